@@ -14,8 +14,9 @@ from api.rate_limits import limit_subscribes
 from api.verified_callbacks import subscribe_verified
 from webapp.config import settings
 from webapp.database import utc_now
+from webapp.domain.events.subscriptions.identity import Asked
 from webapp.domain.events.subscriptions.input import SubscriptionInput, check_callback
-from webapp.domain.events.subscriptions.subscribing import Asked, list_subscriptions
+from webapp.domain.events.subscriptions.subscribing import list_subscriptions
 from webapp.domain.events.subscriptions.unsubscribing import unsubscribe
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import NotFound
@@ -65,6 +66,7 @@ def create_subscription(form_id: str) -> Response:
             max_age_ms=None if max_age is None else max_age * 1000,
         ),
         authorize=partial(check_scope, Scope.RESPONSES_READ),
+        confirmable=True,
     )
     return json_answer(granted_subscription(granted))
 

@@ -1,26 +1,34 @@
 """Subscribing: the address is asked to verify, then the subscription is stored."""
 
 from collections.abc import Callable
+from enum import Enum
+from functools import partial
 
 from flask import g
 
 from webapp.config import settings
 from webapp.data_keys import cursor_key, sealer
 from webapp.database import utc_now
+from webapp.domain.events.callbacks.challenges import Unverified
 from webapp.domain.events.callbacks.requests import CHALLENGE_SECONDS
-from webapp.domain.events.subscriptions.identity import subscription_id
+from webapp.domain.events.subscriptions.confirming import (
+    ASKED_AGAIN_AFTER,
+    note_unverified,
+    note_verified,
+    read_callback,
+)
+from webapp.domain.events.subscriptions.identity import Asked, subscription_id
 from webapp.domain.events.subscriptions.subscribing import (
-    Asked,
     Granted,
     TtlBounds,
-    needs_challenge,
+    check_asked,
     subscribe,
 )
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import InvalidInput, StateConflict
 from webapp.domain.shared.vocabulary import DeliveryFailure
 from webapp.oauth.guard import Caller, acting_agent
-from webapp.web.rate_limits.challenges import challenge
+from webapp.web.rate_limits.challenges import challenge, shared
 
 LATER = "Send the same request again once the address answers "
 REMEDIES = {
@@ -34,33 +42,59 @@ REMEDIES = {
     DeliveryFailure.CHALLENGE_FAILED: "Send back the challenge that is posted to the address, as "
     'the JSON {"challenge": "…"}, with a status of 200 to 299 and not by a redirect.',
 }
+CONFIRM = (
+    "If it cannot, as hooks of automation tools, let its creator look at the address and confirm "
+    "it, once, at {page}, then send the same request again: it succeeds without a challenge. "
+    "Otherwise: {remedy} Until it is confirmed, the address is challenged again after "
+    f"{ASKED_AGAIN_AFTER.seconds // 60} minutes."
+)
+
+
+class Proof(Enum):
+    """Why the server may send to an address: it answered a challenge just now or within a day, or
+    its creator has confirmed it.
+    """
+
+    ANSWERED = "answered"
+    VERIFIED = "verified"
+    CONFIRMED = "confirmed"
 
 
 class UnverifiedCallback(InvalidInput):
-    """The address did not answer its challenge; `failure` says how."""
+    """The address did not answer its challenge; `failure` says how.
 
-    def __init__(self, failure: DeliveryFailure) -> None:
-        message = f"url: did not answer the challenge ({failure})."
-        super().__init__(ErrorCode.CALLBACK_FAILED, message, REMEDIES[failure], field="url")
-        self.failure = failure
+    confirmed_at  the page where its creator may confirm it instead; "" where that is of no use
+    """
+
+    def __init__(self, unverified: Unverified, confirmed_at: str = "") -> None:
+        self.failure, answered = unverified.failure, unverified.answered
+        instead = f": what came instead is {answered}" if answered else ""
+        message = f"url: did not answer the challenge ({self.failure}){instead}."
+        remedy = REMEDIES[self.failure]
+        if confirmed_at:
+            remedy = CONFIRM.format(page=confirmed_at, remedy=remedy)
+        super().__init__(ErrorCode.CALLBACK_FAILED, message, remedy, field="url")
 
 
-def subscribe_verified(asked: Asked, *, authorize: Callable[[], Caller]) -> Granted:
+def subscribe_verified(
+    asked: Asked, *, authorize: Callable[[], Caller], confirmable: bool = False
+) -> Granted:
     """Store or refresh a subscription of the current caller, after a challenge where one is due.
 
-    authorize  the caller whose token is valid just now; a challenge takes its time
-    raises     UnverifiedCallback; RateLimited; what `subscribe` and `authorize` raise
+    authorize    the caller whose token is valid just now; a challenge takes its time
+    confirmable  the creator's word stands for a challenge
+    raises       UnverifiedCallback; RateLimited; what `subscribe` and `authorize` raise
     """
-    verified = _is_verified_now(asked)
-    caller = authorize()
     try:
+        proof = _prove_once(asked, confirmable=confirmable)
         return subscribe(
             asked,
-            verified=verified,
+            verified=proof is Proof.ANSWERED,
+            confirmed=proof is Proof.CONFIRMED,
             sealer=sealer(),
             cursor_key=cursor_key(),
             bounds=_ttl_bounds(),
-            grant_ends=caller.grant_expires_at,
+            grant_ends=authorize().grant_expires_at,
             now=utc_now(),
             by=acting_agent(),
         )
@@ -79,21 +113,45 @@ def _ttl_bounds() -> TtlBounds:
     )
 
 
-def _is_verified_now(asked: Asked) -> bool:
-    """True if the address has just answered a challenge, False if it needed none.
+def _prove_once(asked: Asked, *, confirmable: bool) -> Proof:
+    """For each request: the view runs again when the database gave its transaction up."""
+    if "proof" not in g:
+        check_asked(asked, now=utc_now())
+        g.proof = _known(asked, confirmable=confirmable) or shared(
+            ("callback", asked.account_id, asked.url, asked.secret, confirmable),
+            asked.account_id,
+            partial(_prove, asked, confirmable=confirmable),
+        )
+    proof: Proof = g.proof
+    return proof
 
-    It is asked once: the view runs again when the database gave its transaction up.
-    """
-    if "challenge_answered" not in g:
-        needed = needs_challenge(asked, now=utc_now())
-        if needed:
-            _challenge(asked)
-        g.challenge_answered = needed
-    return bool(g.challenge_answered)
+
+def _known(asked: Asked, *, confirmable: bool) -> Proof | None:
+    """None: the address is to be asked. raises UnverifiedCallback if it was, moments ago"""
+    known = read_callback(asked, now=utc_now())
+    if known.verified:
+        return Proof.VERIFIED
+    if confirmable and known.confirmed:
+        return Proof.CONFIRMED
+    if confirmable and known.answered is not None:
+        failure = DeliveryFailure.CHALLENGE_FAILED
+        raise UnverifiedCallback(Unverified(failure, known.answered), _confirm_page())
+    return None
 
 
-def _challenge(asked: Asked) -> None:
+def _prove(asked: Asked, *, confirmable: bool) -> Proof:
+    """Ask the address, unless an equal request has done so since this one looked."""
+    if proof := _known(asked, confirmable=confirmable):
+        return proof
     key = subscription_id(asked.account_id, asked.form_id, asked.url)
-    failure = challenge(asked.account_id, asked.host, asked.url, asked.secret, key)
-    if failure is not None:
-        raise UnverifiedCallback(failure)
+    unverified = challenge(asked.account_id, asked.host, asked.url, asked.secret, key)
+    if unverified is None:
+        note_verified(asked, now=utc_now())
+        return Proof.ANSWERED
+    waits = confirmable and unverified.taken
+    waits = waits and note_unverified(asked, unverified.answered, now=utc_now())
+    raise UnverifiedCallback(unverified, _confirm_page() if waits else "")
+
+
+def _confirm_page() -> str:
+    return f"{settings().public_url}/connections#addresses-label"

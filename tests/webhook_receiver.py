@@ -38,6 +38,7 @@ class Webhook:
     """What the site answers next, and what it was sent.
 
     echoes   it verifies itself
+    fixed    the type and body that it answers to everything instead
     seconds  how long it keeps each request waiting, at most until `released`
     """
 
@@ -45,6 +46,7 @@ class Webhook:
     origin: str
     status: int = 200
     echoes: bool = True
+    fixed: tuple[str, bytes] | None = None
     seconds: float = 0
     posted: list[Posted] = field(default_factory=list)
     released: threading.Event = field(default_factory=threading.Event)
@@ -57,9 +59,10 @@ class Webhook:
         self.posted.append(posted)
         self.released.wait(self.seconds)
         said = {"challenge": posted.said.get("challenge")} if self.echoes else {}
-        reply = json.dumps(said).encode()
-        status = f"HTTP/1.1 {self.status} X\r\nContent-Length: {len(reply)}\r\n\r\n"
-        connection.sendall(status.encode() + reply)
+        kind, reply = self.fixed or ("", json.dumps(said).encode())
+        content_type = f"Content-Type: {kind}\r\n" if kind else ""
+        head = f"HTTP/1.1 {self.status} X\r\n{content_type}Content-Length: {len(reply)}\r\n\r\n"
+        connection.sendall(head.encode() + reply)
 
 
 @contextmanager

@@ -30,10 +30,11 @@ from webapp.domain.events.deliveries.bodies import event
 from webapp.domain.events.outbox import event_id_of
 from webapp.domain.events.protocol import EVENT_NAME, EventError
 from webapp.domain.events.subscriptions.health import DeliveryStatus
+from webapp.domain.events.subscriptions.identity import Asked
 from webapp.domain.events.subscriptions.input import SECONDS_MAX, check_callback
 from webapp.domain.events.subscriptions.polling import POLL_MAX_EVENTS
 from webapp.domain.events.subscriptions.polling import poll as poll_events
-from webapp.domain.events.subscriptions.subscribing import SUBSCRIPTIONS_MAX, Asked, Granted
+from webapp.domain.events.subscriptions.subscribing import SUBSCRIPTIONS_MAX, Granted
 from webapp.domain.events.subscriptions.unsubscribing import unsubscribe_address
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import InvalidInput, NotFound, Outcome, RateLimited

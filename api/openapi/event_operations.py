@@ -45,8 +45,10 @@ EVENTS = (
         description=(
             "From here on, each completed response is posted to the address, signed with the "
             "secret, as `/docs/events` describes, and sent again until it is taken. The address is "
-            "asked first to send back a challenge, at most once a day. The same form and address "
-            "again renew the subscription."
+            "asked first to send back a challenge, at most once a day. One that answers 200 to 299 "
+            "instead, as hooks of automation tools, waits for its creator, who confirms it once on "
+            "the page *Agents*; from then on the same request succeeds without a challenge. The "
+            "same form and address again renew the subscription."
         ),
         parameters=("formId",),
         takes="SubscriptionInput",

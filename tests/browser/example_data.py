@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 from sqlalchemy import select, update
 
-from tests.browser.example_events import make_events
+from tests.browser.example_events import make_addresses, make_events
 from tests.browser.example_texts import (
     ANSWERS,
     ASKING,
@@ -108,6 +108,7 @@ def make_example_data() -> ExampleData:
     make_spoken(spoken := published(account_id, MILK, claude, now - timedelta(days=3), TOLD), now)
     make_followed(followed := published(account_id, FRIDGE, claude, now - timedelta(days=2)), now)
     sent = make_events(results, price, claude, codex, now)
+    make_addresses(results, claude, codex, now)
     make_tokens(account_id, results.id, codex, now)
     asked = published_elsewhere(claude, now - timedelta(days=2))
     arrive(now)

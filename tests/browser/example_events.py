@@ -6,9 +6,10 @@ from typing import Any
 from sqlalchemy import select
 
 from tests.event_factories import make_attempt, make_delivery, make_subscription
-from webapp.database import db
+from webapp.database import db, utc_now
 from webapp.domain.events.models import CallbackEndpoint, EventDelivery
 from webapp.domain.events.outbox import event_id_of
+from webapp.domain.events.subscriptions.identity import endpoint_id
 from webapp.domain.responses.models import ResponseSession
 from webapp.domain.shared.vocabulary import (
     DeliveryFailure,
@@ -65,6 +66,23 @@ def make_events(rota: Any, price: Any, claude: str, codex: str, now: datetime) -
         name: deliver(subscription, state, now - timedelta(minutes=minutes), attempts).id
         for name, (subscription, state, minutes, attempts) in zip(names, made, strict=True)
     }
+
+
+def make_addresses(rota: Any, claude: str, codex: str, now: datetime) -> None:
+    """One that waits for its creator, with a long path, and one that they confirmed."""
+    waits = {"asked_at": now - timedelta(minutes=3), "grant_id": codex}
+    url = "https://hooks.zapier.com/hooks/catch/1234567/" + "<b>approve</b>-" * 20 + "?silent=true"
+    _address(rota, url, answered="200 with 89 bytes of application/json", **waits)
+    confirmed = {"confirmed_at": now - timedelta(days=12), "grant_id": claude}
+    _address(rota, "https://hook.eu2.make.com/abcdefghijkl", **confirmed)
+
+
+def _address(form: Any, url: str, **state: Any) -> None:
+    known = {"url": url, "asked_form_id": form.id, "host": f"{url.split('/')[2]}:443"}
+    key = endpoint_id(form.account_id, url)
+    row = CallbackEndpoint(id=key, account_id=form.account_id, seen_at=utc_now(), **known, **state)
+    db.session.add(row)
+    db.session.commit()
 
 
 def pause(subscription: Any, until: datetime) -> None:

@@ -52,6 +52,7 @@ ASKED = (
     "retry schedule",
     "limits of one endpoint and one host",
     "challenge of a callback",
+    "callbacks that their creator confirms",
     "page of deliveries",
     "agent token",
     "tool of the MCP endpoint",

@@ -22,6 +22,7 @@ from jobs.deliver import Deliverer
 from tests.docs.terminal import Terminal
 from tests.docs.test_connect import filled
 from tests.factories import make_form, make_response
+from tests.jobs.test_confirmed_callbacks import TOOLS
 from tests.oauth.live import Installation, installation
 from tests.services import free_port, wait_until
 from tests.webhook_receiver import SECRET
@@ -160,3 +161,12 @@ def test_verifying_takes_ten_lines(page: Page) -> None:
 
     assert len(python.splitlines()) <= 10
     assert len(typescript.splitlines()) <= 10
+
+
+def test_each_tool_that_is_named_was_tried(page: Page) -> None:
+    text = page.running.app.test_client().get("/docs/events.md", base_url=page.running.origin).text
+
+    named = re.findall(r"^\| (\w[\w ]*) \| (?!What)", text, re.MULTILINE)
+
+    assert len(named) >= 6
+    assert set(named) <= {tool.partition(",")[0] for tool in TOOLS}

@@ -1,11 +1,20 @@
 """An application that may call loopback, and what delivers for it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 from flask import Flask
 
 from jobs.deliver import Deliverer
+from tests.api.conftest import Agent
+from tests.factories import make_form
+from tests.jobs.way import Way
+from tests.webhook_receiver import plain_receiver
+from webapp.config import Settings
+from webapp.database import utc_now
+from webapp.domain.accounts.models import Account
+from webapp.domain.shared.vocabulary import Scope
+from webapp.oauth.tokens import issue_token
 
 Allow = Callable[..., None]
 
@@ -28,3 +37,15 @@ def deliverer(app: Flask, monkeypatch: pytest.MonkeyPatch) -> Deliverer:
     made = Deliverer(app, threads=16)
     monkeypatch.setitem(app.extensions, "deliverer", made)
     return made
+
+
+@pytest.fixture
+def way(
+    app: Flask, settings: Settings, account: Account, deliverer: Deliverer, allow: Allow
+) -> Iterator[Way]:
+    with app.app_context():
+        form = make_form(account.id)
+        token = issue_token(account.id, [Scope.RESPONSES_READ], settings.api_url, now=utc_now())
+    with plain_receiver() as receiver:
+        allow(receiver.origin)
+        yield Way(app, form, Agent(app, token), receiver, deliverer)

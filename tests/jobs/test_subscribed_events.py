@@ -1,92 +1,24 @@
 """From subscribing by REST to what the receiver gets, and each way in which that ends."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import Any
 
 import pytest
-from flask import Flask
 from sqlalchemy import select, update
-from standardwebhooks import Webhook as Verifier
-from werkzeug.test import TestResponse
 
-from jobs.deliver import Deliverer
-from tests.api.conftest import Agent
 from tests.databases import both_databases
-from tests.factories import make_form, make_response
-from tests.jobs.conftest import Allow
-from tests.webhook_receiver import SECRET, Webhook, plain_receiver
+from tests.jobs.way import Way
 from webapp.account_deletion import delete_account
-from webapp.config import Settings
 from webapp.database import db, utc_now
-from webapp.domain.accounts.models import Account
 from webapp.domain.deletion.form_trash import delete_form, restore_form
-from webapp.domain.events.models import EventDelivery, EventSubscription
+from webapp.domain.events.models import EventDelivery
 from webapp.domain.respondents.answering import withdraw_response
-from webapp.domain.responses.models import ResponseSession
-from webapp.domain.shared.vocabulary import DeliveryState, RevokedReason, Scope
+from webapp.domain.shared.vocabulary import DeliveryState, RevokedReason
 from webapp.oauth.connections import disconnect
 from webapp.oauth.models import OAuthGrant
-from webapp.oauth.tokens import issue_token, revoke_grants
+from webapp.oauth.tokens import revoke_grants
 
 pytestmark = both_databases
-
-
-@dataclass
-class Way:
-    """A form, the agent that subscribes to it, its receiver, and what delivers."""
-
-    app: Flask
-    form: Any
-    agent: Agent
-    receiver: Webhook
-    deliverer: Deliverer
-
-    def subscribe(self, **changed: Any) -> TestResponse:
-        body = {"url": f"{self.receiver.origin}/hook", "secret": SECRET} | changed
-        return self.agent.post(f"/forms/{self.form.id}/subscriptions", json=body)
-
-    def complete(self) -> str:
-        """The session key of a new completed response."""
-        return self.run(make_response, self.form)
-
-    def run(self, call: Callable[..., Any], *given: Any, **named: Any) -> Any:
-        with self.app.app_context():
-            return call(*given, **named)
-
-    def sent(self) -> list[Any]:
-        """What the receiver got since the last look, verified; challenges left out."""
-        self.deliverer.work()
-        got, self.receiver.posted[:] = self.receiver.posted[:], []
-        bodies = [Verifier(SECRET).verify(posted.body, posted.headers) for posted in got]
-        return [body for body in bodies if body.get("type") != "verification"]
-
-    def completed(self) -> list[str]:
-        """The event ids of all completed responses, in their order."""
-        with self.app.app_context():
-            query = select(ResponseSession.id).order_by(ResponseSession.completed_stamp)
-            return ["evt_" + key.removeprefix("ses_") for key in db.session.scalars(query)]
-
-    def grant_id(self) -> str:
-        with self.app.app_context():
-            return db.session.scalars(select(OAuthGrant.id)).one()
-
-    def stored(self) -> list[EventSubscription]:
-        with self.app.app_context():
-            return list(db.session.scalars(select(EventSubscription)))
-
-
-@pytest.fixture
-def way(
-    app: Flask, settings: Settings, account: Account, deliverer: Deliverer, allow: Allow
-) -> Iterator[Way]:
-    with app.app_context():
-        form = make_form(account.id)
-        token = issue_token(account.id, [Scope.RESPONSES_READ], settings.api_url, now=utc_now())
-    with plain_receiver() as receiver:
-        allow(receiver.origin)
-        yield Way(app, form, Agent(app, token), receiver, deliverer)
 
 
 def test_a_completed_response_wakes_its_subscriber(way: Way) -> None:

@@ -33,7 +33,9 @@ from webapp.domain.deletion import discarded_drafts, form_trash
 from webapp.domain.drafts import confirmations
 from webapp.domain.drafts.models import Draft
 from webapp.domain.events.models import EventSubscription
-from webapp.domain.events.subscriptions.subscribing import Asked, TtlBounds, subscribe
+from webapp.domain.events.subscriptions.confirming import note_unverified
+from webapp.domain.events.subscriptions.identity import Asked, endpoint_id
+from webapp.domain.events.subscriptions.subscribing import TtlBounds, subscribe
 from webapp.domain.responses.deletions import ResponseDeletion
 from webapp.domain.responses.models import ResponseSession
 from webapp.domain.shared.vocabulary import DeliveryState, Scope, TranscriptState
@@ -108,17 +110,22 @@ class World:
             return issue_token(self.account.id, scopes, resource, now=utc_now())
 
     @cached_property
+    def asked(self) -> Asked:
+        host = "hooks.example.com:443"
+        return Asked(self.account.id, self.form.id, self.grant, HOOK, host, HOOK_KEY)
+
+    @cached_property
+    def waiting_address(self) -> str:
+        assert self.subscribed
+        with self.app.app_context():
+            note_unverified(self.asked, "200", now=utc_now())
+        return endpoint_id(self.account.id, HOOK)
+
+    @cached_property
     def subscribed(self) -> str:
         with self.app.app_context():
             return subscribe(
-                Asked(
-                    self.account.id,
-                    self.form.id,
-                    self.grant,
-                    HOOK,
-                    "hooks.example.com:443",
-                    HOOK_KEY,
-                ),
+                self.asked,
                 verified=True,
                 sealer=sealer(),
                 cursor_key=cursor_key(),

@@ -305,6 +305,12 @@ RECIPES: dict[str, Callable[[World], Call]] = {
     ),
     "mutes.mute": creator_page("/connections/{}/mute", lambda world: world.grant),
     "mutes.unmute": creator_page("/connections/{}/unmute", lambda world: world.muted_grant),
+    "connections.confirm_address": creator_page(
+        "/connections/addresses/{}/confirm", lambda world: world.waiting_address
+    ),
+    "connections.remove_address": creator_page(
+        "/connections/addresses/{}/remove", lambda world: world.waiting_address
+    ),
     "connections.let_publish": creator_page(
         "/connections/{}/trust", lambda world: world.grant, trust="1"
     ),

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
-from sqlalchemy import select
+from sqlalchemy import select, update
 from werkzeug.routing import Rule
 from werkzeug.test import TestResponse
 
@@ -28,7 +28,7 @@ from webapp.domain.accounts.browser_sessions import SignIn, begin_session
 from webapp.domain.accounts.models import Account
 from webapp.domain.deletion.discarded_drafts import discard_draft
 from webapp.domain.deletion.form_trash import delete_form
-from webapp.domain.events.models import EventDelivery, EventSubscription
+from webapp.domain.events.models import CallbackEndpoint, EventDelivery, EventSubscription
 from webapp.domain.forms.agent_tokens import AgentToken, make_agent_token
 from webapp.domain.forms.models import close_form
 from webapp.domain.responses.models import Answer, ResponseSession
@@ -42,6 +42,7 @@ pytestmark = pytest.mark.settings(write_limits=False)
 
 # Arguments that name an object of one account, and what stands in for the others.
 OWNED = {"draft_id", "form_id", "grant_id", "ask_id", "token_id"} | {
+    "callback_id",
     "delivery_id",
     "subscription_id",
     "attachment_id",
@@ -114,7 +115,7 @@ NO_OBJECT = {
 PUBLIC_LINK = "share_token"
 SUBSCRIPTION = {"url": "https://localhost/", "secret": SECRET}  # leads inside: nobody is asked
 KINDS = (ResponseSession, Answer, Recording, AgentToken, EventSubscription, EventDelivery)
-KINDS += (OAuthGrant, OAuthToken, OAuthClient)
+KINDS += (OAuthGrant, OAuthToken, OAuthClient, CallbackEndpoint)
 NAMES = ("Secret of Bo", "bo@stranger.example", "A secret question?", "A secret agent")
 
 
@@ -164,6 +165,9 @@ def theirs(app: Flask, settings: Settings) -> Theirs:
         make_spoken_answer(form, "k" * 32)
         make_token(form)
         make_delivery(make_subscription(form))
+        waits = {"url": "https://secret.example/", "asked_at": utc_now(), "grant_id": "grt_1"}
+        db.session.execute(update(CallbackEndpoint).values(waits))
+        db.session.commit()
         issue_token(stranger.id, list(Scope), settings.api_url, now=utc_now())
         ids = {
             "account": stranger.id,

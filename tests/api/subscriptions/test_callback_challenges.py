@@ -66,7 +66,8 @@ def test_an_address_that_does_not_verify_is_refused_with_the_reason(
     assert f"({reason})" in answer.json["message"]
     assert count_subscriptions(app) == 0
     with app.app_context():
-        assert db.session.scalar(select(func.count(CallbackEndpoint.id))) == 0
+        verified = CallbackEndpoint.verified_at.is_not(None)
+        assert db.session.scalar(select(func.count(CallbackEndpoint.id)).where(verified)) == 0
 
 
 def test_every_reason_has_its_remedy() -> None:
@@ -187,7 +188,7 @@ def test_one_account_closes_a_host_to_itself_alone(
     hook.echoes = False
 
     failed = fail(agent, form, *range(4))
-    refused = [subscribe(agent, form, url=f"https://{HOST}/{n}") for n in range(20)]
+    refused = [subscribe(agent, form, url=f"https://{HOST}/{n}") for n in range(4, 24)]
     hook.echoes = True
 
     assert failed == {(400, "callback_failed")}

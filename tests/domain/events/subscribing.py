@@ -8,7 +8,8 @@ from sqlalchemy import select
 from webapp.database import db, utc_now
 from webapp.domain.events.callbacks.sealing import Sealer
 from webapp.domain.events.models import EventDelivery, EventSubscription
-from webapp.domain.events.subscriptions.subscribing import Asked, Granted, TtlBounds, subscribe
+from webapp.domain.events.subscriptions.identity import Asked
+from webapp.domain.events.subscriptions.subscribing import Granted, TtlBounds, subscribe
 from webapp.domain.shared.vocabulary import Scope
 from webapp.oauth.models import OAuthGrant
 from webapp.oauth.tokens import issue_token

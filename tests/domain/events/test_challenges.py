@@ -9,7 +9,7 @@ import pytest
 from standardwebhooks import Webhook
 
 from tests.raw_receiver import raw_receiver, read_request, says
-from webapp.domain.events.callbacks.challenges import send_challenge
+from webapp.domain.events.callbacks.challenges import Unverified, send_challenge
 from webapp.domain.events.callbacks.requests import callback_bounds
 from webapp.domain.shared.vocabulary import DeliveryFailure
 
@@ -17,19 +17,25 @@ SECRET = "whsec_" + "Zk9x" * 8
 Reply = Callable[[str], bytes]  # the body to answer to a challenge
 
 
-def judged(reply: Reply, status: int = 200) -> tuple[DeliveryFailure | None, bytes]:
+def judged(
+    reply: Reply, status: int = 200, content_type: str = ""
+) -> tuple[Unverified | None, bytes]:
     """What becomes of a receiver that answers so, and the request that it was sent."""
     seen: list[bytes] = []
 
     def answer(connection: socket.socket) -> None:
         seen.append(read_request(connection))
         body = reply(json.loads(seen[0].partition(b"\r\n\r\n")[2])["challenge"])
-        head = f"HTTP/1.1 {status} X\r\nContent-Length: {len(body)}\r\n\r\n"
+        head = f"HTTP/1.1 {status} X\r\nContent-Length: {len(body)}\r\n{content_type}\r\n"
         connection.sendall(head.encode() + body)
 
     with raw_receiver(answer, reads=False) as receiver:
         bounds = callback_bounds(frozenset({receiver.origin}), seconds=8)
         return send_challenge(receiver.origin, SECRET, "sub_1", bounds=bounds), seen[0]
+
+
+def reason(said: Unverified | None) -> str:
+    return said.failure if said else ""
 
 
 def echo(challenge: str) -> bytes:
@@ -74,7 +80,7 @@ def test_the_challenge_is_signed_and_new_each_time() -> None:
     ],
 )
 def test_anything_else_fails(reply: Reply) -> None:
-    assert judged(reply)[0] is DeliveryFailure.CHALLENGE_FAILED
+    assert reason(judged(reply)[0]) == "challenge_failed"
 
 
 @pytest.mark.parametrize(
@@ -86,7 +92,38 @@ def test_anything_else_fails(reply: Reply) -> None:
     ],
 )
 def test_a_status_beyond_2xx_fails_whatever_it_echoes(status: int, failure: str) -> None:
-    assert judged(echo, status)[0] == failure
+    assert reason(judged(echo, status)[0]) == failure
+
+
+@pytest.mark.parametrize(
+    ("status", "content_type", "body", "answered", "taken"),
+    [
+        (200, "text/plain", b"Accepted", "200 with 8 bytes of text/plain", True),
+        (
+            200,
+            "Application/JSON; charset=utf-8",
+            b"{}",
+            "200 with 2 bytes of Application/JSON",
+            True,
+        ),
+        (202, "", b"", "202 with 0 bytes of no type", True),
+        (200, "text/html", b"x" * 70_000, "200 with more than 65,536 bytes of text/html", True),
+        (200, "approve/this.address.now", b"", "200 with 0 bytes of no type", True),
+        (200, "text/<b>x", b"", "200 with 0 bytes of no type", True),
+        (302, "text/html", b"x", "302 with 1 bytes of text/html", False),
+        (404, "text/html", b"x", "404 with 1 bytes of text/html", False),
+        (503, "text/html", b"x", "503 with 1 bytes of text/html", False),
+    ],
+)
+def test_what_came_instead_is_described_and_not_quoted(
+    status: int, content_type: str, body: bytes, answered: str, *, taken: bool
+) -> None:
+    header = f"Content-Type: {content_type}\r\n" if content_type else ""
+
+    said, _ = judged(lambda _challenge: body, status, header)
+
+    assert said
+    assert (said.answered, said.taken) == (answered, taken)
 
 
 @pytest.mark.parametrize(
@@ -101,7 +138,9 @@ def test_no_answer_has_its_reason(answer: Callable[[socket.socket], None], failu
     with raw_receiver(answer) as receiver:
         bounds = callback_bounds(frozenset({receiver.origin}), seconds=1)
 
-        assert send_challenge(receiver.origin, SECRET, "sub_1", bounds=bounds) == failure
+        said = send_challenge(receiver.origin, SECRET, "sub_1", bounds=bounds)
+
+    assert said == Unverified(DeliveryFailure(failure))
 
 
 def test_nobody_who_listens_is_a_refused_connection() -> None:
@@ -109,4 +148,6 @@ def test_nobody_who_listens_is_a_refused_connection() -> None:
         origin = receiver.origin
     bounds = callback_bounds(frozenset({origin}), seconds=1)
 
-    assert send_challenge(origin, SECRET, "sub_1", bounds=bounds) == "connection_refused"
+    said = send_challenge(origin, SECRET, "sub_1", bounds=bounds)
+
+    assert said == Unverified(DeliveryFailure.CONNECTION_REFUSED)

@@ -225,7 +225,7 @@ def test_live_and_ended_subscriptions_are_listed_apart() -> None:
 def test_the_callback_of_a_live_subscription_is_found(subscription: EventSubscription) -> None:
     found = subscriptions.get_callback(subscription.account_id, subscription.id, now=utc_now())
 
-    assert found == (subscription.url, subscription.host, "sealed")
+    assert found == (subscription.url, subscription.host, "sealed", False)
 
 
 @pytest.mark.parametrize(

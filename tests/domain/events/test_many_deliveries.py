@@ -22,7 +22,7 @@ from webapp.domain.events.deliveries.log import DeliveryFilters, StateGroup, lis
 from webapp.domain.events.models import EventDelivery, EventSubscription
 from webapp.domain.events.outbox import cancel_events, queue_deliveries
 from webapp.domain.events.subscriptions.endings import end_expired
-from webapp.domain.events.subscriptions.subscribing import list_subscriptions, needs_challenge
+from webapp.domain.events.subscriptions.subscribing import check_asked, list_subscriptions
 from webapp.domain.responses.models import Completion
 from webapp.domain.shared.vocabulary import DeliveryState
 
@@ -66,7 +66,7 @@ def settled_up_to(form: Any) -> None:
 
 
 def room(form: Any) -> None:
-    needs_challenge(asked_for(form, "con_1"), now=utc_now())
+    check_asked(asked_for(form, "con_1"), now=utc_now())
 
 
 def listed(form: Any) -> None:

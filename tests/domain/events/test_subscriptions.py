@@ -25,12 +25,13 @@ from webapp.domain.deletion.form_trash import delete_form, restore_form
 from webapp.domain.events.callbacks.sealing import Sealer
 from webapp.domain.events.models import CallbackEndpoint
 from webapp.domain.events.subscriptions import subscribing as module
+from webapp.domain.events.subscriptions.confirming import read_callback
 from webapp.domain.events.subscriptions.identity import subscription_id
 from webapp.domain.events.subscriptions.subscribing import (
     Asked,
     Granted,
+    check_asked,
     list_subscriptions,
-    needs_challenge,
 )
 from webapp.domain.events.subscriptions.unsubscribing import unsubscribe
 from webapp.domain.events.subscriptions.writes import secret_place
@@ -184,13 +185,13 @@ def test_the_hundred_and_first_is_refused_and_a_refresh_is_not(
         agent.subscribe(url=f"{URL}&n={number}")
     last = agent.ask(url=f"{URL}&n=3")
 
-    for refused in (lambda: subscribe_now(last), lambda: needs_challenge(last, now=utc_now())):
+    for refused in (lambda: subscribe_now(last), lambda: check_asked(last, now=utc_now())):
         with pytest.raises(StateConflict) as refusal:
             refused()
         assert refusal.value.code == "too_many_subscriptions"
         db.session.rollback()
     again = agent.ask(url=f"{URL}&n=2")
-    assert needs_challenge(again, now=utc_now()) is False
+    check_asked(again, now=utc_now())
     subscribe_now(again)
     assert len(subscriptions()) == 3
 
@@ -212,13 +213,13 @@ def test_expired_ended_and_foreign_ones_take_no_room(
 
 
 def test_an_address_is_challenged_once_a_day_and_account(agent: Agent, clock: Clock) -> None:
-    assert needs_challenge(agent.ask(), now=clock.now)
+    assert not read_callback(agent.ask(), now=clock.now).verified
     subscribe_now(agent.ask(), verified=True, now=clock.now)
 
-    assert not needs_challenge(agent.ask(), now=clock.forward(hours=23))
+    assert read_callback(agent.ask(), now=clock.forward(hours=23)).verified
     subscribe_now(agent.ask(), verified=False, now=clock.now)
-    assert needs_challenge(agent.ask(), now=clock.forward(hours=1))
-    assert needs_challenge(agent.ask(url=URL + "&"), now=clock.now)
+    assert not read_callback(agent.ask(), now=clock.forward(hours=1)).verified
+    assert not read_callback(agent.ask(url=URL + "&"), now=clock.now).verified
 
 
 def test_an_address_that_answers_a_challenge_is_paused_no_more(agent: Agent) -> None:
@@ -265,7 +266,7 @@ def test_a_form_of_another_account_an_unknown_and_a_deleted_one_are_not_found(
     for asked in (foreign, unknown, agent.ask()):
         account_id, form_id = asked.account_id, asked.form_id
         calls = (
-            lambda asked=asked: needs_challenge(asked, now=utc_now()),
+            lambda asked=asked: check_asked(asked, now=utc_now()),
             lambda asked=asked: subscribe_now(asked),
             lambda a=account_id, f=form_id: list_subscriptions(a, f, now=utc_now()),
             lambda a=account_id, f=form_id: unsubscribe(a, f, key, now=utc_now()),

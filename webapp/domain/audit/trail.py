@@ -52,6 +52,8 @@ class AuditKind(StrEnum):
     AGENT_TOKENS_REVOKED = "agent_tokens_revoked"
     SUBSCRIBED = "subscribed"
     UNSUBSCRIBED = "unsubscribed"
+    CALLBACK_CONFIRMED = "callback_confirmed"
+    CALLBACK_REMOVED = "callback_removed"
     DISCONNECTED = "disconnected"
     MUTED = "muted"
     UNMUTED = "unmuted"

@@ -34,6 +34,13 @@ class CallbackEndpoint(Base):
     host        host name and port, as they are shown and limited
     verified_at when a challenge was last answered correctly
     failures    failed attempts in a row; `paused_until` while the circuit breaker is open
+
+    Of one that its creator is to confirm, or has confirmed:
+    url           whole
+    answered      what came instead of the challenge
+    asked_form_id the form that it was asked for
+    grant_id      the connection that asked, or subscribed last
+    asked_at      since when it waits; null once it is confirmed
     """
 
     __tablename__ = "callback_endpoints"
@@ -45,6 +52,18 @@ class CallbackEndpoint(Base):
     failures: Mapped[int] = mapped_column(default=0)
     paused_until: Mapped[datetime | None]
     seen_at: Mapped[datetime]
+    url: Mapped[str | None] = mapped_column(Text)
+    answered: Mapped[str | None] = mapped_column(String(160))
+    asked_form_id: Mapped[str | None] = mapped_column(String(40))
+    grant_id: Mapped[str | None] = mapped_column(String(40))
+    asked_at: Mapped[datetime | None]
+    confirmed_at: Mapped[datetime | None]
+
+
+# of a callback that its creator need not or will not confirm
+FORGOTTEN: dict[str, None] = dict.fromkeys(
+    ("url", "answered", "asked_form_id", "grant_id", "asked_at", "confirmed_at")
+)
 
 
 class EventSubscription(Base):

@@ -90,8 +90,10 @@ class ErrorCode(StrEnum):
         "the address of a subscription did not answer its challenge. The message names one of"
         " six reasons: `connection_refused` (also for names that lead into a private network),"
         " `timeout`, `tls_error`, `http_4xx`, `http_5xx`, or `challenge_failed` for any other"
-        " answer",
-        "Let the address send back the `challenge` that it is sent as JSON, then subscribe again.",
+        " answer; and status, length and type of what came instead",
+        "Let the address send back the `challenge` that it is sent as JSON, or, where it answers"
+        " 200 to 299 but cannot, let its creator confirm it on the page Agents; then subscribe"
+        " again.",
     )
     AUTHENTICATION_REQUIRED = (
         "authentication_required",

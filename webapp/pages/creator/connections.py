@@ -9,6 +9,8 @@ from flask.typing import ResponseReturnValue
 from webapp.config import settings
 from webapp.database import to_millis, utc_now
 from webapp.domain.drafts.authors import AgentDraft, find_agent_draft
+from webapp.domain.events.subscriptions import confirming
+from webapp.domain.events.subscriptions.endings import WAITS_FOR
 from webapp.domain.forms.agent_token_list import find_revoked_token, list_agent_tokens
 from webapp.oauth import connections, mutes
 from webapp.pages.creator.request import agent_names, creator_id, moment_in, require_creator
@@ -17,6 +19,7 @@ from webapp.web import request_audit
 
 PAGE = "/connections"
 TOKENS_SHOWN = 100  # our choice
+CONFIRMED, REMOVED = "confirmed", "removed"  # what was done with an address
 
 bp = Blueprint("connections", __name__)
 bp.before_request(require_creator)
@@ -62,11 +65,13 @@ def show_connections() -> str:
     """The connected agents, connections ended for security, and how to connect another.
 
     `?ended=` is the moment at which the creator disconnected something, to say what it was,
-    `?revoked=` the id of a token that they revoked.
+    `?revoked=` the id of a token that they revoked, `?address=` what they did with an address.
     """
     ended = moment_in(request.args.get("ended", ""))
     found = connections.list_connections(creator_id(), now=utc_now())
     tokens = list_agent_tokens(creator_id(), now=utc_now(), most=TOKENS_SHOWN)
+    callbacks = confirming.list_callbacks(creator_id(), now=utc_now())
+    told = request.args.get("address", "")
     return render_template(
         "connections/list.html",
         connections=found.live,
@@ -76,6 +81,10 @@ def show_connections() -> str:
         tokens=tokens,
         makers=agent_names(row.token.grant_id for row in tokens.newest),
         revoked=find_revoked_token(creator_id(), request.args.get("revoked", "")),
+        callbacks=callbacks,
+        waits_days=WAITS_FOR.days,
+        askers=agent_names(row.grant_id for row in callbacks),
+        told=told if told in (CONFIRMED, REMOVED) else "",
         guide=connect_guide(),
         progress=agent_progress(utc_now()),
     )
@@ -113,6 +122,27 @@ def disconnect_all() -> Response:
     now = utc_now()
     connections.disconnect_all(creator_id(), now=now, by=request_audit.creator())
     return _after(now)
+
+
+@bp.post("/connections/addresses/<callback_id>/confirm")
+def confirm_address(callback_id: str) -> Response:
+    """The creator's word for an address that cannot answer a challenge."""
+    confirming.confirm_callback(
+        creator_id(),
+        callback_id,
+        allowed_origins=settings().mcp_events_callback_allowlist,
+        now=utc_now(),
+        by=request_audit.creator(),
+    )
+    return go_to(url_for("connections.show_connections", address=CONFIRMED))
+
+
+@bp.post("/connections/addresses/<callback_id>/remove")
+def remove_address(callback_id: str) -> Response:
+    """Send nothing more to an address, confirmed or not."""
+    by = request_audit.creator()
+    confirming.forget_callback(creator_id(), callback_id, now=utc_now(), by=by)
+    return go_to(url_for("connections.show_connections", address=REMOVED))
 
 
 @bp.post("/connections/<grant_id>/trust")

@@ -110,13 +110,15 @@ def send_again(delivery_id: str) -> Response:
 def send_test(subscription_id: str) -> Response:
     """Send a callback a fresh challenge, which is no event; the list tells the outcome."""
     account_id = creator_id()
-    url, host, sealed = subscriptions.get_callback(account_id, subscription_id, now=utc_now())
+    callback = subscriptions.get_callback(account_id, subscription_id, now=utc_now())
     try:
-        secret = sealer().unseal(sealed, place=secret_place(subscription_id))
+        secret = sealer().unseal(callback.secret, place=secret_place(subscription_id))
     except NoKey:
         outcome: str = NO_KEY
     else:
-        outcome = challenge(account_id, host, url, secret, subscription_id) or ARRIVED
+        failed = challenge(account_id, callback.host, callback.url, secret, subscription_id)
+        arrived = failed is None or (callback.confirmed and failed.taken)
+        outcome = ARRIVED if arrived or failed is None else failed.failure
     return go_to(url_for("deliveries.show_all", tested=subscription_id, outcome=outcome))
 
 

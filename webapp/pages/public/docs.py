@@ -11,6 +11,7 @@ from webapp.config import VARIABLES, SettingDescription, describe, settings
 from webapp.config_readers import DAY
 from webapp.domain.content.draft_fields import ONE_QUESTION_RULE
 from webapp.domain.events.callbacks.requests import CHALLENGE_SECONDS, DELIVERY_SECONDS
+from webapp.domain.events.subscriptions.confirming import ASKED_AGAIN_AFTER
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.web.wakeups import OF_ACCOUNT
 from webapp.wire.event_stream import OF_HOLDER
@@ -161,6 +162,7 @@ def _template_values() -> dict[str, object]:
         "streams": OF_HOLDER,
         "waits": OF_ACCOUNT,
         "challenge_seconds": round(CHALLENGE_SECONDS),
+        "asked_again_minutes": ASKED_AGAIN_AFTER.seconds // 60,
         "delivery_seconds": round(DELIVERY_SECONDS),
         "shortest": f"{config.subscription_seconds_min:,}",
         "usual": f"{config.subscription_seconds_default:,}",

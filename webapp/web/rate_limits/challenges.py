@@ -4,15 +4,18 @@ Those of a host are limited by its failures alone: one host takes the events of 
 the failures that a host is given, one account uses up a part only.
 """
 
+from collections.abc import Callable, Hashable
+from concurrent.futures import Future
+from typing import TypeVar
+
 from flask import Flask, current_app
 from limits import RateLimitItem, parse
 
 from webapp.config import settings
 from webapp.database import release_connections
-from webapp.domain.events.callbacks.challenges import send_challenge
+from webapp.domain.events.callbacks.challenges import Unverified, send_challenge
 from webapp.domain.events.callbacks.requests import CHALLENGE_SECONDS, callback_bounds
 from webapp.domain.shared.errors import RateLimited
-from webapp.domain.shared.vocabulary import DeliveryFailure
 from webapp.web.rate_limits.limiter import (
     limiter,
     rate_in_words,
@@ -26,16 +29,46 @@ FAILED_OF_HOST = parse("10/minute")
 FAILED_BY_ACCOUNT = parse("4/minute")  # of one host; our choice: two accounts leave some to others
 CHALLENGES_AT_ONCE = 32  # our choice: requests that wait for callbacks, an eighth of the threads
 CHALLENGES_OF_ACCOUNT = 8  # our choice
+FOLLOWERS_AT_ONCE = 64  # our choice: requests that wait for the challenge of an equal one
+FOLLOWERS_OF_ACCOUNT = 32  # our choice
+
+T = TypeVar("T")
 
 
 def init_app(app: Flask) -> None:
     """Give the application its places for challenges."""
     app.extensions["challenges"] = Wakeups(CHALLENGES_AT_ONCE, CHALLENGES_OF_ACCOUNT)
+    app.extensions["followers"] = Wakeups(FOLLOWERS_AT_ONCE, FOLLOWERS_OF_ACCOUNT)
+    app.extensions["flights"] = {}
+
+
+def shared(key: Hashable, account_id: str, ask: Callable[[], T]) -> T:
+    """What `ask` returns or raises, run once for all threads that come with this key meanwhile.
+
+    Raises RateLimited where too many wait for it.
+    """
+    flights: dict[Hashable, Future[T]] = current_app.extensions["flights"]
+    mine = Future[T]()
+    flight = flights.setdefault(key, mine)
+    if flight is not mine:
+        release_connections()
+        try:
+            with current_app.extensions["followers"].slot(account_id):
+                return flight.result()
+        except NoSlot:
+            raise _too_many() from None
+    try:
+        mine.set_result(ask())
+    except BaseException as error:
+        mine.set_exception(error)
+    finally:
+        del flights[key]
+    return mine.result()
 
 
 def challenge(
     account_id: str, host: str, url: str, secret: str, subscription_id: str
-) -> DeliveryFailure | None:
+) -> Unverified | None:
     """Ask a callback once, counted, with no connection held; None if it verifies.
 
     host  that of `url`, with its port
@@ -53,7 +86,7 @@ def challenge(
             _count(account_id, host)
             failure = send_challenge(url, secret, subscription_id, bounds=bounds)
     except NoSlot:
-        raise _refused("Too many challenges of callbacks are under way.", RETRY_SECONDS) from None
+        raise _too_many() from None
     if failure is not None and settings().write_limits:
         _count_failure(account_id, host)
     return failure
@@ -87,6 +120,10 @@ def _failures(host: str, *account_id: str) -> tuple[str, ...]:
 def _reached(counted: str, limit: RateLimitItem, key: tuple[str, ...]) -> RateLimited:
     message = f"Too many write operations: {rate_in_words(counted, limit)}."
     return _refused(message, seconds_until_free(limit, key))
+
+
+def _too_many() -> RateLimited:
+    return _refused("Too many challenges of callbacks are under way.", RETRY_SECONDS)
 
 
 def _refused(message: str, seconds: int) -> RateLimited:

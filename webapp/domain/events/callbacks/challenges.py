@@ -4,8 +4,10 @@ SEP-3415, "Callback verification".
 """
 
 import json
+import re
 import secrets
 from hmac import compare_digest
+from typing import NamedTuple
 
 from webapp.database import utc_now
 from webapp.domain.events.callbacks.requests import failure_of, post
@@ -14,11 +16,26 @@ from webapp.domain.shared.vocabulary import DeliveryFailure
 from webapp.outbound import Bounds, Reply, Unreachable
 
 CHALLENGE_BYTES = 32
+MEDIA_TYPE = re.compile(
+    r"(application|audio|font|image|message|multipart|text|video)/[a-z0-9.+-]{1,40}", re.I
+)
+
+
+class Unverified(NamedTuple):
+    """Why a callback is not verified.
+
+    answered  status, length and type of what came instead; "" for nothing
+    taken     it answered 2xx, as it would to an event
+    """
+
+    failure: DeliveryFailure
+    answered: str = ""
+    taken: bool = False
 
 
 def send_challenge(
     url: str, secret: str, subscription_id: str, *, bounds: Bounds
-) -> DeliveryFailure | None:
+) -> Unverified | None:
     """Ask a callback, once, to prove that it takes the events of a subscription; None if it does.
 
     Takes as long as `bounds` let it: no transaction and no connection may be open.
@@ -36,17 +53,26 @@ def send_challenge(
         reply = post(url, headers, body, bounds=bounds)
     except Unreachable as failure:
         is_garbled = failure.reason == "invalid_reply"
-        return DeliveryFailure.CHALLENGE_FAILED if is_garbled else failure_of(failure)
+        return Unverified(DeliveryFailure.CHALLENGE_FAILED if is_garbled else failure_of(failure))
     return _judged(reply, challenge)
 
 
-def _judged(reply: Reply, challenge: str) -> DeliveryFailure | None:
+def _judged(reply: Reply, challenge: str) -> Unverified | None:
     if reply.status >= 400:
-        return failure_of(reply.status)
-    echoed = 200 <= reply.status < 300 and _echo(reply)
+        return Unverified(failure_of(reply.status), _described(reply))
+    taken = 200 <= reply.status < 300
+    echoed = taken and _echo(reply)
     sent_back = echoed.encode(errors="replace") if isinstance(echoed, str) else b""
-    same = compare_digest(sent_back, challenge.encode())
-    return None if same else DeliveryFailure.CHALLENGE_FAILED
+    if compare_digest(sent_back, challenge.encode()):
+        return None
+    return Unverified(DeliveryFailure.CHALLENGE_FAILED, _described(reply), taken)
+
+
+def _described(reply: Reply) -> str:
+    """Its status, length and type; none of its words."""
+    media_type = MEDIA_TYPE.match(reply.headers.get("content-type", ""))
+    size = f"more than {len(reply.body):,}" if reply.cut else f"{len(reply.body):,}"
+    return f"{reply.status} with {size} bytes of {media_type[0] if media_type else 'no type'}"
 
 
 def _echo(reply: Reply) -> object:

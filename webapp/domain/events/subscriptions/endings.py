@@ -14,6 +14,7 @@ from sqlalchemy import (
     ColumnElement,
     Row,
     Table,
+    Update,
     and_,
     bindparam,
     exists,
@@ -24,7 +25,13 @@ from sqlalchemy import (
 )
 
 from webapp.database import execute, read_rows, to_millis, write_transaction
-from webapp.domain.events.models import ERASED, CallbackEndpoint, EventDelivery, EventSubscription
+from webapp.domain.events.models import (
+    ERASED,
+    FORGOTTEN,
+    CallbackEndpoint,
+    EventDelivery,
+    EventSubscription,
+)
 from webapp.domain.events.outbox import (
     DELIVERIES,
     UNSETTLED,
@@ -40,6 +47,7 @@ from webapp.domain.shared.vocabulary import DeliveryKind, DeliveryState, Subscri
 TOLD_WITHIN = timedelta(seconds=60)  # our choice: then the subscriber is told no more
 ENDED_KEPT = timedelta(hours=24)  # our choice: without deliveries; with them, as long as those
 UNUSED_KEPT = timedelta(hours=24)  # our choice: as long as an address counts as verified
+WAITS_FOR = timedelta(days=7)  # our choice: how long an address waits for its creator
 
 _SUBSCRIPTIONS = cast(Table, EventSubscription.__table__)
 _RETURNED = ("id", "account_id", "form_id", "endpoint_id", "host")
@@ -61,17 +69,27 @@ def end_subscription(
 def end_subscriptions(grant_ids: Sequence[str], reason: SubscriptionEnd, *, now: datetime) -> None:
     """End the subscriptions of connections that end, and queue one last message to each.
 
-    The caller commits.
+    What their creator confirmed for them is forgotten. The caller commits.
     """
     mine = and_(EventSubscription.grant_id.in_(grant_ids), alive(now))
-    forms = select(EventSubscription.form_id).where(mine)
-    execute(
-        select(Form.id).where(Form.id.in_(forms)).order_by(Form.id).with_for_update(key_share=True)
-    )
+    _lock_forms(mine)
     ended = _end(mine, reason, now)
+    execute(_forget(CallbackEndpoint.grant_id.in_(grant_ids)))
     if ended:
         cancel_deliveries(unsettled(row.id for row in ended), now=now)
         execute(insert(DELIVERIES).values([_terminated(row, reason, now) for row in ended]))
+
+
+def end_subscriptions_at(endpoint_id: str, *, now: datetime) -> None:
+    """End the subscriptions of a callback that its creator takes back, telling nobody.
+
+    Under the lock of the account, so that none begins meanwhile. The caller commits.
+    """
+    mine = and_(EventSubscription.endpoint_id == endpoint_id, alive(now))
+    _lock_forms(mine)
+    ended = _end(mine, SubscriptionEnd.DISCONNECTED, now, **ERASED)
+    execute(_forget(CallbackEndpoint.id == endpoint_id))
+    cancel_deliveries(unsettled(row.id for row in ended), now=now)
 
 
 def erase_subscriptions(account_id: str, *, now: datetime) -> None:
@@ -79,6 +97,7 @@ def erase_subscriptions(account_id: str, *, now: datetime) -> None:
     mine = EventSubscription.account_id == account_id
     _end(mine, SubscriptionEnd.DISCONNECTED, now)
     execute(update(_SUBSCRIPTIONS).where(mine).values(ERASED))
+    execute(_forget(CallbackEndpoint.account_id == account_id))
     cancel_deliveries(EventDelivery.account_id == account_id, now=now)
 
 
@@ -109,10 +128,15 @@ def note_unqueued(_now: datetime) -> Iterator[int]:
 def purge_ended(now: datetime) -> Iterator[int]:
     """Delete ended subscriptions whose deliveries are gone, and addresses that nothing names.
 
-    Secrets that sign no more after a rotation are erased first.
+    Secrets that sign no more after a rotation, and addresses that waited for their creator in
+    vain, are erased first.
     """
     if forgotten := _forget_previous(now):
         yield forgotten
+    with write_transaction():
+        expired = execute(_forget(CallbackEndpoint.asked_at <= now - WAITS_FOR)).rowcount
+    if expired:
+        yield expired
     yield from delete_in_batches(
         _SUBSCRIPTIONS,
         (EventSubscription.ended_at < now - ENDED_KEPT)
@@ -121,8 +145,22 @@ def purge_ended(now: datetime) -> Iterator[int]:
     yield from delete_in_batches(
         _ENDPOINTS,
         (CallbackEndpoint.seen_at < now - UNUSED_KEPT)
+        & CallbackEndpoint.url.is_(None)
         & ~exists().where(EventSubscription.endpoint_id == CallbackEndpoint.id),
     )
+
+
+def _lock_forms(which: ColumnElement[bool]) -> None:
+    """Those of the subscriptions that match."""
+    forms = select(EventSubscription.form_id).where(which)
+    execute(
+        select(Form.id).where(Form.id.in_(forms)).order_by(Form.id).with_for_update(key_share=True)
+    )
+
+
+def _forget(which: ColumnElement[bool]) -> Update:
+    """UPDATE of the callbacks that match: their creator has neither to confirm them, nor did."""
+    return update(_ENDPOINTS).where(which, CallbackEndpoint.url.is_not(None)).values(FORGOTTEN)
 
 
 def _end(

@@ -1,10 +1,33 @@
-"""What tells subscriptions and their addresses apart: digests of what they are made of."""
+"""A subscription as asked for, and what tells it and its address apart from others: digests."""
 
 import hashlib
+from typing import NamedTuple
 
 import orjson
 
 from webapp.domain.events.protocol import EVENT_NAME
+from webapp.domain.shared.vocabulary import ErrorProfile
+
+
+class Asked(NamedTuple):
+    """A subscription as asked for, its values checked by the caller.
+
+    url     verbatim: receivers tell their subscriptions apart by its query
+    host    of the url, with its port
+    cursor  a new or lapsed subscription replays what came after it
+    error_profile  None where the client is told no numbers: what was known before stays
+    """
+
+    account_id: str
+    form_id: str
+    grant_id: str
+    url: str
+    host: str
+    secret: str
+    ttl_seconds: int | None = None
+    cursor: str | None = None
+    max_age_ms: int | None = None
+    error_profile: ErrorProfile | None = None
 
 
 def subscription_id(account_id: str, form_id: str, url: str) -> str:

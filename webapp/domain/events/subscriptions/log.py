@@ -64,11 +64,12 @@ class SilentHost(NamedTuple):
 
 
 class SealedCallback(NamedTuple):
-    """Where the events of a subscription go, and its sealed secret."""
+    """Where the events of a subscription go, and its sealed secret; `confirmed` by its creator."""
 
     url: str
     host: str
     secret: str
+    confirmed: bool
 
 
 class FilterChoice(NamedTuple):
@@ -136,18 +137,23 @@ _SILENT = (
     .group_by(CallbackEndpoint.id, CallbackEndpoint.host, CallbackEndpoint.paused_until)
     .order_by(CallbackEndpoint.paused_until)
 )
-_CALLBACK = select(
-    EventSubscription.url,
-    EventSubscription.host,
-    EventSubscription.secret,
-    and_(
-        alive(bindparam("now", type_=UtcDateTime)),
-        EventSubscription.url.is_not(None),
-        EventSubscription.secret.is_not(None),
-    ).label("is_live"),
-).where(
-    EventSubscription.id == bindparam("subscription_id"),
-    EventSubscription.account_id == bindparam("account_id"),
+_CALLBACK = (
+    select(
+        EventSubscription.url,
+        EventSubscription.host,
+        EventSubscription.secret,
+        CallbackEndpoint.confirmed_at.is_not(None),
+        and_(
+            alive(bindparam("now", type_=UtcDateTime)),
+            EventSubscription.url.is_not(None),
+            EventSubscription.secret.is_not(None),
+        ).label("is_live"),
+    )
+    .join(CallbackEndpoint, CallbackEndpoint.id == EventSubscription.endpoint_id)
+    .where(
+        EventSubscription.id == bindparam("subscription_id"),
+        EventSubscription.account_id == bindparam("account_id"),
+    )
 )
 _CHOICES = (
     select(EventSubscription.form_id, Form.title, EventSubscription.host)

@@ -8,17 +8,21 @@ locked in one order: account, connection, form, endpoint, subscription, deliveri
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from sqlalchemy import String, bindparam, column, exists, func, select, table
+from sqlalchemy import bindparam, func, select
 
-from webapp.database import UtcDateTime, execute, read_rows, to_millis, write_transaction
-from webapp.domain.accounts.models import Account
+from webapp.database import UtcDateTime, read_rows, to_millis, write_transaction
 from webapp.domain.audit.trail import SYSTEM, Actor, AuditKind, add_event
 from webapp.domain.events.callbacks.sealing import Sealer
 from webapp.domain.events.cursors import read_cursor, watermark, write_cursor
-from webapp.domain.events.models import CallbackEndpoint, EventDelivery, EventSubscription
+from webapp.domain.events.models import EventDelivery, EventSubscription
 from webapp.domain.events.outbox import alive, cancel_deliveries, unsettled
+from webapp.domain.events.subscriptions.confirming import (
+    lock_account,
+    require_confirmed,
+    require_connection,
+)
 from webapp.domain.events.subscriptions.health import DeliveryStatus, read_status
-from webapp.domain.events.subscriptions.identity import endpoint_id, subscription_id
+from webapp.domain.events.subscriptions.identity import Asked, endpoint_id, subscription_id
 from webapp.domain.events.subscriptions.replay import queue_missed
 from webapp.domain.events.subscriptions.writes import (
     StoredSubscription,
@@ -30,35 +34,9 @@ from webapp.domain.events.subscriptions.writes import (
 from webapp.domain.forms.models import get_form, lock_form
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import StateConflict
-from webapp.domain.shared.vocabulary import (
-    DeliveryFailure,
-    DeliveryKind,
-    ErrorProfile,
-)
+from webapp.domain.shared.vocabulary import DeliveryFailure, DeliveryKind
 
 SUBSCRIPTIONS_MAX = 100  # our choice: live ones of an account
-VERIFIED_FOR = timedelta(hours=24)  # our choice: how long an address needs no further challenge
-
-
-class Asked(NamedTuple):
-    """A subscription as asked for, its values checked by the caller.
-
-    url     verbatim: receivers tell their subscriptions apart by its query
-    host    of the url, with its port
-    cursor  a new or lapsed subscription replays what came after it
-    error_profile  None where the client is told no numbers: what was known before stays
-    """
-
-    account_id: str
-    form_id: str
-    grant_id: str
-    url: str
-    host: str
-    secret: str
-    ttl_seconds: int | None = None
-    cursor: str | None = None
-    max_age_ms: int | None = None
-    error_profile: ErrorProfile | None = None
 
 
 class TtlBounds(NamedTuple):
@@ -95,22 +73,21 @@ class SubscriptionRow(NamedTuple):
     refresh_before: datetime
 
 
-def needs_challenge(asked: Asked, *, now: datetime) -> bool:
-    """False if the address was verified for this account within VERIFIED_FOR.
+def check_asked(asked: Asked, *, now: datetime) -> None:
+    """Refuse what need not be asked of its address.
 
     raises  NotFound `form_not_found`; StateConflict `too_many_subscriptions`
     """
     get_form(asked.account_id, asked.form_id)
     key = subscription_id(asked.account_id, asked.form_id, asked.url)
     _require_room(asked.account_id, key, now)
-    endpoint = endpoint_id(asked.account_id, asked.url)
-    return not read_rows(_IS_VERIFIED, id=endpoint, since=now - VERIFIED_FOR)[0][0]
 
 
 def subscribe(  # noqa: PLR0913 - what the application holds, besides the request
     asked: Asked,
     *,
     verified: bool,
+    confirmed: bool = False,
     sealer: Sealer,
     cursor_key: bytes,
     bounds: TtlBounds,
@@ -121,19 +98,23 @@ def subscribe(  # noqa: PLR0913 - what the application holds, besides the reques
     """Store a subscription or refresh it, in one transaction.
 
     verified    the address has just answered a challenge
+    confirmed   it answers none: its creator has confirmed it
     cursor_key  signs cursors
     grant_ends  when the connection that subscribes ends
-    raises      NotFound `form_not_found`; StateConflict `too_many_subscriptions`, or
+    raises      NotFound `form_not_found`; InvalidInput `callback_failed` if its creator has just
+                taken it back; StateConflict `too_many_subscriptions`, or
                 `authentication_required` if the connection has just ended; NoKey if nothing can be
                 sealed
     """
     key = subscription_id(asked.account_id, asked.form_id, asked.url)
     with write_transaction():
-        execute(_LOCK_ACCOUNT, account=asked.account_id)
-        _require_connection(asked.grant_id)
+        lock_account(asked.account_id)
+        require_connection(asked.grant_id)
         head = lock_form(asked.account_id, asked.form_id)
         _require_room(asked.account_id, key, now)
         before = lock_subscription(key)
+        if confirmed:
+            require_confirmed(asked)
         lives = before is not None and _is_alive(before, max(to_millis(now), head))
         expires_at = _expiry(asked.ttl_seconds, bounds, grant_ends, now)
         _store(
@@ -157,17 +138,6 @@ def list_subscriptions(account_id: str, form_id: str, *, now: datetime) -> list[
     """The live ones of a form, oldest first. raises NotFound"""
     get_form(account_id, form_id)
     return [SubscriptionRow._make(row) for row in read_rows(_LIST, form=form_id, now=now)]
-
-
-def _require_connection(grant_id: str) -> None:
-    """Hold the connection, so that its end waits and finds the subscription."""
-    grant = execute(_HOLD_GRANT, grant=grant_id).one_or_none()
-    if grant is None or grant.revoked_at is not None:
-        raise StateConflict(
-            ErrorCode.AUTHENTICATION_REQUIRED,
-            "The connection of this access token has ended.",
-            "Ask the creator for consent again.",
-        )
 
 
 def _is_alive(before: StoredSubscription, moment: int) -> bool:
@@ -236,27 +206,12 @@ def _replay(key: str, asked: Asked, cursor_key: bytes, *, lives: bool, now: date
     )
 
 
-# the model of connections belongs to a layer above
-_GRANTS = table("oauth_grants", column("id", String), column("revoked_at", UtcDateTime))
-_HOLD_GRANT = (
-    select(_GRANTS.c.revoked_at)
-    .where(_GRANTS.c.id == bindparam("grant"))
-    .with_for_update(read=True)
-)
-_LOCK_ACCOUNT = (
-    select(Account.id).where(Account.id == bindparam("account")).with_for_update(key_share=True)
-)
 _ALIVE = alive(bindparam("now", type_=UtcDateTime))
 _IS_LAST_WORD = EventDelivery.kind == DeliveryKind.TERMINATED
 _COUNT_OTHERS = select(func.count(EventSubscription.id)).where(
     EventSubscription.account_id == bindparam("account"),
     EventSubscription.id != bindparam("id"),
     _ALIVE,
-)
-_IS_VERIFIED = select(
-    exists().where(
-        CallbackEndpoint.id == bindparam("id"), CallbackEndpoint.verified_at > bindparam("since")
-    )
 )
 _LIST = (
     select(

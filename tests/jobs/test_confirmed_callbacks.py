@@ -1,0 +1,405 @@
+"""Hooks of automation tools cannot send a challenge back: their creator confirms them."""
+
+import re
+import socket
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy import func, select, update
+from standardwebhooks import Webhook as Verifier
+
+from tests.api.conftest import Agent, refusal
+from tests.databases import both_databases
+from tests.factories import make_account, make_form
+from tests.jobs.conftest import Allow
+from tests.jobs.way import Way
+from tests.pages.creator_client import Creator, creator, plain
+from tests.webhook_receiver import SECRET, Webhook
+from webapp.account_deletion import delete_account
+from webapp.config import Settings
+from webapp.database import db, utc_now
+from webapp.domain.accounts.models import Account
+from webapp.domain.audit.trail import AuditEvent
+from webapp.domain.events.models import CallbackEndpoint
+from webapp.domain.events.subscriptions import confirming
+from webapp.domain.events.subscriptions.endings import purge_ended
+from webapp.domain.shared.vocabulary import RevokedReason, Scope
+from webapp.oauth.connections import disconnect
+from webapp.oauth.models import OAuthGrant
+from webapp.oauth.tokens import issue_token, revoke_grants
+
+pytestmark = [both_databases, pytest.mark.settings(write_limits=False)]
+
+SUCCESS = b'{"attempt":"0198c0de","id":"0198c0de","request_id":"0198c0de","status":"success"}'
+FIRST_ITEM = b'{"headers":{},"params":{},"query":{},"body":{"type":"verification","challenge":"x"}}'
+# what tools answer to whatever is posted: status, type, body
+TOOLS: dict[str, tuple[int, str, bytes]] = {
+    "Zapier, Catch Hook": (200, "application/json", SUCCESS),
+    "Make, custom webhook": (200, "text/plain;charset=utf-8", b"Accepted"),
+    "n8n, immediately": (200, "application/json", b'{"message":"Workflow was started"}'),
+    "n8n, respond node, first item": (200, "application/json; charset=utf-8", FIRST_ITEM),
+    "n8n, respond node, no data": (200, "", b""),
+    "Pipedream": (200, "text/html; charset=utf-8", b"<p><b>Success!</b></p>"),
+    "Power Automate": (202, "", b""),
+    "IFTTT": (200, "text/html", b"Congratulations! You've fired the askback json event"),
+    "Activepieces": (200, "application/json", b"{}"),
+    "no content": (204, "", b""),
+}
+
+
+@pytest.fixture
+def page(way: Way, account: Account) -> Creator:
+    """The browser of the creator whose agent subscribes."""
+    zapier(way.receiver)
+    return creator(way.app, account)
+
+
+def zapier(receiver: Webhook, tool: str = "Zapier, Catch Hook") -> None:
+    receiver.status, *fixed = TOOLS[tool]
+    receiver.fixed = (fixed[0], fixed[1])
+
+
+def press(page: Creator, action: str = "confirm") -> int:
+    """Its button of the first address; 0 without one."""
+    found = re.search(rf'action="(/connections/addresses/\w+/{action})"', listed(page))
+    return page.post(found[1]).status_code if found else 0
+
+
+def listed(page: Creator) -> str:
+    return page.page("/connections").text
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_the_hook_of_a_tool_is_confirmed_once_and_gets_its_events(
+    way: Way, page: Creator, tool: str
+) -> None:
+    zapier(way.receiver, tool)
+    refused = way.subscribe()
+    way.complete()
+    before = way.sent()
+
+    pressed = press(page)
+    granted = way.subscribe()
+    way.complete()
+    (event,) = way.sent()
+    renewed = way.subscribe(secret="whsec_" + "Ab3d" * 10)
+
+    assert refusal(refused) == (400, "callback_failed")
+    assert (before, pressed) == ([], 303)
+    assert granted.status_code == renewed.status_code == 200
+    assert event["eventId"] == way.completed()[1]
+    assert way.receiver.posted == []  # no further challenge
+
+
+def test_the_refusal_says_what_came_instead_and_where_to_confirm(
+    way: Way, page: Creator, settings: Settings
+) -> None:
+    said = way.subscribe().json
+
+    assert said["message"] == (
+        "url: did not answer the challenge (challenge_failed): what came instead is 200 with "
+        f"{len(SUCCESS)} bytes of application/json."
+    )
+    assert f"{settings.public_url}/connections#addresses-label" in said["resolution"]
+    assert "success" not in said["message"] + said["resolution"]
+
+
+def test_the_page_shows_the_whole_address_the_form_the_agent_and_what_is_sent(
+    way: Way, page: Creator
+) -> None:
+    url = f"{way.receiver.origin}/hooks/catch/1/<b>&\"'{'x' * 1500}?token=y"
+    way.subscribe(url=url)
+
+    words = plain(listed(page))
+
+    assert "<b>&\"'" not in listed(page)
+    assert url.replace("&", "&amp;").replace("<", "&lt;")[:40] in words
+    assert "x" * 1500 + "?token=y" in words
+    assert "Askback command line" in words
+    assert way.form.title in words
+    assert "Never what anybody wrote" in words
+    assert f"200 with {len(SUCCESS)} bytes of application/json" in words
+
+
+def test_an_address_that_nobody_confirmed_gets_one_challenge_and_nothing_else(
+    way: Way, page: Creator
+) -> None:
+    answers = []
+    for _ in range(5):
+        answers.append(refusal(way.subscribe()))
+        way.complete()
+        way.deliverer.work()
+
+    assert answers == [(400, "callback_failed")] * 5
+    (posted,) = way.receiver.posted
+    assert Verifier(SECRET).verify(posted.body, posted.headers)["type"] == "verification"
+    assert way.stored() == []
+
+
+def test_it_is_challenged_again_after_a_while_and_may_answer_then(way: Way, page: Creator) -> None:
+    way.subscribe()
+    way.run(age, confirming.ASKED_AGAIN_AFTER)
+    way.receiver.fixed = None
+
+    assert way.subscribe().status_code == 200
+    assert len(way.receiver.posted) == 2
+    assert "Confirm this address" not in listed(page)
+
+
+def age(by: timedelta) -> None:
+    """What waits was asked for so long ago."""
+    aged = {"asked_at": utc_now() - by - timedelta(seconds=1)}
+    db.session.execute(update(CallbackEndpoint).values(aged))
+    db.session.commit()
+
+
+@pytest.mark.parametrize("status", [302, 400, 404, 410, 503])
+def test_what_would_take_no_event_cannot_be_confirmed(way: Way, page: Creator, status: int) -> None:
+    way.receiver.status = status
+
+    said = way.subscribe().json
+
+    assert said["code"] == "callback_failed"
+    assert f"what came instead is {status} with" in said["message"]
+    assert "/connections" not in said["resolution"]
+    assert press(page) == 0
+
+
+def test_it_waits_for_a_week_and_is_forgotten_then(way: Way, page: Creator) -> None:
+    way.subscribe()
+    way.run(age, timedelta(days=7))
+
+    assert press(page) == 0
+    way.run(lambda: list(purge_ended(utc_now() + timedelta(days=1))))
+    assert way.run(db.session.scalar, select(func.count(CallbackEndpoint.id))) == 0
+
+
+def test_a_confirmed_one_outlives_a_time_without_subscriptions(way: Way, page: Creator) -> None:
+    way.subscribe()
+    press(page)
+    way.run(lambda: list(purge_ended(utc_now() + timedelta(days=60))))
+
+    assert way.subscribe().status_code == 200
+
+
+def test_no_more_than_twenty_wait_for_an_account(way: Way, page: Creator) -> None:
+    answers = [way.subscribe(url=f"{way.receiver.origin}/{n}").json for n in range(22)]
+
+    offered = ["/connections" in answer["resolution"] for answer in answers]
+    assert offered == [True] * 20 + [False] * 2
+    assert listed(page).count("Confirm this address") == 20
+    press(page, "remove")
+    again = way.subscribe(url=f"{way.receiver.origin}/21").json
+    assert "/connections" in again["resolution"]
+
+
+def test_no_agent_confirms(way: Way, page: Creator) -> None:
+    """Neither with a token nor without the token of a page."""
+    way.subscribe()
+    found = re.search(r'action="(/connections/addresses/\w+/confirm)"', listed(page))
+    assert found
+    token = {"Authorization": f"Bearer {way.agent.token}"}
+    client = way.app.test_client()
+
+    answers = [
+        client.post(found[1], headers=token),
+        client.post(f"/api{found[1]}", headers=token),
+        page.client.post(found[1], base_url="http://127.0.0.1:8000"),
+        page.client.get(found[1], base_url="http://127.0.0.1:8000"),
+    ]
+
+    assert [answer.status_code for answer in answers] == [400, 404, 400, 405]
+    assert refusal(way.subscribe()) == (400, "callback_failed")
+
+
+def test_another_account_neither_sees_nor_confirms_nor_uses_it(
+    way: Way, page: Creator, settings: Settings
+) -> None:
+    way.subscribe()
+    found = re.search(r'action="(/connections/addresses/\w+/confirm)"', listed(page))
+    assert found
+    stranger = way.run(make_account, email="bo@example.com")
+    with way.app.app_context():
+        form = make_form(stranger.id)
+        token = issue_token(stranger.id, [Scope.RESPONSES_READ], settings.api_url, now=utc_now())
+    bo = creator(way.app, stranger)
+    body = {"url": f"{way.receiver.origin}/hook", "secret": SECRET}
+
+    assert way.receiver.origin not in listed(bo)
+    assert bo.post(found[1]).status_code == 404
+    press(page)
+    theirs = Agent(way.app, token).post(f"/forms/{form.id}/subscriptions", json=body)
+    bo.post(found[1].replace("confirm", "remove"))
+    assert refusal(theirs) == (400, "callback_failed")
+    assert way.subscribe().status_code == 200
+
+
+def test_the_confirmation_is_for_exactly_this_address(way: Way, page: Creator) -> None:
+    way.subscribe()
+    press(page)
+
+    for other in ("/hook2", "/hook?", "/Hook", ""):
+        answer = way.subscribe(url=way.receiver.origin + other)
+        assert refusal(answer) == (400, "callback_failed")
+
+
+def test_hosts_of_mcp_keep_the_challenge(way: Way, page: Creator, settings: Settings) -> None:
+    way.subscribe()
+    press(page)
+    with way.app.app_context():
+        scopes = [Scope.RESPONSES_READ]
+        token = issue_token(way.form.account_id, scopes, settings.mcp_url, now=utc_now())
+    call = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "events/subscribe",
+        "params": {
+            "name": "response.submitted",
+            "arguments": {"formId": way.form.id},
+            "delivery": {"url": f"{way.receiver.origin}/hook", "secret": SECRET},
+        },
+    }
+    headers = {"Authorization": f"Bearer {token}", "MCP-Protocol-Version": "2025-11-25"}
+
+    answer = way.app.test_client().post("/mcp/app", json=call, headers=headers).get_json()
+
+    assert answer["error"]["data"] == {"reason": "challenge_failed"}
+    assert len(way.receiver.posted) == 2
+
+
+def test_removing_it_ends_what_is_sent_there_at_once(way: Way, page: Creator) -> None:
+    way.subscribe()
+    press(page)
+    way.subscribe()
+    way.complete()
+
+    assert press(page, "remove") == 303
+
+    assert way.sent() == []
+    (ended,) = way.stored()
+    assert (ended.url, ended.secret) == (None, None)
+    assert way.receiver.origin not in listed(page)
+    assert refusal(way.subscribe()) == (400, "callback_failed")
+
+
+def disconnected(way: Way) -> None:
+    disconnect(way.form.account_id, way.grant_id(), now=utc_now())
+
+
+def reused(way: Way) -> None:
+    revoke_grants(OAuthGrant.id == way.grant_id(), RevokedReason.REFRESH_REUSE, now=utc_now())
+    db.session.commit()
+
+
+def erased(way: Way) -> None:
+    delete_account(way.form.account_id, now=utc_now())
+
+
+@pytest.mark.parametrize("end", [disconnected, reused, erased])
+@pytest.mark.parametrize("confirmed", [True, False])
+def test_it_goes_with_the_connection_and_with_the_account(
+    way: Way, page: Creator, end: Callable[[Way], None], *, confirmed: bool
+) -> None:
+    way.subscribe()
+    if confirmed:
+        press(page)
+
+    way.run(end, way)
+
+    kept = select(CallbackEndpoint.url, CallbackEndpoint.confirmed_at, CallbackEndpoint.asked_at)
+    assert way.run(lambda: db.session.execute(kept).all()) in ([], [(None, None, None)])
+
+
+def test_it_stays_with_the_connection_that_subscribed_last(
+    way: Way, page: Creator, settings: Settings
+) -> None:
+    way.subscribe()
+    press(page)
+    first = way.grant_id()
+    with way.app.app_context():
+        scopes = [Scope.RESPONSES_READ]
+        token = issue_token(way.form.account_id, scopes, settings.api_url, now=utc_now())
+    way.agent = Agent(way.app, token)
+    way.subscribe()
+
+    def end_first() -> None:
+        revoke_grants(OAuthGrant.id == first, RevokedReason.REFRESH_REUSE, now=utc_now())
+        db.session.commit()
+
+    way.run(end_first)
+
+    assert way.subscribe().status_code == 200
+
+
+def test_the_allowlist_holds_when_it_is_confirmed_and_afterwards(
+    way: Way, page: Creator, allow: Allow
+) -> None:
+    way.subscribe()
+    allow()
+    refused = press(page)
+    allow(way.receiver.origin)
+    press(page)
+    way.subscribe()
+    asked = len(way.receiver.posted)
+    allow()
+    way.complete()
+    way.deliverer.work()
+
+    assert refused == 422
+    assert refusal(way.subscribe()) == (400, "validation_failed")
+    assert len(way.receiver.posted) == asked
+
+
+@pytest.mark.usefixtures("hook_pinned")
+def test_a_confirmed_name_that_leads_inside_gets_nothing(
+    way: Way, page: Creator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = "https://hooks.example.com/hook"
+    way.subscribe(url=url)
+    press(page)
+    way.app.config["PINNED_HOSTS"] = ()
+    inside = [(socket.AF_INET, socket.SOCK_STREAM, 0, "", ("127.0.0.1", 443))]
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: inside)
+    tried: list[Any] = []
+    monkeypatch.setattr(socket, "create_connection", lambda *given, **_: tried.append(given))
+
+    assert way.subscribe(url=url).status_code == 200
+    way.complete()
+    way.deliverer.work()
+
+    assert tried == []
+    (stored,) = way.stored()
+    assert stored.last_failure == "connection_refused"
+
+
+@pytest.fixture
+def hook_pinned(app: Flask, hook: Webhook) -> None:
+    """The name of the receiver over TLS, which answers as a tool does."""
+    zapier(hook)
+
+
+def test_the_trail_says_who_confirmed_and_removed(way: Way, page: Creator) -> None:
+    way.subscribe()
+    for action in ("confirm", "remove"):
+        press(page, action)
+
+    of_form = select(AuditEvent.kind, AuditEvent.actor).where(
+        AuditEvent.subject == way.form.id, AuditEvent.kind.startswith("callback_")
+    )
+    found = way.run(lambda: db.session.execute(of_form.order_by(AuditEvent.id)).all())
+    assert found == [("callback_confirmed", "creator"), ("callback_removed", "creator")]
+    words = plain(page.page("/account/activity").text)
+    assert f"You confirmed an address for news of “ {way.form.title} ”" in words
+
+
+def test_a_test_of_a_confirmed_address_arrives(way: Way, page: Creator) -> None:
+    way.subscribe()
+    press(page)
+    key = way.subscribe().json["subscriptionId"]
+
+    told = page.post(f"/deliveries/subscriptions/{key}/test")
+
+    assert "outcome=arrived" in told.location
