@@ -386,6 +386,24 @@ def test_unusual_characters_are_refused_with_a_page(name: str, value: str, flow:
     assert "Location" not in page.headers
 
 
+@pytest.mark.parametrize(
+    "others",
+    [
+        {"login_hint": "renée@example.com"},
+        {"claims": '{"id_token": {"email": null}}'},
+        {"ui_locales": ["de", "en"], "nonce": "a\\b\n\x00"},
+    ],
+)
+def test_parameters_of_other_standards_are_ignored(
+    others: dict[str, object], app: Flask, flow: Flow
+) -> None:
+    assert flow.redeem(flow.code(**others), **others).status_code == 200
+    leave(flow.browser)
+    assert flow.ask(**others).location.startswith("/login?next=")
+    flow.client = of_the_operator(app)
+    assert location(flow.ask(**others, prompt="none"))["error"] == "login_required"
+
+
 @pytest.mark.parametrize("name", ["response_type", "redirect_uri", "scope"])
 def test_unusual_characters_are_refused_in_the_posted_form_too(name: str, flow: Flow) -> None:
     page = flow.decide(**{name: "café"})

@@ -44,6 +44,19 @@ REFUSED_REGISTRATIONS = "60/minute"  # our choice
 AUTHORIZATION_SERVER = "/.well-known/oauth-authorization-server"
 PROTECTED_RESOURCE = "/.well-known/oauth-protected-resource"
 FORM = "application/x-www-form-urlencoded"
+TOKEN_PARAMETERS = (
+    "grant_type",
+    "code",
+    "redirect_uri",
+    "code_verifier",
+    "client_id",
+    "client_secret",
+    "refresh_token",
+    "scope",
+    "resource",
+    "token",
+    "token_type_hint",
+)
 OPEN = {"Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": "WWW-Authenticate"}
 ALLOWED_HEADERS = "authorization, content-type, mcp-protocol-version"
 
@@ -245,12 +258,15 @@ def _asked_resource(document: str) -> tuple[str, str]:
 
 
 def _check_token_request() -> None:
-    """Parameters come in the form, once each (RFC 6749 section 3.2), never in the address."""
+    """Parameters come in the form, once each, never in the address; others than ours are ignored
+    (RFC 6749 section 3.2).
+    """
     if request.query_string:
         raise refusal(InvalidRequestError, "Send the parameters in the body, not in the address.")
     if request.mimetype != FORM:
         raise refusal(InvalidRequestError, f"Send the parameters form-encoded, as {FORM}.")
-    for name, values in request.form.lists():
+    for name in TOKEN_PARAMETERS:
+        values = request.form.getlist(name)
         if len(values) > 1 and name != "resource":
             raise refusal(InvalidRequestError, "A parameter was sent more than once.")
         if not all(_printable(value) for value in values):

@@ -29,10 +29,24 @@ from webapp.oauth.scopes import name_permission
 from webapp.oauth.server import AUTHORIZE, server
 from webapp.web import request_audit, security_headers
 from webapp.web.extensions import login
+from webapp.web.hosts import ASKED_HOST
 from webapp.web.rate_limits.limiter import limiter
 
 DAY_SECONDS = 86_400
 FORBIDDEN_IN_VALUES = frozenset('"\\')
+# RFC 6749 section 3.1: others are ignored, as OpenID's `claims` and `login_hint`
+PARAMETERS = (
+    "response_type",
+    "client_id",
+    "redirect_uri",
+    "scope",
+    "state",
+    "code_challenge",
+    "code_challenge_method",
+    "resource",
+    "prompt",
+    ASKED_HOST,
+)
 UNCLEAR = "The app asked in a way that this server does not understand."
 PROBLEMS = {
     "invalid_target": "The app asked for access to something that is not here.",
@@ -134,11 +148,11 @@ def _note_denial(client: OAuthClient) -> None:
 
 def _check_characters() -> None:
     """RFC 6749 appendix A: visible ASCII; Authlib cannot echo anything else in an error."""
-    sent = [*request.args.items(multi=True), *request.form.items(multi=True)]
-    for name, value in sent:
-        plain = value.isascii() and value.isprintable()
-        if not plain or (name != "state" and FORBIDDEN_IN_VALUES & set(value)):
-            raise Refused("invalid_request", "The app sent an address that cannot be read.")
+    for name in PARAMETERS:
+        for value in request.values.getlist(name):
+            plain = value.isascii() and value.isprintable()
+            if not plain or (name != "state" and FORBIDDEN_IN_VALUES & set(value)):
+                raise Refused("invalid_request", "The app sent an address that cannot be read.")
 
 
 def _ask_to_sign_in() -> Response:
