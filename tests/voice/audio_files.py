@@ -216,21 +216,21 @@ def stretched_webm(seconds: int = 601) -> bytes:
 
 
 @cache
-def video(muxer: str = "webm", *, sound: bool = True) -> bytes:
-    """Pictures, with sound or without, as `webm`, `mp4`, `3gp`, `mov` or `matroska`."""
+def video(muxer: str = "webm", tracks: int = 1) -> bytes:
+    """Pictures with so many tracks of sound, as `webm`, `mp4`, `3gp`, `mov` or `matroska`."""
     encoder = "libvpx" if muxer == "webm" else "mpeg4"
     file = io.BytesIO()
     with av.open(file, "w", format=muxer) as container:
         pictures: Any = container.add_stream(encoder, rate=10)
         pictures.width, pictures.height, pictures.pix_fmt = 64, 64, "yuv420p"
-        track = container.add_stream("libopus" if muxer == "webm" else "aac", rate=RATE)
-        track.layout = "mono"
+        codec = "libopus" if muxer == "webm" else "aac"
+        sound = [container.add_stream(codec, rate=RATE, layout="mono") for _ in range(tracks)]
         for number in range(5):
             frame = av.VideoFrame(64, 64, "yuv420p")
             frame.pts = number
             container.mux(pictures.encode(frame))
         container.mux(pictures.encode(None))
-        if sound:
+        for track in sound:
             _encode(container, track, samples("voice", 1.0))
     return file.getvalue()
 
@@ -257,14 +257,16 @@ def with_cover(muxer: str) -> bytes:
 # what is stored as WAV: a second of sound each
 NOT_PLAIN = (
     *(*OTHER_KINDS, *BY_HAND, "cover mp3", "cover flac", "cover mp4"),
-    *("film webm", "film mp4", "film 3gp", "film mov", "film matroska"),
+    *("film webm", "film mp4", "film 3gp", "film mov", "film matroska", "spatial mov"),
 )
 
 
 def not_plain(name: str) -> bytes:
     """One of NOT_PLAIN."""
     what, _, muxer = name.partition(" ")
-    return {"cover": with_cover, "film": video}[what](muxer) if muxer else recording(name)
+    if what == "cover":
+        return with_cover(muxer)
+    return video(muxer, 2 if what == "spatial" else 1) if muxer else recording(name)
 
 
 def caf_around(pcm: bytes) -> bytes:

@@ -24,7 +24,7 @@ BAD = {
     "text": b"Dear Sir or Madam, " * 100,
     "image": b"\x89PNG\r\n\x1a\n" + bytes(2000),
     "page": b"<!doctype html><script>alert(1)</script>" * 50,
-    "film without sound": audio_files.video("mp4", sound=False),
+    "film without sound": audio_files.video("mp4", tracks=0),
     "sound of another kind": b"\x30\x26\xb2\x75\x8e\x66\xcf\x11" + bytes(2000),
     "cut-off film": audio_files.video("mov")[:200],
     "page as samples": audio_files.caf_around(PAGE + audio_files.samples("voice", 1.0)),
