@@ -1,15 +1,12 @@
-// Addresses and history entries for the browser's Back and reload. A first question shown at the start of the link gets its
-// own address, so that Back finds it. A browser that refuses cookies keeps one address, and the
+// Addresses and history entries for the browser's Back and reload. A question shown at the start of the link, or by a POST to
+// another one, gets its own address, so that Back and reload find it. A browser that refuses cookies keeps one address, and the
 // session in its history entry, so that a reload continues. So does an iframe of another website,
 // which takes no cookie and adds no entry to the history of the embedding page.
 const framed = window !== window.top;
 const remembers = !framed && takesCookies();
-const form = document.querySelector("form[data-draft-field]");
 const start = location.pathname.match(/^\/r\/[^/]+/)?.[0];
 
-if (remembers && form && location.pathname === start) {
-  history.replaceState(history.state, "", form.getAttribute("action"));
-}
+if (remembers) nameShown();
 // after a choice of language the page has the address of a POST, which cannot be reloaded
 if (!remembers && start && !/^\/r\/[^/]+(\/q\/\d+(\/f\/\d+)?|\/check|\/done|\/sent)?$/.test(location.pathname)) {
   const session = document.querySelector("input[name=session]")?.value;
@@ -21,6 +18,11 @@ if (!remembers && start && !/^\/r\/[^/]+(\/q\/\d+(\/f\/\d+)?|\/check|\/done|\/se
   addEventListener("load", () =>
     htmx.ajax("POST", `${start}/resume${framed ? "?embed=1" : ""}`, { target: "#main", values }),
   );
+}
+
+function nameShown() {
+  const own = document.querySelector("#main form[data-draft-field]")?.getAttribute("action");
+  if (start && own && own !== location.pathname) history.replaceState(history.state, "", own);
 }
 
 function takesCookies() {
@@ -44,6 +46,7 @@ document.addEventListener("htmx:beforeHistoryUpdate", ({ detail }) => {
 
 document.addEventListener("htmx:afterSettle", () => {
   const field = document.querySelector("#main input[name=session]");
+  if (remembers) nameShown();
   if (remembers || !field) return;
   history.replaceState({ htmx: true, session: field.value }, "");
 });

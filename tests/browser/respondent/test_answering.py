@@ -109,6 +109,41 @@ def test_the_focus_the_title_and_the_address_follow_the_question(page: Page, lin
     assert page.evaluate("window.scrollY") == 0
 
 
+@pytest.mark.parametrize("scripts_come", [True, False])
+def test_after_a_retry_on_a_dead_network_the_address_is_that_of_the_question(
+    troubled: Page, link: Link, *, scripts_come: bool
+) -> None:
+    if not scripts_come:  # the network was dead for them, too: the browser posts by itself
+        troubled.route("**/*.js", lambda route: route.abort())
+        troubled.reload()
+    troubled.context.set_offline(True)
+    give(troubled, "Me")
+    troubled.wait_for_timeout(200)
+
+    troubled.context.set_offline(False)
+    if not scripts_come:
+        troubled.unroute("**/*.js")
+        troubled.reload()
+
+    asked(troubled, 2)
+    troubled.wait_for_url(f"**{link.path}/q/2")
+    troubled.reload()
+    asked(troubled, 2)
+    assert link.texts() == ["Me"]
+
+
+def test_in_another_language_the_address_is_that_of_the_question(page: Page, link: Link) -> None:
+    give(page, "Me")
+    asked(page, 2)
+    page.locator("#answer").fill("Half a word")
+
+    page.locator(".languages summary").first.click()
+    press(page, "Deutsch")
+
+    page.wait_for_url(f"**{link.path}/q/2")
+    expect(page.locator("#answer")).to_have_value("Half a word")
+
+
 def test_the_browsers_back_shows_the_question_before_with_its_text(page: Page, link: Link) -> None:
     give(page, "Me")
     asked(page, 2)
