@@ -3,6 +3,7 @@ const FEW = 0.1;
 
 function count(field) {
   const line = document.getElementById("character-count");
+  if (!line) return; // a browser extension removed it
   const most = Number(field.dataset.maxLength);
   const few = field.value.length > most * (1 - FEW);
   const left = few ? most - [...field.value].length : most;

@@ -8,7 +8,7 @@ const MESSAGE = "[role=alert]:not([hidden])";
 function write() {
   const focused = document.activeElement;
   const form = focused?.closest("form[data-draft-field=answer]");
-  const box = form?.elements.answer;
+  const box = form?.querySelector("#answer");
   const moves = KEYBOARD.matches && focused?.matches("h1") && !form?.querySelector(MESSAGE);
   if (!box || (focused !== box && !moves)) return;
   box.setSelectionRange(box.value.length, box.value.length);

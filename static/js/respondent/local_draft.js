@@ -15,7 +15,7 @@ function store(action) {
 let lastDraftKey;
 
 const withoutQuery = (address) => address?.split("?")[0];
-const draftField = (form) => form.elements[form.dataset.draftField];
+const draftField = (form) => form.querySelector(`[name=${form.dataset.draftField}]`);
 
 function storageKey(form) {
   return `${PREFIX}${form.dataset.draftKey}:${withoutQuery(form.getAttribute("action"))}`;

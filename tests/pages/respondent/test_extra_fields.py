@@ -64,6 +64,37 @@ def test_a_doubled_answer_is_kept_once(
     assert texts(app) == [kept]
 
 
+@pytest.mark.parametrize(
+    ("answers", "kept"),
+    [
+        (["Not me", "Me"], "Not me"),
+        (["Me", "Not me"], "Not me"),
+        (["Me", "Not me", "Nobody"], "Not me\n\nNobody"),
+        (["Me", "Me"], "Me"),
+    ],
+)
+def test_a_corrected_answer_is_not_kept_with_what_it_replaces(
+    app: Flask, respondent: Respondent, answers: list[str], kept: str
+) -> None:
+    post(respondent, "/q/1", answer="Me")
+    post(respondent, "/q/1/open")
+
+    post(respondent, "/q/1", answer=answers)
+
+    assert texts(app) == [kept]
+
+
+@pytest.mark.parametrize("answers", [["", "Me"], ["Me", ""]])
+def test_an_emptied_box_is_empty(app: Flask, respondent: Respondent, answers: list[str]) -> None:
+    post(respondent, "/q/1", answer="Me")
+    post(respondent, "/q/1/open")
+
+    refused = post(respondent, "/q/1", answer=answers)
+
+    assert (refused.status_code, box(refused)) == (422, "")
+    assert texts(app) == ["Me"]
+
+
 def test_doubled_words_are_bounded_like_others(app: Flask, respondent: Respondent) -> None:
     refused = post(respondent, "/q/1", answer=["a" * 15_000, "b" * 15_000])
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from flask import request
 from werkzeug.datastructures import FileStorage
 
+from webapp.domain.respondents.answer_repeats import version_of
 from webapp.domain.respondents.bot_detection import Signs
 from webapp.domain.respondents.public_form import read_progress
 from webapp.domain.respondents.steps import Place, read_place
@@ -147,9 +148,16 @@ def typed(name: str) -> str:
 
     Characters that no database stores (U+0000, lone surrogates) become U+FFFD: the answer is kept.
     """
-    texts = dict.fromkeys(map(with_line_feeds, request.form.getlist(name)))
-    text = "\n\n".join(filter(str.strip, texts)) or next(iter(texts), "")
-    return UNSTORABLE.sub("\ufffd", text)
+    sent = map(with_line_feeds, request.form.getlist(name))
+    texts = dict.fromkeys(UNSTORABLE.sub("\ufffd", text) for text in sent)
+    if len(texts) < 2:
+        return next(iter(texts), "")
+    fields = posted_fields()
+    # the stored answer, with which the page began: a copy of the box still has it
+    shown = fields.get("replaces") if name == "answer" else None
+    heard = fields.get("recording")
+    written = [text for text in texts if text.strip() and version_of(text, heard) != shown]
+    return "\n\n".join(written) or min(texts, key=len)
 
 
 def typed_anywhere() -> str:

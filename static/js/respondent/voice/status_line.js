@@ -12,6 +12,6 @@ export function say(part, name, time = "") {
 
 // where a form asks for a recording only, its sheet is folded away
 export function unfoldSheet(part) {
-  const folded = part.closest("form").elements.answer.closest("details");
+  const folded = part.closest("form").querySelector("#answer").closest("details");
   if (folded) folded.open = true;
 }

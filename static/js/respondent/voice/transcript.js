@@ -36,7 +36,7 @@ async function wait(form, slot) {
 // adds the words to the sheet, after what was typed
 export function useWords(recorder, display) {
   const heard = recorder.querySelector("[data-words]");
-  const sheet = recorder.form.elements.answer;
+  const sheet = recorder.form.querySelector("#answer");
   const typed = sheet.value.trim() ? `${sheet.value.trimEnd()}\n` : "";
   sheet.value = typed + heard.textContent;
   sheet.dispatchEvent(new Event("input", { bubbles: true }));
@@ -52,6 +52,6 @@ export async function lookForTranscript(recorder, display) {
   const part = await wait(recorder.form, slot).catch(() => undefined);
   if (!part || !slot.isConnected) return;
   slot.innerHTML = part;
-  const isTyped = recorder.form.elements.answer.value.trim();
+  const isTyped = recorder.form.querySelector("#answer").value.trim();
   if (!isTyped && slot.querySelector("[data-words]")) useWords(recorder, display);
 }

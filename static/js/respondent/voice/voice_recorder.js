@@ -112,7 +112,7 @@ class VoiceRecorder extends HTMLElement {
       discard: () => [this.#interrupt("paused"), this.#display.ask("discarding")],
       keep: () => this.#display.back(),
       delete: () => this.#discard(),
-      use: () => [useWords(this, this.#display), this.form.elements.answer.focus()],
+      use: () => [useWords(this, this.#display), this.form.querySelector("#answer").focus()],
     };
     actions[action]?.();
   }
@@ -213,7 +213,7 @@ class VoiceRecorder extends HTMLElement {
 
   // the words alone are the answer; the recording stays in this browser
   #leave() {
-    const sheet = this.form.elements.answer;
+    const sheet = this.form.querySelector("#answer");
     if (!sheet.value.trim()) return sheet.focus();
     this.#take.isLeft = true;
     this.#upload.stop();
