@@ -6,6 +6,7 @@ from typing_extensions import TypedDict
 
 from webapp.domain.shared.limits import CHANGE_SHOWN_CHARS
 from webapp.domain.shared.vocabulary import ReviewState
+from webapp.wire.extension_types import ItemPage
 from webapp.wire.types import FormDraft, PublishedForm, exactly, said
 
 Confirmation = Literal["none", "current", "stale", "returned"]
@@ -71,8 +72,8 @@ class DraftReview(TypedDict):
 
 
 @exactly
-class ReviewedDraft(FormDraft):
-    """A private draft with where its creator reviews it."""
+class ReviewedDraft(FormDraft, ItemPage):
+    """A private draft with a page of its questions, and with where its creator reviews it."""
 
     revision: Revision
     reviewUrl: ReviewUrl

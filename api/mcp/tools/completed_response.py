@@ -6,6 +6,7 @@ from pydantic import Field, StrictStr
 
 from api.mcp.call import Call
 from api.mcp.tools.arguments import FormArguments
+from api.mcp.tools.pages import PageArguments
 from api.mcp.tools.table import tool
 from webapp.data_keys import fragment_key
 from webapp.domain.content.draft_fields import STORABLE
@@ -23,17 +24,12 @@ ResponseId = Annotated[
     ),
     STORABLE,
 ]
-Cursor = Annotated[
-    StrictStr,
-    Field(description="The `nextCursor` of the page before, unchanged; none for the first page."),
-]
 
 
-class CompletedResponseArguments(FormArguments):
+class CompletedResponseArguments(PageArguments, FormArguments):
     """Which response of which form, and from where on."""
 
     response_id: ResponseId
-    cursor: Cursor | None = None
 
 
 @tool(
@@ -53,9 +49,9 @@ class CompletedResponseArguments(FormArguments):
     quotes=True,
 )
 def completed_response(call: Call, given: CompletedResponseArguments) -> CompletedResponsePage:
-    """A page of at most 24 KiB of text."""
+    """A page whose texts take at most 24 KiB."""
     account_id = call.caller.account_id
     form = forms.get_form(account_id, given.form_id)
     found = get_completed_response(form.id, given.response_id)
-    page = read_fragments(fragment_key(), account_id, found, given.cursor)
+    page = read_fragments(fragment_key(), account_id, found, given.cursor, given.limit)
     return completed_page(form.id, found, page)

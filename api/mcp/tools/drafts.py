@@ -10,6 +10,7 @@ from api.json_body import too_large
 from api.json_responses import review_url
 from api.mcp.call import Call
 from api.mcp.tools.confirmation import ask_for_confirmation
+from api.mcp.tools.pages import PageArguments, page_of
 from api.mcp.tools.table import tool
 from api.rate_limits import limit_creates, limit_publishes, limit_updates
 from webapp.config import settings
@@ -67,8 +68,8 @@ class DraftChanges(FormDraftInput):
     note: Note = ""
 
 
-class WaitArguments(DraftArguments):
-    """Which draft, and how long to wait for its creator."""
+class WaitArguments(PageArguments, DraftArguments):
+    """Which draft, how long to wait for its creator, and which of its questions."""
 
     timeout_seconds: Annotated[
         int,
@@ -152,7 +153,9 @@ def publish_form_draft(call: Call, given: DraftArguments) -> ReviewedForm:
         `note` why they sent it back: then change it as they ask. With
         `timeoutSeconds` it waits until the creator confirms, sends back, changes or publishes it,
         or an agent does; such a wait is no monitoring. Where `timedOut` is true, call again, or go
-        on when the creator comes back.""",
+        on when the creator comes back. Where `nextCursor` is set, here or in what a change
+        returned, there are more questions: send it as `cursor`. Where `textsCut` is true, the
+        longest texts are cut.""",
     scope=Scope.FORMS_WRITE,
     takes=WaitArguments,
     answers=WatchedDraft,
@@ -174,7 +177,7 @@ def get_form_draft(call: Call, given: WaitArguments) -> WatchedDraft:
         "timedOut": waited.timed_out,
     }
     retry = {"retryAfterMs": RETRY_SECONDS * 1000} if waited.no_slot else {}
-    return cast(WatchedDraft, found | retry)
+    return page_of(cast(WatchedDraft, found | retry), "questions", "id", given)
 
 
 def _bounded(given: FormDraftInput) -> DraftUpdate:
@@ -186,8 +189,9 @@ def _bounded(given: FormDraftInput) -> DraftUpdate:
 
 
 def _reviewed(draft: Draft) -> ReviewedDraft:
-    return {
+    found = {
         **form_draft(draft, settings().public_url),
         "revision": draft.revision,
         "reviewUrl": review_url(draft.id),
     }
+    return page_of(cast(ReviewedDraft, found), "questions", "id")

@@ -5,8 +5,8 @@ from typing import NamedTuple, cast
 
 from api.mcp.call import Call
 from api.mcp.tools.arguments import FormArguments, FormId, Since, TimeoutSeconds
-from api.mcp.tools.responses import fitting_page, given_since, with_fitting_text
-from api.mcp.tools.results import Shortened
+from api.mcp.tools.pages import LIMIT_MAX, Limit
+from api.mcp.tools.responses import fitting_page, given_since
 from api.mcp.tools.table import Hints, tool
 from webapp.database import release_connections
 from webapp.domain.forms import models as forms
@@ -39,6 +39,7 @@ class WatchArguments(InputModel):
     ask_id: FormId | None = None
     since: Since | None = None
     timeout_seconds: TimeoutSeconds = WAIT_SECONDS
+    limit: Limit = LIMIT_MAX
 
 
 class WaitArguments(FormArguments):
@@ -46,6 +47,7 @@ class WaitArguments(FormArguments):
 
     since: Since | None = None
     timeout_seconds: TimeoutSeconds = WAIT_SECONDS
+    limit: Limit = LIMIT_MAX
 
 
 class Wait(NamedTuple):
@@ -93,7 +95,7 @@ class Wait(NamedTuple):
     answers=WaitedResponses,
     **WAITS,
 )
-def watch_ask(call: Call, given: WatchArguments) -> WaitedResponses | Shortened:
+def watch_ask(call: Call, given: WatchArguments) -> WaitedResponses:
     """Until one answer is newer than `since`."""
     ids = {given.form_id, given.ask_id} - {None}
     if len(ids) != 1:
@@ -105,7 +107,7 @@ def watch_ask(call: Call, given: WatchArguments) -> WaitedResponses | Shortened:
         )
     since = given_since(given.since)
     wait = Wait(call.caller.account_id, cast(str, ids.pop()), since, has_answer_after)
-    return _waited(wait, given.timeout_seconds)
+    return _waited(wait, given.timeout_seconds, given.limit)
 
 
 @tool(
@@ -118,11 +120,11 @@ def watch_ask(call: Call, given: WatchArguments) -> WaitedResponses | Shortened:
     answers=WaitedResponses,
     **WAITS,
 )
-def wait_for_form_responses(call: Call, given: WaitArguments) -> WaitedResponses | Shortened:
+def wait_for_form_responses(call: Call, given: WaitArguments) -> WaitedResponses:
     """Until one response has completed after `since`."""
     since = given_since(given.since)
     wait = Wait(call.caller.account_id, given.form_id, since, _has_completion_after)
-    return _waited(wait, given.timeout_seconds)
+    return _waited(wait, given.timeout_seconds, given.limit)
 
 
 def _has_completion_after(form: FormRow, since: int | None) -> bool:
@@ -130,15 +132,15 @@ def _has_completion_after(form: FormRow, since: int | None) -> bool:
     return stamp is not None and (since is None or stamp > since)
 
 
-def _waited(wait: Wait, seconds: int) -> WaitedResponses | Shortened:
+def _waited(wait: Wait, seconds: int, limit: int) -> WaitedResponses:
     form, retry = wait.look(), {}
     if form is None and seconds:
         try:
             form = wait.until(seconds)
         except NoSlot:
             retry = {"retryAfterMs": RETRY_SECONDS * 1000}
-    page = _nothing(wait) if form is None else fitting_page(form, wait.since)
-    return with_fitting_text(cast(WaitedResponses, {**page, "timedOut": form is None, **retry}))
+    page = _nothing(wait) if form is None else fitting_page(form, wait.since, limit)
+    return cast(WaitedResponses, {**page, "timedOut": form is None, **retry})
 
 
 def _nothing(wait: Wait) -> FormResponses:

@@ -37,7 +37,8 @@ def test_a_refusal_has_the_four_fields_of_rest(
 
 
 @pytest.mark.parametrize(
-    ("tool", "hint"), [("list_forms", "are none."), ("get_form", "are formId.")]
+    ("tool", "hint"),
+    [("list_forms", "are cursor and limit."), ("get_form", "are formId, cursor and limit.")],
 )
 @pytest.mark.parametrize("field", ["a", "settings"])
 def test_an_unknown_argument_is_named(

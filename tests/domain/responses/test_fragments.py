@@ -3,6 +3,7 @@
 import random
 from collections import defaultdict
 
+import orjson
 import pytest
 
 from webapp.domain.responses.fragments import (
@@ -37,10 +38,10 @@ def answer(number: int, question: str, text: str, given: str = "text") -> Answer
     )
 
 
-def pages(answers: list[AnswerRow]) -> list[list[Fragment]]:
+def pages(answers: list[AnswerRow], most: int = 1000) -> list[list[Fragment]]:
     found, position = [], START
     while position is not None:
-        fragments, following = cut_page(answers, position)
+        fragments, following = cut_page(answers, position, most)
         found.append(fragments)
         assert following is None or following > position
         position = following  # type: ignore[assignment]
@@ -86,7 +87,7 @@ def test_many_answers_of_any_length_are_rebuilt_exactly() -> None:
     firsts = [each.answer.id for page in found for each in page if each.is_first]
     assert firsts == [row.id for row in answers]
     sizes = [
-        sum(len((each.question_text + each.answer_text).encode()) for each in page)
+        sum(len(orjson.dumps(each.question_text + each.answer_text)) for each in page)
         for page in found
     ]
     assert max(sizes) <= PAGE_BYTES
@@ -97,10 +98,23 @@ def test_many_answers_of_any_length_are_rebuilt_exactly() -> None:
 def test_an_answer_begins_where_a_code_point_has_room(left: int) -> None:
     filling = "x" * (PAGE_BYTES - 2 * EXCHANGE_BYTES - left)
 
-    found = pages([answer(1, "", filling), answer(2, "", "🜂")])
+    found = pages([answer(1, "", filling), answer(2, "", "\x01")])
 
     texts = [[each.answer_text for each in page] for page in found]
-    assert texts == ([[filling, "🜂"]] if left == CODE_POINT_BYTES else [[filling], ["🜂"]])
+    assert texts == ([[filling, "\x01"]] if left == CODE_POINT_BYTES else [[filling], ["\x01"]])
+
+
+def test_a_page_holds_as_many_answers_as_asked_for() -> None:
+    answers = [answer(number, "q", "a") for number in range(5)]
+
+    assert [len(page) for page in pages(answers, 2)] == [2, 2, 1]
+    assert rebuilt(pages(answers, 2)) == rebuilt(pages(answers))
+
+
+def test_long_ids_leave_room_for_less() -> None:
+    answers = [answer(number, "", "")._replace(question_id="🜂" * 200) for number in range(60)]
+
+    assert max(map(len, pages(answers))) <= PAGE_BYTES // (EXCHANGE_BYTES + 700)
 
 
 def test_an_answer_begins_once() -> None:

@@ -58,11 +58,12 @@ def get_completed_response(form_id: str, response_id: str) -> SessionAnswers:
 
 
 def read_fragments(
-    key: bytes, account_id: str, response: SessionAnswers, cursor: str | None
+    key: bytes, account_id: str, response: SessionAnswers, cursor: str | None, limit: int
 ) -> FragmentsRead:
     """The page that the cursor names, without one the first. raises InvalidInput `invalid_cursor`
 
-    key  signs cursors
+    key    signs cursors
+    limit  how many answers it has at most
     """
     of = account_id, response.session.id, response.answers
     start = START if cursor is None else read_cursor(key, *of, cursor)
@@ -73,7 +74,7 @@ def read_fragments(
             "Begin again: send the call without cursor, and drop the fragments read so far.",
             field="cursor",
         )
-    page = cut_page(response.answers, start)
+    page = cut_page(response.answers, start, limit)
     following = page.following
     return FragmentsRead(page.fragments, write_cursor(key, *of, following) if following else None)
 

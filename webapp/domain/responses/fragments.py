@@ -3,18 +3,21 @@ fragments, from which both texts of every answer are put together exactly.
 """
 
 import hashlib
+from bisect import bisect_right
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import orjson
 from itsdangerous import BadData, URLSafeSerializer
 
 from webapp.domain.responses.models import AnswerRow
 from webapp.domain.shared.vocabulary import ResponseType
 
-PAGE_BYTES = 24 * 1024  # of UTF-8, our choice
-EXCHANGE_BYTES = 300  # counted for the other fields of each exchange
+PAGE_BYTES = 24 * 1024  # of JSON, our choice
+EXCHANGE_BYTES = 300  # counted for the other fields of each exchange, with short ids
+SHORT_IDS_BYTES = 100
 ATTACHMENT_BYTES = 200  # and for the recording of an answer
-CODE_POINT_BYTES = 4  # at most; with less room an exchange is left to the next page
+CODE_POINT_BYTES = 6  # at most; with less room an exchange is left to the next page
 CURSOR_MAX_CHARS = 512
 VERSION = 1
 
@@ -61,22 +64,22 @@ class FragmentPage(NamedTuple):
     following: Position | None
 
 
-def cut_page(answers: Sequence[AnswerRow], start: Position) -> FragmentPage:
-    """The page of these answers that begins there."""
+def cut_page(answers: Sequence[AnswerRow], start: Position, most: int) -> FragmentPage:
+    """The page that begins there, of at most so many of these answers."""
     room, offset = PAGE_BYTES, start.offset
     fragments: list[Fragment] = []
     for number in range(start.answer, len(answers)):
-        room -= EXCHANGE_BYTES
+        room -= EXCHANGE_BYTES + max(0, _size(*_ids(answers[number])) - SHORT_IDS_BYTES)
         if answers[number].response_type == ResponseType.VOICE:
             room -= ATTACHMENT_BYTES
-        if fragments and room < CODE_POINT_BYTES:
+        if fragments and (room < CODE_POINT_BYTES or len(fragments) == most):
             return FragmentPage(fragments, Position(number, 0))
         fragment = _fragment(answers[number], offset, room)
         fragments.append(fragment)
         if not fragment.is_last:
             taken = len(fragment.question_text) + len(fragment.answer_text)
             return FragmentPage(fragments, Position(number, offset + taken))
-        room -= len((fragment.question_text + fragment.answer_text).encode())
+        room -= _size(fragment.question_text, fragment.answer_text)
         offset = 0
     return FragmentPage(fragments, None)
 
@@ -113,13 +116,23 @@ def _fragment(answer: AnswerRow, offset: int, room: int) -> Fragment:
     question = _cut(answer.question_text[question_offset:], room)
     if question_offset + len(question) < len(answer.question_text):
         return Fragment(answer, question, question_offset, "", 0)
-    text = _cut(answer.answer_text[answer_offset:], room - len(question.encode()))
+    text = _cut(answer.answer_text[answer_offset:], room - _size(question))
     return Fragment(answer, question, question_offset, text, answer_offset)
 
 
 def _cut(text: str, room: int) -> str:
     """The beginning that has at most so many bytes, in whole code points."""
-    return text[: max(room, 0)].encode()[: max(room, 0)].decode(errors="ignore")
+    lengths = range(1, min(len(text), max(room, 0)) + 1)
+    return text[: bisect_right(lengths, room, key=lambda length: _size(text[:length]))]
+
+
+def _size(*texts: str) -> int:
+    """In bytes of JSON, without the quotes around them."""
+    return sum(len(orjson.dumps(text)) - 2 for text in texts)
+
+
+def _ids(answer: AnswerRow) -> tuple[str, str]:
+    return answer.question_id, answer.parent_question_id or ""
 
 
 def _fingerprint(answers: Sequence[AnswerRow]) -> str:

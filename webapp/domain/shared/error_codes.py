@@ -60,9 +60,9 @@ class ErrorCode(StrEnum):
     INVALID_CURSOR = (
         "invalid_cursor",
         HTTPStatus.BAD_REQUEST,
-        "the `cursor` of the tool `get_completed_response` was altered, is of another response or"
-        " account, or an answer of the response was corrected or taken back since",
-        "Begin again: call the tool without `cursor`, and drop the fragments read so far.",
+        "the `cursor` of a tool was altered, is of another object or account, or what it names was"
+        " changed or taken away since",
+        "Begin again: call the tool without `cursor`, and drop the pages read so far.",
     )
     INVALID_TEXT = (
         "invalid_text",
