@@ -17,7 +17,7 @@ from webapp.domain.shared.limits import CLIENT_ID_MAX_CHARS
 from webapp.domain.shared.vocabulary import ClientKind, RevokedReason, Scope, TokenKind
 from webapp.oauth.client_names import is_showable
 from webapp.oauth.credentials import same_secret
-from webapp.oauth.redirect_uris import redirect_matches, shared_host
+from webapp.oauth.redirect_uris import is_loopback, redirect_matches, shared_host
 from webapp.oauth.scopes import PERMISSIONS, name_permission, read_scopes
 
 NAMELESS = "An app without a name"
@@ -72,8 +72,12 @@ class OAuthClient(Base, ClientMixin):
         return self.client_id
 
     def get_default_redirect_uri(self) -> str | None:
-        """The only registered address; with several the request has to name one."""
-        return self.redirect_uris[0] if len(self.redirect_uris) == 1 else None
+        """The only registered address; with several the request has to name one.
+
+        So it has where installs that listen on different ports are one client.
+        """
+        uris, shared = self.redirect_uris, self.kind is ClientKind.DYNAMIC and not self.secret_hash
+        return uris[0] if len(uris) == 1 and not (shared and is_loopback(uris[0])) else None
 
     def get_allowed_scope(self, scope: str | None) -> str:
         """What a request with this `scope` asks for, of which the creator may untick any.

@@ -15,7 +15,7 @@ TAKEN = "Taken are https, http on a loopback address, and private schemes like c
 # schemes that no single program owns: a private one (RFC 8252 section 7.1) is any other
 SCRIPTS = "javascript jscript livescript mocha vbscript data"
 FILES = "file filesystem blob about view-source jar res resource content cid mid mhtml mk"
-WEB = "ws wss ftp ftps sftp gopher feed rss dav davs ipfs ipns devtools edge brave opera vivaldi"
+WEB = "ws wss ftp ftps sftp gopher feed rss dav davs ipfs ipns"
 # what HTML lets any web page handle, "Custom scheme handlers"
 OF_PAGES = (
     "bitcoin geo im irc ircs magnet mailto matrix mms news nntp openpgp4fpr sip sips sms smsto ssh "
@@ -26,9 +26,11 @@ OF_SYSTEMS = (
     "ldaps smb cifs nfs afp vnc rdp git svn applescript x-man-page prefs app-settings"
 )
 PUBLIC_SCHEMES = frozenset(f"{SCRIPTS} {FILES} {WEB} {OF_PAGES} {OF_SYSTEMS}".split())
-PUBLIC_FAMILIES = (
-    "web+", "chrome", "edge-", "moz-", "safari-", "ms-", "search-ms", "itms", "x-apple", "android-"
-)  # fmt: skip
+# browsers, which would open any page of the web, and families of pages and systems
+BROWSERS = (
+    "chrome googlechrome firefox moz- edge microsoft-edge opera brave vivaldi safari x-safari"
+)
+FAMILIES = tuple(f"{BROWSERS} devtools web+ ms- search-ms itms x-apple android-".split())
 PRINTABLE_ASCII = re.compile(r"[\x21-\x7e]+")
 SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 
@@ -107,7 +109,7 @@ def _scheme_problem(parts: SplitResult) -> str | None:
     if parts.scheme == "http":
         loopback = parts.hostname in LOOPBACK_HOSTS
         return None if loopback else "An http redirect URI has to point at this computer."
-    if parts.scheme in PUBLIC_SCHEMES or parts.scheme.startswith(PUBLIC_FAMILIES):
+    if parts.scheme in PUBLIC_SCHEMES or parts.scheme.startswith(FAMILIES):
         return f"The scheme {parts.scheme} belongs to no single program."
     if len(parts.scheme) == 1:
         return "A scheme of one letter is the drive of a file."

@@ -79,6 +79,16 @@ def test_other_metadata_is_another_client(changed: dict[str, Any], client: Flask
     assert public(client, **changed)["client_id"] != public(client)["client_id"]
 
 
+def test_the_port_of_another_install_is_no_default(flow: Flow) -> None:
+    for port in (4000, 5000):
+        flow.client = public(flow.browser, redirect_uris=[f"http://127.0.0.1:{port}/cb"])
+
+    page = flow.ask(redirect_uri=None)
+
+    assert (page.status_code, "127.0.0.1:4000" in page.text) == (400, False)
+    assert flow.ask(redirect_uri="http://127.0.0.1:5000/cb").status_code == 200
+
+
 @pytest.mark.parametrize("method", [None, "client_secret_basic", "client_secret_post"])
 def test_a_client_with_a_secret_is_nobody_elses(method: str | None, client: FlaskClient) -> None:
     first, second = (public(client, token_endpoint_auth_method=method) for _ in range(2))
