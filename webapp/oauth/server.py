@@ -8,7 +8,11 @@ from authlib.common.urls import add_params_to_uri
 from authlib.integrations.flask_oauth2 import AuthorizationServer
 from authlib.integrations.flask_oauth2.requests import FlaskOAuth2Payload
 from authlib.oauth2 import OAuth2Error, OAuth2Request
-from authlib.oauth2.rfc6749 import InvalidRequestError, UnsupportedResponseTypeError
+from authlib.oauth2.rfc6749 import (
+    InvalidClientError,
+    InvalidRequestError,
+    UnsupportedResponseTypeError,
+)
 from authlib.oauth2.rfc7009 import RevocationEndpoint as BaseRevocationEndpoint
 from flask import Flask, Response, json, request
 from sqlalchemy import select
@@ -73,6 +77,8 @@ class Server(AuthorizationServer):
             ) from error
 
     def handle_error_response(self, request: Any, error: OAuth2Error) -> Any:
+        if isinstance(error, InvalidClientError):  # only at a 401 do hosts register anew
+            error.status_code = HTTPStatus.UNAUTHORIZED
         return super().handle_error_response(request, worded(error))
 
     def handle_response(

@@ -136,6 +136,18 @@ def test_registered_again_it_is_young_again(app: Flask, client: FlaskClient) -> 
     assert public(client)["client_id"] == again == known
 
 
+def test_a_client_that_is_gone_hears_so_and_registers_anew(app: Flask, flow: Flow) -> None:
+    flow.client = known = public(flow.browser)
+    with app.app_context():
+        list(purge_dead(utc_now() + timedelta(hours=25)))
+
+    responses = [flow.redeem("askac_x"), flow.refresh("askrt_x")]
+
+    assert [(r.status_code, r.json["error"]) for r in responses] == [(401, "invalid_client")] * 2
+    assert public(flow.browser)["client_id"] == known["client_id"]
+    flow.connect()
+
+
 def test_a_client_that_is_switched_off_stays_so(app: Flask, client: FlaskClient) -> None:
     known = public(client)["client_id"]
     with app.app_context():
