@@ -44,6 +44,13 @@ def test_the_browser_of_this_computer_comes_back_by_itself(stranger: User) -> No
     assert stranger.run(*ASK, "--timeout", "0").code == 3
 
 
+def test_localhost_names_the_same_server(stranger: User) -> None:
+    there = stranger.running.origin.replace("127.0.0.1", "localhost")
+
+    assert stranger.sign_in("--server", there).code == 0
+    assert stranger.run(*ASK, "--timeout", "0", "--server", there).code == 3
+
+
 def test_the_page_asked_for_is_of_this_program_with_pkce(stranger: User) -> None:
     command = stranger.start("sign-in", "--no-browser")
     asked = parse_qs(urlsplit(command.said_line("http")).query)

@@ -85,6 +85,12 @@ def test_the_skill_tells_the_rules(skill: str) -> None:
     )
 
 
+def test_codex_is_told_once_because_adding_begins_the_sign_in(hosts: str) -> None:
+    (pasted,) = re.findall(r"```bash Connect Codex\n(.*?)```", hosts, re.DOTALL)
+
+    assert pasted == f"codex mcp add askback --url {ADDRESS}\n"
+
+
 @pytest.mark.settings(mcp_events_enabled=False)
 def test_without_events_no_word_speaks_of_them(hosts: str, skill: str) -> None:
     for text in (hosts, skill):
