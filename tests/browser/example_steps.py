@@ -362,6 +362,11 @@ CREATOR = [
         ("form-erase", erasing, 0),
         ("results-settings", at("{data.results}/settings"), 0),
         ("consent", at("{data.consent}"), 0),
+        (
+            "consent-no-document",
+            at("/oauth/authorize?client_id=https://a.example:8443/c.json"),
+            400,
+        ),
         ("connections", at("/connections"), 0),
         ("deliveries", at("/deliveries"), 0),
         ("deliveries-found", at("/deliveries?state=failed"), 0),

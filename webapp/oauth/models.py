@@ -26,7 +26,8 @@ NAMELESS = "An app without a name"
 class OAuthClient(Base, ClientMixin):
     """A program that may ask for consent. `details` is its metadata as validated by us.
 
-    `given_name` is what it calls itself, empty where it does not say.
+    `given_name` is what it calls itself, empty where it does not say. `created_at` of one that
+    registered itself without a secret follows its last registration.
     """
 
     __tablename__ = "oauth_clients"

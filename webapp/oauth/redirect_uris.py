@@ -11,7 +11,10 @@ from webapp.config_readers import is_loopback as is_loopback_host
 from webapp.domain.shared.limits import REDIRECT_URI_MAX_CHARS
 
 LOOPBACK_HOSTS = frozenset({"127.0.0.1", "localhost", "::1"})
-TAKEN = "Taken are https, http on a loopback address, and private schemes like com.example.app:/cb."
+TAKEN = (
+    "A redirect URI is https, http on a loopback address, or of a private scheme, as in "
+    "com.example.app:/callback."
+)
 # schemes that no single program owns: a private one (RFC 8252 section 7.1) is any other
 SCRIPTS = "javascript jscript livescript mocha vbscript data"
 FILES = "file filesystem blob about view-source jar res resource content cid mid mhtml mk"

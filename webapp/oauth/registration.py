@@ -92,7 +92,7 @@ def create_client(
 
 def client_details(
     metadata: Mapping[str, Any],
-) -> tuple[dict[str, Any], list[dict[str, object]]]:
+) -> tuple[dict[str, Any], list[dict[str, str | None]]]:
     """The metadata that is stored, and the redirect URIs that are not taken, with the reasons.
 
     Members that are null, empty or of another type count as absent. Raises Refused.
@@ -114,15 +114,17 @@ def listed(value: object) -> list[object]:
     return [each for each in values if each is not None and each != ""]
 
 
-def _redirect_uris(uris: list[object]) -> tuple[list[str], list[dict[str, object]]]:
+def _redirect_uris(uris: list[object]) -> tuple[list[str], list[dict[str, str | None]]]:
     taken: list[str] = []
-    refused: list[dict[str, object]] = []
+    refused: list[dict[str, str | None]] = []
     for uri in uris:
         problem = redirect_problem(uri)
         if problem is None and uri not in taken and len(taken) == REDIRECT_URIS_MAX:
             problem = f"A client has at most {REDIRECT_URIS_MAX} redirect URIs."
         if problem is not None:
-            refused.append({"redirect_uri": uri, "reason": problem})
+            refused.append(
+                {"redirect_uri": uri if isinstance(uri, str) else None, "reason": problem}
+            )
         elif uri not in taken:
             taken.append(cast(str, uri))
     if not taken:
