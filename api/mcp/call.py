@@ -12,6 +12,7 @@ class Call:
     """capabilities: those of the client, {} in the legacy era, where requests do not carry them.
 
     request_state   what a client sends back when it goes on with a call; whatever it sent
+    responses       what became of what it was asked to do; whatever it sent
     takes_links     whether the version it speaks knows links to resources in results
     """
 
@@ -19,4 +20,5 @@ class Call:
     era: Era
     capabilities: Mapping[str, object] = field(default_factory=dict)
     request_state: object = None
+    responses: object = None
     takes_links: bool = False

@@ -125,7 +125,8 @@ def call_tool(call: Call, params: Json) -> Json:
     if not isinstance(arguments, dict):
         raise RpcError(INVALID_PARAMS, "arguments is no object.")
     require_mcp_scope(call.caller, tool.scope)
-    return invoke(tool, replace(call, request_state=params.get("requestState")), arguments)
+    state, responses = params.get("requestState"), params.get("inputResponses")
+    return invoke(tool, replace(call, request_state=state, responses=responses), arguments)
 
 
 METHODS = {

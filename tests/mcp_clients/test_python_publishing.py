@@ -1,7 +1,9 @@
 """How a host of the official Python client gets a form published: consent, step-up, elicitation."""
 
 import asyncio
+from typing import Literal
 
+import pytest
 from mcp.client.session import ClientRequestContext
 from mcp_types import ElicitRequestParams, ElicitRequestURLParams, ElicitResult
 
@@ -16,13 +18,15 @@ def test_a_client_that_opens_addresses_publishes_in_one_call(
     place: Place, creator: Creator, token: str
 ) -> None:
     shown: list[ElicitRequestParams] = []
+    opened: list[asyncio.Task[None]] = []
 
     async def open_address(
         _context: ClientRequestContext, params: ElicitRequestParams
     ) -> ElicitResult:
         shown.append(params)
         assert isinstance(params, ElicitRequestURLParams)
-        await asyncio.to_thread(creator.confirm, params.url)
+        reviewed = asyncio.to_thread(creator.confirm, params.url)  # the host does not wait for it
+        opened.append(asyncio.create_task(reviewed))
         return ElicitResult(action="accept")
 
     async def work() -> None:
@@ -37,15 +41,19 @@ def test_a_client_that_opens_addresses_publishes_in_one_call(
     asyncio.run(work())
 
 
-def test_a_client_whose_creator_does_not_confirm_is_refused(place: Place, token: str) -> None:
+@pytest.mark.parametrize("action", ["decline", "cancel"])
+def test_a_client_whose_creator_does_not_open_the_page_is_refused(
+    place: Place, token: str, action: Literal["decline", "cancel"]
+) -> None:
     async def go_on(_context: ClientRequestContext, _params: ElicitRequestParams) -> ElicitResult:
-        return ElicitResult(action="accept")
+        return ElicitResult(action=action)
 
     async def work() -> None:
         async with connected(place.mcp_url, token, elicitation_callback=go_on) as client:
             draft = await use(client, "create_form_draft", title="Rota", questions=QUESTIONS)
             found = await refused(client, "publish_form_draft", draftId=draft["draftId"])
             assert found["code"] == "draft_not_confirmed"
+            assert "do not ask again by yourself" in found["resolution"]
 
     asyncio.run(work())
 

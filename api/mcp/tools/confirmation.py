@@ -1,6 +1,6 @@
-"""Clients that can open an address for their user are asked to open the review page, once.
+"""Clients that can open an address for their user are asked to open the review page.
 
-The state that they send back says that they were asked; it confirms nothing.
+What they send back says that they were asked and whether the page was opened: it confirms nothing.
 """
 
 import hashlib
@@ -8,6 +8,7 @@ from datetime import datetime
 
 from itsdangerous import BadData, URLSafeSerializer
 
+from api.draft_operations import wait_for_review
 from api.json_responses import review_url
 from api.mcp.call import Call
 from api.mcp.messages import Json
@@ -15,23 +16,62 @@ from api.mcp.tools.results import InputRequired
 from webapp.data_keys import request_state_key
 from webapp.database import to_millis, utc_now
 from webapp.domain.drafts.models import get_revision
+from webapp.domain.shared.error_codes import ErrorCode
+from webapp.domain.shared.errors import StateConflict
+from webapp.domain.shared.limits import WAIT_MAX_SECONDS
+from webapp.domain.shared.vocabulary import Scope
+from webapp.oauth.guard import authenticate_for_mcp, require_mcp_scope
 
 LIVES_MILLIS = 15 * 60 * 1000
 STATE_MAX_CHARS = 512
 VERSION = 1
 METHOD = "tools/call"
+REQUEST = "confirm"
 MESSAGE = "Read the draft of this form and confirm it there. It is published only after that."
 
 
-def ask_for_confirmation(call: Call, draft_id: str) -> None:
-    """raises InputRequired, unless the client cannot open addresses or was asked before"""
+DECLINED = {
+    "decline": "The creator declined to open the review page of this draft.",
+    "cancel": "The creator closed the request to open the review page of this draft.",
+}
+
+
+def wait_for_confirmation(call: Call, draft_id: str) -> bool:
+    """Whether the client opened the review page; then until the review comes to another state.
+
+    False where the client cannot open addresses. At most `WAIT_MAX_SECONDS`, less where there is no
+    place to wait.
+    raises  InputRequired where it was not asked, or does not say what became of it; StateConflict
+            where the creator did not want it
+    """
     if not _opens_addresses(call):
-        return
-    now = utc_now()
-    revision = get_revision(call.caller.account_id, draft_id)
-    asked = [VERSION, call.caller.account_id, METHOD, draft_id, revision]
-    if not _was_asked(call.request_state, asked, now=now):
+        return False
+    now, account_id = utc_now(), call.caller.account_id
+    asked = [VERSION, account_id, METHOD, draft_id, get_revision(account_id, draft_id)]
+    action = _action(call.responses) if _was_asked(call.request_state, asked, now=now) else None
+    if action in DECLINED:
+        raise StateConflict(
+            ErrorCode.DRAFT_NOT_CONFIRMED,
+            DECLINED[action],
+            "Leave the draft as it is and do not ask again by yourself: call publish_form_draft "
+            "when the creator asks for it.",
+        )
+    if action != "accept":
         raise InputRequired(_request(draft_id, _write_state(asked, now=now)))
+    wait_for_review(account_id, draft_id, WAIT_MAX_SECONDS, require_forms_write)
+    return True
+
+
+def require_forms_write() -> None:
+    """While waiting. raises Unauthenticated as soon as the token has ended"""
+    require_mcp_scope(authenticate_for_mcp(), Scope.FORMS_WRITE)
+
+
+def _action(responses: object) -> str | None:
+    """What the user did; None for whatever else was sent."""
+    answer = responses.get(REQUEST) if isinstance(responses, dict) else None
+    action = answer.get("action") if isinstance(answer, dict) else None
+    return action if isinstance(action, str) else None
 
 
 def _opens_addresses(call: Call) -> bool:
@@ -43,7 +83,7 @@ def _request(draft_id: str, state: str) -> Json:
     params = {"mode": "url", "message": MESSAGE, "url": review_url(draft_id)}
     return {
         "resultType": "input_required",
-        "inputRequests": {"confirm": {"method": "elicitation/create", "params": params}},
+        "inputRequests": {REQUEST: {"method": "elicitation/create", "params": params}},
         "requestState": state,
     }
 

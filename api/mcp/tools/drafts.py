@@ -9,7 +9,7 @@ from api.draft_operations import create_draft, publish_draft, update_draft, wait
 from api.json_body import too_large
 from api.json_responses import review_url
 from api.mcp.call import Call
-from api.mcp.tools.confirmation import ask_for_confirmation
+from api.mcp.tools.confirmation import require_forms_write, wait_for_confirmation
 from api.mcp.tools.pages import PageArguments, page_of
 from api.mcp.tools.table import tool
 from api.rate_limits import limit_creates, limit_publishes, limit_updates
@@ -19,6 +19,7 @@ from webapp.domain.content.draft_input import FormDraftInput, draft_update
 from webapp.domain.content.model import DraftUpdate
 from webapp.domain.drafts.agent_notes import clean_note
 from webapp.domain.drafts.models import Draft
+from webapp.domain.drafts.publishing import Published
 from webapp.domain.shared.errors import NotConfirmed, SentBack
 from webapp.domain.shared.input_model import InputModel
 from webapp.domain.shared.limits import (
@@ -27,7 +28,6 @@ from webapp.domain.shared.limits import (
     WAIT_MAX_SECONDS,
 )
 from webapp.domain.shared.vocabulary import Scope
-from webapp.oauth.guard import authenticate_for_mcp, require_mcp_scope
 from webapp.web.wakeups import RETRY_SECONDS
 from webapp.wire.draft_reviews import draft_review
 from webapp.wire.review_types import ReviewedDraft, ReviewedForm, WatchedDraft
@@ -124,7 +124,8 @@ def update_form_draft(call: Call, given: DraftChanges) -> ReviewedDraft:
     title="Publish a form draft",
     description="""Turns a draft that its creator confirmed as it is into a form, and answers the
         link to share with the people who are asked. Before that it is refused with the address
-        where the creator confirms it. Publishing again answers the same form.""",
+        where the creator confirms it; where your host opens that page for the creator, it waits up
+        to 25 seconds for them. Publishing again answers the same form.""",
     scope=Scope.FORMS_WRITE,
     takes=DraftArguments,
     answers=ReviewedForm,
@@ -133,14 +134,18 @@ def update_form_draft(call: Call, given: DraftChanges) -> ReviewedDraft:
     outside=True,
 )
 def publish_form_draft(call: Call, given: DraftArguments) -> ReviewedForm:
-    """As `POST /drafts/{draftId}/publish`. raises InputRequired"""
+    """As `POST /drafts/{draftId}/publish`, with a wait where the client opened the review page.
+
+    raises  InputRequired
+    """
     try:
         published = publish_draft(call.caller, given.draft_id)
     except SentBack:
         raise
     except NotConfirmed:
-        ask_for_confirmation(call, given.draft_id)
-        raise
+        if not wait_for_confirmation(call, given.draft_id):
+            raise
+        published = _publish_after_wait(call, given.draft_id)
     form = published_form(published, settings().public_url)
     return {**form, "reviewUrl": review_url(given.draft_id)}
 
@@ -167,7 +172,7 @@ def get_form_draft(call: Call, given: WaitArguments) -> WatchedDraft:
         call.caller.account_id,
         given.draft_id,
         given.timeout_seconds,
-        lambda: require_mcp_scope(authenticate_for_mcp(), Scope.FORMS_WRITE),
+        require_forms_write,
     )
     seen = waited.state
     found = {
@@ -178,6 +183,20 @@ def get_form_draft(call: Call, given: WaitArguments) -> WatchedDraft:
     }
     retry = {"retryAfterMs": RETRY_SECONDS * 1000} if waited.no_slot else {}
     return page_of(cast(WatchedDraft, found | retry), "questions", "id", given)
+
+
+def _publish_after_wait(call: Call, draft_id: str) -> Published:
+    """The form, whose confirmation alone counts: not that the client opened the page."""
+    try:
+        return publish_draft(call.caller, draft_id)
+    except SentBack:
+        raise
+    except NotConfirmed as refused:
+        refused.resolution = (
+            "Call publish_form_draft again once the creator has confirmed it; the review page was "
+            "opened for them, so do not send them there again."
+        )
+        raise
 
 
 def _bounded(given: FormDraftInput) -> DraftUpdate:

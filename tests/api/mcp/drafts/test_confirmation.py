@@ -1,24 +1,34 @@
 """Hosts that open addresses for their user are asked to, when a draft lacks its confirmation"""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
-from mcp_types import ElicitRequestURLParams, InputRequiredResult
+from mcp_types import CallToolResult, ElicitRequestURLParams, InputRequiredResult
 
-from api.mcp.tools import confirmation
+from api.mcp.tools import confirmation, drafts
 from tests.api.conftest import Agent, Confirm
 from tests.api.mcp.conftest import LEGACY, Host, Hosted, refused
+from tests.api.waiting import while_waiting
 from tests.conftest import Clock
 from tests.factories import make_account
 from webapp.database import utc_now
 from webapp.domain.accounts.models import Account
 from webapp.domain.drafts.returns import return_draft
+from webapp.oauth import connections
 from webapp.web.rate_limits.limiter import limiter
 
 REVIEW = "http://127.0.0.1:8000/drafts/"
 OPENS = {"elicitation": {"form": {}, "url": {}}}
 SIGNED = ("version", "account", "method", "draft", "revision", "ends_at")
 ACCEPTED = {"confirm": {"action": "accept"}}
+
+
+@pytest.fixture
+def no_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As after 25 seconds in which nothing happened."""
+    monkeypatch.setattr(confirmation, "WAIT_MAX_SECONDS", 0)
 
 
 @pytest.fixture
@@ -53,8 +63,120 @@ def asked(host: Host, draft_id: str, **params: Any) -> str:
     return needed.request_state
 
 
-def retried(host: Host, draft_id: str, state: Any) -> dict[str, Any]:
-    return publish(host, draft_id, inputResponses=ACCEPTED, requestState=state)
+def retried(host: Host, draft_id: str, state: Any, responses: Any = ACCEPTED) -> dict[str, Any]:
+    return publish(host, draft_id, inputResponses=responses, requestState=state)
+
+
+def told(result: dict[str, Any]) -> dict[str, str]:
+    """The four fields of a refusal."""
+    return refused(CallToolResult.model_validate(result))
+
+
+def while_open(host: Host, draft_id: str, happens: Callable[[], object]) -> dict[str, Any]:
+    """The result of the call that goes on with the review page open, when this happens there."""
+    call = partial(retried, host, draft_id, asked(host, draft_id))
+    return while_waiting(host.app, draft_id, call, happens)
+
+
+@pytest.mark.usefixtures("frequent_looks")
+def test_an_accepted_call_waits_for_the_confirmation_and_publishes(
+    host: Host, agent: Agent, draft_id: str, confirm: Confirm
+) -> None:
+    def reviewed() -> None:  # a change, by whomever, is no end of the review
+        agent.patch(f"/drafts/{draft_id}", json={"title": "Better"})
+        confirm(draft_id)
+
+    result = while_open(host, draft_id, reviewed)
+
+    assert result["structuredContent"]["title"] == "Better"
+    assert result["structuredContent"]["idempotent"] is False
+
+
+@pytest.mark.usefixtures("frequent_looks")
+def test_what_is_changed_after_the_confirmation_stays_unpublished(
+    host: Host, agent: Agent, draft_id: str, confirm: Confirm, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    publish_at_once = drafts.publish_draft
+
+    def publish_late(caller: Any, draft_id: str) -> Any:
+        if agent.get(f"/drafts/{draft_id}").headers["Askback-Confirmation"] == "current":
+            agent.patch(f"/drafts/{draft_id}", json={"title": "Changed"})
+        return publish_at_once(caller, draft_id)
+
+    monkeypatch.setattr(drafts, "publish_draft", publish_late)
+
+    result = while_open(host, draft_id, lambda: confirm(draft_id))
+
+    assert told(result)["code"] == "confirmation_stale"
+    assert agent.get("/forms").json["forms"] == []
+
+
+@pytest.mark.usefixtures("frequent_looks")
+def test_a_draft_that_is_sent_back_meanwhile_ends_the_wait(
+    host: Host, draft_id: str, account: Account
+) -> None:
+    def send_back() -> None:
+        with host.app.app_context():
+            return_draft(account.id, draft_id, revision=1, note="Shorter, please", now=utc_now())
+
+    assert "“Shorter, please”" in told(while_open(host, draft_id, send_back))["message"]
+
+
+@pytest.mark.usefixtures("frequent_looks")
+def test_a_token_that_ends_meanwhile_publishes_nothing(
+    host: Host, draft_id: str, account: Account
+) -> None:
+    def disconnect() -> None:
+        with host.app.app_context():
+            connections.disconnect_all(account.id, now=utc_now())
+
+    call = {"name": "publish_form_draft", "arguments": {"draftId": draft_id}}
+    params = call | {"inputResponses": ACCEPTED, "requestState": asked(host, draft_id)}
+    send = partial(host.send, "tools/call", params)
+
+    answer = while_waiting(host.app, draft_id, send, disconnect)
+
+    assert answer.status_code == 401
+
+
+@pytest.mark.parametrize(("action", "said"), [("decline", "declined"), ("cancel", "closed")])
+def test_a_creator_who_does_not_open_the_page_is_not_asked_again(
+    host: Host, draft_id: str, action: str, said: str
+) -> None:
+    answer = {"confirm": {"action": action}}
+
+    fields = told(retried(host, draft_id, asked(host, draft_id), answer))
+
+    assert fields["code"] == "draft_not_confirmed"
+    assert said in fields["message"]
+    assert "do not ask again by yourself" in fields["resolution"]
+
+
+@pytest.mark.parametrize(
+    "responses",
+    [
+        None,
+        {},
+        [],
+        "accept",
+        {"confirm": None},
+        {"confirm": "accept"},
+        {"confirm": {}},
+        {"confirm": {"action": None}},
+        {"confirm": {"action": ["accept"]}},
+        {"confirm": {"action": "Accept"}},
+        {"other": {"action": "accept"}},
+    ],
+)
+def test_a_missing_answer_asks_again(host: Host, draft_id: str, responses: Any) -> None:
+    asked(host, draft_id, requestState=asked(host, draft_id), inputResponses=responses)
+
+
+@pytest.mark.parametrize("action", ["accept", "decline", "cancel"])
+def test_an_answer_to_nothing_that_was_asked_is_none(
+    host: Host, draft_id: str, action: str
+) -> None:
+    asked(host, draft_id, inputResponses={"confirm": {"action": action}})
 
 
 def test_the_retried_call_publishes_what_was_confirmed(
@@ -82,16 +204,18 @@ def test_nobody_is_asked_to_confirm_what_was_sent_back(
     assert "“Shorter, please”" in result["content"][0]["text"]
 
 
-def test_a_retried_call_without_a_confirmation_is_refused_with_the_address(
+@pytest.mark.usefixtures("no_wait")
+def test_an_accepted_call_without_a_confirmation_sends_nobody_there_again(
     host: Host, draft_id: str
 ) -> None:
-    result = retried(host, draft_id, asked(host, draft_id))
+    fields = told(retried(host, draft_id, asked(host, draft_id)))
 
-    assert result["isError"]
-    assert '"code":"draft_not_confirmed"' in result["content"][0]["text"]
-    assert REVIEW + draft_id in result["content"][0]["text"]
+    assert fields["code"] == "draft_not_confirmed"
+    assert "do not send them there again" in fields["resolution"]
+    assert f"{REVIEW}{draft_id} and get_form_draft with" in fields["resolution"]
 
 
+@pytest.mark.usefixtures("no_wait")
 def test_a_stale_confirmation_is_asked_for_again(
     host: Host, agent: Agent, draft_id: str, confirm: Confirm
 ) -> None:
@@ -131,6 +255,7 @@ def test_a_state_that_was_signed_for_something_else_is_as_none(
     asked(host, draft_id, requestState=state)
 
 
+@pytest.mark.usefixtures("no_wait")
 def test_a_state_expires(
     host: Host, draft_id: str, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
