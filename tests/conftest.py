@@ -63,6 +63,7 @@ LONG = (
     "tests/docs/",
     "tests/jobs/",
     "tests/journey/",
+    "tests/mcp_clients/test_sdk_versions.py",
     "tests/runtime/",
     "tests/webapp/test_cli.py",
 )
