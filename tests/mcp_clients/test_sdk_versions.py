@@ -85,6 +85,25 @@ def test_it_signs_in_asks_and_stays_connected(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("sdk", ["typescript 1.17.5", "typescript 2.4.0", "python 1.9.4", LATEST])
+def test_it_does_so_by_another_name_of_this_computer_and_with_a_slash(
+    sdk: str,
+    origin: str,
+    browser: Browser,
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """SDKs compare what documents say with the address that they were given."""
+    there = origin.replace("127.0.0.1", "localhost")
+    with (
+        callback() as back,
+        started(sdk, request, f"{there}/mcp/app/", NAME, back, "") as host,
+        window(browser, origin, others=[back, there]) as page,
+    ):
+        use_all(host, page, back, monkeypatch)
+
+
+@pytest.mark.slow
 def test_a_proxy_does_so_for_a_host_without_oauth(
     origin: str,
     browser: Browser,
