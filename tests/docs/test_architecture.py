@@ -40,6 +40,7 @@ ASKED = (
     "`Idempotency-Key`",
     "says beside a change",
     "QR code",
+    "registration of a client, and which two are the same",
     "check of a bearer token",
     "content security policy",
     "a long wait",
