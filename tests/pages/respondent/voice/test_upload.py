@@ -232,7 +232,7 @@ def test_a_malformed_key_is_refused(app: Flask, speaker: Speaker) -> None:
 @pytest.mark.parametrize(
     "more",
     [
-        {"unknown": "1"},
+        {f"unknown{number}": "1" for number in range(60)},
         {"extra": (BytesIO(b"x"), "b.webm")},
         {"extra": (BytesIO(b""), "")},  # a file field where none was chosen
     ],
