@@ -116,6 +116,44 @@ def test_another_account_has_limits_of_its_own(ann: Creator, stranger: Creator) 
 
 
 @pytest.mark.settings(limit_page_writes="1/minute")
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/drafts/new",
+        "/drafts/{draft}/questions",
+        "/drafts/{draft}/settings",
+        "/drafts/{draft}/restore",
+        "/drafts/{draft}/return",
+        "/drafts/{draft}/discard",
+        "/drafts/{draft}/confirm",
+        "/forms/{form}/close",
+        "/forms/{form}/copy",
+        "/forms/{form}/delete",
+        "/forms/{form}/embedding",
+        "/forms/{form}/automated/delete",
+        "/forms/{form}/people/ses_1/delete",
+        "/forms/{form}/people/ses_1/attachments/att_1/try-again",
+    ],
+)
+def test_one_count_for_all_changes(
+    app: Flask, ann: Creator, draft: Draft, form: Any, path: str
+) -> None:
+    retitle(app, ann, draft, "First")
+
+    assert ann.post(path.format(draft=draft.id, form=form.id)).status_code == 429
+
+
+@pytest.mark.settings(limit_page_writes="1/minute")
+@pytest.mark.parametrize("path", ["/connections/disconnect-all", "/connections/tokens/revoke-all"])
+def test_ending_what_others_may_do_is_not_limited(
+    app: Flask, ann: Creator, draft: Draft, path: str
+) -> None:
+    retitle(app, ann, draft, "First")
+
+    assert ann.post(path).status_code == 303
+
+
+@pytest.mark.settings(limit_page_writes="1/minute")
 def test_a_forged_post_is_not_counted(app: Flask, ann: Creator, draft: Draft) -> None:
     for _ in range(3):
         forged = ann.post(f"/drafts/{draft.id}/title", text="Forged", csrf_token="wrong")

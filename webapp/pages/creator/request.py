@@ -4,10 +4,10 @@ import re
 from collections.abc import Callable, Iterable
 from datetime import datetime
 from http import HTTPStatus
-from typing import cast
+from typing import ParamSpec, TypeVar, cast
 
 from flask import Blueprint, Flask, Response, request
-from flask_limiter import RateLimitExceeded, RouteLimit
+from flask_limiter import RateLimitExceeded
 from flask_login import current_user, login_required
 from sqlalchemy import select
 
@@ -20,6 +20,9 @@ from webapp.pages.typed_text import typed_text
 from webapp.web.rate_limits.limiter import limiter
 
 MILLIS_DIGITS = 13
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 def init_app(app: Flask) -> None:
@@ -58,15 +61,18 @@ def limit_writes(bp: Blueprint) -> None:
     bp.register_error_handler(RateLimitExceeded, errors.too_many_writes)
 
 
-def _limit_forms(counted: str, unless: Callable[[], bool] = lambda: False) -> RouteLimit:
-    """Decorates a view of a blueprint with `limit_writes`."""
-    return limiter.shared_limit(
+def _limit_forms(
+    counted: str, unless: Callable[[], bool] = lambda: False
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Decorates a view of a blueprint with `limit_writes`, whose limit it would go without."""
+    of_forms = limiter.shared_limit(
         lambda: settings().limit_page_forms,
         counted,
         key_func=creator_id,
         exempt_when=unless,
         deduct_when=_is_done,
     )
+    return lambda view: _limit_writes(of_forms(view))
 
 
 limit_new_drafts = _limit_forms("drafts by pages")

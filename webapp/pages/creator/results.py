@@ -29,7 +29,7 @@ from webapp.domain.shared.limits import FORM_TOLD_PERCENT
 from webapp.domain.shared.vocabulary import ConfirmationMethod
 from webapp.domain.voice import another_try
 from webapp.pages.creator.day_chart import day_chart, days_since
-from webapp.pages.creator.request import agent_names, creator_id, require_creator
+from webapp.pages.creator.request import agent_names, creator_id, limit_writes, require_creator
 from webapp.pages.creator.responses.deletion import deletion_notes
 from webapp.pages.creator.responses.shown_form import get_shown_form
 from webapp.pages.creator.results_filters import (
@@ -47,6 +47,7 @@ from webapp.wire.serializers import share_url
 
 bp = Blueprint("results", __name__, url_prefix="/forms/<form_id>")
 bp.before_request(require_creator)
+limit_writes(bp)
 
 
 @bp.get("")

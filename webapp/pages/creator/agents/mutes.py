@@ -4,12 +4,13 @@ from flask import Blueprint, Response, request, url_for
 
 from webapp.database import utc_now
 from webapp.oauth import mutes
-from webapp.pages.creator.request import creator_id, require_creator
+from webapp.pages.creator.request import creator_id, limit_writes, require_creator
 from webapp.pages.fragments import go_to
 from webapp.web import request_audit
 
 bp = Blueprint("mutes", __name__, url_prefix="/connections/<grant_id>")
 bp.before_request(require_creator)
+limit_writes(bp)
 
 
 @bp.post("/mute")
