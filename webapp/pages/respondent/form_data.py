@@ -90,11 +90,8 @@ class FormData:
 
 def posted_fields() -> dict[str, str]:
     """Our fields as posted, of each the first value that is not empty."""
-    return {
-        name: next(filter(None, values), "")
-        for name, values in request.form.lists()
-        if name in FIELDS
-    }
+    form = request.form
+    return {name: next(filter(None, form.getlist(name)), "") for name in FIELDS if name in form}
 
 
 def posted_file() -> FileStorage | None:
