@@ -13,6 +13,7 @@ from webapp.domain.events.callbacks.challenges import Unverified
 from webapp.domain.events.callbacks.requests import CHALLENGE_SECONDS
 from webapp.domain.events.subscriptions.confirming import (
     ASKED_AGAIN_AFTER,
+    WAITING_MAX,
     note_unverified,
     note_verified,
     read_callback,
@@ -43,10 +44,15 @@ REMEDIES = {
     'the JSON {"challenge": "…"}, with a status of 200 to 299 and not by a redirect.',
 }
 CONFIRM = (
-    "If it cannot, as hooks of automation tools, let its creator look at the address and confirm "
-    "it, once, at {page}, then send the same request again: it succeeds without a challenge. "
-    "Otherwise: {remedy} Until it is confirmed, the address is challenged again after "
+    "If it cannot, as hooks of automation tools, let the creator of the form confirm it, once, at "
+    "{page}; then send the same request again: it succeeds without a challenge. Otherwise: {remedy}"
+    " Until it is confirmed, it is challenged again after "
     f"{ASKED_AGAIN_AFTER.seconds // 60} minutes."
+)
+TOO_MANY_WAIT = (
+    "{remedy} The creator of the form could confirm it instead, but "
+    f"{WAITING_MAX} other addresses wait for that: "
+    "let them look at {page} first."
 )
 
 
@@ -63,16 +69,15 @@ class Proof(Enum):
 class UnverifiedCallback(InvalidInput):
     """The address did not answer its challenge; `failure` says how.
 
-    confirmed_at  the page where its creator may confirm it instead; "" where that is of no use
+    otherwise  what would do, with places for the remedy and for the page of the creator
     """
 
-    def __init__(self, unverified: Unverified, confirmed_at: str = "") -> None:
+    def __init__(self, unverified: Unverified, otherwise: str = "{remedy}") -> None:
         self.failure, answered = unverified.failure, unverified.answered
         instead = f": what came instead is {answered}" if answered else ""
         message = f"url: did not answer the challenge ({self.failure}){instead}."
-        remedy = REMEDIES[self.failure]
-        if confirmed_at:
-            remedy = CONFIRM.format(page=confirmed_at, remedy=remedy)
+        page = f"{settings().public_url}/connections#addresses-label"
+        remedy = otherwise.format(page=page, remedy=REMEDIES[self.failure])
         super().__init__(ErrorCode.CALLBACK_FAILED, message, remedy, field="url")
 
 
@@ -135,7 +140,7 @@ def _known(asked: Asked, *, confirmable: bool) -> Proof | None:
         return Proof.CONFIRMED
     if confirmable and known.answered is not None:
         failure = DeliveryFailure.CHALLENGE_FAILED
-        raise UnverifiedCallback(Unverified(failure, known.answered), _confirm_page())
+        raise UnverifiedCallback(Unverified(failure, known.answered), CONFIRM)
     return None
 
 
@@ -148,10 +153,7 @@ def _prove(asked: Asked, *, confirmable: bool) -> Proof:
     if unverified is None:
         note_verified(asked, now=utc_now())
         return Proof.ANSWERED
-    waits = confirmable and unverified.taken
-    waits = waits and note_unverified(asked, unverified.answered, now=utc_now())
-    raise UnverifiedCallback(unverified, _confirm_page() if waits else "")
-
-
-def _confirm_page() -> str:
-    return f"{settings().public_url}/connections#addresses-label"
+    if not (confirmable and unverified.taken):
+        raise UnverifiedCallback(unverified)
+    waits = note_unverified(asked, unverified.answered, now=utc_now())
+    raise UnverifiedCallback(unverified, CONFIRM if waits else TOO_MANY_WAIT)

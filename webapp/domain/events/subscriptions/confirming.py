@@ -7,7 +7,7 @@ connection that asked or subscribed last.
 """
 
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from sqlalchemy import String, bindparam, column, func, select, table, update
 
@@ -59,6 +59,13 @@ class ListedCallback(NamedTuple):
     confirmed_at: datetime | None
     grant_id: str
     title: str | None
+
+
+class _Callback(NamedTuple):
+    url: str | None
+    asked_at: datetime | None
+    confirmed_at: datetime | None
+    asked_form_id: str | None
 
 
 def read_callback(asked: Asked, *, now: datetime) -> KnownCallback:
@@ -140,7 +147,7 @@ def confirm_callback(
         if row.asked_at is None or row.asked_at <= now - WAITS_FOR:
             raise _no_callback()
         try:
-            check_callback_url(row.url, allowed_origins)
+            check_callback_url(row.url or "", allowed_origins)
         except Unreachable:
             raise InvalidInput(
                 ErrorCode.VALIDATION_FAILED,
@@ -171,13 +178,13 @@ def forget_callback(
         add_event(kind, account_id, by=by, now=now, subject=row.asked_form_id)
 
 
-def _locked(account_id: str, callback_id: str) -> Any:
+def _locked(account_id: str, callback_id: str) -> _Callback:
     """A callback of the account, which is locked. raises NotFound"""
     lock_account(account_id)
     row = execute(_ONE, account=account_id, callback=callback_id).one_or_none()
     if row is None:
         raise _no_callback()
-    return row
+    return _Callback._make(row)
 
 
 def _no_callback() -> NotFound:
