@@ -30,6 +30,11 @@ def request_state_key() -> bytes:
     return _key_for(b"states of tool calls")
 
 
+def recording_key() -> bytes:
+    """Signs the addresses of recordings."""
+    return _key_for(b"addresses of recordings")
+
+
 def sealer() -> Sealer:
     """Seals and opens what the current application stores."""
     return cast(Sealer, current_app.extensions["sealer"])

@@ -46,11 +46,12 @@ def http_problem(error: HTTPException) -> Response:
     elif is_refused():
         refused = _forbidden("Origin: pages of this origin may not call this server.")
     elif isinstance(error, MethodNotAllowed):
+        method = "GET" if "GET" in (error.valid_methods or ()) else "POST"
         refused = RpcError(
             INVALID_REQUEST,
-            "Only POST is possible at this address.",
+            f"Only {method} is possible at this address.",
             status=HTTPStatus.METHOD_NOT_ALLOWED,
-            headers={"Allow": "POST"},
+            headers={"Allow": method},
         )
     else:
         status = HTTPStatus(error.code or HTTPStatus.BAD_REQUEST)

@@ -264,6 +264,7 @@ def test_an_error_is_logged_by_type_and_location_only(
         ("Exception on /r/Sh4re/answer [POST]", "Exception on /r/***/answer [POST]"),
         ("serving /join/tok3n", "serving /join/***"),
         ("on /r/Sh4re/continue/s3cret [GET]", "on /r/***/continue/*** [GET]"),
+        ("on /mcp/app/recordings/rec_s3cret [GET]", "on /mcp/app/recordings/*** [GET]"),
         ("GET /api/forms?since=1 done", "GET /api/forms?*** done"),
         ("is it? yes", "is it? yes"),
     ],

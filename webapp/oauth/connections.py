@@ -86,6 +86,18 @@ def list_connections(account_id: str, *, now: datetime) -> Connections:
     return Connections(_by_client(live), notices)
 
 
+def find_live_account(grant_id: str, *, now: datetime) -> str | None:
+    """The account of a connection; None once that has ended, or its client or account is off."""
+    living = (
+        OAuthGrant.revoked_at.is_(None),
+        OAuthGrant.expires_at > now,
+        OAuthClient.disabled_at.is_(None),
+        Account.disabled_at.is_(None),
+    )
+    found = select(OAuthGrant.account_id).join(OAuthGrant.client).join(Account)
+    return db.session.scalar(found.where(OAuthGrant.id == grant_id, *living))
+
+
 def find_newest_client(account_id: str, since: datetime, *, now: datetime) -> OAuthClient | None:
     """The client of the newest live connection that began at or after `since`."""
     query = select(OAuthGrant).where(

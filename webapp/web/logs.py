@@ -26,7 +26,7 @@ from webapp.web.request_kind import RequestKind, request_kind
 ROOT = Path(__file__).resolve().parents[2]
 REQUEST_ID = re.compile(r"[A-Za-z0-9-]{8,64}")
 SECRETS = re.compile(
-    r"(?P<token>ask(?:ac|at|rt|cs|ag)_)\S+|(?P<link>/(?:r|join|continue)/)[^/\s?\"']+|(?<=\S)\?\S+"
+    r"(?P<token>ask(?:ac|at|rt|cs|ag)_)\S+|(?P<link>/(?:r|join|continue|recordings)/)[^/\s?\"']+|(?<=\S)\?\S+"
 )
 FIELDS = (
     *("method", "route", "status", "ms", "account", "client", "endpoint", "rows", "became"),

@@ -1,7 +1,11 @@
 """The recordings of answers as the contract lists them."""
 
+from datetime import datetime
+
+from webapp.database import to_millis
 from webapp.domain.responses.models import AttachmentRow
 from webapp.wire.extension_types import LinkedAttachment
+from webapp.wire.timestamps import wire_time
 from webapp.wire.types import Attachment
 
 
@@ -16,14 +20,23 @@ def attachment(recording: AttachmentRow) -> Attachment:
     }
 
 
-def linked_attachment(form_id: str, recording: AttachmentRow, api_url: str) -> LinkedAttachment:
-    """One recording with the addresses of its bytes."""
-    path = f"{form_id}/attachments/{recording.id}"
+def linked_attachment(
+    form_id: str,
+    recording: AttachmentRow,
+    api_url: str,
+    url: str,
+    expires_at: datetime,
+    *,
+    is_beside: bool,
+) -> LinkedAttachment:
+    """One recording with the addresses of its bytes, which may stand beside it."""
     return {
         **attachment(recording),
+        "contentOmitted": not is_beside,
         "formId": form_id,
         "answerId": recording.answer_id,
         "durationSeconds": recording.duration_ms / 1000,
-        "url": f"{api_url}/forms/{path}",
-        "agentUrl": f"{api_url}/agent/asks/{path}",
+        "url": url,
+        "expiresAt": wire_time(to_millis(expires_at)),
+        "agentUrl": f"{api_url}/agent/asks/{form_id}/attachments/{recording.id}",
     }

@@ -212,8 +212,9 @@ class LinkedAttachment(Attachment):
     answerId: Annotated[str, said("The id of the answer that was given with it.")]
     durationSeconds: Annotated[float, said("How long it is, as this server measured it.")]
     url: Annotated[
-        str, said("Its bytes, for an access token of the REST API; takes `Range`.", format="uri")
+        str, said("Its bytes, without a token, until `expiresAt`; takes `Range`.", format="uri")
     ]
+    expiresAt: Annotated[str, moment("When `url` ends.")]
     agentUrl: Annotated[
         str, said("Its bytes, for an agent token of this form; takes `Range`.", format="uri")
     ]

@@ -14,11 +14,11 @@ FENCE = (
 )
 
 
-class Linked(NamedTuple):
-    """An answer beside a `resource_link` to what it leaves out."""
+class Beside(NamedTuple):
+    """An answer and blocks of content that are no text; they are beside the bound of results."""
 
     whole: object
-    link: Json
+    blocks: list[Json]
 
 
 class InputRequired(Exception):
@@ -31,10 +31,10 @@ class InputRequired(Exception):
 
 def success(answer: object, *, quotes: bool) -> Json:
     """The same object twice; `quotes`: between two marks that nobody could write beforehand."""
-    answer, links = (answer.whole, [answer.link]) if isinstance(answer, Linked) else (answer, [])
+    answer, blocks = answer if isinstance(answer, Beside) else (answer, [])
     found = cut_to_fit(cast(Json, answer))
     words = _text(orjson.dumps(found).decode())
-    content = [words, *links]
+    content = [words, *blocks]
     if quotes:
         mark = secrets.token_hex(16)
         content = [_text(f"{FENCE.format(mark=mark)}\n{mark}"), words, _text(mark)]

@@ -1,29 +1,57 @@
-"""`get_attachment`: what a recording is and where its bytes are, never the bytes."""
+"""`get_attachment`: a recording as audio, and its signed address, which ends soon."""
 
+import base64
 import secrets
+from collections.abc import Callable
+from datetime import datetime, timedelta
 from typing import Any
 
 import mcp_types
 import pytest
 from flask import Flask
+from itsdangerous import URLSafeSerializer
+from sqlalchemy import update
+from werkzeug.test import TestResponse
 
-from tests.api.mcp.conftest import LEGACY, MODERN, Hosted, refused
-from tests.factories import make_account, make_form
-from tests.voice.factories import make_spoken_answer
+from api.mcp import recordings
+from tests.api.mcp.conftest import LEGACY, MODERN, Host, Hosted, refused
+from tests.factories import make_account, make_answer, make_form
+from tests.voice.factories import make_spoken_answer, make_stored_answer
+from webapp.database import db, utc_now
+from webapp.domain.accounts.models import Account
+from webapp.domain.deletion import form_trash
+from webapp.domain.respondents import answering
+from webapp.oauth import connections
+from webapp.oauth.models import OAuthClient
 
 TOOL = "get_attachment"
 ORIGIN = "http://127.0.0.1:8000"
+KEY = "k" * 32
+SOUND = b"\x1aE\xdf\xa3sound" * 400
+HEADERS = ("Content-Type", "Content-Length", "Content-Disposition", "Content-Security-Policy")
+HEADERS += ("Cross-Origin-Resource-Policy", "Cache-Control", "Accept-Ranges")
+HEADERS += ("X-Content-Type-Options", "Referrer-Policy")
 
 
 @pytest.fixture
 def attachment(app: Flask, form: Any) -> Any:
     with app.app_context():
-        made = make_spoken_answer(form, secrets.token_urlsafe(24), duration_ms=42_195)
+        made = make_stored_answer(form, KEY, content=SOUND, duration_ms=42_195)
         return {"id": made.id, "answerId": made.answer_id}
 
 
-@pytest.mark.parametrize("version", [MODERN, LEGACY, "2025-06-18"])
-def test_the_facts_stand_beside_a_link(
+def opened(result: mcp_types.CallToolResult, host: Host, **headers: str) -> TestResponse:
+    """What a stranger without a token is answered at the address of a result."""
+    return fetch(host, (result.structured_content or {})["url"], headers=headers)
+
+
+def fetch(host: Host, url: str, method: str = "GET", **request: Any) -> TestResponse:
+    path = url.removeprefix(ORIGIN)
+    return host.app.test_client(use_cookies=False).open(path, method=method, **request)
+
+
+@pytest.mark.parametrize("version", [MODERN, LEGACY, "2025-06-18", "2025-03-26"])
+def test_a_recording_comes_as_audio_with_its_facts_and_its_address(
     hosted: Hosted, form: Any, attachment: Any, version: str
 ) -> None:
     host = hosted(form.account_id, version=version)
@@ -31,34 +59,29 @@ def test_the_facts_stand_beside_a_link(
     result = host.use(TOOL, formId=form.id, attachmentId=attachment["id"])
 
     found = result.structured_content or {}
-    path = f"{form.id}/attachments/{attachment['id']}"
     assert found == attachment | {
         "name": found["name"],
         "type": "audio/webm",
-        "size": 4000,
-        "contentOmitted": True,
+        "size": len(SOUND),
+        "contentOmitted": False,
         "formId": form.id,
         "durationSeconds": 42.195,
-        "url": f"{ORIGIN}/api/forms/{path}",
-        "agentUrl": f"{ORIGIN}/api/agent/asks/{path}",
+        "url": found["url"],
+        "expiresAt": found["expiresAt"],
+        "agentUrl": f"{ORIGIN}/api/agent/asks/{form.id}/attachments/{attachment['id']}",
     }
-    _, link = result.content
-    assert isinstance(link, mcp_types.ResourceLink)
-    assert (str(link.uri), link.name) == (found["url"], found["name"])
-    assert (link.mime_type, link.size) == ("audio/webm", 4000)
+    _, audio, *links = result.content
+    assert isinstance(audio, mcp_types.AudioContent)
+    assert (base64.b64decode(audio.data), audio.mime_type) == (SOUND, "audio/webm")
+    assert opened(result, host).data == SOUND
+    assert len(links) == (version != "2025-03-26")
+    for link in links:
+        assert isinstance(link, mcp_types.ResourceLink)
+        assert (str(link.uri), link.name) == (found["url"], found["name"])
+        assert (link.mime_type, link.size) == ("audio/webm", len(SOUND))
 
 
-def test_a_version_without_links_gets_the_facts_alone(
-    hosted: Hosted, form: Any, attachment: Any
-) -> None:
-    host = hosted(form.account_id, version="2025-03-26")
-
-    result = host.use(TOOL, formId=form.id, attachmentId=attachment["id"])
-
-    assert [block.type for block in result.content] == ["text"]
-
-
-def test_a_host_that_names_no_version_gets_the_facts_alone(
+def test_a_host_that_names_no_version_gets_no_link(
     hosted: Hosted, form: Any, attachment: Any
 ) -> None:
     params = {
@@ -69,7 +92,157 @@ def test_a_host_that_names_no_version_gets_the_facts_alone(
 
     answer = hosted(form.account_id).post(body)
 
-    assert [block["type"] for block in answer.json["result"]["content"]] == ["text"]
+    assert [block["type"] for block in answer.json["result"]["content"]] == ["text", "audio"]
+
+
+@pytest.mark.parametrize(("more", "kinds"), [(0, ["text", "audio"]), (1, ["text"])])
+def test_a_recording_above_1_mib_is_at_its_address_alone(
+    app: Flask, hosted: Hosted, form: Any, more: int, kinds: list[str]
+) -> None:
+    sound = b"s" * (1024**2 + more)
+    with app.app_context():
+        made = make_stored_answer(form, secrets.token_urlsafe(24), content=sound)
+        recording_id = made.id
+    host = hosted(form.account_id)
+
+    result = host.use(TOOL, formId=form.id, attachmentId=recording_id)
+
+    assert [block.type for block in result.content] == [*kinds, "resource_link"]
+    assert (result.structured_content or {})["contentOmitted"] == bool(more)
+    assert opened(result, host).data == sound
+
+
+def test_a_recording_that_the_store_has_not_is_told_of(
+    app: Flask, hosted: Hosted, form: Any
+) -> None:
+    with app.app_context():
+        recording_id = make_spoken_answer(form, secrets.token_urlsafe(24)).id
+    host = hosted(form.account_id)
+
+    result = host.use(TOOL, formId=form.id, attachmentId=recording_id)
+
+    assert [block.type for block in result.content] == ["text", "resource_link"]
+    assert opened(result, host).status_code == 500
+
+
+@pytest.fixture
+def got(hosted: Hosted, form: Any, attachment: Any) -> tuple[Host, mcp_types.CallToolResult]:
+    host = hosted(form.account_id)
+    return host, host.use(TOOL, formId=form.id, attachmentId=attachment["id"])
+
+
+def test_an_address_answers_as_the_api_does(
+    got: tuple[Host, mcp_types.CallToolResult], agent: Any, form: Any, attachment: Any
+) -> None:
+    host, result = got
+
+    by_api = agent.get(f"/forms/{form.id}/attachments/{attachment['id']}")
+    whole, part = opened(result, host), opened(result, host, Range="bytes=1-3")
+    head = fetch(host, (result.structured_content or {})["url"], "HEAD")
+
+    for name in HEADERS:
+        assert whole.headers[name] == by_api.headers[name], name
+    assert (part.status_code, part.data) == (206, SOUND[1:4])
+    assert (head.status_code, head.data) == (200, b"")
+    assert opened(result, host, Range="bytes=99999-").status_code == 416
+    assert opened(result, host, Origin="https://evil.example").status_code == 403
+
+
+def test_the_address_holds_no_token_and_ends_after_minutes(
+    got: tuple[Host, mcp_types.CallToolResult], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host, result = got
+    found = result.structured_content or {}
+    ends_at = datetime.fromisoformat(found["expiresAt"])
+
+    assert host.token not in found["url"]
+    assert timedelta() < ends_at - utc_now() <= timedelta(minutes=5)
+    monkeypatch.setattr(recordings, "utc_now", lambda: ends_at - timedelta(milliseconds=1))
+    assert opened(result, host).status_code == 200
+    monkeypatch.setattr(recordings, "utc_now", lambda: ends_at)
+    assert opened(result, host).status_code == 404
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS"])
+def test_an_address_is_only_read(got: tuple[Host, mcp_types.CallToolResult], method: str) -> None:
+    host, result = got
+
+    answer = fetch(host, (result.structured_content or {})["url"], method)
+
+    assert (answer.status_code, answer.headers["Allow"]) == (405, "GET")
+
+
+def end_connection(account_id: str, _form: Any) -> None:
+    connections.disconnect_all(account_id, now=utc_now())
+
+
+def switch_client_off(_account_id: str, _form: Any) -> None:
+    db.session.execute(update(OAuthClient).values(disabled_at=utc_now()))
+    db.session.commit()
+
+
+def switch_account_off(account_id: str, _form: Any) -> None:
+    changed = update(Account).where(Account.id == account_id).values(disabled_at=utc_now())
+    db.session.execute(changed)
+    db.session.commit()
+
+
+def correct(_account_id: str, form: Any) -> None:
+    make_answer(form, KEY, 0, "Typed instead")
+
+
+def withdraw(_account_id: str, form: Any) -> None:
+    answering.withdraw_response(form.share_token, KEY, now=utc_now())
+
+
+def delete(account_id: str, form: Any) -> None:
+    form_trash.delete_form(account_id, form.id, now=utc_now())
+
+
+@pytest.mark.parametrize(
+    "end",
+    [end_connection, switch_client_off, switch_account_off, correct, withdraw, delete],
+)
+def test_an_address_is_void_with_its_connection_and_with_its_recording(
+    got: tuple[Host, mcp_types.CallToolResult], form: Any, end: Callable[[str, Any], None]
+) -> None:
+    host, result = got
+    assert opened(result, host).status_code == 200
+
+    with host.app.app_context():
+        end(form.account_id, form)
+
+    answer = opened(result, host)
+    assert answer.status_code == 404
+    assert SOUND not in answer.data
+
+
+def test_an_address_is_of_one_recording(
+    got: tuple[Host, mcp_types.CallToolResult], app: Flask, form: Any, attachment: Any
+) -> None:
+    host, result = got
+    url = (result.structured_content or {})["url"]
+    base, _, signed = url.rpartition("rec_")
+    payload, _, mac = signed.rpartition(".")
+    with app.app_context():
+        other = make_stored_answer(form, secrets.token_urlsafe(24), content=b"other").id
+        signer = recordings._signer()
+        named = signer.loads(signed)
+        foreign = make_form(make_account().id)
+        of_foreign = make_stored_answer(foreign, secrets.token_urlsafe(24), content=b"foreign").id
+        signed_for = [
+            signer.dumps([2, *named[1:]]),
+            signer.dumps([named[0], "gra_unknown", *named[2:]]),
+            signer.dumps([*named[:2], foreign.id, of_foreign, named[4]]),
+            signer.dumps([*named[:3], of_foreign, named[4]]),
+            signer.dumps(named[:4]),
+            URLSafeSerializer(b"k" * 32, salt="address of a recording").dumps(named),
+        ]
+        swapped = signer.dumps([*named[:3], other, named[4]]).rpartition(".")[0]
+
+    altered = [f"{swapped}.{mac}", f"{payload}.{mac[::-1]}", payload, attachment["id"], "x", "%00"]
+    for each in (*signed_for, *altered):
+        assert fetch(host, f"{base}rec_{each}").status_code == 404, each
 
 
 def test_attachments_of_others_are_not_found(
