@@ -257,3 +257,12 @@ def test_failures_of_one_install_do_not_lock_out_another(both: tuple[Flow, Flow]
 
     assert statuses[-1] == 429
     assert theirs.refresh(tokens["refresh_token"]).status_code == 200
+
+
+def test_an_office_shares_the_client_of_an_app(flow: Flow) -> None:
+    flow.client = public(flow.browser)
+    data = flow.authenticated(token="askrt_" + "x" * 43)
+
+    statuses = {flow.machine.post("/oauth/revoke", data=data).status_code for _ in range(200)}
+
+    assert statuses == {200}
