@@ -21,8 +21,9 @@ from api.mcp.messages import (
 )
 
 MODERN = "2026-07-28"
-LEGACY = ("2025-11-25", "2025-06-18", "2025-03-26")
-WITHOUT_LINKS = (None, "2025-03-26")  # whose clients send no header
+# the last one has another transport, but early clients of this one name it
+LEGACY = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
+WITHOUT_LINKS = (None, *LEGACY[2:])  # whose clients send no header
 HEADER_MISMATCH = -32020
 MISSING_CAPABILITY = -32021
 UNSUPPORTED_VERSION = -32022

@@ -42,7 +42,7 @@ EVENT_RULES = (
 
 def server_info(protocol: str) -> Json:
     """All that the schema of this version of the protocol has a field for."""
-    if protocol == "2025-03-26":
+    if protocol in ("2025-03-26", "2024-11-05"):
         return {name: value for name, value in SERVER_INFO.items() if name != "title"}
     if protocol == "2025-06-18":
         return SERVER_INFO

@@ -11,7 +11,7 @@ from tests.api.mcp.conftest import META, MODERN, Host, Hosted
 from webapp.config import Settings
 
 VERSION, CAPABILITIES = f"{META}protocolVersion", f"{META}clientCapabilities"
-SUPPORTED = ["2025-11-25", "2025-06-18", "2025-03-26"]
+SUPPORTED = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"]
 CALL = {"name": "list_forms", "arguments": {}}
 
 
@@ -169,6 +169,7 @@ def test_wrong_parameters_are_a_bad_request_in_the_modern_era_only(
 @pytest.mark.parametrize(
     ("version", "fields"),
     [
+        ("2024-11-05", {"name", "version"}),
         ("2025-03-26", {"name", "version"}),
         ("2025-06-18", {"name", "version", "title"}),
         ("2025-11-25", {"name", "version", "title", "websiteUrl", "icons"}),
@@ -218,7 +219,7 @@ def test_a_list_of_tools_is_one_page_by_name(host: Host) -> None:
     assert "nextCursor" not in found
 
 
-@pytest.mark.parametrize("asked", [*SUPPORTED, "2024-11-05", "2026-07-28", None, 7])
+@pytest.mark.parametrize("asked", [*SUPPORTED, "2024-10-07", "2026-07-28", None, 7])
 def test_initialize_answers_the_version_asked_for_or_the_newest(host: Host, asked: Any) -> None:
     params = {"protocolVersion": asked, "capabilities": {}, "clientInfo": {"name": "a"}}
 
@@ -255,7 +256,7 @@ def test_a_known_earlier_version_counts_more_than_meta(host: Host) -> None:
     assert error(legacy(host, "ping", params)) == (400, -32020)
 
 
-@pytest.mark.parametrize("version", ["2024-11-05", "2025-11-25,2025-11-25", "x", ""])
+@pytest.mark.parametrize("version", ["2024-10-07", "2025-11-25,2025-11-25", "x", ""])
 def test_an_unknown_version_without_meta_climbs_the_modern_ladder(host: Host, version: str) -> None:
     assert error(legacy(host, "ping", MCP_Protocol_Version=version)) == (400, -32602)
 
