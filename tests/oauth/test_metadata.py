@@ -169,6 +169,8 @@ def test_a_public_installation_has_one_name(host: str, client: FlaskClient) -> N
     [
         (AUTHORIZATION_SERVER, "GET"),
         (f"{RESOURCE}/api", "GET"),
+        (f"{RESOURCE}/mcp/app/", "GET"),
+        (f"/mcp/app{AUTHORIZATION_SERVER}", "GET"),
         ("/oauth/token", "POST"),
         ("/oauth/register", "POST"),
         ("/oauth/revoke", "POST"),

@@ -59,7 +59,8 @@ def origin_under(host: str | None, config: Settings) -> str:
 
 def _asked_host() -> str:
     """More of the address, by which the authorization response names the issuer that was asked."""
-    return f"&{ASKED_HOST}={quote(request.host)}" if request.endpoint == CONSENT else ""
+    asks = request.endpoint == CONSENT and request.query_string
+    return f"&{ASKED_HOST}={quote(request.host)}" if asks else ""
 
 
 def _is_probe() -> bool:
