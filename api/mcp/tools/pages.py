@@ -16,7 +16,8 @@ from webapp.domain.shared.errors import InvalidInput
 from webapp.domain.shared.input_model import InputModel
 
 RESULT_BYTES = 48 * 1024  # of the text of a result, our choice
-PAGE_BYTES = RESULT_BYTES - 1024  # of its JSON: a cursor, and marks around it, come beside it
+TEXT_BYTES = RESULT_BYTES - 512  # of it, for the JSON: marks may stand around it
+PAGE_BYTES = TEXT_BYTES - 1024  # of that, for a page: a cursor, or a wait, says more
 LIMIT_MAX = 1000  # more than any page holds
 TEXTS = {"title", "goal", "text", "context", "note", "before", "after"}  # by the names of fields
 TEXTS |= {"questionText", "answerText"}
@@ -71,10 +72,10 @@ def page_of(found: D, items: str, key: str, asked: PageArguments | None = None) 
 
 def cut_to_fit(found: Json) -> Json:
     """The same, with its longest texts cut to one length where it is too large."""
-    if size(found) <= PAGE_BYTES:
+    if size(found) <= TEXT_BYTES:
         return found
     lengths = range(1, size(found))
-    chars = bisect_right(lengths, PAGE_BYTES, key=lambda chars: size(_cut(found, chars)))
+    chars = bisect_right(lengths, TEXT_BYTES, key=lambda chars: size(_cut(found, chars)))
     return {**cast(Json, _cut(found, chars)), "textsCut": True}
 
 

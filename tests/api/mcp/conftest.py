@@ -77,6 +77,8 @@ class Host:
         found = self.result("tools/call", {"name": tool, "arguments": arguments})
         result = mcp_types.CallToolResult.model_validate(found)
         if not result.is_error:
+            schema = TOOLS[tool].listed(events=True)["inputSchema"]
+            Draft7Validator(schema).validate(set_in(arguments))
             assert_described(tool, result)
         return result
 
@@ -105,6 +107,15 @@ def assert_described(tool: str, result: mcp_types.CallToolResult) -> None:
     if "Long questions are cut" in texts[0]:
         shown = uncut(shown, result.structured_content)
     assert shown == result.structured_content
+
+
+def set_in(sent: Any) -> Any:
+    """Without what serialisers write for a value that is not set."""
+    if isinstance(sent, list):
+        return [set_in(each) for each in sent]
+    if not isinstance(sent, dict):
+        return sent
+    return {name: set_in(value) for name, value in sent.items() if value not in (None, "", [])}
 
 
 def closed(schema: Any) -> Any:

@@ -9,7 +9,7 @@ from flask import Flask
 from mcp_types import CallToolResult, TextContent
 
 from tests.api.mcp.conftest import Host, Hosted, refused
-from tests.factories import make_account, make_draft, make_form
+from tests.factories import make_account, make_answer, make_draft, make_form
 from webapp.domain.accounts.models import Account
 
 RESULT_BYTES = 48 * 1024
@@ -101,6 +101,25 @@ def test_a_written_draft_is_echoed_in_part_and_read_on_with_its_cursor(
     rest = list(pages(host, "get_form_draft", **key, cursor=cursor)) if cursor else []
     read = [each for page in (changed, *rest) for each in page["questions"]]
     assert len(read) == len(questions)
+
+
+@pytest.mark.parametrize("more", range(2900, 3300, 50))
+def test_nothing_is_cut_where_pages_hold_all(
+    app: Flask, hosted: Hosted, account: Account, more: int
+) -> None:
+    host = hosted(account.id)
+    with app.app_context():
+        texts = ["q" * 15_000, "q" * (15_000 + more), "q" * 15_000, "Who?"]
+        form = make_form(account.id, questions=texts)
+        make_answer(form, "k" * 32, 3, "a" * (900 + more))
+
+    of_form = list(pages(host, "get_form", formId=form.id))
+    watched = bounded(host.use("watch_ask", formId=form.id))
+
+    assert [each["text"] for page in of_form for each in page["questions"]] == texts
+    assert not any("textsCut" in page for page in of_form)
+    whole = [each["text"] for each in watched["form"]["questions"]] == texts
+    assert ("textsCut" in watched) != whole
 
 
 @pytest.mark.parametrize("limit", [0, -1, 1001, 1.5, "7", True])

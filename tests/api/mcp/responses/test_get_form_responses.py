@@ -157,13 +157,16 @@ def test_texts_too_long_for_a_result_are_cut_and_it_says_so(
     assert answer["answerTruncated"] == (answer["answerText"] != "🜂" * 2_000)
 
 
-def test_a_page_holds_as_many_items_as_asked_for(app: Flask, host: Host, form: Any) -> None:
+@pytest.mark.parametrize("tool", [TOOL, "watch_ask", "wait_for_form_responses"])
+def test_a_page_holds_as_many_items_as_asked_for(
+    app: Flask, host: Host, form: Any, tool: str
+) -> None:
     with app.app_context():
         for _ in range(3):
             completed(form, "Me")
 
-    page = quoted(host, TOOL, formId=form.id, limit=2)
-    rest = quoted(host, TOOL, formId=form.id, since=page["nextSince"], limit=1000)
+    page = quoted(host, tool, formId=form.id, limit=2)
+    rest = quoted(host, tool, formId=form.id, since=page["nextSince"], limit=1000)
 
     assert "textsCut" not in page
     assert (page["truncated"], rest["truncated"]) == (True, False)
