@@ -80,7 +80,7 @@ def router_refusal(
 
 
 def respond(body: Json, status: HTTPStatus = HTTPStatus.OK) -> Response:
-    """A JSON-RPC body as the response; as a stream of one event for who reads nothing else."""
+    """A JSON-RPC body as the response; as a stream of one event for a client that reads no JSON."""
     streamed = status is HTTPStatus.OK and not accepts(JSON)
     sent = b"event: message\ndata: %b\n\n" % encoded(body) if streamed else encoded(body)
     headers = {

@@ -155,7 +155,7 @@ def protected_resource(_resource: str = "") -> Response:
     """RFC 9728, one document for each resource, and for the origin, which stands for all.
 
     Its resource is what the address was made of (section 3.3), with the host name and the trailing
-    slash of that; its authorization server is the one that redirects name (RFC 9207).
+    slash of that. Its authorization server has one name: that of the public address.
     """
     path, name = _asked_resource(PROTECTED_RESOURCE)
     resource = origin_under(request.host, settings()) + path
@@ -251,7 +251,7 @@ def _asked_resource(document: str) -> tuple[str, str]:
     The origin, whose path is empty, stands for all resources.
     """
     before, _, behind = request.path.partition(document)
-    path = before or behind.removesuffix("/" if behind == "/" else "")
+    path = before or ("" if behind == "/" else behind)
     named = served_resources() | {settings().public_url: "Askback"}
     name = named.get(settings().public_url + path.removesuffix("/"))
     return (path, name) if name else abort(HTTPStatus.NOT_FOUND)
