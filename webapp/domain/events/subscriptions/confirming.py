@@ -34,7 +34,7 @@ _E = CallbackEndpoint
 class KnownCallback(NamedTuple):
     """What stands instead of a challenge.
 
-    verified   one was answered within VERIFIED_FOR
+    verified   a challenge was answered within VERIFIED_FOR
     confirmed  by its creator
     answered   what came instead within ASKED_AGAIN_AFTER, of an address that waits for its creator
     """
@@ -118,8 +118,9 @@ def require_confirmed(asked: Asked) -> None:
     """
     endpoint = endpoint_id(asked.account_id, asked.url)
     if not execute(_HOLD_CONFIRMED, callback=endpoint, grant=asked.grant_id).rowcount:
-        message = "url: was taken off the page of its creator just now."
-        raise InvalidInput(ErrorCode.CALLBACK_FAILED, message, "Send it again.", field="url")
+        message = "url: is not confirmed any more."
+        remedy = "Send the same request again."
+        raise InvalidInput(ErrorCode.CALLBACK_FAILED, message, remedy, field="url")
 
 
 def list_callbacks(account_id: str, *, now: datetime) -> list[ListedCallback]:
@@ -154,9 +155,8 @@ def confirm_callback(
                 "Nothing can be sent to this address.",
                 "Ask whoever runs this server, who decides which addresses of its network may be.",
             ) from None
-        if not execute(
-            _CONFIRM, callback=callback_id, moment=now
-        ).rowcount:  # was just disconnected
+        confirmed = execute(_CONFIRM, callback=callback_id, moment=now).rowcount
+        if not confirmed:  # its agent was disconnected just now
             raise _no_callback()
         kind = AuditKind.CALLBACK_CONFIRMED
         add_event(kind, account_id, by=by, now=now, subject=row.asked_form_id)
