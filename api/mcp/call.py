@@ -13,7 +13,7 @@ class Call:
 
     request_state   what a client sends back when it goes on with a call; whatever it sent
     responses       what became of what it was asked to do; whatever it sent
-    takes_links     whether the version it speaks knows links to resources in results
+    takes_blocks    whether the version it speaks knows audio and links to resources in results
     """
 
     caller: Caller
@@ -21,4 +21,4 @@ class Call:
     capabilities: Mapping[str, object] = field(default_factory=dict)
     request_state: object = None
     responses: object = None
-    takes_links: bool = False
+    takes_blocks: bool = False

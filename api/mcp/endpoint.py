@@ -9,7 +9,7 @@ from api.json_body import UnreadableJson, decode_json, is_json_in_utf_8, is_unco
 from api.mcp.blueprint import bp
 from api.mcp.call import Call
 from api.mcp.dispatcher import answer
-from api.mcp.eras import Era, check_modern, check_version, era_of, takes_links
+from api.mcp.eras import Era, check_modern, check_version, era_of, takes_blocks
 from api.mcp.messages import (
     INVALID_REQUEST,
     PARSE_ERROR,
@@ -54,7 +54,7 @@ def post() -> Response:
         return Response(status=HTTPStatus.ACCEPTED)
     g.era = era = era_of(version, message.params)
     capabilities = check_modern(message, request.headers) if era is Era.MODERN else {}
-    call = Call(caller, era, capabilities, takes_links=takes_links(version))
+    call = Call(caller, era, capabilities, takes_blocks=takes_blocks(version))
     return respond(result_body(message.id, answer(call, message)))
 
 

@@ -23,7 +23,7 @@ from api.mcp.messages import (
 MODERN = "2026-07-28"
 # the last one has another transport, but early clients of this one name it
 LEGACY = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
-WITHOUT_LINKS = (None, *LEGACY[2:])  # whose clients send no header
+WITHOUT_BLOCKS = (None, *LEGACY[2:])  # whose clients send no header
 HEADER_MISMATCH = -32020
 MISSING_CAPABILITY = -32021
 UNSUPPORTED_VERSION = -32022
@@ -56,9 +56,11 @@ def era_of(version: str | None, params: object) -> Era:
     return Era.LEGACY if version is None and not _is_modern(params) else Era.MODERN
 
 
-def takes_links(version: str | None) -> bool:
-    """Whether results may hold a `resource_link`."""
-    return version not in WITHOUT_LINKS
+def takes_blocks(version: str | None) -> bool:
+    """Whether results may hold `audio` and a `resource_link`: where none is named, it may be one
+    whose clients refuse a whole result for a block that they do not know.
+    """
+    return version not in WITHOUT_BLOCKS
 
 
 def status_of(code: int, era: Era | None) -> HTTPStatus:

@@ -61,11 +61,11 @@ def get_attachment(call: Call, given: AttachmentArguments) -> Beside:
     recording = find_attachment(form.id, given.attachment_id)
     release_connections()
     address = recording_address(call.caller, form.id, recording.id, now=utc_now())
-    audio = _audio(recording)
+    audio = _audio(recording) if call.takes_blocks else []
     found = linked_attachment(
         form.id, recording, settings().api_url, *address, is_beside=bool(audio)
     )
-    return Beside(found, [*audio, *([_link(found)] if call.takes_links else [])])
+    return Beside(found, [*audio, *([_link(found)] if call.takes_blocks else [])])
 
 
 def _audio(recording: AttachmentRow) -> list[Json]:

@@ -50,7 +50,7 @@ def fetch(host: Host, url: str, method: str = "GET", **request: Any) -> TestResp
     return host.app.test_client(use_cookies=False).open(path, method=method, **request)
 
 
-@pytest.mark.parametrize("version", [MODERN, LEGACY, "2025-06-18", "2025-03-26"])
+@pytest.mark.parametrize("version", [MODERN, LEGACY, "2025-06-18"])
 def test_a_recording_comes_as_audio_with_its_facts_and_its_address(
     hosted: Hosted, form: Any, attachment: Any, version: str
 ) -> None:
@@ -70,18 +70,29 @@ def test_a_recording_comes_as_audio_with_its_facts_and_its_address(
         "expiresAt": found["expiresAt"],
         "agentUrl": f"{ORIGIN}/api/agent/asks/{form.id}/attachments/{attachment['id']}",
     }
-    _, audio, *links = result.content
+    _, audio, link = result.content
     assert isinstance(audio, mcp_types.AudioContent)
     assert (base64.b64decode(audio.data), audio.mime_type) == (SOUND, "audio/webm")
     assert opened(result, host).data == SOUND
-    assert len(links) == (version != "2025-03-26")
-    for link in links:
-        assert isinstance(link, mcp_types.ResourceLink)
-        assert (str(link.uri), link.name) == (found["url"], found["name"])
-        assert (link.mime_type, link.size) == ("audio/webm", len(SOUND))
+    assert isinstance(link, mcp_types.ResourceLink)
+    assert (str(link.uri), link.name) == (found["url"], found["name"])
+    assert (link.mime_type, link.size) == ("audio/webm", len(SOUND))
 
 
-def test_a_host_that_names_no_version_gets_no_link(
+@pytest.mark.parametrize("version", ["2025-03-26", "2024-11-05"])
+def test_an_early_version_gets_the_address_alone(
+    hosted: Hosted, form: Any, attachment: Any, version: str
+) -> None:
+    host = hosted(form.account_id, version=version)
+
+    result = host.use(TOOL, formId=form.id, attachmentId=attachment["id"])
+
+    assert [block.type for block in result.content] == ["text"]
+    assert (result.structured_content or {})["contentOmitted"] is True
+    assert opened(result, host).data == SOUND
+
+
+def test_a_host_that_names_no_version_gets_the_address_alone(
     hosted: Hosted, form: Any, attachment: Any
 ) -> None:
     params = {
@@ -92,7 +103,7 @@ def test_a_host_that_names_no_version_gets_no_link(
 
     answer = hosted(form.account_id).post(body)
 
-    assert [block["type"] for block in answer.json["result"]["content"]] == ["text", "audio"]
+    assert [block["type"] for block in answer.json["result"]["content"]] == ["text"]
 
 
 @pytest.mark.parametrize(("more", "kinds"), [(0, ["text", "audio"]), (1, ["text"])])
