@@ -4,7 +4,7 @@ long even so has the longest of them cut.
 
 from bisect import bisect_right
 from itertools import accumulate
-from typing import Annotated, Any, TypeVar, cast
+from typing import Annotated, TypeVar, cast
 
 import orjson
 from pydantic import Field, StrictStr
@@ -52,7 +52,7 @@ def page_of(found: D, items: str, key: str, asked: PageArguments | None = None) 
     key  the field of an item that names it: a cursor is that of the first item of its page
     raises  InvalidInput `invalid_cursor`
     """
-    asked, whole = asked or PageArguments(), cast(dict[str, Any], found)
+    asked, whole = asked or PageArguments(), cast(dict[str, list[Json]], found)
     ids = [item[key] for item in whole[items]]
     if asked.cursor is not None and asked.cursor not in ids:
         raise InvalidInput(
