@@ -19,6 +19,7 @@ from tests.voice.hostile_audio import (
     huge_sample_table,
     hurried,
     many_channels,
+    slowed,
     wrong_rate,
 )
 from webapp.integrations import audio_inspection
@@ -185,6 +186,12 @@ def test_samples_are_as_long_as_they_sound_and_end_after_eleven_minutes(upload: 
 
     upload.write_bytes(long_recording(900))
     assert samples_of(upload, WAV) == pytest.approx(660_000, abs=200)
+
+
+def test_a_rate_that_changes_on_the_way_does_not_make_hours_of_a_moment(upload: Path) -> None:
+    upload.write_bytes(slowed(2))
+
+    assert samples_of(upload, WEBM) < 3000
 
 
 def test_what_was_taken_damaged_is_heard_as_far_as_it_goes(tmp_path: Path) -> None:

@@ -1,9 +1,13 @@
 """Files that are made to cost too much, or to make a library open something else."""
 
+import io
 import random
 import re
 import struct
 from collections.abc import Iterator
+from typing import Any
+
+import av
 
 from tests.voice.audio_files import KINDS, NOT_PLAIN, not_plain, recording
 
@@ -42,6 +46,35 @@ def wrong_rate(rate: int) -> bytes:
     at = file.index(b"fmt ") + 12
     file[at : at + 4] = struct.pack("<I", rate)
     return bytes(file)
+
+
+def slowed(rate: int) -> bytes:
+    """A webm file of Vorbis that says another sampling rate after its first packets."""
+    out = io.BytesIO()
+    with (
+        av.open(io.BytesIO(recording("ogg_vorbis", seconds=3.0))) as source,
+        av.open(out, "w", format="webm") as container,
+    ):
+        track = source.streams.audio[0]
+        stream: Any = container.add_stream_from_template(track)
+        packets = [packet for packet in source.demux(track) if packet.size]
+        headers = _vorbis_headers(bytes(track.codec_context.extradata or b""))
+        headers[0] = headers[0][:12] + struct.pack("<I", rate) + headers[0][16:]
+        changed = [av.Packet(header) for header in headers]
+        for packet in changed:
+            packet.pts = packet.dts = packets[5].pts
+            packet.time_base = track.time_base
+        for packet in (*packets[:5], *changed, *packets[5:]):
+            packet.stream = stream
+            container.mux(packet)
+    return out.getvalue()
+
+
+def _vorbis_headers(extradata: bytes) -> list[bytes]:
+    """The three headers, behind their number and the lengths of the first two."""
+    _, first, second = extradata[:3]
+    start = 3 + first
+    return [extradata[3:start], extradata[start : start + second], extradata[start + second :]]
 
 
 def many_channels() -> bytes:

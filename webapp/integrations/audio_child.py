@@ -207,10 +207,15 @@ def _decoded(packet: "av.Packet[AudioStream]") -> list[AudioFrame]:
 
 
 def _frames(container: InputContainer, track: AudioStream) -> Iterator[AudioFrame]:
-    """What can be decoded, at most MAX_SECONDS of it; a damaged packet is left out."""
+    """What can be decoded, at most MAX_SECONDS of it; a damaged packet is left out.
+
+    So is a frame whose rate a file changed on the way: at one hertz it would last for hours.
+    """
     seconds = 0.0
     for packet in container.demux(track):
         for frame in _decoded(packet):
+            if frame.sample_rate not in RATES:
+                continue
             yield frame
             seconds += frame.samples / frame.sample_rate
         if seconds > MAX_SECONDS:
