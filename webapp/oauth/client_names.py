@@ -21,6 +21,12 @@ LOOK_ALIKES = str.maketrans(
     | dict.fromkeys("вьъβʙƅɓᏼ86", "b")
     | dict.fromkeys("сϲᴄⲥꮯҫ¢©", "c")
 )
+# letters of emoji, which have no simpler form: A to Z, squared, circled and of flags
+EMOJI_LETTERS = {
+    first + place: letter
+    for first in (0x1F150, 0x1F170, 0x1F1E6)
+    for place, letter in enumerate("abcdefghijklmnopqrstuvwxyz")
+}
 # whole words: an authenticator and an unofficial client say what they are
 CLAIM = re.compile(
     r"(?<![^\W\d_])(?:(?:ver|cert|zert)ifi(?:ed|ee?|ziert|cad[oa]|cat[oa])|official(?:ly)?|oficial"
@@ -50,7 +56,7 @@ def is_showable(name: str) -> bool:
         and _is_of_one_writing(name)
         and not _has_stacked_marks(name)
         and not OURS.search(_skeleton(name))
-        and not CLAIM.search(_words(name))
+        and not any(CLAIM.search(words) for words in (_words(name), _words(name.casefold())))
     )
 
 
@@ -81,5 +87,6 @@ def _skeleton(name: str) -> str:
 
 def _words(name: str) -> str:
     """The name without case, accents and invisible characters, words in one word apart."""
-    apart = re.sub("(?<=[a-z])(?=[A-Z])", " ", normalized("NFKD", name))
+    plain = normalized("NFKD", name.translate(EMOJI_LETTERS))
+    apart = re.sub("(?<=[a-z])(?=[A-Z])", " ", plain)
     return "".join(char for char in apart if unicodedata.category(char)[0] not in "MC").casefold()

@@ -29,6 +29,12 @@ MISLEADING = [
     "AskBack agent",
     "(Askback) Claude",
     "\U0001f916 Askback",
+    "\U0001f170\ufe0fskback",  # letters of emoji
+    "Ask\U0001f171ack",
+    "\U0001f1e6skback",
+    "\U0001f150skback",
+    "VeriFied agent",
+    "OfficiaL Claude",
     "© Askback",
     "4 Askback",
     "Ask\u200dback",
