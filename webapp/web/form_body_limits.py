@@ -5,8 +5,9 @@ buttons of a question, the recording by one. That file is stored in the data fol
 room for it: a temporary folder may be memory.
 """
 
+import errno
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
@@ -26,6 +27,7 @@ from webapp.domain.shared.limits import (
     FORM_FIELDS_MAX,
     UPLOAD_BODY_MAX_BYTES,
     UPLOAD_FIELDS_MAX,
+    UPLOAD_FILES_MAX,
 )
 from webapp.web.request_kind import PROGRAMS, RequestKind, request_kind
 
@@ -62,17 +64,17 @@ class FormParser(FormDataParser):
 
 
 class UploadedFile:
-    """A posted file, with a name in the data folder until the request ends.
+    """A posted file, with a name in the data folder from its first byte until the request ends.
 
     A disk that fails loses the file, not the text that was posted beside it.
+    open_file  makes it; its OSError counts as one of the disk
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, open_file: Callable[[], IO[bytes]]) -> None:
         self.size = 0
+        self._open_file = open_file
         self._file: IO[bytes] | None = None
         self._failure: OSError | None = None
-        with self._keeping_failure():
-            self._file = NamedTemporaryFile(dir=spool_folder(folder), buffering=0)  # noqa: SIM115
 
     @property
     def path(self) -> Path:
@@ -83,8 +85,9 @@ class UploadedFile:
 
     def write(self, data: bytes) -> int:
         """Never raises: see `path`."""
-        if self._file and not self._failure:
+        if data and not self._failure:
             with self._keeping_failure():
+                self._file = self._file or self._open_file()
                 self._file.write(data)
         self.size += len(data)
         return len(data)
@@ -113,10 +116,12 @@ class UploadedFile:
 class BoundedRequest(Request):
     """Stores posted files in the data folder, where uploads are taken, and nowhere else.
 
-    A browser extension may add file fields; all files together are bounded with the body.
+    A browser extension may add file fields. All files together are bounded with the body, and few
+    are stored: each holds a descriptor.
     """
 
     form_data_parser_class = FormParser
+    _stored = 0
 
     def _get_file_stream(
         self,
@@ -127,7 +132,15 @@ class BoundedRequest(Request):
     ) -> IO[bytes]:
         if not UPLOAD_PATH.fullmatch(self.path):
             return BytesIO()
-        return cast(IO[bytes], UploadedFile(settings().data_folder))
+        return cast(IO[bytes], UploadedFile(self._open_file))
+
+    def _open_file(self) -> IO[bytes]:
+        """raises OSError, also after UPLOAD_FILES_MAX"""
+        self._stored += 1
+        if self._stored > UPLOAD_FILES_MAX:
+            raise OSError(errno.EMFILE, "too many files in one request")
+        folder = spool_folder(settings().data_folder)
+        return cast(IO[bytes], NamedTemporaryFile(dir=folder, buffering=0))
 
 
 def body_max_bytes(path: str) -> int:

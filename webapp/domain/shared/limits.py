@@ -36,6 +36,7 @@ FORM_BODY_MAX_BYTES = 1024 * 1024  # our choice: four times the longest typed an
 ANSWER_BODY_MAX_BYTES = 1280 * 1024  # our choice: 12 bytes for each character beside a recording
 UPLOAD_BODY_MAX_BYTES = 32 * 1024 * 1024  # our choice: a recording and the words beside it
 UPLOAD_FIELDS_MAX = 100  # our choice: more than our page and browser extensions send
+UPLOAD_FILES_MAX = 3  # our choice: the recording, also where it is doubled
 FORM_FIELDS_MAX = 1000  # our choice, as Werkzeug's for multipart bodies
 MCP_BODY_MAX_BYTES = 1024 * 1024  # our choice: many times what a tool reads
 API_BODY_MAX_BYTES = 256 * 1024  # our choice: bounds all questions of a draft together

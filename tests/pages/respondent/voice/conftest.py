@@ -37,7 +37,7 @@ class Speaker(Respondent):
         """Press the button for a chosen file; b"" for none."""
         body = recording() if file is None else file
         headers = fields.pop("headers", None)
-        sent = hidden(self.page) | fields | {"audio": (BytesIO(body), name if body else "")}
+        sent = hidden(self.page) | {"audio": (BytesIO(body), name if body else "")} | fields
         where = f"/r/{self.share_token}/q/{number}/recording"
         page = self.client.post(where, data=sent, headers=headers)
         if not headers:

@@ -16,8 +16,10 @@ from tests.voice.audio_files import MEDIA_TYPES, NOT_PLAIN, not_plain, recording
 from webapp.database import db
 from webapp.domain.forms.models import Form
 from webapp.domain.responses.models import Answer
+from webapp.domain.shared.limits import UPLOAD_FILES_MAX
 from webapp.integrations.audio_inspection import WAV, inspect
 from webapp.integrations.audio_store import audio_store
+from webapp.pages.respondent import recordings
 
 SCRIPTS = {"HX-Request": "true"}
 
@@ -251,6 +253,22 @@ def test_of_a_doubled_recording_one_is_stored(app: Flask, speaker: Speaker) -> N
 
     [row] = kept(app)
     assert row.size == len(recording())
+
+
+def test_many_files_of_one_request_take_few_descriptors(
+    app: Flask, speaker: Speaker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stored: list[int] = []
+
+    def counted(path: Path, *arguments: Any, **named: Any) -> int:
+        stored.append(len(list(path.parent.iterdir())))
+        return inspect(path, *arguments, **named)
+
+    monkeypatch.setattr(recordings, "inspect", counted)
+    speaker.upload(**{f"extra{number}": (BytesIO(b"x"), "b.webm") for number in range(80)})
+
+    assert stored == [UPLOAD_FILES_MAX]
+    assert len(kept(app)) == 1
 
 
 def test_a_file_elsewhere_is_refused(client: FlaskClient, speaker: Speaker, form: Any) -> None:
