@@ -72,6 +72,14 @@ def test_nothing_is_fetched_for_a_signed_out_visitor(agent: Flow, site: Site) ->
     assert site.asked == []
 
 
+def test_one_creator_has_few_documents_fetched(agent: Flow, site: Site) -> None:
+    """Of more hosts than a person asks for, this server would be a scanner."""
+    leave(agent.browser)  # counted alike, without the work
+    pages = [agent.ask(client_id=f"https://{HOST}/{number}") for number in range(61)]
+
+    assert [page.status_code for page in pages] == [303] * 60 + [429]
+
+
 def test_the_token_endpoint_never_fetches(agent: Flow, site: Site) -> None:
     response = agent.redeem("askac_" + "x" * 43)
 

@@ -33,6 +33,7 @@ from webapp.web.hosts import ASKED_HOST
 from webapp.web.rate_limits.limiter import limiter
 
 DAY_SECONDS = 86_400
+REQUESTS = "60/minute"  # our choice: each may fetch the description of an app, from any host
 FORBIDDEN_IN_VALUES = frozenset('"\\')
 # RFC 6749 section 3.1: others are ignored, as OpenID's `claims` and `login_hint`
 PARAMETERS = (
@@ -98,7 +99,7 @@ def refused(refusal: Refused) -> tuple[str, int]:
 @bp.get(AUTHORIZE)
 @bp.get(f"{AUTHORIZE}/api", strict_slashes=False)
 @bp.get(f"{AUTHORIZE}/mcp/app", strict_slashes=False)
-@limiter.limit(lambda: settings().limit_token)
+@limiter.limit(REQUESTS)
 def authorize() -> ResponseReturnValue:
     """Ask the creator, after sign-in. No client document is fetched without a session."""
     _check_characters()
@@ -111,7 +112,7 @@ def authorize() -> ResponseReturnValue:
 @bp.post(AUTHORIZE)
 @bp.post(f"{AUTHORIZE}/api", strict_slashes=False)
 @bp.post(f"{AUTHORIZE}/mcp/app", strict_slashes=False)
-@limiter.limit(lambda: settings().limit_token)
+@limiter.limit(REQUESTS)
 def decide() -> ResponseReturnValue:
     """Handle the creator's decision: redirect with a code, or with access_denied."""
     _check_characters()
