@@ -1,6 +1,7 @@
 """`askback connect`: each host's settings new, full, with comments, read-only; its own command."""
 
 import json
+import re
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -156,177 +157,86 @@ def test_an_entry_of_such_a_name_is_kept(person: Person, host: str) -> None:
     assert json.loads(path.read_text())[section] == known | added
 
 
-KEPT = {  # before and after
-    "comments": (
-        """{
+KEPT = {  # « and » enclose what is added
+    "comments": """{
   // mine
-  "mcpServers": {
-    "a": {"url": "x"} // the first
-    /* no more */
+  "mcpServers": {«
+    ENTRY,»
+    "a": {"url": "x"} // first
+    /* end */
   }
 }""",
-        """{
-  // mine
-  "mcpServers": {
-    "a": {"url": "x"}, // the first
-    /* no more */
-    "askback": {
-      "url": "URL"
-    }
-  }
-}""",
-    ),
-    "trailing commas and tabs": (
-        '{\n\t"mcpServers": {\n\t\t"a": {"url": "x",},\n\t},\n\t"b": [1,],\n}\n',
-        '{\n\t"mcpServers": {\n\t\t"a": {"url": "x",},\n'
-        '\t\t"askback": {\n\t\t\t"url": "URL"\n\t\t},\n\t},\n\t"b": [1,],\n}\n',
-    ),
-    "CRLF and a byte order mark": (
-        '\ufeff{\r\n    "mcpServers": {\r\n        "a": {}\r\n    }\r\n}\r\n',
-        '\ufeff{\r\n    "mcpServers": {\r\n        "a": {},\r\n        "askback": {\r\n'
-        '            "url": "URL"\r\n        }\r\n    }\r\n}\r\n',
-    ),
-    "no section": (
-        """// all of it
-{
+    "trailing commas, tabs": '{\n\t"mcpServers": {«\n\t\tENTRY,»\n\t\t"a": [1,],\n\t},\n}',
+    "CRLF, byte order mark": '\ufeff{\r\n  "mcpServers": {«\r\n  ENTRY,»\r\n  "a": {}\r\n  }\r\n}',
+    "an empty section": '{\n    "mcpServers": {«ENTRY»},\n    "b": 1.50\n}',
+    "a section of a comment": '{"mcpServers": {«\n    ENTRY»\n    // none yet\n  }\n}',
+    "a comment behind the brace": '{"mcpServers": {« ENTRY,» // {\n  "a": {}}}',
+    "one line": '{"mcpServers":{«ENTRY,»"a":{"url":"x"} /* { */}, "b":"\\u00e9 é"}',
+    "one line with a comma": '{"mcpServers": {«ENTRY,»"a": {}, }}',
+    "the word elsewhere": '{"x": {"mcpServers": {}}, "y": "\\"mcpServers\\": {",\n'
+    ' "mcpServers": {«ENTRY,»"z": {}}}',
+    "no section": """// all of it
+{«
+  "mcpServers": {ENTRY},»
   "b": "// no comment, \\"not\\" one"
 }  // the end""",
-        """// all of it
-{
-  "b": "// no comment, \\"not\\" one",
-  "mcpServers": {
-    "askback": {
-      "url": "URL"
-    }
-  }
-}  // the end""",
-    ),
-    "an empty section": (
-        """{
-    "mcpServers": {},
-    "b": 1.50
-}""",
-        """{
-    "mcpServers": {
-        "askback": {
-            "url": "URL"
-        }
-    },
-    "b": 1.50
-}""",
-    ),
-    "a section of a comment": (
-        """{
-  "mcpServers": {
-    // none yet
-  }
-}""",
-        """{
-  "mcpServers": {
-    // none yet
-    "askback": {
-      "url": "URL"
-    }
-  }
-}""",
-    ),
-    "one line": (
-        '{"mcpServers":{"a":{"url":"x"} /* { */}, "b":"\\u00e9 é"}',
-        '{"mcpServers":{"a":{"url":"x"}, /* { */ "askback": {"url": "URL"}}, "b":"\\u00e9 é"}',
-    ),
-    "one line with a comma": (
-        '{"mcpServers": {"a": {}, }}',
-        '{"mcpServers": {"a": {}, "askback": {"url": "URL"}, }}',
-    ),
-    "an empty object": (
-        "{}\n",
-        '{\n  "mcpServers": {\n    "askback": {\n      "url": "URL"\n    }\n  }\n}\n',
-    ),
-    "nothing": (
-        "",
-        '{\n  "mcpServers": {\n    "askback": {\n      "url": "URL"\n    }\n  }\n}\n',
-    ),
-    "the word elsewhere": (
-        '{"x": {"mcpServers": {}}, "y": "mcpServers",\n "mcpServers": {"z": {}}}',
-        '{"x": {"mcpServers": {}}, "y": "mcpServers",\n "mcpServers": {"z": {}, '
-        '"askback": {"url": "URL"}}}',
-    ),
+    "no section, the word elsewhere": '{«"mcpServers": {ENTRY},»"x": {"mcpServers": {}}}',
+    "an empty object": '{«"mcpServers": {ENTRY}»}\n',
+    "nothing": '«{\n  "mcpServers": {\n    "askback": {\n      "url": "URL"\n    }\n  }\n}\n»',
 }
 TOML_KEPT = {
-    "a new file": ("", '[mcp_servers.askback]\nurl = "URL"\n'),
-    "comments": (
-        '# mine\nmodel = "x"  # y\n\n[mcp_servers.a]\ncommand = "b"\n',
-        '# mine\nmodel = "x"  # y\n\n[mcp_servers.a]\ncommand = "b"\n\n'
-        '[mcp_servers.askback]\nurl = "URL"\n',
-    ),
-    "CRLF and no last line end": (
-        'model = "x"\r\n[a]\r\nb = 1',
-        'model = "x"\r\n[a]\r\nb = 1\r\n\r\n[mcp_servers.askback]\r\nurl = "URL"\r\n',
-    ),
+    "a new file": '«[mcp_servers.askback]\nurl = "URL"\n»',
+    "comments": '# mine\nmodel = "x"  # y\n\n[mcp_servers.a]\ncommand = "b"\n'
+    '«\n[mcp_servers.askback]\nurl = "URL"\n»',
+    "CRLF, no last line end": 'a = "x"\r\n[b]\r\nc = 1'
+    '«\r\n\r\n[mcp_servers.askback]\r\nurl = "URL"\r\n»',
 }
 
 
-@pytest.mark.parametrize("kind", KEPT)
-def test_every_other_byte_of_a_file_is_kept(person: Person, kind: str) -> None:
-    before, after = KEPT[kind]
-    path = settings_of(person, "cursor")
+@pytest.mark.parametrize(
+    ("host", "text"),
+    [
+        *(pytest.param("cursor", text, id=kind) for kind, text in KEPT.items()),
+        *(pytest.param("codex", text, id=f"TOML, {kind}") for kind, text in TOML_KEPT.items()),
+    ],
+)
+def test_every_other_byte_of_a_file_is_kept(person: Person, host: str, text: str) -> None:
+    path = person.home / (".codex/config.toml" if host == "codex" else FILES[host][0])
     path.parent.mkdir(parents=True)
-    path.write_bytes(before.encode())
-    connected = person.run("connect", "cursor", "--yes")
-    again = person.run("connect", "cursor", "--yes")
+    path.write_bytes(re.sub("«.*»", "", text, flags=re.DOTALL).encode())
+    connected = person.run("connect", host, "--yes")
+    again = person.run("connect", host, "--yes")
+    added = text.replace("ENTRY", '"askback": {"url": "URL"}').replace("URL", url_of(person))
 
     assert connected.exit_code == 0, connected.stderr
     assert "already, as askback" in again.stderr
-    assert path.read_bytes().decode() == after.replace("URL", url_of(person))
+    assert path.read_bytes().decode() == re.sub("[«»]", "", added)
 
 
-@pytest.mark.parametrize("kind", TOML_KEPT)
-def test_every_other_byte_of_a_toml_file_is_kept(person: Person, kind: str) -> None:
-    before, after = TOML_KEPT[kind]
-    path = person.home / ".codex/config.toml"
-    path.parent.mkdir(parents=True)
-    path.write_bytes(before.encode())
-    connected = person.run("connect", "codex", "--yes")
-
-    assert connected.exit_code == 0, connected.stderr
-    assert path.read_bytes().decode() == after.replace("URL", url_of(person))
-    assert "Sign in with: codex mcp login askback" in connected.stderr
-
-
-@by_file
 @pytest.mark.parametrize(
-    "text",
+    ("host", "text"),
     [
-        "[]",
-        "// a comment alone",
-        '{"SECTION": []}',
-        "\udcff",
-        "{'SECTION': {}}",
-        "{SECTION: {}}",
-        '{"a": 1 /* no end }',
-        '{"SECTION": {} "a": 1}',
-        "{" * 100_000,
+        *(
+            (host, text)
+            for host in ("claude", "vscode")
+            for text in ("[]", "// a comment alone", '{"SECTION": []}', "\udcff", "{'SECTION': {}}")
+        ),
+        *(
+            ("cursor", text)
+            for text in ("{SECTION: {}}", '{"a": 1 /* no end }', '{"SECTION": {} "a": 1}')
+        ),
+        ("cursor", "{" * 100_000),
+        *(
+            ("codex", text)
+            for text in ("SECTION = {}\n", "[SECTION\n", "SECTION = 1\n", "\ufeffa = 1\n", "\udcff")
+        ),
     ],
-    ids=["list", "comment", "section", "no UTF-8", "quotes", "bare", "open", "comma", "deep"],
 )
 def test_a_file_that_is_not_understood_is_refused(person: Person, host: str, text: str) -> None:
-    path = settings_of(person, host)
+    file, section, _ = FILES.get(host, (".codex/config.toml", "mcp_servers", {}))
+    path = person.home / file
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(text.replace("SECTION", FILES[host][1]).encode(errors="surrogateescape"))
-    assert_refused(person, host, path)
-
-
-@pytest.mark.parametrize(
-    "text", ["mcp_servers = {}\n", "[mcp_servers\n", "mcp_servers = 1\n", "\ufeffa = 1\n", "\udcff"]
-)
-def test_a_toml_file_that_is_not_understood_is_refused(person: Person, text: str) -> None:
-    path = person.home / ".codex/config.toml"
-    path.parent.mkdir(parents=True)
-    path.write_bytes(text.encode(errors="surrogateescape"))
-    assert_refused(person, "codex", path)
-
-
-def assert_refused(person: Person, host: str, path: Path) -> None:
+    path.write_bytes(text.replace("SECTION", section).encode(errors="surrogateescape"))
     before = path.read_bytes()
     refused = person.run("connect", host, "--yes")
 

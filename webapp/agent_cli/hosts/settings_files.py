@@ -5,6 +5,7 @@ import shutil
 import stat
 import time
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -41,8 +42,9 @@ def add_entry(path: Path, section: str, name: str, entry: dict[str, str]) -> Pat
     text = _text(path)
     settings = _understood(path, text)
     wanted = settings | {section: entries(settings, section, path) | {name: entry}}
-    made = _added(path, text, section, name, entry)
-    if _understood(path, made) != wanted:
+    candidates = _with_entry(path, text, section, name, entry)
+    made = next((each for each in candidates if _understood(path, each) == wanted), None)
+    if made is None:
         raise _wrong(path, "is written in a way that is not understood here")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -57,24 +59,22 @@ def add_entry(path: Path, section: str, name: str, entry: dict[str, str]) -> Pat
     return copy
 
 
-def as_toml(section: str, name: str, entry: dict[str, str]) -> str:
-    """A server as a table; its values have no character that TOML and JSON write differently."""
-    lines = [f"{key} = {json.dumps(value)}" for key, value in entry.items()]
-    return "\n".join([f"[{section}.{name}]", *lines, ""])
-
-
-def _added(path: Path, text: str, section: str, name: str, entry: dict[str, str]) -> str:
+def _with_entry(
+    path: Path, text: str, section: str, name: str, entry: dict[str, str]
+) -> Iterator[str]:
     newline = "\r\n" if "\r\n" in text else "\n"
-    if path.suffix == ".toml":
-        table = as_toml(section, name, entry).replace("\n", newline)
-        between = newline * (2 - text.endswith("\n")) if text else ""
-        return text + between + table
     bare = text.removeprefix(BYTE_ORDER_MARK)
-    if not bare.strip():
-        return (
-            text + json.dumps({section: {name: entry}}, indent=2).replace("\n", newline) + newline
-        )
-    return text.removesuffix(bare) + jsonc.with_entry(bare, section, name, entry)
+    if path.suffix == ".toml":
+        # these values have no character that TOML and JSON write differently
+        values = [f"{key} = {json.dumps(value)}" for key, value in entry.items()]
+        table = newline.join([f"[{section}.{name}]", *values, ""])
+        yield text + newline * (2 - text.endswith("\n") if text else 0) + table
+    elif bare.strip():
+        for made in jsonc.with_entry(bare, section, name, entry):
+            yield text.removesuffix(bare) + made
+    else:
+        made = json.dumps({section: {name: entry}}, indent=2)
+        yield text + made.replace("\n", newline) + newline
 
 
 def _text(path: Path) -> str:
