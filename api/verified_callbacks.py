@@ -1,7 +1,6 @@
 """Subscribing: the address is asked to verify, then the subscription is stored."""
 
 from collections.abc import Callable
-from enum import Enum
 from functools import partial
 
 from flask import g
@@ -52,24 +51,14 @@ CONFIRM = (
 TOO_MANY_WAIT = (
     "{remedy} The creator of the form could confirm it instead, but "
     f"{WAITING_MAX} other addresses wait for that: "
-    "let them look at {page} first."
+    "ask them to decide on those at {page} first."
 )
-
-
-class Proof(Enum):
-    """Why the server may send to an address: it answered a challenge just now or within a day, or
-    its creator has confirmed it.
-    """
-
-    ANSWERED = "answered"
-    VERIFIED = "verified"
-    CONFIRMED = "confirmed"
 
 
 class UnverifiedCallback(InvalidInput):
     """The address did not answer its challenge; `failure` says how.
 
-    otherwise  what would do, with places for the remedy and for the page of the creator
+    otherwise  what to do, with fields for the usual remedy and for the page of the creator
     """
 
     def __init__(self, unverified: Unverified, otherwise: str = "{remedy}") -> None:
@@ -87,15 +76,13 @@ def subscribe_verified(
     """Store or refresh a subscription of the current caller, after a challenge where one is due.
 
     authorize    the caller whose token is valid just now; a challenge takes its time
-    confirmable  the creator's word stands for a challenge
+    confirmable  a confirmation by the creator replaces the challenge
     raises       UnverifiedCallback; RateLimited; what `subscribe` and `authorize` raise
     """
     try:
-        proof = _prove_once(asked, confirmable=confirmable)
         return subscribe(
             asked,
-            verified=proof is Proof.ANSWERED,
-            confirmed=proof is Proof.CONFIRMED,
+            confirmed=_prove_once(asked, confirmable=confirmable),
             sealer=sealer(),
             cursor_key=cursor_key(),
             bounds=_ttl_bounds(),
@@ -118,41 +105,34 @@ def _ttl_bounds() -> TtlBounds:
     )
 
 
-def _prove_once(asked: Asked, *, confirmable: bool) -> Proof:
-    """For each request: the view runs again when the database gave its transaction up."""
-    if "proof" not in g:
+def _prove_once(asked: Asked, *, confirmable: bool) -> bool:
+    """Whether its creator has confirmed the address; otherwise it has answered a challenge.
+
+    Once for each request: the view runs again when the database gave its transaction up.
+    """
+    if "is_confirmed" not in g:
         check_asked(asked, now=utc_now())
-        g.proof = _known(asked, confirmable=confirmable) or shared(
-            ("callback", asked.account_id, asked.url, asked.secret, confirmable),
-            asked.account_id,
-            partial(_prove, asked, confirmable=confirmable),
-        )
-    proof: Proof = g.proof
-    return proof
+        key = ("callback", asked.account_id, asked.url, asked.secret, confirmable)
+        prove = partial(_prove, asked, confirmable=confirmable)
+        g.is_confirmed = shared(key, asked.account_id, prove)
+    return bool(g.is_confirmed)
 
 
-def _known(asked: Asked, *, confirmable: bool) -> Proof | None:
-    """None: the address is to be asked. raises UnverifiedCallback if it was, moments ago"""
+def _prove(asked: Asked, *, confirmable: bool) -> bool:
+    """The same by what is stored, or by a challenge. raises UnverifiedCallback"""
     known = read_callback(asked, now=utc_now())
     if known.verified:
-        return Proof.VERIFIED
+        return False
     if confirmable and known.confirmed:
-        return Proof.CONFIRMED
+        return True
     if confirmable and known.answered is not None:
         failure = DeliveryFailure.CHALLENGE_FAILED
         raise UnverifiedCallback(Unverified(failure, known.answered), CONFIRM)
-    return None
-
-
-def _prove(asked: Asked, *, confirmable: bool) -> Proof:
-    """Ask the address, unless an equal request has done so since this one looked."""
-    if proof := _known(asked, confirmable=confirmable):
-        return proof
     key = subscription_id(asked.account_id, asked.form_id, asked.url)
     unverified = challenge(asked.account_id, asked.host, asked.url, asked.secret, key)
     if unverified is None:
         note_verified(asked, now=utc_now())
-        return Proof.ANSWERED
+        return False
     if not (confirmable and unverified.taken):
         raise UnverifiedCallback(unverified)
     waits = note_unverified(asked, unverified.answered, now=utc_now())

@@ -392,7 +392,7 @@ def test_the_trail_says_who_confirmed_and_removed(way: Way, page: Creator) -> No
     found = way.run(lambda: db.session.execute(of_form.order_by(AuditEvent.id)).all())
     assert found == [("callback_confirmed", "creator"), ("callback_removed", "creator")]
     words = plain(page.page("/account/activity").text)
-    assert f"You confirmed an address for news of “ {way.form.title} ”" in words
+    assert f"You confirmed an address for messages about “ {way.form.title} ”" in words
 
 
 def test_a_test_of_a_confirmed_address_arrives(way: Way, page: Creator) -> None:

@@ -126,7 +126,6 @@ class World:
         with self.app.app_context():
             return subscribe(
                 self.asked,
-                verified=True,
                 sealer=sealer(),
                 cursor_key=cursor_key(),
                 bounds=TtlBounds(300, 300, 300),

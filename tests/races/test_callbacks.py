@@ -170,7 +170,7 @@ def test_what_subscribes_beside_a_removal_ends_or_is_refused(
 
     def attempt_it() -> str:
         try:
-            subscribe_now(asked, verified=False, confirmed=True)
+            subscribe_now(asked, confirmed=True)
         except Outcome as refused:
             db.session.rollback()
             return refused.code

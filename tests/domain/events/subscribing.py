@@ -39,10 +39,9 @@ def asked_for(form: Any, grant_id: str, **changed: Any) -> Asked:
 
 
 def subscribe_now(asked: Asked, **changed: Any) -> Granted:
-    """Subscribe after a challenge, with a connection that lasts for long."""
+    """Subscribe with a connection that lasts for long."""
     now = changed.get("now", utc_now())
     values: dict[str, Any] = {
-        "verified": True,
         "sealer": SEALER,
         "cursor_key": KEY,
         "bounds": BOUNDS,

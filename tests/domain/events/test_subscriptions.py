@@ -25,7 +25,7 @@ from webapp.domain.deletion.form_trash import delete_form, restore_form
 from webapp.domain.events.callbacks.sealing import Sealer
 from webapp.domain.events.models import CallbackEndpoint
 from webapp.domain.events.subscriptions import subscribing as module
-from webapp.domain.events.subscriptions.confirming import read_callback
+from webapp.domain.events.subscriptions.confirming import note_verified, read_callback
 from webapp.domain.events.subscriptions.identity import subscription_id
 from webapp.domain.events.subscriptions.subscribing import (
     Asked,
@@ -214,10 +214,10 @@ def test_expired_ended_and_foreign_ones_take_no_room(
 
 def test_an_address_is_challenged_once_a_day_and_account(agent: Agent, clock: Clock) -> None:
     assert not read_callback(agent.ask(), now=clock.now).verified
-    subscribe_now(agent.ask(), verified=True, now=clock.now)
+    note_verified(agent.ask(), now=clock.now)
 
     assert read_callback(agent.ask(), now=clock.forward(hours=23)).verified
-    subscribe_now(agent.ask(), verified=False, now=clock.now)
+    subscribe_now(agent.ask(), now=clock.now)
     assert not read_callback(agent.ask(), now=clock.forward(hours=1)).verified
     assert not read_callback(agent.ask(url=URL + "&"), now=clock.now).verified
 
@@ -228,10 +228,10 @@ def test_an_address_that_answers_a_challenge_is_paused_no_more(agent: Agent) -> 
         endpoint = db.session.scalars(db.select(CallbackEndpoint)).one()
         endpoint.failures, endpoint.paused_until = 9, utc_now() + timedelta(hours=1)
 
-    subscribe_now(agent.ask(), verified=False)
+    subscribe_now(agent.ask())
     db.session.refresh(endpoint)
     assert endpoint.failures == 9
-    subscribe_now(agent.ask(), verified=True)
+    note_verified(agent.ask(), now=utc_now())
     db.session.refresh(endpoint)
     assert (endpoint.failures, endpoint.paused_until) == (0, None)
 

@@ -175,7 +175,7 @@ def delivery_rows(
     )
 
 
-def is_written_down(session_id: ColumnElement[str]) -> ColumnElement[bool]:
+def is_transcribing(session_id: ColumnElement[str]) -> ColumnElement[bool]:
     """The condition for responses of which recordings are being written down."""
     return exists().where(
         Recording.session_id == session_id,
@@ -185,7 +185,7 @@ def is_written_down(session_id: ColumnElement[str]) -> ColumnElement[bool]:
 
 
 _NOW = bindparam("now", type_=BigInteger)
-_IS_WRITTEN_DOWN = is_written_down(bindparam("session"))
+_IS_TRANSCRIBING = is_transcribing(bindparam("session"))
 _QUEUE: Insert = (
     insert(DELIVERIES)
     .from_select(
@@ -194,7 +194,7 @@ _QUEUE: Insert = (
             bindparam("digits", type_=String),
             bindparam("answer_count", type_=Integer),
             bindparam("stamp", type_=BigInteger),
-            _NOW + case((_IS_WRITTEN_DOWN, WORDS_MILLIS), else_=0),
+            _NOW + case((_IS_TRANSCRIBING, WORDS_MILLIS), else_=0),
         ).where(_SUBSCRIPTIONS.c.form_id == bindparam("form"), alive(_NOW)),
     )
     .returning(DELIVERIES.c.id)
@@ -206,7 +206,7 @@ _RELEASE = (
         DELIVERIES.c.state == DeliveryState.PENDING,
         DELIVERIES.c.attempts == 0,
         type_coerce(DELIVERIES.c.next_at, BigInteger) > _NOW,
-        ~_IS_WRITTEN_DOWN,
+        ~_IS_TRANSCRIBING,
     )
     .values(next_at=_NOW)
     .returning(DELIVERIES.c.id)

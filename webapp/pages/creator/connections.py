@@ -71,7 +71,7 @@ def show_connections() -> str:
     found = connections.list_connections(creator_id(), now=utc_now())
     tokens = list_agent_tokens(creator_id(), now=utc_now(), most=TOKENS_SHOWN)
     callbacks = confirming.list_callbacks(creator_id(), now=utc_now())
-    told = request.args.get("address", "")
+    change = request.args.get("address", "")
     return render_template(
         "connections/list.html",
         connections=found.live,
@@ -84,7 +84,7 @@ def show_connections() -> str:
         callbacks=callbacks,
         waits_days=WAITS_FOR.days,
         askers=agent_names(row.grant_id for row in callbacks),
-        told=told if told in (CONFIRMED, REMOVED) else "",
+        address_change=change if change in (CONFIRMED, REMOVED) else "",
         guide=connect_guide(),
         progress=agent_progress(utc_now()),
     )
@@ -126,7 +126,7 @@ def disconnect_all() -> Response:
 
 @bp.post("/connections/addresses/<callback_id>/confirm")
 def confirm_address(callback_id: str) -> Response:
-    """The creator's word for an address that cannot answer a challenge."""
+    """Confirm an address that cannot answer a challenge."""
     confirming.confirm_callback(
         creator_id(),
         callback_id,

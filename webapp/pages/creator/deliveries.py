@@ -117,8 +117,9 @@ def send_test(subscription_id: str) -> Response:
         outcome: str = NO_KEY
     else:
         failed = challenge(account_id, callback.host, callback.url, secret, subscription_id)
-        arrived = failed is None or (callback.confirmed and failed.taken)
-        outcome = ARRIVED if arrived or failed is None else failed.failure
+        if failed and failed.taken and callback.confirmed:
+            failed = None
+        outcome = failed.failure if failed else ARRIVED
     return go_to(url_for("deliveries.show_all", tested=subscription_id, outcome=outcome))
 
 

@@ -265,7 +265,7 @@ def test_a_view_that_runs_again_asks_once(
     tries = given_up_once(monkeypatch)
 
     assert subscribe(host, form)["id"]
-    assert tries == [True, True]
+    assert len(tries) == 2
     assert len(hook.posted) == 1
 
 

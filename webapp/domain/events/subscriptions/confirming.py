@@ -7,9 +7,9 @@ connection that asked or subscribed last.
 """
 
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from sqlalchemy import String, bindparam, column, func, select, table, update
+from sqlalchemy import Row, String, bindparam, column, func, select, table, update
 
 from webapp.database import UtcDateTime, execute, read_rows, tried_again, write_transaction
 from webapp.domain.accounts.models import Account
@@ -32,7 +32,7 @@ _E = CallbackEndpoint
 
 
 class KnownCallback(NamedTuple):
-    """What stands instead of a challenge.
+    """What is stored of an address, which may make a challenge unnecessary.
 
     verified   a challenge was answered within VERIFIED_FOR
     confirmed  by its creator
@@ -59,13 +59,6 @@ class ListedCallback(NamedTuple):
     confirmed_at: datetime | None
     grant_id: str
     title: str | None
-
-
-class _Callback(NamedTuple):
-    url: str | None
-    asked_at: datetime | None
-    confirmed_at: datetime | None
-    asked_form_id: str | None
 
 
 def read_callback(asked: Asked, *, now: datetime) -> KnownCallback:
@@ -153,7 +146,7 @@ def confirm_callback(
             raise InvalidInput(
                 ErrorCode.VALIDATION_FAILED,
                 "Nothing can be sent to this address.",
-                "Ask whoever runs this server, who decides which addresses of its network may be.",
+                "Ask the operator of this server which addresses of its network are allowed.",
             ) from None
         confirmed = execute(_CONFIRM, callback=callback_id, moment=now).rowcount
         if not confirmed:  # its agent was disconnected just now
@@ -165,7 +158,7 @@ def confirm_callback(
 def forget_callback(
     account_id: str, callback_id: str, *, now: datetime, by: Actor = SYSTEM
 ) -> None:
-    """The creator wants nothing sent there: its subscriptions end; again does nothing.
+    """The creator removes an address: its subscriptions end; again does nothing.
 
     raises  NotFound
     """
@@ -178,13 +171,13 @@ def forget_callback(
         add_event(kind, account_id, by=by, now=now, subject=row.asked_form_id)
 
 
-def _locked(account_id: str, callback_id: str) -> _Callback:
+def _locked(account_id: str, callback_id: str) -> Row[Any]:
     """A callback of the account, which is locked. raises NotFound"""
     lock_account(account_id)
     row = execute(_ONE, account=account_id, callback=callback_id).one_or_none()
     if row is None:
         raise _no_callback()
-    return _Callback._make(row)
+    return row
 
 
 def _no_callback() -> NotFound:
@@ -196,7 +189,7 @@ def _no_callback() -> NotFound:
 
 
 def lock_account(account_id: str) -> None:
-    """What changes how many subscriptions and callbacks an account has runs one by one."""
+    """Serialise what changes the number of subscriptions or callbacks of an account."""
     execute(_LOCK_ACCOUNT, account=account_id)
 
 

@@ -7,7 +7,7 @@ from sqlalchemy import BigInteger, Integer, Table, bindparam, select
 
 from webapp.database import read_rows, to_millis
 from webapp.domain.events.cursors import read_cursor, write_cursor
-from webapp.domain.events.outbox import WORDS_MILLIS, is_written_down
+from webapp.domain.events.outbox import WORDS_MILLIS, is_transcribing
 from webapp.domain.events.subscriptions.replay import any_between
 from webapp.domain.forms.models import get_form
 from webapp.domain.responses.models import ResponseSession
@@ -86,7 +86,7 @@ _AFTER = (
         _SESSIONS.c.id,
         _SESSIONS.c.completed_stamp,
         _SESSIONS.c.answer_count,
-        is_written_down(_SESSIONS.c.id),
+        is_transcribing(_SESSIONS.c.id),
     )
     .where(
         _SESSIONS.c.form_id == bindparam("form"),

@@ -86,7 +86,6 @@ def check_asked(asked: Asked, *, now: datetime) -> None:
 def subscribe(  # noqa: PLR0913 - what the application holds, besides the request
     asked: Asked,
     *,
-    verified: bool,
     confirmed: bool = False,
     sealer: Sealer,
     cursor_key: bytes,
@@ -97,8 +96,7 @@ def subscribe(  # noqa: PLR0913 - what the application holds, besides the reques
 ) -> Granted:
     """Store a subscription or refresh it, in one transaction.
 
-    verified    the address has just answered a challenge
-    confirmed   it answers none: its creator has confirmed it
+    confirmed   its creator has confirmed the address, which has answered no challenge
     cursor_key  signs cursors
     grant_ends  when the connection that subscribes ends
     raises      NotFound `form_not_found`; InvalidInput `callback_failed` if its creator has just
@@ -117,9 +115,7 @@ def subscribe(  # noqa: PLR0913 - what the application holds, besides the reques
             require_confirmed(asked)
         lives = before is not None and _is_alive(before, max(to_millis(now), head))
         expires_at = _expiry(asked.ttl_seconds, bounds, grant_ends, now)
-        _store(
-            key, asked, before if lives else None, sealer, expires_at, verified=verified, now=now
-        )
+        _store(key, asked, before if lives else None, sealer, expires_at, now=now)
         if not lives:
             kind = AuditKind.SUBSCRIBED
             add_event(kind, asked.account_id, by=by, now=now, subject=asked.form_id)
@@ -129,8 +125,6 @@ def subscribe(  # noqa: PLR0913 - what the application holds, besides the reques
         cursor = write_cursor(cursor_key, asked.form_id, watermark(key, asked.form_id))
     if before is None or not lives:
         return Granted(key, expires_at, cursor, truncated, None)
-    if verified:
-        before = before._replace(paused_until=None)
     return Granted(key, expires_at, cursor, truncated, read_status(key, before, now=now))
 
 
@@ -164,19 +158,18 @@ def _expiry(
     return min(now + timedelta(seconds=seconds), grant_ends)
 
 
-def _store(  # noqa: PLR0913 - decided by the caller under its locks
+def _store(
     key: str,
     asked: Asked,
     before: StoredSubscription | None,
     sealer: Sealer,
     expires_at: datetime,
     *,
-    verified: bool,
     now: datetime,
 ) -> None:
     """The subscription with its address; `before` is the live one that is refreshed."""
     endpoint = endpoint_id(asked.account_id, asked.url)
-    store_endpoint(endpoint, asked.account_id, asked.host, verified=verified, now=now)
+    store_endpoint(endpoint, asked.account_id, asked.host, verified=False, now=now)
     secrets = sealed_secrets(key, asked.secret, before, sealer, now=now)
     values: dict[str, object] = {
         "id": key,
