@@ -21,19 +21,6 @@ def test_pages_under_other_loopback_names_redirect_to_the_public_address(
     assert ask(client, PAGE, host) == (302, "http://127.0.0.1:8000/docs/nowhere?a=b")
 
 
-@pytest.mark.parametrize(
-    ("asked", "there"),
-    [
-        ("/oauth/authorize", "/oauth/authorize"),
-        ("/oauth/authorize?a=b", "/oauth/authorize?a=b&asked_host=localhost%3A8000"),
-    ],
-)
-def test_an_authorization_request_hands_on_the_name_it_asked(
-    client: FlaskClient, asked: str, there: str
-) -> None:
-    assert ask(client, asked, "localhost:8000") == (302, f"http://127.0.0.1:8000{there}")
-
-
 def test_a_line_end_in_the_path_stays_in_the_path(client: FlaskClient) -> None:
     asked = "/docs/a%0D%0ASet-Cookie:%20a=b"
 

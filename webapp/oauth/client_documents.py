@@ -33,9 +33,9 @@ JSON_TYPE = re.compile(r"application/([a-z0-9.!#$&^_-]+\+)?json", re.IGNORECASE)
 MAX_AGE = re.compile(r"(?:^|[,\s])max-age=\"?(\d{1,9})", re.IGNORECASE)
 
 
-OF_SECRETS = ("client_secret", "client_secret_expires_at")
+SECRET_MEMBERS = ("client_secret", "client_secret_expires_at")
 # several mainstream hosts offer a choice in the second
-OF_METHODS = ("token_endpoint_auth_method", "token_endpoint_auth_methods_supported")
+METHOD_MEMBERS = ("token_endpoint_auth_method", "token_endpoint_auth_methods_supported")
 
 
 @dataclass(slots=True)
@@ -117,9 +117,9 @@ def _document_details(client_id: str, reply: Reply) -> dict[str, Any]:
     document = _document(reply)
     if document.get("client_id") != client_id:
         raise Refused("invalid_client", "The description of this app is for another address.")
-    if any(document.get(name) not in (None, "") for name in OF_SECRETS):
+    if any(document.get(name) not in (None, "") for name in SECRET_MEMBERS):
         raise Refused("invalid_client", "The description of this app holds a secret.")
-    methods = [method for name in OF_METHODS for method in listed(document.get(name))]
+    methods = [method for name in METHOD_MEMBERS for method in listed(document.get(name))]
     if methods and PUBLIC not in methods:
         raise Refused(
             "invalid_client",

@@ -4,14 +4,14 @@ import re
 import unicodedata
 
 from webapp.domain.shared.limits import CLIENT_NAME_MAX_CHARS
+from webapp.domain.shared.names import JOINERS
 from webapp.domain.shared.unicode_normalization import normalized
 from webapp.domain.shared.unicode_scripts import TOGETHER, script_of
 
 MARKS_MAX = 2  # on one letter, as in Arabic and Vietnamese
-JOINERS = "\u200c\u200d"  # Persian and Indic spelling has them, and emoji
 KEYCAP = "\u20e3"  # of emoji such as 1️⃣
-# our name as it looks: at the start, or as whose app it is; behind a name of theirs it says where
-# they connect, as in "Claude Code (askback)"
+# Our name at the start, or behind a word that makes the app ours. Behind another name it says where
+# the app connects, as in "Claude Code (askback)".
 OURS = re.compile("(?:^(?:[a-z] )*|\\b(?:the|by|from|of|team) ?)" + " ?".join("askback"))
 # Characters that pass for a letter of our name, after case folding and without accents.
 LOOK_ALIKES = str.maketrans(

@@ -104,7 +104,7 @@ class AuthorizationCodeGrant(grants.AuthorizationCodeGrant):
                     code_hash=token_hash(code),
                     grant_id=grant.id,
                     redirect_uri=request.payload.redirect_uri,
-                    scope=_scope_to_tell(scope, request.payload.scope),
+                    scope=_response_scope(scope, request.payload.scope),
                     code_challenge=request.payload.data["code_challenge"],
                     expires_at=now + timedelta(seconds=settings().oauth_code_seconds),
                 )
@@ -206,11 +206,11 @@ class RefreshTokenGrant(grants.RefreshTokenGrant):
         return 200, body, self.TOKEN_RESPONSE_HEADER
 
 
-def _scope_to_tell(granted: str, requested: str | None) -> str:
-    """The scope of the tokens, which is no more than a request named.
+def _response_scope(granted: str, requested: str | None) -> str:
+    """The scope that the token response names.
 
-    Official SDKs refuse a token with a scope beside those they named, so where the creator chose
-    `offline_access` by themselves the refresh token alone tells it.
+    Official SDKs refuse a scope that they did not request, so it leaves out an `offline_access`
+    that only the creator ticked: the refresh token shows it.
     """
     named = read_scopes(requested)
     if Scope.OFFLINE_ACCESS in named or not name_permission(named):

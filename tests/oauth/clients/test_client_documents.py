@@ -241,7 +241,7 @@ def test_documents_can_be_switched_off(
     metadata = agent.machine.get("/.well-known/oauth-authorization-server").json
 
     assert metadata["client_id_metadata_document_supported"] is False
-    assert "This server takes no description of an app" in page
+    assert "This server does not fetch descriptions of apps" in page
     assert "register itself" in page
     assert "CLIENT_DOCUMENTS" not in page
     assert site.asked == []

@@ -8,9 +8,9 @@ _DROPPED = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udff
 
 
 def in_one_line(name: str) -> str:
-    """The name in one line, without what is dropped; "" if nothing of it can be seen.
+    """The name in one line, without control characters and overrides; "" if nothing is visible.
 
-    Joiners and other formatting characters stay: they belong to the spelling.
+    Joiners and other formatting characters belong to the spelling of many scripts.
     """
     name = " ".join(_DROPPED.sub("", " ".join(name.split())).split())
     return name if any(char.isprintable() and char != " " for char in name) else ""

@@ -56,14 +56,14 @@ PROBLEMS = {
     "consent_required": "The app asked without showing you a page, but you never let it in.",
 }
 
-NO_DOCUMENTS = "This server takes no description of an app from an address of the app."
+NO_DOCUMENTS = "This server does not fetch descriptions of apps."
 REGISTER = (
     "Set the app to register itself (dynamic client registration), or ask the operator of this "
     "server to register it."
 )
 SWITCH_OFF = (
-    "If this happens with every app, this server cannot reach other hosts: its operator sets "
-    "CLIENT_DOCUMENTS=off, and apps register themselves."
+    "If this happens with every app, this server cannot reach other hosts: its operator can set "
+    "CLIENT_DOCUMENTS=off, so that apps register themselves."
 )
 
 bp = Blueprint("consent", __name__)
