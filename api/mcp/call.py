@@ -12,7 +12,7 @@ class Call:
     """capabilities: those of the client, {} in the legacy era, where requests do not carry them.
 
     request_state   what a client sends back when it goes on with a call; whatever it sent
-    responses       what became of what it was asked to do; whatever it sent
+    responses       its answers to the requests of an earlier result; whatever it sent
     takes_blocks    whether the version it speaks knows audio and links to resources in results
     """
 

@@ -151,12 +151,6 @@ def test_7_when_there_is_no_server(stranger: User) -> None:
     assert stranger.run("sign-in", "--no-browser").code == 7
 
 
-def test_a_server_on_this_computer_goes_by_each_of_its_names(stranger: User) -> None:
-    other = stranger.running.origin.replace("127.0.0.1", "localhost")
-
-    assert stranger.sign_in("--server", other).code == 0
-
-
 def test_the_tokens_are_for_the_user_alone(user: User) -> None:
     (path,) = connections(user)
     folders = [path.parent, *(user.home / ".local/state").glob("askback")]

@@ -13,21 +13,17 @@ import pytest
 from tests.voice.audio_files import (
     KINDS,
     MEDIA_TYPES,
-    NOT_PLAIN,
     image,
     long_recording,
     not_audio,
-    not_plain,
     recording,
     stretched_webm,
 )
 from webapp.integrations import audio_inspection
 from webapp.integrations.audio_inspection import (
     MP3,
-    WAV,
     AudioFormat,
     NotAudio,
-    NotPlain,
     inspect,
     look,
     sniff,
@@ -97,19 +93,6 @@ def test_samples_are_16_khz_of_one_channel(tmp_path: Path) -> None:
             assert shape == (16000, 1, 2)
             assert samples.getnframes() == pytest.approx(16000, abs=700)
             assert any(samples.readframes(8000))
-
-
-@pytest.mark.parametrize("name", NOT_PLAIN)
-def test_what_not_every_browser_plays_is_made_one_track_of_samples(
-    name: str, tmp_path: Path
-) -> None:
-    path, audio = kept(tmp_path, not_plain(name))
-    with pytest.raises(NotPlain):
-        inspect(path, audio)
-    with (tmp_path / "samples.wav").open("w+b") as out:
-        to_pcm(path, audio, out)
-
-    assert inspect(Path(out.name), WAV) == pytest.approx(1000, abs=120)
 
 
 @pytest.mark.parametrize(

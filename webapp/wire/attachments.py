@@ -27,12 +27,12 @@ def linked_attachment(
     url: str,
     expires_at: datetime,
     *,
-    is_beside: bool,
+    is_included: bool,
 ) -> LinkedAttachment:
-    """One recording with the addresses of its bytes, which may stand beside it."""
+    """One recording with the addresses of its bytes; `is_included`: the result holds them, too."""
     return {
         **attachment(recording),
-        "contentOmitted": not is_beside,
+        "contentOmitted": not is_included,
         "formId": form_id,
         "answerId": recording.answer_id,
         "durationSeconds": recording.duration_ms / 1000,

@@ -9,7 +9,7 @@ from api.mcp.call import Call
 from api.mcp.messages import Json
 from api.mcp.recordings import recording_address
 from api.mcp.tools.arguments import FormArguments
-from api.mcp.tools.results import Beside
+from api.mcp.tools.results import WithBlocks
 from api.mcp.tools.table import tool
 from webapp.config import settings
 from webapp.database import release_connections, utc_now
@@ -55,7 +55,7 @@ AUDIO_BYTES = 1024**2  # of a recording that is part of a result: a third more a
     reads=True,
     outside=True,
 )
-def get_attachment(call: Call, given: AttachmentArguments) -> Beside:
+def get_attachment(call: Call, given: AttachmentArguments) -> WithBlocks:
     """The recording of `GET /forms/{formId}/attachments/{attachmentId}`."""
     form = forms.get_form(call.caller.account_id, given.form_id)
     recording = find_attachment(form.id, given.attachment_id)
@@ -63,9 +63,9 @@ def get_attachment(call: Call, given: AttachmentArguments) -> Beside:
     address = recording_address(call.caller, form.id, recording.id, now=utc_now())
     audio = _audio(recording) if call.takes_blocks else []
     found = linked_attachment(
-        form.id, recording, settings().api_url, *address, is_beside=bool(audio)
+        form.id, recording, settings().api_url, *address, is_included=bool(audio)
     )
-    return Beside(found, [*audio, *([_link(found)] if call.takes_blocks else [])])
+    return WithBlocks(found, [*audio, _link(found)] if call.takes_blocks else [])
 
 
 def _audio(recording: AttachmentRow) -> list[Json]:

@@ -28,8 +28,6 @@ VERSION = 1
 METHOD = "tools/call"
 REQUEST = "confirm"
 MESSAGE = "Read the draft of this form and confirm it there. It is published only after that."
-
-
 DECLINED = {
     "decline": "The creator declined to open the review page of this draft.",
     "cancel": "The creator closed the request to open the review page of this draft.",
@@ -37,12 +35,11 @@ DECLINED = {
 
 
 def wait_for_confirmation(call: Call, draft_id: str) -> bool:
-    """Whether the client opened the review page; then until the review comes to another state.
+    """Have the client open the review page, then wait until the state of the review changes.
 
-    False where the client cannot open addresses. At most `WAIT_MAX_SECONDS`, less where there is no
-    place to wait.
-    raises  InputRequired where it was not asked, or does not say what became of it; StateConflict
-            where the creator did not want it
+    At most `WAIT_MAX_SECONDS`, less if no place to wait is free. False if the client cannot open
+    addresses.
+    raises  InputRequired if it was not asked or gave no answer; StateConflict if its user refused
     """
     if not _opens_addresses(call):
         return False

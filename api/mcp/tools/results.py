@@ -14,8 +14,8 @@ FENCE = (
 )
 
 
-class Beside(NamedTuple):
-    """An answer and blocks of content that are no text; they are beside the bound of results."""
+class WithBlocks(NamedTuple):
+    """An answer with blocks of content that are not text, which the bound of results leaves out."""
 
     whole: object
     blocks: list[Json]
@@ -31,7 +31,7 @@ class InputRequired(Exception):
 
 def success(answer: object, *, quotes: bool) -> Json:
     """The same object twice; `quotes`: between two marks that nobody could write beforehand."""
-    answer, blocks = answer if isinstance(answer, Beside) else (answer, [])
+    answer, blocks = answer if isinstance(answer, WithBlocks) else (answer, [])
     found = cut_to_fit(cast(Json, answer))
     words = _text(orjson.dumps(found).decode())
     content = [words, *blocks]

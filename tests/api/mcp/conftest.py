@@ -94,19 +94,14 @@ def assert_readable(body: dict[str, Any], method: str, version: str) -> None:
 
 
 def assert_described(tool: str, result: mcp_types.CallToolResult) -> None:
-    """The structured content is as the schema of the tool says, and one text holds the same, unless
-    the sentence before says that questions are cut.
-    """
+    """The structured content is as the schema of the tool says, and one text holds the same."""
     schema = closed(TOOLS[tool].listed(events=True)["outputSchema"])
     for validator in (Draft7Validator, Draft202012Validator):
         validator(schema).validate(result.structured_content)
     texts = [block.text for block in result.content if isinstance(block, mcp_types.TextContent)]
     said = texts[1] if TOOLS[tool].quotes else texts[0]
     assert len(texts) == (3 if TOOLS[tool].quotes else 1)
-    shown = orjson.loads(said)
-    if "Long questions are cut" in texts[0]:
-        shown = uncut(shown, result.structured_content)
-    assert shown == result.structured_content
+    assert orjson.loads(said) == result.structured_content
 
 
 def set_in(sent: Any) -> Any:
@@ -126,17 +121,6 @@ def closed(schema: Any) -> Any:
         return schema
     inside = {name: closed(each) for name, each in schema.items()}
     return inside | ({"additionalProperties": False} if "properties" in schema else {})
-
-
-def uncut(shown: Any, whole: Any) -> Any:
-    """What is shown, where it is a beginning of the whole text, with the whole in its place."""
-    if isinstance(shown, str) and whole.startswith(shown):
-        return whole
-    if isinstance(shown, dict):
-        return {name: uncut(value, whole[name]) for name, value in shown.items()}
-    if isinstance(shown, list):
-        return [uncut(*each) for each in zip(shown, whole, strict=True)]
-    return shown
 
 
 def refused(result: mcp_types.CallToolResult) -> dict[str, str]:

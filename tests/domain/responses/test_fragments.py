@@ -96,7 +96,7 @@ def test_many_answers_of_any_length_are_rebuilt_exactly() -> None:
 
 @pytest.mark.parametrize("left", range(CODE_POINT_BYTES + 1))
 def test_an_answer_begins_where_a_code_point_has_room(left: int) -> None:
-    filling = "x" * (PAGE_BYTES - 2 * EXCHANGE_BYTES - left)
+    filling = "x" * (PAGE_BYTES - 2 * EXCHANGE_BYTES - len("q_1q_2") - left)
 
     found = pages([answer(1, "", filling), answer(2, "", "\x01")])
 

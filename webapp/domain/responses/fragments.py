@@ -14,8 +14,7 @@ from webapp.domain.responses.models import AnswerRow
 from webapp.domain.shared.vocabulary import ResponseType
 
 PAGE_BYTES = 24 * 1024  # of JSON, our choice
-EXCHANGE_BYTES = 300  # counted for the other fields of each exchange, with short ids
-SHORT_IDS_BYTES = 100
+EXCHANGE_BYTES = 300  # counted for the other fields of each exchange, without ids
 ATTACHMENT_BYTES = 200  # and for the recording of an answer
 CODE_POINT_BYTES = 6  # at most; with less room an exchange is left to the next page
 CURSOR_MAX_CHARS = 512
@@ -69,12 +68,13 @@ def cut_page(answers: Sequence[AnswerRow], start: Position, most: int) -> Fragme
     room, offset = PAGE_BYTES, start.offset
     fragments: list[Fragment] = []
     for number in range(start.answer, len(answers)):
-        room -= EXCHANGE_BYTES + max(0, _size(*_ids(answers[number])) - SHORT_IDS_BYTES)
-        if answers[number].response_type == ResponseType.VOICE:
+        answer = answers[number]
+        room -= EXCHANGE_BYTES + _size(answer.question_id, answer.parent_question_id or "")
+        if answer.response_type == ResponseType.VOICE:
             room -= ATTACHMENT_BYTES
         if fragments and (room < CODE_POINT_BYTES or len(fragments) == most):
             return FragmentPage(fragments, Position(number, 0))
-        fragment = _fragment(answers[number], offset, room)
+        fragment = _fragment(answer, offset, room)
         fragments.append(fragment)
         if not fragment.is_last:
             taken = len(fragment.question_text) + len(fragment.answer_text)
@@ -129,10 +129,6 @@ def _cut(text: str, room: int) -> str:
 def _size(*texts: str) -> int:
     """In bytes of JSON, without the quotes around them."""
     return sum(len(orjson.dumps(text)) - 2 for text in texts)
-
-
-def _ids(answer: AnswerRow) -> tuple[str, str]:
-    return answer.question_id, answer.parent_question_id or ""
 
 
 def _fingerprint(answers: Sequence[AnswerRow]) -> str:
