@@ -18,6 +18,8 @@ ASKED = [
     ("openid email profile", ALL),
     ("mcp:tools https://other.example/scope", ALL),
     ("FORMS:READ forms", ALL),
+    ('["forms:read", "openid"]', ALL),
+    ("größe\\ \x00 forms:read\nforms:write", "forms:read forms:write"),
     ("offline_access", f"{ALL} offline_access"),
     ("openid offline_access", f"{ALL} offline_access"),
     ("forms:read openid", "forms:read"),

@@ -148,8 +148,11 @@ def _note_denial(client: OAuthClient) -> None:
 
 
 def _check_characters() -> None:
-    """RFC 6749 appendix A: visible ASCII; Authlib cannot echo anything else in an error."""
-    for name in PARAMETERS:
+    """RFC 6749 appendix A: visible ASCII; Authlib cannot echo anything else in an error.
+
+    What is no scope is ignored as an unknown one, such as a list written as JSON.
+    """
+    for name in set(PARAMETERS) - {"scope"}:
         for value in request.values.getlist(name):
             plain = value.isascii() and value.isprintable()
             if not plain or (name != "state" and FORBIDDEN_IN_VALUES & set(value)):
