@@ -108,7 +108,7 @@ def ping(_call: Call, _params: Json) -> Json:
 
 def list_tools(_call: Call, params: Json) -> Json:
     """`tools/list`: one page, by name."""
-    if params.get("cursor") is not None:
+    if params.get("cursor") not in (None, ""):
         raise RpcError(INVALID_PARAMS, "There is no such page: all tools are on the first one.")
     events = settings().mcp_events_enabled
     return {"tools": [TOOLS[name].listed(events=events) for name in sorted(TOOLS)], **CACHED}

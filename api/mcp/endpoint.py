@@ -101,4 +101,4 @@ def _check_headers() -> None:
 
 def _version() -> str | None:
     given = request.headers.get("MCP-Protocol-Version")
-    return None if given is None else given.strip()
+    return (given or "").strip() or None

@@ -84,7 +84,7 @@ def read_form_id(call: Call, params: Json, mode: str = WEBHOOK) -> str:
 def read_params(model: type[M], params: Json) -> M:
     """raises RpcError `INVALID_PARAMS`"""
     try:
-        return parse_input(model, params)
+        return parse_input(model, params, drops_unset=True)
     except InvalidInput as failure:
         raise invalid_params(failure) from None
 

@@ -66,7 +66,7 @@ PAYLOAD_SCHEMA: Json = {
 def list_events(call: Call, params: Json) -> Json:
     """`events/list`: one page with the one event."""
     require_mcp_scope(call.caller, Scope.RESPONSES_READ)
-    if params.get("cursor") is not None:
+    if params.get("cursor") not in (None, ""):
         raise RpcError(INVALID_PARAMS, "There is no such page: all events are on the first one.")
     listed = {
         "name": EVENT_NAME,

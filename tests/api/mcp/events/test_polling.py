@@ -57,7 +57,7 @@ def test_the_first_poll_begins_now_and_the_next_has_what_came_after_it(
     app: Flask, host: Host, form: Any
 ) -> None:
     complete(app, form)
-    first = poll(host, form)
+    first = poll(host, form, cursor="", maxEvents="")
     (session,) = complete(app, form)
     second = poll(host, form, cursor=first["cursor"], maxAgeMs=60_000, maxEvents=None)
 
@@ -123,7 +123,7 @@ def test_what_is_older_than_asked_for_is_left_out_and_said(
     assert (ids(again), again["truncated"]) == (sessions, False)
 
 
-@pytest.mark.parametrize("cursor", ["altered", "a\x00b", "x" * 5000, "", None])
+@pytest.mark.parametrize("cursor", ["altered", "a\x00b", "x" * 5000, None])
 def test_a_cursor_of_no_use_is_a_gap_and_no_error(
     app: Flask, host: Host, form: Any, cursor: str | None
 ) -> None:
