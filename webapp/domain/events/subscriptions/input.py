@@ -30,7 +30,8 @@ class SubscriptionInput(InputModel):
             max_length=URL_MAX_CHARS,
             description=(
                 "The https address that takes the events; it stays as it is sent and tells "
-                "subscriptions of a form apart. Has to send back a challenge."
+                "subscriptions of a form apart. Sends back a challenge, or is confirmed by "
+                "the creator."
             ),
         ),
         STORABLE,
