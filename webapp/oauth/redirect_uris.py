@@ -31,7 +31,8 @@ OF_SYSTEMS = (
 PUBLIC_SCHEMES = frozenset(f"{SCRIPTS} {FILES} {WEB} {OF_PAGES} {OF_SYSTEMS}".split())
 # browsers, which would open any page of the web, and families of pages and systems
 BROWSERS = (
-    "chrome googlechrome firefox moz- edge microsoft-edge opera brave vivaldi safari x-safari"
+    "chrome googlechrome firefox moz- edge microsoft-edge opera brave vivaldi safari x-safari "
+    "touch- ddgquicklink duckduckgo yandexbrowser icab ucbrowser dolphin puffin steam"
 )
 FAMILIES = tuple(f"{BROWSERS} devtools web+ ms- search-ms itms x-apple android-".split())
 PRINTABLE_ASCII = re.compile(r"[\x21-\x7e]+")
