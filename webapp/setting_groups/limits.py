@@ -84,7 +84,7 @@ class LimitSettings(BaseSettings):
         "network address",
     )
     limit_registration: Rate = Field(
-        "1000/hour",
+        "1000/hour;3000/day",
         description="New registrations of agents, per network address: a bound on floods; the "
         "same agent without a secret again, and refused ones, are not counted",
     )

@@ -5,10 +5,13 @@ from typing import Any
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from limits import parse_many
 from sqlalchemy import select
 
 from tests.oauth.flow import REDIRECT, Flow, register
+from webapp.config import Settings
 from webapp.database import db, utc_now
+from webapp.oauth.expiry import UNUSED_CLIENT_KEPT
 from webapp.oauth.models import OAuthClient
 from webapp.oauth.registration import Refused, create_client
 
@@ -201,6 +204,13 @@ def test_many_may_register_behind_one_address(client: FlaskClient) -> None:
     ids = {register(client)["client_id"] for _ in range(300)}
 
     assert len(ids) == 300
+
+
+def test_what_an_address_stores_in_a_day_is_bounded() -> None:
+    """Unused clients are kept a day, some 16 KiB each at most."""
+    limits = parse_many(Settings.model_fields["limit_registration"].default)
+
+    assert max(limits).get_expiry() == UNUSED_CLIENT_KEPT.total_seconds()
 
 
 def limited(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
