@@ -12,10 +12,13 @@ from tests.oauth.flow import register
 
 
 @pytest.fixture
-def page(site: ExampleSite, callback: str) -> Iterator[Page]:
-    """The consent page of a loopback client, which needs no scripts."""
+def page(site: ExampleSite, callback: str, request: pytest.FixtureRequest) -> Iterator[Page]:
+    """The consent page of a loopback client of each test alone, which needs no scripts."""
     client = register(
-        site.app.test_client(), redirect_uris=[callback], token_endpoint_auth_method="none"
+        site.app.test_client(),
+        client_name=request.node.name,
+        redirect_uris=[callback],
+        token_endpoint_auth_method="none",
     )
     asking = ASKING | {"client_id": client["client_id"], "redirect_uri": callback}
     context = site.browser.new_context(
