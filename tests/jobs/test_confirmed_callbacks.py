@@ -62,10 +62,16 @@ def zapier(receiver: Webhook, tool: str = "Zapier, Catch Hook") -> None:
     receiver.fixed = (fixed[0], fixed[1])
 
 
-def press(page: Creator, action: str = "confirm") -> int:
-    """Its button of the first address; 0 without one."""
+def button(page: Creator, action: str = "confirm") -> str:
+    """Where the button of the first address leads; "" without one."""
     found = re.search(rf'action="(/connections/addresses/\w+/{action})"', listed(page))
-    return page.post(found[1]).status_code if found else 0
+    return found[1] if found else ""
+
+
+def press(page: Creator, action: str = "confirm") -> int:
+    """The status of its button; 0 without one."""
+    address = button(page, action)
+    return page.post(address).status_code if address else 0
 
 
 def listed(page: Creator) -> str:
@@ -94,7 +100,7 @@ def test_the_hook_of_a_tool_is_confirmed_once_and_gets_its_events(
     assert way.receiver.posted == []  # no further challenge
 
 
-def test_the_refusal_says_what_came_instead_and_where_to_confirm(
+def test_a_refusal_says_what_came_instead_and_where_to_confirm(
     way: Way, page: Creator, settings: Settings
 ) -> None:
     said = way.subscribe().json
@@ -199,16 +205,15 @@ def test_no_more_than_twenty_wait_for_an_account(way: Way, page: Creator) -> Non
 def test_no_agent_confirms(way: Way, page: Creator) -> None:
     """Neither with a token nor without the token of a page."""
     way.subscribe()
-    found = re.search(r'action="(/connections/addresses/\w+/confirm)"', listed(page))
-    assert found
+    confirm = button(page)
     token = {"Authorization": f"Bearer {way.agent.token}"}
     client = way.app.test_client()
 
     answers = [
-        client.post(found[1], headers=token),
-        client.post(f"/api{found[1]}", headers=token),
-        page.client.post(found[1], base_url="http://127.0.0.1:8000"),
-        page.client.get(found[1], base_url="http://127.0.0.1:8000"),
+        client.post(confirm, headers=token),
+        client.post(f"/api{confirm}", headers=token),
+        page.client.post(confirm, base_url="http://127.0.0.1:8000"),
+        page.client.get(confirm, base_url="http://127.0.0.1:8000"),
     ]
 
     assert [answer.status_code for answer in answers] == [400, 404, 400, 405]
@@ -219,8 +224,7 @@ def test_another_account_neither_sees_nor_confirms_nor_uses_it(
     way: Way, page: Creator, settings: Settings
 ) -> None:
     way.subscribe()
-    found = re.search(r'action="(/connections/addresses/\w+/confirm)"', listed(page))
-    assert found
+    confirm = button(page)
     stranger = way.run(make_account, email="bo@example.com")
     with way.app.app_context():
         form = make_form(stranger.id)
@@ -229,10 +233,10 @@ def test_another_account_neither_sees_nor_confirms_nor_uses_it(
     body = {"url": f"{way.receiver.origin}/hook", "secret": SECRET}
 
     assert way.receiver.origin not in listed(bo)
-    assert bo.post(found[1]).status_code == 404
+    assert bo.post(confirm).status_code == 404
     press(page)
     theirs = Agent(way.app, token).post(f"/forms/{form.id}/subscriptions", json=body)
-    bo.post(found[1].replace("confirm", "remove"))
+    bo.post(confirm.replace("confirm", "remove"))
     assert refusal(theirs) == (400, "callback_failed")
     assert way.subscribe().status_code == 200
 
@@ -283,6 +287,14 @@ def test_removing_it_ends_what_is_sent_there_at_once(way: Way, page: Creator) ->
     assert (ended.url, ended.secret) == (None, None)
     assert way.receiver.origin not in listed(page)
     assert refusal(way.subscribe()) == (400, "callback_failed")
+    trail = select(AuditEvent.kind, AuditEvent.actor).order_by(AuditEvent.id)
+    trail = trail.where(AuditEvent.kind.startswith("callback_"), AuditEvent.subject == way.form.id)
+    assert way.run(lambda: db.session.execute(trail).all()) == [
+        ("callback_confirmed", "creator"),
+        ("callback_removed", "creator"),
+    ]
+    words = plain(page.page("/account/activity").text)
+    assert f"You confirmed an address for messages about “ {way.form.title} ”" in words
 
 
 def disconnected(way: Way) -> None:
@@ -379,20 +391,6 @@ def test_a_confirmed_name_that_leads_inside_gets_nothing(
 def hook_pinned(app: Flask, hook: Webhook) -> None:
     """The name of the receiver over TLS, which answers as a tool does."""
     zapier(hook)
-
-
-def test_the_trail_says_who_confirmed_and_removed(way: Way, page: Creator) -> None:
-    way.subscribe()
-    for action in ("confirm", "remove"):
-        press(page, action)
-
-    of_form = select(AuditEvent.kind, AuditEvent.actor).where(
-        AuditEvent.subject == way.form.id, AuditEvent.kind.startswith("callback_")
-    )
-    found = way.run(lambda: db.session.execute(of_form.order_by(AuditEvent.id)).all())
-    assert found == [("callback_confirmed", "creator"), ("callback_removed", "creator")]
-    words = plain(page.page("/account/activity").text)
-    assert f"You confirmed an address for messages about “ {way.form.title} ”" in words
 
 
 def test_a_test_of_a_confirmed_address_arrives(way: Way, page: Creator) -> None:

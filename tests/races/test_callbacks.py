@@ -1,13 +1,13 @@
 """Equal subscribes at once cost their address one challenge; a confirmation is there or not."""
 
 from collections import Counter
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import pytest
 from flask import Flask
 from sqlalchemy import select
-from werkzeug.test import TestResponse
 
 from tests.api.conftest import Agent
 from tests.api.subscriptions.subscribing import BODY, subscribe
@@ -27,7 +27,7 @@ from webapp.domain.events.subscriptions.confirming import (
     forget_callback,
     note_unverified,
 )
-from webapp.domain.events.subscriptions.identity import endpoint_id
+from webapp.domain.events.subscriptions.identity import Asked, endpoint_id
 from webapp.domain.shared.errors import Outcome
 from webapp.domain.shared.vocabulary import Scope
 from webapp.oauth.connections import disconnect
@@ -53,13 +53,6 @@ def agent(app: Flask, settings: Settings, account: Account) -> Agent:
 def agent_of(app: Flask, account_id: str, resource: str) -> Agent:
     with app.app_context():
         return Agent(app, issue_token(account_id, [Scope.RESPONSES_READ], resource, now=utc_now()))
-
-
-def by_mcp(agent: Agent, form: Any) -> TestResponse:
-    named = {"name": "response.submitted", "arguments": {"formId": form.id}, "delivery": BODY}
-    call = {"jsonrpc": "2.0", "id": 1, "method": "events/subscribe", "params": named}
-    headers = {"Authorization": f"Bearer {agent.token}", "MCP-Protocol-Version": "2025-11-25"}
-    return agent.app.test_client().post("/mcp/app", json=call, headers=headers)
 
 
 @pytest.mark.parametrize(
@@ -105,17 +98,6 @@ def release_followed(app: Flask, hook: Webhook) -> None:
     hook.released.set()
 
 
-def test_equal_subscribes_of_hosts_share_one_challenge_too(
-    app: Flask, account: Account, form: Any, hook: Webhook, settings: Settings
-) -> None:
-    host = agent_of(app, account.id, settings.mcp_url)
-
-    answers = together(app, [partial(by_mcp, host, form)] * AT_ONCE)
-
-    assert len({answer.get_json()["result"]["id"] for answer in answers}) == 1
-    assert len(hook.posted) == 1
-
-
 def test_other_secrets_accounts_and_addresses_share_nothing(
     app: Flask, settings: Settings, agent: Agent, form: Any, hook: Webhook
 ) -> None:
@@ -158,53 +140,54 @@ def test_the_bound_of_addresses_that_wait_is_exact(app: Flask, form: Any, grant_
     assert Counter(waits) == {True: WAITING_MAX, False: 12}
 
 
-@pytest.mark.parametrize("attempt", range(4))
-def test_what_subscribes_beside_a_removal_ends_or_is_refused(
-    app: Flask, form: Any, grant_id: str, attempt: int
-) -> None:
-    asked = asked_for(form, grant_id)
+def outcome(call: Callable[[], object]) -> str:
+    """The code of its refusal; "done" without one."""
+    try:
+        call()
+    except Outcome as refused:
+        db.session.rollback()
+        return refused.code
+    return "done"
+
+
+def confirm(asked: Asked) -> None:
     callback = endpoint_id(asked.account_id, asked.url)
+    confirm_callback(asked.account_id, callback, allowed_origins=frozenset(), now=utc_now())
+
+
+@pytest.fixture
+def waiting(app: Flask, form: Any, grant_id: str) -> Asked:
+    """An address that waits for its creator."""
+    asked = asked_for(form, grant_id)
     with app.app_context():
         note_unverified(asked, "200", now=utc_now())
-        confirm_callback(asked.account_id, callback, allowed_origins=frozenset(), now=utc_now())
+    return asked
 
-    def attempt_it() -> str:
-        try:
-            subscribe_now(asked, confirmed=True)
-        except Outcome as refused:
-            db.session.rollback()
-            return refused.code
-        return "granted"
 
-    remove = partial(forget_callback, asked.account_id, callback, now=utc_now())
-    results = together(app, [attempt_it, attempt_it, remove, attempt_it])
+@pytest.mark.parametrize("attempt", range(4))
+def test_what_subscribes_beside_a_removal_ends_or_is_refused(
+    app: Flask, waiting: Asked, attempt: int
+) -> None:
+    with app.app_context():
+        confirm(waiting)
+    callback = endpoint_id(waiting.account_id, waiting.url)
 
-    assert set(results) <= {"granted", "callback_failed", None}
+    again = partial(outcome, partial(subscribe_now, waiting, confirmed=True))
+    remove = partial(forget_callback, waiting.account_id, callback, now=utc_now())
+    results = together(app, [again, again, remove, again])
+
+    assert set(results) <= {"done", "callback_failed", None}
     with app.app_context():
         assert [each.url for each in subscriptions() if each.ended_at is None] == []
 
 
 @pytest.mark.parametrize("attempt", range(4))
-def test_no_confirmation_outlives_its_connection(
-    app: Flask, form: Any, grant_id: str, attempt: int
-) -> None:
-    asked = asked_for(form, grant_id)
-    callback = endpoint_id(asked.account_id, asked.url)
-    with app.app_context():
-        note_unverified(asked, "200", now=utc_now())
+def test_no_confirmation_outlives_its_connection(app: Flask, waiting: Asked, attempt: int) -> None:
+    end = partial(disconnect, waiting.account_id, waiting.grant_id, now=utc_now())
+    again = partial(outcome, partial(confirm, waiting))
+    results = together(app, [again, end, again])
 
-    def confirm() -> str:
-        try:
-            confirm_callback(asked.account_id, callback, allowed_origins=frozenset(), now=utc_now())
-        except Outcome as refused:
-            db.session.rollback()
-            return refused.code
-        return "confirmed"
-
-    end = partial(disconnect, asked.account_id, grant_id, now=utc_now())
-    results = together(app, [confirm, end, confirm])
-
-    assert set(results) <= {"confirmed", "not_found", results[1]}
+    assert set(results) <= {"done", "not_found", results[1]}
     with app.app_context():
         kept = db.session.execute(select(CallbackEndpoint.url, CallbackEndpoint.confirmed_at))
         assert kept.all() == [(None, None)]

@@ -60,7 +60,7 @@ class CallbackEndpoint(Base):
     confirmed_at: Mapped[datetime | None]
 
 
-# of a callback that its creator need not or will not confirm
+# the columns of confirming, as they are for other callbacks
 FORGOTTEN: dict[str, None] = dict.fromkeys(
     ("url", "answered", "asked_form_id", "grant_id", "asked_at", "confirmed_at")
 )

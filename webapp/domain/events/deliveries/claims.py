@@ -195,7 +195,7 @@ def _claimed(row: _Details, cursor_of: CursorOf) -> Claimed:
 def _made_body(row: _Details, cursor_of: CursorOf) -> str:
     if row.kind is DeliveryKind.TERMINATED:
         return terminated_body(row.error_profile)
-    # who has the cursor has this event, too
+    # a cursor lies behind the event that carries it
     others = row.lowest_pending, row.lowest_sending
     settled = settled_until(others, newest=max(row.completed_stamp or 0, row.position))
     return event_body(

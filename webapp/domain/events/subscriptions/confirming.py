@@ -15,8 +15,12 @@ from webapp.database import UtcDateTime, execute, read_rows, tried_again, write_
 from webapp.domain.accounts.models import Account
 from webapp.domain.audit.trail import SYSTEM, Actor, AuditKind, add_event
 from webapp.domain.events.callbacks.requests import check_callback_url
-from webapp.domain.events.models import FORGOTTEN, CallbackEndpoint
-from webapp.domain.events.subscriptions.endings import WAITS_FOR, end_subscriptions_at
+from webapp.domain.events.models import CallbackEndpoint
+from webapp.domain.events.subscriptions.endings import (
+    WAITS_FOR,
+    end_subscriptions_at,
+    forget,
+)
 from webapp.domain.events.subscriptions.identity import Asked, endpoint_id
 from webapp.domain.events.subscriptions.writes import store_endpoint
 from webapp.domain.forms.models import Form, lock_form
@@ -63,7 +67,8 @@ class ListedCallback(NamedTuple):
 
 def read_callback(asked: Asked, *, now: datetime) -> KnownCallback:
     """In no transaction."""
-    found = read_rows(_KNOWN, callback=endpoint_id(asked.account_id, asked.url))
+    callback = endpoint_id(asked.account_id, asked.url)
+    found = read_rows(_ONE, account=asked.account_id, callback=callback)
     if not found:
         return KnownCallback()
     row = found[0]
@@ -81,7 +86,7 @@ def note_verified(asked: Asked, *, now: datetime) -> None:
     with write_transaction():
         endpoint = _hold(asked)
         store_endpoint(endpoint, asked.account_id, asked.host, verified=True, now=now)
-        execute(_FORGET_WAITING, callback=endpoint)
+        execute(forget((_E.id == endpoint) & _E.asked_at.is_not(None)))
 
 
 @tried_again
@@ -194,7 +199,7 @@ def lock_account(account_id: str) -> None:
 
 
 def require_connection(grant_id: str) -> None:
-    """Hold the connection, so that its end waits and finds what it made. raises StateConflict"""
+    """Lock the connection against a concurrent end. raises StateConflict if it has ended"""
     grant = execute(_HOLD_GRANT, grant=grant_id).one_or_none()
     if grant is None or grant.revoked_at is not None:
         raise StateConflict(
@@ -205,7 +210,7 @@ def require_connection(grant_id: str) -> None:
 
 
 def _hold(asked: Asked) -> str:
-    """What subscribing holds; the id of the endpoint."""
+    """Take the locks of subscribing; returns the id of the endpoint."""
     lock_account(asked.account_id)
     require_connection(asked.grant_id)
     lock_form(asked.account_id, asked.form_id)
@@ -222,9 +227,6 @@ _HOLD_GRANT = (
 _LOCK_ACCOUNT = (
     select(Account.id).where(Account.id == bindparam("account")).with_for_update(key_share=True)
 )
-_KNOWN = select(_E.verified_at, _E.confirmed_at, _E.asked_at, _E.answered).where(
-    _E.id == bindparam("callback")
-)
 _LISTED = (
     select(
         *(_E.id, _E.url, _E.host, _E.answered, _E.asked_at, _E.confirmed_at, _E.grant_id),
@@ -237,9 +239,9 @@ _LISTED = (
     )
     .order_by(_E.confirmed_at.is_not(None), _E.confirmed_at, _E.asked_at, _E.id)
 )
-_ONE = select(_E.url, _E.asked_at, _E.confirmed_at, _E.asked_form_id).where(
-    _E.account_id == bindparam("account"), _E.id == bindparam("callback")
-)
+_ONE = select(
+    *(_E.url, _E.verified_at, _E.answered, _E.asked_at, _E.confirmed_at, _E.asked_form_id)
+).where(_E.account_id == bindparam("account"), _E.id == bindparam("callback"))
 _CONFIRM = (
     update(_E)
     .where(_E.id == bindparam("callback"), _E.asked_at.is_not(None))
@@ -249,9 +251,6 @@ _COUNT_OTHERS = select(func.count(_E.id)).where(
     _E.account_id == bindparam("account"),
     _E.id != bindparam("callback"),
     _E.asked_at > bindparam("since", type_=UtcDateTime),
-)
-_FORGET_WAITING = (
-    update(_E).where(_E.id == bindparam("callback"), _E.asked_at.is_not(None)).values(FORGOTTEN)
 )
 _HOLD_CONFIRMED = (
     update(_E)

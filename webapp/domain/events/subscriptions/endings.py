@@ -69,26 +69,26 @@ def end_subscription(
 def end_subscriptions(grant_ids: Sequence[str], reason: SubscriptionEnd, *, now: datetime) -> None:
     """End the subscriptions of connections that end, and queue one last message to each.
 
-    What their creator confirmed for them is forgotten. The caller commits.
+    Confirmations of their callbacks end, too. The caller commits.
     """
     mine = and_(EventSubscription.grant_id.in_(grant_ids), alive(now))
     _lock_forms(mine)
     ended = _end(mine, reason, now)
-    execute(_forget(CallbackEndpoint.grant_id.in_(grant_ids)))
+    execute(forget(CallbackEndpoint.grant_id.in_(grant_ids)))
     if ended:
         cancel_deliveries(unsettled(row.id for row in ended), now=now)
         execute(insert(DELIVERIES).values([_terminated(row, reason, now) for row in ended]))
 
 
 def end_subscriptions_at(endpoint_id: str, *, now: datetime) -> None:
-    """End the subscriptions of a callback that its creator takes back, telling nobody.
+    """End the subscriptions of a callback that its creator removes, without a last message.
 
     Under the lock of the account, so that none begins meanwhile. The caller commits.
     """
     mine = and_(EventSubscription.endpoint_id == endpoint_id, alive(now))
     _lock_forms(mine)
     ended = _end(mine, SubscriptionEnd.DISCONNECTED, now, **ERASED)
-    execute(_forget(CallbackEndpoint.id == endpoint_id))
+    execute(forget(CallbackEndpoint.id == endpoint_id))
     cancel_deliveries(unsettled(row.id for row in ended), now=now)
 
 
@@ -97,7 +97,7 @@ def erase_subscriptions(account_id: str, *, now: datetime) -> None:
     mine = EventSubscription.account_id == account_id
     _end(mine, SubscriptionEnd.DISCONNECTED, now)
     execute(update(_SUBSCRIPTIONS).where(mine).values(ERASED))
-    execute(_forget(CallbackEndpoint.account_id == account_id))
+    execute(forget(CallbackEndpoint.account_id == account_id))
     cancel_deliveries(EventDelivery.account_id == account_id, now=now)
 
 
@@ -134,7 +134,7 @@ def purge_ended(now: datetime) -> Iterator[int]:
     if forgotten := _forget_previous(now):
         yield forgotten
     with write_transaction():
-        expired = execute(_forget(CallbackEndpoint.asked_at <= now - WAITS_FOR)).rowcount
+        expired = execute(forget(CallbackEndpoint.asked_at <= now - WAITS_FOR)).rowcount
     if expired:
         yield expired
     yield from delete_in_batches(
@@ -151,15 +151,15 @@ def purge_ended(now: datetime) -> Iterator[int]:
 
 
 def _lock_forms(which: ColumnElement[bool]) -> None:
-    """Those of the subscriptions that match."""
+    """Lock the forms of the subscriptions that match."""
     forms = select(EventSubscription.form_id).where(which)
     execute(
         select(Form.id).where(Form.id.in_(forms)).order_by(Form.id).with_for_update(key_share=True)
     )
 
 
-def _forget(which: ColumnElement[bool]) -> Update:
-    """UPDATE of the callbacks that match: their creator has neither to confirm them, nor did."""
+def forget(which: ColumnElement[bool]) -> Update:
+    """UPDATE that erases confirmations, and requests for them, of the callbacks that match."""
     return update(_ENDPOINTS).where(which, CallbackEndpoint.url.is_not(None)).values(FORGOTTEN)
 
 

@@ -1,4 +1,4 @@
-"""A subscription as asked for, and what tells it and its address apart from others: digests."""
+"""A subscription as asked for, and the digests that identify it and its address."""
 
 import hashlib
 from typing import NamedTuple
