@@ -62,7 +62,7 @@ class SubscribeParams(OpenModel):
 
 
 class PollParams(OpenModel):
-    """What is asked for after a cursor."""
+    """The cursor of a poll and the bounds of its page."""
 
     cursor: StrictStr | None = None
     max_age_ms: Annotated[StrictInt, Field(ge=0)] | None = None

@@ -1,5 +1,5 @@
-"""The methods `events/…` of SEP-3415: by webhook, on the subscriptions of the REST routes, and by
-poll, which stores nothing.
+"""The methods `events/…` of SEP-3415, by webhook and by poll. Webhooks are the subscriptions of the
+REST routes; a poll stores nothing.
 """
 
 from datetime import timedelta
@@ -91,7 +91,7 @@ def subscribe(call: Call, params: Json) -> Json:
 
 
 def poll(call: Call, params: Json) -> Json:
-    """`events/poll`: what came after a cursor, at once. raises RpcError"""
+    """`events/poll`: the events after a cursor, without a wait. raises RpcError"""
     require_mcp_scope(call.caller, Scope.RESPONSES_READ)
     form_id = read_form_id(call, params, POLL)
     sent = read_params(PollParams, params)

@@ -13,7 +13,7 @@ INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
 
 BATCH = (
-    "A batch is not taken: send each message as a request of its own. "
+    "Batches are not supported: send each message as a request of its own. "
     "Only protocol 2025-03-26 had batches."
 )
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 from flask import Flask
-from sqlalchemy import select, update
+from sqlalchemy import update
 
 from tests.api.mcp.conftest import LEGACY, Host
 from tests.oauth.flow import API, MCP, ORIGIN, Flow, bearer
@@ -186,10 +186,3 @@ def test_a_grant_of_which_one_resource_is_no_longer_served_opens_the_other(
 
     assert opened(flow, first) == {MCP}
     assert opened(flow, flow.refresh(first["refresh_token"]).json) == {MCP}
-
-
-def test_a_grant_is_stored_with_the_resources_that_it_serves(app: Flask, flow: Flow) -> None:
-    flow.connect(resource=f"{ORIGIN}/")
-
-    with app.app_context():
-        assert db.session.scalars(select(OAuthGrant.resource)).one() == f"{API} {MCP}"

@@ -56,7 +56,7 @@ class Refused(Exception):
 
 
 class NotPlain(Refused):
-    """It can be made one by `to_pcm`."""
+    """A recording only after `to_pcm`."""
 
 
 def prepare() -> None:

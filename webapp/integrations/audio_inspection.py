@@ -45,7 +45,7 @@ class NotAudio(Exception):
 
 
 class NotPlain(NotAudio):
-    """Sound, but beside something else, or as not every browser plays it: `to_pcm` makes it so."""
+    """Sound together with other data, or in a codec that not every browser plays; see `to_pcm`."""
 
 
 class AudioBusy(Exception):

@@ -152,10 +152,10 @@ def authorization_server(_resource: str = "") -> Response:
 @bp.get(f"/api{PROTECTED_RESOURCE}", strict_slashes=False)
 @bp.get(f"/mcp/app{PROTECTED_RESOURCE}", strict_slashes=False)
 def protected_resource(_resource: str = "") -> Response:
-    """RFC 9728, one document for each resource, and for the origin, which stands for all.
+    """RFC 9728, one document for each resource, and one for the origin, which means all.
 
-    Its resource is what the address was made of (section 3.3), with the host name and the trailing
-    slash of that. Its authorization server has one name: that of the public address.
+    `resource` repeats the asked address (section 3.3), with its host name and trailing slash. The
+    authorization server always has the public address.
     """
     path, name = _asked_resource(PROTECTED_RESOURCE)
     resource = origin_under(request.host, settings()) + path
@@ -206,7 +206,10 @@ def register() -> Response:
     REFUSED_REGISTRATIONS, key_func=client_network, error_message="refused registrations"
 )
 def _count_refusal() -> None:
-    """Apart, so that a broken agent keeps out nobody at its address. Raises RateLimitExceeded."""
+    """A limit of its own: a broken agent does not lock out others at its address.
+
+    Raises RateLimitExceeded.
+    """
 
 
 def authorization_server_metadata(origin: str, path: str) -> dict[str, Any]:
@@ -248,7 +251,7 @@ def protected_resource_metadata(config: Settings, resource: str, name: str) -> d
 def _asked_resource(document: str) -> tuple[str, str]:
     """The path before or behind the address of a document, and the name of that resource; or 404.
 
-    The origin, whose path is empty, stands for all resources.
+    The path of the origin, which means all resources, is empty.
     """
     before, _, behind = request.path.partition(document)
     path = before or ("" if behind == "/" else behind)
@@ -306,7 +309,7 @@ def _client_key() -> str:
 
 
 def _credential_key() -> str:
-    """What was sent to be exchanged: many installs of one app share a client id and a network."""
+    """The code or refresh token: many installs of one app share a client id and a network."""
     return token_hash(request.form.get("refresh_token") or request.form.get("code") or "")
 
 

@@ -88,7 +88,7 @@ def stays_on_this_computer(uri: str) -> bool:
 
 
 def redirect_host(uri: str) -> str:
-    """What is shown of the address to a person: its host, or that it is a program.
+    """The part of the address that people see: its host, or that it is a program.
 
     A scheme alone could pass for a host or for the name of an app.
     """

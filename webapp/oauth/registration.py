@@ -40,11 +40,10 @@ def register_client(metadata: object, *, now: datetime) -> tuple[dict[str, Any],
     """Dynamic registration (RFC 7591): the client information response, and whether it is a new
     client; commits.
 
-    The same metadata without a secret is the same client, whoever sends it: nothing but consents,
-    which belong to accounts, says more of it. Only this response contains the secret. Unsupported
-    metadata is dropped; `scope` is no ceiling, and the response names all scopes. Without grant
-    types the client gets both: whether an agent stays connected is its creator's choice, and most
-    agents name none. Raises Refused.
+    Equal metadata without a secret is one client for all senders, as consents belong to accounts.
+    Only this response contains the secret. Unsupported metadata is dropped; `scope` is no ceiling,
+    and the response names all scopes. Without grant types the client gets both: whether an agent
+    stays connected is its creator's choice, and most agents name none. Raises Refused.
     """
     if not isinstance(metadata, dict):
         raise Refused("invalid_client_metadata", "Send one JSON object.")

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from webapp.domain.shared.vocabulary import Scope
 
-# what a 401 asks for, and what a request asks for that names none of them
+# the default of a request, and what a 401 asks for
 PERMISSIONS = (Scope.FORMS_READ, Scope.FORMS_WRITE, Scope.RESPONSES_READ)
 
 

@@ -23,7 +23,7 @@ def accepts_gzip() -> bool:
 
 
 def accepts(media_type: str) -> bool:
-    """Whether a response of this type can be read; so can any where nothing is said."""
+    """Whether the client accepts this type; without an Accept header it accepts any."""
     return _names(_beginning("Accept"), media_type)
 
 

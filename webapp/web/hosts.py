@@ -12,7 +12,7 @@ from webapp.web.request_kind import PAGES, RequestKind, request_kind
 from webapp.web.url_converters import current_address
 
 CONSENT = "consent.authorize"
-ASKED_HOST = "asked_host"  # which the redirect of an authorization request hands on
+ASKED_HOST = "asked_host"  # a parameter that the redirect of an authorization request adds
 
 
 class UnknownHost(BadRequest):
@@ -58,7 +58,7 @@ def origin_under(host: str | None, config: Settings) -> str:
 
 
 def _asked_host() -> str:
-    """More of the address, by which the authorization response names the issuer that was asked."""
+    """The parameter from which an authorization response takes its issuer."""
     asks = request.endpoint == CONSENT and request.query_string
     return f"&{ASKED_HOST}={quote(request.host)}" if asks else ""
 

@@ -1,4 +1,4 @@
-"""The recording of a spoken answer: what it is, its bytes, and where they are."""
+"""The recording of a spoken answer: its facts, its audio and its address."""
 
 import base64
 from typing import Annotated

@@ -1,5 +1,5 @@
-"""The bound of every result: as many whole items as fit on a page, and a page whose texts are too
-long even so has the longest of them cut.
+"""The bound of every result: a page has as many whole items as fit. If one item alone is too long,
+its longest texts are cut.
 """
 
 from bisect import bisect_right
@@ -16,9 +16,11 @@ from webapp.domain.shared.errors import InvalidInput
 from webapp.domain.shared.input_model import InputModel
 
 RESULT_BYTES = 48 * 1024  # of the text of a result, our choice
-TEXT_BYTES = RESULT_BYTES - 512  # of it, for the JSON: marks may stand around it
-PAGE_BYTES = TEXT_BYTES - 1024  # of that, for a page: a cursor, or a wait, says more
-LIMIT_MAX = 1000  # more than any page holds
+TEXT_BYTES = RESULT_BYTES - 512  # of it, for the JSON; the rest is for the marks around it
+PAGE_BYTES = (
+    TEXT_BYTES - 1024
+)  # of that, for a page; the rest is for the fields of a cursor or a wait
+LIMIT_MAX = 1000  # more than fit on a page
 TEXTS = {"title", "goal", "text", "context", "note", "before", "after"}  # by the names of fields
 TEXTS |= {"questionText", "answerText"}
 
@@ -49,7 +51,7 @@ class PageArguments(InputModel):
 def page_of(found: D, items: str, key: str, asked: PageArguments | None = None) -> D:
     """The object with one page of its list `items`, and `nextCursor` where there is more.
 
-    key  the field of an item that names it: a cursor is that of the first item of its page
+    key  the field with the id of an item; the cursor of a page is the id of its first item
     raises  InvalidInput `invalid_cursor`
     """
     asked, whole = asked or PageArguments(), cast(dict[str, list[Json]], found)
@@ -71,7 +73,7 @@ def page_of(found: D, items: str, key: str, asked: PageArguments | None = None) 
 
 
 def cut_to_fit(found: Json) -> Json:
-    """The same, with its longest texts cut to one length where it is too large."""
+    """The object; if it is too large, all texts are cut to one length that fits."""
     if size(found) <= TEXT_BYTES:
         return found
     lengths = range(1, size(found))

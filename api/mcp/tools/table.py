@@ -27,10 +27,10 @@ class Tool:
     use       carries it out with arguments that were not looked at; raises Outcome for what the
               caller can mend, and RateLimitExceeded
     reads     it changes nothing
-    replaces  it replaces what was there, or shows it to the public
+    replaces  it replaces a draft or publishes one
     repeats   a second call with the same arguments changes nothing more
     quotes    its result may hold words of respondents
-    outside   what it returns comes from strangers, or what it does reaches them
+    outside   it returns data of strangers or reaches them
     """
 
     name: str

@@ -19,7 +19,7 @@ from webapp.web import request_audit
 
 PAGE = "/connections"
 TOKENS_SHOWN = 100  # our choice
-CONFIRMED, REMOVED = "confirmed", "removed"  # what was done with an address
+CONFIRMED, REMOVED = "confirmed", "removed"  # changes of an address
 
 bp = Blueprint("connections", __name__)
 bp.before_request(require_creator)
@@ -65,7 +65,7 @@ def show_connections() -> str:
     """The connected agents, connections ended for security, and how to connect another.
 
     `?ended=` is the moment at which the creator disconnected something, to say what it was,
-    `?revoked=` the id of a token that they revoked, `?address=` what they did with an address.
+    `?revoked=` the id of a token that they revoked, `?address=` how they changed an address.
     """
     ended = moment_in(request.args.get("ended", ""))
     found = connections.list_connections(creator_id(), now=utc_now())

@@ -122,7 +122,7 @@ def _measure(file: FileStorage | None) -> _Measured:
 
 
 def _inspect(path: Path) -> tuple[AudioFormat, int]:
-    """What is at that path, which is made WAV if it is no recording that every browser plays."""
+    """The format and length of the file, which becomes WAV if not every browser plays it."""
     with path.open("rb") as file:
         audio = sniff(file.read(HEAD_BYTES))
     try:
