@@ -117,8 +117,8 @@ def test_after_a_retry_on_a_dead_network_the_address_is_that_of_the_question(
         troubled.route("**/*.js", lambda route: route.abort())
         troubled.reload()
     troubled.context.set_offline(True)
-    give(troubled, "Me")
-    troubled.wait_for_timeout(200)
+    with troubled.expect_event("requestfailed"):
+        give(troubled, "Me")
 
     troubled.context.set_offline(False)
     if not scripts_come:
