@@ -177,8 +177,8 @@ class Settings(EventSettings):
     )
     client_documents: Switch = Field(
         default=True,
-        description="`off` where this server cannot reach other hosts: apps are told to register "
-        "themselves, and their client id metadata documents are not fetched",
+        description="`off` where this server cannot reach other hosts: client id metadata "
+        "documents are not fetched, and apps register themselves",
     )
     oauth_code_seconds: Annotated[int, whole_number(10, 600)] = Field(
         60, description="Life of an authorization code"

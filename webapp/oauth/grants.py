@@ -221,7 +221,7 @@ def _response_scope(granted: str, requested: str | None) -> str:
 def _asked_resources(among: Collection[str]) -> list[str]:
     """Which of these the request is for: all where it names none.
 
-    Raises InvalidTargetError for a name that means none of them.
+    Raises InvalidTargetError for a name of none of these.
     """
     # RFC 6749 section 3.1: a parameter without a value counts as omitted
     names = [name for name in flask_request.values.getlist("resource") if name]
@@ -233,7 +233,7 @@ def _asked_resources(among: Collection[str]) -> list[str]:
 
 
 def _narrowed(grant: OAuthGrant) -> str | None:
-    """What a new access token is for; None for all that was granted. Raises InvalidTargetError."""
+    """The resources of a new access token; None for all granted ones. Raises InvalidTargetError."""
     granted = grant.resource.split()
     served = [resource for resource in granted if resource in served_resources()]
     if not served:

@@ -210,7 +210,7 @@ def _complete_oauth(scopes: Iterable[str] = PERMISSIONS) -> str:
 
 
 def _require_scopes(caller: Caller, needed: Collection[Scope], resource: str) -> None:
-    """raises  LacksScope, which asks for what is granted, too: some clients ask for no more"""
+    """raises  LacksScope; it names the granted scopes, too, as some clients ask for no others"""
     if caller.scopes.issuperset(needed):
         return
     wanted = sorted(caller.scopes.union(needed) - {Scope.OFFLINE_ACCESS})

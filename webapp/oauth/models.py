@@ -75,7 +75,7 @@ class OAuthClient(Base, ClientMixin):
     def get_default_redirect_uri(self) -> str | None:
         """The only registered address; with several the request has to name one.
 
-        So it has where installs that listen on different ports are one client.
+        The same holds where installs that listen on different ports are one client.
         """
         uris, shared = self.redirect_uris, self.kind is ClientKind.DYNAMIC and not self.secret_hash
         return uris[0] if len(uris) == 1 and not (shared and is_loopback(uris[0])) else None

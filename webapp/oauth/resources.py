@@ -28,7 +28,7 @@ def resource_metadata_url(settings: Settings, resource: str) -> str:
 
 
 def named_resources(name: str) -> set[str]:
-    """Our resources at, below or above this address; none of a stranger's or with a fragment.
+    """Our resources at, below or above this address; none for a foreign one or one with a fragment.
 
     So the origin names both, and the address of one call names its resource.
     """

@@ -186,7 +186,7 @@ def get_form_draft(call: Call, given: WaitArguments) -> WatchedDraft:
 
 
 def _publish_after_wait(call: Call, draft_id: str) -> Published:
-    """The form, whose confirmation alone counts: not that the client opened the page."""
+    """The form, if its creator has confirmed it: that the client opened the page is not enough."""
     try:
         return publish_draft(call.caller, draft_id)
     except SentBack:

@@ -150,7 +150,7 @@ def typed(name: str) -> str:
     if len(texts) < 2:
         return next(iter(texts), "")
     fields = posted_fields()
-    # the stored answer, with which the page began: a copy of the box still has it
+    # a copy of the box still has the stored answer with which the page began
     shown = fields.get("replaces") if name == "answer" else None
     heard = fields.get("recording")
     written = [text for text in texts if text.strip() and version_of(text, heard) != shown]

@@ -69,7 +69,7 @@ def _judged(reply: Reply, challenge: str) -> Unverified | None:
 
 
 def _described(reply: Reply) -> str:
-    """Its status, length and type; none of its words."""
+    """Its status, length and type, without its content."""
     media_type = MEDIA_TYPE.match(reply.headers.get("content-type", ""))
     size = f"more than {len(reply.body):,}" if reply.cut else f"{len(reply.body):,}"
     return f"{reply.status} with {size} bytes of {media_type[0] if media_type else 'no type'}"
