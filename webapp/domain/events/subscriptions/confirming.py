@@ -7,7 +7,7 @@ connection that asked or subscribed last.
 """
 
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from sqlalchemy import Row, String, bindparam, column, func, select, table, update
 
@@ -176,7 +176,7 @@ def forget_callback(
         add_event(kind, account_id, by=by, now=now, subject=row.asked_form_id)
 
 
-def _locked(account_id: str, callback_id: str) -> Row[Any]:
+def _locked(account_id: str, callback_id: str) -> Row[*tuple[object, ...]]:
     """A callback of the account, which is locked. raises NotFound"""
     lock_account(account_id)
     row = execute(_ONE, account=account_id, callback=callback_id).one_or_none()
