@@ -17,9 +17,7 @@ from webapp.domain.shared.input_model import InputModel
 
 RESULT_BYTES = 48 * 1024  # of the text of a result, our choice
 TEXT_BYTES = RESULT_BYTES - 512  # of it, for the JSON; the rest is for the marks around it
-PAGE_BYTES = (
-    TEXT_BYTES - 1024
-)  # of that, for a page; the rest is for the fields of a cursor or a wait
+PAGE_BYTES = TEXT_BYTES - 1024  # of that, for a page; the rest is for a cursor or a wait
 LIMIT_MAX = 1000  # more than fit on a page
 TEXTS = {"title", "goal", "text", "context", "note", "before", "after"}  # by the names of fields
 TEXTS |= {"questionText", "answerText"}
