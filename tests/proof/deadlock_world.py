@@ -33,7 +33,7 @@ from webapp.domain.deletion import discarded_drafts, form_trash
 from webapp.domain.drafts import confirmations
 from webapp.domain.drafts.models import Draft
 from webapp.domain.events.models import EventSubscription
-from webapp.domain.events.subscriptions.confirming import note_unverified
+from webapp.domain.events.subscriptions.confirming import note_unverified, note_verified
 from webapp.domain.events.subscriptions.identity import Asked, endpoint_id
 from webapp.domain.events.subscriptions.subscribing import TtlBounds, subscribe
 from webapp.domain.responses.deletions import ResponseDeletion
@@ -124,6 +124,7 @@ class World:
     @cached_property
     def subscribed(self) -> str:
         with self.app.app_context():
+            note_verified(self.asked, now=utc_now())
             return subscribe(
                 self.asked,
                 sealer=sealer(),
