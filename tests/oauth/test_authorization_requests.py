@@ -283,6 +283,7 @@ def test_a_loopback_redirect_differs_in_nothing_but_its_port(redirect_uri: str, 
         "cursor://anysphere.cursor-mcp/oauth/callback",
         "com.example.app:/callback",
         "editor://oauth/callback",
+        "operator://callback",  # holds the name of a browser
         "myapp:callback",
         "x-github-client://oauth",
         "chat+beta:/cb",

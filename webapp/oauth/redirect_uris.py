@@ -29,12 +29,16 @@ OF_SYSTEMS = (
     "ldaps smb cifs nfs afp vnc rdp git svn applescript x-man-page prefs app-settings"
 )
 PUBLIC_SCHEMES = frozenset(f"{SCRIPTS} {FILES} {WEB} {OF_PAGES} {OF_SYSTEMS}".split())
-# browsers, which would open any page of the web, and families of pages and systems
+# programs that open any page of the web, also as steams:, microsoft-edge-https: or icabmobile:
 BROWSERS = (
-    "chrome googlechrome firefox moz- edge microsoft-edge opera brave vivaldi safari x-safari "
-    "touch- ddgquicklink duckduckgo yandexbrowser icab ucbrowser dolphin puffin steam"
+    "chrome googlechrome firefox edge microsoft-edge opera brave vivaldi safari x-safari "
+    "ddgquicklink duckduckgo yandexbrowser icab ucbrowser dolphin puffin steam devtools itms"
 )
-FAMILIES = tuple(f"{BROWSERS} devtools web+ ms- search-ms itms x-apple android-".split())
+BEGINNINGS = "moz- touch- web+ ms- search-ms x-apple android-"  # of whole families
+FAMILIES = re.compile(
+    rf"(?:{'|'.join(BROWSERS.split())})(?:mobile|http)?s?(?:[-+.].*)?"
+    rf"|(?:{'|'.join(map(re.escape, BEGINNINGS.split()))}).*"
+)
 PRINTABLE_ASCII = re.compile(r"[\x21-\x7e]+")
 SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 
@@ -113,7 +117,7 @@ def _scheme_problem(parts: SplitResult) -> str | None:
     if parts.scheme == "http":
         loopback = parts.hostname in LOOPBACK_HOSTS
         return None if loopback else "An http redirect URI has to point at this computer."
-    if parts.scheme in PUBLIC_SCHEMES or parts.scheme.startswith(FAMILIES):
+    if parts.scheme in PUBLIC_SCHEMES or FAMILIES.fullmatch(parts.scheme):
         return f"The scheme {parts.scheme} belongs to no single program."
     if len(parts.scheme) == 1:
         return "A scheme of one letter is the drive of a file."
