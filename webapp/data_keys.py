@@ -35,6 +35,11 @@ def recording_key() -> bytes:
     return _key_for(b"addresses of recordings")
 
 
+def address_hash(network: str) -> str:
+    """A network address as the database keeps it: 64 hexadecimal digits, keyed."""
+    return hmac.digest(_key_for(b"network addresses"), network.encode(), sha256).hex()
+
+
 def sealer() -> Sealer:
     """Seals and opens what the current application stores."""
     return cast(Sealer, current_app.extensions["sealer"])

@@ -13,6 +13,7 @@ from sqlalchemy import inspect, text
 from tests.command import ROOT, askback
 from tests.databases import both_empty_databases
 from tests.factories import make_account, make_answer, make_form
+from tests.voice.factories import make_recording, make_spoken_answer, make_voice_form
 from webapp.database import db, release_connections, schema, to_millis, utc_now
 from webapp.domain.accounts.browser_sessions import find_session_account, list_sessions
 from webapp.domain.forms.models import get_form
@@ -87,6 +88,26 @@ def test_an_upgrade_counts_the_bytes_of_stored_answers(empty_app: Flask) -> None
     release_connections()
     asked = len(forms[0].questions[0]["text"].encode())
     assert sizes == [4 + 15 + 2 * asked, 0]
+
+
+@both_empty_databases
+def test_an_upgrade_counts_the_bytes_of_recordings_that_answers_have(empty_app: Flask) -> None:
+    schema.upgrade()
+    forms = [make_voice_form() for _ in range(2)]
+    make_spoken_answer(forms[0], "a" * 32, size=5000)
+    make_recording(forms[0], "b" * 32)
+    make_recording(forms[1], "b" * 32)
+    db.session.commit()
+    release_connections()
+    flask_migrate.downgrade(directory=str(schema.MIGRATIONS), revision="0020")
+    with db.engine.begin() as connection:
+        connection.execute(text("UPDATE forms SET answer_bytes = 7"))
+
+    schema.upgrade()
+
+    sizes = [get_form(form.account_id, form.id).answer_bytes for form in forms]
+    release_connections()
+    assert sizes == [7 + 5000, 7]
 
 
 @both_empty_databases

@@ -12,6 +12,7 @@ from tests.voice.factories import make_recording, make_voice_form
 from webapp.database import db, utc_now
 from webapp.domain.deletion.form_trash import delete_form
 from webapp.domain.forms.models import Form, close_form
+from webapp.domain.respondents.answering import answer_question
 from webapp.domain.respondents.public_form import RecordingShown
 from webapp.domain.responses.models import ResponseSession
 from webapp.domain.responses.recordings import ObjectDeletion, Recording
@@ -81,6 +82,16 @@ def test_an_upload_is_stored_with_what_we_measured(form: Any) -> None:
     assert (stored.created_at, stored.attempts, stored.transcript) == (now, 0, None)
     assert (added.id, added.object_key, added.claimed) == (stored.id, "there.webm", False)
     assert stored.id.startswith("att_")
+
+
+def test_the_hash_of_an_address_is_erased_by_the_answer(form: Any) -> None:
+    added = add(form, address_hash="e" * 64)
+    assert row().address_hash == "e" * 64
+
+    values = {"position": 0, "answer_text": "", "answer_key": secrets.token_urlsafe(16)}
+    answer_question(form.share_token, KEY, recording_id=added.id, now=utc_now(), **values)
+
+    assert (row().answer_id is None, row().address_hash) == (False, None)
 
 
 def test_an_upload_makes_no_session(form: Any) -> None:

@@ -135,7 +135,7 @@ def _claimable(recordings: FromClause) -> ColumnElement[bool]:
 CLAIM_RECORDING = (
     update(_RECORDINGS)
     .where(*RECORDINGS_OF_QUESTION, _claimable(_RECORDINGS))
-    .values(answer_id=bindparam("id"), session_id=bindparam("session_id"))
+    .values(answer_id=bindparam("id"), session_id=bindparam("session_id"), address_hash=None)
 )
 DELETE_RECORDINGS = delete(_RECORDINGS).where(*RECORDINGS_OF_QUESTION)
 DELETE_OTHER_RECORDINGS = DELETE_RECORDINGS.where(_RECORDINGS.c.id != bindparam("recording"))

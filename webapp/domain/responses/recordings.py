@@ -43,6 +43,7 @@ class Recording(Base):
     levels             the loudness in 64 steps of equal length, each a digit from 0 to 9
     transcript         as heard, which may not be what was sent
     attempts           of writing it down; the next is due at `next_at`, none if that is null
+    address_hash       keyed, of the network that sent it; null once an answer claims it
     """
 
     __tablename__ = "recordings"
@@ -53,6 +54,9 @@ class Recording(Base):
         Index("ix_recordings_session_id", "session_id"),
         Index("ix_recordings_of_question", "form_id", "key_hash", "question_id"),
         Index("ix_recordings_due", "next_at"),
+        # unclaimed ones
+        Index("ix_recordings_of_form", "form_id", "answer_id", "created_at"),
+        Index("ix_recordings_of_address", "address_hash", "created_at"),
     )
 
     id: Mapped[str] = mapped_column(String(40), primary_key=True)
@@ -75,6 +79,7 @@ class Recording(Base):
     attempts: Mapped[int] = mapped_column(default=0)
     next_at: Mapped[datetime | None]
     lease_until: Mapped[datetime | None]
+    address_hash: Mapped[str | None] = mapped_column(String(64))
     created_at: Mapped[datetime]
 
 

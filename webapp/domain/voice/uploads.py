@@ -64,6 +64,7 @@ _GIVEN = (
     "media_type",
     "size",
     "duration_ms",
+    "address_hash",
 )
 # of the whole session: it may have no row yet that could be locked
 _LOCK_SESSION = select(func.pg_advisory_xact_lock(func.hashtextextended(bindparam("key_hash"), 0)))
@@ -145,6 +146,7 @@ def add_recording(  # noqa: PLR0913 - a value of the row each
     now: datetime,
     follow_up: int = 0,
     told: str | None = None,
+    address_hash: str | None = None,
 ) -> RecordingShown:
     """Store the row of an object that is in the audio store; its type and measures are ours.
 
@@ -154,6 +156,7 @@ def add_recording(  # noqa: PLR0913 - a value of the row each
     upload_key  made for each recorder, so that a retry is stored once
     told        the host that the page named as writing it down, "" for none; None if it names the
                 one of the form. No other host gets the recording
+    address_hash  of the network that sent it
     raises      as `check_upload`; InvalidInput `recordings_full`, `form_unreadable` (the key is
                 that of another question)
     """
@@ -165,6 +168,7 @@ def add_recording(  # noqa: PLR0913 - a value of the row each
         values = {"upload_key": upload_key, "object_key": object_key, "media_type": media_type}
         measured = {"size": size, "duration_ms": duration_ms}
         keys = {"id": new_id("att"), "told": told, "now": to_millis(now)}
+        keys["address_hash"] = address_hash
         execute(_insert(), **place._asdict(), **values, **measured, **keys)
         if stored := find_upload(place, upload_key):
             return stored

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from werkzeug.datastructures import FileStorage
 
 from jobs.queue import hand_over_recordings
+from webapp.data_keys import address_hash
 from webapp.database import release_connections, utc_now
 from webapp.domain.respondents.steps import Place
 from webapp.domain.shared.error_codes import PageCode
@@ -90,6 +91,7 @@ def _store(visit: Visit, posted: FormData, place: UploadPlace, at: Place, file: 
             duration_ms=file.duration_ms,
             now=utc_now(),
             told=posted.transcriber,
+            address_hash=address_hash(client_network()),
         )
     except Outcome:
         _erase(key)

@@ -36,10 +36,10 @@ class Speaker(Respondent):
     ) -> TestResponse:
         """Press the button for a chosen file; b"" for none."""
         body = recording() if file is None else file
-        headers = fields.pop("headers", None)
+        headers, environ = fields.pop("headers", None), fields.pop("environ_overrides", None)
         sent = hidden(self.page) | {"audio": (BytesIO(body), name if body else "")} | fields
         where = f"/r/{self.share_token}/q/{number}/recording"
-        page = self.client.post(where, data=sent, headers=headers)
+        page = self.client.post(where, data=sent, headers=headers, environ_overrides=environ)
         if not headers:
             self.page = page
         return page

@@ -1,6 +1,7 @@
 """Uploading a recording: it is stored once, beside the words, and the answer claims it."""
 
 import re
+from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -45,6 +46,21 @@ def test_a_recording_is_added_to_the_question_and_nothing_is_answered(
     assert objects(app) == {row.object_key}
     with app.app_context():
         assert b"".join(audio_store().read(row.object_key, 0, row.size)) == recording()
+
+
+def test_the_address_that_sent_it_is_kept_as_a_keyed_hash(
+    app: Flask, form: Any, speaker: Speaker
+) -> None:
+    page = speaker.page
+    for address in ("2001:db8:1:2::3", "2001:db8:1:2::4", "2001:db8:1:3::3"):
+        own = Speaker(app.test_client(), form.share_token, page)
+        own.upload(recording_key=new_key(), environ_overrides={"REMOTE_ADDR": address})
+
+    first, again, other = (row.address_hash or "" for row in kept(app))
+    assert first == again != other
+    known = sha256(b"2001:db8:1:2::/64").hexdigest()
+    assert re.fullmatch("[0-9a-f]{64}", first)
+    assert first != known
 
 
 @pytest.mark.parametrize("kind", ["webm", "mp4", "m4a", "ogg", "wav", "mp3"])
