@@ -1,20 +1,24 @@
 """Cells of CSV files: quoted, and harmless in a spreadsheet."""
 
 import re
+import unicodedata
 
 from webapp.config import settings
 from webapp.domain.forms.models import FormRow
 from webapp.domain.responses.models import AttachmentRow, SessionRow, session_status
+from webapp.domain.shared.unicode_normalization import normalized
 from webapp.wire.timestamps import wire_time
 
 QUOTE, TWO_QUOTES = '"', '""'
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # spreadsheets take the file for UTF-8 by it
 PERSON_COLUMNS = ("person", "name", "status", "started_at", "finished_at", "looks_automated")
-# What a spreadsheet could read as a formula, after characters that it ignores.
-FORMULA = re.compile("[\t\r]|[\\s\ufeff\u200b-\u200f\u2060-\u2064]*[=+\\-@＝＋－＠]")  # noqa: RUF001
+# What a spreadsheet could read as the beginning of a formula, in the form of NFKC: wide, small and
+# raised signs become these.
+FORMULA_SIGNS = frozenset("=+-@\N{MINUS SIGN}")
+IGNORED = "CZM"  # general categories: controls and formats, separators, marks
 # A sign before a number is none: its calculation is the number.
 SIGNED_NUMBER = re.compile(
-    r"[+-] ?[.,]?\d(?:[.,'’ \u00a0\u202f]?\d){0,30}(?:[eE][+-]?\d{1,3})? ?%?"  # noqa: RUF001
+    r"[+\-−] ?[.,]?\d(?:[.,'’ \u00a0\u202f]?\d){0,30}(?:[eE][+-]?\d{1,3})? ?%?"  # noqa: RUF001
 )
 CELL_MAX_UNITS = 32_767  # of UTF-16: spreadsheets silently drop the rest, or the file
 CUT = "… [cut here; the file by answer has all of it]"
@@ -27,8 +31,14 @@ def cells(*texts: str) -> str:
 
 def cell(text: str) -> str:
     """Text that no spreadsheet reads as a formula: such text gets a leading apostrophe."""
-    is_formula = FORMULA.match(text) and not SIGNED_NUMBER.fullmatch(text.strip(" "))
+    is_formula = _begins_formula(text) and not SIGNED_NUMBER.fullmatch(text.strip(" "))
     return f"'{text}" if is_formula else text
+
+
+def _begins_formula(text: str) -> bool:
+    """After a tab or return, or whatever a spreadsheet may ignore."""
+    first = next((char for char in text if unicodedata.category(char)[0] not in IGNORED), "")
+    return normalized("NFKC", first)[:1] in FORMULA_SIGNS or text[:1] in {"\t", "\r"}
 
 
 def short_cell(text: str) -> str:
