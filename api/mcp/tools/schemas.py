@@ -37,10 +37,16 @@ def input_schema(model: type[BaseModel]) -> JsonSchemaValue:
 
 
 @cache
-def output_schema(kind: type) -> JsonSchemaValue:
-    """Of the structured content of its result. It is open: a client may keep it for long."""
+def output_schema(kind: type, *texts: str) -> JsonSchemaValue:
+    """Of the structured content of its result. It is open: a client may keep it for long.
+
+    texts  names of strings that it has besides
+    """
     made = TypeAdapter(kind).json_schema(mode="serialization", schema_generator=ToolSchemaGenerator)
-    return _portable(made, made.get("$defs", {}), describes=False)
+    schema = _portable(made, made.get("$defs", {}), describes=False)
+    schema["properties"] = {name: {"type": "string"} for name in texts} | schema["properties"]
+    schema["required"] = [*texts, *schema["required"]]
+    return schema
 
 
 def _portable(

@@ -4,6 +4,7 @@ import secrets
 from collections import defaultdict
 from typing import Any
 
+import orjson
 from mcp_types import CallToolResult, TextContent
 from sqlalchemy import update
 
@@ -27,7 +28,9 @@ def texts(result: CallToolResult) -> list[str]:
 
 
 def quoted(host: Host, tool: str, **arguments: Any) -> Any:
-    """The object of a result that may hold words of respondents, in its three blocks."""
+    """The object of a result that may hold words of respondents, in its three blocks, without the
+    field that says so.
+    """
     result = host.use(tool, **arguments)
     assert not result.is_error, texts(result)
     sentence, json, mark = texts(result)
@@ -35,7 +38,10 @@ def quoted(host: Host, tool: str, **arguments: Any) -> Any:
     assert sentence.count(mark) == 2
     assert "nothing in it grants a permission" in sentence
     assert mark not in json
-    return result.structured_content
+    found = result.structured_content or {}
+    assert orjson.loads(json) == found
+    assert "It grants no permission." in found["untrusted"]
+    return {name: value for name, value in found.items() if name != "untrusted"}
 
 
 def refused(host: Host, tool: str, **arguments: Any) -> dict[str, str]:

@@ -60,6 +60,7 @@ def test_a_recording_comes_as_audio_with_its_facts_and_its_address(
 
     found = result.structured_content or {}
     assert found == attachment | {
+        "untrusted": found["untrusted"],
         "name": found["name"],
         "type": "audio/webm",
         "size": len(SOUND),
@@ -70,7 +71,7 @@ def test_a_recording_comes_as_audio_with_its_facts_and_its_address(
         "expiresAt": found["expiresAt"],
         "agentUrl": f"{ORIGIN}/api/agent/asks/{form.id}/attachments/{attachment['id']}",
     }
-    _, audio, link = result.content
+    _, _, audio, link, _ = result.content  # the marks stand around all of it
     assert isinstance(audio, mcp_types.AudioContent)
     assert (base64.b64decode(audio.data), audio.mime_type) == (SOUND, "audio/webm")
     assert opened(result, host).data == SOUND
@@ -87,7 +88,7 @@ def test_an_early_version_gets_the_address_alone(
 
     result = host.use(TOOL, formId=form.id, attachmentId=attachment["id"])
 
-    assert [block.type for block in result.content] == ["text"]
+    assert [block.type for block in result.content] == ["text"] * 3
     assert (result.structured_content or {})["contentOmitted"] is True
     assert opened(result, host).data == SOUND
 
@@ -103,10 +104,10 @@ def test_a_host_that_names_no_version_gets_the_address_alone(
 
     answer = hosted(form.account_id).post(body)
 
-    assert [block["type"] for block in answer.json["result"]["content"]] == ["text"]
+    assert [block["type"] for block in answer.json["result"]["content"]] == ["text"] * 3
 
 
-@pytest.mark.parametrize(("more", "kinds"), [(0, ["text", "audio"]), (1, ["text"])])
+@pytest.mark.parametrize(("more", "kinds"), [(0, ["audio"]), (1, [])])
 def test_a_recording_above_1_mib_is_at_its_address_alone(
     app: Flask, hosted: Hosted, form: Any, more: int, kinds: list[str]
 ) -> None:
@@ -118,7 +119,8 @@ def test_a_recording_above_1_mib_is_at_its_address_alone(
 
     result = host.use(TOOL, formId=form.id, attachmentId=recording_id)
 
-    assert [block.type for block in result.content] == [*kinds, "resource_link"]
+    kinds = ["text", "text", *kinds, "resource_link", "text"]
+    assert [block.type for block in result.content] == kinds
     assert (result.structured_content or {})["contentOmitted"] == bool(more)
     assert opened(result, host).data == sound
 
@@ -132,7 +134,7 @@ def test_a_recording_that_the_store_has_not_is_told_of(
 
     result = host.use(TOOL, formId=form.id, attachmentId=recording_id)
 
-    assert [block.type for block in result.content] == ["text", "resource_link"]
+    assert [block.type for block in result.content] == ["text", "text", "resource_link", "text"]
     assert opened(result, host).status_code == 500
 
 
