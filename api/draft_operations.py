@@ -166,7 +166,11 @@ def _wait(
     def look() -> DraftState | None:
         require_access()
         state = read()
-        return state if state.differs(before) else None
+        if not state.differs(before):
+            return None
+        require_access()  # again: it may have ended before this happened
+        release_connections()
+        return state
 
     try:
         found = wakeups().wait_until(

@@ -62,8 +62,11 @@ def _news_within(seconds: int, before: _Seen, since: int | None) -> _Seen | None
 
     def look() -> _Seen | None:
         seen = _look(check_agent_token(now=utc_now()), before.form.id, since)
-        is_new = seen.page.next_since != since or seen.form.status != before.form.status
-        return seen if is_new else None
+        if seen.page.next_since == since and seen.form.status == before.form.status:
+            return None
+        check_agent_token(now=utc_now())  # again: it may have ended before this happened
+        release_connections()
+        return seen
 
     return wakeups().wait_until(
         before.form.id, look, seconds, account_id=before.form.account_id, gone=client_gone()

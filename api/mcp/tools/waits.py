@@ -70,7 +70,7 @@ class Wait(NamedTuple):
 
     def look_again(self) -> FormRow | None:
         """The same while waiting. raises Unauthenticated as soon as the token has ended"""
-        require_mcp_scope(authenticate_for_mcp(), Scope.RESPONSES_READ)
+        require_responses_read()
         return self.look()
 
     def until(self, seconds: int) -> FormRow | None:
@@ -82,6 +82,11 @@ class Wait(NamedTuple):
             account_id=self.account_id,
             gone=client_gone(),
         )
+
+
+def require_responses_read() -> None:
+    """While waiting. raises Unauthenticated as soon as the token has ended"""
+    require_mcp_scope(authenticate_for_mcp(), Scope.RESPONSES_READ)
 
 
 @tool(
@@ -140,6 +145,7 @@ def _waited(wait: Wait, seconds: int, limit: int) -> WaitedResponses:
         except NoSlot:
             retry = {"retryAfterMs": RETRY_SECONDS * 1000}
     page = _nothing(wait) if form is None else fitting_page(form, wait.since, limit)
+    require_responses_read()  # again: it may have ended before this happened
     return cast(WaitedResponses, {**page, "timedOut": form is None, **retry})
 
 

@@ -345,6 +345,26 @@ def test_a_revoked_token_ends_a_wait(app: Flask, reader: Agent, form: Any) -> No
     assert_invalid(answer)
 
 
+def test_a_wait_tells_nothing_that_came_after_the_end_of_its_token(
+    app: Flask, reader: Agent, form: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = asks.read_responses
+
+    def read_late(*given: Any) -> Any:
+        """The token ends, and an answer comes, in the middle of a look."""
+        found = agent_tokens.find_agent_token(reader.token)
+        assert found
+        agent_tokens.revoke_agent_token(form.account_id, found.id, now=utc_now())
+        make_answer(form, "a" * 32)
+        return read(*given)
+
+    def wakes() -> None:
+        monkeypatch.setattr(asks, "read_responses", read_late)
+        app.extensions["wakeups"].notify(form.id)
+
+    assert_invalid(answer_to_wait(reader, form, wakes))
+
+
 def test_a_deleted_form_ends_a_wait(app: Flask, reader: Agent, form: Any) -> None:
     def deletes() -> None:
         with app.app_context():

@@ -254,6 +254,25 @@ def test_a_token_that_ends_ends_the_wait(
     assert "/.well-known/oauth-protected-resource/mcp/app" in answer.headers["WWW-Authenticate"]
 
 
+def test_nothing_is_told_that_came_after_the_end_of_the_token(
+    app: Flask, host: Host, form: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = waits.fitting_page
+
+    def read_late(*given: Any) -> Any:
+        """The token ends, and a second answer comes, after the last look."""
+        with write_transaction() as connection:
+            connection.execute(db.update(OAuthToken).values(revoked_at=utc_now()))
+        make_answer(form, KEY, 1, "Later")
+        return read(*given)
+
+    monkeypatch.setattr(waits, "fitting_page", read_late)
+    answer = ended_by(host, "watch_ask", form, lambda: answers(app, form))
+
+    assert answer.status_code == 401
+    assert b"Later" not in answer.data
+
+
 @BOTH
 def test_a_form_that_is_deleted_ends_the_wait(app: Flask, host: Host, form: Any, tool: str) -> None:
     def deletes() -> None:
