@@ -69,7 +69,8 @@ class Served:
 
 def leave() -> Response:
     place = Place(KEY, request.args.get("since", 0, int) or None)
-    taken = request.environ[LEAVE_CONNECTION](Stream(place, request.args["holder"]))
+    holder = request.args["holder"]
+    taken = request.environ[LEAVE_CONNECTION](Stream(place, holder, f"account of {holder}"))
     if "fails" in request.args:
         raise ValueError("after leaving its connection")
     return Response(iter(()), 200 if taken else 429, mimetype="text/event-stream")

@@ -36,9 +36,10 @@ def stream_ask(ask_id: str) -> Response:
     if request.method != "GET":
         raise MethodNotAllowed(valid_methods=["GET"])
     since = _since()
-    form = get_ask(current_token(), ask_id)
+    token = current_token()
+    form = get_ask(token, ask_id)
     leave = cast(Callable[[Stream], bool], request.environ[LEAVE_CONNECTION])
-    if not leave(Stream(Place(form.id, since), current_token().id)):
+    if not leave(Stream(Place(form.id, since), token.id, token.account_id)):
         return _no_room()
     return Response(iter(()), headers=HEADERS)
 
@@ -71,7 +72,7 @@ def _since() -> int | None:
 def _no_room() -> Response:
     response = error_answer(
         ErrorCode.TOO_MANY_STREAMS,
-        "This agent token has four streams open already, or this server has no room for more.",
+        "This agent token or its account has too many streams open, or this server has no room.",
         f"Close one, or connect again in {RETRY_SECONDS} seconds; GET …/answers needs no stream.",
     )
     response.headers["Retry-After"] = str(RETRY_SECONDS)

@@ -125,7 +125,7 @@ _SAID = (
     ),
     (
         ErrorCode.TOO_MANY_STREAMS,
-        "This agent token has four streams open already, or this server has no room for more.",
+        "This agent token or its account has too many streams open, or this server has no room.",
         "Close one, or connect again in 5 seconds; GET …/answers needs no stream.",
     ),
     (ErrorCode.INTERNAL_ERROR, "The service could not complete the request.", FAULT),

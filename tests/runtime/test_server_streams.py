@@ -18,7 +18,7 @@ from webapp.config import Settings
 from webapp.runtime import server_stream_connections, server_streams
 from webapp.runtime.server_connections import Listener
 from webapp.web.wakeups import Wakeups
-from webapp.wire.event_stream import OF_HOLDER, Place, frame
+from webapp.wire.event_stream import ACCOUNT_SHARE, OF_HOLDER, Place, frame
 
 
 def test_a_stream_is_sent_what_is_there_and_what_comes(served: Served) -> None:
@@ -146,7 +146,7 @@ def test_streams_leave_half_of_the_connections_to_others(
     monkeypatch.setattr(open_files, "for_connections", lambda: 6)
     app = new_app(settings)
     with serving(app) as server:
-        taken = [server._streams.reserve(str(number)) for number in range(4)]
+        taken = [server._streams.reserve(str(number), str(number)) for number in range(4)]
 
     assert taken == [True] * 3 + [False]
 
@@ -276,7 +276,7 @@ def test_clocks_and_bounds(settings: Settings) -> None:
 
     assert (clocks.STREAM_SECONDS, clocks.COMMENT_SECONDS) == (15 * 60, 15)
     assert (clocks.UNREAD_BYTES, clocks.UNREAD_SECONDS) == (256 * 1024, 30)
-    assert (settings.max_streams, OF_HOLDER) == (1_000, 4)
+    assert (settings.max_streams, OF_HOLDER, ACCOUNT_SHARE) == (1_000, 4, 8)
     assert settings.max_stream_bytes == 64 * 1024**2
 
 
@@ -383,10 +383,10 @@ def test_a_stop_with_a_stream_a_wait_and_a_slow_request(served: Served) -> None:
 
 
 def test_a_stream_that_comes_with_the_stop_is_refused(served: Served) -> None:
-    assert served.server._streams.reserve("one")
+    assert served.server._streams.reserve("one", "a")
     served.server._streams.stop()
 
-    assert not served.server._streams.reserve("two")
+    assert not served.server._streams.reserve("two", "b")
 
 
 def test_the_data_of_an_event_is_one_line() -> None:

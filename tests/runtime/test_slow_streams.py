@@ -82,7 +82,7 @@ def test_what_slow_clients_share_is_held_once() -> None:
     def connection(*sent: bytes) -> server_stream_connections.Connection:
         with socket.socket() as unused:
             made = server_stream_connections.Connection(
-                Stream(Place(KEY, None), "one"), unused, chunked=False
+                Stream(Place(KEY, None), "one", "acc"), unused, chunked=False
             )
         for data in sent:
             made.append(data)

@@ -20,13 +20,13 @@ class Connection:
     """One stream. Moments are monotonic; `close_at` is set when it ends."""
 
     __slots__ = (
-        *("place", "holder", "socket", "chunked", "end_at", "comment_at", "full_since"),
-        *("close_at", "waits", "unread", "held", "_pending"),
+        *("place", "holder", "account_id", "socket", "chunked", "end_at", "comment_at"),
+        *("full_since", "close_at", "waits", "unread", "held", "_pending"),
     )
 
     def __init__(self, left: Stream, connection: socket.socket, *, chunked: bool) -> None:
         now = time.monotonic()
-        self.place, self.holder = left
+        self.place, self.holder, self.account_id = left
         self.socket = connection
         self.chunked = chunked
         self.end_at = now + STREAM_SECONDS

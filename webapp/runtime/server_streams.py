@@ -25,7 +25,16 @@ from webapp.runtime.server_stream_connections import (
     most_behind,
 )
 from webapp.web.wakeups import Wakeups
-from webapp.wire.event_stream import COMMENT, OF_HOLDER, Feed, News, Place, Stream, end_frame
+from webapp.wire.event_stream import (
+    ACCOUNT_SHARE,
+    COMMENT,
+    OF_HOLDER,
+    Feed,
+    News,
+    Place,
+    Stream,
+    end_frame,
+)
 
 LOOK_SECONDS = 1.0  # after which all is read that no wake-up told of, and the clocks are looked at
 FLUSH_SECONDS = 1.0  # for the end of a stream to be taken
@@ -33,8 +42,7 @@ PATIENCE_SECONDS = 2.0  # for one statement
 LOG_SECONDS = 60.0  # between two lines of the log
 READ_AT_ONCE = 64  # places, each of which may bring 128 KiB
 
-K = TypeVar("K")
-V = TypeVar("V")
+T = TypeVar("T")
 log = logging.getLogger("askback.streams")
 
 
@@ -48,10 +56,11 @@ class Streams:
     def __init__(self, app: Flask, most: int, most_bytes: int) -> None:
         self._app = app
         self._most = most
+        self._of_account = max(OF_HOLDER, most // ACCOUNT_SHARE)
         self._most_bytes = most_bytes
         self._lock = threading.Lock()
         self._count = 0
-        self._held: Counter[str] = Counter()
+        self._held: Counter[str] = Counter()  # by token and by account
         self._new: list[Connection] = []
         self._changed: set[str] = set()
         self._followers: defaultdict[str, set[Connection]] = defaultdict(set)
@@ -71,22 +80,22 @@ class Streams:
         """How many places are taken."""
         return self._count
 
-    def reserve(self, holder: str) -> bool:
+    def reserve(self, holder: str, account_id: str) -> bool:
         """Take a place for a stream of the holder; False if there is none."""
         with self._lock:
-            if self._stopping or self._count >= self._most or self._held[holder] >= OF_HOLDER:
+            own = self._held[holder] >= OF_HOLDER or self._held[account_id] >= self._of_account
+            if self._stopping or self._count >= self._most or own:
                 return False
             self._count += 1
-            self._held[holder] += 1
+            self._held.update((holder, account_id))
             return True
 
-    def release(self, holder: str) -> None:
+    def release(self, holder: str, account_id: str) -> None:
         """Give the place back."""
         with self._lock:
             self._count -= 1
-            self._held[holder] -= 1
-            if not self._held[holder]:
-                del self._held[holder]
+            self._held.subtract((holder, account_id))
+            self._held += Counter()  # drops whoever holds no place
 
     def take(
         self, left: Stream, connection: socket.socket, header: bytes, *, chunked: bool
@@ -189,7 +198,7 @@ class Streams:
         """End, comment and drop what is due."""
         everyone = [each for following in self._followers.values() for each in following]
         holders = {each.holder for each in everyone}
-        ended = {} if self._stopping else self._ask(lambda feed: feed.ended(holders))
+        ended = {} if self._stopping else self._ask(lambda feed: feed.ended(holders)) or {}
         for each in everyone:
             if each.is_over(now):
                 self._close(each)
@@ -213,8 +222,18 @@ class Streams:
             self._read_at(places[first : first + READ_AT_ONCE], standing)
 
     def _read_at(self, places: list[Place], to: Mapping[Place, list[Connection]]) -> None:
-        for place, news in self._ask(lambda feed: feed.read(places)).items():
-            self._pass_on(news, to[place])
+        def look(feed: Feed) -> tuple[Mapping[Place, News], Mapping[str, str]]:
+            """Tokens after the answers: nothing is sent that was stored after a token ended."""
+            found = feed.read(places)
+            holders = {each.holder for place in found for each in to[place]}
+            return found, feed.ended(holders) if holders else {}
+
+        found, ended = self._ask(look) or ({}, {})
+        for place, news in found.items():
+            for each in to[place]:
+                if each.holder in ended:
+                    self._end(each, ended[each.holder])
+            self._pass_on(news, [each for each in to[place] if each.close_at is None])
         self._drop_most_behind()
 
     def _drop_most_behind(self) -> None:
@@ -237,15 +256,15 @@ class Streams:
             with self._lock:
                 self._changed.add(news.place.key)
 
-    def _ask(self, question: Callable[[Feed], Mapping[K, V]]) -> Mapping[K, V]:
-        """The answer of the feed; nothing while the database does not answer."""
+    def _ask(self, question: Callable[[Feed], T]) -> T | None:
+        """The answer of the feed; None while the database does not answer."""
         try:
             with self._app.app_context():
                 g.patience = PATIENCE_SECONDS
                 return question(self._app.extensions["feed"])
         except Exception:
             self._warn("the streams could not be read", exc_info=True)
-            return {}
+            return None
 
     def _warn(self, message: str, *, exc_info: bool = False) -> None:
         """The same message once in LOG_SECONDS."""
@@ -265,7 +284,7 @@ class Streams:
         """Send the last event; whoever does not take it in time is closed."""
         if connection.close_at is None:
             connection.close_at = time.monotonic() + FLUSH_SECONDS
-            self.release(connection.holder)
+            self.release(connection.holder, connection.account_id)
             last = end_frame(reason)
             connection.append(in_chunk(last) + in_chunk(b"") if connection.chunked else last)
             self._flush(connection)
@@ -294,6 +313,6 @@ class Streams:
             del self._followers[connection.place.key]
         if connection.close_at is None:
             connection.close_at = 0.0
-            self.release(connection.holder)
+            self.release(connection.holder, connection.account_id)
         self._selector.unregister(connection.socket)
         connection.close()

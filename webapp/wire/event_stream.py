@@ -12,6 +12,7 @@ import orjson
 LEAVE_CONNECTION = "askback.leave_connection"
 COMMENT = b":\n\n"
 OF_HOLDER = 4  # streams of one token at a time
+ACCOUNT_SHARE = 8  # of the streams of a process, one account has one in so many at most
 
 
 class Place(NamedTuple):
@@ -58,6 +59,7 @@ class Stream(NamedTuple):
 
     place: Place
     holder: str
+    account_id: str
 
 
 def frame(event: str, data: object, event_id: str | None = None) -> bytes:

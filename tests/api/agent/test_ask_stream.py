@@ -3,24 +3,29 @@
 import json
 import secrets
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from typing import Any
 
 import pytest
 from flask import Flask
+from sqlalchemy import update
 
 from api.agent.stream import AskFeed
 from tests.api.conftest import Agent
 from tests.databases import both_databases, on_postgresql
 from tests.event_streams import Event, EventStream
 from tests.factories import make_account, make_form, make_response
+from tests.services import wait_until
 from tests.serving import get
 from tests.streaming_site import Site, site_on
 from webapp.config import Settings
-from webapp.database import utc_now
+from webapp.database import utc_now, write_transaction
+from webapp.domain.accounts import disabled_accounts
 from webapp.domain.deletion import form_trash
 from webapp.domain.forms import agent_tokens, models
 from webapp.domain.forms.agent_token_text import new_token as unknown_token
+from webapp.domain.forms.agent_tokens import AgentToken
 from webapp.domain.respondents import answering
 from webapp.domain.shared.vocabulary import Scope
 from webapp.oauth import connections
@@ -287,6 +292,85 @@ def test_a_full_process(site: Site) -> None:
         status, body = site.refusal(form, f"Authorization: Bearer {site.token(form).token}")
 
     assert (status, body["code"]) == (429, "too_many_streams")
+
+
+@pytest.mark.settings(max_streams=48)
+def test_an_account_has_an_eighth_of_them_by_all_its_tokens(site: Site) -> None:
+    form, of_another = site.form(), site.form()
+    with ExitStack() as stack:
+        first, *_ = [stack.enter_context(site.stream(form)) for _ in range(6)]
+        token = site.token(form).token
+        raw = get(site.app, f"/api/agent/asks/{form.id}/stream", f"Authorization: Bearer {token}")
+        with site.stream(of_another) as another:
+            assert another.next().name == "form_status"
+        first.connection.close()
+        wait_until(lambda: len(site.server._streams) == 5, "noticing that", 5)
+        with site.stream(form, token) as again:
+            assert again.next().name == "form_status"
+
+    head, _, body = raw.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 429")
+    assert b"\r\nRetry-After: 5\r\n" in head
+    assert json.loads(body)["code"] == "too_many_streams"
+
+
+def revoke(site: Site, form: Any, made: agent_tokens.MadeToken) -> None:
+    agent_tokens.revoke_agent_token(form.account_id, made.id, now=utc_now())
+
+
+def revoke_all(site: Site, form: Any, made: agent_tokens.MadeToken) -> None:
+    agent_tokens.revoke_agent_tokens(form.account_id, now=utc_now())
+
+
+def disable_account(site: Site, form: Any, made: agent_tokens.MadeToken) -> None:
+    disabled_accounts.disable_account(form.account_id, now=utc_now())
+
+
+def let_expire(site: Site, form: Any, made: agent_tokens.MadeToken) -> None:
+    with write_transaction() as connection:
+        connection.execute(update(AgentToken).values(expires_at=utc_now()))
+
+
+@both_databases
+@pytest.mark.usefixtures("woken")
+@pytest.mark.parametrize("end", [revoke, revoke_all, disable_account, let_expire])
+def test_an_ended_token_gets_nothing_that_came_later(
+    site: Site, elsewhere: Site, end: Callable[..., None]
+) -> None:
+    """Of another process, whose end of the token wakes nobody."""
+    form, before, later = site.form(), "a" * 32, "b" * 32
+    made = site.token(form)
+    with ExitStack() as stack:
+        streams = [stack.enter_context(site.stream(form, made.token)) for _ in range(3)]
+        site.answer(form, before)
+        found = [[stream.next("answer").data["answerText"]] for stream in streams]
+        with elsewhere.app.app_context():
+            end(elsewhere, form, made)
+        site.answer(form, later, text="Later")
+        rest = [[(event.name, event.data) for event in stream.events()] for stream in streams]
+
+    ended = "expired" if end is let_expire else "revoked"
+    assert found == [["Me"]] * 3
+    assert rest == [[("end", {"reason": ended})]] * 3
+
+
+@both_databases
+def test_an_answer_does_not_overtake_the_end_of_a_token(site: Site, elsewhere: Site) -> None:
+    """Whenever the streams happen to look."""
+    form = site.form()
+    with site.stream(form) as kept:
+        for number in range(20):
+            made = site.token(form)
+            with site.stream(form, made.token) as stream:
+                stream.next("form_status")
+                with elsewhere.app.app_context():
+                    revoke(elsewhere, form, made)
+                site.answer(form, f"{number:032}", text=str(number))
+                *answers, last = stream.events()
+
+                assert len(answers) == number
+                assert last.data == {"reason": "revoked"}
+                assert kept.next("answer").data["answerText"] == str(number)
 
 
 def reason(stream: EventStream) -> str:

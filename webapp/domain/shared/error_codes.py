@@ -192,7 +192,7 @@ class ErrorCode(StrEnum):
     TOO_MANY_STREAMS = (
         "too_many_streams",
         HTTPStatus.TOO_MANY_REQUESTS,
-        "the agent token has four streams open, or this server has no room for more",
+        "the agent token or its account has too many streams open, or this server has no room",
         "Close a stream, or wait as many seconds as the `Retry-After` header says; polling "
         "`/answers` needs none.",
     )
