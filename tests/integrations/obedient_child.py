@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from webapp.integrations.child_requests import Answer, Request
 
 
-def prepare() -> None:
+def prepare() -> Answer:
     time.sleep(float(os.environ.get("PREPARE_SECONDS", 0)))
+    return {}
 
 
 def answer(request: Request, files: Sequence[int]) -> Answer:

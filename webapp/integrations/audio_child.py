@@ -1,17 +1,20 @@
 """Opens audio: the process that `audio_inspection` asks, and the only one that imports PyAV.
 
-During a look no file descriptor can be made, so whatever a file makes the libraries do, they open
-no file and no connection; names that a file holds are refused before that.
+After its imports the process is confined for good: it reads and writes the open files of a request
+and nothing else, whatever a file makes the libraries do; names that a file holds are refused before
+that. Where the machine lacks what confines, the limits remain, of which one leaves no descriptor to
+open anything with.
 """
 
 import io
 import os
 import re
 import resource
+import time
 import wave
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import BinaryIO, NoReturn, cast
+from typing import TYPE_CHECKING, BinaryIO, NoReturn, cast
 
 import av
 from av.audio.frame import AudioFrame
@@ -20,14 +23,21 @@ from av.container.input import InputContainer
 from av.filter import Graph
 
 from webapp.integrations import voice_activity
-from webapp.integrations.child_requests import Answer, Request, give_way
+from webapp.integrations.child_requests import FILES_MAX, Answer, Request, give_way
+from webapp.integrations.confinement import confine
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer, WriteableBuffer
 
 MEMORY_BYTES = 512 * 1024**2
 NICE = 5
-DESCRIPTORS = 16  # standard streams and the files of a request
+DESCRIPTORS = 3 + FILES_MAX  # standard streams, and the files of a request, always as many
+CPU_SECONDS = 600  # of a process that nobody ends
+SPENT_SECONDS = CPU_SECONDS // 2  # after which another takes over between two requests
 PCM_RATE = 16000
 SAMPLE_BYTES = 2
 MAX_SECONDS = 660  # decoded; recordings are at most ten minutes
+WRITTEN_BYTES = (MAX_SECONDS + 60) * PCM_RATE * SAMPLE_BYTES  # with what one packet adds at most
 MAX_PACKETS = 300_000  # eleven minutes of the shortest that Opus has
 FIRST_PACKETS = 50  # one of them must decode to sound
 SURPLUS_BYTES = 64 * 1024  # headers, indexes and tags, beside what each packet takes
@@ -59,13 +69,23 @@ class NotPlain(Refused):
     """A recording only after `to_pcm`."""
 
 
-def prepare() -> None:
-    """Set the limits that hold for all requests."""
+def prepare() -> Answer:
+    """Confine this process; "lacks" names what of that this machine does not have."""
     give_way(NICE)
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_NOFILE, (DESCRIPTORS, DESCRIPTORS))
+    _limit(resource.RLIMIT_AS, MEMORY_BYTES)
     _import_all()
+    _limit(resource.RLIMIT_CORE, 0)
+    _limit(resource.RLIMIT_CPU, CPU_SECONDS)
+    _limit(resource.RLIMIT_FSIZE, WRITTEN_BYTES)
+    _limit(resource.RLIMIT_NOFILE, DESCRIPTORS)
+    _limit(resource.RLIMIT_NPROC, 0)
+    return {"lacks": ", ".join(confine())}
+
+
+def _limit(of: int, most: int) -> None:
+    given = resource.getrlimit(of)[1]
+    least = most if given == resource.RLIM_INFINITY else min(most, given)
+    resource.setrlimit(of, (least, least))
 
 
 def _import_all() -> None:
@@ -79,9 +99,10 @@ def _import_all() -> None:
 
 def answer(request: Request, files: Sequence[int]) -> Answer:
     """Of a question about the first file; what it asks for is written into the second."""
+    if time.process_time() > SPENT_SECONDS:
+        os._exit(0)  # whoever asks starts another
     try:
-        with _nothing_else_opened():
-            return _answer(str(request["question"]), str(request["demuxer"]), files)
+        return _answer(str(request["question"]), str(request["demuxer"]), files)
     except MemoryError:
         os._exit(1)
     except Exception as error:  # whatever a hostile file makes of the libraries
@@ -89,21 +110,36 @@ def answer(request: Request, files: Sequence[int]) -> Answer:
         return {"refused": reason, "sound": isinstance(error, NotPlain)}
 
 
-@contextmanager
-def _nothing_else_opened() -> Iterator[None]:
-    resource.setrlimit(resource.RLIMIT_NOFILE, (0, DESCRIPTORS))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (DESCRIPTORS, DESCRIPTORS))
+class _File(io.RawIOBase):
+    """An open file by calls that know no path; `open` makes one that does (`fstat`)."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+
+    def readable(self) -> bool:
+        return True
+
+    writable = seekable = readable
+
+    def readinto(self, buffer: "WriteableBuffer") -> int:
+        return os.readv(self._descriptor, [buffer])
+
+    def write(self, data: "ReadableBuffer") -> int:
+        return os.write(self._descriptor, data)
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        return os.lseek(self._descriptor, offset, whence)
 
 
 def _answer(question: str, demuxer: str, files: Sequence[int]) -> Answer:
-    with open(files[0], "rb", closefd=False) as file, _opened(file, demuxer) as container:
+    file = io.BufferedReader(_File(files[0]))
+    size = file.seek(0, os.SEEK_END)
+    file.seek(0)
+    with _opened(file, demuxer) as container:
         track = _track(container)
         if question == "inspect":
             _require_plain(container, track)
-            length = duration_ms(container, track, os.fstat(files[0]).st_size)
+            length = duration_ms(container, track, size)
             _require_no_other_type(file)
             return {"duration_ms": length}
         if question == "look":
@@ -114,7 +150,7 @@ def _answer(question: str, demuxer: str, files: Sequence[int]) -> Answer:
                 "levels": voice_activity.level_curve(levels),
                 "decoded_ms": len(levels) * voice_activity.FRAME_MS,
             }
-        with open(files[1], "wb", closefd=False) as out:
+        with io.BufferedWriter(_File(files[1])) as out:
             _write_wav(out, _converted(_frames(container, track), PCM_RATE))
         return {"written": True}
 

@@ -3,7 +3,8 @@ child.
 
 No audio is opened in this process, and PyAV is not imported in it: `audio_child` does both. A child
 reads one file that was opened for it, by the demuxer that the bytes name, and may take ten seconds
-and half a gigabyte for it. It can open nothing else, neither a file nor a connection.
+and half a gigabyte for it. It can open nothing else, neither a file nor a connection, nor start or
+signal a process (`confinement`).
 """
 
 import logging
@@ -135,13 +136,19 @@ def to_pcm(path: Path, audio: AudioFormat, out: IO[bytes], *, client: str = "") 
     _ask("to_pcm", path, audio, out, client)
 
 
+def unconfined() -> str:
+    """What this machine lacks to confine the child, "" for nothing. Raises AudioBusy."""
+    with _named_failures():
+        return str(child.start()["lacks"])
+
+
 def _ask(
     question: str, path: Path, audio: AudioFormat, out: IO[bytes] | None = None, client: str = ""
 ) -> Answer:
     request = {"question": question, "demuxer": audio.demuxer}
     with ExitStack() as opened, _named_failures():
-        files = [opened.enter_context(path.open("rb")).fileno()]
-        files += [out.fileno()] if out else []
+        file = opened.enter_context(path.open("rb"))
+        files = [file.fileno(), (out or file).fileno()]  # the child takes as many every time
         answer = child.call(request, files, seconds=LOOK_SECONDS, client=client)
     if "refused" in answer:
         raise (NotPlain if answer["sound"] else NotAudio)(answer["refused"])

@@ -16,6 +16,7 @@ import time
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 
 from webapp.integrations.child_requests import Answer, Request
@@ -90,6 +91,11 @@ class ChildProcess:
         if running is not None:
             running.end()
 
+    def start(self) -> Answer:
+        """What its `prepare` says; raises ChildBusy, ChildFailed."""
+        with self._one_at_a_time(time.monotonic() + self._wait_seconds):
+            return self._started().ready
+
     @property
     def pid(self) -> int | None:
         """Of the process that runs; None while none does."""
@@ -112,18 +118,28 @@ class ChildProcess:
 
     def _ask(self, request: Request, files: Sequence[int], seconds: float) -> Answer:
         for _ in range(2):
-            if self._running is None:
-                self._running = _Running(self._command, self._environment())
-            answer = self._running.ask(request, files, seconds)
+            answer = self._started().ask(request, files, seconds)
             if answer is not None:
                 return answer
             self.end()  # it had been idle
         raise ChildFailed("it ended twice before it answered")
 
+    def _started(self) -> "_Running":
+        if self._running is None:
+            self._running = _Running(self._command, self._environment())
+            if lacks := self._running.ready.get("lacks"):
+                _warn_once(self._command[4], str(lacks))
+        return self._running
+
     def _environment(self) -> dict[str, str]:
         found = {name: os.environ[name] for name in self._inherited if name in os.environ}
         paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
         return {**found, **self._fixed, "PYTHONPATH": os.pathsep.join(paths)}
+
+
+@cache
+def _warn_once(module: str, lacks: str) -> None:
+    log.warning("%s runs without %s; askback doctor says more", module, lacks)
 
 
 class _Turn:
@@ -220,6 +236,7 @@ class _Running:
         if ready is None or "failed" in ready:
             self.end()
             raise ChildFailed(str(ready["failed"]) if ready else "it did not start")
+        self.ready = ready
 
     def ask(self, request: Request, files: Sequence[int], seconds: float) -> Answer | None:
         """The answer; None if the process had ended before it saw the request."""
@@ -241,8 +258,8 @@ class _Running:
         return None
 
     def end(self) -> None:
-        self._channel.close()
         self.process.kill()
+        self._channel.close()
         self.process.wait()
 
     def _receive(self, seconds: float) -> Answer | None:

@@ -1,8 +1,8 @@
 """The requests of another process, answered in turn: the other end of `child_process`.
 
 Requests and answers are lines of JSON on standard input, a socket; open files come with a request.
-The command line names a module with two functions, `prepare` and `answer`, and the seconds after
-which an idle process ends.
+The command line names a module with two functions, `prepare`, of which the first answer comes, and
+`answer`, and the seconds after which an idle process ends.
 """
 
 import importlib
@@ -31,13 +31,16 @@ def main(module_name: str, idle_seconds: float) -> None:
     # a supervisor tells every process of a service to end, and the asker may still need an answer
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     with socket.socket(fileno=sys.stdin.fileno()) as channel:
+        channel.settimeout(idle_seconds)
+        # before `prepare`, which may leave no way to start a thread
+        threading.Thread(target=_end_with, args=(channel.fileno(),), daemon=True).start()
         try:
             module = importlib.import_module(module_name)
-            module.prepare()
+            _send(channel, module.prepare())
         except Exception as error:
             _send(channel, {"failed": f"{type(error).__name__}: {error}"})
         else:
-            _serve(channel, module.answer, idle_seconds)
+            _serve(channel, module.answer)
 
 
 def give_way(nice: int) -> None:
@@ -51,15 +54,12 @@ def give_way(nice: int) -> None:
         Path("/proc/self/autogroup").write_text(f"{nice}")
 
 
-def _serve(channel: socket.socket, work: Work, idle_seconds: float) -> None:
-    """Answer until nobody has asked for so long.
+def _serve(channel: socket.socket, work: Work) -> None:
+    """Answer until nobody has asked for the time-out of the channel.
 
     The process ends at once, whatever it does, when the asker is gone or a request takes longer
     than it may.
     """
-    threading.Thread(target=_end_with, args=(channel.fileno(),), daemon=True).start()
-    _send(channel, {})
-    channel.settimeout(idle_seconds)
     while received := _receive(channel):
         request, files = received
         signal.setitimer(signal.ITIMER_REAL, float(request["seconds"]) + 1)

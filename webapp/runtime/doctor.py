@@ -16,6 +16,7 @@ from webapp.domain.events.deliveries.due import read_queue_state
 from webapp.domain.events.subscriptions.rekeying import count_sealed_otherwise
 from webapp.domain.voice.erasing import read_backlog
 from webapp.domain.voice.transcripts import read_unheard
+from webapp.integrations.audio_inspection import AudioBusy, unconfined
 from webapp.integrations.audio_store import AudioStoreUnavailable, audio_store
 from webapp.runtime.audio_cleanup import count_without_object
 from webapp.web.health import redis_state
@@ -51,6 +52,7 @@ def examine(settings: Settings) -> Iterator[Finding]:
     yield Finding(state != "degraded", f"Redis: {state}")
     yield _callbacks(settings)
     yield _transcriber(settings)
+    yield _audio_child()
     yield _follow_ups(settings)
     yield from _proxy(settings)
     yield from _operator(settings)
@@ -145,6 +147,23 @@ def _transcriber(settings: Settings) -> Finding:
     host, model = settings.transcriber_host, settings.transcriber_model
     told = f"{host}, with the model {model}" if host else "nobody"
     return Finding(True, f"recordings are written down by: {told}")  # noqa: FBT003
+
+
+def _audio_child() -> Finding:
+    """Whether a hostile recording that took over its decoder would be left alone with itself."""
+    what = "the process that opens recordings"
+    try:
+        lacks = unconfined()
+    except AudioBusy as error:
+        return Finding(False, f"{what}: {error}")  # noqa: FBT003
+    return Finding(not lacks, f"{what}: {LACKS.format(lacks) if lacks else CONFINED}")
+
+
+CONFINED = "confined by Landlock, seccomp and limits"
+LACKS = (
+    "limits alone, without {}: use Linux from 5.13 on x86_64 or aarch64 with landlock in its lsm= "
+    "list, and a container whose seccomp profile permits both"
+)
 
 
 def _follow_ups(settings: Settings) -> Finding:

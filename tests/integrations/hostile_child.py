@@ -1,0 +1,202 @@
+"""The child that opens audio, taken over: it does to others what a request says."""
+
+import ctypes
+import errno
+import mmap
+import os
+import resource
+import signal
+import socket
+import threading
+from collections.abc import Callable, Sequence
+
+from webapp.integrations import audio_child, confinement
+from webapp.integrations.child_requests import Answer, Request
+
+LIBC = ctypes.CDLL(None, use_errno=True)
+PARTS = {
+    "landlock": (confinement, "_open_nothing"),
+    "seccomp": (confinement, "_call_little"),
+    "limits": (audio_child, "_limit"),
+}
+PROTECTION = mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC
+MAPPED = mmap.mmap(-1, 4096, prot=PROTECTION)  # while it still can
+CODE = ctypes.addressof(ctypes.c_char.from_buffer(MAPPED))
+MACHINE = os.uname().machine
+ABOVE_ALL_CALLS = 600
+X32 = 0x40000000
+
+
+def prepare() -> Answer:
+    for part in os.environ["WITHOUT"].split():
+        setattr(*PARTS[part], lambda *_: False)
+    return audio_child.prepare()
+
+
+def answer(request: Request, files: Sequence[int]) -> Answer:
+    if "question" in request:
+        return audio_child.answer(request, files)
+    try:
+        return {"done": ATTACKS[str(request["attack"])](str(request["target"])) or ""}
+    except OSError as error:
+        return {"refused": errno.errorcode[error.errno or 0]}
+
+
+def called(name: str, *arguments: object) -> None:
+    if getattr(LIBC, name)(*arguments) < 0:
+        raise OSError(ctypes.get_errno(), name)
+
+
+def read(path: str) -> str:
+    return os.read(os.open(path, os.O_RDONLY), 100).decode(errors="replace")
+
+
+def look_into(path: str) -> None:
+    os.close(os.open(path, os.O_RDWR))
+
+
+def append(path: str) -> None:
+    os.write(os.open(path, os.O_WRONLY | os.O_APPEND), b"written")
+
+
+def create(path: str) -> None:
+    os.close(os.open(f"{path}.new", os.O_WRONLY | os.O_CREAT))
+
+
+def stat(path: str) -> None:
+    os.stat(path)
+
+
+def connect(port: str) -> None:
+    with socket.socket() as made:
+        made.connect(("127.0.0.1", int(port)))
+
+
+def listen(_target: str) -> None:
+    with socket.socket() as made:
+        made.bind(("127.0.0.1", 0))
+
+
+def send_datagram(port: str) -> None:
+    with socket.socket(type=socket.SOCK_DGRAM) as made:
+        made.sendto(b"hello", ("127.0.0.1", int(port)))
+
+
+def connect_unix(address: str) -> None:
+    with socket.socket(socket.AF_UNIX) as made:
+        made.connect(address.replace("@", "\0"))
+
+
+def fork(_target: str) -> None:
+    if (pid := os.fork()) == 0:
+        os._exit(0)
+    os.waitpid(pid, 0)
+
+
+def spawn(_target: str) -> None:
+    os.waitpid(os.posix_spawn("/bin/true", ["true"], {}), 0)
+
+
+def start_thread(_target: str) -> None:
+    try:
+        threading.Thread(target=int).start()
+    except RuntimeError:
+        raise OSError(errno.EPERM, "thread") from None
+
+
+def execute(_target: str) -> None:
+    os.execv("/bin/true", ["true"])  # noqa: S606
+
+
+def kill(pid: str) -> None:
+    os.kill(int(pid), signal.SIGKILL)
+
+
+def kill_group(_target: str) -> None:
+    os.killpg(0, 0)
+
+
+def raise_limits(_target: str) -> None:
+    limits = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, limits)
+
+
+def be_traced(_target: str) -> None:
+    called("ptrace", 0, 0, None, None)
+
+
+def read_memory(_target: str) -> None:
+    called("process_vm_readv", os.getpid(), None, 0, None, 0, 0)
+
+
+def memory_file(_target: str) -> None:
+    os.memfd_create("code")
+
+
+def executable_memory(_target: str) -> None:
+    mmap.mmap(-1, 4096, prot=PROTECTION).close()
+
+
+def executable_again(_target: str) -> None:
+    memory = mmap.mmap(-1, 4096)
+    start = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+    called("mprotect", ctypes.c_void_p(start), 4096, mmap.PROT_READ | mmap.PROT_EXEC)
+
+
+def own_namespace(_target: str) -> None:
+    called("unshare", 0)
+
+
+def more_calls_at_once(_target: str) -> None:
+    with open("/dev/zero", "rb"):
+        called("syscall", 425, 1, ctypes.create_string_buffer(120))  # io_uring_setup
+
+
+def duplicate(_target: str) -> None:
+    os.close(os.dup(0))
+
+
+def every_other_call(_target: str) -> str:
+    """The numbers that are not refused; harmful while they are not."""
+    column = list(confinement.ARCHITECTURES).index(MACHINE)
+    known = {each[column] for each in (*confinement.CALLS.values(), *confinement.MAPPING.values())}
+    if MACHINE == "x86_64":
+        known |= {335, 336}  # of probes, which pass any filter and end whoever is not probed
+    numbers = [number for number in range(ABOVE_ALL_CALLS) if number not in known]
+    numbers += [X32 | number for number in range(ABOVE_ALL_CALLS)]
+    return ",".join(str(number) for number in numbers if not refused(number))
+
+
+def refused(number: int) -> bool:
+    minus = [ctypes.c_long(-1)] * 6
+    return LIBC.syscall(ctypes.c_long(number), *minus) == -1 and ctypes.get_errno() == errno.ENOSYS
+
+
+def spend(_target: str) -> None:
+    audio_child.SPENT_SECONDS = 0
+
+
+def abort(_target: str) -> None:
+    LIBC.abort()
+
+
+def segfault(_target: str) -> None:
+    ctypes.string_at(0)
+
+
+def call_as_i386(_target: str) -> None:
+    """`getpid` by the interrupt of 32-bit programs."""
+    code = b"\xb8\x14\0\0\0\xcd\x80\xc3"
+    ctypes.memmove(CODE, code, len(code))
+    ctypes.CFUNCTYPE(ctypes.c_int)(CODE)()
+
+
+ATTACKS: dict[str, Callable[[str], str | None]] = {
+    attack.__name__: attack  # type: ignore[attr-defined]
+    for attack in (
+        *(read, look_into, append, create, stat, connect, listen, send_datagram, connect_unix),
+        *(fork, spawn, start_thread, execute, kill, kill_group, raise_limits, be_traced),
+        *(read_memory, memory_file, executable_memory, executable_again, own_namespace),
+        *(more_calls_at_once, duplicate, every_other_call, spend, abort, segfault, call_as_i386),
+    )
+}
