@@ -8,6 +8,7 @@ import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 
 import click
 import orjson
@@ -72,6 +73,9 @@ class Askback(click.Group):
                 raise
             click.echo(error, err=True)
             sys.exit(EXIT_CONFIGURATION)
+        except schema.TablesInUse as error:
+            click.echo(error, err=True)
+            sys.exit(EXIT_TEMPORARY)
         except (BackupFailed, Refused) as error:
             raise click.ClickException(str(error)) from error
         except Outcome as error:
@@ -158,7 +162,7 @@ def migrate() -> None:
     with application():
         schema.require_known()
         before = schema.present()
-        schema.upgrade()
+        schema.upgrade(tell=partial(click.echo, err=True))
         if before not in {None, schema.newest()}:
             note(AuditKind.MIGRATED)
         click.echo(f"schema {before or 'none'} → {schema.newest()}")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import flask_migrate
 from click.testing import CliRunner, Result
+from flask import Flask
 from sqlalchemy import NullPool, create_engine, text
 
 from webapp.app import create_app
@@ -31,14 +32,21 @@ class Installation:
 
     def at(self, revision: str, work: Callable[[], Result]) -> None:
         """Do it at an earlier schema, then migrate to the newest."""
-        own = {"public_url": "http://127.0.0.1:8000", "secret_key": PASSWORD * 2}
-        app = create_app(Settings(database_url=self.database_url, data_folder=self.data, **own))
-        with app.app_context():
+        self.downgrade(revision)
+        assert work().exit_code == 0
+        assert self("migrate").exit_code == 0
+
+    def downgrade(self, revision: str) -> None:
+        """To an earlier schema."""
+        with self.app().app_context():
             schema.prepare()
             flask_migrate.downgrade(directory=str(schema.MIGRATIONS), revision=revision)
             db.engine.dispose()
-        assert work().exit_code == 0
-        assert self("migrate").exit_code == 0
+
+    def app(self) -> Flask:
+        """In this process."""
+        own = {"public_url": "http://127.0.0.1:8000", "secret_key": PASSWORD * 2}
+        return create_app(Settings(database_url=self.database_url, data_folder=self.data, **own))
 
     def says(self, *statements: str) -> None:
         """Past this program, in one transaction."""

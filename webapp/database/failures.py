@@ -23,7 +23,9 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 STORAGE_FAILURES = (SQLAlchemyError, sqlite3.Error)
 MISSING_TABLES = {"42P01", "42703"}  # of PostgreSQL: undefined table, undefined column
 GIVEN_UP = {"40P01", "40001"}  # of PostgreSQL: deadlock, serialization failure
+IN_USE = {"55P03", "57014", *GIVEN_UP}  # of PostgreSQL: no lock in time, a statement out of time
 NO_ANSWER = "HYT00"  # the SQLSTATE that other drivers have for a time-out
+SQLITE_IN_USE = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 # Those that tell of the database, not of a statement: its connections, its files, its locks.
 AWAY = (
     OperationalError,
@@ -59,6 +61,12 @@ def lacks_tables(error: BaseException) -> bool:
 def was_given_up(error: BaseException) -> bool:
     """True if PostgreSQL aborted the transaction in favour of others: it may be repeated."""
     return _state(error) in GIVEN_UP
+
+
+def is_in_use(error: DBAPIError) -> bool:
+    """True if others hold what the statement needs; a later attempt may succeed."""
+    code = getattr(error.orig, "sqlite_errorcode", 0) & 0xFF
+    return _state(error) in IN_USE or code in SQLITE_IN_USE
 
 
 def was_lost(error: BaseException) -> bool:

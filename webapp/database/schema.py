@@ -9,7 +9,12 @@ the oldest revision that it serves, for programs that do not know its migrations
 """
 
 import logging
+import random
 import re
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -27,12 +32,16 @@ from sqlalchemy import (
     select,
     text,
 )
+from sqlalchemy.exc import DBAPIError
 
-from webapp.database.engine import db
+from webapp.database.engine import db, on_sqlite
+from webapp.database.failures import is_in_use
+from webapp.database.sqlite import IMMEDIATE
 
 MIGRATIONS = Path(__file__).parent.parent / "migrations"
 EXPANDS = re.compile(r"^expands = True$", re.MULTILINE)
 NAMED = re.compile(r'^(down_revision|revision)\b[^=]*= *"([^"]+)"', re.MULTILINE)
+REFERENCES = re.compile(r'REFERENCES "?(\w+)')
 MARKS = Table(
     "schema_marks",
     db.metadata,
@@ -42,15 +51,41 @@ MARKS = Table(
 )
 
 
+log = logging.getLogger("askback.database")
+
+UPGRADE_SECONDS = 60.0  # how long an upgrade tries to get the tables for itself
+LOCKED_SECONDS = (0.5, 3.0)  # of one try, in which people wait: the first, and the longest
+LOOK_SECONDS = 0.1  # between two looks for deadlocks
+PAUSE_SECONDS = (0.1, 1.0)  # between two tries, in which people are served
+ONE_AT_A_TIME = "SELECT pg_advisory_xact_lock(5716)"  # any number that nothing else locks
+# whoever has one of the tables, and waits for another one of ours
+END_DEADLOCKED = text(
+    "SELECT pg_terminate_backend(pid) FROM pg_locks"
+    " WHERE relation = ANY (CAST(:tables AS regclass[])) AND granted"
+    " AND :pid = ANY (pg_blocking_pids(pid))"
+)
+OLDEST_TRANSACTION = text(
+    "SELECT pid, application_name, extract(epoch FROM clock_timestamp() - xact_start)"
+    " FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+    " AND xact_start < clock_timestamp() - interval '5 seconds' ORDER BY xact_start LIMIT 1"
+)
+
+
 class NewerSchema(Exception):
     """Another version of this program made the schema; the message says which one is needed."""
 
 
-def upgrade() -> None:
-    """Migrate the database of the current application to the newest schema.
+class TablesInUse(Exception):
+    """Others held the tables for UPGRADE_SECONDS; nothing was changed."""
 
-    Several processes may call it at once: on PostgreSQL one migrates, the others wait.
-    Nothing is done to a newer schema that serves this program. Raises NewerSchema, SQLAlchemyError.
+
+def upgrade(tell: Callable[[str], None] = log.warning) -> None:
+    """Migrate the database of the current application to the newest schema: all of it or nothing.
+
+    Servers of the version before may run meanwhile, and several processes may call it at once: on
+    PostgreSQL one migrates, the others wait. `tell` gets a line for each try that others stood in
+    the way of. Nothing is done to a newer schema that serves this program. Raises NewerSchema,
+    TablesInUse, SQLAlchemyError.
     """
     found = present()
     if found == newest():
@@ -58,11 +93,106 @@ def upgrade() -> None:
     if found not in {None, *revisions()}:
         require_served()
         return
-    import flask_migrate
+    tables = _changed_tables(found) if found and not on_sqlite() else []
+    began, seconds = time.monotonic(), LOCKED_SECONDS[0]
+    while True:
+        try:
+            _upgrade_once(tables, seconds)
+            return
+        except DBAPIError as error:
+            spent = time.monotonic() - began
+            if not is_in_use(error):
+                raise
+            if spent > UPGRADE_SECONDS:
+                raise TablesInUse(IN_USE.format(UPGRADE_SECONDS, _oldest_transaction())) from error
+        tell(f"others use the tables, trying again ({spent:.0f} s of {UPGRADE_SECONDS:.0f})")
+        time.sleep(random.uniform(*PAUSE_SECONDS))  # noqa: S311
+        seconds = min(seconds * 2, LOCKED_SECONDS[1])
 
-    prepare()
-    logging.getLogger("alembic").setLevel(logging.WARNING)
-    flask_migrate.upgrade(directory=str(MIGRATIONS))
+
+IN_USE = (
+    "The schema was not changed: others used its tables for {:.0f} s{}. Nothing is half done. Wait "
+    "for backups and long statements to end, then try again."
+)
+
+
+def _upgrade_once(tables: list[str], seconds: float) -> None:
+    """One transaction, which has all tables that it changes before it changes one.
+
+    seconds  how long it may wait for them, while others wait for it
+    """
+    engine = db.engine.execution_options(**{IMMEDIATE: True})
+    with engine.begin() as connection:
+        if not on_sqlite():
+            connection.exec_driver_sql(ONE_AT_A_TIME)
+        if tables:
+            _lock_tables(connection, tables, seconds)
+        upgrade_on(connection)
+
+
+def _lock_tables(connection: Connection, tables: list[str], seconds: float) -> None:
+    """In one step. Transactions in a deadlock with this one are ended in its favour.
+
+    Their requests do not show that: they run again. PostgreSQL would look for a deadlock after a
+    second, and might end this one.
+    """
+    names = ", ".join(f'"{name}"' for name in tables)
+    pid = connection.scalar(text("SELECT pg_backend_pid()"))
+    with _deadlocks_ended(pid=pid, tables=tables):
+        connection.exec_driver_sql(f"SET LOCAL statement_timeout = '{seconds}s'")
+        connection.exec_driver_sql(f"LOCK TABLE {names}")
+        connection.exec_driver_sql("SET LOCAL statement_timeout TO DEFAULT")
+
+
+@contextmanager
+def _deadlocks_ended(**ours: object) -> Iterator[None]:
+    """On a connection of its own, as that of the lock waits."""
+    engine, done = db.engine.execution_options(isolation_level="AUTOCOMMIT"), threading.Event()
+
+    def watch() -> None:
+        with engine.connect() as connection:
+            while not done.wait(LOOK_SECONDS):
+                with suppress(DBAPIError):  # of a superuser: only another one may
+                    connection.execute(END_DEADLOCKED, ours)
+
+    watching = threading.Thread(target=watch)
+    watching.start()
+    try:
+        yield
+    finally:
+        done.set()
+        watching.join()
+
+
+def _changed_tables(before: str) -> list[str]:
+    """Those that the migrations after `before` alter or drop, or that new foreign keys refer to.
+
+    Parents before children, as transactions of people mostly lock them.
+    """
+    old, new = _statements(before), _statements("heads")
+    changed = {table for table in old.keys() | new.keys() if old.get(table) != new.get(table)}
+    made = " ".join(sql for table in changed for sql in new.get(table, ()))
+    found = (changed | set(REFERENCES.findall(made))) & old.keys()
+    order = [table.name for table in db.metadata.sorted_tables]
+    return sorted(found, key=lambda name: order.index(name) if name in order else -1)
+
+
+def _statements(revision: str) -> dict[str, set[str]]:
+    """What makes each table, its indexes and triggers at a revision, as SQLite writes it."""
+    found: dict[str, set[str]] = {}
+    with at(revision) as scratch:
+        listed = "SELECT tbl_name, sql FROM sqlite_master WHERE sql IS NOT NULL"
+        for table, sql in scratch.exec_driver_sql(listed):
+            found.setdefault(table, set()).add(sql)
+    return found
+
+
+def _oldest_transaction() -> str:
+    if on_sqlite():
+        return ""
+    with db.engine.connect() as connection:
+        found = connection.execute(OLDEST_TRANSACTION).first()
+    return f"; process {found[0]} ({found[1]}) works since {found[2]:.0f} s" if found else ""
 
 
 def upgrade_on(connection: Connection, revision: str = "heads") -> None:
@@ -78,13 +208,20 @@ def upgrade_on(connection: Connection, revision: str = "heads") -> None:
 
 def shape(revision: str) -> dict[str, set[str]]:
     """The columns of every table at a revision, as the migrations up to it make them."""
-    with create_engine("sqlite://").connect() as scratch:
-        upgrade_on(scratch, revision)
+    with at(revision) as scratch:
         seen = inspect(scratch)
         return {
             table: {column["name"] for column in seen.get_columns(table)}
             for table in seen.get_table_names()
         }
+
+
+@contextmanager
+def at(revision: str) -> Iterator[Connection]:
+    """An empty SQLite database at a revision, in memory."""
+    with create_engine("sqlite://").connect() as scratch:
+        upgrade_on(scratch, revision)
+        yield scratch
 
 
 def prepare() -> None:

@@ -17,8 +17,6 @@ import webapp.oauth.models  # noqa: F401
 from webapp.database import UtcDateTime, db, schema
 from webapp.database.sqlite import IMMEDIATE
 
-ONE_AT_A_TIME = "SELECT pg_advisory_xact_lock(5716)"  # any number that nothing else locks
-
 
 def render_item(kind: str, item: Any, _context: Any) -> str | bool:
     """Our column types stand in migrations as what they are stored as."""
@@ -42,8 +40,6 @@ def run() -> None:
             **current_app.extensions["migrate"].configure_args,
         )
         with context.begin_transaction():
-            if connection.dialect.name == "postgresql":
-                connection.exec_driver_sql(ONE_AT_A_TIME)
             context.run_migrations()
             schema.write_mark(connection)
 

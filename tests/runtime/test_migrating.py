@@ -1,0 +1,164 @@
+"""`askback migrate` beside people of the version before."""
+
+import random
+import sqlite3
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
+
+import psycopg
+import pytest
+from psycopg.errors import AdminShutdown, DeadlockDetected
+
+from tests.command import askback
+from tests.databases import both_empty_databases
+from tests.factories import make_account, make_form
+from tests.runtime.installations import Installation
+from webapp.database import db, schema, sqlite
+
+OLD = "0011"  # from here on, steps change tables of people in several orders
+PEOPLE = 8
+# what requests lock, in their orders: an answer, a draft, a page of results, an export
+REQUESTS = (
+    (
+        "SELECT s.id FROM response_sessions s LIMIT 1",
+        "UPDATE forms SET last_stamp = last_stamp + 1",
+        "UPDATE response_sessions SET suspect = suspect",
+        "SELECT count(*) FROM answers",
+    ),
+    (
+        "SELECT count(*) FROM draft_confirmations",
+        "UPDATE drafts SET title = title",
+        "SELECT count(*) FROM forms",
+        "SELECT count(*) FROM day_counts",
+    ),
+    (
+        "SELECT count(*) FROM answers",
+        "SELECT count(*) FROM response_sessions",
+        "SELECT count(*) FROM forms",
+        "SELECT count(*) FROM oauth_grants",
+    ),
+    (
+        "SELECT count(*) FROM day_counts",
+        "SELECT count(*) FROM callback_endpoints",
+        "SELECT count(*) FROM oauth_tokens",
+        "SELECT count(*) FROM drafts",
+    ),
+)
+
+
+class People:
+    """Requests of an old process, at once, one after the other."""
+
+    def __init__(self, request: Callable[[int], None]) -> None:
+        self.served = self.ended = 0
+        self.refused: list[str] = []
+        self._request = request
+        self._stopped = threading.Event()
+
+    def _person(self, number: int) -> None:
+        while not self._stopped.is_set():
+            try:
+                self._request(number)
+                self.served += 1
+            except (AdminShutdown, DeadlockDetected):  # the request runs again
+                self.ended += 1
+            except (psycopg.Error, sqlite3.Error) as error:
+                self.refused.append(repr(error))
+
+    @contextmanager
+    def at_work(self) -> Iterator[None]:
+        with ThreadPoolExecutor(PEOPLE) as pool:
+            working = [pool.submit(self._person, number) for number in range(PEOPLE)]
+            try:
+                time.sleep(0.5)
+                yield
+            finally:
+                self._stopped.set()
+            for each in working:
+                each.result()
+
+
+def people_of(database_url: str) -> People:
+    """One transaction for each request, with some of Python's time between the statements."""
+
+    def on_postgresql(number: int) -> None:
+        url = database_url.replace("+psycopg", "")
+        with psycopg.connect(url, options="-c lock_timeout=4s") as connection:
+            for statement in REQUESTS[number % len(REQUESTS)]:
+                connection.execute(statement)
+                time.sleep(random.uniform(0.001, 0.02))  # noqa: S311
+
+    turn = threading.Lock()  # as in one process
+
+    def on_sqlite(_number: int) -> None:
+        with turn, closing(sqlite3.connect(database_url.removeprefix("sqlite:///"))) as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            connection.execute("UPDATE forms SET last_stamp = last_stamp + 1")
+            time.sleep(random.uniform(0.001, 0.02))  # noqa: S311
+            connection.commit()
+
+    return People(on_sqlite if database_url.startswith("sqlite") else on_postgresql)
+
+
+@pytest.fixture
+def old(installation: Installation) -> Installation:
+    """At the schema of an old version."""
+    with installation.app().app_context():
+        make_form(make_account().id)
+        db.session.remove()
+    installation.downgrade(OLD)
+    return installation
+
+
+def migrate(here: Installation) -> subprocess.CompletedProcess[str]:
+    return askback("migrate", DATABASE_URL=here.database_url, ASKBACK_DATA=str(here.data))
+
+
+@pytest.mark.timeout(120)
+@both_empty_databases
+def test_a_migration_succeeds_beside_busy_people(old: Installation) -> None:
+    people = people_of(old.database_url)
+
+    with people.at_work():
+        migrated = migrate(old)
+        served = people.served
+        time.sleep(0.5)
+
+    assert (migrated.returncode, migrated.stdout) == (0, f"schema {OLD} → {schema.newest()}\n")
+    assert people.refused == []
+    assert people.served > served
+
+
+@contextmanager
+def somebody_works(database_url: str) -> Iterator[None]:
+    """A long reader on PostgreSQL, a long writer on SQLite."""
+    if database_url.startswith("sqlite"):
+        with closing(sqlite3.connect(database_url.removeprefix("sqlite:///"))) as writer:
+            writer.execute("BEGIN IMMEDIATE")
+            yield
+        return
+    with psycopg.connect(database_url.replace("+psycopg", "")) as reader:
+        reader.execute("SELECT count(*) FROM forms")
+        yield
+
+
+@both_empty_databases
+def test_a_migration_that_others_hold_up_ends_with_nothing_changed(
+    old: Installation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(schema, "UPGRADE_SECONDS", 1.0)
+    monkeypatch.setattr(sqlite, "LOCK_SECONDS", 0.2)
+
+    with somebody_works(old.database_url):
+        refused = old("migrate")
+    migrated = old("migrate")
+
+    assert (refused.exit_code, refused.stdout) == (75, "")
+    lines = refused.stderr.splitlines()
+    assert lines[0].startswith("others use the tables, trying again (")
+    assert lines[-1].startswith("The schema was not changed: others used its tables for 1 s")
+    assert (migrated.exit_code, migrated.stdout) == (0, f"schema {OLD} → {schema.newest()}\n")
