@@ -60,6 +60,8 @@ def make_spoken_answer(
     answer.answer_text, answer.response_type = text, ResponseType.VOICE
     claimed = {"session_id": answer.session_id, "answer_id": answer.id}
     recording = make_recording(form, session_key, position, **claimed | changed)
+    counted = {"answer_bytes": Form.answer_bytes + recording.size}
+    db.session.execute(update(Form).where(Form.id == form.id).values(counted))
     db.session.commit()
     return recording
 

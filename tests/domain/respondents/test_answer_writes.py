@@ -89,7 +89,7 @@ def recordings() -> dict[str, tuple[str | None, str | None]]:
     [
         r"last_stamp < ",
         r"insert\(_ANSWERS\)|INSERT INTO answers|insert\(Answer\)",
-        r"superseded = |superseded=True",
+        r"superseded = |superseded=true\(\)",
         r"insert_into\(_QUESTIONS\)|INSERT INTO question_counts",
         r"insert_into\(_SESSIONS\)|INSERT INTO response_sessions|insert\(ResponseSession\)",
     ],

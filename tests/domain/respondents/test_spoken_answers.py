@@ -27,6 +27,7 @@ from webapp.domain.shared.secrets import token_hash
 
 KEY = "a" * 32
 OTHER = "b" * 32
+SIZE = 4000  # of a recording, in bytes
 
 pytestmark = both_databases
 
@@ -36,8 +37,8 @@ def form(app_context: None) -> Any:
     return make_voice_form()
 
 
-def upload(form: Any, key: str = KEY, position: int = 0) -> Recording:
-    recording = make_recording(form, key, position)
+def upload(form: Any, key: str = KEY, position: int = 0, size: int = SIZE) -> Recording:
+    recording = make_recording(form, key, position, size=size)
     db.session.commit()
     return recording
 
@@ -56,6 +57,11 @@ def skip(form: Any) -> None:
 
 def current() -> Answer:
     return db.session.scalars(select(Answer).where(Answer.superseded.is_(False))).one()
+
+
+def taken(form: Any) -> int:
+    """Of the room of the form, in bytes."""
+    return db.session.scalar(select(Form.answer_bytes).where(Form.id == form.id)) or 0
 
 
 def kept() -> dict[str, str | None]:
@@ -104,8 +110,37 @@ def test_words_beside_a_recording_may_be_longer_than_typed_ones(form: Any) -> No
 def test_the_size_of_its_words_counts_for_the_form(form: Any) -> None:
     give(form, upload(form).id, "Me" * 20_000)
 
-    size = db.session.scalar(select(Form.answer_bytes).where(Form.id == form.id))
-    assert size == 40_000 + len(form.questions[0]["text"])
+    assert taken(form) == 40_000 + len(form.questions[0]["text"]) + SIZE
+
+
+def test_the_recordings_that_answers_have_count_for_the_form(form: Any) -> None:
+    asked = len(form.questions[0]["text"])
+
+    first = upload(form)
+    assert taken(form) == 0
+    give(form, first.id)
+    assert taken(form) == SIZE + asked
+    give(form, first.id, "Me")
+    assert taken(form) == SIZE + 2 * asked + 2
+    give(form, upload(form, size=3 * SIZE).id, "Me")
+    assert taken(form) == 3 * SIZE + 3 * asked + 4
+    give(form, text="Typed")
+    assert taken(form) == 4 * asked + 9
+    give(form, upload(form).id)
+    skip(form)
+    assert taken(form) == 5 * asked + 9
+    give(form, upload(form).id)
+    withdraw_response(form.share_token, KEY, now=utc_now())
+    assert taken(form) == 0
+
+
+def test_a_form_has_room_for_a_recording_up_to_the_last_byte(form: Any) -> None:
+    recording, most = upload(form), SIZE + len(form.questions[0]["text"])
+
+    assert refused(give, form, recording.id, form_bytes_max=most - 1) == "form_full"
+    give(form, recording.id, form_bytes_max=most)
+    assert refused(give, form, recording.id, ".", form_bytes_max=most) == "form_full"
+    give(form, text=".", form_bytes_max=most)  # gives the room of the recording back
 
 
 def test_a_repeat_of_an_answer_key_stores_nothing(form: Any) -> None:

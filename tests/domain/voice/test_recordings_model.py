@@ -12,6 +12,7 @@ from tests.databases import both_databases
 from tests.domain.responses.test_cursor_model import explore
 from tests.voice.factories import make_voice_form
 from webapp.database import db, utc_now
+from webapp.domain.forms.models import Form
 from webapp.domain.respondents.answering import (
     answer_question,
     complete_response,
@@ -19,7 +20,7 @@ from webapp.domain.respondents.answering import (
     withdraw_response,
 )
 from webapp.domain.respondents.public_form import read_progress
-from webapp.domain.responses.models import Answer
+from webapp.domain.responses.models import Answer, count_bytes
 from webapp.domain.responses.recordings import ObjectDeletion, Recording
 from webapp.domain.shared.errors import Outcome
 from webapp.domain.voice.uploads import add_recording
@@ -48,8 +49,8 @@ class Speakers(RuleBasedStateMachine):
         self.objects: dict[str, str] = {}  # by id of the recording
         self.sent: set[int] = set()
 
-    @rule(person=people, position=positions)
-    def upload(self, person: int, position: int) -> None:
+    @rule(person=people, position=positions, size=st.sampled_from([4000, 90_000]))
+    def upload(self, person: int, position: int, size: int) -> None:
         name = f"{self.form.id}/{secrets.token_hex(8)}.webm"
         stored = self.does(
             add_recording,
@@ -59,7 +60,7 @@ class Speakers(RuleBasedStateMachine):
             upload_key=secrets.token_urlsafe(16),
             object_key=name,
             media_type="audio/webm",
-            size=4000,
+            size=size,
             duration_ms=1200,
         )
         if stored:
@@ -130,6 +131,20 @@ class Speakers(RuleBasedStateMachine):
         expected = sorted((each[1], each[0]) for each in self.answers.values() if each[1])
         assert sorted((row.id, row.answer_text) for row in rows) == expected
         assert all(not row.superseded and row.response_type == "voice" for row in rows)
+
+    @invariant()
+    def the_form_counts_what_its_answers_keep(self) -> None:
+        words = select(Answer.question_text, Answer.answer_text).where(
+            Answer.form_id == self.form.id
+        )
+        sizes = select(Recording.size).where(
+            Recording.form_id == self.form.id, Recording.answer_id.is_not(None)
+        )
+        kept = sum(count_bytes(*row) for row in db.session.execute(words))
+        kept += sum(db.session.scalars(sizes))
+        counted = db.session.scalar(select(Form.answer_bytes).where(Form.id == self.form.id))
+        db.session.rollback()
+        assert counted == kept
 
     def recording(self, place: Place, kind: str) -> str:
         """The id that an answer names."""

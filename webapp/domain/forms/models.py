@@ -54,7 +54,7 @@ class Form(Content, Base):
     of the newest completed response. `response_count` counts completed responses,
     `answered_count` sessions with at least one answer, `started_count` all of them. `answer_bytes`
     is the size of the texts of all stored answers, superseded ones included, in UTF-8: each is
-    kept with the text of its question.
+    kept with the text of its question; and of the recordings that answers have.
     `frame_origins` are the origins that may show it in a frame, separated by spaces.
     `records_voice` and `transcriber` are what its creator was told when it was confirmed, or has
     agreed to since: whether people may speak, and which host writes it down ("" for none).

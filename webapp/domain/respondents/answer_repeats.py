@@ -5,7 +5,7 @@ import hashlib
 from sqlalchemy import String, bindparam, select, type_coerce
 
 from webapp.database import read_rows
-from webapp.domain.respondents.answer_statements import RECORDINGS_OF_QUESTION
+from webapp.domain.respondents.answer_statements import RECORDED, RECORDINGS_OF_QUESTION
 from webapp.domain.respondents.answer_writes import NewAnswer
 from webapp.domain.respondents.session_state import SessionState, recordings_of, refusal
 from webapp.domain.responses.models import Answer, count_bytes
@@ -88,6 +88,9 @@ def is_repeat(state: SessionState, answer: NewAnswer, *, form_bytes_max: int) ->
         _require_same(answer, *stored[0][:-1])
         return True
     size = count_bytes(answer.question_text, answer.answer_text)
+    if state.has_recordings:
+        place = recordings_of(state, answer.question_id)
+        size += read_rows(RECORDED, recording=answer.recording_id, **place)[0][0]
     if refused := refusal(state.form_id, more_bytes=size, form_bytes_max=form_bytes_max):
         raise refused
     if answer.recording_id:

@@ -7,6 +7,7 @@ recordings, form, counters.
 from functools import cache
 from typing import cast
 
+import sqlalchemy as sa
 from sqlalchemy import (
     BigInteger,
     Boolean,
@@ -14,6 +15,7 @@ from sqlalchemy import (
     Delete,
     FromClause,
     Insert,
+    Integer,
     Table,
     Update,
     and_,
@@ -24,6 +26,8 @@ from sqlalchemy import (
     false,
     func,
     insert,
+    literal_column,
+    null,
     or_,
     select,
     true,
@@ -76,13 +80,13 @@ _STAMP = (
     .values(last_stamp=next_stamp(_FORMS.c.last_stamp))
     .returning(_FORMS.c.last_stamp)
 )
-STAMP_ANSWER = _STAMP.where(
-    _FORMS.c.answer_bytes + bindparam("bytes") <= bindparam("most_bytes", type_=BigInteger)
-).values(
+_COUNTED = _STAMP.values(
     answered_count=_FORMS.c.answered_count + bindparam("first"),
     started_count=_FORMS.c.started_count + bindparam("started"),
-    answer_bytes=_FORMS.c.answer_bytes + bindparam("bytes"),
 )
+_MOST_BYTES = bindparam("most_bytes", type_=BigInteger)
+_FILLED = _FORMS.c.answer_bytes + bindparam("bytes")
+STAMP_ANSWER = _COUNTED.where(_FILLED <= _MOST_BYTES).values(answer_bytes=_FILLED)
 STAMP_COMPLETION = _STAMP.values(
     completed_stamp=next_stamp(_FORMS.c.last_stamp),
     response_count=_FORMS.c.response_count + 1,
@@ -104,7 +108,7 @@ COMPLETE = (
     # after the form was locked: a subscription that is stored meanwhile waits for that
     .returning(has_subscriptions(bindparam("form"), NOW))
 )
-SUPERSEDE = update(_ANSWERS).where(_ANSWERS.c.id == bindparam("earlier")).values(superseded=True)
+SUPERSEDE = update(_ANSWERS).where(_ANSWERS.c.id == bindparam("earlier")).values(superseded=true())
 _GIVEN = (
     "id",
     "form_id",
@@ -135,10 +139,25 @@ def _claimable(recordings: FromClause) -> ColumnElement[bool]:
 CLAIM_RECORDING = (
     update(_RECORDINGS)
     .where(*RECORDINGS_OF_QUESTION, _claimable(_RECORDINGS))
-    .values(answer_id=bindparam("id"), session_id=bindparam("session_id"), address_hash=None)
+    .values(answer_id=bindparam("id"), session_id=bindparam("session_id"), address_hash=null())
 )
 DELETE_RECORDINGS = delete(_RECORDINGS).where(*RECORDINGS_OF_QUESTION)
+TAKE_BACK = DELETE_RECORDINGS.returning(_RECORDINGS.c.size, _RECORDINGS.c.answer_id)
 DELETE_OTHER_RECORDINGS = DELETE_RECORDINGS.where(_RECORDINGS.c.id != bindparam("recording"))
+
+
+def _recorded(recordings: FromClause) -> ColumnElement[int]:
+    """Bytes of the recording that an answer claims, less those of the claimed one that it replaces.
+
+    recordings  those of its question
+    """
+    columns = recordings.c
+    is_ours, is_claimed = columns.id == bindparam("recording"), columns.answer_id.is_not(None)
+    change = sa.cast(is_ours, Integer) - sa.cast(is_claimed, Integer)
+    return func.coalesce(func.sum(columns.size * change), literal_column("0"))
+
+
+RECORDED = select(_recorded(_RECORDINGS)).where(*RECORDINGS_OF_QUESTION)
 
 
 def _session_insert() -> Insert:
@@ -173,16 +192,17 @@ def _insert_answer(stamp: ColumnElement[int], *sources: FromClause) -> Insert:
 ADD_ANSWER = _insert_answer(bindparam("stamp", type_=BigInteger))
 
 
-def _has_claimable(opened: FromClause) -> ColumnElement[bool]:
-    """Whether `:claims` recordings can be claimed, 1 or 0; locks those of the question."""
+def _heard(opened: FromClause) -> FromClause:
+    """How many recordings can be claimed, and the `bytes` they add; locks those of the question."""
     held = (
-        select(_RECORDINGS.c.id, _RECORDINGS.c.answer_id)
-        .where(opened.c.id.is_not(None), *RECORDINGS_OF_QUESTION)
+        select(_RECORDINGS.c.id, _RECORDINGS.c.answer_id, _RECORDINGS.c.size)
+        .join(opened, true())
+        .where(*RECORDINGS_OF_QUESTION)
         .with_for_update(of=_RECORDINGS)
-        .cte("held")
+        .cte("h")  # short, as psycopg keeps no statement of more than 4 KiB
     )
-    found = select(func.count()).select_from(held).where(_claimable(held)).scalar_subquery()
-    return found == bindparam("claims")
+    found = func.count().filter(_claimable(held))
+    return select(found.label("found"), _recorded(held).label("bytes")).cte("s")
 
 
 @cache
@@ -196,8 +216,13 @@ def answer_at_once(*, begins: bool, recordings: bool) -> Insert:
     recordings  there are some under the key of the session: one is claimed, the others go
     """
     opened = (_session_insert().returning(_SESSIONS.c.id) if begins else _HOLD).cte("opened")
-    stamp = STAMP_ANSWER.where(opened.c.id.is_not(None))
-    stamped = (stamp.where(_has_claimable(opened)) if recordings else stamp).cte("stamped")
+    stamp = STAMP_ANSWER
+    if recordings:
+        heard = _heard(opened)
+        filled = _FILLED + heard.c.bytes
+        stamp = _COUNTED.where(heard.c.found == bindparam("claims"), filled <= _MOST_BYTES)
+        stamp = stamp.values(answer_bytes=filled)
+    stamped = stamp.where(opened.c.id.is_not(None)).cte("stamped")
     taken = stamped.c.last_stamp.is_not(None)
     source = opened.outerjoin(stamped, true()) if begins else stamped
     changes: list[Insert | Update | Delete] = (

@@ -13,7 +13,7 @@ from webapp.domain.events.outbox import queue_deliveries
 from webapp.domain.follow_ups.asked import read_follow_ups
 from webapp.domain.forms.models import Form
 from webapp.domain.respondents.answer_repeats import is_repeat, is_unchanged, require_shown
-from webapp.domain.respondents.answer_statements import DELETE_RECORDINGS
+from webapp.domain.respondents.answer_statements import TAKE_BACK
 from webapp.domain.respondents.answer_writes import (
     NewAnswer,
     store_answer,
@@ -39,6 +39,7 @@ from webapp.domain.respondents.session_state import (
 )
 from webapp.domain.respondents.steps import Place, Step, next_open, steps_of
 from webapp.domain.responses.counters import QuestionCounts, count_questions
+from webapp.domain.responses.recordings import claimed_bytes
 from webapp.domain.shared.error_codes import PageCode
 from webapp.domain.shared.errors import Phrase, StateConflict
 from webapp.domain.shared.limits import FORM_BYTES_MAX
@@ -162,10 +163,13 @@ def _take_back(state: SessionState, step: Step) -> set[str]:
     if not step.asked and state.follow_up_mode != FollowUpMode.NONE:
         follow_ups = read_follow_ups(state.session_id)
         taken |= {each.id for each in follow_ups if each.parent_question_id == step.question_id}
+    freed = 0
     for question_id in sorted(taken):
         supersede(state.answered.get(question_id))
         if state.has_recordings:
-            execute(DELETE_RECORDINGS, **recordings_of(state, question_id))
+            freed += claimed_bytes(execute(TAKE_BACK, **recordings_of(state, question_id)))
+    if freed:
+        change_form(state.form_id, {"answer_bytes": Form.answer_bytes - freed})
     return taken
 
 

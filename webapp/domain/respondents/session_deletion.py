@@ -21,7 +21,7 @@ from webapp.domain.responses.counters import (
     count_questions,
 )
 from webapp.domain.responses.models import Answer, ResponseSession, stored_bytes
-from webapp.domain.responses.recordings import Recording
+from webapp.domain.responses.recordings import Recording, claimed_bytes
 from webapp.domain.shared.ownership import OF_SESSION, deletion_of
 from webapp.domain.shared.vocabulary import FormStatus, QuestionKind
 
@@ -44,7 +44,8 @@ def delete_sessions(form_id: str, sessions: Sequence[LeavingSession], *, now: da
     """
     ids = [each.session_id for each in sessions]
     reached, size = _reached(form_id, sessions, ids), stored_bytes(ids)
-    execute(delete(Recording).where(Recording.key_hash.in_(each.key_hash for each in sessions)))
+    recorded = delete(Recording).where(Recording.key_hash.in_(each.key_hash for each in sessions))
+    size += claimed_bytes(execute(recorded.returning(Recording.size, Recording.answer_id)))
     for owned in OF_SESSION:
         execute(deletion_of(owned, *ids))
     completed = {

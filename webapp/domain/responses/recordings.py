@@ -16,6 +16,7 @@ from sqlalchemy import (
     ColumnElement,
     ForeignKey,
     Index,
+    Row,
     String,
     Text,
     UniqueConstraint,
@@ -125,6 +126,11 @@ def attachments_of(answers: Iterable[GivenAnswer]) -> dict[str, AttachmentRow]:
     ids = spoken_ids(answers)
     rows = read_rows(_ATTACHMENTS, answers=ids) if ids else ()
     return {row.answer_id: AttachmentRow._make(row) for row in rows}
+
+
+def claimed_bytes(deleted: Iterable[Row[int, str | None]]) -> int:
+    """What recordings took of their form's `answer_bytes`; rows of their size and answer."""
+    return sum(row.size for row in deleted if row.answer_id)
 
 
 def find_attachment(form_id: str, attachment_id: str) -> AttachmentRow:
