@@ -31,6 +31,7 @@ from webapp.domain.responses.recordings import ObjectDeletion, Recording
 from webapp.domain.shared.errors import Outcome
 from webapp.domain.shared.limits import RECORDING_MAX_BYTES, RECORDINGS_MAX_BYTES
 from webapp.domain.voice.erasing import purge_unclaimed
+from webapp.domain.voice.room import Bounds
 from webapp.domain.voice.uploads import add_recording
 
 KEY = "a" * 32
@@ -72,13 +73,15 @@ def withdraw(form: Any) -> Call:
     return partial(withdraw_response, form.share_token, KEY, now=utc_now())
 
 
-def upload(form: Any, upload_key: str, size: int = 4000, *, position: int = 0) -> Call:
+def upload(
+    form: Any, upload_key: str, size: int = 4000, *, key: str = KEY, position: int = 0, **given: Any
+) -> Call:
     def run() -> Any:
         name = f"{form.id}/{secrets.token_hex(8)}.webm"
         sent = {"upload_key": upload_key, "object_key": name, "media_type": "audio/webm"}
         measured = {"size": size, "duration_ms": 1200}
         return add_recording(
-            form.share_token, KEY, position=position, **sent, **measured, now=utc_now()
+            form.share_token, key, position=position, **sent, **measured, **given, now=utc_now()
         ).object_key
 
     return run
@@ -266,8 +269,66 @@ def test_the_first_uploads_of_a_session_share_its_room(app: Flask) -> None:
         form = make_voice_form(questions=[f"What happened on day {n}?" for n in range(5)])
     uploads = [upload(form, f"{n}", RECORDING_MAX_BYTES, position=n) for n in range(5)]
     with each_statement(app, "before_cursor_execute", pause):
-        outcomes = together(app, map(outcome, uploads))
+        together(app, uploads)
 
-    assert outcomes.count("recordings_full") == 1
     with app.app_context():
         assert sum(db.session.scalars(select(Recording.size))) == RECORDINGS_MAX_BYTES
+
+
+@both_databases
+@pytest.mark.parametrize("shared", ["address", "form"])
+def test_first_uploads_of_many_sessions_share_the_room(app: Flask, shared: str) -> None:
+    """Of one address to several forms, or of several addresses to one form."""
+    size, bounds = RECORDING_MAX_BYTES, Bounds(12 * RECORDING_MAX_BYTES, 3 * RECORDING_MAX_BYTES)
+
+    def pause(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
+        if statement.startswith("INSERT INTO recordings"):
+            time.sleep(0.1)
+
+    with app.app_context():
+        forms = [make_voice_form() for _ in range(2 if shared == "address" else 1)]
+    uploads = [
+        upload(
+            forms[number % len(forms)],
+            "recorder-1",
+            size,
+            key=f"{number:x}" * 32,
+            address_hash="e" if shared == "address" else str(number),
+            bounds=bounds,
+        )
+        for number in range(12)
+    ]
+    with each_statement(app, "before_cursor_execute", pause):
+        stored = together(app, map(outcome, uploads))
+
+    with app.app_context():
+        kept = set(db.session.scalars(select(Recording.object_key)))
+        noted = set(db.session.scalars(select(ObjectDeletion.object_key)))
+    assert len(kept) == 3
+    assert kept | noted == set(stored)
+
+
+@both_databases
+@pytest.mark.parametrize("attempt", range(3))
+def test_an_upload_that_needs_room_takes_none_that_an_answer_claims(
+    app: Flask, form: Any, attempt: int
+) -> None:
+    bounds = Bounds(address=2 * RECORDING_MAX_BYTES)
+    with app.app_context():
+        made = [
+            make_recording(form, KEY, size=RECORDING_MAX_BYTES, address_hash="e") for _ in range(2)
+        ]
+        db.session.commit()
+    sent = {"key": "b" * 32, "address_hash": "e", "bounds": bounds}
+
+    answered, added = together(
+        app,
+        [
+            outcome(give(form, made[0], "Me")),
+            outcome(upload(form, "recorder-1", RECORDING_MAX_BYTES, **sent)),
+        ],
+    )
+
+    assert answered in {"1", "recording_unknown"}
+    assert added != "recordings_full"
+    assert check(app, form, made) == (made[0].id if answered == "1" else None)

@@ -160,12 +160,12 @@ def test_an_erasure_that_was_killed_halfway_is_done_again(
 
 
 @both_databases
-def test_unclaimed_recordings_go_after_a_day(
+def test_unclaimed_recordings_go_after_an_hour(
     recorded: Callable[..., Recording], clock: Clock
 ) -> None:
     old, young = (
-        recorded(created_at=clock.now - timedelta(hours=25)),
-        recorded(created_at=clock.now - timedelta(hours=23)),
+        recorded(created_at=clock.now - timedelta(minutes=61)),
+        recorded(created_at=clock.now - timedelta(minutes=59)),
     )
     keys = old.object_key, young.object_key
 
@@ -223,7 +223,7 @@ def test_a_server_erases_in_the_background(
             time.sleep(0.02)
 
     assert stored() == []
-    assert purge_unclaimed in background.PURGES
+    assert purge_unclaimed in background.EXPIRIES
     assert background.ERASE_SECONDS <= 30
     assert {
         background.ERASE_SECONDS: (erase_noted,),

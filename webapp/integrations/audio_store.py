@@ -20,6 +20,7 @@ from flask import Flask, current_app
 
 from webapp.config import Settings
 from webapp.data_folder import RECORDINGS, open_folder, spool_folder, sync
+from webapp.domain.voice.erasing import forget_objects, noted_objects
 
 if TYPE_CHECKING:
     from obstore.store import LocalStore, RetryConfig, S3Store
@@ -248,3 +249,15 @@ def init_app(app: Flask, config: Settings) -> None:
 def audio_store() -> AudioStore:
     """The store of the current application."""
     return cast(AudioStore, current_app.extensions["audio_store"])
+
+
+def erase_noted_objects() -> int:
+    """Erase objects whose row is gone, ERASED_AT_ONCE at most; how many.
+
+    A key is forgotten after its object is gone: killed between the two, the next call erases again.
+    Raises AudioStoreUnavailable.
+    """
+    if keys := noted_objects():
+        audio_store().delete(keys)
+        forget_objects(keys)
+    return len(keys)

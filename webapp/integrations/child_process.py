@@ -63,7 +63,7 @@ class ChildProcess:
         self._fixed = dict(fixed or {})
         self._turn = _Turn()
         self._places = threading.BoundedSemaphore(waiting + 1)
-        self._clients = _Clients(most=waiting * 3 // 4)
+        self._clients = Clients(most=waiting * 3 // 4)
         self._wait_seconds = wait_seconds
         self._running: _Running | None = None
 
@@ -175,7 +175,7 @@ class _Turn:
                 self._waiting.popleft().release()
 
 
-class _Clients:
+class Clients:
     """The turns of each client among their own requests, of which at most so many wait."""
 
     def __init__(self, most: int) -> None:

@@ -1,31 +1,24 @@
 """Erases objects of the audio store that nothing refers to, and finds recordings without one."""
 
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import islice
 
 from webapp.config import settings
 from webapp.data_folder import empty_spool
+from webapp.domain.shared.limits import UNREFERENCED_KEPT_SECONDS
 from webapp.domain.voice.erasing import (
     ERASED_AT_ONCE,
-    forget_objects,
-    noted_objects,
     object_keys,
-    unclaimed_before,
     without_row,
 )
-from webapp.integrations.audio_store import audio_store
+from webapp.integrations.audio_store import audio_store, erase_noted_objects
 
 
 def erase_noted(_now: datetime) -> Iterator[int]:
-    """Erase objects whose row is gone; yields how many, after each batch.
-
-    A key is forgotten after its object is gone: killed between the two, the next run erases again.
-    """
-    while keys := noted_objects():
-        audio_store().delete(keys)
-        forget_objects(keys)
-        yield len(keys)
+    """Erase objects whose row is gone; yields how many, after each batch."""
+    while erased := erase_noted_objects():
+        yield erased
 
 
 def erase_unreferenced(now: datetime) -> Iterator[int]:
@@ -33,7 +26,7 @@ def erase_unreferenced(now: datetime) -> Iterator[int]:
 
     Younger ones may belong to an upload or a restore that has not committed its rows.
     """
-    latest = unclaimed_before(now)
+    latest = now - timedelta(seconds=UNREFERENCED_KEPT_SECONDS)
     old = (each.key for each in audio_store().list_objects() if each.changed_at < latest)
     while batch := list(islice(old, ERASED_AT_ONCE)):
         if lost := without_row(batch):

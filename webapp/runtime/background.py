@@ -1,6 +1,6 @@
-"""Background work of a process: stores counts every second, ends expired subscriptions every
-minute, purges every hour; in threads beside, which a store of recordings that does not answer
-delays alone, erases recordings. Several processes may do so concurrently.
+"""Background work of a process: stores counts every second, ends expired subscriptions and
+unclaimed recordings every minute, purges every hour; in threads beside, which a store of recordings
+that does not answer delays alone, erases recordings. Several processes may do so concurrently.
 """
 
 import logging
@@ -43,7 +43,6 @@ PURGES: tuple[Purge, ...] = (
     purge_discarded,
     purge_dead,
     purge_expired_links,
-    purge_unclaimed,
     purge_settled,
     purge_ended,
 )
@@ -56,7 +55,7 @@ ERASURES: dict[float, tuple[Purge, ...]] = {
     ERASE_SECONDS: (erase_noted,),
     PURGE_SECONDS: (erase_unreferenced, erase_spooled),
 }
-EXPIRIES: tuple[Purge, ...] = (end_expired,)
+EXPIRIES: tuple[Purge, ...] = (end_expired, purge_unclaimed)
 EXPIRIES_WITHOUT_EVENTS: tuple[Purge, ...] = (*EXPIRIES, note_unqueued)
 
 log = logging.getLogger("askback.background")

@@ -57,8 +57,9 @@ class LimitSettings(BaseSettings):
     limit_form_bytes: Annotated[int, whole_number(1024**2, 1024**5)] = Field(
         1024**3,
         description="Bytes of answers that one form keeps, corrected ones included, each with "
-        "the text of its question; withdrawing gives them back. Its creator is told "
-        "from 80 % on, also where `WRITE_LIMITS` is off",
+        "the text of its question and its recording; withdrawing gives them back. Unclaimed "
+        "recordings take a quarter at most. From 80 % on its creator is told and people are told "
+        "to type, also where `WRITE_LIMITS` is off",
     )
     limit_sign_in_account: Rate = Field(
         "5/minute;20/hour",

@@ -42,6 +42,12 @@ class VoiceSettings(FollowUpSettings):
         description="Bytes that stay free on the disk of the data folder: where a recording would "
         "leave less, people are told to type",
     )
+    audio_unclaimed_bytes: Annotated[int, whole_number(25 * 1024**2, 1024**5)] = Field(
+        100 * 1024**2,
+        description="Bytes of recordings, each counted as 64 KiB at least, that one network "
+        "address may have uploaded and not made part of an answer: where one more finds no room, "
+        "the oldest of them are erased",
+    )
     transcriber: Annotated[str, choice(NOBODY, OPENAI, WHISPER)] = Field(
         NOBODY,
         description="Who writes down what people say: `openai` any service that understands "

@@ -8,16 +8,15 @@ from sqlalchemy import func, select, update
 
 from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_form, make_response
-from tests.voice.factories import make_recording, make_voice_form
+from tests.voice.factories import make_voice_form
 from webapp.database import db, utc_now
 from webapp.domain.deletion.form_trash import delete_form
 from webapp.domain.forms.models import Form, close_form
 from webapp.domain.respondents.answering import answer_question
 from webapp.domain.respondents.public_form import RecordingShown
 from webapp.domain.responses.models import ResponseSession
-from webapp.domain.responses.recordings import ObjectDeletion, Recording
+from webapp.domain.responses.recordings import Recording
 from webapp.domain.shared.errors import Outcome
-from webapp.domain.shared.limits import RECORDING_MAX_BYTES, RECORDINGS_MAX_BYTES
 from webapp.domain.shared.secrets import token_hash
 from webapp.domain.shared.vocabulary import TranscriptState
 from webapp.domain.voice.uploads import (
@@ -197,25 +196,3 @@ def test_a_form_that_records_nothing_takes_no_upload(app_context: None, *, text_
 
     assert refused(check_upload, form.share_token, KEY, 0) == "voice_unavailable"
     assert refused(add, form) == "voice_unavailable"
-
-
-def test_recordings_of_a_session_have_a_limit(form: Any) -> None:
-    for _ in range(RECORDINGS_MAX_BYTES // RECORDING_MAX_BYTES):
-        add(form, position=1, size=RECORDING_MAX_BYTES)
-
-    assert refused(add, form, size=1) == "recordings_full"
-    assert add(form, "b" * 32, size=1)
-
-
-def test_beyond_the_limit_other_uploads_of_the_question_go(form: Any) -> None:
-    make_answer(form, KEY, position=1)
-    for position in (0, 0, 1, 1):
-        make_recording(form, KEY, position, size=RECORDING_MAX_BYTES)
-    db.session.commit()
-
-    added = add(form, size=RECORDING_MAX_BYTES)
-
-    kept = list(db.session.scalars(select(Recording.id).where(Recording.size > 1)))
-    assert len(kept) == 3
-    assert added.id in kept
-    assert count(ObjectDeletion) == 2

@@ -119,9 +119,17 @@ def _require_uploaded(state: SessionState, answer: NewAnswer) -> None:
     """Raise InvalidInput if its recording is not there, or of another session or question."""
     place = recordings_of(state, answer.question_id)
     if not read_rows(_UPLOADED, recording=answer.recording_id, **place):
-        raise InvalidInput(
-            PageCode.RECORDING_UNKNOWN,
-            Phrase("The recording is not here any more."),
-            Phrase("Record again, or type your answer."),
-            field="recording",
-        )
+        raise recording_gone()
+
+
+def recording_gone() -> InvalidInput:
+    """The refusal of a recording that is not there, most often because it waited for too long."""
+    return InvalidInput(
+        PageCode.RECORDING_UNKNOWN,
+        Phrase("We are sorry: your recording is not here any more."),
+        Phrase(
+            "One is kept for an hour until you continue, less while many people record. "
+            "Please record again, or type your answer. Everything you saved is safe."
+        ),
+        field="recording",
+    )

@@ -41,14 +41,10 @@ class Backlog(NamedTuple):
 
 
 def purge_unclaimed(now: datetime) -> Iterator[int]:
-    """Delete recordings that no answer claimed for a day; yields how many each transaction did."""
-    which = and_(Recording.answer_id.is_(None), Recording.created_at < unclaimed_before(now))
+    """Delete recordings that no answer claimed for an hour; yields how many at a time."""
+    before = now - timedelta(seconds=UNCLAIMED_KEPT_SECONDS)
+    which = and_(Recording.answer_id.is_(None), Recording.created_at < before)
     return delete_in_batches(_RECORDINGS, which)
-
-
-def unclaimed_before(now: datetime) -> datetime:
-    """What is older and belongs to nothing is erased."""
-    return now - timedelta(seconds=UNCLAIMED_KEPT_SECONDS)
 
 
 def noted_objects() -> list[str]:

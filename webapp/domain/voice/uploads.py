@@ -14,13 +14,12 @@ from webapp.database import (
     execute,
     insert_into,
     new_id,
-    on_sqlite,
     read_rows,
     to_millis,
     write_transaction,
 )
 from webapp.domain.forms.models import Form, shared_form
-from webapp.domain.respondents.answer_statements import DELETE_RECORDINGS, RECORDINGS_OF_QUESTION
+from webapp.domain.respondents.answer_statements import RECORDINGS_OF_QUESTION
 from webapp.domain.respondents.public_form import SHOWN_COLUMNS, RecordingShown
 from webapp.domain.respondents.session_state import (
     not_open,
@@ -33,9 +32,9 @@ from webapp.domain.responses.cursor import NOW
 from webapp.domain.responses.recordings import Recording
 from webapp.domain.shared.error_codes import PageCode
 from webapp.domain.shared.errors import InvalidInput, Phrase
-from webapp.domain.shared.limits import RECORDINGS_MAX_BYTES
 from webapp.domain.shared.secrets import token_hash
 from webapp.domain.shared.vocabulary import FormStatus, TranscriptState
+from webapp.domain.voice.room import Bounds, Upload, make_room
 
 
 class UploadPlace(NamedTuple):
@@ -66,10 +65,6 @@ _GIVEN = (
     "duration_ms",
     "address_hash",
 )
-# of the whole session: it may have no row yet that could be locked
-_LOCK_SESSION = select(func.pg_advisory_xact_lock(func.hashtextextended(bindparam("key_hash"), 0)))
-_BYTES = select(func.coalesce(func.sum(_TABLE.c.size), 0)).where(_OF_KEY)
-_DELETE_UNCLAIMED = DELETE_RECORDINGS.where(_TABLE.c.answer_id.is_(None))
 
 
 @built_once
@@ -133,6 +128,14 @@ def find_recording(share_token: str, session_key: str, recording_id: str) -> Rec
     return RecordingShown._make(found[0]) if found else None
 
 
+def prepare_room(
+    place: UploadPlace, size: int, *, address_hash: str | None, bounds: Bounds
+) -> None:
+    """Make room before the object is stored; `add_recording` looks again. As `make_room`."""
+    with write_transaction():
+        make_room(Upload(place.form_id, place.key_hash, address_hash, size), bounds)
+
+
 def add_recording(  # noqa: PLR0913 - a value of the row each
     share_token: str,
     session_key: str,
@@ -147,6 +150,7 @@ def add_recording(  # noqa: PLR0913 - a value of the row each
     follow_up: int = 0,
     told: str | None = None,
     address_hash: str | None = None,
+    bounds: Bounds | None = None,
 ) -> RecordingShown:
     """Store the row of an object that is in the audio store; its type and measures are ours.
 
@@ -164,7 +168,7 @@ def add_recording(  # noqa: PLR0913 - a value of the row each
         place = check_upload(share_token, session_key, position, follow_up)
         if stored := find_upload(place, upload_key):
             return stored
-        _make_room(place, size)
+        make_room(Upload(place.form_id, place.key_hash, address_hash, size), bounds or Bounds())
         values = {"upload_key": upload_key, "object_key": object_key, "media_type": media_type}
         measured = {"size": size, "duration_ms": duration_ms}
         keys = {"id": new_id("att"), "told": told, "now": to_millis(now)}
@@ -173,30 +177,6 @@ def add_recording(  # noqa: PLR0913 - a value of the row each
         if stored := find_upload(place, upload_key):
             return stored
         raise refusal(place.form_id) or _key_of_another_question()
-
-
-def _make_room(place: UploadPlace, size: int) -> None:
-    """Let other uploads of the question go if the session's recordings take too much room.
-
-    Uploads of one session at the same moment wait for each other here: each counts the others.
-    """
-    if not on_sqlite():  # which has one writer at a time
-        execute(_LOCK_SESSION, key_hash=place.key_hash)
-    if _fits(place, size):
-        return
-    execute(_DELETE_UNCLAIMED, **place._asdict())
-    if not _fits(place, size):
-        raise InvalidInput(
-            PageCode.RECORDINGS_FULL,
-            Phrase("There is no room for more recordings in this response."),
-            Phrase("Type your answer. What you recorded before is safe."),
-            field="audio",
-        )
-
-
-def _fits(place: UploadPlace, size: int) -> bool:
-    stored: int = execute(_BYTES, key_hash=place.key_hash).scalar_one()
-    return stored + size <= RECORDINGS_MAX_BYTES
 
 
 def _key_of_another_question() -> InvalidInput:

@@ -1,6 +1,7 @@
 """Taking an uploaded recording: its bounds, its type, its length, room for it; object, then row."""
 
 import secrets
+import time
 from contextlib import suppress
 from pathlib import Path
 from shutil import copyfile
@@ -10,13 +11,21 @@ from typing import NamedTuple
 from werkzeug.datastructures import FileStorage
 
 from jobs.queue import hand_over_recordings
+from webapp.config import settings
 from webapp.data_keys import address_hash
 from webapp.database import release_connections, utc_now
 from webapp.domain.respondents.steps import Place
 from webapp.domain.shared.error_codes import PageCode
 from webapp.domain.shared.errors import InvalidInput, Outcome, Phrase
 from webapp.domain.shared.limits import RECORDING_MAX_BYTES, RECORDING_MAX_SECONDS
-from webapp.domain.voice.uploads import UploadPlace, add_recording, check_upload, find_upload
+from webapp.domain.voice.room import Bounds
+from webapp.domain.voice.uploads import (
+    UploadPlace,
+    add_recording,
+    check_upload,
+    find_upload,
+    prepare_room,
+)
 from webapp.integrations.audio_inspection import (
     HEAD_BYTES,
     WAV,
@@ -27,7 +36,8 @@ from webapp.integrations.audio_inspection import (
     sniff,
     to_pcm,
 )
-from webapp.integrations.audio_store import AudioStoreUnavailable, audio_store
+from webapp.integrations.audio_store import AudioStoreUnavailable, audio_store, erase_noted_objects
+from webapp.integrations.child_process import WAIT_SECONDS, WAITING, Clients
 from webapp.pages.respondent.form_data import FormData
 from webapp.pages.respondent.visit import Visit
 from webapp.web.form_body_limits import UploadedFile
@@ -38,6 +48,7 @@ TOO_LARGE = Phrase(
     "The recording is larger than %(limit)s MiB.", limit=RECORDING_MAX_BYTES // 1024**2
 )
 NO_ROOM = Phrase("This server has no room for recordings just now.")
+_AT_ONCE = Clients(most=WAITING * 3 // 4)  # one upload of each network address
 # of what the server does not even read
 WORDS_IN_BROWSER = Phrase(
     "Nothing was saved. Press Back in your browser: your words are still there. Choose another "
@@ -62,9 +73,11 @@ def store_recording(visit: Visit, posted: FormData, *, at: Place, file: FileStor
               `recording_no_room`; AudioBusy, AudioStoreUnavailable, OSError; nothing is stored then
     """
     place = check_upload(visit.form.share_token, posted.session_key, at.number - 1, at.follow_up)
-    if not find_upload(place, posted.recording_key):
-        release_connections()  # for as long as the child looks and the store takes
-        _store(visit, posted, place, at, _measure(file))
+    until = time.monotonic() + WAIT_SECONDS
+    with _AT_ONCE.turn(client_network(), until):  # so that little is in flight beside its bounds
+        if not find_upload(place, posted.recording_key):
+            release_connections()  # for as long as the child looks and the store takes
+            _store(visit, posted, place, at, _measure(file))
 
 
 def _store(visit: Visit, posted: FormData, place: UploadPlace, at: Place, file: _Measured) -> None:
@@ -76,6 +89,10 @@ def _store(visit: Visit, posted: FormData, place: UploadPlace, at: Place, file: 
             NO_ROOM,
             Phrase("Nothing you typed is lost. Type your answer instead."),
         )
+    source = address_hash(client_network())
+    prepare_room(place, file.size, address_hash=source, bounds=upload_bounds())
+    _erase()
+    release_connections()
     key = f"{place.form_id}/{secrets.token_hex(16)}.{file.audio.extension}"
     store.put(key, file.path)
     try:
@@ -91,19 +108,27 @@ def _store(visit: Visit, posted: FormData, place: UploadPlace, at: Place, file: 
             duration_ms=file.duration_ms,
             now=utc_now(),
             told=posted.transcriber,
-            address_hash=address_hash(client_network()),
+            address_hash=source,
+            bounds=upload_bounds(),
         )
     except Outcome:
         _erase(key)
         raise
-    if stored.object_key != key:
-        _erase(key)
+    _erase(*({key} - {stored.object_key}))
     hand_over_recordings([stored.id])
 
 
-def _erase(key: str) -> None:
-    with suppress(AudioStoreUnavailable):  # objects without a row go after a day
-        audio_store().delete([key])
+def upload_bounds() -> Bounds:
+    """Those of unclaimed recordings."""
+    return Bounds(settings().limit_form_bytes, settings().audio_unclaimed_bytes)
+
+
+def _erase(*keys: str) -> None:
+    """Erase objects without a row, and those of the rows that made room."""
+    with suppress(AudioStoreUnavailable):  # they go later then
+        if keys:
+            audio_store().delete(keys)
+        erase_noted_objects()
 
 
 def _measure(file: FileStorage | None) -> _Measured:

@@ -5,16 +5,21 @@ loses nothing. Scripts get the region `recorder` alone, unless another page take
 """
 
 from http import HTTPStatus
+from typing import Any
 
 from flask import Blueprint, Response, abort, g, request
 from werkzeug.exceptions import RequestEntityTooLarge
 
 from webapp.config import settings
+from webapp.domain.respondents.answer_repeats import recording_gone
 from webapp.domain.respondents.steps import Place
+from webapp.domain.shared.limits import ANSWER_BODY_MAX_BYTES
 from webapp.domain.shared.vocabulary import TranscriptState
+from webapp.domain.voice.room import FULL_FORM, may_have_room
 from webapp.domain.voice.uploads import find_recording
 from webapp.integrations.audio_inspection import AudioBusy
 from webapp.integrations.audio_store import AudioStoreUnavailable, audio_store
+from webapp.integrations.child_process import ChildBusy
 from webapp.pages.error_pages import Problem, problem
 from webapp.pages.filters import translated
 from webapp.pages.fragments import nothing_new, wants_fragment
@@ -25,6 +30,7 @@ from webapp.pages.respondent.recordings import (
     TOO_LARGE,
     WORDS_IN_BROWSER,
     store_recording,
+    upload_bounds,
 )
 from webapp.pages.respondent.session_cookie import remembered_key
 from webapp.pages.respondent.visit import find_form, posted_visit
@@ -37,13 +43,23 @@ bp = Blueprint("voice", __name__, url_prefix="/r/<share_token>")
 # The session key in the body, which no other site can know, is the proof of intent
 csrf.exempt(bp)
 error_handling.add_error_handlers(bp)
-for away in (AudioStoreUnavailable, AudioBusy, OSError):
+for away in (AudioStoreUnavailable, AudioBusy, ChildBusy, OSError):
     bp.register_error_handler(away, error_handling.recording_not_taken)
 _limit_looks = limiter.shared_limit(
     lambda: settings().limit_transcript_session,
     "transcripts",
     key_func=error_handling.session_or_network,
 )
+
+
+@bp.url_value_preprocessor
+def require_room(endpoint: str | None, values: dict[str, Any] | None) -> None:
+    """Refuse a recording for which its form has no room before anything of the body is read."""
+    if endpoint != "voice.upload" or not values:
+        return
+    size = (request.content_length or 0) - ANSWER_BODY_MAX_BYTES
+    if size > 0 and not may_have_room(values["share_token"], size, upload_bounds()):
+        raise RequestEntityTooLarge(FULL_FORM)
 
 
 @bp.post("/q/<int:number>/recording", defaults={"follow_up": 0})
@@ -68,6 +84,8 @@ def look(share_token: str, number: int, follow_up: int) -> Response:
     place = Place(number, follow_up)
     recording = visit.recording(place)
     if not wants_fragment():
+        if posted.recording and recording is None:
+            raise recording_gone()
         return rendering.render_instead(visit, unsent_text=posted.answer) or rendering.question(
             visit, place, text=posted.answer
         )
@@ -93,9 +111,13 @@ def hand_back(share_token: str, recording_id: str) -> Response:
 
 
 @bp.errorhandler(RequestEntityTooLarge)
-def too_large(_error: RequestEntityTooLarge) -> Response:
-    """Beyond what the server reads of a request, or than its disk takes: nothing of it is known."""
+def too_large(error: RequestEntityTooLarge) -> Response:
+    """Beyond what the server reads of a request, or than its disk or form takes: nothing of it is
+    known.
+    """
     reason = TOO_LARGE if audio_store().has_room(0) else NO_ROOM
+    if error.description == FULL_FORM:
+        reason = FULL_FORM
     what = Problem(translated(reason), translated(WORDS_IN_BROWSER))
     return problem(what, HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
 

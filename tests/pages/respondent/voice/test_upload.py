@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
-from sqlalchemy import select, update
+from sqlalchemy import delete, select, update
 
 from tests.pages.respondent.voice.conftest import CHECKED, Speaker, kept, new_key, objects
 from tests.pages.respondent_client import box, heading, hidden, stored, texts
@@ -17,7 +17,9 @@ from tests.voice.audio_files import MEDIA_TYPES, NOT_PLAIN, not_plain, recording
 from webapp.database import db
 from webapp.domain.forms.models import Form
 from webapp.domain.responses.models import Answer
-from webapp.domain.shared.limits import UPLOAD_FILES_MAX
+from webapp.domain.responses.recordings import Recording
+from webapp.domain.shared.limits import ANSWER_BODY_MAX_BYTES, UPLOAD_FILES_MAX
+from webapp.domain.voice.erasing import noted_objects
 from webapp.integrations.audio_inspection import WAV, inspect
 from webapp.integrations.audio_store import audio_store
 from webapp.pages.respondent import recordings
@@ -61,6 +63,68 @@ def test_the_address_that_sent_it_is_kept_as_a_keyed_hash(
     known = sha256(b"2001:db8:1:2::/64").hexdigest()
     assert re.fullmatch("[0-9a-f]{64}", first)
     assert first != known
+
+
+def test_room_is_made_of_what_the_same_address_did_not_use(
+    app: Flask, form: Any, speaker: Speaker
+) -> None:
+    speaker.upload()
+    [first] = kept(app)
+    with app.app_context():
+        most = app.config["SETTINGS"].audio_unclaimed_bytes
+        db.session.execute(update(Recording).values(size=most))
+        db.session.commit()
+    other = app.test_client()
+
+    page = Speaker(other, form.share_token, other.get(f"/r/{form.share_token}")).upload()
+
+    [second] = kept(app)
+    assert (page.status_code, second.id != first.id) == (200, True)
+    assert objects(app) == {second.object_key}
+    with app.app_context():
+        assert noted_objects() == []
+
+
+def test_a_recording_that_had_to_go_is_said_and_made_again(app: Flask, speaker: Speaker) -> None:
+    speaker.upload(answer="My words")
+    with app.app_context():
+        db.session.execute(delete(Recording))
+        db.session.commit()
+
+    looked = speaker.post("/q/1/transcript", answer="My words", recording="att_1")
+    page = speaker.go_on(1, "My words", recording="att_1")
+
+    for each in (looked, page):
+        assert (each.status_code, box(each)) == (422, "My words")
+        assert "your recording is not here any more" in each.text
+        assert "Please record again" in each.text
+    assert stored(app) == (0, 0)
+    speaker.upload(answer="My words")
+    assert heading(speaker.go_on(1, "My words")) == "What went wrong?"
+
+
+@pytest.mark.parametrize("is_read", [True, False])
+def test_a_form_without_room_for_recordings_takes_words(
+    app: Flask, speaker: Speaker, *, is_read: bool
+) -> None:
+    """A large one is refused before it is read."""
+    most = app.config["SETTINGS"].limit_form_bytes
+    with app.app_context():
+        db.session.execute(update(Form).values(answer_bytes=most * 8 // 10))
+        db.session.commit()
+    shown, unread = speaker.page, {"data": b" " * (ANSWER_BODY_MAX_BYTES + 2)}
+    where, kind = f"/r/{speaker.share_token}/q/1/recording", "multipart/form-data; boundary=a"
+
+    if is_read:
+        page = speaker.upload(answer="My words")
+    else:
+        page = speaker.client.post(where, content_type=kind, **unread)
+
+    assert "This form has no room for more recordings." in page.text
+    assert page.status_code == (422 if is_read else 413)
+    assert (kept(app), objects(app)) == ([], set())
+    speaker.page = shown
+    assert heading(speaker.go_on(1, "My words")) == "What went wrong?"
 
 
 @pytest.mark.parametrize("kind", ["webm", "mp4", "m4a", "ogg", "wav", "mp3"])

@@ -1,0 +1,168 @@
+"""Room for uploads: what is bounded, what goes for it, and who is refused."""
+
+import secrets
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy import select, update
+
+from tests.databases import both_databases
+from tests.voice.factories import make_recording, make_spoken_answer, make_voice_form
+from webapp.database import db, utc_now
+from webapp.domain.forms.models import Form
+from webapp.domain.responses.recordings import ObjectDeletion, Recording
+from webapp.domain.shared.errors import InvalidInput
+from webapp.domain.shared.limits import RECORDING_COUNTED_BYTES, RECORDINGS_MAX_BYTES
+from webapp.domain.voice.room import Bounds, may_have_room
+from webapp.domain.voice.uploads import add_recording
+
+KEY, OTHER = "a" * 32, "b" * 32
+MIB = 1024**2
+HERE, THERE = "1" * 64, "2" * 64
+FORM_BYTES = 80 * MIB  # takes 20 MiB of unclaimed recordings
+BOUNDS = Bounds(FORM_BYTES, 12 * MIB)
+
+pytestmark = [both_databases, pytest.mark.usefixtures("app_context")]
+
+
+@pytest.fixture
+def form(app_context: None) -> Any:
+    return make_voice_form()
+
+
+def waiting(form: Any, minutes: int, mib: int, source: str | None = HERE, **given: Any) -> str:
+    """An unclaimed recording of that age and size, by id."""
+    made = make_recording(
+        form,
+        given.pop("key", secrets.token_urlsafe(24)),
+        size=mib * MIB,
+        address_hash=source,
+        created_at=utc_now() - timedelta(minutes=minutes),
+        **given,
+    )
+    db.session.commit()
+    return made.id
+
+
+def add(form: Any, mib: int, source: str = HERE, *, key: str = KEY, size: int = 0) -> str:
+    """Upload one more."""
+    return add_recording(
+        form.share_token,
+        key,
+        position=0,
+        upload_key=secrets.token_urlsafe(16),
+        object_key=f"{form.id}/{secrets.token_hex(8)}.webm",
+        media_type="audio/webm",
+        size=size or mib * MIB,
+        duration_ms=1200,
+        address_hash=source,
+        bounds=BOUNDS,
+        now=utc_now(),
+    ).id
+
+
+def fill(form: Any, size: int) -> None:
+    db.session.execute(update(Form).where(Form.id == form.id).values(answer_bytes=size))
+    db.session.commit()
+
+
+def kept() -> set[str]:
+    return set(db.session.scalars(select(Recording.id)))
+
+
+def is_refused(form: Any, mib: int, **given: Any) -> bool:
+    """Whether it is refused for want of room; then nothing has gone."""
+    before = kept()
+    with pytest.raises(InvalidInput) as caught:
+        add(form, mib, **given)
+    db.session.rollback()
+    assert kept() == before
+    return caught.value.code == "recordings_full"
+
+
+def test_the_oldest_of_the_same_address_go(form: Any) -> None:
+    elsewhere = make_voice_form()
+    old, middle = waiting(elsewhere, 30, 3), waiting(form, 20, 4)
+    young, other = waiting(form, 10, 5), waiting(form, 50, 1, THERE)
+
+    added = add(form, 3)
+
+    assert kept() == {middle, young, other, added}
+    added_too = add(form, 9, key=OTHER)
+    assert kept() == {other, added, added_too}
+    assert old not in kept()
+    assert len(set(db.session.scalars(select(ObjectDeletion.object_key)))) == 3
+
+
+def test_of_a_form_those_of_the_address_with_most_of_them_go(form: Any) -> None:
+    first, second = waiting(form, 20, 5), waiting(form, 10, 5)
+    honest, other = waiting(form, 50, 1, THERE), waiting(form, 40, 9, "3" * 64)
+
+    added = add(form, 4, "4" * 64)
+
+    assert kept() == {second, honest, other, added}
+    assert first not in kept()
+
+
+def test_of_equal_shares_the_oldest_goes(form: Any) -> None:
+    made = [waiting(form, minutes, 5, str(minutes)) for minutes in (10, 40, 30, 20)]
+
+    added = add(form, 5)
+
+    assert kept() == {made[0], made[2], made[3], added}
+
+
+def test_recordings_of_before_the_upgrade_go_like_those_of_one_address(form: Any) -> None:
+    old = waiting(form, 50, 10, None)
+    young = waiting(form, 5, 9, None)
+
+    added = add(form, 2)
+
+    assert kept() == {young, added}
+    assert old not in kept()
+
+
+def test_however_short_each_counts_for_a_certain_size(form: Any) -> None:
+    most = BOUNDS.address // RECORDING_COUNTED_BYTES
+    made = [waiting(form, 40 - number % 2, 0) for number in range(most)]
+
+    added = add(form, 0, size=1)
+
+    assert len(kept()) == most
+    assert kept() < {*made, added}
+    assert made[0] not in kept()
+
+
+def test_claimed_recordings_never_go(form: Any) -> None:
+    claimed = make_spoken_answer(form, OTHER, size=60 * MIB).id
+    unclaimed = waiting(form, 30, 4)
+
+    assert is_refused(form, 5)
+    assert add(form, 3)
+    assert claimed in kept()
+    assert unclaimed not in kept()
+
+
+@pytest.mark.parametrize(("mib", "refused"), [(3, False), (5, True)])
+def test_recordings_leave_the_rest_of_the_form_to_words(
+    form: Any, mib: int, *, refused: bool
+) -> None:
+    fill(form, 60 * MIB)
+
+    assert may_have_room(form.share_token, mib * MIB, BOUNDS) is not refused
+    if refused:
+        assert is_refused(form, mib)
+    else:
+        assert add(form, mib)
+
+
+def test_one_session_keeps_so_much_and_its_unclaimed_ones_go_first(form: Any) -> None:
+    make_spoken_answer(form, KEY, size=RECORDINGS_MAX_BYTES - 4 * MIB)
+    fill(form, 0)
+    old, young = waiting(form, 30, 2, key=KEY), waiting(form, 20, 2, key=KEY)
+
+    assert is_refused(form, 5)
+    added = add(form, 2)
+
+    assert {old, young, added} & kept() == {young, added}

@@ -1,0 +1,148 @@
+"""Room for uploads: the oldest that no answer has claimed go before anybody is refused.
+
+Session keys are free, so unclaimed recordings are bounded by network address and by form, too.
+"""
+
+from typing import NamedTuple, cast
+
+from sqlalchemy import (
+    Select,
+    String,
+    Table,
+    bindparam,
+    case,
+    delete,
+    func,
+    select,
+)
+
+from webapp.database import among, execute, on_sqlite, read_rows
+from webapp.domain.forms.models import Form, shared_form
+from webapp.domain.responses.recordings import Recording
+from webapp.domain.shared.error_codes import PageCode
+from webapp.domain.shared.errors import InvalidInput, Phrase
+from webapp.domain.shared.limits import (
+    FORM_BYTES_MAX,
+    FORM_TOLD_PERCENT,
+    RECORDING_COUNTED_BYTES,
+    RECORDING_MAX_BYTES,
+    RECORDINGS_MAX_BYTES,
+    UNCLAIMED_BYTES_MAX,
+    UNCLAIMED_FORM_PERCENT,
+)
+
+FULL_FORM = Phrase("This form has no room for more recordings.")
+FULL_SESSION = Phrase("There is no room for more recordings in this response.")
+
+
+class Bounds(NamedTuple):
+    """Bytes of all that one form keeps, and of the unclaimed recordings of one address."""
+
+    form: int = FORM_BYTES_MAX
+    address: int = UNCLAIMED_BYTES_MAX
+
+
+class Upload(NamedTuple):
+    """What needs room; `size` in bytes."""
+
+    form_id: str
+    key_hash: str
+    address_hash: str | None
+    size: int
+
+
+def may_have_room(share_token: str, size: int, bounds: Bounds) -> bool:
+    """False where a form has no room for a recording of this size, whatever may go for it."""
+    found = read_rows(_FILLED_BY_LINK, share_token=share_token)
+    return not found or size <= _unclaimed_max(found[0].answer_bytes, bounds)
+
+
+def make_room(upload: Upload, bounds: Bounds) -> None:
+    """Delete unclaimed recordings until there is room for the row of one more.
+
+    Those of the same session, of the same address, and of the form, where the address that has
+    most of them gives way. Uploads at the same moment wait for each other: each counts the others.
+    The caller commits.
+
+    raises  InvalidInput `recordings_full`
+    """
+    named = upload._asdict()
+    if not on_sqlite():  # which has one writer at a time
+        execute(_LOCK, **named)
+    _shrink(_OF_SESSION, RECORDINGS_MAX_BYTES, FULL_SESSION, named)
+    _shrink(_OF_ADDRESS, bounds.address, FULL_FORM, named)
+    filled: int = execute(_FILLED, **named).scalar_one()
+    _shrink(_OF_FORM, _unclaimed_max(filled, bounds), FULL_FORM, named)
+
+
+class _Scope(NamedTuple):
+    """Recordings that share a bound: how much they take, and which may go, in their order."""
+
+    taken: Select[int]
+    free: Select[str, int]
+
+
+def _shrink(scope: _Scope, most: int, full: Phrase, named: dict[str, str | int | None]) -> None:
+    taken: int = execute(scope.taken, **named).scalar_one()
+    excess = taken + max(cast(int, named["size"]), RECORDING_COUNTED_BYTES) - most
+    gone = []
+    for row in execute(scope.free, **named) if excess > 0 else ():
+        if excess > 0:
+            gone.append(row.id)
+            excess -= row.counted
+    if excess > 0:
+        raise InvalidInput(
+            PageCode.RECORDINGS_FULL,
+            full,
+            Phrase("Type your answer. What you recorded before is safe."),
+            field="audio",
+        )
+    if gone:
+        execute(_DELETE, gone=gone)
+
+
+def _unclaimed_max(answer_bytes: int, bounds: Bounds) -> int:
+    """How much the unclaimed recordings of a form may take; the rest of it is for words."""
+    left = bounds.form * FORM_TOLD_PERCENT // 100 - answer_bytes
+    return min(left, bounds.form * UNCLAIMED_FORM_PERCENT // 100)
+
+
+_R = cast(Table, Recording.__table__).c
+_COUNTED = case((_R.size < RECORDING_COUNTED_BYTES, RECORDING_COUNTED_BYTES), else_=_R.size)
+_SUM = select(func.coalesce(func.sum(_COUNTED), 0))
+_IS_FREE = _R.answer_id.is_(None)
+
+
+def _scope(name: str, *, claimed: bool = False) -> _Scope:
+    """The recordings that have the same value in this column; `claimed` ones count, too."""
+    ours = _R[name] == bindparam(name)
+    shares = (
+        select(_R.id, func.sum(_COUNTED).over(partition_by=_R.address_hash).label("share"))
+        .where(ours, _IS_FREE)
+        .subquery()
+    )
+    free = (
+        select(_R.id, _COUNTED.label("counted"))
+        .join(shares, shares.c.id == _R.id)
+        .where(_IS_FREE)
+        .order_by(shares.c.share.desc(), _R.created_at, _R.id)
+        .limit(RECORDING_MAX_BYTES // RECORDING_COUNTED_BYTES + 1)
+        # an answer may be claiming some
+        .with_for_update(of=cast(Table, Recording.__table__), skip_locked=True)
+    )
+    return _Scope(_SUM.where(ours) if claimed else _SUM.where(ours, _IS_FREE), free)
+
+
+_OF_SESSION = _scope("key_hash", claimed=True)
+_OF_ADDRESS = _scope("address_hash")
+_OF_FORM = _scope("form_id")
+_DELETE = delete(Recording).where(among(Recording.id, "gone"), Recording.answer_id.is_(None))
+_FILLED = select(Form.answer_bytes).where(Form.id == bindparam("form_id"))
+_FILLED_BY_LINK = select(Form.answer_bytes).where(shared_form(bindparam("share_token")))
+# in this order; a session may have no row yet that could be locked
+_LOCK = select(
+    *(
+        func.pg_advisory_xact_lock(func.hashtextextended(bindparam(name, type_=String), number))
+        for number, name in ((2, "address_hash"), (1, "form_id"), (0, "key_hash"))
+    )
+)
