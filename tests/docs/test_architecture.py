@@ -44,6 +44,7 @@ ASKED = (
     "check of a bearer token",
     "content security policy",
     "a long wait",
+    "ambiguous HTTP request",
     "told that a form has changed",
     "page that keeps an answer that could not be saved",
     "own-path rule after sign-in",

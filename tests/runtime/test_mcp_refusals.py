@@ -32,24 +32,6 @@ def refusal(answer: bytes) -> tuple[int, int]:
     return int(head.split()[1]), found["error"]["code"]
 
 
-@pytest.mark.parametrize(
-    ("sent", "status"),
-    [
-        (f"{POST}Content-Length: {MIB + 1}\r\n\r\n", 413),
-        (f"{POST}A: {'a' * 70_000}\r\n\r\n", 431),
-        (f"{POST}Content-Length: x\r\n\r\n", 400),
-        (f"{POST}Content-Length: 1\r\nContent-Length: 2\r\n\r\n", 400),
-        (f"{POST}Transfer-Encoding: gzip\r\n\r\n", 501),
-        (f"{POST}Transfer-Encoding: chunked\r\n\r\nz\r\n", 400),
-        ("POST  /mcp/app\r\n\r\n", 400),
-        ("POST /mcp/app/x?y HTTP/9.9\r\nno colon\r\n\r\n", 400),
-        ("GET http://127.0.0.1/mcp/app HTTP/1.1\r\nbroken\r\n\r\n", 400),
-    ],
-)
-def test_the_servers_own_refusals_are_json_rpc(served: Flask, sent: str, status: int) -> None:
-    assert refusal(exchange(served, sent.encode())) == (status, -32600)
-
-
 def test_nothing_of_a_chunked_body_is_read_beyond_its_limit(served: Flask) -> None:
     with connect(served) as connection:
         connection.sendall(f"{POST}Transfer-Encoding: chunked\r\n\r\n".encode())

@@ -3,9 +3,6 @@
 import pytest
 from flask.testing import FlaskClient
 
-from tests.serving import exchange, new_app, serving
-from webapp.config import Settings
-
 PAGE, API = "/docs/nowhere?a=b", "/api/nowhere"
 
 
@@ -75,43 +72,3 @@ def test_probes_may_use_any_host_name(client: FlaskClient) -> None:
 @pytest.mark.parametrize("path", ["/healthz/x", "/readyz/"])
 def test_what_is_no_probe_may_not(client: FlaskClient, path: str) -> None:
     assert ask(client, path, "10.0.0.7:8000") == (400, None)
-
-
-@pytest.mark.parametrize(
-    "host", [b"", b"Host:\r\n", b"Host: a\r\nHost: b\r\n", b"Host: \xff\r\n", b"Host: x:99999\r\n"]
-)
-def test_odd_host_headers_are_refused_over_the_wire(settings: Settings, host: bytes) -> None:
-    app = new_app(settings)
-    with serving(app):
-        answer = exchange(app, b"GET /api/forms HTTP/1.1\r\nConnection: close\r\n" + host + b"\r\n")
-
-    assert answer.startswith(b"HTTP/1.1 400 ")
-    assert b'"code":' in answer
-
-
-@pytest.mark.parametrize(
-    ("target", "header", "status"),
-    [
-        (b"http://evil.example/api/forms", None, b"400"),
-        (b"http://evil.example/login", None, b"400"),
-        (b"http://me@evil.example/api/forms", None, b"400"),
-        (b"/api/forms", b"evil.example", b"400"),
-        (b"{ours}/api/forms", None, b"401"),
-        (b"{ours}/api/forms", b"evil.example", b"401"),
-    ],
-)
-def test_an_absolute_target_names_the_host_and_not_the_header(
-    target: bytes, header: bytes | None, status: bytes, settings: Settings
-) -> None:
-    """RFC 9112 section 3.2.2."""
-    app = new_app(settings)
-    ours = app.config["SETTINGS"].public_url.encode()
-    host = header or ours.removeprefix(b"http://")
-    with serving(app):
-        answer = exchange(
-            app,
-            b"GET %b HTTP/1.1\r\nHost: %b\r\nConnection: close\r\n\r\n"
-            % (target.replace(b"{ours}", ours), host),
-        )
-
-    assert answer.startswith(b"HTTP/1.1 %b " % status), answer

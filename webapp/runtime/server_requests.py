@@ -3,24 +3,42 @@
 import logging
 import re
 from copy import copy
+from http import HTTPStatus
 from pathlib import Path
 from shutil import disk_usage
 from tempfile import TemporaryFile
 
 from waitress.adjustments import Adjustments
 from waitress.buffers import FileBasedBuffer, OverflowableBuffer, ReadOnlyFileBasedBuffer
-from waitress.parser import HTTPRequestParser
+from waitress.parser import (
+    HTTPRequestParser,
+    ParsingError,
+    TransferEncodingNotImplemented,
+)
+from waitress.receiver import ChunkedReceiver, FixedStreamReceiver
+from waitress.rfc7230 import CHUNK_EXT_RE, HEADER_FIELD_RE
 from waitress.task import ErrorTask, WSGITask
-from waitress.utilities import Error, RequestEntityTooLarge
+from waitress.utilities import (
+    BadRequest,
+    Error,
+    RequestEntityTooLarge,
+    RequestHeaderFieldsTooLarge,
+)
 
 from webapp.data_folder import spool_folder
 from webapp.domain.shared.limits import FORM_BODY_MAX_BYTES
+from webapp.runtime.request_framing import refused_framing
 from webapp.runtime.server_errors import Asked, cors_headers, refusal
 from webapp.web.form_body_limits import body_max_bytes
 from webapp.wire.event_stream import LEAVE_CONNECTION, Stream
 
 SENT_BYTES = 128 * 1024  # of a file, read at a time
 HEAD_BYTES = 1024  # enough of a request line to know its path
+CHUNK_LINE_BYTES = 4 * 1024  # size and extensions of a chunk
+TRAILER_BYTES = 8 * 1024  # in all
+CHUNK_LINE = re.compile(rb"([0-9A-Fa-f]{1,16})(;.*)?\r\n")
+BARE = re.compile(rb"(?<!\r)\n|\r[^\n]")
+CONTROL = re.compile(rb"[\0-\x1f\x7f]")
 REQUEST_LINE = re.compile(rb"\s*(\S+) +(?:https?://[^/\s]*)?/*(/[^\s?]*)(?:\?(\S*))?")
 # of headers that were not parsed: which page may read why, and in which language
 FOUND_ANYWAY = {
@@ -51,11 +69,64 @@ class BodyBuffer(OverflowableBuffer):  # type: ignore[misc]
         self.overflowed = True
 
 
+class Chunks(ChunkedReceiver):  # type: ignore[misc]
+    """A chunked body (RFC 9112 section 7.1), in linear time, with bounds for what is no body."""
+
+    error: Error | None = None
+    line = b""  # as far as it was received
+    trailer_bytes = 0
+
+    def received(self, data: bytes) -> int:
+        at = 0
+        while at < len(data) and not (self.completed or self.error):
+            start = at
+            if self.chunk_remainder:
+                at = min(len(data), start + self.chunk_remainder)
+                self.buf.append(data[start:at])
+                self.chunk_remainder -= at - start
+                self.validate_chunk_end = not self.chunk_remainder
+            else:
+                at = data.find(b"\n", start) + 1 or len(data)
+                self.line += data[start:at]
+                self.error = self._take_line()
+        return at
+
+    def _take_line(self) -> Error | None:
+        """Take it if it is whole."""
+        line = self.line
+        if self.all_chunks_received and self.trailer_bytes + len(line) > TRAILER_BYTES:
+            return RequestHeaderFieldsTooLarge("trailers")
+        if len(line) > CHUNK_LINE_BYTES and not self.all_chunks_received:
+            return BadRequest("Chunk line too long")
+        if not line.endswith(b"\n"):
+            return None
+        self.line = b""
+        if self.validate_chunk_end:
+            self.validate_chunk_end = False
+            return None if line == b"\r\n" else BadRequest("Chunk not properly terminated")
+        return self._take_trailer(line) if self.all_chunks_received else self._begin_chunk(line)
+
+    def _begin_chunk(self, line: bytes) -> Error | None:
+        found = CHUNK_LINE.fullmatch(line)
+        if found is None or not CHUNK_EXT_RE.match(found[2] or b""):
+            return BadRequest("Invalid chunk size")
+        self.chunk_remainder = int(found[1], 16)
+        self.all_chunks_received = not self.chunk_remainder
+        return None
+
+    def _take_trailer(self, line: bytes) -> Error | None:
+        self.trailer_bytes += len(line)
+        self.completed = line == b"\r\n"
+        is_field = line.endswith(b"\r\n") and HEADER_FIELD_RE.match(line[:-2])
+        return None if self.completed or is_field else BadRequest("Invalid trailer")
+
+
 class Parser(HTTPRequestParser):  # type: ignore[misc]
     """Remembers what a request asks for that is refused before it is parsed."""
 
     head = b""
     error: Error | None = None
+    body_rcv: FixedStreamReceiver | ChunkedReceiver | None = None
     adj: Adjustments
 
     @property
@@ -75,26 +146,64 @@ class Parser(HTTPRequestParser):  # type: ignore[misc]
 
         Nothing of a body is read beyond what its address takes.
         """
-        super().parse_header(header_plus)
+        try:
+            super().parse_header(header_plus)
+        except ValueError:  # a length of thousands of digits, an address that begins with [
+            raise ParsingError("number or address") from None
+        self._require_framing(header_plus)
         if self.proxy_netloc:
             self.headers["HOST"] = self.proxy_netloc
+        if self.body_rcv is None:
+            self.expect_continue = False  # there is nothing to wait for
         if self.chunked or self.content_length >= self.adj.inbuf_overflow:
             most = body_max_bytes(self.asked.path)
             self.adj = copy(self.adj)
             # the first that is refused; the sizes of chunks count, so the application bounds those
             self.adj.max_request_body_size = most + (most // 8 if self.chunked else 1)
-            self.body_rcv.buf = BodyBuffer(self.adj.inbuf_overflow, self.adj.data_folder)
+            body = BodyBuffer(self.adj.inbuf_overflow, self.adj.data_folder)
+            self.body_rcv = (
+                Chunks(body) if self.chunked else FixedStreamReceiver(self.content_length, body)
+            )
+
+    def _require_framing(self, header_plus: bytes) -> None:
+        first, *lines = header_plus.rstrip(b"\r\n").split(b"\r\n")
+        if CONTROL.search(first) or any(line.startswith((b" ", b"\t")) for line in lines):
+            raise ParsingError("control character or folded line")
+        split = (line.split(b":", 1) for line in lines)
+        fields = [(name.lower(), value.strip(b" \t")) for name, value in split]
+        authority = self.proxy_netloc.encode("latin-1") if self.proxy_scheme else None
+        refused = refused_framing(self.version, fields, authority)
+        if refused == HTTPStatus.NOT_IMPLEMENTED:
+            raise TransferEncodingNotImplemented("transfer encoding")
+        if refused:
+            raise ParsingError("framing")
 
     def received(self, data: bytes) -> int:
         if len(self.head) < HEAD_BYTES:
             self.head += data[:HEAD_BYTES]
         before = self.header_plus
         consumed: int = super().received(data)
+        if self.error is None and self._has_odd_blanks(len(before)):
+            self.error, self.completed, self.empty = BadRequest("blanks"), True, False
         if self.error is None and self._takes_last_room():
             self.error, self.completed = RequestEntityTooLarge("for the disk"), True
-        if self.error is not None and "ORIGIN" not in self.headers:  # too long, or broken before it
+        if self.error is None:
+            return consumed
+        self.expect_continue = False  # else waitress would ask for the body
+        if "ORIGIN" not in self.headers:  # too long, or broken before it
             self._find_headers(before + data)
-        return consumed
+        return len(data)  # nothing behind it is a request
+
+    def _has_odd_blanks(self, seen: int) -> bool:
+        """Whether the head begins with two empty lines or a blank, or has a bare CR or LF.
+
+        seen  bytes of the head that were looked at before
+        """
+        if self.body_rcv is not None:
+            return False
+        begins = self.head.lstrip(b"\r\n")[:1].isspace()
+        bare = not self.headers_finished and BARE.search(self.header_plus, max(0, seen - 1))
+        return self.empty or begins or bool(bare)
 
     def _takes_last_room(self) -> bool:
         """Whether a body larger than forms are leaves others less than AUDIO_FREE_BYTES."""

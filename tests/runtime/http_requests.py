@@ -1,0 +1,227 @@
+"""HTTP requests as bytes, and what any server of ours answers: data, without a server.
+
+`@host` stands for our own host and port, `@id` for what marks the requests that are executed.
+"""
+
+from collections.abc import Collection
+from typing import NamedTuple
+
+ID = "X-Request-Id: @id"
+HOST = "Host: @host"
+API, MCP, PAGE = "/api/forms", "/mcp/app", "/login"
+BAD = {400}
+UNKNOWN = {400, 501}  # a coding that no server of ours knows; 400 where our errors have no 501
+LARGE = {400, 413, 431}
+# one route for each kind of request
+ROUTES = (
+    *(API, MCP, PAGE, "/healthz", "/readyz", "/r/unknown", "/static/x.css", "/oauth/token"),
+    *("/.well-known/oauth-authorization-server", "/api/agent/asks/frm_1/answers"),
+)
+
+
+class Sent(NamedTuple):
+    """What is sent on one connection.
+
+    statuses  of the last response
+    executed  how many requests reach the application
+    closed    whether the server closes then; else it answers the next request
+    """
+
+    name: str
+    data: bytes
+    statuses: Collection[int] = BAD
+    executed: int = 0
+    closed: bool = True
+
+
+def head(*lines: str, method: str = "GET", path: str = API, version: str = " HTTP/1.1") -> bytes:
+    return "\r\n".join([f"{method} {path}{version}", ID, *lines, "", ""]).encode("latin-1")
+
+
+def post(*lines: str, body: bytes = b"", path: str = API) -> bytes:
+    return head(HOST, *lines, method="POST", path=path) + body
+
+
+SECOND = head(HOST)  # a whole request, which a refused one before it may want to smuggle
+CHUNKED = "Transfer-Encoding: chunked"
+FIVE = b"5\r\nhello\r\n0\r\n\r\n"
+
+
+def refused(name: str, data: bytes, statuses: Collection[int] = BAD) -> Sent:
+    """Nothing of it is executed, and nothing behind it."""
+    return Sent(name, data + SECOND, statuses)
+
+
+def taken(name: str, data: bytes, executed: int = 1) -> Sent:
+    """401, as nobody signs in; the connection stays open."""
+    return Sent(name, data, {401, 405}, executed, closed=False)
+
+
+def field(name: str, line: str) -> Sent:
+    return refused(name, head(HOST, line))
+
+
+def length(value: str) -> Sent:
+    return refused(f"length {value[:20]!r}", post(f"Content-Length: {value}", body=b"hello"))
+
+
+def coding(value: str, statuses: Collection[int] = BAD) -> Sent:
+    name = f"coding {value!r}"
+    return refused(name, post(f"Transfer-Encoding:{value}", body=FIVE), statuses)
+
+
+def host(value: str) -> Sent:
+    return refused(f"host {value!r}", head(f"Host:{value}"))
+
+
+def chunks(name: str, body: bytes, statuses: Collection[int] = BAD, path: str = API) -> Sent:
+    return refused(f"chunks: {name}", post(CHUNKED, body=body, path=path), statuses)
+
+
+def foreign(name: str, path: str, line: str = HOST) -> Sent:
+    """Refused by the application."""
+    return Sent(name, head(line, path=path), BAD, 1, closed=False)
+
+
+FRAMING = (
+    refused("both lengths", post("Content-Length: 5", CHUNKED, body=FIVE)),
+    refused("both lengths, the other first", post(CHUNKED, "Content-Length: 5", body=FIVE)),
+    refused("both lengths, none", post(CHUNKED, "Content-Length: 0", body=FIVE)),
+    refused("both lengths at MCP", post(CHUNKED, "Content-Length: 5", body=FIVE, path=MCP)),
+    refused("both lengths at a page", post(CHUNKED, "Content-Length: 5", body=FIVE, path=PAGE)),
+    refused("both lengths of 1.0", head(HOST, CHUNKED, "Content-Length: 5", version=" HTTP/1.0")),
+    refused("chunks of 1.0", head(HOST, CHUNKED, version=" HTTP/1.0") + FIVE),
+    refused("two lengths", post("Content-Length: 5", "Content-Length: 6", body=b"hello")),
+    refused("one length twice", post("Content-Length: 5", "Content-Length: 5", body=b"hello")),
+    refused("a length and none", post("Content-Length: 5", "Content-Length:", body=b"hello")),
+    *map(length, ("5, 5", "5, 6", "+5", "-5", "0x5", "5.0", "5 5", "5;", "", "five", "5" * 5000)),
+    *map(length, ("\xb2", "5\x00", "5\x0b", "1" + "0" * 18, "1" + "0" * 30)),
+    *map(coding, (" chunked, chunked", "", " ", " ,", " chunked,", " ,chunked", " chunked\x00")),
+    *(
+        coding(value, UNKNOWN)
+        for value in (
+            *(" gzip", " gzip, chunked", " chunked, gzip", " xchunked", " identity", " deflate"),
+            *(" chunked;q=1", " chunked chunked", ' "chunked"', " chunke", " \x85chunked"),
+        )
+    ),
+    refused("two codings", post(CHUNKED, CHUNKED, body=FIVE)),
+    refused("two codings, one unknown", post(CHUNKED, "Transfer-Encoding: gzip", body=FIVE)),
+    refused("a coding on two lines", post("Transfer-Encoding:", " chunked", body=FIVE)),
+    refused("an unknown coding at MCP", post("Transfer-Encoding: x", path=MCP), UNKNOWN),
+    refused("an unknown coding at a page", post("Transfer-Encoding: x", path=PAGE), UNKNOWN),
+    taken("a length", post("Content-Length: 5", body=b"hello")),
+    taken("a length with zeros", post("Content-Length: 005", body=b"hello")),
+    taken("chunks", post(CHUNKED, body=FIVE)),
+    taken("chunks in capitals", post("TRANSFER-ENCODING: \t Chunked \t", body=FIVE)),
+    taken("two requests", head(HOST) + head(HOST), executed=2),
+    taken("a request behind chunks", post(CHUNKED, body=FIVE) + head(HOST), executed=2),
+    taken("an empty line before it", b"\r\n" + head(HOST)),
+)
+
+HOSTS = (
+    *(refused(f"no host: {path}", head(path=path)) for path in ROUTES),
+    *(refused(f"one host twice: {path}", head(HOST, HOST, path=path)) for path in ROUTES),
+    refused("two hosts", head(HOST, "Host: evil.example")),
+    refused("two hosts, the other first", head("Host: evil.example", HOST)),
+    refused("a host and none", head(HOST, "Host:")),
+    *map(host, ("", " ", " a b", " @host, @host", " x:99999", " x:y", " [::1", " me@x", " x/y")),
+    *map(host, (" \xff", " x\x00", " x?y", " http://x")),
+    refused("two hosts of 1.0", head(HOST, HOST, version=" HTTP/1.0")),
+    Sent("no host of 1.0", head(version=" HTTP/1.0"), {400, 401}, 1),
+    Sent("a host of 1.0", head(HOST, version=" HTTP/1.0"), {401}, 1),
+    foreign("a foreign host", API, "Host: evil.example"),
+    taken("our address as target", head(HOST, path=f"http://@host{API}")),
+    taken("our address and a foreign host", head("Host: evil.example", path=f"http://@host{API}")),
+    foreign("a foreign target", f"http://evil.example{API}"),
+    foreign("a foreign target of a page", f"http://evil.example{PAGE}"),
+    refused("a target without a host", head(path=f"http://@host{API}")),
+    refused("a target with two hosts", head(HOST, HOST, path=f"http://@host{API}")),
+    refused("a target of nobody", head(HOST, path=f"http://{API}")),
+    refused("a target with a name", head(HOST, path=f"http://me@@host{API}")),
+    refused("half an address as target", head(HOST, path=f"http://[::1{API}")),
+    refused("a target with a port of thousands", head(HOST, path=f"http://x:99999{API}")),
+)
+
+LINES = (
+    field("a blank before the colon", "Content-Length : 0"),
+    field("a tab before the colon", "X-A\t: b"),
+    field("no colon", "no colon"),
+    field("no name", ": x"),
+    field("a name with a blank", "X A: b"),
+    field("a bare LF", "X-A: b\nX-B: c"),
+    field("a bare CR", "X-A: b\rX-B: c"),
+    field("a CR before the line end", "X-A: b\r"),
+    field("NUL in a value", "X-A: b\x00c"),
+    field("NUL in a name", "X\x00A: b"),
+    field("a folded line", "X-A: b\r\n c"),
+    field("a folded line of a tab", "X-A: b\r\n\tc"),
+    field("a folded line of nothing", "X-A: b\r\n \r\nX-B: c"),
+    refused("a folded line at first", b"GET /api/forms HTTP/1.1\r\n Host: @host\r\n\r\n"),
+    refused("bare LFs", head(HOST).replace(b"\r\n", b"\n")),
+    refused("a bare LF behind the first line", head(HOST).replace(b"\r\n", b"\n", 1)),
+    refused("bare CRs", head(HOST).replace(b"\r\n", b"\r")),
+    refused("a blank before the method", b" " + head(HOST)),
+    refused("many empty lines", b"\r\n" * 100),
+    refused("two blanks", head(HOST, method="GET ")),
+    refused("a tab", head(HOST, version="\tHTTP/1.1")),
+    refused("NUL in the target", head(HOST, path="/api/\x00forms")),
+    refused("a control character in the target", head(HOST, path="/api/\x7fforms")),
+    refused("no target", head(HOST, path="")),
+    refused("a method in brackets", head(HOST, method="(GET)")),
+    refused("no version", head(HOST, version=""), {400, 505}),
+    *(
+        refused(f"version {version}", head(HOST, version=f" {version}"), {400, 505})
+        for version in ("HTTP/0.9", "HTTP/1.2", "HTTP/2.0", "HTTP/9.9", "HTTP/11", "http/1.1", "X")
+    ),
+    *(
+        refused(
+            f"headers of 70,000 bytes: {path}", head(HOST, f"A: {'a' * 70_000}", path=path), LARGE
+        )
+        for path in (API, MCP, PAGE)
+    ),
+    *(
+        refused(f"a body too large: {path}", post("Content-Length: 99999999", path=path), LARGE)
+        for path in (API, f"/{API}", MCP, PAGE)
+    ),
+    refused("a target of 70,000 bytes", head(HOST, path=f"/api/{'a' * 70_000}"), {*LARGE, 414}),
+    taken("a name with an underscore", head(HOST, "Content_Length: 5")),
+    taken("letters of Latin 1", head(HOST, "X-A: \xe9")),
+)
+
+LONG_LINE = b"5;a=" + b"b" * 5_000
+BOUNDS = (
+    chunks("a line of 5,000 bytes", LONG_LINE + b"\r\nhello\r\n0\r\n\r\n", LARGE),
+    chunks("a line of 5,000 bytes at MCP", LONG_LINE + b"\r\n", LARGE, MCP),
+    Sent("chunks: a line without an end", post(CHUNKED, body=LONG_LINE), LARGE),
+    Sent("chunks: no end, later", post(CHUNKED, body=FIVE[:10] + LONG_LINE), LARGE),
+    Sent("chunks: a size without an end", post(CHUNKED, body=b"0" * 5_000), LARGE),
+    Sent("chunks: no end of a chunk", post(CHUNKED, body=FIVE[:8] + b"x" * 5_000), LARGE),
+    Sent("chunks: a trailer without an end", post(CHUNKED, body=b"0\r\nA: " + b"b" * 9_000), LARGE),
+    chunks("many trailers", b"0\r\n" + b"A: b\r\n" * 2_000 + b"\r\n", LARGE),
+    chunks("many trailers at a page", b"0\r\n" + b"A: b\r\n" * 2_000 + b"\r\n", LARGE, PAGE),
+    chunks("a size of 5,000 digits", b"0" * 3_000 + b"5\r\nhello\r\n0\r\n\r\n", LARGE),
+    chunks("a size that is none", b"z\r\nhello\r\n0\r\n\r\n"),
+    chunks("a size with a sign", b"+5\r\nhello\r\n0\r\n\r\n"),
+    chunks("a size with a prefix", b"0x5\r\nhello\r\n0\r\n\r\n"),
+    chunks("a negative size", b"-5\r\nhello\r\n0\r\n\r\n"),
+    chunks("a size with an underscore", b"1_0\r\nhellohellohelloh\r\n0\r\n\r\n"),
+    chunks("a blank before the size", b" 5\r\nhello\r\n0\r\n\r\n"),
+    chunks("no size", b"\r\nhello\r\n0\r\n\r\n"),
+    chunks("an extension that is none", b"5;a b\r\nhello\r\n0\r\n\r\n"),
+    chunks("NUL in an extension", b"5;a=\0\r\nhello\r\n0\r\n\r\n"),
+    chunks("a bare LF behind the size", b"5\nhello\r\n0\r\n\r\n"),
+    chunks("a bare LF in an extension", b"5;a\nhello\r\n0\r\n\r\n"),
+    chunks("a bare LF behind a chunk", b"5\r\nhello\n0\r\n\r\n"),
+    chunks("more than the size", b"5\r\nhello!\r\n0\r\n\r\n"),
+    chunks("less than the size", b"6\r\nhello\r\n0\r\n\r\n"),
+    chunks("a bare LF behind the last one", b"0\n\r\n"),
+    chunks("a bare LF behind a trailer", b"0\r\nA: b\n\r\n"),
+    chunks("a trailer that is none", b"0\r\nno colon\r\n\r\n"),
+    taken("an extension of 3,000 bytes", post(CHUNKED, body=b"5;a=" + b"b" * 3_000 + FIVE[1:])),
+    taken("a quoted extension", post(CHUNKED, body=b'5;a="b c";d' + FIVE[1:])),
+    taken("trailers", post(CHUNKED, body=FIVE[:-2] + b"A: b\r\nHost: c\r\n\r\n") + SECOND, 2),
+    taken("a size with zeros", post(CHUNKED, body=b"0000" + FIVE)),
+    taken("chunks of one byte", post(CHUNKED, body=b"1\r\nx\r\n" * 2_000 + b"0\r\n\r\n")),
+)
+
+REQUESTS = (*FRAMING, *HOSTS, *LINES, *BOUNDS)

@@ -1,0 +1,190 @@
+"""The table of HTTP requests on a running server: what is executed, answered, and closed."""
+
+import json
+import re
+import socket
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from itertools import count
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from tests.command import DATA_KEYS, askback_here
+from tests.journey.installation import embedded, process
+from tests.runtime.http_requests import (
+    CHUNKED,
+    FIVE,
+    LONG_LINE,
+    REQUESTS,
+    Sent,
+    head,
+    post,
+)
+from tests.services import free_port, postgresql_database
+
+PROBE = b"GET /healthz HTTP/1.1\r\nHost: @host\r\nConnection: close\r\n\r\n"
+PIECE_BYTES = 7
+CROWD = 60
+numbers = count()
+
+
+class Server(NamedTuple):
+    """A process that serves on this port of this machine, and its log."""
+
+    port: int
+    log: Path
+
+    def connect(self) -> socket.socket:
+        return socket.create_connection(("127.0.0.1", self.port), timeout=20)
+
+    def bytes_of(self, data: bytes, mark: str = "") -> bytes:
+        return data.replace(b"@host", b"127.0.0.1:%d" % self.port).replace(b"@id", mark.encode())
+
+    def is_well(self) -> bool:
+        with self.connect() as connection:
+            connection.sendall(self.bytes_of(PROBE))
+            return read(connection)[0].status == 200
+
+    def executed(self, mark: str) -> int:
+        """How many requests with this mark the application has logged."""
+        return self.log.read_text().count(f'"request_id":"{mark}"')
+
+
+class Response(NamedTuple):
+    status: int
+    headers: str
+    body: bytes
+
+
+def read(connection: socket.socket) -> list[Response]:
+    """All responses until the server closes; none has chunks."""
+    data, found = b"".join(iter(lambda: connection.recv(65_536), b"")), []
+    while data:
+        first, _, data = data.partition(b"\r\n\r\n")
+        headers = first.decode("latin-1")
+        length = int((re.search(r"(?i)content-length: (\d+)", headers) or "00")[1])
+        found.append(Response(int(headers.split()[1]), headers, data[:length]))
+        data = data[length:]
+    return found
+
+
+@pytest.fixture(scope="module", params=["run", pytest.param("web", marks=pytest.mark.slow)])
+def server(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Server]:
+    """`askback run` on SQLite, `askback web` on PostgreSQL and Redis; nothing goes wrong in it."""
+    folder = tmp_path_factory.mktemp(request.param)
+    with ExitStack() as stack:
+        if request.param == "run":
+            running = stack.enter_context(embedded(folder, WRITE_LIMITS="off"))
+            found = Server(int(running.variables["PORT"]), *running.logs)
+        else:
+            url, redis = map(request.getfixturevalue, ("postgresql_url", "redis_url"))
+            port = str(free_port())
+            variables = {
+                "DATABASE_URL": stack.enter_context(postgresql_database(url)),
+                "REDIS_URL": redis,
+                "SECRET_KEY": "kX3vQ9wLz7Bn2Rt5Yh8Mj4Gf6Pd1Sc0Ae",
+                "DATA_KEYS": DATA_KEYS,
+                "PUBLIC_URL": f"http://127.0.0.1:{port}",
+                "PORT": port,
+            }
+            assert askback_here("migrate", **variables).returncode == 0
+            log = stack.enter_context(process(folder / "log", "web", **variables))
+            found = Server(int(port), log)
+        yield found
+        assert '"level":"error"' not in found.log.read_text()
+
+
+@pytest.mark.parametrize("step", [20_000, PIECE_BYTES], ids=["whole", "in pieces"])
+@pytest.mark.parametrize("sent", REQUESTS, ids=lambda sent: sent.name)
+def test_a_request_of_the_table(server: Server, sent: Sent, step: int) -> None:
+    mark = f"request-{next(numbers):05}"
+    data = server.bytes_of(sent.data if sent.closed else sent.data + PROBE, mark)
+    with server.connect() as connection:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        step = step if len(data) < 20_000 else len(data)
+        for start in range(0, len(data), step):
+            connection.sendall(data[start : start + step])
+        *before, last = read(connection)
+    if not sent.closed:
+        assert last.status == 200
+        *before, last = before
+
+    assert last.status in sent.statuses
+    assert {each.status for each in before} <= {401, 405}
+    assert server.executed(mark) == sent.executed
+    if sent.closed and not sent.executed:
+        assert not before
+        assert "connection: close" in last.headers.lower()
+        if step > PIECE_BYTES:  # else it may be refused before its address is known
+            assert_ours(last, sent.data)
+
+
+def assert_ours(refusal: Response, data: bytes) -> None:
+    """The body has the form that the address of the request tells."""
+    found = re.match(rb"\s*\S+ (?:http://[^/]*)?(/\S+)", data)
+    path = found[1] if found else b""
+    if path.startswith(b"/api/"):
+        body = json.loads(refusal.body)
+        assert sorted(body) == ["code", "error", "message", "resolution"]
+        assert body["code"] in {"validation_failed", "payload_too_large"}
+        assert refusal.status == 400
+    elif path.startswith(b"/mcp/"):
+        body = json.loads(refusal.body)
+        assert (body["jsonrpc"], body["id"], body["error"]["code"]) == ("2.0", None, -32600)
+    elif path.startswith((b"/login", b"/r/")):
+        assert b"<h1" in refusal.body
+    assert b"Traceback" not in refusal.body
+
+
+def test_no_line_is_held_beyond_its_bound_on_many_connections(server: Server) -> None:
+    """The refusal comes though the line never ends, while others are served."""
+    unending = [LONG_LINE, FIVE[:10] + LONG_LINE, b"0\r\nA: " + b"b" * 9_000]
+
+    def refusal(number: int) -> int:
+        with server.connect() as connection:
+            address = "/r/unknown/q/1/recording"  # where a body may have 25 MiB
+            connection.sendall(server.bytes_of(post(CHUNKED, path=address)))
+            data = unending[number % len(unending)]
+            for start in range(0, len(data), 500):
+                connection.sendall(data[start : start + 500])
+            return read(connection)[0].status
+
+    with ThreadPoolExecutor(CROWD) as pool:
+        statuses = [pool.submit(refusal, number) for number in range(CROWD)]
+        assert server.is_well()
+        found = {each.result() for each in statuses}
+
+    assert found <= {400, 431}
+
+
+def test_unfinished_lines_on_many_connections_stop_nobody(server: Server) -> None:
+    with ExitStack() as stack:
+        for number in range(CROWD):
+            connection = stack.enter_context(server.connect())
+            sent = server.bytes_of(post(CHUNKED, path="/r/unknown/q/1/recording"))
+            connection.sendall(sent + (b"5;a=" if number % 2 else b"0\r\nA: ") + b"b" * 3_000)
+        assert server.is_well()
+
+
+def test_expect_gets_no_continue_where_the_request_is_refused(server: Server) -> None:
+    expect = "Expect: 100-continue"
+    sent = (post(expect, CHUNKED, "Content-Length: 5"), post(expect, "Content-Length: 99999999"))
+    for data in sent:
+        with server.connect() as connection:
+            connection.sendall(server.bytes_of(data, "expects-it"))
+            (only,) = read(connection)
+        assert only.status in {400, 413}
+
+
+def test_expect_without_a_body_delays_nothing(server: Server) -> None:
+    data = server.bytes_of(head("Host: @host", "Expect: 100-continue") + PROBE, "expects-it")
+    with server.connect() as connection:
+        connection.sendall(data)
+        statuses = [each.status for each in read(connection)]
+
+    assert [each for each in statuses if each != 100] == [401, 200]
