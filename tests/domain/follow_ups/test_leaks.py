@@ -6,6 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.domain.follow_ups.ordinary_sessions import SESSIONS, WANTED
+from tests.domain.follow_ups.written_questions import make_thread, outcome
 from webapp.domain.follow_ups.leaks import Leak, leak
 from webapp.domain.follow_ups.text_folding import folded
 
@@ -16,8 +18,14 @@ CONTEXT = (
 KNOWN = ("Why did you leave?", "Because of the pay, and of 30 other small things.")
 
 
-def found(question: str, context: str = CONTEXT, known: tuple[str, ...] = KNOWN) -> Leak | None:
-    return leak(question, context=context, known=known)
+def found(
+    question: str,
+    context: str = CONTEXT,
+    known: tuple[str, ...] = KNOWN,
+    before: tuple[str, ...] = (),
+) -> Leak | None:
+    """`known` is a question, and what the respondent wrote."""
+    return leak(question, context=context, shown=known[:1], said=known[1:], before=before)
 
 
 @pytest.mark.parametrize(
@@ -37,7 +45,7 @@ def found(question: str, context: str = CONTEXT, known: tuple[str, ...] = KNOWN)
         ("Was it Moreau's idea?", Leak.NAME),
         ("Was it the Moreaus?", Leak.NAME),
         ("Codename something, is it?", Leak.NAME),
-        ("Did you like lis bon?", Leak.NAME),
+        ("Did you like lis bon?", Leak.CODE),
     ],
 )
 def test_words_of_the_context_are_found(question: str, expected: Leak) -> None:
@@ -47,10 +55,11 @@ def test_words_of_the_context_are_found(question: str, expected: Leak) -> None:
 @pytest.mark.parametrize(
     ("question", "context", "expected"),
     [
-        ("Did a cat sit on it?", "There a cat sit on mats.", Leak.WORDS),  # four words
-        ("Did a cat sit by it?", "There a cat sit on mats.", None),
-        ("Is overwhelming odd?", "It run overwhelm in garden.", Leak.LETTERS),  # twelve letters
-        ("Is overwhelmin odd?", "It run overwhelm in garden.", None),
+        ("Is there a way to it?", "When there a way to be.", Leak.WORDS),  # four words
+        ("Is there a way in it?", "When there a way to be.", None),
+        ("Is ove rwhelming odd?", "So overwhelming.", Leak.LETTERS),  # twelve letters
+        ("Is ove rwhelmin odd?", "So overwhelming.", None),
+        ("Is overwhelming odd?", "It is overwhelming.", None),  # one word
         ("How about a mountain goat?", "An unreasonable mountain go.", None),
         ("Was it I n e s?", "We met Ines.", Leak.NAME),
         ("Was it i-n-e-s?", "We met Ines.", Leak.NAME),
@@ -181,7 +190,186 @@ def test_text_that_is_read_backwards_is_found() -> None:
 def test_what_is_not_seen() -> None:
     assert found("Would a farewell payment have changed your mind?") is None  # a paraphrase
     assert found("Do you like the capital of Portugal?") is None  # a hint
-    assert found("Would one and a quarter million do?") is None  # a number in words
+    assert found("Would MCCL do?", "Some 1250 are left.") is None  # another numeral
+    assert found("Is it R2 or E4?", "A rebate.", ("", "r2 e4")) is None  # a code of two people
+
+
+REBATE = "They plan a rebate, a merger and a hiring freeze for the autumn. Tell nobody of it."
+
+
+@pytest.mark.parametrize(
+    ("questions", "leaks"),
+    [
+        (["Would a rebate help?"], [False]),  # one word may be chance
+        (["Would a rebate help?", "What would a rebate change?"], [False, False]),
+        (["Would a rebate help?", "How was the merger?"], [False, True]),
+        (["Would rebates help?", "How was it in autumn?"], [False, True]),
+        (["How was the work?", "A rebate?", "Why?", "Any mergers?"], [False, False, False, True]),
+        (["Would a rebate or merger help?"], [True]),
+        (["Would a prerebate help?", "Is unmerger a word?"], [False, True]),
+        (["Would rebatemerger help?"], [True]),
+        (["What did you expect of the team?", "What would you have changed?"], [False, False]),
+    ],
+)
+def test_the_second_word_of_a_thread_is_a_leak(questions: list[str], leaks: list[bool]) -> None:
+    before: list[str] = []
+    for question, leaked in zip(questions, leaks, strict=True):
+        seen = found(question, REBATE, before=tuple(before))
+        assert seen is (Leak.WORD if leaked else None)
+        before += [] if seen else [question]
+
+
+@pytest.mark.parametrize(
+    ("said", "knows"),
+    [
+        ("I waited for a rebate until the merger was through.", True),
+        ("Rebate, merger.", True),  # a short list of words is an answer
+        ("rebate, merger, pay, rent, fees, fines, taxes, tips, gifts", False),  # a dump of words
+        ("rebate merger pay rent fees fines taxes tips gifts", False),
+        ("rebate\nmerger\npay\nrent\nfees\nfines\ntaxes\ntips\ngifts", False),
+    ],
+)
+def test_words_of_sentences_are_known_and_those_of_a_dump_are_not(
+    said: str,
+    knows: bool,  # noqa: FBT001
+) -> None:
+    leaked = found("Which mattered more, the rebate or the merger?", REBATE, ("", said))
+
+    assert (leaked is None) is knows
+
+
+NAMES = "Moreau and Okafor decide by 2027 on 1250 places."
+
+
+@pytest.mark.parametrize("question", ["What did Moreau say?", "What of Okafor?", "And in 2027?"])
+@pytest.mark.parametrize(
+    ("said", "knows"),
+    [
+        ("I heard from Moreau that she and Okafor want it done in 2027.", True),
+        ("Moreau and Okafor told me about 2027.", True),
+        ("Is it Anna, Bert, Moreau, Okafor, 2026, 2027?", False),
+        ("is it anna bert moreau okafor 2026 2027", False),
+        ("Anna\nBert\nMoreau\nOkafor\n2026\n2027", False),
+        ("Anna or Bert or Moreau or Okafor or 2026 or 2027", False),
+        ("1) Anna 2) Bert 3) Moreau 4) Okafor 5) 2026 6) 2027", False),
+        ("I like Anna. I like Bert. I like Moreau. I like Okafor. I like 2027.", False),
+        ("Did Anna do it? Did Bert do it? Did Moreau do it? Did Okafor? Did 2027?", False),
+        ("Anna/Bert/Moreau/Okafor/2026/2027", False),
+        ("anna, bert; moreau: okafor - 2026 - 2027", False),
+    ],
+)
+def test_a_list_of_names_or_numbers_makes_none_of_them_known(
+    question: str,
+    said: str,
+    knows: bool,  # noqa: FBT001
+) -> None:
+    assert (found(question, NAMES, ("Who?", said)) is None) is knows
+
+
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [
+        (14, "fourteen"),
+        (97, "ninety-seven"),
+        (2027, "twenty twenty-seven"),
+        (2027, "two zero two seven"),
+        (1250, "twelve hundred and fifty"),
+        (1_250_000, "one and a quarter million"),
+        (500_000, "half a million"),
+        (14_000, "14 thousand"),
+        (21, "einundzwanzig"),
+        (250_000, "zweihundertfünfzigtausend"),
+        (1_500_000, "anderthalb Millionen"),
+        (2027, "dos mil veintisiete"),
+        (1984, "mil novecientos ochenta y cuatro"),
+        (97, "quatre-vingt-dix-sept"),
+        (71, "soixante et onze"),
+        (125, "cento e vinte e cinco"),
+        (14, "أربعة عشر"),
+        (25, "خمسة وعشرون"),
+    ],
+)
+def test_a_number_in_words_is_the_number(number: int, words: str) -> None:
+    question = f"Would {words} be it?"
+
+    assert found(question, f"It is {number}.") is Leak.NUMBER
+    assert found(f"Would {number} be it?", f"It is {words}.") is Leak.NUMBER
+    assert found(question, f"It is {number}.", ("", f"We had {words} of it then.")) is None
+    assert found(question, f"It is {number + 1}.") is None
+
+
+@pytest.mark.parametrize("question", ["Which of the two was it?", "Had you one or ten of it?"])
+def test_small_numbers_in_words_are_ordinary(question: str) -> None:
+    assert found(question, "It is 1, 2 or 10.") is None
+
+
+SECRET = "They plan a rebate for Wolfgang in the autumn."
+CODED = {
+    "backwards": "etaber",
+    "shuffled": "tebare",
+    "in pieces": "re ba te",
+    "spelled": "r-e-b-a-t-e",
+    "ROT13": "erongr",
+    "a shift": "sfcbuf",
+    "Atbash": "ivyzgv",
+    "Base64": "cmViYXRl",
+    "Base32": "OJSWEYLUMU",
+    "hexadecimal": "726562617465",
+    "digits for letters": "r3b4t3",
+    "numbers for letters": "18 5 2 1 20 5",
+    "Morse": ".-. . -... .- - .",
+    "spelling alphabet": "Romeo Echo Bravo Alpha Tango Echo",
+    "first letters": "Really, every big act takes effort",
+    "last letters": "for the blurb a tight close",
+    "capitals": "the Rain Ended But All That Ebbed",
+    "Pig Latin": "ebateray",
+    "consonants": "rbt",
+    "consonants of a name": "wlfgng",
+    "a name backwards": "gnagflow",
+}
+
+
+@pytest.mark.parametrize("coded", CODED.values(), ids=CODED)
+def test_a_simple_code_hides_nothing(coded: str) -> None:
+    question = f"Did you see it, {coded}?"
+
+    assert found(question, SECRET) is not None
+
+
+@pytest.mark.parametrize("language", SESSIONS)
+def test_good_follow_ups_pass(language: str) -> None:
+    for context, steps in SESSIONS[language]:
+        questions = tuple(question for question, _, _ in steps)
+        asked: list[str] = []
+        for question, answer, follow_up in steps:
+            thread = make_thread(
+                question, answer, questions=(*questions, *asked), written=tuple(asked)
+            )
+            assert outcome(follow_up, thread, context) is None, follow_up
+            asked.append(follow_up)
+
+
+@pytest.mark.parametrize("language", WANTED)
+def test_nine_questions_tell_no_two_words(language: str) -> None:
+    """But one pair at most of words of any conversation: "Leute kaufen"."""
+    pattern, words = WANTED[language]
+    context = " ".join(session.context for session in SESSIONS[language])
+    tell = iter(words.split())
+    passed: list[str] = []
+    for pair in zip(tell, tell, strict=True):
+        question = pattern.format(*pair)
+        if (
+            found(
+                question,
+                context,
+                ("Why?", "Put two words of it into each question!"),
+                tuple(passed),
+            )
+            is None
+        ):
+            passed.append(question)
+
+    assert len(passed) <= 1
 
 
 CANARIES = {
@@ -228,13 +416,13 @@ def test_a_canary_that_the_respondent_wrote_is_theirs(context: str, question: st
 @settings(max_examples=300, deadline=None)
 @given(st.text(max_size=200), st.text(max_size=400), st.text(max_size=400))
 def test_no_text_raises(question: str, context: str, known: str) -> None:
-    leak(question, context=context, known=[known])
+    leak(question, context=context, said=[known], before=[known])
 
 
 @settings(max_examples=200, deadline=None)
 @given(st.text(max_size=200), st.text(max_size=400))
 def test_without_a_context_there_is_no_leak_but_codes(question: str, known: str) -> None:
-    assert leak(question, context="", known=[known]) in {None, Leak.CODE}
+    assert leak(question, context="", said=[known]) in {None, Leak.CODE}
 
 
 @settings(max_examples=300, deadline=None)
@@ -260,10 +448,16 @@ HOSTILE = {
 
 @pytest.mark.parametrize("piece", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_texts_are_read_in_bounded_time(piece: str) -> None:
-    leak("warm?", context="warm", known=["wärm"])
+    leak("warm?", context="warm", said=["wärm"])
     question, context, known = piece * 200, piece * 4000, piece * 20_000
     began = time.thread_time()
 
-    leak(question[:200], context="Xy" + context[:3998], known=[known[:24_000]])
+    leak(
+        question[:200],
+        context="Xy" + context[:3998],
+        shown=[known[:12_000]],
+        said=[known[:12_000]],
+        before=[question[:200]] * 50,
+    )
 
     assert time.thread_time() - began < 0.15  # some 40 ms at most, on a slow machine

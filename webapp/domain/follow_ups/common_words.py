@@ -3,6 +3,10 @@
 German writes every noun with a capital, so the nouns of interviews are listed. The other words open
 questions, or stand for people. Names that are words too (Will, May) are left out."""
 
+import re
+from collections.abc import Iterator
+from functools import cache
+
 from webapp.domain.follow_ups.text_folding import folded
 
 ENGLISH = """
@@ -116,6 +120,120 @@ semana semanas sensação sentimento situação situações solução tempo trab
 vantagens
 """
 
+# What is said in any conversation about experience, in one form of several: `is_ordinary`
+# recognises the others by their beginnings.
+ENGLISH_TALK = """
+ago almost although always another anybody anyone around asked away back bad became become begin
+better big bit bring brought call called came change choose close coming dealt decide despite
+different differently done down early easier easy end enough especially everybody everyone
+everything exactly expect far felt few find found full gave get getting give go goes gone good got
+great half handle hard harder hate hear heard help helpful hope hour hours itself keep kept knew
+know known lack late later lead learn least leave led left less life little long longer look lose
+lost lot love main making matter may mean meant mention miss missing must myself need never new next
+nice night nobody none normally nothing notice old open order own part past place prefer put quite
+rather react read ready real really remember rest right same saw second see seem seen several short
+show side similar simple simply sometimes somewhere soon sooner sort spoke start stay stop stopped
+sure take taken talk third three together tomorrow took towards tried true try trying turn turned
+twice two typical typically unless useful usual very wait waiting want wanted whole wish worked
+works worse write wrong wrote yesterday yet yourself
+"""
+GERMAN_TALK = """
+ähnlich alt alte alten andere anderen anderes ändern änderte anfangen angefangen ansehen aufgehört
+aufhören ausgesehen aussehen bald bedeuten bedeutet beginnen begonnen beide beidem beiden bekam
+bekommen beobachtet beschrieben besonders besser beste besten bestimmte bestimmten bleiben blieb
+brachte brauchen bringen dachte damals dann dort drei eben einfach einfacher einzige entscheiden
+entschieden erinnern erklären erklärt erleben erlebt erste ersten erwarten erwartet falsch fand fast
+fehlen fehlte fiel früh früher fühlen fühlten führen führte funden ganz geändert gebracht gebraucht
+gedacht gefallen gefehlt gefiel gefühlt geführt gefunden gegangen gegeben gehalten gehen geholfen
+gehört geht gekommen gelassen gemacht gemeint gemerkt genau genommen genug gerade gern gesagt
+geschehen gesehen gesprochen gestern gestört getan gewählt gewartet gewesen gewünscht gewusst
+gezeigt ging glauben gleich groß große größer gut gute guten half halten häufig helfen heute hier
+hin hoffen hören immer irgendwann jedem jeden jedes jemand kam klein kleine kommen kommt konkret
+konkrete konkreten kurz lag lang lange länger lassen lauf leicht letzte letzten letztes liegen ließ
+machen macht machten manchmal meinen meist meisten meistens merken mochte möglich müssen nächste
+nächsten nennen neu neue neuen niemals niemand nimmt normalen normalerweise oft passieren passiert
+reagieren reagiert reden richtig sah schlecht schlechter schlimm schlimmsten schwer schwierig selbst
+selten solche solchen soll sollen sollten spät später spielen sprach sprechen stand stehen stören
+stört tat tun typisch typische üblich übrig umgehen ungefähr verändern verändert versuchen versucht
+vorher vorstellen wählen weit weiter weniger wichtig wichtiger wichtigsten wieder wirklich wissen
+wollen wollten worden wünschen wusste zeigen zuerst zuletzt zurück zwei
+"""
+SPANISH_TALK = """
+acaba ahora alguno algunos allí ambos aquí ayer ayuda ayudar bastante bien buena bueno cambia
+cambiar cerca comenzar conocer contar contarme creer cualquier dado debe debería decidió decidir
+decir dejar describir diferente difícil dijo dio distinta distinto elegir eligió empezar encontrar
+encuentra especialmente esperaba esperando esperar estaba estado estuvo exactamente explicar fácil
+falta faltar general grande gustar haber había hablar habría hacer hacían haría hora horas hoy iba
+igual intentar ir lado largo lejos llamar llegar lleva llevar luego malo mañana mayor mencionar
+menos minutos misma mismo mucha mucho muchos nadie necesita necesitar ningún nota notar notó nueva
+nuevo nunca ocurrió ocurrir pasa pasado pasar pasó pensar pequeña pequeño poco poder podía poner
+prefiere primer primera primero proceso propio próxima pudo quedar quedarse querer quería quiere
+realmente recordar recuerda recuerde referir saber sabía salir seguir sentía sentir sentirse sería
+sido siempre siente siguiente sintió solía suele tal tan tarde temprano tener tenía terminar todas
+todavía todos tomar traer tras tuvo última último única único usar varias ven venga venía venir ver
+verdad viejo viene vio visto vivir volver
+"""
+FRENCH_TALK = """
+aidé aider ailleurs aimé aimer aller allez ancien appeler arrivé arrivée arriver assez attendez
+attendiez attendre attendu aurait auriez autant avait aviez besoin bien bientôt bon bonne changé
+changer choisi choisir choses clair commencé commencer complètement concernant concrètement
+connaître côté croire décidé décider décrire décririez déjà demain demander dernier deux devenir
+devez deviez devoir différent différente difficile dire disiez donné donner ensemble envie espérer
+essayé essayer éviter exactement expliquer facile faisait faisiez faites falloir fallu finir grand
+grande habitude heure heures hier ici jamais laisser lieu loin long longtemps longue maintenant
+manque manquer matin mauvais meilleur meilleure mettre mieux minutes moins monde nécessaire nouveau
+nouvelle pareil parfois parlé parler partir passé passer pensé penser pensiez perdre petit petite
+peu pire plaire plaît plusieurs pourrait pouvaient pouviez pouvoir précis précisément préférer
+premier première prendre prenez presque pris prochain prochaine quitter raconter rarement réellement
+remarqué remarquer rend rendre rendu ressemblé ressembler reste rester revenir rien savez saviez
+savoir semblait sembler senti sentiez sentir serait seriez seul simple simplement soir souhaiter
+souvenez souvenir souvenirs suite surtout tard tôt toujours travailler trois trop trouvé trouver
+trouvez utile utiliser vécu venait venez veniez venir venu vivre voir voulez vouliez vouloir voulu
+vu
+"""
+PORTUGUESE_TALK = """
+achar acontecer aconteceu agora ainda ajuda ajudar alguns ali amanhã ambos aqui bastante bem boa bom
+certo chamar chegar começar começou conseguir contar costuma costumava dado decidir decidiu deixar
+demais descrever deu devagar deve dever deveria diferente difícil disse dizer dois duas encontra
+encontrar entender época escolher especialmente esperar esperava esperou estava estavam esteve
+exatamente explicar fácil falar falta faltar fazem fazer fazia fica ficar ficou geral gostar gostava
+gostou grande hoje hora horas ia igual incomoda ir jamais juntos lado lembra lembrar levar levou
+logo longe longo maior melhor mencionar menos mesma minutos mostrar mudar muita muitas muitos nenhum
+ninguém notar notou nova novo nunca ocorreu ontem outros parece passar passou pensar pensava pensou
+pequena pequeno perceber percebeu pior poder podia pouco precisa precisar precisava preferir
+primeira primeiro próxima próximo quer querer queria realmente saber sabia saía sair sente sentia
+sentir sentiu seria sido simples tal tampouco tarde tentar tentou ter terá teria tinha tirar tomar
+torna tornar trazer última último únicas único usar vai velho ver vindo vinha vir viu viver voltar
+"""
+ARABIC = """
+ما ماذا من متى أين كيف كم هل لماذا لم لن لا ليس ليست أي أية التي الذي الذين اللذين هذا هذه ذلك تلك
+هؤلاء هو هي هم هن أنت أنتم أنا نحن إن إنها إنه أنهم كان كانت كانوا كنت يكون تكون سيكون ستكون كن في
+على إلى عن مع عند عندما عندك عندنا منذ حتى قبل بعد بين خلال أثناء حول حسب ضد دون بدون غير سوى فقط
+أيضا كذلك ثم أو أم لكن بل إذا لو لولا قد لقد سوف كل بعض جميع كلا أكثر أقل أكبر أصغر أفضل أسوأ أهم
+جدا كثيرا قليلا كثير قليل دائما أبدا أحيانا عادة غالبا نادرا تقريبا حقا فعلا بالضبط خاصة مثل مثلا
+مثال أمثلة هنا هناك الآن اليوم أمس غدا يوم أيام أسبوع شهر سنة عام ساعة ساعات دقيقة وقت أوقات مرة
+مرات لحظة لحظات موقف مواقف حالة شيء أشياء أمر أمور طريقة شكل سبب أسباب نتيجة نتائج أثر تأثير فرق
+مشكلة مشاكل حل فكرة رأي رأيك شعور تجربة تجارب سؤال جواب قرار اختيار خيار تغيير جزء جانب نوع معنى مهم
+مهمة محدد محددة معين معينة عادي عادية مختلف مختلفة جديد جديدة قديم جيد جيدة جيدا سيء سيئة صعب صعبة
+سهل سهلة كبير كبيرة صغير صغيرة طويل قصير أول آخر أخرى ثاني بداية نهاية ناس شخص أشخاص أحد أحدا نفس
+نفسك شكرا يمكن يمكنك يمكننا يمكنكم تستطيع يجب تريد تود تحب يعجبك أعجبك تفضل تحتاج تظن تعتقد نعتقد
+ترى تعرف تذكر تتذكر تتذكرها تصف تحكي تخبرنا تخبرني تقول قلت تشرح تفعل تفعله فعلت يفعل تعني يعني حدث
+يحدث حصل جرى صار صرت أصبح شعرت تشعر لاحظت تلاحظ فكرت تفكر حاولت جربت قررت اخترت تختار غيرت تغير
+يتغير تتغير جعل جعلك يجعل سيجعل يجعلك تأتي يأتي جاء ذهبت تذهب تجد تجده وجدت تنتظر انتظرت بقيت تبقى
+يبقى تركت ساعد يساعد ساعدك عمل عملك تعمل أعمل يعمل يبدو تبدو سيبدو بدا تأخذ يأخذ أخذ أعطى بالنسبة لك
+لي له لها لنا لكم به بها فيه فيها منه منها عليه عليها عنه عنها إليه إليها إليك إلينا معه معها لديك
+لديه عما مما فيما حين حينها بسبب
+"""
+
+ENDING_MAX = 2  # letters in which forms of an ordinary word differ
+STEM_MIN = 6  # letters that two of them share,
+SHORT_STEM_MIN = 4  # or that one of them has before one of these endings
+ENDINGS = frozenset(
+    """
+    s es ed d ly er r e n en em m t st te a o as os ez ee x
+    ة ات ين ون ها ه ك نا ي
+    """.split()  # noqa: SIM905
+)
 _WORDS = frozenset(
     folded(
         f"{ENGLISH} {GERMAN} {SPANISH} {FRENCH} {PORTUGUESE}"
@@ -131,3 +249,45 @@ def is_common(word: str) -> bool:
     return word in _WORDS or any(
         word.endswith(ending) and word.removesuffix(ending) in _NOUNS for ending in _ENDINGS
     )
+
+
+def is_ordinary(word: str) -> bool:
+    """Whether the folded word is common, or one of any conversation, or an inflected one."""
+    ordinary, beginnings = _ordinary()
+    return (
+        is_common(word)
+        or any(form in ordinary for form in _without_endings(word))
+        or not beginnings.isdisjoint(forms(word, STEM_MIN, ENDING_MAX))
+    )
+
+
+def _without_endings(word: str) -> Iterator[str]:
+    yield word
+    bare = _ARTICLE.sub("", word)
+    yield bare
+    for size in range(1, min(ENDING_MAX, len(bare) - SHORT_STEM_MIN) + 1):
+        if bare[-size:] in ENDINGS:
+            yield bare[:-size]
+
+
+@cache
+def _ordinary() -> tuple[frozenset[str], frozenset[str]]:
+    """The words, and the beginnings of the long ones."""
+    from webapp.domain.follow_ups.frequent_words import FREQUENT_WORDS
+
+    talk = f"{ENGLISH_TALK} {GERMAN_TALK} {SPANISH_TALK} {FRENCH_TALK} {PORTUGUESE_TALK} {ARABIC}"
+    frequent = " ".join(word for words in FREQUENT_WORDS.values() for word in words)
+    every = frozenset((*folded(f"{talk} {frequent}").split(), *_WORDS, *_NOUNS))
+    long = (word for word in every if len(word) >= STEM_MIN)
+    return every, frozenset(form for word in long for form in forms(word, STEM_MIN, ENDING_MAX))
+
+
+def forms(word: str, stem_min: int, ending_max: int = 3) -> set[str]:
+    """Beginnings of a folded word: two that are inflected forms of one word share one of them."""
+    bare = _ARTICLE.sub("", word)
+    shortest = min(len(bare), max(stem_min, len(bare) - ending_max))
+    return {bare[:length] for length in range(shortest, len(bare) + 1)}
+
+
+# what Arabic writes together with the word after it: and, then, with, as, for, the
+_ARTICLE = re.compile(folded("^[وف]?(?:بال|كال|ال|لل)?(?=[ا-ي]{3})"))

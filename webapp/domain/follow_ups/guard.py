@@ -58,17 +58,18 @@ class Unusable(Exception):
         self.check = check
 
 
-def checked(reply: str, thread: Thread, *, context: str) -> Decision:
+def checked(reply: str, thread: Thread, *, context: str, title: str = "") -> Decision:
     """The question that the reply asks, or its stop; Unusable if a check fails.
 
     context  private, in full
+    title    of the form, which respondents see
     """
     parsed = parse_reply(reply)
     if parsed is None:
         raise Unusable(Check.REPLY)
     if parsed.technique is None:
         return Decision(Reason.STOPPED_BY_MODEL)
-    written = _Written(parsed, thread, context)
+    written = _Written(parsed, thread, context, title)
     for check, passes in CHECKS:
         if not passes(written):
             raise Unusable(check)
@@ -78,11 +79,12 @@ def checked(reply: str, thread: Thread, *, context: str) -> Decision:
 class _Written:
     """A written question with what it is compared with."""
 
-    def __init__(self, reply: Reply, thread: Thread, context: str) -> None:
+    def __init__(self, reply: Reply, thread: Thread, context: str, title: str) -> None:
         self.question = reply.question
         self.technique = reply.technique
         self.thread = thread
         self.context = context
+        self.title = title
         self.exchanges = seen(thread)
 
     @cached_property
@@ -217,8 +219,18 @@ def _stands_in(quoted: list[str], written: _Written) -> bool:
 
 
 def _leaks_nothing(written: _Written) -> bool:
-    known = (written.answers, "\n".join(written.questions)[:KNOWN_MAX_CHARS])
-    return leak(written.question, context=written.context, known=known) is None
+    thread = written.thread
+    by_model = frozenset(text[:SEEN_MAX_CHARS] for text in thread.written)
+    of_others = (each for each in written.questions if each not in by_model)
+    shown = "\n".join((written.title, *of_others, *thread.hints))
+    found = leak(
+        written.question,
+        context=written.context,
+        shown=[shown[:KNOWN_MAX_CHARS]],
+        said=[written.answers],
+        before=thread.written,
+    )
+    return found is None
 
 
 # The cheap ones first; those that compare need what the first ones bound.

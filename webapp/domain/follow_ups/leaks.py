@@ -1,8 +1,10 @@
 """Whether a question gives away words that only the private context has.
 
-Texts are compared folded, so spelling does not hide a word. What this cannot see: a paraphrase or a
-translation, a hint, numbers in words, names in scripts without capitals when they are shorter than
-a run, and ciphers (a reversed text is seen).
+Both texts are folded and read in several ways, then compared, so spelling does not hide a word. A
+name, a number, a phrase or a word in disguise is a leak by itself, any other word that is not
+ordinary from the second one on that a respondent gets to read. What this cannot see: a paraphrase
+or a translation, a hint, one such word in each of several sessions, shorter words of scripts that
+do not space them, numbers as Roman numerals, and codes beyond those of `codings`.
 """
 
 import re
@@ -11,7 +13,10 @@ from enum import StrEnum
 from functools import cached_property
 from typing import NamedTuple
 
-from webapp.domain.follow_ups.common_words import is_common
+from webapp.domain.follow_ups import codings
+from webapp.domain.follow_ups.common_words import forms, is_common, is_ordinary
+from webapp.domain.follow_ups.number_words import spoken_numbers
+from webapp.domain.follow_ups.prose import prose
 from webapp.domain.follow_ups.text_folding import (
     UNSPACED_LETTERS,
     folded,
@@ -30,8 +35,19 @@ JOINED_MAX = 40  # letters of a name
 PARTS_MAX = 12  # words that a name may be divided into
 STEM_MIN = 5  # letters that an inflected name shares with its other forms
 ENDING_MAX = 3
+WORD_MIN = 3  # letters of a word that counts: "tax"
+WORD_MIN_UNLISTED = 5  # of scripts whose ordinary words no list has
+WORD_STEM_MIN = 4
+HIDDEN_MIN = 5  # letters of a word that is looked for in disguise
+HIDDEN_NAME_MIN = 4
+BACKWARDS_MIN = 6
+CONSONANTS_MIN = 3
+NAMED_ITEMS = 3  # of a list, so that its names and numbers are guesses
+DUMPED_ITEMS = 9  # so that all its words are
+NEW_NUMBERS_MAX = 2  # in a question; more may stand for letters
 
 NUMBER = re.compile("[0-9]+")
+ARABIC = re.compile("[\u0600-\u06ff]")
 SENTENCE_END = re.compile("[.!?…。！？\n]")
 TITLE_MAX_CHARS = 3  # of "Dr." and "St.", whose full stop ends no sentence
 
@@ -44,17 +60,15 @@ class Leak(StrEnum):
     NUMBER = "number"
     CODE = "code"
     NAME = "name"
+    WORD = "word"
 
 
 class Text:
     """A text, and what of it is compared."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, found: list[str] | None = None) -> None:
         self.raw = text
-
-    @cached_property
-    def words(self) -> list[str]:
-        return words(folded(self.raw))
+        self.words = words(folded(text)) if found is None else found
 
     @cached_property
     def spaced(self) -> str:
@@ -74,17 +88,93 @@ class Text:
 
     @cached_property
     def numbers(self) -> set[str]:
-        """Each run of digits, also one that spaces, punctuation or pictures divide."""
-        return {*NUMBER.findall(self.spaced), *NUMBER.findall(self.letters)}
+        """Each run of digits, also one that spaces, punctuation or pictures divide, or in words."""
+        written = {*NUMBER.findall(self.spaced), *NUMBER.findall(self.letters)}
+        return written | spoken_numbers(self.words)
 
     @cached_property
     def names(self) -> tuple["Name", ...]:
         return tuple(_names(self.raw))
 
     @cached_property
+    def sure_names(self) -> set[str]:
+        """Without what only begins sentences: any word may, so that has to look like a name."""
+        return {each.word for each in self.names if not each.begins_sentence} - self.lower_words
+
+    @cached_property
     def lower_words(self) -> set[str]:
         lower = {word for word in words(stripped(self.raw)) if word == word.lower()}
         return set(words(folded(" ".join(lower))))
+
+
+class Secrets:
+    """Words of a context that are neither ordinary nor known."""
+
+    def __init__(self, private: Text, known: Iterable[str]) -> None:
+        self._known = {form for word in {*known} for form in forms(word, WORD_STEM_MIN)}
+        found = {*private.words}
+        unlisted = sum(not word.isascii() and not ARABIC.match(word) for word in found)
+        self._shortest = WORD_MIN_UNLISTED if 2 * unlisted > len(found) else WORD_MIN
+        self._words = {word for word in found if self._counts(word)}
+        self._forms = {form for word in self._words for form in forms(word, WORD_STEM_MIN)}
+        names = {word for word in private.sure_names if self._is_new(word) and not is_common(word)}
+        self._hidden = {word for word in self._words if len(word) >= HIDDEN_MIN}
+        self._hidden |= {word for word in names if len(word) >= HIDDEN_NAME_MIN}
+
+    def used(self, tokens: Iterable[str]) -> set[str]:
+        """Those among the words, by the beginning that their inflected forms share."""
+        found: set[str] = set()
+        for word in {*tokens}:
+            if self._counts(word):
+                shared = forms(word, WORD_STEM_MIN) & self._forms
+                found |= {min(shared, key=len)} if shared else {*self._inside(word)}
+        return found
+
+    def are_hidden_in(self, asked: Text) -> bool:
+        """Whether a text holds one in pieces, in other letters or in another order."""
+        strange = {word for word in asked.words if self._counts(word)}
+        plain = {word for word in strange if forms(word, WORD_STEM_MIN) & self._forms}
+        return any(
+            not self._hidden.isdisjoint(found)
+            for found in (
+                (each for word in strange - plain for each in codings.shifted(word)),
+                (word for text in codings.decoded(asked.raw) for word in words(text)),
+                _spelled(asked.words) | _joined(asked.words),
+                self._across(asked),
+            )
+        ) or self._is_rewritten(strange - plain)
+
+    def is_strange(self, word: str) -> bool:
+        """Whether it is neither ordinary nor known."""
+        return self._is_new(word) and not is_ordinary(word)
+
+    def _counts(self, word: str) -> bool:
+        return len(word) >= self._shortest and self.is_strange(word)
+
+    def _is_new(self, word: str) -> bool:
+        plain = not NUMBER.search(word) and not UNSPACED_LETTERS.search(word)
+        return plain and self._known.isdisjoint(forms(word, WORD_STEM_MIN))
+
+    def _inside(self, text: str, shortest: int = HIDDEN_MIN) -> Iterator[str]:
+        lengths = {len(word) for word in self._hidden if len(word) >= shortest}
+        for length in lengths:
+            for start in range(len(text) - length + 1):
+                if text[start : start + length] in self._hidden:
+                    yield text[start : start + length]
+
+    def _across(self, asked: Text) -> Iterator[str]:
+        for text in codings.read_across(asked.raw, asked.words):
+            yield from self._inside(text, HIDDEN_NAME_MIN)
+        yield from self._inside(asked.letters[::-1], BACKWARDS_MIN)
+
+    def _is_rewritten(self, strange: set[str]) -> bool:
+        mixed = {"".join(sorted(word)) for word in self._hidden}
+        bare = {codings.without_vowels(word) for word in self._hidden}
+        return any(
+            not mixed.isdisjoint(codings.letters_of(word))
+            or (len(word) >= CONSONANTS_MIN and word == codings.without_vowels(word) in bare)
+            for word in strange
+        )
 
 
 class Name(NamedTuple):
@@ -94,18 +184,40 @@ class Name(NamedTuple):
     begins_sentence: bool
 
 
-def leak(question: str, *, context: str, known: Iterable[str]) -> Leak | None:
-    """What the question has from the context and not from the texts known to the respondent."""
-    asked, private, public = Text(question), Text(context), Text("\n".join(known))
+def leak(
+    question: str,
+    *,
+    context: str,
+    shown: Iterable[str] = (),
+    said: Iterable[str] = (),
+    before: Iterable[str] = (),
+) -> Leak | None:
+    """What the question has from the context and not from what the respondent knows.
+
+    shown   what every respondent reads
+    said    what this one wrote: its sentences count, its lists of guesses do not
+    before  what a model asked this one before
+    """
+    read, answers = words(folded("\n".join(shown))), folded("\n".join(said))
+    asked, private = Text(question), Text(context)
+    public = Text("", read + prose(answers, items=NAMED_ITEMS))
     if _has_private_run(asked, private, public):
         return Leak.WORDS
-    if _has_private_letters(asked, private, public):
+    secrets = Secrets(private, read + prose(answers, items=DUMPED_ITEMS))
+    if _has_private_letters(asked, private, public, secrets):
         return Leak.LETTERS
     if any(number not in public.numbers for number in asked.numbers & private.numbers):
         return Leak.NUMBER
-    if any(_is_coded(word) and f" {word} " not in public.spaced for word in asked.words):
+    if _has_code(asked, public):
         return Leak.CODE
-    return Leak.NAME if _has_private_name(asked, private, public) else None
+    if _has_private_name(asked, private, public):
+        return Leak.NAME
+    if secrets.are_hidden_in(asked):
+        return Leak.CODE
+    used = secrets.used(asked.words)
+    return (
+        Leak.WORD if used and len(used | secrets.used(Text("\n".join(before)).words)) > 1 else None
+    )
 
 
 def _has_private_run(asked: Text, private: Text, public: Text) -> bool:
@@ -114,12 +226,14 @@ def _has_private_run(asked: Text, private: Text, public: Text) -> bool:
     return any(run in private.spaced and run not in public.spaced for run in runs)
 
 
-def _has_private_letters(asked: Text, private: Text, public: Text) -> bool:
-    """Whether a run of letters is private, of words that are not all common, or read backwards."""
+def _has_private_letters(asked: Text, private: Text, public: Text, secrets: "Secrets") -> bool:
+    """Whether a run of letters is private, with at least two strange words, or read backwards."""
+    strange = {word for word in asked.words if secrets.is_strange(word)}
     runs = {
         run
         for start, run in _letter_runs(asked.letters)
-        if not _are_common(asked.words_at(start, start + len(run)))
+        if UNSPACED_LETTERS.fullmatch(run)
+        or sum(word in strange for word in asked.words_at(start, start + len(run))) > 1
     }
     runs |= {run for _, run in _letter_runs(asked.letters[::-1])}
     return any(run in private.letters and run not in public.letters for run in runs)
@@ -134,9 +248,10 @@ def _letter_runs(letters: str) -> Iterator[tuple[int, str]]:
             yield start, letters[start : start + RUN_LETTERS]
 
 
-def _are_common(tokens: list[str]) -> bool:
-    """Whether fewer words than make a run are all common: "vor der Entscheidung"."""
-    return len(tokens) < RUN_WORDS and all(is_common(word) for word in tokens)
+def _has_code(asked: Text, public: Text) -> bool:
+    mixed = any(_is_coded(word) and f" {word} " not in public.spaced for word in asked.words)
+    new = {word for word in asked.words if NUMBER.fullmatch(word)} - public.numbers
+    return mixed or len(new) > NEW_NUMBERS_MAX or bool(codings.MORSE.search(asked.raw))
 
 
 def _is_coded(word: str) -> bool:
@@ -152,9 +267,7 @@ def _has_private_name(asked: Text, private: Text, public: Text) -> bool:
 
 def _named(asked: Text, private: Text) -> set[str]:
     """Words of the question that are names in the context, however they are spelled."""
-    names = {name.word for name in private.names}
-    # a word that only begins sentences may be any word: it has to look like a name in the question
-    sure = {name.word for name in private.names if not name.begins_sentence} - private.lower_words
+    names, sure = {name.word for name in private.names}, private.sure_names
     capitals = {
         name.word
         for name in asked.names
@@ -162,7 +275,7 @@ def _named(asked: Text, private: Text) -> set[str]:
     }
     inflected = {word for word in capitals if any(_is_inflected(word, name) for name in sure)}
     plain = capitals & names | sure & {*asked.words}
-    together = _joined(asked.words) & sure | _compounds(private.words, names, sure) & {*asked.words}
+    together = _compounds(private.words, names, sure) & {*asked.words}
     return plain | inflected | _spelled(asked.words) & names | together
 
 
@@ -214,9 +327,10 @@ def _spelled(tokens: list[str]) -> set[str]:
 
 
 def _joined(tokens: list[str]) -> set[str]:
-    """What neighbouring words are together."""
-    found = ("".join(tokens[start:end]) for start, end in _stretches(len(tokens)))
-    return {word for word in found if SPLIT_NAME_MIN <= len(word) <= JOINED_MAX}
+    """What neighbouring words are together, unless all of them are common."""
+    found = (tokens[start:end] for start, end in _stretches(len(tokens)))
+    together = {"".join(part) for part in found if not all(map(is_common, part))}
+    return {word for word in together if SPLIT_NAME_MIN <= len(word) <= JOINED_MAX}
 
 
 def _stretches(count: int) -> Iterator[tuple[int, int]]:

@@ -79,7 +79,7 @@ The form: its title, which respondents see, and its goal, which they do not
 
 Background – never quote, name or hint at
 It is private: the respondent must not learn of it. Use it only to judge what is worth asking. \
-Use none of its names, numbers or phrases unless the respondent did.
+Use none of its names, numbers, words or phrases, in any spelling, unless the respondent did.
 {background}
 
 Reply with a JSON object and nothing else:

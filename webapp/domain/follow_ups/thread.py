@@ -64,6 +64,8 @@ class Thread(NamedTuple):
     used       their techniques
     language   tag of the form's language, "" to recognise it by its questions
     seed       the same for the same session and question: chooses among phrasings
+    written    those of `questions` that a model wrote
+    hints      what stands below the questions of the form
     """
 
     mode: FollowUpMode
@@ -73,6 +75,8 @@ class Thread(NamedTuple):
     used: frozenset[Technique] = frozenset()
     language: str = ""
     seed: str = ""
+    written: tuple[str, ...] = ()
+    hints: tuple[str, ...] = ()
 
     @property
     def scripted(self) -> Exchange:

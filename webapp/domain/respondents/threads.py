@@ -39,6 +39,8 @@ def thread_of(
             *(question["text"] for question in questions),
             *(each.question_text for each in asked),
         ),
+        written=tuple(each.question_text for each in asked if each.writer),
+        hints=tuple(question.get("context", "") for question in questions),
         depth=len(of_parent),
         used=frozenset(Technique(each.technique) for each in of_parent),
         language=language_of_form(*(question["text"] for question in questions)),

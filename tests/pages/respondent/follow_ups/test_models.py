@@ -376,6 +376,19 @@ def test_private_context_reaches_the_model_and_no_page(
     assert not re.search("Acme|17 percent|Prices", page.text)
 
 
+def test_a_second_word_of_the_context_is_told_at_no_other_question(
+    app: Flask, respondent: Respondent, model: ModelServer, told: str
+) -> None:
+    model.answer = asking("Did a price play any part in that?")
+    assert heading(respondent.answer(1, ANSWER)) == "Did a price play any part in that?"
+    model.answer = asking("What would it take to sell it to one of them?")
+
+    page = respondent.answer(2, "It was slow, I would say")
+
+    assert "sell" not in page.text
+    assert [row.writer for row in rows(app) if row.state is FollowUpState.ASKED] == [told, ""]
+
+
 def test_the_host_of_the_model_is_named_before_anybody_answers(
     respondent: Respondent, model: ModelServer
 ) -> None:

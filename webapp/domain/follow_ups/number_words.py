@@ -1,0 +1,136 @@
+"""Numbers in the words of the six languages that the rules know, as digits."""
+
+from collections.abc import Iterable, Iterator
+
+from webapp.domain.follow_ups.text_folding import folded
+
+COUNTED_MIN = 13  # below, words for numbers are frequent: "one of the two"
+WORD_MAX = 60  # letters, "neunhundertneunundneunzigtausend…"
+RUN_MAX = 12  # words of one number
+
+# Each line: the value, then its words; those of one line may also be parts of a longer word.
+_TABLE = """
+0 zero null cero صفر
+1 one eins ein eine einen uno una un une um uma واحد واحدة
+2 two zwei dos deux dois duas اثنان اثنين اثنا
+3 three drei tres trois ثلاثة ثلاث
+4 four vier cuatro quatre quatro أربعة أربع
+5 five fünf cinco cinq خمسة خمس
+6 six sechs sech seis ستة ست
+7 seven sieben sieb siete sept sete سبعة سبع
+8 eight acht ocho huit oito ثمانية ثماني ثمان
+9 nine neun nueve neuf nove تسعة تسع
+10 ten zehn diez dix dez عشرة عشر
+11 eleven elf once onze
+12 twelve zwölf doce douze doze
+13 thirteen trece treize treze
+14 fourteen catorce quatorze catorze
+15 fifteen quince quinze
+16 sixteen dieciséis seize dezesseis dezasseis
+17 seventeen diecisiete dezessete dezassete
+18 eighteen dieciocho dezoito
+19 nineteen diecinueve dezenove dezanove
+20 twenty zwanzig veinte veinti vingt vinte عشرون عشرين
+30 thirty dreißig treinta trente trinta ثلاثون ثلاثين
+40 forty fourty vierzig cuarenta quarante quarenta أربعون أربعين
+50 fifty fünfzig cincuenta cinquante cinquenta خمسون خمسين
+60 sixty sechzig sesenta soixante sessenta ستون ستين
+70 seventy siebzig setenta septante سبعون سبعين
+80 eighty achtzig ochenta oitenta huitante octante vingts ثمانون ثمانين
+90 ninety neunzig noventa nonante تسعون تسعين
+100 hundred hundert cien ciento cientos cientas cent cents cem cento مائة مئة
+200 doscientos doscientas duzentos duzentas مائتان مئتان مائتين مئتين
+300 trezentos trezentas
+500 quinientos quinientas quinhentos quinhentas
+700 setecientos setecientas
+900 novecientos novecientas
+1000 thousand tausend mil mille ألف ألفا آلاف
+1000000 million millions millionen millón millones milhão milhões مليون ملايين
+1000000000 billion billions milliarde milliarden milliard milliards bilhão bilhões مليار
+0.25 quarter viertel quart cuarto quarto ربع
+0.5 half halb halbe medio media demi demie meio meia نصف
+1.5 anderthalb eineinhalb
+"""
+_JOINERS = frozenset(folded("and und y et e a و").split())
+_VALUES = {
+    word: float(line.split()[0]) for line in _TABLE.split("\n") for word in folded(line).split()[1:]
+}
+_LONGEST = max(map(len, _VALUES))
+_SCALES = {"100", "1000", "1000000", "1000000000"}  # "por cento", "a thousand things"
+_SCORE, _HUNDRED, _THOUSAND = 20, 100, 1000
+
+
+def spoken_numbers(words: Iterable[str]) -> set[str]:
+    """The numbers of folded words, from COUNTED_MIN on: of each run of them what they make up
+    together ("two hundred five"), and what they are in a row ("twenty thirty-one").
+    """
+    found: set[str] = set()
+    for values in _runs(words):
+        total = _total(values)
+        if total >= COUNTED_MIN and total == int(total):
+            found.add(str(int(total)))
+        if len(values) > 1 and all(value < _HUNDRED and value == int(value) for value in values):
+            found.add(_in_a_row(values))
+    return found - _SCALES
+
+
+def _in_a_row(values: list[float]) -> str:
+    """Their digits, where a ten takes the one after it: 20, 30, 1 is 2031."""
+    read: list[int] = []
+    for value in map(int, values):
+        is_one = 0 < value < 10 and read and read[-1] >= _SCORE and not read[-1] % 10
+        if is_one:
+            read[-1] += value
+        else:
+            read.append(value)
+    return "".join(map(str, read))
+
+
+def _runs(words: Iterable[str]) -> Iterator[list[float]]:
+    run: list[float] = []
+    for word in words:
+        values = _values(word)
+        if values and len(run) < RUN_MAX:
+            run += values
+        elif not (run and word in _JOINERS):
+            if run:
+                yield run
+            run = []
+    if run:
+        yield run
+
+
+def _values(word: str) -> list[float]:
+    """Of the parts that the whole word is made of; [] if there is another part."""
+    if word.isdecimal() and word.isascii() and len(word) < RUN_MAX:
+        return [float(word)]
+    if word in _VALUES:
+        return [_VALUES[word]]
+    found, at = [], 0
+    while at < len(word) <= WORD_MAX:
+        ends = range(min(len(word), at + _LONGEST), at, -1)
+        part = next((word[at:end] for end in ends if _is_part(word[at:end])), "")
+        if not part:
+            return []
+        found += [_VALUES[part]] if part in _VALUES else []
+        at += len(part)
+    return found
+
+
+def _is_part(text: str) -> bool:
+    return text in _VALUES or text in {"und", "و"}
+
+
+def _total(values: list[float]) -> float:
+    total, current, before = 0.0, 0.0, 0.0
+    for value in values:
+        if value >= _THOUSAND:
+            total, current = total + (current or 1) * value, 0
+        elif value == _HUNDRED:
+            current = (current or 1) * value
+        elif value in {_SCORE, 4 * _SCORE} and before == 4:  # "quatre-vingt"
+            current += 4 * _SCORE - 4
+        else:
+            current += value
+        before = value
+    return total + current
