@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
-from typing import cast
+from typing import NamedTuple, cast
 
 from flask import Flask, current_app
 
@@ -20,38 +20,60 @@ from webapp.domain.events.callbacks.requests import callback_bounds, failure_of,
 from webapp.domain.events.callbacks.sealing import NoKey
 from webapp.domain.events.callbacks.signing import signed_headers
 from webapp.domain.events.cursors import write_cursor
-from webapp.domain.events.deliveries.claims import Claimed, claim, is_due
+from webapp.domain.events.deliveries.claims import Claimed, claim, is_due, renew
 from webapp.domain.events.deliveries.settling import (
     AttemptResult,
     settle,
     settle_broken,
     suspend_unreadable,
 )
+from webapp.domain.events.deliveries.sharing import Lane, Room, lane_of
 from webapp.domain.events.protocol import webhook_id
 from webapp.domain.events.subscriptions.writes import secret_place
 from webapp.outbound import Bounds, Reply, Unreachable
 
+RENEW_SECONDS = 1.0
+
 log = logging.getLogger("askback.deliveries")
+
+
+class Held(NamedTuple):
+    """An attempt of this process, since a moment of the monotonic clock."""
+
+    claimed: Claimed
+    since: float
+
+    @property
+    def seconds(self) -> float:
+        """For how long it runs."""
+        return time.monotonic() - self.since
+
+    @property
+    def share(self) -> tuple[str, Lane]:
+        """Its account and lane; whatever runs for long is slow."""
+        lane = lane_of(self.claimed.duration_ms)
+        if lane is Lane.QUICK:
+            lane = lane_of(round(self.seconds * 1000))
+        return self.claimed.account_id, lane
 
 
 class Deliverer:
     """What delivers in this process: at most `threads` at a time, claimed by one for all.
 
-    A thread that finds nothing to do leaves. Those of endpoints whose last attempt failed take at
-    most half of the places.
+    A thread that finds nothing to do leaves.
     """
 
     def __init__(self, app: Flask, threads: int) -> None:
         self._app = app
-        self._most_failing = max(1, threads // 2)
+        self._threads = threads
         self._free = threading.Semaphore(threads)
         self._changed = threading.Condition()
         self._claiming = threading.Lock()
         self._ready: deque[Claimed] = deque()  # a thread is on its way to each of them
         self._hungry = 0
         self._round = 0
-        self._running = 0
-        self._failing = 0
+        self._held: dict[tuple[str, int], Held] = {}  # by id and number of the attempt
+        self._served: dict[str, int] = {}
         self._refused_at: float | None = None
 
     def work(self) -> None:
@@ -68,7 +90,20 @@ class Deliverer:
     @property
     def is_idle(self) -> bool:
         """Whether no thread delivers or is about to."""
-        return not (self._running or self._hungry)
+        return not (self._held or self._hungry)
+
+    def room(self, served: dict[str, int] | None = None) -> Room:
+        """What this process may claim at this moment."""
+        with self._changed:
+            shares = [held.share for held in self._held.values()]
+        return Room(self._threads, shares, served)
+
+    def renew(self) -> None:
+        """Keep the leases of what runs for longer than RENEW_SECONDS. Needs a context."""
+        with self._changed:
+            held = [each for each in self._held.values() if each.seconds >= RENEW_SECONDS]
+        if held:
+            renew([each.claimed for each in held], now=utc_now())
 
     def refuse(self) -> None:
         """Claim nothing any more; what runs goes on. A second call changes nothing."""
@@ -80,7 +115,7 @@ class Deliverer:
         self.refuse()
         left = (self._refused_at or 0) + seconds - time.monotonic()
         with self._changed:
-            return self._changed.wait_for(lambda: not self._running, max(0.0, left))
+            return self._changed.wait_for(lambda: not self._held, max(0.0, left))
 
     def _next(self) -> Claimed | None:
         """One delivery, of a claim made for all threads that wait here."""
@@ -99,18 +134,15 @@ class Deliverer:
     def _claim(self) -> None:
         with self._changed:
             self._round += 1
-            hungry, failing_left = self._hungry, self._most_failing - self._failing
+            hungry = self._hungry
         if self._refused_at is None:
             with self._app.app_context():
-                found = claim(
-                    hungry,
-                    cursor_of=partial(write_cursor, cursor_key()),
-                    now=utc_now(),
-                    failing_limit=max(0, failing_left),
-                )
+                write = partial(write_cursor, cursor_key())
+                room = self.room(self._served)
+                found = claim(hungry, room, cursor_of=write, now=utc_now())
+            since = time.monotonic()
             with self._changed:
-                self._running += len(found)
-                self._failing += sum(each.failing for each in found)
+                self._held |= {(each.id, each.attempts): Held(each, since) for each in found}
             self._ready.extend(found)
 
     @contextmanager
@@ -119,8 +151,7 @@ class Deliverer:
             yield
         finally:
             with self._changed:
-                self._running -= 1
-                self._failing -= claimed.failing
+                self._held.pop((claimed.id, claimed.attempts), None)
                 self._changed.notify_all()
 
     def _attempt(self, claimed: Claimed) -> None:

@@ -3,14 +3,16 @@
 import logging
 import threading
 import time
+from contextlib import suppress
 from datetime import timedelta
 
 from flask import Flask
+from sqlalchemy.exc import SQLAlchemyError
 
 from jobs.deliver import deliverer
 from jobs.queue import wake_up_queue
 from webapp.database import utc_now
-from webapp.domain.events.deliveries.claims import read_due, release_expired
+from webapp.domain.events.deliveries.claims import Leases, read_due
 from webapp.domain.events.deliveries.expiry import abandon_overflow
 
 SWEEP_SECONDS = 1.0
@@ -22,12 +24,16 @@ log = logging.getLogger("askback.deliveries")
 
 
 def sweep_until(app: Flask, ended: threading.Event, *, threads: int) -> None:
-    """Sweep each second, also after one that failed; a long failure is logged now and then."""
+    """Sweep each second, also after one that failed; a long failure is logged now and then.
+
+    Then only renew leases, until nothing runs.
+    """
     tidy_at = logs_at = time.monotonic()
+    leases = Leases()
     while not ended.wait(SWEEP_SECONDS):
         try:
             with app.app_context():
-                sweep(threads=threads)
+                sweep(leases, threads=threads)
                 if time.monotonic() >= tidy_at:
                     tidy_at = time.monotonic() + TIDY_SECONDS
                     abandon_overflow(now=utc_now())
@@ -35,16 +41,24 @@ def sweep_until(app: Flask, ended: threading.Event, *, threads: int) -> None:
             if time.monotonic() >= logs_at:
                 logs_at = time.monotonic() + LOG_SECONDS
                 log.exception("a sweep failed")
+    with app.app_context():
+        while not deliverer().is_idle:
+            with suppress(SQLAlchemyError):
+                deliverer().renew()
+            time.sleep(SWEEP_SECONDS)
 
 
-def sweep(*, threads: int) -> None:
-    """Enqueue a wake-up for what is due; deliver what is overdue in up to so many new threads."""
+def sweep(leases: Leases, *, threads: int) -> None:
+    """Renew leases, release those of processes that are gone, and enqueue a wake-up for what is
+    due; deliver what is overdue in up to so many new threads.
+    """
+    deliverer().renew()
     now = utc_now()
-    release_expired(now=now)
-    due = read_due(now=now)
+    leases.look(now=now)
+    due = read_due(threads, deliverer().room(), now=now)
     if not due:
         return
     overdue = sum(each.next_at <= now - timedelta(seconds=OVERDUE_SECONDS) for each in due)
-    for _ in range(min(overdue, threads)):
+    for _ in range(overdue):
         threading.Thread(target=deliverer().work, name="overdue", daemon=True).start()
-    wake_up_queue().enqueue([each.id for each in due[:threads]])
+    wake_up_queue().enqueue([each.id for each in due])

@@ -17,10 +17,14 @@ from webapp.domain.shared.vocabulary import DeliveryKind, DeliveryState, Session
 
 
 def make_subscription(form: Any, **changed: Any) -> EventSubscription:
-    """A live subscription with an endpoint of its own."""
+    """A live subscription with an endpoint of its own, which is known to answer quickly."""
     now, host = utc_now(), changed.get("host", "hooks.example.com:443")
     endpoint = CallbackEndpoint(
-        id=secrets.token_hex(32), account_id=form.account_id, host=host, seen_at=now
+        id=secrets.token_hex(32),
+        account_id=form.account_id,
+        host=host,
+        duration_ms=20,
+        seen_at=now,
     )
     values: dict[str, Any] = {
         "id": f"sub_{secrets.token_hex(16)}",

@@ -52,7 +52,7 @@ ASKED = (
     "event of a completed response",
     "end of a subscription",
     "retry schedule",
-    "limits of one endpoint and one host",
+    "how accounts, endpoints and hosts share the places for sending",
     "challenge of a callback",
     "callbacks that their creator confirms",
     "page of deliveries",

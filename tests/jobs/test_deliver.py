@@ -271,11 +271,7 @@ def test_four_workers_send_each_row_once(
     with receivers() as place:
         allow(place.origin)
         queued(app, [f"{place.origin}/{number}" for number in range(endpoints)], each)
-        with app.app_context():  # one host, so its limit would bound them all
-            hosts = update(CallbackEndpoint).values(host=CallbackEndpoint.id)
-            db.session.execute(hosts)
-            db.session.execute(update(EventDelivery).values(host=EventDelivery.endpoint_id))
-            db.session.commit()
+        label(app, None)  # one host would bound them all
         began = time.monotonic()
         threads = [threading.Thread(target=worker.work) for worker in workers for _ in range(8)]
         for thread in threads:
@@ -291,31 +287,46 @@ def test_four_workers_send_each_row_once(
     assert (len(sent), max(sent.values())) == (rows, 1)
 
 
-def test_endpoints_that_failed_share_half_of_the_threads(app: Flask, allow: Allow) -> None:
+@pytest.mark.parametrize("takes", [20, None])
+@pytest.mark.parametrize(("accounts", "host"), [(1, None), (5, None), (2, "one:443")])
+def test_receivers_that_hang_stand_in_nobodys_way(
+    app: Flask, allow: Allow, accounts: int, host: str | None, takes: int | None
+) -> None:
+    """Fifty that were quick, or are new; also at the host of the live one."""
     released = threading.Event()
-
-    def held(_number: int) -> int:
-        released.wait(20)
-        return 204
-
-    deliverer = Deliverer(app, threads=4)
-    threads = [threading.Thread(target=deliverer.work) for _ in range(4)]
-    with receivers(held) as place:
-        allow(place.origin)
-        queued(app, [f"{place.origin}/{number}" for number in range(4)], each=1)
-        with app.app_context():
-            db.session.execute(update(CallbackEndpoint).values(failures=1))
-            db.session.commit()
+    deliverer = Deliverer(app, threads=16)
+    with raw_receiver(lambda _: released.wait(60) and None) as hole, receivers() as place:
+        allow(hole.origin, place.origin)
+        for number in range(accounts):
+            urls = [f"{hole.origin}/{number}/{path}" for path in range(50 // accounts)]
+            queued(app, urls, each=3)
+        label(app, host, duration_ms=takes)
+        threads = [threading.Thread(target=deliverer.work) for _ in range(16)]
         for thread in threads:
             thread.start()
-        wait_until(lambda: len(place.got) == 2, "reaching two of them")
-        wait_until(lambda: sum(thread.is_alive() for thread in threads) == 2, "leaving the others")
-        assert len(place.got) == 2
+        wait_until(
+            lambda: 0 < hole.connections == sum(thread.is_alive() for thread in threads),
+            "taking what they may",
+        )
+        queued(app, [f"{place.origin}/{number}" for number in range(3)], each=10)
+        label(app, host)
+        deliverer.work()
+
+        assert len(place.got) == 30
+        deliverer.refuse()
         released.set()
         for thread in threads:
             thread.join(20)
 
-    assert states(app) == {DELIVERED: 4}
+
+def label(app: Flask, host: str | None, **values: object) -> None:
+    """Name the hosts of all endpoints; None: each has one of its own."""
+    with app.app_context():
+        db.session.execute(
+            update(CallbackEndpoint).values(host=host or CallbackEndpoint.id, **values)
+        )
+        db.session.execute(update(EventDelivery).values(host=host or EventDelivery.endpoint_id))
+        db.session.commit()
 
 
 def test_at_most_two_requests_reach_an_endpoint_at_a_time(app: Flask, allow: Allow) -> None:

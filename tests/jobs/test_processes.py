@@ -183,19 +183,11 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-def end_leases(app: Flask) -> None:
-    """Of attempts whose processes are gone; each would last half a minute."""
-    sending = EventDelivery.state == DeliveryState.SENDING
-    with app.app_context():
-        db.session.execute(update(EventDelivery).where(sending).values(lease_until=utc_now()))
-        db.session.commit()
-
-
 rounds = pytest.mark.parametrize(
-    ("kills", "answers", "waits_for_leases"),
+    ("kills", "answers"),
     [
-        pytest.param(2, 60, False, marks=pytest.mark.timeout(300)),
-        pytest.param(30, 3_000, True, marks=pytest.mark.prove),
+        pytest.param(2, 60, marks=pytest.mark.timeout(300)),
+        pytest.param(30, 3_000, marks=pytest.mark.prove),
     ],
 )
 
@@ -209,8 +201,6 @@ def test_what_was_completed_reaches_its_subscriber_whatever_is_killed(
     request: pytest.FixtureRequest,
     kills: int,
     answers: int,
-    *,
-    waits_for_leases: bool,
 ) -> None:
     target: Target = Target(variables)
     if not variables["DATABASE_URL"].startswith("sqlite"):
@@ -221,8 +211,6 @@ def test_what_was_completed_reaches_its_subscriber_whatever_is_killed(
     respondents = Respondents(target, form.share_token)
 
     killed = kill_again_and_again(respondents, kills=kills, answers=answers)
-    if not waits_for_leases:
-        end_leases(beside)
     with target.up():
         wait_until(lambda: all_delivered(beside), "delivering the rest", seconds=90)
 

@@ -29,6 +29,7 @@ from tests.jobs.conftest import Allow
 from tests.jobs.receiving import Receivers, receivers, subscribe
 from tests.services import free_port, redis_server, wait_until
 from webapp.database import db, utc_now
+from webapp.domain.events.deliveries.claims import Leases
 from webapp.domain.events.models import EventDelivery
 from webapp.domain.shared.vocabulary import DeliveryState
 
@@ -185,7 +186,7 @@ def test_sweeps_that_fail_are_logged_once_and_go_on(
 ) -> None:
     tries = 0
 
-    def fail_at_first(*, now: datetime) -> None:
+    def fail_at_first(_self: Leases, *, now: datetime) -> None:
         nonlocal tries
         tries += 1
         if tries < 5:
@@ -193,7 +194,7 @@ def test_sweeps_that_fail_are_logged_once_and_go_on(
 
     monkeypatch.setattr(sweep, "SWEEP_SECONDS", 0.02)
     monkeypatch.setattr(sweep, "OVERDUE_SECONDS", 0)
-    monkeypatch.setattr(sweep, "release_expired", fail_at_first)
+    monkeypatch.setattr(Leases, "look", fail_at_first)
     due(app, place)
     with delivering(app, stop_seconds=2):
         wait_until(lambda: tries >= 5 and all_delivered(app), "being delivered")

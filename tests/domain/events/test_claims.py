@@ -1,7 +1,7 @@
 """Which deliveries are claimed, and how many at a time."""
 
 from collections import Counter
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 import orjson
 import pytest
@@ -9,24 +9,19 @@ from sqlalchemy import select, update
 
 from tests.conftest import Clock
 from tests.databases import both_databases
+from tests.domain.events.claiming import release_lost, taken
 from tests.event_factories import make_delivery, make_subscription
 from tests.factories import make_account, make_form
 from tests.query_plans import statements_of
 from webapp.database import db, from_millis, to_millis, utc_now
 from webapp.domain.accounts.models import Account
-from webapp.domain.events.deliveries.claims import Claimed, claim, is_due, read_due, release_expired
+from webapp.domain.events.deliveries.claims import Claimed, Leases, is_due, read_due, renew
+from webapp.domain.events.deliveries.sharing import Room
 from webapp.domain.events.models import CallbackEndpoint, EventDelivery, EventSubscription
 from webapp.domain.forms.models import Form
 from webapp.domain.shared.vocabulary import DeliveryKind, DeliveryState, ErrorProfile
 
 pytestmark = [pytest.mark.usefixtures("app_context"), both_databases]
-
-
-def taken(limit: int = 100, *, now: datetime, failing_limit: int | None = None) -> list[Claimed]:
-    def cursor(form_id: str, position: int) -> str:
-        return f"{form_id} {position}"
-
-    return claim(limit, cursor_of=cursor, now=now, failing_limit=failing_limit)
 
 
 def ids(claimed: list[Claimed]) -> set[str]:
@@ -52,28 +47,39 @@ def test_what_is_due_is_leased_with_one_attempt_more(clock: Clock) -> None:
     assert delivery.lease_until == clock.now + timedelta(seconds=30)
 
 
-def test_a_lease_keeps_others_away_until_it_ends(clock: Clock) -> None:
+def test_a_lease_ends_with_its_process(clock: Clock) -> None:
     delivery = make_delivery(make_subscription(make_form(make_account().id)), next_at=clock.now)
-    assert ids(taken(now=clock.now)) == {delivery.id}
+    (claimed,) = taken(now=clock.now)
+    leases = Leases()
 
-    release_expired(now=clock.forward(seconds=29.9))
-    assert taken(now=clock.now) == []
-    release_expired(now=clock.forward(seconds=0.1))
+    for _ in range(60):  # a minute in which it says that it still runs
+        leases.look(now=clock.now)
+        renew([claimed], now=clock.now)
+    for _ in range(5):
+        leases.look(now=clock.now)
+    assert not is_due(delivery.id, now=clock.forward(seconds=2))
+
+    leases.look(now=clock.now)
+    assert is_due(delivery.id, now=clock.forward(seconds=2))
     (again,) = taken(now=clock.now)
+    renew([claimed], now=clock.now)  # comes back late, and renews nothing of others
 
-    assert again.attempts == 2
+    db.session.expire_all()
+    assert (again.attempts, delivery.attempts, delivery.renewals) == (2, 2, 0)
 
 
-def test_a_lease_that_ended_is_released_where_nobody_claims(clock: Clock) -> None:
+def test_a_lease_of_a_process_of_the_version_before_lasts_half_a_minute(clock: Clock) -> None:
     delivery = make_delivery(make_subscription(make_form(make_account().id)), next_at=clock.now)
     taken(now=clock.now)
+    change(EventDelivery, renewals=None)
+    leases = Leases()
 
-    release_expired(now=clock.forward(seconds=29))
-    assert not is_due(delivery.id, now=clock.now)
-    release_expired(now=clock.forward(seconds=1))
+    for _ in range(30):
+        leases.look(now=clock.now)
+    assert not is_due(delivery.id, now=clock.forward(seconds=2))
+    leases.look(now=clock.now)
 
-    assert is_due(delivery.id, now=clock.now)
-    assert [due.id for due in read_due(now=clock.now)] == [delivery.id]
+    assert is_due(delivery.id, now=clock.forward(seconds=2))
 
 
 def test_a_delivery_whose_attempts_never_end_is_given_up(clock: Clock) -> None:
@@ -81,10 +87,11 @@ def test_a_delivery_whose_attempts_never_end_is_given_up(clock: Clock) -> None:
 
     for number in range(1, 10):
         assert [each.attempts for each in taken(now=clock.now)] == [number]
-        release_expired(now=clock.forward(seconds=30))
+        release_lost(now=clock.now)
+        db.session.expire_all()
+        clock.now = max(clock.now, delivery.next_at)
     assert taken(now=clock.now) == []
 
-    db.session.expire_all()
     assert (delivery.state, delivery.settled_at) == (DeliveryState.ABANDONED, clock.now)
     assert delivery.lease_until is None
 
@@ -154,7 +161,7 @@ def test_nothing_is_sent_and_no_attempt_used_while(
     change(model, **values)
 
     assert taken(now=clock.forward(seconds=1)) == []
-    assert read_due(now=clock.now) == []
+    assert read_due(1, Room(1), now=clock.now) == []
     assert not is_due(delivery.id, now=clock.now)
 
     db.session.expire_all()
@@ -182,21 +189,34 @@ def test_an_ended_subscription_gets_its_envelope_alone(clock: Clock) -> None:
         }
 
 
-def test_two_at_a_time_go_to_an_endpoint_and_eight_to_a_host(clock: Clock) -> None:
+def test_two_at_a_time_go_to_an_endpoint(clock: Clock) -> None:
     form = make_form(make_account().id)
-    for _ in range(6):
+    for _ in range(2):
         subscription = make_subscription(form)
         for _ in range(3):
             make_delivery(subscription, next_at=clock.now)
 
     claimed = taken(now=clock.now)
-    more = taken(now=clock.now)
 
-    per_endpoint = Counter(each.endpoint_id for each in claimed)
-    assert len(claimed) == 8
-    assert more == []
-    assert max(per_endpoint.values()) == 2
-    assert len(per_endpoint) == 6  # each gets one before any gets its second
+    assert Counter(Counter(each.endpoint_id for each in claimed).values()) == {2: 2}
+    assert taken(now=clock.now) == []
+
+
+def test_an_account_leaves_as_much_of_a_host_as_it_takes(clock: Clock) -> None:
+    def accounts(count: int, endpoints: int) -> list[str]:
+        forms = [make_form(make_account().id) for _ in range(count)]
+        for form in forms:
+            for _ in range(endpoints):
+                make_delivery(make_subscription(form), next_at=clock.now)
+        return [form.account_id for form in forms]
+
+    (stranger,) = accounts(1, endpoints=9)
+    assert Counter(each.account_id for each in taken(now=clock.now)) == {stranger: 4}
+    others = accounts(20, endpoints=3)
+    claimed = Counter(each.account_id for each in taken(now=clock.now))
+
+    assert set(claimed) == set(others)  # each has one, however many there are
+    assert claimed.total() == 20
 
 
 def test_an_endpoint_shared_by_subscriptions_has_its_limit_once(clock: Clock) -> None:
@@ -228,19 +248,6 @@ def test_a_probe_goes_alone(clock: Clock) -> None:
 
     assert len(taken(now=clock.now)) == 1
     assert taken(now=clock.now) == []
-
-
-def test_endpoints_that_failed_get_the_places_they_may_have(clock: Clock) -> None:
-    form = make_form(make_account().id)
-    for failures in (1, 1, 1, 0):
-        subscription = make_subscription(form)
-        make_delivery(subscription, next_at=clock.now)
-        db.session.get_one(CallbackEndpoint, subscription.endpoint_id).failures = failures
-        db.session.commit()
-
-    claimed = taken(now=clock.now, failing_limit=2)
-
-    assert sorted(each.failing for each in claimed) == [False, True, True]
 
 
 def test_a_claim_takes_no_more_than_it_can_attempt(clock: Clock) -> None:

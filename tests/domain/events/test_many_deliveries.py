@@ -19,6 +19,7 @@ from webapp.domain.events.deliveries import log
 from webapp.domain.events.deliveries.claims import read_due
 from webapp.domain.events.deliveries.expiry import purge_settled
 from webapp.domain.events.deliveries.log import DeliveryFilters, StateGroup, list_deliveries
+from webapp.domain.events.deliveries.sharing import Room
 from webapp.domain.events.models import EventDelivery, EventSubscription
 from webapp.domain.events.outbox import cancel_events, queue_deliveries
 from webapp.domain.events.subscriptions.endings import end_expired
@@ -82,7 +83,7 @@ def settled_long_ago(_form: Any) -> None:
 
 
 def due(_form: Any) -> None:
-    read_due(now=utc_now())
+    read_due(100, Room(100), now=utc_now())
 
 
 CALLS = (queue, cancel, settled_up_to, room, listed, expired, settled_long_ago, due)

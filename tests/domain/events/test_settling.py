@@ -9,10 +9,11 @@ from sqlalchemy import delete, select
 
 from tests.conftest import Clock
 from tests.databases import both_databases
+from tests.domain.events.claiming import release_lost, taken
 from tests.event_factories import make_delivery, make_event, make_subscription
 from tests.factories import make_account, make_form
 from webapp.database import db
-from webapp.domain.events.deliveries.claims import Claimed, claim, release_expired
+from webapp.domain.events.deliveries.claims import Claimed
 from webapp.domain.events.deliveries.resending import send_again
 from webapp.domain.events.deliveries.retries import asked_delay, probe_delay
 from webapp.domain.events.deliveries.settling import (
@@ -46,7 +47,7 @@ def delivery(subscription: EventSubscription, clock: Clock) -> EventDelivery:
 
 
 def take(clock: Clock) -> Claimed:
-    (claimed,) = claim(1, cursor_of=lambda form_id, _: form_id, now=clock.now)
+    (claimed,) = taken(1, now=clock.now)
     return claimed
 
 
@@ -149,7 +150,7 @@ def test_three_events_in_a_row_answered_410_suspend(
     attempt(clock, 410)
 
     assert subscription.suspended_at == clock.now
-    assert claim(9, cursor_of=lambda *_: "", now=clock.forward(days=0.5)) == []
+    assert taken(9, now=clock.forward(days=0.5)) == []
     assert waiting.state is DeliveryState.PENDING
 
 
@@ -203,8 +204,8 @@ def test_retry_after_holds_for_all_of_the_endpoint(
 
     until = clock.now + timedelta(seconds=300)
     assert delivery.next_at == endpoint_of(subscription).paused_until == until
-    assert claim(9, cursor_of=lambda *_: "", now=clock.forward(seconds=299)) == []
-    assert len(claim(9, cursor_of=lambda *_: "", now=clock.forward(seconds=1))) == 2
+    assert taken(9, now=clock.forward(seconds=299)) == []
+    assert len(taken(9, now=clock.forward(seconds=1))) == 2
 
 
 def test_retry_after_brings_no_attempt_forward(clock: Clock, delivery: EventDelivery) -> None:
@@ -228,13 +229,13 @@ def test_five_failures_in_a_row_open_the_breaker_for_one_probe_at_a_time(
     for seconds in (60, 120, 240, 480, 900, 900):
         attempt(clock, 500)
         assert endpoint.paused_until == clock.now + timedelta(seconds=seconds)
-        assert claim(9, cursor_of=lambda *_: "", now=clock.forward(seconds=seconds - 1)) == []
+        assert taken(9, now=clock.forward(seconds=seconds - 1)) == []
         clock.forward(seconds=1)
 
     attempt(clock, 200)
 
     assert (endpoint.failures, endpoint.paused_until) == (0, None)
-    assert len(claim(9, cursor_of=lambda *_: "", now=clock.now)) == 2
+    assert len(taken(9, now=clock.now)) == 2
 
 
 def test_time_in_an_open_breaker_uses_up_no_attempt(
@@ -245,7 +246,7 @@ def test_time_in_an_open_breaker_uses_up_no_attempt(
     db.session.commit()
 
     for _ in range(10):
-        assert claim(9, cursor_of=lambda *_: "", now=clock.forward(minutes=30)) == []
+        assert taken(9, now=clock.forward(minutes=30)) == []
 
     db.session.expire_all()
     assert (delivery.attempts, delivery.state) == (0, DeliveryState.PENDING)
@@ -259,7 +260,7 @@ def test_a_straggler_makes_an_open_breaker_no_slower(
     endpoint = endpoint_of(subscription)
     endpoint.failures = 4
     db.session.commit()
-    both = claim(2, cursor_of=lambda *_: "", now=clock.now)
+    both = taken(2, now=clock.now)
     for claimed in both:
         settle(claimed, answer(clock, 500), now=clock.now)
 
@@ -274,7 +275,8 @@ def test_a_breaker_never_rests_longer_than_its_bound() -> None:
 
 def test_who_lost_the_lease_changes_nothing(clock: Clock, delivery: EventDelivery) -> None:
     late = take(clock)
-    release_expired(now=clock.forward(seconds=30))
+    release_lost(now=clock.now)
+    clock.forward(seconds=2)
     attempt(clock, 200)
 
     assert not settle(late, answer(clock, 500), now=clock.now)

@@ -34,6 +34,7 @@ class CallbackEndpoint(Base):
     host        host name and port, as they are shown and limited
     verified_at when a challenge was last answered correctly
     failures    failed attempts in a row; `paused_until` while the circuit breaker is open
+    duration_ms how long it takes to answer: of the slowest attempt, halved by each quicker one
 
     Of one that its creator is to confirm, or has confirmed:
     url           whole
@@ -51,6 +52,7 @@ class CallbackEndpoint(Base):
     verified_at: Mapped[datetime | None]
     failures: Mapped[int] = mapped_column(default=0)
     paused_until: Mapped[datetime | None]
+    duration_ms: Mapped[int | None]
     seen_at: Mapped[datetime]
     url: Mapped[str | None] = mapped_column(Text)
     answered: Mapped[str | None] = mapped_column(String(160))
@@ -134,7 +136,8 @@ class EventDelivery(Base):
     position     stamp of the completion, in milliseconds; 0 in an envelope
     body         the bytes sent, as text; null until the first attempt freezes them
     next_at      when it is due
-    lease_until  while an attempt runs; after it, another may begin
+    lease_until  while an attempt runs; after it, processes before revision 0022 begin another
+    renewals     how often its process has said that it still runs; null: those never say it
     """
 
     __tablename__ = "event_deliveries"
@@ -167,6 +170,7 @@ class EventDelivery(Base):
     attempts: Mapped[int] = mapped_column(default=0)
     next_at: Mapped[datetime]
     lease_until: Mapped[datetime | None]
+    renewals: Mapped[int | None]
     created_at: Mapped[datetime]
     settled_at: Mapped[datetime | None]
 

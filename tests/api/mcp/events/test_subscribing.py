@@ -23,6 +23,7 @@ from tests.api.subscriptions.subscribing import (
 )
 from tests.api.subscriptions.subscribing import subscribe as subscribe_by_rest
 from tests.databases import both_databases
+from tests.domain.events.claiming import taken
 from tests.event_factories import make_attempt, make_delivery
 from tests.factories import make_response
 from tests.races.threads import together
@@ -31,7 +32,6 @@ from webapp.database import db, utc_now
 from webapp.domain.accounts.models import Account
 from webapp.domain.audit.trail import AuditEvent
 from webapp.domain.deletion.form_trash import delete_form, restore_form
-from webapp.domain.events.deliveries.claims import claim
 from webapp.domain.events.models import CallbackEndpoint, EventDelivery, EventSubscription
 from webapp.domain.events.outbox import event_id_of
 from webapp.domain.responses.models import ResponseSession
@@ -318,7 +318,7 @@ def test_a_disconnection_is_told_in_the_numbers_of_the_client(
     with app.app_context():
         now = utc_now()
         disconnect_all(account.id, now=now)
-        (claimed,) = claim(1, cursor_of=lambda *_: "", now=now, failing_limit=None)
+        (claimed,) = taken(1, now=now)
 
     told = orjson.loads(claimed.body)
     assert told == {

@@ -3,20 +3,16 @@
 The limits hold across processes, because claims of all of them run one after the other.
 """
 
-from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 from typing import NamedTuple, cast
 
 from sqlalchemy import (
+    Integer,
     String,
     Table,
-    and_,
     bindparam,
-    case,
     func,
-    literal,
     select,
     text,
     update,
@@ -26,29 +22,28 @@ from webapp.database import (
     UtcDateTime,
     among,
     core_transaction,
-    execute,
     on_sqlite,
     read_rows,
     tried_again,
-    write_transaction,
 )
 from webapp.database.prepared_statements import all_rows, run_each
 from webapp.domain.events.cursors import lowest_unsettled, settled_until
 from webapp.domain.events.deliveries.bodies import event_body, terminated_body
 from webapp.domain.events.deliveries.due import (
-    AT_ONCE_PER_ENDPOINT,
     Due,
     due_deliveries,
     may_be_sent,
     read_due_deliveries,
 )
-from webapp.domain.events.deliveries.retries import MAX_ATTEMPTS, OPEN_AFTER_FAILURES
+from webapp.domain.events.deliveries.retries import retry_delay
+from webapp.domain.events.deliveries.sharing import Room
 from webapp.domain.events.models import CallbackEndpoint, EventDelivery, EventSubscription
 from webapp.domain.forms.models import Form
 from webapp.domain.shared.vocabulary import DeliveryKind, DeliveryState, ErrorProfile
 
-LEASE_SECONDS = 30  # of an attempt, which takes 10 s at most
-AT_ONCE_PER_HOST = 8  # host name and port
+LEASE_SECONDS = 30  # by the clock of whoever took it
+SILENT_LOOKS = 5  # at a lease, one a second: then whoever holds it is gone
+UNRENEWED_LOOKS = LEASE_SECONDS  # where it never renews: before revision 0022 of the schema
 ADVISORY_LOCK = 0x61736B64  # a number of our own; PostgreSQL holds it during a claim
 
 CursorOf = Callable[[str, int], str]  # of the id of a form and a position in milliseconds
@@ -59,13 +54,14 @@ class Claimed(NamedTuple):
 
     attempts  this one included
     secret    sealed, as is `previous_secret`, which signs beside it until `previous_until`
-    failing   whether the last attempt at this endpoint failed
+    duration_ms  how long the endpoint takes, as `CallbackEndpoint` has it
     """
 
     id: str
     attempts: int
     kind: DeliveryKind
     event_id: str
+    account_id: str
     form_id: str
     subscription_id: str
     endpoint_id: str
@@ -74,7 +70,7 @@ class Claimed(NamedTuple):
     previous_secret: str | None
     previous_until: datetime | None
     body: bytes
-    failing: bool
+    duration_ms: int | None
 
 
 class _Details(NamedTuple):
@@ -83,6 +79,7 @@ class _Details(NamedTuple):
     id: str
     kind: DeliveryKind
     event_id: str
+    account_id: str
     form_id: str
     subscription_id: str
     endpoint_id: str
@@ -95,29 +92,25 @@ class _Details(NamedTuple):
     previous_secret: str | None
     previous_until: datetime | None
     error_profile: ErrorProfile
-    failures: int
+    duration_ms: int | None
     lowest_pending: int | None
     lowest_sending: int | None
     completed_stamp: int | None
 
 
 @tried_again
-def claim(
-    limit: int, *, cursor_of: CursorOf, now: datetime, failing_limit: int | None = None
-) -> list[Claimed]:
-    """Lease up to `limit` due deliveries for LEASE_SECONDS, each with one attempt more; commits.
+def claim(limit: int, room: Room, *, cursor_of: CursorOf, now: datetime) -> list[Claimed]:
+    """Lease up to `limit` due deliveries for which there is room, each with one attempt more;
+    commits.
 
     Nothing is taken of subscriptions that are suspended or have expired, of forms in the trash, of
     disabled accounts and of endpoints that rest. The body is frozen at the first attempt. A lease
-    that has ended takes its place until `release_expired`.
-
-    failing_limit  how many may go to endpoints whose last attempt failed; None: all
+    takes its place until the attempt is settled, or `Leases` releases it.
     """
     with core_transaction() as connection:
         if not on_sqlite():
             all_rows(connection, _LOCK, {"number": ADVISORY_LOCK})
-        room = _Room(limit, limit if failing_limit is None else failing_limit)
-        chosen = [due.id for due in due_deliveries(connection, now) if room.take(due)]
+        chosen = [due.id for due in room.choose(limit, *due_deliveries(connection, now))]
         if not chosen:
             return []
         rows = all_rows(connection, _DETAILS, {"ids": chosen})
@@ -129,23 +122,64 @@ def claim(
         return claimed
 
 
-def read_due(*, now: datetime) -> list[Due]:
-    """What could be claimed at this moment: of each subscription the first, at most."""
-    room = _Room(ANY_NUMBER, ANY_NUMBER)
-    return [due for due in read_due_deliveries(now) if room.take(due)]
+def read_due(limit: int, room: Room, *, now: datetime) -> list[Due]:
+    """What could be claimed at this moment."""
+    return room.choose(limit, *read_due_deliveries(now))
 
 
-ANY_NUMBER = 1_000_000
+@tried_again
+def renew(held: Iterable[Claimed], *, now: datetime) -> None:
+    """Say that these attempts are still under way; commits. What is locked is about to end."""
+    attempts = {each.id: each.attempts for each in held}
+    until = now + timedelta(seconds=LEASE_SECONDS)
+    with core_transaction() as connection:
+        found = all_rows(connection, _HELD, {"ids": list(attempts)})
+        mine = [{"row": row, "until": until} for row, number in found if attempts[row] == number]
+        if mine:
+            run_each(connection, _RENEW, mine)
 
 
-def release_expired(*, now: datetime) -> None:
-    """Make deliveries due again whose attempt did not end within its lease; commits.
+class Lease(NamedTuple):
+    """One at a moment; it changes as long as its process lives."""
 
-    Those that had their last attempt are abandoned: it may be what stops whoever delivers them.
+    id: str
+    attempts: int
+    renewals: int | None
+
+
+class Leases:
+    """Those of all processes, as one of them sees them: in how many looks each was the same.
+
+    Looks are counted, not seconds: clocks of machines differ, and whoever looks may have been
+    paused, or cut off from the database, as those who are looked at.
     """
-    if read_rows(_EXPIRED, moment=now):
-        with write_transaction():
-            execute(_RELEASE_EXPIRED, moment=now)
+
+    def __init__(self) -> None:
+        self._looks: dict[Lease, int] = {}
+
+    def look(self, *, now: datetime) -> None:
+        """Make deliveries due again, by the schedule, whose process is gone; commits. To be called
+        each second.
+
+        Those that had their last attempt are abandoned: it may be what stops whoever delivers them.
+        """
+        found = [Lease._make(row) for row in read_rows(_LEASES)]
+        self._looks = {each: self._looks.get(each, -1) + 1 for each in found}
+        for lease, looks in self._looks.items():
+            if looks >= (UNRENEWED_LOOKS if lease.renewals is None else SILENT_LOOKS):
+                _release(lease, now)
+
+
+@tried_again
+def _release(lease: Lease, now: datetime) -> None:
+    delay = retry_delay(lease.attempts)
+    changed: dict[str, object] = {"new_state": DeliveryState.PENDING, "settled": None, "due": now}
+    if delay is None:
+        changed |= {"new_state": DeliveryState.ABANDONED, "settled": now}
+    else:
+        changed["due"] = now + delay
+    with core_transaction() as connection:
+        all_rows(connection, _RELEASE, changed | dict(zip(_OF_LEASE, lease, strict=True)))
 
 
 def is_due(delivery_id: str, *, now: datetime) -> bool:
@@ -154,42 +188,10 @@ def is_due(delivery_id: str, *, now: datetime) -> bool:
     return bool(waits) and may_be_sent(delivery_id, now=now)
 
 
-@dataclass
-class _Room:
-    """What may still be claimed, in all and per endpoint and host."""
-
-    left: int
-    left_for_failing: int
-
-    def __post_init__(self) -> None:
-        self._taken: set[str] = set()
-        self._endpoints, self._hosts = Counter[str](), Counter[str]()  # beside what is in flight
-
-    def take(self, due: Due) -> bool:
-        """Whether there is a place for it, which it then has."""
-        probed = due.failures >= OPEN_AFTER_FAILURES
-        at_endpoint = due.endpoint_in_flight + self._endpoints[due.endpoint_id]
-        at_host = due.host_in_flight + self._hosts[due.host]
-        fits = (
-            self.left > 0
-            and due.id not in self._taken
-            and (not due.failures or self.left_for_failing > 0)
-            and at_endpoint < (1 if probed else AT_ONCE_PER_ENDPOINT)
-            and at_host < AT_ONCE_PER_HOST
-        )
-        if fits:
-            self.left -= 1
-            self.left_for_failing -= bool(due.failures)
-            self._taken.add(due.id)
-            self._endpoints[due.endpoint_id] += 1
-            self._hosts[due.host] += 1
-        return fits
-
-
 def _claimed(row: _Details, cursor_of: CursorOf) -> Claimed:
     body = row.stored or _made_body(row, cursor_of)
     columns = {name: value for name, value in row._asdict().items() if name in Claimed._fields}
-    return Claimed(**columns, body=body.encode(), failing=bool(row.failures))
+    return Claimed(**columns, body=body.encode())
 
 
 def _made_body(row: _Details, cursor_of: CursorOf) -> str:
@@ -210,36 +212,16 @@ def _made_body(row: _Details, cursor_of: CursorOf) -> str:
 _D, _S, _E = EventDelivery, EventSubscription, CallbackEndpoint
 _NOW = bindparam("moment", type_=UtcDateTime())
 _LOCK = text("SELECT pg_advisory_xact_lock(:number)")
-_LEASE_ENDED = and_(_D.state == DeliveryState.SENDING, _D.lease_until <= _NOW)
-_EXPIRED = select(_D.id).where(_LEASE_ENDED).limit(1)
-_IS_SPENT = _D.attempts >= MAX_ATTEMPTS
-_STATES = _D.__table__.c.state.type
-_RELEASE_EXPIRED = (
-    update(_D)
-    .where(_LEASE_ENDED)
-    .values(
-        state=case(
-            (_IS_SPENT, literal(DeliveryState.ABANDONED, _STATES)),
-            else_=literal(DeliveryState.PENDING, _STATES),
-        ),
-        settled_at=case((_IS_SPENT, _NOW)),
-        lease_until=None,
-    )
-)
 _IS_DUE = select(_D.id).where(
     _D.id == bindparam("row"), _D.state == DeliveryState.PENDING, _D.next_at <= _NOW
 )
 _DETAILS = (
     select(
-        *(_D.id, _D.kind, _D.event_id, _D.form_id, _D.subscription_id, _D.endpoint_id),
-        *(
-            _D.position,
-            _D.answer_count,
-            _D.body.label("stored"),
-            (_D.attempts + 1).label("attempts"),
-        ),
+        *(_D.id, _D.kind, _D.event_id, _D.account_id, _D.form_id, _D.subscription_id),
+        *(_D.endpoint_id, _D.position, _D.answer_count, _D.body.label("stored")),
+        (_D.attempts + 1).label("attempts"),
         *(_S.url, _S.secret, _S.previous_secret, _S.previous_until, _S.error_profile),
-        _E.failures,
+        _E.duration_ms,
         *lowest_unsettled(_D.subscription_id, but=_D.position),
         Form.completed_stamp,
     )
@@ -250,13 +232,38 @@ _DETAILS = (
     # somebody may be about to cancel one
     .with_for_update(of=_D, skip_locked=True)
 )
-_LEASE = (
-    update(cast(Table, _D.__table__))
-    .where(_D.id == bindparam("row"))
+_DELIVERIES = cast(Table, _D.__table__)
+_UNTIL = bindparam("until", type_=UtcDateTime())
+_OF_ROW = update(_DELIVERIES).where(_D.id == bindparam("row"))
+_LEASE = _OF_ROW.values(
+    state=DeliveryState.SENDING,
+    attempts=_D.attempts + 1,
+    body=func.coalesce(_D.body, bindparam("text", type_=String)),
+    lease_until=_UNTIL,
+    renewals=0,
+)
+_SENDING = _D.state == DeliveryState.SENDING
+_HELD = (
+    select(_D.id, _D.attempts)
+    .where(among(_D.id, "ids"), _SENDING)
+    .with_for_update(skip_locked=True)
+)
+_RENEW = _OF_ROW.values(lease_until=_UNTIL, renewals=_D.renewals + 1)
+_OF_LEASE = ("row", "attempt", "seen")
+_LEASES = select(*(getattr(_D, name) for name in Lease._fields)).where(_SENDING)
+_RELEASE = (
+    update(_DELIVERIES)
+    .where(
+        _SENDING,
+        _D.id == bindparam("row"),
+        _D.attempts == bindparam("attempt"),
+        _D.renewals.is_not_distinct_from(bindparam("seen", type_=Integer)),
+    )
     .values(
-        state=DeliveryState.SENDING,
-        attempts=_D.attempts + 1,
-        body=func.coalesce(_D.body, bindparam("text", type_=String)),
-        lease_until=bindparam("until", type_=UtcDateTime()),
+        state=bindparam("new_state", type_=_D.state.type),
+        settled_at=bindparam("settled", type_=UtcDateTime()),
+        next_at=bindparam("due", type_=UtcDateTime()),
+        lease_until=None,
+        renewals=None,
     )
 )

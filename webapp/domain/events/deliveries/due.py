@@ -1,14 +1,15 @@
 """Which deliveries are due at endpoints that may be called, however many wait behind them."""
 
+from collections.abc import Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sqlalchemy import (
     CTE,
+    CompoundSelect,
     Connection,
     ScalarSelect,
     Select,
-    Subquery,
     bindparam,
     case,
     func,
@@ -17,7 +18,6 @@ from sqlalchemy import (
     select,
     union_all,
 )
-from sqlalchemy.orm import InstrumentedAttribute
 
 from webapp.database import UtcDateTime, execute, read_rows
 from webapp.database.prepared_statements import all_rows
@@ -34,31 +34,48 @@ _NOW = bindparam("moment", type_=UtcDateTime())
 class Due(NamedTuple):
     """A delivery that waits for an attempt at an endpoint that may be called.
 
-    endpoint_in_flight, host_in_flight  how many attempts hold a lease there
+    failures, duration_ms  of its endpoint
     """
 
     id: str
+    account_id: str
     endpoint_id: str
     host: str
     failures: int
+    duration_ms: int | None
     next_at: datetime
-    endpoint_in_flight: int
-    host_in_flight: int
 
 
-def due_deliveries(connection: Connection, now: datetime) -> list[Due]:
-    """Of each subscription the oldest AT_ONCE_PER_ENDPOINT.
+class InFlight(NamedTuple):
+    """A delivery that is leased to an attempt, of any process."""
 
-    All the oldest come before all the second oldest: nobody waits for a receiver that has many.
+    account_id: str
+    endpoint_id: str
+    host: str
+
+
+def due_deliveries(connection: Connection, now: datetime) -> tuple[list[Due], list[InFlight]]:
+    """Of each subscription the oldest AT_ONCE_PER_ENDPOINT, and what is in flight.
+
     Left out are subscriptions that are suspended or have expired, forms in the trash, disabled
     accounts, and endpoints that rest.
     """
-    return [Due(*row[:-1]) for row in all_rows(connection, _DUE, {"moment": now})]
+    return _parted(all_rows(connection, _DUE, {"moment": now}))
 
 
-def read_due_deliveries(now: datetime) -> list[Due]:
+def read_due_deliveries(now: datetime) -> tuple[list[Due], list[InFlight]]:
     """The same at this moment, in no transaction."""
-    return [Due(*row[:-1]) for row in read_rows(_DUE, moment=now)]
+    return _parted(read_rows(_DUE, moment=now))
+
+
+def _parted(rows: Sequence[Any]) -> tuple[list[Due], list[InFlight]]:
+    due, in_flight = list[Due](), list[InFlight]()
+    for state, *columns in rows:
+        if state is DeliveryState.PENDING:
+            due.append(Due._make(columns))
+        else:
+            in_flight.append(InFlight._make(columns[1:4]))
+    return due, in_flight
 
 
 def may_be_sent(delivery_id: str, *, now: datetime) -> bool:
@@ -96,7 +113,7 @@ def _served() -> CTE:
     """Those of them that may be served, and what kind of deliveries they get."""
     waiting = _waiting()
     return (
-        select(_S.id, _S.endpoint_id, _E.host, _E.failures, _KIND.label("kind"))
+        select(_S.id, _S.endpoint_id, _E.host, _E.failures, _E.duration_ms, _KIND.label("kind"))
         .join_from(waiting, _S, _S.id == waiting.c.id)
         .join(_E, _E.id == _S.endpoint_id)
         .join(Form, Form.id == _S.form_id)
@@ -122,30 +139,23 @@ def _oldest(served: CTE, rank: int) -> ScalarSelect[str]:
     )
 
 
-def _in_flight(column: InstrumentedAttribute[str]) -> Subquery:
-    """How many attempts hold a lease, by endpoint or host."""
-    counted = select(column.label("place"), func.count().label("attempts"))
-    return counted.where(_D.state == DeliveryState.SENDING).group_by(column).subquery()
-
-
-def _due() -> Select[*tuple[object, ...]]:
+def _due() -> CompoundSelect[*tuple[object, ...]]:
     served = _served()
     ranks = (
-        select(served, _oldest(served, rank).label("oldest"), literal(rank).label("rank"))
+        select(served, _oldest(served, rank).label("oldest"))
         for rank in range(AT_ONCE_PER_ENDPOINT)
     )
     each = union_all(*ranks).subquery()
-    # in one statement, because claims of all processes wait for each other
-    at_endpoint, at_host = _in_flight(_D.endpoint_id), _in_flight(_D.host)
-    found = select(
-        *(_D.id, each.c.endpoint_id, each.c.host, each.c.failures, _D.next_at),
-        func.coalesce(at_endpoint.c.attempts, 0).label("endpoint_in_flight"),
-        func.coalesce(at_host.c.attempts, 0).label("host_in_flight"),
-        each.c.rank,
+    due = select(
+        *(_D.state, _D.id, _D.account_id, each.c.endpoint_id, each.c.host),
+        *(each.c.failures, each.c.duration_ms, _D.next_at),
     ).join(each, each.c.oldest == _D.id)
-    counted = found.outerjoin(at_endpoint, at_endpoint.c.place == each.c.endpoint_id)
-    both = counted.outerjoin(at_host, at_host.c.place == each.c.host)
-    return both.order_by(each.c.rank, _D.next_at, _D.id)
+    in_flight = select(
+        *(_D.state, _D.id, _D.account_id, _D.endpoint_id, _D.host),
+        *(literal(0), literal(0), _D.next_at),
+    ).where(_D.state == DeliveryState.SENDING)
+    # in one statement, because claims of all processes wait for each other
+    return union_all(due, in_flight)
 
 
 def _queued() -> Select[int, datetime]:

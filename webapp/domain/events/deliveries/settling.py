@@ -13,6 +13,7 @@ from sqlalchemy import (
     Table,
     and_,
     bindparam,
+    case,
     exists,
     func,
     insert,
@@ -31,6 +32,7 @@ from webapp.domain.events.deliveries.retries import (
     probe_delay,
     retry_delay,
 )
+from webapp.domain.events.deliveries.sharing import Lane, lane_of
 from webapp.domain.events.models import (
     ERASED,
     CallbackEndpoint,
@@ -82,7 +84,7 @@ def settle(claimed: Claimed, result: AttemptResult, *, now: datetime) -> bool:
         asked = asked_delay(result.retry_after, now=now)
         state, next_at = _next_state(claimed, result, asked, now)
         _note_subscription(connection, claimed, result, found[0].gone_count, now)
-        _note_endpoint(connection, claimed.endpoint_id, result, asked, now)
+        _note_endpoint(connection, claimed, result, asked, now)
         _note_attempt(connection, claimed, result)
         _settle(connection, claimed, state, next_at, now)
     return True
@@ -170,13 +172,17 @@ def _note_subscription(
 
 def _note_endpoint(
     connection: Connection,
-    endpoint_id: str,
+    claimed: Claimed,
     result: AttemptResult,
     asked: timedelta | None,
     now: datetime,
 ) -> None:
-    """Close the breaker, count the failure, or leave both: 410 and 413 are clear answers."""
-    row = {"endpoint": endpoint_id}
+    """Close the breaker, count the failure, or leave both: 410 and 413 are clear answers. Of one
+    that is quick, as it was, nothing is written.
+    """
+    row = {"endpoint": claimed.endpoint_id}
+    if {Lane.QUICK} != {lane_of(claimed.duration_ms), lane_of(result.duration_ms)}:
+        all_rows(connection, _MEASURE, row | {"took": result.duration_ms})
     if result.failure is None:
         all_rows(connection, _CLOSE_BREAKER, row)
     elif result.status not in (GONE, TOO_LARGE):
@@ -238,6 +244,10 @@ _OF_ENDPOINT = update(_ENDPOINTS).where(_E.id == bindparam("endpoint"))
 _CLOSE_BREAKER = _OF_ENDPOINT.where(or_(_E.failures > 0, _E.paused_until.is_not(None))).values(
     failures=0, paused_until=None
 )
+_TOOK = _bind("took", _E.duration_ms)
+_MEASURE = _OF_ENDPOINT.values(
+    duration_ms=case((_E.duration_ms // 2 > _TOOK, _E.duration_ms // 2), else_=_TOOK)
+)
 _LOCK_ENDPOINT = (
     select(_E.failures, _E.paused_until)
     .where(_E.id == bindparam("endpoint"))
@@ -265,11 +275,12 @@ _SETTLE = (
         settled_at=_bind("settled", _D.settled_at),
         next_at=func.coalesce(_bind("due", _D.next_at), _D.next_at),
         lease_until=None,
+        renewals=None,
     )
 )
 _PUT_BACK = (
     update(_DELIVERIES)
     .where(_HELD)
-    .values(state=DeliveryState.PENDING, attempts=_D.attempts - 1, lease_until=None)
+    .values(state=DeliveryState.PENDING, attempts=_D.attempts - 1, lease_until=None, renewals=None)
 )
 _SUSPEND = _OF_SUBSCRIPTION.values(suspended_at=_bind("moment", _S.suspended_at))
