@@ -13,7 +13,7 @@ from jobs.deliver import deliverer
 from jobs.queue import wake_up_queue
 from webapp.database import utc_now
 from webapp.domain.events.deliveries.claims import Leases, read_due
-from webapp.domain.events.deliveries.expiry import abandon_overflow
+from webapp.domain.events.deliveries.expiry import abandon_overflow, bound_waits
 
 SWEEP_SECONDS = 1.0
 OVERDUE_SECONDS = 3  # then no worker of the queue is there
@@ -37,6 +37,7 @@ def sweep_until(app: Flask, ended: threading.Event, *, threads: int) -> None:
                 if time.monotonic() >= tidy_at:
                     tidy_at = time.monotonic() + TIDY_SECONDS
                     abandon_overflow(now=utc_now())
+                    bound_waits(now=utc_now())
         except Exception:
             if time.monotonic() >= logs_at:
                 logs_at = time.monotonic() + LOG_SECONDS

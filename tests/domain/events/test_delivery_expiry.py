@@ -1,4 +1,4 @@
-"""What ends without an attempt."""
+"""What ends without an attempt, and what waits for too long."""
 
 from datetime import timedelta
 
@@ -11,8 +11,13 @@ from tests.event_factories import make_attempt, make_delivery, make_subscription
 from tests.factories import make_account, make_form
 from webapp.database import db, read_rows, to_millis
 from webapp.domain.events.deliveries import expiry
-from webapp.domain.events.deliveries.expiry import abandon_overflow, purge_settled
-from webapp.domain.events.models import DeliveryAttempt, EventDelivery, EventSubscription
+from webapp.domain.events.deliveries.expiry import abandon_overflow, bound_waits, purge_settled
+from webapp.domain.events.models import (
+    CallbackEndpoint,
+    DeliveryAttempt,
+    EventDelivery,
+    EventSubscription,
+)
 from webapp.domain.shared.vocabulary import DeliveryState
 
 pytestmark = [pytest.mark.usefixtures("app_context"), both_databases]
@@ -69,3 +74,27 @@ def test_settled_deliveries_are_kept_for_thirty_days(
     db.session.expire_all()
     assert set(db.session.scalars(select(EventDelivery.id))) == kept_ids
     assert db.session.scalar(select(func.count(DeliveryAttempt.id))) == 1
+
+
+@pytest.mark.parametrize(
+    ("attempts", "ahead", "waits"),
+    [
+        (0, timedelta(days=300), timedelta(minutes=2)),
+        (1, timedelta(days=300), timedelta(hours=2.4)),
+        (8, timedelta(hours=2.3), timedelta(hours=2.3)),
+    ],
+)
+def test_what_was_put_off_by_a_clock_that_was_ahead_waits_no_longer_than_it_may(
+    clock: Clock, attempts: int, ahead: timedelta, waits: timedelta
+) -> None:
+    subscription = make_subscription(make_form(make_account().id))
+    delivery = make_delivery(subscription, attempts=attempts, next_at=clock.now + ahead)
+    endpoint = db.session.get_one(CallbackEndpoint, delivery.endpoint_id)
+    endpoint.paused_until = clock.now + ahead
+    db.session.commit()
+
+    bound_waits(now=clock.now)
+
+    db.session.expire_all()
+    assert db.session.get_one(EventDelivery, delivery.id).next_at == clock.now + waits
+    assert endpoint.paused_until == clock.now + min(ahead, timedelta(hours=1))
