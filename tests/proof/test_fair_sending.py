@@ -1,0 +1,298 @@
+"""A live receiver beside any number of slow, dead and hostile ones of others, in both run modes."""
+
+import socket
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from subprocess import PIPE
+from typing import IO, Any, NamedTuple, cast
+from urllib.parse import urlencode
+
+import pytest
+from flask import Flask
+from sqlalchemy import select, update
+
+from tests.bench.servers import answers, started
+from tests.bench.work import answered
+from tests.command import DATA_KEYS
+from tests.databases import both_empty_databases
+from tests.event_factories import make_delivery
+from tests.factories import make_account, make_form
+from tests.jobs.receiving import subscribe
+from tests.proof.killing import Target
+from tests.services import free_port, wait_until
+from webapp.app import create_app
+from webapp.config import Settings
+from webapp.config_readers import data_keys
+from webapp.database import db, schema
+from webapp.domain.events.models import CallbackEndpoint, EventDelivery
+from webapp.domain.events.outbox import event_id_of
+from webapp.domain.responses.models import ResponseSession
+from webapp.domain.shared.secrets import token_hash
+from webapp.domain.shared.vocabulary import DeliveryState
+
+SECRET = "kX3vQ9wLz7Bn2Rt5Yh8Mj4Gf6Pd1Sc0Ae"
+HOSTILE = ("slow", "turns_slow", "late_gone", "gone", "reset", "drip", "headers")
+EVENTS = 70
+PAUSE_SECONDS = 0.3
+P95_SECONDS = 5.0
+POSTGRESQL = pytest.mark.parametrize("empty_database_url", ["postgresql"], indirect=True)
+
+
+class Got(NamedTuple):
+    path: str
+    event_id: str
+    at: float
+
+
+@dataclass
+class Receivers:
+    """Good and bad ones on one port; `dead_port` takes no connection."""
+
+    port: int
+    dead_port: int
+    lines: IO[bytes] = field(init=False)
+    got: list[Got] = field(default_factory=list)
+
+    def url(self, host: int, manner: str) -> str:
+        port = self.dead_port if manner == "dead" else self.port
+        return f"http://127.0.1.{host}:{port}/{manner}/{host}"
+
+    @property
+    def origins(self) -> str:
+        ports = (self.port, self.dead_port)
+        return ",".join(f"http://127.0.1.{host}:{port}" for host in range(255) for port in ports)
+
+    def read(self) -> None:
+        with self.lines:
+            for line in self.lines:
+                path, event_id, moment = line.decode().split()
+                self.got.append(Got(path, event_id, float(moment)))
+
+    def of(self, manner: str) -> list[Got]:
+        return [each for each in self.got if each.path.startswith(f"/{manner}/")]
+
+
+@pytest.fixture
+def receivers() -> Iterator[Receivers]:
+    with ExitStack() as stack:
+        listener = stack.enter_context(socket.create_server(("0.0.0.0", 0), backlog=0))  # noqa: S104
+        found = Receivers(free_port(), listener.getsockname()[1])
+        for _ in range(4):  # fills it: nobody accepts
+            waiting = stack.enter_context(socket.socket())
+            waiting.settimeout(0)
+            waiting.connect_ex(("127.0.0.1", found.dead_port))
+        module = "tests.proof.hostile_receivers"
+        reading = threading.Thread(target=found.read)
+        with started(module, str(found.port), stdout=PIPE) as process:
+            found.lines = cast(IO[bytes], process.stdout)
+            reading.start()
+            wait_until(lambda: listens(found.port), "starting the receivers")
+            yield found
+        reading.join()
+
+
+def listens(port: int) -> bool:
+    with socket.socket() as caller:
+        return caller.connect_ex(("127.0.0.1", port)) == 0
+
+
+@dataclass
+class Place:
+    """An installation: an application of this process on its database, and its address."""
+
+    app: Flask
+    port: int
+    variables: dict[str, str]
+    receivers: Receivers
+
+    def strangers(self, hosts: int, accounts: int, manners: tuple[str, ...], each: int) -> None:
+        """So many hosts of these manners; each account has its share, all taken for quick ones."""
+        with self.app.app_context():
+            forms = [make_form(make_account().id) for _ in range(accounts)]
+            for host in range(hosts):
+                url = self.receivers.url(host + 1, manners[host % len(manners)])
+                subscription = subscribe(forms[host % accounts], url)
+                for _ in range(each):
+                    make_delivery(subscription)
+
+    def live(self, host: int, path: str = "live") -> Any:
+        """A form whose receiver answers at once, which nobody knows yet."""
+        with self.app.app_context():
+            form = make_form(make_account().id)
+            url = f"http://127.0.1.{host}:{self.receivers.port}/{path}/{form.id}"
+            subscription = subscribe(form, url)
+            endpoint = db.session.get_one(CallbackEndpoint, subscription.endpoint_id)
+            endpoint.duration_ms = None
+            db.session.commit()
+        return form
+
+    def answered(self, form: Any, count: int) -> dict[str, str]:
+        """The sessions of so many people who have answered: key to the id of the event."""
+        with self.app.app_context():
+            keys = {token_hash(key): key for key in answered(form, count)}
+            known = select(ResponseSession.key_hash, ResponseSession.id)
+            found = db.session.execute(known.where(ResponseSession.key_hash.in_(keys))).all()
+            return {keys[hashed]: event_id_of(session_id) for hashed, session_id in found}
+
+    def sends(self, form: Any, sessions: dict[str, str]) -> dict[str, float]:
+        """When each of them pressed Send, by the id of the event."""
+        target = Target({}, self.port)
+        sent: dict[str, float] = {}
+        for key, event_id in sessions.items():
+            fields = {"session": key, "lang": "en", "website": "", "name": "Robin"}
+            sent[event_id] = time.monotonic()
+            path = f"/r/{form.share_token}/check"
+            status = target.send("POST", path, urlencode(fields), f"askback_r={key}")
+            assert status in (200, 303)
+            time.sleep(PAUSE_SECONDS)
+        return sent
+
+    def latencies(self, form: Any, sent: dict[str, float]) -> list[float]:
+        def arrived() -> dict[str, float]:
+            return {each.event_id: each.at for each in self.receivers.of("live")}
+
+        wait_until(lambda: sent.keys() <= arrived().keys(), "delivering", seconds=60)
+        print([round(arrived()[event_id] - at, 2) for event_id, at in sent.items()])
+        return sorted(arrived()[event_id] - at for event_id, at in sent.items())
+
+
+@contextmanager
+def installed(
+    database_url: str, redis_url: str | None, receivers: Receivers, folder: Path, workers: int = 2
+) -> Iterator[Place]:
+    """`askback run` without a Redis, else `askback web` and so many `askback worker`."""
+    port = free_port()
+    variables = {
+        "DATABASE_URL": database_url,
+        "SECRET_KEY": SECRET,
+        "DATA_KEYS": DATA_KEYS,
+        "PUBLIC_URL": f"http://127.0.0.1:{port}",
+        "PORT": str(port),
+        "ASKBACK_DATA": str(folder),
+        "MCP_EVENTS_CALLBACK_ALLOWLIST": receivers.origins,
+        "LIMIT_ANSWER_ADDRESS": "1000000/minute",
+    } | ({"REDIS_URL": redis_url} if redis_url else {})
+    app = create_app(
+        Settings(
+            public_url=variables["PUBLIC_URL"],
+            database_url=database_url,
+            secret_key=SECRET,
+            data_keys=data_keys(DATA_KEYS),
+            data_folder=folder,
+        )
+    )
+    with app.app_context():
+        schema.upgrade()
+    commands = ["web", *["worker"] * workers] if redis_url else ["run"]
+    with ExitStack() as stack:
+        stack.callback(dispose, app)
+        for command in commands:
+            stack.enter_context(started("webapp", command, **variables))
+        wait_until(lambda: answers(port), "starting the server")
+        yield Place(app, port, variables, receivers)
+
+
+def dispose(app: Flask) -> None:
+    with app.app_context():
+        db.engine.dispose()
+
+
+@pytest.fixture
+def place(
+    empty_database_url: str, receivers: Receivers, tmp_path: Path, request: pytest.FixtureRequest
+) -> Iterator[Place]:
+    is_embedded = empty_database_url.startswith("sqlite")
+    redis_url = None if is_embedded else request.getfixturevalue("redis_url")
+    with installed(empty_database_url, redis_url, receivers, tmp_path) as found:
+        yield found
+
+
+@pytest.mark.prove
+@pytest.mark.timeout(240)
+@both_empty_databases
+@pytest.mark.parametrize(
+    ("hosts", "accounts", "manners"),
+    [
+        (1, 1, ("slow",)),
+        (10, 1, ("slow",)),
+        (50, 1, ("slow",)),
+        (50, 5, ("slow",)),
+        (50, 5, ("dead",)),
+        (50, 5, HOSTILE),
+        (50, 1, HOSTILE),
+    ],
+)
+def test_a_live_receiver_waits_for_none_of_others(
+    place: Place, hosts: int, accounts: int, manners: tuple[str, ...]
+) -> None:
+    form = place.live(host=254)
+    keys = place.answered(form, EVENTS)
+    place.strangers(hosts, accounts, manners, each=40)
+    time.sleep(1.5)  # until they have taken what they may
+
+    took = place.latencies(form, place.sends(form, keys))
+
+    p95 = took[int(0.95 * len(took))]
+    told = f"p50 {took[len(took) // 2]:.3f} s, p95 {p95:.3f} s, longest {took[-1]:.3f} s"
+    print(f"{hosts} hosts of {accounts} accounts, {'/'.join(manners)}: {told}")
+    assert p95 < P95_SECONDS
+    answered_late = Counter(each.event_id for each in place.receivers.of("slow"))
+    assert set(answered_late.values()) <= {1}  # none doubled, though it takes long
+
+
+@pytest.mark.prove
+@both_empty_databases
+def test_a_live_receiver_waits_for_none_on_the_same_host(place: Place) -> None:
+    with place.app.app_context():
+        stranger = make_form(make_account().id)
+        for number in range(8):
+            url = place.receivers.url(9, "slow") + f"/{number}"
+            subscription = subscribe(stranger, url)
+            for _ in range(20):
+                make_delivery(subscription)
+    form = place.live(host=9)
+    keys = place.answered(form, EVENTS // 2)
+    time.sleep(1.5)
+
+    took = place.latencies(form, place.sends(form, keys))
+
+    print(f"same host: p95 {took[int(0.95 * len(took))]:.3f} s, longest {took[-1]:.3f} s")
+    assert took[int(0.95 * len(took))] < P95_SECONDS
+
+
+@POSTGRESQL
+def test_what_a_killed_worker_held_is_free_in_seconds(
+    empty_database_url: str, redis_url: str, receivers: Receivers, tmp_path: Path
+) -> None:
+    with installed(empty_database_url, redis_url, receivers, tmp_path, workers=0) as place:
+        form = place.live(host=1, path="hangs_twice")
+        with place.app.app_context():
+            db.session.execute(update(CallbackEndpoint).values(duration_ms=20))
+            db.session.commit()
+        with started("webapp", "worker", **place.variables) as worker:
+            sent = place.sends(form, place.answered(form, 2))
+            wait_until(lambda: len(receivers.got) == 2, "holding both places")
+            with started("webapp", "worker", **place.variables):
+                time.sleep(3)  # it sees their leases renewed
+                worker.kill()
+                killed_at = time.monotonic()
+                sent |= place.sends(form, place.answered(form, 1))
+                wait_until(lambda: all_delivered(place.app), "delivering", seconds=30)
+
+    third = list(sent)[-1]
+    waited = next(each.at for each in receivers.got if each.event_id == third) - killed_at
+    print(f"the next event {waited:.1f} s after the kill")
+    times = Counter(each.event_id for each in receivers.got)
+    assert times == dict(zip(sent, (2, 2, 1), strict=True))
+    assert waited < 20  # a lease has 30
+
+
+def all_delivered(app: Flask) -> bool:
+    with app.app_context():
+        found = select(EventDelivery.state).distinct()
+        return db.session.scalars(found).all() == [DeliveryState.DELIVERED]
