@@ -5,22 +5,45 @@
 
 Standard output carries the document alone; what is told of it goes to standard error. The second
 ends with 0 when nothing is known, 1 when something is, and 75 when the service could
-not be asked.
+not be asked. The service knows Python packages alone: not the interpreter that runs this, nor the
+native code inside wheels, which the document names as far as they are installed here.
 """
 
 import json
+import platform
+import pyexpat
 import re
+import sqlite3
+import ssl
 import subprocess
 import sys
 import tomllib
 import uuid
+import zlib
+from collections.abc import Iterator
 from datetime import UTC, datetime
+from importlib import import_module, metadata
 from pathlib import Path
 from typing import Any
 
 UNKNOWN = 75  # sysexits.h, EX_TEMPFAIL
 PINNED = re.compile(r"^([A-Za-z0-9._-]+)==([^\s\\;]+)", re.M)
 HASH = re.compile(r"--hash=sha256:([0-9a-f]{64})")
+OPENSSL = re.compile(rb"OpenSSL (\d+\.\d+\.\d+\w*) ")
+CPE = {  # vendor and product
+    "CPython": "python:python",
+    "expat": "libexpat_project:libexpat",
+    "FFmpeg": "ffmpeg:ffmpeg",
+    "LibreSSL": "openbsd:libressl",
+    "libpq": "postgresql:postgresql",
+    "OpenSSL": "openssl:openssl",
+    "SQLite": "sqlite:sqlite",
+    "zlib": "zlib:zlib",
+}
+SECURITY_PAGES = {
+    "CPython": "https://mail.python.org/archives/list/security-announce@python.org/",
+    "FFmpeg": "https://ffmpeg.org/security.html",
+}
 PROJECT = Path(__file__).parent.parent / "pyproject.toml"
 
 
@@ -42,7 +65,7 @@ def bill_of_materials(lock: str) -> dict[str, Any]:
                 "version": project["version"],
             },
         },
-        "components": components(lock),
+        "components": [*components(lock), interpreter()],
     }
 
 
@@ -58,6 +81,7 @@ def components(lock: str) -> list[dict[str, Any]]:
 
 def component(name: str, version: str, hashes: list[str]) -> dict[str, Any]:
     purl = f"pkg:pypi/{re.sub('[-_.]+', '-', name).lower()}@{version}"
+    inside = list(native_code(name, version))
     return {
         "type": "library",
         "bom-ref": purl,
@@ -65,7 +89,74 @@ def component(name: str, version: str, hashes: list[str]) -> dict[str, Any]:
         "version": version,
         "purl": purl,
         "hashes": [{"alg": "SHA-256", "content": content} for content in hashes],
+        **({"components": inside} if inside else {}),
     }
+
+
+def native_code(name: str, version: str) -> Iterator[dict[str, str]]:
+    """What is known of the wheel that is installed: by itself, by its own documents (PEP 770), and
+    by the names of the files beside it, which say no version.
+    """
+    try:
+        installed = metadata.distribution(name)
+    except metadata.PackageNotFoundError:
+        return
+    if installed.version != version:
+        return
+    yield from (native(*library) for library in versions_inside(name, installed))
+    for file in installed.files or []:
+        if file.parent.suffix in {".libs", ".dylibs"}:
+            yield {"type": "file", "name": file.as_posix()}
+        if file.parent.name == "sboms" and file.suffix == ".json":
+            for part in json.loads(file.read_text()).get("components", []):
+                if not part.get("purl", "").startswith("pkg:pypi/"):
+                    known = ("name", "version", "purl")
+                    yield {"type": "library"} | {key: part[key] for key in known if key in part}
+
+
+def versions_inside(name: str, installed: metadata.Distribution) -> Iterator[tuple[str, str]]:
+    """Libraries that say their version when they run, or in their text."""
+    if name == "av":
+        yield "FFmpeg", import_module("av").ffmpeg_version_info.removeprefix("n")
+    if name == "psycopg-binary":
+        number = import_module("psycopg").pq.version()
+        yield "libpq", f"{number // 10000}.{number % 10000}"
+        for file in installed.files or []:
+            if file.name.startswith("libcrypto") and (found := OPENSSL.search(file.read_binary())):
+                yield "OpenSSL", found[1].decode()
+
+
+def interpreter() -> dict[str, Any]:
+    """The one that runs this, with the libraries that it was built with or loads."""
+    tls, tls_version, *_ = ssl.OPENSSL_VERSION.split()
+    inside = {
+        tls: tls_version,
+        "SQLite": sqlite3.sqlite_version,
+        "zlib": zlib.ZLIB_RUNTIME_VERSION,
+        "expat": pyexpat.EXPAT_VERSION.removeprefix("expat_"),
+    }
+    of_itself = native(platform.python_implementation(), platform.python_version())
+    libraries = [native(*library) for library in inside.items()]
+    return of_itself | {"type": "platform", "components": libraries}
+
+
+def native(name: str, version: str) -> dict[str, str]:
+    known = {"cpe": f"cpe:2.3:a:{CPE[name]}:{version}:*:*:*:*:*:*:*"} if name in CPE else {}
+    purl = f"pkg:generic/{name.lower()}@{version}"
+    return {"type": "library", "name": name, "version": version, "purl": purl, **known}
+
+
+def tell_what_is_not_asked(lock: str) -> None:
+    """The service has no advisories about these."""
+    parts = [*components(lock), interpreter()]
+    inside = [part for each in parts for part in each.get("components", [])]
+    tell("Not known to the advisory service, which has Python packages alone:")
+    for part in (parts[-1], *inside):
+        if page := SECURITY_PAGES.get(part["name"]):
+            tell(f"- {part['name']} {part['version']}: compare with {page}")
+    if "FFmpeg" not in {part["name"] for part in inside}:
+        tell("- FFmpeg in the wheel of av: not installed here; make install, then again")
+    tell(f"- {len(inside)} libraries of the interpreter and of wheels, in the parts list")
 
 
 def tell(line: str) -> None:
@@ -91,6 +182,7 @@ def ask_for_advisories(pip_audit: str, lock: str) -> int:
         text=True,
         check=False,
     )
+    tell_what_is_not_asked(Path(lock).read_text())
     try:
         parts = json.loads(asked.stdout)["dependencies"]
     except (ValueError, KeyError, TypeError):

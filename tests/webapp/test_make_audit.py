@@ -2,12 +2,17 @@
 
 import json
 import os
+import platform
 import re
+import sqlite3
+import ssl
 import subprocess
 import sys
 from pathlib import Path
 
+import av
 import jsonschema
+import psycopg
 import pytest
 
 from tests.command import ROOT
@@ -21,11 +26,13 @@ COMPONENT = {
     "required": ["type", "name"],
     "additionalProperties": False,
     "properties": {
-        "type": {"enum": ["application", "library"]},
+        "type": {"enum": ["application", "file", "library", "platform"]},
         "bom-ref": TEXT,
         "name": TEXT,
         "version": TEXT,
-        "purl": {"type": "string", "pattern": "^pkg:pypi/[a-z0-9-]+@[^@]+$"},
+        "purl": {"type": "string", "pattern": "^pkg:[a-z]+/[^@]+@[^@]+$"},
+        "cpe": {"type": "string", "pattern": r"^cpe:2\.3:a:[a-z_]+:[a-z_]+:[^:*]+(:\*){7}$"},
+        "components": {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/component"}},
         "hashes": {
             "type": "array",
             "items": {
@@ -41,6 +48,7 @@ COMPONENT = {
     },
 }
 SCHEMA = {
+    "$defs": {"component": COMPONENT},
     "type": "object",
     "required": ["bomFormat", "specVersion"],
     "additionalProperties": False,
@@ -80,14 +88,46 @@ def test_the_parts_list_names_everything_that_is_locked(tmp_path: Path) -> None:
     jsonschema.validate(document, SCHEMA)
     assert (made.returncode, json.loads(made.stdout)) == (0, document), made.stderr
     assert "parts (CycloneDX 1.6)" in made.stderr
-    assert [(part["name"], part["version"]) for part in document["components"]] == re.findall(
+    *pinned, interpreter = document["components"]
+    assert [(part["name"], part["version"]) for part in pinned] == re.findall(
         r"^([a-z0-9._-]+)==([^\s\\;]+)", lock, re.M | re.I
     )
-    hashes = [known["content"] for part in document["components"] for known in part["hashes"]]
+    assert all(part["purl"].startswith("pkg:pypi/") for part in pinned)
+    hashes = [known["content"] for part in pinned for known in part["hashes"]]
     assert hashes == re.findall(r"sha256:([0-9a-f]{64})", lock)
-    assert all(part["hashes"] for part in document["components"])
-    refs = [part["bom-ref"] for part in document["components"]]
+    assert all(part["hashes"] for part in pinned)
+    refs = [part["bom-ref"] for part in pinned]
     assert len(refs) == len(set(refs))
+    assert (interpreter["type"], interpreter["name"]) == ("platform", "CPython")
+    assert interpreter["version"] == platform.python_version()
+
+
+@pytest.mark.parametrize(
+    ("part", "library", "version"),
+    [
+        ("av", "FFmpeg", av.ffmpeg_version_info.removeprefix("n")),
+        ("psycopg-binary", "libpq", ".".join(map(str, divmod(psycopg.pq.version(), 10_000)))),
+        ("CPython", "SQLite", sqlite3.sqlite_version),
+        ("CPython", "OpenSSL", ssl.OPENSSL_VERSION.split()[1]),
+    ],
+)
+def test_native_code_inside_a_part_has_its_version(
+    part: str, library: str, version: str, tmp_path: Path
+) -> None:
+    made = json.loads(audit("sbom", LOCK, tmp_path / "sbom.json").stdout)
+    (whole,) = (each for each in made["components"] if each["name"] == part)
+    (found,) = (each for each in whole["components"] if each["name"] == library)
+
+    assert found["version"] == version
+    assert found["cpe"].split(":")[5] == version
+
+
+def test_what_wheels_say_of_themselves_is_in_the_list(tmp_path: Path) -> None:
+    made = json.loads(audit("sbom", LOCK, tmp_path / "sbom.json").stdout)
+    inside = {part["name"]: part.get("components", []) for part in made["components"]}
+
+    assert any(part["purl"].startswith("pkg:cargo/") for part in inside["pydantic-core"][1:])
+    assert any("libopus" in part["name"] for part in inside["av"])
 
 
 def fake_program(fake: Path, *, prints: str, code: int) -> Path:
@@ -124,6 +164,8 @@ def test_the_response_of_the_service_is_reported(
     asked = advisories(tmp_path, prints=prints, code=code)
 
     assert (asked.returncode, expected in asked.stderr) == (exit_code, True), asked.stderr
+    for unknown in (platform.python_version(), f"FFmpeg {av.ffmpeg_version_info}"):
+        assert f"{unknown}: compare with https://" in asked.stderr
     assert asked.stdout == ""
 
 
