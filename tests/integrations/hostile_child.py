@@ -172,6 +172,15 @@ def refused(number: int) -> bool:
     return LIBC.syscall(ctypes.c_long(number), *minus) == -1 and ctypes.get_errno() == errno.ENOSYS
 
 
+def babble(line: str) -> None:
+    os.write(0, line.encode())
+
+
+def babble_on(_target: str) -> None:
+    while True:
+        os.write(0, b"9" * 65536)
+
+
 def spend(_target: str) -> None:
     audio_child.SPENT_SECONDS = 0
 
@@ -197,6 +206,16 @@ ATTACKS: dict[str, Callable[[str], str | None]] = {
         *(read, look_into, append, create, stat, connect, listen, send_datagram, connect_unix),
         *(fork, spawn, start_thread, execute, kill, kill_group, raise_limits, be_traced),
         *(read_memory, memory_file, executable_memory, executable_again, own_namespace),
-        *(more_calls_at_once, duplicate, every_other_call, spend, abort, segfault, call_as_i386),
+        *(
+            more_calls_at_once,
+            duplicate,
+            every_other_call,
+            babble,
+            babble_on,
+            spend,
+            abort,
+            segfault,
+            call_as_i386,
+        ),
     )
 }

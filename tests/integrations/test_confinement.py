@@ -15,7 +15,15 @@ import pytest
 from tests.command import PROGRAM, ROOT, environment
 from tests.voice.audio_files import KINDS, OTHER_KINDS, recording
 from webapp.integrations import audio_inspection
-from webapp.integrations.audio_inspection import NotPlain, inspect, look, sniff, to_pcm
+from webapp.integrations.audio_inspection import (
+    WAV,
+    NotAudio,
+    NotPlain,
+    inspect,
+    look,
+    sniff,
+    to_pcm,
+)
 from webapp.integrations.child_process import ChildFailed, ChildKilled, ChildProcess
 from webapp.integrations.confinement import CALLS, MAPPING, SECCOMP
 
@@ -148,6 +156,39 @@ def test_a_crash_of_a_confined_child_ends_it_at_once(crash: str, taken_over: New
     child = taken_over()
     with pytest.raises(ChildKilled, match="ended with status -"):
         child.call({"attack": crash, "target": ""}, [0, 0], seconds=20)
+
+
+@pytest.mark.parametrize(
+    ("attack", "line"),
+    [
+        *(("babble_on", ""), ("babble", "[]\n"), ("babble", "words\n"), ("babble", "{}\n{}\n")),
+        *(("babble", "\xff\n"), ("babble", "[" * 20_000 + "\n")),
+    ],
+    ids=["endless", "no object", "no json", "two", "no text", "deep"],
+)
+def test_what_is_no_answer_ends_the_child(attack: str, line: str, taken_over: NewChild) -> None:
+    child = taken_over()
+    with pytest.raises(ChildKilled, match="no answer"):
+        child.call({"attack": attack, "target": line}, [0, 0], seconds=20)
+
+    assert child.pid is None
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        *({}, {"duration_ms": "ten", "levels": "1" * 64, "voiced": True, "decoded_ms": None}),
+        {"duration_ms": [], "levels": "<b>", "voiced": True, "decoded_ms": 1},
+    ],
+)
+def test_an_answer_that_is_none_of_ours_is_a_refused_file(
+    answer: dict[str, object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "upload").write_bytes(recording("wav"))
+    monkeypatch.setattr(ChildProcess, "call", lambda *_, **__: answer)
+    for question in (inspect, look):
+        with pytest.raises(NotAudio):
+            question(tmp_path / "upload", WAV)
 
 
 def test_another_child_takes_over_before_the_processor_time_ends(

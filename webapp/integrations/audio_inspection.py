@@ -8,6 +8,7 @@ signal a process (`confinement`).
 """
 
 import logging
+import re
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -17,6 +18,7 @@ from webapp.integrations.child_process import ChildBusy, ChildFailed, ChildKille
 from webapp.integrations.child_requests import Answer
 
 LOOK_SECONDS = 10.0
+LEVELS = re.compile(r"[0-9]{64}")
 HEAD_BYTES = 64  # enough to sniff
 
 log = logging.getLogger("askback.audio")
@@ -117,13 +119,18 @@ def inspect(path: Path, audio: AudioFormat, *, client: str = "") -> int:
     """
     if audio not in PLAIN:
         raise NotPlain(audio.media_type)
-    return int(_ask("inspect", path, audio, client=client)["duration_ms"])
+    with _named_failures():
+        return int(_ask("inspect", path, audio, client=client)["duration_ms"])
 
 
 def look(path: Path, audio: AudioFormat) -> Look:
     """Decode it and listen. Raises NotAudio, AudioBusy, OSError."""
-    answer = _ask("look", path, audio)
-    return Look(bool(answer["voiced"]), str(answer["levels"]), int(answer["decoded_ms"]))
+    with _named_failures():
+        answer = _ask("look", path, audio)
+        levels = str(answer["levels"])
+        if not LEVELS.fullmatch(levels):
+            raise ValueError("no levels")
+        return Look(bool(answer["voiced"]), levels, int(answer["decoded_ms"]))
 
 
 def to_pcm(path: Path, audio: AudioFormat, out: IO[bytes], *, client: str = "") -> None:
@@ -133,7 +140,8 @@ def to_pcm(path: Path, audio: AudioFormat, out: IO[bytes], *, client: str = "") 
 
     Raises NotAudio, AudioBusy, OSError.
     """
-    _ask("to_pcm", path, audio, out, client)
+    with _named_failures():
+        _ask("to_pcm", path, audio, out, client)
 
 
 def unconfined() -> str:
@@ -146,12 +154,12 @@ def _ask(
     question: str, path: Path, audio: AudioFormat, out: IO[bytes] | None = None, client: str = ""
 ) -> Answer:
     request = {"question": question, "demuxer": audio.demuxer}
-    with ExitStack() as opened, _named_failures():
+    with ExitStack() as opened:
         file = opened.enter_context(path.open("rb"))
         files = [file.fileno(), (out or file).fileno()]  # the child takes as many every time
         answer = child.call(request, files, seconds=LOOK_SECONDS, client=client)
     if "refused" in answer:
-        raise (NotPlain if answer["sound"] else NotAudio)(answer["refused"])
+        raise (NotPlain if answer.get("sound") else NotAudio)(str(answer["refused"])[:200])
     return answer
 
 
@@ -159,7 +167,7 @@ def _ask(
 def _named_failures() -> Iterator[None]:
     try:
         yield
-    except ChildKilled as error:
+    except (ChildKilled, KeyError, TypeError, ValueError) as error:  # the latter: no answer of ours
         raise NotAudio(str(error)) from error
     except ChildBusy as error:
         raise AudioBusy(str(error)) from error

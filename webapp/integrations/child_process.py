@@ -27,6 +27,7 @@ ENVIRONMENT = ("PATH", "LD_LIBRARY_PATH", "LANG", "LC_ALL", "TMPDIR")
 START_SECONDS = 30.0  # our choice: reading the libraries from a cold, busy disk
 END_SECONDS = 5.0
 IDLE_SECONDS = 60.0
+ANSWER_MAX_BYTES = 2 * 1024**2  # the words of a long recording, escaped
 WAITING = 16  # our choice: requests that wait for their turn, one of a worker thread each
 WAIT_SECONDS = 20.0  # our choice
 
@@ -42,7 +43,7 @@ class ChildFailed(Exception):
 
 
 class ChildKilled(Exception):
-    """The request took more time or memory than it may."""
+    """The request took more time or memory than it may, or got something that is no answer."""
 
 
 class ChildProcess:
@@ -231,7 +232,7 @@ class _Running:
         threading.Thread(target=self.process.wait, name="child ended", daemon=True).start()
         try:
             ready = self._receive(START_SECONDS)
-        except OSError:  # too late, or it broke
+        except (OSError, ValueError):  # too late, or it broke
             ready = None
         if ready is None or "failed" in ready:
             self.end()
@@ -247,6 +248,8 @@ class _Running:
             raise ChildKilled(f"it took longer than {seconds:g} s") from None
         except ConnectionError:
             answer = None
+        except (ValueError, RecursionError):  # somebody took it over
+            raise ChildKilled("it gave no answer") from None
         if answer is None and (status := self._status()) != 0:
             raise ChildKilled(f"it ended with status {status}")
         return answer
@@ -263,13 +266,19 @@ class _Running:
         self.process.wait()
 
     def _receive(self, seconds: float) -> Answer | None:
-        """A line of JSON; None at the end. Raises TimeoutError, ConnectionError."""
+        """An object on a line; None at the end. Raises TimeoutError, ConnectionError, and for
+        anything else ValueError or RecursionError.
+        """
         deadline = time.monotonic() + seconds
-        line = b""
+        line = bytearray()
         while not line.endswith(b"\n"):
+            if len(line) > ANSWER_MAX_BYTES:
+                raise ValueError
             self._channel.settimeout(max(deadline - time.monotonic(), 0.001))
             if not (part := self._channel.recv(65536)):
                 return None
             line += part
-        answer: Answer = json.loads(line)
+        answer = json.loads(line)
+        if not isinstance(answer, dict):
+            raise ValueError
         return answer
