@@ -3,6 +3,7 @@
 import ctypes
 import os
 import re
+import shutil
 import socket
 import subprocess
 import sys
@@ -246,6 +247,25 @@ def test_one_child_opens_every_kind_again_and_again(tmp_path: Path) -> None:
     questioned(tmp_path / "upload", "webm")
     assert audio_inspection.child.pid == child
     audio_inspection.child.end()
+
+
+@pytest.mark.skipif(shutil.which("strace") is None, reason="needs strace")
+def test_no_kind_needs_a_call_that_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    traced = ChildProcess("webapp.integrations.audio_child")
+    traced._command[:0] = ["strace", "-f", "-o", str(tmp_path / "trace")]
+    monkeypatch.setattr(audio_inspection, "child", traced)
+    monkeypatch.setattr(audio_inspection, "LOOK_SECONDS", 60)
+    try:
+        for kind in (*KINDS, *OTHER_KINDS):
+            questioned(tmp_path / "upload", kind)
+    finally:
+        traced.end()
+    _, *calls = (tmp_path / "trace").read_text().partition("recvmsg(")
+
+    assert [line for line in "".join(calls).splitlines() if "ENOSYS" in line] == []
+    assert "sendto(" in calls[1]
 
 
 # refuses `seccomp` and `landlock_create_ruleset`, as a container with an old seccomp profile
