@@ -18,13 +18,15 @@ from tests.tls import Authority, ending_tls
 class Installation:
     """A running one: its public address, and the link that makes the first account.
 
-    `variables` are for the command line beside it, `logs` the files that its processes write.
+    `variables` are for the command line beside it, `logs` the files that its processes write, and
+    `ports` where each of them serves.
     """
 
     url: str
     link: str
     variables: dict[str, str] = field(default_factory=dict)
     logs: tuple[Path, ...] = ()
+    ports: tuple[int, ...] = ()
 
 
 @contextmanager
@@ -34,12 +36,13 @@ def embedded(folder: Path, **changed: str) -> Iterator[Installation]:
     with process(folder / "log", "run", **variables) as log:
         link = re.search(r"http://\S+/join/\S+", log.read_text())
         assert link is not None, log.read_text()
-        yield Installation(f"http://127.0.0.1:{variables['PORT']}", link[0], variables, (log,))
+        port = int(variables["PORT"])
+        yield Installation(f"http://127.0.0.1:{port}", link[0], variables, (log,), (port,))
 
 
 @contextmanager
 def production(
-    folder: Path, authority: Authority, database_url: str, redis_url: str
+    folder: Path, authority: Authority, database_url: str, redis_url: str, **changed: str
 ) -> Iterator[Installation]:
     """Two `askback web` on PostgreSQL and Redis, behind one https address."""
     backends = [free_port(), free_port()]
@@ -53,6 +56,7 @@ def production(
             "TRUSTED_PROXY": "127.0.0.1",
             "SECRET_KEY": "the-same-random-words-for-both-processes-0123456789",
             "DATA_KEYS": DATA_KEYS,
+            **changed,
         }
         migrated = askback_here("migrate", **variables)
         assert migrated.returncode == 0, migrated.stderr
@@ -60,7 +64,7 @@ def production(
         for port, log in zip(backends, logs, strict=True):
             stack.enter_context(process(log, "web", PORT=str(port), **variables))
         link = askback_here("creator", "link", **variables).stdout.strip()
-        yield Installation(url, link, variables, logs)
+        yield Installation(url, link, variables, logs, tuple(backends))
 
 
 @contextmanager

@@ -17,12 +17,14 @@ import pytest
 from flask import Flask
 
 from tests.command import askback
+from tests.event_streams import open_stream
 from tests.journey.installation import embedded, production
 from tests.journey.people import PASSWORD
 from tests.journey.target import OWNER, QUIET_SECONDS, Target, csrf_token, others_are_served, post
-from tests.services import postgresql_database
+from tests.services import postgresql_database, wait_until
 from tests.tls import certified
 
+LIMITS = {"LIMIT_AGENT_TOKENS": "100/hour"}
 EVIL = {"Origin": "https://evil.example", "Sec-Fetch-Site": "cross-site"}
 MARKS = "a" + "\u0301\u0323" * 75_000  # two classes in turn: slow to sort; not yet too large a form
 
@@ -37,13 +39,13 @@ def target(
     with ExitStack() as stack:
         trusted: ssl.SSLContext | bool = True
         if request.param == "embedded":
-            running = stack.enter_context(embedded(folder))
+            running = stack.enter_context(embedded(folder, **LIMITS))
         else:
             authority = certified(folder, "127.0.0.1")
             trusted = ssl.create_default_context(cafile=authority.ca_file)
             server, redis = map(request.getfixturevalue, ("postgresql_url", "redis_url"))
             database = stack.enter_context(postgresql_database(server))
-            running = stack.enter_context(production(folder, authority, database, redis))
+            running = stack.enter_context(production(folder, authority, database, redis, **LIMITS))
         found = Target(running, trusted)
         found.owner = stack.enter_context(found.browser())
         found.prepare()
@@ -122,15 +124,19 @@ def test_forms_that_no_page_of_ours_sends_are_refused(target: Target, body: str)
     assert (refused.status_code, refused.headers["Content-Type"][:9]) == (413, "text/html")
 
 
+def answer(browser: httpx.Client, target: Target, words: str) -> None:
+    """As somebody new."""
+    page = browser.get(f"{target.share_url}/q/1")
+    fields = dict(re.findall(r'name="(session|answer_key)" value="([^"]*)"', page.text))
+    kept = browser.post(f"{target.share_url}/q/1", data={**fields, "answer": words})
+    assert kept.status_code == 200
+    browser.cookies.clear()
+
+
 def test_answers_that_are_slow_to_search_do_not_block_others(target: Target) -> None:
     with target.browser() as browser:
         for _ in range(10):
-            page = browser.get(f"{target.share_url}/q/1")
-            fields = dict(re.findall(r'name="(session|answer_key)" value="([^"]*)"', page.text))
-            words = "\u0301\u0323" * 10_000
-            kept = browser.post(f"{target.share_url}/q/1", data={**fields, "answer": words})
-            assert kept.status_code == 200
-            browser.cookies.clear()
+            answer(browser, target, "\u0301\u0323" * 10_000)
 
     with others_are_served(target):
         began = time.monotonic()
@@ -199,6 +205,52 @@ def test_a_draft_that_is_slow_to_compare_does_not_block_others(target: Target) -
             began = time.monotonic()
             assert target.owner.get(path).status_code == 200
             assert time.monotonic() - began < QUIET_SECONDS, path
+
+
+def test_the_streams_of_an_account_leave_room_for_others(target: Target) -> None:
+    """Of one process, which each process bounds by itself."""
+    port = target.installation.ports[0]
+    address = f"/api/agent/asks/{target.form_id}/stream"
+    with target.agent() as agent:
+        made = [agent.post(f"/api/forms/{target.form_id}/agent-tokens", json={}) for _ in range(33)]
+        tokens = [each.json()["token"] for each in made]
+        with ExitStack() as stack, others_are_served(target):
+            streams = [
+                stack.enter_context(open_stream(port, address, f"Authorization: Bearer {token}"))
+                for token in tokens
+                for _ in range(4)
+            ]
+        statuses = [stream.status for stream in streams]
+        assert (statuses.count(200), statuses.count(429)) == (125, 7)
+        assert {each.headers["retry-after"] for each in streams if each.status == 429} == {"5"}
+        wait_until(lambda: one_more(port, address, tokens[-1]), "giving the places back", 10)
+
+
+def one_more(port: int, address: str, token: str) -> bool:
+    with open_stream(port, address, f"Authorization: Bearer {token}") as stream:
+        return stream.status == 200
+
+
+def test_no_answer_is_sent_to_a_token_that_was_revoked(target: Target) -> None:
+    """By streams of each process, wherever the creator and the respondent are served."""
+    address = f"/api/agent/asks/{target.form_id}"
+    with target.agent() as agent, target.browser() as browser, ExitStack() as stack:
+        made = agent.post(f"/api/forms/{target.form_id}/agent-tokens", json={}).json()
+        authorization = f"Authorization: Bearer {made['token']}"
+        streams = [
+            stack.enter_context(open_stream(port, f"{address}/stream", authorization))
+            for port in target.installation.ports
+        ]
+        answer(browser, target, "Before")
+        for stream in streams:
+            while stream.next("answer").data["answerText"] != "Before":
+                pass
+        ended = post(target.owner, "/connections/tokens/revoke-all", seen_at="/connections")
+        assert ended.status_code == 303
+        answer(browser, target, "Later")
+        rest = [[event.data for event in stream.events()] for stream in streams]
+
+    assert rest == [[{"reason": "revoked"}]] * len(streams)
 
 
 def test_hostile_text_is_escaped(target: Target) -> None:
