@@ -206,6 +206,7 @@ REBATE = "They plan a rebate, a merger and a hiring freeze for the autumn. Tell 
         (["Would rebates help?", "How was it in autumn?"], [False, True]),
         (["How was the work?", "A rebate?", "Why?", "Any mergers?"], [False, False, False, True]),
         (["Would a rebate or merger help?"], [True]),
+        (["Would a rebbate help?", "And merqer?"], [False, True]),  # one letter off
         (["Would a prerebate help?", "Is unmerger a word?"], [False, True]),
         (["Would rebatemerger help?"], [True]),
         (["What did you expect of the team?", "What would you have changed?"], [False, False]),
@@ -270,11 +271,13 @@ def test_a_list_of_names_or_numbers_makes_none_of_them_known(
     ("number", "words"),
     [
         (14, "fourteen"),
+        (12, "twelve"),
         (97, "ninety-seven"),
         (2027, "twenty twenty-seven"),
         (2027, "two zero two seven"),
         (1250, "twelve hundred and fifty"),
         (1_250_000, "one and a quarter million"),
+        (1_250_000, "a million and a quarter"),
         (500_000, "half a million"),
         (14_000, "14 thousand"),
         (21, "einundzwanzig"),
@@ -298,12 +301,12 @@ def test_a_number_in_words_is_the_number(number: int, words: str) -> None:
     assert found(question, f"It is {number + 1}.") is None
 
 
-@pytest.mark.parametrize("question", ["Which of the two was it?", "Had you one or ten of it?"])
+@pytest.mark.parametrize("question", ["Which of the two was it?", "Had you one or three of it?"])
 def test_small_numbers_in_words_are_ordinary(question: str) -> None:
-    assert found(question, "It is 1, 2 or 10.") is None
+    assert found(question, "It is 1, 2 or 3.") is None
 
 
-SECRET = "They plan a rebate for Wolfgang in the autumn."
+SECRET = "They plan a rebate and a tax for Wolfgang in 2027."
 CODED = {
     "backwards": "etaber",
     "shuffled": "tebare",
@@ -326,6 +329,8 @@ CODED = {
     "consonants": "rbt",
     "consonants of a name": "wlfgng",
     "a name backwards": "gnagflow",
+    "a number backwards": "7202",
+    "a short word spelled": "t a x",
 }
 
 

@@ -188,8 +188,8 @@ premier première prendre prenez presque pris prochain prochaine quitter raconte
 remarqué remarquer rend rendre rendu ressemblé ressembler reste rester revenir rien savez saviez
 savoir semblait sembler senti sentiez sentir serait seriez seul simple simplement soir souhaiter
 souvenez souvenir souvenirs suite surtout tard tôt toujours travailler trois trop trouvé trouver
-trouvez utile utiliser vécu venait venez veniez venir venu vivre voir voulez vouliez vouloir voulu
-vu
+trouvez utile utiliser vécu venait venez veniez venir venu veut vivre voir voulez vouliez vouloir
+voulu vu
 """
 PORTUGUESE_TALK = """
 achar acontecer aconteceu agora ainda ajuda ajudar alguns ali amanhã ambos aqui bastante bem boa bom

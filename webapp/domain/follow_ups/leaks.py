@@ -4,7 +4,7 @@ Both texts are folded and read in several ways, then compared, so spelling does 
 name, a number, a phrase or a word in disguise is a leak by itself, any other word that is not
 ordinary from the second one on that a respondent gets to read. What this cannot see: a paraphrase
 or a translation, a hint, one such word in each of several sessions, shorter words of scripts that
-do not space them, numbers as Roman numerals, and codes beyond those of `codings`.
+do not space them, ordinals, Roman numerals, and codes beyond those of `codings`.
 """
 
 import re
@@ -34,13 +34,14 @@ SPLIT_NAME_MIN = 6  # letters of a name that is looked for across words: "in a" 
 JOINED_MAX = 40  # letters of a name
 PARTS_MAX = 12  # words that a name may be divided into
 STEM_MIN = 5  # letters that an inflected name shares with its other forms
-ENDING_MAX = 3
 WORD_MIN = 3  # letters of a word that counts: "tax"
 WORD_MIN_UNLISTED = 5  # of scripts whose ordinary words no list has
 WORD_STEM_MIN = 4
 HIDDEN_MIN = 5  # letters of a word that is looked for in disguise
 HIDDEN_NAME_MIN = 4
 BACKWARDS_MIN = 6
+MISSPELT_MIN = 6
+DIGITS_MIN = 3  # of a number that is read backwards
 CONSONANTS_MIN = 3
 NAMED_ITEMS = 3  # of a list, so that its names and numbers are guesses
 DUMPED_ITEMS = 9  # so that all its words are
@@ -120,6 +121,7 @@ class Secrets:
         names = {word for word in private.sure_names if self._is_new(word) and not is_common(word)}
         self._hidden = {word for word in self._words if len(word) >= HIDDEN_MIN}
         self._hidden |= {word for word in names if len(word) >= HIDDEN_NAME_MIN}
+        self._misspelt = {each: word for word in self._hidden for each in _misspelt(word)}
 
     def used(self, tokens: Iterable[str]) -> set[str]:
         """Those among the words, by the beginning that their inflected forms share."""
@@ -128,21 +130,29 @@ class Secrets:
             if self._counts(word):
                 shared = forms(word, WORD_STEM_MIN) & self._forms
                 found |= {min(shared, key=len)} if shared else {*self._inside(word)}
+                if not shared:
+                    found |= {
+                        self._misspelt[each] for each in _misspelt(word) & self._misspelt.keys()
+                    }
         return found
 
     def are_hidden_in(self, asked: Text) -> bool:
         """Whether a text holds one in pieces, in other letters or in another order."""
         strange = {word for word in asked.words if self._counts(word)}
         plain = {word for word in strange if forms(word, WORD_STEM_MIN) & self._forms}
-        return any(
-            not self._hidden.isdisjoint(found)
-            for found in (
-                (each for word in strange - plain for each in codings.shifted(word)),
-                (word for text in codings.decoded(asked.raw) for word in words(text)),
-                _spelled(asked.words) | _joined(asked.words),
-                self._across(asked),
+        return (
+            any(
+                not self._hidden.isdisjoint(found)
+                for found in (
+                    (each for word in strange - plain for each in codings.shifted(word)),
+                    (word for text in codings.decoded(asked.raw) for word in words(text)),
+                    _joined(asked.words),
+                    self._across(asked),
+                )
             )
-        ) or self._is_rewritten(strange - plain)
+            or self._is_rewritten(strange - plain)
+            or not self._words.isdisjoint(_spelled(asked.words))
+        )
 
     def is_strange(self, word: str) -> bool:
         """Whether it is neither ordinary nor known."""
@@ -206,7 +216,7 @@ def leak(
     secrets = Secrets(private, read + prose(answers, items=DUMPED_ITEMS))
     if _has_private_letters(asked, private, public, secrets):
         return Leak.LETTERS
-    if any(number not in public.numbers for number in asked.numbers & private.numbers):
+    if _has_private_number(asked, private, public):
         return Leak.NUMBER
     if _has_code(asked, public):
         return Leak.CODE
@@ -248,6 +258,13 @@ def _letter_runs(letters: str) -> Iterator[tuple[int, str]]:
             yield start, letters[start : start + RUN_LETTERS]
 
 
+def _has_private_number(asked: Text, private: Text, public: Text) -> bool:
+    """Also read backwards."""
+    new = asked.numbers - public.numbers
+    new |= {number[::-1] for number in new if len(number) >= DIGITS_MIN}
+    return not (private.numbers - public.numbers).isdisjoint(new)
+
+
 def _has_code(asked: Text, public: Text) -> bool:
     mixed = any(_is_coded(word) and f" {word} " not in public.spaced for word in asked.words)
     new = {word for word in asked.words if NUMBER.fullmatch(word)} - public.numbers
@@ -273,7 +290,8 @@ def _named(asked: Text, private: Text) -> set[str]:
         for name in asked.names
         if not (name.begins_sentence and name.word in private.lower_words)
     }
-    inflected = {word for word in capitals if any(_is_inflected(word, name) for name in sure)}
+    stems = {form for name in sure for form in forms(name, STEM_MIN)}
+    inflected = {word for word in capitals if stems & forms(word, STEM_MIN)}
     plain = capitals & names | sure & {*asked.words}
     together = _compounds(private.words, names, sure) & {*asked.words}
     return plain | inflected | _spelled(asked.words) & names | together
@@ -300,13 +318,11 @@ def _has_inner_capital(word: str) -> bool:
     return word[1:] != word[1:].lower()
 
 
-def _is_inflected(word: str, name: str) -> bool:
-    """Whether the two share their beginning and differ in an ending: Martin, Martins."""
-    shared = next(
-        (at for at, (one, other) in enumerate(zip(word, name, strict=False)) if one != other),
-        min(len(word), len(name)),
-    )
-    return shared >= STEM_MIN and max(len(word), len(name)) - shared <= ENDING_MAX
+def _misspelt(word: str) -> set[str]:
+    """The same in part for words that differ in one letter, or in the order of two."""
+    if not MISSPELT_MIN <= len(word) <= JOINED_MAX:
+        return set()
+    return {word, *(word[:at] + word[at + 1 :] for at in range(len(word)))}
 
 
 def _compounds(tokens: list[str], names: set[str], sure: set[str]) -> set[str]:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from webapp.domain.follow_ups.text_folding import folded
 
-COUNTED_MIN = 13  # below, words for numbers are frequent: "one of the two"
+COUNTED_MIN = 4  # below, words for numbers are frequent: "one of the two"
 WORD_MAX = 60  # letters, "neunhundertneunundneunzigtausend…"
 RUN_MAX = 12  # words of one number
 
@@ -21,7 +21,7 @@ _TABLE = """
 8 eight acht ocho huit oito ثمانية ثماني ثمان
 9 nine neun nueve neuf nove تسعة تسع
 10 ten zehn diez dix dez عشرة عشر
-11 eleven elf once onze
+11 eleven elf onze
 12 twelve zwölf doce douze doze
 13 thirteen trece treize treze
 14 fourteen catorce quatorze catorze
@@ -126,6 +126,8 @@ def _total(values: list[float]) -> float:
     for value in values:
         if value >= _THOUSAND:
             total, current = total + (current or 1) * value, 0
+        elif value < 1 and before >= _THOUSAND:  # "a million and a quarter"
+            total += value * before
         elif value == _HUNDRED:
             current = (current or 1) * value
         elif value in {_SCORE, 4 * _SCORE} and before == 4:  # "quatre-vingt"

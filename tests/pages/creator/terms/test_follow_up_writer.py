@@ -160,7 +160,7 @@ def test_beside_the_private_context_stands_who_sees_it(
     assert "The built-in rules, which write them, do not use it." in by_rules
     assert PARAPHRASE not in by_rules
     assert f"{HOST} sees it: the model there writes them." in by_model
-    assert "keeps names, numbers and phrases of the private context out" in by_model
+    assert "names, numbers and phrases of the private context stay out" in by_model
     assert PARAPHRASE in by_model
     assert "Don’t include passwords or secrets." in by_rules
     assert "Don’t include passwords or secrets." in by_model
