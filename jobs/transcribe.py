@@ -134,7 +134,13 @@ def _outcome(claimed: Claimed, config: Settings) -> Callable[..., object]:
             return partial(settle_unwritten, claimed)
         if not renew(claimed, now=utc_now()):  # withdrawn or replaced: nobody gets it any more
             return _nothing
-        if not spend_minutes(claimed, most=config.transcriber_minutes_per_day, now=utc_now()):
+        if not spend_minutes(
+            claimed,
+            of_form=config.transcriber_minutes_per_day,
+            of_server=config.transcriber_minutes_per_day_total,
+            now=utc_now(),
+        ):
+            log.warning("a recording waits: the minutes of this day that it may have are used up")
             return _nothing
         release_connections()  # for as long as the engine takes
         return partial(
@@ -143,7 +149,7 @@ def _outcome(claimed: Claimed, config: Settings) -> Callable[..., object]:
 
 
 def _nothing(*, now: object) -> None:
-    """It waits for another day, or is not ours any more."""
+    """It waits for another day or for an answer, or is not ours any more."""
 
 
 @contextmanager

@@ -27,6 +27,7 @@ from webapp.config import Settings
 from webapp.database import db, utc_now
 from webapp.domain.responses.recordings import Recording
 from webapp.domain.shared.vocabulary import TranscriptState
+from webapp.domain.voice.transcripts import read_unheard
 from webapp.pages.respondent.session_cookie import new_session_key
 from webapp.runtime.audio_cleanup import erase_noted
 
@@ -61,10 +62,14 @@ class Installation:
     def answers_beside_uploads(self, pause: float) -> Measured:
         with self._uploads():
             measured = self.answers(pause)
-        wait_until(lambda: not self._recordings(TranscriptState.WAITING), "writing down", 120)
+        wait_until(self._nothing_is_due, "writing down", 120)
         self.written += self._recordings(TranscriptState.DONE)
         self._erase()
         return measured
+
+    def _nothing_is_due(self) -> bool:
+        with self.app.app_context():
+            return read_unheard(now=utc_now()) == (0, None)
 
     def _recordings(self, state: TranscriptState) -> int:
         """How many are in this state."""
@@ -122,6 +127,7 @@ def serving(settings: Settings, engine: str) -> Iterator[list[int]]:
         "TRANSCRIBER_URL": f"http://{engine}/v1",
         "TRANSCRIBER_MODEL": "whisper",
         "TRANSCRIBER_MINUTES_PER_DAY": "100000",
+        "TRANSCRIBER_MINUTES_PER_DAY_TOTAL": "1000000",
         "LIMIT_UPLOAD_SESSION": "1000000/minute",
     }
     others = 0 if settings.database_url.startswith("sqlite") else 1

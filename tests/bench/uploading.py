@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from urllib.parse import urlencode
 
 from tests.proof.voice.speaking import form_data, noise
 
@@ -49,7 +50,19 @@ class Person:
             connection.request("POST", path, _paced(body), headers)
             answer = connection.getresponse()
             answer.read()
+            self._ask_for_words()
             return answer.status
+        finally:
+            connection.close()
+
+    def _ask_for_words(self) -> None:
+        """A recording that no answer has is written down for whoever asks."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        try:
+            headers = {"Content-Type": "application/x-www-form-urlencoded"}
+            path = f"/r/{self.share_token}/q/1/transcript"
+            connection.request("POST", path, urlencode({"session": self.session}), headers)
+            connection.getresponse().read()
         finally:
             connection.close()
 

@@ -15,7 +15,7 @@ from jobs import transcribe, transcribing
 from jobs.queue import TRANSCRIPTIONS, WakeUpQueue, hand_over_recordings
 from jobs.transcribe import Transcriber
 from tests.databases import both_databases
-from tests.domain.voice.claims import answer_with, make_waiting, stored
+from tests.domain.voice.claims import answer_with, make_answered, make_waiting, stored
 from tests.event_factories import make_subscription
 from tests.factories import make_answer, make_form
 from tests.services import free_port, wait_until
@@ -77,12 +77,19 @@ def form(app: Flask, account: Account) -> Any:
 
 
 def recorded(
-    app: Flask, form: Any, sound: str = "voice", content: bytes = b"", **changed: Any
+    app: Flask,
+    form: Any,
+    sound: str = "voice",
+    content: bytes = b"",
+    *,
+    key: str = KEY,
+    make: Callable[..., str] = make_waiting,
+    **changed: Any,
 ) -> str:
     """The id of a recording that waits, with its object; for the transcriber that there is."""
     with app.app_context():
         told = {"transcriber": app.config["SETTINGS"].transcriber_host}
-        made = make_waiting(form, KEY, **told | changed)
+        made = make(form, key, **told | changed)
         path = spool_folder(app.config["SETTINGS"].data_folder) / made
         path.write_bytes(content or audio_file("webm", sound, 1.0))
         audio_store().put(stored(made).object_key, path)
@@ -189,7 +196,7 @@ def test_what_fails_is_tried_three_times_and_looked_at_once(
     monkeypatch.setattr(transcribe, "look", look)
     with speech_engine(lambda _number: reply) as engine:
         use(engine)
-        recording = recorded(app, form)
+        recording = recorded(app, form, make=make_answered)
         for left in (2, 1, 0):
             assert outcome(app, recording)[0] == WAITING
             work(app)
@@ -218,12 +225,17 @@ def test_a_megabyte_of_words_is_cut(app: Flask, form: Any, use: Use) -> None:
     assert len(outcome(app, recording)[1] or "") in (99_999, 100_000)
 
 
+@pytest.mark.parametrize("of_all_forms", [False, True])
 def test_beyond_the_minutes_of_a_day_no_engine_is_asked(
-    app: Flask, form: Any, engine: SpeechEngine, use: Use
+    app: Flask, form: Any, engine: SpeechEngine, use: Use, *, of_all_forms: bool
 ) -> None:
-    use(engine, transcriber_minutes_per_day=1)
-    recorded(app, form, duration_ms=40_000)
-    second = recorded(app, form, duration_ms=40_000)
+    use(engine, **{f"transcriber_minutes_per_day{'_total' * of_all_forms}": 1})
+    with app.app_context():
+        other = make_form(form.account_id) if of_all_forms else form
+    _, second = (
+        recorded(app, of, key=key * 24, make=make_answered, duration_ms=40_000)
+        for of, key in ((form, "a"), (other, "b"))
+    )
     work(app)
 
     assert len(engine.heard) == 1
@@ -246,7 +258,7 @@ def test_a_recording_whose_object_is_gone_is_given_up(
     app: Flask, form: Any, engine: SpeechEngine
 ) -> None:
     with app.app_context():
-        recording = make_waiting(form, KEY, transcriber=engine.host)
+        recording = make_answered(form, KEY, transcriber=engine.host)
     for _ in range(3):
         work(app)
         make_due(app)
@@ -302,7 +314,7 @@ def test_an_attempt_that_lost_its_lease_leaves_the_recording_to_the_next(
 
     with speech_engine(lose_lease) as engine:
         use(engine)
-        recording = recorded(app, form)
+        recording = recorded(app, form, make=make_answered)
         one = Transcriber(app, at_once=2)
         one.work()
 

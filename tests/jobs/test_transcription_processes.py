@@ -15,7 +15,7 @@ from sqlalchemy import update
 
 from tests.command import askback_here, start
 from tests.databases import both_empty_databases, empty_postgresql_first
-from tests.domain.voice.claims import answer_with, make_waiting, stored
+from tests.domain.voice.claims import answer_with, make_answered, make_waiting, stored
 from tests.factories import make_account, make_answer, make_form
 from tests.jobs.receiving import Receivers, receivers
 from tests.jobs.test_processes import beside, variables
@@ -135,7 +135,8 @@ def test_the_doctor_tells_who_writes_down_and_what_waits(
     engine = SpeechEngine(8001, lambda _number: words(WORDS))
     with beside.app_context():
         form: Any = make_form(make_account().id)
-        make_waiting(form, next_at=utc_now() - timedelta(hours=1))
+        make_answered(form, next_at=utc_now() - timedelta(hours=1))
+        make_waiting(form, next_at=utc_now() - timedelta(hours=2))  # whose page is closed
         make_waiting(form, next_at=utc_now() + timedelta(hours=1))
 
     told = askback_here("doctor", **variables | by(engine)).stdout

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
+from tests.domain.voice.claims import make_answered
 from tests.factories import make_form
 from tests.jobs.test_transcribing import DONE, FAILED, left_behind, outcome, recorded, work
 from tests.voice.fake_whisper import fake_whisper
@@ -48,7 +49,7 @@ def test_a_model_that_is_missing_uses_an_attempt_up_and_is_logged(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     use(app, monkeypatch, "missing")
-    spoken = recorded(app, form, attempts=2)
+    spoken = recorded(app, form, make=make_answered, attempts=2)
     with fake_whisper(tmp_path / "libraries", monkeypatch):
         work(app)
 

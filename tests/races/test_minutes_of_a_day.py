@@ -1,19 +1,22 @@
-"""Counting what engines get, beside a response that is withdrawn."""
+"""Counting what engines and models get at the same moment, and beside a withdrawal."""
 
 import secrets
 import threading
 import time
+from functools import partial
 from typing import Any
 
 from flask import Flask
 
-from tests.databases import on_postgresql
+from tests.databases import both_databases, on_postgresql
 from tests.domain.voice.claims import answer_with, make_waiting
 from tests.factories import make_answer, make_form
-from tests.races.threads import each_statement
+from tests.races.threads import each_statement, together
 from webapp.database import utc_now
 from webapp.domain.accounts.models import Account
 from webapp.domain.respondents.answering import complete_response, withdraw_response
+from webapp.domain.responses.spending import spend_minutes as spend_share
+from webapp.domain.responses.spending import spend_model_call
 from webapp.domain.voice.transcripts import claim, spend_minutes
 
 
@@ -31,11 +34,11 @@ def test_a_day_that_is_spent_and_a_withdrawal_do_not_wait_for_each_other(
         claimed = claim(now=utc_now())
         assert claimed
         held = claimed._replace(duration_ms=60_000)
-        assert spend_minutes(held, most=1, now=utc_now())
+        assert spend_minutes(held, of_form=1, of_server=9, now=utc_now())
 
     def spend() -> None:
         with app.app_context():
-            assert not spend_minutes(held, most=1, now=utc_now())
+            assert not spend_minutes(held, of_form=1, of_server=9, now=utc_now())
 
     spending = threading.Thread(target=spend)
     deadlocks: list[Any] = []
@@ -54,3 +57,16 @@ def test_a_day_that_is_spent_and_a_withdrawal_do_not_wait_for_each_other(
         spending.join()
 
     assert deadlocks == []
+
+
+@both_databases
+def test_no_share_is_passed_by_many_at_once(app: Flask, account: Account) -> None:
+    with app.app_context():
+        form = make_form(account.id)
+    of = {"of_form": 40, "of_server": 100, "now": utc_now()}
+    unclaimed = partial(spend_share, form.id, "a", 60_000, claimed=False, **of)
+
+    assert together(app, [unclaimed] * 12).count(True) == 2
+    assert together(app, [partial(spend_model_call, form.id, "a", **of)] * 12).count(True) == 4
+    claims = [partial(spend_share, form.id, who, 60_000 * 5, claimed=True, **of) for who in "bcde"]
+    assert together(app, claims * 3).count(True) == 7  # of 38 minutes that are left

@@ -31,7 +31,7 @@ from webapp.domain.responses.counters import store_link_views
 from webapp.domain.responses.models import ResponseSession
 from webapp.domain.responses.recordings import ObjectDeletion
 
-OF_NO_ACCOUNT = {"schema_marks", "object_deletions"}
+OF_NO_ACCOUNT = {"schema_marks", "object_deletions", "day_spending"}
 RECORDINGS = 2
 ONLY_CLIENTS_STAY = {"oauth_clients": 1, "audit_events": 1}
 

@@ -23,6 +23,7 @@ from webapp.domain.deletion.form_trash import purge_deleted
 from webapp.domain.events.deliveries.expiry import purge_settled
 from webapp.domain.events.subscriptions.endings import end_expired, note_unqueued, purge_ended
 from webapp.domain.respondents.device_transfer import purge_expired_links
+from webapp.domain.responses.spending import purge_spending
 from webapp.domain.voice.erasing import purge_unclaimed
 from webapp.oauth.expiry import purge_dead
 from webapp.runtime.audio_cleanup import erase_noted, erase_spooled, erase_unreferenced
@@ -43,6 +44,7 @@ PURGES: tuple[Purge, ...] = (
     purge_discarded,
     purge_dead,
     purge_expired_links,
+    purge_spending,
     purge_settled,
     purge_ended,
 )

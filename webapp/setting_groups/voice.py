@@ -78,7 +78,13 @@ class VoiceSettings(FollowUpSettings):
     transcriber_minutes_per_day: Annotated[int, whole_number(1, 100_000)] = Field(
         600,
         description="Minutes of recordings of one form that are written down in one day (UTC), "
-        "each attempt counted; the others wait for the next day",
+        "each attempt counted; the others wait for the next day. Those that no answer has yet may "
+        "use a quarter, of one client address a twentieth, and answers of one address half",
+    )
+    transcriber_minutes_per_day_total: Annotated[int, whole_number(1, 10_000_000)] = Field(
+        6000,
+        description="The same for all forms of the server together; answers of one client address "
+        "may use a quarter",
     )
 
     @property

@@ -6,6 +6,7 @@ from typing import Any
 
 from sqlalchemy import select, update
 
+from tests.factories import make_answer
 from tests.voice.factories import make_recording
 from webapp.database import db, utc_now
 from webapp.domain.responses.models import Answer, ResponseSession
@@ -18,12 +19,22 @@ _MADE = itertools.count()
 
 
 def make_waiting(form: Any, session_key: str = "k" * 24, **changed: Any) -> str:
-    """The id of a recording that is due, for HOST to write down; after those made before it."""
-    due = utc_now() - timedelta(minutes=1) + timedelta(milliseconds=next(_MADE))
+    """The id of a recording whose page asks for its words, for HOST to write down; due after those
+    made before it.
+    """
+    due = utc_now() - timedelta(seconds=5) + timedelta(milliseconds=next(_MADE))
     given = {"transcript_state": TranscriptState.WAITING, "next_at": due, "transcriber": HOST}
     recording = make_recording(form, session_key, **given | changed)
     db.session.commit()
     return str(recording.id)
+
+
+def make_answered(form: Any, session_key: str = "k" * 24, **changed: Any) -> str:
+    """The same of one that an answer without words has."""
+    make_answer(form, session_key)
+    recording = make_waiting(form, session_key, **changed)
+    answer_with(recording, session_key)
+    return recording
 
 
 def answer_with(recording_id: str, session_key: str, text: str = "") -> str:

@@ -9,7 +9,7 @@ from sqlalchemy import update
 
 from tests.conftest import Clock
 from tests.databases import both_databases
-from tests.domain.voice.claims import HOST, make_waiting, state_of, stored
+from tests.domain.voice.claims import HOST, make_answered, make_waiting, state_of, stored
 from tests.factories import make_form
 from webapp.database import db
 from webapp.domain.accounts.models import Account
@@ -104,7 +104,7 @@ def test_a_lease_that_ends_gives_the_recording_to_another_attempt(
     app: Flask, form: Any, clock: Clock
 ) -> None:
     with app.app_context():
-        recording = make_waiting(form)
+        recording = make_answered(form)
         lost = claimed_at(clock)
         clock.forward(seconds=59)
         release_expired(now=clock.now)
@@ -134,12 +134,12 @@ def test_the_third_lease_that_ends_is_the_last(
     app: Flask, form: Any, clock: Clock, transcriber: str, given_up: TranscriptState
 ) -> None:
     with app.app_context():
-        recording = make_waiting(form, transcriber=transcriber)
+        recording = make_answered(form, transcriber=transcriber)
         for _ in range(3):
             assert claimed_at(clock).id == recording
             release_expired(now=clock.forward(seconds=60))
 
-        assert state_of(recording) == (given_up, 3, None)
+        assert state_of(recording) == (given_up, 3, clock.now)
 
 
 @both_databases
@@ -147,7 +147,7 @@ def test_attempts_follow_each_other_at_once_after_30_seconds_and_after_5_minutes
     app: Flask, form: Any, clock: Clock
 ) -> None:
     with app.app_context():
-        recording = make_waiting(form, next_at=clock.now)
+        recording = make_answered(form, next_at=clock.now)
         for seconds in (30, 300):
             settle_failed(claimed_at(clock), now=clock.now)
             assert stored(recording).transcript_state is WAITING
@@ -156,17 +156,18 @@ def test_attempts_follow_each_other_at_once_after_30_seconds_and_after_5_minutes
             clock.forward(seconds=1)
         settle_failed(claimed_at(clock), now=clock.now)
 
-        assert state_of(recording) == (FAILED, 3, None)
+        assert state_of(recording) == (FAILED, 3, clock.now)
 
 
 def test_one_that_nobody_writes_down_does_not_fail(app: Flask, form: Any, clock: Clock) -> None:
     with app.app_context():
-        recording = make_waiting(form, transcriber="")
+        recording = make_answered(form, transcriber="")
         for _ in range(3):
-            settle_failed(claimed_at(clock), now=clock.now)
+            settled_at = clock.now
+            settle_failed(claimed_at(clock), now=settled_at)
             clock.forward(seconds=300)
 
-        assert state_of(recording) == (NONE, 3, None)
+        assert state_of(recording) == (NONE, 3, settled_at)
 
 
 def test_whoever_stops_puts_it_back_without_an_attempt(app: Flask, form: Any, clock: Clock) -> None:
@@ -181,7 +182,7 @@ def test_whoever_stops_puts_it_back_without_an_attempt(app: Flask, form: Any, cl
 @both_databases
 def test_the_curve_is_kept_while_an_engine_listens(app: Flask, form: Any, clock: Clock) -> None:
     with app.app_context():
-        recording = make_waiting(form)
+        recording = make_answered(form)
         note_look(claimed_at(clock), "7" * 64)
         assert stored(recording).levels == "7" * 64
 
@@ -243,22 +244,22 @@ def test_the_minutes_of_a_form_and_day_are_counted(app: Flask, form: Any, clock:
     clock.now = datetime(2026, 11, 22, 22, 0, tzinfo=UTC)
     with app.app_context():
         first, second = (
-            make_waiting(form, next_at=clock.now, duration_ms=45_000) for _ in range(2)
+            make_answered(form, key * 24, next_at=clock.now, duration_ms=45_000) for key in "ab"
         )
         other = make_form(form.account_id)
-        assert spend_minutes(claimed_at(clock), most=1, now=clock.now)
+        assert spend_minutes(claimed_at(clock), of_form=1, of_server=9, now=clock.now)
         held = claimed_at(clock)
-        assert not spend_minutes(held, most=1, now=clock.now)
+        assert not spend_minutes(held, of_form=1, of_server=9, now=clock.now)
 
         tomorrow = datetime(2026, 11, 23, tzinfo=UTC)
         postponed = {first, second} & {held.id}
         assert [state_of(each) for each in postponed] == [(WAITING, 0, tomorrow)]
-        make_waiting(other, next_at=clock.now, duration_ms=45_000)
-        assert spend_minutes(claimed_at(clock), most=1, now=clock.now)
+        make_answered(other, next_at=clock.now, duration_ms=45_000)
+        assert spend_minutes(claimed_at(clock), of_form=1, of_server=9, now=clock.now)
         assert claim(now=clock.now) is None
 
         clock.now = tomorrow
-        assert spend_minutes(claimed_at(clock), most=1, now=clock.now)
+        assert spend_minutes(claimed_at(clock), of_form=1, of_server=9, now=clock.now)
         assert [day.completed for day in read_days(form.id, clock.now, days=2)] == [0, 0]
 
 
@@ -267,9 +268,9 @@ def test_one_longer_than_the_minutes_of_a_day_is_never_sent(
     app: Flask, form: Any, clock: Clock
 ) -> None:
     with app.app_context():
-        make_waiting(form, duration_ms=61_000)
+        make_answered(form, duration_ms=61_000)
 
-        assert not spend_minutes(claimed_at(clock), most=1, now=clock.now)
+        assert not spend_minutes(claimed_at(clock), of_form=1, of_server=9, now=clock.now)
 
 
 @both_databases
@@ -277,15 +278,15 @@ def test_words_that_were_shown_wait_for_no_answer(app: Flask, form: Any, clock: 
     with app.app_context():
         recording = make_waiting(form, KEY)
         note_shown(KEY, recording)
-        assert claimed_at(clock).id == recording  # there are none yet
-        release_expired(now=clock.forward(seconds=60))
-        settle_written(claimed_at(clock), "Ben did.", now=clock.now)
+        held = claimed_at(clock)
+        assert held.id == recording  # there are none yet
+        settle_written(held, "Ben did.", now=clock.now)
 
-        assert state_of(recording) == (DONE, 2, clock.now)  # an answer without them may claim it
+        assert state_of(recording) == (DONE, 1, clock.now)  # an answer without them may claim it
         note_shown("o" * 24, recording)
-        assert state_of(recording) == (DONE, 2, clock.now)
+        assert state_of(recording) == (DONE, 1, clock.now)
         note_shown(KEY, recording)
-        assert state_of(recording) == (DONE, 2, None)
+        assert state_of(recording) == (DONE, 1, None)
 
 
 @both_databases

@@ -19,6 +19,7 @@ from webapp.domain.responses.recordings import Recording
 from webapp.domain.shared.errors import Outcome
 from webapp.domain.shared.secrets import token_hash
 from webapp.domain.shared.vocabulary import TranscriptState
+from webapp.domain.voice.transcripts import claim, settle_written
 from webapp.domain.voice.uploads import (
     add_recording,
     check_upload,
@@ -77,18 +78,22 @@ def test_an_upload_is_stored_with_what_we_measured(form: Any) -> None:
     assert (stored.key_hash, stored.upload_key) == (token_hash(KEY), "recorder-1")
     assert (stored.session_id, stored.answer_id) == (None, None)
     assert (stored.media_type, stored.size, stored.duration_ms) == ("audio/webm", 4000, 1200)
-    assert (stored.transcript_state, stored.next_at) == (TranscriptState.WAITING, now)
+    assert (stored.transcript_state, stored.next_at) == (TranscriptState.WAITING, None)
     assert (stored.created_at, stored.attempts, stored.transcript) == (now, 0, None)
     assert (added.id, added.object_key, added.claimed) == (stored.id, "there.webm", False)
     assert stored.id.startswith("att_")
 
 
-def test_the_hash_of_an_address_is_erased_by_the_answer(form: Any) -> None:
+def test_the_hash_of_an_address_is_erased_once_an_answer_has_its_words(form: Any) -> None:
     added = add(form, address_hash="e" * 64)
     assert row().address_hash == "e" * 64
 
     values = {"position": 0, "answer_text": "", "answer_key": secrets.token_urlsafe(16)}
     answer_question(form.share_token, KEY, recording_id=added.id, now=utc_now(), **values)
+    held = claim(now=utc_now())
+    assert held
+    assert row().address_hash == "e" * 64
+    settle_written(held, "Ben did.", now=utc_now())
 
     assert (row().answer_id is None, row().address_hash) == (False, None)
 

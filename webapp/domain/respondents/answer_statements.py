@@ -27,7 +27,6 @@ from sqlalchemy import (
     func,
     insert,
     literal_column,
-    null,
     or_,
     select,
     true,
@@ -41,7 +40,12 @@ from webapp.domain.responses.counters import question_count_upsert
 from webapp.domain.responses.cursor import NOW, next_stamp
 from webapp.domain.responses.models import Answer, ResponseSession
 from webapp.domain.responses.recordings import Recording
-from webapp.domain.shared.vocabulary import FormStatus, ResponseLimit, SessionStatus
+from webapp.domain.shared.vocabulary import (
+    FormStatus,
+    ResponseLimit,
+    SessionStatus,
+    TranscriptState,
+)
 
 _FORMS = cast(Table, Form.__table__)
 _SESSIONS = cast(Table, ResponseSession.__table__)
@@ -136,10 +140,20 @@ def _claimable(recordings: FromClause) -> ColumnElement[bool]:
     return and_(columns.id == bindparam("recording"), free)
 
 
+_IS_WAITING = _RECORDINGS.c.transcript_state == TranscriptState.WAITING
+_BEGINS = and_(_IS_WAITING, _RECORDINGS.c.answer_id.is_(None))
+_BEGINS_ANEW = and_(_BEGINS, _RECORDINGS.c.lease_until.is_(None))
 CLAIM_RECORDING = (
     update(_RECORDINGS)
     .where(*RECORDINGS_OF_QUESTION, _claimable(_RECORDINGS))
-    .values(answer_id=bindparam("id"), session_id=bindparam("session_id"), address_hash=null())
+    .values(
+        answer_id=bindparam("id"),
+        session_id=bindparam("session_id"),
+        # due from now on, with all attempts before it unless one is being made
+        next_at=case((_BEGINS, NOW), else_=_RECORDINGS.c.next_at),
+        attempts=case((_BEGINS_ANEW, 0), else_=_RECORDINGS.c.attempts),
+        address_hash=case((_IS_WAITING, _RECORDINGS.c.address_hash)),  # whose minutes it takes
+    )
 )
 DELETE_RECORDINGS = delete(_RECORDINGS).where(*RECORDINGS_OF_QUESTION)
 TAKE_BACK = DELETE_RECORDINGS.returning(_RECORDINGS.c.size, _RECORDINGS.c.answer_id)

@@ -32,7 +32,6 @@ from webapp.database import (
     Base,
     built_once,
     db,
-    execute,
     execute_autocommit,
     insert_into,
     read_rows,
@@ -146,10 +145,10 @@ def count_completion(connection: Connection, form_id: str, stamp: int, *, change
 def count_transcription(form_id: str, duration_ms: int, *, most_ms: int, now: datetime) -> bool:
     """Add a recording to its form's UTC day; False, and nothing added, beyond `most_ms` in it.
 
-    Does not commit.
+    Commits.
     """
     row = {"form_id": form_id, "day": to_millis(now) // DAY_MILLIS, "more": duration_ms}
-    return bool(execute(_ADD_TRANSCRIPTION, **row, most=most_ms).all())
+    return bool(execute_autocommit(_ADD_TRANSCRIPTION, **row, most=most_ms))
 
 
 def count_model_call(form_id: str, *, most: int, now: datetime) -> bool:

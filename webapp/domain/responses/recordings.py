@@ -44,7 +44,7 @@ class Recording(Base):
     levels             the loudness in 64 steps of equal length, each a digit from 0 to 9
     transcript         as heard, which may not be what was sent
     attempts           of writing it down; the next is due at `next_at`, none if that is null
-    address_hash       keyed, of the network that sent it; null once an answer claims it
+    address_hash       keyed, of the network that sent it; null once an answer has its words
     """
 
     __tablename__ = "recordings"

@@ -74,7 +74,7 @@ OF_ACCOUNT = (
     Owned("audit_events", "account_id"),
     Owned("accounts", "id"),
 )
-OF_NOBODY = ("oauth_clients", "schema_marks", "object_deletions")
+OF_NOBODY = ("oauth_clients", "schema_marks", "object_deletions", "day_spending")
 _BELOW = {"forms": OF_FORM, "drafts": OF_DRAFT, "oauth_grants": OF_CONNECTION}
 
 

@@ -1,9 +1,10 @@
 """What is to be done with recordings: who does it for now, how often it was tried, what came of it.
 
 The row says it: `next_at` is when the next step is due, null when none is left. A recording that
-waits is looked at and, where its page named an engine, written down. After that a step is left if
-an answer has the recording (webapp/domain/voice/late_transcripts.py), or may come to have it
-without its words.
+waits is looked at and, where its page named an engine, written down: once an answer has it, or in
+one attempt while its page asks for the words, of which `next_at` is the moment then. After that a
+step is left if an answer has the recording (webapp/domain/voice/late_transcripts.py), or may come
+to have it without its words.
 """
 
 import re
@@ -11,6 +12,7 @@ from datetime import UTC, datetime, time, timedelta
 from typing import NamedTuple
 
 from sqlalchemy import (
+    BigInteger,
     Boolean,
     ColumnElement,
     String,
@@ -21,12 +23,20 @@ from sqlalchemy import (
     literal,
     or_,
     select,
+    type_coerce,
     update,
 )
 
-from webapp.database import UtcDateTime, execute, read_rows, tried_again, write_transaction
+from webapp.database import (
+    UtcDateTime,
+    execute,
+    execute_autocommit,
+    read_rows,
+    tried_again,
+    write_transaction,
+)
 from webapp.domain.forms.models import Form
-from webapp.domain.responses.counters import count_transcription
+from webapp.domain.responses import spending
 from webapp.domain.responses.recordings import Recording
 from webapp.domain.shared.limits import SPOKEN_ANSWER_MAX_CHARS
 from webapp.domain.shared.vocabulary import TranscriptState
@@ -34,6 +44,7 @@ from webapp.domain.shared.vocabulary import TranscriptState
 LEASE_SECONDS = 60  # of an attempt, renewed while it lasts
 RETRY_SECONDS = (30, 300)  # after the first attempt and the second
 MAX_ATTEMPTS = len(RETRY_SECONDS) + 1
+ASKED_SECONDS = 10  # of a page, from when it asks: its script does so for eight
 LOOKED_AT = 64  # rows of one sweep
 UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
@@ -47,6 +58,7 @@ class Claimed(NamedTuple):
     transcriber  the host that its page named, "" for none
     language     a tag that the creator chose, or ""
     attempts     this one included
+    claimed      an answer has it
     """
 
     id: str
@@ -57,6 +69,8 @@ class Claimed(NamedTuple):
     transcriber: str
     language: str
     attempts: int
+    address_hash: str | None
+    claimed: bool
 
 
 class Step(NamedTuple):
@@ -66,6 +80,14 @@ class Step(NamedTuple):
     state: TranscriptState
     next_at: datetime
     lease_until: datetime | None
+
+
+def ask_for_words(recording_id: str, *, now: datetime) -> bool:
+    """Have an unclaimed recording written down for the page that asks; commits.
+
+    False where that is done already, or an attempt was made: the next is that of an answer.
+    """
+    return bool(execute_autocommit(_ASK, row=recording_id, moment=now))
 
 
 @tried_again
@@ -127,18 +149,28 @@ def put_back(claimed: Claimed, *, now: datetime) -> None:
 
 
 @tried_again
-def spend_minutes(claimed: Claimed, *, most: int, now: datetime) -> bool:
-    """Count an attempt to its form's day before an engine gets the recording; commits.
+def spend_minutes(claimed: Claimed, *, of_form: int, of_server: int, now: datetime) -> bool:
+    """Count an attempt to this day (UTC) before an engine gets the recording; commits.
 
-    False, and the recording waits for the next day (UTC) without an attempt, beyond `most` minutes.
+    False where the minutes are used up that it may have. That of an answer waits for the next day
+    without an attempt, any other until an answer has it.
     """
-    with write_transaction():
-        length = claimed.duration_ms
-        if count_transcription(claimed.form_id, length, most_ms=most * 60_000, now=now):
-            return True
+    if spending.spend_minutes(
+        claimed.form_id,
+        claimed.address_hash,
+        claimed.duration_ms,
+        claimed=claimed.claimed,
+        of_form=of_form,
+        of_server=of_server,
+        now=now,
+    ):
+        return True
     tomorrow = datetime.combine(now.astimezone(UTC).date(), time(), UTC) + timedelta(days=1)
-    with write_transaction():  # not under the lock of the counter, which others take last
-        execute(_POSTPONE, **_held(claimed), due=tomorrow)
+    with write_transaction():
+        if claimed.claimed:
+            execute(_POSTPONE, **_held(claimed), due=tomorrow)
+        else:
+            execute(_LET_GO, **_held(claimed))
     return False
 
 
@@ -212,14 +244,25 @@ _HELD = and_(
     _R.lease_until.is_not(None),
     _WAITING,
 )
+_UNTRIED = and_(_WAITING, _R.answer_id.is_(None), _R.attempts == 0)
+_IS_ASKED_FOR = type_coerce(_R.next_at, BigInteger) + ASKED_SECONDS * 1000 > _NOW
+_IS_DUE = and_(
+    _WAITING, _R.next_at <= _NOW, or_(_R.answer_id.is_not(None), and_(_UNTRIED, _IS_ASKED_FOR))
+)
+_ASK = (
+    update(_R)
+    .where(_R.id == bindparam("row"), _UNTRIED, or_(_R.next_at.is_(None), ~_IS_ASKED_FOR))
+    .values(next_at=_NOW)
+    .returning(_R.id)
+)
 _NEXT = (
     select(
         *(_R.id, _R.form_id, _R.object_key, _R.duration_ms, _R.levels, _R.transcriber),
         Form.spoken_language,
-        _R.attempts + 1,
+        *(_R.attempts + 1, _R.address_hash, _R.answer_id.is_not(None)),
     )
     .join(Form, Form.id == _R.form_id)
-    .where(_WAITING, _R.next_at <= _NOW, _R.lease_until.is_(None), Form.deleted_at.is_(None))
+    .where(_IS_DUE, _R.lease_until.is_(None), Form.deleted_at.is_(None))
     .order_by(_R.next_at, _R.id)
     .limit(1)
     .with_for_update(of=_R, skip_locked=True)
@@ -237,11 +280,13 @@ _STEPS = (
     .limit(LOOKED_AT)
 )
 _STEPS_AFTER = _STEPS.where(~_WAITING, _R.answer_id.is_not(None))
-_STEPS_BEFORE = _STEPS.where(_WAITING, or_(_R.lease_until.is_(None), _R.lease_until <= _NOW))
+_STEPS_BEFORE = _STEPS.where(
+    or_(and_(_IS_DUE, _R.lease_until.is_(None)), and_(_WAITING, _R.lease_until <= _NOW))
+)
 _UNHEARD = (
     select(func.count(), func.min(_R.next_at))
     .join(Form, Form.id == _R.form_id)
-    .where(_WAITING, _R.next_at <= _NOW, Form.deleted_at.is_(None))
+    .where(_IS_DUE, Form.deleted_at.is_(None))
 )
 _IS_SPENT = _R.attempts >= MAX_ATTEMPTS
 _GIVEN_UP = case(
@@ -257,6 +302,7 @@ _RELEASE_EXPIRED = (
         ),
         next_at=_left(~_IS_SPENT),
         lease_until=None,
+        address_hash=case((or_(_R.answer_id.is_(None), ~_IS_SPENT), _R.address_hash)),
     )
 )
 _RENEW = update(_R).where(_HELD).values(lease_until=bindparam("until", type_=UtcDateTime()))
@@ -264,6 +310,7 @@ _NOTE_LOOK = update(_R).where(_HELD).values(levels=bindparam("curve", type_=Stri
 _DUE = bindparam("due", type_=UtcDateTime())
 _RETRY = update(_R).where(_HELD).values(next_at=_DUE, lease_until=None)
 _POSTPONE = _RETRY.values(attempts=_R.attempts - 1)
+_LET_GO = update(_R).where(_HELD).values(lease_until=None)
 _SETTLE = (
     update(_R)
     .where(_HELD)
@@ -273,5 +320,6 @@ _SETTLE = (
         levels=bindparam("curve", type_=String),
         next_at=_left(bindparam("left", type_=Boolean)),
         lease_until=None,
+        address_hash=case((_R.answer_id.is_(None), _R.address_hash)),
     )
 )

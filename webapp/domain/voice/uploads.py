@@ -7,7 +7,7 @@ before its row is here.
 from datetime import datetime
 from typing import NamedTuple, cast
 
-from sqlalchemy import Insert, Integer, String, Table, bindparam, case, func, literal, select
+from sqlalchemy import Insert, Integer, String, Table, bindparam, case, func, literal, null, select
 
 from webapp.database import (
     built_once,
@@ -79,7 +79,7 @@ def _insert() -> Insert:
         case((Form.transcriber == told, Form.transcriber), else_=""),
         literal(TranscriptState.WAITING, _TABLE.c.transcript_state.type),
         literal(0, Integer),
-        NOW,
+        null(),  # due once its page asks for the words, or an answer has it
         NOW,
         *(bindparam(name, type_=_TABLE.c[name].type) for name in _GIVEN),
     ).where(

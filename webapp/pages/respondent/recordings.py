@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 from werkzeug.datastructures import FileStorage
 
-from jobs.queue import hand_over_recordings
 from webapp.config import settings
 from webapp.data_keys import address_hash
 from webapp.database import release_connections, utc_now
@@ -115,7 +114,6 @@ def _store(visit: Visit, posted: FormData, place: UploadPlace, at: Place, file: 
         _erase(key)
         raise
     _erase(*({key} - {stored.object_key}))
-    hand_over_recordings([stored.id])
 
 
 def upload_bounds() -> Bounds:

@@ -10,12 +10,15 @@ from typing import Any
 from flask import Blueprint, Response, abort, g, request
 from werkzeug.exceptions import RequestEntityTooLarge
 
+from jobs.queue import hand_over_recordings
 from webapp.config import settings
+from webapp.database import utc_now
 from webapp.domain.respondents.answer_repeats import recording_gone
 from webapp.domain.respondents.steps import Place
 from webapp.domain.shared.limits import ANSWER_BODY_MAX_BYTES
 from webapp.domain.shared.vocabulary import TranscriptState
 from webapp.domain.voice.room import FULL_FORM, may_have_room
+from webapp.domain.voice.transcripts import ask_for_words
 from webapp.domain.voice.uploads import find_recording
 from webapp.integrations.audio_inspection import AudioBusy
 from webapp.integrations.audio_store import AudioStoreUnavailable, audio_store
@@ -78,11 +81,16 @@ def upload(share_token: str, number: int, follow_up: int) -> Response:
 @bp.post("/q/<int:number>/f/<int:follow_up>/transcript")
 @_limit_looks
 def look(share_token: str, number: int, follow_up: int) -> Response:
-    """What became of the words of the posted recording; 204 for scripts that have to ask again."""
+    """What became of the words of the posted recording; 204 for scripts that have to ask again.
+
+    It is written down only while somebody asks, until an answer has it.
+    """
     posted = read_form_data(share_token)
     visit = posted_visit(share_token, posted)
     place = Place(number, follow_up)
     recording = visit.recording(place)
+    if recording and not recording.claimed and ask_for_words(recording.id, now=utc_now()):
+        hand_over_recordings([recording.id])
     if not wants_fragment():
         if posted.recording and recording is None:
             raise recording_gone()

@@ -24,11 +24,10 @@ async function ask(form, address, until) {
 
 async function wait(form, slot) {
   const until = performance.now() + PATIENCE_MS;
-  while (performance.now() < until - EVERY_MS) {
-    await pause(EVERY_MS);
-    if (!slot.isConnected) return undefined;
-    const part = await ask(form, slot.dataset.transcript, until);
+  while (performance.now() < until && slot.isConnected) {
+    const part = await ask(form, slot.dataset.transcript, until); // begins the writing down, too
     if (part) return part;
+    await pause(EVERY_MS);
   }
   return undefined;
 }

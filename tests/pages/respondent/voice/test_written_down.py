@@ -1,6 +1,7 @@
 """From the upload to the words: looked at, written down, shown, sent."""
 
 from collections.abc import Iterator
+from datetime import timedelta
 
 import pytest
 from flask import Flask
@@ -13,9 +14,10 @@ from tests.pages.respondent.voice.conftest import Speaker, kept
 from tests.pages.respondent.voice.test_transcripts import look
 from tests.pages.respondent_client import box, hidden
 from tests.voice.speech_engine import SpeechEngine, speech_engine, words
-from webapp.database import db
+from webapp.database import db, utc_now
 from webapp.domain.forms.models import Form
 from webapp.domain.responses.models import Answer
+from webapp.domain.responses.recordings import Recording
 from webapp.setting_groups.voice import OPENAI
 
 WORDS = "Ben swapped it."
@@ -87,6 +89,7 @@ def test_words_that_the_person_saw_and_left_out_stay_out(
 ) -> None:
     """Seen are those that arrived on the page."""
     speaking.upload()
+    look(speaking)
     work(app)
     part = look(speaking)
 
@@ -98,15 +101,59 @@ def test_words_that_the_person_saw_and_left_out_stay_out(
     assert [each.transcript for each in kept(app)] == [WORDS]
 
 
-def test_an_upload_wakes_whoever_writes_down(
+def test_the_first_look_wakes_whoever_writes_down(
     app: Flask, speaking: Speaker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     woken: list[str] = []
     queue = app.extensions[TRANSCRIPTIONS.extension]
     monkeypatch.setattr(queue, "hand_over", woken.extend)
     speaking.upload()
+    assert woken == []
+    for _ in range(2):
+        look(speaking)
 
     assert woken == [each.id for each in kept(app)]
+
+
+@pytest.mark.settings(transcriber_minutes_per_day=1)
+def test_beyond_the_share_of_an_address_words_come_after_the_answer(
+    app: Flask, engine: SpeechEngine, speaking: Speaker
+) -> None:
+    """Three seconds are that of unclaimed ones, however many keys there are."""
+    people = [speaking, *(arrive_to_speak(app, speaking.share_token) for _ in range(3))]
+    for person in people:
+        person.upload()
+        assert look(person).status_code == 204
+        work(app)
+    assert len(engine.heard) in {2, 3}
+
+    assert look(people[-1]).status_code == 204
+    work(app)
+    assert people[-1].go_on(1).status_code == 200
+    work(app)
+    assert current(app) == [WORDS]
+
+
+def arrive_to_speak(app: Flask, share_token: str) -> Speaker:
+    client = app.test_client()
+    return Speaker(client, share_token, client.get(f"/r/{share_token}"))
+
+
+def test_nobody_gets_what_no_page_asks_for(
+    app: Flask, engine: SpeechEngine, speaking: Speaker
+) -> None:
+    speaking.upload()
+    work(app)
+    look(speaking)
+    with app.app_context():  # the page is closed before its turn comes
+        db.session.execute(update(Recording).values(next_at=utc_now() - timedelta(seconds=11)))
+        db.session.commit()
+    work(app)
+    assert engine.heard == []
+
+    look(speaking)
+    work(app)
+    assert len(engine.heard) == 1
 
 
 @pytest.mark.usefixtures("engine")
@@ -115,6 +162,7 @@ def test_words_that_were_seen_and_taken_out_do_not_come_back(app: Flask, speakin
     speaking.answer(2, "It")
     speaking.open("/q/1")
     speaking.upload()
+    look(speaking)
     work(app)
     assert box(speaking.open("/q/1")) == WORDS
 
