@@ -69,13 +69,14 @@ def production(
 
 @contextmanager
 def process(log: Path, command: str, **variables: str) -> Iterator[Path]:
-    """`askback COMMAND` until it serves, and its log; it must stop in peace and never fail."""
+    """`askback COMMAND` until it works, and its log; it must stop in peace and never fail."""
+    ready = "Askback delivers" if command == "worker" else "Askback runs on"
     with log.open("wb") as out:
         running = subprocess.Popen(
             [*PROGRAM, command], cwd=ROOT, env=environment(variables), stdout=out, stderr=out
         )
     try:
-        wait_until(lambda: "Askback runs on" in log.read_text(), f"askback {command}")
+        wait_until(lambda: ready in log.read_text(), f"askback {command}")
         yield log
         running.send_signal(signal.SIGTERM)
         assert running.wait(15) == 0

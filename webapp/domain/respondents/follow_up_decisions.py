@@ -6,6 +6,7 @@ its lease lasts and its answer stands, the second settles it. A claim that was n
 decides nothing.
 """
 
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
@@ -25,7 +26,6 @@ from webapp.domain.follow_ups.thread import Decision, Reason
 from webapp.domain.respondents import follow_up_statements as statements
 from webapp.domain.respondents.follow_up_situation import Situation
 from webapp.domain.respondents.steps import Place
-from webapp.domain.responses.counters import count_model_call
 from webapp.domain.shared.vocabulary import SessionStatus
 
 LEASE = timedelta(seconds=6)  # of a claim; a model has four seconds
@@ -72,17 +72,20 @@ def may_ask_model(about: Situation) -> bool:
     return about.ruled.reason not in HARD_STOPS
 
 
-def claim_decision(about: Situation, *, calls_per_day: int, now: datetime) -> Claim | None:
+def claim_decision(
+    about: Situation, *, count_call: Callable[[], bool], now: datetime
+) -> Claim | None:
     """What a model is to decide. None if nothing is to be asked, somebody else decides, or it is
-    decided: by the rules where its form's calls of this day (UTC) are spent. Commits.
+    decided: by the rules where no call is left. Commits.
 
-    The call is counted in a transaction of its own: all claims of a form wait for that row, and on
-    PostgreSQL not for as long as a busy process takes from one statement to the next.
+    count_call  counts a call, unless none is left of this day: in transactions of its own. All
+                claims of a form wait for its row, and on PostgreSQL not for as long as a busy
+                process takes from one statement to the next
     """
     if about.ruled.reason in HARD_STOPS or _asked_again(about):
         return None
     claim = _claim(about, now)
-    if claim is None or count_model_call(about.form_id, most=calls_per_day, now=now):
+    if claim is None or count_call():
         return claim
     settle_claim(claim, about.ruled, writer="", now=now)
     return None

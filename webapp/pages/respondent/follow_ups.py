@@ -2,10 +2,12 @@
 
 import time
 from contextlib import suppress
+from functools import partial
 
 from flask import Blueprint, Flask, Response
 
 from webapp.config import Settings, settings
+from webapp.data_keys import address_hash
 from webapp.database import release_connections, utc_now
 from webapp.domain.follow_ups import rules
 from webapp.domain.respondents import follow_up_decisions
@@ -18,6 +20,7 @@ from webapp.domain.respondents.follow_up_situation import (
 )
 from webapp.domain.respondents.session_state import SessionState
 from webapp.domain.respondents.steps import Place
+from webapp.domain.responses.spending import spend_model_call
 from webapp.integrations.follow_up_models import load_sdk
 from webapp.integrations.model_breaker import CALLS_AT_ONCE, model_breaker
 from webapp.pages.fragments import wants_fragment
@@ -29,6 +32,7 @@ from webapp.pages.respondent.next_question import inked_by, next_question
 from webapp.pages.respondent.visit import posted_visit
 from webapp.setting_groups.follow_ups import RULES
 from webapp.web.extensions import csrf
+from webapp.web.rate_limits.client_address import client_network
 from webapp.web.rate_limits.limiter import limiter
 from webapp.web.wakeups import NoSlot, wakeups
 
@@ -142,8 +146,16 @@ def _decide(about: Situation, turn: Turn) -> Place | None:
 
 def _decide_by_model(about: Situation, turn: Turn) -> bool:
     """False if there was nothing to claim: it is decided, or somebody else decides."""
-    most = settings().llm_calls_per_day
-    claim = follow_up_decisions.claim_decision(about, calls_per_day=most, now=utc_now())
+    now = utc_now()
+    count_call = partial(
+        spend_model_call,
+        about.form_id,
+        address_hash(client_network()),
+        of_form=settings().llm_calls_per_day,
+        of_server=settings().llm_calls_per_day_total,
+        now=now,
+    )
+    claim = follow_up_decisions.claim_decision(about, count_call=count_call, now=now)
     release_connections()
     turn.end()
     if claim is None:

@@ -56,7 +56,7 @@ def test_the_model_asks_as_on_the_form(
     assert ANSWER in asked.user
     assert "Acme Holding" not in trying.page.text
     with app.app_context():
-        assert dump() == before
+        assert dump() | {"day_spending": []} == before  # that a model was called is counted
 
 
 def test_its_stop_is_told(try_draft: Try, model: ModelServer) -> None:
@@ -105,8 +105,16 @@ def test_it_gets_no_answer_that_asks_to_be_left_alone(try_draft: Try, model: Mod
     assert "a subject that is left alone" in trying.words
 
 
-@pytest.mark.settings(limit_try_model="1/minute")
-def test_calls_are_limited_for_each_account(try_draft: Try, model: ModelServer) -> None:
+@pytest.mark.parametrize(
+    "_limit",
+    [
+        pytest.param(name, marks=pytest.mark.settings(**{name: most}))
+        for name, most in (("limit_try_model", "1/minute"), ("llm_calls_per_day_total", 1))
+    ],
+)
+def test_calls_are_limited_for_each_account_and_for_the_server(
+    try_draft: Try, model: ModelServer, _limit: str
+) -> None:
     first, second = try_draft(**FIELDS), try_draft(**FIELDS)
 
     assert first.answer(ANSWER).status_code == second.answer(ANSWER).status_code == 200

@@ -289,9 +289,15 @@ def test_a_form_keeps_the_writer_that_its_creator_was_told_of(
     assert model.asked == []
 
 
-@pytest.mark.settings(llm_calls_per_day=1)
+@pytest.mark.parametrize(
+    "_spent",
+    [
+        pytest.param(changed, marks=pytest.mark.settings(**changed))
+        for changed in ({"llm_calls_per_day": 1}, {"llm_calls_per_day_total": 1})
+    ],
+)
 def test_a_spent_day_leaves_it_to_the_rules(
-    app: Flask, form: Any, settings: Settings, model: ModelServer
+    app: Flask, form: Any, model: ModelServer, _spent: dict[str, int]
 ) -> None:
     first, second = arrive(app.test_client(), form), arrive(app.test_client(), form)
 
@@ -299,8 +305,6 @@ def test_a_spent_day_leaves_it_to_the_rules(
     assert heading(second.answer(1, ANSWER)) not in {QUESTION, SECOND}
     assert [row.writer == "" for row in rows(app)] == [False, True]
     assert len(model.asked) == 1
-    with app.app_context():
-        assert db.session.scalars(select(DayCount.model_calls)).one() == 1
 
 
 @pytest.mark.parametrize(
@@ -374,19 +378,6 @@ def test_private_context_reaches_the_model_and_no_page(
 
     assert CONTEXT in model.asked[0].system
     assert not re.search("Acme|17 percent|Prices", page.text)
-
-
-def test_a_second_word_of_the_context_is_told_at_no_other_question(
-    app: Flask, respondent: Respondent, model: ModelServer, told: str
-) -> None:
-    model.answer = asking("Did a price play any part in that?")
-    assert heading(respondent.answer(1, ANSWER)) == "Did a price play any part in that?"
-    model.answer = asking("What would it take to sell it to one of them?")
-
-    page = respondent.answer(2, "It was slow, I would say")
-
-    assert "sell" not in page.text
-    assert [row.writer for row in rows(app) if row.state is FollowUpState.ASKED] == [told, ""]
 
 
 def test_the_host_of_the_model_is_named_before_anybody_answers(

@@ -5,7 +5,7 @@ from contextlib import suppress
 from limits import parse_many
 
 from webapp.config import settings
-from webapp.database import release_connections
+from webapp.database import release_connections, utc_now
 from webapp.domain.drafts.models import Draft
 from webapp.domain.follow_ups import rules
 from webapp.domain.follow_ups.messages import Brief
@@ -14,6 +14,7 @@ from webapp.domain.respondents import trial as trials
 from webapp.domain.respondents.follow_up_decisions import HARD_STOPS
 from webapp.domain.respondents.steps import Step
 from webapp.domain.respondents.trial import Decided, NoRoom, Trial
+from webapp.domain.responses.spending import spend_other_call
 from webapp.pages.model_decisions import decision_of_model
 from webapp.web.rate_limits.limiter import limiter
 from webapp.web.wakeups import NoSlot, wakeups
@@ -49,9 +50,11 @@ def _has_model(trial: Trial) -> bool:
 def _of_model(trial: Trial, draft: Draft, step: Step, thread: Thread) -> Decision | None:
     account, left = draft.account_id, trials.remaining(trial, draft, step)
     brief = Brief(draft.title, draft.goal, draft.private_context)
-    if not _count_call(account):
-        return None
+    release_connections()  # the draft stays as it was read
+    counted = _count_call(account)
     release_connections()
+    if not counted:
+        return None
     with suppress(NoSlot), wakeups().slot(f"trial {account}", most=CALLS_AT_ONCE):
         return decision_of_model(thread, brief, remaining=left)
     return None
@@ -59,7 +62,7 @@ def _of_model(trial: Trial, draft: Draft, step: Step, thread: Thread) -> Decisio
 
 def _count_call(account_id: str) -> bool:
     """Count a call of the model; False if a limit is reached."""
-    if not settings().write_limits:
-        return True
-    limits = parse_many(settings().limit_try_model)
-    return all(limiter.limiter.hit(limit, "try_model", account_id) for limit in limits)
+    limits = parse_many(settings().limit_try_model) if settings().write_limits else ()
+    return all(
+        limiter.limiter.hit(limit, "try_model", account_id) for limit in limits
+    ) and spend_other_call(of_server=settings().llm_calls_per_day_total, now=utc_now())
