@@ -13,6 +13,7 @@ from sqlalchemy import make_url
 
 from webapp.runtime import backup_postgresql
 from webapp.runtime.backup_archive import (
+    DUMP,
     MANIFEST,
     RECORDINGS,
     add_json,
@@ -42,7 +43,7 @@ def test_a_dump_beyond_8_gib_is_where_its_header_says(
     monkeypatch.setattr("shutil.copyfileobj", copy)
     path = tmp_path / "backup"
     with path.open("w+b") as file:
-        _append_dump(URL, file, 0, "snapshot")
+        _append_dump(URL, file, 0)
 
     with path.open("rb") as file:
         file.seek(dump_begins(path))
@@ -57,6 +58,7 @@ def test_many_recordings_are_found_without_looking_through_all_for_each(
     with path.open("w+b") as file:
         with tarfile.open(fileobj=file, mode="w") as archive:
             add_json(archive, MANIFEST, mark("0012", {}) | {RECORDINGS: True})
+            add_json(archive, DUMP, {})
         append_recordings(file, contents)
 
     def look_through_all(*_: object) -> None:

@@ -44,36 +44,46 @@ def add_json(archive: tarfile.TarFile, name: str, content: Mapping[str, object])
 
 def recordings_in(file: Path) -> Iterator[tuple[str, IO[bytes], str]]:
     """Key, content and SHA-256 of each; the content is open for its turn. Raises BackupFailed."""
-    if not (manifest_of(file) or {}).get(RECORDINGS):
-        return
+    said = manifest_of(file).get(RECORDINGS)  # versions without recordings did not say it
     try:
-        with tarfile.open(file) as archive:
+        with tarfile.open(file, "r:") as archive:
             # tarfile would look through all of them for each
-            members = {each.name: each for each in archive}
-            checksums = json.load(cast(IO[bytes], archive.extractfile(members[CHECKSUMS])))
+            members = {each.name: each for each in archive if each.isreg()}
+            wanted, checksums = [MANIFEST, DUMP], {}
+            if said:
+                checksums = json.load(cast(IO[bytes], archive.extractfile(members[CHECKSUMS])))
+                wanted += [CHECKSUMS, *(f"{RECORDINGS}/{key}" for key in checksums)]
+            if sorted(each.name for each in archive) != sorted(wanted):
+                raise ValueError
             for key, sha256 in checksums.items():
                 content = archive.extractfile(members[f"{RECORDINGS}/{key}"])
                 yield key, cast(IO[bytes], content), sha256
-    except (tarfile.TarError, KeyError, ValueError) as error:
+    except (tarfile.TarError, KeyError, ValueError, AttributeError, TypeError) as error:
         raise BackupFailed(f"{file} is damaged: its recordings cannot be read.") from error
 
 
 def dump_begins(file: Path) -> int:
-    """Where the dump is in the file: at its begin, if it is no tar file."""
-    with suppress(tarfile.TarError), tarfile.open(file) as archive:
-        if found := _member(archive, DUMP):
-            return found.offset_data
-    return 0
+    """Where the dump is in the file. Raises BackupFailed."""
+    return _member(file, DUMP)[0]
 
 
-def manifest_of(file: Path) -> Any:
-    """The description; None in backups of earlier versions. Raises BackupFailed."""
-    with suppress(tarfile.TarError), tarfile.open(file) as archive:
-        if found := _member(archive, MANIFEST):
-            return read_mark(file, cast(IO[bytes], archive.extractfile(found)).read())
-    return None
+def manifest_of(file: Path) -> dict[str, Any]:
+    """The description. Raises BackupFailed where there is none that can be read."""
+    return read_mark(file, _member(file, MANIFEST)[1])
 
 
-def _member(archive: tarfile.TarFile, name: str) -> tarfile.TarInfo | None:
-    """Found also where the file is cut off behind it."""
-    return next((each for each in archive if each.name == name), None)
+def _member(file: Path, name: str) -> tuple[int, bytes]:
+    """Where a file begins, and a small one itself; found also where the tar file is cut off."""
+    with suppress(tarfile.TarError), tarfile.open(file, "r:") as archive:
+        for each in archive:
+            if each.name == name and each.isreg():
+                content = cast(IO[bytes], archive.extractfile(each))
+                return each.offset_data, content.read(SMALL_BYTES)
+    raise BackupFailed(NO_MANIFEST.format(file, name))
+
+
+SMALL_BYTES = 1024**2
+NO_MANIFEST = (
+    "{} is no backup of Askback on PostgreSQL: it has no {}. What pg_dump wrote by itself is "
+    "brought back by pg_restore, into an empty database, and then by: askback migrate"
+)

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,6 @@ from webapp.database import schema
 
 PROGRAM = "askback"
 VERSIONS = "alembic_version"
-OURS = {"accounts", "drafts", "forms", "answers"}  # in every version
 
 
 class BackupFailed(Exception):
@@ -25,13 +24,13 @@ class Contents:
 
     columns  by table
     rows     number of rows by table
-    mark     what `mark` wrote into the backup; None in backups of earlier versions
+    mark     what `mark` wrote into the backup
     """
 
     revision: str | None
     columns: Mapping[str, set[str]]
     rows: Mapping[str, int]
-    mark: Mapping[str, Any] | None = field(default=None, compare=False)
+    mark: Mapping[str, Any]
 
 
 def mark(revision: str | None, rows: Mapping[str, int]) -> dict[str, Any]:
@@ -46,28 +45,49 @@ def mark(revision: str | None, rows: Mapping[str, int]) -> dict[str, Any]:
 
 def read_mark(file: Path, text: str | bytes) -> dict[str, Any]:
     """Parse what `mark` wrote, as JSON. Raises BackupFailed for anything else."""
-    with suppress(ValueError):
+    with suppress(ValueError, LookupError, TypeError, AttributeError):
         found = json.loads(text)
-        if isinstance(found, dict) and "version" in found and isinstance(found.get("rows"), dict):
-            return found
+        fits = [
+            found["program"] == PROGRAM,
+            isinstance(found["version"], str),
+            isinstance(found["revision"], str | None),
+            *(type(count) is int for count in found["rows"].values()),
+        ]
+        if all(fits):
+            return dict(found)
     raise BackupFailed(f"{file} is damaged: what it says about itself cannot be read.")
 
 
-def check(file: Path, found: Contents) -> None:
-    """Raises BackupFailed for an incomplete backup or one that this version cannot read."""
-    known = found.revision in schema.revisions()
-    if found.revision is None or not (known or found.mark or found.columns.keys() >= OURS):
-        raise BackupFailed(f"{file} is no backup of Askback.")
-    if not known:
-        newer = f" ({found.mark['version']})" if found.mark else ""
-        raise BackupFailed(f"{file} comes from a newer Askback{newer}; install that one first.")
-    for table, columns in schema.shape(found.revision).items():
+def check(file: Path, found: Contents) -> str:
+    """The revision of a whole backup of ours that this version can restore. Raises BackupFailed."""
+    if found.revision is None:
+        raise BackupFailed(f"{file} is no backup of Askback: it has no schema.")
+    if (said := found.mark["revision"]) != found.revision:
+        raise BackupFailed(
+            f"{file} is damaged: it says that it has schema {said}, and has {found.revision}."
+        )
+    if found.revision not in schema.revisions():
+        raise BackupFailed(
+            f"{file} comes from a newer Askback ({found.mark['version']}); install that one first."
+        )
+    wanted = schema.shape(found.revision)
+    for table, columns in wanted.items():
         if missing := columns - found.columns.get(table, set()):
             raise BackupFailed(
                 f"{file} is no backup of Askback: its table {table} lacks {', '.join(missing)}."
             )
-    if found.mark:
-        check_counts(file, found.mark["rows"], found.rows)
+    for table, columns in found.columns.items():
+        if table not in wanted:
+            raise not_ours(file, f"the table {table}")
+        for column in columns - wanted[table]:
+            raise not_ours(file, f"the column {column} of {table}")
+    check_counts(file, dict.fromkeys(found.rows, 0) | found.mark["rows"], found.rows)
+    return found.revision
+
+
+def not_ours(file: Path, what: str) -> BackupFailed:
+    """For what the schema does not have: it could do more than hold data."""
+    return BackupFailed(f"{file} has {what}, which is not part of Askback. Nothing was restored.")
 
 
 def check_counts(file: Path, wanted: Mapping[str, int], found: Mapping[str, int]) -> None:

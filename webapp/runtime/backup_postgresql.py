@@ -1,6 +1,6 @@
-"""Dumps a PostgreSQL database, and restores it in one transaction.
+"""Dumps a PostgreSQL database, and restores its rows in one transaction.
 
-A backup is a tar file; a bare dump, as earlier versions wrote it, can be restored, too.
+Of a dump only rows are read, into tables that our own migrations make: no statement of it is run.
 """
 
 import os
@@ -8,14 +8,26 @@ import re
 import shutil
 import subprocess
 import tarfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Set
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Any, cast
 
 import psycopg
-from sqlalchemy import URL, Connection, NullPool, create_engine, inspect, text
+from sqlalchemy import (
+    URL,
+    Connection,
+    NullPool,
+    column,
+    create_engine,
+    delete,
+    func,
+    inspect,
+    select,
+    table,
+    text,
+)
 from sqlalchemy.exc import SQLAlchemyError
 
 from webapp.database import db, schema
@@ -36,6 +48,7 @@ from webapp.runtime.backup_contents import (
     check,
     check_counts,
     mark,
+    not_ours,
 )
 from webapp.runtime.backup_recordings import BackupRecordings, check_recording
 
@@ -43,6 +56,24 @@ COPIED_BYTES = 1024 * 1024
 # in the output of pg_restore, rows of data follow only these lines
 DATA = re.compile(rb'^COPY (?:\S+\.)?"?(\w+)"? \((.*)\) FROM stdin;\n$')
 END_OF_DATA = b"\\.\n"
+ENCODING = re.compile(rb"^SET client_encoding = '([\w-]+)';\n$")
+# in the list of pg_restore: what a backup of ours has besides tables
+ENTRY = re.compile(r"^\d+; \d+ \d+ ([A-Z]+(?: [A-Z]+)*) (.*)$", re.MULTILINE)
+KINDS = {"ACL", "COMMENT", "CONSTRAINT", "DEFAULT", "DEFAULT ACL", "FK CONSTRAINT", "INDEX"}
+KINDS |= {"SCHEMA", "SEQUENCE", "SEQUENCE OWNED BY", "SEQUENCE SET", "TABLE", "TABLE DATA"}
+GENERATED = b" GENERATED ALWAYS AS "
+OF_RECORDINGS = {"FUNCTION note_object_deletion()", "TRIGGER recordings recordings_deleted"}
+FOREIGN_KEYS = text(
+    "SELECT conrelid::regclass::text AS of, quote_ident(conname) AS named,"
+    " pg_get_constraintdef(oid) AS written FROM pg_constraint"
+    " WHERE contype = 'f' AND connamespace = CAST(current_schema() AS regnamespace)"
+)
+COUNTED = text(
+    "SELECT table_name AS of, column_name AS named,"
+    " pg_get_serial_sequence(quote_ident(table_name), column_name) AS counter"
+    " FROM information_schema.columns"
+    " WHERE table_schema = current_schema() AND column_default LIKE 'nextval(%'"
+)
 OTHER_CONNECTIONS = text(
     "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
     " AND backend_type = 'client backend' AND pid <> pg_backend_pid()"
@@ -60,21 +91,22 @@ def write(url: URL, target: Path, recordings: BackupRecordings) -> None:
             with tarfile.open(fileobj=file, mode="w") as archive:
                 add_json(archive, MANIFEST, manifest)
                 begins = archive.offset
-            _append_dump(url, file, begins, str(snapshot))
+            space = connection.scalar(text("SELECT current_schema()"))
+            _append_dump(url, file, begins, f"--snapshot={snapshot}", f'--schema="{space}"')
             if keys:
                 append_recordings(file, recordings.opened(keys))
             file.flush()
             os.fsync(file.fileno())
 
 
-def _append_dump(url: URL, file: IO[bytes], begins: int, snapshot: str) -> None:
+def _append_dump(url: URL, file: IO[bytes], begins: int, *options: str) -> None:
     """Append the dump; its tar header, which holds its size, is written last.
 
     pg_dump writes into a pipe, so it never seeks.
     """
     file.seek(begins + tarfile.BLOCKSIZE)
     file.truncate()
-    with _running("pg_dump", url, "--format=custom", "--no-owner", f"--snapshot={snapshot}") as out:
+    with _running("pg_dump", url, "--format=custom", "--no-owner", *options) as out:
         shutil.copyfileobj(out, file, COPIED_BYTES)
     described = tarfile.TarInfo(DUMP)
     described.size = file.tell() - begins - tarfile.BLOCKSIZE
@@ -90,7 +122,8 @@ def replace(url: URL, file: Path, kept: Path, recordings: BackupRecordings) -> P
     the database was empty. Raises BackupFailed, with nothing replaced.
     """
     found = survey(url, file)
-    check(file, found)
+    revision = check(file, found)
+    _check_list(url, file, found.columns.keys())
     with _connected(url) as connection:
         _check_nobody_is_connected(connection)
         tables = inspect(connection).get_table_names()
@@ -99,7 +132,9 @@ def replace(url: URL, file: Path, kept: Path, recordings: BackupRecordings) -> P
             _keep(url, connection, kept, recordings)
         recordings.put_back(recordings_in(file))
         db.metadata.drop_all(connection)
-        _run_script(url, file, connection)
+        connection.execute(text(f"DROP TABLE IF EXISTS {VERSIONS}"))
+        schema.upgrade_on(connection, revision)
+        _load(url, file, connection)
         check_counts(file, found.rows, _rows(connection))
         schema.upgrade_on(connection)
         connection.commit()
@@ -130,36 +165,69 @@ def survey(url: URL, file: Path) -> Contents:
     columns: dict[str, set[str]] = {}
     rows: dict[str, int] = {}
     revision = None
-    with _script(url, file) as script:
+    said = manifest_of(file)
+    with _rows_of(url, file) as script:
         for line in script:
             if begins := DATA.match(line):
                 table = begins[1].decode()
-                columns[table] = {name.strip('" ') for name in begins[2].decode().split(",")}
+                columns[table] = set(_columns(begins[2]))
                 data = list(_data(script)) if table == VERSIONS else _data(script)
                 if table == VERSIONS:
                     revision = next(iter(data), b"").decode().strip() or None
-                rows[table] = sum(1 for _ in data)
+                rows[table] = rows.get(table, 0) + sum(1 for _ in data)
     for key, content, sha256 in recordings_in(file):
         check_recording(file, key, content, sha256)
-    return Contents(revision, columns, rows, manifest_of(file))
+    return Contents(revision, columns, rows, said)
 
 
-def _run_script(url: URL, file: Path, connection: Connection) -> None:
-    """Run all statements and insert all rows of a dump in the transaction of `connection`."""
-    driver = cast(psycopg.Connection[Any], connection.connection.driver_connection)
-    with driver.cursor() as cursor, _script(url, file, "--clean", "--if-exists") as script:
-        statements: list[bytes] = []
+def _columns(listed: bytes) -> list[str]:
+    return [name.strip('" ') for name in listed.decode().split(",")]
+
+
+def _check_list(url: URL, file: Path, tables: Set[str]) -> None:
+    """Raises BackupFailed where the dump lists what our schema does not have."""
+    with _reading(url, file, "--list") as listed:
+        entries = ENTRY.findall(listed.read().decode())
+    spaces = {rest.split(" ")[0] for kind, rest in entries if kind == "TABLE"}
+    for kind, rest in entries:
+        space, *named, _owner = rest.split(" ")
+        name = " ".join(named)
+        ours = kind in KINDS or f"{kind} {name}" in OF_RECORDINGS
+        if kind == "TABLE":
+            ours = name in tables
+        elif kind == "SCHEMA":
+            ours, space = name in spaces, "-"
+        if not ours or len(spaces) != 1 or space not in {*spaces, "-"}:
+            raise not_ours(file, f"the {kind.lower()} {name}")
+    with _reading(url, file, "--schema-only", "--file=-") as script:
         for line in script:
-            if DATA.match(line):
-                cursor.execute(b"".join(statements))
-                statements.clear()
-                with cursor.copy(line) as copy:
+            if GENERATED in line:
+                raise not_ours(file, f"the column {line.decode().split()[0]}")
+
+
+def _load(url: URL, file: Path, connection: Connection) -> None:
+    """Insert all rows of a dump into the empty tables of its revision."""
+    keys = connection.execute(FOREIGN_KEYS).all()  # a dump has its tables in the order of names
+    for key in keys:
+        connection.execute(text(f"ALTER TABLE {key.of} DROP CONSTRAINT {key.named}"))
+    quote = connection.dialect.identifier_preparer.quote
+    driver = cast(psycopg.Connection[Any], connection.connection.driver_connection)
+    with driver.cursor() as cursor, _rows_of(url, file) as script:
+        for line in script:
+            if encoding := ENCODING.match(line):
+                code = encoding[1].decode()
+                cursor.execute("SELECT set_config('client_encoding', %s, true)", [code])
+            elif (begins := DATA.match(line)) and (name := begins[1].decode()) != VERSIONS:
+                connection.execute(delete(table(name)))  # what our migrations wrote
+                columns = ", ".join(map(quote, _columns(begins[2])))
+                with cursor.copy(f"COPY {quote(name)} ({columns}) FROM stdin") as copy:
                     for row in _data(script):
                         copy.write(row)
-            elif not line.startswith(b"\\"):  # a command of psql
-                statements.append(line)
-        cursor.execute(b"".join(statements))
-        cursor.execute("RESET ALL")
+    for key in keys:
+        connection.execute(text(f"ALTER TABLE {key.of} ADD CONSTRAINT {key.named} {key.written}"))
+    for each in connection.execute(COUNTED).all():
+        most = connection.scalar(select(func.max(column(each.named))).select_from(table(each.of)))
+        connection.execute(select(func.setval(each.counter, most or 1)))
 
 
 def _data(script: IO[bytes]) -> Iterator[bytes]:
@@ -169,14 +237,21 @@ def _data(script: IO[bytes]) -> Iterator[bytes]:
         yield line
 
 
+def _rows_of(url: URL, file: Path) -> AbstractContextManager[IO[bytes]]:
+    """The lines of a dump that hold its rows, as SQL."""
+    return _reading(url, file, "--data-only", "--file=-")
+
+
 @contextmanager
-def _script(url: URL, file: Path, *options: str) -> Iterator[IO[bytes]]:
-    """The lines of a backup as SQL; raises BackupFailed when it cannot be read to its end."""
+def _reading(url: URL, file: Path, *options: str) -> Iterator[IO[bytes]]:
+    """What pg_restore writes of a backup, without any connection to a database.
+
+    Raises BackupFailed when it cannot be read to its end.
+    """
     with file.open("rb") as opened:
         os.lseek(opened.fileno(), dump_begins(file), os.SEEK_SET)
-        arguments = ("--no-owner", "--file=-", *options)
-        with _running("pg_restore", url, *arguments, stdin=opened) as script:
-            yield script
+        with _running("pg_restore", url, *options, stdin=opened) as output:
+            yield output
 
 
 def _revision(connection: Connection) -> str | None:

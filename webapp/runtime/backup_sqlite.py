@@ -10,6 +10,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import cast
 
 from sqlalchemy import NullPool, create_engine
 
@@ -23,6 +24,7 @@ from webapp.runtime.backup_contents import (
     check_counts,
     free_name,
     mark,
+    not_ours,
     read_mark,
 )
 from webapp.runtime.backup_recordings import BackupRecordings, check_recording, digest
@@ -30,6 +32,9 @@ from webapp.runtime.backup_recordings import BackupRecordings, check_recording, 
 MARK = "askback_backup"  # a table with one row of JSON
 RECORDINGS = "askback_recordings"  # a table with a row for each file
 APPLICATION_ID = 0x41534B42  # "ASKB", as `file` and SQLite show it
+OWN = {MARK, RECORDINGS}
+SQLITES = {"sqlite_sequence", "sqlite_stat1", "sqlite_stat4"}  # tables of statistics and counters
+EXPRESSION = -2  # instead of the number of a column
 BUSY_SECONDS = 5.0
 
 
@@ -50,7 +55,7 @@ def replace(database: Path, file: Path, recordings: BackupRecordings) -> Path | 
 
     None if there was no database. Raises BackupFailed, with nothing replaced.
     """
-    check(file, survey(file))
+    _check_objects(file, check(file, survey(file)))
     arriving = database.with_name(f"{database.name}.arriving")
     arriving.unlink(missing_ok=True)
     try:
@@ -76,22 +81,69 @@ def _survey(file: Path, connection: sqlite3.Connection) -> Contents:
     if connection.execute("PRAGMA integrity_check").fetchone() != ("ok",):
         raise BackupFailed(f"{file} is damaged.")
     columns = {table: _columns(connection, table) for table in _tables(connection)}
-    revision = carried = None
+    revision = None
     if VERSIONS in columns:
         (revision,) = connection.execute("SELECT version_num FROM alembic_version").fetchone() or (
             None,
         )
-    if MARK in columns:
-        (text,) = connection.execute(f"SELECT mark FROM {MARK}").fetchone() or ("",)  # noqa: S608
-        carried = read_mark(file, text)
+    if MARK not in columns:
+        raise BackupFailed(NO_MARK.format(file))
+    (text,) = connection.execute(f"SELECT mark FROM {MARK}").fetchone() or ("",)  # noqa: S608
+    carried = read_mark(file, text)
     for key, content, sha256 in _recordings(connection):
         check_recording(file, key, content, sha256)
-    return Contents(revision, columns, _rows(connection), carried)
+    rows = _rows(connection)
+    return Contents(
+        revision, {each: columns[each] for each in columns if each not in OWN}, rows, carried
+    )
+
+
+NO_MARK = (
+    "{} is no backup of Askback: it does not say what is in it. A plain copy of a database is "
+    "brought back by putting it in its place, and then by: askback migrate"
+)
+
+
+def _check_objects(file: Path, revision: str) -> None:
+    """Raises BackupFailed where the file holds what our schema does not have, or has otherwise."""
+    with schema.at(revision) as scratch, _opened(file, mode="ro") as backup:
+        driver = cast(sqlite3.Connection, scratch.connection.driver_connection)
+        wanted, found = set(_objects(driver)), set(_objects(backup))
+    for what, _ in sorted(found - wanted):
+        raise not_ours(file, f"the {what}")
+    for what, _ in sorted(wanted - found):
+        raise BackupFailed(f"{file} is no backup of Askback: it lacks the {what}.")
+
+
+def _objects(connection: sqlite3.Connection) -> Iterator[tuple[str, str]]:
+    """What could run or refuse something, with all that tells one from another of its name.
+
+    Not the text of tables, which depends on the versions that made and changed them.
+    """
+    master = "SELECT type, name, tbl_name, coalesce(sql, '') FROM sqlite_master"
+    for kind, name, table, sql in connection.execute(master).fetchall():
+        if kind in {"trigger", "view"} or " ".join(sql.split()[:2]).upper() == "CREATE VIRTUAL":
+            yield f"{kind} {name}", f"{table} {' '.join(sql.split())}"
+        elif kind == "table" and name not in OWN | SQLITES:
+            for column in connection.execute("SELECT * FROM pragma_table_xinfo(?)", [name]):
+                yield f"column {column[1]} of {name}", repr(column[2:])
+        elif kind == "index" and sql and _computes(connection, name):
+            yield f"index {name}", f"{table} {' '.join(sql.split())}"
+
+
+def _computes(connection: sqlite3.Connection, index: str) -> bool:
+    """Whether an index has an expression or a condition, or refuses rows."""
+    found = connection.execute("SELECT cid FROM pragma_index_xinfo(?)", [index]).fetchall()
+    unique = "SELECT 1 FROM pragma_index_list((SELECT tbl_name FROM sqlite_master WHERE name = ?1))"
+    refuses = connection.execute(
+        f'{unique} WHERE name = ?1 AND ("unique" OR partial)', [index]
+    ).fetchone()
+    return bool(refuses) or EXPRESSION in {cid for (cid,) in found}
 
 
 def _tables(connection: sqlite3.Connection) -> list[str]:
-    listed = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
-    return [name for (name,) in connection.execute(listed)]
+    listed = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+    return [name for (name,) in listed if name not in SQLITES]
 
 
 def _columns(connection: sqlite3.Connection, table: str) -> set[str]:
@@ -233,4 +285,6 @@ def _opened(file: Path, mode: str = "rw") -> Iterator[sqlite3.Connection]:
 
 def _connected(file: Path, mode: str) -> sqlite3.Connection:
     address = f"{file.absolute().as_uri()}?mode={mode}"
-    return sqlite3.connect(address, uri=True, isolation_level=None)
+    connection = sqlite3.connect(address, uri=True, isolation_level=None)
+    connection.execute("PRAGMA trusted_schema = OFF")  # of a file that others may have made
+    return connection
