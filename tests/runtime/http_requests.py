@@ -188,6 +188,26 @@ LINES = (
     taken("letters of Latin 1", head(HOST, "X-A: \xe9")),
 )
 
+BLANKS = " " * 60_000
+NONE = "\0"
+SLOW = (  # to read for regular expressions that go back, some of them minutes
+    refused("digits and two blanks", head(HOST, path=f"http://{'1' * 60_000} x"), {*LARGE, 414}),
+    refused("a long target without a version", head(HOST, path="/" + "1" * 60_000, version="")),
+    field("blanks and NUL", f"X-A:{BLANKS}{NONE}"),
+    field("a value of blanks and NUL", f"X-A:{BLANKS}a{NONE}"),
+    field("a value of pairs and NUL", f"X-A:{'a ' * 30_000}{NONE}"),
+    field("a long name", f"{'a' * 60_000} "),
+    field("a language of blanks and NUL", f"Accept-Language:{BLANKS}{NONE}"),
+    field("an origin of blanks and NUL", f"Origin:{BLANKS}{NONE}"),
+    taken("blanks before a value", head(HOST, f"X-A:{BLANKS}a")),
+    taken("blanks alone", head(HOST, f"X-A:{BLANKS}")),
+    taken("blanks behind a value", head(HOST, f"X-A: a{BLANKS}")),
+    taken("thousands of one field", head(HOST, *["X-A:"] * 10_000)),
+    refused("a trailer of blanks", post(CHUNKED, body=b"0\r\nA:" + b" " * 8_000 + b"\0\r\n\r\n")),
+    refused("an extension of pairs", post(CHUNKED, body=b"5" + b";a=a" * 1_000 + b"\0\r\n")),
+    refused("a quoted extension", post(CHUNKED, body=b'5;a="' + b"\\a" * 1_800 + b"\0\r\n")),
+)
+
 LONG_LINE = b"5;a=" + b"b" * 5_000
 BOUNDS = (
     chunks("a line of 5,000 bytes", LONG_LINE + b"\r\nhello\r\n0\r\n\r\n", LARGE),
@@ -224,4 +244,4 @@ BOUNDS = (
     taken("chunks of one byte", post(CHUNKED, body=b"1\r\nx\r\n" * 2_000 + b"0\r\n\r\n")),
 )
 
-REQUESTS = (*FRAMING, *HOSTS, *LINES, *BOUNDS)
+REQUESTS = (*FRAMING, *HOSTS, *LINES, *SLOW, *BOUNDS)
