@@ -84,6 +84,7 @@ SLOW = (
     "tests/jobs/test_processes.py",
     "tests/jobs/test_transcription_processes.py",
     "tests/journey/test_attacks.py",
+    "tests/journey/test_flooded_uploads.py",
     "tests/journey/test_recordings_of_every_kind.py",
     "tests/oauth/test_hostile",
     "tests/proof/",

@@ -71,7 +71,8 @@ class Target:
             )
             path = f"/drafts/{published}/confirm"
             page = self.owner.get(path)
-            fields = dict(re.findall(r'name="(revision|shown_hash)" value="([^"]*)"', page.text))
+            told = r'name="(revision|shown_hash|told_records)" value="([^"]*)"'
+            fields = dict(re.findall(told, page.text))
             assert post(self.owner, path, **fields).status_code == 303
             form = agent.post(f"/api/drafts/{published}/publish").json()
         self.form_id, self.share_url = form["formId"], httpx.URL(form["shareUrl"]).path
