@@ -1,6 +1,7 @@
 """A stateful model of recordings: whatever people do, each object is referenced or to be erased."""
 
 import secrets
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -23,10 +24,13 @@ from webapp.domain.respondents.public_form import read_progress
 from webapp.domain.responses.models import Answer, count_bytes
 from webapp.domain.responses.recordings import ObjectDeletion, Recording
 from webapp.domain.shared.errors import Outcome
+from webapp.domain.shared.limits import RECORDING_COUNTED_BYTES
+from webapp.domain.voice.room import Bounds
 from webapp.domain.voice.uploads import add_recording
 
 QUESTIONS = 2
 PEOPLE = 2
+ROOM = 3 * RECORDING_COUNTED_BYTES  # for uploads, of all people together
 KINDS = ("", "newest", "own", "stale", "of another")
 
 people = st.integers(0, PEOPLE - 1)
@@ -45,6 +49,8 @@ class Speakers(RuleBasedStateMachine):
         self.keys = [secrets.token_urlsafe(24) for _ in range(PEOPLE)]
         self.answers: dict[Place, tuple[str, str]] = {}
         self.uploads: dict[Place, list[str]] = {}
+        self.waiting: dict[str, int] = {}  # bytes of the uploads, as they count, the oldest first
+        self.now, self.address = utc_now(), secrets.token_hex(32)
         self.gone: list[str] = ["att_unknown"]
         self.objects: dict[str, str] = {}  # by id of the recording
         self.sent: set[int] = set()
@@ -62,8 +68,12 @@ class Speakers(RuleBasedStateMachine):
             media_type="audio/webm",
             size=size,
             duration_ms=1200,
+            address_hash=self.address,
+            bounds=Bounds(address=ROOM),
         )
         if stored:
+            self.make_room(max(size, RECORDING_COUNTED_BYTES))
+            self.waiting[stored.id] = max(size, RECORDING_COUNTED_BYTES)
             self.objects[stored.id] = name
             self.uploads.setdefault((person, position), []).append(stored.id)
 
@@ -112,6 +122,7 @@ class Speakers(RuleBasedStateMachine):
 
     @invariant()
     def each_object_is_referenced_or_noted(self) -> None:
+        """Only the oldest uploads go for others, and no more of them than have to."""
         referenced = set(db.session.scalars(select(Recording.object_key)))
         noted = set(db.session.scalars(select(ObjectDeletion.object_key)))
         db.session.rollback()
@@ -146,6 +157,19 @@ class Speakers(RuleBasedStateMachine):
         db.session.rollback()
         assert counted == kept
 
+    def make_room(self, size: int) -> None:
+        """The oldest uploads that are in the way of one more are gone."""
+        while sum(self.waiting.values()) + size > ROOM:
+            oldest = next(iter(self.waiting))
+            for place, there in self.uploads.items():
+                if oldest in there:
+                    self.uploads[place] = [each for each in there if each != oldest]
+            self.leave(oldest)
+
+    def leave(self, recording: str) -> None:
+        self.waiting.pop(recording, None)
+        self.gone.append(recording)
+
     def recording(self, place: Place, kind: str) -> str:
         """The id that an answer names."""
         person, position = place
@@ -161,12 +185,16 @@ class Speakers(RuleBasedStateMachine):
     def forget(self, place: Place, but: str = "") -> None:
         """The recordings of a question go, but one."""
         there = [*self.uploads.pop(place, []), self.answers.pop(place, ("", ""))[1]]
-        self.gone += [each for each in there if each and each != but]
+        for each in filter(None, there):
+            if each != but:
+                self.leave(each)
+        self.waiting.pop(but, None)
 
     def does(self, use_case: Any, person: int, *, allowed: bool, **sent: Any) -> Any:
         """What the use case returns; False when it is refused, which it must be unless allowed."""
         try:
-            done = use_case(self.form.share_token, self.keys[person], now=utc_now(), **sent)
+            self.now += timedelta(seconds=1)
+            done = use_case(self.form.share_token, self.keys[person], now=self.now, **sent)
         except Outcome:
             db.session.rollback()
             assert not allowed
