@@ -22,6 +22,7 @@ from webapp.integrations.child_process import (
     ChildFailed,
     ChildKilled,
     ChildProcess,
+    Clients,
 )
 
 MODULE = "tests.integrations.obedient_child"
@@ -201,55 +202,34 @@ def test_a_turn_that_was_not_waited_for_is_not_handed_over() -> None:
     assert turn.acquire(0)
 
 
-def asks(child: ChildProcess, client: str, sleep: float) -> int:
-    return int(child.call({"sleep": sleep}, [], seconds=5, client=client)["pid"])
+def test_a_client_waits_for_their_own_and_for_nobody_else() -> None:
+    clients = Clients(most=12)
+    came = threading.Event()
 
+    def hold() -> None:
+        with clients.turn("10.0.0.1"):
+            came.wait(10)
 
-def test_a_client_who_keeps_it_busy_delays_others_by_one_request(new_child: NewChild) -> None:
-    child = new_child(waiting=16)
-    ask(child)
-    with ThreadPoolExecutor(16) as threads:
-        calls = [threads.submit(asks, child, "10.0.0.1", 0.3) for _ in range(14)]
-        assert until(lambda: child._turn.taken)
-        began = time.monotonic()
+    with ThreadPoolExecutor(14) as threads:
+        calls = [threads.submit(hold) for _ in range(14)]
+        assert until(lambda: sum(call.done() for call in calls) == 2)
         for number in range(2, 4):
-            assert asks(child, f"10.0.0.{number}", 0.0)
-        took = time.monotonic() - began
-        refused = [call.exception() for call in calls]
-
-    assert took < 3
-    assert [type(each) for each in refused].count(ChildBusy) == 2
-    assert refused.count(None) == 12
-    assert child._clients._asking == {}
-
-
-def test_a_client_waits_no_longer_for_their_own_than_for_others(new_child: NewChild) -> None:
-    child = new_child(wait_seconds=0.1)
-    ask(child)
-    slow = threading.Thread(target=asks, args=(child, "10.0.0.1", 0.8))
-    slow.start()
-    assert until(lambda: child._turn.taken)
-    with pytest.raises(ChildBusy):
-        asks(child, "10.0.0.1", 0)
-    slow.join()
-
-    assert asks(child, "10.0.0.1", 0)
-
-
-def test_waiting_for_their_own_counts_as_waiting(new_child: NewChild) -> None:
-    child = new_child(wait_seconds=0.8)
-    ask(child)
-    with ThreadPoolExecutor(5) as threads:
-        slow = threads.submit(asks, child, "10.0.0.2", 4.0)
-        assert until(lambda: child._turn.taken)
-        began = time.monotonic()
-        calls = [threads.submit(asks, child, "10.0.0.1", 0) for _ in range(4)]
+            with clients.turn(f"10.0.0.{number}"):
+                pass
+        came.set()
         refused = [type(call.exception()) for call in calls]
-        took = time.monotonic() - began
-        assert slow.result()
 
-    assert refused == [ChildBusy] * 4
-    assert took < 2.5
+    assert refused.count(ChildBusy) == 2
+    assert clients._asking == {}
+
+
+def test_a_client_waits_for_their_own_only_so_long() -> None:
+    clients = Clients(wait_seconds=0.05)
+    with clients.turn("10.0.0.1"), pytest.raises(ChildBusy), clients.turn("10.0.0.1"):
+        pass
+
+    with clients.turn("10.0.0.1"):
+        assert len(clients._asking) == 1
 
 
 def test_nobody_waits_for_ever(new_child: NewChild) -> None:

@@ -111,16 +111,14 @@ def _of_frame(head: bytes) -> AudioFormat | None:
     return MP3 if is_mp3 and head[2] & 0x0C != 0x0C else None
 
 
-def inspect(path: Path, audio: AudioFormat, *, client: str = "") -> int:
+def inspect(path: Path, audio: AudioFormat) -> int:
     """The length in milliseconds, at least 1, of a file that holds one track of sound and nothing
     else. Raises NotPlain, NotAudio, AudioBusy, OSError.
-
-    client  the network address that sent it: what it sends delays the files of others by one look
     """
     if audio not in PLAIN:
         raise NotPlain(audio.media_type)
     with _named_failures():
-        return int(_ask("inspect", path, audio, client=client)["duration_ms"])
+        return int(_ask("inspect", path, audio)["duration_ms"])
 
 
 def look(path: Path, audio: AudioFormat) -> Look:
@@ -133,15 +131,13 @@ def look(path: Path, audio: AudioFormat) -> Look:
         return Look(bool(answer["voiced"]), levels, int(answer["decoded_ms"]))
 
 
-def to_pcm(path: Path, audio: AudioFormat, out: IO[bytes], *, client: str = "") -> None:
+def to_pcm(path: Path, audio: AudioFormat, out: IO[bytes]) -> None:
     """Write its first track of sound into the open file `out` as WAV: 16 kHz, one channel, 16 bits.
-
-    client  as of `inspect`
 
     Raises NotAudio, AudioBusy, OSError.
     """
     with _named_failures():
-        _ask("to_pcm", path, audio, out, client)
+        _ask("to_pcm", path, audio, out)
 
 
 def unconfined() -> str:
@@ -150,14 +146,12 @@ def unconfined() -> str:
         return str(child.start()["lacks"])
 
 
-def _ask(
-    question: str, path: Path, audio: AudioFormat, out: IO[bytes] | None = None, client: str = ""
-) -> Answer:
+def _ask(question: str, path: Path, audio: AudioFormat, out: IO[bytes] | None = None) -> Answer:
     request = {"question": question, "demuxer": audio.demuxer}
     with ExitStack() as opened:
         file = opened.enter_context(path.open("rb"))
         files = [file.fileno(), (out or file).fileno()]  # the child takes as many every time
-        answer = child.call(request, files, seconds=LOOK_SECONDS, client=client)
+        answer = child.call(request, files, seconds=LOOK_SECONDS)
     if "refused" in answer:
         raise (NotPlain if answer.get("sound") else NotAudio)(str(answer["refused"])[:200])
     return answer

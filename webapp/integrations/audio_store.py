@@ -20,6 +20,7 @@ from flask import Flask, current_app
 
 from webapp.config import Settings
 from webapp.data_folder import RECORDINGS, open_folder, spool_folder, sync
+from webapp.database import release_connections
 from webapp.domain.voice.erasing import forget_objects, noted_objects
 
 if TYPE_CHECKING:
@@ -258,6 +259,7 @@ def erase_noted_objects() -> int:
     Raises AudioStoreUnavailable.
     """
     if keys := noted_objects():
+        release_connections()
         audio_store().delete(keys)
         forget_objects(keys)
     return len(keys)

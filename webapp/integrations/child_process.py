@@ -64,22 +64,15 @@ class ChildProcess:
         self._fixed = dict(fixed or {})
         self._turn = _Turn()
         self._places = threading.BoundedSemaphore(waiting + 1)
-        self._clients = Clients(most=waiting * 3 // 4)
         self._wait_seconds = wait_seconds
         self._running: _Running | None = None
 
-    def call(
-        self, request: Request, files: Sequence[int], *, seconds: float, client: str = ""
-    ) -> Answer:
+    def call(self, request: Request, files: Sequence[int], *, seconds: float) -> Answer:
         """The answer to a request about open files, which takes at most `seconds`.
-
-        client  for whom it is asked, as a network address: one of their requests waits beside those
-                of others, however many they send; "" for this server itself
 
         Raises ChildBusy, ChildFailed, ChildKilled.
         """
-        until = time.monotonic() + self._wait_seconds
-        with self._clients.turn(client, until), self._one_at_a_time(until):
+        with self._one_at_a_time(time.monotonic() + self._wait_seconds):
             try:
                 return self._ask({**request, "seconds": seconds}, files, seconds)
             except BaseException:
@@ -177,22 +170,23 @@ class _Turn:
 
 
 class Clients:
-    """The turns of each client among their own requests, of which at most so many wait."""
+    """The turns of each client among their own requests, of which some wait.
 
-    def __init__(self, most: int) -> None:
+    One of them at a time asks a child, beside those of others, however many they send.
+    """
+
+    def __init__(self, most: int = WAITING * 3 // 4, wait_seconds: float = WAIT_SECONDS) -> None:
         self._most = most
+        self._wait_seconds = wait_seconds
         self._lock = threading.Lock()
         self._asking: dict[str, tuple[_Turn, int]] = {}
 
     @contextmanager
-    def turn(self, client: str, until: float) -> Iterator[None]:
+    def turn(self, client: str) -> Iterator[None]:
         """Hold the turn of the client while the block runs; raises ChildBusy."""
-        if not client:
-            yield
-            return
         own = self._count(client, 1)
         try:
-            if not own.acquire(until):
+            if not own.acquire(time.monotonic() + self._wait_seconds):
                 raise ChildBusy("others of the same client took too long")
             try:
                 yield

@@ -1,7 +1,6 @@
 """Taking an uploaded recording: its bounds, its type, its length, room for it; object, then row."""
 
 import secrets
-import time
 from contextlib import suppress
 from pathlib import Path
 from shutil import copyfile
@@ -36,7 +35,7 @@ from webapp.integrations.audio_inspection import (
     to_pcm,
 )
 from webapp.integrations.audio_store import AudioStoreUnavailable, audio_store, erase_noted_objects
-from webapp.integrations.child_process import WAIT_SECONDS, WAITING, Clients
+from webapp.integrations.child_process import Clients
 from webapp.pages.respondent.form_data import FormData
 from webapp.pages.respondent.visit import Visit
 from webapp.web.form_body_limits import UploadedFile
@@ -47,7 +46,9 @@ TOO_LARGE = Phrase(
     "The recording is larger than %(limit)s MiB.", limit=RECORDING_MAX_BYTES // 1024**2
 )
 NO_ROOM = Phrase("This server has no room for recordings just now.")
-_AT_ONCE = Clients(most=WAITING * 3 // 4)  # one upload of each network address
+# one upload of each network address, which delays those of others by one look, and is all that it
+# may store in this process beyond its bounds
+_AT_ONCE = Clients()
 # of what the server does not even read
 WORDS_IN_BROWSER = Phrase(
     "Nothing was saved. Press Back in your browser: your words are still there. Choose another "
@@ -72,8 +73,8 @@ def store_recording(visit: Visit, posted: FormData, *, at: Place, file: FileStor
               `recording_no_room`; AudioBusy, AudioStoreUnavailable, OSError; nothing is stored then
     """
     place = check_upload(visit.form.share_token, posted.session_key, at.number - 1, at.follow_up)
-    until = time.monotonic() + WAIT_SECONDS
-    with _AT_ONCE.turn(client_network(), until):  # so that little is in flight beside its bounds
+    release_connections()  # for as long as it waits
+    with _AT_ONCE.turn(client_network()):
         if not find_upload(place, posted.recording_key):
             release_connections()  # for as long as the child looks and the store takes
             _store(visit, posted, place, at, _measure(file))
@@ -154,12 +155,12 @@ def _inspect(path: Path) -> tuple[AudioFormat, int]:
         if audio is None:
             raise NotAudio("another head")
         try:
-            return audio, inspect(path, audio, client=client_network())
+            return audio, inspect(path, audio)
         except NotPlain:
             with NamedTemporaryFile(dir=path.parent) as samples:
-                to_pcm(path, audio, samples, client=client_network())
+                to_pcm(path, audio, samples)
                 copyfile(samples.name, path)
-            return WAV, inspect(path, WAV, client=client_network())
+            return WAV, inspect(path, WAV)
     except NotAudio as error:
         raise _refused(
             PageCode.RECORDING_NOT_AUDIO,

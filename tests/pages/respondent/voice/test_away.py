@@ -13,6 +13,7 @@ from webapp.domain.shared.errors import StateConflict
 from webapp.integrations import audio_inspection
 from webapp.integrations.audio_inspection import AudioBusy
 from webapp.integrations.audio_store import AudioStoreUnavailable, FolderStore
+from webapp.integrations.child_process import Clients
 from webapp.pages.respondent import recordings
 from webapp.web import form_body_limits
 
@@ -69,16 +70,13 @@ def test_the_words_stay_and_the_recording_is_to_be_chosen_again(
 def test_files_take_turns_by_the_network_that_sends_them(
     speaker: Speaker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    clients: list[str] = []
+    busy = Clients(wait_seconds=0.05)
+    monkeypatch.setattr(recordings, "_AT_ONCE", busy)
 
-    def noted(*given: Any, client: str) -> int:
-        clients.append(client)
-        return audio_inspection.inspect(*given, client=client)
-
-    monkeypatch.setattr(recordings, "inspect", noted)
-    speaker.upload()
-
-    assert clients == ["127.0.0.1"]
+    with busy.turn("127.0.0.1"):
+        page = speaker.upload(answer="My words")
+        assert (page.status_code, box(page)) == (503, "My words")
+        assert speaker.upload(environ_overrides={"REMOTE_ADDR": "10.0.0.2"}).status_code == 200
 
 
 def test_a_database_that_is_away_holds_the_page_too(app: Flask, speaker: Speaker) -> None:

@@ -9,14 +9,16 @@ from flask import Flask
 from tests.databases import both_databases
 from tests.pages.respondent.voice.conftest import Speaker, kept
 from webapp.database import db
+from webapp.domain.responses.recordings import ObjectDeletion
 from webapp.integrations import audio_inspection
 from webapp.integrations.audio_store import FolderStore
+from webapp.integrations.child_process import Clients
 from webapp.pages.respondent import recordings
 
 
 @pytest.fixture
 def held(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
-    """How many connections are taken while a recording is looked at, stored and read."""
+    """How many connections are taken while a recording waits, is stored, read and erased."""
     found: dict[str, int] = {}
 
     def noted(name: str, real: Callable[..., Any]) -> Callable[..., Any]:
@@ -27,6 +29,8 @@ def held(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
         return call
 
     monkeypatch.setattr(recordings, "inspect", noted("looked at", audio_inspection.inspect))
+    monkeypatch.setattr(Clients, "turn", noted("waited", Clients.turn))
+    monkeypatch.setattr(FolderStore, "delete", noted("erased", FolderStore.delete))
     monkeypatch.setattr(FolderStore, "put", noted("stored", FolderStore.put))
     monkeypatch.setattr(FolderStore, "read", noted("read", FolderStore.read))
     return found
@@ -36,6 +40,9 @@ def held(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
 def test_no_connection_is_held_meanwhile(
     app: Flask, speaker: Speaker, held: dict[str, int]
 ) -> None:
+    with app.app_context():
+        db.session.add(ObjectDeletion(object_key="frm_a/gone.webm", noted_at=1))
+        db.session.commit()
     speaker.upload()
     speaker.go_on(1)
     [row] = kept(app)
@@ -45,4 +52,4 @@ def test_no_connection_is_held_meanwhile(
     played = speaker.client.get(f"/r/{speaker.share_token}/recordings/{row.id}")
 
     assert len(played.data) == row.size
-    assert held == {"looked at": 0, "stored": 0, "read": 0}
+    assert held == {"waited": 0, "looked at": 0, "erased": 0, "stored": 0, "read": 0}
