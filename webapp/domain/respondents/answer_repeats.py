@@ -126,10 +126,10 @@ def recording_gone() -> InvalidInput:
     """The refusal of a recording that is not there, most often because it waited for too long."""
     return InvalidInput(
         PageCode.RECORDING_UNKNOWN,
-        Phrase("We are sorry: your recording is not here any more."),
+        Phrase("We are sorry: your recording is not on the server any more."),
         Phrase(
             "One is kept for an hour until you continue, less while many people record. "
-            "Please record again, or type your answer. Everything you saved is safe."
+            "Please add or record it once more, or type your answer. Everything you saved is safe."
         ),
         field="recording",
     )

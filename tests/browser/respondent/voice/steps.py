@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import FrameLocator, Page, expect
-from sqlalchemy import select, update
+from sqlalchemy import delete, select, update
 
 from tests.browser.respondent_steps import Link, press
 from webapp.database import db
@@ -38,6 +38,11 @@ class SpokenLink(Link):
         (row,) = self.recordings()
         with self.app.app_context():
             return b"".join(audio_store().read(row.object_key, 0, row.size))
+
+    def erase_recordings(self) -> None:
+        with self.app.app_context():
+            db.session.execute(delete(Recording))
+            db.session.commit()
 
     def set_recordings(self, **values: Any) -> None:
         with self.app.app_context():

@@ -6,7 +6,14 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.respondent.voice.steps import SpokenLink, choose, kept_in_browser, record, says
+from tests.browser.respondent.voice.steps import (
+    SpokenLink,
+    choose,
+    kept_in_browser,
+    record,
+    says,
+    speak,
+)
 from tests.browser.respondent.voice.walks import SILENT
 from tests.browser.respondent_steps import asked, give, press
 from tests.browsing import look, sideways, violations, window
@@ -54,6 +61,28 @@ def test_a_refused_microphone_is_explained_and_typing_goes_on(
     asked(page, 2)
 
     assert (link.texts(), link.recordings()) == (["Typed"], [])
+    page.context.close()
+
+
+def test_a_recording_that_waited_too_long_is_made_again(browser: Browser, link: SpokenLink) -> None:
+    page = opened(browser, link, "")
+    speak(page)
+    page.locator("#answer").fill("My words")
+    link.erase_recordings()
+
+    page.get_by_role("button", name="Continue").click()
+
+    expect(page.get_by_role("alert")).to_contain_text(
+        "your recording is not on the server any more"
+    )
+    expect(page.locator("#answer")).to_have_value("My words")
+    look(page, width=390)
+    assert violations(page) + sideways(page) == []
+    press(page, "Add it to my answer")
+    says(page, "Your recording is here.")
+    page.get_by_role("button", name="Continue").click()
+    asked(page, 2)
+    assert len(link.recordings()) == 1
     page.context.close()
 
 

@@ -96,8 +96,8 @@ def test_a_recording_that_had_to_go_is_said_and_made_again(app: Flask, speaker: 
 
     for each in (looked, page):
         assert (each.status_code, box(each)) == (422, "My words")
-        assert "your recording is not here any more" in each.text
-        assert "Please record again" in each.text
+        assert "your recording is not on the server any more" in each.text
+        assert "Please add or record it once more" in each.text
     assert stored(app) == (0, 0)
     speaker.upload(answer="My words")
     assert heading(speaker.go_on(1, "My words")) == "What went wrong?"
