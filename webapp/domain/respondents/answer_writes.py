@@ -8,7 +8,7 @@ written if it has changed since.
 """
 
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple, cast
 
 from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError
@@ -154,13 +154,14 @@ def supersede(answer_id: str | None) -> None:
 
 
 def _in_steps(
-    connection: Connection, values: dict[str, Any], *, begins: bool, recordings: bool
+    connection: Connection, values: dict[str, object], *, begins: bool, recordings: bool
 ) -> None:
     opening = insert_session() if begins else TOUCH_BY_NEW_KEY
     if not run(connection, opening, values).rowcount:
         raise _Refused
     if recordings:
-        values["bytes"] += all_rows(connection, RECORDED, values)[0][0]
+        ((recorded,),) = all_rows(connection, RECORDED, values)
+        values["bytes"] = cast(int, values["bytes"]) + recorded
     stamps = run(connection, STAMP_ANSWER, values).fetchall()
     if not stamps:
         raise _Refused
