@@ -164,13 +164,12 @@ def _wait(
         return Waited(before)
 
     def look() -> DraftState | None:
-        require_access()
-        state = read()
-        if not state.differs(before):
-            return None
-        require_access()  # again: it may have ended before this happened
+        try:
+            state = read()
+        finally:
+            require_access()  # afterwards: nothing is told that came after the end of the token
         release_connections()
-        return state
+        return state if state.differs(before) else None
 
     try:
         found = wakeups().wait_until(

@@ -165,6 +165,23 @@ def test_a_wait_whose_token_ends_is_answered_as_a_new_request(
     assert answer.headers["WWW-Authenticate"] == new.headers["WWW-Authenticate"]
 
 
+def test_a_token_that_ends_during_the_last_look_is_told_nothing(
+    agent: Agent, draft_id: str, account: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    release = draft_operations.release_connections
+
+    def ends() -> None:
+        release()
+        with agent.app.app_context():
+            connections.disconnect_all(account.id, now=utc_now())
+
+    def change() -> None:
+        monkeypatch.setattr(draft_operations, "release_connections", ends)
+        agent.patch(f"/drafts/{draft_id}", json={"title": "New"})
+
+    assert refusal(answer_to_wait(agent, draft_id, change)) == (401, "authentication_required")
+
+
 def test_a_client_that_leaves_ends_the_wait(
     agent: Agent, draft_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
