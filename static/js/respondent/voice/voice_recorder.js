@@ -88,7 +88,7 @@ class VoiceRecorder extends HTMLElement {
     this.querySelector("[data-unstored]").hidden = !this.#storesNothing;
   }
 
-  #arrived() {
+  #arrived(waiting = false) {
     if (this.#take?.ms) this.#player.loadTake(this.#take);
     else {
       const part = this.querySelector("[data-recording]");
@@ -96,7 +96,7 @@ class VoiceRecorder extends HTMLElement {
       this.#player.loadStored(part, this.#take?.blob, address && (() => handedBack(this.form, address)));
     }
     this.#display.settle("sent", "sent");
-    lookForTranscript(this, this.#display);
+    if (!waiting) lookForTranscript(this, this.#display);
   }
 
   #do(action) {
@@ -226,7 +226,7 @@ class VoiceRecorder extends HTMLElement {
     if (this.#isStored && take?.sent) {
       const { waiting } = take;
       take.waiting = false;
-      this.#arrived();
+      this.#arrived(waiting);
       // htmx ends the request after this swap; only then may the form send another one
       if (waiting) setTimeout(() => this.form.requestSubmit());
     } else if (take?.isRefused && take.blob instanceof File) {
