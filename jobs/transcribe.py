@@ -130,6 +130,7 @@ def _outcome(claimed: Claimed, config: Settings) -> Callable[..., object]:
             if seen.decoded_ms > claimed.duration_ms + UNTOLD_MS:
                 return partial(settle_unwritten, claimed)
             note_look(claimed, seen.levels)
+            claimed = claimed._replace(duration_ms=max(claimed.duration_ms, seen.decoded_ms))
         if not claimed.transcriber or claimed.transcriber != config.transcriber_host:
             return partial(settle_unwritten, claimed)
         if not renew(claimed, now=utc_now()):  # withdrawn or replaced: nobody gets it any more
@@ -140,7 +141,8 @@ def _outcome(claimed: Claimed, config: Settings) -> Callable[..., object]:
             of_server=config.transcriber_minutes_per_day_total,
             now=utc_now(),
         ):
-            log.warning("a recording waits: the minutes of this day that it may have are used up")
+            if claimed.claimed:  # strangers make those of no answer
+                log.warning("the minutes of this day are used up that an answer may have")
             return _nothing
         release_connections()  # for as long as the engine takes
         return partial(

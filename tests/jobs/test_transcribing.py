@@ -28,8 +28,10 @@ from webapp.domain.accounts.models import Account
 from webapp.domain.events.models import EventDelivery
 from webapp.domain.forms.models import Form
 from webapp.domain.respondents.answering import complete_response, withdraw_response
+from webapp.domain.responses.counters import DayCount
 from webapp.domain.responses.models import Answer
 from webapp.domain.responses.recordings import Recording
+from webapp.domain.responses.spending import DaySpending
 from webapp.domain.shared.vocabulary import DeliveryState, TranscriptState
 from webapp.domain.voice.transcripts import release_expired, settle_written
 from webapp.integrations import audio_inspection
@@ -252,6 +254,18 @@ def test_more_sound_than_its_container_claims_spends_no_minutes(
     assert outcome(app, recording) == (NONE, None)
     with app.app_context():
         assert len(stored(recording).levels or "") == 64
+
+
+def test_what_sounds_is_counted_not_what_its_container_claims(
+    app: Flask, form: Any, engine: SpeechEngine
+) -> None:
+    recorded(app, form, content=hurried(4.0), duration_ms=1)
+    work(app)
+
+    assert len(engine.heard) == 1
+    with app.app_context():
+        assert all(row.spent >= 3000 for row in db.session.query(DaySpending))
+        assert db.session.query(DayCount).one().transcribed_ms >= 3000
 
 
 def test_a_recording_whose_object_is_gone_is_given_up(

@@ -32,6 +32,7 @@ def test_by_default_the_rules_write(embedded: dict[str, str]) -> None:
     assert made.follow_up_writer == ""
     assert made.llm_request_fields == {}
     assert made.llm_calls_per_day == 5000
+    assert made.llm_calls_per_day_total == 50_000
 
 
 def test_without_a_provider_nothing_else_names_a_writer(embedded: dict[str, str]) -> None:
@@ -160,6 +161,7 @@ def test_other_fields_of_requests_are_refused(
         ("LLM_API_KEY", "sk-ä", "one line"),
         ("LLM_CALLS_PER_DAY", "0", "whole number"),
         ("LLM_CALLS_PER_DAY", "1000001", "whole number"),
+        ("LLM_CALLS_PER_DAY_TOTAL", "0", "whole number"),
     ],
 )
 def test_wrong_values_are_refused(

@@ -34,6 +34,7 @@ def test_by_default_nobody_writes_down(embedded: dict[str, str]) -> None:
 
     assert (made.transcriber, made.transcriber_host) == ("none", "")
     assert made.transcriber_minutes_per_day == 600
+    assert made.transcriber_minutes_per_day_total == 6000
 
 
 def test_the_bounds_of_recordings_are_those_that_are_promised(embedded: dict[str, str]) -> None:
@@ -141,6 +142,7 @@ def test_the_folder_of_a_model_has_to_be_there(
         ("TRANSCRIBER_MODEL", "a\nb", "one line"),
         ("TRANSCRIBER_API_KEY", "sk-ä", "one line"),
         ("TRANSCRIBER_MINUTES_PER_DAY", "0", "whole number"),
+        ("TRANSCRIBER_MINUTES_PER_DAY_TOTAL", "0", "whole number"),
     ],
 )
 def test_wrong_values_are_refused(
