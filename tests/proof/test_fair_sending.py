@@ -192,7 +192,8 @@ def installed(
     with ExitStack() as stack:
         stack.callback(dispose, app)
         for command in commands:
-            stack.enter_context(started("webapp", command, **variables))
+            process = stack.enter_context(started("webapp", command, **variables))
+            stack.callback(process.kill)  # else it finishes what it sends
         wait_until(lambda: answers(port), "starting the server")
         yield Place(app, port, variables, receivers)
 
