@@ -157,7 +157,6 @@ class Place:
             return {each.event_id: each.at for each in self.receivers.of("live")}
 
         wait_until(lambda: sent.keys() <= arrived().keys(), "delivering", seconds=60)
-        print([round(arrived()[event_id] - at, 2) for event_id, at in sent.items()])
         return sorted(arrived()[event_id] - at for event_id, at in sent.items())
 
 
