@@ -33,7 +33,7 @@ def decision_of_model(
     try:
         with model_breaker().call():
             reply = ask_model(messages, config=settings(), seconds=seconds)
-        return checked(reply, thread, context=context, title=brief.title)
+        return checked(reply, thread, context=context, title=brief.title, goal=brief.goal or "")
     except (ModelFailed, Unusable) as error:
         log.warning("no follow-up of the model: %s %s", type(error).__name__, error)
         return None

@@ -261,6 +261,21 @@ def test_what_an_answer_or_a_question_told_is_no_leak() -> None:
     assert outcome(asked, make_thread(f"{told} How was it?", "It was bad."), context) is None
 
 
+def test_what_a_title_or_a_hint_told_is_no_leak() -> None:
+    context, asked = "The rebate and the merger.", "What of a merger or rebate?"
+    thread = make_thread("Why?", "So.", hints=("Also of the rebate.",))
+
+    assert outcome(asked, make_thread("Why?", "So."), context) is Check.LEAK
+    assert checked(reply(asked), thread, context=context, title="Our merger").question == asked
+
+
+def test_what_a_model_asked_before_makes_nothing_known() -> None:
+    told = "Would a rebate of 17 euros help?"
+    thread = make_thread("Why?", "So.", questions=("Why?", told), written=(told,))
+
+    assert outcome("Is 17 too much?", thread, "A rebate of 17 euros.") is Check.LEAK
+
+
 def test_the_whole_context_is_looked_at() -> None:
     context = "We lose customers every day. " * 400 + "They leave for Nordwind."
 

@@ -341,6 +341,21 @@ def test_a_simple_code_hides_nothing(coded: str) -> None:
     assert found(question, SECRET) is not None
 
 
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Do you know why nurses leave after it?", Leak.WORDS),
+        ("Was it within fourteen months?", Leak.NUMBER),
+        ("How do other nurses see it?", None),
+        ("How do nurses see the months before?", None),
+    ],
+)
+def test_phrases_and_numbers_of_the_goal_are_leaks(question: str, expected: Leak | None) -> None:
+    goal = "Learn why nurses leave after 14 months"
+
+    assert leak(question, context="", goal=goal, shown=["Why did you go?"]) is expected
+
+
 @pytest.mark.parametrize("language", SESSIONS)
 def test_good_follow_ups_pass(language: str) -> None:
     for context, steps in SESSIONS[language]:

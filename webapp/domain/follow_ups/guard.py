@@ -58,18 +58,21 @@ class Unusable(Exception):
         self.check = check
 
 
-def checked(reply: str, thread: Thread, *, context: str, title: str = "") -> Decision:
+def checked(
+    reply: str, thread: Thread, *, context: str, title: str = "", goal: str = ""
+) -> Decision:
     """The question that the reply asks, or its stop; Unusable if a check fails.
 
     context  private, in full
     title    of the form, which respondents see
+    goal     of the form, which they do not see
     """
     parsed = parse_reply(reply)
     if parsed is None:
         raise Unusable(Check.REPLY)
     if parsed.technique is None:
         return Decision(Reason.STOPPED_BY_MODEL)
-    written = _Written(parsed, thread, context, title)
+    written = _Written(parsed, thread, context, title, goal)
     for check, passes in CHECKS:
         if not passes(written):
             raise Unusable(check)
@@ -79,12 +82,13 @@ def checked(reply: str, thread: Thread, *, context: str, title: str = "") -> Dec
 class _Written:
     """A written question with what it is compared with."""
 
-    def __init__(self, reply: Reply, thread: Thread, context: str, title: str) -> None:
+    def __init__(self, reply: Reply, thread: Thread, context: str, title: str, goal: str) -> None:
         self.question = reply.question
         self.technique = reply.technique
         self.thread = thread
         self.context = context
         self.title = title
+        self.goal = goal
         self.exchanges = seen(thread)
 
     @cached_property
@@ -226,6 +230,7 @@ def _leaks_nothing(written: _Written) -> bool:
     found = leak(
         written.question,
         context=written.context,
+        goal=written.goal,
         shown=[shown[:KNOWN_MAX_CHARS]],
         said=[written.answers],
         before=thread.written,

@@ -125,16 +125,13 @@ class Secrets:
 
     def used(self, tokens: Iterable[str]) -> set[str]:
         """Those among the words, by the beginning that their inflected forms share."""
-        found: set[str] = set()
-        for word in {*tokens}:
-            if self._counts(word):
-                shared = forms(word, WORD_STEM_MIN) & self._forms
-                found |= {min(shared, key=len)} if shared else {*self._inside(word)}
-                if not shared:
-                    found |= {
-                        self._misspelt[each] for each in _misspelt(word) & self._misspelt.keys()
-                    }
-        return found
+        return {each for word in {*tokens} if self._counts(word) for each in self._meant(word)}
+
+    def _meant(self, word: str) -> set[str]:
+        if shared := forms(word, WORD_STEM_MIN) & self._forms:
+            return {min(shared, key=len)}
+        misspelt = _misspelt(word) & self._misspelt.keys()
+        return {*self._inside(word), *(self._misspelt[each] for each in misspelt)}
 
     def are_hidden_in(self, asked: Text) -> bool:
         """Whether a text holds one in pieces, in other letters or in another order."""
@@ -198,12 +195,14 @@ def leak(
     question: str,
     *,
     context: str,
+    goal: str = "",
     shown: Iterable[str] = (),
     said: Iterable[str] = (),
     before: Iterable[str] = (),
 ) -> Leak | None:
     """What the question has from the context and not from what the respondent knows.
 
+    goal    private, too, but most questions are about it: its phrases and numbers count alone
     shown   what every respondent reads
     said    what this one wrote: its sentences count, its lists of guesses do not
     before  what a model asked this one before
@@ -211,12 +210,13 @@ def leak(
     read, answers = words(folded("\n".join(shown))), folded("\n".join(said))
     asked, private = Text(question), Text(context)
     public = Text("", read + prose(answers, items=NAMED_ITEMS))
-    if _has_private_run(asked, private, public):
+    hidden = private, Text(goal)
+    if any(_has_private_run(asked, each, public) for each in hidden):
         return Leak.WORDS
     secrets = Secrets(private, read + prose(answers, items=DUMPED_ITEMS))
     if _has_private_letters(asked, private, public, secrets):
         return Leak.LETTERS
-    if _has_private_number(asked, private, public):
+    if any(_has_private_number(asked, each, public) for each in hidden):
         return Leak.NUMBER
     if _has_code(asked, public):
         return Leak.CODE
@@ -224,10 +224,8 @@ def leak(
         return Leak.NAME
     if secrets.are_hidden_in(asked):
         return Leak.CODE
-    used = secrets.used(asked.words)
-    return (
-        Leak.WORD if used and len(used | secrets.used(Text("\n".join(before)).words)) > 1 else None
-    )
+    used, earlier = (secrets.used(words(folded(text))) for text in (question, "\n".join(before)))
+    return Leak.WORD if used and len(used | earlier) > 1 else None
 
 
 def _has_private_run(asked: Text, private: Text, public: Text) -> bool:

@@ -380,6 +380,33 @@ def test_private_context_reaches_the_model_and_no_page(
     assert not re.search("Acme|17 percent|Prices", page.text)
 
 
+def test_a_second_word_of_the_context_is_told_at_no_other_question(
+    app: Flask, respondent: Respondent, model: ModelServer, told: str
+) -> None:
+    model.answer = asking("Did a price play any part in that?")
+    assert heading(respondent.answer(1, ANSWER)) == "Did a price play any part in that?"
+    model.answer = asking("What would it take to sell it to one of them?")
+
+    page = respondent.answer(2, "It was slow, I would say")
+
+    assert "sell" not in page.text
+    assert [row.writer for row in rows(app) if row.state is FollowUpState.ASKED] == [told, ""]
+
+
+def test_no_phrase_of_the_goal_is_told(
+    app: Flask, respondent: Respondent, model: ModelServer
+) -> None:
+    with app.app_context():
+        db.session.execute(update(Form).values(goal="Learn who warned them of it"))
+        db.session.commit()
+    model.answer = asking("Do you recall who warned them of it?")
+
+    page = respondent.answer(1, ANSWER)
+
+    assert "Learn who warned them of it" in model.asked[0].system
+    assert "who warned" not in page.text
+
+
 def test_the_host_of_the_model_is_named_before_anybody_answers(
     respondent: Respondent, model: ModelServer
 ) -> None:
