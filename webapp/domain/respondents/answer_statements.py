@@ -143,21 +143,19 @@ def _claimable(recordings: FromClause) -> ColumnElement[bool]:
 _IS_WAITING = _RECORDINGS.c.transcript_state == TranscriptState.WAITING
 _BEGINS = and_(_IS_WAITING, _RECORDINGS.c.answer_id.is_(None))
 _BEGINS_ANEW = and_(_BEGINS, _RECORDINGS.c.lease_until.is_(None))
-CLAIM_RECORDING = (
-    update(_RECORDINGS)
-    .where(*RECORDINGS_OF_QUESTION, _claimable(_RECORDINGS))
-    .values(
-        answer_id=bindparam("id"),
-        session_id=bindparam("session_id"),
-        # due from now on, with all attempts before it unless one is being made
-        next_at=case((_BEGINS, NOW), else_=_RECORDINGS.c.next_at),
-        attempts=case((_BEGINS_ANEW, 0), else_=_RECORDINGS.c.attempts),
-        address_hash=case((_IS_WAITING, _RECORDINGS.c.address_hash)),  # whose minutes it takes
-    )
+_CLAIM = update(_RECORDINGS).values(
+    answer_id=bindparam("id"),
+    session_id=bindparam("session_id"),
+    # due from now on, with all attempts before it unless one is being made
+    next_at=case((_BEGINS, NOW), else_=_RECORDINGS.c.next_at),
+    attempts=case((_BEGINS_ANEW, literal_column("0")), else_=_RECORDINGS.c.attempts),
+    address_hash=case((_IS_WAITING, _RECORDINGS.c.address_hash)),  # whose minutes it takes
 )
+CLAIM_RECORDING = _CLAIM.where(*RECORDINGS_OF_QUESTION, _claimable(_RECORDINGS))
 DELETE_RECORDINGS = delete(_RECORDINGS).where(*RECORDINGS_OF_QUESTION)
 TAKE_BACK = DELETE_RECORDINGS.returning(_RECORDINGS.c.size, _RECORDINGS.c.answer_id)
-DELETE_OTHER_RECORDINGS = DELETE_RECORDINGS.where(_RECORDINGS.c.id != bindparam("recording"))
+_IS_OURS = _RECORDINGS.c.id == bindparam("recording")
+DELETE_OTHER_RECORDINGS = DELETE_RECORDINGS.where(~_IS_OURS)
 
 
 def _recorded(recordings: FromClause) -> ColumnElement[int]:
@@ -206,15 +204,19 @@ def _insert_answer(stamp: ColumnElement[int], *sources: FromClause) -> Insert:
 ADD_ANSWER = _insert_answer(bindparam("stamp", type_=BigInteger))
 
 
-def _heard(opened: FromClause) -> FromClause:
-    """How many recordings can be claimed, and the `bytes` they add; locks those of the question."""
-    held = (
+def _held(opened: FromClause) -> FromClause:
+    """The recordings of the question, locked."""
+    return (
         select(_RECORDINGS.c.id, _RECORDINGS.c.answer_id, _RECORDINGS.c.size)
         .join(opened, true())
         .where(*RECORDINGS_OF_QUESTION)
         .with_for_update(of=_RECORDINGS)
-        .cte("h")  # short, as psycopg keeps no statement of more than 4 KiB
+        .cte("h")
     )
+
+
+def _heard(held: FromClause) -> FromClause:
+    """How many of them can be claimed, and the `bytes` that this adds."""
     found = func.count().filter(_claimable(held))
     return select(found.label("found"), _recorded(held).label("bytes")).cte("s")
 
@@ -228,22 +230,26 @@ def answer_at_once(*, begins: bool, recordings: bool) -> Insert:
     that was inserted.
 
     recordings  there are some under the key of the session: one is claimed, the others go
+
+    Names are short: psycopg keeps no statement of more than 4 KiB.
     """
-    opened = (_session_insert().returning(_SESSIONS.c.id) if begins else _HOLD).cte("opened")
+    opened = (_session_insert().returning(_SESSIONS.c.id) if begins else _HOLD).cte("o")
     stamp = STAMP_ANSWER
     if recordings:
-        heard = _heard(opened)
+        held = _held(opened)
+        heard = _heard(held)
         filled = _FILLED + heard.c.bytes
         stamp = _COUNTED.where(heard.c.found == bindparam("claims"), filled <= _MOST_BYTES)
         stamp = stamp.values(answer_bytes=filled)
-    stamped = stamp.where(opened.c.id.is_not(None)).cte("stamped")
+    stamped = stamp.where(opened.c.id.is_not(None)).cte("t")
     taken = stamped.c.last_stamp.is_not(None)
     source = opened.outerjoin(stamped, true()) if begins else stamped
     changes: list[Insert | Update | Delete] = (
         [] if begins else [TOUCH.where(taken), SUPERSEDE.where(taken)]
     )
     if recordings:
-        changes += [CLAIM_RECORDING.where(taken), DELETE_OTHER_RECORDINGS.where(taken)]
+        others = delete(_RECORDINGS).where(_RECORDINGS.c.id == held.c.id, ~_IS_OURS, taken)
+        changes += [_CLAIM.where(_IS_OURS, taken), others]
     changes.append(question_count_upsert(taken))
     parts = (change.cte(f"part_{number}") for number, change in enumerate(changes))
     return _insert_answer(stamped.c.last_stamp, source).add_cte(*parts).returning(_ANSWERS.c.stamp)
