@@ -3,6 +3,7 @@
 Session keys are free, so unclaimed recordings are bounded by network address and by form, too.
 """
 
+import time
 from typing import NamedTuple, cast
 
 from sqlalchemy import (
@@ -31,6 +32,8 @@ from webapp.domain.shared.limits import (
     UNCLAIMED_FORM_PERCENT,
 )
 
+TRIES = 20  # where answers hold what could go
+TRY_SECONDS = 0.05
 FULL_FORM = Phrase("This form has no room for more recordings.")
 FULL_SESSION = Phrase("There is no room for more recordings in this response.")
 
@@ -76,29 +79,38 @@ def make_room(upload: Upload, bounds: Bounds) -> None:
 
 
 class _Scope(NamedTuple):
-    """Recordings that share a bound: how much they take, and which may go, in their order."""
+    """Recordings that share a bound: how much they take, and how many are unclaimed; of these those
+    that may go, in their order.
+    """
 
     taken: Select[int]
+    unclaimed: Select[int]
     free: Select[str, int]
 
 
 def _shrink(scope: _Scope, most: int, full: Phrase, named: dict[str, str | int | None]) -> None:
-    taken: int = execute(scope.taken, **named).scalar_one()
-    excess = taken + max(cast(int, named["size"]), RECORDING_COUNTED_BYTES) - most
-    gone = []
-    for row in execute(scope.free, **named) if excess > 0 else ():
-        if excess > 0:
-            gone.append(row.id)
-            excess -= row.counted
-    if excess > 0:
-        raise InvalidInput(
-            PageCode.RECORDINGS_FULL,
-            full,
-            Phrase("Type your answer. What you recorded before is safe."),
-            field="audio",
-        )
-    if gone:
-        execute(_DELETE, gone=gone)
+    for _ in range(TRIES):
+        taken: int = execute(scope.taken, **named).scalar_one()
+        excess = taken + max(cast(int, named["size"]), RECORDING_COUNTED_BYTES) - most
+        if excess <= 0:
+            return
+        gone = []
+        for row in execute(scope.free, **named):
+            if excess > 0:
+                gone.append(row.id)
+                excess -= row.counted
+        if gone:
+            execute(_DELETE, gone=gone)
+        elif execute(scope.unclaimed, **named).scalar_one():  # an answer is about to take them
+            time.sleep(TRY_SECONDS)
+        else:
+            break
+    raise InvalidInput(
+        PageCode.RECORDINGS_FULL,
+        full,
+        Phrase("Type your answer. What you recorded before is safe."),
+        field="audio",
+    )
 
 
 def _unclaimed_max(answer_bytes: int, bounds: Bounds) -> int:
@@ -130,7 +142,8 @@ def _scope(name: str, *, claimed: bool = False) -> _Scope:
         # an answer may be claiming some
         .with_for_update(of=cast(Table, Recording.__table__), skip_locked=True)
     )
-    return _Scope(_SUM.where(ours) if claimed else _SUM.where(ours, _IS_FREE), free)
+    unclaimed = select(func.count()).where(ours, _IS_FREE)
+    return _Scope(_SUM.where(ours) if claimed else _SUM.where(ours, _IS_FREE), unclaimed, free)
 
 
 _OF_SESSION = _scope("key_hash", claimed=True)
