@@ -4,10 +4,13 @@ An object never changes. It is stored for good before the row that names it is c
 erased after that row is gone. Its key is `{form id}/{random}.{extension}`.
 """
 
+import asyncio
+import errno
 import os
+import re
 import shutil
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
@@ -30,10 +33,21 @@ CHUNK_BYTES = 256 * 1024  # the most that is held of an object in a folder
 PART_BYTES = 5 * 1024**2  # of an upload to a bucket: the least that S3 takes, except as the last
 RETRIES = 2  # of a request to a bucket
 RETRY_SECONDS = 10
+PUT_SECONDS = 6.0  # of a whole recording to a bucket: who spoke waits for it
+ERASE_SECONDS = 4.0  # of objects of a bucket: who spoke may wait for that, too
+# what a disk, its quota, a bucket or its server says
+FULL = re.compile(
+    rf"(?:Errno|os error) (?:{errno.ENOSPC}|{errno.EDQUOT})\b|\b507\b|StorageFull|QuotaExceeded"
+)
 
 
 class AudioStoreUnavailable(Exception):
     """The folder or bucket did not do what was asked, or has no such object."""
+
+
+def says_full(error: BaseException) -> bool:
+    """Whether an error, also one of another program in words, is one of a place without room."""
+    return bool(FULL.search(str(error)))
 
 
 class StoredObject(NamedTuple):
@@ -72,8 +86,6 @@ class AudioStore(ABC):
     place  what an operator calls it: a path, or the address of a bucket
     """
 
-    part_bytes: int
-
     def __init__(self, place: str, data_folder: Path, free_bytes: int) -> None:
         self.place = place
         self._data_folder = data_folder
@@ -90,14 +102,9 @@ class AudioStore(ABC):
             free = shutil.disk_usage(spool_folder(self._data_folder)).free
         return free - size >= self._free_bytes
 
+    @abstractmethod
     def put(self, key: str, path: Path) -> None:
         """Store the content of a file; a loss of power after this returns does not lose it."""
-        with _failures_told():
-            import obstore  # takes long to import
-
-            size = self.part_bytes
-            # by default up to twelve parts are held in memory
-            obstore.put(self._objects, key, path, chunk_size=size, max_concurrency=1)
 
     @abstractmethod
     def read(self, key: str, start: int, end: int) -> ObjectPart:
@@ -130,8 +137,6 @@ class FolderStore(AudioStore):
     erasing are done here.
     """
 
-    part_bytes = CHUNK_BYTES
-
     def __init__(self, data_folder: Path, free_bytes: int) -> None:
         self._folder = data_folder / RECORDINGS
         super().__init__(str(self._folder), data_folder, free_bytes)
@@ -144,11 +149,13 @@ class FolderStore(AudioStore):
 
     def put(self, key: str, path: Path) -> None:
         """obstore renames a complete file into place, but syncs nothing."""
+        import obstore  # takes long to import
+
         target = self._folder / key
         with _failures_told():
             for folder in (self._data_folder, self._folder, target.parent):
                 open_folder(folder)
-            super().put(key, path)
+            obstore.put(self._objects, key, path, chunk_size=CHUNK_BYTES, max_concurrency=1)
             target.parent.chmod(0o700)  # obstore made it, if an erasure removed it meanwhile
             target.chmod(0o600)
             for each in (target, target.parent, self._folder, self._data_folder):
@@ -182,8 +189,6 @@ class FolderStore(AudioStore):
 class BucketStore(AudioStore):
     """Objects of a bucket; obstore reads the usual AWS_ variables of the environment."""
 
-    part_bytes = PART_BYTES
-
     @cached_property
     def _objects(self) -> "S3Store":
         from obstore.store import S3Store
@@ -191,6 +196,17 @@ class BucketStore(AudioStore):
         timeout = timedelta(seconds=RETRY_SECONDS)
         retries: RetryConfig = {"max_retries": RETRIES, "retry_timeout": timeout}
         return S3Store.from_url(self.place, retry_config=retries)
+
+    def put(self, key: str, path: Path) -> None:
+        """Given up after PUT_SECONDS; what it stores later is of no row and erased."""
+        import obstore
+
+        self._in_time(
+            PUT_SECONDS,
+            lambda: obstore.put_async(  # by default up to twelve parts are held in memory
+                self._objects, key, path, chunk_size=PART_BYTES, max_concurrency=1
+            ),
+        )
 
     def read(self, key: str, start: int, end: int) -> ObjectPart:
         """Fetched before the first byte is returned: a slow reader would outlast the connection."""
@@ -213,8 +229,20 @@ class BucketStore(AudioStore):
     def delete(self, keys: Sequence[str]) -> None:
         import obstore
 
+        self._in_time(ERASE_SECONDS, lambda: obstore.delete_async(self._objects, list(keys)))
+
+    def _in_time(self, seconds: float, call: Callable[[], Awaitable[object]]) -> None:
+        """The bounds of obstore are those of one request."""
+
+        async def answered() -> None:
+            async with asyncio.timeout(seconds):
+                await call()
+
         with _failures_told():
-            obstore.delete(self._objects, list(keys))
+            try:
+                asyncio.run(answered())
+            except TimeoutError as error:
+                raise TimeoutError(f"{self.place} took longer than {seconds:.0f} s") from error
 
     def list_objects(self) -> Iterator[StoredObject]:
         import obstore

@@ -17,7 +17,6 @@ from webapp.domain.shared.error_codes import Code, PageCode
 from webapp.domain.shared.errors import Outcome
 from webapp.domain.shared.secrets import token_hash
 from webapp.pages import errors
-from webapp.pages.error_pages import problem
 from webapp.pages.fragments import wants_fragment
 from webapp.pages.respondent import rendering
 from webapp.pages.respondent.form_data import posted_fields, read_form_data, typed
@@ -48,7 +47,7 @@ def add_error_handlers(bp: Blueprint) -> None:
     """The same, with the limit of network addresses alone."""
     _limit_addresses(bp)
     bp.register_error_handler(RateLimitExceeded, _too_fast)
-    bp.register_error_handler(Outcome, _outcome)
+    bp.register_error_handler(Outcome, outcome_page)
     for failure in STORAGE_FAILURES:
         bp.register_error_handler(failure, _storage_failed)
     bp.after_request(_allow_frames)
@@ -113,19 +112,7 @@ def _storage_failed(error: Exception) -> Response:
     )
 
 
-def recording_not_taken(error: Exception) -> Response:
-    """The audio store is away, or the program that looks at recordings has too much to do."""
-    log.error("a recording was not taken", exc_info=error)
-    if request.method != "POST":
-        return problem(
-            errors.PROBLEMS[HTTPStatus.SERVICE_UNAVAILABLE], HTTPStatus.SERVICE_UNAVAILABLE
-        )
-    return rendering.render_not_saved(
-        typed("answer"), status=HTTPStatus.SERVICE_UNAVAILABLE, retry_after=STORAGE_RETRY_SECONDS
-    )
-
-
-def _outcome(error: Outcome) -> Response:
+def outcome_page(error: Outcome) -> Response:
     """The page of an expected failure; rendering it may fail in turn."""
     draw = PAGES.get(error.code)
     if draw is None:

@@ -34,7 +34,12 @@ from webapp.integrations.audio_inspection import (
     sniff,
     to_pcm,
 )
-from webapp.integrations.audio_store import AudioStoreUnavailable, audio_store, erase_noted_objects
+from webapp.integrations.audio_store import (
+    AudioStoreUnavailable,
+    audio_store,
+    erase_noted_objects,
+    says_full,
+)
 from webapp.integrations.child_process import Clients
 from webapp.pages.respondent.form_data import FormData
 from webapp.pages.respondent.visit import Visit
@@ -46,6 +51,7 @@ TOO_LARGE = Phrase(
     "The recording is larger than %(limit)s MiB.", limit=RECORDING_MAX_BYTES // 1024**2
 )
 NO_ROOM = Phrase("This server has no room for recordings just now.")
+NOT_READ = Phrase("We can’t reach the recordings right now.")
 # one upload of each network address, which delays those of others by one look, and is all that it
 # may store in this process beyond its bounds
 _AT_ONCE = Clients()
@@ -84,11 +90,7 @@ def _store(visit: Visit, posted: FormData, place: UploadPlace, at: Place, file: 
     """The object is erased if the row is not stored; where that is unknown, it is left."""
     store = audio_store()
     if not store.has_room(file.size):
-        raise _refused(
-            PageCode.RECORDING_NO_ROOM,
-            NO_ROOM,
-            Phrase("Nothing you typed is lost. Type your answer instead."),
-        )
+        raise no_room()
     source = address_hash(client_network())
     prepare_room(place, file.size, address_hash=source, bounds=upload_bounds())
     _erase()
@@ -162,6 +164,8 @@ def _inspect(path: Path) -> tuple[AudioFormat, int]:
                 copyfile(samples.name, path)
             return WAV, inspect(path, WAV)
     except NotAudio as error:
+        if says_full(error):  # where it was to be written as WAV
+            raise OSError(str(error)) from error
         raise _refused(
             PageCode.RECORDING_NOT_AUDIO,
             Phrase("This file is no recording that can be used here."),
@@ -170,6 +174,24 @@ def _inspect(path: Path) -> tuple[AudioFormat, int]:
                 "3GP, AAC, MP3, WAV, OGG, WebM, CAF, AMR, FLAC, AIFF), or type your answer."
             ),
         ) from error
+
+
+def no_room() -> InvalidInput:
+    """There is no place for any recording."""
+    return _refused(
+        PageCode.RECORDING_NO_ROOM,
+        NO_ROOM,
+        Phrase("Nothing you typed is lost. Type your answer instead."),
+    )
+
+
+def not_kept() -> InvalidInput:
+    """This recording found no place, for a reason that may pass."""
+    return _refused(
+        PageCode.RECORDING_NO_ROOM,
+        Phrase("Your recording could not be kept here just now."),
+        Phrase("Nothing you typed is lost. Type your answer, or choose the recording once more."),
+    )
 
 
 def _refused(code: PageCode, message: Phrase, resolution: Phrase = KEPT_WORDS) -> InvalidInput:

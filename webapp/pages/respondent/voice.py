@@ -4,6 +4,7 @@ An upload is a POST of the form that also carries the typed text, so it works wi
 loses nothing. Scripts get the region `recorder` alone, unless another page takes its place.
 """
 
+import logging
 from http import HTTPStatus
 from typing import Any
 
@@ -21,17 +22,21 @@ from webapp.domain.voice.room import FULL_FORM, may_have_room
 from webapp.domain.voice.transcripts import ask_for_words
 from webapp.domain.voice.uploads import find_recording
 from webapp.integrations.audio_inspection import AudioBusy
-from webapp.integrations.audio_store import AudioStoreUnavailable, audio_store
+from webapp.integrations.audio_store import AudioStoreUnavailable, audio_store, says_full
 from webapp.integrations.child_process import ChildBusy
 from webapp.pages.error_pages import Problem, problem
+from webapp.pages.errors import PROBLEMS
 from webapp.pages.filters import translated
 from webapp.pages.fragments import nothing_new, wants_fragment
 from webapp.pages.respondent import error_handling, rendering
 from webapp.pages.respondent.form_data import RECORDING_ID, posted_file, read_form_data
 from webapp.pages.respondent.recordings import (
     NO_ROOM,
+    NOT_READ,
     TOO_LARGE,
     WORDS_IN_BROWSER,
+    no_room,
+    not_kept,
     store_recording,
     upload_bounds,
 )
@@ -42,12 +47,11 @@ from webapp.web.extensions import csrf
 from webapp.web.rate_limits.limiter import limiter
 from webapp.web.request_origin import says_in_iframe
 
+log = logging.getLogger("askback.pages")
 bp = Blueprint("voice", __name__, url_prefix="/r/<share_token>")
 # The session key in the body, which no other site can know, is the proof of intent
 csrf.exempt(bp)
 error_handling.add_error_handlers(bp)
-for away in (AudioStoreUnavailable, AudioBusy, ChildBusy, OSError):
-    bp.register_error_handler(away, error_handling.recording_not_taken)
 _limit_looks = limiter.shared_limit(
     lambda: settings().limit_transcript_session,
     "transcripts",
@@ -116,6 +120,30 @@ def play(share_token: str, recording_id: str) -> Response:
 def hand_back(share_token: str, recording_id: str) -> Response:
     """The same for the posted session, as a file to keep."""
     return _audio(share_token, read_form_data(share_token).session_key, recording_id)
+
+
+@bp.errorhandler(AudioStoreUnavailable)
+@bp.errorhandler(AudioBusy)
+@bp.errorhandler(ChildBusy)
+@bp.errorhandler(OSError)
+def away(error: Exception) -> Response:
+    """The store is away or full, or the program that looks at recordings has too much to do.
+
+    Typing goes on. Scripts keep what was recorded and try again, unless there is no room for it.
+    """
+    log.error("a recording was not kept or read: %s", error, exc_info=error)
+    uploaded = request.endpoint == "voice.upload"
+    if uploaded and says_full(error):
+        return error_handling.outcome_page(no_room())
+    if not uploaded or wants_fragment():
+        lead = PROBLEMS[HTTPStatus.SERVICE_UNAVAILABLE].lead
+        response = problem(Problem(translated(NOT_READ), lead), HTTPStatus.SERVICE_UNAVAILABLE)
+    else:
+        response = error_handling.outcome_page(not_kept())
+        if response.status_code == HTTPStatus.UNPROCESSABLE_ENTITY:
+            response.status_code = HTTPStatus.SERVICE_UNAVAILABLE
+    response.headers["Retry-After"] = str(error_handling.STORAGE_RETRY_SECONDS)
+    return response
 
 
 @bp.errorhandler(RequestEntityTooLarge)

@@ -11,7 +11,7 @@ from tests.pages.respondent.voice.conftest import CHECKED, Speaker, kept, object
 from tests.pages.respondent_client import box, hidden, storage_away, stored
 from webapp.domain.shared.errors import StateConflict
 from webapp.integrations import audio_inspection
-from webapp.integrations.audio_inspection import AudioBusy
+from webapp.integrations.audio_inspection import AudioBusy, NotAudio, NotPlain
 from webapp.integrations.audio_store import AudioStoreUnavailable, FolderStore
 from webapp.integrations.child_process import Clients
 from webapp.pages.respondent import recordings
@@ -51,19 +51,57 @@ def no_folder(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(form_body_limits, "spool_folder", raising(OSError(errno.EROFS, "Read-only")))
 
 
-@pytest.mark.parametrize("away", [no_store, no_room_known, no_child, full_disk, no_folder])
-def test_the_words_stay_and_the_recording_is_to_be_chosen_again(
-    app: Flask, speaker: Speaker, monkeypatch: pytest.MonkeyPatch, away: Any
+def full_store(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(FolderStore, "put", raising(AudioStoreUnavailable("full (os error 28)")))
+
+
+def no_room_for_wav(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(recordings, "inspect", raising(NotPlain("audio/flac")))
+    patch.setattr(recordings, "to_pcm", raising(NotAudio("OSError: [Errno 28] No space left")))
+
+
+NOT_KEPT = "Your recording could not be kept here just now. Nothing you typed is lost."
+NO_ROOM = "This server has no room for recordings just now. Nothing you typed is lost."
+AWAY = [
+    *((each, 503, NOT_KEPT) for each in (no_store, no_room_known, no_child, no_folder)),
+    *((each, 422, NO_ROOM) for each in (full_disk, full_store, no_room_for_wav)),
+]
+
+
+@pytest.mark.parametrize(("away", "status", "words"), AWAY)
+def test_a_recording_that_is_not_kept_says_so_and_typing_goes_on(
+    app: Flask,
+    speaker: Speaker,
+    monkeypatch: pytest.MonkeyPatch,
+    away: Any,
+    status: int,
+    words: str,
 ) -> None:
     with monkeypatch.context() as patch:
         away(patch)
         page = speaker.upload(answer="My words")
 
-    assert page.status_code == 503
-    assert box(page) == "My words"
-    assert "It is not saved: choose it once more." in page.text
-    assert kept(app) == []
-    assert CHECKED.search(speaker.upload(answer=box(page)).text)
+        assert page.status_code == status
+        assert words in page.text
+        assert "database" not in page.text
+        assert box(page) == "My words"
+        assert kept(app) == []
+        assert speaker.answer(1, box(page)).status_code == 200
+    assert stored(app) == (1, 1)
+
+
+@pytest.mark.parametrize(("away", "status"), [(each, status) for each, status, _ in AWAY])
+def test_scripts_try_again_unless_there_is_no_room(
+    app: Flask, speaker: Speaker, monkeypatch: pytest.MonkeyPatch, away: Any, status: int
+) -> None:
+    with monkeypatch.context() as patch:
+        away(patch)
+        page = speaker.upload(fragment=True)
+
+    assert page.status_code == status
+    assert ("Retry-After" in page.headers) == (status == 503)
+    assert (NO_ROOM in page.text) == (status == 422)
+    assert CHECKED.search(speaker.upload().text)
     assert len(kept(app)) == 1
 
 

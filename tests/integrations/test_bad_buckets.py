@@ -1,0 +1,95 @@
+"""Buckets that keep no recording: people are told in time, typing goes on, the cause is named."""
+
+import time
+from pathlib import Path
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from tests.pages.respondent.voice.conftest import Speaker, kept
+from tests.pages.respondent_client import box, stored
+from tests.runtime.installations import Installation
+from tests.services import free_port
+from tests.voice.bad_bucket import bad_bucket
+from tests.voice.factories import make_voice_form
+from tests.voice.s3_server import reached_at
+from webapp.integrations import audio_store
+
+NOT_KEPT = "Your recording could not be kept here just now."
+NO_ROOM = "This server has no room for recordings just now."
+# status of the bucket, its code; status of the page, its words, and those for the operator
+BUCKETS = {
+    "no bucket": (404, "NoSuchBucket", 503, NOT_KEPT, "NoSuchBucket"),
+    "wrong keys": (403, "InvalidAccessKeyId", 503, NOT_KEPT, "InvalidAccessKeyId"),
+    "away for now": (503, "SlowDown", 503, NOT_KEPT, "503"),
+    "full": (507, "XMinioStorageFull", 422, NO_ROOM, "507"),
+    "quota": (403, "QuotaExceeded", 422, NO_ROOM, "QuotaExceeded"),
+    "hangs": (None, "", 503, NOT_KEPT, "took longer than"),
+}
+
+
+def at_bucket(name: str) -> pytest.MarkDecorator:
+    """An application of its own, whose store knows the port of this test."""
+    return pytest.mark.settings(audio_store=f"s3://{name.replace(' ', '-')}")
+
+
+@pytest.mark.parametrize("what", [pytest.param(each, marks=at_bucket(each)) for each in BUCKETS])
+def test_a_bucket_that_keeps_nothing_is_told_in_time(
+    app: Flask,
+    client: FlaskClient,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    what: str,
+) -> None:
+    status, code, shown, words, cause = BUCKETS[what]
+    with bad_bucket(status, code) as port:
+        for name, value in reached_at(port).items():
+            monkeypatch.setenv(name, value)
+        with app.app_context():
+            share_token = make_voice_form().share_token
+        speaker = Speaker(client, share_token, client.get(f"/r/{share_token}"))
+
+        began = time.monotonic()
+        page = speaker.upload(answer="My words")
+        seconds = time.monotonic() - began
+
+    assert (page.status_code, words in page.text, box(page)) == (shown, True, "My words")
+    assert seconds < 10 + 5  # of a busy machine
+    assert cause in caplog.text
+    assert kept(app) == []
+    assert speaker.answer(1, box(page)).status_code == 200
+    assert stored(app) == (1, 1)
+
+
+@pytest.mark.parametrize("what", ["no bucket", "wrong keys"])
+def test_the_doctor_names_what_the_bucket_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    here = Installation(tmp_path / "data", f"sqlite:///{tmp_path}/askback.sqlite3")
+    assert here("migrate").exit_code == 0
+    with bad_bucket(*BUCKETS[what][:2]) as port:
+        for name, value in (reached_at(port) | {"AUDIO_STORE": "s3://recordings"}).items():
+            monkeypatch.setenv(name, value)
+
+        report = here("doctor")
+
+    assert report.exit_code == 1
+    assert "!!  recordings in s3://recordings: " in report.stdout
+    assert BUCKETS[what][1] in report.stdout
+
+
+@at_bucket("nobody")
+def test_a_bucket_that_nobody_serves_is_told(
+    app: Flask, client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in reached_at(free_port()).items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(audio_store, "PUT_SECONDS", 1.0)
+    with app.app_context():
+        share_token = make_voice_form().share_token
+    speaker = Speaker(client, share_token, client.get(f"/r/{share_token}"))
+
+    page = speaker.upload(answer="My words")
+
+    assert (page.status_code, NOT_KEPT in page.text, box(page)) == (503, True, "My words")
