@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from sqlalchemy import (
     CTE,
@@ -68,7 +68,7 @@ def read_due_deliveries(now: datetime) -> tuple[list[Due], list[InFlight]]:
     return _parted(read_rows(_DUE, moment=now))
 
 
-def _parted(rows: Sequence[Any]) -> tuple[list[Due], list[InFlight]]:
+def _parted(rows: Sequence[Sequence[object]]) -> tuple[list[Due], list[InFlight]]:
     due, in_flight = list[Due](), list[InFlight]()
     for state, *columns in rows:
         if state is DeliveryState.PENDING:
