@@ -15,8 +15,7 @@ from tests.races.threads import each_statement, together
 from webapp.database import utc_now
 from webapp.domain.accounts.models import Account
 from webapp.domain.respondents.answering import complete_response, withdraw_response
-from webapp.domain.responses.spending import spend_minutes as spend_share
-from webapp.domain.responses.spending import spend_model_call
+from webapp.domain.responses.spending import spend_model_call, spend_transcription
 from webapp.domain.voice.transcripts import claim, spend_minutes
 
 
@@ -64,9 +63,11 @@ def test_no_share_is_passed_by_many_at_once(app: Flask, account: Account) -> Non
     with app.app_context():
         form = make_form(account.id)
     of = {"of_form": 40, "of_server": 100, "now": utc_now()}
-    unclaimed = partial(spend_share, form.id, "a", 60_000, claimed=False, **of)
+    unclaimed = partial(spend_transcription, form.id, "a", 60_000, claimed=False, **of)
 
     assert together(app, [unclaimed] * 12).count(True) == 2
     assert together(app, [partial(spend_model_call, form.id, "a", **of)] * 12).count(True) == 4
-    claims = [partial(spend_share, form.id, who, 60_000 * 5, claimed=True, **of) for who in "bcde"]
+    claims = [
+        partial(spend_transcription, form.id, who, 60_000 * 5, claimed=True, **of) for who in "bcde"
+    ]
     assert together(app, claims * 3).count(True) == 7  # of 38 minutes that are left

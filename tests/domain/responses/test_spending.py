@@ -15,9 +15,9 @@ from webapp.domain.accounts.models import Account
 from webapp.domain.responses.spending import (
     DaySpending,
     purge_spending,
-    spend_minutes,
     spend_model_call,
     spend_other_call,
+    spend_transcription,
 )
 
 MINUTE = 60_000
@@ -34,7 +34,7 @@ def forms(app: Flask, account: Account) -> Any:
 
 
 def minutes(form: Any, address: str | None, *, claimed: bool, now: datetime = NOW) -> bool:
-    return spend_minutes(
+    return spend_transcription(
         form.id, address, MINUTE, claimed=claimed, of_form=OF_FORM, of_server=OF_SERVER, now=now
     )
 

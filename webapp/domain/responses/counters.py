@@ -32,10 +32,8 @@ from webapp.database import (
     Base,
     built_once,
     db,
-    execute_autocommit,
     insert_into,
     read_rows,
-    to_millis,
     write_transaction,
 )
 from webapp.database.prepared_statements import run
@@ -61,8 +59,8 @@ _QUESTIONS = cast(Table, QuestionCount.__table__)
 class DayCount(Base):
     """Responses completed on one UTC day; `day` counts days since the epoch.
 
-    `transcribed_ms` is the length of the recordings that an engine was given to write down,
-    `model_calls` how often a model was asked for a follow-up question.
+    transcribed_ms  length of the recordings that an engine was given to write down
+    model_calls     how often a model was asked for a follow-up question
     """
 
     __tablename__ = "day_counts"
@@ -142,21 +140,6 @@ def count_completion(connection: Connection, form_id: str, stamp: int, *, change
     run(connection, _ADD_DAY, row)
 
 
-def count_transcription(form_id: str, duration_ms: int, *, most_ms: int, now: datetime) -> bool:
-    """Add a recording to its form's UTC day; False, and nothing added, beyond `most_ms` in it.
-
-    Commits.
-    """
-    row = {"form_id": form_id, "day": to_millis(now) // DAY_MILLIS, "more": duration_ms}
-    return bool(execute_autocommit(_ADD_TRANSCRIPTION, **row, most=most_ms))
-
-
-def count_model_call(form_id: str, *, most: int, now: datetime) -> bool:
-    """Add one to its form's UTC day; False, and nothing added, beyond `most`. Commits."""
-    row = {"form_id": form_id, "day": to_millis(now) // DAY_MILLIS}
-    return bool(execute_autocommit(_ADD_MODEL_CALL, **row, most=most))
-
-
 def store_link_views(views: Mapping[str, int]) -> None:
     """Add what was gathered, by share token, in one transaction; unknown links add nothing."""
     with write_transaction():
@@ -198,23 +181,6 @@ _DAYS_OF_FORM = select(DayCount.day, DayCount.completed).where(
 _ADD_DAY = text(
     "INSERT INTO day_counts (form_id, day, completed) VALUES (:form_id, :day, :change)"
     " ON CONFLICT (form_id, day) DO UPDATE SET completed = day_counts.completed + :change"
-)
-_ADD_TRANSCRIPTION = text(
-    "INSERT INTO day_counts (form_id, day, completed, transcribed_ms)"
-    " SELECT CAST(:form_id AS VARCHAR), CAST(:day AS INTEGER), 0, CAST(:more AS BIGINT)"
-    " WHERE CAST(:more AS BIGINT) <= CAST(:most AS BIGINT)"
-    " ON CONFLICT (form_id, day) DO UPDATE"
-    " SET transcribed_ms = day_counts.transcribed_ms + excluded.transcribed_ms"
-    " WHERE day_counts.transcribed_ms + excluded.transcribed_ms <= CAST(:most AS BIGINT)"
-    " RETURNING day"
-)
-_ADD_MODEL_CALL = text(
-    "INSERT INTO day_counts (form_id, day, completed, model_calls)"
-    " SELECT CAST(:form_id AS VARCHAR), CAST(:day AS INTEGER), 0, 1"
-    " WHERE CAST(:most AS INTEGER) > 0"
-    " ON CONFLICT (form_id, day) DO UPDATE SET model_calls = day_counts.model_calls + 1"
-    " WHERE day_counts.model_calls < CAST(:most AS INTEGER)"
-    " RETURNING day"
 )
 _ADD_LINK_VIEWS = text(
     "INSERT INTO link_openings (form_id, opened)"

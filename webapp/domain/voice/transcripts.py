@@ -36,8 +36,8 @@ from webapp.database import (
     write_transaction,
 )
 from webapp.domain.forms.models import Form
-from webapp.domain.responses import spending
 from webapp.domain.responses.recordings import Recording
+from webapp.domain.responses.spending import spend_transcription
 from webapp.domain.shared.limits import SPOKEN_ANSWER_MAX_CHARS
 from webapp.domain.shared.vocabulary import TranscriptState
 
@@ -152,10 +152,10 @@ def put_back(claimed: Claimed, *, now: datetime) -> None:
 def spend_minutes(claimed: Claimed, *, of_form: int, of_server: int, now: datetime) -> bool:
     """Count an attempt to this day (UTC) before an engine gets the recording; commits.
 
-    False where the minutes are used up that it may have. That of an answer waits for the next day
-    without an attempt, any other until an answer has it.
+    False if a quota is used up: it waits without an attempt, for the next day if it is part of an
+    answer, else until it is.
     """
-    if spending.spend_minutes(
+    if spend_transcription(
         claimed.form_id,
         claimed.address_hash,
         claimed.duration_ms,

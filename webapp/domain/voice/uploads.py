@@ -160,7 +160,6 @@ def add_recording(  # noqa: PLR0913 - a value of the row each
     upload_key  made for each recorder, so that a retry is stored once
     told        the host that the page named as writing it down, "" for none; None if it names the
                 one of the form. No other host gets the recording
-    address_hash  of the network that sent it
     raises      as `check_upload`; InvalidInput `recordings_full`, `form_unreadable` (the key is
                 that of another question)
     """
@@ -171,9 +170,8 @@ def add_recording(  # noqa: PLR0913 - a value of the row each
         make_room(Upload(place.form_id, place.key_hash, address_hash, size), bounds or Bounds())
         values = {"upload_key": upload_key, "object_key": object_key, "media_type": media_type}
         measured = {"size": size, "duration_ms": duration_ms}
-        keys = {"id": new_id("att"), "told": told, "now": to_millis(now)}
-        keys["address_hash"] = address_hash
-        execute(_insert(), **place._asdict(), **values, **measured, **keys)
+        keys = {"id": new_id("att"), "told": told, "address_hash": address_hash}
+        execute(_insert(), **place._asdict(), **values, **measured, **keys, now=to_millis(now))
         if stored := find_upload(place, upload_key):
             return stored
         raise refusal(place.form_id) or _key_of_another_question()
