@@ -167,7 +167,7 @@ def _wait(
         try:
             state = read()
         finally:
-            require_access()  # afterwards: nothing is told that came after the end of the token
+            require_access()  # after the read: what is newer than the end of the token stays unsaid
         release_connections()
         return state if state.differs(before) else None
 

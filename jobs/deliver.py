@@ -38,19 +38,19 @@ log = logging.getLogger("askback.deliveries")
 
 
 class Held(NamedTuple):
-    """An attempt of this process, since a moment of the monotonic clock."""
+    """An attempt that this process makes; it began at `since` (`time.monotonic`)."""
 
     claimed: Claimed
     since: float
 
     @property
     def seconds(self) -> float:
-        """For how long it runs."""
+        """How long it has been running."""
         return time.monotonic() - self.since
 
     @property
     def share(self) -> tuple[str, Lane]:
-        """Its account and lane; whatever runs for long is slow."""
+        """Its account and lane; a long attempt counts as slow already while it runs."""
         lane = lane_of(self.claimed.duration_ms)
         if lane is Lane.QUICK:
             lane = lane_of(round(self.seconds * 1000))
@@ -93,13 +93,13 @@ class Deliverer:
         return not (self._held or self._hungry)
 
     def room(self, served: dict[str, int] | None = None) -> Room:
-        """What this process may claim at this moment."""
+        """What this process may claim now."""
         with self._changed:
             shares = [held.share for held in self._held.values()]
         return Room(self._threads, shares, served)
 
     def renew(self) -> None:
-        """Keep the leases of what runs for longer than RENEW_SECONDS. Needs a context."""
+        """Renew the leases of attempts older than RENEW_SECONDS. Needs an application context."""
         with self._changed:
             held = [each for each in self._held.values() if each.seconds >= RENEW_SECONDS]
         if held:

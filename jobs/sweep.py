@@ -24,9 +24,9 @@ log = logging.getLogger("askback.deliveries")
 
 
 def sweep_until(app: Flask, ended: threading.Event, *, threads: int) -> None:
-    """Sweep each second, also after one that failed; a long failure is logged now and then.
+    """Sweep each second, also after a failure; a long one is logged once in LOG_SECONDS.
 
-    Then only renew leases, until nothing runs.
+    At the end renew leases only, until no attempt runs.
     """
     tidy_at = logs_at = time.monotonic()
     leases = Leases()
@@ -50,8 +50,9 @@ def sweep_until(app: Flask, ended: threading.Event, *, threads: int) -> None:
 
 
 def sweep(leases: Leases, *, threads: int) -> None:
-    """Renew leases, release those of processes that are gone, and enqueue a wake-up for what is
-    due; deliver what is overdue in up to so many new threads.
+    """Renew our leases, release those of dead processes, and enqueue a wake-up for what is due.
+
+    What is overdue is delivered here, in up to `threads` new threads.
     """
     deliverer().renew()
     now = utc_now()

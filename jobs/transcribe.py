@@ -141,7 +141,7 @@ def _outcome(claimed: Claimed, config: Settings) -> Callable[..., object]:
             of_server=config.transcriber_minutes_per_day_total,
             now=utc_now(),
         ):
-            if claimed.claimed:  # strangers make those of no answer
+            if claimed.claimed:  # anyone can make others
                 log.warning("the minutes of this day are used up that an answer may have")
             return _nothing
         release_connections()  # for as long as the engine takes

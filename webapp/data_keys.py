@@ -36,7 +36,7 @@ def recording_key() -> bytes:
 
 
 def address_hash(network: str) -> str:
-    """A network address as the database keeps it: 64 hexadecimal digits, keyed."""
+    """The keyed hash that the database has of a network address: 64 hexadecimal digits."""
     return hmac.digest(_key_for(b"network addresses"), network.encode(), sha256).hex()
 
 

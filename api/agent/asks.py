@@ -64,7 +64,7 @@ def _news_within(seconds: int, before: _Seen, since: int | None) -> _Seen | None
         seen = _look(check_agent_token(now=utc_now()), before.form.id, since)
         if seen.page.next_since == since and seen.form.status == before.form.status:
             return None
-        check_agent_token(now=utc_now())  # again: it may have ended before this happened
+        check_agent_token(now=utc_now())  # again: it may have ended before the news came
         release_connections()
         return seen
 

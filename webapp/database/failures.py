@@ -64,7 +64,7 @@ def was_given_up(error: BaseException) -> bool:
 
 
 def is_in_use(error: DBAPIError) -> bool:
-    """True if others hold what the statement needs; a later attempt may succeed."""
+    """True if other transactions hold what the statement needs; a later attempt may succeed."""
     code = getattr(error.orig, "sqlite_errorcode", 0) & 0xFF
     return _state(error) in IN_USE or code in SQLITE_IN_USE
 

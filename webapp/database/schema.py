@@ -53,12 +53,12 @@ MARKS = Table(
 
 log = logging.getLogger("askback.database")
 
-UPGRADE_SECONDS = 60.0  # how long an upgrade tries to get the tables for itself
-LOCKED_SECONDS = (0.5, 3.0)  # of one try, in which people wait: the first, and the longest
-LOOK_SECONDS = 0.1  # between two looks for deadlocks
-PAUSE_SECONDS = (0.1, 1.0)  # between two tries, in which people are served
+UPGRADE_SECONDS = 60.0  # how long an upgrade tries to lock its tables
+LOCKED_SECONDS = (0.5, 3.0)  # of the first try and of the longest; requests wait meanwhile
+LOOK_SECONDS = 0.1  # between two checks for deadlocks
+PAUSE_SECONDS = (0.1, 1.0)  # between two tries; requests are served meanwhile
 ONE_AT_A_TIME = "SELECT pg_advisory_xact_lock(5716)"  # any number that nothing else locks
-# whoever has one of the tables, and waits for another one of ours
+# holds a lock on one of the tables, and waits for this transaction
 END_DEADLOCKED = text(
     "SELECT pg_terminate_backend(pid) FROM pg_locks"
     " WHERE relation = ANY (CAST(:tables AS regclass[])) AND granted"
@@ -76,15 +76,15 @@ class NewerSchema(Exception):
 
 
 class TablesInUse(Exception):
-    """Others held the tables for UPGRADE_SECONDS; nothing was changed."""
+    """Other transactions held the tables for UPGRADE_SECONDS; nothing was changed."""
 
 
 def upgrade(tell: Callable[[str], None] = log.warning) -> None:
     """Migrate the database of the current application to the newest schema: all of it or nothing.
 
     Servers of the version before may run meanwhile, and several processes may call it at once: on
-    PostgreSQL one migrates, the others wait. `tell` gets a line for each try that others stood in
-    the way of. Nothing is done to a newer schema that serves this program. Raises NewerSchema,
+    PostgreSQL one migrates, the others wait. `tell` gets a line for each try that found the tables
+    locked. Nothing is done to a newer schema that serves this program. Raises NewerSchema,
     TablesInUse, SQLAlchemyError.
     """
     found = present()
@@ -117,9 +117,9 @@ IN_USE = (
 
 
 def _upgrade_once(tables: list[str], seconds: float) -> None:
-    """One transaction, which has all tables that it changes before it changes one.
+    """One transaction, which locks all tables that it changes before it changes one.
 
-    seconds  how long it may wait for them, while others wait for it
+    seconds  how long it may wait for the locks
     """
     engine = db.engine.execution_options(**{IMMEDIATE: True})
     with engine.begin() as connection:
@@ -131,10 +131,9 @@ def _upgrade_once(tables: list[str], seconds: float) -> None:
 
 
 def _lock_tables(connection: Connection, tables: list[str], seconds: float) -> None:
-    """In one step. Transactions in a deadlock with this one are ended in its favour.
+    """In one step. Transactions in a deadlock with this one are ended; their requests run again.
 
-    Their requests do not show that: they run again. PostgreSQL would look for a deadlock after a
-    second, and might end this one.
+    PostgreSQL would look for a deadlock after a second, and might end this one.
     """
     names = ", ".join(f'"{name}"' for name in tables)
     pid = connection.scalar(text("SELECT pg_backend_pid()"))
@@ -146,13 +145,13 @@ def _lock_tables(connection: Connection, tables: list[str], seconds: float) -> N
 
 @contextmanager
 def _deadlocks_ended(**ours: object) -> Iterator[None]:
-    """On a connection of its own, as that of the lock waits."""
+    """On a connection of its own, because the one that locks is waiting."""
     engine, done = db.engine.execution_options(isolation_level="AUTOCOMMIT"), threading.Event()
 
     def watch() -> None:
         with engine.connect() as connection:
             while not done.wait(LOOK_SECONDS):
-                with suppress(DBAPIError):  # of a superuser: only another one may
+                with suppress(DBAPIError):  # only a superuser may end connections of one
                     connection.execute(END_DEADLOCKED, ours)
 
     watching = threading.Thread(target=watch)
@@ -165,9 +164,9 @@ def _deadlocks_ended(**ours: object) -> Iterator[None]:
 
 
 def _changed_tables(before: str) -> list[str]:
-    """Those that the migrations after `before` alter or drop, or that new foreign keys refer to.
+    """Tables that the migrations after `before` alter or drop, or that new foreign keys refer to.
 
-    Parents before children, as transactions of people mostly lock them.
+    Parents before children, the order in which most requests lock them.
     """
     old, new = _statements(before), _statements("heads")
     changed = {table for table in old.keys() | new.keys() if old.get(table) != new.get(table)}
@@ -178,7 +177,7 @@ def _changed_tables(before: str) -> list[str]:
 
 
 def _statements(revision: str) -> dict[str, set[str]]:
-    """What makes each table, its indexes and triggers at a revision, as SQLite writes it."""
+    """The statements of each table, its indexes and triggers at a revision, as SQLite has them."""
     found: dict[str, set[str]] = {}
     with at(revision) as scratch:
         listed = "SELECT tbl_name, sql FROM sqlite_master WHERE sql IS NOT NULL"

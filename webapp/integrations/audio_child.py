@@ -1,9 +1,8 @@
 """Opens audio: the process that `audio_inspection` asks, and the only one that imports PyAV.
 
-After its imports the process is confined for good: it reads and writes the open files of a request
-and nothing else, whatever a file makes the libraries do; names that a file holds are refused before
-that. Where the machine lacks what confines, the limits remain, of which one leaves no descriptor to
-open anything with.
+After its imports the process is confined for good: it can read and write the open files of a
+request and nothing else, whatever a file makes the libraries do. Where the machine cannot confine,
+the limits remain; one of them leaves no descriptor to open anything with.
 """
 
 import io
@@ -32,8 +31,8 @@ if TYPE_CHECKING:
 MEMORY_BYTES = 512 * 1024**2
 NICE = 5
 DESCRIPTORS = 3 + FILES_MAX  # standard streams, and the files of a request, always as many
-CPU_SECONDS = 600  # of a process that nobody ends
-SPENT_SECONDS = CPU_SECONDS // 2  # after which another takes over between two requests
+CPU_SECONDS = 600
+SPENT_SECONDS = CPU_SECONDS // 2  # then the next request gets another process
 PCM_RATE = 16000
 SAMPLE_BYTES = 2
 MAX_SECONDS = 660  # decoded; recordings are at most ten minutes
@@ -70,7 +69,7 @@ class NotPlain(Refused):
 
 
 def prepare() -> Answer:
-    """Confine this process; "lacks" names what of that this machine does not have."""
+    """Confine this process; "lacks" names what this machine does not have for that."""
     give_way(NICE)
     _limit(resource.RLIMIT_AS, MEMORY_BYTES)
     _import_all()
@@ -100,7 +99,7 @@ def _import_all() -> None:
 def answer(request: Request, files: Sequence[int]) -> Answer:
     """Of a question about the first file; what it asks for is written into the second."""
     if time.process_time() > SPENT_SECONDS:
-        os._exit(0)  # whoever asks starts another
+        os._exit(0)  # `child_process` starts another
     try:
         return _answer(str(request["question"]), str(request["demuxer"]), files)
     except MemoryError:
@@ -111,7 +110,7 @@ def answer(request: Request, files: Sequence[int]) -> Answer:
 
 
 class _File(io.RawIOBase):
-    """An open file by calls that know no path; `open` makes one that does (`fstat`)."""
+    """An open file, by calls that the filter permits; `open` would call `fstat`."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor

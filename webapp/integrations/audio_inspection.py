@@ -150,7 +150,7 @@ def _ask(question: str, path: Path, audio: AudioFormat, out: IO[bytes] | None = 
     request = {"question": question, "demuxer": audio.demuxer}
     with ExitStack() as opened:
         file = opened.enter_context(path.open("rb"))
-        files = [file.fileno(), (out or file).fileno()]  # the child takes as many every time
+        files = [file.fileno(), (out or file).fileno()]  # the child always takes two
         answer = child.call(request, files, seconds=LOOK_SECONDS)
     if "refused" in answer:
         raise (NotPlain if answer.get("sound") else NotAudio)(str(answer["refused"])[:200])
@@ -161,7 +161,7 @@ def _ask(question: str, path: Path, audio: AudioFormat, out: IO[bytes] | None = 
 def _named_failures() -> Iterator[None]:
     try:
         yield
-    except (ChildKilled, KeyError, TypeError, ValueError) as error:  # the latter: no answer of ours
+    except (ChildKilled, KeyError, TypeError, ValueError) as error:  # killed, or taken over
         raise NotAudio(str(error)) from error
     except ChildBusy as error:
         raise AudioBusy(str(error)) from error

@@ -33,9 +33,9 @@ CHUNK_BYTES = 256 * 1024  # the most that is held of an object in a folder
 PART_BYTES = 5 * 1024**2  # of an upload to a bucket: the least that S3 takes, except as the last
 RETRIES = 2  # of a request to a bucket
 RETRY_SECONDS = 10
-PUT_SECONDS = 6.0  # of a whole recording to a bucket: who spoke waits for it
-ERASE_SECONDS = 4.0  # of objects of a bucket: who spoke may wait for that, too
-# what a disk, its quota, a bucket or its server says
+PUT_SECONDS = 6.0  # of a whole recording to a bucket; the respondent waits
+ERASE_SECONDS = 4.0  # of a batch of objects of a bucket; the respondent may wait
+# in messages of a disk, its quota, a bucket or its server
 FULL = re.compile(
     rf"(?:Errno|os error) (?:{errno.ENOSPC}|{errno.EDQUOT})\b|\b507\b|StorageFull|QuotaExceeded"
 )
@@ -46,7 +46,7 @@ class AudioStoreUnavailable(Exception):
 
 
 def says_full(error: BaseException) -> bool:
-    """Whether an error, also one of another program in words, is one of a place without room."""
+    """Whether an error, perhaps the message of another program, says that there is no room."""
     return bool(FULL.search(str(error)))
 
 
@@ -198,7 +198,7 @@ class BucketStore(AudioStore):
         return S3Store.from_url(self.place, retry_config=retries)
 
     def put(self, key: str, path: Path) -> None:
-        """Given up after PUT_SECONDS; what it stores later is of no row and erased."""
+        """Given up after PUT_SECONDS; an object that is stored later has no row, and is erased."""
         import obstore
 
         self._in_time(
@@ -232,7 +232,7 @@ class BucketStore(AudioStore):
         self._in_time(ERASE_SECONDS, lambda: obstore.delete_async(self._objects, list(keys)))
 
     def _in_time(self, seconds: float, call: Callable[[], Awaitable[object]]) -> None:
-        """The bounds of obstore are those of one request."""
+        """Bounds all requests of a call together; obstore bounds each alone."""
 
         async def answered() -> None:
             async with asyncio.timeout(seconds):
@@ -281,7 +281,7 @@ def audio_store() -> AudioStore:
 
 
 def erase_noted_objects() -> int:
-    """Erase objects whose row is gone, ERASED_AT_ONCE at most; how many.
+    """Erase up to ERASED_AT_ONCE objects whose row is gone; returns how many.
 
     A key is forgotten after its object is gone: killed between the two, the next call erases again.
     Raises AudioStoreUnavailable.

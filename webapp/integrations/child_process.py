@@ -170,10 +170,7 @@ class _Turn:
 
 
 class Clients:
-    """The turns of each client among their own requests, of which some wait.
-
-    One of them at a time asks a child, beside those of others, however many they send.
-    """
+    """One turn at a time for each client; up to `most` of its requests wait."""
 
     def __init__(self, most: int = WAITING * 3 // 4, wait_seconds: float = WAIT_SECONDS) -> None:
         self._most = most
@@ -242,7 +239,7 @@ class _Running:
             raise ChildKilled(f"it took longer than {seconds:g} s") from None
         except ConnectionError:
             answer = None
-        except (ValueError, RecursionError):  # somebody took it over
+        except (ValueError, RecursionError):  # it was taken over
             raise ChildKilled("it gave no answer") from None
         if answer is None and (status := self._status()) != 0:
             raise ChildKilled(f"it ended with status {status}")

@@ -1,7 +1,8 @@
 """Leaves a Linux process nothing but its memory and its open files.
 
 Landlock opens it no path and no port. A seccomp filter refuses every call that CALLS does not name,
-with ENOSYS, for which libraries know other ways, and kills what calls as another architecture.
+with ENOSYS, for which libraries have fallbacks, and kills a process that calls as another
+architecture.
 """
 
 import ctypes
@@ -12,7 +13,7 @@ import struct
 import sys
 
 ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}  # AUDIT_ARCH_*
-# the numbers on each; those of x32 have a bit more, and are refused like all others
+# system calls by their number on each; x32 sets a further bit, so it is refused
 SECCOMP = (317, 277)
 MAPPING = {"mmap": (9, 222), "mprotect": (10, 226)}  # but not to make memory executable
 CALLS = {
@@ -30,7 +31,7 @@ NUMBER, ARCHITECTURE, THIRD_ARGUMENT = 0, 4, 32  # offsets in struct seccomp_dat
 
 
 def confine() -> list[str]:
-    """Confine this process for good; return what of that this machine lacks."""
+    """Confine this process for good; returns what this machine lacks for it."""
     if sys.platform != "linux":
         return ["Landlock", "seccomp"]
     libc = ctypes.CDLL(None)

@@ -1,6 +1,6 @@
 """Background work of a process: stores counts every second, ends expired subscriptions and
-unclaimed recordings every minute, purges every hour; in threads beside, which a store of recordings
-that does not answer delays alone, erases recordings. Several processes may do so concurrently.
+unclaimed recordings every minute, purges every hour. Recordings are erased in threads of their own,
+because their store may not answer. Several processes may do all this concurrently.
 """
 
 import logging

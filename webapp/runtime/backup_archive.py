@@ -44,7 +44,7 @@ def add_json(archive: tarfile.TarFile, name: str, content: Mapping[str, object])
 
 def recordings_in(file: Path) -> Iterator[tuple[str, IO[bytes], str]]:
     """Key, content and SHA-256 of each; the content is open for its turn. Raises BackupFailed."""
-    said = manifest_of(file).get(RECORDINGS)  # versions without recordings did not say it
+    said = manifest_of(file).get(RECORDINGS)  # older versions leave it out
     try:
         with tarfile.open(file, "r:") as archive:
             # tarfile would look through all of them for each
@@ -63,17 +63,17 @@ def recordings_in(file: Path) -> Iterator[tuple[str, IO[bytes], str]]:
 
 
 def dump_begins(file: Path) -> int:
-    """Where the dump is in the file. Raises BackupFailed."""
+    """The offset of the dump. Raises BackupFailed."""
     return _member(file, DUMP)[0]
 
 
 def manifest_of(file: Path) -> dict[str, Any]:
-    """The description. Raises BackupFailed where there is none that can be read."""
+    """The manifest. Raises BackupFailed if it is missing or damaged."""
     return read_mark(file, _member(file, MANIFEST)[1])
 
 
 def _member(file: Path, name: str) -> tuple[int, bytes]:
-    """Where a file begins, and a small one itself; found also where the tar file is cut off."""
+    """The offset of a member, and its first SMALL_BYTES; also in a tar file that is cut off."""
     with suppress(tarfile.TarError), tarfile.open(file, "r:") as archive:
         for each in archive:
             if each.name == name and each.isreg():

@@ -59,7 +59,7 @@ def read_mark(file: Path, text: str | bytes) -> dict[str, Any]:
 
 
 def check(file: Path, found: Contents) -> str:
-    """The revision of a whole backup of ours that this version can restore. Raises BackupFailed."""
+    """The revision of a backup that is whole and can be restored. Raises BackupFailed."""
     if found.revision is None:
         raise BackupFailed(f"{file} is no backup of Askback: it has no schema.")
     if (said := found.mark["revision"]) != found.revision:
@@ -86,7 +86,7 @@ def check(file: Path, found: Contents) -> str:
 
 
 def not_ours(file: Path, what: str) -> BackupFailed:
-    """For what the schema does not have: it could do more than hold data."""
+    """The refusal of what the schema does not have: it could do more than hold data."""
     return BackupFailed(f"{file} has {what}, which is not part of Askback. Nothing was restored.")
 
 

@@ -57,7 +57,7 @@ COPIED_BYTES = 1024 * 1024
 DATA = re.compile(rb'^COPY (?:\S+\.)?"?(\w+)"? \((.*)\) FROM stdin;\n$')
 END_OF_DATA = b"\\.\n"
 ENCODING = re.compile(rb"^SET client_encoding = '([\w-]+)';\n$")
-# in the list of pg_restore: what a backup of ours has besides tables
+# in the list of pg_restore: entries that every backup of ours may have
 ENTRY = re.compile(r"^\d+; \d+ \d+ ([A-Z]+(?: [A-Z]+)*) (.*)$", re.MULTILINE)
 KINDS = {"ACL", "COMMENT", "CONSTRAINT", "DEFAULT", "DEFAULT ACL", "FK CONSTRAINT", "INDEX"}
 KINDS |= {"SCHEMA", "SEQUENCE", "SEQUENCE OWNED BY", "SEQUENCE SET", "TABLE", "TABLE DATA"}
@@ -185,7 +185,7 @@ def _columns(listed: bytes) -> list[str]:
 
 
 def _check_list(url: URL, file: Path, tables: Set[str]) -> None:
-    """Raises BackupFailed where the dump lists what our schema does not have."""
+    """Raises BackupFailed if the dump has anything that our schema has not."""
     with _reading(url, file, "--list") as listed:
         entries = ENTRY.findall(listed.read().decode())
     spaces = {rest.split(" ")[0] for kind, rest in entries if kind == "TABLE"}
@@ -207,7 +207,9 @@ def _check_list(url: URL, file: Path, tables: Set[str]) -> None:
 
 def _load(url: URL, file: Path, connection: Connection) -> None:
     """Insert all rows of a dump into the empty tables of its revision."""
-    keys = connection.execute(FOREIGN_KEYS).all()  # a dump has its tables in the order of names
+    keys = connection.execute(
+        FOREIGN_KEYS
+    ).all()  # the tables of a dump are in the order of their names
     for key in keys:
         connection.execute(text(f"ALTER TABLE {key.of} DROP CONSTRAINT {key.named}"))
     quote = connection.dialect.identifier_preparer.quote
@@ -218,7 +220,7 @@ def _load(url: URL, file: Path, connection: Connection) -> None:
                 code = encoding[1].decode()
                 cursor.execute("SELECT set_config('client_encoding', %s, true)", [code])
             elif (begins := DATA.match(line)) and (name := begins[1].decode()) != VERSIONS:
-                connection.execute(delete(table(name)))  # what our migrations wrote
+                connection.execute(delete(table(name)))  # rows that migrations inserted
                 columns = ", ".join(map(quote, _columns(begins[2])))
                 with cursor.copy(f"COPY {quote(name)} ({columns}) FROM stdin") as copy:
                     for row in _data(script):
@@ -238,13 +240,13 @@ def _data(script: IO[bytes]) -> Iterator[bytes]:
 
 
 def _rows_of(url: URL, file: Path) -> AbstractContextManager[IO[bytes]]:
-    """The lines of a dump that hold its rows, as SQL."""
+    """The rows of a dump, as lines of SQL."""
     return _reading(url, file, "--data-only", "--file=-")
 
 
 @contextmanager
 def _reading(url: URL, file: Path, *options: str) -> Iterator[IO[bytes]]:
-    """What pg_restore writes of a backup, without any connection to a database.
+    """The output of pg_restore for a backup; it connects to no database.
 
     Raises BackupFailed when it cannot be read to its end.
     """

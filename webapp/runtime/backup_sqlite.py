@@ -105,7 +105,7 @@ NO_MARK = (
 
 
 def _check_objects(file: Path, revision: str) -> None:
-    """Raises BackupFailed where the file holds what our schema does not have, or has otherwise."""
+    """Raises BackupFailed if objects of the file differ from those of our schema."""
     with schema.at(revision) as scratch, _opened(file, mode="ro") as backup:
         driver = cast(sqlite3.Connection, scratch.connection.driver_connection)
         wanted, found = set(_objects(driver)), set(_objects(backup))
@@ -116,9 +116,9 @@ def _check_objects(file: Path, revision: str) -> None:
 
 
 def _objects(connection: sqlite3.Connection) -> Iterator[tuple[str, str]]:
-    """What could run or refuse something, with all that tells one from another of its name.
+    """Name and definition of what could run something or refuse rows.
 
-    Not the text of tables, which depends on the versions that made and changed them.
+    Tables by their columns: their text depends on the versions that made and changed them.
     """
     master = "SELECT type, name, tbl_name, coalesce(sql, '') FROM sqlite_master"
     for kind, name, table, sql in connection.execute(master).fetchall():
@@ -132,7 +132,7 @@ def _objects(connection: sqlite3.Connection) -> Iterator[tuple[str, str]]:
 
 
 def _computes(connection: sqlite3.Connection, index: str) -> bool:
-    """Whether an index has an expression or a condition, or refuses rows."""
+    """Whether an index has an expression or a condition, or is unique."""
     found = connection.execute("SELECT cid FROM pragma_index_xinfo(?)", [index]).fetchall()
     unique = "SELECT 1 FROM pragma_index_list((SELECT tbl_name FROM sqlite_master WHERE name = ?1))"
     refuses = connection.execute(

@@ -150,7 +150,7 @@ def _transcriber(settings: Settings) -> Finding:
 
 
 def _audio_child() -> Finding:
-    """Whether a hostile recording that took over its decoder would be left alone with itself."""
+    """Whether code in a hostile recording would be confined to the process that opens it."""
     what = "the process that opens recordings"
     try:
         lacks = unconfined()

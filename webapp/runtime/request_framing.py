@@ -16,7 +16,7 @@ CHUNKED = b"chunked"
 def refused_framing(
     version: str, fields: Collection[tuple[bytes, bytes]], authority: bytes | None = None
 ) -> HTTPStatus | None:
-    """Why the head is refused; the connection is to be closed then, unless it is None.
+    """The status of the refusal, after which the connection has to close; None: it is fine.
 
     fields     names in lower case, values without white space around them
     authority  of an absolute request target

@@ -38,7 +38,7 @@ CHUNK_LINE_BYTES = 4 * 1024  # size and extensions of a chunk
 TRAILER_BYTES = 8 * 1024  # in all
 CHUNK_LINE = re.compile(rb"([0-9A-Fa-f]{1,16})(;.*)?\r\n")
 BARE = re.compile(rb"(?<!\r)\n|\r[^\n]")
-# what waitress is given: its own expressions take minutes for some 60 KiB that do not fit these
+# checked first: waitress' own expressions take minutes for some heads of 60 KiB
 TOKEN = rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 FIRST_LINE = re.compile(TOKEN + rb" [!-~\x80-\xff]+ HTTP/1\.[01]")
 FIELD = re.compile(rb"(" + TOKEN + rb"):([\t -~\x80-\xff]*)")
@@ -76,7 +76,7 @@ class Chunks(ChunkedReceiver):  # type: ignore[misc]
     """A chunked body (RFC 9112 section 7.1), in linear time, with bounds for what is no body."""
 
     error: Error | None = None
-    line = b""  # as far as it was received
+    line = b""  # what was received of it
     trailer_bytes = 0
 
     def received(self, data: bytes) -> int:

@@ -95,7 +95,7 @@ class Streams:
         with self._lock:
             self._count -= 1
             self._held.subtract((holder, account_id))
-            self._held += Counter()  # drops whoever holds no place
+            self._held += Counter()  # drops those that hold none
 
     def take(
         self, left: Stream, connection: socket.socket, header: bytes, *, chunked: bool
@@ -223,7 +223,7 @@ class Streams:
 
     def _read_at(self, places: list[Place], to: Mapping[Place, list[Connection]]) -> None:
         def look(feed: Feed) -> tuple[Mapping[Place, News], Mapping[str, str]]:
-            """Tokens after the answers: nothing is sent that was stored after a token ended."""
+            """Tokens are read after the answers: no answer is newer than the end of a token."""
             found = feed.read(places)
             holders = {each.holder for place in found for each in to[place]}
             return found, feed.ended(holders) if holders else {}

@@ -40,7 +40,7 @@ def input_schema(model: type[BaseModel]) -> JsonSchemaValue:
 def output_schema(kind: type, *texts: str) -> JsonSchemaValue:
     """Of the structured content of its result. It is open: a client may keep it for long.
 
-    texts  names of strings that it has besides
+    texts  names of further strings in it
     """
     made = TypeAdapter(kind).json_schema(mode="serialization", schema_generator=ToolSchemaGenerator)
     schema = _portable(made, made.get("$defs", {}), describes=False)

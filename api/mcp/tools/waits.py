@@ -85,7 +85,7 @@ class Wait(NamedTuple):
 
 
 def require_responses_read() -> None:
-    """While waiting. raises Unauthenticated as soon as the token has ended"""
+    """Raises Unauthenticated once the token has ended."""
     require_mcp_scope(authenticate_for_mcp(), Scope.RESPONSES_READ)
 
 
@@ -145,7 +145,7 @@ def _waited(wait: Wait, seconds: int, limit: int) -> WaitedResponses:
         except NoSlot:
             retry = {"retryAfterMs": RETRY_SECONDS * 1000}
     page = _nothing(wait) if form is None else fitting_page(form, wait.since, limit)
-    require_responses_read()  # again: it may have ended before this happened
+    require_responses_read()  # again: it may have ended before the news came
     return cast(WaitedResponses, {**page, "timedOut": form is None, **retry})
 
 

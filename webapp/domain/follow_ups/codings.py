@@ -1,7 +1,7 @@
-"""Simple ciphers and codings that may hide a word in a question, undone.
+"""Undoes simple ciphers and codings that may hide a word in a question.
 
-Each is bounded by the length of a question. What is not undone: ciphers with a key, codes that two
-people agreed on, and what is spread over several questions.
+Not undone are ciphers with a key, codes that two people agreed on, and what is spread over several
+questions.
 """
 
 import base64
@@ -24,14 +24,12 @@ MORSE = re.compile(r"(?:(?:^|[\s/|])[.·•‧\-‐-―−]{1,6}(?=[\s/|]|$)){3,
 
 
 def shifted(word: str) -> Iterator[str]:
-    """By each number of letters, as ROT13 does, and from the end of the alphabet."""
+    """Caesar ciphers by each number of letters, and Atbash."""
     return (word.translate(shift) for shift in SHIFTS)
 
 
 def letters_of(word: str) -> set[str]:
-    """The same for the same letters in any order, so for a word read backwards, and without what
-    Pig Latin adds.
-    """
+    """Its letters in alphabetical order, with and without what Pig Latin adds."""
     return {"".join(sorted(each)) for each in (word, SUFFIX.sub("", word))}
 
 
@@ -41,7 +39,7 @@ def without_vowels(word: str) -> str:
 
 
 def decoded(text: str) -> Iterator[str]:
-    """What stands in words of hexadecimal digits, Base32 and Base64, folded."""
+    """The folded texts of words in hexadecimal digits, Base32 and Base64."""
     for found in CODED.findall(text):
         for decode in _DECODERS:
             try:
@@ -58,7 +56,7 @@ _DECODERS: tuple[Callable[[str], bytes], ...] = (
 
 
 def read_across(text: str, tokens: list[str]) -> Iterator[str]:
-    """Letters that stand apart: the first and the last of each word, and the capitals."""
+    """The first letters of all words, the last ones, and the capitals."""
     yield "".join(token[0] for token in tokens)
     yield "".join(token[-1] for token in tokens)
     yield folded("".join(char for char in text if char.isupper()))

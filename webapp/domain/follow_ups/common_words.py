@@ -283,7 +283,7 @@ def _ordinary() -> tuple[frozenset[str], frozenset[str]]:
 
 
 def forms(word: str, stem_min: int, ending_max: int = 3) -> set[str]:
-    """Beginnings of a folded word: two that are inflected forms of one word share one of them."""
+    """Beginnings of a folded word; inflected forms of one word share one."""
     bare = _ARTICLE.sub("", word)
     shortest = min(len(bare), max(stem_min, len(bare) - ending_max))
     return {bare[:length] for length in range(shortest, len(bare) + 1)}

@@ -35,7 +35,7 @@ JOINED_MAX = 40  # letters of a name
 PARTS_MAX = 12  # words that a name may be divided into
 STEM_MIN = 5  # letters that an inflected name shares with its other forms
 WORD_MIN = 3  # letters of a word that counts: "tax"
-WORD_MIN_UNLISTED = 5  # of scripts whose ordinary words no list has
+WORD_MIN_UNLISTED = 5  # the same in scripts without a list of ordinary words
 WORD_STEM_MIN = 4
 HIDDEN_MIN = 5  # letters of a word that is looked for in disguise
 HIDDEN_NAME_MIN = 4
@@ -89,7 +89,7 @@ class Text:
 
     @cached_property
     def numbers(self) -> set[str]:
-        """Each run of digits, also one that spaces, punctuation or pictures divide, or in words."""
+        """Each run of digits, also divided by spaces, punctuation or pictures, or in words."""
         written = {*NUMBER.findall(self.spaced), *NUMBER.findall(self.letters)}
         return written | spoken_numbers(self.words)
 
@@ -99,7 +99,7 @@ class Text:
 
     @cached_property
     def sure_names(self) -> set[str]:
-        """Without what only begins sentences: any word may, so that has to look like a name."""
+        """Names without words that have a capital only at the beginning of a sentence."""
         return {each.word for each in self.names if not each.begins_sentence} - self.lower_words
 
     @cached_property
@@ -124,7 +124,7 @@ class Secrets:
         self._misspelt = {each: word for word in self._hidden for each in _misspelt(word)}
 
     def used(self, tokens: Iterable[str]) -> set[str]:
-        """Those among the words, by the beginning that their inflected forms share."""
+        """The secrets among the tokens, each as the beginning that its inflected forms share."""
         return {each for word in {*tokens} if self._counts(word) for each in self._meant(word)}
 
     def _meant(self, word: str) -> set[str]:
@@ -134,7 +134,7 @@ class Secrets:
         return {*self._inside(word), *(self._misspelt[each] for each in misspelt)}
 
     def are_hidden_in(self, asked: Text) -> bool:
-        """Whether a text holds one in pieces, in other letters or in another order."""
+        """Whether one is in the text in pieces, in other letters or in another order."""
         strange = {word for word in asked.words if self._counts(word)}
         plain = {word for word in strange if forms(word, WORD_STEM_MIN) & self._forms}
         return (
@@ -200,7 +200,7 @@ def leak(
     said: Iterable[str] = (),
     before: Iterable[str] = (),
 ) -> Leak | None:
-    """What the question has from the context and not from what the respondent knows.
+    """What the question takes from the context that the respondent does not know.
 
     goal    private, too, but most questions are about it: its phrases and numbers count alone
     shown   what every respondent reads
@@ -234,8 +234,8 @@ def _has_private_run(asked: Text, private: Text, public: Text) -> bool:
     return any(run in private.spaced and run not in public.spaced for run in runs)
 
 
-def _has_private_letters(asked: Text, private: Text, public: Text, secrets: "Secrets") -> bool:
-    """Whether a run of letters is private, with at least two strange words, or read backwards."""
+def _has_private_letters(asked: Text, private: Text, public: Text, secrets: Secrets) -> bool:
+    """Whether a run of letters with two strange words, or one read backwards, is private."""
     strange = {word for word in asked.words if secrets.is_strange(word)}
     runs = {
         run
@@ -317,7 +317,7 @@ def _has_inner_capital(word: str) -> bool:
 
 
 def _misspelt(word: str) -> set[str]:
-    """The same in part for words that differ in one letter, or in the order of two."""
+    """Keys; words that differ in one letter, or in the order of two, share some."""
     if not MISSPELT_MIN <= len(word) <= JOINED_MAX:
         return set()
     return {word, *(word[:at] + word[at + 1 :] for at in range(len(word)))}

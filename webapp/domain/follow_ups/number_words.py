@@ -61,8 +61,8 @@ _SCORE, _HUNDRED, _THOUSAND = 20, 100, 1000
 
 
 def spoken_numbers(words: Iterable[str]) -> set[str]:
-    """The numbers of folded words, from COUNTED_MIN on: of each run of them what they make up
-    together ("two hundred five"), and what they are in a row ("twenty thirty-one").
+    """The numbers in folded words, from COUNTED_MIN on: each run of number words as their sum
+    ("two hundred five") and in a row ("twenty thirty-one").
     """
     found: set[str] = set()
     for values in _runs(words):
@@ -101,7 +101,7 @@ def _runs(words: Iterable[str]) -> Iterator[list[float]]:
 
 
 def _values(word: str) -> list[float]:
-    """Of the parts that the whole word is made of; [] if there is another part."""
+    """The values of the parts of a word; [] if one is no number word."""
     if word.isdecimal() and word.isascii() and len(word) < RUN_MAX:
         return [float(word)]
     if word in _VALUES:

@@ -15,7 +15,7 @@ BREAK = re.compile(
 
 
 def prose(text: str, *, items: int) -> list[str]:
-    """The words of a folded text without its lists of so many items or more.
+    """The words of a folded text without its lists of `items` or more.
 
     An item is a short piece without an ordinary word, a piece that repeats half of the one before
     or after it, or one of several words in a row of which none is ordinary.
@@ -32,7 +32,7 @@ def prose(text: str, *, items: int) -> list[str]:
 
 
 def _listed(pieces: list[list[str]], items: int, ordinary: set[str]) -> list[bool]:
-    """Of each piece whether it is part of a list, or at one end of it."""
+    """For each piece whether it is part of a list, or next to one and short."""
     sets = [set(piece) for piece in pieces]
     alike = [_are_alike(one, other) for one, other in zip(sets, sets[1:], strict=False)]
     listed = [
@@ -76,7 +76,7 @@ def _are_alike(one: set[str], other: set[str]) -> bool:
 
 
 def _without_rows(sentence: str, row_min: int, ordinary: set[str]) -> Iterator[str]:
-    """What stands between blanks is one word in a row, as 1.250.000 is."""
+    """Without rows of words that are not ordinary; 1.250.000 counts as one word."""
     chunks = [words(chunk) for chunk in sentence.split()]
     marks = [
         not any(word in ordinary or UNSPACED_LETTERS.search(word) for word in chunk)

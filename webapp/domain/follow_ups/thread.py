@@ -65,7 +65,7 @@ class Thread(NamedTuple):
     language   tag of the form's language, "" to recognise it by its questions
     seed       the same for the same session and question: chooses among phrasings
     written    those of `questions` that a model wrote
-    hints      what stands below the questions of the form
+    hints      the explanations below the questions of the form
     """
 
     mode: FollowUpMode

@@ -123,7 +123,7 @@ def _require_uploaded(state: SessionState, answer: NewAnswer) -> None:
 
 
 def recording_gone() -> InvalidInput:
-    """The refusal of a recording that is not there, most often because it waited for too long."""
+    """The refusal of a recording that is not there, mostly because it waited too long."""
     return InvalidInput(
         PageCode.RECORDING_UNKNOWN,
         Phrase("We are sorry: your recording is not on the server any more."),

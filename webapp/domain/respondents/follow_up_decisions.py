@@ -78,9 +78,8 @@ def claim_decision(
     """What a model is to decide. None if nothing is to be asked, somebody else decides, or it is
     decided: by the rules where no call is left. Commits.
 
-    count_call  counts a call, unless none is left of this day: in transactions of its own. All
-                claims of a form wait for its row, and on PostgreSQL not for as long as a busy
-                process takes from one statement to the next
+    count_call  counts a call unless none is left today; in transactions of its own, because all
+                claims of a form wait for the row that it changes
     """
     if about.ruled.reason in HARD_STOPS or _asked_again(about):
         return None

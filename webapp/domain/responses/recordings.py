@@ -129,7 +129,7 @@ def attachments_of(answers: Iterable[GivenAnswer]) -> dict[str, AttachmentRow]:
 
 
 def claimed_bytes(deleted: Iterable[Row[int, str | None]]) -> int:
-    """What recordings took of their form's `answer_bytes`; rows of their size and answer."""
+    """The bytes of `answer_bytes` that deleted recordings took; rows with `size`, `answer_id`."""
     return sum(row.size for row in deleted if row.answer_id)
 
 

@@ -41,7 +41,7 @@ class Backlog(NamedTuple):
 
 
 def purge_unclaimed(now: datetime) -> Iterator[int]:
-    """Delete recordings that no answer claimed for an hour; yields how many at a time."""
+    """Delete recordings that no answer claimed for an hour; yields how many, batch by batch."""
     before = now - timedelta(seconds=UNCLAIMED_KEPT_SECONDS)
     which = and_(Recording.answer_id.is_(None), Recording.created_at < before)
     return delete_in_batches(_RECORDINGS, which)

@@ -1,6 +1,6 @@
-"""Room for uploads: the oldest that no answer has claimed go before anybody is refused.
+"""Room for uploads: the oldest unclaimed recordings are deleted before an upload is refused.
 
-Session keys are free, so unclaimed recordings are bounded by network address and by form, too.
+Anyone can make session keys, so unclaimed recordings are bounded by address and by form, too.
 """
 
 import time
@@ -32,21 +32,21 @@ from webapp.domain.shared.limits import (
     UNCLAIMED_FORM_PERCENT,
 )
 
-TRIES = 20  # where answers hold what could go
+TRIES = 20  # while answers hold what could be deleted
 TRY_SECONDS = 0.05
 FULL_FORM = Phrase("This form has no room for more recordings.")
 FULL_SESSION = Phrase("There is no room for more recordings in this response.")
 
 
 class Bounds(NamedTuple):
-    """Bytes of all that one form keeps, and of the unclaimed recordings of one address."""
+    """Bytes that one form keeps in all, and that unclaimed recordings of one address take."""
 
     form: int = FORM_BYTES_MAX
     address: int = UNCLAIMED_BYTES_MAX
 
 
 class Upload(NamedTuple):
-    """What needs room; `size` in bytes."""
+    """A recording that needs room; `size` in bytes."""
 
     form_id: str
     key_hash: str
@@ -55,17 +55,16 @@ class Upload(NamedTuple):
 
 
 def may_have_room(share_token: str, size: int, bounds: Bounds) -> bool:
-    """False where a form has no room for a recording of this size, whatever may go for it."""
+    """False if the form has no room for a recording of this size, even with nothing unclaimed."""
     found = read_rows(_FILLED_BY_LINK, share_token=share_token)
     return not found or size <= _unclaimed_max(found[0].answer_bytes, bounds)
 
 
 def make_room(upload: Upload, bounds: Bounds) -> None:
-    """Delete unclaimed recordings until there is room for the row of one more.
+    """Delete unclaimed recordings until there is room for one more; the caller commits.
 
-    Those of the same session, of the same address, and of the form, where the address that has
-    most of them gives way. Uploads at the same moment wait for each other: each counts the others.
-    The caller commits.
+    First of the session, then of the address, then of the form, there of the address with most of
+    them. Concurrent uploads wait for each other.
 
     raises  InvalidInput `recordings_full`
     """
@@ -79,8 +78,11 @@ def make_room(upload: Upload, bounds: Bounds) -> None:
 
 
 class _Scope(NamedTuple):
-    """Recordings that share a bound: how much they take, and how many are unclaimed; of these those
-    that may go, in their order.
+    """Recordings that share a bound.
+
+    taken      their bytes
+    unclaimed  how many no answer has
+    free       those of them that are not locked, the first to be deleted first
     """
 
     taken: Select[int]
@@ -114,7 +116,7 @@ def _shrink(scope: _Scope, most: int, full: Phrase, named: dict[str, str | int |
 
 
 def _unclaimed_max(answer_bytes: int, bounds: Bounds) -> int:
-    """How much the unclaimed recordings of a form may take; the rest of it is for words."""
+    """The bytes that unclaimed recordings of a form may take; the rest is for answers."""
     left = bounds.form * FORM_TOLD_PERCENT // 100 - answer_bytes
     return min(left, bounds.form * UNCLAIMED_FORM_PERCENT // 100)
 
@@ -126,7 +128,7 @@ _IS_FREE = _R.answer_id.is_(None)
 
 
 def _scope(name: str, *, claimed: bool = False) -> _Scope:
-    """The recordings that have the same value in this column; `claimed` ones count, too."""
+    """The recordings with the same value in this column; with `claimed`, those count, too."""
     ours = _R[name] == bindparam(name)
     shares = (
         select(_R.id, func.sum(_COUNTED).over(partition_by=_R.address_hash).label("share"))
@@ -152,7 +154,7 @@ _OF_FORM = _scope("form_id")
 _DELETE = delete(Recording).where(among(Recording.id, "gone"), Recording.answer_id.is_(None))
 _FILLED = select(Form.answer_bytes).where(Form.id == bindparam("form_id"))
 _FILLED_BY_LINK = select(Form.answer_bytes).where(shared_form(bindparam("share_token")))
-# in this order; a session may have no row yet that could be locked
+# in this order; advisory locks, as a session may have no row yet
 _LOCK = select(
     *(
         func.pg_advisory_xact_lock(func.hashtextextended(bindparam(name, type_=String), number))

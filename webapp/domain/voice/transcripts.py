@@ -2,9 +2,9 @@
 
 The row says it: `next_at` is when the next step is due, null when none is left. A recording that
 waits is looked at and, where its page named an engine, written down: once an answer has it, or in
-one attempt while its page asks for the words, of which `next_at` is the moment then. After that a
-step is left if an answer has the recording (webapp/domain/voice/late_transcripts.py), or may come
-to have it without its words.
+one attempt while its page asks for the words; `next_at` is then when it asked. After that a step is
+left if an answer has the recording (webapp/domain/voice/late_transcripts.py), or could still claim
+it without its words.
 """
 
 import re
@@ -44,7 +44,7 @@ from webapp.domain.shared.vocabulary import TranscriptState
 LEASE_SECONDS = 60  # of an attempt, renewed while it lasts
 RETRY_SECONDS = (30, 300)  # after the first attempt and the second
 MAX_ATTEMPTS = len(RETRY_SECONDS) + 1
-ASKED_SECONDS = 10  # of a page, from when it asks: its script does so for eight
+ASKED_SECONDS = 10  # how long a page counts as asking; its script asks for eight
 LOOKED_AT = 64  # rows of one sweep
 UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
@@ -85,7 +85,7 @@ class Step(NamedTuple):
 def ask_for_words(recording_id: str, *, now: datetime) -> bool:
     """Have an unclaimed recording written down for the page that asks; commits.
 
-    False where that is done already, or an attempt was made: the next is that of an answer.
+    False if it is under way already, or an attempt was made: the next one is made for an answer.
     """
     return bool(execute_autocommit(_ASK, row=recording_id, moment=now))
 

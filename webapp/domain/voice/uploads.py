@@ -131,7 +131,7 @@ def find_recording(share_token: str, session_key: str, recording_id: str) -> Rec
 def prepare_room(
     place: UploadPlace, size: int, *, address_hash: str | None, bounds: Bounds
 ) -> None:
-    """Make room before the object is stored; `add_recording` looks again. As `make_room`."""
+    """`make_room` before the object is stored; `add_recording` does it again. Commits."""
     with write_transaction():
         make_room(Upload(place.form_id, place.key_hash, address_hash, size), bounds)
 

@@ -52,8 +52,8 @@ TOO_LARGE = Phrase(
 )
 NO_ROOM = Phrase("This server has no room for recordings just now.")
 NOT_READ = Phrase("We can’t reach the recordings right now.")
-# one upload of each network address, which delays those of others by one look, and is all that it
-# may store in this process beyond its bounds
+# One upload at a time of each network address: it delays others by one look, and stores one
+# recording beyond its bounds at most.
 _AT_ONCE = Clients()
 # of what the server does not even read
 WORDS_IN_BROWSER = Phrase(
@@ -120,13 +120,13 @@ def _store(visit: Visit, posted: FormData, place: UploadPlace, at: Place, file: 
 
 
 def upload_bounds() -> Bounds:
-    """Those of unclaimed recordings."""
+    """The bounds of the settings."""
     return Bounds(settings().limit_form_bytes, settings().audio_unclaimed_bytes)
 
 
 def _erase(*keys: str) -> None:
     """Erase objects without a row, and those of the rows that made room."""
-    with suppress(AudioStoreUnavailable):  # they go later then
+    with suppress(AudioStoreUnavailable):  # they are erased later then
         if keys:
             audio_store().delete(keys)
         erase_noted_objects()
@@ -177,7 +177,7 @@ def _inspect(path: Path) -> tuple[AudioFormat, int]:
 
 
 def no_room() -> InvalidInput:
-    """There is no place for any recording."""
+    """The refusal while there is no room for any recording."""
     return _refused(
         PageCode.RECORDING_NO_ROOM,
         NO_ROOM,
@@ -186,7 +186,7 @@ def no_room() -> InvalidInput:
 
 
 def not_kept() -> InvalidInput:
-    """This recording found no place, for a reason that may pass."""
+    """The refusal of this recording, for a reason that may pass."""
     return _refused(
         PageCode.RECORDING_NO_ROOM,
         Phrase("Your recording could not be kept here just now."),

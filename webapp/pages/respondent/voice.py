@@ -61,7 +61,7 @@ _limit_looks = limiter.shared_limit(
 
 @bp.url_value_preprocessor
 def require_room(endpoint: str | None, values: dict[str, Any] | None) -> None:
-    """Refuse a recording for which its form has no room before anything of the body is read."""
+    """Refuse a recording that the form has no room for before its body is read."""
     if endpoint != "voice.upload" or not values:
         return
     size = (request.content_length or 0) - ANSWER_BODY_MAX_BYTES
@@ -148,9 +148,7 @@ def away(error: Exception) -> Response:
 
 @bp.errorhandler(RequestEntityTooLarge)
 def too_large(error: RequestEntityTooLarge) -> Response:
-    """Beyond what the server reads of a request, or than its disk or form takes: nothing of it is
-    known.
-    """
+    """More than the server reads of a request, or than its disk or the form takes: all is lost."""
     reason = TOO_LARGE if audio_store().has_room(0) else NO_ROOM
     if error.description == FULL_FORM:
         reason = FULL_FORM

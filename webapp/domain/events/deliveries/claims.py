@@ -41,9 +41,9 @@ from webapp.domain.events.models import CallbackEndpoint, EventDelivery, EventSu
 from webapp.domain.forms.models import Form
 from webapp.domain.shared.vocabulary import DeliveryKind, DeliveryState, ErrorProfile
 
-LEASE_SECONDS = 30  # by the clock of whoever took it
-SILENT_LOOKS = 5  # at a lease, one a second: then whoever holds it is gone
-UNRENEWED_LOOKS = LEASE_SECONDS  # where it never renews: before revision 0022 of the schema
+LEASE_SECONDS = 30  # by the clock of the process that took it
+SILENT_LOOKS = 5  # one a second; if the lease is the same in all of them, its process is dead
+UNRENEWED_LOOKS = LEASE_SECONDS  # for processes that never renew: before revision 0022
 ADVISORY_LOCK = 0x61736B64  # a number of our own; PostgreSQL holds it during a claim
 
 CursorOf = Callable[[str, int], str]  # of the id of a form and a position in milliseconds
@@ -53,8 +53,7 @@ class Claimed(NamedTuple):
     """A delivery that the caller is to attempt before its lease ends.
 
     attempts  this one included
-    secret    sealed, as is `previous_secret`, which signs beside it until `previous_until`
-    duration_ms  how long the endpoint takes, as `CallbackEndpoint` has it
+    secret    sealed, as is `previous_secret`, which signs, too, until `previous_until`
     """
 
     id: str
@@ -123,13 +122,13 @@ def claim(limit: int, room: Room, *, cursor_of: CursorOf, now: datetime) -> list
 
 
 def read_due(limit: int, room: Room, *, now: datetime) -> list[Due]:
-    """What could be claimed at this moment."""
+    """What could be claimed now."""
     return room.choose(limit, *read_due_deliveries(now))
 
 
 @tried_again
 def renew(held: Iterable[Claimed], *, now: datetime) -> None:
-    """Say that these attempts are still under way; commits. What is locked is about to end."""
+    """Renew the leases of these attempts; commits. Rows that are locked are being settled."""
     attempts = {each.id: each.attempts for each in held}
     until = now + timedelta(seconds=LEASE_SECONDS)
     with core_transaction() as connection:
@@ -140,7 +139,7 @@ def renew(held: Iterable[Claimed], *, now: datetime) -> None:
 
 
 class Lease(NamedTuple):
-    """One at a moment; it changes as long as its process lives."""
+    """A lease as it was at one look; it changes as long as its process lives."""
 
     id: str
     attempts: int
@@ -148,20 +147,19 @@ class Lease(NamedTuple):
 
 
 class Leases:
-    """Those of all processes, as one of them sees them: in how many looks each was the same.
+    """The leases of all processes, and in how many looks of this one each was the same.
 
-    Looks are counted, not seconds: clocks of machines differ, and whoever looks may have been
-    paused, or cut off from the database, as those who are looked at.
+    Looks are counted, not seconds: clocks of machines differ, and this process, too, may have been
+    paused or cut off from the database.
     """
 
     def __init__(self) -> None:
         self._looks: dict[Lease, int] = {}
 
     def look(self, *, now: datetime) -> None:
-        """Make deliveries due again, by the schedule, whose process is gone; commits. To be called
-        each second.
+        """Make deliveries of dead processes due again, by the schedule; commits. Call each second.
 
-        Those that had their last attempt are abandoned: it may be what stops whoever delivers them.
+        Those that had their last attempt are abandoned: it may be what kills the processes.
         """
         found = [Lease._make(row) for row in read_rows(_LEASES)]
         self._looks = {each: self._looks.get(each, -1) + 1 for each in found}

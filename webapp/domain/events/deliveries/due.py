@@ -47,7 +47,7 @@ class Due(NamedTuple):
 
 
 class InFlight(NamedTuple):
-    """A delivery that is leased to an attempt, of any process."""
+    """A delivery that is leased to an attempt of any process."""
 
     account_id: str
     endpoint_id: str
@@ -55,7 +55,7 @@ class InFlight(NamedTuple):
 
 
 def due_deliveries(connection: Connection, now: datetime) -> tuple[list[Due], list[InFlight]]:
-    """Of each subscription the oldest AT_ONCE_PER_ENDPOINT, and what is in flight.
+    """The oldest AT_ONCE_PER_ENDPOINT of each subscription, and what is in flight.
 
     Left out are subscriptions that are suspended or have expired, forms in the trash, disabled
     accounts, and endpoints that rest.

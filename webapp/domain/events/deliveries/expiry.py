@@ -1,4 +1,4 @@
-"""Queues that grew too long, waits that are too long, and rows that were settled long ago."""
+"""Bounds of queues and of waits, and the purge of settled rows."""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
@@ -19,7 +19,6 @@ from webapp.domain.shared.vocabulary import DeliveryState
 
 MAX_PENDING = 10_000  # deliveries of one subscription
 KEPT_DAYS = 30  # after it was settled
-
 FIRST_WAIT = timedelta(milliseconds=2 * WORDS_MILLIS)  # the clocks of machines differ
 
 _D, _S, _E = EventDelivery, EventSubscription, CallbackEndpoint
@@ -51,7 +50,7 @@ def _abandon_oldest(subscription_id: str, kept: int, now: datetime) -> int:
 
 @tried_again
 def bound_waits(*, now: datetime) -> None:
-    """Shorten what waits for longer than it may, because a clock was ahead meanwhile; commits."""
+    """Shorten waits that exceed the longest delay, because a clock was ahead; commits."""
     latest = {"first": now + FIRST_WAIT, "later": now + LONGEST_RETRY, "rest": now + LONGEST_REST}
     if read_rows(_WAIT_TOO_LONG, **latest):
         with write_transaction():

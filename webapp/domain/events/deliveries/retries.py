@@ -13,7 +13,7 @@ RETRY_AFTER_SECONDS = (1, 3600)  # the least and the most that a receiver may as
 OPEN_AFTER_FAILURES = 5  # in a row: the circuit breaker of the endpoint opens
 PROBE_SECONDS = 60  # until its first probe; doubled with each that fails
 PROBE_SECONDS_MAX = 900
-# beyond these, a clock was ahead when the moment was written
+# a later moment was written while a clock was ahead
 LONGEST_RETRY = timedelta(seconds=max(RETRY_SECONDS) * (1 + JITTER))
 LONGEST_REST = timedelta(seconds=max(*RETRY_AFTER_SECONDS, PROBE_SECONDS_MAX))
 _DIGITS = re.compile(r"-?[0-9]{1,12}")

@@ -177,8 +177,9 @@ def _note_endpoint(
     asked: timedelta | None,
     now: datetime,
 ) -> None:
-    """Close the breaker, count the failure, or leave both: 410 and 413 are clear answers. Of one
-    that is quick, as it was, nothing is written.
+    """Store the duration unless it was and is quick; then close the breaker or count the failure.
+
+    410 and 413 do neither: they are clear answers.
     """
     row = {"endpoint": claimed.endpoint_id}
     if {Lane.QUICK} != {lane_of(claimed.duration_ms), lane_of(result.duration_ms)}:

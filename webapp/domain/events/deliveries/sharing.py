@@ -1,8 +1,8 @@
-"""Who is served next, and who waits: many accounts share few places.
+"""Which due deliveries are sent next: accounts share the places for sending.
 
-There are the places of a process, those of them that slow and new endpoints may take, and those at
-a host. One rule holds for each: an account takes at most as many as it leaves free. Places go round
-by account, then by endpoint: least in flight first, then least recently served.
+A process has places, of which slow and new endpoints may take a part, and so has each host. One
+rule holds for all three: an account takes at most as many as it leaves free. Accounts take turns,
+then endpoints: least in flight first, then least recently served.
 """
 
 import time
@@ -15,13 +15,13 @@ from heapq import heapify, heappop, heappush
 from webapp.domain.events.deliveries.due import AT_ONCE_PER_ENDPOINT, Due, InFlight
 from webapp.domain.events.deliveries.retries import OPEN_AFTER_FAILURES
 
-AT_ONCE_PER_HOST = 8  # host name and port; an account that has none there gets one beyond
+AT_ONCE_PER_HOST = 8  # host name and port; an account with none there gets one more
 SLOW_MS = 1000
-KEPT_TURNS = 10_000  # accounts and endpoints of which a process knows when they were served
+KEPT_TURNS = 10_000  # accounts and endpoints whose last turn a process remembers
 
 
 class Lane(Enum):
-    """Of endpoints: those of one kind share the places of a process divided by the value."""
+    """Kinds of endpoints; each may take the places of a process divided by its value."""
 
     QUICK = 1
     SLOW = 2
@@ -29,17 +29,17 @@ class Lane(Enum):
 
 
 def lane_of(duration_ms: int | None) -> Lane:
-    """That of an endpoint of this duration; None: unknown."""
+    """The lane of an endpoint with this duration; None: unknown."""
     if duration_ms is None:
         return Lane.NEW
     return Lane.SLOW if duration_ms >= SLOW_MS else Lane.QUICK
 
 
 class Room:
-    """What a process may claim at this moment.
+    """What a process may claim now.
 
     running  account and lane of each attempt of this process
-    served   when accounts and endpoints were served last; is kept up to date
+    served   when accounts and endpoints were served last; updated here
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class Room:
         self._served = {} if served is None else served
 
     def choose(self, limit: int, due: Iterable[Due], in_flight: Iterable[InFlight]) -> list[Due]:
-        """Up to `limit` of those that are due, beside what is in flight in all processes."""
+        """Up to `limit` due deliveries, given what is in flight in all processes."""
         for sent in in_flight:
             self._count(sent.account_id, sent.endpoint_id, sent.host)
         queue = [(self._turn(each), each) for each in due]
@@ -110,7 +110,7 @@ class Room:
 
 
 class _Shares:
-    """So many places, and who takes them; each account may have `least`, even beyond them."""
+    """Places, and who takes them; an account always gets `least`, even if none is free."""
 
     def __init__(self, places: int, *, least: int = 0) -> None:
         self._free, self._least = places, least

@@ -12,8 +12,7 @@ from webapp.wire.timestamps import wire_time
 QUOTE, TWO_QUOTES = '"', '""'
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # spreadsheets take the file for UTF-8 by it
 PERSON_COLUMNS = ("person", "name", "status", "started_at", "finished_at", "looks_automated")
-# What a spreadsheet could read as the beginning of a formula, in the form of NFKC: wide, small and
-# raised signs become these.
+# Begin a formula; NFKC makes these of wide, small and raised signs.
 FORMULA_SIGNS = frozenset("=+-@\N{MINUS SIGN}")
 IGNORED = "CZM"  # general categories: controls and formats, separators, marks
 # A sign before a number is none: its calculation is the number.
@@ -36,7 +35,7 @@ def cell(text: str) -> str:
 
 
 def _begins_formula(text: str) -> bool:
-    """After a tab or return, or whatever a spreadsheet may ignore."""
+    """Also after a tab, a return or characters that a spreadsheet ignores."""
     first = next((char for char in text if unicodedata.category(char)[0] not in IGNORED), "")
     return normalized("NFKC", first)[:1] in FORMULA_SIGNS or text[:1] in {"\t", "\r"}
 
