@@ -207,9 +207,7 @@ def _check_list(url: URL, file: Path, tables: Set[str]) -> None:
 
 def _load(url: URL, file: Path, connection: Connection) -> None:
     """Insert all rows of a dump into the empty tables of its revision."""
-    keys = connection.execute(
-        FOREIGN_KEYS
-    ).all()  # the tables of a dump are in the order of their names
+    keys = connection.execute(FOREIGN_KEYS).all()  # a dump has its tables in the order of names
     for key in keys:
         connection.execute(text(f"ALTER TABLE {key.of} DROP CONSTRAINT {key.named}"))
     quote = connection.dialect.identifier_preparer.quote

@@ -78,7 +78,7 @@ class FollowUpSettings(LimitSettings):
     llm_calls_per_day: Annotated[int, whole_number(1, 1_000_000)] = Field(
         5000,
         description="Calls of the model for one form in one day (UTC); after them the rules "
-        "write its follow-up questions. One client address may use a tenth, at all forms together",
+        "write its follow-up questions. One client address may use a tenth of it at all forms",
     )
     llm_calls_per_day_total: Annotated[int, whole_number(1, 100_000_000)] = Field(
         50_000,

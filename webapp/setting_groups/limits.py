@@ -58,8 +58,8 @@ class LimitSettings(BaseSettings):
         1024**3,
         description="Bytes of answers that one form keeps, corrected ones included, each with "
         "the text of its question and its recording; withdrawing gives them back. Unclaimed "
-        "recordings take a quarter at most. From 80 % on its creator is told and people are told "
-        "to type, also where `WRITE_LIMITS` is off",
+        "recordings take a quarter at most. From 80 % on its creator is told, and people are told "
+        "to type, also if `WRITE_LIMITS` is off",
     )
     limit_sign_in_account: Rate = Field(
         "5/minute;20/hour",

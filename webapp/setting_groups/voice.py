@@ -44,9 +44,8 @@ class VoiceSettings(FollowUpSettings):
     )
     audio_unclaimed_bytes: Annotated[int, whole_number(25 * 1024**2, 1024**5)] = Field(
         100 * 1024**2,
-        description="Bytes of recordings, each counted as 64 KiB at least, that one network "
-        "address may have uploaded and not made part of an answer: where one more finds no room, "
-        "the oldest of them are erased",
+        description="Bytes of recordings without an answer, each counted as 64 KiB at least, that "
+        "one network address may have; for one more the oldest of them are erased",
     )
     transcriber: Annotated[str, choice(NOBODY, OPENAI, WHISPER)] = Field(
         NOBODY,
@@ -78,8 +77,8 @@ class VoiceSettings(FollowUpSettings):
     transcriber_minutes_per_day: Annotated[int, whole_number(1, 100_000)] = Field(
         600,
         description="Minutes of recordings of one form that are written down in one day (UTC), "
-        "each attempt counted; the others wait for the next day. Those that no answer has yet may "
-        "use a quarter, of one client address a twentieth, and answers of one address half",
+        "each attempt counted; the others wait for the next day. Those without an answer may use "
+        "a quarter, of one client address a twentieth; answers of one address may use half",
     )
     transcriber_minutes_per_day_total: Annotated[int, whole_number(1, 10_000_000)] = Field(
         6000,
