@@ -30,7 +30,7 @@ ASKED = (
     "exchange of an OAuth code",
     "somebody speaks in a recording",
     "bytes of a recording",
-    "a stranger may spend",
+    "quotas of transcription and model calls",
     "erasing of recordings",
     "told of spoken answers and of follow-up questions",
     "share page",

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from subprocess import PIPE
 from typing import IO, Any, NamedTuple, cast
 from urllib.parse import urlencode
@@ -18,29 +17,25 @@ from sqlalchemy import select, update
 
 from tests.bench.servers import answers, started
 from tests.bench.work import answered
-from tests.command import DATA_KEYS
 from tests.databases import both_empty_databases
 from tests.event_factories import make_delivery
 from tests.factories import make_account, make_form
 from tests.jobs.receiving import subscribe
+from tests.jobs.test_processes import POSTGRESQL, all_delivered, beside, variables
 from tests.proof.killing import Target
 from tests.services import free_port, wait_until
-from webapp.app import create_app
-from webapp.config import Settings
-from webapp.config_readers import data_keys
-from webapp.database import db, schema
-from webapp.domain.events.models import CallbackEndpoint, EventDelivery
+from webapp.database import db
+from webapp.domain.events.models import CallbackEndpoint
 from webapp.domain.events.outbox import event_id_of
 from webapp.domain.responses.models import ResponseSession
 from webapp.domain.shared.secrets import token_hash
-from webapp.domain.shared.vocabulary import DeliveryState
 
-SECRET = "kX3vQ9wLz7Bn2Rt5Yh8Mj4Gf6Pd1Sc0Ae"
 HOSTILE = ("slow", "turns_slow", "late_gone", "gone", "reset", "drip", "headers")
 EVENTS = 70
 PAUSE_SECONDS = 0.3
 P95_SECONDS = 5.0
-POSTGRESQL = pytest.mark.parametrize("empty_database_url", ["postgresql"], indirect=True)
+
+__all__ = ["beside", "variables"]
 
 
 class Got(NamedTuple):
@@ -63,7 +58,7 @@ class Receivers:
         return f"http://127.0.1.{host}:{port}/{manner}/{host}"
 
     @property
-    def origins(self) -> str:
+    def origin(self) -> str:
         ports = (self.port, self.dead_port)
         return ",".join(f"http://127.0.1.{host}:{port}" for host in range(255) for port in ports)
 
@@ -78,7 +73,7 @@ class Receivers:
 
 
 @pytest.fixture
-def receivers() -> Iterator[Receivers]:
+def place() -> Iterator[Receivers]:
     with ExitStack() as stack:
         listener = stack.enter_context(socket.create_server(("0.0.0.0", 0), backlog=0))  # noqa: S104
         found = Receivers(free_port(), listener.getsockname()[1])
@@ -102,7 +97,7 @@ def listens(port: int) -> bool:
 
 
 @dataclass
-class Place:
+class Installation:
     """An installation: an application of this process on its database, and its address."""
 
     app: Flask
@@ -162,53 +157,27 @@ class Place:
 
 @contextmanager
 def installed(
-    database_url: str, redis_url: str | None, receivers: Receivers, folder: Path, workers: int = 2
-) -> Iterator[Place]:
+    app: Flask, variables: dict[str, str], receivers: Receivers, workers: int = 2
+) -> Iterator[Installation]:
     """`askback run` without a Redis, else `askback web` and so many `askback worker`."""
     port = free_port()
-    variables = {
-        "DATABASE_URL": database_url,
-        "SECRET_KEY": SECRET,
-        "DATA_KEYS": DATA_KEYS,
-        "PUBLIC_URL": f"http://127.0.0.1:{port}",
-        "PORT": str(port),
-        "ASKBACK_DATA": str(folder),
-        "MCP_EVENTS_CALLBACK_ALLOWLIST": receivers.origins,
-        "LIMIT_ANSWER_ADDRESS": "1000000/minute",
-    } | ({"REDIS_URL": redis_url} if redis_url else {})
-    app = create_app(
-        Settings(
-            public_url=variables["PUBLIC_URL"],
-            database_url=database_url,
-            secret_key=SECRET,
-            data_keys=data_keys(DATA_KEYS),
-            data_folder=folder,
-        )
-    )
-    with app.app_context():
-        schema.upgrade()
-    commands = ["web", *["worker"] * workers] if redis_url else ["run"]
+    variables |= {"PUBLIC_URL": f"http://127.0.0.1:{port}", "PORT": str(port)}
+    commands = ["web", *["worker"] * workers] if "REDIS_URL" in variables else ["run"]
     with ExitStack() as stack:
-        stack.callback(dispose, app)
         for command in commands:
             process = stack.enter_context(started("webapp", command, **variables))
             stack.callback(process.kill)  # else it finishes what it sends
         wait_until(lambda: answers(port), "starting the server")
-        yield Place(app, port, variables, receivers)
-
-
-def dispose(app: Flask) -> None:
-    with app.app_context():
-        db.engine.dispose()
+        yield Installation(app, port, variables, receivers)
 
 
 @pytest.fixture
-def place(
-    empty_database_url: str, receivers: Receivers, tmp_path: Path, request: pytest.FixtureRequest
-) -> Iterator[Place]:
-    is_embedded = empty_database_url.startswith("sqlite")
-    redis_url = None if is_embedded else request.getfixturevalue("redis_url")
-    with installed(empty_database_url, redis_url, receivers, tmp_path) as found:
+def installation(
+    beside: Flask, variables: dict[str, str], place: Receivers, request: pytest.FixtureRequest
+) -> Iterator[Installation]:
+    if not variables["DATABASE_URL"].startswith("sqlite"):
+        variables["REDIS_URL"] = request.getfixturevalue("redis_url")
+    with installed(beside, variables, place) as found:
         yield found
 
 
@@ -228,38 +197,38 @@ def place(
     ],
 )
 def test_a_live_receiver_waits_for_none_of_others(
-    place: Place, hosts: int, accounts: int, manners: tuple[str, ...]
+    installation: Installation, hosts: int, accounts: int, manners: tuple[str, ...]
 ) -> None:
-    form = place.live(host=254)
-    keys = place.answered(form, EVENTS)
-    place.strangers(hosts, accounts, manners, each=40)
+    form = installation.live(host=254)
+    keys = installation.answered(form, EVENTS)
+    installation.strangers(hosts, accounts, manners, each=40)
     time.sleep(1.5)  # until they have taken what they may
 
-    took = place.latencies(form, place.sends(form, keys))
+    took = installation.latencies(form, installation.sends(form, keys))
 
     p95 = took[int(0.95 * len(took))]
     told = f"p50 {took[len(took) // 2]:.3f} s, p95 {p95:.3f} s, longest {took[-1]:.3f} s"
     print(f"{hosts} hosts of {accounts} accounts, {'/'.join(manners)}: {told}")
     assert p95 < P95_SECONDS
-    answered_late = Counter(each.event_id for each in place.receivers.of("slow"))
+    answered_late = Counter(each.event_id for each in installation.receivers.of("slow"))
     assert set(answered_late.values()) <= {1}  # none doubled, though it takes long
 
 
 @pytest.mark.prove
 @both_empty_databases
-def test_a_live_receiver_waits_for_none_on_the_same_host(place: Place) -> None:
-    with place.app.app_context():
+def test_a_live_receiver_waits_for_none_on_the_same_host(installation: Installation) -> None:
+    with installation.app.app_context():
         stranger = make_form(make_account().id)
         for number in range(8):
-            url = place.receivers.url(9, "slow") + f"/{number}"
+            url = installation.receivers.url(9, "slow") + f"/{number}"
             subscription = subscribe(stranger, url)
             for _ in range(20):
                 make_delivery(subscription)
-    form = place.live(host=9)
-    keys = place.answered(form, EVENTS // 2)
+    form = installation.live(host=9)
+    keys = installation.answered(form, EVENTS // 2)
     time.sleep(1.5)
 
-    took = place.latencies(form, place.sends(form, keys))
+    took = installation.latencies(form, installation.sends(form, keys))
 
     print(f"same host: p95 {took[int(0.95 * len(took))]:.3f} s, longest {took[-1]:.3f} s")
     assert took[int(0.95 * len(took))] < P95_SECONDS
@@ -267,32 +236,27 @@ def test_a_live_receiver_waits_for_none_on_the_same_host(place: Place) -> None:
 
 @POSTGRESQL
 def test_what_a_killed_worker_held_is_free_in_seconds(
-    empty_database_url: str, redis_url: str, receivers: Receivers, tmp_path: Path
+    beside: Flask, variables: dict[str, str], redis_url: str, place: Receivers
 ) -> None:
-    with installed(empty_database_url, redis_url, receivers, tmp_path, workers=0) as place:
-        form = place.live(host=1, path="hangs_twice")
-        with place.app.app_context():
+    variables["REDIS_URL"] = redis_url
+    with installed(beside, variables, place, workers=0) as found:
+        form = found.live(host=1, path="hangs_twice")
+        with beside.app_context():
             db.session.execute(update(CallbackEndpoint).values(duration_ms=20))
             db.session.commit()
-        with started("webapp", "worker", **place.variables) as worker:
-            sent = place.sends(form, place.answered(form, 2))
-            wait_until(lambda: len(receivers.got) == 2, "holding both places")
-            with started("webapp", "worker", **place.variables):
+        with started("webapp", "worker", **found.variables) as worker:
+            sent = found.sends(form, found.answered(form, 2))
+            wait_until(lambda: len(place.got) == 2, "holding both places")
+            with started("webapp", "worker", **found.variables):
                 time.sleep(3)  # it sees their leases renewed
                 worker.kill()
                 killed_at = time.monotonic()
-                sent |= place.sends(form, place.answered(form, 1))
-                wait_until(lambda: all_delivered(place.app), "delivering", seconds=30)
+                sent |= found.sends(form, found.answered(form, 1))
+                wait_until(lambda: all_delivered(beside), "delivering", seconds=30)
 
     third = list(sent)[-1]
-    waited = next(each.at for each in receivers.got if each.event_id == third) - killed_at
+    waited = next(each.at for each in place.got if each.event_id == third) - killed_at
     print(f"the next event {waited:.1f} s after the kill")
-    times = Counter(each.event_id for each in receivers.got)
+    times = Counter(each.event_id for each in place.got)
     assert times == dict(zip(sent, (2, 2, 1), strict=True))
     assert waited < 20  # a lease has 30
-
-
-def all_delivered(app: Flask) -> bool:
-    with app.app_context():
-        found = select(EventDelivery.state).distinct()
-        return db.session.scalars(found).all() == [DeliveryState.DELIVERED]
