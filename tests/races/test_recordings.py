@@ -18,6 +18,7 @@ from tests.races.test_given_up import waits
 from tests.races.threads import each_statement, together
 from tests.services import wait_until
 from tests.voice.factories import make_recording, make_voice_form
+from tests.voice.factories import upload as make_upload
 from webapp.database import db, utc_now
 from webapp.domain.forms.models import close_form
 from webapp.domain.respondents.answering import (
@@ -32,7 +33,6 @@ from webapp.domain.shared.errors import Outcome
 from webapp.domain.shared.limits import RECORDING_MAX_BYTES, RECORDINGS_MAX_BYTES
 from webapp.domain.voice.erasing import purge_unclaimed
 from webapp.domain.voice.room import Bounds
-from webapp.domain.voice.uploads import add_recording
 
 KEY = "a" * 32
 
@@ -73,18 +73,9 @@ def withdraw(form: Any) -> Call:
     return partial(withdraw_response, form.share_token, KEY, now=utc_now())
 
 
-def upload(
-    form: Any, upload_key: str, size: int = 4000, *, key: str = KEY, position: int = 0, **given: Any
-) -> Call:
-    def run() -> Any:
-        name = f"{form.id}/{secrets.token_hex(8)}.webm"
-        sent = {"upload_key": upload_key, "object_key": name, "media_type": "audio/webm"}
-        measured = {"size": size, "duration_ms": 1200}
-        return add_recording(
-            form.share_token, key, position=position, **sent, **measured, **given, now=utc_now()
-        ).object_key
-
-    return run
+def upload(form: Any, upload_key: str, size: int = 4000, *, key: str = KEY, **given: Any) -> Call:
+    """Returns the key of the object that is kept."""
+    return lambda: make_upload(form, key, upload_key=upload_key, size=size, **given).object_key
 
 
 def sweep() -> int:

@@ -10,10 +10,12 @@ from sqlalchemy import select, update
 from tests.factories import make_account, make_answer, make_form
 from webapp.database import db, new_id, utc_now
 from webapp.domain.forms.models import Form
+from webapp.domain.respondents.public_form import RecordingShown
 from webapp.domain.responses.models import Answer, ResponseSession
 from webapp.domain.responses.recordings import Recording
 from webapp.domain.shared.secrets import token_hash
 from webapp.domain.shared.vocabulary import ResponseType, TranscriptState
+from webapp.domain.voice.uploads import add_recording
 from webapp.integrations.audio_store import audio_store
 
 
@@ -46,6 +48,20 @@ def make_recording(form: Any, session_key: str, position: int = 0, **changed: An
     db.session.add(recording)
     db.session.flush()
     return recording
+
+
+def upload(form: Any, session_key: str, **changed: Any) -> RecordingShown:
+    """What `add_recording` returns for an upload to the first question; commits."""
+    values: dict[str, Any] = {
+        "position": 0,
+        "upload_key": secrets.token_urlsafe(16),
+        "object_key": f"{form.id}/{secrets.token_hex(8)}.webm",
+        "media_type": "audio/webm",
+        "size": 4000,
+        "duration_ms": 1200,
+        "now": utc_now(),
+    }
+    return add_recording(form.share_token, session_key, **values | changed)
 
 
 def make_spoken_answer(

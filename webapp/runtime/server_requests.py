@@ -276,7 +276,7 @@ class Answer(WSGITask):  # type: ignore[misc]
 
     def leave(self, stream: Stream) -> bool:
         """Go on with the stream after the header; False if there is no room for it."""
-        if not self.channel.server.streams.reserve(*stream[1:]):
+        if not self.channel.server.streams.reserve(stream.holder, stream.account_id):
             return False
         self.stream = stream
         return True
@@ -307,4 +307,4 @@ class Answer(WSGITask):  # type: ignore[misc]
             self.finish()
         finally:
             if self.stream:
-                self.channel.server.streams.release(*self.stream[1:])
+                self.channel.server.streams.release(self.stream.holder, self.stream.account_id)

@@ -8,14 +8,13 @@ import pytest
 from sqlalchemy import select, update
 
 from tests.databases import both_databases
-from tests.voice.factories import make_recording, make_spoken_answer, make_voice_form
+from tests.voice.factories import make_recording, make_spoken_answer, make_voice_form, upload
 from webapp.database import db, utc_now
 from webapp.domain.forms.models import Form
 from webapp.domain.responses.recordings import ObjectDeletion, Recording
 from webapp.domain.shared.errors import InvalidInput
 from webapp.domain.shared.limits import RECORDING_COUNTED_BYTES, RECORDINGS_MAX_BYTES
 from webapp.domain.voice.room import Bounds, may_have_room
-from webapp.domain.voice.uploads import add_recording
 
 KEY, OTHER = "a" * 32, "b" * 32
 MIB = 1024**2
@@ -47,19 +46,7 @@ def waiting(form: Any, minutes: int, mib: int, source: str | None = HERE, **give
 
 def add(form: Any, mib: int, source: str = HERE, *, key: str = KEY, size: int = 0) -> str:
     """Upload one more."""
-    return add_recording(
-        form.share_token,
-        key,
-        position=0,
-        upload_key=secrets.token_urlsafe(16),
-        object_key=f"{form.id}/{secrets.token_hex(8)}.webm",
-        media_type="audio/webm",
-        size=size or mib * MIB,
-        duration_ms=1200,
-        address_hash=source,
-        bounds=BOUNDS,
-        now=utc_now(),
-    ).id
+    return upload(form, key, size=size or mib * MIB, address_hash=source, bounds=BOUNDS).id
 
 
 def fill(form: Any, size: int) -> None:

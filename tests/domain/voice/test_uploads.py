@@ -8,7 +8,7 @@ from sqlalchemy import func, select, update
 
 from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_form, make_response
-from tests.voice.factories import make_voice_form
+from tests.voice.factories import make_voice_form, upload
 from webapp.database import db, utc_now
 from webapp.domain.deletion.form_trash import delete_form
 from webapp.domain.forms.models import Form, close_form
@@ -21,7 +21,6 @@ from webapp.domain.shared.secrets import token_hash
 from webapp.domain.shared.vocabulary import TranscriptState
 from webapp.domain.voice.transcripts import claim, settle_written
 from webapp.domain.voice.uploads import (
-    add_recording,
     check_upload,
     find_recording,
     find_upload,
@@ -38,16 +37,7 @@ def form(app_context: None) -> Any:
 
 
 def add(form: Any, key: str = KEY, **changed: Any) -> RecordingShown:
-    values: dict[str, Any] = {
-        "position": 0,
-        "upload_key": secrets.token_urlsafe(16),
-        "object_key": f"{form.id}/{secrets.token_hex(8)}.webm",
-        "media_type": "audio/webm",
-        "size": 4000,
-        "duration_ms": 1200,
-        "now": utc_now(),
-    }
-    return add_recording(form.share_token, key, **values | changed)
+    return upload(form, key, **changed)
 
 
 def refused(call: Any, *arguments: Any, **given: Any) -> str:

@@ -171,11 +171,11 @@ class Leases:
 @tried_again
 def _release(lease: Lease, now: datetime) -> None:
     delay = retry_delay(lease.attempts)
-    changed: dict[str, object] = {"new_state": DeliveryState.PENDING, "settled": None, "due": now}
-    if delay is None:
-        changed |= {"new_state": DeliveryState.ABANDONED, "settled": now}
-    else:
-        changed["due"] = now + delay
+    changed: dict[str, object] = {
+        "new_state": DeliveryState.ABANDONED if delay is None else DeliveryState.PENDING,
+        "settled": now if delay is None else None,
+        "due": now + (delay or timedelta()),
+    }
     with core_transaction() as connection:
         all_rows(connection, _RELEASE, changed | dict(zip(_OF_LEASE, lease, strict=True)))
 
