@@ -177,19 +177,6 @@ def test_a_backup_without_a_description_is_refused(
     assert_nothing_was_replaced(installation, refused)
 
 
-def test_a_backup_that_lacks_rows_is_refused(tmp_path: Path, installation: Installation) -> None:
-    file = tmp_path / "backup"
-    installation("backup", str(file))
-    with closing(sqlite3.connect(file)) as connection:
-        connection.execute("DELETE FROM accounts")
-        connection.commit()
-
-    refused = installation("restore", "--yes", str(file))
-
-    assert "is damaged: accounts has 0 rows, not 1." in refused.stderr
-    assert_nothing_was_replaced(installation, refused)
-
-
 @both_empty_databases
 @pytest.mark.parametrize("broken", [b'"rows"; {', b'"rowz": {'])
 def test_a_backup_with_an_unreadable_description_is_refused(

@@ -30,17 +30,14 @@ def due(
     *,
     takes: int | None = QUICK,
     at: datetime | None = None,
-    host: str = "",
-    failures: int = 0,
 ) -> list[Due]:
     """So many deliveries to each of so many new endpoints."""
     found = []
     for _ in range(endpoints):
         endpoint = f"{account}/{next(_numbers)}"
         for _ in range(each):
-            row, moment = f"dlv_{next(_numbers)}", at or utc_now()
-            place = host or endpoint
-            found.append(Due(row, account, endpoint, place, failures, takes, moment))
+            row = f"dlv_{next(_numbers)}"
+            found.append(Due(row, account, endpoint, endpoint, 0, takes, at or utc_now()))
     return found
 
 
@@ -89,7 +86,6 @@ def test_of_slow_places_an_account_leaves_as_many_as_it_takes() -> None:
 
 def test_an_endpoint_that_never_answered_gets_one_at_a_time() -> None:
     assert chosen(due("a", each=9, takes=UNKNOWN)) == {"a": 1}
-    assert chosen(due("a", each=9, failures=5)) == {"a": 1}
     assert chosen(due("a", each=9)) == {"a": 2}
 
 
