@@ -290,6 +290,11 @@ def test_a_list_of_names_or_numbers_makes_none_of_them_known(
         (125, "cento e vinte e cinco"),
         (14, "أربعة عشر"),
         (25, "خمسة وعشرون"),
+        (42, "forty-second"),
+        (20, "twentieth"),
+        (1212, "twelve hundred and twelfth"),
+        (42, "zweiundvierzigsten"),
+        (42, "quarante-deuxième"),
     ],
 )
 def test_a_number_in_words_is_the_number(number: int, words: str) -> None:

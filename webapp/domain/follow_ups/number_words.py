@@ -1,5 +1,6 @@
-"""Numbers in the words of the six languages that the rules know, as digits."""
+"""Numbers in words of the six languages that the rules know, ordinals of three, as digits."""
 
+import re
 from collections.abc import Iterable, Iterator
 
 from webapp.domain.follow_ups.text_folding import folded
@@ -11,18 +12,18 @@ RUN_MAX = 12  # words of one number
 # Each line: the value, then its words; those of one line may also be parts of a longer word.
 _TABLE = """
 0 zero null cero صفر
-1 one eins ein eine einen uno una un une um uma واحد واحدة
-2 two zwei dos deux dois duas اثنان اثنين اثنا
-3 three drei tres trois ثلاثة ثلاث
+1 one first eins ein eine einen uno una un une um uma واحد واحدة
+2 two second zwei dos deux dois duas اثنان اثنين اثنا
+3 three third drei tres trois ثلاثة ثلاث
 4 four vier cuatro quatre quatro أربعة أربع
-5 five fünf cinco cinq خمسة خمس
+5 five fifth fünf cinco cinq خمسة خمس
 6 six sechs sech seis ستة ست
 7 seven sieben sieb siete sept sete سبعة سبع
-8 eight acht ocho huit oito ثمانية ثماني ثمان
-9 nine neun nueve neuf nove تسعة تسع
+8 eight eighth acht ocho huit oito ثمانية ثماني ثمان
+9 nine ninth neun nueve neuf nove تسعة تسع
 10 ten zehn diez dix dez عشرة عشر
 11 eleven elf onze
-12 twelve zwölf doce douze doze
+12 twelve twelfth zwölf doce douze doze
 13 thirteen trece treize treze
 14 fourteen catorce quatorze catorze
 15 fifteen quince quinze
@@ -30,14 +31,14 @@ _TABLE = """
 17 seventeen diecisiete dezessete dezassete
 18 eighteen dieciocho dezoito
 19 nineteen diecinueve dezenove dezanove
-20 twenty zwanzig veinte veinti vingt vinte عشرون عشرين
-30 thirty dreißig treinta trente trinta ثلاثون ثلاثين
-40 forty fourty vierzig cuarenta quarante quarenta أربعون أربعين
-50 fifty fünfzig cincuenta cinquante cinquenta خمسون خمسين
-60 sixty sechzig sesenta soixante sessenta ستون ستين
-70 seventy siebzig setenta septante سبعون سبعين
-80 eighty achtzig ochenta oitenta huitante octante vingts ثمانون ثمانين
-90 ninety neunzig noventa nonante تسعون تسعين
+20 twenty twentieth zwanzig veinte veinti vingt vinte عشرون عشرين
+30 thirty thirtieth dreißig treinta trente trinta ثلاثون ثلاثين
+40 forty fortieth fourty vierzig cuarenta quarante quarenta أربعون أربعين
+50 fifty fiftieth fünfzig cincuenta cinquante cinquenta خمسون خمسين
+60 sixty sixtieth sechzig sesenta soixante sessenta ستون ستين
+70 seventy seventieth siebzig setenta septante سبعون سبعين
+80 eighty eightieth achtzig ochenta oitenta huitante octante vingts ثمانون ثمانين
+90 ninety ninetieth neunzig noventa nonante تسعون تسعين
 100 hundred hundert cien ciento cientos cientas cent cents cem cento مائة مئة
 200 doscientos doscientas duzentos duzentas مائتان مئتان مائتين مئتين
 300 trezentos trezentas
@@ -55,6 +56,7 @@ _JOINERS = frozenset(folded("and und y et e a و").split())
 _VALUES = {
     word: float(line.split()[0]) for line in _TABLE.split("\n") for word in folded(line).split()[1:]
 }
+_ORDINAL = re.compile(r"(?:th|iemes?|s?te[nmrs]?)$")  # English, French and German, where regular
 _LONGEST = max(map(len, _VALUES))
 _SCALES = {"100", "1000", "1000000", "1000000000"}  # "por cento", "a thousand things"
 _SCORE, _HUNDRED, _THOUSAND = 20, 100, 1000
@@ -111,7 +113,8 @@ def _values(word: str) -> list[float]:
         ends = range(min(len(word), at + _LONGEST), at, -1)
         part = next((word[at:end] for end in ends if _is_part(word[at:end])), "")
         if not part:
-            return []
+            cardinal = _ORDINAL.sub("", word)
+            return _values(cardinal) if cardinal != word else []
         found += [_VALUES[part]] if part in _VALUES else []
         at += len(part)
     return found
