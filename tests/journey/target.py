@@ -5,19 +5,24 @@ import ssl
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 import httpx
+import pytest
 
 from tests.command import askback_here
-from tests.journey.installation import Installation
+from tests.journey.installation import Installation, embedded, production
 from tests.journey.people import PASSWORD
+from tests.services import postgresql_database
+from tests.tls import certified
 
 OWNER = "ann@fernhill.example"
 QUESTIONS = ["Who changed it?", "Why?"]
+BOTH_MODES = (pytest.param("embedded", marks=pytest.mark.prove), "production")
 QUIET_SECONDS = 1.0  # others wait no longer for a page, on a machine that also runs the attack
 
 # a pool that is to keep fewer may close one that another thread is about to use
@@ -76,6 +81,25 @@ class Target:
             assert post(self.owner, path, **fields).status_code == 303
             form = agent.post(f"/api/drafts/{published}/publish").json()
         self.form_id, self.share_url = form["formId"], httpx.URL(form["shareUrl"]).path
+
+
+@contextmanager
+def prepared(request: pytest.FixtureRequest, folder: Path, **changed: str) -> Iterator[Target]:
+    """A target in the mode of BOTH_MODES that the fixture has; production behind TLS."""
+    with ExitStack() as stack:
+        trusted: ssl.SSLContext | bool = True
+        if request.param == "embedded":
+            running = stack.enter_context(embedded(folder, **changed))
+        else:
+            authority = certified(folder, "127.0.0.1")
+            trusted = ssl.create_default_context(cafile=authority.ca_file)
+            server, redis = map(request.getfixturevalue, ("postgresql_url", "redis_url"))
+            database = stack.enter_context(postgresql_database(server))
+            running = stack.enter_context(production(folder, authority, database, redis, **changed))
+        found = Target(running, trusted)
+        found.owner = stack.enter_context(found.browser())
+        found.prepare()
+        yield found
 
 
 def csrf_token(page: httpx.Response) -> str:

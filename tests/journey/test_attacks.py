@@ -4,12 +4,10 @@ Each attack comes from network addresses of its own, so that none uses up the li
 """
 
 import re
-import ssl
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from pathlib import Path
 from urllib.parse import urlencode
 
 import httpx
@@ -18,37 +16,29 @@ from flask import Flask
 
 from tests.command import askback
 from tests.event_streams import open_stream
-from tests.journey.installation import embedded, production
 from tests.journey.people import PASSWORD
-from tests.journey.target import OWNER, QUIET_SECONDS, Target, csrf_token, others_are_served, post
-from tests.services import postgresql_database, wait_until
-from tests.tls import certified
+from tests.journey.target import (
+    BOTH_MODES,
+    OWNER,
+    QUIET_SECONDS,
+    Target,
+    csrf_token,
+    others_are_served,
+    post,
+    prepared,
+)
+from tests.services import wait_until
 
 LIMITS = {"LIMIT_AGENT_TOKENS": "100/hour"}
 EVIL = {"Origin": "https://evil.example", "Sec-Fetch-Site": "cross-site"}
 MARKS = "a" + "\u0301\u0323" * 75_000  # two classes in turn: slow to sort; not yet too large a form
 
 
-@pytest.fixture(
-    scope="module", params=[pytest.param("embedded", marks=pytest.mark.prove), "production"]
-)
+@pytest.fixture(scope="module", params=BOTH_MODES)
 def target(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Target]:
-    folder: Path = tmp_path_factory.mktemp("attacked")
-    with ExitStack() as stack:
-        trusted: ssl.SSLContext | bool = True
-        if request.param == "embedded":
-            running = stack.enter_context(embedded(folder, **LIMITS))
-        else:
-            authority = certified(folder, "127.0.0.1")
-            trusted = ssl.create_default_context(cafile=authority.ca_file)
-            server, redis = map(request.getfixturevalue, ("postgresql_url", "redis_url"))
-            database = stack.enter_context(postgresql_database(server))
-            running = stack.enter_context(production(folder, authority, database, redis, **LIMITS))
-        found = Target(running, trusted)
-        found.owner = stack.enter_context(found.browser())
-        found.prepare()
+    with prepared(request, tmp_path_factory.mktemp("attacked"), **LIMITS) as found:
         yield found
 
 

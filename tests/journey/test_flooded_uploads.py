@@ -1,23 +1,19 @@
 """A stranger uploads recordings under a hundred session keys, from outside, in both run modes."""
 
 import secrets
-import ssl
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
 import pytest
 
-from tests.journey.installation import embedded, production
-from tests.journey.target import Target
+from tests.journey.target import BOTH_MODES, Target, prepared
 from tests.pages.respondent_client import session_in
 from tests.proof.voice.speaking import CHECKED, noise
-from tests.services import postgresql_database
-from tests.tls import certified
 
 BOUND = 25 * 1024**2
 KEYS, SIZE = 100, 1024**2
@@ -63,26 +59,12 @@ class Voice:
         return len(page.content) if page.status_code == 200 else 0
 
 
-@pytest.fixture(params=[pytest.param("embedded", marks=pytest.mark.prove), "production"])
+@pytest.fixture(params=BOTH_MODES)
 def flooded(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Target, Path, int]]:
     """An installation, the folder of its recordings and the number of its processes."""
     data = tmp_path / "data"
     bounds = {"AUDIO_UNCLAIMED_BYTES": str(BOUND), "ASKBACK_DATA": str(data)}
-    with ExitStack() as stack:
-        trusted: ssl.SSLContext | bool = True
-        if request.param == "embedded":
-            running = stack.enter_context(embedded(tmp_path, **bounds))
-        else:
-            authority = certified(tmp_path, "127.0.0.1")
-            trusted = ssl.create_default_context(cafile=authority.ca_file)
-            server, redis = map(request.getfixturevalue, ("postgresql_url", "redis_url"))
-            database = stack.enter_context(postgresql_database(server))
-            running = stack.enter_context(
-                production(tmp_path, authority, database, redis, **bounds)
-            )
-        target = Target(running, trusted)
-        target.owner = stack.enter_context(target.browser())
-        target.prepare()
+    with prepared(request, tmp_path, **bounds) as target:
         yield target, data / "recordings", PROCESSES[request.param]
 
 
