@@ -169,6 +169,7 @@ def test_the_sheet_of_a_form_for_voices_only_opens_when_nothing_can_be_sent(
         record(page)
         press(page, "Stop")
         says(page, "Your recording cannot be sent just now.")
+        says(page, "press “Go on without the recording”")
         give_alone(page, "Typed")
         asked(page, 2)
 
