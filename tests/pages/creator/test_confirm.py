@@ -51,7 +51,7 @@ def test_the_page_shows_what_people_see_and_what_yes_means(ann: Creator, draft: 
     assert "Who changed it?" in words
     assert "Anyone who has the link can answer" in words
     assert "Everyone gets the 2 questions above." in words
-    assert "Private context, never shown to people who answer" in words
+    assert "Private context, not part of the form" in words
 
 
 def test_publish_now_makes_the_form_and_shows_its_link(

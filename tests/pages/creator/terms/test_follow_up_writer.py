@@ -27,9 +27,7 @@ SMART = {"followUpMode": "smart", "context": "Two cafés close."}
 RULES = "Built-in rules write the follow-up questions, by length, vague words and missing reasons."
 A_MODEL = f"A model writes the follow-up questions: small at {HOST}"
 SEES = f"{HOST} is sent each answer with its question, the title, your goal and your private"
-PARAPHRASE = (
-    "A paraphrase, a translation or a hint passes (“would a coming increase change your mind?”)"
-)
+PARAPHRASE = "A paraphrase, a translation, a hint or a clever disguise passes"
 NO_PHRASES = "the rules have no phrases in the language of your questions"
 MODEL_ALONE = "The rules cannot step in for the model here"
 
@@ -160,7 +158,7 @@ def test_beside_the_private_context_stands_who_sees_it(
     assert "The built-in rules, which write them, do not use it." in by_rules
     assert PARAPHRASE not in by_rules
     assert f"{HOST} sees it: the model there writes them." in by_model
-    assert "names, numbers and phrases of the private context stay out" in by_model
+    assert "checked for names, numbers and phrases of the private context" in by_model
     assert PARAPHRASE in by_model
     assert "Don’t include passwords or secrets." in by_rules
     assert "Don’t include passwords or secrets." in by_model
