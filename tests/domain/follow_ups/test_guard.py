@@ -276,6 +276,30 @@ def test_what_a_model_asked_before_makes_nothing_known() -> None:
     assert outcome("Is 17 too much?", thread, "A rebate of 17 euros.") is Check.LEAK
 
 
+@pytest.mark.parametrize(
+    ("first", "corrected", "expected"),
+    [
+        ("It was fine.", False, Check.LEAK),
+        ("I waited for a rebate there.", False, None),
+        ("I waited for a rebate there.", True, Check.LEAK),  # they may have written it afterwards
+    ],
+)
+def test_who_repeats_a_word_of_a_question_did_not_know_it(
+    first: str,
+    corrected: bool,  # noqa: FBT001
+    expected: Check | None,
+) -> None:
+    told = "Would a rebate help?"
+    exchanges = (
+        Exchange("Why?", first),
+        Exchange(told, "I cannot say what the rebate would change.", Technique.WHY),
+    )
+    asked = {"questions": ("Why?", told), "written": (told,), "corrected": corrected}
+    thread = make_thread("", "", exchanges=exchanges, **asked)
+
+    assert outcome("How was the merger for you?", thread, "The rebate, the merger.") is expected
+
+
 def test_the_whole_context_is_looked_at() -> None:
     context = "We lose customers every day. " * 400 + "They leave for Nordwind."
 

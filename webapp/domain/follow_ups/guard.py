@@ -100,6 +100,16 @@ class _Written:
         """What the respondent wrote, the latest first."""
         return "\n".join(each.answer for each in reversed(self.exchanges))[:KNOWN_MAX_CHARS]
 
+    @property
+    def asked_before(self) -> dict[str, str]:
+        """What a model asked, each with what the respondent had written in this thread by then."""
+        found, answers = dict.fromkeys(self.thread.written, ""), ""
+        for each in self.exchanges:
+            if each.question in found and not self.thread.corrected:
+                found[each.question] = answers[:KNOWN_MAX_CHARS]
+            answers = f"{each.answer}\n{answers}"
+        return found
+
     @cached_property
     def answered(self) -> list[str]:
         return words(folded(self.answers))
@@ -233,7 +243,7 @@ def _leaks_nothing(written: _Written) -> bool:
         goal=written.goal,
         shown=[shown[:KNOWN_MAX_CHARS]],
         said=[written.answers],
-        before=thread.written,
+        before=written.asked_before,
     )
     return found is None
 

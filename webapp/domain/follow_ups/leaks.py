@@ -8,7 +8,7 @@ do not space them, ordinals, Roman numerals, and codes beyond those of `codings`
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 from functools import cached_property
 from typing import NamedTuple
@@ -198,14 +198,15 @@ def leak(
     goal: str = "",
     shown: Iterable[str] = (),
     said: Iterable[str] = (),
-    before: Iterable[str] = (),
+    before: Mapping[str, str] | None = None,
 ) -> Leak | None:
     """What the question takes from the context that the respondent does not know.
 
     goal    private, too, but most questions are about it: its phrases and numbers count alone
     shown   what every respondent reads
     said    what this one wrote: its sentences count, its lists of guesses do not
-    before  what a model asked this one before
+    before  what a model asked this one before, each with what this one had written by then: who
+            repeats a word of a question did not know it
     """
     read, answers = words(folded("\n".join(shown))), folded("\n".join(said))
     asked, private = Text(question), Text(context)
@@ -224,8 +225,16 @@ def leak(
         return Leak.NAME
     if secrets.are_hidden_in(asked):
         return Leak.CODE
-    used, earlier = (secrets.used(words(folded(text))) for text in (question, "\n".join(before)))
-    return Leak.WORD if used and len(used | earlier) > 1 else None
+    used = secrets.used(asked.words)
+    is_second = used and len(used.union(*_given_before(before or {}, private, read))) > 1
+    return Leak.WORD if is_second else None
+
+
+def _given_before(before: Mapping[str, str], private: Text, read: list[str]) -> Iterator[set[str]]:
+    for answers in {*before.values()}:
+        secrets = Secrets(private, read + prose(folded(answers), items=DUMPED_ITEMS))
+        asked = (question for question, by_then in before.items() if by_then == answers)
+        yield secrets.used(words(folded("\n".join(asked))))
 
 
 def _has_private_run(asked: Text, private: Text, public: Text) -> bool:

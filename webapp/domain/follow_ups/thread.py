@@ -66,6 +66,7 @@ class Thread(NamedTuple):
     seed       the same for the same session and question: chooses among phrasings
     written    those of `questions` that a model wrote
     hints      the explanations below the questions of the form
+    corrected  whether an answer is another one than when a follow-up to it was asked
     """
 
     mode: FollowUpMode
@@ -77,6 +78,7 @@ class Thread(NamedTuple):
     seed: str = ""
     written: tuple[str, ...] = ()
     hints: tuple[str, ...] = ()
+    corrected: bool = False
 
     @property
     def scripted(self) -> Exchange:

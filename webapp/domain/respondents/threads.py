@@ -41,6 +41,7 @@ def thread_of(
         ),
         written=tuple(each.question_text for each in asked if each.writer),
         hints=tuple(question.get("context", "") for question in questions),
+        corrected=any(each.dropped for each in of_parent),
         depth=len(of_parent),
         used=frozenset(Technique(each.technique) for each in of_parent),
         language=language_of_form(*(question["text"] for question in questions)),
