@@ -220,6 +220,10 @@ BOUNDS = (
     chunks("many trailers", b"0\r\n" + b"A: b\r\n" * 2_000 + b"\r\n", LARGE),
     chunks("many trailers at a page", b"0\r\n" + b"A: b\r\n" * 2_000 + b"\r\n", LARGE, PAGE),
     chunks("a size of 5,000 digits", b"0" * 3_000 + b"5\r\nhello\r\n0\r\n\r\n", LARGE),
+    chunks("thousands of one byte", b"1\r\nx\r\n" * 4_000 + b"0\r\n\r\n"),
+    taken(
+        "thousands", post(CHUNKED, body=(b"50\r\n" + b"x" * 80 + b"\r\n") * 4_000 + b"0\r\n\r\n")
+    ),
     chunks("a size that is none", b"z\r\nhello\r\n0\r\n\r\n"),
     chunks("a size with a sign", b"+5\r\nhello\r\n0\r\n\r\n"),
     chunks("a size with a prefix", b"0x5\r\nhello\r\n0\r\n\r\n"),

@@ -36,6 +36,8 @@ SENT_BYTES = 128 * 1024  # of a file, read at a time
 HEAD_BYTES = 1024  # enough of a request line to know its path
 CHUNK_LINE_BYTES = 4 * 1024  # size and extensions of a chunk
 TRAILER_BYTES = 8 * 1024  # in all
+CHUNKS = 2000  # of any size; each one takes the time of a hundred bytes and more
+CHUNK_BYTES = 64  # of the others, on average
 CHUNK_LINE = re.compile(rb"([0-9A-Fa-f]{1,16})(;.*)?\r\n")
 BARE = re.compile(rb"(?<!\r)\n|\r[^\n]")
 # checked first: waitress' own expressions take minutes for some heads of 60 KiB
@@ -77,7 +79,7 @@ class Chunks(ChunkedReceiver):  # type: ignore[misc]
 
     error: Error | None = None
     line = b""  # what was received of it
-    trailer_bytes = 0
+    trailer_bytes = chunks = sizes = 0
 
     def received(self, data: bytes) -> int:
         at = 0
@@ -114,6 +116,10 @@ class Chunks(ChunkedReceiver):  # type: ignore[misc]
         if found is None or not CHUNK_EXT_RE.match(found[2] or b""):
             return BadRequest("Invalid chunk size")
         self.chunk_remainder = int(found[1], 16)
+        self.chunks += 1
+        self.sizes += self.chunk_remainder
+        if self.chunks > CHUNKS + self.sizes // CHUNK_BYTES:
+            return BadRequest("Too many small chunks")
         self.all_chunks_received = not self.chunk_remainder
         return None
 
