@@ -243,7 +243,7 @@ def test_words_go_on_alone_while_the_store_of_recordings_is_away(
         says(page, "Your recording is not sent yet.")
         alone = page.get_by_role("button", name="Go on without the recording")
         expect(alone).to_be_hidden()
-        says(page, "the recording stays in this browser until you send your answers")
+        says(page, "it stays in this browser until you send your answers")
         alone.click()
         expect(page.locator("#answer")).to_be_focused()  # nothing is written yet
         page.locator("#answer").fill("Typed")
