@@ -91,6 +91,7 @@ class _Scope(NamedTuple):
 
 
 def _shrink(scope: _Scope, most: int, full: Phrase, named: dict[str, str | int | None]) -> None:
+    taken_before = None
     for _ in range(TRIES):
         taken: int = execute(scope.taken, **named).scalar_one()
         excess = taken + max(cast(int, named["size"]), RECORDING_COUNTED_BYTES) - most
@@ -105,8 +106,9 @@ def _shrink(scope: _Scope, most: int, full: Phrase, named: dict[str, str | int |
             execute(_DELETE, gone=gone)
         elif execute(scope.unclaimed, **named).scalar_one():  # an answer is about to take them
             time.sleep(TRY_SECONDS)
-        else:
+        elif taken == taken_before:  # no answer took them after they were counted
             break
+        taken_before = taken
     raise InvalidInput(
         PageCode.RECORDINGS_FULL,
         full,
