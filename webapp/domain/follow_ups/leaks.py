@@ -4,7 +4,7 @@ Both texts are folded and read in several ways, then compared, so spelling does 
 name, a number, a phrase or a word in disguise is a leak by itself, any other word that is not
 ordinary from the second one on that a respondent gets to read. What this cannot see: a paraphrase
 or a translation, a hint, one such word in each of several sessions, shorter words of scripts that
-do not space them, ordinals, Roman numerals, and codes beyond those of `codings`.
+do not space them, irregular ordinals, Roman numerals, and codes beyond those of `codings`.
 """
 
 import re
