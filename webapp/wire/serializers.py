@@ -68,6 +68,17 @@ def form_settings(of: content.AnyContent) -> FormSettings:
     return cast(FormSettings, {name: getattr(found, field) for name, field in _SETTINGS})
 
 
+def _questions(of: content.AnyContent) -> list[OutputQuestion]:
+    """The questions without their prepared follow-ups, which have a path of their own."""
+    rows = of.questions
+    if any("follow_ups" in row for row in rows):
+        return [
+            cast(OutputQuestion, {key: row[key] for key in row if key != "follow_ups"})
+            for row in cast(list[dict[str, str]], rows)
+        ]
+    return cast(list[OutputQuestion], rows)
+
+
 def form_draft(draft: Draft, public_url: str, form: FormLink | None = None) -> FormDraft:
     """A draft; `form` is what it became when it is published."""
     return {
@@ -75,7 +86,7 @@ def form_draft(draft: Draft, public_url: str, form: FormLink | None = None) -> F
         "status": draft.status,
         "title": draft.title,
         "goal": draft.goal,
-        "questions": cast(list[OutputQuestion], draft.questions),
+        "questions": _questions(draft),
         "settings": form_settings(draft),
         "publishedFormId": form.id if form else None,
         "shareUrl": share_url(public_url, form.share_token) if form else None,
@@ -123,7 +134,7 @@ def owned_form(form: FormRow, public_url: str) -> OwnedForm:
         "formId": form.id,
         "title": form.title,
         "goal": form.goal,
-        "questions": cast(list[OutputQuestion], form.questions),
+        "questions": _questions(form),
         "settings": form_settings(form),
         "shareUrl": share_url(public_url, form.share_token),
         "status": form.status,
@@ -201,7 +212,7 @@ def response_form(form: FormRow) -> ResponseForm:
         "formId": form.id,
         "title": form.title,
         "goal": form.goal,
-        "questions": cast(list[OutputQuestion], form.questions),
+        "questions": _questions(form),
         "settings": form_settings(form),
         "status": form.status,
     }

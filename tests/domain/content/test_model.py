@@ -4,9 +4,20 @@ from typing import Any, get_args, get_type_hints
 
 import pytest
 
-from webapp.domain.content.model import CONTENT_COLUMNS, Content, ContentRow, DraftUpdate
+from webapp.domain.content.model import (
+    CONTENT_COLUMNS,
+    Content,
+    ContentRow,
+    DraftUpdate,
+    PreparedFollowUp,
+    QuestionRow,
+    content_hash,
+    merged,
+)
 from webapp.domain.drafts.models import Draft, DraftRow
 from webapp.domain.forms.models import Form, FormRow
+from webapp.domain.shared.vocabulary import FollowUpAuthor, FollowUpCondition, FollowUpMode
+from webapp.wire.serializers import form_draft
 
 
 def columns_of(table: type[Any]) -> dict[str, object]:
@@ -25,3 +36,55 @@ def test_values_by_name_have_the_columns_of_the_table() -> None:
 )
 def test_a_row_has_the_columns_of_its_table(row: type[Any], table: type[Any]) -> None:
     assert get_type_hints(row) == columns_of(table)
+
+
+PREPARED = PreparedFollowUp(
+    text="What happened then?",
+    condition=FollowUpCondition.ALWAYS,
+    prepared_by=FollowUpAuthor.AGENT,
+)
+BEFORE = [
+    QuestionRow(id="q_1", text="One?", follow_ups=[PREPARED]),
+    QuestionRow(id="q_2", text="?"),
+]
+
+
+@pytest.mark.parametrize(
+    ("questions", "kept"),
+    [
+        ([{"id": "q_1", "text": "Reworded?"}], {"q_1": [PREPARED]}),
+        ([{"text": "One?"}], {"q_1": [PREPARED]}),
+        ([{"id": "q_2", "text": "?"}], {"q_2": None}),
+        (
+            [{"id": "q_2", "text": "?"}, {"id": "q_1", "text": "One?"}],
+            {"q_2": None, "q_1": [PREPARED]},
+        ),
+    ],
+)
+def test_questions_of_an_agent_keep_their_follow_ups(
+    questions: list[QuestionRow], kept: dict[str, list[PreparedFollowUp] | None]
+) -> None:
+    made = merged({"questions": questions}, BEFORE, by_agent=True)["questions"]
+    assert {row["id"]: row.get("follow_ups") for row in made} == kept
+
+
+def test_questions_of_a_creator_have_the_follow_ups_that_their_page_sent() -> None:
+    made = merged({"questions": [QuestionRow(id="q_1", text="One?")]}, BEFORE, by_agent=False)
+    assert "follow_ups" not in made["questions"][0]
+
+
+def test_no_answer_of_the_api_has_them_among_its_questions() -> None:
+    draft = Draft(id="drf_1", title="", questions=BEFORE, follow_up_mode=FollowUpMode.NONE)
+    assert form_draft(draft, "https://a.example")["questions"] == [
+        {"id": "q_1", "text": "One?"},
+        {"id": "q_2", "text": "?"},
+    ]
+
+
+def test_the_confirmed_hash_covers_them() -> None:
+    assert hash_with([PREPARED]) != hash_with([{**PREPARED, "condition": FollowUpCondition.IF_NO}])
+
+
+def hash_with(follow_ups: list[PreparedFollowUp]) -> str:
+    questions = [QuestionRow(id="q_1", text="One?", follow_ups=follow_ups)]
+    return content_hash(Draft(title="T", questions=questions, follow_up_mode=FollowUpMode.SMART))

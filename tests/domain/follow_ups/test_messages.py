@@ -11,6 +11,7 @@ from webapp.domain.follow_ups.messages import (
     FOLLOW_UPS_SEEN,
     REPLY_SCHEMA,
     SEEN_MAX_CHARS,
+    TECHNIQUES,
     ModelMessages,
     messages_for,
 )
@@ -75,15 +76,15 @@ def test_used_techniques_are_not_offered() -> None:
     found = messages(make_thread("Why?", "So.", used=used)).system
 
     offered = [
-        line for line in found.split("\n") if line.startswith(tuple(f"- {t}:" for t in Technique))
+        line for line in found.split("\n") if line.startswith(tuple(f"- {t}:" for t in TECHNIQUES))
     ]
     assert [line.partition(":")[0][2:] for line in offered] == [
-        each for each in Technique if each not in used
+        each for each in TECHNIQUES if each not in used
     ]
 
 
 def test_without_a_technique_left_it_is_told_to_stop() -> None:
-    found = messages(make_thread("Why?", "So.", used=frozenset(Technique)))
+    found = messages(make_thread("Why?", "So.", used=frozenset(TECHNIQUES)))
 
     assert "- none: stop" in found.system
 
@@ -127,7 +128,7 @@ def test_the_schema_is_one_that_strict_services_take() -> None:
     assert all(set(each) <= {"type", "enum"} for each in REPLY_SCHEMA["properties"].values())
 
 
-@pytest.mark.parametrize("technique", Technique)
+@pytest.mark.parametrize("technique", TECHNIQUES)
 def test_a_reply_of_the_schema_is_read(technique: Technique) -> None:
     text = reply("Why is that?", technique)
 

@@ -15,18 +15,31 @@ from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import InvalidInput
 from webapp.domain.shared.vocabulary import (
     DEFAULT_FOLLOW_UPS,
+    FollowUpAuthor,
+    FollowUpCondition,
     FollowUpMode,
     ResponseLimit,
     ResponseMode,
 )
 
 
+class PreparedFollowUp(TypedDict):
+    """A follow-up that was written before anybody answers, as stored in JSON."""
+
+    text: str
+    condition: FollowUpCondition
+    prepared_by: FollowUpAuthor
+
+
 class QuestionRow(TypedDict, total=False):
-    """A question as stored in JSON; `context` is the public helping line and may be absent."""
+    """A question as stored in JSON. What is empty is absent: `context`, the public helping line,
+    and `follow_ups`, in the order of asking.
+    """
 
     id: str
     text: str
     context: str
+    follow_ups: list[PreparedFollowUp]
 
 
 class DraftUpdate(TypedDict, total=False):
@@ -205,12 +218,24 @@ def lacks_context(content: Content) -> bool:
     return smart and not (content.private_context or "").strip()
 
 
-def merged(changes: DraftUpdate, before: list[QuestionRow]) -> DraftUpdate:
-    """The new values of content columns; `before` are the questions that may keep their ids."""
+def merged(changes: DraftUpdate, before: list[QuestionRow], *, by_agent: bool) -> DraftUpdate:
+    """The new values of content columns; `before` are the questions that may keep their ids.
+
+    by_agent  its questions come without their follow-ups, which stay as they are
+    """
     given = changes.copy()
     if "questions" in given:
-        given["questions"] = _with_ids(given["questions"], before)
+        questions = _with_ids(given["questions"], before)
+        given["questions"] = _with_follow_ups(questions, before) if by_agent else questions
     return given
+
+
+def _with_follow_ups(questions: list[QuestionRow], before: list[QuestionRow]) -> list[QuestionRow]:
+    prepared = {row["id"]: row["follow_ups"] for row in before if "follow_ups" in row}
+    return [
+        {**row, "follow_ups": prepared[row["id"]]} if row["id"] in prepared else row
+        for row in questions
+    ]
 
 
 def _with_ids(questions: list[QuestionRow], before: list[QuestionRow]) -> list[QuestionRow]:

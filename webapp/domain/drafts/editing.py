@@ -81,7 +81,7 @@ def create_draft(
         created_at=now,
         updated_at=now,
         return_count=0,
-        **_EMPTY | merged(changes, []),
+        **_EMPTY | merged(changes, [], by_agent=bool(author)),
     )
     require_context(draft)
     draft.content_hash = content_hash(draft)
@@ -114,7 +114,7 @@ def update_draft(
         require_open(before)
         if expected_revision is not None:
             require_revision(before, expected_revision)
-        given = merged(changes, before.questions)
+        given = merged(changes, before.questions, by_agent=bool(author))
         draft = Draft(**{**_columns(before, _COLUMNS), **given})
         require_context(draft)
         draft.content_hash = content_hash(draft)
@@ -133,7 +133,7 @@ def is_made(draft: Draft, before: Draft, changes: DraftUpdate) -> bool:
 
     The ids of new questions are random, so they are not compared.
     """
-    asked = snapshot(before) | merged(changes, before.questions)
+    asked = snapshot(before) | merged(changes, before.questions, by_agent=False)
     known = {question["id"] for question in before.questions}
     return _without_new_ids(asked, known) == _without_new_ids(snapshot(draft), known)
 

@@ -11,10 +11,11 @@ FOLLOW_UPS_SEEN = 8  # our choice: keeps a long thread within what is read in ti
 QUESTION_MAX_CHARS = 200
 
 ASK, STOP = "ask", "stop"
+TECHNIQUES = tuple(each for each in Technique if each is not Technique.PREPARED)
 # Lengths are not bounded here: not every service that keeps to schemas knows how to.
 REPLY_FIELDS: dict[str, dict[str, object]] = {
     "action": {"type": "string", "enum": [ASK, STOP]},
-    "technique": {"type": "string", "enum": [each.value for each in Technique]},
+    "technique": {"type": "string", "enum": [each.value for each in TECHNIQUES]},
     "question": {"type": "string"},
 }
 REPLY_SCHEMA: dict[str, object] = {
@@ -107,7 +108,7 @@ def messages_for(
     remaining  how many follow-ups may still be asked, this one with them
     """
     form = {"title": title, "goal": goal or ""}
-    unused = [each for each in Technique if each not in thread.used]
+    unused = [each for each in TECHNIQUES if each not in thread.used]
     system = SYSTEM.format(
         aim=AIMS[thread.mode],
         techniques="\n".join(f"- {each}: {MEANINGS[each]}" for each in unused) or "- none: stop",

@@ -3,7 +3,7 @@
 import json
 from typing import NamedTuple
 
-from webapp.domain.follow_ups.messages import ASK, REPLY_FIELDS, STOP
+from webapp.domain.follow_ups.messages import ASK, REPLY_FIELDS, STOP, TECHNIQUES
 from webapp.domain.follow_ups.thread import Technique
 
 REPLY_MAX_CHARS = 4096  # our choice: a question with its technique takes some 300
@@ -34,7 +34,7 @@ def parse_reply(text: str) -> Reply | None:
     return Reply(Technique(technique), question.strip())
 
 
-_TECHNIQUES = frozenset(each.value for each in Technique)
+_TECHNIQUES = frozenset(each.value for each in TECHNIQUES)
 
 
 def _json_object(text: str) -> dict[str, object]:

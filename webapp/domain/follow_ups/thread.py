@@ -3,12 +3,14 @@
 from enum import StrEnum
 from typing import NamedTuple
 
+from webapp.domain.content.model import PreparedFollowUp
 from webapp.domain.shared.vocabulary import FollowUpMode
 
 
 class Technique(StrEnum):
     """How a follow-up question goes on from an answer."""
 
+    PREPARED = "prepared"  # before anybody answered
     REOPEN = "reopen"  # from another angle
     ELABORATE = "elaborate"
     SPECIFY = "specify"
@@ -67,6 +69,7 @@ class Thread(NamedTuple):
     written    those of `questions` that a model wrote
     hints      the explanations below the questions of the form
     corrected  whether an answer is another one than when a follow-up to it was asked
+    prepared   the follow-ups to the scripted question that were not asked yet, in their order
     """
 
     mode: FollowUpMode
@@ -79,6 +82,7 @@ class Thread(NamedTuple):
     written: tuple[str, ...] = ()
     hints: tuple[str, ...] = ()
     corrected: bool = False
+    prepared: tuple[PreparedFollowUp, ...] = ()
 
     @property
     def scripted(self) -> Exchange:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from webapp.domain.content.model import QuestionRow
+from webapp.domain.content.model import PreparedFollowUp, QuestionRow
 from webapp.domain.follow_ups.asked import AskedFollowUp
 from webapp.domain.follow_ups.languages import language_of_form
 from webapp.domain.follow_ups.thread import Exchange, Technique, Thread
@@ -42,8 +42,14 @@ def thread_of(
         written=tuple(each.question_text for each in asked if each.writer),
         hints=tuple(question.get("context", "") for question in questions),
         corrected=any(each.dropped for each in of_parent),
+        prepared=_not_asked(parent, of_parent),
         depth=len(of_parent),
         used=frozenset(Technique(each.technique) for each in of_parent),
         language=language_of_form(*(question["text"] for question in questions)),
         seed=f"{seed}:{parent['id']}",
     )
+
+
+def _not_asked(parent: QuestionRow, asked: Sequence[AskedFollowUp]) -> tuple[PreparedFollowUp, ...]:
+    texts = {each.question_text for each in asked}
+    return tuple(each for each in parent.get("follow_ups", ()) if each["text"] not in texts)

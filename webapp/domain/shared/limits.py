@@ -4,6 +4,8 @@ TITLE_MAX_CHARS = 120  # contract; Unicode code points
 GOAL_MAX_CHARS = 2000  # contract
 CONTEXT_MAX_CHARS = 4000  # contract
 QUESTIONS_MAX = 20  # contract
+PREPARED_MAX = 3  # follow-ups prepared for one question
+PREPARED_MAX_CHARS = 300  # of each
 FOLLOW_UPS_MAX = 50  # contract
 TOTAL_QUESTIONS_MAX = 50  # contract
 

@@ -62,6 +62,28 @@ class FollowUpMode(StrEnum):
     DEEP_DIVE = "deep_dive"
 
 
+class FollowUpCondition(StrEnum):
+    """After which answers a prepared follow-up is asked.
+
+    `always`: that say something. `if_short`: in a few words. `if_no_answer`: "I don't know".
+    `if_several`: that name several things. `if_yes`, `if_no`: that begin with it.
+    """
+
+    ALWAYS = "always"
+    IF_SHORT = "if_short"
+    IF_NO_ANSWER = "if_no_answer"
+    IF_SEVERAL = "if_several"
+    IF_YES = "if_yes"
+    IF_NO = "if_no"
+
+
+class FollowUpAuthor(StrEnum):
+    """Who prepared a follow-up."""
+
+    AGENT = "agent"
+    CREATOR = "creator"
+
+
 class FollowUpState(StrEnum):
     """`claimed`: a model decides. `asked`: for good, whatever became of it. `nothing`: no question
     follows.

@@ -234,7 +234,17 @@ def _changed(
     if position and not _has(draft, position):
         return DraftUpdate()
     rows = change([*draft.questions])
-    return parse_draft_input({"questions": rows}) if rows else DraftUpdate(questions=[])
+    return DraftUpdate(questions=_checked(rows) if rows else [])
+
+
+def _checked(rows: list[QuestionRow]) -> list[QuestionRow]:
+    """The rows as an agent may send them, with their follow-ups. Raises InvalidInput."""
+    sent = [{key: value for key, value in row.items() if key != "follow_ups"} for row in rows]
+    parsed = parse_draft_input({"questions": sent})["questions"]
+    return [
+        {**question, "follow_ups": row["follow_ups"]} if "follow_ups" in row else question
+        for question, row in zip(parsed, rows, strict=True)
+    ]
 
 
 def _typed_question(before: QuestionRow) -> QuestionRow:
@@ -245,6 +255,8 @@ def _typed_question(before: QuestionRow) -> QuestionRow:
         row["id"] = before["id"]
     if hint := typed("hint"):
         row["context"] = hint
+    if "follow_ups" in before:
+        row["follow_ups"] = before["follow_ups"]
     return row
 
 
