@@ -12,8 +12,13 @@ import httpx2
 import orjson
 
 from webapp.domain.follow_ups.messages import REPLY_SCHEMA, ModelMessages
-from webapp.integrations.guarded_client import reason_of, silence
-from webapp.integrations.model_exchange import REPLY_MAX_TOKENS, model_client
+from webapp.integrations.guarded_client import silence
+from webapp.integrations.model_exchange import (
+    REPLY_MAX_TOKENS,
+    broken_by,
+    model_client,
+    refused_with,
+)
 from webapp.integrations.model_failure import ModelFailed, ModelRefused
 from webapp.setting_groups.follow_ups import FollowUpSettings
 
@@ -35,10 +40,9 @@ def ask(messages: ModelMessages, *, config: FollowUpSettings, ends: float) -> st
             asked = _body(messages, config)
             return _text(client.post("/v1/messages", cast_to=httpx2.Response, body=asked).content)
     except anthropic.APIStatusError as error:
-        raise ModelFailed(f"it answered with status {error.status_code}") from None
+        raise refused_with(error.status_code) from None
     except anthropic.AnthropicError as error:
-        what = reason_of(error.__cause__)
-        raise ModelFailed(f"{type(error).__name__}: {what}") from None
+        raise broken_by(error) from None
 
 
 def _body(messages: ModelMessages, config: FollowUpSettings) -> dict[str, Any]:
@@ -74,7 +78,7 @@ def _text(body: bytes) -> str:
     if ended not in COMPLETE:
         raise ModelRefused(f"it did not end within {REPLY_MAX_TOKENS} tokens")
     if not text.strip():
-        raise ModelFailed("it answered without a text")
+        raise ModelRefused("it answered without a text")
     return text
 
 

@@ -8,8 +8,12 @@ class ModelFailed(Exception):
     """
 
 
+class ModelLate(ModelFailed):
+    """It took longer than anybody waits."""
+
+
 class ModelRefused(ModelFailed):
-    """The service works, and wrote nothing complete about this answer: another may be different."""
+    """The service works, and wrote nothing of use about this answer: another may be different."""
 
 
 class ModelResting(ModelFailed):

@@ -12,8 +12,13 @@ import openai
 import orjson
 
 from webapp.domain.follow_ups.messages import REPLY_SCHEMA, ModelMessages
-from webapp.integrations.guarded_client import reason_of, silence
-from webapp.integrations.model_exchange import REPLY_MAX_TOKENS, model_client
+from webapp.integrations.guarded_client import silence
+from webapp.integrations.model_exchange import (
+    REPLY_MAX_TOKENS,
+    broken_by,
+    model_client,
+    refused_with,
+)
 from webapp.integrations.model_failure import ModelFailed, ModelRefused
 from webapp.setting_groups.follow_ups import FollowUpSettings
 
@@ -59,8 +64,7 @@ def ask(messages: ModelMessages, *, config: FollowUpSettings, ends: float) -> st
     except openai.APIStatusError as error:
         raise _refusal(error) from None
     except openai.OpenAIError as error:
-        what = reason_of(error.__cause__)
-        raise ModelFailed(f"{type(error).__name__}: {what}") from None
+        raise broken_by(error) from None
     _dialects[service] = understood
     return _text(body)
 
@@ -119,7 +123,7 @@ def _plainer(dialect: _Dialect, error: openai.APIStatusError) -> _Dialect | None
 def _refusal(error: openai.APIStatusError) -> ModelFailed:
     if error.code in FILTERED:
         return ModelRefused("it refused")
-    return ModelFailed(f"it answered with status {error.status_code}")
+    return refused_with(error.status_code)
 
 
 def _text(body: bytes) -> str:
@@ -135,7 +139,7 @@ def _text(body: bytes) -> str:
     if ended == CUT_OFF:
         raise ModelRefused(f"it wrote more than {REPLY_MAX_TOKENS} tokens")
     if not isinstance(text, str) or not text.strip():
-        raise ModelFailed("it answered without a text")
+        raise ModelRefused("it answered without a text")
     return text
 
 
