@@ -1,5 +1,6 @@
 """Which replies of a model become a follow-up question."""
 
+import json
 import time
 
 import pytest
@@ -15,8 +16,10 @@ from tests.domain.follow_ups.written_questions import (
     outcome_of,
     reply,
 )
+from webapp.domain.content.model import PreparedFollowUp
 from webapp.domain.follow_ups.guard import Check, Unusable, checked, similarity
 from webapp.domain.follow_ups.thread import Decision, Exchange, Reason, Technique
+from webapp.domain.shared.vocabulary import FollowUpAuthor, FollowUpCondition
 
 ASKED = "Could you say a bit more about that?"
 HARMLESS = [
@@ -61,11 +64,49 @@ def test_a_refusal_carries_no_text() -> None:
     )
 
 
-def test_a_technique_is_used_once() -> None:
-    thread = make_thread("Why?", "So.", used=frozenset({Technique.WHY}))
+PREPARED = tuple(
+    PreparedFollowUp(text=text, condition=FollowUpCondition.ALWAYS, prepared_by=author)
+    for text, author in (
+        ("See acme.example. Who decided it?", FollowUpAuthor.AGENT),
+        ("Who else?", FollowUpAuthor.CREATOR),
+    )
+)
 
-    assert outcome_of(reply(ASKED, Technique.WHY), thread) is Check.TECHNIQUE
-    assert outcome_of(reply(ASKED, Technique.EXAMPLE), thread) is None
+
+@pytest.mark.parametrize(
+    ("chosen", "expected"),
+    [
+        ({"prepared": 1}, 0),
+        ({"prepared": "2", "question": ""}, 1),
+        ({"prepared": 2, "question": "Something of its own?"}, 1),
+        ({"question": "WHO else?"}, 1),  # copied
+        ({"prepared": 0, "question": ASKED}, None),
+        ({"prepared": 3, "question": ASKED}, None),
+        ({"prepared": 3}, Check.REPLY),
+        ({"prepared": -1}, Check.REPLY),
+    ],
+)
+def test_a_prepared_question_is_asked_as_it_is(
+    chosen: dict[str, object], expected: int | Check | None
+) -> None:
+    thread = make_thread("Why did you go?", "Noise.", prepared=PREPARED)
+    text = json.dumps({"action": "ask", "technique": "why"} | chosen)
+
+    if isinstance(expected, Check):
+        assert outcome_of(text, thread) is expected
+        return
+    found = checked(text, thread, context="acme.example decided it")
+    if expected is None:
+        assert found == Decision(Reason.CHOSEN_BY_MODEL, Technique.WHY, ASKED)
+    else:
+        asked, author = PREPARED[expected]["text"], PREPARED[expected]["prepared_by"]
+        assert found == Decision(Reason.CHOSEN_BY_MODEL, Technique.PREPARED, asked, author)
+
+
+def test_a_prepared_question_is_not_asked_twice() -> None:
+    thread = make_thread("So?", "Noise.", questions=("So?", "who else"), prepared=PREPARED)
+
+    assert outcome_of('{"prepared": 2}', thread) is Check.REPEATED
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,8 @@ def make_thread(question: str, answer: str, **changed: Any) -> Thread:
 
 
 def reply(question: str, technique: str = Technique.WHY, action: str = "ask") -> str:
-    return json.dumps({"action": action, "technique": technique, "question": question})
+    fields = {"action": action, "prepared": 0, "technique": technique, "question": question}
+    return json.dumps(fields)
 
 
 class Interview(NamedTuple):

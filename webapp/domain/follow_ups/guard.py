@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterator
 from enum import StrEnum
 from functools import cached_property
 
+from webapp.domain.content.model import PreparedFollowUp
 from webapp.domain.follow_ups import question_content
 from webapp.domain.follow_ups.languages import recognise
 from webapp.domain.follow_ups.leaks import leak
 from webapp.domain.follow_ups.messages import QUESTION_MAX_CHARS, SEEN_MAX_CHARS, seen
 from webapp.domain.follow_ups.replies import Reply, parse_reply
 from webapp.domain.follow_ups.text_folding import UNSPACED_LETTERS, folded, spaced, words
-from webapp.domain.follow_ups.thread import Decision, Reason, Thread
+from webapp.domain.follow_ups.thread import Decision, Reason, Technique, Thread
 from webapp.domain.shared.unicode_scripts import TOGETHER, script_of
 
 SIMILARITY_MAX = 0.6
@@ -41,7 +42,6 @@ class Check(StrEnum):
     ADDRESS = "address"
     MARKUP = "markup"
     SECRETS = "secrets"
-    TECHNIQUE = "technique"
     SCRIPT = "script"
     LANGUAGE = "language"
     REPEATED = "repeated"
@@ -63,6 +63,7 @@ def checked(
 ) -> Decision:
     """The question that the reply asks, or its stop; Unusable if a check fails.
 
+    A prepared question that it chooses was confirmed, and is only not asked twice.
     context  private, in full
     title    of the form, which respondents see
     goal     of the form, which they do not see
@@ -70,7 +71,11 @@ def checked(
     parsed = parse_reply(reply)
     if parsed is None:
         raise Unusable(Check.REPLY)
-    if parsed.technique is None:
+    if chosen := _prepared(parsed, thread):
+        return _asked_once(chosen, thread)
+    if not parsed.question:
+        if parsed.prepared:  # no such number
+            raise Unusable(Check.REPLY)
         return Decision(Reason.STOPPED_BY_MODEL)
     written = _Written(parsed, thread, context, title, goal)
     for check, passes in CHECKS:
@@ -79,12 +84,27 @@ def checked(
     return Decision(Reason.CHOSEN_BY_MODEL, parsed.technique, parsed.question)
 
 
+def _prepared(reply: Reply, thread: Thread) -> PreparedFollowUp | None:
+    """The one of this number, or of these words: the model may have copied it."""
+    if 0 < reply.prepared <= len(thread.prepared):
+        return thread.prepared[reply.prepared - 1]
+    written = words(folded(reply.question))
+    return next((each for each in thread.prepared if words(folded(each["text"])) == written), None)
+
+
+def _asked_once(chosen: PreparedFollowUp, thread: Thread) -> Decision:
+    asked = [words(folded(question)) for question in thread.questions]
+    if words(folded(chosen["text"])) in asked:
+        raise Unusable(Check.REPEATED)
+    reason, technique = Reason.CHOSEN_BY_MODEL, Technique.PREPARED
+    return Decision(reason, technique, chosen["text"], chosen["prepared_by"])
+
+
 class _Written:
     """A written question with what it is compared with."""
 
     def __init__(self, reply: Reply, thread: Thread, context: str, title: str, goal: str) -> None:
         self.question = reply.question
-        self.technique = reply.technique
         self.thread = thread
         self.context = context
         self.title = title
@@ -251,7 +271,6 @@ def _leaks_nothing(written: _Written) -> bool:
 # The cheap ones first; those that compare need what the first ones bound.
 CHECKS: tuple[tuple[Check, Callable[[_Written], bool]], ...] = (
     (Check.LENGTH, lambda written: 0 < len(written.question) <= QUESTION_MAX_CHARS),
-    (Check.TECHNIQUE, lambda written: written.technique not in written.thread.used),
     (Check.LINES, lambda written: question_content.has_one_line(written.question)),
     (Check.CHARACTERS, lambda written: question_content.is_plain(written.question)),
     (

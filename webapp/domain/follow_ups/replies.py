@@ -1,49 +1,72 @@
-"""Replies of models, read without trust."""
+"""Replies of models, read without trust and without pedantry."""
 
 import json
+import re
+from collections.abc import Iterator
+from itertools import islice
 from typing import NamedTuple
 
-from webapp.domain.follow_ups.messages import ASK, REPLY_FIELDS, STOP, TECHNIQUES
+from webapp.domain.follow_ups.messages import TECHNIQUES
 from webapp.domain.follow_ups.thread import Technique
 
-REPLY_MAX_CHARS = 4096  # our choice: a question with its technique takes some 300
+REPLY_MAX_CHARS = 64 * 1024  # with what a model thinks aloud
+OBJECTS_TRIED = 40  # our choice: bounds the time, as each may reach to the end of the text
+STOPS = frozenset({"stop", "none", "nothing", "silence", "skip", "end", "no"})
+NUMBER = re.compile("[0-9]{1,3}")
 
 
 class Reply(NamedTuple):
-    """A question with its technique; `technique` is None and `question` is "" for a stop."""
+    """The number of a prepared question or 0, and what the model wrote; neither for a stop."""
 
     technique: Technique | None = None
     question: str = ""
+    prepared: int = 0
 
 
 def parse_reply(text: str) -> Reply | None:
-    """The reply; None for one that is too long, no JSON, or not of the schema.
+    """The reply in a text, whatever is around it: a code fence, prose, thoughts before `</think>`.
 
-    A stop is a stop, whatever stands beside it.
+    None where there is none, or where there are two that differ.
     """
-    fields = _json_object(text) if len(text) <= REPLY_MAX_CHARS else {}
-    if fields.keys() - REPLY_FIELDS.keys():
+    if len(text) > REPLY_MAX_CHARS:
         return None
-    if fields.get("action") == STOP:
+    for part in (_THOUGHT_END.split(text)[-1], text):
+        if found := set(_replies(part)):
+            return found.pop() if len(found) == 1 else None
+    return None
+
+
+_THOUGHT_END = re.compile("</(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
+_OBJECT = re.compile(r'\{\s*"')
+_TECHNIQUES = {each.value: each for each in TECHNIQUES}
+
+
+def _replies(text: str) -> Iterator[Reply]:
+    end = 0
+    for start in islice((found.start() for found in _OBJECT.finditer(text)), OBJECTS_TRIED):
+        if start >= end:
+            try:
+                fields, after = _DECODER.raw_decode(text, start)
+            except (ValueError, RecursionError):
+                continue
+            if reply := _reply(fields):
+                end = after
+                yield reply
+
+
+def _reply(fields: dict[str, object]) -> Reply | None:
+    """A stop is a stop, whatever stands beside it."""
+    action = str(fields.get("action") or "").strip().casefold()
+    question, technique = fields.get("question"), fields.get("technique")
+    is_silent = not action and "question" in fields and question in (None, "")
+    number = NUMBER.fullmatch(str(fields.get("prepared")).strip())
+    prepared = int(number[0]) if number else 0
+    if action in STOPS or (is_silent and not prepared):
         return Reply()
-    technique, question = fields.get("technique"), fields.get("question")
-    if fields.get("action") != ASK or not isinstance(technique, str):
+    written = question.strip() if isinstance(question, str) else ""
+    if not (written or prepared):
         return None
-    if technique not in _TECHNIQUES or not isinstance(question, str):
-        return None
-    return Reply(Technique(technique), question.strip())
-
-
-_TECHNIQUES = frozenset(each.value for each in TECHNIQUES)
-
-
-def _json_object(text: str) -> dict[str, object]:
-    """The object that the text is; an empty one if it is none, or names a member twice."""
-    try:
-        found = json.loads(text, object_pairs_hook=_members, parse_constant=_refuse)
-    except (ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
+    return Reply(_TECHNIQUES.get(str(technique), Technique.ELABORATE), written, prepared)
 
 
 def _members(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -53,5 +76,4 @@ def _members(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return members
 
 
-def _refuse(constant: str) -> None:
-    raise ValueError("NaN and infinities are no JSON")
+_DECODER = json.JSONDecoder(object_pairs_hook=_members)

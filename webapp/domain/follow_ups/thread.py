@@ -96,8 +96,12 @@ class Thread(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """A follow-up question and how it was chosen; `question` is "" where nothing is asked."""
+    """A follow-up question and how it was chosen; `question` is "" where nothing is asked.
+
+    writer  a `FollowUpAuthor` of a prepared one, else ""
+    """
 
     reason: Reason
     technique: Technique | None = None
     question: str = ""
+    writer: str = ""

@@ -112,7 +112,7 @@ def settle_claim(made: Claim, decision: Decision, *, writer: str, now: datetime)
     Both caps are looked at once more: where clocks differ, or this transaction had to wait, the
     question that was kept free may have been asked elsewhere.
 
-    writer  the model and its host, "" for the rules
+    writer  the model and its host, "" for the rules; of a prepared question its own counts
     """
     with core_transaction() as connection:
         in_time = to_millis(now) < made.lease_until
@@ -194,5 +194,5 @@ def _words(decision: Decision, writer: str = "") -> dict[str, object]:
         "question_text": decision.question,
         "technique": decision.technique,
         "reason": decision.reason,
-        "writer": writer,
+        "writer": decision.writer or writer,
     }

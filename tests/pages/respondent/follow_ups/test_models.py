@@ -1,6 +1,7 @@
 """Follow-up questions that a model writes: what the pages do around it."""
 
 import importlib
+import json
 import re
 import time
 from collections.abc import Iterator
@@ -19,11 +20,16 @@ from tests.followups.model_server import (
     QUESTION,
     ModelServer,
     asking,
+    cut_off,
+    empty,
     hanging,
+    huge,
     model_server,
+    refusing,
     status,
     stopping,
     two_questions,
+    written,
 )
 from tests.pages.respondent_client import Respondent, arrive, heading, hidden
 from webapp.config import Settings
@@ -163,6 +169,47 @@ def test_the_rules_ask_where_the_model_is_of_no_use(
     assert row.writer == ""
     assert heading(page) == row.question_text
     assert "written by a computer at" not in page.text
+
+
+UNUSABLE = (
+    two_questions(),
+    written("What happened then?"),
+    refusing(),
+    empty(),
+    cut_off(),
+    huge(),
+    status(400),
+)
+
+
+@pytest.mark.parametrize("answer", UNUSABLE)
+def test_what_the_model_writes_for_one_person_takes_it_from_nobody(
+    app: Flask, form: Any, model: ModelServer, answer: Any
+) -> None:
+    model.answer = answer
+    for _ in range(FAILURES_IN_A_ROW + 1):
+        arrive(app.test_client(), form).answer(1, ANSWER)
+
+    model.answer = asking()
+    assert heading(arrive(app.test_client(), form).answer(1, ANSWER)) == QUESTION
+
+
+AROUND = {
+    "fence": "```json\n%s\n```",
+    "thoughts": "<think>They say little {so}.</think>\nHere it is: %s",
+    "prose": "I ask this: %s\nIt fits the goal.",
+}
+
+
+@pytest.mark.parametrize("around", AROUND.values(), ids=AROUND)
+def test_what_is_around_a_reply_is_no_matter(
+    app: Flask, respondent: Respondent, model: ModelServer, told: str, around: str
+) -> None:
+    reply = json.dumps({"technique": "dig", "question": QUESTION, "confidence": 0.9})
+    model.answer = written(around % reply)
+
+    assert heading(respondent.answer(1, ANSWER)) == QUESTION
+    assert [(row.writer, row.technique) for row in rows(app)] == [(told, "elaborate")]
 
 
 def test_a_claim_outlives_the_call_of_its_model(settings: Settings) -> None:

@@ -36,7 +36,7 @@ def decide(trial: Trial, draft: Draft, step: Step) -> Trial:
     came = Decided(
         decision.reason,
         asked=decision.technique is not None,
-        writer=trial.told if made else "",
+        writer=decision.writer or (trial.told if made else ""),
         unheard=asks_model and made is None,
     )
     return trials.decide(trial, draft, step, came, decision)
