@@ -53,6 +53,20 @@ def make_draft(account_id: str, **fields: Any) -> Draft:
     return editing.create_draft(account_id, changes, author=None, now=next_millisecond())
 
 
+def prepare(draft: Draft, *follow_ups: list[tuple[str, str]], by: str = "agent") -> Draft:
+    """The draft with these follow-ups, as text and condition, to its questions in their order."""
+    rows: list[Any] = list(draft.questions)
+    rows[: len(follow_ups)] = [
+        row | {"follow_ups": [{"text": t, "condition": c, "prepared_by": by} for t, c in given]}
+        if given
+        else row
+        for row, given in zip(rows, follow_ups, strict=False)
+    ]
+    return editing.update_draft(
+        draft.account_id, draft.id, {"questions": rows}, author=None, now=utc_now()
+    )
+
+
 def make_form(account_id: str, **fields: Any) -> Any:
     """A published form as a row of its columns."""
     draft = make_draft(account_id, **fields)

@@ -23,7 +23,7 @@ class Words:
     title: str = "Rota"
     goal: str | None = None
     private_context: str | None = None
-    questions: list[dict[str, str]] = field(default_factory=list)
+    questions: list[dict[str, Any]] = field(default_factory=list)
     follow_up_mode: FollowUpMode = FollowUpMode.NONE
     response_mode: ResponseMode = ResponseMode.VOICE_PREFERRED
     response_limit: ResponseLimit = ResponseLimit.MULTIPLE
@@ -120,6 +120,56 @@ def test_a_helping_line_is_reported_with_its_question() -> None:
     after = Words(questions=[{"id": "a", "text": "Why?", "context": "Take your time."}])
 
     assert kinds_of(compare(before, after)) == [("hint", Kind.ADDED, 1)]
+
+
+ASKED_IF_SHORT = {"text": "What happened then?", "condition": "if_short", "prepared_by": "agent"}
+ALWAYS_ASKED = {"text": "Who was there?", "condition": "always", "prepared_by": "agent"}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        ([], [ASKED_IF_SHORT], [(Kind.ADDED, 1, None, "if_short")]),
+        ([ASKED_IF_SHORT], [], [(Kind.REMOVED, 1, "if_short", None)]),
+        (
+            [ALWAYS_ASKED, ASKED_IF_SHORT],
+            [ALWAYS_ASKED, ASKED_IF_SHORT | {"text": "What happened right then?"}],
+            [(Kind.REWORDED, 2, "if_short", "if_short")],
+        ),
+        (
+            [ASKED_IF_SHORT],
+            [ASKED_IF_SHORT | {"condition": "if_yes"}],
+            [(Kind.CHANGED, 1, "if_short", "if_yes")],
+        ),
+        (
+            [ASKED_IF_SHORT, ALWAYS_ASKED],
+            [ALWAYS_ASKED, ASKED_IF_SHORT],
+            [(Kind.MOVED, 1, "always", "always")],
+        ),
+        ([ASKED_IF_SHORT], [ASKED_IF_SHORT], []),
+    ],
+)
+def test_prepared_follow_ups_are_compared_one_by_one(
+    before: list[Any], after: list[Any], expected: list[Any]
+) -> None:
+    changes = compare(preparing(before), preparing(after))
+
+    assert kinds_of(changes) == ([("follow_ups", Kind.CHANGED, 1)] if expected else [])
+    found = [each for change in changes for each in change.follow_ups]
+    assert [(each.kind, each.position, each.was, each.now) for each in found] == expected
+
+
+def preparing(follow_ups: list[Any]) -> Words:
+    return Words(questions=[{"id": "a", "text": "Why?", "follow_ups": follow_ups}])
+
+
+@pytest.mark.parametrize("kind", [Kind.ADDED, Kind.REMOVED])
+def test_a_question_comes_and_goes_with_its_follow_ups(kind: Kind) -> None:
+    contents = Words(), preparing([ASKED_IF_SHORT])
+    (change,) = compare(*(contents if kind is Kind.ADDED else reversed(contents)))
+
+    assert kinds_of([change]) == [("question", kind, 1)]
+    assert [each.kind for each in change.follow_ups] == [kind]
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.factories import make_draft
+from tests.factories import make_draft, prepare
 from webapp.database import utc_now
 from webapp.domain.accounts.models import Account
 from webapp.domain.content.diff import differences
@@ -84,6 +84,29 @@ def test_putting_back_the_only_change_restores_the_content(
 
     assert snapshot(draft) == before
     assert draft.revision == 3
+
+
+def test_follow_ups_come_back_without_the_words_of_their_question(account: Account) -> None:
+    draft = prepare(written(account), [("What then?", "always")])
+    first, *others = before = draft.questions
+    draft = apply(draft, {"questions": [{"id": "a", "text": "Who changed it?"}, *others]})
+    changes = differences(revisions.find_revision(draft, 2), draft)
+    number = [change.part for change in changes].index("follow_ups") + 1
+
+    draft = apply(draft, revisions.put_back(draft, 2, number))
+
+    reworded = {"id": "a", "text": "Who changed it?", "follow_ups": first["follow_ups"]}
+    assert draft.questions == [reworded, *before[1:]]
+
+
+def test_a_removed_question_comes_back_with_its_follow_ups(account: Account) -> None:
+    draft = prepare(written(account), [("What then?", "always")])
+    before = draft.questions
+    draft = changed(draft, questions=FIRST["questions"][1:])
+
+    draft = apply(draft, revisions.put_back(draft, 2, 1))
+
+    assert draft.questions == before
 
 
 @pytest.mark.parametrize("seed", range(40))

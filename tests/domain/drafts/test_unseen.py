@@ -3,14 +3,16 @@
 from typing import Any
 
 import pytest
+from sqlalchemy import update
 
 from tests.databases import both_databases
-from tests.factories import make_draft
+from tests.factories import make_draft, prepare
 from tests.query_plans import statements_of
-from webapp.database import utc_now
+from webapp.database import db, utc_now
 from webapp.domain.accounts.models import Account
 from webapp.domain.content.draft_input import parse_draft_input
 from webapp.domain.drafts import editing, revisions, views
+from webapp.domain.drafts import models as drafts
 from webapp.domain.drafts.models import Draft
 from webapp.domain.drafts.unseen import count_unseen_changes, unseen_changes
 
@@ -29,6 +31,16 @@ def after(account: Account, *edits: Edit) -> Draft:
         by: dict[str, Any] = {"author": author, "now": utc_now()}
         draft = editing.update_draft(account.id, draft.id, changes, **by)
     return draft
+
+
+def preparing(draft: Draft, author: str | None, question: int = -1) -> Draft:
+    """With one more follow-up to a question."""
+    given: list[list[tuple[str, str]]] = [[] for _ in draft.questions]
+    given[question] = [(f"And then, {draft.revision}?", "always")]
+    draft = prepare(draft, *given)
+    db.session.execute(update(Draft).where(Draft.id == draft.id).values(author=author))
+    db.session.commit()
+    return drafts.get_draft(draft.account_id, draft.id)
 
 
 def unseen(draft: Draft) -> list[tuple[int, str, str, int | None]]:
@@ -109,6 +121,21 @@ def test_only_what_an_agent_had_a_hand_in_is_listed(account: Account, case: str)
     edits, expected = EDITS[case]
 
     assert unseen(after(account, *edits)) == expected
+
+
+def test_follow_ups_of_an_agent_are_news(account: Account) -> None:
+    draft = preparing(preparing(after(account), AGENT, question=0), CREATOR, question=1)
+
+    assert unseen(draft) == [(1, "follow_ups", "changed", 1)]
+
+
+def test_a_question_of_the_creator_is_news_once_an_agent_prepares_follow_ups(
+    account: Account,
+) -> None:
+    added = {"id": "d", "text": "Quite another one?"}
+    draft = after(account, (CREATOR, {"questions": [A, B, C, added]}))
+
+    assert unseen(preparing(draft, AGENT)) == [(1, "question", "added", 4)]
 
 
 def test_a_change_is_undone_by_its_number(account: Account) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
+from tests.factories import prepare
 from tests.pages.creator.test_draft import by_agent, stored, written
 from tests.pages.creator_client import Creator, hidden, plain
 from webapp.domain.drafts.models import Draft
@@ -88,6 +89,22 @@ def test_one_change_of_an_agent_is_put_back(app: Flask, ann: Creator) -> None:
     assert "Undo this change Title" in plain(page.text)
     assert (kept.title, kept.goal) == ("Rota", "From the agent")
     assert "1 change since you looked" in plain(ann.page(f"/drafts/{draft.id}").text)
+
+
+def test_follow_ups_are_in_the_changes_and_put_back(app: Flask, ann: Creator) -> None:
+    draft = written(app, ann)
+    with app.app_context():
+        rows = prepare(stored(app, draft), [], [("<b>When</b>?", "if_no")]).questions
+    by_agent(app, draft, questions=[rows[0]["text"]])
+
+    page = ann.page(f"/drafts/{draft.id}/history")
+
+    words = plain(page.text)
+    shown = "&lt;b&gt;When&lt;/b&gt;?"
+    assert f"Follow-ups to question 2, changed added: {shown} added · if the answer is no" in words
+    assert f"What went wrong? removed: {shown} removed · if the answer is no" in words
+    ann.post(f"/drafts/{draft.id}/changes/1/put-back", revision=3, since=2)
+    assert stored(app, draft).questions == rows
 
 
 @pytest.mark.parametrize("htmx", [False, True])

@@ -15,7 +15,13 @@ from typing import NamedTuple
 
 import orjson
 
-from webapp.domain.content.model import DRAFT_SETTINGS, Content, QuestionRow, snapshot
+from webapp.domain.content.model import (
+    DRAFT_SETTINGS,
+    Content,
+    PreparedFollowUp,
+    QuestionRow,
+    snapshot,
+)
 
 SAME_QUESTION_RATIO = 0.6  # our choice: with half of its words it still counts as the same question
 COMPARED_CHARS, COMPARED_WORDS = 600, 300  # bounds the matching of questions that lost their ids
@@ -50,10 +56,12 @@ class Run(NamedTuple):
 class Change:
     """One difference.
 
-    part      a content column, or `question` / `hint` for a question and its helping line
-    position  from 1, in the later content (REMOVED: in the earlier one); None outside questions
-    runs      the words in reading order for REWORDED, ADDED and REMOVED; empty for MOVED
-    was, now  values of a setting for CHANGED, positions from 1 for MOVED
+    part       a content column, or `question` / `hint` / `follow_ups` of a question
+    position   from 1, in the later content (REMOVED: in the earlier one); None outside questions
+    runs       the words in reading order for REWORDED, ADDED and REMOVED; empty for MOVED
+    was, now   values of a setting for CHANGED, positions from 1 for MOVED
+    follow_ups of a question, added and removed ones too: each that differs, with its place among
+               them as `position`, and its conditions as `was` and `now`; MOVED if it only moved
     """
 
     part: str
@@ -62,6 +70,7 @@ class Change:
     runs: tuple[Run, ...] = ()
     was: object = None
     now: object = None
+    follow_ups: tuple["Change", ...] = ()
 
 
 class TooCostly(Exception):
@@ -243,7 +252,8 @@ def _question_changes(
     for place, (question, origin) in enumerate(zip(after, came_from, strict=True)):
         if origin is None:
             runs = (Run(Kind.ADDED, question["text"]),)
-            yield Change("question", Kind.ADDED, place + 1, runs)
+            prepared = _prepared_changes({}, question, effort)
+            yield Change("question", Kind.ADDED, place + 1, runs, follow_ups=prepared)
             continue
         earlier = before[origin]
         if origin not in stayed:
@@ -251,10 +261,57 @@ def _question_changes(
         yield from _text_change("question", earlier["text"], question["text"], effort, place + 1)
         hints = earlier.get("context"), question.get("context")
         yield from _text_change("hint", *hints, effort, place + 1)
+        if prepared := _prepared_changes(earlier, question, effort):
+            yield Change("follow_ups", Kind.CHANGED, place + 1, follow_ups=prepared)
     for place, question in enumerate(before):
         if place not in came_from:
             runs = (Run(Kind.REMOVED, question["text"]),)
-            yield Change("question", Kind.REMOVED, place + 1, runs)
+            prepared = _prepared_changes(question, {}, effort)
+            yield Change("question", Kind.REMOVED, place + 1, runs, follow_ups=prepared)
+
+
+def _prepared_changes(
+    before: QuestionRow, after: QuestionRow, effort: Effort
+) -> tuple[Change, ...]:
+    """The prepared follow-ups of one question that differ, the removed ones last."""
+    old, new = before.get("follow_ups", []), after.get("follow_ups", [])
+    came_from = origins(_as_rows(old, "old"), _as_rows(new, "new"))
+    stayed = longest_rising([origin for origin in came_from if origin is not None])
+    found = []
+    for place, (now, origin) in enumerate(zip(new, came_from, strict=True), start=1):
+        was = None if origin is None else old[origin]
+        if _differ(was, now) or origin not in stayed:
+            found.append(_prepared_change(place, was, now, effort))
+    gone = (place for place in range(len(old)) if place not in came_from)
+    found.extend(_prepared_change(place + 1, old[place], None, effort) for place in gone)
+    return tuple(found)
+
+
+def _differ(was: PreparedFollowUp | None, now: PreparedFollowUp) -> bool:
+    return was is None or (was["text"], was["condition"]) != (now["text"], now["condition"])
+
+
+def _prepared_change(
+    place: int, was: PreparedFollowUp | None, now: PreparedFollowUp | None, effort: Effort
+) -> Change:
+    if was is None or now is None:
+        kind = Kind.REMOVED if now is None else Kind.ADDED
+    elif was["text"] != now["text"]:
+        kind = Kind.REWORDED
+    else:
+        kind = Kind.CHANGED if _differ(was, now) else Kind.MOVED
+    texts = was["text"] if was else "", now["text"] if now else ""
+    runs = (Run(None, texts[1]),) if texts[0] == texts[1] else word_runs(*texts, effort)
+    conditions = was and was["condition"], now and now["condition"]
+    return Change("follow_up", kind, place, runs, *conditions)
+
+
+def _as_rows(prepared: Sequence[PreparedFollowUp], prefix: str) -> list[QuestionRow]:
+    """As questions, of which none has the id of one of the other list."""
+    return [
+        QuestionRow(id=f"{prefix} {place}", text=each["text"])
+        for place, each in enumerate(prepared)
+    ]
 
 
 def _likeness(one: Counter[str], other: Counter[str]) -> float:

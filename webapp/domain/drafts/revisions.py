@@ -23,6 +23,9 @@ from webapp.domain.shared.errors import InvalidInput, NotFound
 from webapp.domain.shared.limits import QUESTIONS_MAX
 from webapp.domain.shared.vocabulary import DraftStatus
 
+# a part as differences name it, and its key in a question
+QUESTION_PARTS = {"question": "text", "hint": "context", "follow_ups": "follow_ups"}
+
 
 class RevisionRow(NamedTuple):
     """The columns of `DraftRevision` as a statement read them."""
@@ -150,7 +153,7 @@ def put_back(draft: Draft, since: int, number: int) -> DraftUpdate:
     if not 0 < number <= len(changes):
         raise _nothing_there()
     change = changes[number - 1]
-    if change.part in {"question", "hint"}:
+    if change.part in QUESTION_PARTS:
         return DraftUpdate(questions=_questions(before.questions, draft.questions, change))
     return cast(DraftUpdate, {change.part: getattr(before, change.part)})
 
@@ -170,8 +173,7 @@ def _questions(
         rows.insert(_gap(before, rows, cast(int, change.was) - 1), row)
     else:
         origin = origins(before, after)[place]
-        name = "text" if change.part == "question" else "context"
-        rows[place] = _with_earlier(rows[place], before[origin or 0], name)
+        rows[place] = _with_earlier(rows[place], before[origin or 0], QUESTION_PARTS[change.part])
     if len(rows) > QUESTIONS_MAX:
         raise InvalidInput(
             ErrorCode.VALIDATION_FAILED,

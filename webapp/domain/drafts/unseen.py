@@ -13,7 +13,7 @@ from webapp.database import db
 from webapp.domain.content.diff import Change, Kind, differences
 from webapp.domain.content.model import CONTENT_COLUMNS, Content, QuestionRow
 from webapp.domain.drafts.models import Draft, DraftRevision, unpublished
-from webapp.domain.drafts.revisions import RevisionRow, draft_of_revision
+from webapp.domain.drafts.revisions import QUESTION_PARTS, RevisionRow, draft_of_revision
 from webapp.domain.drafts.views import DraftView, list_views
 
 Part = tuple[str, str]  # a content column, or a question by its id and what of it
@@ -84,8 +84,11 @@ def _unseen(looked: Looked, turns: Sequence[RevisionRow]) -> list[UnseenChange]:
     by_creator: set[Part] = set()
     for one, other in zip([before, *kept], [*kept, draft], strict=True):
         (by_agents if other.author else by_creator).update(_touched(one, other))
-    own = by_creator - by_agents
-    return [each for each in numbered if _part(each.change, before, draft) not in own]
+    return [
+        each
+        for each in numbered
+        if (parts := _parts(each.change, before, draft)) & by_agents or not parts & by_creator
+    ]
 
 
 def _turns(which: ColumnElement[bool]) -> dict[str, list[RevisionRow]]:
@@ -129,10 +132,9 @@ def _touched(before: Content, after: Content) -> Iterable[Part]:
     old, new = _by_id(before.questions), _by_id(after.questions)
     for key in old.keys() | new.keys():
         one, other = old.get(key, QuestionRow()), new.get(key, QuestionRow())
-        if one.get("text") != other.get("text"):
-            yield key, "question"
-        if one.get("context") != other.get("context"):
-            yield key, "hint"
+        for part, name in QUESTION_PARTS.items():
+            if one.get(name) != other.get(name):
+                yield key, part
     if [key for key in old if key in new] != [key for key in new if key in old]:
         yield MOVED
 
@@ -141,11 +143,14 @@ def _by_id(questions: Iterable[QuestionRow]) -> dict[str, QuestionRow]:
     return {question["id"]: question for question in questions}
 
 
-def _part(change: Change, before: Content, after: Content) -> Part:
+def _parts(change: Change, before: Content, after: Content) -> set[Part]:
+    """What the change shows: of a question that was added or removed, all of it."""
     if change.position is None:
-        return change.part, ""
+        return {(change.part, "")}
     if change.kind is Kind.MOVED:
-        return MOVED
-    is_gone = change.part == "question" and change.kind is Kind.REMOVED
+        return {MOVED}
+    is_whole = change.part == "question" and change.kind in {Kind.ADDED, Kind.REMOVED}
+    is_gone = is_whole and change.kind is Kind.REMOVED
     questions = before.questions if is_gone else after.questions
-    return questions[change.position - 1]["id"], change.part
+    id_ = questions[change.position - 1]["id"]
+    return {(id_, part) for part in (QUESTION_PARTS if is_whole else (change.part,))}
