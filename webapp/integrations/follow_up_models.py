@@ -29,8 +29,9 @@ def ask_model(
 def load_sdk(config: FollowUpSettings) -> None:
     """Load what a call of the model needs, if there is one: the first call does not wait for it."""
     if config.llm_provider != RULES:
-        from webapp.domain.follow_ups import guard  # noqa: F401 - compiles its patterns
+        from webapp.domain.follow_ups import conduct, guard  # noqa: F401 - compiles its patterns
 
+        conduct.named("")  # reads its lists
         _provider(config).prepare(config)
 
 

@@ -11,8 +11,8 @@ FILLER = "What about the following matters, one by one and slowly"
 @pytest.mark.parametrize(
     ("question", "expected"),
     [
-        ("", Check.LENGTH),
-        ("   ", Check.LENGTH),
+        ("", Check.REPLY),
+        ("   ", Check.REPLY),
         (f"{FILLER} {'o' * (198 - len(FILLER))}?", None),
         (f"{FILLER} {'o' * (199 - len(FILLER))}?", Check.LENGTH),
         ("What was slow?\nWhat else", Check.LINES),

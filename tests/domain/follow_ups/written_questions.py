@@ -187,13 +187,17 @@ INTERVIEWS = {
 }
 
 
-def outcome(question: str, thread: Thread = ENGLISH.thread, context: str = "") -> Check | None:
-    return outcome_of(reply(question), thread, context)
+def outcome(
+    question: str, thread: Thread = ENGLISH.thread, context: str = "", title: str = ""
+) -> Check | None:
+    return outcome_of(reply(question), thread, context, title)
 
 
-def outcome_of(text: str, thread: Thread = ENGLISH.thread, context: str = "") -> Check | None:
+def outcome_of(
+    text: str, thread: Thread = ENGLISH.thread, context: str = "", title: str = ""
+) -> Check | None:
     try:
-        checked(text, thread, context=context)
+        checked(text, thread, context=context, title=title)
     except Unusable as unusable:
         return unusable.check
     return None

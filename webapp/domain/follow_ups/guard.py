@@ -4,11 +4,11 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from enum import StrEnum
-from functools import cached_property
+from functools import cached_property, partial
 
 from webapp.domain.content.model import PreparedFollowUp
-from webapp.domain.follow_ups import question_content
-from webapp.domain.follow_ups.languages import recognise
+from webapp.domain.follow_ups import conduct, question_content
+from webapp.domain.follow_ups.languages import PHRASED, recognise
 from webapp.domain.follow_ups.leaks import leak
 from webapp.domain.follow_ups.messages import QUESTION_MAX_CHARS, SEEN_MAX_CHARS, seen
 from webapp.domain.follow_ups.replies import Reply, parse_reply
@@ -41,7 +41,13 @@ class Check(StrEnum):
     ONE_QUESTION = "one_question"
     ADDRESS = "address"
     MARKUP = "markup"
-    SECRETS = "secrets"
+    ABUSE = "abuse"
+    SELF_HARM = "self_harm"
+    SEXUAL = "sexual"
+    THREATS = "threats"  # and promises
+    SECRETS = "secrets"  # and contact data
+    ORDERS = "orders"
+    SPECIAL = "special_category"  # of personal data
     SCRIPT = "script"
     LANGUAGE = "language"
     REPEATED = "repeated"
@@ -114,6 +120,11 @@ class _Written:
     @cached_property
     def words(self) -> list[str]:
         return words(folded(self.question))
+
+    @cached_property
+    def named(self) -> set[str]:
+        """The lists of `conduct` that it has words of."""
+        return conduct.named(self.question)
 
     @cached_property
     def answers(self) -> str:
@@ -189,6 +200,29 @@ def _is_of_the_language(written: _Written) -> bool:
 def _primary(tag: str) -> str:
     """The language of a tag without its region and script."""
     return re.split("[-_]", tag)[0].lower()
+
+
+def _does_not(kind: str, written: _Written) -> bool:
+    return kind not in written.named
+
+
+def _keeps_to_its_categories(written: _Written) -> bool:
+    """Of special categories it names those alone that the scripted question or the title does."""
+    shown = conduct.named(f"{written.thread.scripted.question}\n{written.title}")
+    known = shown | ({"health"} if conduct.NAMES_HEALTH in shown else set())
+    return written.named.intersection(conduct.SPECIAL) <= known
+
+
+def _promises_nothing(written: _Written) -> bool:
+    return not conduct.named_first(
+        written.question, (written.title, written.answers, *written.questions)
+    )
+
+
+def _asks_once(written: _Written) -> bool:
+    found = recognise(written.question), recognise("\n".join(written.questions))
+    language = next((each for each in found if each in PHRASED), "")
+    return not language or not conduct.asks_twice(written.question, language)
 
 
 def _is_new(written: _Written) -> bool:
@@ -286,9 +320,12 @@ CHECKS: tuple[tuple[Check, Callable[[_Written], bool]], ...] = (
             not question_content.has_markup(written.question, is_greek=written.is_greek)
         ),
     ),
-    (Check.SECRETS, lambda written: not question_content.asks_for_secrets(written.question)),
     (Check.SCRIPT, _is_of_the_script),
     (Check.LANGUAGE, _is_of_the_language),
+    *((Check(kind), partial(_does_not, kind)) for kind in conduct.NEVER),
+    (Check.SPECIAL, _keeps_to_its_categories),
+    (Check.THREATS, _promises_nothing),
+    (Check.ONE_QUESTION, _asks_once),
     (Check.REPEATED, _is_new),
     (Check.COPIED, _copies_little),
     (Check.QUOTATION, _quotes_the_answer),

@@ -16,12 +16,12 @@ _TABLE = """
 2 two second zwei dos deux dois duas اثنان اثنين اثنا
 3 three third drei tres trois ثلاثة ثلاث
 4 four vier cuatro quatre quatro أربعة أربع
-5 five fifth fünf cinco cinq خمسة خمس
+5 five fifth cinquième fünf cinco cinq خمسة خمس
 6 six sechs sech seis ستة ست
 7 seven sieben sieb siete sept sete سبعة سبع
 8 eight eighth acht ocho huit oito ثمانية ثماني ثمان
-9 nine ninth neun nueve neuf nove تسعة تسع
-10 ten zehn diez dix dez عشرة عشر
+9 nine ninth neuvième neun nueve neuf nove تسعة تسع
+10 ten décimo décima zehn diez dix dez عشرة عشر
 11 eleven elf onze
 12 twelve twelfth zwölf doce douze doze
 13 thirteen trece treize treze
@@ -31,8 +31,8 @@ _TABLE = """
 17 seventeen diecisiete dezessete dezassete
 18 eighteen dieciocho dezoito
 19 nineteen diecinueve dezenove dezanove
-20 twenty twentieth zwanzig veinte veinti vingt vinte عشرون عشرين
-30 thirty thirtieth dreißig treinta trente trinta ثلاثون ثلاثين
+20 twenty twentieth vigésimo vigésima zwanzig veinte veinti vingt vinte عشرون عشرين
+30 thirty thirtieth trigésimo trigésima dreißig treinta trente trinta ثلاثون ثلاثين
 40 forty fortieth fourty vierzig cuarenta quarante quarenta أربعون أربعين
 50 fifty fiftieth fünfzig cincuenta cinquante cinquenta خمسون خمسين
 60 sixty sixtieth sechzig sesenta soixante sessenta ستون ستين
@@ -108,13 +108,16 @@ def _values(word: str) -> list[float]:
         return [float(word)]
     if word in _VALUES:
         return [_VALUES[word]]
+    cardinal = _ORDINAL.sub("", word)
+    ordinal = cardinal != word and (_values(cardinal) or _values(f"{cardinal}e"))  # "quatorz-ième"
+    if ordinal:
+        return ordinal
     found, at = [], 0
     while at < len(word) <= WORD_MAX:
         ends = range(min(len(word), at + _LONGEST), at, -1)
         part = next((word[at:end] for end in ends if _is_part(word[at:end])), "")
         if not part:
-            cardinal = _ORDINAL.sub("", word)
-            return _values(cardinal) if cardinal != word else []
+            return []
         found += [_VALUES[part]] if part in _VALUES else []
         at += len(part)
     return found

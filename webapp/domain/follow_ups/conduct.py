@@ -1,0 +1,126 @@
+"""How a written question must not behave: what it names, orders, or asks besides.
+
+The words are data in `conduct/`, one file for each language that pages are translated into. What
+a question names is looked for in the words of all of them.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import cache
+from typing import Any
+
+from webapp.domain.follow_ups.languages import PHRASED
+from webapp.domain.follow_ups.text import fold, tokens
+from webapp.domain.follow_ups.word_files import load
+from webapp.domain.follow_ups.word_list import WordList, WordParts, framed
+
+NEVER = ("abuse", "self_harm", "sexual", "threats", "secrets", "orders")
+# GDPR Art. 9; `union` is membership, `intimate` sexual life and orientation
+SPECIAL = ("health", "religion", "politics", "ethnicity", "union", "intimate")
+NAMES_HEALTH = "health_named"  # places and people, in a question of the form
+ONLY_IF_SAID = "only_if_said"  # rewards and authorities
+
+_SENTENCE_END = re.compile("[.!?؟;:…\n]+")
+_ITEM = re.compile(r"[^\W_]+|[,،;:.!?؟…–—]")  # noqa: RUF001
+_SPELLED = re.compile(r"(?<=\b\w) (?=\w\b)")
+# what Arabic writes onto a word: and, then, with, as, for, the
+_ATTACHED = re.compile("^[وف]?(?:بال|كال|ال|لل|[بلك])?(?=[ا-ي]{3})")
+
+
+def named(text: str) -> set[str]:
+    """The lists that a text has words of."""
+    readings = list(_readings(text))
+    return {
+        kind
+        for kind, (phrases, parts) in _lists().items()
+        if any(phrases.is_in(each) or any(parts.find(each)) for each in readings)
+    }
+
+
+def named_first(question: str, known: Iterable[str]) -> bool:
+    """Whether a reward or an authority is named that is in none of the known texts."""
+    phrases, parts = _lists()[ONLY_IF_SAID]
+    said = {token for text in known for token in tokens(fold(text))}
+    new = (token for token in tokens(fold(question)) if token not in said)
+    return any(phrases.is_in([token]) or any(parts.find([token])) for token in new)
+
+
+def asks_twice(question: str, language: str) -> bool:
+    """Whether one sentence asks several questions; a short "…, and why?" at its end may be."""
+    grammar = _grammar(language)
+    if grammar["second"].is_in(tokens(fold(question))):
+        return True
+    items = [*_items(question.casefold(), grammar["asks"])]
+    last = max((at for at, item in enumerate(items) if item.isalnum()), default=0)
+    opened = subordinate = 0
+    for at, item in enumerate(items[:last]):
+        if item not in grammar["asks"]:
+            continue
+        before = next((n for n in range(at - 1, -1, -1) if items[n] not in grammar["preposed"]), -1)
+        mark = items[before] if before >= 0 else "."
+        if mark in {",", "،"}:
+            is_clause = item in grammar["relatives"] or items[0] in grammar["frames"]
+            subordinate += is_clause
+            opened += not is_clause
+        elif mark in grammar["joiners"]:
+            opened += before == 0 or items[before - 1] not in grammar["asks"]
+        else:
+            opened += not mark.isalnum()
+    return opened + (subordinate > 1) > 1
+
+
+def _items(question: str, asks: frozenset[str]) -> Iterator[str]:
+    """Words and marks; what Arabic writes onto a word that asks is a word of its own."""
+    for item in _ITEM.findall(question):
+        if item[0] in "وف" and item[1:] in asks:
+            yield from (item[0], item[1:])
+        else:
+            yield item
+
+
+def _readings(text: str) -> Iterator[list[str]]:
+    """Each sentence, also without what opens it; all of it, with its words in other spellings."""
+    folded = fold(text)
+    openings = _openings()
+    for sentence in _SENTENCE_END.split(folded):
+        found = tokens(sentence)
+        for at, token in enumerate(found):
+            yield framed(found[at:])
+            if token not in openings:
+                break
+    plain = tokens(folded)
+    yield [_ATTACHED.sub("", token) for token in plain]
+    yield _SPELLED.sub("", " ".join(plain)).split()
+    yield plain
+
+
+@cache
+def _files() -> dict[str, dict[str, Any]]:
+    return {tag: load(f"conduct/{tag}") for tag in PHRASED}
+
+
+@cache
+def _lists() -> dict[str, tuple[WordList, WordParts]]:
+    def written(name: str, between: str) -> str:
+        return between.join(file.get(name, "") for file in _files().values())
+
+    return {
+        kind: (WordList(written(kind, ",")), WordParts(written(f"{kind}_parts", " ")))
+        for kind in (*NEVER, *SPECIAL, NAMES_HEALTH, ONLY_IF_SAID)
+    }
+
+
+@cache
+def _openings() -> frozenset[str]:
+    return frozenset(
+        token for each in _files().values() for token in tokens(fold(each["openings"]))
+    )
+
+
+@cache
+def _grammar(language: str) -> dict[str, Any]:
+    """`asks` begin a question, `joiners` another one; after a comma, `relatives` go on with it."""
+    file = _files()[language]
+    plain = ("asks", "joiners", "relatives", "preposed", "frames")
+    found = {name: frozenset(file.get(name, "").split()) for name in plain}
+    return {**found, "second": WordList(file["second"])}
