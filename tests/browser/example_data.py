@@ -23,6 +23,7 @@ from tests.browser.example_texts import (
     NO_TITLE,
     PARKING,
     PASSWORD,
+    PREPARED,
     PRICE,
     PRICED,
     PROBED,
@@ -31,7 +32,7 @@ from tests.browser.example_texts import (
     UNFINISHED,
     WRITER,
 )
-from tests.factories import make_account
+from tests.factories import make_account, prepare
 from tests.followups.example_form import FRIDGE, make_followed
 from tests.voice.example_form import MILK, TOLD, make_spoken
 from webapp.database import db, new_id, to_millis, utc_now
@@ -245,7 +246,8 @@ def written_and_changed(account_id: str, author: str, now: datetime) -> Draft:
     ]
     first = ROTA | {"questions": questions, "followUpMode": "deep_dive"}
     draft = write(account_id, first, author, now - timedelta(minutes=40))
-    views.mark_seen(account_id, draft.id, 1, now=now - timedelta(minutes=11))
+    draft = prepare(draft, *PREPARED)
+    views.mark_seen(account_id, draft.id, draft.revision, now=now - timedelta(minutes=11))
     given = [
         {"id": kept["id"], **asked}
         for kept, asked in zip(draft.questions, ROTA["questions"], strict=True)

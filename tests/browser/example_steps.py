@@ -142,7 +142,7 @@ def returned_unread(page: Page, data: ExampleData) -> None:
     page.get_by_label("Why? (optional)").fill("Shorter, please: three questions at most.")
     page.locator("input[name=revision]").first.evaluate("field => { field.value = 1 }")
     press(page, "Send back")
-    page.get_by_role("button", name="Send back revision 2").wait_for()
+    page.get_by_role("button", name="Send back revision 3").wait_for()
 
 
 def just_returned(page: Page, data: ExampleData) -> None:

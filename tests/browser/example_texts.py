@@ -35,6 +35,12 @@ ROTA: dict[str, Any] = {
     ],
     "followUpMode": "smart",
 }
+# to the questions of ROTA in their order
+PREPARED = [
+    [("What did they change it to?", "if_short"), ("Which of those came first?", "if_several")],
+    [("Who noticed it first, and what did they do then?", "always")],
+    [],
+]
 GERMAN = {
     "title": "Arbeitszeitflexibilisierungsvereinbarung: was halten Teams davon?",
     "questions": [

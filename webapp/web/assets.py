@@ -38,6 +38,7 @@ BUNDLES = {
         "creator/draft_group",
         "creator/review",
         "creator/words",
+        "creator/prepared",
         "creator/changes",
         "creator/private_context",
         "creator/preview",

@@ -18,7 +18,7 @@ customElements.define(
     step(event) {
       const by = { ArrowUp: -1, ArrowDown: 1 }[event.key];
       const row = event.target.closest("li");
-      if (!by || !event.altKey || !row || event.target.matches("input, textarea")) return;
+      if (!by || !event.altKey || !row || event.target.matches("input, textarea, select")) return;
       event.preventDefault();
       const to = this.rows.indexOf(row) + by;
       if (this.rows[to]) this.send(row, to);

@@ -1,13 +1,19 @@
 // Unsaved text in an open editor: the browser asks before it leaves the page, and so does Escape
 // before it leaves the editor.
 const REFUSED = ".field__error, .note--alarm";
+const UNSAVED = `${REFUSED}, [data-unsaved]`;
 
 function isChanged(editor) {
   const fields = [...editor.querySelectorAll("textarea, input:not([type=hidden])")];
-  return fields.some((field) => field.value !== field.defaultValue);
+  const chosen = [...editor.querySelectorAll("select")].map((field) => field.selectedOptions[0]);
+  const begun = (option) => option.parentElement.querySelector("[selected]") ?? option.parentElement.options[0];
+  return (
+    fields.some((field) => field.value !== field.defaultValue) ||
+    chosen.some((option) => option !== begun(option))
+  );
 }
 
-const isUnsaved = (editor) => isChanged(editor) || editor.querySelector(REFUSED);
+const isUnsaved = (editor) => isChanged(editor) || editor.querySelector(UNSAVED);
 
 // forms whose words are on their way: sending one is no leaving
 let sent = new WeakSet();

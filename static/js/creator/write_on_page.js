@@ -14,7 +14,7 @@ function letterAt(words, { clientX, clientY }) {
 document.querySelector("main").addEventListener("click", (event) => {
   const words = event.target.closest("[data-opens]");
   if (!words || !getSelection().isCollapsed) return;
-  const link = words.parentElement.querySelector("[data-edit]:not([inert])");
+  const link = (words.closest(".q") ?? words.parentElement).querySelector("[data-edit]:not([inert])");
   if (!link) return;
   clicked = { field: words.dataset.opens, letter: letterAt(words, event) };
   link.click();
@@ -83,8 +83,8 @@ document.addEventListener("keydown", (event) => {
 document.addEventListener("click", ({ target }) => {
   const button = target.closest("[data-add]");
   if (!button) return;
-  const added = button.form.querySelector("[data-added]");
-  added.hidden = false;
-  button.remove();
-  added.querySelector("textarea").focus();
+  const places = button.form.querySelectorAll(`[data-added="${button.dataset.add}"][hidden]`);
+  places[0].hidden = false;
+  if (places.length === 1) button.remove();
+  places[0].querySelector("textarea").focus();
 });

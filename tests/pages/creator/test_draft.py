@@ -165,7 +165,7 @@ def test_a_swap_updates_the_text_and_all_dependent_parts(app: Flask, ann: Creato
 
     assert response.status_code == 200
     assert "<html" not in response.text
-    assert response.text.count("hx-swap-oob") == 6
+    assert response.text.count("hx-swap-oob") == 7
     assert "Revision 2" in response.text
     assert '"to": 2' in response.headers["HX-Trigger"]
 

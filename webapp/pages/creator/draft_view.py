@@ -39,6 +39,7 @@ FIELD_LIMITS = {
     "goal": limits.GOAL_MAX_CHARS,
     "context": limits.CONTEXT_MAX_CHARS,
     "note": limits.CREATOR_NOTE_MAX_CHARS,
+    "followUps": limits.PREPARED_MAX_CHARS,
 }
 MOST = {setting.name: setting.most for setting in NUMBERS}
 WITH_MESSAGES = ("followUpMode", *MOST)  # the settings that can be refused
@@ -283,6 +284,7 @@ def _terms(draft: Draft) -> dict[str, Any]:
         "terms": offered.used_by(draft),
         "asks_follow_ups": asks_follow_ups(draft),
         "most_questions": offered.writer.most_questions(draft),
+        "prepared": sum(len(question.get("follow_ups", ())) for question in draft.questions),
         "has_phrases": has_phrases(draft.questions),
     }
 

@@ -5,7 +5,7 @@ editor names its question, too: others may move while it is open.
 """
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -15,12 +15,14 @@ from flask.typing import ResponseReturnValue
 from flask_babel import gettext as _
 
 from webapp.domain.content.draft_input import parse_draft_input
-from webapp.domain.content.model import DraftUpdate, QuestionRow
+from webapp.domain.content.model import DraftUpdate, PreparedFollowUp, QuestionRow
 from webapp.domain.drafts import models as drafts
 from webapp.domain.drafts import revisions
 from webapp.domain.drafts.models import Draft
+from webapp.domain.shared import limits
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import InvalidInput
+from webapp.domain.shared.vocabulary import FollowUpAuthor, FollowUpCondition
 from webapp.pages.creator import draft_view
 from webapp.pages.creator.request import (
     creator_id,
@@ -44,16 +46,22 @@ limit_writes(bp)
 class Opened:
     """The one question that is being added, changed or removed.
 
-    position  from 1; 0 = a new one
-    after     the id of the question that a new one follows, "" = at the end
+    position    from 1; 0 = a new one
+    follow_ups  the prepared ones as they are written
+    writes      the number of the follow-up that has the focus, 0 = the question
+    after       the id of the question that a new one follows, "" = at the end
     """
 
     position: int
     id: str = ""
     text: str = ""
     hint: str = ""
+    follow_ups: Sequence[PreparedFollowUp] = ()
+    writes: int = 0
     theirs: QuestionRow | None = None
     leaving: bool = False
+    unsaved: bool = False
+    wrong_follow_up: bool = False
     after: str = ""
 
     @property
@@ -91,9 +99,10 @@ def write(draft_id: str) -> ResponseReturnValue:
 
 @bp.get("/<int(min=1):position>/edit")
 def edit(draft_id: str, position: int) -> ResponseReturnValue:
-    """The editor of one question."""
+    """The editor of one question; `?follow_up=` is the number of the one to write."""
     draft = drafts.get_draft(creator_id(), draft_id)
-    return _editing(draft, _opened(draft, position))
+    writes = min(request.args.get("follow_up", 0, type=int), limits.PREPARED_MAX)
+    return _editing(draft, replace(_opened(draft, position), writes=writes))
 
 
 @bp.get("/<int(min=1):position>/remove")
@@ -107,14 +116,15 @@ def ask_removal(draft_id: str, position: int) -> ResponseReturnValue:
 def add(draft_id: str) -> ResponseReturnValue:
     """Add a question `after` another, or at the end."""
     draft = drafts.get_draft(creator_id(), draft_id)
-    return _save_words(draft, 0, LIST)
+    return _rearranged(draft, 0) or _save_words(draft, 0, LIST)
 
 
 @bp.post("/<int(min=1):position>")
 def save(draft_id: str, position: int) -> ResponseReturnValue:
     """Save the question under its id; one removed meanwhile is added at the end."""
     draft = drafts.get_draft(creator_id(), draft_id)
-    return _save_words(draft, _named(draft, position), ROW)
+    place = _named(draft, position)
+    return _rearranged(draft, place) or _save_words(draft, place, ROW)
 
 
 @bp.post("/<int(min=1):position>/remove")
@@ -167,10 +177,39 @@ def _save_words(draft: Draft, position: int, part: str) -> Response:
         at = {"position": place, "focus": place, "asked": place}
         return _answered(draft, result, part, opened=None, **at)
     opened = _opened(draft, position)
-    if not isinstance(result, InvalidInput):
+    if isinstance(result, InvalidInput):
+        opened = replace(opened, wrong_follow_up=_is_of_follow_up(result))
+    else:
         opened = _opened_after_conflict(draft, position)
-    typed_in = replace(opened, text=typed("text"), hint=typed("hint"))
-    return _answered(draft, result, part, position=opened.position, opened=typed_in, focus=0)
+    return _answered(
+        draft, result, part, position=opened.position, opened=_as_typed(opened), focus=0
+    )
+
+
+def _is_of_follow_up(problem: InvalidInput) -> bool:
+    """Also where the refusal names the question that asks the same."""
+    return problem.field.startswith("followUps") or "follow-up" in problem.message
+
+
+def _rearranged(draft: Draft, position: int) -> Response | None:
+    """The editor with a follow-up moved `up` or left out, where a button of it was pressed; nothing
+    is saved.
+    """
+    up, out = (request.form.get(name, 0, type=int) for name in ("up", "out"))
+    opened = _as_typed(_opened(draft, position))
+    rows = list(opened.follow_ups)
+    if not (1 < up <= len(rows) or 0 < out <= len(rows)):
+        return None
+    row = rows.pop((up or out) - 1)
+    if up:
+        rows.insert(up - 2, row)
+    writes = up - 1 if up else min(out, max(len(rows), 1))
+    return _editing(draft, replace(opened, follow_ups=rows, writes=writes, unsaved=True))
+
+
+def _as_typed(opened: Opened) -> Opened:
+    follow_ups = _typed_follow_ups(opened.follow_ups)
+    return replace(opened, text=typed("text"), hint=typed("hint"), follow_ups=follow_ups)
 
 
 def _next(draft: Draft, saved: Draft, place: int) -> Response:
@@ -241,10 +280,22 @@ def _checked(rows: list[QuestionRow]) -> list[QuestionRow]:
     """The rows as an agent may send them, with their follow-ups. Raises InvalidInput."""
     sent = [{key: value for key, value in row.items() if key != "follow_ups"} for row in rows]
     parsed = parse_draft_input({"questions": sent})["questions"]
+    for row in rows:
+        _check_follow_ups([each["text"] for each in row.get("follow_ups", ())])
     return [
         {**question, "follow_ups": row["follow_ups"]} if "follow_ups" in row else question
         for question, row in zip(parsed, rows, strict=True)
     ]
+
+
+def _check_follow_ups(texts: list[str]) -> None:
+    if any(len(text) > limits.PREPARED_MAX_CHARS for text in texts):
+        words = f"a follow-up has at most {limits.PREPARED_MAX_CHARS} characters"
+        raise InvalidInput(ErrorCode.VALIDATION_FAILED, words, "", "followUps")
+    try:
+        parse_draft_input({"questions": texts} if texts else {})
+    except InvalidInput as problem:
+        raise InvalidInput(problem.code, problem.message, "", "followUps") from problem
 
 
 def _typed_question(before: QuestionRow) -> QuestionRow:
@@ -255,9 +306,32 @@ def _typed_question(before: QuestionRow) -> QuestionRow:
         row["id"] = before["id"]
     if hint := typed("hint"):
         row["context"] = hint
-    if "follow_ups" in before:
-        row["follow_ups"] = before["follow_ups"]
+    if follow_ups := _typed_follow_ups(before.get("follow_ups", ())):
+        row["follow_ups"] = follow_ups
     return row
+
+
+def _typed_follow_ups(before: Sequence[PreparedFollowUp]) -> list[PreparedFollowUp]:
+    """Those with words, in order; one that is as it was keeps who prepared it. A page without
+    fields for them changes none.
+    """
+    if "follow_up-1" not in request.form:
+        return list(before)
+    found = []
+    for number in range(1, limits.PREPARED_MAX + 1):
+        text = " ".join(typed(f"follow_up-{number}").split("\n"))
+        condition = _typed_condition(number)
+        new = PreparedFollowUp(text=text, condition=condition, prepared_by=FollowUpAuthor.CREATOR)
+        same = (each for each in before if (each["text"], each["condition"]) == (text, condition))
+        if text:
+            found.append(next(same, new))
+    return found
+
+
+def _typed_condition(number: int) -> FollowUpCondition:
+    posted = request.form.get(f"condition-{number}", "")
+    known = posted in set(FollowUpCondition)
+    return FollowUpCondition(posted) if known else FollowUpCondition.ALWAYS
 
 
 def _new(draft: Draft, after: str) -> Opened:
@@ -274,7 +348,13 @@ def _opened(draft: Draft, position: int) -> Opened:
     if not _has(draft, position):
         return _new(draft, _after())
     question = draft.questions[position - 1]
-    return Opened(position, question["id"], question["text"], question.get("context", ""))
+    return Opened(
+        position,
+        question["id"],
+        question["text"],
+        question.get("context", ""),
+        question.get("follow_ups", []),
+    )
 
 
 def _opened_after_conflict(draft: Draft, position: int) -> Opened:

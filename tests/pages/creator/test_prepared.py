@@ -1,0 +1,203 @@
+"""Follow-ups that a creator writes below a question, before anybody answers."""
+
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from tests.factories import make_draft, prepare
+from tests.pages.creator.test_draft import by_agent, stored
+from tests.pages.creator_client import Creator, plain
+from webapp.domain.drafts.models import Draft
+
+WHICH, WHO, NEXT = ("Which one?", "if_short"), ("Who else?", "always"), ("And then?", "if_no")
+
+
+@pytest.fixture
+def draft(app: Flask, ann: Creator) -> Draft:
+    """Its first question has two follow-ups of an agent."""
+    with app.app_context():
+        asking = {"followUpMode": "smart", "context": "Canary"}
+        return prepare(make_draft(ann.account.id, **asking), [WHICH, WHO])
+
+
+def fields(*follow_ups: tuple[str, str], **others: Any) -> dict[str, Any]:
+    """The posted fields of the first question."""
+    found: dict[str, Any] = {"text": "Who changed it?", "hint": "", "revision": 2} | others
+    for number in (1, 2, 3):
+        text, condition = follow_ups[number - 1] if number <= len(follow_ups) else ("", "always")
+        found |= {f"follow_up-{number}": text, f"condition-{number}": condition}
+    return found
+
+
+def kept(app: Flask, draft: Draft, question: int = 0) -> list[tuple[str, str, str]]:
+    rows = stored(app, draft).questions[question].get("follow_ups", [])
+    return [(row["text"], row["condition"], row["prepared_by"]) for row in rows]
+
+
+AGENT, CREATOR = ("agent",), ("creator",)
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ([WHICH, WHO, NEXT], [WHICH + AGENT, WHO + AGENT, NEXT + CREATOR]),
+        ([WHO, WHICH], [WHO + AGENT, WHICH + AGENT]),
+        ([WHICH, ("", "always"), NEXT], [WHICH + AGENT, NEXT + CREATOR]),
+        ([("Which one?", "if_yes")], [("Which one?", "if_yes") + CREATOR]),
+        ([("  Which\r\none? ", "if_short")], [("Which one?", "if_short") + AGENT]),
+        ([("Why?", "never")], [("Why?", "always") + CREATOR]),
+        ([], []),
+    ],
+)
+@pytest.mark.parametrize("htmx", [True, False])
+def test_follow_ups_are_written_with_their_question(
+    app: Flask, ann: Creator, draft: Draft, written: Any, expected: Any, *, htmx: bool
+) -> None:
+    response = ann.post(f"/drafts/{draft.id}/questions/1", htmx=htmx, **fields(*written))
+
+    assert response.status_code == (200 if htmx else 303)
+    assert kept(app, draft) == expected
+    assert ("follow_ups" in stored(app, draft).questions[0]) is bool(expected)
+
+
+def test_a_new_question_comes_with_its_follow_ups(app: Flask, ann: Creator, draft: Draft) -> None:
+    ann.post(f"/drafts/{draft.id}/questions", **fields(NEXT, text="Something else?"))
+
+    assert kept(app, draft, question=2) == [NEXT + CREATOR]
+
+
+@pytest.mark.parametrize(
+    ("path", "form"),
+    [
+        ("1", {"text": "Who did?", "hint": "Names"}),  # of a page without fields for them
+        ("2", {"text": "What was it?", "hint": ""}),
+        ("2/position", {"to": 1}),
+        ("2/remove", {}),
+    ],
+)
+def test_other_changes_leave_them_as_they_are(
+    app: Flask, ann: Creator, draft: Draft, path: str, form: dict[str, Any]
+) -> None:
+    ann.post(f"/drafts/{draft.id}/questions/{path}", **form, revision=2)
+
+    found = {row["id"]: row.get("follow_ups") for row in stored(app, draft).questions}
+    assert stored(app, draft).revision == 3
+    assert found[draft.questions[0]["id"]] == draft.questions[0]["follow_ups"]
+
+
+@pytest.mark.parametrize(
+    ("pressed", "expected"),
+    [
+        ({"up": 2}, ["Who else?", "Which one?", "And then?"]),
+        ({"up": 3}, ["Which one?", "And then?", "Who else?"]),
+        ({"out": 1}, ["Who else?", "And then?"]),
+        ({"out": 3}, ["Which one?", "Who else?"]),
+    ],
+)
+@pytest.mark.parametrize("htmx", [True, False])
+def test_they_are_put_in_order_before_they_are_saved(
+    app: Flask, ann: Creator, draft: Draft, pressed: Any, expected: Any, *, htmx: bool
+) -> None:
+    form = fields(WHICH, WHO, NEXT, text="Who, then?") | pressed
+    page = ann.post(f"/drafts/{draft.id}/questions/1", htmx=htmx, **form)
+
+    places = [page.text.find(text) for text in expected]
+    assert (page.status_code, stored(app, draft).revision) == (200, 2)
+    assert -1 not in places
+    assert places == sorted(places)
+    assert "Who, then?" in page.text
+    assert "data-unsaved" in page.text
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("x" * 301, "This is longer than 300 characters. Shorten it a little."),
+        ("A\0B", "There is a character in it that cannot be kept."),
+    ],
+)
+@pytest.mark.parametrize("htmx", [True, False])
+def test_what_is_refused_is_told_at_the_follow_ups_and_nothing_is_lost(
+    app: Flask, ann: Creator, draft: Draft, text: str, told: str, *, htmx: bool
+) -> None:
+    form = fields(WHICH, (text, "if_no"), text="Who, then?")
+    page = ann.post(f"/drafts/{draft.id}/questions/1", htmx=htmx, **form)
+
+    assert page.status_code == 422
+    assert told in page.text.partition('aria-label="Follow-ups"')[2].partition("<select")[0]
+    assert "Who, then?" in page.text
+    assert "x" * 301 in page.text or "\0" in text
+    assert kept(app, draft) == [WHICH + AGENT, WHO + AGENT]
+
+
+def test_a_change_meanwhile_shows_theirs_and_keeps_mine(
+    app: Flask, ann: Creator, draft: Draft
+) -> None:
+    by_agent(app, draft, title="Changed meanwhile")
+
+    page = ann.post(f"/drafts/{draft.id}/questions/1", htmx=True, **fields(NEXT))
+
+    assert page.status_code == 409
+    assert "Which one?" in page.text.partition("What it says now:")[2]
+    assert "And then?" in page.text
+    ann.post(f"/drafts/{draft.id}/questions/1", **fields(NEXT, revision=3))
+    assert kept(app, draft) == [NEXT + CREATOR]
+
+
+def test_they_read_below_their_question_with_condition_and_author(
+    app: Flask, ann: Creator, draft: Draft
+) -> None:
+    ann.post(f"/drafts/{draft.id}/questions/2", **fields(("<i>Why</i>?", "if_several")))
+
+    for page in (ann.page(f"/drafts/{draft.id}"), ann.page(f"/drafts/{draft.id}/confirm")):
+        words = plain(page.text)
+        assert "Which one? if the answer is short · by your agent" in words
+        assert "&lt;i&gt;Why&lt;/i&gt;? if several things are named · by you" in words
+
+
+@pytest.mark.parametrize(
+    ("mode", "prepared", "told"),
+    [
+        ("none", [WHICH], "Nobody will see the follow-ups below"),
+        ("smart", [], "No follow-ups are written"),
+        ("deep_dive", [], "No follow-ups are written"),
+        ("smart", [WHICH], ""),
+        ("none", [], ""),
+    ],
+)
+def test_one_line_says_that_follow_ups_will_not_be_seen_or_are_missing(
+    app: Flask, ann: Creator, mode: str, prepared: Any, told: str
+) -> None:
+    with app.app_context():
+        asking = {"followUpMode": mode, "context": "Canary"}
+        draft = prepare(make_draft(ann.account.id, **asking), prepared)
+    lines = ("Nobody will see the follow-ups below", "No follow-ups are written")
+
+    page = ann.page(f"/drafts/{draft.id}").text
+
+    assert [line for line in lines if line in page] == ([told] if told else [])
+    assert ('questions/1/edit?follow_up=1"' in page) is (told == lines[1])
+    editor = ann.swap(f"/drafts/{draft.id}/questions/1/edit?follow_up=1").text
+    assert editor.count("autofocus") == 1
+    assert "autofocus" in editor.partition('name="follow_up-1"')[2].partition(">")[0]
+
+
+def test_the_line_follows_the_settings(ann: Creator, draft: Draft) -> None:
+    form = {"followUpMode": "none", "responseMode": "text_only", "responseLimit": "one"}
+
+    saved = ann.post(f"/drafts/{draft.id}/settings", htmx=True, **form, revision=2)
+
+    assert "Nobody will see the follow-ups below" in saved.text
+
+
+def test_a_model_that_writes_them_leaves_nothing_to_say(
+    app: Flask, ann: Creator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "webapp.setting_groups.follow_ups.FollowUpSettings.follow_up_writer", "m at a.example"
+    )
+    with app.app_context():
+        draft = make_draft(ann.account.id, followUpMode="smart", context="Canary")
+
+    assert "No follow-ups are written" not in ann.page(f"/drafts/{draft.id}").text
