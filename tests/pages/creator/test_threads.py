@@ -13,6 +13,7 @@ from webapp.database import db, utc_now
 from webapp.domain.follow_ups.models import FollowUp
 from webapp.domain.follow_ups.thread import Reason, Technique
 from webapp.domain.respondents.answering import skip_question
+from webapp.domain.shared.vocabulary import FollowUpAuthor, FollowUpCondition
 
 KEY, OTHER = "k" * 32, "o" * 32
 NEVER_ASKED = {
@@ -162,10 +163,33 @@ class TestFilter:
         assert "2 answers found" in words
 
 
+@pytest.mark.parametrize(
+    ("writer", "told"),
+    [
+        (FollowUpAuthor.AGENT, "Follow-up · prepared by your agent, asked because the answer was"),
+        (FollowUpAuthor.CREATOR, "Follow-up · prepared by you, asked because the answer was short"),
+    ],
+)
+def test_a_prepared_one_says_who_prepared_it_and_why_it_was_asked(
+    app: Flask, ann: Creator, writer: str, told: str
+) -> None:
+    with app.app_context():
+        form = make_form(ann.account.id, followUpMode="smart", context="Canary")
+        make_answer(form, KEY, text="It was cold")
+        asked = {"technique": Technique.PREPARED, "reason": FollowUpCondition.IF_SHORT}
+        made = make_follow_up(form, KEY, question_text="How cold?", writer=writer, **asked)
+        make_follow_up_answer(form, KEY, made, "Very")
+
+    for page in (ann.page(f"/forms/{form.id}").text, person(ann, form)):
+        assert told in plain(page)
+    csv = ann.client.get(f"/forms/{form.id}/export.csv").text
+    assert f'"{writer}","prepared: if_short"' in csv
+
+
 def test_every_technique_and_reason_has_words(app: Flask) -> None:
     imported = '{% from "macros/how_asked.html" import what_asked, why_asked %}'
     with app.test_request_context():
         for technique in Technique:
             assert render_template_string(f"{imported}{{{{ what_asked('{technique}') }}}}").strip()
-        for reason in set(Reason) - NEVER_ASKED:
+        for reason in {*Reason, *FollowUpCondition} - NEVER_ASKED:
             assert render_template_string(f"{imported}{{{{ why_asked('{reason}') }}}}").strip()

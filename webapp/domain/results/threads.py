@@ -20,7 +20,7 @@ from webapp.domain.shared.vocabulary import FollowUpState
 class AskedQuestion(NamedTuple):
     """A follow-up question that somebody was asked.
 
-    writer    the model and its host, "" for the rules
+    writer    a `FollowUpAuthor`, the model and its host, or "" for the rules
     skipped   ids of the questions that the same person skipped
     outdated  the answer that it followed was changed or taken back since
     """

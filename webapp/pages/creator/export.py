@@ -183,7 +183,7 @@ def _recording_cells(form: FormRow, recording: AttachmentRow) -> str:
 
 
 def _how_cells(asked: HowAsked) -> str:
-    """Who wrote a follow-up question, `model@host` for a model; and why it was asked."""
+    """Who wrote a follow-up question, `agent`, `creator`, or `model@host`; and why it was asked."""
     writer = "@".join(asked.writer.rsplit(" at ", 1)) or BY_RULES
     return cells(cell(writer), f"{asked.technique}: {asked.reason}")
 
