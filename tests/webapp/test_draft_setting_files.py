@@ -31,6 +31,8 @@ OWN_MEANING = {
         "templates/confirmation/_publish_facts.html",
         "templates/draft_settings/_question_limit.html",
         "templates/draft_settings/_settings_note.html",
+        "templates/confirmation/_respondent_preview.html",
+        "templates/questions/_follow_ups_note.html",
         "templates/drafts/_context.html",
         "templates/forms/settings.html",
         "webapp/domain/respondents/answering.py",

@@ -13,6 +13,8 @@ from webapp.domain.content.draft_input import parse_draft_input
 from webapp.domain.drafts import editing, views
 from webapp.domain.drafts import models as drafts
 from webapp.domain.drafts.models import Draft
+from webapp.domain.forms.terms import FormTerms, WriterTerms
+from webapp.pages.creator.terms import page_terms
 
 
 def written(app: Flask, creator: Creator, **fields: Any) -> Draft:
@@ -400,7 +402,11 @@ def test_the_start_leads_to_the_inbox_or_to_the_sign_in_page(app: Flask, ann: Cr
     assert app.test_client().get("/").location == "/login"
 
 
-def test_a_deep_dive_without_context_is_refused_at_once(app: Flask, ann: Creator) -> None:
+def test_a_model_that_dives_deep_wants_context(
+    app: Flask, ann: Creator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    offered = FormTerms(writer=WriterTerms("small at models.example.org"))
+    monkeypatch.setattr(page_terms, "offered", lambda: offered)
     draft = written(app, ann)
 
     chosen = ann.post(f"/drafts/{draft.id}/settings", htmx=True, revision=1, **CHOSEN)

@@ -141,7 +141,7 @@ def test_the_settings_tell_what_follow_ups_add(app: Flask, ann: Creator) -> None
 
     words = plain(ann.page(f"/forms/{form.id}/settings").text)
 
-    assert "Smart: something short is asked when an answer is thin." in words
+    assert "Smart: a short follow-up where an answer wants one." in words
     assert "2, those above, and follow-up questions. Each person gets at most 6 questions." in words
 
 

@@ -24,12 +24,11 @@ SPOKEN = VoiceTerms(records_voice=True)
 SMALL = WriterTerms(f"small at {HOST}")
 LARGE = WriterTerms("large at other.example.org:8443")
 SMART = {"followUpMode": "smart", "context": "Two cafés close."}
-RULES = "Built-in rules write the follow-up questions, by length, vague words and missing reasons."
-A_MODEL = f"A model writes the follow-up questions: small at {HOST}"
-SEES = f"{HOST} is sent each answer with its question, the title, your goal and your private"
+RULES = "The follow-ups are those that you have read before anybody is asked."
+A_MODEL = f"A model, small at {HOST} , picks one of the follow-ups that you have read"
+SEES = f"{HOST} is sent each answer with its question and follow-ups, the title"
 PARAPHRASE = "A paraphrase, a translation, a hint or a clever disguise passes"
-NO_PHRASES = "the rules have no phrases in the language of your questions"
-MODEL_ALONE = "The rules cannot step in for the model here"
+NO_PHRASES = "The one that asks to say a little more is not asked here"
 
 
 @pytest.fixture
@@ -99,8 +98,8 @@ def test_review_and_confirm_name_writer_and_worst_case(
 @pytest.mark.parametrize(
     ("mode", "said"),
     [
-        ("smart", "Smart: something short is asked when an answer is thin."),
-        ("deep_dive", "Deep dive: reasons, examples and results are asked for."),
+        ("smart", "Smart: a short follow-up where an answer wants one."),
+        ("deep_dive", "Deep dive: one follow-up after another"),
     ],
 )
 def test_the_confirm_page_says_how_they_are_asked(
@@ -143,7 +142,7 @@ def test_where_nothing_can_be_asked_no_writer_is_told_of(
     assert said in plain(page.text)
     assert HOST not in plain(page.text)
     assert terms_of(form) == FormTerms(SPOKEN, BY_RULES)
-    assert "built-in rules write" not in words(ann, f"/forms/{form.id}/settings").lower()
+    assert RULES not in words(ann, f"/forms/{form.id}/settings")
     assert ann.page(f"/forms/{form.id}/follow-ups").location.endswith("/settings#follow-ups")
 
 
@@ -155,7 +154,7 @@ def test_beside_the_private_context_stands_who_sees_it(
     server(SMALL)
     by_model = words(ann, f"/drafts/{draft.id}{path}")
 
-    assert "The built-in rules, which write them, do not use it." in by_rules
+    assert "No model writes them here, so nothing on this server uses it." in by_rules
     assert PARAPHRASE not in by_rules
     assert f"{HOST} sees it: the model there writes them." in by_model
     assert "checked for names, numbers and phrases of the private context" in by_model
@@ -169,7 +168,7 @@ def test_beside_the_private_context_stands_who_sees_it(
     ("writer", "questions", "said"),
     [
         (BY_RULES, ["Mitä mieltä olet siitä?"], NO_PHRASES),
-        (SMALL, ["Mitä mieltä olet siitä?"], MODEL_ALONE),
+        (SMALL, ["Mitä mieltä olet siitä?"], NO_PHRASES),
         (BY_RULES, ["Warum bist du gegangen?"], ""),
     ],
 )
@@ -188,14 +187,14 @@ def test_a_language_without_phrases_is_told(
     shown = words(ann, f"/drafts/{draft.id}{page}")
 
     assert said in shown
-    assert ("They know English" in shown) == bool(said)
+    assert (NO_PHRASES in shown) == bool(said)
 
 
 @pytest.mark.parametrize(
     ("page", "said"),
     [
         ("", "Each person gets 1 question."),
-        ("/confirm", "Everyone gets the question above. No follow-up will be asked"),
+        ("/confirm", f"Everyone gets the question above. {NO_PHRASES}"),
         ("/try", "1 of at most 1"),
     ],
 )

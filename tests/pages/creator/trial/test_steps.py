@@ -66,7 +66,7 @@ def test_a_follow_up_is_a_step_with_its_reason_beside_it(try_draft: Try) -> None
 
     assert "Follow-up to question 1" in trying.words
     assert "“It was bad”" in trying.words
-    assert "This question was written by a computer, from your answer." in trying.words
+    assert "It asks for a little more." in trying.words
     assert "built-in rules · asked for more, because the answer was short" in trying.words
 
     trying.skip()

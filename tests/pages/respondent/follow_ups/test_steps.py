@@ -47,7 +47,6 @@ def test_a_thin_answer_is_followed_by_a_question(respondent: Respondent) -> None
     assert heading(page) not in {FIRST, SECOND}
     assert count_line(page) == "Follow-up to question 1"
     assert f"“{SHORT}”" in page.text
-    assert "written by a computer, from your answer" in page.text
     assert "It asks for a little more." in page.text
     assert "Next question" in page.text
 
