@@ -8,6 +8,7 @@ from webapp.database import db
 from webapp.domain.follow_ups.thread import Reason, Technique
 from webapp.domain.respondents import answering
 from webapp.domain.responses.models import ResponseSession
+from webapp.domain.shared.vocabulary import FollowUpAuthor, FollowUpCondition
 
 FRIDGE = {
     "title": "What the fridge was like",
@@ -45,7 +46,11 @@ def make_talker(form: Any, now: datetime) -> None:
 
 def make_leaver(form: Any) -> None:
     make_answer(form, "l" * 32, text="Too much")
-    short = {"technique": Technique.ELABORATE, "reason": Reason.SHORT}
+    short = {
+        "technique": Technique.PREPARED,
+        "reason": FollowUpCondition.IF_SHORT,
+        "writer": FollowUpAuthor.AGENT,
+    }
     make_follow_up(form, "l" * 32, question_text="Could you say a bit more about that?", **short)
     db.session.commit()
 

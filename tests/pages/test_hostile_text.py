@@ -13,7 +13,7 @@ from werkzeug.routing import Rule
 
 from tests.browser.example_data import connect
 from tests.event_factories import make_attempt, make_delivery, make_subscription
-from tests.factories import make_answer, make_draft, make_form
+from tests.factories import make_answer, make_draft, make_form, prepare
 from tests.pages.creator.test_draft import by_agent
 from tests.pages.creator_client import Creator, hidden
 from webapp.database import db, utc_now
@@ -39,6 +39,7 @@ MADE_BY_PEOPLE = (
     "signature",
     "note",
     "returned",
+    "follow_up",
 )
 VIEWS = ("", "/people")
 PAGES = {
@@ -103,7 +104,7 @@ def world(app: Flask, ann: Creator) -> World:
         by_agent(app, draft, agent_note=hostile("note"), **content)
         back = {"revision": 3, "note": hostile("returned"), "now": utc_now()}
         returns.return_draft(ann.account.id, draft.id, **back)
-        by_hand = make_draft(ann.account.id, **content)
+        by_hand = prepare(make_draft(ann.account.id, **content), [(hostile("follow_up"), "if_no")])
         form, thrown = make_form(ann.account.id, **content), make_form(ann.account.id, **content)
         form_trash.delete_form(ann.account.id, thrown.id, now=utc_now())
         make_answer(form, "k" * 32, 0, hostile("answer"))
@@ -166,6 +167,16 @@ def test_hostile_text_is_escaped_on_every_page(app: Flask, world: World) -> None
         ("goal", {"text": hostile("typed"), "revision": 0}),
         ("questions", {"text": hostile("typed"), "hint": hostile("typed"), "revision": 0}),
         ("questions/1", {"text": hostile("typed"), "question": hostile("id"), "revision": 0}),
+        (
+            "questions/1",
+            {
+                "text": "Plain?",
+                "follow_up-1": hostile("typed"),
+                "condition-1": hostile("typed"),
+                "revision": 0,
+            },
+        ),
+        ("questions/1", {"text": "Plain?", "follow_up-1": hostile("typed") * 9, "revision": 3}),
         ("return", {"note": hostile("typed"), "revision": 0}),
         ("return", {"note": hostile("typed") * 9, "revision": 3}),
         ("discard", {"note": hostile("typed") * 9}),

@@ -7,8 +7,10 @@ from flask import Flask
 
 from tests.factories import make_draft, prepare
 from tests.pages.creator.test_draft import by_agent, stored
-from tests.pages.creator_client import Creator, plain
+from tests.pages.creator_client import Creator, hidden, plain
+from webapp.domain.drafts import models as drafts
 from webapp.domain.drafts.models import Draft
+from webapp.domain.forms import models as forms
 
 WHICH, WHO, NEXT = ("Which one?", "if_short"), ("Who else?", "always"), ("And then?", "if_no")
 
@@ -201,3 +203,30 @@ def test_a_model_that_writes_them_leaves_nothing_to_say(
         draft = make_draft(ann.account.id, followUpMode="smart", context="Canary")
 
     assert "No follow-ups are written" not in ann.page(f"/drafts/{draft.id}").text
+
+
+def test_a_change_of_them_while_the_page_is_read_is_not_published(
+    app: Flask, ann: Creator, draft: Draft
+) -> None:
+    page = ann.page(f"/drafts/{draft.id}/confirm")
+    with app.app_context():
+        prepare(stored(app, draft), [WHICH])
+
+    shown = {name: hidden(page, name) for name in ("revision", "shown_hash")}
+    stale = ann.post(f"/drafts/{draft.id}/confirm", then="publish", **shown)
+
+    assert stale.status_code == 409
+    assert "removed: Who else? removed · after every answer" in plain(stale.text)
+    assert stored(app, draft).status == "draft"
+
+
+def test_a_form_and_its_copy_keep_them(app: Flask, ann: Creator, draft: Draft) -> None:
+    page = ann.page(f"/drafts/{draft.id}/confirm")
+    shown = {name: hidden(page, name) for name in ("revision", "shown_hash")}
+    form = ann.post(f"/drafts/{draft.id}/confirm", then="publish", **shown).location.split("/")[2]
+
+    copy = ann.post(f"/forms/{form}/copy").location.split("/")[2].partition("?")[0]
+
+    with app.app_context():
+        kept = drafts.get_draft(ann.account.id, copy).questions
+        assert kept == draft.questions == forms.get_form(ann.account.id, form).questions
