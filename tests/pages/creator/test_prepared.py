@@ -112,6 +112,15 @@ def test_they_are_put_in_order_before_they_are_saved(
     assert "data-unsaved" in page.text
 
 
+def test_putting_in_order_does_not_hide_a_conflict(app: Flask, ann: Creator, draft: Draft) -> None:
+    by_agent(app, draft, questions=[{"id": draft.questions[0]["id"], "text": "By an agent?"}])
+
+    page = ann.post(f"/drafts/{draft.id}/questions/1", **fields(WHO, WHICH) | {"up": 2})
+
+    assert page.status_code == 409
+    assert "By an agent?" in page.text.partition("What it says now:")[2]
+
+
 @pytest.mark.parametrize(
     ("text", "told"),
     [

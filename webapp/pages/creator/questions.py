@@ -101,7 +101,7 @@ def write(draft_id: str) -> ResponseReturnValue:
 def edit(draft_id: str, position: int) -> ResponseReturnValue:
     """The editor of one question; `?follow_up=` is the number of the one to write."""
     draft = drafts.get_draft(creator_id(), draft_id)
-    writes = min(request.args.get("follow_up", 0, type=int), limits.PREPARED_MAX)
+    writes = min(max(request.args.get("follow_up", 0, type=int), 0), limits.PREPARED_MAX)
     return _editing(draft, replace(_opened(draft, position), writes=writes))
 
 
@@ -188,13 +188,15 @@ def _save_words(draft: Draft, position: int, part: str) -> Response:
 
 def _is_of_follow_up(problem: InvalidInput) -> bool:
     """Also where the refusal names the question that asks the same."""
-    return problem.field.startswith("followUps") or "follow-up" in problem.message
+    return problem.field.startswith("followUps") or "of a follow-up" in problem.message
 
 
 def _rearranged(draft: Draft, position: int) -> Response | None:
     """The editor with a follow-up moved `up` or left out, where a button of it was pressed; nothing
-    is saved.
+    is saved. None on an outdated page, which shows the conflict first.
     """
+    if posted_revision() != draft.revision:
+        return None
     up, out = (request.form.get(name, 0, type=int) for name in ("up", "out"))
     opened = _as_typed(_opened(draft, position))
     rows = list(opened.follow_ups)
