@@ -1,0 +1,36 @@
+"""What respondents read of a follow-up that was prepared before anybody answered."""
+
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy import update
+
+from tests.pages.respondent.follow_ups.conftest import SHORT
+from tests.pages.respondent_client import Respondent
+from webapp.database import db
+from webapp.domain.follow_ups.models import FollowUp
+from webapp.domain.follow_ups.thread import Technique
+from webapp.domain.shared.vocabulary import FollowUpAuthor, FollowUpCondition
+
+
+@pytest.mark.parametrize("writer", FollowUpAuthor)
+def test_it_is_a_question_of_who_asks_and_of_no_computer(
+    app: Flask, form: Any, visitor: Respondent, writer: FollowUpAuthor
+) -> None:
+    visitor.answer(1, SHORT)
+    prepared: dict[str, Any] = {
+        "technique": Technique.PREPARED,
+        "reason": FollowUpCondition.IF_SHORT,
+        "writer": writer,
+        "question_text": "<i>What</i> then?",
+    }
+    with app.app_context():
+        db.session.execute(update(FollowUp).values(prepared))
+        db.session.commit()
+
+    page = visitor.open("/q/1/f/1").text
+
+    assert "A follow-up question from Robin Example." in page
+    assert "&lt;i&gt;What&lt;/i&gt; then?" in page
+    assert "computer" not in page
