@@ -1,21 +1,32 @@
 """Asking the model whether one more question follows from an answer, while somebody waits."""
 
 import logging
+from typing import NamedTuple
 
 from webapp.config import settings
 from webapp.domain.follow_ups.messages import Brief, messages_for
-from webapp.domain.follow_ups.thread import Decision, Thread
+from webapp.domain.follow_ups.model_outcomes import ModelOutcome
+from webapp.domain.follow_ups.thread import Decision, Technique, Thread
 from webapp.integrations.follow_up_models import MODEL_SECONDS, ask_model
 from webapp.integrations.model_breaker import model_breaker
-from webapp.integrations.model_failure import ModelFailed
+from webapp.integrations.model_failure import ModelFailed, ModelLate, ModelResting
 
 log = logging.getLogger("askback.follow_ups")
 
 
+class FromModel(NamedTuple):
+    """A `ModelOutcome`, the check that refused what the model wrote, or "" if it was not asked;
+    and its decision, None where it is of no use.
+    """
+
+    outcome: str
+    decision: Decision | None = None
+
+
 def decision_of_model(
     thread: Thread, brief: Brief, *, remaining: int, seconds: float = MODEL_SECONDS
-) -> Decision | None:
-    """What the model decided about the last answer of the thread; None where it is of no use.
+) -> FromModel:
+    """What the model decided about the last answer of the thread.
 
     A slot of webapp/web/wakeups.py is to be held, and no connection.
     remaining  how many follow-ups may still be asked, this one with them
@@ -33,7 +44,18 @@ def decision_of_model(
     try:
         with model_breaker().call():
             reply = ask_model(messages, config=settings(), seconds=seconds)
-        return checked(reply, thread, context=context, title=brief.title, goal=brief.goal or "")
+        goal = brief.goal or ""
+        decision = checked(reply, thread, context=context, title=brief.title, goal=goal)
     except (ModelFailed, Unusable) as error:
         log.warning("no follow-up of the model: %s %s", type(error).__name__, error)
-        return None
+        return FromModel(error.check if isinstance(error, Unusable) else _failed(error))
+    if decision.technique is None:
+        return FromModel(ModelOutcome.SILENT, decision)
+    picked = decision.technique is Technique.PREPARED
+    return FromModel(ModelOutcome.PICKED if picked else ModelOutcome.WROTE, decision)
+
+
+def _failed(error: ModelFailed) -> str:
+    if isinstance(error, ModelResting):
+        return ""
+    return ModelOutcome.LATE if isinstance(error, ModelLate) else ModelOutcome.FAILED

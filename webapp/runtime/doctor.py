@@ -3,7 +3,7 @@
 import resource
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from sqlalchemy import func, select, text
 from sqlalchemy.exc import SQLAlchemyError
@@ -14,6 +14,7 @@ from webapp.database import db, schema, utc_now
 from webapp.domain.accounts.models import Account
 from webapp.domain.events.deliveries.due import read_queue_state
 from webapp.domain.events.subscriptions.rekeying import count_sealed_otherwise
+from webapp.domain.follow_ups.model_outcomes import ModelOutcome, count_outcomes
 from webapp.domain.voice.erasing import read_backlog
 from webapp.domain.voice.transcripts import read_unheard
 from webapp.integrations.audio_inspection import AudioBusy, unconfined
@@ -23,6 +24,7 @@ from webapp.web.health import redis_state
 
 LATE_SECONDS = 120  # of a delivery: nobody sends, or too few do
 UNHEARD_SECONDS = 1800  # of a recording: nobody writes down, or it takes too long
+MODEL_TIME = timedelta(days=7)
 ERASED_SECONDS = 60  # after which the object of a withdrawn recording is gone
 OPEN_FILES = 4096  # for a server with all its slots for waiting agents in use
 DURABLE: dict[str, dict[str, str | int]] = {
@@ -84,6 +86,8 @@ def _database(settings: Settings) -> Iterator[Finding]:
             yield Finding(bool(count), f"accounts: {count}" if count else NO_ACCOUNT)
             yield _deliveries(utc_now())
             yield _recordings(utc_now())
+            if settings.follow_up_writer:
+                yield examine_model(utc_now())
             yield _data_keys([key_id for key_id, _ in settings.data_keys])
             yield from examine_recordings(settings, utc_now())
     except SQLAlchemyError as error:
@@ -171,6 +175,26 @@ def _follow_ups(settings: Settings) -> Finding:
     writer = settings.follow_up_writer or "the built-in rules"
     return Finding(True, f"follow-up questions are written by: {writer}")  # noqa: FBT003
 
+
+def examine_model(now: datetime) -> Finding:
+    """What came of asking the model: fine where most of it was of use."""
+    came, refused = count_outcomes(since=now - MODEL_TIME)
+    of_use = sum(came.get(each, 0) for each in OF_USE)
+    asked = sum((*came.values(), *refused.values()))
+    counts = [f"{came[each]} {name}" for each, name in OUTCOMES.items() if each in came]
+    counts += [f"{times} refused ({check})" for check, times in refused.items()]
+    told = "; ".join([f"{asked} times", ", ".join(counts)] if counts else ["never"])
+    return Finding(2 * of_use >= asked, f"the model was asked in {MODEL_TIME.days} days: {told}")
+
+
+OF_USE = (ModelOutcome.WROTE, ModelOutcome.PICKED, ModelOutcome.SILENT)
+OUTCOMES = {
+    ModelOutcome.WROTE: "questions written",
+    ModelOutcome.PICKED: "prepared questions picked",
+    ModelOutcome.SILENT: "silent",
+    ModelOutcome.LATE: "too late",
+    ModelOutcome.FAILED: "failed",
+}
 
 NO_ACCOUNT = "accounts: none; make one with: askback creator link"
 

@@ -33,7 +33,7 @@ def named(text: str) -> set[str]:
     return {
         kind
         for kind, (phrases, parts) in _lists().items()
-        if any(phrases.is_in(each) or any(parts.find(each)) for each in readings)
+        if any(_is_in(phrases, parts, each) for each in readings)
     }
 
 
@@ -42,7 +42,11 @@ def named_first(question: str, known: Iterable[str]) -> bool:
     phrases, parts = _lists()[ONLY_IF_SAID]
     said = {token for text in known for token in tokens(fold(text))}
     new = (token for token in tokens(fold(question)) if token not in said)
-    return any(phrases.is_in([token]) or any(parts.find([token])) for token in new)
+    return any(_is_in(phrases, parts, [token]) for token in new)
+
+
+def _is_in(phrases: WordList, parts: WordParts, text: list[str]) -> bool:
+    return phrases.is_in(text) or next(parts.find(text), None) is not None
 
 
 def asks_twice(question: str, language: str) -> bool:

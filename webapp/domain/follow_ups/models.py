@@ -18,6 +18,8 @@ class FollowUp(Base):
                 dropped ones count. Null unless it was asked
     reason      a `Reason`; `technique` a `Technique`
     writer      the model and its host, "" for the rules
+    model_outcome a `ModelOutcome`, or the check that refused what the model wrote; null unless a
+                model was asked
     lease_until until when the model may take; afterwards nobody decided
     """
 
@@ -35,5 +37,6 @@ class FollowUp(Base):
     technique: Mapped[str | None] = mapped_column(String(32))
     reason: Mapped[str | None] = mapped_column(String(32))
     writer: Mapped[str] = mapped_column(String(500))
+    model_outcome: Mapped[str | None] = mapped_column(String(32))
     lease_until: Mapped[datetime | None]
     created_at: Mapped[datetime]

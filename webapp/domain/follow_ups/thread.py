@@ -99,9 +99,12 @@ class Decision(NamedTuple):
     """A follow-up question and how it was chosen; `question` is "" where nothing is asked.
 
     writer  a `FollowUpAuthor` of a prepared one, else ""
+    model_outcome  a `ModelOutcome`, or the check that refused what a model wrote; "" if none was
+            asked
     """
 
     reason: Reason
     technique: Technique | None = None
     question: str = ""
     writer: str = ""
+    model_outcome: str = ""

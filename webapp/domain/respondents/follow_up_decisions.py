@@ -123,7 +123,8 @@ def settle_claim(made: Claim, decision: Decision, *, writer: str, now: datetime)
             asked = held | _words(decision, writer) | {"depth": depth}
             run(connection, statements.SETTLE_ASKED, asked)
         else:
-            run(connection, statements.SETTLE_NOTHING, held)
+            outcome = {"model_outcome": decision.model_outcome or None}
+            run(connection, statements.SETTLE_NOTHING, held | outcome)
 
 
 @tried_again
@@ -195,4 +196,5 @@ def _words(decision: Decision, writer: str = "") -> dict[str, object]:
         "technique": decision.technique,
         "reason": decision.reason,
         "writer": decision.writer or writer,
+        "model_outcome": decision.model_outcome or None,
     }

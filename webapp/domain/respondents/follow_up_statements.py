@@ -32,7 +32,7 @@ _MOMENT = bindparam("moment", type_=BigInteger)
 _OF_ANSWER = _F.c.answer_id == bindparam("answer_id")
 _IS_CLAIMED = _F.c.state == FollowUpState.CLAIMED
 _GIVEN = ("id", "form_id", "session_id", "parent_question_id", "answer_id")
-_WORDS = ("question_text", "technique", "reason", "writer")
+_WORDS = ("question_text", "technique", "reason", "writer", "model_outcome")
 
 
 def _bound(*names: str) -> dict[str, ColumnElement[object]]:
@@ -113,7 +113,11 @@ SETTLE_ASKED = (
         **_bound("depth", *_WORDS),
     )
 )
-SETTLE_NOTHING = update(_F).where(_HELD).values(state=FollowUpState.NOTHING, lease_until=None)
+SETTLE_NOTHING = (
+    update(_F)
+    .where(_HELD)
+    .values(state=FollowUpState.NOTHING, lease_until=None, **_bound("model_outcome"))
+)
 ASK_AGAIN = (
     update(_F)
     .where(

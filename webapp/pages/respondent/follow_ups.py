@@ -163,7 +163,8 @@ def _decide_by_model(about: Situation, turn: Turn) -> bool:
     made = decision_of_model(
         about.thread, claim.brief, remaining=claim.remaining, seconds=turn.model_seconds
     )
-    decision, writer = (made, about.writer) if made else (about.ruled, "")
+    writer = about.writer if made.decision else ""
+    decision = (made.decision or about.ruled)._replace(model_outcome=made.outcome)
     follow_up_decisions.settle_claim(claim, decision, writer=writer, now=utc_now())
     return True
 

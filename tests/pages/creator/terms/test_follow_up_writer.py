@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 from flask import Flask
-from sqlalchemy import select
+from sqlalchemy import select, update
 
-from tests.factories import make_draft, make_form
+from tests.factories import make_draft, make_follow_up, make_form, make_response
 from tests.pages.creator_client import Creator, hidden, plain
 from webapp.database import db, utc_now
 from webapp.domain.audit.trail import AuditEvent, AuditKind
@@ -15,9 +15,11 @@ from webapp.domain.drafts import editing
 from webapp.domain.drafts.models import Draft
 from webapp.domain.drafts.publishing import publish_draft
 from webapp.domain.forms import models as forms
+from webapp.domain.forms.models import Form
 from webapp.domain.forms.spoken_language import set_spoken_language
 from webapp.domain.forms.terms import BY_RULES, TYPED, FormTerms, VoiceTerms, WriterTerms, terms_of
 from webapp.pages.creator.terms import page_terms
+from webapp.runtime.doctor import examine_model
 
 HOST = "models.example.org"
 SPOKEN = VoiceTerms(records_voice=True)
@@ -427,6 +429,28 @@ def test_there_is_nothing_to_agree_to_where_nothing_differs(
     form = asking(app, ann)
 
     assert ann.page(f"/forms/{form.id}/follow-ups").location.endswith("/settings#follow-ups")
+
+
+@pytest.mark.settings(
+    llm_provider="openai", llm_base_url=f"https://{HOST}/v1", llm_model="small", llm_api_key="sk-of"
+)
+def test_the_form_and_the_doctor_say_what_came_of_the_model(app: Flask, ann: Creator) -> None:
+    form, other = asking(app, ann), asking(app, ann)
+    with app.app_context():
+        db.session.execute(update(Form).values(follow_up_writer=SMALL.follow_up_writer))
+        db.session.commit()
+        for outcome in ("wrote", "wrote", "late", "leak", None):
+            key = make_response(form)
+            make_follow_up(form, key, model_outcome=outcome)
+            db.session.commit()
+        made = examine_model(utc_now())
+
+    shown = words(ann, f"/forms/{form.id}/settings")
+    assert "So far, the model: wrote a question: 2 did not answer in time: 1" in shown
+    assert "not asked, because it was giving away your private context: 1" in shown
+    assert "So far, the model" not in words(ann, f"/forms/{other.id}/settings")
+    counts = "4 times; 2 questions written, 1 too late, 1 refused (leak)"
+    assert made.what == f"the model was asked in 7 days: {counts}"
 
 
 def test_a_stranger_reaches_none_of_it(app: Flask, ann: Creator, stranger: Creator) -> None:

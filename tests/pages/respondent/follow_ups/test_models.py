@@ -212,6 +212,49 @@ def test_what_is_around_a_reply_is_no_matter(
     assert [(row.writer, row.technique) for row in rows(app)] == [(told, "elaborate")]
 
 
+COUNTED = {
+    "wrote": asking(),
+    "silent": stopping(),
+    "one_question": two_questions(),
+    "leak": asking("What of Acme?"),
+    "abuse": asking("How could anybody be so stupid?"),
+    "reply": written("What happened then?"),
+    "failed": status(500),
+}
+
+
+@pytest.mark.parametrize(("outcome", "answer"), COUNTED.items(), ids=COUNTED)
+def test_what_came_of_the_model_is_counted(
+    app: Flask, respondent: Respondent, model: ModelServer, outcome: str, answer: Any
+) -> None:
+    model.answer = answer
+    respondent.answer(1, ANSWER)
+
+    assert [row.model_outcome for row in rows(app)] == [outcome]
+
+
+PREPARED = "What did that cost, at www.acme.example?"  # confirmed, so that no check is made of it
+
+
+def test_the_model_picks_a_prepared_question(
+    app: Flask, form: Any, model: ModelServer, account: Account
+) -> None:
+    with app.app_context():
+        prepared = {"text": PREPARED, "condition": "if_no_answer", "prepared_by": "agent"}
+        questions = [{**form.questions[0], "follow_ups": [prepared]}, form.questions[1]]
+        db.session.execute(update(Form).values(questions=questions))
+        db.session.commit()
+    model.answer = written('{"action": "ask", "prepared": 1, "question": ""}')
+
+    page = arrive(app.test_client(), form).answer(1, ANSWER)
+
+    assert heading(page) == PREPARED
+    assert "written by a computer at" not in page.text
+    (row,) = rows(app)
+    assert (row.writer, row.technique, row.model_outcome) == ("agent", "prepared", "picked")
+    assert PREPARED in model.asked[0].system
+
+
 def test_a_claim_outlives_the_call_of_its_model(settings: Settings) -> None:
     """Otherwise every slow reply would be thrown away."""
     assert (MODEL_SECONDS, LEASE.total_seconds()) == (4, 6)
@@ -228,10 +271,13 @@ def test_stop_is_a_stop(app: Flask, respondent: Respondent, model: ModelServer) 
     assert len(model.asked) == 1
 
 
-def test_a_hanging_model_is_not_waited_for(respondent: Respondent, model: ModelServer) -> None:
+def test_a_hanging_model_is_not_waited_for(
+    app: Flask, respondent: Respondent, model: ModelServer
+) -> None:
     model.answer = hanging()
     began = time.monotonic()
     page = respondent.answer(1, ANSWER)
+    assert [row.model_outcome for row in rows(app)] == ["late"]
 
     assert heading(page) not in {FIRST, SECOND, QUESTION}
     # of thirty; on a busy machine four and a half take longer, and `make prove` is exact

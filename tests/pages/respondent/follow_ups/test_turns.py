@@ -23,6 +23,7 @@ from tests.pages.respondent.follow_ups.test_models import (  # noqa: F401 (fixtu
 from tests.pages.respondent_client import Respondent, arrive, heading
 from webapp.database import db
 from webapp.integrations.follow_up_models import MODEL_SECONDS
+from webapp.pages.model_decisions import FromModel
 from webapp.pages.respondent import decision_turns, follow_ups, session_cookie
 from webapp.pages.respondent.decision_turns import Turn
 
@@ -189,8 +190,9 @@ def test_the_model_has_what_the_wait_left_of_its_time(
     monkeypatch.setattr(decision_turns, "MOST_SECONDS", 0.3)
     given: list[float] = []
 
-    def no_reply(*_: Any, seconds: float, **__: Any) -> None:
+    def no_reply(*_: Any, seconds: float, **__: Any) -> FromModel:
         given.append(seconds)
+        return FromModel("late")
 
     monkeypatch.setattr(follow_ups, "decision_of_model", no_reply)
     with Turn():

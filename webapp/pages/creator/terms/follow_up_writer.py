@@ -8,6 +8,7 @@ from flask.typing import ResponseReturnValue
 from webapp.database import utc_now
 from webapp.domain.content.model import asks_follow_ups
 from webapp.domain.follow_ups.languages import has_phrases
+from webapp.domain.follow_ups.model_outcomes import count_outcomes
 from webapp.domain.forms import models as forms
 from webapp.domain.forms.models import FormRow
 from webapp.domain.forms.terms import BY_RULES, agree_to_terms, terms_of
@@ -26,7 +27,10 @@ def of_form(form: FormRow) -> dict[str, object]:
     """The template variables of the section about follow-up questions of a published form."""
     agreed, writer = terms_of(form).writer, page_terms.offered().writer.used_by(form)
     current = agreed if agreed == writer else BY_RULES
+    came, refused = count_outcomes(form_id=form.id) if agreed.follow_up_writer else ({}, {})
     return {
+        "model_came": came,
+        "model_refused": refused,
         "asks_follow_ups": asks_follow_ups(form),
         "most_questions": current.most_questions(form),
         "agreed_writer": agreed,

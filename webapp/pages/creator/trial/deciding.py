@@ -56,7 +56,7 @@ def _of_model(trial: Trial, draft: Draft, step: Step, thread: Thread) -> Decisio
     if not counted:
         return None
     with suppress(NoSlot), wakeups().slot(f"trial {account}", most=CALLS_AT_ONCE):
-        return decision_of_model(thread, brief, remaining=left)
+        return decision_of_model(thread, brief, remaining=left).decision
     return None
 
 
