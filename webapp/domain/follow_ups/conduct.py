@@ -7,7 +7,7 @@ a question names is looked for in the words of all of them.
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache
-from typing import Any
+from typing import NamedTuple
 
 from webapp.domain.follow_ups.languages import PHRASED
 from webapp.domain.follow_ups.text import fold, tokens
@@ -25,6 +25,24 @@ _ITEM = re.compile(r"[^\W_]+|[,،;:.!?؟…–—]")  # noqa: RUF001
 _SPELLED = re.compile(r"(?<=\b\w) (?=\w\b)")
 # what Arabic writes onto a word: and, then, with, as, for, the
 _ATTACHED = re.compile("^[وف]?(?:بال|كال|ال|لل|[بلك])?(?=[ا-ي]{3})")
+
+
+class _Grammar(NamedTuple):
+    """Words of one language, as they are written.
+
+    asks       begin a question, after words of `preposed`
+    joiners    begin another one
+    relatives  those of `asks` that after a comma go on with the question
+    frames     begin a clause that a question follows after a comma: "When it was slow, what …"
+    second     phrases that begin another question without a word of `asks`
+    """
+
+    asks: frozenset[str]
+    joiners: frozenset[str]
+    relatives: frozenset[str]
+    preposed: frozenset[str]
+    frames: frozenset[str]
+    second: WordList
 
 
 def named(text: str) -> set[str]:
@@ -52,22 +70,22 @@ def _is_in(phrases: WordList, parts: WordParts, text: list[str]) -> bool:
 def asks_twice(question: str, language: str) -> bool:
     """Whether one sentence asks several questions; a short "…, and why?" at its end may be."""
     grammar = _grammar(language)
-    if grammar["second"].is_in(tokens(fold(question))):
+    if grammar.second.is_in(tokens(fold(question))):
         return True
-    items = [*_items(question.casefold(), grammar["asks"])]
+    items = [*_items(question.casefold(), grammar.asks)]
     last = max((at for at, item in enumerate(items) if item.isalnum()), default=0)
     opened = subordinate = 0
     for at, item in enumerate(items[:last]):
-        if item not in grammar["asks"]:
+        if item not in grammar.asks:
             continue
-        before = next((n for n in range(at - 1, -1, -1) if items[n] not in grammar["preposed"]), -1)
+        before = next((n for n in range(at - 1, -1, -1) if items[n] not in grammar.preposed), -1)
         mark = items[before] if before >= 0 else "."
         if mark in {",", "،"}:
-            is_clause = item in grammar["relatives"] or items[0] in grammar["frames"]
+            is_clause = item in grammar.relatives or items[0] in grammar.frames
             subordinate += is_clause
             opened += not is_clause
-        elif mark in grammar["joiners"]:
-            opened += before == 0 or items[before - 1] not in grammar["asks"]
+        elif mark in grammar.joiners:
+            opened += before == 0 or items[before - 1] not in grammar.asks
         else:
             opened += not mark.isalnum()
     return opened + (subordinate > 1) > 1
@@ -99,7 +117,7 @@ def _readings(text: str) -> Iterator[list[str]]:
 
 
 @cache
-def _files() -> dict[str, dict[str, Any]]:
+def _files() -> dict[str, dict[str, str]]:
     return {tag: load(f"conduct/{tag}") for tag in PHRASED}
 
 
@@ -122,9 +140,7 @@ def _openings() -> frozenset[str]:
 
 
 @cache
-def _grammar(language: str) -> dict[str, Any]:
-    """`asks` begin a question, `joiners` another one; after a comma, `relatives` go on with it."""
+def _grammar(language: str) -> _Grammar:
     file = _files()[language]
-    plain = ("asks", "joiners", "relatives", "preposed", "frames")
-    found = {name: frozenset(file.get(name, "").split()) for name in plain}
-    return {**found, "second": WordList(file["second"])}
+    words = {name: frozenset(file.get(name, "").split()) for name in _Grammar._fields[:-1]}
+    return _Grammar(**words, second=WordList(file["second"]))

@@ -2,11 +2,11 @@
 
 import tomllib
 from pathlib import Path
-from typing import Any
 
 _FOLDER = Path(__file__).parent
 
 
-def load(name: str) -> dict[str, Any]:
-    """What the file has, by the names of its lists; a name is `conduct/en`."""
-    return tomllib.loads((_FOLDER / f"{name}.toml").read_text("utf-8"))
+def load(name: str) -> dict[str, str]:
+    """The lists of a file by their names; `name` is `conduct/en`."""
+    lists: dict[str, str] = tomllib.loads((_FOLDER / f"{name}.toml").read_text("utf-8"))
+    return lists
