@@ -4,57 +4,17 @@ import re
 from collections.abc import Iterable, Iterator
 
 from webapp.domain.follow_ups.text_folding import folded
+from webapp.domain.follow_ups.word_files import load
 
 COUNTED_MIN = 4  # below, words for numbers are frequent: "one of the two"
 WORD_MAX = 60  # letters, "neunhundertneunundneunzigtausend…"
 RUN_MAX = 12  # words of one number
 
-# Each line: the value, then its words; those of one line may also be parts of a longer word.
-_TABLE = """
-0 zero null cero صفر
-1 one first eins ein eine einen uno una un une um uma واحد واحدة
-2 two second zwei dos deux dois duas اثنان اثنين اثنا
-3 three third drei tres trois ثلاثة ثلاث
-4 four vier cuatro quatre quatro أربعة أربع
-5 five fifth cinquième fünf cinco cinq خمسة خمس
-6 six sechs sech seis ستة ست
-7 seven sieben sieb siete sept sete سبعة سبع
-8 eight eighth acht ocho huit oito ثمانية ثماني ثمان
-9 nine ninth neuvième neun nueve neuf nove تسعة تسع
-10 ten décimo décima zehn diez dix dez عشرة عشر
-11 eleven elf onze
-12 twelve twelfth zwölf doce douze doze
-13 thirteen trece treize treze
-14 fourteen catorce quatorze catorze
-15 fifteen quince quinze
-16 sixteen dieciséis seize dezesseis dezasseis
-17 seventeen diecisiete dezessete dezassete
-18 eighteen dieciocho dezoito
-19 nineteen diecinueve dezenove dezanove
-20 twenty twentieth vigésimo vigésima zwanzig veinte veinti vingt vinte عشرون عشرين
-30 thirty thirtieth trigésimo trigésima dreißig treinta trente trinta ثلاثون ثلاثين
-40 forty fortieth fourty vierzig cuarenta quarante quarenta أربعون أربعين
-50 fifty fiftieth fünfzig cincuenta cinquante cinquenta خمسون خمسين
-60 sixty sixtieth sechzig sesenta soixante sessenta ستون ستين
-70 seventy seventieth siebzig setenta septante سبعون سبعين
-80 eighty eightieth achtzig ochenta oitenta huitante octante vingts ثمانون ثمانين
-90 ninety ninetieth neunzig noventa nonante تسعون تسعين
-100 hundred hundert cien ciento cientos cientas cent cents cem cento مائة مئة
-200 doscientos doscientas duzentos duzentas مائتان مئتان مائتين مئتين
-300 trezentos trezentas
-500 quinientos quinientas quinhentos quinhentas
-700 setecientos setecientas
-900 novecientos novecientas
-1000 thousand tausend mil mille ألف ألفا آلاف
-1000000 million millions millionen millón millones milhão milhões مليون ملايين
-1000000000 billion billions milliarde milliarden milliard milliards bilhão bilhões مليار
-0.25 quarter viertel quart cuarto quarto ربع
-0.5 half halb halbe medio media demi demie meio meia نصف
-1.5 anderthalb eineinhalb
-"""
 _JOINERS = frozenset(folded("and und y et e a و").split())
 _VALUES = {
-    word: float(line.split()[0]) for line in _TABLE.split("\n") for word in folded(line).split()[1:]
+    word: float(line.split()[0])
+    for line in load("numbers")["lines"].splitlines()
+    for word in folded(line).split()[1:]
 }
 _ORDINAL = re.compile(r"(?:th|iemes?|s?te[nmrs]?)$")  # English, French and German, where regular
 _LONGEST = max(map(len, _VALUES))
