@@ -40,6 +40,7 @@ ASKED = (
     "deletion of single responses",
     "`Idempotency-Key`",
     "says beside a change",
+    "below a question of a draft",
     "QR code",
     "registration of a client, and which two are the same",
     "check of a bearer token",
