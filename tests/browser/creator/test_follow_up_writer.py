@@ -9,7 +9,9 @@ from tests.browser.conftest import ExampleSite, OpenWindow
 from tests.browsing import look, sideways, squeezed, violations
 from tests.factories import make_form
 from webapp.domain.drafts.models import Draft
+from webapp.domain.follow_ups.model_outcomes import ModelOutcome
 from webapp.domain.forms.terms import FormTerms, VoiceTerms, WriterTerms
+from webapp.pages.creator.terms import follow_up_writer as terms_page
 from webapp.pages.creator.terms import page_terms
 
 SMALL = "small at models.example.org"
@@ -48,6 +50,19 @@ def problems(page: Page) -> list[str]:
         look(page, width=width, scheme=scheme)
         found += violations(page) + sideways(page) + squeezed(page)
     return found
+
+
+def test_the_counts_of_a_model_are_readable(
+    open_window: OpenWindow, form: str, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.writer = SMALL
+    came = {ModelOutcome.WROTE: 1200, ModelOutcome.LATE: 3}, {"special_category": 4, "leak": 1}
+    monkeypatch.setattr(terms_page, "count_outcomes", lambda **_: came)
+    with open_window() as page:
+        page.goto(f"{form}/follow-ups")
+        page.get_by_role("button", name="Agree for this form").click()
+        expect(page.get_by_text("wrote a question: 1200")).to_be_visible()
+        assert problems(page) == []
 
 
 @pytest.mark.parametrize(

@@ -313,7 +313,7 @@ def test_small_numbers_in_words_are_ordinary(question: str) -> None:
     assert found(question, "It is 1, 2 or 3.") is None
 
 
-SECRET = "They plan a rebate and a tax for Wolfgang in 2027."
+SECRET = "They plan a rebate and a tax for Wolfgang and Shoam in 2027."
 CODED = {
     "backwards": "etaber",
     "shuffled": "tebare",
@@ -336,6 +336,7 @@ CODED = {
     "consonants": "rbt",
     "consonants of a name": "wlfgng",
     "a name backwards": "gnagflow",
+    "a short name backwards": "moahs",
     "a number backwards": "7202",
     "a short word spelled": "t a x",
 }

@@ -142,6 +142,7 @@ class Secrets:
                 not self._hidden.isdisjoint(found)
                 for found in (
                     (each for word in strange - plain for each in codings.shifted(word)),
+                    (word[::-1] for word in strange - plain),
                     (word for text in codings.decoded(asked.raw) for word in words(text)),
                     _joined(asked.words),
                     self._across(asked),

@@ -447,7 +447,7 @@ def test_the_form_and_the_doctor_say_what_came_of_the_model(app: Flask, ann: Cre
 
     shown = words(ann, f"/forms/{form.id}/settings")
     assert "So far, the model: wrote a question: 2 did not answer in time: 1" in shown
-    assert "not asked, because it was giving away your private context: 1" in shown
+    assert "was refused (giving away your private context): 1" in shown
     assert "So far, the model" not in words(ann, f"/forms/{other.id}/settings")
     counts = "4 times; 2 questions written, 1 too late, 1 refused (leak)"
     assert made.what == f"the model was asked in 7 days: {counts}"
