@@ -43,7 +43,7 @@ class LimitSettings(BaseSettings):
     limit_transcript_session: Rate = Field(
         "120/minute",
         description="Looks of one respondent for the words of a recording; a page looks each "
-        "second, for eight seconds",
+        "second at first",
     )
     limit_next_session: Rate = Field(
         "60/minute",

@@ -1,33 +1,34 @@
-// Looks for the words of a recording that has arrived. They fill an empty sheet; beside a typed text
-// they offer themselves. Nothing waits for them.
+// Looks for the words of a recording that has arrived, as long as its question is open. They fill a
+// sheet that nobody has written on; else they offer themselves. Nothing waits for them.
 import { unfoldSheet } from "./status_line.js";
 
-const PATIENCE_MS = 8000;
-const EVERY_MS = 1000;
+const PAUSES_MS = [300, ...Array(30).fill(1000)]; // then
+const LATER_MS = 3000;
+const TIMEOUT_MS = 10000;
 const FIELDS = ["session", "lang", "recording"];
 
 const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 
-// what the page says of the words; undefined while they are awaited
-async function ask(form, address, until) {
+// what the page says of the words; "" while they are awaited, or the server cannot say
+async function ask(form, address) {
   const fields = FIELDS.map((name) => [name, new FormData(form).get(name)]);
   const answer = await fetch(address, {
     method: "POST",
     body: new URLSearchParams(fields),
     headers: { "HX-Request": "true" },
-    signal: AbortSignal.timeout(Math.max(until - performance.now(), 1)),
-  });
-  if (answer.status === 204) return undefined;
-  if (!answer.ok) throw new Error(answer.statusText);
-  return answer.text();
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  }).catch(() => undefined);
+  if (answer?.status === 200) return answer.text();
+  if (answer?.status === 404) throw new Error("another recording took its place");
+  return "";
 }
 
 async function wait(form, slot) {
-  const until = performance.now() + PATIENCE_MS;
-  while (performance.now() < until && slot.isConnected) {
-    const part = await ask(form, slot.dataset.transcript, until); // begins the writing down, too
+  for (let looks = 0; slot.isConnected; looks += 1) {
+    // the first look begins the writing down
+    const part = document.hidden ? "" : await ask(form, slot.dataset.transcript);
     if (part) return part;
-    await pause(EVERY_MS);
+    await pause(PAUSES_MS[looks] ?? LATER_MS);
   }
   return undefined;
 }
@@ -48,9 +49,11 @@ export function useWords(recorder, display) {
 export async function lookForTranscript(recorder, display) {
   const slot = recorder.querySelector("[data-transcript]");
   if (!slot) return;
+  const sheet = recorder.form.querySelector("#answer");
+  let isTouched = false;
+  sheet.addEventListener("input", () => (isTouched = true), { once: true });
   const part = await wait(recorder.form, slot).catch(() => undefined);
   if (!part || !slot.isConnected) return;
   slot.innerHTML = part;
-  const isTyped = recorder.form.querySelector("#answer").value.trim();
-  if (!isTyped && slot.querySelector("[data-words]")) useWords(recorder, display);
+  if (!isTouched && !sheet.value.trim() && slot.querySelector("[data-words]")) useWords(recorder, display);
 }
