@@ -287,6 +287,6 @@ def _respond(
     if push and wants_fragment() and not visit.framed:
         push_url = url_for(push[0], share_token=visit.form.share_token, **push[1])
     response = drawn(body, status=status, push_url=push_url)
-    if request.method == "POST" and visit.progress.started:
+    if request.method == "POST" and (visit.progress.started or visit.progress.uploads):
         remember(response, visit.form.share_token, visit.session_key)
     return response

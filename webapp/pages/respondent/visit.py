@@ -183,8 +183,8 @@ def visit_by_cookie(share_token: str) -> Visit:
     """The visit of a GET: by its cookie, else a new one that is stored nowhere yet."""
     form = find_form(share_token)
     key = None if _framed(form) else remembered_key(share_token)
-    progress = _progress(form, key, may_record=False) if key else NOTHING_YET
-    if key and progress.started:
+    progress = _progress(form, key, may_record=may_record(form)) if key else NOTHING_YET
+    if key and (progress.started or progress.uploads):
         return Visit(form, key, progress, remembered=True)
     return new_visit(form)
 

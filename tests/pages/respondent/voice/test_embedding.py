@@ -48,7 +48,8 @@ def test_a_frame_uploads_and_answers_without_a_cookie(app: Flask, form: Any) -> 
     page = client.get(f"/r/{form.share_token}?embed=1")
     speaker = Speaker(client, form.share_token, page)
 
-    added = speaker.upload()
+    added = speaker.upload("1", headers={"Sec-Fetch-Dest": "iframe"})
+    speaker.page = added
     assert CHECKED.search(added.text)
     assert "Set-Cookie" not in added.headers
     following = speaker.go_on(1)

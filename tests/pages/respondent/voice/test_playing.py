@@ -176,14 +176,23 @@ def test_a_form_that_closes_hands_back_what_was_recorded(
 
 
 def test_before_the_first_answer_it_is_heard_as_a_file(speaker: Speaker) -> None:
-    """Nothing is stored that a cookie could name."""
     page = speaker.upload(answer="My words")
     given = re.search(r'<noscript><button [^>]*formaction="([^"]+/recordings/[^"]+)"', page.text)
 
     assert given
-    assert "Set-Cookie" not in page.headers
     sent = hidden(page) | {"answer": "My words", "audio": ""}
     assert speaker.client.post(given[1], data=sent).data == recording()
+
+
+def test_a_reload_after_the_upload_finds_the_recording(speaker: Speaker) -> None:
+    """Also before the first answer; its page belongs to the same session."""
+    key = hidden(speaker.upload())["session"]
+    page = speaker.open()
+
+    assert hidden(page)["session"] == key
+    source = re.search(r'<audio [^>]*src="([^"]+)"', page.text)
+    assert source
+    assert speaker.client.get(source[1]).data == recording()
 
 
 def test_what_comes_after_sending_is_handed_back(app: Flask, speaker: Speaker) -> None:
