@@ -71,16 +71,18 @@ class Wakeups:
         *,
         account_id: str,
         gone: Callable[[], bool],
+        most: int | None = None,
     ) -> T | None:
         """The result of `look` as soon as it is not None, else None after `seconds`.
 
         look  asked at once, after each `notify(key)` and each second; it must hold no database
               connection after it returned
         gone  whether the client has left, asked as often
+        most  as in `slot`
         Returns early with None when the client has gone or the server stops. Raises NoSlot.
         """
         deadline = time.monotonic() + seconds
-        with self.slot(account_id), self._listening(key) as woken:
+        with self.slot(account_id, most), self._listening(key) as woken:
             while True:
                 found = look()
                 left = deadline - time.monotonic()

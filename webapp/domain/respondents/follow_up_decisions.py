@@ -4,6 +4,9 @@ One decision for each answer, under the lock of the session's row, within both c
 model is asked between two transactions: the first stores a claim, which counts as a question while
 its lease lasts and its answer stands, the second settles it. A claim that was not settled in time
 decides nothing.
+
+A spoken answer whose words are being written down has a claim, too: the decision is about the late
+answer that has them, unless somebody passed on before.
 """
 
 from collections.abc import Callable
@@ -26,9 +29,11 @@ from webapp.domain.follow_ups.thread import Decision, Reason
 from webapp.domain.respondents import follow_up_statements as statements
 from webapp.domain.respondents.follow_up_situation import Situation
 from webapp.domain.respondents.steps import Place
+from webapp.domain.shared.secrets import token_hash
 from webapp.domain.shared.vocabulary import SessionStatus
 
 LEASE = timedelta(seconds=6)  # of a claim; a model has four seconds
+WORDS_LEASE = timedelta(seconds=8)  # of a claim for words that are being written down
 # nothing is asked then, whoever writes, and no model gets the words
 HARD_STOPS = {Reason.EMPTY, Reason.REFUSED, Reason.TENDER, Reason.THIN_TWICE}
 
@@ -91,17 +96,42 @@ def claim_decision(
 
 
 @tried_again
-def _claim(about: Situation, now: datetime) -> Claim | None:
-    lease = to_millis(now + LEASE)
-    made = {"id": new_id("q"), "lease": lease, "moment": to_millis(now)}
+def claim_for_words(about: Situation, *, now: datetime) -> bool:
+    """Let the decision wait for the words of a spoken answer. False if nobody writes them down, or
+    nothing is to be asked. Commits.
+    """
     with core_transaction() as connection:
-        if not (_lock(connection, about) and _free_depth(connection, about, now)):
-            return None
-        claimed = all_rows(connection, statements.claim(), _keys(about) | made)
-        if not claimed:
+        due = {"answer_id": about.answer_id, "moment": to_millis(now)}
+        is_written = bool(all_rows(connection, statements.IN_WRITING, due))
+        return is_written and bool(_insert_claim(connection, about, now, WORDS_LEASE))
+
+
+def awaits_words(recording_id: str, session_key: str, *, now: datetime) -> bool:
+    """Whether the decision about the answer that has this recording waits for its words, which may
+    still come in time.
+    """
+    keys = {"recording": recording_id, "key_hash": token_hash(session_key)}
+    return bool(read_rows(statements.AWAITED, **keys, moment=to_millis(now)))
+
+
+@tried_again
+def _claim(about: Situation, now: datetime) -> Claim | None:
+    with core_transaction() as connection:
+        claim_id = _insert_claim(connection, about, now, LEASE)
+        if claim_id is None:
             return None
         (brief,) = all_rows(connection, statements.BRIEF, {"form_id": about.form_id})
-        return Claim(claimed[0].id, lease, about, Brief._make(brief))
+        return Claim(claim_id, to_millis(now + LEASE), about, Brief._make(brief))
+
+
+def _insert_claim(
+    connection: Connection, about: Situation, now: datetime, lease: timedelta
+) -> str | None:
+    made = {"id": new_id("q"), "lease": to_millis(now + lease), "moment": to_millis(now)}
+    if not (_lock(connection, about) and _free_depth(connection, about, now)):
+        return None
+    claimed = all_rows(connection, statements.claim(), _keys(about) | made)
+    return claimed[0].id if claimed else None
 
 
 @tried_again

@@ -45,6 +45,16 @@ class Situation:
     thread: Thread
     dropped: str
 
+    @property
+    def has_words(self) -> bool:
+        """False of a spoken answer without any, or none yet."""
+        return bool(self.thread.last.answer.strip())
+
+    @property
+    def may_be_asked(self) -> bool:
+        """Whether anything may be asked without a model, whatever the answer says."""
+        return bool(self.thread.prepared or self.thread.language)
+
     @cached_property
     def ruled(self) -> Decision:
         """What the rules decide, at the cost of a tenth of the request."""

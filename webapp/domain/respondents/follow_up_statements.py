@@ -24,7 +24,7 @@ from webapp.database import among, built_once, insert_into, on_sqlite
 from webapp.domain.follow_ups.models import FollowUp
 from webapp.domain.forms.models import Form
 from webapp.domain.responses.models import Answer, ResponseSession
-from webapp.domain.responses.recordings import written_late
+from webapp.domain.responses.recordings import Recording, replaced_by_late, written_late
 from webapp.domain.shared.vocabulary import FollowUpState, FormStatus, SessionStatus
 
 _F = cast(Table, FollowUp.__table__)
@@ -41,14 +41,32 @@ def _bound(*names: str) -> dict[str, ColumnElement[object]]:
 
 BRIEF = select(Form.title, Form.goal, Form.private_context).where(Form.id == bindparam("form_id"))
 _DECIDED = exists().where(_F.c.answer_id == Answer.id, ~_IS_CLAIMED)
-# nothing follows from words that were written down after their answer was given
+_WAITED_FOR = exists().where(_F.c.answer_id == replaced_by_late(Answer.answer_key), _IS_CLAIMED)
+# nothing follows from words that were written down after their answer was given, unless they are
+# waited for
 WORDS = select(
     Answer.id,
     Answer.question_id,
     Answer.answer_text,
-    or_(_DECIDED, written_late(Answer.answer_key)).label("decided"),
+    or_(_DECIDED, and_(written_late(Answer.answer_key), ~_WAITED_FOR)).label("decided"),
 ).where(among(Answer.id, "answers"))
-CLAIMED = select(_F.c.id).where(_OF_ANSWER, _IS_CLAIMED, _F.c.lease_until > _MOMENT)
+_HAS_LEASE = and_(_IS_CLAIMED, _F.c.lease_until > _MOMENT)
+CLAIMED = select(_F.c.id).where(_OF_ANSWER, _HAS_LEASE)
+# a recording whose words an engine writes down now, or that are about to fill its answer
+_IN_WRITING = and_(
+    Recording.transcriber != "", type_coerce(Recording.next_at, BigInteger) <= _MOMENT
+)
+IN_WRITING = select(Recording.id).where(Recording.answer_id == bindparam("answer_id"), _IN_WRITING)
+AWAITED = (
+    select(Recording.id)
+    .join(_F, _F.c.answer_id == Recording.answer_id)
+    .where(
+        Recording.id == bindparam("recording"),
+        Recording.key_hash == bindparam("key_hash"),
+        _IN_WRITING,
+        _HAS_LEASE,
+    )
+)
 
 # a claim about an answer that was changed since settles as nothing
 _MAY_ASK = and_(

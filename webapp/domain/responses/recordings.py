@@ -22,6 +22,7 @@ from sqlalchemy import (
     UniqueConstraint,
     bindparam,
     event,
+    func,
     select,
 )
 from sqlalchemy.orm import InstrumentedAttribute, Mapped, mapped_column
@@ -114,6 +115,11 @@ def late_answer_key(answer_id: str) -> str:
 def written_late(answer_key: InstrumentedAttribute[str]) -> ColumnElement[bool]:
     """Whether an answer is a late transcript, which its respondent has not seen."""
     return answer_key.startswith(LATE, autoescape=True)
+
+
+def replaced_by_late(answer_key: InstrumentedAttribute[str]) -> ColumnElement[str]:
+    """The id of the answer in whose place a late transcript is."""
+    return func.substr(answer_key, len(LATE) + 1)
 
 
 def spoken_ids(answers: Iterable[GivenAnswer]) -> list[str]:

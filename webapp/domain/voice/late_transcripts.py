@@ -50,6 +50,7 @@ def conclude(
                 return []
             _fill(session, spoken, spoken.transcript, now=now, most_bytes=form_bytes_max)
         execute(_CONCLUDED, recording=recording_id)
+        note_change(recording_id)
         return release_deliveries(session.id, now=now)
 
 

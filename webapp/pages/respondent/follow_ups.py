@@ -1,11 +1,15 @@
-"""What follows from an answer: decided by the rules at once, or by a model while people wait."""
+"""What follows from an answer: decided by the rules at once, or while people wait, for a model or
+for the words of what they said.
+"""
 
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 
 from flask import Blueprint, Flask, Response
 
+from jobs.queue import hand_over_recordings
 from webapp.config import Settings, settings
 from webapp.data_keys import address_hash
 from webapp.database import release_connections, utc_now
@@ -23,7 +27,7 @@ from webapp.domain.respondents.steps import Place
 from webapp.domain.responses.spending import spend_model_call
 from webapp.integrations.follow_up_models import load_sdk
 from webapp.integrations.model_breaker import CALLS_AT_ONCE, model_breaker
-from webapp.pages.fragments import wants_fragment
+from webapp.pages.fragments import nothing_new, wants_fragment
 from webapp.pages.model_decisions import decision_of_model
 from webapp.pages.respondent import error_handling, rendering
 from webapp.pages.respondent.decision_turns import Turn
@@ -34,11 +38,12 @@ from webapp.setting_groups.follow_ups import RULES
 from webapp.web.extensions import csrf
 from webapp.web.rate_limits.client_address import client_network
 from webapp.web.rate_limits.limiter import limiter
-from webapp.web.wakeups import NoSlot, wakeups
+from webapp.web.wakeups import NoSlot, client_gone, wakeups
 
 WAIT_SECONDS = 4.0  # for what another request of the same respondent is about to decide
 LOOK_SECONDS = 0.2
-HOLDER, WAITER = "models", "waiting for models"  # of slots: no account has these ids
+# of slots: no account has these ids
+HOLDER, WAITER, SPEAKERS = "models", "waiting for models", "waiting for words"
 TEMPLATES = (
     "respondent/question.html",
     "respondent/page.html",
@@ -77,10 +82,17 @@ def decide(share_token: str, number: int, follow_up: int) -> Response:
         _pass_on(share_token, posted, place)
         return _following(share_token, posted, place)
     release_connections()  # a session of an earlier key was looked up
+    gone = client_gone()
+    if posted.recording:
+        _wait_for_words(posted, gone)
+    if gone():  # it may ask again
+        return nothing_new()
     with Turn() as turn:
         about = read_situation(share_token, posted.session_key, place)
-        if about:
+        if about and about.has_words:
             _decide(about, turn)
+        elif about:
+            follow_up_decisions.pass_on(about, now=utc_now())
         return _following(share_token, posted, place)
 
 
@@ -92,6 +104,9 @@ def after_answer(
         about = situation_of(stored, place, posted.answer)
     else:
         about = read_situation(share_token, posted.session_key, place)
+    if about and _awaits_words(about, posted, is_new=stored is not None):
+        hand_over_recordings([posted.recording])
+        return rendering.deciding(posted_visit(share_token, posted), place, posted.recording)
     if about and wants_fragment() and _may_ask_model(about):
         return rendering.deciding(posted_visit(share_token, posted), place)
     asked = _decide(about, Turn()) if about else None
@@ -117,11 +132,51 @@ def _following(share_token: str, posted: FormData, place: Place) -> Response:
     )
 
 
-def _may_ask_model(about: Situation) -> bool:
-    """Whether a model may decide: the one that the creator was told of, unless it fails."""
+def _has_model(about: Situation) -> bool:
+    """Whether there is a model: the one that the creator was told of, unless it fails."""
     is_told = bool(about.writer) and about.writer == settings().follow_up_writer
-    may_ask = is_told and follow_up_decisions.may_ask_model(about)
-    return may_ask and not model_breaker().rests
+    return is_told and not model_breaker().rests
+
+
+def _may_ask_model(about: Situation) -> bool:
+    return _has_model(about) and follow_up_decisions.may_ask_model(about)
+
+
+def _awaits_words(about: Situation, posted: FormData, *, is_new: bool) -> bool:
+    """Whether to wait for the words of an answer, because something may follow from them.
+
+    is_new  it was stored just now: nobody has waited for them yet
+    """
+    if about.has_words or not posted.recording or not (about.may_be_asked or _has_model(about)):
+        return False
+    now = utc_now()
+    if is_new:
+        return follow_up_decisions.claim_for_words(about, now=now)
+    awaits = follow_up_decisions.awaits_words(posted.recording, posted.session_key, now=now)
+    if not awaits:
+        follow_up_decisions.pass_on(about, now=now)
+    return awaits
+
+
+def _wait_for_words(posted: FormData, gone: Callable[[], bool]) -> None:
+    """Until the answer has its words, or no time is left for them."""
+
+    def look() -> bool | None:
+        awaits = follow_up_decisions.awaits_words(
+            posted.recording, posted.session_key, now=utc_now()
+        )
+        release_connections()
+        return None if awaits else True
+
+    with suppress(NoSlot):
+        wakeups().wait_until(
+            posted.recording,
+            look,
+            follow_up_decisions.WORDS_LEASE.total_seconds(),
+            account_id=SPEAKERS,
+            gone=gone,
+            most=CALLS_AT_ONCE,
+        )
 
 
 def _decide(about: Situation, turn: Turn) -> Place | None:

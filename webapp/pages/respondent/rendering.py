@@ -72,9 +72,12 @@ def question(
     return _respond(body, visit, push=("respond.ask", place._asdict()))
 
 
-def deciding(visit: Visit, place: Place) -> Response:
-    """The answer is saved, and a model decides whether one more question follows from it."""
-    return _page("follow_ups/deciding", visit, place=place)
+def deciding(visit: Visit, place: Place, recording: str = "") -> Response:
+    """The answer is saved, and a model decides whether one more question follows from it.
+
+    recording  id of the recording of the answer whose words are awaited before
+    """
+    return _page("follow_ups/deciding", visit, place=place, recording=recording)
 
 
 def recorded(visit: Visit, place: Place, *, text: str, error: Outcome | None = None) -> Response:

@@ -1,0 +1,222 @@
+"""Words from a slow engine: people wait for a question about them, or stay on the sheet."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from flask import Flask
+from playwright.sync_api import Browser, Page, expect
+
+from jobs.transcribing import transcribing
+from tests.browser.respondent.test_follow_ups import ASKS, QUESTIONS, SHORT, asked, followed
+from tests.browser.respondent.voice.steps import SpokenLink, record, says, speak
+from tests.browser.respondent.voice.test_without_scripts import choose
+from tests.browser.respondent_steps import press
+from tests.browsing import look, press_until, sideways, violations, window
+from tests.command import DATA_KEYS
+from tests.conftest import delete_rows
+from tests.serving import new_app, serving
+from tests.voice.factories import make_voice_form
+from tests.voice.speech_engine import SpeechEngine, speech_engine, words
+from webapp.config import Settings
+from webapp.database import db
+from webapp.setting_groups.voice import OPENAI
+
+WAITING = "Writing down what you said…"
+FOCUSED = "() => document.activeElement.innerText.trim()"
+SLOW = pytest.mark.slow
+SECONDS = [1, pytest.param(3, marks=SLOW), pytest.param(12, marks=SLOW)]
+
+
+@pytest.fixture(scope="module")
+def engine() -> Iterator[SpeechEngine]:
+    with speech_engine(lambda _number: words(SHORT)) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory, engine: SpeechEngine) -> Iterator[Flask]:
+    folder = tmp_path_factory.mktemp("words")
+    given: dict[str, Any] = {
+        "public_url": "http://127.0.0.1",
+        "database_url": f"sqlite:///{folder}/words.sqlite3",
+        "secret_key": "only-for-tests-only-for-tests-only-for-tests",
+        "data_keys": DATA_KEYS,
+        "data_folder": folder,
+        "write_limits": False,
+        "transcriber": OPENAI,
+        "transcriber_url": engine.url,
+        "transcriber_model": "small",
+    }
+    app = new_app(Settings(**given))
+    with app.app_context():
+        db.create_all()
+    with serving(app), transcribing(app, at_once=2):
+        yield app
+    with app.app_context():
+        db.engine.dispose()
+
+
+@pytest.fixture
+def link(served: Flask, engine: SpeechEngine) -> Iterator[SpokenLink]:
+    engine.answer = lambda _number: words(SHORT)
+    with served.app_context():
+        form = make_voice_form(questions=QUESTIONS, transcriber=engine.host, **ASKS)
+    yield SpokenLink(served, served.config["SETTINGS"].public_url, f"/r/{form.share_token}", form)
+    delete_rows(served)
+
+
+def takes(engine: SpeechEngine, seconds: float) -> None:
+    engine.answer = lambda _number: words(SHORT, after=seconds)
+
+
+def waits(page: Page) -> None:
+    expect(page).to_have_title(re.compile(f"^{WAITING}"), timeout=10_000)
+    expect(page.get_by_role("heading", level=1)).to_have_text(WAITING)
+    expect(page.get_by_role("status").first).to_contain_text("Your answer is saved.")
+
+
+def in_time(page: Page, seconds: int, link: SpokenLink) -> None:
+    """The follow-up comes with the words, or after eight seconds the next question."""
+    if seconds < 8:
+        expect(page).to_have_title(re.compile("^Follow-up to question 1"), timeout=9000)
+        expect(page.locator(".question__before")).to_contain_text(f"“{SHORT}”")
+        assert link.texts() == [SHORT]
+    else:
+        expect(page).to_have_title(re.compile("^Question 2"), timeout=11_000)
+        assert link.texts() == [""]
+
+
+@pytest.mark.parametrize("seconds", SECONDS)
+def test_who_speaks_and_goes_on_is_asked_about_it(
+    page: Page, link: SpokenLink, engine: SpeechEngine, seconds: int
+) -> None:
+    takes(engine, seconds)
+    record(page)
+    press(page, "Continue")
+    waits(page)
+    expect(page.get_by_role("heading", level=1)).to_be_focused()
+    assert link.texts() == [""]
+    in_time(page, seconds, link)
+    expect(page.locator("#answer")).to_be_focused()
+    if seconds < 8:
+        expect(page).to_have_url(f"{link.address}{link.path}/q/1/f/1")
+        return
+    press(page, "Back")  # to the sheet, which is open and untouched
+    asked(page, 1)
+    expect(page.locator("#answer")).to_have_value(SHORT, timeout=10_000)
+    press(page, "Continue")
+    asked(page, 2)
+    assert link.texts() == [SHORT]
+
+
+@pytest.mark.parametrize("seconds", SECONDS)
+def test_without_scripts_a_button_looks(
+    browser: Browser, link: SpokenLink, engine: SpeechEngine, seconds: int
+) -> None:
+    takes(engine, seconds)
+    with window(browser, link.address, java_script_enabled=False) as page:
+        page.goto(link.path)
+        choose(page)
+        press(page, "Continue")
+        waits(page)
+        assert sideways(page) == []
+        press(page, "Look whether it is done")
+        in_time(page, seconds, link)
+
+
+def test_the_page_of_the_wait_is_usable(
+    browser: Browser, link: SpokenLink, engine: SpeechEngine
+) -> None:
+    takes(engine, 5)
+    with window(browser, link.address, width=390, height=664) as page:
+        page.goto(link.path)
+        record(page)
+        press(page, "Continue")
+        waits(page)
+        for width, scheme in ((320, "dark"), (1280, "light")):
+            look(page, width=width, scheme=scheme)
+            assert violations(page) + sideways(page) == []
+        press_until(page, "Tab", lambda: page.evaluate(FOCUSED) == "Next question", most=5)
+        page.keyboard.press("Enter")
+        asked(page, 2)
+
+
+def test_the_wait_is_told_in_arabic(
+    browser: Browser, link: SpokenLink, engine: SpeechEngine
+) -> None:
+    takes(engine, 3)
+    with window(browser, link.address) as page:
+        page.goto(f"{link.path}?lang=ar")
+        page.locator("[data-do=record]").click()
+        page.wait_for_timeout(1500)
+        page.locator("#main-form .btn--main").click()
+        expect(page.locator("[name=pass_on]")).to_be_visible(timeout=10_000)
+        expect(page.locator("html")).to_have_attribute("dir", "rtl")
+        assert not re.search("[a-z]{4}", page.locator("main").inner_text())
+        look(page, width=320)
+        assert violations(page) + sideways(page) == []
+        expect(page.locator(".question__before")).to_contain_text(SHORT, timeout=9000)
+
+
+def test_a_reload_of_the_wait_leads_to_the_same_question(
+    page: Page, link: SpokenLink, engine: SpeechEngine
+) -> None:
+    takes(engine, 2)
+    record(page)
+    press(page, "Continue")
+    waits(page)
+    page.reload()
+    asked(page, 1)
+    says(page, "Your recording is here.")
+    press(page, "Continue")
+
+    followed(page)
+    assert link.texts() == [SHORT]
+
+
+@SLOW
+def test_words_come_as_long_as_somebody_stays(
+    page: Page, link: SpokenLink, engine: SpeechEngine
+) -> None:
+    takes(engine, 12)
+    speak(page)
+    expect(page.locator(".recorder__words")).to_contain_text("is being written down")
+    expect(page.locator("#answer")).to_have_value(SHORT, timeout=20_000)
+    says(page, "These are the words that we heard.")
+
+
+def test_words_never_come_over_what_somebody_typed_and_took_out(
+    page: Page, link: SpokenLink, engine: SpeechEngine
+) -> None:
+    takes(engine, 2)
+    speak(page)
+    page.locator("#answer").fill("Typed")
+    page.locator("#answer").fill("")
+    expect(page.get_by_role("button", name="Use these words")).to_be_visible(timeout=8000)
+    expect(page.locator("#answer")).to_have_value("")
+
+
+@pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no scripts"])
+def test_a_reload_after_the_upload_finds_the_recording(
+    browser: Browser, link: SpokenLink, engine: SpeechEngine, *, scripts: bool
+) -> None:
+    """Also before anything is answered."""
+    takes(engine, 1)
+    with window(browser, link.address, java_script_enabled=scripts) as page:
+        page.goto(link.path)
+        if scripts:
+            speak(page)
+            page.reload()
+            says(page, "Your recording is here.")
+            expect(page.get_by_role("button", name="Play your recording")).to_be_visible()
+            expect(page.locator("#answer")).to_have_value(SHORT, timeout=8000)
+        else:
+            choose(page)
+            page.goto(link.path)
+            expect(page.get_by_text("Your recording, 0:0")).to_be_visible()
+        press(page, "Continue")
+        expect(page).to_have_title(re.compile(f"^({WAITING}|Follow-up)"))
+
+    assert [bool(row.answer_id) for row in link.recordings()] == [True]

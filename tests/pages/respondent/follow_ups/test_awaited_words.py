@@ -1,0 +1,310 @@
+"""Follow-up questions to what somebody said, whose words come after Continue."""
+
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy import select, update
+
+from tests.databases import both_databases
+from tests.pages.respondent.follow_ups.conftest import FIRST, SECOND, SHORT
+from tests.pages.respondent.voice.conftest import Speaker, kept
+from tests.pages.respondent.voice.test_written_down import current, work
+from tests.pages.respondent_client import form_action, heading, hidden
+from tests.voice.factories import make_voice_form
+from tests.voice.speech_engine import Reply, SpeechEngine, speech_engine, words
+from webapp.config import Settings
+from webapp.database import db, utc_now
+from webapp.domain.follow_ups.models import FollowUp
+from webapp.domain.forms.models import Form
+from webapp.domain.respondents import follow_up_decisions
+from webapp.domain.shared.vocabulary import FollowUpState
+from webapp.integrations.model_breaker import CALLS_AT_ONCE
+from webapp.pages.respondent.follow_ups import SPEAKERS
+from webapp.setting_groups.voice import OPENAI
+
+WAITING = "Writing down what you said…"
+HTMX = {"HX-Request": "true"}
+ASKS = {"followUpMode": "smart", "context": "They may leave."}
+
+
+@pytest.fixture
+def engine() -> Iterator[SpeechEngine]:
+    with speech_engine(lambda _number: words(SHORT)) as found:
+        yield found
+
+
+@pytest.fixture
+def settings(settings: Settings, engine: SpeechEngine) -> Settings:
+    given = {"transcriber": OPENAI, "transcriber_url": engine.url, "transcriber_model": "m"}
+    return settings.model_copy(update=given)
+
+
+@pytest.fixture
+def asks() -> dict[str, Any]:
+    return {"questions": [FIRST, SECOND], **ASKS}
+
+
+@pytest.fixture
+def form(app: Flask, engine: SpeechEngine, asks: dict[str, Any]) -> Any:
+    with app.app_context():
+        return make_voice_form(transcriber=engine.host, **asks)
+
+
+@pytest.fixture
+def speaker(app: Flask, form: Any) -> Speaker:
+    """Has recorded an answer to the first question."""
+    return spoken(app, form)
+
+
+@pytest.fixture
+def waiting(speaker: Speaker) -> Speaker:
+    """Has pressed Continue before the words were there."""
+    assert heading(speaker.go_on(1)) == WAITING
+    return speaker
+
+
+def spoken(app: Flask, form: Any) -> Speaker:
+    client = app.test_client()
+    person = Speaker(client, form.share_token, client.get(f"/r/{form.share_token}"))
+    person.upload()
+    return person
+
+
+@pytest.fixture
+def in_a_moment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody waits for long."""
+    monkeypatch.setattr(follow_up_decisions, "WORDS_LEASE", timedelta(seconds=0.3))
+
+
+def states(app: Flask) -> list[FollowUpState]:
+    """Of what was decided; a claim for words stays with the answer that had none."""
+    with app.app_context():
+        found = db.session.scalars(select(FollowUp.state).order_by(FollowUp.created_at))
+        return [state for state in found if state is not FollowUpState.CLAIMED]
+
+
+def end_lease(app: Flask) -> None:
+    """Let eight seconds pass."""
+    with app.app_context():
+        db.session.execute(update(FollowUp).values(lease_until=utc_now()))
+        db.session.commit()
+
+
+def next_page(app: Flask, person: Speaker, *, write: bool = True) -> Any:
+    """Press the button of the page that waits, while its words are written down."""
+    with ThreadPoolExecutor(1) as beside:
+        pressed = beside.submit(person.post, "/q/1/next")
+        while not (held(app) or pressed.done()):
+            time.sleep(0.01)
+        if write:
+            work(app)
+        return pressed.result()
+
+
+def held(app: Flask) -> int:
+    return int(app.extensions["wakeups"]._held[SPEAKERS])
+
+
+@both_databases
+def test_the_question_follows_when_the_words_are_there(app: Flask, waiting: Speaker) -> None:
+    assert current(app) == [""]  # saved before anybody waits
+    assert "Next question" in waiting.page.text
+    page = next_page(app, waiting)
+
+    assert heading(page) not in {FIRST, SECOND, WAITING}
+    assert f"“{SHORT}”" in page.text
+    assert form_action(page).endswith("/q/1/f/1")
+    assert (current(app), states(app)) == ([SHORT], [FollowUpState.ASKED])
+    assert heading(waiting.answer("1/f/1", "Ten minutes for a page")) == SECOND  # type: ignore[arg-type]
+
+
+def test_with_scripts_the_page_asks_by_itself(app: Flask, speaker: Speaker) -> None:
+    held = kept(app)[0].id
+    sent = hidden(speaker.page) | {"answer": "", "recording": held}
+    where = f"/r/{speaker.share_token}/q/1"
+    page = speaker.client.post(where, data=sent, headers=HTMX)
+    assert heading(page) == WAITING
+    assert 'hx-trigger="load, submit"' in page.text
+    assert "HX-Push-Url" not in page.headers
+    work(app)
+
+    following = speaker.client.post(f"{where}/next", data=hidden(page), headers=HTMX)
+
+    assert following.headers["HX-Push-Url"].endswith("/q/1/f/1")
+
+
+def test_without_scripts_who_comes_late_gets_it_too(app: Flask, waiting: Speaker) -> None:
+    """The page waits for a button: what counts is that nobody went on."""
+    assert "Look whether it is done" in waiting.page.text
+    work(app)
+    end_lease(app)
+
+    assert form_action(waiting.post("/q/1/next")).endswith("/q/1/f/1")
+
+
+@pytest.mark.usefixtures("in_a_moment")
+def test_words_that_do_not_come_in_time_are_a_correction(app: Flask, waiting: Speaker) -> None:
+    assert heading(next_page(app, waiting, write=False)) == SECOND
+    work(app)
+
+    assert current(app) == [SHORT]
+    assert heading(waiting.post("/q/1/next")) == SECOND
+    assert states(app) == [FollowUpState.NOTHING]
+
+
+def test_next_question_goes_on_for_good(app: Flask, waiting: Speaker) -> None:
+    assert heading(waiting.post("/q/1/next", pass_on="1")) == SECOND
+    work(app)
+
+    assert current(app) == [SHORT]
+    assert heading(waiting.post("/q/1/next")) == SECOND
+    assert heading(waiting.go_on(1, SHORT, recording=kept(app)[0].id)) == SECOND
+    assert states(app) == [FollowUpState.NOTHING]
+
+
+def test_who_goes_on_meanwhile_ends_the_wait(app: Flask, waiting: Speaker) -> None:
+    with ThreadPoolExecutor(1) as beside:
+        where, sent = at_next(waiting)
+        pressed = beside.submit(waiting.client.post, where, data=sent, headers=HTMX)
+        while not held(app):
+            time.sleep(0.01)
+        waiting.post("/q/1/next", pass_on="1")
+        assert heading(pressed.result()) == SECOND
+
+    assert states(app) == [FollowUpState.NOTHING]
+
+
+def at_next(person: Speaker) -> tuple[str, dict[str, str]]:
+    return f"/r/{person.share_token}/q/1/next", hidden(person.page)
+
+
+@pytest.mark.parametrize("reply", [Reply(b"busy", 500), words("")], ids=["fails", "nothing"])
+def test_nobody_waits_for_an_engine_that_has_failed(
+    app: Flask, engine: SpeechEngine, waiting: Speaker, reply: Reply
+) -> None:
+    engine.answer = lambda _number: reply
+    began = time.monotonic()
+
+    assert heading(next_page(app, waiting)) == SECOND
+    assert time.monotonic() - began < 6
+
+
+def test_continue_once_more_waits_no_longer(app: Flask, waiting: Speaker) -> None:
+    """Back and a reload lead to the question; the seconds are counted from the first time."""
+    with app.app_context():
+        lease = db.session.scalars(select(FollowUp.lease_until)).one()
+    for _ in range(2):
+        waiting.open("/q/1")
+        assert heading(waiting.go_on(1, blank="1")) == WAITING
+    with app.app_context():
+        assert db.session.scalars(select(FollowUp.lease_until)).one() == lease
+    end_lease(app)
+    waiting.open("/q/1")
+    assert heading(waiting.go_on(1, blank="1")) == SECOND
+    assert states(app) == [FollowUpState.NOTHING]
+
+
+def test_continue_once_more_asks_when_the_words_have_come(app: Flask, waiting: Speaker) -> None:
+    work(app)
+    waiting.open("/q/1")
+
+    assert form_action(waiting.go_on(1, SHORT)).endswith("/q/1/f/1")
+    assert (current(app), states(app)) == ([SHORT], [FollowUpState.ASKED])
+
+
+@both_databases
+def test_two_tabs_get_one_question(app: Flask, waiting: Speaker) -> None:
+    where, sent = at_next(waiting)
+    with ThreadPoolExecutor(3) as together:
+        given = {"data": sent, "headers": HTMX}
+        calls = [together.submit(waiting.client.post, where, **given) for _ in range(3)]
+        while held(app) < 3:
+            time.sleep(0.01)
+        work(app)
+        pages = [call.result() for call in calls]
+
+    assert len({heading(page) for page in pages} - {FIRST, SECOND, WAITING}) == 1
+    assert {form_action(page).rpartition("/q/")[2] for page in pages} == {"1/f/1"}
+    assert states(app) == [FollowUpState.ASKED]
+
+
+@pytest.mark.parametrize(
+    "asks",
+    [
+        {"questions": [FIRST, SECOND]},
+        {"questions": ["Почему вы перешли?", "Что вы скажете другу?"], **ASKS},
+        {"questions": [FIRST, SECOND], **ASKS, "maxTotalQuestions": 2},
+    ],
+    ids=["no follow-ups", "another language", "no room"],
+)
+def test_nobody_waits_where_nothing_can_be_asked(speaker: Speaker, asks: dict[str, Any]) -> None:
+    assert heading(speaker.go_on(1)) == asks["questions"][1]
+
+
+@pytest.mark.usefixtures("engine")
+def test_nobody_waits_where_nobody_writes_it_down(app: Flask, form: Any) -> None:
+    with app.app_context():
+        db.session.execute(update(Form).values(transcriber=""))
+        db.session.commit()
+
+    assert heading(spoken(app, form).go_on(1)) == SECOND
+
+
+def test_words_that_were_shown_and_left_out_are_not_awaited(app: Flask, speaker: Speaker) -> None:
+    speaker.post("/q/1/transcript", answer="", recording="")
+    work(app)
+
+    assert heading(speaker.go_on(1, shown="1")) == SECOND
+    assert states(app) == []
+
+
+def test_where_too_many_wait_the_next_question_comes(app: Flask, waiting: Speaker) -> None:
+    with ExitStack() as slots:
+        for _ in range(CALLS_AT_ONCE):
+            slots.enter_context(app.extensions["wakeups"].slot(SPEAKERS, CALLS_AT_ONCE))
+        assert heading(waiting.post("/q/1/next")) == SECOND
+
+    assert states(app) == [FollowUpState.NOTHING]
+
+
+def test_who_waits_holds_no_connection(app: Flask, waiting: Speaker) -> None:
+    with app.app_context():
+        pool: Any = db.engine.pool
+    before = pool.checkedout()
+    with ThreadPoolExecutor(1) as beside:
+        pressed = beside.submit(waiting.post, "/q/1/next")
+        while not held(app):
+            time.sleep(0.01)
+        time.sleep(0.2)
+        assert pool.checkedout() == before
+        work(app)
+        assert form_action(pressed.result()).endswith("/q/1/f/1")
+
+
+def test_nobody_waits_for_the_recording_of_another_person(
+    app: Flask, form: Any, waiting: Speaker
+) -> None:
+    other = spoken(app, form)
+    [theirs] = [each.id for each in kept(app) if each.answer_id]
+    other.answer(2, SHORT)
+    began = time.monotonic()
+    page = other.post("/q/2/next", recording=theirs)
+
+    assert SHORT in page.text or heading(page) == FIRST
+    assert time.monotonic() - began < 6
+
+
+@pytest.mark.usefixtures("waiting")
+def test_the_words_reach_whoever_waits_at_once(app: Flask) -> None:
+    woken = threading.Event()
+    app.extensions["wakeups"].follow(lambda key: woken.set() if key.startswith("att_") else None)
+    work(app)
+
+    assert woken.is_set()
