@@ -32,6 +32,7 @@ DELIVERIES = Kind("askback-deliveries", "jobs.deliver.wake", "wake_up_queue")
 TRANSCRIPTIONS = Kind(
     "askback-transcriptions", "jobs.transcribe.wake", "transcription_wake_up_queue"
 )
+BEGUN = "begun"  # in place of an id: somebody begins to record
 REDIS_SECONDS = 0.3  # to connect, and for each answer
 HANDED_OVER = 1000  # ids that wait in this process
 ENQUEUED_AT_ONCE = 64  # wake-ups: each goes on with whatever is due
@@ -165,6 +166,11 @@ def wake_up_queue(kind: Kind = DELIVERIES) -> WakeUpQueue:
 def hand_over(delivery_ids: Sequence[str]) -> None:
     """Wake whoever delivers these, soon; never blocks and never raises."""
     wake_up_queue().hand_over(delivery_ids)
+
+
+def tell_of_recording() -> None:
+    """Somebody begins to record: whoever writes it down gets ready; never blocks or raises."""
+    hand_over_recordings([BEGUN])
 
 
 def hand_over_recordings(recording_ids: Sequence[str]) -> None:

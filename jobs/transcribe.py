@@ -16,7 +16,7 @@ from typing import cast
 from flask import Flask, current_app
 from sqlalchemy.exc import SQLAlchemyError
 
-from jobs.queue import hand_over
+from jobs.queue import BEGUN, hand_over
 from jobs.settling import store
 from webapp.config import Settings, settings
 from webapp.data_folder import open_folder, spool_folder
@@ -36,7 +36,7 @@ from webapp.domain.voice.transcripts import (
 )
 from webapp.integrations.audio_inspection import HEAD_BYTES, NotAudio, look, sniff
 from webapp.integrations.audio_store import audio_store
-from webapp.integrations.transcription import write_down
+from webapp.integrations.transcription import get_ready, write_down
 from webapp.integrations.transcription_failure import TranscriptionFailed
 
 EXTENSION = "transcriber"
@@ -105,9 +105,11 @@ class Transcriber:
         self._running.pop(claimed.id, None)
 
 
-def wake(_recording_id: str) -> None:
-    """A job: go on with whatever is due, if there is a place."""
-    cast(Transcriber, current_app.extensions[EXTENSION]).work()
+def wake(recording_id: str) -> None:
+    """A job: go on with whatever is due, if there is a place; for BEGUN, get ready."""
+    if recording_id == BEGUN:
+        return get_ready(settings())
+    return cast(Transcriber, current_app.extensions[EXTENSION]).work()
 
 
 def conclude_and_wake(recording_id: str) -> None:
@@ -146,7 +148,9 @@ def _outcome(claimed: Claimed, config: Settings) -> Callable[..., object]:
             return _nothing
         release_connections()  # for as long as the engine takes
         return partial(
-            settle_written, claimed, write_down(path, audio, claimed.language, config=config)
+            settle_written,
+            claimed,
+            write_down(path, audio, claimed.language, hint=claimed.hint, config=config),
         )
 
 

@@ -12,13 +12,15 @@ from flask import Flask
 from jobs.queue import TRANSCRIPTIONS, wake_up_queue
 from jobs.transcribe import EXTENSION, Transcriber, conclude_and_wake
 from jobs.worker import take_wake_ups
-from webapp.config import Settings
+from webapp.config import Settings, settings
 from webapp.data_folder import empty_spool
 from webapp.database import utc_now
 from webapp.domain.shared.vocabulary import TranscriptState
-from webapp.domain.voice.transcripts import read_steps, release_expired
+from webapp.domain.voice.transcripts import is_recorded_here, read_steps, release_expired
+from webapp.integrations.transcription import get_ready, is_loaded
 
 SWEEP_SECONDS = 1.0
+STAY_SECONDS = 20.0  # between two looks whether an engine of this server is still needed
 OVERDUE_SECONDS = 3  # then no worker of the queue is there
 LOG_SECONDS = 60.0  # between two lines of the log that sweeps fail
 
@@ -45,11 +47,14 @@ def transcribing(app: Flask, *, at_once: int, start_after: float = 0) -> Iterato
 
 def sweep_until(app: Flask, ended: threading.Event) -> None:
     """Sweep each second, also after one that failed; a long failure is logged now and then."""
-    logs_at = time.monotonic()
+    logs_at = stays_until = time.monotonic()
     while not ended.wait(SWEEP_SECONDS):
         try:
             with app.app_context():
                 sweep(app.extensions[EXTENSION])
+                if time.monotonic() >= stays_until:
+                    stays_until = time.monotonic() + STAY_SECONDS
+                    stay_ready_if_needed()
         except Exception:
             if time.monotonic() >= logs_at:
                 logs_at = time.monotonic() + LOG_SECONDS
@@ -70,6 +75,12 @@ def sweep(transcriber: Transcriber) -> None:
         threading.Thread(target=transcriber.work, name="overdue", daemon=True).start()
     if due:
         wake_up_queue(TRANSCRIPTIONS).enqueue([step.id for step in due])
+
+
+def stay_ready_if_needed() -> None:
+    """Keep the model of an engine of this server while a form that records is out."""
+    if is_loaded(settings()) and is_recorded_here():
+        get_ready(settings())
 
 
 def _run(app: Flask, ended: threading.Event, at_once: int, start_after: float) -> None:

@@ -127,6 +127,7 @@ def test_a_recording_is_looked_at_and_written_down(
     assert len(levels) == 64
     assert set(levels) <= set("0123456789")
     assert [each.file for each in engine.heard] == [audio_file("webm", "voice", 1.0)]
+    assert "language" not in engine.heard[0].fields  # it finds out by itself
     assert left_behind(app) == []
 
 

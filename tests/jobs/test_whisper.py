@@ -1,16 +1,24 @@
 """Recordings that this server writes down itself, from the store to their words."""
 
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 from flask import Flask
+from sqlalchemy import update
 
+from jobs import transcribe, transcribing
+from jobs.queue import tell_of_recording
 from tests.domain.voice.claims import make_answered
 from tests.factories import make_form
 from tests.jobs.test_transcribing import DONE, FAILED, left_behind, outcome, recorded, work
+from tests.services import wait_until
+from tests.voice.factories import make_voice_form
 from tests.voice.fake_whisper import fake_whisper
+from webapp.database import db, utc_now
 from webapp.domain.accounts.models import Account
+from webapp.domain.forms.models import Form, close_form
 from webapp.integrations import whisper
 from webapp.setting_groups.voice import WHISPER
 
@@ -27,16 +35,26 @@ def use(app: Flask, monkeypatch: pytest.MonkeyPatch, model: str) -> None:
     monkeypatch.setitem(app.config, "SETTINGS", config)
 
 
+@pytest.mark.parametrize(("chosen", "expected"), [("", "en"), ("pt-BR", "pt"), ("tlh", None)])
 def test_a_recording_is_written_down_by_an_engine_in_a_child(
-    app: Flask, form: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    app: Flask,
+    form: Any,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    chosen: str,
+    expected: str | None,
 ) -> None:
+    """In the language that was chosen for it, else in that of the questions."""
     use(app, monkeypatch, "tiny")
+    with app.app_context():
+        db.session.execute(update(Form).values(spoken_language=chosen))
+        db.session.commit()
     spoken, silent = recorded(app, form), recorded(app, form, "silence")
     with fake_whisper(tmp_path / "libraries", monkeypatch):
         work(app)
 
         assert whisper.child.pid
-    assert outcome(app, spoken) == (DONE, "tiny 1 None 1 and more.")
+    assert outcome(app, spoken) == (DONE, f"tiny 1 {expected} 1 and more.")
     assert outcome(app, silent)[1] is None
     assert left_behind(app) == []
 
@@ -55,3 +73,54 @@ def test_a_model_that_is_missing_uses_an_attempt_up_and_is_logged(
 
     assert outcome(app, spoken) == (FAILED, None)
     assert "not written down: ValueError: Invalid model size 'missing'" in caplog.text
+
+
+@pytest.fixture
+def short_idle(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A child that ends when it had nothing to do for a second."""
+    monkeypatch.setattr(whisper.child, "_command", [*whisper.child._command[:-1], "1.0"])
+
+
+def test_the_model_is_loaded_when_somebody_begins_to_record(
+    app: Flask, form: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use(app, monkeypatch, "tiny")
+    with fake_whisper(tmp_path / "libraries", monkeypatch):
+        with transcribing.transcribing(app, at_once=1), app.app_context():
+            assert whisper.child.pid is None
+            tell_of_recording()
+            wait_until(lambda: whisper.child.pid is not None, "loading the model")
+        spoken = recorded(app, form)
+        work(app)
+
+    assert outcome(app, spoken) == (DONE, "tiny 1 en 1 and more.")
+
+
+@pytest.mark.usefixtures("short_idle")
+def test_the_model_stays_while_a_form_that_records_is_out(
+    app: Flask, account: Account, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use(app, monkeypatch, "tiny")
+    monkeypatch.setattr(transcribing, "SWEEP_SECONDS", 0.1)
+    monkeypatch.setattr(transcribing, "STAY_SECONDS", 0.2)
+    with app.app_context():
+        form = make_voice_form(account.id, transcriber="localhost")
+    with (
+        fake_whisper(tmp_path / "libraries", monkeypatch),
+        transcribing.transcribing(app, at_once=1),
+        app.app_context(),
+    ):
+        transcribe.wake(transcribe.BEGUN)
+        first = whisper.child.pid
+        time.sleep(2)
+        assert whisper.child.pid == first
+        close_form(account.id, form.id, now=utc_now())
+        wait_until(lambda: whisper.child.pid is None, "ending")
+
+
+def test_what_cannot_be_loaded_is_said_by_the_recording_alone(
+    app: Flask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use(app, monkeypatch, "missing")
+    with fake_whisper(tmp_path / "libraries", monkeypatch), app.app_context():
+        transcribe.wake(transcribe.BEGUN)

@@ -67,12 +67,22 @@ class ChildProcess:
         self._wait_seconds = wait_seconds
         self._running: _Running | None = None
 
-    def call(self, request: Request, files: Sequence[int], *, seconds: float) -> Answer:
+    def call(
+        self,
+        request: Request,
+        files: Sequence[int],
+        *,
+        seconds: float,
+        wait_seconds: float | None = None,
+    ) -> Answer:
         """The answer to a request about open files, which takes at most `seconds`.
+
+        wait_seconds  for its turn; None: as for the others
 
         Raises ChildBusy, ChildFailed, ChildKilled.
         """
-        with self._one_at_a_time(time.monotonic() + self._wait_seconds):
+        wait = self._wait_seconds if wait_seconds is None else wait_seconds
+        with self._one_at_a_time(time.monotonic() + wait):
             try:
                 return self._ask({**request, "seconds": seconds}, files, seconds)
             except BaseException:

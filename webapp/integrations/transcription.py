@@ -6,17 +6,39 @@ from webapp.integrations.audio_inspection import AudioFormat
 from webapp.setting_groups.voice import WHISPER, VoiceSettings
 
 
-def write_down(path: Path, audio: AudioFormat, language: str, *, config: VoiceSettings) -> str:
+def write_down(
+    path: Path, audio: AudioFormat, language: str, *, hint: str = "", config: VoiceSettings
+) -> str:
     """The words of one recording as the engine heard them, "" for none; nothing is tried twice.
 
     language  a tag of the creator's choice; "": the engine finds out
+    hint      the tag of the language of the questions, for an engine of this server: its small
+              models tell languages apart poorly by a few seconds
 
     Raises TranscriptionFailed, NotAudio, AudioBusy, OSError.
     """
     if config.transcriber == WHISPER:
         from webapp.integrations import whisper
 
-        return whisper.transcribe(path, model=config.transcriber_model or "", language=language)
+        model = config.transcriber_model or ""
+        return whisper.transcribe(path, model=model, language=language or hint)
     from webapp.integrations import openai_transcriber
 
     return openai_transcriber.transcribe(path, audio, language, config=config)
+
+
+def get_ready(config: VoiceSettings) -> None:
+    """Somebody begins to record: an engine of this server loads its model."""
+    if config.transcriber == WHISPER:
+        from webapp.integrations import whisper
+
+        whisper.get_ready(config.transcriber_model or "")
+
+
+def is_loaded(config: VoiceSettings) -> bool:
+    """Whether an engine of this server runs in this process."""
+    if config.transcriber != WHISPER:
+        return False
+    from webapp.integrations import whisper
+
+    return whisper.child.pid is not None

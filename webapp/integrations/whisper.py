@@ -1,11 +1,13 @@
 """Words of a recording by faster-whisper on this server, in a child.
 
-In a thread of a serving process the engine would stop all the others for seconds. Its child keeps
-the model for the next recording and ends, with all its memory, when none comes for a minute. It
-gets samples that `audio_inspection` made and never the file of a stranger.
+In a thread of a serving process the engine would stop all the others for seconds. Its child loads
+the model when somebody begins to record, and keeps it while a form that records is out. It ends,
+with all its memory, a minute after the last form or recording. It gets samples that
+`audio_inspection` made and never the file of a stranger.
 """
 
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 from webapp.integrations.audio_inspection import HEAD_BYTES, NotAudio, sniff, to_pcm
@@ -39,11 +41,7 @@ def transcribe(path: Path, *, model: str, language: str) -> str:
         audio = sniff(file.read(HEAD_BYTES))
     if audio is None:
         raise NotAudio("no format that we take")
-    folder = Path(model).resolve()  # the child works elsewhere
-    request = {
-        "model": str(folder) if folder.is_dir() else model,
-        "language": language.partition("-")[0].lower(),
-    }
+    request = {"model": _found(model), "language": language.partition("-")[0].lower()}
     with tempfile.TemporaryFile(dir=path.parent) as samples:
         to_pcm(path, audio, samples)
         try:
@@ -53,3 +51,16 @@ def transcribe(path: Path, *, model: str, language: str) -> str:
     if "refused" in answer:
         raise TranscriptionFailed(answer["refused"])
     return str(answer["text"])
+
+
+def get_ready(model: str) -> None:
+    """Load the model if it is not, and keep it for another minute; a child that works does both."""
+    request = {"model": _found(model), "language": ""}
+    with suppress(ChildBusy, ChildFailed, ChildKilled):  # a recording says why
+        child.call(request, [], seconds=TRANSCRIBE_SECONDS, wait_seconds=0)
+
+
+def _found(model: str) -> str:
+    """The name of the model, or its folder, from where the child works."""
+    folder = Path(model).resolve()
+    return str(folder) if folder.is_dir() else model

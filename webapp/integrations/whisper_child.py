@@ -19,15 +19,15 @@ def prepare() -> Answer:
 
 
 def answer(request: Request, files: Sequence[int]) -> Answer:
-    """The words of the WAV file that is the first of the files."""
+    """The words of the WAV file that is the first of the files; without one, load the model."""
     try:
-        return {"text": _words(str(request["model"]), str(request["language"]), files[0])}
+        engine = _model(str(request["model"]))
+        return {"text": _words(engine, str(request["language"]), files[0]) if files else ""}
     except Exception as error:  # a model that is missing or broken
         return {"refused": f"{type(error).__name__}: {error}"[:500]}
 
 
-def _words(model: str, language: str, samples: int) -> str:
-    engine = _model(model)
+def _words(engine: WhisperModel, language: str, samples: int) -> str:
     known = language if language in engine.supported_languages else None
     with open(samples, "rb", closefd=False) as file:
         file.seek(0)

@@ -99,7 +99,7 @@ def whole_way(respondent: Respondent) -> None:
         respondent.open(path)
     respondent.post("/q/9")
     respondent.post("/q/1", foreign="field")
-    for path in ("/q/1/recording", "/q/1/transcript", "/recordings/att_1"):
+    for path in ("/begin-recording", "/q/1/recording", "/q/1/transcript", "/recordings/att_1"):
         respondent.post(path)
     respondent.open("/recordings/att_1")
     respondent.post("/withdraw")

@@ -35,11 +35,17 @@ from webapp.database import (
     tried_again,
     write_transaction,
 )
+from webapp.domain.follow_ups.languages import language_of_form
 from webapp.domain.forms.models import Form
 from webapp.domain.responses.recordings import Recording
 from webapp.domain.responses.spending import spend_transcription
 from webapp.domain.shared.limits import SPOKEN_ANSWER_MAX_CHARS
-from webapp.domain.shared.vocabulary import TranscriptState
+from webapp.domain.shared.vocabulary import (
+    ON_THIS_SERVER,
+    FormStatus,
+    ResponseMode,
+    TranscriptState,
+)
 
 LEASE_SECONDS = 60  # of an attempt, renewed while it lasts
 RETRY_SECONDS = (30, 300)  # after the first attempt and the second
@@ -59,6 +65,7 @@ class Claimed(NamedTuple):
     language     a tag that the creator chose, or ""
     attempts     this one included
     claimed      an answer has it
+    hint         the tag of the language that the questions are in, "" if it is none of those known
     """
 
     id: str
@@ -71,6 +78,7 @@ class Claimed(NamedTuple):
     attempts: int
     address_hash: str | None
     claimed: bool
+    hint: str
 
 
 class Step(NamedTuple):
@@ -102,13 +110,20 @@ def claim(*, now: datetime) -> Claimed | None:
         if found is None:
             return None
         execute(_LEASE, row=found.id, until=now + timedelta(seconds=LEASE_SECONDS))
-    return Claimed._make(found)
+    *columns, questions = found
+    hint = language_of_form(*(question["text"] for question in questions))
+    return Claimed._make([*columns, hint])
 
 
 def read_steps(*, now: datetime) -> list[Step]:
     """What is left to do at this moment: the oldest LOOKED_AT after an attempt, and before one."""
     found = [*read_rows(_STEPS_AFTER, moment=now), *read_rows(_STEPS_BEFORE, moment=now)]
     return [Step._make(row) for row in found]
+
+
+def is_recorded_here() -> bool:
+    """Whether a form is out whose recordings this server itself writes down."""
+    return bool(read_rows(_RECORDED_HERE))
 
 
 def read_unheard(*, now: datetime) -> tuple[int, datetime | None]:
@@ -260,12 +275,24 @@ _NEXT = (
         *(_R.id, _R.form_id, _R.object_key, _R.duration_ms, _R.levels, _R.transcriber),
         Form.spoken_language,
         *(_R.attempts + 1, _R.address_hash, _R.answer_id.is_not(None)),
+        Form.questions,
     )
     .join(Form, Form.id == _R.form_id)
     .where(_IS_DUE, _R.lease_until.is_(None), Form.deleted_at.is_(None))
     .order_by(_R.next_at, _R.id)
     .limit(1)
     .with_for_update(of=_R, skip_locked=True)
+)
+_RECORDED_HERE = (
+    select(Form.id)
+    .where(
+        Form.status == FormStatus.PUBLISHED,
+        Form.deleted_at.is_(None),
+        Form.records_voice,
+        Form.response_mode != ResponseMode.TEXT_ONLY,
+        Form.transcriber == ON_THIS_SERVER,
+    )
+    .limit(1)
 )
 _LEASE = (
     update(_R)

@@ -11,13 +11,13 @@ from typing import Any
 from flask import Blueprint, Response, abort, g, request
 from werkzeug.exceptions import RequestEntityTooLarge
 
-from jobs.queue import hand_over_recordings
+from jobs.queue import hand_over_recordings, tell_of_recording
 from webapp.config import settings
 from webapp.database import utc_now
 from webapp.domain.respondents.answer_repeats import recording_gone
 from webapp.domain.respondents.steps import Place
 from webapp.domain.shared.limits import ANSWER_BODY_MAX_BYTES
-from webapp.domain.shared.vocabulary import TranscriptState
+from webapp.domain.shared.vocabulary import ON_THIS_SERVER, TranscriptState
 from webapp.domain.voice.room import FULL_FORM, may_have_room
 from webapp.domain.voice.transcripts import ask_for_words
 from webapp.domain.voice.uploads import find_recording
@@ -79,6 +79,16 @@ def upload(share_token: str, number: int, follow_up: int) -> Response:
     place = Place(number, follow_up)
     store_recording(visit, posted, at=place, file=posted_file())
     return rendering.recorded(posted_visit(share_token, posted), place, text=posted.answer)
+
+
+@bp.post("/begin-recording")
+@limiter.limit(lambda: settings().limit_upload_session, key_func=error_handling.session_or_network)
+def begin(share_token: str) -> Response:
+    """Record was pressed: an engine of this server gets ready. Nothing is stored."""
+    visit = posted_visit(share_token, read_form_data(share_token))
+    if visit.may_answer and visit.records and visit.transcriber == ON_THIS_SERVER:
+        tell_of_recording()
+    return nothing_new()
 
 
 @bp.post("/q/<int:number>/transcript", defaults={"follow_up": 0})

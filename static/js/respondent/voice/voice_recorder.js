@@ -18,6 +18,8 @@ const UNFINISHED = new Set(["recording", "paused", "kept", "sending"]);
 const AGAIN = new Set([408, 425, 429]); // retry.js sends it again
 const UNSENDABLE = new Set(["asking", "recording", "paused"]);
 
+let announced = false;
+
 class VoiceRecorder extends HTMLElement {
   #display = new RecorderDisplay(this);
   #upload = new Upload(this);
@@ -117,7 +119,17 @@ class VoiceRecorder extends HTMLElement {
     actions[action]?.();
   }
 
+  // who writes the recording down may get ready meanwhile
+  #announce() {
+    const { begins } = this.dataset;
+    if (!begins || announced) return;
+    announced = true;
+    const body = new URLSearchParams({ session: this.form.elements.session.value });
+    fetch(begins, { method: "POST", body }).catch(() => {});
+  }
+
   async #record() {
+    this.#announce();
     this.#display.settle("asking", "asking");
     try {
       const microphone = await Microphone.ask();
