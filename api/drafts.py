@@ -64,7 +64,7 @@ def update_service_draft(draft_id: str) -> Response:
     caller, note = current_caller(), sent_note()
     given, _ = json_body()
     changes = parse_draft_input(given)
-    expected = _expected_revision(caller.account_id, draft_id)
+    expected = expected_revision(caller.account_id, draft_id)
     draft = update_draft(caller, draft_id, changes, expected, note)
     return json_answer(form_draft(draft, settings().public_url), headers=draft_headers(draft))
 
@@ -128,7 +128,7 @@ def _repeatable(client_id: str, raw: bytes) -> Repeatable | None:
     return Repeatable(client_id, key, hashlib.sha256(raw).hexdigest())
 
 
-def _expected_revision(account_id: str, draft_id: str) -> int | None:
+def expected_revision(account_id: str, draft_id: str) -> int | None:
     """The revision that If-Match names, None without one. raises StateConflict"""
     header = request.headers.get("If-Match")
     if header is None or header.strip() == "*":
@@ -147,6 +147,6 @@ def _expected_revision(account_id: str, draft_id: str) -> int | None:
 
 def _require_revision(account_id: str, draft_id: str) -> None:
     """If-Match on publish; a change after this look voids the confirmation anyway."""
-    expected = _expected_revision(account_id, draft_id)
+    expected = expected_revision(account_id, draft_id)
     if expected is not None:
         drafts.require_revision(drafts.get_draft(account_id, draft_id), expected)

@@ -21,6 +21,7 @@ from api.openapi.parameters import ERROR_HEADERS, HEADERS, PARAMETERS
 from api.openapi.schemas import SchemaGenerator
 from webapp.config import Settings, settings
 from webapp.domain.content.draft_input import FormDraftInput
+from webapp.domain.content.follow_up_input import FollowUpsInput
 from webapp.domain.events.subscriptions.input import SubscriptionInput
 from webapp.domain.forms.agent_token_input import AgentTokenInput
 from webapp.domain.shared.error_codes import ErrorCode
@@ -45,7 +46,7 @@ PREFLIGHT = OPEN | {
     "Access-Control-Max-Age": "86400",
 }
 
-TAKEN = (FormDraftInput, AgentTokenInput, SubscriptionInput)
+TAKEN = (FormDraftInput, FollowUpsInput, AgentTokenInput, SubscriptionInput)
 ANSWERED = (
     wire_types.FormDraft,
     wire_types.PublishedForm,
@@ -53,6 +54,7 @@ ANSWERED = (
     wire_types.OwnedForm,
     wire_types.FormResponses,
     review_types.DraftReview,
+    extension_types.DraftFollowUps,
     extension_types.AskAnswers,
     extension_types.MadeAgentToken,
     extension_types.Subscription,

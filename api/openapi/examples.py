@@ -25,6 +25,15 @@ CREATE: dict[str, Any] = {
     "responseMode": "text_only",
 }
 AGENT_TOKEN: dict[str, Any] = {"label": "Rota script", "expiresInSeconds": 86_400}
+FOLLOW_UPS: dict[str, Any] = {
+    "followUps": {
+        "1": [{"text": "What else could have been done that day?"}],
+        SHIFT["id"]: [
+            {"text": "What happened next?", "when": "if_short"},
+            {"text": "What would have helped?", "when": "if_several"},
+        ],
+    }
+}
 UPDATE: dict[str, Any] = {
     "goal": "",
     "followUpMode": "smart",
@@ -62,6 +71,8 @@ def bodies(public_url: str) -> dict[str, dict[str, Any] | str]:
         "createServiceDraft": created,
         "getServiceDraft": created,
         "getServiceDraftReview": _review(public_url),
+        "getServiceDraftFollowUps": _follow_ups(),
+        "replaceServiceDraftFollowUps": _follow_ups(),
         "updateServiceDraft": _draft(None, _settings("smart", 2, 6)),
         "publishServiceDraft": published,
         "listService": {"formCount": 1, "forms": [summary]},
@@ -109,6 +120,18 @@ def _review(public_url: str) -> dict[str, Any]:
         "note": "Shorter, please: three questions at most, and none about names.",
         "reviewUrl": f"{public_url}/drafts/{DRAFT_ID}",
         "changes": [reworded],
+    }
+
+
+def _follow_ups() -> dict[str, Any]:
+    by_key: dict[str, Any] = FOLLOW_UPS["followUps"]
+    usual = {"when": "always", "preparedBy": "agent"}
+    ids = {"1": QUESTION_ID}
+    return {
+        "draftId": DRAFT_ID,
+        "followUps": {
+            ids.get(key, key): [usual | each for each in several] for key, several in by_key.items()
+        },
     }
 
 

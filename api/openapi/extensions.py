@@ -4,15 +4,59 @@ from http import HTTPMethod, HTTPStatus
 
 from api.openapi.attachment_operations import ATTACHMENTS
 from api.openapi.event_operations import EVENTS
-from api.openapi.examples import AGENT_TOKEN
-from api.openapi.operations import OF_FORM, UNREADABLE, Operation
-from api.openapi.parameters import AGENT_ERROR_HEADERS
+from api.openapi.examples import AGENT_TOKEN, FOLLOW_UPS
+from api.openapi.operations import DRAFT_LINKS, OF_DRAFT, OF_FORM, UNREADABLE, Operation
+from api.openapi.parameters import AGENT_ERROR_HEADERS, DRAFT_ERROR_HEADERS
+from webapp.domain.content.follow_up_input import PROBE_RULE
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.vocabulary import Scope
 from webapp.web.wakeups import OF_ACCOUNT
 from webapp.wire.event_stream import ACCOUNT_SHARE, OF_HOLDER
 
 EXTENSIONS = (
+    Operation(
+        id="getServiceDraftFollowUps",
+        tag="Drafts",
+        method=HTTPMethod.GET,
+        path="/drafts/{draftId}/follow-ups",
+        scope=Scope.FORMS_WRITE,
+        summary="Read the prepared follow-ups of a draft",
+        description="By question, those of its creator, too.",
+        parameters=("draftId",),
+        answers="DraftFollowUps",
+        headers=("ETag", "Link"),
+        links=DRAFT_LINKS,
+        codes=OF_DRAFT,
+    ),
+    Operation(
+        id="replaceServiceDraftFollowUps",
+        tag="Drafts",
+        method=HTTPMethod.PUT,
+        path="/drafts/{draftId}/follow-ups",
+        scope=Scope.FORMS_WRITE,
+        summary="Prepare the follow-ups of a draft",
+        description=(
+            "Up to three follow-ups to each question, each with the answers after which it is "
+            "asked. The creator reads, changes and confirms them with the questions, so a change "
+            "makes the confirmation stale; equal ones change nothing. They replace all that are "
+            "there, and stay with their question when `PATCH` changes it. `smart` asks at most "
+            "one of a question, the first whose condition holds, `deep_dive` all whose conditions "
+            f"hold, both under their limits; `none` keeps them and asks none. {PROBE_RULE}"
+        ),
+        takes="FollowUpsInput",
+        sent=FOLLOW_UPS,
+        parameters=("draftId", "IfMatch", "AgentNote"),
+        answers="DraftFollowUps",
+        headers=("ETag", "Link"),
+        error_headers=DRAFT_ERROR_HEADERS,
+        links=DRAFT_LINKS,
+        codes=OF_DRAFT
+        | {
+            HTTPStatus.BAD_REQUEST: UNREADABLE,
+            HTTPStatus.CONFLICT: (ErrorCode.DRAFT_ALREADY_PUBLISHED, ErrorCode.REVISION_CONFLICT),
+            HTTPStatus.TOO_MANY_REQUESTS: (ErrorCode.RATE_LIMITED,),
+        },
+    ),
     *EVENTS,
     *ATTACHMENTS,
     Operation(

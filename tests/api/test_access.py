@@ -27,7 +27,7 @@ class Call(NamedTuple):
     method: str
     path: str
     scope: Scope
-    sent: dict[str, str] | None = None
+    sent: dict[str, Any] | None = None
 
     def send(self, agent: Agent, found_id: str) -> TestResponse:
         body = {"json": self.sent or {}} if self.method != "GET" else {}
@@ -45,6 +45,10 @@ CALLS = {
     "getServiceDraft": Call("GET", "/drafts/{}", Scope.FORMS_WRITE),
     "getServiceDraftReview": Call("GET", "/drafts/{}/review", Scope.FORMS_WRITE),
     "updateServiceDraft": Call("PATCH", "/drafts/{}", Scope.FORMS_WRITE),
+    "getServiceDraftFollowUps": Call("GET", "/drafts/{}/follow-ups", Scope.FORMS_WRITE),
+    "replaceServiceDraftFollowUps": Call(
+        "PUT", "/drafts/{}/follow-ups", Scope.FORMS_WRITE, {"followUps": {"1": "Why?"}}
+    ),
     "publishServiceDraft": Call("POST", "/drafts/{}/publish", Scope.FORMS_WRITE),
     "listService": Call("GET", "/forms", Scope.FORMS_READ),
     "getService": Call("GET", "/forms/{}", Scope.FORMS_READ),

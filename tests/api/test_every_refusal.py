@@ -35,9 +35,17 @@ BEGIN_WITH_A_FIELD = {
     "draft_incomplete": "title: ",
     "revision_conflict": "If-Match: ",
 }
-TEXT = {"createAgentToken": "label", "createSubscription": "url"}  # in the body; "title" elsewhere
+# in the body; "title" elsewhere
+TEXT = {
+    "createAgentToken": "label",
+    "createSubscription": "url",
+    "replaceServiceDraftFollowUps": "followUps.1[0]",
+}
 # without these nothing else in it is looked at; the address leads inside, so nobody is asked
-NEEDED = {"createSubscription": {"url": "https://localhost/", "secret": SECRET}}
+NEEDED: dict[str, dict[str, Any]] = {
+    "createSubscription": {"url": "https://localhost/", "secret": SECRET},
+    "replaceServiceDraftFollowUps": {"followUps": {}},
+}
 OF_CONNECTIONS = [operation for operation in (*OPERATIONS, *EXTENSIONS) if operation.scope]
 CASES = [
     (operation, code)
@@ -69,6 +77,11 @@ class Scene:
             request["json"] = NEEDED.get(self.operation.id, {}) | request["json"]
         return self.agent.call(self.operation.method, path or self.path, **request)
 
+    def with_text(self, value: object) -> dict[str, Any]:
+        if self.text.startswith("followUps"):
+            return {"followUps": {"1": [value]}}
+        return {self.text: value}
+
     def elsewhere(self, object_id: str) -> TestResponse:
         ids = dict.fromkeys(("draftId", "formId", "subscriptionId", "attachmentId"), object_id)
         return self.call(self.path_of(**ids))
@@ -92,7 +105,7 @@ class Scene:
     def published(self, confirm: Confirm) -> TestResponse:
         confirm(self.draft_id)
         self.agent.post(f"/drafts/{self.draft_id}/publish")
-        return self.call(json={"title": "x"})
+        return self.call(json=self.with_text("x"))
 
     def stale(self, confirm: Confirm) -> TestResponse:
         confirm(self.draft_id)
@@ -110,14 +123,14 @@ class Scene:
 PROVOKE: dict[str, Callable[[Scene, Confirm], TestResponse]] = {
     "invalid_json": lambda scene, _: scene.call(data=b"{", content_type=JSON),
     "validation_failed": lambda scene, _: (
-        scene.call(json={scene.text: 7})
+        scene.call(json=scene.with_text(7))
         if scene.operation.takes
         else scene.call(f"{scene.path}?wait=x")
     ),
     "unknown_field": lambda scene, _: scene.call(json={"colour": "red"}),
     "context_required": lambda scene, _: scene.call(json={"followUpMode": "smart"}),
     "invalid_since": lambda scene, _: scene.call(f"{scene.path}?since=x"),
-    "invalid_text": lambda scene, _: scene.call(json={scene.text: "\0"}),
+    "invalid_text": lambda scene, _: scene.call(json=scene.with_text("\0")),
     "payload_too_large": lambda scene, _: scene.call(data=LARGE, content_type=JSON),
     "idempotency_key_reused": lambda scene, _: scene.reused(),
     "authentication_required": lambda scene, _: Scene(

@@ -31,6 +31,7 @@ from webapp.wire.event_stream import LEAVE_CONNECTION
 
 JSON, EVENTS = "application/json", "text/event-stream"
 NOBODY = "askat_" + "x" * 43
+SENT = {"replaceServiceDraftFollowUps": {"followUps": {"1": ["Why?"], "2": []}}}  # no ids known
 CASES = [
     (operation, int(status))
     for operation in (*OPERATIONS, *EXTENSIONS)
@@ -59,7 +60,7 @@ class Scene:
         path = operation.path.replace("{attachmentId}", object_id or self.attachment)
         path = re.sub(r"\{\w+\}", object_id or known, path)
         if operation.sent:
-            request.setdefault("json", operation.sent)
+            request.setdefault("json", SENT.get(operation.id, operation.sent))
         token = request.pop("token", self.token if operation.scope else self.agent_token)
         if operation.media == EVENTS:  # the server itself goes on with it
             request.setdefault("environ_overrides", {LEAVE_CONNECTION: lambda _stream: True})

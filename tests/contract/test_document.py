@@ -60,6 +60,10 @@ OWN_SCHEMAS = {
     "MadeAgentToken": "tokenId token hint askId label expiresAt answersUrl",
     "AskAnswer": f"{SCHEMAS['ResponseAnswer']} sessionId",
     "CompletedResponse": "sessionId submittedAt",
+    "FollowUpsInput": "followUps",
+    "FollowUp": "text when?",
+    "PreparedFollowUp": "text when preparedBy",
+    "DraftFollowUps": "draftId followUps",
     "DraftReview": "draftId revision state note reviewUrl changes",
     "ReviewChange": "kind questionId before after",
     "AskAnswers": "askId status answers completed nextSince truncated",
@@ -141,6 +145,15 @@ WORDS = {
     "DraftStatus": ["draft", "published"],
     "ResponseType": ["voice", "text"],
     "QuestionKind": ["scripted", "followup"],
+    "FollowUpCondition": [
+        "always",
+        "if_short",
+        "if_no_answer",
+        "if_several",
+        "if_yes",
+        "if_no",
+    ],
+    "FollowUpAuthor": ["agent", "creator"],
     "ReviewState": ["waiting", "confirmed", "stale", "returned", "discarded", "published"],
 }
 

@@ -30,9 +30,12 @@ hooks = "tests.contract.fuzz_checks"
 warnings = false
 headers = {{ Authorization = "Bearer {token}" }}
 
-# what the schema cannot say is refused with 400: control characters, a missing private context
+# what the schema cannot say is refused with 400: control characters, a missing private context,
+# follow-ups to a question that is not there
 [[operations]]
-include-operation-id = ["createServiceDraft", "updateServiceDraft"]
+include-operation-id = [
+    "createServiceDraft", "updateServiceDraft", "replaceServiceDraftFollowUps"
+]
 checks.positive_data_acceptance.expected-statuses = ["2XX", 400, 404, 409]
 
 [[operations]]

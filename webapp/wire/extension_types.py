@@ -4,7 +4,12 @@ from typing import Annotated, NotRequired
 
 from typing_extensions import TypedDict
 
-from webapp.domain.shared.vocabulary import QuestionKind, ResponseType
+from webapp.domain.shared.vocabulary import (
+    FollowUpAuthor,
+    FollowUpCondition,
+    QuestionKind,
+    ResponseType,
+)
 from webapp.wire.types import (
     Attachment,
     FormId,
@@ -19,6 +24,26 @@ from webapp.wire.types import (
     moment,
     said,
 )
+
+
+@exactly
+class PreparedFollowUp(TypedDict):
+    """A follow-up to one question, written before anybody answers."""
+
+    text: Annotated[str, said("What is asked.")]
+    when: Annotated[FollowUpCondition, said("After which answers.")]
+    preparedBy: Annotated[FollowUpAuthor, said("Who wrote it as it is.")]
+
+
+@exactly
+class DraftFollowUps(TypedDict):
+    """The prepared follow-ups of a draft. It can be sent back as it is."""
+
+    draftId: Annotated[str, said("As create returned it.")]
+    followUps: Annotated[
+        dict[str, list[PreparedFollowUp]],
+        said("Those of each question that has any, by its id, in the order of asking."),
+    ]
 
 
 @exactly

@@ -6,7 +6,7 @@ from typing_extensions import TypedDict
 
 from webapp.domain.shared.limits import CHANGE_SHOWN_CHARS
 from webapp.domain.shared.vocabulary import ReviewState
-from webapp.wire.extension_types import ItemPage
+from webapp.wire.extension_types import ItemPage, PreparedFollowUp
 from webapp.wire.types import FormDraft, PublishedForm, exactly, said
 
 Confirmation = Literal["none", "current", "stale", "returned"]
@@ -38,8 +38,8 @@ class ReviewChange(TypedDict):
         str,
         said(
             "`title`, `goal`, `context` or the name of a setting; of a question `question_added`, "
-            "`question_removed`, `question_moved`, `question_text` or `question_context`. Expect "
-            "further words."
+            "`question_removed`, `question_moved`, `question_text`, `question_context` or "
+            "`question_follow_ups` (one line each, `when: text`). Expect further words."
         ),
     ]
     questionId: Annotated[str | None, said("The id of the question; null for what is of none.")]
@@ -72,8 +72,23 @@ class DraftReview(TypedDict):
 
 
 @exactly
+class QuestionFollowUps(TypedDict):
+    """The prepared follow-ups to one question."""
+
+    question: Annotated[str, said("The id of the question.")]
+    prepared: Annotated[list[PreparedFollowUp], said("In the order of asking.")]
+
+
+@exactly
 class ReviewedDraft(FormDraft, ItemPage):
     """A private draft with a page of its questions, and with where its creator reviews it."""
+
+    followUps: NotRequired[
+        Annotated[
+            list[QuestionFollowUps],
+            said("The prepared follow-ups to the questions of this page that have any."),
+        ]
+    ]
 
     revision: Revision
     reviewUrl: ReviewUrl

@@ -32,7 +32,9 @@ from webapp.wire.extension_types import (
     AskAnswer,
     AskAnswers,
     CompletedResponse,
+    DraftFollowUps,
     MadeAgentToken,
+    PreparedFollowUp,
     Subscription,
     SubscriptionList,
     SubscriptionSummary,
@@ -77,6 +79,22 @@ def _questions(of: content.AnyContent) -> list[OutputQuestion]:
             for row in cast(list[dict[str, str]], rows)
         ]
     return cast(list[OutputQuestion], rows)
+
+
+def draft_follow_ups(draft: Draft) -> DraftFollowUps:
+    """The prepared follow-ups of a draft, in the order of its questions."""
+    return {
+        "draftId": draft.id,
+        "followUps": {
+            row["id"]: [_prepared(each) for each in row["follow_ups"]]
+            for row in draft.questions
+            if "follow_ups" in row
+        },
+    }
+
+
+def _prepared(of: content.PreparedFollowUp) -> PreparedFollowUp:
+    return {"text": of["text"], "when": of["condition"], "preparedBy": of["prepared_by"]}
 
 
 def form_draft(draft: Draft, public_url: str, form: FormLink | None = None) -> FormDraft:

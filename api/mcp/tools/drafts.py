@@ -1,6 +1,6 @@
 """Tools that write forms: private drafts, until their creator confirms them."""
 
-from typing import Annotated, cast
+from typing import Annotated, Any, cast
 
 import orjson
 from pydantic import Field, StrictStr
@@ -16,7 +16,8 @@ from api.rate_limits import limit_creates, limit_publishes, limit_updates
 from webapp.config import settings
 from webapp.domain.content.draft_fields import ONE_QUESTION_RULE, STORABLE, whole_number
 from webapp.domain.content.draft_input import FormDraftInput, draft_update
-from webapp.domain.content.model import DraftUpdate
+from webapp.domain.content.follow_up_input import ToolFollowUps, given_follow_ups
+from webapp.domain.content.model import AgentUpdate
 from webapp.domain.drafts.agent_notes import clean_note
 from webapp.domain.drafts.models import Draft
 from webapp.domain.drafts.publishing import Published
@@ -31,7 +32,7 @@ from webapp.domain.shared.vocabulary import Scope
 from webapp.web.wakeups import RETRY_SECONDS
 from webapp.wire.draft_reviews import draft_review
 from webapp.wire.review_types import ReviewedDraft, ReviewedForm, WatchedDraft
-from webapp.wire.serializers import form_draft, published_form
+from webapp.wire.serializers import draft_follow_ups, form_draft, published_form
 
 DraftId = Annotated[
     StrictStr, Field(min_length=1, description="The `draftId` of `create_form_draft`."), STORABLE
@@ -56,16 +57,25 @@ class DraftArguments(InputModel):
 
 
 class NewDraft(FormDraftInput):
-    """The fields of a draft, and why. What is left out is empty or as usual."""
+    """The fields of a draft, its prepared follow-ups, and why. What is left out is empty or as
+    usual.
+    """
 
+    follow_ups: Annotated[
+        ToolFollowUps,
+        Field(
+            description="Follow-ups to ask of a person whose answer wants one, where "
+            "`followUpMode` is not `none`. On a change they replace all prepared ones of the "
+            "draft: send all that are to stay, or one with an empty `prepared` for none."
+        ),
+    ] = {}
     note: Note = ""
 
 
-class DraftChanges(FormDraftInput):
+class DraftChanges(NewDraft):
     """Which draft, the fields to replace, and why. What is left out stays as it is."""
 
     draft_id: DraftId
-    note: Note = ""
 
 
 class WaitArguments(PageArguments, DraftArguments):
@@ -182,7 +192,7 @@ def get_form_draft(call: Call, given: WaitArguments) -> WatchedDraft:
         "timedOut": waited.timed_out,
     }
     retry = {"retryAfterMs": RETRY_SECONDS * 1000} if waited.no_slot else {}
-    return page_of(cast(WatchedDraft, found | retry), "questions", "id", given)
+    return cast(WatchedDraft, _paged(found | retry, seen.draft, given))
 
 
 def _publish_after_wait(call: Call, draft_id: str) -> Published:
@@ -199,9 +209,11 @@ def _publish_after_wait(call: Call, draft_id: str) -> Published:
         raise
 
 
-def _bounded(given: FormDraftInput) -> DraftUpdate:
+def _bounded(given: NewDraft) -> AgentUpdate:
     """raises InvalidInput `payload_too_large` where a body would be refused"""
-    changes = draft_update(given)
+    changes = cast(AgentUpdate, draft_update(given))
+    if "follow_ups" in given.model_fields_set:
+        changes["follow_ups"] = given_follow_ups(given.follow_ups)
     if len(orjson.dumps(changes)) > API_BODY_MAX_BYTES:
         raise too_large("arguments")
     return changes
@@ -213,4 +225,17 @@ def _reviewed(draft: Draft) -> ReviewedDraft:
         "revision": draft.revision,
         "reviewUrl": review_url(draft.id),
     }
-    return page_of(cast(ReviewedDraft, found), "questions", "id")
+    return cast(ReviewedDraft, _paged(found, draft))
+
+
+def _paged(found: dict[str, Any], draft: Draft, asked: PageArguments | None = None) -> object:
+    """A page of the questions, with the prepared follow-ups to those."""
+    prepared = draft_follow_ups(draft)["followUps"]
+    of_question = {
+        key: {"followUps": {"question": key, "prepared": several}}
+        for key, several in prepared.items()
+    }
+    questions = [{**each, **of_question.get(each["id"], {})} for each in found["questions"]]
+    page = page_of(found | {"questions": questions}, "questions", "id", asked)
+    shown = [each.pop("followUps") for each in page["questions"] if "followUps" in each]
+    return page | ({"followUps": shown} if shown else {})

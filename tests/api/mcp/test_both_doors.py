@@ -80,7 +80,13 @@ def common(resolution: str, code: str) -> object:
     a wait of their own.
     """
     if code == "unknown_field":
-        return set(re.findall(r"\w+", resolution)) - {"and", "draftId", "formId", "note"}
+        return set(re.findall(r"\w+", resolution)) - {
+            "and",
+            "draftId",
+            "formId",
+            "note",
+            "followUps",
+        }
     return resolution.partition(" The review page is")[0]
 
 

@@ -38,7 +38,7 @@ SCOPES = {
     "get_form": Scope.FORMS_READ,
     "list_forms": Scope.FORMS_READ,
 }
-LISTED_BYTES = 40_000
+LISTED_BYTES = 41_500
 # Of draft-07 and 2020-12 alike. Gemini has no field for `$schema`, `$ref`, `oneOf`, `const`,
 # `default`; OpenAI refuses `oneOf`, `allOf` and formats where it is strict, Anthropic bounds of
 # numbers and lengths; Ajv refuses formats that it does not know.

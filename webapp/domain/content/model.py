@@ -3,7 +3,7 @@
 import hashlib
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import NamedTuple, TypeAlias, TypedDict, cast
+from typing import Any, NamedTuple, TypeAlias, TypedDict, cast
 
 import orjson
 from sqlalchemy import JSON, Text
@@ -13,6 +13,7 @@ from webapp.database import enum_type, new_id
 from webapp.domain.shared import limits
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import InvalidInput
+from webapp.domain.shared.validation_errors import path_of
 from webapp.domain.shared.vocabulary import (
     DEFAULT_FOLLOW_UPS,
     FollowUpAuthor,
@@ -42,6 +43,16 @@ class QuestionRow(TypedDict, total=False):
     follow_ups: list[PreparedFollowUp]
 
 
+class GivenFollowUp(TypedDict):
+    """A follow-up as an agent sends it."""
+
+    text: str
+    condition: FollowUpCondition
+
+
+GivenFollowUps: TypeAlias = dict[str, list[GivenFollowUp]]  # by id or position of the question
+
+
 class DraftUpdate(TypedDict, total=False):
     """Values by content column; of a change those supplied, and its questions may lack an id."""
 
@@ -54,6 +65,12 @@ class DraftUpdate(TypedDict, total=False):
     response_limit: ResponseLimit
     followups_given: int | None
     max_total_questions: int | None
+
+
+class AgentUpdate(DraftUpdate, total=False):
+    """`follow_ups` replace all that are prepared; they are stored with their questions."""
+
+    follow_ups: GivenFollowUps
 
 
 class DraftSetting(NamedTuple):
@@ -221,13 +238,25 @@ def lacks_context(content: Content) -> bool:
 def merged(changes: DraftUpdate, before: list[QuestionRow], *, by_agent: bool) -> DraftUpdate:
     """The new values of content columns; `before` are the questions that may keep their ids.
 
-    by_agent  its questions come without their follow-ups, which stay as they are
+    by_agent  its questions come without their follow-ups, which stay as they are unless it is an
+              AgentUpdate with others
+    raises    InvalidInput for a follow-up to no question, or equal to a question or a follow-up
     """
-    given = changes.copy()
+    given: dict[str, Any] = {**changes}
+    prepared: GivenFollowUps | None = given.pop("follow_ups", None)
+    keys: dict[str, str] = {}
     if "questions" in given:
         questions = _with_ids(given["questions"], before)
         given["questions"] = _with_follow_ups(questions, before) if by_agent else questions
-    return given
+    if prepared is not None:
+        questions = given.get("questions", before)
+        keys = _question_keys(questions, prepared)
+        given["questions"] = [
+            _prepared(row, prepared.get(keys.get(row["id"], ""), [])) for row in questions
+        ]
+    if "questions" in given:
+        _require_different(given["questions"], keys)
+    return cast(DraftUpdate, given)
 
 
 def _with_follow_ups(questions: list[QuestionRow], before: list[QuestionRow]) -> list[QuestionRow]:
@@ -236,6 +265,90 @@ def _with_follow_ups(questions: list[QuestionRow], before: list[QuestionRow]) ->
         {**row, "follow_ups": prepared[row["id"]]} if row["id"] in prepared else row
         for row in questions
     ]
+
+
+def _question_keys(questions: list[QuestionRow], prepared: GivenFollowUps) -> dict[str, str]:
+    """The key of `prepared` by the id of the question that it stands for."""
+    ids = [row["id"] for row in questions]
+    by_position = {str(place): key for place, key in enumerate(ids, start=1)}
+    found: dict[str, str] = {}
+    for key in prepared:
+        question_id = key if key in ids else by_position.get(key)
+        path = path_of(("followUps", key))
+        if question_id is None:
+            raise InvalidInput(
+                ErrorCode.VALIDATION_FAILED,
+                f"{path}: is neither the id nor the position of a question of this draft.",
+                f"Send the id of a question, or its position, from 1 to {len(ids)}."
+                if ids
+                else "Send the questions first, or with the same call.",
+                field=path,
+            )
+        if question_id in found:
+            raise InvalidInput(
+                ErrorCode.VALIDATION_FAILED,
+                f"{path}: is the question that {path_of(('followUps', found[question_id]))} names.",
+                "Send all follow-ups to a question under one key.",
+                field=path,
+            )
+        found[question_id] = key
+    return found
+
+
+def _prepared(question: QuestionRow, given: list[GivenFollowUp]) -> QuestionRow:
+    """The question with these follow-ups of an agent; the author of an unchanged one stays."""
+    row = question.copy()
+    before = row.pop("follow_ups", [])
+    by_creator = [
+        (each["text"], each["condition"])
+        for each in before
+        if each["prepared_by"] == FollowUpAuthor.CREATOR
+    ]
+    if given:
+        row["follow_ups"] = [
+            PreparedFollowUp(
+                text=each["text"],
+                condition=each["condition"],
+                prepared_by=FollowUpAuthor.CREATOR
+                if (each["text"], each["condition"]) in by_creator
+                else FollowUpAuthor.AGENT,
+            )
+            for each in given
+        ]
+    return row
+
+
+def _require_different(questions: list[QuestionRow], keys: dict[str, str]) -> None:
+    """Nobody is asked the same twice. Of follow-ups that were not sent, the question is named.
+
+    keys  those that the follow-ups were sent under, by the id of their question
+    """
+    asked = {_compared(row["text"]): place for place, row in enumerate(questions)}
+    earlier: set[str] = set()
+    for number, row in enumerate(questions, start=1):
+        key = keys.get(row["id"])
+        for place, each in enumerate(row.get("follow_ups", [])):
+            text = _compared(each["text"])
+            path = path_of(("followUps", key or row["id"], place, "object", "text"))
+            reason = "is a follow-up of this form already"
+            if text in asked:
+                reason = f"is the text of question {asked[text] + 1}"
+                if key is None:
+                    path = f"questions[{asked[text]}].text"
+                    reason = f"is the text of a follow-up to question {number}"
+            elif text not in earlier:
+                earlier.add(text)
+                continue
+            raise InvalidInput(
+                ErrorCode.VALIDATION_FAILED,
+                f"{path}: {reason}.",
+                "Ask it once, as a question or as a follow-up.",
+                field=path,
+            )
+
+
+def _compared(text: str) -> str:
+    return " ".join(text.split()).casefold()
 
 
 def _with_ids(questions: list[QuestionRow], before: list[QuestionRow]) -> list[QuestionRow]:

@@ -102,6 +102,7 @@ def _question_changes(
         key = question["id"]
         if key not in old:
             yield CreatorChange("question_added", key, after=question["text"])
+            yield from _if_other("question_follow_ups", None, _prepared(question), key)
             continue
         earlier = before[old[key]]
         if old[key] not in stayed:
@@ -109,10 +110,18 @@ def _question_changes(
         yield from _if_other("question_text", earlier["text"], question["text"], key)
         hints = earlier.get("context"), question.get("context")
         yield from _if_other("question_context", *hints, key)
+        prepared = _prepared(earlier), _prepared(question)
+        yield from _if_other("question_follow_ups", *prepared, key)
     kept = {question["id"] for question in after}
     for question in before:
         if question["id"] not in kept:
             yield CreatorChange("question_removed", question["id"], before=question["text"])
+
+
+def _prepared(question: QuestionRow) -> str:
+    """The prepared follow-ups as lines, each behind its condition."""
+    follow_ups = question.get("follow_ups", [])
+    return "\n".join(f"{each['condition']}: {each['text']}" for each in follow_ups)
 
 
 def _if_other(

@@ -17,6 +17,7 @@ PATH_MAX_CHARS = 100
 SHOWN_MAX_CHARS = 40  # of a value that was sent
 SURROGATES = re.compile("[\ud800-\udfff]")
 UNION_ARMS = {"text", "object"}  # of a question: no part of its path
+OF_A_KEY = "[key]"  # behind the key that is wrong itself
 
 _CODES = {
     "extra_forbidden": ErrorCode.UNKNOWN_FIELD,
@@ -31,6 +32,8 @@ _REASONS = {
     "model_type": "is {sent}; an object is needed",
     "question_type": "is {sent}; a string or an object is needed",
     "list_type": "is {sent}; an array is needed",
+    "dict_type": "is {sent}; an object is needed",
+    "blank_text": "is blank; a text is needed",
     "string_type": "is {sent}; a string is needed",
     "string_too_long": "has {size} characters; at most {max_length} are allowed",
     "string_too_short": "is empty; at least {min_length} character is needed",
@@ -39,6 +42,8 @@ _REASONS = {
     "enum": "is {sent}; {expected} is needed",
     "whole_number": "is {sent}; a whole number from {least} to {most} is needed",
 }
+
+_FIELDS_INSIDE: dict[int | str, str] = {"followUps": "text and when"}
 
 
 def refusal(
@@ -49,7 +54,7 @@ def refusal(
     body_fields, settings   names to send instead of unknown ones and of a nested `settings`
     """
     first = errors[0]
-    field = _path(first["loc"])
+    field = path_of(first["loc"])
     code = _CODES.get(first["type"], ErrorCode.VALIDATION_FAILED)
     instead = list(settings)
     hints = [] if instead and field == "settings" else [_hint(code, first, body_fields)]
@@ -57,7 +62,7 @@ def refusal(
         named = _list(instead)
         hints.append(f"Send the fields inside settings as fields of the body itself: {named}.")
     if len(errors) > 1:  # there may be tens of thousands
-        others = [_path(error["loc"]) or "body" for error in errors[1 : NAMED_AT_MOST + 1]]
+        others = [path_of(error["loc"]) or "body" for error in errors[1 : NAMED_AT_MOST + 1]]
         hints.append(f"Also wrong: {_list(others, len(errors) - 1 - len(others))}.")
     message = f"{field or 'body'}: {_reason(first)}."
     return InvalidInput(code, message, " ".join(hints), field=field)
@@ -88,7 +93,7 @@ def _reason(error: ErrorDetails) -> str:
         return _broken_pair(error)
     if kind == "model_type" and error["loc"]:
         kind = "question_type"
-    size = len(value) if isinstance(value, str | list) else 0
+    size = len(value) if isinstance(value, str | list | dict) else 0
     told = {"sent": sent(value), "size": size, **error.get("ctx", {})}
     if kind == "enum":
         told["expected"] = told["expected"].replace("'", '"')
@@ -116,7 +121,9 @@ def _described(character: str) -> str:
 def _hint(code: ErrorCode, error: ErrorDetails, body_fields: Iterable[str]) -> str:
     if code == ErrorCode.UNKNOWN_FIELD:
         known = (
-            "id, text and context" if len(error["loc"]) > 1 else _list([*body_fields] or ["none"])
+            _FIELDS_INSIDE.get(error["loc"][0], "id, text and context")
+            if len(error["loc"]) > 1
+            else _list([*body_fields] or ["none"])
         )
         return f"Remove the field; those of this object are {known}."
     if code == ErrorCode.INVALID_TEXT:
@@ -135,13 +142,13 @@ def _list(names: list[str], more: int = 0) -> str:
     return f"{', '.join(before)} and {last}" if before else last
 
 
-def _path(location: tuple[int | str, ...]) -> str:
+def path_of(location: tuple[int | str, ...]) -> str:
     """`questions[0].text`, cut; the arm of a union is no part of it."""
     path = ""
     for before, step in zip((None, *location), location, strict=False):
         if isinstance(step, int):
             path += f"[{step}]"
-        elif not (isinstance(before, int) and step in UNION_ARMS):
+        elif step != OF_A_KEY and not (isinstance(before, int) and step in UNION_ARMS):
             path += f".{_name(step)}" if path else _name(step)
     return path[:PATH_MAX_CHARS]
 

@@ -63,10 +63,9 @@ class FollowUpMode(StrEnum):
 
 
 class FollowUpCondition(StrEnum):
-    """After which answers a prepared follow-up is asked.
-
-    `always`: that say something. `if_short`: in a few words. `if_no_answer`: "I don't know".
-    `if_several`: that name several things. `if_yes`, `if_no`: that begin with it.
+    """After which answers a prepared follow-up is asked: `always` after any that says something,
+    `if_short` after one of a few words, `if_no_answer` after "I don't know", `if_several` after one
+    that names several things, `if_yes` and `if_no` after one that begins so.
     """
 
     ALWAYS = "always"
@@ -78,7 +77,7 @@ class FollowUpCondition(StrEnum):
 
 
 class FollowUpAuthor(StrEnum):
-    """Who prepared a follow-up."""
+    """Who prepared a follow-up: `agent` or `creator`"""
 
     AGENT = "agent"
     CREATOR = "creator"

@@ -1,0 +1,293 @@
+"""Follow-ups that agents prepare: REST, tools, and what becomes of a confirmation"""
+
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy import select
+
+from tests.api.conftest import Agent, Confirm, Connect, refusal
+from tests.api.mcp.conftest import Host, Hosted, refused
+from tests.factories import make_account
+from webapp.database import db, utc_now
+from webapp.domain.accounts.models import Account
+from webapp.domain.drafts.editing import update_draft
+from webapp.domain.drafts.models import get_draft
+from webapp.domain.drafts.revisions import back_to
+from webapp.domain.forms.models import Form
+
+ALWAYS = {"when": "always", "preparedBy": "agent"}
+QUESTIONS = [
+    {"id": "q_1", "text": "Who changed it?"},
+    {"id": "q_2", "text": "What went wrong?"},
+]
+
+
+@pytest.fixture
+def draft_id(agent: Agent) -> str:
+    made: str = agent.post("/drafts", json={"title": "Rota", "questions": QUESTIONS}).json[
+        "draftId"
+    ]
+    return made
+
+
+def put(agent: Agent, draft_id: str, follow_ups: Any, **request: Any) -> Any:
+    path = f"/drafts/{draft_id}/follow-ups"
+    return agent.call("PUT", path, json={"followUps": follow_ups}, **request)
+
+
+def prepared(agent: Agent, draft_id: str) -> Any:
+    return agent.get(f"/drafts/{draft_id}/follow-ups").json["followUps"]
+
+
+@pytest.mark.parametrize(
+    ("given", "stored"),
+    [
+        ({"q_1": [{"text": "Why?"}]}, {"q_1": [{"text": "Why?", **ALWAYS}]}),
+        (
+            {"2": [{"text": "Why?", "when": "if_no"}, "How?"]},
+            {
+                "q_2": [
+                    {"text": "Why?", "when": "if_no", "preparedBy": "agent"},
+                    {"text": "How?", **ALWAYS},
+                ]
+            },
+        ),
+        ({"q_1": "Why?", "q_2": None}, {"q_1": [{"text": "Why?", **ALWAYS}]}),
+        ([[], ["Why?"]], {"q_2": [{"text": "Why?", **ALWAYS}]}),
+        (
+            [{"question": "q_1", "prepared": [{"text": "Why?"}]}, {"question": 2, "text": "How?"}],
+            {"q_1": [{"text": "Why?", **ALWAYS}], "q_2": [{"text": "How?", **ALWAYS}]},
+        ),
+        ({"q_1": ["x" * 300]}, {"q_1": [{"text": "x" * 300, **ALWAYS}]}),
+        ({"q_1": ["<b>\u202eabc</b>\n"]}, {"q_1": [{"text": "<b>\u202eabc</b>\n", **ALWAYS}]}),
+        ({}, {}),
+    ],
+)
+def test_they_are_stored_by_question(
+    given: Any, stored: Any, agent: Agent, draft_id: str, hosted: Hosted, account: Account
+) -> None:
+    put(agent, draft_id, {"1": ["Replaced?"]})
+
+    answer = put(agent, draft_id, given)
+
+    assert answer.json == {"draftId": draft_id, "followUps": stored}
+    assert prepared(agent, draft_id) == stored
+    assert agent.get(f"/drafts/{draft_id}").json["questions"] == QUESTIONS
+    by_tool = hosted(account.id).use("update_form_draft", draftId=draft_id, followUps=given or {})
+    assert by_tool.structured_content is not None
+    assert by_question(by_tool.structured_content) == stored
+
+
+def by_question(found: dict[str, Any]) -> Any:
+    return {each["question"]: each["prepared"] for each in found.get("followUps", [])}
+
+
+WRONG: list[tuple[Any, str, str]] = [
+    ({"q_9": ["Why?"]}, "validation_failed", "followUps.q_9"),
+    ({"3": ["Why?"]}, "validation_failed", "followUps.3"),
+    ({"0": ["Why?"]}, "validation_failed", "followUps.0"),
+    ({"q_1": ["a", "b", "c", "d"]}, "validation_failed", "followUps.q_1"),
+    ({"q_1": [{"text": ""}]}, "validation_failed", "followUps.q_1[0].text"),
+    ({"q_1": [{"text": " \n"}]}, "validation_failed", "followUps.q_1[0].text"),
+    ({"q_1": [{"text": "x" * 301}]}, "validation_failed", "followUps.q_1[0].text"),
+    ({"q_1": [""]}, "validation_failed", "followUps.q_1[0]"),
+    ({"q_1": [{"when": "if_no"}]}, "validation_failed", "followUps.q_1[0].text"),
+    ({"q_1": ["a", {"text": "b", "when": "never"}]}, "validation_failed", "followUps.q_1[1].when"),
+    ({"q_1": [{"text": "a", "colour": 1}]}, "unknown_field", "followUps.q_1[0].colour"),
+    ({"q_1": [{"text": "a\0"}]}, "invalid_text", "followUps.q_1[0].text"),
+    ({"1": [" what WENT\twrong? "]}, "validation_failed", "followUps.1[0].text"),
+    ({"q_1": ["Why?"], "q_2": [{"text": "why? "}]}, "validation_failed", "followUps.q_2[0].text"),
+    ({"q_1": ["Why?", "WHY?"]}, "validation_failed", "followUps.q_1[1].text"),
+    ({"q_1": ["a"], "1": ["b"]}, "validation_failed", "followUps.q_1"),
+    ({str(each): [] for each in range(21)}, "validation_failed", "followUps"),
+    (7, "validation_failed", "followUps"),
+]
+
+
+@pytest.mark.parametrize(("given", "code", "path"), WRONG)
+def test_wrong_ones_are_refused_by_their_path_and_store_nothing(
+    given: Any, code: str, path: str, agent: Agent, draft_id: str, hosted: Hosted, account: Account
+) -> None:
+    put(agent, draft_id, {"q_1": ["Kept?"]})
+
+    answer = put(agent, draft_id, given)
+    by_tool = refused(
+        hosted(account.id).use(
+            "update_form_draft", draftId=draft_id, title="Other", followUps=given
+        )
+    )
+
+    assert refusal(answer) == (400, code)
+    assert answer.json["message"].startswith(f"{path}: ")
+    assert by_tool == answer.json or code == "unknown_field"
+    found = agent.get(f"/drafts/{draft_id}")
+    assert (found.headers["ETag"], found.json["title"]) == ('"2"', "Rota")
+    assert prepared(agent, draft_id) == {"q_1": [{"text": "Kept?", **ALWAYS}]}
+
+
+def test_a_question_equal_to_a_follow_up_is_refused(agent: Agent, draft_id: str) -> None:
+    put(agent, draft_id, {"q_1": ["Since when?"]})
+
+    answer = agent.patch(f"/drafts/{draft_id}", json={"questions": [*QUESTIONS, "since When?"]})
+
+    assert refusal(answer) == (400, "validation_failed")
+    assert answer.json["message"].startswith("questions[2].text: ")
+    assert agent.get(f"/drafts/{draft_id}").headers["ETag"] == '"2"'
+
+
+def test_the_bodies_of_the_contract_take_none(agent: Agent, draft_id: str) -> None:
+    answer = agent.patch(f"/drafts/{draft_id}", json={"followUps": {"1": ["Why?"]}})
+
+    assert refusal(answer) == (400, "unknown_field")
+
+
+def test_they_go_with_their_question(agent: Agent, draft_id: str) -> None:
+    put(agent, draft_id, {"q_1": ["Why?"], "q_2": ["How?"]})
+
+    agent.patch(f"/drafts/{draft_id}", json={"questions": QUESTIONS[1:]})
+
+    assert prepared(agent, draft_id) == {"q_2": [{"text": "How?", **ALWAYS}]}
+
+
+def test_equal_ones_keep_revision_and_confirmation(
+    agent: Agent, draft_id: str, confirm: Confirm
+) -> None:
+    first = put(agent, draft_id, {"q_1": ["Why?"]})
+    confirm(draft_id)
+
+    again = agent.call("PUT", f"/drafts/{draft_id}/follow-ups", json=first.json)
+
+    found = agent.get(f"/drafts/{draft_id}").headers
+    assert (again.headers["ETag"], found["Askback-Confirmation"]) == ('"2"', "current")
+
+
+@pytest.mark.parametrize(
+    "changed", [{"q_1": ["Why not?"]}, {"q_1": [{"text": "Why?", "when": "if_no"}]}, {}]
+)
+def test_a_change_after_the_confirmation_makes_it_stale(
+    changed: Any, agent: Agent, draft_id: str, confirm: Confirm
+) -> None:
+    put(agent, draft_id, {"q_1": ["Why?"]})
+    confirm(draft_id)
+
+    put(agent, draft_id, changed)
+
+    assert refusal(agent.post(f"/drafts/{draft_id}/publish")) == (409, "confirmation_stale")
+
+
+def test_if_match_and_the_note_are_as_with_patch(agent: Agent, draft_id: str, app: Flask) -> None:
+    other = put(agent, draft_id, {"q_1": ["Why?"]}, headers={"If-Match": '"9"'})
+    answer = put(
+        agent, draft_id, {"q_1": ["Why?"]}, headers={"If-Match": '"1"', "Askback-Note": "thin"}
+    )
+
+    assert refusal(other) == (409, "revision_conflict")
+    assert answer.headers["ETag"] == '"2"'
+    with app.app_context():
+        account_id = db.session.scalars(select(Account.id)).one()
+        assert get_draft(account_id, draft_id).agent_note == "thin"
+
+
+def test_a_published_draft_keeps_them_and_takes_no_others(
+    agent: Agent, draft_id: str, confirm: Confirm, app: Flask
+) -> None:
+    put(agent, draft_id, {"q_1": ["Why?"]})
+    confirm(draft_id)
+    form_id = agent.post(f"/drafts/{draft_id}/publish").json["formId"]
+
+    assert refusal(put(agent, draft_id, {})) == (409, "draft_already_published")
+    assert prepared(agent, draft_id) == {"q_1": [{"text": "Why?", **ALWAYS}]}
+    assert agent.get(f"/forms/{form_id}").json["questions"] == QUESTIONS
+    with app.app_context():
+        assert db.session.get_one(Form, form_id).questions[0]["follow_ups"][0]["text"] == "Why?"
+
+
+def test_another_account_neither_reads_nor_writes_them(
+    app: Flask, agent: Agent, draft_id: str, connect: Connect
+) -> None:
+    put(agent, draft_id, {"q_1": ["Why?"]})
+    with app.app_context():
+        stranger = connect(make_account().id)
+
+    assert refusal(put(stranger, draft_id, {})) == (404, "draft_not_found")
+    assert refusal(stranger.get(f"/drafts/{draft_id}/follow-ups")) == (404, "draft_not_found")
+    assert prepared(agent, draft_id) == {"q_1": [{"text": "Why?", **ALWAYS}]}
+
+
+def test_what_the_creator_wrote_stays_theirs_and_is_named_as_changed(
+    app: Flask, agent: Agent, account: Account, draft_id: str
+) -> None:
+    put(agent, draft_id, {"q_1": ["Why?"]})
+    theirs: Any = {"text": "Why then?", "condition": "if_yes", "prepared_by": "creator"}
+    with app.app_context():
+        questions: Any = [{**QUESTIONS[0], "follow_ups": [theirs]}, QUESTIONS[1]]
+        update_draft(account.id, draft_id, {"questions": questions}, author=None, now=utc_now())
+
+    (change,) = agent.get(f"/drafts/{draft_id}/review").json["changes"]
+    assert change == {
+        "kind": "question_follow_ups",
+        "questionId": "q_1",
+        "before": "always: Why?",
+        "after": "if_yes: Why then?",
+    }
+    kept = {"text": "Why then?", "when": "if_yes"}
+    answer = put(agent, draft_id, {"q_1": [kept, "How?"]}).json["followUps"]
+    assert [each["preparedBy"] for each in answer["q_1"]] == ["creator", "agent"]
+
+
+def test_an_earlier_revision_brings_its_own_back(
+    app: Flask, agent: Agent, account: Account, draft_id: str
+) -> None:
+    put(agent, draft_id, {"q_1": ["Why?"]})
+    put(agent, draft_id, {})
+
+    with app.app_context():
+        update = back_to(get_draft(account.id, draft_id), 2)
+        update_draft(account.id, draft_id, update, author=None, now=utc_now())
+
+    assert prepared(agent, draft_id) == {"q_1": [{"text": "Why?", **ALWAYS}]}
+
+
+@pytest.fixture
+def host(hosted: Hosted, account: Account) -> Host:
+    return hosted(account.id)
+
+
+def test_a_tool_drafts_questions_and_follow_ups_in_one_call(host: Host) -> None:
+    asked = ["Who?", {"id": "why", "text": "Why?"}]
+    given = [
+        {"question": "1", "prepared": [{"text": "Who else?", "when": "if_short"}]},
+        {"question": "why", "prepared": [{"text": "Since when?"}]},
+    ]
+
+    made = host.use("create_form_draft", title="T", questions=asked, followUps=given)
+
+    found = made.structured_content or {}
+    first = found["questions"][0]["id"]
+    assert by_question(found) == {
+        first: [{"text": "Who else?", "when": "if_short", "preparedBy": "agent"}],
+        "why": [{"text": "Since when?", **ALWAYS}],
+    }
+    read = host.use("get_form_draft", draftId=found["draftId"]).structured_content or {}
+    assert read["followUps"] == found["followUps"]
+    cleared = [{"question": "why", "prepared": []}]
+    after = host.use("update_form_draft", draftId=found["draftId"], followUps=cleared)
+    assert "followUps" not in (after.structured_content or {})
+
+
+def test_each_page_has_the_follow_ups_of_its_questions(host: Host) -> None:
+    asked = ["🜂" * 2000 + str(each) for each in range(20)]
+    given = {str(each + 1): [f"{'🜁' * 290}{each} {n}" for n in range(3)] for each in range(20)}
+    made = host.use("create_form_draft", questions=asked, followUps=given).structured_content or {}
+
+    pages = [made]
+    while cursor := pages[-1].get("nextCursor"):
+        found = host.use("get_form_draft", draftId=made["draftId"], cursor=cursor)
+        pages.append(found.structured_content or {})
+
+    for page in pages:
+        ids = [each["id"] for each in page["questions"]]
+        assert [each["question"] for each in page["followUps"]] == ids
+        assert not page.get("textsCut")
+    assert sum(len(page["questions"]) for page in pages) == 20
