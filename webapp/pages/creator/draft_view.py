@@ -1,5 +1,6 @@
 """The view model of the pages of one draft, and the responses to a change of it."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
@@ -247,11 +248,13 @@ def editing(
 def in_plain_words(problem: InvalidInput) -> str:
     """The error message beside a field, without the field path of API messages."""
     words: str
-    limit = FIELD_LIMITS.get(problem.field)
+    limit = FIELD_LIMITS.get(re.split(r"[.\[]", problem.field)[0])
     if problem.code == ErrorCode.CONTEXT_REQUIRED:
         words = _("Smart follow-ups need private context. Write it first, or choose another kind.")
     elif problem.code == ErrorCode.INVALID_TEXT:
         words = _("There is a character in it that cannot be kept. Type that part again.")
+    elif "a follow-up " in problem.message:
+        words = _("Ask it once, as a question or as a follow-up.")
     elif problem.field == "questions":
         words = _("A form holds at most %(limit)s questions.", limit=limits.QUESTIONS_MAX)
     elif limit and "at most" in problem.message:

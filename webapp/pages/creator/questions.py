@@ -15,6 +15,7 @@ from flask.typing import ResponseReturnValue
 from flask_babel import gettext as _
 
 from webapp.domain.content.draft_input import parse_draft_input
+from webapp.domain.content.follow_up_input import parse_follow_ups
 from webapp.domain.content.model import DraftUpdate, PreparedFollowUp, QuestionRow
 from webapp.domain.drafts import models as drafts
 from webapp.domain.drafts import revisions
@@ -282,22 +283,16 @@ def _checked(rows: list[QuestionRow]) -> list[QuestionRow]:
     """The rows as an agent may send them, with their follow-ups. Raises InvalidInput."""
     sent = [{key: value for key, value in row.items() if key != "follow_ups"} for row in rows]
     parsed = parse_draft_input({"questions": sent})["questions"]
-    for row in rows:
-        _check_follow_ups([each["text"] for each in row.get("follow_ups", ())])
+    prepared = {
+        str(number): [{"text": each["text"], "when": each["condition"]} for each in given]
+        for number, row in enumerate(rows, start=1)
+        if (given := row.get("follow_ups"))
+    }
+    parse_follow_ups({"followUps": prepared})
     return [
         {**question, "follow_ups": row["follow_ups"]} if "follow_ups" in row else question
         for question, row in zip(parsed, rows, strict=True)
     ]
-
-
-def _check_follow_ups(texts: list[str]) -> None:
-    if any(len(text) > limits.PREPARED_MAX_CHARS for text in texts):
-        words = f"a follow-up has at most {limits.PREPARED_MAX_CHARS} characters"
-        raise InvalidInput(ErrorCode.VALIDATION_FAILED, words, "", "followUps")
-    try:
-        parse_draft_input({"questions": texts} if texts else {})
-    except InvalidInput as problem:
-        raise InvalidInput(problem.code, problem.message, "", "followUps") from problem
 
 
 def _typed_question(before: QuestionRow) -> QuestionRow:
