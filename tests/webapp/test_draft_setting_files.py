@@ -28,6 +28,7 @@ EVERY_SETTING = {
 EXAMPLES = {"api/openapi/examples.py", "api/openapi/error_examples.py"}
 OWN_MEANING = {
     "follow_up_mode": {
+        "api/mcp/tools/drafts.py",  # prepared follow-ups say when they are asked
         "templates/confirmation/_publish_facts.html",
         "templates/draft_settings/_question_limit.html",
         "templates/draft_settings/_settings_note.html",
@@ -69,6 +70,7 @@ OWN_MEANING = {
         "templates/forms/voice.html",
         "templates/respondent/question.html",
         "webapp/domain/forms/terms.py",
+        "webapp/domain/voice/transcripts.py",
         "webapp/domain/respondents/session_state.py",
         "webapp/domain/respondents/public_form.py",
         "webapp/pages/respondent/visit.py",

@@ -61,6 +61,9 @@ JSON_ROUTES: dict[str, Callable[[str], Any]] = {
         text[:9]: text,
     },
     "api.update_service_draft": lambda text: {"questions": [text], "title": text},
+    "api.replace_service_draft_follow_ups": lambda text: {
+        "followUps": {text: [text], "1": [{"text": text, "when": text}]}
+    },
     "api.publish_service_draft": lambda text: {"confirmation": text, "title": text},
     "oauth.register": lambda text: {
         "client_name": text,

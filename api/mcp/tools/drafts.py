@@ -1,6 +1,6 @@
 """Tools that write forms: private drafts, until their creator confirms them."""
 
-from typing import Annotated, Any, cast
+from typing import Annotated, cast
 
 import orjson
 from pydantic import Field, StrictStr
@@ -9,6 +9,7 @@ from api.draft_operations import create_draft, publish_draft, update_draft, wait
 from api.json_body import too_large
 from api.json_responses import review_url
 from api.mcp.call import Call
+from api.mcp.messages import Json
 from api.mcp.tools.confirmation import require_forms_write, wait_for_confirmation
 from api.mcp.tools.pages import PageArguments, page_of
 from api.mcp.tools.table import tool
@@ -228,14 +229,18 @@ def _reviewed(draft: Draft) -> ReviewedDraft:
     return cast(ReviewedDraft, _paged(found, draft))
 
 
-def _paged(found: dict[str, Any], draft: Draft, asked: PageArguments | None = None) -> object:
+def _paged(found: Json, draft: Draft, asked: PageArguments | None = None) -> object:
     """A page of the questions, with the prepared follow-ups to those."""
     prepared = draft_follow_ups(draft)["followUps"]
     of_question = {
         key: {"followUps": {"question": key, "prepared": several}}
         for key, several in prepared.items()
     }
-    questions = [{**each, **of_question.get(each["id"], {})} for each in found["questions"]]
+    questions = [
+        {**each, **of_question.get(each["id"], {})}
+        for each in cast(list[dict[str, str]], found["questions"])
+    ]
     page = page_of(found | {"questions": questions}, "questions", "id", asked)
-    shown = [each.pop("followUps") for each in page["questions"] if "followUps" in each]
+    paged = cast(list[Json], page["questions"])
+    shown = [each.pop("followUps") for each in paged if "followUps" in each]
     return page | ({"followUps": shown} if shown else {})

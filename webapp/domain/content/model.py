@@ -3,7 +3,7 @@
 import hashlib
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, NamedTuple, TypeAlias, TypedDict, cast
+from typing import NamedTuple, TypeAlias, TypedDict, cast
 
 import orjson
 from sqlalchemy import JSON, Text
@@ -242,8 +242,8 @@ def merged(changes: DraftUpdate, before: list[QuestionRow], *, by_agent: bool) -
               AgentUpdate with others
     raises    InvalidInput for a follow-up to no question, or equal to a question or a follow-up
     """
-    given: dict[str, Any] = {**changes}
-    prepared: GivenFollowUps | None = given.pop("follow_ups", None)
+    given = changes.copy()
+    prepared = cast(AgentUpdate, given).pop("follow_ups", None)
     keys: dict[str, str] = {}
     if "questions" in given:
         questions = _with_ids(given["questions"], before)
@@ -256,7 +256,7 @@ def merged(changes: DraftUpdate, before: list[QuestionRow], *, by_agent: bool) -
         ]
     if "questions" in given:
         _require_different(given["questions"], keys)
-    return cast(DraftUpdate, given)
+    return given
 
 
 def _with_follow_ups(questions: list[QuestionRow], before: list[QuestionRow]) -> list[QuestionRow]:
