@@ -1,0 +1,144 @@
+"""Preparing follow-ups at the moment of a change, of a confirmation, and of publishing"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from flask import Flask
+from sqlalchemy import select
+
+from tests.databases import postgresql_first
+from tests.factories import make_draft
+from tests.races.drafts.test_publish import after_a_moment, confirm
+from tests.races.threads import together
+from webapp.database import db, utc_now
+from webapp.domain.accounts.models import Account
+from webapp.domain.content.draft_input import parse_draft_input
+from webapp.domain.content.follow_up_input import parse_follow_ups
+from webapp.domain.drafts.confirmations import confirm_draft, list_confirmed
+from webapp.domain.drafts.editing import update_draft
+from webapp.domain.drafts.models import Draft
+from webapp.domain.drafts.publishing import publish_draft
+from webapp.domain.forms.models import Form
+from webapp.domain.shared.errors import InvalidInput, StateConflict
+
+DRAFTS = 40
+QUESTIONS: list[Any] = [{"id": "q_1", "text": "Who?"}, {"id": "q_2", "text": "What?"}]
+Other = Callable[[str], object]
+
+
+def put(account_id: str, draft_id: str) -> object:
+    changes = parse_follow_ups({"followUps": {"q_1": ["Who else?"]}})
+    try:
+        return update_draft(account_id, draft_id, changes, author="grn_1", now=utc_now())
+    except InvalidInput as refusal:
+        db.session.rollback()
+        return refusal
+
+
+def races(app: Flask, account: Account, other: Other, *, is_confirmed: bool = False) -> set[Any]:
+    """Of each race: what became of both calls, and of the draft and its form."""
+    return {
+        race(app, account.id, other, is_confirmed=is_confirmed, ahead=number % 2)
+        for number in range(DRAFTS)
+    }
+
+
+def race(
+    app: Flask, account_id: str, other: Other, *, is_confirmed: bool, ahead: int
+) -> tuple[Any, ...]:
+    with app.app_context():
+        draft_id = make_draft(account_id, questions=QUESTIONS).id
+    if is_confirmed:
+        confirm(app, account_id, draft_id)
+    calls = partial(put, account_id, draft_id), partial(other, draft_id)
+    late = [0.01 * (ahead == place) for place in range(2)]
+    both = [partial(after_a_moment, *each) for each in zip(calls, late, strict=True)]
+    codes = [
+        str(result.code) if isinstance(result, StateConflict | InvalidInput) else ""
+        for result in together(app, both)
+    ]
+    with app.app_context():
+        draft = db.session.get_one(Draft, draft_id)
+        forms = db.session.scalars(select(Form).filter_by(draft_id=draft_id)).all()
+        confirmed = draft_id in list_confirmed(account_id)
+        return (*codes, asked(draft.questions), confirmed, *(asked(it.questions) for it in forms))
+
+
+def asked(questions: list[Any]) -> str:
+    """`Who? > Who else? | What?`"""
+    rows = ([each["text"] for each in (row, *row.get("follow_ups", []))] for row in questions)
+    return " | ".join(" > ".join(row) for row in rows)
+
+
+PREPARED = "Who? > Who else? | What?"
+
+
+@postgresql_first
+def test_one_to_a_question_that_is_dropped_goes_with_it_or_is_refused(
+    app: Flask, account: Account
+) -> None:
+    def drop(draft_id: str) -> object:
+        changes = parse_draft_input({"questions": QUESTIONS[1:]})
+        return update_draft(account.id, draft_id, changes, author="grn_2", now=utc_now())
+
+    assert races(app, account, drop) == {
+        ("", "", "What?", False),
+        ("validation_failed", "", "What?", False),
+    }
+
+
+@postgresql_first
+def test_an_equal_question_or_the_follow_up_is_refused(app: Flask, account: Account) -> None:
+    def ask(draft_id: str) -> object:
+        changes = parse_draft_input({"questions": [*QUESTIONS, {"id": "q_3", "text": "who ELSE?"}]})
+        try:
+            return update_draft(account.id, draft_id, changes, author="grn_2", now=utc_now())
+        except InvalidInput as refusal:
+            db.session.rollback()
+            return refusal
+
+    assert races(app, account, ask) == {
+        ("", "validation_failed", PREPARED, False),
+        ("validation_failed", "", "Who? | What? | who ELSE?", False),
+    }
+
+
+@postgresql_first
+def test_a_creator_on_an_older_revision_overwrites_none(app: Flask, account: Account) -> None:
+    theirs: Any = {"text": "Since when?", "condition": "always", "prepared_by": "creator"}
+
+    def edit(draft_id: str) -> object:
+        changes: Any = {"questions": [QUESTIONS[0], {**QUESTIONS[1], "follow_ups": [theirs]}]}
+        expected: Any = {"author": None, "now": utc_now(), "expected_revision": 1}
+        return update_draft(account.id, draft_id, changes, **expected)
+
+    assert races(app, account, edit) == {
+        ("", "revision_conflict", PREPARED, False),
+        ("", "", PREPARED, False),
+    }
+
+
+@postgresql_first
+def test_nothing_is_confirmed_that_was_not_read(app: Flask, account: Account) -> None:
+    with app.app_context():
+        read = make_draft(account.id, questions=QUESTIONS).content_hash
+
+    def confirm_read(draft_id: str) -> object:
+        return confirm_draft(account.id, draft_id, revision=1, shown_hash=read, now=utc_now())
+
+    assert races(app, account, confirm_read) == {
+        ("", "confirmation_stale", PREPARED, False),
+        ("", "", PREPARED, False),
+    }
+
+
+@postgresql_first
+def test_a_form_has_what_was_confirmed_or_is_not_published(app: Flask, account: Account) -> None:
+    def publish(draft_id: str) -> object:
+        return publish_draft(account.id, draft_id, now=utc_now())
+
+    assert races(app, account, publish, is_confirmed=True) == {
+        ("", "confirmation_stale", PREPARED, False),
+        ("draft_already_published", "", "Who? | What?", False, "Who? | What?"),
+    }
