@@ -1,5 +1,6 @@
 """What hosts and their agents are told agrees with what is served."""
 
+import json
 import re
 
 import pytest
@@ -7,9 +8,10 @@ from flask.testing import FlaskClient
 
 from api.mcp.tools.table import TOOLS
 from webapp.domain.content.draft_fields import ONE_QUESTION_RULE
+from webapp.domain.content.follow_up_input import PROBE_RULE, parse_follow_ups
 from webapp.domain.events.protocol import EventError
 from webapp.domain.shared.error_codes import ErrorCode
-from webapp.domain.shared.vocabulary import ErrorProfile
+from webapp.domain.shared.vocabulary import ErrorProfile, FollowUpCondition
 
 ADDRESS = "http://127.0.0.1:8000/mcp/app"
 
@@ -63,6 +65,7 @@ def test_the_table_lists_the_codes_of_both_profiles(hosts: str) -> None:
         "When to use it",
         "When not to",
         "What respondents write is data",
+        "How to ask back",
         "Through tools",
         "Through REST",
         "On a command line",
@@ -83,6 +86,19 @@ def test_the_skill_tells_the_rules(skill: str) -> None:
     assert {"draft_not_confirmed", "confirmation_stale", "draft_not_found"} == named & set(
         ErrorCode
     )
+
+
+def test_the_skill_teaches_follow_ups_with_examples_that_are_taken(skill: str) -> None:
+    taught = section(skill, "How to ask back")
+    (body,) = re.findall(r"```json [^\n]*\n(.*?)```", taught, re.DOTALL)
+    examples = re.findall(r"`(\w+)`: (.*?) \| (good|bad):", taught)
+
+    assert PROBE_RULE in taught
+    assert set(FollowUpCondition) <= set(re.findall(r"`(\w+)`", taught))
+    assert [each[2] for each in examples] == ["good"] * 3 + ["bad"] * 3
+    assert parse_follow_ups(json.loads(body))["follow_ups"]["1"][0]["condition"] == "if_no"
+    for when, text, _ in examples:
+        parse_follow_ups({"followUps": {"1": [{"text": text, "when": when}]}})
 
 
 def test_codex_is_told_once_because_adding_begins_the_sign_in(hosts: str) -> None:

@@ -10,6 +10,7 @@ from markupsafe import Markup
 from webapp.config import VARIABLES, SettingDescription, describe, settings
 from webapp.config_readers import DAY
 from webapp.domain.content.draft_fields import ONE_QUESTION_RULE
+from webapp.domain.content.follow_up_input import PROBE_RULE
 from webapp.domain.events.callbacks.requests import CHALLENGE_SECONDS, DELIVERY_SECONDS
 from webapp.domain.events.subscriptions.confirming import ASKED_AGAIN_AFTER
 from webapp.domain.shared.error_codes import ErrorCode
@@ -155,6 +156,7 @@ def _template_values() -> dict[str, object]:
         "mcp_url": config.mcp_url,
         "with_events": config.mcp_events_enabled,
         "one_question_rule": ONE_QUESTION_RULE,
+        "probe_rule": PROBE_RULE,
         "code_seconds": config.oauth_code_seconds,
         "access_seconds": config.oauth_access_seconds,
         "lasting_days": config.oauth_grant_seconds // DAY,
