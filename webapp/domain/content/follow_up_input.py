@@ -62,10 +62,10 @@ def _by_question(given: object) -> object:
     """The follow-ups by their question, from any form that they are taken in."""
     if not isinstance(given, dict | list):
         return given
-    if len(given) > limits.QUESTIONS_MAX:
+    most = limits.QUESTIONS_MAX * (1 if isinstance(given, dict) else limits.PREPARED_MAX)
+    if len(given) > most:
         raise PydanticKnownError(
-            "too_long",
-            {"field_type": "", "max_length": limits.QUESTIONS_MAX, "actual_length": len(given)},
+            "too_long", {"field_type": "", "max_length": most, "actual_length": len(given)}
         )
     if isinstance(given, dict):
         return {key: _listed(value) for key, value in given.items()}

@@ -17,6 +17,10 @@ PATH_MAX_CHARS = 100
 SHOWN_MAX_CHARS = 40  # of a value that was sent
 SURROGATES = re.compile("[\ud800-\udfff]")
 UNION_ARMS = {"text", "object"}  # of a question: no part of its path
+FOLLOW_UPS_GO = (
+    " Prepared follow-ups are a body of their own, PUT /drafts/{draftId}/follow-ups, or the "
+    "argument followUps of a tool that writes drafts."
+)
 OF_A_KEY = "[key]"  # behind the key that is wrong itself
 
 _CODES = {
@@ -125,7 +129,8 @@ def _hint(code: ErrorCode, error: ErrorDetails, body_fields: Iterable[str]) -> s
             if len(error["loc"]) > 1
             else _list([*body_fields] or ["none"])
         )
-        return f"Remove the field; those of this object are {known}."
+        elsewhere = FOLLOW_UPS_GO if error["loc"][-1] == "followUps" else ""
+        return f"Remove the field; those of this object are {known}.{elsewhere}"
     if code == ErrorCode.INVALID_TEXT:
         return (
             "Send the text without that character. Titles, labels and ids are one line without "

@@ -136,10 +136,35 @@ def test_a_question_equal_to_a_follow_up_is_refused(agent: Agent, draft_id: str)
     assert agent.get(f"/drafts/{draft_id}").headers["ETag"] == '"2"'
 
 
-def test_the_bodies_of_the_contract_take_none(agent: Agent, draft_id: str) -> None:
-    answer = agent.patch(f"/drafts/{draft_id}", json={"followUps": {"1": ["Why?"]}})
+@pytest.mark.parametrize(
+    "body",
+    [{"followUps": {"1": ["Why?"]}}, {"questions": [{**QUESTIONS[0], "followUps": ["Why?"]}]}],
+)
+def test_the_bodies_of_the_contract_take_none_and_name_the_way(
+    body: Any, agent: Agent, draft_id: str
+) -> None:
+    answer = agent.patch(f"/drafts/{draft_id}", json=body)
 
     assert refusal(answer) == (400, "unknown_field")
+    assert "PUT /drafts/{draftId}/follow-ups" in answer.json["resolution"]
+
+
+@pytest.mark.parametrize("several", [3, 4])
+def test_a_list_may_name_each_question_as_often_as_it_has_follow_ups(
+    several: int, agent: Agent
+) -> None:
+    asked = [f"Question {each}?" for each in range(20)]
+    draft_id = agent.post("/drafts", json={"questions": asked}).json["draftId"]
+    given = [
+        {"question": place, "text": f"{place}, {each}?"}
+        for each in range(several)
+        for place in range(1, 21)
+    ]
+
+    answer = put(agent, draft_id, given)
+
+    assert answer.status_code == (200 if several == 3 else 400)
+    assert sum(map(len, prepared(agent, draft_id).values())) == (60 if several == 3 else 0)
 
 
 def test_they_go_with_their_question(agent: Agent, draft_id: str) -> None:
