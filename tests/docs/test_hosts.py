@@ -91,13 +91,14 @@ def test_the_skill_tells_the_rules(skill: str) -> None:
 def test_the_skill_teaches_follow_ups_with_examples_that_are_taken(skill: str) -> None:
     taught = section(skill, "How to ask back")
     (body,) = re.findall(r"```json [^\n]*\n(.*?)```", taught, re.DOTALL)
-    examples = re.findall(r"`(\w+)`: (.*?) \| (good|bad):", taught)
+    lists = re.findall(r"Three (good|bad) ones:\n\n(.*?)\n\n", taught, re.DOTALL)
+    examples = {kind: re.findall(r"`(\w+)`: “(.*?)”", listed) for kind, listed in lists}
 
     assert PROBE_RULE in taught
     assert set(FollowUpCondition) <= set(re.findall(r"`(\w+)`", taught))
-    assert [each[2] for each in examples] == ["good"] * 3 + ["bad"] * 3
+    assert {kind: len(listed) for kind, listed in examples.items()} == {"good": 3, "bad": 3}
     assert parse_follow_ups(json.loads(body))["follow_ups"]["1"][0]["condition"] == "if_no"
-    for when, text, _ in examples:
+    for when, text in examples["good"] + examples["bad"]:
         parse_follow_ups({"followUps": {"1": [{"text": text, "when": when}]}})
 
 
