@@ -279,7 +279,8 @@ def host(hosted: Hosted, account: Account) -> Host:
     return hosted(account.id)
 
 
-def test_a_tool_drafts_questions_and_follow_ups_in_one_call(host: Host) -> None:
+@pytest.mark.parametrize("cleared", [{}, [{"question": "why", "prepared": []}]])
+def test_a_tool_drafts_questions_and_follow_ups_in_one_call(host: Host, cleared: Any) -> None:
     asked = ["Who?", {"id": "why", "text": "Why?"}]
     given = [
         {"question": "1", "prepared": [{"text": "Who else?", "when": "if_short"}]},
@@ -296,7 +297,6 @@ def test_a_tool_drafts_questions_and_follow_ups_in_one_call(host: Host) -> None:
     }
     read = host.use("get_form_draft", draftId=found["draftId"]).structured_content or {}
     assert read["followUps"] == found["followUps"]
-    cleared = [{"question": "why", "prepared": []}]
     after = host.use("update_form_draft", draftId=found["draftId"], followUps=cleared)
     assert "followUps" not in (after.structured_content or {})
 
