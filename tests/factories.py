@@ -2,6 +2,7 @@
 
 import secrets
 import time
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -10,6 +11,7 @@ from sqlalchemy import or_, select
 from webapp.database import db, new_id, utc_now
 from webapp.domain.accounts.models import Account
 from webapp.domain.content.draft_input import parse_draft_input
+from webapp.domain.content.model import PreparedFollowUp
 from webapp.domain.drafts import editing, publishing
 from webapp.domain.drafts.models import Draft
 from webapp.domain.follow_ups.models import FollowUp
@@ -20,7 +22,12 @@ from webapp.domain.respondents.bot_detection import Signs
 from webapp.domain.respondents.session_state import read_session_state
 from webapp.domain.responses.models import Answer, ResponseSession
 from webapp.domain.shared.secrets import token_hash
-from webapp.domain.shared.vocabulary import FollowUpState, QuestionKind
+from webapp.domain.shared.vocabulary import (
+    FollowUpAuthor,
+    FollowUpCondition,
+    FollowUpState,
+    QuestionKind,
+)
 
 
 def next_millisecond() -> datetime:
@@ -46,10 +53,25 @@ def make_account(**changed: Any) -> Account:
     return account
 
 
-def make_draft(account_id: str, **fields: Any) -> Draft:
-    """A draft of two questions; `fields` are those of FormDraftInput."""
+Prepared = Mapping[int, Sequence[tuple[str, str]]]
+
+
+def make_draft(account_id: str, *, prepared: Prepared | None = None, **fields: Any) -> Draft:
+    """A draft of two questions; `fields` are those of FormDraftInput.
+
+    prepared  by position: follow-ups as pairs of text and condition, by the agent
+    """
     values = {"title": "Rota", "questions": ["Who changed it?", "What went wrong?"]}
     changes = parse_draft_input(values | fields)
+    for position, follow_ups in (prepared or {}).items():
+        changes["questions"][position]["follow_ups"] = [
+            PreparedFollowUp(
+                text=text,
+                condition=FollowUpCondition(condition),
+                prepared_by=FollowUpAuthor.AGENT,
+            )
+            for text, condition in follow_ups
+        ]
     return editing.create_draft(account_id, changes, author=None, now=next_millisecond())
 
 

@@ -38,17 +38,19 @@ from webapp.domain.shared.vocabulary import FollowUpState, SessionStatus
 
 KEY = "a" * 32
 SHORT = "It was slow"
-ASKED = Decision(Reason.CHOSEN_BY_MODEL, Technique.EXAMPLE, "What happened then?")
 WRITER = "small-model at llm.example.com"
+ASKED = Decision(Reason.CHOSEN_BY_MODEL, Technique.EXAMPLE, "What happened then?", WRITER)
+PREPARED = [("What came of it?", "always"), ("How was it?", "always"), ("And then?", "always")]
 
 pytestmark = both_databases
 three_times = pytest.mark.parametrize("attempt", range(3))
 
 
-def answered(app: Flask, *positions: int, **caps: int) -> Any:
+def answered(app: Flask, *positions: int, **fields: Any) -> Any:
     """A form with short answers to these questions."""
+    given = {"followUpMode": "deep_dive", "prepared": dict.fromkeys(range(2), PREPARED)} | fields
     with app.app_context():
-        form = make_form(make_account().id, followUpMode="deep_dive", **caps)
+        form = make_form(make_account().id, **given)
         for position in positions or (0,):
             make_answer(form, KEY, position, SHORT)
     return form
@@ -73,7 +75,8 @@ def claimed(app: Flask, about: Situation, now: datetime | None = None) -> Claim:
 
 
 def settle(made: Claim, now: datetime | None = None) -> Callable[[], None]:
-    return partial(settle_claim, made, ASKED, writer=WRITER, now=now or utc_now())
+    asked = ASKED._replace(question=f"What happened then, {made.id}?")
+    return partial(settle_claim, made, asked, now=now or utc_now())
 
 
 def act(use_case: Callable[..., Any], form: Any, **given: Any) -> Callable[[], Any]:
@@ -112,6 +115,28 @@ def test_the_rules_at_once_about_two_answers_ask_as_much_as_there_is_room_for(
     together(app, [partial(decide_by_rules, each, now=utc_now()) for each in both])
 
     assert states(app) == [FollowUpState.ASKED] * room
+
+
+@three_times
+@pytest.mark.parametrize("first", ["rules", "claim"])
+def test_two_tabs_ask_the_built_in_question_once(app: Flask, attempt: int, first: str) -> None:
+    questions = ["What was it like?", "How was the end of it?", "What would you change?"]
+    form = answered(app, 0, 1, 2, prepared=None, questions=questions)
+    tabs = [situation(app, form, number) for number in (1, 2, 3)]
+    assert {each.ruled.question for each in tabs} == {"Could you say a little more about that?"}
+    made = claimed(app, tabs[0]) if first == "claim" else None
+
+    together(
+        app,
+        [
+            partial(settle_claim, made, tabs[0].ruled, now=utc_now())
+            if made
+            else partial(decide_by_rules, tabs[0], now=utc_now()),
+            *(partial(decide_by_rules, each, now=utc_now()) for each in tabs[1:]),
+        ],
+    )
+
+    assert states(app).count(FollowUpState.ASKED) == 1
 
 
 def test_eight_claims_at_once_leave_one_that_is_settled_once(app: Flask) -> None:

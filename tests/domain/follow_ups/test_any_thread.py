@@ -3,9 +3,9 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from webapp.domain.follow_ups.phrases import phrasings
 
 from webapp.domain.follow_ups.languages import PHRASED, language_of
-from webapp.domain.follow_ups.phrases import phrasings
 from webapp.domain.follow_ups.rules import decide
 from webapp.domain.follow_ups.thread import Decision, Exchange, Technique, Thread
 from webapp.domain.follow_ups.words import lexicons

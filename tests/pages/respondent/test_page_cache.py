@@ -43,6 +43,7 @@ FORM = RespondentForm(
     follow_up_mode=FollowUpMode.NONE,
     follow_up_writer="",
     most_questions=3,
+    most_without_model=3,
     is_full=False,
 )
 UNDER_WAY = Progress({"q_1": "Robin did, <at> night & alone"}, frozenset({"q_2"}))

@@ -185,6 +185,7 @@ def test_pages_load_only_the_public_part_of_a_form() -> None:
         "follow_up_mode",
         "follow_up_writer",
         "most_questions",
+        "most_without_model",
     }
 
 

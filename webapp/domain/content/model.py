@@ -170,8 +170,9 @@ def form_settings(content: AnyContent) -> FormSettings:
 
 def most_questions(content: AnyContent) -> int:
     """The worst case for one respondent: scripted questions plus all follow-ups under both caps."""
+    scripted = len(content.questions)
     cap = follow_ups_cap(content.follow_up_mode, content.followups_given)
-    return most_with_follow_ups(len(content.questions), cap, content.max_total_questions)
+    return most_with_follow_ups(scripted, scripted * cap, content.max_total_questions)
 
 
 def asks_follow_ups(content: AnyContent) -> bool:
@@ -186,9 +187,9 @@ def follow_ups_cap(mode: FollowUpMode, given: int | None) -> int:
     return DEFAULT_FOLLOW_UPS[mode] if given is None else given
 
 
-def most_with_follow_ups(scripted: int, cap: int, max_total: int | None) -> int:
-    """The scripted questions, which are all asked, and the follow-ups that both caps admit."""
-    most = scripted * (1 + cap)
+def most_with_follow_ups(scripted: int, follow_ups: int, max_total: int | None) -> int:
+    """The scripted questions, which are all asked, and the follow-ups that there is room for."""
+    most = scripted + follow_ups
     return most if max_total is None else max(scripted, min(most, max_total))
 
 

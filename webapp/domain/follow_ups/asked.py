@@ -9,14 +9,14 @@ from webapp.database import among, read_rows
 from webapp.domain.follow_ups.models import FollowUp
 from webapp.domain.responses.models import Answer
 from webapp.domain.shared.limits import FOLLOW_UPS_MAX
-from webapp.domain.shared.vocabulary import FollowUpState
+from webapp.domain.shared.vocabulary import FollowUpAuthor, FollowUpState
 
 
 class AskedFollowUp(NamedTuple):
     """A question that was asked, for good.
 
     depth      its place among the follow-ups to the scripted question, from 1
-    writer     the model and its host, "" for the rules
+    writer     a `FollowUpAuthor`, the model and its host, or "" for the built-in question
     follows    id of the question whose answer it follows
     dropped    the answer that it follows was changed or taken back since
     """
@@ -32,9 +32,14 @@ class AskedFollowUp(NamedTuple):
     follows: str
     dropped: bool
 
+    @property
+    def by_model(self) -> bool:
+        """True if a model wrote it."""
+        return bool(self.writer) and self.writer not in set(FollowUpAuthor)
+
 
 class HowAsked(NamedTuple):
-    """How a question came about: a `Technique`, a `Reason`, and the writer, "" for the rules."""
+    """How a question came about: a `Technique`, its reason, its writer."""
 
     id: str
     technique: str

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
+from webapp.domain.follow_ups.languages import frequent_words
 from webapp.domain.follow_ups.text_folding import folded
 from webapp.domain.follow_ups.word_files import load
 
@@ -59,10 +60,8 @@ def _without_endings(word: str) -> Iterator[str]:
 @cache
 def _ordinary() -> tuple[frozenset[str], frozenset[str]]:
     """The words, and the beginnings of the long ones."""
-    from webapp.domain.follow_ups.frequent_words import FREQUENT_WORDS
-
     talk = " ".join(_LISTS.values())
-    frequent = " ".join(word for words in FREQUENT_WORDS.values() for word in words)
+    frequent = " ".join(word for words in frequent_words().values() for word in words)
     every = frozenset((*folded(f"{talk} {frequent}").split(), *_WORDS, *_NOUNS))
     long = (word for word in every if len(word) >= STEM_MIN)
     return every, frozenset(form for word in long for form in forms(word, STEM_MIN, ENDING_MAX))

@@ -1,9 +1,11 @@
-"""The language of a text: one of six that there are phrases in, or none of them."""
+"""The language of a text: one of six that there are words for, or none of them."""
 
 import re
+import tomllib
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cache, lru_cache
+from pathlib import Path
 
 from webapp.domain.content.model import QuestionRow
 from webapp.domain.shared.unicode_normalization import normalized
@@ -25,34 +27,43 @@ _FEW_WORDS = 3
 FORMS_KEPT = 64
 
 
-def language_of(tag: str, questions: Iterable[str]) -> str:
-    """The language to ask in: of the form's tag, else of its questions; "" without phrases."""
-    if tag:
-        return _BY_PRIMARY.get(tag.replace("_", "-").partition("-")[0].lower(), "")
-    found = recognise("\n".join(question[:_QUESTION_CHARS] for question in questions))
+def language_of_tag(tag: str) -> str:
+    """One of PHRASED, OTHER for another language, "" without a tag."""
+    return _BY_PRIMARY.get(tag.replace("_", "-").partition("-")[0].lower(), OTHER) if tag else ""
+
+
+def language_of_questions(questions: Sequence[QuestionRow]) -> str:
+    """As `recognise`, kept for the forms asked for last."""
+    return _recognised(*(each["text"] for each in questions))
+
+
+def language_of_form(
+    questions: Sequence[QuestionRow], *, title: str, tag: str, goal: str | None, context: str | None
+) -> str:
+    """The language of a form: of its questions, else of what else is known of it, in this order.
+
+    One of PHRASED, OTHER for another language, "" if it may be any.
+    """
+    asked = [each["text"] for each in questions]
+    shown = [*asked, title, *(each.get("context", "") for each in questions)]
+    return (
+        language_of_questions(questions)
+        or _recognised(*shown)
+        or language_of_tag(tag)
+        or _recognised(*shown, goal or "")
+        or _recognised(*shown, goal or "", context or "")
+    )
+
+
+def language_to_ask_in(of_form: str, of_page: str) -> str:
+    """One of PHRASED, or "": that of the form, where it may be any that of the page."""
+    found = of_form or language_of_tag(of_page)
     return found if found in PHRASED else ""
 
 
 @lru_cache(maxsize=FORMS_KEPT)
-def language_of_form(*questions: str) -> str:
-    """The language to ask in after the questions of a form; "" without phrases.
-
-    Kept for the forms asked for last: recognised anew, it takes a third of a decision by the rules.
-    """
-    return language_of("", questions)
-
-
-def has_phrases(questions: Iterable[QuestionRow]) -> bool:
-    """True if the rules can ask in the language of these questions."""
-    return bool(language_of_form(*(question["text"] for question in questions)))
-
-
-def most_asked(most: int, questions: Sequence[QuestionRow], *, writer: str) -> int:
-    """How many of at most `most` questions there really may be; only the scripted ones where the
-    rules write (`writer` "") and have no phrases.
-    """
-    can_ask = most > len(questions) and (writer or has_phrases(questions))
-    return most if can_ask else len(questions)
+def _recognised(*texts: str) -> str:
+    return recognise("\n".join(text[:_QUESTION_CHARS] for text in texts))
 
 
 def recognise(text: str) -> str:
@@ -82,11 +93,23 @@ def _of_latin(plain: str) -> str:
 
 
 @cache
-def _known() -> tuple[dict[str, list[str]], dict[str, list[str]]]:
-    """The languages of each frequent word and of each telling letter; read on the first use."""
-    from webapp.domain.follow_ups.frequent_words import FREQUENT_WORDS, TELLING_LETTERS
+def frequent_words() -> dict[str, frozenset[str]]:
+    """By language tag, those of languages without phrases too: so that their words do not count as
+    those of another one.
+    """
+    return {tag: frozenset(words.split()) for tag, words in _frequent()["words"].items()}
 
-    return _turned(FREQUENT_WORDS), _turned(TELLING_LETTERS)
+
+def _frequent() -> dict[str, dict[str, str]]:
+    text = (Path(__file__).parent / "words/frequent.toml").read_text("utf-8")
+    return tomllib.loads(text)
+
+
+@cache
+def _known() -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+    """The languages of each frequent word and of each telling letter."""
+    letters = {tag: frozenset(letters) for tag, letters in _frequent()["letters"].items()}
+    return _turned(frequent_words()), _turned(letters)
 
 
 def _turned(of_languages: dict[str, frozenset[str]]) -> dict[str, list[str]]:

@@ -1,51 +1,98 @@
-"""What is known of one language: the words by which the signs of an answer are told."""
+"""What is known of one language: the words by which answers and questions are told apart.
 
-from typing import NamedTuple
+They are data, one file a language in `words/`. Its `[sets]` are words that its lists share: `{kin}`
+stands for the set of that name. In Arabic, `+` before a word is the word with and without what is
+written onto its beginning.
+"""
 
+import re
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from webapp.domain.follow_ups.languages import PHRASED
 from webapp.domain.follow_ups.word_list import WordList, WordParts
 
-_NONE = WordList("")
-_NO_PARTS = WordParts("")
+FOLDER = Path(__file__).parent / "words"
+_SET = re.compile(r"\{(\w+)\}")
+_ATTACHED = re.compile(r"\+([^\s/,]+)")
 
 
 class Lexicon(NamedTuple):
-    """Word lists of a language.
+    """The words of a language. A list that a file leaves out is empty.
 
+    say_more     the built-in question
     non_answers  whole answers, apart from `fillers` at both ends
     flat         those of them that say "none" rather than "I do not know"
+    yes, no      how an answer begins that says so
+    stops        say in a short answer that nothing more is to be asked
+    joiners      and, or
+    clauses      words that begin a clause, so that no item of a list follows
     invitations  questions to which "no" says that there is nothing to add
-    qualities    vague words that a question may quote, unless one of `negations` is before them
-    joiners      begin another part of an answer after a comma, `markers` anywhere
-    tender_parts what all forms of a tender word have in common
-    idioms       phrases with a word of `tender` that mean nothing of the kind: "bored to death"
+    heard        questions how somebody came to know the asker
+    asks_reason  questions for a reason
     asks_more    parts of a question that ask for more than a fact
     yes_no_starts  beginnings of a question for yes or no; in a language where such questions have
                  none, `interrogatives` are what they do not hold
+    tender       words of grave answers, `tender_parts` what all forms of one have in common
+    idioms       phrases with a word of `tender` that mean nothing of the kind: "bored to death"
     """
 
-    non_answers: WordList = _NONE
-    flat: WordList = _NONE
-    fillers: WordList = _NONE
-    yes: WordList = _NONE
-    no: WordList = _NONE
-    stops: WordList = _NONE
-    invitations: WordList = _NONE
-    tender: WordList = _NONE
-    tender_parts: WordParts = _NO_PARTS
-    idioms: WordList = _NONE
-    hedges: WordList = _NONE
-    qualities: WordList = _NONE
-    vague: WordList = _NONE
-    negations: WordList = _NONE
-    reasons: WordList = _NONE
-    examples: WordList = _NONE
-    contrasts: WordList = _NONE
-    joiners: WordList = _NONE
-    markers: WordList = _NONE
-    facts: WordList = _NONE
-    asks_more: WordList = _NONE
-    yes_no_starts: WordList = _NONE
-    interrogatives: WordList = _NONE
+    say_more: str
+    non_answers: WordList
+    flat: WordList
+    fillers: WordList
+    yes: WordList
+    no: WordList
+    stops: WordList
+    joiners: WordList
+    clauses: WordList
+    invitations: WordList
+    heard: WordList
+    facts: WordList
+    asks_reason: WordList
+    asks_more: WordList
+    yes_no_starts: WordList
+    interrogatives: WordList
+    tender: WordList
+    tender_parts: WordParts
+    idioms: WordList
 
 
-NO_WORDS = Lexicon()  # of a language that nothing is known about
+@cache
+def lexicons() -> dict[str, Lexicon]:
+    """By language tag; read on the first use, because many processes never need them.
+
+    Raises ValueError for a list or a set that is not known.
+    """
+    return {tag: _lexicon(read_words(tag)) for tag in PHRASED}
+
+
+def read_words(tag: str) -> dict[str, Any]:
+    """The file of a language: `say_more`, `sets` and `lists`."""
+    return tomllib.loads((FOLDER / f"{tag}.toml").read_text("utf-8"))
+
+
+def _lexicon(words: dict[str, Any]) -> Lexicon:
+    sets = {name: re.sub(r"[\s/]+", "/", text.strip()) for name, text in words["sets"].items()}
+    lists = words["lists"]
+    if unknown := lists.keys() - Lexicon._fields:
+        raise ValueError(f"no such lists: {unknown}")
+    made: dict[str, WordList] = {
+        name: WordList(_spelled_out(lists.get(name, ""), sets))
+        for name, kind in Lexicon.__annotations__.items()
+        if kind is WordList
+    }
+    return Lexicon(
+        say_more=words["say_more"], tender_parts=WordParts(lists["tender_parts"]), **made
+    )
+
+
+def _spelled_out(written: str, sets: dict[str, str]) -> str:
+    """With the words of the sets it names. Raises KeyError for a set that is not there."""
+    attached = sets.get("attached", "").split("/")
+    named = _SET.sub(lambda found: sets[found[1]], written)
+    return _ATTACHED.sub(
+        lambda found: "/".join([found[1], *(each + found[1] for each in attached)]), named
+    )

@@ -16,8 +16,8 @@ class FollowUp(Base):
     answer_id   the answer it follows; it is dropped once that answer is superseded
     depth       its place among the follow-ups to the scripted question, from 1; none is left out,
                 dropped ones count. Null unless it was asked
-    reason      a `Reason`; `technique` a `Technique`
-    writer      the model and its host, "" for the rules
+    reason      a `Reason`, or a `FollowUpCondition` of a prepared one; `technique` a `Technique`
+    writer      as `AskedFollowUp`
     model_outcome a `ModelOutcome`, or the check that refused what the model wrote; null unless a
                 model was asked
     lease_until until when the model may take; afterwards nobody decided

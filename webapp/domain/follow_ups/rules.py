@@ -1,54 +1,40 @@
-"""The follow-up questions that rules choose, from words alone.
-
-They are few and say why. Where a sign is doubtful nothing is asked.
+"""What follows from an answer where no model writes: a question that was prepared, once in a
+response the built-in one, or nothing. Where in doubt, nothing.
 """
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 
-from webapp.domain.follow_ups.languages import language_of
-from webapp.domain.follow_ups.phrases import phrase
+from webapp.domain.content.model import PreparedFollowUp, QuestionRow, most_with_follow_ups
+from webapp.domain.follow_ups.languages import PHRASED
+from webapp.domain.follow_ups.lexicon import lexicons
+from webapp.domain.follow_ups.question_kinds import leaves_room
 from webapp.domain.follow_ups.signals import (
     Signals,
     is_empty,
     is_junk,
-    is_thin,
+    is_silent,
     refuses,
     signals_of,
 )
 from webapp.domain.follow_ups.tender import is_tender
 from webapp.domain.follow_ups.text import read
 from webapp.domain.follow_ups.thread import Decision, Exchange, Reason, Technique, Thread
-from webapp.domain.shared.vocabulary import FollowUpMode
-
-Choice = tuple[Reason, Technique | None]
+from webapp.domain.shared.vocabulary import FollowUpCondition, FollowUpMode
 
 
 def decide(thread: Thread) -> Decision:
     """What to ask after the last answer of the thread, or why nothing is asked.
 
     The caps on questions are the caller's. The same thread always gives the same decision.
-    Source: design, follow-ups; the order is the one of the choices below, the first match wins.
     """
     if thread.mode is FollowUpMode.NONE:
         return Decision(Reason.NOTHING_LEFT)
     if ended := ending(thread):
         return Decision(ended)
-    language = language_of(thread.language, _questions(thread))
-    if not language:
-        return Decision(Reason.NO_PHRASES)
-    signals = signals_of(thread.last.question, thread.last.answer, language)
-    reason, technique = _choose(thread, signals)
-    if technique is None:
-        return Decision(reason)
-    asked = frozenset(_questions(thread))
-    question = phrase(language, technique, seed=thread.seed, word=signals.word, asked=asked)
-    return Decision(reason, technique, question)
-
-
-def load() -> None:
-    """Load the words of all languages, for which the first decision would take 0.1 s."""
-    question = "How was it?"
-    decide(Thread(FollowUpMode.DEEP_DIVE, (Exchange(question, "It was slow"),), (question,)))
+    for prepared in holding(thread):
+        return prepared_decision(prepared)
+    return _built_in(thread)
 
 
 def ending(thread: Thread) -> Reason | None:
@@ -66,65 +52,103 @@ def ending(thread: Thread) -> Reason | None:
         return Reason.REFUSED
     if is_junk(answer):
         return Reason.JUNK
-    return Reason.THIN_TWICE if is_thin(answer) and _was_thin(thread) else None
+    return Reason.THIN_TWICE if len(thread.exchanges) > 1 and is_silent(answer) else None
 
 
-def _was_thin(thread: Thread) -> bool:
-    before = thread.exchanges[-2:-1]
-    return bool(before) and is_thin(read(before[0].answer))
+def holding(thread: Thread) -> Iterator[PreparedFollowUp]:
+    """The prepared follow-ups that are left and whose conditions hold, in their order."""
+    if thread.prepared:
+        signals = _signals(thread)
+        yield from (each for each in thread.prepared if _holds(each["condition"], signals))
 
 
-def _questions(thread: Thread) -> tuple[str, ...]:
-    return thread.questions or tuple(exchange.question for exchange in thread.exchanges)
-
-
-def _choose(thread: Thread, signals: Signals) -> Choice:
-    smart = thread.mode is FollowUpMode.SMART
-    if signals.yes_no and Technique.WHY not in thread.used:
-        return Reason.YES_NO, Technique.WHY
-    if signals.non_answer:
-        return Reason.NON_ANSWER, _reopened(thread, signals)
-    if signals.fact:
-        return Reason.FACT, None if smart or thread.depth else Technique.WHY
-    if signals.rich and smart:
-        return Reason.RICH, None
-    choices = _smart(thread, signals) if smart else _deep_dive(signals)
-    unused = (choice for choice in choices if choice[1] not in thread.used)
-    return next(unused, (Reason.NOTHING_LEFT, None))
-
-
-def _reopened(thread: Thread, signals: Signals) -> Technique | None:
-    """Another angle, once, unless somebody who has nothing to say would be pressed."""
-    pressed = signals.flat and thread.mode is FollowUpMode.SMART
-    done = thread.depth > 0 or Technique.REOPEN in thread.used
-    return None if pressed or done else Technique.REOPEN
-
-
-def _smart(thread: Thread, signals: Signals) -> Iterator[Choice]:
-    for choice in _from_signals(signals):
-        if not thread.depth or choice[1] not in {Technique.WHY, Technique.EXAMPLE}:
-            yield choice
-
-
-def _deep_dive(signals: Signals) -> Iterator[Choice]:
-    yield from _from_signals(signals)
-    if signals.contrast:
-        yield Reason.CONTRAST, Technique.CONTRAST
-    if signals.lacks_example:
-        yield Reason.DEEPER, Technique.EXAMPLE
-    if signals.lacks_reason:
-        yield Reason.DEEPER, Technique.WHY
-    yield Reason.DEEPER, Technique.IMPACT
-    yield Reason.DEEPER, Technique.ALTERNATIVES
-
-
-def _from_signals(signals: Signals) -> Iterator[Choice]:
-    found = (
-        (signals.multiple, Reason.MULTIPLE, Technique.CHOOSE_ONE),
-        (signals.short, Reason.SHORT, Technique.ELABORATE),
-        (signals.hedge, Reason.HEDGED, Technique.DEPENDS),
-        (signals.vague, Reason.VAGUE, Technique.SPECIFY),
-        (signals.no_reason, Reason.NO_REASON, Technique.WHY),
-        (signals.no_example, Reason.NO_EXAMPLE, Technique.EXAMPLE),
+def prepared_decision(prepared: PreparedFollowUp) -> Decision:
+    """To ask a prepared follow-up."""
+    return Decision(
+        prepared["condition"], Technique.PREPARED, prepared["text"], prepared["prepared_by"]
     )
-    return ((reason, technique) for holds, reason, technique in found if holds)
+
+
+def most_prepared(mode: FollowUpMode, prepared: Iterable[PreparedFollowUp]) -> int:
+    """How many prepared follow-ups to one question one person may be asked, without the caps."""
+    count = Counter(each["condition"] for each in prepared)
+    said = count[FollowUpCondition.ALWAYS] + count[FollowUpCondition.IF_SHORT]
+    said += count[FollowUpCondition.IF_SEVERAL]
+    said += max(count[FollowUpCondition.IF_YES], count[FollowUpCondition.IF_NO])
+    most = max(said, count[FollowUpCondition.IF_NO_ANSWER])
+    return min(most, 1) if mode is FollowUpMode.SMART else most
+
+
+def may_ask_built_in(questions: Sequence[QuestionRow], language: str) -> bool:
+    """Whether the built-in question may follow from an answer to one of these questions.
+
+    language  "" if it may be any, so that the page of each respondent decides
+    """
+    texts = [each["text"] for each in questions if not each.get("follow_ups")]
+    possible = PHRASED if not language else {language}.intersection(PHRASED)
+    return any(leaves_room(text, each) for text in texts for each in possible)
+
+
+def most_asked(
+    questions: Sequence[QuestionRow],
+    language: str,
+    *,
+    mode: FollowUpMode,
+    cap: int,
+    max_total: int | None,
+) -> int:
+    """How many questions one person can be asked where no model writes; `cap` of follow-ups to one
+    question, `language` as above.
+    """
+    prepared = (most_prepared(mode, each.get("follow_ups", ())) for each in questions)
+    follow_ups = sum(min(cap, each) for each in prepared)
+    follow_ups += cap > 0 and may_ask_built_in(questions, language)
+    return most_with_follow_ups(len(questions), follow_ups, max_total)
+
+
+def load() -> None:
+    """Load the words of all languages, for which the first decision would take 0.1 s."""
+    lexicons()
+    decide(Thread(FollowUpMode.DEEP_DIVE, (Exchange("How was it?", "It was slow"),), ()))
+
+
+def _built_in(thread: Thread) -> Decision:
+    """Asked once, and only after an answer to a question that has no prepared follow-ups."""
+    question = thread.scripted.question
+    if thread.depth or thread.prepared or thread.built_in_asked:
+        return Decision(Reason.NOTHING_LEFT)
+    if thread.language not in PHRASED:
+        return Decision(Reason.NO_PHRASES)
+    signals = _signals(thread)
+    if not leaves_room(question, thread.language):
+        return Decision(Reason.NOTHING_LEFT)
+    if signals.bare_number:
+        return Decision(Reason.FACT)
+    if signals.silent and not signals.unknown:
+        return Decision(Reason.NON_ANSWER)
+    if not signals.short and not signals.unknown:
+        return Decision(Reason.RICH)
+    reason = Reason.NON_ANSWER if signals.unknown else Reason.SHORT
+    return Decision(reason, Technique.ELABORATE, lexicons()[thread.language].say_more)
+
+
+def _signals(thread: Thread) -> Signals:
+    question, answer, _ = thread.scripted
+    return signals_of(question, answer, thread.language)
+
+
+def _holds(condition: FollowUpCondition, signals: Signals) -> bool:
+    """Whether a prepared follow-up is asked after such an answer to the scripted question."""
+    match condition:
+        case FollowUpCondition.IF_NO_ANSWER:
+            return signals.unknown
+        case FollowUpCondition.IF_YES:
+            return signals.yes
+        case FollowUpCondition.IF_NO:
+            return signals.no
+        case FollowUpCondition.IF_SHORT:
+            return signals.short and not signals.silent
+        case FollowUpCondition.IF_SEVERAL:
+            return signals.several and not signals.silent
+        case _:
+            return not signals.silent

@@ -1,70 +1,47 @@
-"""The signs of an answer that rules choose a follow-up question by."""
+"""What an answer is: empty, junk, a refusal, no answer, short, a list, yes or no.
+
+Words of all six languages are looked at, because people answer in another one than they are asked.
+"""
 
 import re
 from typing import NamedTuple
 
-from webapp.domain.follow_ups.languages import recognise
-from webapp.domain.follow_ups.lexicon import NO_WORDS, Lexicon
-from webapp.domain.follow_ups.question_kinds import asks_for_fact, asks_for_more, asks_yes_or_no
-from webapp.domain.follow_ups.text import Reading, read, tokens_and_marks
+from webapp.domain.follow_ups.lexicon import Lexicon, lexicons
+from webapp.domain.follow_ups.question_kinds import asks_for_more, asks_yes_or_no
+from webapp.domain.follow_ups.text import MARK, Reading, read, tokens, tokens_and_marks
 from webapp.domain.follow_ups.word_list import WordList, framed
-from webapp.domain.follow_ups.words import lexicons
 
 SHORT_WORDS = 5
-REFUSAL_WORDS = 12  # in longer answers the same words rarely refuse
-RICH_WORDS = 80
-RICH_WITH_BOTH_WORDS = 18  # a reason and an example
-VAGUE_WORDS = 40
-PLAIN_WORDS = 60  # in longer answers nobody looks for a missing reason or example
-EXAMPLE_FROM_WORDS = 6
-CONTRAST_FROM_WORDS = 8
-PARTS, PART_WORDS = 3, 3
+REFUSAL_WORDS = 14  # in longer answers the same words rarely refuse
+ITEM_WORDS = 4  # of a list within a sentence
+BEGINNING_WORDS = 8
+NUMBER_WORDS = 3  # "12 km"
 
-_LANGUAGE_CHARS = 1000
 _JUNK_FROM_WORDS = 4
 _JUNK_SHARE = 0.34  # of the words are different ones
 _JUNK_WORDS = 100  # the longer a text, the more of its words come again
 _JUNK_CHARS = 4
 _CONSONANTS = re.compile("[bcdfghjklmnpqrstvwxz]{5,}")
 _KEYBOARD_RUNS = ("asdf", "sdfg", "dfgh", "qwer", "hjkl", "zxcv", "yxcv")
+_IN_NUMBER = re.compile(r"(?<=\d)[.,:/](?=\d)")
+_AND_THE = re.compile(r"\bو(?=ال)")  # Arabic writes "and" onto the next word
+_BREAKS = re.compile(r"[;\n•]|(?:^|\s)\(?\d\)")
 
 
 class Signals(NamedTuple):
     """What was found in an answer that is not empty.
 
-    flat  a non-answer that says "none", not "I do not know"
-    word  a vague word of it that a question may quote
-    lacks_reason, lacks_example  False as well in a language whose words for them are not known
+    silent   it is no answer: "none", "I do not know"
+    unknown  a silent one that says "I do not know"
     """
 
-    word_count: int
-    non_answer: bool
-    flat: bool
-    yes_no: bool
-    fact: bool
-    hedge: bool
-    vague: bool
-    word: str
-    lacks_reason: bool
-    lacks_example: bool
-    multiple: bool
-    contrast: bool
-    rich: bool
-
-    @property
-    def short(self) -> bool:
-        """A few words, which may still be all there is to say."""
-        return self.word_count <= SHORT_WORDS
-
-    @property
-    def no_reason(self) -> bool:
-        """A reason is missing from a plain answer."""
-        return self.lacks_reason and self.word_count <= PLAIN_WORDS
-
-    @property
-    def no_example(self) -> bool:
-        """An example is missing from a plain answer."""
-        return self.lacks_example and EXAMPLE_FROM_WORDS <= self.word_count <= PLAIN_WORDS
+    silent: bool
+    unknown: bool
+    short: bool
+    bare_number: bool
+    several: bool
+    yes: bool
+    no: bool
 
 
 def is_empty(answer: str) -> bool:
@@ -85,7 +62,7 @@ def is_junk(answer: Reading) -> bool:
 
 
 def refuses(question: str, answer: Reading) -> bool:
-    """Whether a short answer asks to stop, in any of the six languages."""
+    """Whether a short answer asks to stop, or has nothing to add where that was the question."""
     if _is_long(answer):
         return False
     known = lexicons().values()
@@ -95,46 +72,32 @@ def refuses(question: str, answer: Reading) -> bool:
         for form in (answer.tokens, _without_fillers(answer.tokens, lexicon))
     )
     return stops or (
-        _is_one_of(answer, "no") and any(asks_for_more(question, one) for one in known)
+        is_silent(answer) and any(asks_for_more(question, lexicon) for lexicon in known)
     )
 
 
-def is_thin(answer: Reading) -> bool:
-    """A few words, or a non-answer."""
-    return len(answer.units) <= SHORT_WORDS or _is_one_of(answer, "non_answers")
+def is_silent(answer: Reading) -> bool:
+    """Whether it says that there is no answer: "none", "I do not know"."""
+    return _is_one_of(answer, "non_answers", "flat")
 
 
 def signals_of(question: str, text: str, language: str) -> Signals:
-    """The signs of an answer to a question in one of the six languages."""
+    """What an answer is; `language` of the question, "" if it is not known."""
     answer = read(text)
-    found, count = answer.tokens, len(answer.units)
-    asking, lexicon = lexicons()[language], _lexicon_of(text, count, language)
-    yes_no = _is_one_of(answer, "yes", "no") and asks_yes_or_no(question, asking)
-    non_answer = not yes_no and _is_one_of(answer, "non_answers")
-    hedge = lexicon.hedges.is_in(found)
-    reason = lexicon.reasons.is_in(found)
-    example = any(map(str.isdigit, answer.folded)) or lexicon.examples.is_in(found)
+    silent = is_silent(answer)
+    unknown = silent and not _is_one_of(answer, "flat")
+    yes, no = _begins_with_yes_or_no(answer) if not unknown else (False, False)
+    is_choice = (yes or no) and asks_yes_or_no(question, language)
+    count = len(answer.units)
     return Signals(
-        word_count=count,
-        non_answer=non_answer,
-        flat=non_answer and _is_one_of(answer, "flat"),
-        yes_no=yes_no,
-        fact=not non_answer and not hedge and asks_for_fact(question, asking),
-        hedge=hedge,
-        vague=not example and count <= VAGUE_WORDS and _is_vague(found, lexicon),
-        word=_quotable(found, lexicon) if lexicon is asking else "",
-        lacks_reason=not reason and bool(lexicon.reasons),
-        lacks_example=not example and bool(lexicon.examples),
-        multiple=_parts(answer.folded, lexicon) >= PARTS,
-        contrast=count >= CONTRAST_FROM_WORDS and lexicon.contrasts.is_in(found),
-        rich=count >= RICH_WORDS or (reason and example and count >= RICH_WITH_BOTH_WORDS),
+        silent=silent and not is_choice,
+        unknown=unknown,
+        short=count <= SHORT_WORDS,
+        bare_number=count <= NUMBER_WORDS and any(map(str.isdigit, answer.folded)),
+        several=_names_several(answer.folded),
+        yes=yes,
+        no=no,
     )
-
-
-def _lexicon_of(answer: str, count: int, language: str) -> Lexicon:
-    """The words of the answer's own language, which may be another one than the question's."""
-    found = recognise(answer[:_LANGUAGE_CHARS]) if count > SHORT_WORDS else ""
-    return lexicons().get(found or language, NO_WORDS)
 
 
 def _is_long(answer: Reading) -> bool:
@@ -174,35 +137,47 @@ def _without_fillers(found: list[str], lexicon: Lexicon) -> list[str]:
     return found[kept.index(True) : len(kept) - kept[::-1].index(True)]
 
 
-def _is_vague(found: list[str], lexicon: Lexicon) -> bool:
-    return lexicon.qualities.is_in(found) or lexicon.vague.is_in(found)
+def _begins_with_yes_or_no(answer: Reading) -> tuple[bool, bool]:
+    """Both and neither are (False, False)."""
+    beginning = tokens_and_marks(answer.folded)[:BEGINNING_WORDS]
+    yes = no = False
+    for lexicon in lexicons().values():
+        for form in (beginning, _without_first_fillers(beginning, lexicon)):
+            said = framed(form)
+            yes = yes or lexicon.yes.is_in(said)
+            no = no or lexicon.no.is_in(said)
+    return yes and not no, no and not yes
 
 
-def _quotable(found: list[str], lexicon: Lexicon) -> str:
-    """The first word that says how something is, unless it says how something is not."""
-    qualities = lexicon.qualities.find(found)
-    said = (
-        at
-        for at in qualities
-        if not lexicon.negations.is_in(found[max(0, at.start - 2) : at.start])
-    )
-    first = next(said, None)
-    return first.phrase if first else ""
+def _without_first_fillers(found: list[str], lexicon: Lexicon) -> list[str]:
+    while found and (found[0] == MARK or any(lexicon.fillers.ends(found[:1], 0))):
+        found = found[1:]
+    return found
 
 
-def _parts(folded: str, lexicon: Lexicon) -> int:
-    """How many parts of at least three words stand between semicolons, line ends, and the like."""
-    stream = tokens_and_marks(folded)
-    breaks = {at for item in lexicon.markers.find(stream) for at in range(item.start, item.end)}
-    breaks |= {
-        item.start
-        for item in lexicon.joiners.find(stream)
-        if stream[item.start - 1 : item.start] == [","]
-    }
-    sizes = [0]
-    for at, item in enumerate(stream):
-        if at in breaks or item in ";\n":
-            sizes.append(0)
+def _names_several(folded: str) -> bool:
+    """Whether two parts or more could be items of a list: few words, and no clause.
+
+    Parts between semicolons, bullets and line ends may be longer.
+    """
+    text = _AND_THE.sub("و ", _IN_NUMBER.sub("", folded))
+    if sum(_is_item(tokens(part)) for part in _BREAKS.split(text)) > 1:
+        return True
+    parts: list[list[str]] = [[]]
+    for token in tokens_and_marks(text):
+        if token == MARK or _stands_in("joiners", [token]):
+            parts.append([])
         else:
-            sizes[-1] += item != ","
-    return sum(size >= PART_WORDS for size in sizes)
+            parts[-1].append(token)
+    return sum(len(part) <= ITEM_WORDS and _is_item(part) for part in parts) > 1
+
+
+def _is_item(part: list[str]) -> bool:
+    said = framed(part)
+    is_other = any(_stands_in(name, said) for name in ("yes", "no", "clauses"))
+    fillers = (_is_made_of(part, each.fillers, each.fillers) for each in lexicons().values())
+    return bool(part) and not is_other and not any(fillers)
+
+
+def _stands_in(name: str, found: list[str]) -> bool:
+    return any(getattr(lexicon, name).is_in(found) for lexicon in lexicons().values())

@@ -2,10 +2,9 @@
 
 from collections.abc import Iterator
 
-from webapp.domain.follow_ups.lexicon import Lexicon
+from webapp.domain.follow_ups.lexicon import Lexicon, lexicons
 from webapp.domain.follow_ups.text import fold, tokens
-from webapp.domain.follow_ups.word_list import WordList, framed
-from webapp.domain.follow_ups.words import lexicons
+from webapp.domain.follow_ups.word_list import framed
 
 
 def is_tender(text: str) -> bool:
@@ -20,14 +19,10 @@ def is_tender(text: str) -> bool:
     grave = [span for lexicon in known for span in _grave(lexicon, found)]
     if not grave:
         return False
-    figurative = {at for lexicon in known for span in _spans(lexicon.idioms, found) for at in span}
+    figurative = {at for lexicon in known for span in lexicon.idioms.find(found) for at in span}
     return any(figurative.isdisjoint(span) for span in grave)
 
 
 def _grave(lexicon: Lexicon, text: list[str]) -> Iterator[range]:
     yield from (range(at, at + 1) for at in lexicon.tender_parts.find(text))
-    yield from _spans(lexicon.tender, text)
-
-
-def _spans(phrases: WordList, text: list[str]) -> Iterator[range]:
-    return (range(found.start, found.end) for found in phrases.find(text))
+    yield from lexicon.tender.find(text)

@@ -18,9 +18,11 @@ _SAME = str.maketrans(
     }
 )
 _WORD = re.compile(r"[\w'-]+")
-_WORD_OR_MARK = re.compile(r"[\w'-]+|[,;\n]")
+_MARKS = ".,;:!?؟\n()–—/"
+_WORD_OR_MARK = re.compile(rf"[\w'-]+|[{_MARKS}]")
 # Thai, Lao, Burmese, Khmer, kana and Han: their words are not spaced
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
+MARK = "."
 _INVISIBLE = frozenset(("Mn", "Mc", "Me", "Cf"))
 _CHARS_PER_WORD = 1.7
 _GROWS = 3  # times at most, by decomposition: Hangul; some signs become eighteen letters
@@ -72,9 +74,11 @@ def tokens(folded: str) -> list[str]:
 
 
 def tokens_and_marks(folded: str) -> list[str]:
-    """The same with commas, semicolons and ends of lines between them."""
-    found = (item.strip("'-_ ") for item in _WORD_OR_MARK.findall(folded))
-    return [token for item in found if item for token in _split(item)]
+    """The same with MARK for any punctuation and for the end of a line."""
+    found = (item.strip("'-_") for item in _WORD_OR_MARK.findall(folded))
+    return [
+        token for item in found if item for token in ([MARK] if item in _MARKS else _split(item))
+    ]
 
 
 def units(folded: str) -> list[str]:

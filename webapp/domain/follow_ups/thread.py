@@ -4,11 +4,13 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from webapp.domain.content.model import PreparedFollowUp
-from webapp.domain.shared.vocabulary import FollowUpMode
+from webapp.domain.shared.vocabulary import FollowUpCondition, FollowUpMode
 
 
 class Technique(StrEnum):
-    """How a follow-up question goes on from an answer."""
+    """How a follow-up question goes on from an answer, as a model chooses it. Earlier versions
+    asked all of them by rules.
+    """
 
     PREPARED = "prepared"  # before anybody answered
     REOPEN = "reopen"  # from another angle
@@ -24,7 +26,7 @@ class Technique(StrEnum):
 
 
 class Reason(StrEnum):
-    """Why something is asked, or nothing is."""
+    """Why something is asked, or nothing is. Some are only of rows that earlier versions stored."""
 
     NON_ANSWER = "nonanswer"
     FACT = "fact"
@@ -42,9 +44,9 @@ class Reason(StrEnum):
     REFUSED = "stop"  # the answer says to stop
     JUNK = "junk"
     TENDER = "tender"
-    THIN_TWICE = "thin_twice"
-    NO_PHRASES = "no_phrases"  # in the language of the questions
-    NOTHING_LEFT = "nothing_left"  # every technique that fits was used
+    THIN_TWICE = "thin_twice"  # no answer to a follow-up
+    NO_PHRASES = "no_phrases"  # the built-in question is not written in the language of the form
+    NOTHING_LEFT = "nothing_left"  # no prepared follow-up fits, and the built-in one does not
     CHOSEN_BY_MODEL = "model"
     STOPPED_BY_MODEL = "model_stop"
 
@@ -64,12 +66,12 @@ class Thread(NamedTuple):
     questions  all questions this respondent was asked or will be, follow-ups without answer too
     depth      how many follow-ups to it were asked, those without an answer too
     used       their techniques
-    language   tag of the form's language, "" to recognise it by its questions
-    seed       the same for the same session and question: chooses among phrasings
+    language   tag of the language to ask in, "" if it is not known or none of the six
     written    those of `questions` that a model wrote
     hints      the explanations below the questions of the form
     corrected  whether an answer is another one than when a follow-up to it was asked
-    prepared   the follow-ups to the scripted question that were not asked yet, in their order
+    prepared   the follow-ups to the scripted question that may still be asked, in their order
+    built_in_asked  whether this respondent was asked the built-in question
     """
 
     mode: FollowUpMode
@@ -78,11 +80,11 @@ class Thread(NamedTuple):
     depth: int = 0
     used: frozenset[Technique] = frozenset()
     language: str = ""
-    seed: str = ""
     written: tuple[str, ...] = ()
     hints: tuple[str, ...] = ()
     corrected: bool = False
     prepared: tuple[PreparedFollowUp, ...] = ()
+    built_in_asked: bool = False
 
     @property
     def scripted(self) -> Exchange:
@@ -98,12 +100,13 @@ class Thread(NamedTuple):
 class Decision(NamedTuple):
     """A follow-up question and how it was chosen; `question` is "" where nothing is asked.
 
-    writer  a `FollowUpAuthor` of a prepared one, else ""
+    reason  of a prepared one its condition
+    writer  a `FollowUpAuthor`, the model and its host, or "" for the built-in question
     model_outcome  a `ModelOutcome`, or the check that refused what a model wrote; "" if none was
             asked
     """
 
-    reason: Reason
+    reason: Reason | FollowUpCondition
     technique: Technique | None = None
     question: str = ""
     writer: str = ""

@@ -1,46 +1,43 @@
 """Lists of words and phrases, and what of a text stands in them."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from itertools import product
-from typing import NamedTuple
 
-from webapp.domain.follow_ups.text import fold, tokens
+from webapp.domain.follow_ups.text import MARK, fold, tokens
 
-START, END, ANY = "^", "$", "…"
+START, END, ANY, GAP = "^", "$", "…", "~"
+GAP_WORDS = 3
 
-
-class Found(NamedTuple):
-    """A phrase of a list in a text: its first token, the one after it, and its spelling."""
-
-    start: int
-    end: int
-    phrase: str
+Slot = frozenset[str]
+_ANY, _GAP = Slot({ANY}), Slot({GAP})
 
 
 class WordList:
     """Phrases of one kind, found in time that grows with the text alone.
 
-    Written with commas or line ends between them: `a/b c` is two phrases, `…` any word, `^` and
-    `$` the beginning and the end of the text. A text of `framed` tokens has both.
+    Written with commas or line ends between them: `a/b c` is two phrases, `do_not/never` has one of
+    two words, `…` is any word, `~` are up to three words, `^` and `$` the beginning and the end of
+    the text, `.` any punctuation. A text of `framed` tokens has the former, one of
+    `tokens_and_marks` the latter. Raises ValueError for a phrase that begins with
+    `…` or `~`.
     """
 
-    __slots__ = ("_root", "phrases")
+    __slots__ = ("_known",)
 
-    def __init__(self, *lists: str) -> None:
-        written = ",".join(lists).replace("\n", ",").split(",")
-        self.phrases = tuple(phrase for item in written for phrase in _alternatives(item))
-        self._root = _Node({}, "")
-        for phrase in self.phrases:
-            self._root.add(_pattern(phrase), phrase)
+    def __init__(self, written: str) -> None:
+        self._known: defaultdict[str, list[tuple[Slot, ...]]] = defaultdict(list)
+        for phrase in phrases_of(written):
+            for first, *others in _patterns(phrase):
+                if first & {ANY, GAP}:
+                    raise ValueError(f"begins with any word: {phrase}")
+                for token in first:
+                    self._known[token].append(tuple(others))
 
-    def find(self, text: Sequence[str]) -> Iterator[Found]:
-        """Each phrase in the tokens, in the order of their beginnings."""
-        known = self._root.then
-        for start, token in enumerate(text):
-            if token in known:
-                for end, phrase in self._root.read(text, start):
-                    yield Found(start, end, phrase)
+    def find(self, text: Sequence[str]) -> Iterator[range]:
+        """Where its phrases are in the tokens, in the order of their beginnings."""
+        return (range(at, end) for at in range(len(text)) for end in self.ends(text, at))
 
     def is_in(self, text: Sequence[str]) -> bool:
         """Whether any of its phrases is in the tokens."""
@@ -48,10 +45,11 @@ class WordList:
 
     def ends(self, text: Sequence[str], start: int) -> Iterator[int]:
         """The token after each of its phrases that begins at this one."""
-        return (end for end, _ in self._root.read(text, start))
+        for others in self._known.get(text[start], ()):
+            yield from _ends(others, text, start + 1)
 
     def __bool__(self) -> bool:
-        return bool(self.phrases)
+        return bool(self._known)
 
 
 class WordParts:
@@ -80,27 +78,10 @@ class WordParts:
                 yield at
 
 
-class _Node(NamedTuple):
-    """Where the phrases that begin alike part; `phrase` is "" where none ends."""
-
-    then: dict[str, "_Node"]
-    phrase: str
-
-    def add(self, pattern: list[str], phrase: str) -> None:
-        *before, last = pattern
-        node = self
-        for token in before:
-            node = node.then.setdefault(token, _Node({}, ""))
-        node.then[last] = _Node(node.then[last].then if last in node.then else {}, phrase)
-
-    def read(self, text: Sequence[str], at: int) -> Iterator[tuple[int, str]]:
-        """The phrases from here on, with the token after each."""
-        if self.phrase:
-            yield at, self.phrase
-        if at < len(text):
-            for token in (text[at], ANY):
-                if token in self.then:
-                    yield from self.then[token].read(text, at + 1)
+def phrases_of(written: str) -> list[str]:
+    """The phrases of a list as they are written, each with single blanks."""
+    found = (" ".join(phrase.split()) for phrase in written.replace("\n", ",").split(","))
+    return [phrase for phrase in found if phrase]
 
 
 def framed(text: list[str]) -> list[str]:
@@ -108,19 +89,37 @@ def framed(text: list[str]) -> list[str]:
     return [START, *text, END]
 
 
+def _ends(slots: Sequence[Slot], text: Sequence[str], at: int) -> Iterator[int]:
+    for number, slot in enumerate(slots):
+        if slot is _GAP:
+            for end in range(at, min(at + GAP_WORDS, len(text)) + 1):
+                yield from _ends(slots[number + 1 :], text, end)
+            return
+        if at >= len(text) or (slot is not _ANY and text[at] not in slot):
+            return
+        at += 1
+    yield at
+
+
+def _patterns(phrase: str) -> Iterator[list[Slot]]:
+    """What stands at each place; words that are several tokens make patterns of their own."""
+    for choice in product(*map(_choices, phrase.split())):
+        yield [slot for slots in choice for slot in slots]
+
+
+@cache  # sets of words are in many phrases, and folding them is most of what reading a list costs
+def _choices(written: str) -> list[tuple[Slot, ...]]:
+    if written in {ANY, GAP}:
+        return [(_ANY if written == ANY else _GAP,)]
+    found = [_tokens_of(part) for part in written.split("/")]
+    single = Slot(part[0] for part in found if len(part) == 1)
+    several = [tuple(Slot({token}) for token in part) for part in found if len(part) > 1]
+    return [(single,), *several] if single else several
+
+
+def _tokens_of(part: str) -> list[str]:
+    return [part] if part in {START, END, MARK} else tokens(fold(part.replace("_", " ")))
+
+
 def _folded(parts: Iterable[str]) -> tuple[str, ...]:
     return tuple(fold(part.strip("-")) for part in parts)
-
-
-def _alternatives(spelled: str) -> Iterator[str]:
-    chosen = [token.split("/") for token in spelled.split()]
-    return (" ".join(choice) for choice in product(*chosen) if choice)
-
-
-def _pattern(phrase: str) -> list[str]:
-    return [token for part in phrase.split() for token in _tokens_of(part)]
-
-
-@cache  # a word is in many phrases, and folding it is most of what reading a list costs
-def _tokens_of(part: str) -> list[str]:
-    return [part] if part in {START, END, ANY} else tokens(fold(part))

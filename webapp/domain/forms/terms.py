@@ -14,8 +14,9 @@ from sqlalchemy import or_, update
 
 from webapp.database import execute, write_transaction
 from webapp.domain.audit.trail import SYSTEM, Actor, AuditKind, add_event
-from webapp.domain.content.model import AnyContent, asks_follow_ups, most_questions
-from webapp.domain.follow_ups.languages import most_asked
+from webapp.domain.content.model import AnyContent, asks_follow_ups, form_settings, most_questions
+from webapp.domain.follow_ups.rules import most_asked
+from webapp.domain.forms.form_language import language_of_content
 from webapp.domain.forms.models import Form, FormRow, get_form, owned_form
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import StateConflict
@@ -53,9 +54,17 @@ class WriterTerms(NamedTuple):
         return self if asks_follow_ups(content) else BY_RULES
 
     def most_questions(self, content: AnyContent) -> int:
-        """The worst case for one respondent; the rules ask nothing where they have no phrases."""
-        most = most_questions(content)
-        return most_asked(most, content.questions, writer=self.follow_up_writer)
+        """How many questions one respondent can be asked."""
+        if self.follow_up_writer or not asks_follow_ups(content):
+            return most_questions(content)
+        settings = form_settings(content)
+        return most_asked(
+            content.questions,
+            language_of_content(content),
+            mode=settings.follow_up_mode,
+            cap=settings.max_followups_per_question,
+            max_total=settings.max_total_questions,
+        )
 
 
 TYPED = VoiceTerms()

@@ -35,7 +35,10 @@ from webapp.domain.shared.vocabulary import SessionStatus
 LEASE = timedelta(seconds=6)  # of a claim; a model has four seconds
 WORDS_LEASE = timedelta(seconds=8)  # of a claim for words that are being written down
 # nothing is asked then, whoever writes, and no model gets the words
-HARD_STOPS = {Reason.EMPTY, Reason.REFUSED, Reason.TENDER, Reason.THIN_TWICE}
+HARD_STOPS = {Reason.EMPTY, Reason.REFUSED, Reason.TENDER, Reason.JUNK, Reason.THIN_TWICE}
+
+
+_UNKNOWN = Decision(Reason.CHOSEN_BY_MODEL, writer="?")  # what a model is about to decide
 
 
 class Claim(NamedTuple):
@@ -91,7 +94,7 @@ def claim_decision(
     claim = _claim(about, now)
     if claim is None or count_call():
         return claim
-    settle_claim(claim, about.ruled, writer="", now=now)
+    settle_claim(claim, about.ruled, now=now)
     return None
 
 
@@ -128,29 +131,27 @@ def _insert_claim(
     connection: Connection, about: Situation, now: datetime, lease: timedelta
 ) -> str | None:
     made = {"id": new_id("q"), "lease": to_millis(now + lease), "moment": to_millis(now)}
-    if not (_lock(connection, about) and _free_depth(connection, about, now)):
+    if not (_lock(connection, about) and _free_depth(connection, about, now, _UNKNOWN)):
         return None
     claimed = all_rows(connection, statements.claim(), _keys(about) | made)
     return claimed[0].id if claimed else None
 
 
 @tried_again
-def settle_claim(made: Claim, decision: Decision, *, writer: str, now: datetime) -> None:
+def settle_claim(made: Claim, decision: Decision, *, now: datetime) -> None:
     """Ask the question of a decision, or nothing. Nothing is asked if the claim was lost or its
     lease has ended, the answer was changed, the response sent, or the form closed. Commits.
 
     Both caps are looked at once more: where clocks differ, or this transaction had to wait, the
     question that was kept free may have been asked elsewhere.
-
-    writer  the model and its host, "" for the rules; of a prepared question its own counts
     """
     with core_transaction() as connection:
         in_time = to_millis(now) < made.lease_until
         current = in_time and _lock(connection, made.about)
-        depth = _free_depth(connection, made.about, now) if current else 0
+        depth = _free_depth(connection, made.about, now, decision) if current else 0
         held: dict[str, object] = {"row": made.id, "lease": made.lease_until}
         if decision.question and depth:
-            asked = held | _words(decision, writer) | {"depth": depth}
+            asked = held | _words(decision) | {"depth": depth}
             run(connection, statements.SETTLE_ASKED, asked)
         else:
             outcome = {"model_outcome": decision.model_outcome or None}
@@ -190,9 +191,9 @@ def _is_current(about: Situation, status: SessionStatus, answered: dict[str, str
     return is_open and answered.get(about.question_id) == about.answer_id
 
 
-def _free_depth(connection: Connection, about: Situation, now: datetime) -> int:
-    """The depth of one more question, 0 where a cap admits none; under the lock."""
-    given = _keys(about) | _caps(about) | {"moment": to_millis(now)}
+def _free_depth(connection: Connection, about: Situation, now: datetime, decision: Decision) -> int:
+    """The depth of this question, 0 where a cap admits none or it was asked; under the lock."""
+    given = _keys(about) | _caps(about) | _words(decision) | {"moment": to_millis(now)}
     return next((depth for (depth,) in all_rows(connection, statements.FREE_DEPTH, given)), 0)
 
 
@@ -220,11 +221,11 @@ def _caps(about: Situation) -> dict[str, int]:
     return {"most_of_parent": about.cap, "most": about.most}
 
 
-def _words(decision: Decision, writer: str = "") -> dict[str, object]:
+def _words(decision: Decision) -> dict[str, object]:
     return {
         "question_text": decision.question,
         "technique": decision.technique,
         "reason": decision.reason,
-        "writer": decision.writer or writer,
+        "writer": decision.writer,
         "model_outcome": decision.model_outcome or None,
     }

@@ -10,7 +10,9 @@ from webapp.database import read_rows, to_millis
 from webapp.domain.content.model import follow_ups_cap, most_with_follow_ups
 from webapp.domain.follow_ups import rules
 from webapp.domain.follow_ups.asked import AskedFollowUp, read_follow_ups
+from webapp.domain.follow_ups.languages import language_to_ask_in
 from webapp.domain.follow_ups.thread import Decision, Thread
+from webapp.domain.forms.form_language import language_of_shared
 from webapp.domain.respondents.follow_up_statements import CLAIMED, WORDS
 from webapp.domain.respondents.session_state import (
     SessionState,
@@ -28,7 +30,7 @@ class Situation:
     parent_id  of the scripted question
     seen       the state of the session, its `last_active_at` in milliseconds
     cap, most  how many follow-ups there may be: to one question, to all
-    writer     the model that the creator was told of, "" for the rules
+    writer     the model that the creator was told of, "" for none
     dropped    id of a follow-up to the same words that was dropped, "" for none
     """
 
@@ -77,20 +79,26 @@ class _Known(NamedTuple):
     decided: bool
 
 
-def read_situation(share_token: str, session_key: str, place: Place) -> Situation | None:
+def read_situation(
+    share_token: str, session_key: str, place: Place, *, page_language: str = ""
+) -> Situation | None:
     """None if nothing is to be decided: there is no current answer, something was decided about it,
     its question of the form or a follow-up to that was skipped, a cap is reached, the form takes no
     answers.
 
     raises  NotFound, StateConflict as `read_session_state`
     """
-    return situation_of(read_session_state(share_token, session_key), place)
+    state = read_session_state(share_token, session_key)
+    return situation_of(state, place, page_language=page_language)
 
 
-def situation_of(state: SessionState, place: Place, words: str | None = None) -> Situation | None:
+def situation_of(
+    state: SessionState, place: Place, words: str | None = None, *, page_language: str = ""
+) -> Situation | None:
     """As `read_situation`, of a session that is known.
 
-    words  of the answer if it was stored just now, so that nothing is decided about it
+    words          of the answer if it was stored just now, so that nothing is decided about it
+    page_language  to ask in if the form may be in any
     """
     asked = _read_asked(state, place) if state.form_status == FormStatus.PUBLISHED else None
     answer_id = state.answered.get(asked.question_id) if asked else None
@@ -108,7 +116,7 @@ def situation_of(state: SessionState, place: Place, words: str | None = None) ->
     mode = FollowUpMode(state.follow_up_mode)
     cap = follow_ups_cap(mode, state.follow_ups_given)
     scripted = len(state.questions)
-    most = most_with_follow_ups(scripted, cap, state.max_total_questions) - scripted
+    most = most_with_follow_ups(scripted, scripted * cap, state.max_total_questions) - scripted
     if not dropped and not (len(asked.of_parent) < cap and len(asked.all) < most):
         return None
     return Situation(
@@ -122,7 +130,7 @@ def situation_of(state: SessionState, place: Place, words: str | None = None) ->
         cap=cap,
         most=most,
         writer=state.follow_up_writer,
-        thread=_thread(state, asked, place, known),
+        thread=_thread(state, asked, place, known, page_language),
         dropped=dropped,
     )
 
@@ -168,7 +176,11 @@ def _same_words(
 
 
 def _thread(
-    state: SessionState, asked: _Asked, place: Place, known: Mapping[str, _Known]
+    state: SessionState,
+    asked: _Asked,
+    place: Place,
+    known: Mapping[str, _Known],
+    page_language: str,
 ) -> Thread:
     """The thread up to this answer."""
     texts = {
@@ -176,5 +188,12 @@ def _thread(
         for question, answer in state.answered.items()
         if answer in known
     }
-    mode, seed = FollowUpMode(state.follow_up_mode), state.session_id
-    return thread_of(mode, state.questions, asked.all, place, texts, seed=seed)
+    of_form = language_of_shared(state.share_token, state.questions)
+    return thread_of(
+        FollowUpMode(state.follow_up_mode),
+        state.questions,
+        asked.all,
+        place,
+        texts,
+        language=language_to_ask_in(of_form, page_language),
+    )

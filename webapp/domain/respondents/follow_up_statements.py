@@ -77,22 +77,33 @@ _MAY_ASK = and_(
 )
 _COUNTED = or_(_F.c.state == FollowUpState.ASKED, _MAY_ASK)
 _OF_PARENT = _F.c.parent_question_id == bindparam("parent_question_id")
+# as one that was asked: the built-in question, or words that were prepared for the same question
+_REPEATED = and_(
+    _F.c.state == FollowUpState.ASKED,
+    or_(
+        and_(_F.c.writer == "", bindparam("writer") == ""),
+        and_(_OF_PARENT, _F.c.question_text == bindparam("question_text")),
+    ),
+)
 # of a session: the questions that count against both caps, those of one scripted question, and the
 # depth that the next of these has
 _COUNTS = (
     select(
         func.count().filter(_OF_PARENT).label("of_parent"),
         func.count().label("total"),
+        func.count().filter(_REPEATED).label("repeated"),
         (func.coalesce(func.max(_F.c.depth).filter(_OF_PARENT), 0) + 1).label("next_depth"),
     )
     .where(_F.c.session_id == bindparam("session_id"), _COUNTED)
     .subquery("counted")
 )
-_WITHIN_CAPS = (
+# both caps admit one more, and two tabs do not ask the same twice
+_MAY_FOLLOW = (
+    _COUNTS.c.repeated == 0,
     _COUNTS.c.of_parent < bindparam("most_of_parent", type_=Integer),
     _COUNTS.c.total < bindparam("most", type_=Integer),
 )
-FREE_DEPTH = select(_COUNTS.c.next_depth).where(*_WITHIN_CAPS)
+FREE_DEPTH = select(_COUNTS.c.next_depth).where(*_MAY_FOLLOW)
 _SESSION = cast(Table, ResponseSession.__table__)
 _OF_SESSION = _SESSION.c.id == bindparam("session_id")
 _LAST_ACTIVE = type_coerce(_SESSION.c.last_active_at, BigInteger)
@@ -154,12 +165,12 @@ def _row(state: FollowUpState, **values: object) -> dict[str, object]:
 @built_once
 def ask() -> Insert:
     """INSERT of a question within both caps, which returns its depth. No row if the answer is
-    decided about, or the session is not as `seen`.
+    decided about, the same was asked already, or the session is not as `seen`.
 
     One statement, so that nobody waits for a lock between two. On PostgreSQL it makes a new state
     of the session: of two that count the same questions, the second finds another than it saw.
     """
-    free = (*_AS_SEEN, ~exists().where(_OF_ANSWER), *_WITHIN_CAPS)
+    free = (*_AS_SEEN, ~exists().where(_OF_ANSWER), *_MAY_FOLLOW)
     read = select(_COUNTS.c.next_depth).select_from(_SESSION, _COUNTS).where(*free)
     written = update(_SESSION).where(*free).values(_NEW_STATE).returning(_COUNTS.c.next_depth)
     opened = (read if on_sqlite() else written).cte("opened")  # SQLite has one writer at a time

@@ -11,6 +11,8 @@ from webapp.database import from_millis, read_rows
 from webapp.domain.accounts.models import Account
 from webapp.domain.content.model import QuestionRow, follow_ups_cap, most_with_follow_ups
 from webapp.domain.follow_ups.asked import AskedFollowUp, read_follow_ups
+from webapp.domain.follow_ups.rules import most_asked
+from webapp.domain.forms.form_language import language_of_shared
 from webapp.domain.forms.models import Form, is_full, shared_form
 from webapp.domain.responses.models import Answer, ResponseSession
 from webapp.domain.responses.recordings import Recording
@@ -45,7 +47,8 @@ class RespondentForm:
     transcriber: str  # the host that writes recordings down, "" for none
     follow_up_mode: FollowUpMode
     follow_up_writer: str  # the model and its host that its creator was told of, "" for the rules
-    most_questions: int  # that one respondent is asked
+    most_questions: int  # that one respondent is asked where a model writes
+    most_without_model: int
     is_full: bool  # no room for new sessions; what is left is for those that have begun
 
 
@@ -172,9 +175,14 @@ def get_public_form(share_token: str, *, form_bytes_max: int = FORM_BYTES_MAX) -
     if not found:
         raise no_public_form()
     *shown, answer_bytes, given, max_total = found[0]
-    cap = follow_ups_cap(found[0].follow_up_mode, given)
-    most = most_with_follow_ups(len(found[0].questions), cap, max_total)
-    values = [*shown, most, is_full(answer_bytes, form_bytes_max)]
+    questions, mode = found[0].questions, found[0].follow_up_mode
+    cap = follow_ups_cap(mode, given)
+    scripted = len(questions)
+    most = ruled = most_with_follow_ups(scripted, scripted * cap, max_total)
+    if most > scripted:
+        language = language_of_shared(share_token, questions)
+        ruled = most_asked(questions, language, mode=mode, cap=cap, max_total=max_total)
+    values = [*shown, most, ruled, is_full(answer_bytes, form_bytes_max)]
     return RespondentForm(*values)
 
 

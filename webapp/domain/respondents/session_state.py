@@ -34,6 +34,7 @@ class SessionState(NamedTuple):
     """
 
     form_id: str
+    share_token: str
     questions: list[QuestionRow]
     form_status: str
     follow_up_mode: str
@@ -56,6 +57,7 @@ class _FormState(NamedTuple):
     """What is known of a session that is not stored."""
 
     id: str
+    share_token: str
     questions: list[QuestionRow]
     status: str
     follow_up_mode: str
@@ -68,6 +70,7 @@ class _FormState(NamedTuple):
 
 _FORM_COLUMNS = (
     Form.id.label("form_id"),
+    Form.share_token,
     Form.questions,
     type_coerce(Form.status, String).label("form_status"),
     type_coerce(Form.follow_up_mode, String).label("follow_up_mode"),

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from webapp.domain.content.model import PreparedFollowUp, QuestionRow
 from webapp.domain.follow_ups.asked import AskedFollowUp
-from webapp.domain.follow_ups.languages import language_of_form
+from webapp.domain.follow_ups.rules import most_prepared
 from webapp.domain.follow_ups.thread import Exchange, Technique, Thread
 from webapp.domain.respondents.steps import Place
 from webapp.domain.shared.vocabulary import FollowUpMode
@@ -17,12 +17,13 @@ def thread_of(
     place: Place,
     texts: Mapping[str, str],
     *,
-    seed: str,
+    language: str,
 ) -> Thread:
     """The thread up to the answer that the question at a place has.
 
     asked  all follow-ups to any question, dropped ones included
     texts  answers by question id, at least those of this thread
+    language  tag of the language to ask in, "" for none
     """
     parent = questions[place.number - 1]
     of_parent = [each for each in asked if each.parent_question_id == parent["id"]]
@@ -39,17 +40,24 @@ def thread_of(
             *(question["text"] for question in questions),
             *(each.question_text for each in asked),
         ),
-        written=tuple(each.question_text for each in asked if each.writer),
+        written=tuple(each.question_text for each in asked if each.by_model),
         hints=tuple(question.get("context", "") for question in questions),
         corrected=any(each.dropped for each in of_parent),
-        prepared=_not_asked(parent, of_parent),
+        prepared=_left(mode, parent, of_parent),
+        built_in_asked=any(not each.writer for each in asked),
         depth=len(of_parent),
         used=frozenset(Technique(each.technique) for each in of_parent),
-        language=language_of_form(*(question["text"] for question in questions)),
-        seed=f"{seed}:{parent['id']}",
+        language=language,
     )
 
 
-def _not_asked(parent: QuestionRow, asked: Sequence[AskedFollowUp]) -> tuple[PreparedFollowUp, ...]:
+def _left(
+    mode: FollowUpMode, parent: QuestionRow, asked: Sequence[AskedFollowUp]
+) -> tuple[PreparedFollowUp, ...]:
+    """Those not asked; none once as many were asked as may follow one answer, so that a corrected
+    answer brings no more than was announced.
+    """
+    prepared = parent.get("follow_ups", ())
     texts = {each.question_text for each in asked}
-    return tuple(each for each in parent.get("follow_ups", ()) if each["text"] not in texts)
+    left = tuple(each for each in prepared if each["text"] not in texts)
+    return left if len(prepared) - len(left) < most_prepared(mode, prepared) else ()

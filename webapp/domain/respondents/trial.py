@@ -12,7 +12,9 @@ from typing import NamedTuple
 
 from webapp.domain.content.model import AnyContent, QuestionRow, form_settings
 from webapp.domain.follow_ups.asked import AskedFollowUp
+from webapp.domain.follow_ups.languages import language_to_ask_in
 from webapp.domain.follow_ups.thread import Decision, Thread
+from webapp.domain.forms.form_language import language_of_content
 from webapp.domain.respondents.steps import Place, Step, follow_up_step, scripted_step, steps_of
 from webapp.domain.respondents.threads import thread_of
 from webapp.domain.shared.vocabulary import FollowUpMode
@@ -32,7 +34,7 @@ class Decided(NamedTuple):
 
     reason   a `Reason` or a `NoRoom`
     asked    whether a question
-    writer   the model and its host, "" for the rules
+    writer   as `AskedFollowUp`
     unheard  a model was to decide, and the rules did: it gave nothing of use
     """
 
@@ -46,7 +48,6 @@ class Decided(NamedTuple):
 class Trial:
     """How far the creator is.
 
-    seed     chooses among phrasings, as the session of a respondent does
     told     the model and host that the page named before the first answer, "" for the rules
     answers  by question id
     unsent   what was typed and not sent when a question was left, by question id
@@ -54,7 +55,6 @@ class Trial:
     decided  by what `answer_key` says
     """
 
-    seed: str
     told: str = ""
     answers: dict[str, str] = field(default_factory=dict)
     skipped: tuple[str, ...] = ()
@@ -129,7 +129,9 @@ def leave(trial: Trial, step: Step, typed: str) -> Trial:
     return replace(trial, unsent=unsent)
 
 
-def to_decide(trial: Trial, content: AnyContent, step: Step) -> Thread | NoRoom | None:
+def to_decide(
+    trial: Trial, content: AnyContent, step: Step, *, page_language: str
+) -> Thread | NoRoom | None:
     """What there is to decide about the answer that a question has; None if that was done."""
     known = trial.decided.get(answer_key(trial, step.question_id))
     if known and known.reason not in set(NoRoom):
@@ -141,7 +143,7 @@ def to_decide(trial: Trial, content: AnyContent, step: Step) -> Thread | NoRoom 
         trial.follow_ups,
         step.place,
         trial.answers,
-        seed=trial.seed,
+        language=language_to_ask_in(language_of_content(content), page_language),
     )
 
 

@@ -24,7 +24,7 @@ from webapp.domain.drafts import confirmations, publishing, revisions, views
 from webapp.domain.drafts import editing as draft_editing
 from webapp.domain.drafts.models import Draft
 from webapp.domain.drafts.unseen import unseen_changes
-from webapp.domain.follow_ups.languages import has_phrases
+from webapp.domain.forms.form_language import has_phrases
 from webapp.domain.shared import limits
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import InvalidInput, StateConflict
@@ -288,7 +288,7 @@ def _terms(draft: Draft) -> dict[str, Any]:
         "asks_follow_ups": asks_follow_ups(draft),
         "most_questions": offered.writer.most_questions(draft),
         "prepared": sum(len(question.get("follow_ups", ())) for question in draft.questions),
-        "has_phrases": has_phrases(draft.questions),
+        "has_phrases": has_phrases(draft),
     }
 
 

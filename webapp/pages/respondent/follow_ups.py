@@ -36,6 +36,7 @@ from webapp.pages.respondent.next_question import inked_by, next_question
 from webapp.pages.respondent.visit import posted_visit
 from webapp.setting_groups.follow_ups import RULES
 from webapp.web.extensions import csrf
+from webapp.web.languages import page_language
 from webapp.web.rate_limits.client_address import client_network
 from webapp.web.rate_limits.limiter import limiter
 from webapp.web.wakeups import NoSlot, client_gone, wakeups
@@ -88,7 +89,7 @@ def decide(share_token: str, number: int, follow_up: int) -> Response:
     if gone():  # it may ask again
         return nothing_new()
     with Turn() as turn:
-        about = read_situation(share_token, posted.session_key, place)
+        about = _situation(share_token, posted, place)
         if about and about.has_words:
             _decide(about, turn)
         elif about:
@@ -101,9 +102,9 @@ def after_answer(
 ) -> Response:
     """The page after an answer; `stored`: the session with it, None if it was stored before."""
     if stored:
-        about = situation_of(stored, place, posted.answer)
+        about = situation_of(stored, place, posted.answer, page_language=page_language().tag)
     else:
-        about = read_situation(share_token, posted.session_key, place)
+        about = _situation(share_token, posted, place)
     if about and _awaits_words(about, posted, is_new=stored is not None):
         hand_over_recordings([posted.recording])
         return rendering.deciding(posted_visit(share_token, posted), place, posted.recording)
@@ -116,9 +117,14 @@ def after_answer(
 
 
 def _pass_on(share_token: str, posted: FormData, place: Place) -> None:
-    about = read_situation(share_token, posted.session_key, place)
+    about = _situation(share_token, posted, place)
     if about:
         follow_up_decisions.pass_on(about, now=utc_now())
+
+
+def _situation(share_token: str, posted: FormData, place: Place) -> Situation | None:
+    language = page_language().tag
+    return read_situation(share_token, posted.session_key, place, page_language=language)
 
 
 def _following(share_token: str, posted: FormData, place: Place) -> Response:
@@ -218,9 +224,9 @@ def _decide_by_model(about: Situation, turn: Turn) -> bool:
     made = decision_of_model(
         about.thread, claim.brief, remaining=claim.remaining, seconds=turn.model_seconds
     )
-    writer = about.writer if made.decision else ""
-    decision = (made.decision or about.ruled)._replace(model_outcome=made.outcome)
-    follow_up_decisions.settle_claim(claim, decision, writer=writer, now=utc_now())
+    decided = made.decision and made.decision._replace(writer=made.decision.writer or about.writer)
+    decision = (decided or about.ruled)._replace(model_outcome=made.outcome)
+    follow_up_decisions.settle_claim(claim, decision, now=utc_now())
     return True
 
 

@@ -8,7 +8,6 @@ from http import HTTPStatus
 from flask import abort
 
 from webapp.config import settings
-from webapp.domain.follow_ups.languages import most_asked
 from webapp.domain.respondents.answer_repeats import version_of
 from webapp.domain.respondents.public_form import (
     NOTHING_YET,
@@ -149,8 +148,8 @@ class Visit:
 
     @property
     def most_questions(self) -> int:
-        """How many one respondent is asked; the rules ask none of theirs without phrases."""
-        return most_asked(self.form.most_questions, self.form.questions, writer=self.model_host)
+        """How many one respondent can be asked."""
+        return self.form.most_questions if self.model_host else self.form.most_without_model
 
     def recording(self, place: Place) -> RecordingShown | None:
         """What was recorded for a question; of what no answer has claimed, the newest."""

@@ -1,4 +1,4 @@
-"""Respondents of a form whose follow-up questions the rules decide."""
+"""Respondents of a form with follow-up questions that were prepared for short answers."""
 
 import re
 from typing import Any
@@ -17,7 +17,12 @@ from webapp.domain.follow_ups.models import FollowUp
 
 FIRST, SECOND = "What made you switch?", "What would you tell a friend?"
 SHORT = "It was slow"
-VAGUE = "It is sometimes annoying to use"
+OTHER = "It was too dear"
+PREPARED = [
+    ("What happened then?", "if_short"),
+    ("What was that like?", "if_short"),
+    ("Who else noticed it?", "if_short"),
+]
 LONG = (
     "We switched because last March the export failed twice and my manager had to redo the "
     "quarterly report by hand over a weekend"
@@ -32,7 +37,10 @@ def settings_of_form() -> dict[str, Any]:
 @pytest.fixture
 def form(app: Flask, account: Account, settings_of_form: dict[str, Any]) -> Any:
     with app.app_context():
-        return make_form(account.id, questions=[FIRST, SECOND], **settings_of_form)
+        prepared = dict.fromkeys(range(2), PREPARED)
+        return make_form(
+            account.id, questions=[FIRST, SECOND], prepared=prepared, **settings_of_form
+        )
 
 
 @pytest.fixture(params=["with cookies", "cookies refused"])

@@ -75,7 +75,8 @@ def told(settings: Settings) -> str:
 def form(app: Flask, account: Account, told: str) -> Any:
     asks = {"followUpMode": "smart", "context": CONTEXT}
     with app.app_context():
-        form = make_form(account.id, questions=[FIRST, SECOND], **asks)
+        prepared = dict.fromkeys(range(2), [("What came of it?", "always")])
+        form = make_form(account.id, questions=[FIRST, SECOND], prepared=prepared, **asks)
         db.session.execute(update(Form).values(follow_up_writer=told))
         db.session.commit()
     return form
@@ -167,7 +168,7 @@ def test_the_rules_ask_where_the_model_is_of_no_use(
     page = respondent.answer(1, ANSWER)
 
     (row,) = rows(app)
-    assert row.writer == ""
+    assert row.writer == "agent"
     assert heading(page) == row.question_text
     assert "written by a computer at" not in page.text
 
@@ -346,7 +347,7 @@ def test_nobody_is_asked_for_a_moment_while_the_breaker_is_open(
     page = scripted_post(respondent, "/q/1", answer=ANSWER)
 
     (row,) = rows(app)
-    assert (row.writer, row.question_text) == ("", heading(page))
+    assert (row.writer, row.question_text) == ("agent", heading(page))
 
 
 @pytest.mark.parametrize("away", ["no slot", "open breaker"])
@@ -361,7 +362,7 @@ def test_a_model_without_time_is_neither_counted_nor_waited_for(
         page = respondent.answer(1, ANSWER)
 
     (row,) = rows(app)
-    assert (row.writer, row.question_text) == ("", heading(page))
+    assert (row.writer, row.question_text) == ("agent", heading(page))
     assert model.asked == []
     with app.app_context():
         assert list(db.session.scalars(select(DayCount.model_calls))) == []
@@ -501,7 +502,7 @@ def test_a_second_word_of_the_context_is_told_at_no_other_question(
     page = respondent.answer(2, "It was slow, I would say")
 
     assert "sell" not in page.text
-    assert [row.writer for row in rows(app) if row.state is FollowUpState.ASKED] == [told, ""]
+    assert [row.writer for row in rows(app) if row.state is FollowUpState.ASKED] == [told, "agent"]
 
 
 def test_no_phrase_of_the_goal_is_told(

@@ -48,7 +48,7 @@ def test_decisions_are_made_one_after_the_other(
     lock, running, most = threading.Lock(), 0, 0
     read = follow_ups.read_situation
 
-    def slowly(*given: Any) -> Any:
+    def slowly(*given: Any, **named: Any) -> Any:
         nonlocal running, most
         with lock:
             running += 1
@@ -56,7 +56,7 @@ def test_decisions_are_made_one_after_the_other(
         time.sleep(0.05)
         with lock:
             running -= 1
-        return read(*given)
+        return read(*given, **named)
 
     monkeypatch.setattr(follow_ups, "read_situation", slowly)
     with ThreadPoolExecutor(4) as together:
@@ -180,7 +180,7 @@ def test_after_a_long_wait_the_rules_decide(
     with Turn():
         scripted_post(waiting, "/q/1/next")
 
-    assert [row.writer for row in rows(app)] == [""]
+    assert [row.writer for row in rows(app)] == ["agent"]
     assert model.asked == []
 
 

@@ -30,7 +30,8 @@ SOURCE = re.compile(r'<audio [^>]*src="([^"]+)"')
 def form(app: Flask) -> Any:
     asks = {"questions": [FIRST, SECOND], "followUpMode": "smart", "context": "They may leave."}
     with app.app_context():
-        return make_voice_form(**asks)
+        prepared = {0: [("What happened then?", "if_short")]}
+        return make_voice_form(prepared=prepared, **asks)
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ from webapp.domain.respondents.steps import Step
 from webapp.domain.respondents.trial import Decided, NoRoom, Trial
 from webapp.domain.responses.spending import spend_other_call
 from webapp.pages.model_decisions import decision_of_model
+from webapp.web.languages import page_language
 from webapp.web.rate_limits.limiter import limiter
 from webapp.web.wakeups import NoSlot, wakeups
 
@@ -24,7 +25,7 @@ CALLS_AT_ONCE = 2  # of one account: the others are for respondents
 
 def decide(trial: Trial, draft: Draft, step: Step) -> Trial:
     """With what follows from the answer that a question has; a model may take four seconds."""
-    due = trials.to_decide(trial, draft, step)
+    due = trials.to_decide(trial, draft, step, page_language=page_language().tag)
     if due is None:
         return trial
     if isinstance(due, NoRoom):

@@ -1,6 +1,5 @@
 """The pages on which a creator answers their draft as respondents will. They store nothing."""
 
-import secrets
 from http import HTTPStatus
 
 from flask import Blueprint, Response, abort, render_template, request, url_for
@@ -25,7 +24,6 @@ from webapp.pages.typed_text import typed_text
 from webapp.web.security_headers import allow_microphone
 
 FIRST = Place(1)
-SEED_BYTES = 8
 
 bp = Blueprint("trial", __name__, url_prefix="/drafts/<draft_id>/try")
 bp.before_request(require_creator)
@@ -84,7 +82,7 @@ def _elsewhere(draft: Draft) -> Response | None:
 
 def _new_trial(draft: Draft) -> Trial:
     told = _terms(draft).writer.follow_up_writer
-    return Trial(secrets.token_urlsafe(SEED_BYTES), told)
+    return Trial(told)
 
 
 def _terms(draft: Draft) -> FormTerms:
