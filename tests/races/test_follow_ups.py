@@ -48,7 +48,10 @@ three_times = pytest.mark.parametrize("attempt", range(3))
 
 def answered(app: Flask, *positions: int, **fields: Any) -> Any:
     """A form with short answers to these questions."""
-    given = {"followUpMode": "deep_dive", "prepared": dict.fromkeys(range(2), PREPARED)} | fields
+    given = {
+        "followUpMode": "deep_dive",
+        "prepared": {0: PREPARED, 1: [(f"Today: {text}", when) for text, when in PREPARED]},
+    } | fields
     with app.app_context():
         form = make_form(make_account().id, **given)
         for position in positions or (0,):

@@ -63,7 +63,7 @@ def test_a_cap_below_the_number_of_questions_says_that_all_are_asked(
     ("chosen", "told"),
     [
         ({"followUpMode": "none"}, "Each person gets 2 questions."),
-        ({"maxTotalQuestions": "5"}, "Each person gets at most 5 questions."),
+        ({"maxTotalQuestions": "5"}, "Each person gets at most 3 questions."),
         ({"maxTotalQuestions": "2"}, "Your limits leave no room for follow-up questions."),
     ],
 )

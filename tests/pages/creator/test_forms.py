@@ -142,7 +142,7 @@ def test_the_settings_tell_what_follow_ups_add(app: Flask, ann: Creator) -> None
     words = plain(ann.page(f"/forms/{form.id}/settings").text)
 
     assert "Smart: a short follow-up where an answer wants one." in words
-    assert "2, those above, and follow-up questions. Each person gets at most 6 questions." in words
+    assert "2, those above, and follow-up questions. Each person gets at most 3 questions." in words
 
 
 def test_a_get_closes_nothing(app: Flask, ann: Creator, form: Any) -> None:

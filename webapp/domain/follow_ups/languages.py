@@ -33,7 +33,7 @@ def language_of_tag(tag: str) -> str:
 
 
 def language_of_questions(questions: Sequence[QuestionRow]) -> str:
-    """As `recognise`, kept for the forms asked for last."""
+    """As `recognise`, kept for the forms asked for last; "" of a single word, such as "Team?"."""
     return _recognised(*(each["text"] for each in questions))
 
 
@@ -63,7 +63,8 @@ def language_to_ask_in(of_form: str, of_page: str) -> str:
 
 @lru_cache(maxsize=FORMS_KEPT)
 def _recognised(*texts: str) -> str:
-    return recognise("\n".join(text[:_QUESTION_CHARS] for text in texts))
+    said = "\n".join(text[:_QUESTION_CHARS] for text in texts)
+    return recognise(said) if len(said.split()) > 1 else ""
 
 
 def recognise(text: str) -> str:

@@ -9,7 +9,7 @@ import re
 import tomllib
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypedDict, cast
 
 from webapp.domain.follow_ups.languages import PHRASED
 from webapp.domain.follow_ups.word_list import WordList, WordParts
@@ -17,6 +17,14 @@ from webapp.domain.follow_ups.word_list import WordList, WordParts
 FOLDER = Path(__file__).parent / "words"
 _SET = re.compile(r"\{(\w+)\}")
 _ATTACHED = re.compile(r"\+([^\s/,]+)")
+
+
+class Words(TypedDict):
+    """A file of `words/`."""
+
+    say_more: str
+    sets: dict[str, str]
+    lists: dict[str, str]
 
 
 class Lexicon(NamedTuple):
@@ -69,12 +77,12 @@ def lexicons() -> dict[str, Lexicon]:
     return {tag: _lexicon(read_words(tag)) for tag in PHRASED}
 
 
-def read_words(tag: str) -> dict[str, Any]:
-    """The file of a language: `say_more`, `sets` and `lists`."""
-    return tomllib.loads((FOLDER / f"{tag}.toml").read_text("utf-8"))
+def read_words(tag: str) -> Words:
+    """The file of a language."""
+    return cast(Words, tomllib.loads((FOLDER / f"{tag}.toml").read_text("utf-8")))
 
 
-def _lexicon(words: dict[str, Any]) -> Lexicon:
+def _lexicon(words: Words) -> Lexicon:
     sets = {name: re.sub(r"[\s/]+", "/", text.strip()) for name, text in words["sets"].items()}
     lists = words["lists"]
     if unknown := lists.keys() - Lexicon._fields:

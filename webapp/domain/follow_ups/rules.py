@@ -5,7 +5,12 @@ response the built-in one, or nothing. Where in doubt, nothing.
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from webapp.domain.content.model import PreparedFollowUp, QuestionRow, most_with_follow_ups
+from webapp.domain.content.model import (
+    FormSettings,
+    PreparedFollowUp,
+    QuestionRow,
+    most_with_follow_ups,
+)
 from webapp.domain.follow_ups.languages import PHRASED
 from webapp.domain.follow_ups.lexicon import lexicons
 from webapp.domain.follow_ups.question_kinds import leaves_room
@@ -89,21 +94,13 @@ def may_ask_built_in(questions: Sequence[QuestionRow], language: str) -> bool:
     return any(leaves_room(text, each) for text in texts for each in possible)
 
 
-def most_asked(
-    questions: Sequence[QuestionRow],
-    language: str,
-    *,
-    mode: FollowUpMode,
-    cap: int,
-    max_total: int | None,
-) -> int:
-    """How many questions one person can be asked where no model writes; `cap` of follow-ups to one
-    question, `language` as above.
-    """
+def most_asked(questions: Sequence[QuestionRow], language: str, settings: FormSettings) -> int:
+    """How many questions one person can be asked where no model writes; `language` as above."""
+    mode, cap = settings.follow_up_mode, settings.max_followups_per_question
     prepared = (most_prepared(mode, each.get("follow_ups", ())) for each in questions)
     follow_ups = sum(min(cap, each) for each in prepared)
     follow_ups += cap > 0 and may_ask_built_in(questions, language)
-    return most_with_follow_ups(len(questions), follow_ups, max_total)
+    return most_with_follow_ups(len(questions), follow_ups, settings.max_total_questions)
 
 
 def load() -> None:

@@ -15,6 +15,7 @@ SHORT_WORDS = 5
 REFUSAL_WORDS = 14  # in longer answers the same words rarely refuse
 ITEM_WORDS = 4  # of a list within a sentence
 BEGINNING_WORDS = 8
+MIXED_TOKENS = 4  # "yes and no"
 NUMBER_WORDS = 3  # "12 km"
 
 _JUNK_FROM_WORDS = 4
@@ -143,9 +144,9 @@ def _begins_with_yes_or_no(answer: Reading) -> tuple[bool, bool]:
     yes = no = False
     for lexicon in lexicons().values():
         for form in (beginning, _without_first_fillers(beginning, lexicon)):
-            said = framed(form)
+            said, last = framed(form), framed(form[-1:] if len(form) <= MIXED_TOKENS else [])
             yes = yes or lexicon.yes.is_in(said)
-            no = no or lexicon.no.is_in(said)
+            no = no or lexicon.no.is_in(said) or lexicon.no.is_in(last)
     return yes and not no, no and not yes
 
 

@@ -57,14 +57,8 @@ class WriterTerms(NamedTuple):
         """How many questions one respondent can be asked."""
         if self.follow_up_writer or not asks_follow_ups(content):
             return most_questions(content)
-        settings = form_settings(content)
-        return most_asked(
-            content.questions,
-            language_of_content(content),
-            mode=settings.follow_up_mode,
-            cap=settings.max_followups_per_question,
-            max_total=settings.max_total_questions,
-        )
+        language = language_of_content(content)
+        return most_asked(content.questions, language, form_settings(content))
 
 
 TYPED = VoiceTerms()

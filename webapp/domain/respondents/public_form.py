@@ -3,13 +3,19 @@
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import PurePosixPath
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from sqlalchemy import Label, and_, bindparam, exists, select
 
 from webapp.database import from_millis, read_rows
 from webapp.domain.accounts.models import Account
-from webapp.domain.content.model import QuestionRow, follow_ups_cap, most_with_follow_ups
+from webapp.domain.content.model import (
+    ContentRow,
+    QuestionRow,
+    asks_follow_ups,
+    form_settings,
+    most_questions,
+)
 from webapp.domain.follow_ups.asked import AskedFollowUp, read_follow_ups
 from webapp.domain.follow_ups.rules import most_asked
 from webapp.domain.forms.form_language import language_of_shared
@@ -174,14 +180,12 @@ def get_public_form(share_token: str, *, form_bytes_max: int = FORM_BYTES_MAX) -
     found = read_rows(_FORM, share_token=share_token)
     if not found:
         raise no_public_form()
-    *shown, answer_bytes, given, max_total = found[0]
-    questions, mode = found[0].questions, found[0].follow_up_mode
-    cap = follow_ups_cap(mode, given)
-    scripted = len(questions)
-    most = ruled = most_with_follow_ups(scripted, scripted * cap, max_total)
-    if most > scripted:
-        language = language_of_shared(share_token, questions)
-        ruled = most_asked(questions, language, mode=mode, cap=cap, max_total=max_total)
+    *shown, answer_bytes, _, _ = found[0]
+    form = cast(ContentRow, found[0])  # it has what caps and language come from
+    most = ruled = most_questions(form)
+    if asks_follow_ups(form):
+        language = language_of_shared(share_token, form.questions)
+        ruled = most_asked(form.questions, language, form_settings(form))
     values = [*shown, most, ruled, is_full(answer_bytes, form_bytes_max)]
     return RespondentForm(*values)
 

@@ -35,7 +35,7 @@ from webapp.database import (
     tried_again,
     write_transaction,
 )
-from webapp.domain.follow_ups.languages import language_of_form
+from webapp.domain.follow_ups.languages import language_of_form, language_to_ask_in
 from webapp.domain.forms.models import Form
 from webapp.domain.responses.recordings import Recording
 from webapp.domain.responses.spending import spend_transcription
@@ -65,7 +65,7 @@ class Claimed(NamedTuple):
     language     a tag that the creator chose, or ""
     attempts     this one included
     claimed      an answer has it
-    hint         the tag of the language that the questions are in, "" if it is none of those known
+    hint         the tag of the language that the form is in, "" if it is none of those known
     """
 
     id: str
@@ -110,9 +110,10 @@ def claim(*, now: datetime) -> Claimed | None:
         if found is None:
             return None
         execute(_LEASE, row=found.id, until=now + timedelta(seconds=LEASE_SECONDS))
-    *columns, questions = found
-    hint = language_of_form(*(question["text"] for question in questions))
-    return Claimed._make([*columns, hint])
+    *columns, questions, title, goal, context = found
+    tag = found.spoken_language
+    of_form = language_of_form(questions, title=title, tag=tag, goal=goal, context=context)
+    return Claimed._make([*columns, language_to_ask_in(of_form, "")])
 
 
 def read_steps(*, now: datetime) -> list[Step]:
@@ -275,7 +276,7 @@ _NEXT = (
         *(_R.id, _R.form_id, _R.object_key, _R.duration_ms, _R.levels, _R.transcriber),
         Form.spoken_language,
         *(_R.attempts + 1, _R.address_hash, _R.answer_id.is_not(None)),
-        Form.questions,
+        *(Form.questions, Form.title, Form.goal, Form.private_context),
     )
     .join(Form, Form.id == _R.form_id)
     .where(_IS_DUE, _R.lease_until.is_(None), Form.deleted_at.is_(None))

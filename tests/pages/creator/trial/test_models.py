@@ -24,7 +24,12 @@ from webapp.config import Settings
 FIRST, SECOND = "What made you switch?", "What would you tell a friend?"
 ANSWER = "We moved because the contract ended and procurement wanted a single vendor for everything"
 CONTEXT = "Prices rise by 17 percent in May; Acme Holding wants to sell."
-FIELDS = {"questions": [FIRST, SECOND], "followUpMode": "smart", "context": CONTEXT}
+FIELDS = {
+    "questions": [FIRST, SECOND],
+    "followUpMode": "smart",
+    "context": CONTEXT,
+    "prepared": {0: [("What came of it?", "always")]},
+}
 
 
 @pytest.fixture
@@ -93,7 +98,7 @@ def test_the_rules_decide_where_it_is_of_no_use(
     assert time.monotonic() - began < 8
     assert trying.question not in {FIRST, SECOND, QUESTION}
     assert "The model gave nothing of use. The rules decided." in trying.words
-    assert "Follow-up · built-in rules ·" in trying.words
+    assert "· prepared by your agent, asked after every answer" in trying.words
 
 
 def test_it_gets_no_answer_that_asks_to_be_left_alone(try_draft: Try, model: ModelServer) -> None:
@@ -132,7 +137,7 @@ def test_a_model_that_the_page_did_not_name_gets_nothing(
     trying.answer(ANSWER)
 
     assert model.asked == []
-    assert "Follow-up · built-in rules ·" in trying.words
+    assert "· prepared by your agent, asked after every answer" in trying.words
 
 
 def test_no_private_context_travels_in_the_page(try_draft: Try) -> None:

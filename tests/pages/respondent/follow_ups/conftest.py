@@ -37,7 +37,7 @@ def settings_of_form() -> dict[str, Any]:
 @pytest.fixture
 def form(app: Flask, account: Account, settings_of_form: dict[str, Any]) -> Any:
     with app.app_context():
-        prepared = dict.fromkeys(range(2), PREPARED)
+        prepared = {0: PREPARED, 1: [(f"Friends: {text}", when) for text, when in PREPARED]}
         return make_form(
             account.id, questions=[FIRST, SECOND], prepared=prepared, **settings_of_form
         )

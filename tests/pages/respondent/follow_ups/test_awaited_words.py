@@ -13,7 +13,7 @@ from flask import Flask
 from sqlalchemy import select, update
 
 from tests.databases import both_databases
-from tests.pages.respondent.follow_ups.conftest import FIRST, SECOND, SHORT
+from tests.pages.respondent.follow_ups.conftest import FIRST, PREPARED, SECOND, SHORT
 from tests.pages.respondent.voice.conftest import Speaker, kept
 from tests.pages.respondent.voice.test_written_down import current, work
 from tests.pages.respondent_client import form_action, heading, hidden
@@ -48,7 +48,7 @@ def settings(settings: Settings, engine: SpeechEngine) -> Settings:
 
 @pytest.fixture
 def asks() -> dict[str, Any]:
-    return {"questions": [FIRST, SECOND], **ASKS}
+    return {"questions": [FIRST, SECOND], "prepared": {0: PREPARED}, **ASKS}
 
 
 @pytest.fixture

@@ -123,6 +123,7 @@ def test_what_followed_from_another_question_stays(app: Flask, respondent: Respo
     assert "follow-up to question 2" in respondent.post("/check/open").text
 
 
+@pytest.mark.parametrize("settings_of_form", [{"followUpMode": "deep_dive"}])
 def test_taking_an_answer_back_forgets_that_a_follow_up_was_skipped(respondent: Respondent) -> None:
     respondent.answer(1, SHORT)
     respondent.post("/q/1/f/1/skip")

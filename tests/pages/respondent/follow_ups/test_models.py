@@ -75,7 +75,7 @@ def told(settings: Settings) -> str:
 def form(app: Flask, account: Account, told: str) -> Any:
     asks = {"followUpMode": "smart", "context": CONTEXT}
     with app.app_context():
-        prepared = dict.fromkeys(range(2), [("What came of it?", "always")])
+        prepared = {n: [(text, "always")] for n, text in enumerate(["What came of it?", "How so?"])}
         form = make_form(account.id, questions=[FIRST, SECOND], prepared=prepared, **asks)
         db.session.execute(update(Form).values(follow_up_writer=told))
         db.session.commit()
@@ -397,7 +397,7 @@ def test_a_form_keeps_the_writer_that_its_creator_was_told_of(
     page = scripted_post(respondent, "/q/1", answer=ANSWER)
 
     assert heading(page) not in {"One moment…", QUESTION}
-    assert [row.writer for row in rows(app)] == [""]
+    assert [row.writer for row in rows(app)] == ["agent"]
     assert model.asked == []
 
 
@@ -415,7 +415,7 @@ def test_a_spent_day_leaves_it_to_the_rules(
 
     assert heading(first.answer(1, ANSWER)) == QUESTION
     assert heading(second.answer(1, ANSWER)) not in {QUESTION, SECOND}
-    assert [row.writer == "" for row in rows(app)] == [False, True]
+    assert [row.writer == "agent" for row in rows(app)] == [False, True]
     assert len(model.asked) == 1
 
 

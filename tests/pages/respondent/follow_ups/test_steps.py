@@ -47,7 +47,7 @@ def test_a_thin_answer_is_followed_by_a_question(respondent: Respondent) -> None
     assert heading(page) == PREPARED[0][0]
     assert count_line(page) == "Follow-up to question 1"
     assert f"“{SHORT}”" in page.text
-    assert "It asks for a little more." in page.text
+    assert "A follow-up question from" in page.text
     assert "Next question" in page.text
 
 

@@ -1,0 +1,321 @@
+"""What follows from an answer where no model writes."""
+
+from collections.abc import Iterable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from webapp.domain.content.model import FormSettings, PreparedFollowUp, QuestionRow
+from webapp.domain.follow_ups.languages import (
+    OTHER,
+    PHRASED,
+    language_of_form,
+    language_to_ask_in,
+    recognise,
+)
+from webapp.domain.follow_ups.lexicon import lexicons
+from webapp.domain.follow_ups.question_kinds import leaves_room
+from webapp.domain.follow_ups.rules import decide, ending, holding, most_asked
+from webapp.domain.follow_ups.signals import is_junk
+from webapp.domain.follow_ups.text import read
+from webapp.domain.follow_ups.thread import Decision, Exchange, Reason, Technique, Thread
+from webapp.domain.shared.vocabulary import (
+    FollowUpAuthor,
+    FollowUpCondition,
+    FollowUpMode,
+    ResponseLimit,
+    ResponseMode,
+)
+
+SMART, DEEP, NONE = FollowUpMode.SMART, FollowUpMode.DEEP_DIVE, FollowUpMode.NONE
+OPEN = "What was the move like?"
+DAILY = "Do you use it daily?"
+EVERY = tuple(FollowUpCondition)
+MORE = {tag: lexicon.say_more for tag, lexicon in lexicons().items()}
+QUESTIONS = {
+    "en": OPEN,
+    "es": "¿Cómo fue el cambio de proveedor?",
+    "de": "Wie haben Sie den Wechsel erlebt?",
+    "fr": "Comment avez-vous vécu le changement ?",
+    "pt-BR": "Como foi a mudança de fornecedor?",
+    "ar": "كيف كانت تجربتك مع التغيير؟",
+}
+
+
+def prepared(*conditions: str) -> tuple[PreparedFollowUp, ...]:
+    return tuple(
+        PreparedFollowUp(
+            text=f"{number}?",
+            condition=FollowUpCondition(condition),
+            prepared_by=FollowUpAuthor.AGENT,
+        )
+        for number, condition in enumerate(conditions)
+    )
+
+
+def thread(answer: str, question: str = OPEN, language: str = "en", **changed: object) -> Thread:
+    return Thread(DEEP, (Exchange(question, answer),), (question,), language=language)._replace(
+        **changed  # type: ignore[arg-type]
+    )
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "held"),
+    [
+        (OPEN, "Slow", "always if_short"),
+        (OPEN, "It took the whole of March", "always"),
+        (OPEN, "It took five days, really", "always if_short"),
+        (OPEN, "idk", "if_no_answer"),
+        (OPEN, "no idea, sorry", "if_no_answer"),
+        (OPEN, "nothing", ""),
+        (OPEN, "no", "if_no"),
+        (OPEN, "The price and the noise", "always if_short if_several"),
+        (OPEN, "The hill, and the light in winter", "always if_several"),
+        (OPEN, "It was slow and boring", "always if_short"),
+        (OPEN, "We moved in May, because the lease ended, and it went well", "always"),
+        (OPEN, "- the price is too high for us\n- nobody ever answers", "always if_several"),
+        (OPEN, "2,5 km", "always if_short"),
+        (DAILY, "No.", "always if_short if_no"),
+        (DAILY, "Not really", "always if_short if_no"),
+        (DAILY, "no, I have never found out how that works", "always if_no"),
+        (DAILY, "No idea", "if_no_answer"),
+        (DAILY, "No parking nearby", "always if_short"),
+        (DAILY, "well, yes", "always if_short if_yes"),
+        (DAILY, "Yes and no", "always if_short"),
+        ("¿La usa cada día?", "Sí, claro", "always if_short if_yes"),
+        ("¿La usa cada día?", "si tengo tiempo", "always if_short"),
+        ("¿La usa cada día?", "No la uso", "always if_short if_no"),
+        ("Nutzen Sie es täglich?", "Nee, eher nicht", "always if_short if_no"),
+        ("Nutzen Sie es täglich?", "ja klar", "always if_short if_yes"),
+        ("Wie war es?", "Preis und Lage", "always if_short if_several"),
+        ("Vous l’utilisez chaque jour ?", "Pas vraiment", "always if_short if_no"),
+        ("C’était comment ?", "le prix et le bruit", "always if_short if_several"),
+        ("Você usa todo dia?", "uso sim", "always if_short if_yes"),
+        ("Como foi?", "sei lá", "if_no_answer"),
+        ("هل تستخدمه كل يوم؟", "أيوه", "always if_short if_yes"),
+        ("كيف كان؟", "السعر والضوضاء", "always if_short if_several"),
+        ("كيف كان؟", "ما بعرف", "if_no_answer"),
+        ("どうでしたか。", "遅い", "always if_short"),
+    ],
+)
+def test_a_condition_is_about_the_answer_to_the_scripted_question(
+    question: str, answer: str, held: str
+) -> None:
+    asked = thread(answer, question, recognise(question), prepared=prepared(*EVERY))
+    later = asked._replace(exchanges=(*asked.exchanges, Exchange("0?", "Well, that took a while.")))
+
+    for each in (asked, later):
+        assert " ".join(found["condition"] for found in holding(each)) == held
+
+
+def test_the_first_whose_condition_holds_is_asked_as_it_is() -> None:
+    asked = thread("Slow", prepared=prepared("if_no", "if_short", "always"))
+
+    assert decide(asked) == Decision(
+        FollowUpCondition.IF_SHORT, Technique.PREPARED, "1?", FollowUpAuthor.AGENT
+    )
+
+
+@pytest.mark.parametrize(
+    ("last", "reason"),
+    [
+        ("...", Reason.EMPTY),
+        ("asdfasdf", Reason.JUNK),
+        ("bla bla bla bla bla bla", Reason.JUNK),
+        ("I'd rather not say", Reason.REFUSED),
+        ("My father died in March", Reason.TENDER),
+        ("I'd rather not say, my father died", Reason.TENDER),
+        ("no idea", Reason.THIN_TWICE),
+        ("nothing", Reason.THIN_TWICE),
+    ],
+)
+def test_an_answer_ends_its_thread_whoever_asks(last: str, reason: Reason) -> None:
+    exchanges = (Exchange(OPEN, "Slow"), Exchange("0?", last, Technique.PREPARED))
+    asked = thread("", exchanges=exchanges, depth=1, prepared=prepared("always"))
+
+    assert (ending(asked), decide(asked)) == (reason, Decision(reason))
+    assert decide(asked._replace(language="")).reason is reason
+
+
+def test_without_a_mode_nothing_is_asked() -> None:
+    assert not decide(thread("Slow", mode=NONE, prepared=prepared("always"))).question
+
+
+@pytest.mark.parametrize("language", PHRASED)
+def test_a_thin_answer_is_asked_for_more_in_its_language(language: str) -> None:
+    asked = thread("Barcelona", QUESTIONS[language], language)
+
+    assert decide(asked) == Decision(Reason.SHORT, Technique.ELABORATE, MORE[language])
+    assert MORE[language].rstrip()[-1] in "?؟"
+
+
+@pytest.mark.parametrize(
+    ("changed", "reason"),
+    [
+        ({"built_in_asked": True}, Reason.NOTHING_LEFT),
+        ({"prepared": prepared("if_no")}, Reason.NOTHING_LEFT),
+        ({"depth": 1}, Reason.NOTHING_LEFT),
+        ({"language": ""}, Reason.NO_PHRASES),
+    ],
+)
+def test_the_built_in_question_is_left_out(changed: dict[str, object], reason: Reason) -> None:
+    assert decide(thread("Slow", **changed)) == Decision(reason)
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason", "asks"),
+    [
+        ("Slow", Reason.SHORT, True),
+        ("I do not know", Reason.NON_ANSWER, True),
+        ("nothing", Reason.NON_ANSWER, False),
+        ("12 km", Reason.FACT, False),
+        ("It took the whole of March", Reason.RICH, False),
+    ],
+)
+def test_only_a_thin_answer_is_asked_for_more(answer: str, reason: Reason, *, asks: bool) -> None:
+    for mode in (SMART, DEEP):
+        decision = decide(thread(answer, mode=mode))
+        assert (decision.reason, bool(decision.question)) == (reason, asks)
+
+
+@pytest.mark.parametrize(
+    ("language", "questions"),
+    [
+        (
+            "en",
+            "Why did you leave?|What stops you from cycling?|What made you switch?"
+            "|What is the main reason for that?|How did you hear about us?|Where did you find us?"
+            "|Anything else?|Is there anything you would like to add?|Any final thoughts?|Comments"
+            "|How many are you?|When did you join?|Do you use it daily?|Your role|What’s your name?"
+            "|How would you rate it?|On a scale of 1 to 10, how was it?|Which browser do you use?",
+        ),
+        (
+            "es",
+            "¿Por qué se fue?|¿Qué le impide ir en bici?|¿Cómo nos conoció?|¿Algo más?"
+            "|¿Desea añadir algo?|¿Cuántos son?|¿La usa cada día?|¿Qué lo llevó a cambiar?",
+        ),
+        (
+            "de",
+            "Warum sind Sie gegangen?|Was hindert Sie am Radfahren?|Wie haben Sie von uns erfahren?"
+            "|Möchten Sie noch etwas ergänzen?|Wie viele sind Sie?|Nutzen Sie es täglich?"
+            "|Was hat Sie zum Wechsel bewogen?|Sonstige Anmerkungen?",
+        ),
+        (
+            "fr",
+            "Pourquoi êtes-vous parti ?|Qu’est-ce qui vous a fait changer ?"
+            "|Comment avez-vous entendu parler de nous ?|Souhaitez-vous ajouter quelque chose ?"
+            "|Combien êtes-vous ?|L’utilisez-vous tous les jours ?|Autre chose ?",
+        ),
+        (
+            "pt-BR",
+            "Por que você saiu?|O que fez você mudar?|Como você nos conheceu?|Mais alguma coisa?"
+            "|Gostaria de acrescentar algo?|Quantos vocês são?|Você usa todo dia?",
+        ),
+        (
+            "ar",
+            "لماذا غادرت؟|ما الذي يمنعك من ركوب الدراجة؟|كيف سمعت عنا؟|هل تود إضافة شيء آخر؟"
+            "|كم عددكم؟|هل تستخدمه كل يوم؟|ما اسمك؟",
+        ),
+    ],
+)
+def test_facts_reasons_and_invitations_leave_no_room(language: str, questions: str) -> None:
+    left = [each for each in questions.split("|") if leaves_room(each, language)]
+
+    assert left == []
+    assert leaves_room(QUESTIONS[language], language)
+
+
+SETTINGS = FormSettings(DEEP, ResponseMode.TEXT_ONLY, ResponseLimit.MULTIPLE, 5, None)
+
+
+def rows(*conditions: str, text: str = OPEN) -> list[QuestionRow]:
+    """A question for each, with follow-ups for these conditions."""
+    made = []
+    for each in conditions:
+        row = QuestionRow(id="q", text=text)
+        if each:
+            row["follow_ups"] = [*prepared(*each.split())]
+        made.append(row)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("questions", "changed", "most"),
+    [
+        (rows("always if_short if_several"), {}, 4),
+        (rows("always if_yes if_no"), {}, 3),
+        (rows("if_yes if_yes if_no"), {}, 3),
+        (rows("if_no_answer always"), {}, 2),
+        (rows("if_no_answer if_no_answer always"), {}, 3),
+        (rows("always if_short if_several"), {"follow_up_mode": SMART}, 2),
+        (rows("always if_short if_several"), {"max_followups_per_question": 2}, 3),
+        (rows("always", "always always", ""), {}, 7),
+        (rows("always", "always always", ""), {"max_total_questions": 5}, 5),
+        (rows("always", "always always", ""), {"max_total_questions": 1}, 3),
+        (rows("", "", ""), {}, 4),
+        (rows("", "", ""), {"max_followups_per_question": 0}, 3),
+        (rows("", text=DAILY), {}, 1),
+        (rows(""), {"language": OTHER}, 1),
+        (rows("always"), {"language": OTHER}, 2),
+        (rows(""), {"language": ""}, 2),
+    ],
+)
+def test_the_most_of_questions_is_what_can_be_asked(
+    questions: list[QuestionRow], changed: dict[str, object], most: int
+) -> None:
+    language = str(changed.pop("language", "en"))
+    settings = FormSettings(**{**_fields(SETTINGS), **changed})  # type: ignore[arg-type]
+
+    assert most_asked(questions, language, settings) == most
+
+
+def _fields(settings: FormSettings) -> dict[str, object]:
+    return {name: getattr(settings, name) for name in FormSettings.__slots__}
+
+
+@pytest.mark.parametrize(
+    ("said", "language"),
+    [
+        ({"questions": ["Was gefällt Ihnen?"], "title": "What we like"}, "de"),
+        ({"questions": ["Mitä mieltä olet siitä?"], "title": "How was it for you?"}, "fi"),
+        ({"questions": ["Почему вы ушли?"], "goal": "Learn why they left"}, OTHER),
+        ({"questions": ["Team?"], "title": "Wie es bei uns ist"}, "de"),
+        ({"questions": ["Team?"], "tag": "pt"}, "pt-BR"),
+        ({"questions": ["Team?"], "tag": "fi"}, OTHER),
+        ({"questions": ["Team?"], "goal": "Saber qué les gusta de la oficina"}, "es"),
+        ({"questions": ["Team?"], "context": "Ils ont changé de fournisseur"}, "fr"),
+        ({"questions": ["Team?"]}, ""),
+    ],
+)
+def test_the_language_of_a_form_comes_from_all_it_says(
+    said: dict[str, object], language: str
+) -> None:
+    known: dict[str, object] = {"title": "", "tag": "", "goal": None, "context": None}
+    questions = [QuestionRow(id="q", text=str(text)) for text in said.pop("questions")]  # type: ignore[attr-defined]
+
+    assert language_of_form(questions, **known | said) == language  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("of_form", "of_page", "asked"),
+    [("de", "fr", "de"), ("fi", "fr", ""), (OTHER, "fr", ""), ("", "fr", "fr"), ("", "", "")],
+)
+def test_the_language_of_the_page_is_the_last_resort(
+    of_form: str, of_page: str, asked: str
+) -> None:
+    assert language_to_ask_in(of_form, of_page) == asked
+
+
+@given(st.text(max_size=300), st.text(max_size=100), st.sampled_from([*PHRASED, "", "xx"]))
+def test_nothing_raises(question: str, answer: str, language: str) -> None:
+    asked = thread(answer, question, language, prepared=prepared(*EVERY))
+
+    assert decide(asked) == decide(asked)
+    assert decide(asked._replace(prepared=())).reason
+
+
+def test_a_long_answer_may_repeat_its_words() -> None:
+    words: Iterable[str] = (f"w{number}" for number in range(90))
+
+    assert not is_junk(read(" ".join([*words] * 6)))

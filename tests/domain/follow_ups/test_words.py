@@ -1,0 +1,71 @@
+"""The word lists are data: every file loads, and says nothing twice."""
+
+import pytest
+
+from webapp.domain.follow_ups.languages import PHRASED, frequent_words
+from webapp.domain.follow_ups.lexicon import FOLDER, Lexicon, lexicons, read_words
+from webapp.domain.follow_ups.word_list import WordList, WordParts, phrases_of
+
+# of questions for yes or no, a language has the beginnings or what is in none of them
+EITHER = {"yes_no_starts", "interrogatives"}
+
+
+def test_there_is_a_file_for_each_language() -> None:
+    assert {path.stem for path in FOLDER.iterdir()} == {*PHRASED, "frequent"}
+    assert {*PHRASED} - {"ar"} <= frequent_words().keys()
+
+
+@pytest.mark.parametrize("language", PHRASED)
+def test_every_list_is_there_and_is_known(language: str) -> None:
+    lists = read_words(language)["lists"].keys()
+
+    assert lists - EITHER == {*Lexicon._fields} - {"say_more"} - EITHER
+    assert len(lists & EITHER) == 1
+    assert all(getattr(lexicons()[language], name) for name in lists)
+
+
+@pytest.mark.parametrize("language", PHRASED)
+def test_no_phrase_is_in_a_list_twice(language: str) -> None:
+    words = read_words(language)
+    for name, written in words["lists"].items():
+        phrases = written.split() if name == "tender_parts" else phrases_of(written)
+        assert len(phrases) == len(set(phrases)), name
+
+
+@pytest.mark.parametrize(
+    ("word", "is_found"),
+    [
+        *(("suizidal", True), ("antisuizid", False), ("brustkrebs", True), ("krebse", False)),
+        *(("xkernx", True), ("kern", True), ("ker", False)),
+    ],
+)
+def test_a_part_is_looked_for_where_its_hyphens_leave_room(word: str, *, is_found: bool) -> None:
+    parts = WordParts("suizid- -krebs -kern-")
+
+    assert list(parts.find(["ein", word])) == [1] * is_found
+
+
+@pytest.mark.parametrize(
+    ("written", "text", "is_found"),
+    [
+        ("a/b c", "x b c", True),
+        ("a/b c", "a x c", False),
+        ("a … c", "a x c", True),
+        ("a … c", "a c", False),
+        ("a ~ c", "a c", True),
+        ("a ~ c", "a x y z c", True),
+        ("a ~ c", "a x y z z c", False),
+        ("do_not/never go", "i do not go", True),
+        ("do_not/never go", "never go", True),
+        ("don't go", "dont go", True),
+        ("^ a $", "^ a $", True),
+        ("^ a $", "^ a b $", False),
+    ],
+)
+def test_a_phrase_is_found_as_it_is_written(written: str, text: str, *, is_found: bool) -> None:
+    assert WordList(written).is_in(text.split()) is is_found
+
+
+def test_a_phrase_does_not_begin_with_any_word() -> None:
+    with pytest.raises(ValueError, match="begins with any word"):
+        WordList("… a")
