@@ -36,6 +36,7 @@ OWN_MEANING = {
         "templates/questions/_follow_ups_note.html",
         "templates/drafts/_context.html",
         "templates/forms/settings.html",
+        "webapp/domain/follow_ups/rules.py",  # the most that can be asked
         "webapp/domain/respondents/answering.py",
         "webapp/domain/respondents/follow_up_situation.py",
         "webapp/domain/respondents/public_form.py",
@@ -56,6 +57,7 @@ OWN_MEANING = {
     },
     "max_total_questions": {
         "templates/draft_settings/_setting_message.html",
+        "webapp/domain/follow_ups/rules.py",
         "webapp/domain/respondents/follow_up_situation.py",
         "webapp/domain/respondents/public_form.py",
         "webapp/domain/respondents/session_state.py",
