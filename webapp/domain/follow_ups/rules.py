@@ -104,7 +104,7 @@ def most_asked(questions: Sequence[QuestionRow], language: str, settings: FormSe
 
 
 def load() -> None:
-    """Load the words of all languages, for which the first decision would take 0.1 s."""
+    """Load the words of all languages, for which the first decision would take half a second."""
     lexicons()
     decide(Thread(FollowUpMode.DEEP_DIVE, (Exchange("How was it?", "It was slow"),), ()))
 
