@@ -1,12 +1,9 @@
 """Answers as people put them, in the six languages."""
 
-import tomllib
-from pathlib import Path
-
 import pytest
 
 from webapp.domain.follow_ups.rules import decide
-from webapp.domain.follow_ups.signals import is_silent, refuses
+from webapp.domain.follow_ups.signals import is_silent
 from webapp.domain.follow_ups.tender import is_tender
 from webapp.domain.follow_ups.text import read
 from webapp.domain.follow_ups.thread import Decision, Exchange, Reason, Thread
@@ -148,21 +145,3 @@ def test_several_ways_to_say_nothing_are_one_non_answer(answer: str) -> None:
 )
 def test_what_is_missing_is_an_answer(answer: str) -> None:
     assert decided(SWITCH, answer).reason not in {Reason.NON_ANSWER, Reason.REFUSED}
-
-
-LEFT_ALONE = tomllib.loads((Path(__file__).parent / "left_alone.toml").read_text("utf-8"))
-SHARES = {"refusals": 0.95, "grave": 0.97, "figures": 0.8, "answers": 0.97}
-
-
-@pytest.mark.parametrize(
-    ("kind", "language"), [(kind, tag) for kind, told in LEFT_ALONE.items() for tag in told]
-)
-def test_refusals_and_grave_answers_are_left_alone_and_few_others(kind: str, language: str) -> None:
-    answers = LEFT_ALONE[kind][language].strip().splitlines()
-    told = {
-        "refusals": [refuses(SWITCH, read(answer)) for answer in answers],
-        "grave": [is_tender(answer) for answer in answers],
-    }
-    others = [not (refuses(SWITCH, read(each)) or is_tender(each)) for each in answers]
-
-    assert sum(told.get(kind, others)) >= SHARES[kind] * len(answers)

@@ -6,6 +6,7 @@ Words of all six languages are looked at, because people answer in another one t
 import re
 from typing import NamedTuple
 
+from webapp.domain.follow_ups.classifier import score
 from webapp.domain.follow_ups.lexicon import Lexicon, lexicons
 from webapp.domain.follow_ups.question_kinds import asks_for_more, asks_yes_or_no
 from webapp.domain.follow_ups.text import MARK, Reading, read, tokens, tokens_and_marks
@@ -13,6 +14,7 @@ from webapp.domain.follow_ups.word_list import WordList, framed
 
 SHORT_WORDS = 5
 REFUSAL_WORDS = 14  # in longer answers the same words rarely refuse
+LIKE_REFUSAL = -0.3  # log-odds
 ITEM_WORDS = 4  # of a list within a sentence
 BEGINNING_WORDS = 8
 MIXED_TOKENS = 4  # "yes and no"
@@ -72,8 +74,10 @@ def refuses(question: str, answer: Reading) -> bool:
         for lexicon in known
         for form in (answer.tokens, _without_fillers(answer.tokens, lexicon))
     )
-    return stops or (
-        is_silent(answer) and any(asks_for_more(question, lexicon) for lexicon in known)
+    return (
+        stops
+        or score("refusal", answer.folded) > LIKE_REFUSAL
+        or (is_silent(answer) and any(asks_for_more(question, lexicon) for lexicon in known))
     )
 
 

@@ -1,0 +1,53 @@
+"""Answers in six languages that were written without a look at the lists and the examples."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.domain.follow_ups.train import EXAMPLES, LABELS, read_examples
+from webapp.domain.follow_ups.classifier import NAMES, score
+from webapp.domain.follow_ups.rules import ending
+from webapp.domain.follow_ups.text import fold
+from webapp.domain.follow_ups.thread import Exchange, Thread
+from webapp.domain.shared.vocabulary import FollowUpMode
+
+HELD_OUT = Path(__file__).parent / "held_out"
+
+
+@pytest.mark.parametrize(
+    ("name", "least", "most"),
+    [("refusals", 95, 100), ("grave", 80, 100), ("figures", 0, 20), ("ordinary", 0, 20)],
+)
+def test_so_many_of_a_hundred_are_left_alone(name: str, least: int, most: int) -> None:
+    lines = (HELD_OUT / f"{name}.tsv").read_text("utf-8").splitlines()
+    ended = [is_left_alone(question, answer) for _, question, answer in map(split, lines)]
+
+    assert least <= 100 * sum(ended) / len(ended) <= most
+
+
+def is_left_alone(question: str, answer: str) -> bool:
+    exchanges = (Exchange(question, answer),)
+    return ending(Thread(FollowUpMode.SMART, exchanges, (question,))) is not None
+
+
+def split(line: str) -> list[str]:
+    """Language, question, answer."""
+    return line.split("\t")
+
+
+def test_every_example_has_a_label() -> None:
+    assert len({path.stem for path in EXAMPLES.glob("*.tsv")}) == 7  # six languages and others
+    assert {label for label, _ in read_examples()} == {*LABELS}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_weights_are_made_of_the_examples(name: str) -> None:
+    found = [(label == name, score(name, fold(answer)) > 0) for label, answer in read_examples()]
+    right = sum(is_one == told for is_one, told in found)
+
+    assert right >= 0.9 * len(found)
+
+
+@pytest.mark.parametrize("text", ["", "…", "x" * 100_000, "a " * 50_000, "no. " * 20_000, "\0"])
+def test_any_text_has_a_score(text: str) -> None:
+    assert all(score(name, fold(text)) < 100 for name in NAMES)
