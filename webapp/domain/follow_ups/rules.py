@@ -67,6 +67,14 @@ def holding(thread: Thread) -> Iterator[PreparedFollowUp]:
         yield from (each for each in thread.prepared if _holds(each["condition"], signals))
 
 
+def may_follow(thread: Thread) -> bool:
+    """Whether anything may be asked, whatever the last answer says, whose words are to come."""
+    if len(thread.exchanges) > 1:
+        return any(holding(thread))
+    never = {Reason.NOTHING_LEFT, Reason.NO_PHRASES}
+    return bool(thread.prepared) or _built_in(thread).reason not in never
+
+
 def prepared_decision(prepared: PreparedFollowUp) -> Decision:
     """To ask a prepared follow-up."""
     return Decision(

@@ -55,7 +55,7 @@ class Situation:
     @property
     def may_be_asked(self) -> bool:
         """Whether anything may be asked without a model, whatever the answer says."""
-        return bool(self.thread.prepared or self.thread.language)
+        return rules.may_follow(self.thread)
 
     @cached_property
     def ruled(self) -> Decision:

@@ -19,10 +19,13 @@ _free = threading.Lock()
 
 
 class Turn:
-    """The turn of a request in a `with` block, waited for; without one, its clock alone."""
+    """The turn of a request in a `with` block, waited for; without one, its clock alone.
 
-    def __init__(self) -> None:
-        self._began = time.monotonic()
+    spent  seconds of a model's time that have passed before
+    """
+
+    def __init__(self, spent: float = 0.0) -> None:
+        self._began = time.monotonic() - spent
         self._held = False
 
     def __enter__(self) -> Self:

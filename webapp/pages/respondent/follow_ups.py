@@ -25,7 +25,7 @@ from webapp.domain.respondents.follow_up_situation import (
 from webapp.domain.respondents.session_state import SessionState
 from webapp.domain.respondents.steps import Place
 from webapp.domain.responses.spending import spend_model_call
-from webapp.integrations.follow_up_models import load_sdk
+from webapp.integrations.follow_up_models import MODEL_SECONDS, load_sdk
 from webapp.integrations.model_breaker import CALLS_AT_ONCE, model_breaker
 from webapp.pages.fragments import nothing_new, wants_fragment
 from webapp.pages.model_decisions import decision_of_model
@@ -43,6 +43,7 @@ from webapp.web.wakeups import NoSlot, client_gone, wakeups
 
 WAIT_SECONDS = 4.0  # for what another request of the same respondent is about to decide
 LOOK_SECONDS = 0.2
+WORDS_SECONDS = follow_up_decisions.WORDS_LEASE.total_seconds()  # for words and question together
 # of slots: no account has these ids
 HOLDER, WAITER, SPEAKERS = "models", "waiting for models", "waiting for words"
 TEMPLATES = (
@@ -84,11 +85,10 @@ def decide(share_token: str, number: int, follow_up: int) -> Response:
         return _following(share_token, posted, place)
     release_connections()  # a session of an earlier key was looked up
     gone = client_gone()
-    if posted.recording:
-        _wait_for_words(posted, gone)
+    waited = _wait_for_words(posted, gone) if posted.recording else 0.0
     if gone():  # it may ask again
         return nothing_new()
-    with Turn() as turn:
+    with Turn(max(0.0, waited + MODEL_SECONDS - WORDS_SECONDS)) as turn:
         about = _situation(share_token, posted, place)
         if about and about.has_words:
             _decide(about, turn)
@@ -164,8 +164,9 @@ def _awaits_words(about: Situation, posted: FormData, *, is_new: bool) -> bool:
     return awaits
 
 
-def _wait_for_words(posted: FormData, gone: Callable[[], bool]) -> None:
-    """Until the answer has its words, or no time is left for them."""
+def _wait_for_words(posted: FormData, gone: Callable[[], bool]) -> float:
+    """Until the answer has its words, or no time is left for them; the seconds that it took."""
+    began = time.monotonic()
 
     def look() -> bool | None:
         awaits = follow_up_decisions.awaits_words(
@@ -178,11 +179,12 @@ def _wait_for_words(posted: FormData, gone: Callable[[], bool]) -> None:
         wakeups().wait_until(
             posted.recording,
             look,
-            follow_up_decisions.WORDS_LEASE.total_seconds(),
+            WORDS_SECONDS,
             account_id=SPEAKERS,
             gone=gone,
             most=CALLS_AT_ONCE,
         )
+    return time.monotonic() - began
 
 
 def _decide(about: Situation, turn: Turn) -> Place | None:

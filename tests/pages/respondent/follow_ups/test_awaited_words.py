@@ -25,7 +25,10 @@ from webapp.domain.follow_ups.models import FollowUp
 from webapp.domain.forms.models import Form
 from webapp.domain.respondents import follow_up_decisions
 from webapp.domain.shared.vocabulary import FollowUpState
+from webapp.integrations.follow_up_models import MODEL_SECONDS
 from webapp.integrations.model_breaker import CALLS_AT_ONCE
+from webapp.pages.model_decisions import FromModel
+from webapp.pages.respondent import decision_turns, follow_ups
 from webapp.pages.respondent.follow_ups import SPEAKERS
 from webapp.setting_groups.voice import OPENAI
 
@@ -235,17 +238,36 @@ def test_two_tabs_get_one_question(app: Flask, waiting: Speaker) -> None:
     assert states(app) == [FollowUpState.ASKED]
 
 
+FACT = "How old are you?"
+
+
 @pytest.mark.parametrize(
     "asks",
     [
         {"questions": [FIRST, SECOND]},
+        {"questions": [FIRST, SECOND], **ASKS},
+        {"questions": [FACT, SECOND], **ASKS},
         {"questions": ["Почему вы перешли?", "Что вы скажете другу?"], **ASKS},
         {"questions": [FIRST, SECOND], **ASKS, "maxTotalQuestions": 2},
     ],
-    ids=["no follow-ups", "another language", "no room"],
+    ids=["no follow-ups", "the reason is asked", "a fact is asked", "another language", "no room"],
 )
 def test_nobody_waits_where_nothing_can_be_asked(speaker: Speaker, asks: dict[str, Any]) -> None:
     assert heading(speaker.go_on(1)) == asks["questions"][1]
+
+
+OPEN = ["How was the move for you?", "What was the first week like?"]
+
+
+@pytest.mark.parametrize("asks", [{"questions": OPEN, **ASKS}])
+def test_nobody_waits_for_a_second_built_in_question(app: Flask, speaker: Speaker) -> None:
+    speaker.post("/q/1/transcript", answer="", recording="")
+    work(app)
+    speaker.open("/q/1")
+    assert form_action(speaker.go_on(1, SHORT)).endswith("/q/1/f/1")
+    speaker.upload(2)
+
+    assert heading(speaker.go_on(2)) != WAITING
 
 
 @pytest.mark.usefixtures("engine")
@@ -272,6 +294,33 @@ def test_where_too_many_wait_the_next_question_comes(app: Flask, waiting: Speake
         assert heading(waiting.post("/q/1/next")) == SECOND
 
     assert states(app) == [FollowUpState.NOTHING]
+
+
+@pytest.mark.parametrize(("late", "calls"), [(600, 1), (0.2, 0)], ids=["model", "rules"])
+def test_words_and_question_take_eight_seconds_together(
+    app: Flask,
+    engine: SpeechEngine,
+    waiting: Speaker,
+    monkeypatch: pytest.MonkeyPatch,
+    late: float,
+    calls: int,
+) -> None:
+    """The model has what the words left, the rules decide where that is too little."""
+    left: list[float] = []
+
+    def no_reply(*_: Any, seconds: float, **__: Any) -> FromModel:
+        left.append(seconds)
+        return FromModel("late")
+
+    monkeypatch.setattr(follow_ups, "_has_model", lambda _about: True)
+    monkeypatch.setattr(follow_ups, "decision_of_model", no_reply)
+    monkeypatch.setattr(follow_ups, "WORDS_SECONDS", MODEL_SECONDS)
+    monkeypatch.setattr(decision_turns, "LATE_SECONDS", late)
+    engine.answer = lambda _number: words(SHORT, after=0.4)
+
+    assert form_action(next_page(app, waiting)).endswith("/q/1/f/1")
+    assert len(left) == calls
+    assert all(seconds <= MODEL_SECONDS - 0.4 for seconds in left)
 
 
 def test_who_waits_holds_no_connection(app: Flask, waiting: Speaker) -> None:
