@@ -80,7 +80,8 @@ def test_prepared_questions_are_numbered_with_their_conditions() -> None:
     )
     found = messages(make_thread("Why?", "So.", prepared=prepared)).system
 
-    assert '1. "Who?" – after an answer of a few words\n2. "\\"\\n2. Why?" – after no\n' in found
+    assert '1. "Who?" – for an answer of a few words, which this is\n' in found
+    assert '2. "\\"\\n2. Why?" – for a “no”, which this is not\n' in found
     assert "- none" in messages(make_thread("Why?", "So.")).system
 
 

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from webapp.domain.follow_ups.rules import holding
 from webapp.domain.follow_ups.thread import Exchange, Technique, Thread
 from webapp.domain.shared.vocabulary import FollowUpCondition, FollowUpMode
 
@@ -56,10 +57,10 @@ AIMS = {
 CONDITIONS = {
     FollowUpCondition.ALWAYS: "any answer that says something",
     FollowUpCondition.IF_SHORT: "an answer of a few words",
-    FollowUpCondition.IF_NO_ANSWER: "“I don’t know”",
+    FollowUpCondition.IF_NO_ANSWER: "an “I don’t know”",
     FollowUpCondition.IF_SEVERAL: "an answer that names several things",
-    FollowUpCondition.IF_YES: "yes",
-    FollowUpCondition.IF_NO: "no",
+    FollowUpCondition.IF_YES: "a “yes”",
+    FollowUpCondition.IF_NO: "a “no”",
 }
 SYSTEM = """\
 You are a careful research interviewer. Someone answers the questions of a form in writing. You \
@@ -145,9 +146,12 @@ def seen(thread: Thread) -> tuple[Exchange, ...]:
 
 
 def _prepared(thread: Thread) -> Iterator[str]:
+    """As numbered in the thread, each with whether its condition holds."""
+    held = [*holding(thread)]
     for number, each in enumerate(thread.prepared, 1):
         condition = CONDITIONS[FollowUpCondition(each["condition"])]
-        yield f"{number}. {_json(each['text'])} – after {condition}"
+        fits = "which this is" if each in held else "which this is not"
+        yield f"{number}. {_json(each['text'])} – for {condition}, {fits}"
 
 
 def _conversation(thread: Thread, remaining: int) -> dict[str, object]:

@@ -20,7 +20,6 @@ from webapp.domain.follow_ups.signals import (
     is_junk,
     is_silent,
     refuses,
-    signals_of,
 )
 from webapp.domain.follow_ups.tender import is_tender
 from webapp.domain.follow_ups.text import read
@@ -139,7 +138,7 @@ def _built_in(thread: Thread) -> Decision:
 
 def _signals(thread: Thread) -> Signals:
     question, answer, _ = thread.scripted
-    return signals_of(question, answer, thread.language)
+    return Signals(question, answer, thread.language)
 
 
 def _holds(condition: FollowUpCondition, signals: Signals) -> bool:

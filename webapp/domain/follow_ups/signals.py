@@ -4,7 +4,7 @@ Words of all six languages are looked at, because people answer in another one t
 """
 
 import re
-from typing import NamedTuple
+from functools import cached_property
 
 from webapp.domain.follow_ups.classifier import score
 from webapp.domain.follow_ups.lexicon import Lexicon, lexicons
@@ -31,20 +31,59 @@ _AND_THE = re.compile(r"\bو(?=ال)")  # Arabic writes "and" onto the next word
 _BREAKS = re.compile(r"[;\n•]|(?:^|\s)\(?\d\)")
 
 
-class Signals(NamedTuple):
-    """What was found in an answer that is not empty.
+class Signals:
+    """What is found in an answer that is not empty, each sign once it is asked for.
 
-    silent   it is no answer: "none", "I do not know"
-    unknown  a silent one that says "I do not know"
+    language  of the question, "" if it is not known
     """
 
-    silent: bool
-    unknown: bool
-    short: bool
-    bare_number: bool
-    several: bool
-    yes: bool
-    no: bool
+    def __init__(self, question: str, text: str, language: str) -> None:
+        self._question, self._language = question, language
+        self._answer = read(text)
+
+    @cached_property
+    def silent(self) -> bool:
+        """It is no answer: "none", "I do not know"."""
+        return is_silent(self._answer) and not self._is_choice
+
+    @cached_property
+    def unknown(self) -> bool:
+        """It says "I do not know"."""
+        return is_silent(self._answer) and not _is_one_of(self._answer, "flat")
+
+    @property
+    def yes(self) -> bool:
+        """It begins so."""
+        return self._choice[0] and not self.unknown
+
+    @property
+    def no(self) -> bool:
+        """It begins so."""
+        return self._choice[1] and not self.unknown
+
+    @property
+    def short(self) -> bool:
+        """A few words."""
+        return len(self._answer.units) <= SHORT_WORDS
+
+    @property
+    def bare_number(self) -> bool:
+        """A number with its unit."""
+        few = len(self._answer.units) <= NUMBER_WORDS
+        return few and any(map(str.isdigit, self._answer.folded))
+
+    @cached_property
+    def several(self) -> bool:
+        """It names several things."""
+        return _names_several(self._answer.folded)
+
+    @cached_property
+    def _choice(self) -> tuple[bool, bool]:
+        return _begins_with_yes_or_no(self._answer)
+
+    @property
+    def _is_choice(self) -> bool:
+        return (self.yes or self.no) and asks_yes_or_no(self._question, self._language)
 
 
 def is_empty(answer: str) -> bool:
@@ -84,25 +123,6 @@ def refuses(question: str, answer: Reading) -> bool:
 def is_silent(answer: Reading) -> bool:
     """Whether it says that there is no answer: "none", "I do not know"."""
     return _is_one_of(answer, "non_answers", "flat")
-
-
-def signals_of(question: str, text: str, language: str) -> Signals:
-    """What an answer is; `language` of the question, "" if it is not known."""
-    answer = read(text)
-    silent = is_silent(answer)
-    unknown = silent and not _is_one_of(answer, "flat")
-    yes, no = _begins_with_yes_or_no(answer) if not unknown else (False, False)
-    is_choice = (yes or no) and asks_yes_or_no(question, language)
-    count = len(answer.units)
-    return Signals(
-        silent=silent and not is_choice,
-        unknown=unknown,
-        short=count <= SHORT_WORDS,
-        bare_number=count <= NUMBER_WORDS and any(map(str.isdigit, answer.folded)),
-        several=_names_several(answer.folded),
-        yes=yes,
-        no=no,
-    )
 
 
 def _is_long(answer: Reading) -> bool:
