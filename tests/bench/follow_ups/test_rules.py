@@ -1,65 +1,43 @@
-"""How the rules do on labelled threads, and what a decision costs."""
+"""What a decision without a model costs."""
 
 import time
-from collections.abc import Callable
 from statistics import median
 
 import pytest
 
 from tests.bench.figures import Table
-from tests.domain.follow_ups.threads import Labelled, read_threads
-from webapp.domain.follow_ups.thread import Decision
+from tests.domain.follow_ups.test_held_out import HELD_OUT, split
+from webapp.domain.content.model import PreparedFollowUp
+from webapp.domain.follow_ups import rules
+from webapp.domain.follow_ups.thread import Exchange, Thread
+from webapp.domain.shared.vocabulary import FollowUpAuthor, FollowUpCondition, FollowUpMode
 
 pytestmark = pytest.mark.bench
 
-CHARS_MAX = 200
-
-Scored = tuple[Labelled, Decision]
-SCORES: dict[str, Callable[[Scored], bool]] = {
-    "one question": lambda scored: _marks(scored[1].question) <= 1,
-    "at most 200 characters": lambda scored: len(scored[1].question) <= CHARS_MAX,
-    "not asked before": lambda scored: scored[1].question not in scored[0].thread.questions,
-    "technique not used before": lambda scored: scored[1].technique not in scored[0].thread.used,
-    "asks or stops as labelled": lambda scored: bool(scored[1].question) is scored[0].asks,
-    "technique and reason as labelled": lambda scored: scored[0].fits(scored[1]),
-    "nothing of the private context": lambda scored: not _leaks(*scored),
-}
-
-
-def test_scores_of_the_rules() -> None:
-    scored = [(labelled, labelled.decide()) for labelled in read_threads()]
-    table = Table("rules")
-    for name, holds in SCORES.items():
-        reached = sum(map(holds, scored))
-        table.add(
-            f"follow-ups: {name}", f"{100 * reached / len(scored):.0f} %", "100 %", _of(scored)
-        )
+HOSTILE = ("no. " * 5000, "a" * 20_000, "a-" * 10_000, "ا" * 20_000, "- " * 10_000)
 
 
 def test_time_of_a_decision() -> None:
-    taken = sorted(_milliseconds(labelled) for labelled in read_threads())
-    detail = f"p50 {median(taken):.2f} ms, {len(taken)} threads"
-    Table("rules").add("follow-ups: slowest decision", f"{taken[-1]:.2f} ms", "≤ 25 ms", detail)
+    rules.load()
+    lines = (HELD_OUT / "ordinary.tsv").read_text("utf-8").splitlines()
+    taken = [_milliseconds(question, answer) for _, question, answer in map(split, lines)]
+    detail = f"slowest {max(taken):.2f} ms, {len(taken)} answers"
+    Table("rules").add("follow-ups: a decision", f"{median(taken):.2f} ms", "≤ 0.5 ms", detail)
 
 
-def _milliseconds(labelled: Labelled) -> float:
-    labelled.decide()
+def test_time_of_a_hostile_answer() -> None:
+    rules.load()
+    slowest = max(_milliseconds("How was it?", answer) for answer in HOSTILE)
+    Table("rules").add("follow-ups: slowest decision", f"{slowest:.2f} ms", "≤ 25 ms", "")
+
+
+def _milliseconds(question: str, answer: str) -> float:
+    prepared = PreparedFollowUp(
+        text="And then?", condition=FollowUpCondition.IF_SHORT, prepared_by=FollowUpAuthor.AGENT
+    )
+    exchanges = (Exchange(question, answer),)
+    thread = Thread(FollowUpMode.SMART, exchanges, (question,), prepared=(prepared,))
+    rules.decide(thread)
     began = time.thread_time()
-    labelled.decide()
+    rules.decide(thread)
     return (time.thread_time() - began) * 1000
-
-
-def _of(scored: list[Scored]) -> str:
-    asked = sum(bool(decision.question) for _, decision in scored)
-    return f"{len(scored)} threads, {asked} questions"
-
-
-def _marks(question: str) -> int:
-    return question.count("?") + question.count("؟")
-
-
-def _leaks(labelled: Labelled, decision: Decision) -> set[str]:
-    public = {word for exchange in labelled.thread.exchanges for word in str(exchange).split()}
-    return {word for word in labelled.context.split() if len(word) > 4 and word not in public} & {
-        *decision.question.split()
-    }
