@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 from flask import Flask
 from playwright.sync_api import Browser, Page, expect
+from sqlalchemy import update
 
+from jobs.queue import BEGUN, TRANSCRIPTIONS
 from jobs.transcribing import transcribing
 from tests.browser.respondent.test_follow_ups import ASKS, QUESTIONS, SHORT, asked, followed
 from tests.browser.respondent.voice.steps import SpokenLink, record, says, speak
@@ -16,12 +18,14 @@ from tests.browser.respondent_steps import press
 from tests.browsing import look, press_until, sideways, violations, window
 from tests.command import DATA_KEYS
 from tests.conftest import delete_rows
+from tests.services import wait_until
 from tests.serving import new_app, serving
 from tests.voice.factories import make_voice_form
 from tests.voice.speech_engine import SpeechEngine, speech_engine, words
 from webapp.config import Settings
 from webapp.database import db
-from webapp.setting_groups.voice import OPENAI
+from webapp.domain.forms.models import Form
+from webapp.setting_groups.voice import ON_THIS_SERVER, OPENAI, WHISPER
 
 WAITING = "Writing down what you said…"
 FOCUSED = "() => document.activeElement.innerText.trim()"
@@ -174,6 +178,31 @@ def test_a_reload_of_the_wait_leads_to_the_same_question(
 
     followed(page)
     assert link.texts() == [SHORT]
+
+
+def test_record_is_announced_to_an_engine_of_this_server_once(
+    browser: Browser, link: SpokenLink, served: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = {"transcriber": WHISPER, "transcriber_model": "tiny"}
+    monkeypatch.setitem(
+        served.config, "SETTINGS", served.config["SETTINGS"].model_copy(update=given)
+    )
+    told: list[str] = []
+    monkeypatch.setattr(served.extensions[TRANSCRIPTIONS.extension], "hand_over", told.extend)
+    with served.app_context():
+        db.session.execute(update(Form).values(transcriber=ON_THIS_SERVER))
+        db.session.commit()
+    with window(browser, link.address) as page:
+        page.goto(link.path)
+        assert told == []
+        record(page)
+        wait_until(lambda: told == [BEGUN], "announcing the recording")
+        press(page, "Stop")
+        says(page, "Your recording is here.")
+        press(page, "Start over")
+        press(page, "Yes, delete it")
+        record(page)
+        assert told.count(BEGUN) == 1
 
 
 @SLOW

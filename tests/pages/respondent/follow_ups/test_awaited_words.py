@@ -14,6 +14,7 @@ from sqlalchemy import select, update
 
 from tests.databases import both_databases
 from tests.pages.respondent.follow_ups.conftest import FIRST, PREPARED, SECOND, SHORT
+from tests.pages.respondent.test_device_transfer import follow, link
 from tests.pages.respondent.voice.conftest import Speaker, kept
 from tests.pages.respondent.voice.test_written_down import current, work
 from tests.pages.respondent_client import form_action, heading, hidden
@@ -235,6 +236,21 @@ def test_two_tabs_get_one_question(app: Flask, waiting: Speaker) -> None:
 
     assert len({heading(page) for page in pages} - {FIRST, SECOND, WAITING}) == 1
     assert {form_action(page).rpartition("/q/")[2] for page in pages} == {"1/f/1"}
+    assert states(app) == [FollowUpState.ASKED]
+
+
+def test_another_device_gets_the_same_question(app: Flask, waiting: Speaker) -> None:
+    client = app.test_client()
+    other = Speaker(client, waiting.share_token, client.get(f"/r/{waiting.share_token}"))
+    page = waiting.page
+    assert heading(follow(other, link(waiting.post("/q/1/elsewhere")))) == SECOND
+    other.open("/q/1")
+    assert heading(other.go_on(1, blank="1")) == WAITING
+    waiting.page = page
+    first = next_page(app, waiting)
+
+    assert form_action(first).endswith("/q/1/f/1")
+    assert heading(other.post("/q/1/next")) == heading(first)
     assert states(app) == [FollowUpState.ASKED]
 
 
