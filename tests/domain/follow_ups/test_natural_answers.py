@@ -145,3 +145,8 @@ def test_several_ways_to_say_nothing_are_one_non_answer(answer: str) -> None:
 )
 def test_what_is_missing_is_an_answer(answer: str) -> None:
     assert decided(SWITCH, answer).reason not in {Reason.NON_ANSWER, Reason.REFUSED}
+
+
+@pytest.mark.parametrize("answer", ["Who wants to know?", "Muss das sein?", "هل انتهينا؟"])
+def test_who_asks_back_is_asked_nothing(answer: str) -> None:
+    assert decided(SWITCH, answer).reason is Reason.REFUSED

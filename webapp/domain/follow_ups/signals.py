@@ -28,6 +28,7 @@ _CONSONANTS = re.compile("[bcdfghjklmnpqrstvwxz]{5,}")
 _KEYBOARD_RUNS = ("asdf", "sdfg", "dfgh", "qwer", "hjkl", "zxcv", "yxcv")
 _IN_NUMBER = re.compile(r"(?<=\d)[.,:/](?=\d)")
 _AND_THE = re.compile(r"\bو(?=ال)")  # Arabic writes "and" onto the next word
+_ASKS_BACK = ("?", "؟")
 _BREAKS = re.compile(r"[;\n•]|(?:^|\s)\(?\d\)")
 
 
@@ -104,9 +105,13 @@ def is_junk(answer: Reading) -> bool:
 
 
 def refuses(question: str, answer: Reading) -> bool:
-    """Whether a short answer asks to stop, or has nothing to add where that was the question."""
+    """Whether a short answer asks to stop or asks back, or has nothing to add where that was the
+    question.
+    """
     if _is_long(answer):
         return False
+    if answer.folded.endswith(_ASKS_BACK):
+        return True
     known = lexicons().values()
     stops = any(
         lexicon.stops.is_in(framed(form))
