@@ -33,6 +33,7 @@ def replace_service_draft_follow_ups(draft_id: str) -> Response:
     """replaceServiceDraftFollowUps: all of them, and nothing else (200 DraftFollowUps)."""
     caller, note = current_caller(), sent_note()
     given, _ = json_body()
+    get_draft(caller.account_id, draft_id)  # whose it is comes before what is wrong with the body
     changes = parse_follow_ups(given)
     expected = expected_revision(caller.account_id, draft_id)
     draft = update_draft(caller, draft_id, changes, expected, note)

@@ -3,6 +3,7 @@
 All functions need an application context.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -13,6 +14,7 @@ from sqlalchemy import select, update
 from tests.browser.example_events import make_addresses, make_events
 from tests.browser.example_texts import (
     ANSWERS,
+    ASKED_BACK,
     ASKING,
     CLAUDE,
     EMAIL,
@@ -194,7 +196,7 @@ def published_elsewhere(author: str, now: datetime) -> dict[str, str]:
     }
     told = FormTerms(writer=WriterTerms(WRITER))
     for name, terms in (("rules", TOLD_NOTHING), ("model", Shown(told, told))):
-        found[name] = published(account_id, PROBED, author, now, terms)
+        found[name] = published(account_id, PROBED, author, now, terms, ASKED_BACK)
     respond(found["one"], "used-up-used-up-used-up-used-up", ANSWERS[0], now)
     return {limit: form.share_token for limit, form in found.items()}
 
@@ -268,9 +270,12 @@ def published(
     author: str | None,
     now: datetime,
     terms: Shown[FormTerms] = TOLD_NOTHING,
+    follow_ups: Sequence[list[tuple[str, str]]] = (),
 ) -> Any:
-    """A form as a row of its columns."""
+    """A form as a row of its columns; `follow_ups` as `prepare` takes them."""
     draft = write(account_id, content, author, now)
+    if follow_ups:
+        draft = prepare(draft, *follow_ups)
     confirmed = shown(draft) | {"terms": terms}
     return publishing.confirm_and_publish(account_id, draft.id, **confirmed, now=now).form
 

@@ -89,6 +89,8 @@ PROBED = {
     "questions": [WHO, STOPPED],
     "followUpMode": "smart",
 }
+# to the questions of PROBED
+ASKED_BACK = [[("What happened in the kitchen then?", "always")], [("What else?", "always")]]
 NO_TITLE = {"questions": [{"text": "What changed?"}, {"text": ""}]}
 # Newest first: the name, then an answer to each question; an empty one is skipped.
 ANSWERS = [

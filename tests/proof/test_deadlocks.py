@@ -69,7 +69,7 @@ def respondent_page(path: str, person: str, **form: Any) -> Any:
 
 
 def agent(
-    method: str, path: str, make: Callable[[World], Any] = lambda _world: "", **body: str
+    method: str, path: str, make: Callable[[World], Any] = lambda _world: "", **body: Any
 ) -> Any:
     def prepare(world: World) -> Call:
         named = path.format(make(world))
@@ -249,6 +249,7 @@ def _probed(path: str, *, answered: bool) -> Callable[[World], Call]:
 
 RECIPES: dict[str, Callable[[World], Call]] = {
     "voice.upload": _uploaded,
+    "voice.begin": respondent_page("/begin-recording", "answered"),
     "voice.look": _of_recording("/q/1/transcript"),
     "voice.hand_back": _of_recording("/recordings/{}"),
     "spoken_answers.agree": form_page("/forms/{}/voice", told_records="yes", told_transcriber=""),
@@ -292,6 +293,9 @@ RECIPES: dict[str, Callable[[World], Call]] = {
     "account.delete": creator_page("/account/delete", current=PASSWORD),
     "api.create_service_draft": agent("POST", "/drafts", title="By an agent"),
     "api.publish_service_draft": _published,
+    "api.replace_service_draft_follow_ups": agent(
+        "PUT", "/drafts/{}/follow-ups", lambda world: world.draft.id, followUps={"1": ["And then?"]}
+    ),
     "api.update_service_draft": agent(
         "PATCH", "/drafts/{}", lambda world: world.draft.id, title="By an agent"
     ),

@@ -104,7 +104,8 @@ def form(app: Flask, account: Account, settings: Settings) -> Any:
     model_breaker.init_app(app)
     with app.app_context():
         asks = {"followUpMode": "smart", "context": CONTEXT, "maxFollowupsPerQuestion": 1}
-        made = make_form(account.id, questions=[FIRST, SECOND], **asks)
+        prepared = {0: [("And then?", "always")], 1: [("And now?", "always")]}
+        made = make_form(account.id, questions=[FIRST, SECOND], prepared=prepared, **asks)
         db.session.execute(update(Form).values(follow_up_writer=settings.follow_up_writer))
         db.session.commit()
         return made
@@ -165,7 +166,7 @@ def require_harmless(app: Flask, person: Person, behaviour: tuple[Answer, str]) 
         return
     assert came not in {QUESTION, FIRST, SECOND}
     assert came.endswith("?")
-    assert [row.writer for row in rows if row.question_text == came] == [""]
+    assert [row.writer for row in rows if row.question_text == came] == ["agent"]
     assert len(rows) <= 2
 
 
