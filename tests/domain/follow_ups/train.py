@@ -59,9 +59,12 @@ def main() -> None:
         examples = [(found, label == name) for label, found in known if label != left_out]
         bias, weights = train(examples, DECAY[name])
         largest = sorted(weights, key=lambda each: (-abs(weights[each]), each))[:KEPT]
-        rounded = {each: round(100 * weights[each]) for each in largest}
-        rows = {"": round(100 * bias)} | {each: rounded[each] for each in sorted(rounded)}
-        text = "".join(f"{each}\t{weight}\n" for each, weight in rows.items() if weight or not each)
+        by_weight = defaultdict[int, list[str]](list, {round(100 * bias): [""]})
+        for each in sorted(largest):
+            by_weight[round(100 * weights[each])].append(each)
+        by_weight.pop(0, None)
+        rows = ("\t".join((str(weight), *by_weight[weight])) for weight in sorted(by_weight))
+        text = "".join(f"{row}\n" for row in rows)
         (FOLDER / f"{name}.tsv").write_text(text, "utf-8")
 
 

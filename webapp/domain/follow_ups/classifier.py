@@ -55,8 +55,10 @@ def features(folded: str) -> Iterator[str]:
 
 @cache
 def _model(name: str) -> tuple[float, dict[str, float]]:
-    """The bias and the weight of each feature; read on the first use."""
+    """The bias and the weight of each feature, hundredths before the features that have them; read
+    on the first use.
+    """
     lines = (FOLDER / f"{name}.tsv").read_text("utf-8").splitlines()
     rows = [line.split("\t") for line in lines]
-    weights = {feature: int(weight) / 100 for feature, weight in rows}
+    weights = {feature: int(weight) / 100 for weight, *found in rows for feature in found}
     return weights.pop(""), weights
