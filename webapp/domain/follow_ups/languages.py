@@ -1,13 +1,13 @@
 """The language of a text: one of six that there are words for, or none of them."""
 
 import re
-import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from functools import cache, lru_cache
-from pathlib import Path
+from typing import cast
 
 from webapp.domain.content.model import QuestionRow
+from webapp.domain.follow_ups.word_files import load
 from webapp.domain.shared.unicode_normalization import normalized
 
 PHRASED = ("en", "es", "de", "fr", "pt-BR", "ar")
@@ -102,8 +102,7 @@ def frequent_words() -> dict[str, frozenset[str]]:
 
 
 def _frequent() -> dict[str, dict[str, str]]:
-    text = (Path(__file__).parent / "words/frequent.toml").read_text("utf-8")
-    return tomllib.loads(text)
+    return cast(dict[str, dict[str, str]], load("words/frequent"))
 
 
 @cache

@@ -6,12 +6,12 @@ written onto its beginning.
 """
 
 import re
-import tomllib
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple, TypedDict, cast
 
 from webapp.domain.follow_ups.languages import PHRASED
+from webapp.domain.follow_ups.word_files import load
 from webapp.domain.follow_ups.word_list import WordList, WordParts
 
 FOLDER = Path(__file__).parent / "words"
@@ -79,7 +79,7 @@ def lexicons() -> dict[str, Lexicon]:
 
 def read_words(tag: str) -> Words:
     """The file of a language."""
-    return cast(Words, tomllib.loads((FOLDER / f"{tag}.toml").read_text("utf-8")))
+    return cast(Words, load(f"words/{tag}"))
 
 
 def _lexicon(words: Words) -> Lexicon:
