@@ -1,7 +1,6 @@
 """What commands that work beside running servers share: the application, its settings, a note."""
 
 import os
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -15,7 +14,6 @@ from webapp.data_folder import served_address
 from webapp.database import db, utc_now, write_transaction
 from webapp.domain.audit.trail import OPERATOR, AuditKind, add_event
 from webapp.runtime.wakeups_postgresql import changes_told
-from webapp.web import logs
 
 ADDRESS_VARIABLES = ("PUBLIC_URL", "HOST", "PORT")
 
@@ -25,7 +23,7 @@ def application() -> Iterator[Settings]:
     """The application context of a command that works beside running servers."""
     settings = settings_of_the_server()
     app = create_app(settings)
-    with app.app_context(), logs.audit_lines(sys.stderr):
+    with app.app_context():
         try:
             with changes_told(app):
                 yield settings

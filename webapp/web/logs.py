@@ -12,10 +12,9 @@ import sys
 import time
 import traceback
 from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import orjson
 from flask import Flask, Response, g, has_request_context, request
@@ -62,24 +61,6 @@ def configure() -> None:
     # authlib logs tokens at DEBUG; the others only repeat the request log
     for name in ("authlib", "alembic", "waitress.queue", "flask-limiter", "werkzeug"):
         logging.getLogger(name).setLevel(logging.WARNING)
-
-
-@contextmanager
-def audit_lines(stream: TextIO) -> Iterator[None]:
-    """Write the lines of the audit trail to the stream, unless it is a terminal."""
-    if stream.isatty():
-        yield
-        return
-    handler = logging.StreamHandler(stream)
-    handler.setFormatter(JsonLines())
-    trail = logging.getLogger("askback.audit")
-    trail.addHandler(handler)
-    trail.setLevel(logging.INFO)
-    try:
-        yield
-    finally:
-        trail.removeHandler(handler)
-        trail.setLevel(logging.NOTSET)
 
 
 class JsonLines(logging.Formatter):
