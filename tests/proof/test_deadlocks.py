@@ -25,6 +25,7 @@ from tests.proof.deadlock_world import HOOK, HOOK_KEY, OF_RESPONSES, PASSWORD, W
 from tests.voice.audio_files import recording
 from tests.voice.factories import make_recording, make_voice_form
 from webapp.database import db, utc_now
+from webapp.domain.content.diff import Change, Effort, Kind, word_runs
 from webapp.domain.forms.models import Form
 from webapp.domain.shared.vocabulary import TranscriptState
 from webapp.integrations.audio_store import audio_store
@@ -32,6 +33,7 @@ from webapp.oauth.models import OAuthGrant
 from webapp.web.rate_limits.limiter import limiter
 
 COMMITS_MOST = 6
+CHANGE = Change("title", Kind.REWORDED, runs=word_runs("Rota", "Newer", Effort())).key
 
 
 Call = Callable[[], TestResponse]
@@ -333,8 +335,11 @@ RECIPES: dict[str, Callable[[World], Call]] = {
     "forms.allow_embedding": form_page("/forms/{}/embedding", origins="https://a.example"),
     "forms.close": form_page("/forms/{}/close"),
     "forms.reopen": creator_page("/forms/{}/reopen", _closed),
+    "history.accept": creator_page(
+        f"/drafts/{{}}/changes/{CHANGE}/accept", World.changed, revision="2", since="1"
+    ),
     "history.put_back": creator_page(
-        "/drafts/{}/changes/1/put-back", World.changed, revision="2", since="1"
+        f"/drafts/{{}}/changes/{CHANGE}/put-back", World.changed, revision="2", since="1"
     ),
     "history.restore": creator_page("/drafts/{}/restore", World.changed, revision="2", to="1"),
     "inbox.discard": creator_page("/drafts/{}/discard"),

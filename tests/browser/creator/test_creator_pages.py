@@ -294,6 +294,33 @@ def test_news_of_an_agent_leave_an_open_editor_alone(
         expect(page.get_by_role("alert")).to_contain_text("From the agent")
 
 
+def test_twenty_changes_stand_at_their_questions(
+    site: ExampleSite, open_window: OpenWindow, draft: Draft
+) -> None:
+    asked = [f"Question number {number}: what happened that week?" for number in range(1, 16)]
+    by_agent(site, draft, questions=asked)
+    rows = stored(site, draft).questions
+    with open_window() as page:
+        page.goto(f"/drafts/{draft.id}")
+        kept = [{"id": row["id"], "text": f"{row['text']} And why?"} for row in rows[:9]]
+        by_agent(site, draft, title="Another", goal="Another", questions=[*kept, *rows[14:]])
+        page.set_viewport_size({"width": 1280, "height": 800})
+        page.reload()
+        first = page.locator(".q__text").first.bounding_box()
+        assert first is not None
+        assert first["y"] <= 700
+        expect(page.locator("#changes h2")).to_contain_text("5 questions removed, 9 reworded")
+        expect(page.locator("#changes details")).not_to_have_attribute("open", "")
+
+        page.get_by_role("button", name="Accept Question 3").click()
+        expect(page.locator("#changes h2")).to_contain_text("5 questions removed, 8 reworded")
+        expect(page.get_by_role("link", name="Edit question 3")).to_be_focused()
+        page.get_by_role("button", name="Undo this change Question 2").click()
+        saved(page, 4)
+        expect(page.locator("#changes h2")).to_contain_text("5 questions removed, 7 reworded")
+    assert stored(site, draft).questions[1]["text"] == asked[1]
+
+
 def middle(part: Locator) -> float:
     box = part.bounding_box()
     assert box

@@ -10,11 +10,12 @@ from tests.factories import make_draft, prepare
 from tests.query_plans import statements_of
 from webapp.database import db, utc_now
 from webapp.domain.accounts.models import Account
+from webapp.domain.content.diff import differences
 from webapp.domain.content.draft_input import parse_draft_input
 from webapp.domain.drafts import editing, revisions, views
 from webapp.domain.drafts import models as drafts
 from webapp.domain.drafts.models import Draft
-from webapp.domain.drafts.unseen import count_unseen_changes, unseen_changes
+from webapp.domain.drafts.unseen import accept_change, count_unseen_changes, unseen_changes
 
 pytestmark = pytest.mark.usefixtures("app_context")
 A, B, C = ({"id": name, "text": f"What about {name}, then?"} for name in "abc")
@@ -26,11 +27,23 @@ def after(account: Account, *edits: Edit) -> Draft:
     """A draft that was looked at before these edits."""
     draft = make_draft(account.id, title="Rota", goal="Learn", questions=[A, B, C])
     views.mark_seen(account.id, draft.id, 1, now=utc_now())
+    return edited(draft, *edits)
+
+
+def edited(draft: Draft, *edits: Edit) -> Draft:
     for author, fields in edits:
         changes = parse_draft_input(fields)
         by: dict[str, Any] = {"author": author, "now": utc_now()}
-        draft = editing.update_draft(account.id, draft.id, changes, **by)
+        draft = editing.update_draft(draft.account_id, draft.id, changes, **by)
     return draft
+
+
+def accept(draft: Draft, part: str) -> None:
+    """The creator accepts the change of that part, or has accepted it."""
+    before = revisions.find_revision(draft, 1)
+    assert before is not None
+    (key,) = (each.key for each in differences(before, draft) if each.part == part)
+    accept_change(draft.account_id, draft.id, key, revision=draft.revision, since=1, now=utc_now())
 
 
 def preparing(draft: Draft, author: str | None, question: int = -1) -> Draft:
@@ -43,12 +56,13 @@ def preparing(draft: Draft, author: str | None, question: int = -1) -> Draft:
     return drafts.get_draft(draft.account_id, draft.id)
 
 
-def unseen(draft: Draft) -> list[tuple[int, str, str, int | None]]:
+def unseen(draft: Draft) -> list[tuple[str, str, int | None]]:
     before = revisions.find_revision(draft, 1)
     assert before is not None
+    view = views.find_view(draft.id)
     found = [
-        (number, change.part, str(change.kind), change.position)
-        for number, change in unseen_changes(draft, before)
+        (change.part, str(change.kind), change.position)
+        for change in unseen_changes(draft, before, view.accepted if view else "")
     ]
     assert count_unseen_changes(draft.account_id) == {draft.id: len(found)}
     return found
@@ -61,45 +75,45 @@ def reworded(question: dict[str, str], **fields: str) -> dict[str, str]:
 EDITS: dict[str, tuple[list[Edit], list[Any]]] = {
     "one of each": (
         [(AGENT, {"title": "New"}), (CREATOR, {"goal": "Mine"})],
-        [(1, "title", "reworded", None)],
+        [("title", "reworded", None)],
     ),
     "the creator first, then an agent": (
         [(AGENT, {"title": "New"}), (CREATOR, {"goal": "Mine"}), (AGENT, {"responseLimit": "one"})],
-        [(1, "title", "reworded", None), (3, "response_limit", "changed", None)],
+        [("title", "reworded", None), ("response_limit", "changed", None)],
     ),
     "both at one text": (
         [(AGENT, {"title": "New"}), (CREATOR, {"title": "Newer"})],
-        [(1, "title", "reworded", None)],
+        [("title", "reworded", None)],
     ),
     "what the creator took back": (
         [(AGENT, {"title": "New", "goal": "New"}), (CREATOR, {"title": "Rota"})],
-        [(1, "goal", "reworded", None)],
+        [("goal", "reworded", None)],
     ),
     "a question each": (
         [
             (AGENT, {"questions": [reworded(A), B, C]}),
             (CREATOR, {"questions": [reworded(A), B, reworded(C, context="Short")]}),
         ],
-        [(1, "question", "reworded", 1)],
+        [("question", "reworded", 1)],
     ),
     "a question that the creator added and removed": (
         [
             (AGENT, {"title": "New"}),
             (CREATOR, {"questions": [B, C, {"id": "d", "text": "Quite another one?"}]}),
         ],
-        [(1, "title", "reworded", None)],
+        [("title", "reworded", None)],
     ),
     "a question that an agent removed": (
         [(AGENT, {"questions": [A, B]}), (CREATOR, {"goal": "Mine"})],
-        [(2, "question", "removed", 3)],
+        [("question", "removed", 3)],
     ),
     "the order of the creator": (
         [(AGENT, {"title": "New"}), (CREATOR, {"questions": [C, A, B]})],
-        [(1, "title", "reworded", None)],
+        [("title", "reworded", None)],
     ),
     "the order of an agent": (
         [(AGENT, {"questions": [C, A, B]}), (CREATOR, {"goal": "Mine"})],
-        [(2, "question", "moved", 1)],
+        [("question", "moved", 1)],
     ),
     "nothing but the creator's": ([(CREATOR, {"goal": "Mine", "title": "Mine"})], []),
     "many turns": (
@@ -110,7 +124,7 @@ EDITS: dict[str, tuple[list[Edit], list[Any]]] = {
             for turn in range(10)
             for author in (AGENT, CREATOR)
         ],
-        [(1, "title", "reworded", None), (2, "goal", "reworded", None)],
+        [("title", "reworded", None), ("goal", "reworded", None)],
     ),
 }
 
@@ -126,7 +140,7 @@ def test_only_what_an_agent_had_a_hand_in_is_listed(account: Account, case: str)
 def test_follow_ups_of_an_agent_are_news(account: Account) -> None:
     draft = preparing(preparing(after(account), AGENT, question=0), CREATOR, question=1)
 
-    assert unseen(draft) == [(1, "follow_ups", "changed", 1)]
+    assert unseen(draft) == [("follow_ups", "changed", 1)]
 
 
 def test_a_question_of_the_creator_is_news_once_an_agent_prepares_follow_ups(
@@ -135,15 +149,32 @@ def test_a_question_of_the_creator_is_news_once_an_agent_prepares_follow_ups(
     added = {"id": "d", "text": "Quite another one?"}
     draft = after(account, (CREATOR, {"questions": [A, B, C, added]}))
 
-    assert unseen(preparing(draft, AGENT)) == [(1, "question", "added", 4)]
+    assert unseen(preparing(draft, AGENT)) == [("question", "added", 4)]
 
 
-def test_a_change_is_undone_by_its_number(account: Account) -> None:
-    edits, _ = EDITS["the creator first, then an agent"]
-    draft = after(account, *edits)
-    number = unseen(draft)[1][0]
+@both_databases
+def test_what_was_accepted_is_news_only_if_an_agent_changes_it_again(account: Account) -> None:
+    draft = after(account, (AGENT, {"title": "New", "questions": [reworded(A), B, C]}))
+    accept(draft, "question")
+    accept(draft, "question")
+    assert unseen(draft) == [("title", "reworded", None)]
 
-    assert revisions.put_back(draft, 1, number) == {"response_limit": "multiple"}
+    draft = edited(draft, (AGENT, {"questions": [B, reworded(A), C]}))
+    accept(draft, "title")
+    assert unseen(draft) == [("question", "moved", 1)]
+
+    draft = edited(draft, (AGENT, {"questions": [B, A | {"text": "When, then?"}, C]}))
+    assert ("question", "reworded", 2) in unseen(draft)
+
+
+def test_with_the_last_change_accepted_the_revision_is_seen(account: Account) -> None:
+    draft = after(account, (AGENT, {"title": "New", "goal": "New"}))
+    accept(draft, "goal")
+    accept(draft, "title")
+
+    view = views.find_view(draft.id)
+    assert view is not None
+    assert (view.revision, view.accepted) == (2, "")
 
 
 def test_however_many_edits_the_same_statements_read_all(account: Account) -> None:

@@ -129,10 +129,10 @@ def test_changes_stay_until_they_are_marked_as_read(app: Flask, ann: Creator) ->
     first, again = (ann.page(f"/drafts/{draft.id}") for _ in range(2))
     marked = ann.post(f"/drafts/{draft.id}/seen", htmx=True, revision=2)
 
-    assert "1 change since you looked" in plain(first.text)
-    assert "1 change since you looked" in plain(again.text)
+    assert "1 question reworded since you looked" in plain(first.text)
+    assert "1 question reworded since you looked" in plain(again.text)
     assert "removed: a added: the last" in plain(first.text)
-    assert "1 change" not in marked.text
+    assert "reworded" not in marked.text
     assert seen(app, draft) == 2
 
 

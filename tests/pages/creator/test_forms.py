@@ -247,6 +247,7 @@ DRAFT_STEPS = [
     "/questions/1/position",
     "/restore",
     "/changes/1/put-back",
+    "/changes/1/accept",
     "/return",
     "/keep",
 ]

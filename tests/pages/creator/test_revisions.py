@@ -1,5 +1,6 @@
 """Undo, putting changes back, the history page and the note about changes by others."""
 
+import re
 from typing import Any
 
 import pytest
@@ -8,6 +9,8 @@ from flask import Flask
 from tests.factories import prepare
 from tests.pages.creator.test_draft import by_agent, stored, written
 from tests.pages.creator_client import Creator, hidden, plain
+from webapp.domain.content.diff import differences
+from webapp.domain.drafts import revisions
 from webapp.domain.drafts.models import Draft
 
 
@@ -79,16 +82,50 @@ def test_an_undo_swaps_every_part(app: Flask, ann: Creator) -> None:
     assert stored(app, draft).title == "Rota"
 
 
+def to_put_back(page: Any) -> str:
+    """The address that undoes the first change of a page."""
+    return re.findall('action="(/drafts/[^"]*/put-back)"', page.text)[0]
+
+
+def key(app: Flask, draft: Draft, since: int) -> str:
+    """Of the first difference since that revision."""
+    with app.app_context():
+        now = stored(app, draft)
+        before = revisions.find_revision(now, since)
+        assert before is not None
+        return differences(before, now)[0].key
+
+
 def test_one_change_of_an_agent_is_put_back(app: Flask, ann: Creator) -> None:
     draft = changed_by_agent(app, ann, title="From the agent", goal="From the agent")
     page = ann.page(f"/drafts/{draft.id}")
 
-    ann.post(f"/drafts/{draft.id}/changes/1/put-back", revision=2, since=hidden(page, "since"))
+    ann.post(to_put_back(page), revision=2, since=hidden(page, "since"))
 
     kept = stored(app, draft)
     assert "Undo this change Title" in plain(page.text)
     assert (kept.title, kept.goal) == ("Rota", "From the agent")
     assert "1 change since you looked" in plain(ann.page(f"/drafts/{draft.id}").text)
+
+
+@pytest.mark.parametrize("htmx", [False, True])
+def test_one_change_is_accepted_at_its_question(app: Flask, ann: Creator, *, htmx: bool) -> None:
+    draft = written(app, ann)
+    ann.page(f"/drafts/{draft.id}")
+    reworded = [dict(each) for each in draft.questions]
+    reworded[1]["text"] += " And why?"
+    by_agent(app, draft, title="From the agent", questions=reworded)
+    page = ann.page(f"/drafts/{draft.id}")
+    _, at_question = re.findall('action="(/drafts/[^"]*/accept)"', page.text)
+
+    done = ann.post(at_question, htmx=htmx, revision=2, since=1, focus=2)
+    again = ann.post(at_question, htmx=htmx, revision=2, since=1, focus=2)
+
+    assert "1 question reworded, 1 other change" in plain(page.text)
+    assert {done.status_code, again.status_code} == {200 if htmx else 303}
+    assert "1 change since you looked" in plain(ann.page(f"/drafts/{draft.id}").text)
+    assert "1 change" in plain(ann.page("/drafts").text)
+    assert stored(app, draft).revision == 2
 
 
 def test_follow_ups_are_in_the_changes_and_put_back(app: Flask, ann: Creator) -> None:
@@ -103,12 +140,12 @@ def test_follow_ups_are_in_the_changes_and_put_back(app: Flask, ann: Creator) ->
     shown = "&lt;b&gt;When&lt;/b&gt;?"
     assert f"Follow-ups to question 2, changed added: {shown} added · if the answer is no" in words
     assert f"What went wrong? removed: {shown} removed · if the answer is no" in words
-    ann.post(f"/drafts/{draft.id}/changes/1/put-back", revision=3, since=2)
+    ann.post(f"/drafts/{draft.id}/changes/{key(app, draft, 2)}/put-back", revision=3, since=2)
     assert stored(app, draft).questions == rows
 
 
 @pytest.mark.parametrize("htmx", [False, True])
-@pytest.mark.parametrize("path", ["changes/1/put-back", "restore"])
+@pytest.mark.parametrize("path", ["changes/1/put-back", "changes/1/accept", "restore"])
 def test_nothing_is_put_back_into_another_revision(
     app: Flask, ann: Creator, path: str, *, htmx: bool
 ) -> None:
@@ -128,7 +165,8 @@ def test_what_cannot_be_put_back_says_why(app: Flask, ann: Creator) -> None:
     by_agent(app, draft, followUpMode="none")
     ann.post(f"/drafts/{draft.id}/context", text="", revision=2)
 
-    response = ann.post(f"/drafts/{draft.id}/changes/1/put-back", revision=3, since=1)
+    mode = key(app, draft, 1)
+    response = ann.post(f"/drafts/{draft.id}/changes/{mode}/put-back", revision=3, since=1)
 
     assert response.status_code == 422
     assert "Smart follow-ups need private context" in response.text
@@ -138,12 +176,12 @@ def test_what_cannot_be_put_back_says_why(app: Flask, ann: Creator) -> None:
 @pytest.mark.parametrize(
     ("path", "posted"),
     [
-        ("changes/9/put-back", {"since": 1}),
-        ("changes/1/put-back", {"since": 8}),
-        ("changes/1/put-back", {"since": "9" * 30}),
-        ("changes/1/put-back", {}),
+        ("changes/0123456789abcdef/put-back", {"since": 1}),
+        ("changes/0123456789abcdef/put-back", {"since": 8}),
+        ("changes/0123456789abcdef/put-back", {"since": "9" * 30}),
+        ("changes/0123456789abcdef/put-back", {}),
         ("changes/0/put-back", {"since": 1}),
-        ("changes/9999999999999999999999/put-back", {"since": 1}),
+        ("changes/%00/put-back", {"since": 1}),
         ("restore", {"to": 9}),
         ("restore", {"to": "-1"}),
         ("restore", {}),
@@ -262,8 +300,9 @@ def test_an_added_question_is_removed_and_not_undone(app: Flask, ann: Creator) -
     [first] = draft.questions
     by_agent(app, draft, questions=[{**first}, "Two?"])
 
-    assert "Remove it Question 2" in plain(ann.page(f"/drafts/{draft.id}").text)
-    undone = ann.post(f"/drafts/{draft.id}/changes/1/put-back", revision=2, since=1, htmx=True).text
+    page = ann.page(f"/drafts/{draft.id}")
+    assert "Remove it Question 2" in plain(page.text)
+    undone = ann.post(to_put_back(page), revision=2, since=1, htmx=True).text
     assert "<b>Change undone.</b>" in undone
 
 

@@ -62,6 +62,7 @@ class Change:
     was, now   values of a setting for CHANGED, positions from 1 for MOVED
     follow_ups of a question, added and removed ones too: each that differs, with its place among
                them as `position`, and its conditions as `was` and `now`; MOVED if it only moved
+    question_id  of the later content (REMOVED: of the earlier one); None outside questions
     """
 
     part: str
@@ -71,6 +72,19 @@ class Change:
     was: object = None
     now: object = None
     follow_ups: tuple["Change", ...] = ()
+    question_id: str | None = None
+
+    @property
+    def is_of_question(self) -> bool:
+        """True for a change of a question that the later content has."""
+        gone = self.part == "question" and self.kind is Kind.REMOVED
+        return self.question_id is not None and not gone
+
+    @property
+    def key(self) -> str:
+        """Names the change in an address, wherever its question is in the list: 16 hex digits."""
+        said = self.part, self.kind, self.question_id, self.runs, self.was, self.now
+        return hashlib.sha256(repr((*said, self.follow_ups)).encode()).hexdigest()[:16]
 
 
 class TooCostly(Exception):
@@ -147,7 +161,7 @@ def word_runs(before: str, after: str, effort: Effort) -> tuple[Run, ...]:
         effort.spend(2 * (len(old) + len(new)))  # where each character is a word
         return tuple(_runs(old, new, effort))
     except TooCostly:
-        return (Run(Kind.REMOVED, before), Run(Kind.ADDED, after))
+        return (Run(Kind.REMOVED, _apart(before)), Run(Kind.ADDED, after))
 
 
 def origins(before: Sequence[QuestionRow], after: Sequence[QuestionRow]) -> list[int | None]:
@@ -221,9 +235,16 @@ def _runs(old: list[str], new: list[str], effort: Effort) -> Iterator[Run]:
             lost = "" if new[m - 1] != bare[1][m - 1] else old[j - 1][len(bare[0][j - 1]) :]
             continue
         if i < j:
-            yield Run(Kind.REMOVED, lost + "".join(old[i:j]))
+            removed = lost + "".join(old[i:j])
+            yield Run(Kind.REMOVED, _apart(removed) if k < m else removed)
         if k < m:
             yield Run(Kind.ADDED, "".join(new[k:m]))
+
+
+def _apart(removed: str) -> str:
+    """With a blank before the words that take its place, as between any two words."""
+    is_apart = removed[-1:].isspace() or re.match(f"[{_UNSPACED}]", removed[-1:])
+    return removed if is_apart else f"{removed} "
 
 
 def _text_change(
@@ -232,16 +253,17 @@ def _text_change(
     after: str | None,
     effort: Effort,
     position: int | None = None,
+    question_id: str | None = None,
 ) -> Iterator[Change]:
     was, now = before or "", after or ""
     if was == now:
         return
-    if not was:
-        yield Change(part, Kind.ADDED, position, (Run(Kind.ADDED, now),))
-    elif not now:
-        yield Change(part, Kind.REMOVED, position, (Run(Kind.REMOVED, was),))
+    if was and now:
+        kind, runs = Kind.REWORDED, word_runs(was, now, effort)
     else:
-        yield Change(part, Kind.REWORDED, position, word_runs(was, now, effort))
+        kind = Kind.ADDED if now else Kind.REMOVED
+        runs = (Run(kind, now or was),)
+    yield Change(part, kind, position, runs, question_id=question_id)
 
 
 def _question_changes(
@@ -249,25 +271,29 @@ def _question_changes(
 ) -> Iterator[Change]:
     came_from = origins(before, after)
     stayed = longest_rising([origin for origin in came_from if origin is not None])
-    for place, (question, origin) in enumerate(zip(after, came_from, strict=True)):
+    for place, (question, origin) in enumerate(zip(after, came_from, strict=True), start=1):
+        key = question["id"]
         if origin is None:
             runs = (Run(Kind.ADDED, question["text"]),)
             prepared = _prepared_changes({}, question, effort)
-            yield Change("question", Kind.ADDED, place + 1, runs, follow_ups=prepared)
+            yield Change("question", Kind.ADDED, place, runs, follow_ups=prepared, question_id=key)
             continue
         earlier = before[origin]
         if origin not in stayed:
-            yield Change("question", Kind.MOVED, place + 1, was=origin + 1, now=place + 1)
-        yield from _text_change("question", earlier["text"], question["text"], effort, place + 1)
+            was, now = origin + 1, place
+            yield Change("question", Kind.MOVED, place, was=was, now=now, question_id=key)
+        yield from _text_change("question", earlier["text"], question["text"], effort, place, key)
         hints = earlier.get("context"), question.get("context")
-        yield from _text_change("hint", *hints, effort, place + 1)
+        yield from _text_change("hint", *hints, effort, place, key)
         if prepared := _prepared_changes(earlier, question, effort):
-            yield Change("follow_ups", Kind.CHANGED, place + 1, follow_ups=prepared)
-    for place, question in enumerate(before):
-        if place not in came_from:
-            runs = (Run(Kind.REMOVED, question["text"]),)
+            kind = Kind.CHANGED
+            yield Change("follow_ups", kind, place, follow_ups=prepared, question_id=key)
+    for place, question in enumerate(before, start=1):
+        if place - 1 not in came_from:
+            runs, key = (Run(Kind.REMOVED, question["text"]),), question["id"]
             prepared = _prepared_changes(question, {}, effort)
-            yield Change("question", Kind.REMOVED, place + 1, runs, follow_ups=prepared)
+            kind = Kind.REMOVED
+            yield Change("question", kind, place, runs, follow_ups=prepared, question_id=key)
 
 
 def _prepared_changes(

@@ -142,20 +142,25 @@ def back_to(draft: Draft, revision: int) -> DraftUpdate:
     return snapshot(_revision(draft, revision))
 
 
-def put_back(draft: Draft, since: int, number: int) -> DraftUpdate:
-    """One of the differences since revision `since` undone; `number` counts them from 1.
+def put_back(draft: Draft, since: int, key: str) -> DraftUpdate:
+    """One of the differences since revision `since` undone.
 
     raises  NotFound for a revision or a difference that does not exist; InvalidInput when the form
             would hold too many questions
     """
     before = _revision(draft, since)
-    changes = differences(before, draft)
-    if not 0 < number <= len(changes):
-        raise _nothing_there()
-    change = changes[number - 1]
+    change = find_change(draft, before, key)
     if change.part in QUESTION_PARTS:
         return DraftUpdate(questions=_questions(before.questions, draft.questions, change))
     return cast(DraftUpdate, {change.part: getattr(before, change.part)})
+
+
+def find_change(draft: Draft, before: Content, key: str) -> Change:
+    """The difference of that key; raises NotFound."""
+    found = next((each for each in differences(before, draft) if each.key == key), None)
+    if found is None:
+        raise _nothing_there()
+    return found
 
 
 def _questions(

@@ -1,43 +1,76 @@
 """What agents changed since the creator looked last: what the creator did meanwhile is no news.
 
-A difference is left out only if no agent had a hand in it.
+A difference is left out only if no agent had a hand in it, or if the creator accepted it.
 """
 
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from typing import NamedTuple
 
 from sqlalchemy import ColumnElement, and_, case, select
 from sqlalchemy.orm import aliased
 
-from webapp.database import db
+from webapp.database import db, tried_again, write_transaction
 from webapp.domain.content.diff import Change, Kind, differences
 from webapp.domain.content.model import CONTENT_COLUMNS, Content, QuestionRow
-from webapp.domain.drafts.models import Draft, DraftRevision, unpublished
-from webapp.domain.drafts.revisions import QUESTION_PARTS, RevisionRow, draft_of_revision
+from webapp.domain.drafts.models import (
+    Draft,
+    DraftRevision,
+    lock_draft,
+    require_revision,
+    unpublished,
+)
+from webapp.domain.drafts.revisions import (
+    QUESTION_PARTS,
+    RevisionRow,
+    draft_of_revision,
+    find_change,
+    find_revision,
+)
 from webapp.domain.drafts.views import DraftView, list_views
 
 Part = tuple[str, str]  # a content column, or a question by its id and what of it
 MOVED = ("questions", "order")
 
 
-class UnseenChange(NamedTuple):
-    """A difference, with its number among all since the last look: by it, it is undone."""
-
-    number: int
-    change: Change
-
-
 class Looked(NamedTuple):
-    """A draft, and how it was when the creator looked."""
+    """A draft, how it was when the creator looked, and the keys of changes accepted since."""
 
     draft: Draft
     before: Draft
+    accepted: str
 
 
-def unseen_changes(draft: Draft, before: Draft) -> list[UnseenChange]:
-    """The differences since `before`, the revision that was seen last, by agents."""
-    (found,) = _by_agents([Looked(draft, before)], Draft.id == draft.id)
+def unseen_changes(draft: Draft, before: Draft, accepted: str = "") -> list[Change]:
+    """The differences since `before`, the revision that was seen last, by agents.
+
+    accepted  the keys of those that the creator has accepted one by one
+    """
+    (found,) = _by_agents([Looked(draft, before, accepted)], Draft.id == draft.id)
     return found
+
+
+@tried_again
+def accept_change(
+    account_id: str, draft_id: str, key: str, *, revision: int, since: int, now: datetime
+) -> None:
+    """The creator has read one of the changes since revision `since`, which they saw last.
+
+    With the last one, all of `revision` is seen.
+
+    raises  NotFound; StateConflict `revision_conflict`
+    """
+    with write_transaction():
+        draft = lock_draft(account_id, draft_id)
+        require_revision(draft, revision)
+        view = db.session.get(DraftView, draft.id)
+        before = find_revision(draft, since) if view and view.revision == since else None
+        if view is None or before is None:
+            return
+        find_change(draft, before, key)
+        view.accepted = " ".join({*view.accepted.split(), key})
+        if not unseen_changes(draft, before, view.accepted):
+            view.revision, view.seen_at, view.accepted = revision, now, ""
 
 
 def count_unseen_changes(account_id: str) -> dict[str, int]:
@@ -58,37 +91,34 @@ def _looked(account_id: str) -> list[Looked]:
         DraftRevision.draft_id == DraftView.draft_id, DraftRevision.revision == DraftView.revision
     )
     query = (
-        select(Draft, *_COLUMNS)
+        select(Draft, DraftView.accepted, *_COLUMNS)
         .join(DraftView, DraftView.draft_id == Draft.id)
         .join(DraftRevision, seen)
         .where(unpublished(account_id))
     )
     return [
-        Looked(draft, draft_of_revision(draft, RevisionRow._make(kept)))
-        for draft, *kept in db.session.execute(query)
+        Looked(draft, draft_of_revision(draft, RevisionRow._make(kept)), accepted)
+        for draft, accepted, *kept in db.session.execute(query)
     ]
 
 
-def _by_agents(looked: Sequence[Looked], which: ColumnElement[bool]) -> list[list[UnseenChange]]:
+def _by_agents(looked: Sequence[Looked], which: ColumnElement[bool]) -> list[list[Change]]:
     turns = _turns(which) if looked else {}
     return [_unseen(each, turns.get(each.draft.id, [])) for each in looked]
 
 
-def _unseen(looked: Looked, turns: Sequence[RevisionRow]) -> list[UnseenChange]:
-    draft, before = looked
-    numbered = [UnseenChange(*each) for each in enumerate(differences(before, draft), start=1)]
+def _unseen(looked: Looked, turns: Sequence[RevisionRow]) -> list[Change]:
+    draft, before, accepted = looked
+    keys = set(accepted.split())
+    found = [each for each in differences(before, draft) if each.key not in keys]
     if not turns:
-        return numbered if draft.author else []
+        return found if draft.author else []
     kept = [draft_of_revision(draft, row) for row in turns]
     by_agents: set[Part] = set()
     by_creator: set[Part] = set()
     for one, other in zip([before, *kept], [*kept, draft], strict=True):
         (by_agents if other.author else by_creator).update(_touched(one, other))
-    return [
-        each
-        for each in numbered
-        if (parts := _parts(each.change, before, draft)) & by_agents or not parts & by_creator
-    ]
+    return [each for each in found if (parts := _parts(each)) & by_agents or not parts & by_creator]
 
 
 def _turns(which: ColumnElement[bool]) -> dict[str, list[RevisionRow]]:
@@ -143,14 +173,11 @@ def _by_id(questions: Iterable[QuestionRow]) -> dict[str, QuestionRow]:
     return {question["id"]: question for question in questions}
 
 
-def _parts(change: Change, before: Content, after: Content) -> set[Part]:
+def _parts(change: Change) -> set[Part]:
     """What the change shows: of a question that was added or removed, all of it."""
-    if change.position is None:
+    if change.question_id is None:
         return {(change.part, "")}
     if change.kind is Kind.MOVED:
         return {MOVED}
     is_whole = change.part == "question" and change.kind in {Kind.ADDED, Kind.REMOVED}
-    is_gone = is_whole and change.kind is Kind.REMOVED
-    questions = before.questions if is_gone else after.questions
-    id_ = questions[change.position - 1]["id"]
-    return {(id_, part) for part in (QUESTION_PARTS if is_whole else (change.part,))}
+    return {(change.question_id, part) for part in (QUESTION_PARTS if is_whole else (change.part,))}

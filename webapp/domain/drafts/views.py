@@ -1,9 +1,9 @@
-"""Which revision of a draft its creator viewed last."""
+"""Which revision of a draft its creator viewed last, and which changes since they accepted."""
 
 from datetime import datetime
 from typing import NamedTuple
 
-from sqlalchemy import ForeignKey, bindparam, select, text
+from sqlalchemy import ForeignKey, Text, bindparam, select, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from webapp.database import (
@@ -26,13 +26,15 @@ class DraftView(Base):
     draft_id: Mapped[str] = mapped_column(ForeignKey("drafts.id"), primary_key=True)
     revision: Mapped[int]
     seen_at: Mapped[datetime]
+    accepted: Mapped[str] = mapped_column(Text, server_default="")
 
 
 class ViewRow(NamedTuple):
-    """The revision and time of the creator's last view."""
+    """The revision and time of the creator's last view; the keys of changes accepted since."""
 
     revision: int
     seen_at: datetime
+    accepted: str
 
 
 def list_views(account_id: str) -> dict[str, int]:
@@ -56,7 +58,7 @@ def mark_seen(account_id: str, draft_id: str, revision: int, *, now: datetime) -
         draft = lock_draft(account_id, draft_id)
         if 0 < revision <= draft.revision:
             view = db.session.get(DraftView, draft.id) or DraftView(draft_id=draft.id)
-            view.revision, view.seen_at = revision, now
+            view.revision, view.seen_at, view.accepted = revision, now, ""
             db.session.add(view)
 
 
@@ -75,6 +77,6 @@ _VIEWS = (
     .join(Draft, Draft.id == DraftView.draft_id)
     .where(unpublished(bindparam("account")))
 )
-_VIEW = select(DraftView.revision, DraftView.seen_at).where(
+_VIEW = select(*(DraftView.__table__.c[name] for name in ViewRow._fields)).where(
     DraftView.draft_id == bindparam("draft")
 )

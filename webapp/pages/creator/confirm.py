@@ -120,7 +120,6 @@ def _page(template: str, draft: Draft, status: HTTPStatus) -> Response:
     posted = posted_revision(), request.form.get("shown_hash")
     body = render_template(
         template,
-        unseen=draft_view.unseen(draft),
         to_add=_to_add(draft),
         since_shown=differences(shown, draft) if shown else [],
         same=posted == (draft.revision, draft.content_hash),

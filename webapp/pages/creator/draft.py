@@ -48,7 +48,6 @@ def review(draft_id: str) -> ResponseReturnValue:
     before = asked_revision("saved_from")
     return render_template(
         "drafts/review.html",
-        unseen=draft_view.unseen(draft),
         saved_from=before if before == draft.revision - 1 else 0,
         focus="",
         refusal="",
@@ -64,10 +63,7 @@ def mark_seen(draft_id: str) -> ResponseReturnValue:
     """The creator has read the changes up to the revision that their page showed."""
     views.mark_seen(creator_id(), draft_id, posted_revision(), now=utc_now())
     draft = drafts.get_draft(creator_id(), draft_id)
-    unseen = draft_view.unseen(draft)
-    return draft_view.shown(
-        draft, "drafts/_changes.html", "main", unseen=unseen, focus="", refusal="", outdated=False
-    )
+    return draft_view.whole(draft, focus="changes")
 
 
 @bp.get("/<draft_id>/preview")

@@ -1,6 +1,7 @@
 """The view model of the pages of one draft, and the responses to a change of it."""
 
 import re
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,7 +12,7 @@ from flask import Response, request, url_for
 from flask_babel import gettext as _
 
 from webapp.database import db, utc_now
-from webapp.domain.content.diff import Change
+from webapp.domain.content.diff import Change, Kind
 from webapp.domain.content.model import (
     DRAFT_SETTINGS,
     NUMBERS,
@@ -50,14 +51,38 @@ Result = Draft | InvalidInput | StateConflict
 @dataclass(frozen=True, slots=True)
 class Unseen:
     """The changes by agents since `since`, the revision that the creator saw last, and what agents
-    said. `numbers` are those by which the changes are undone.
+    said.
     """
 
     changes: list[Change]
-    numbers: list[int]
     since: int
     seen_at: datetime | None
     notes: list[ShownNote]
+
+    @property
+    def elsewhere(self) -> list[Change]:
+        """The changes that no question of the draft shows: of its other parts, and questions that
+        are gone.
+        """
+        return [each for each in self.changes if each not in self.in_place]
+
+    @property
+    def in_place(self) -> list[Change]:
+        """The changes of questions that are there."""
+        return [each for each in self.changes if each.is_of_question]
+
+    def at(self, question_id: str) -> list[Change]:
+        """The changes to show at one question."""
+        return [each for each in self.in_place if each.question_id == question_id]
+
+    def counts(self) -> list[tuple[str, int]]:
+        """How many questions were added, removed, moved and reworded, and how much else changed;
+        without zeros.
+        """
+        kinds = Counter(
+            each.kind if each.part == "question" else Kind.CHANGED for each in self.changes
+        )
+        return [(kind, kinds[kind]) for kind in Kind if kinds[kind]]
 
 
 def go_to_form(draft: Draft, endpoint: str) -> Response:
@@ -130,10 +155,9 @@ def unseen(draft: Draft) -> Unseen:
     before = revisions.find_revision(draft, view.revision) if view else None
     notes = notes_since(draft, view.revision if view else 0)
     if view is None or before is None:
-        return Unseen([], [], 0, None, notes)
-    found = unseen_changes(draft, before)
-    numbers, changes = [each.number for each in found], [each.change for each in found]
-    return Unseen(changes, numbers, view.revision, view.seen_at, notes)
+        return Unseen([], 0, None, notes)
+    found = unseen_changes(draft, before, view.accepted)
+    return Unseen(found, view.revision, view.seen_at, notes)
 
 
 def context(draft: Draft) -> dict[str, Any]:
@@ -152,6 +176,7 @@ def context(draft: Draft) -> dict[str, Any]:
         "confirmation": confirmation,
         "is_confirmed": confirmations.is_current(confirmation, draft),
         "asked": _preview_position(draft),
+        "unseen": unseen(draft),
     }
 
 
@@ -220,7 +245,6 @@ def whole(draft: Draft, *, trigger: dict[str, Any] | None = None, **more: Any) -
         "drafts/_all_parts_oob.html",
         "changes",
         trigger=trigger,
-        unseen=unseen(draft),
         **more,
     )
 

@@ -8,11 +8,13 @@ from flask import Blueprint, Response, render_template, request
 from flask.typing import ResponseReturnValue
 from flask_babel import gettext as _
 
+from webapp.database import utc_now
 from webapp.domain.content.model import DraftUpdate
 from webapp.domain.drafts import models as drafts
 from webapp.domain.drafts import returns, revisions
 from webapp.domain.drafts.models import Draft
-from webapp.domain.shared.errors import InvalidInput
+from webapp.domain.drafts.unseen import accept_change
+from webapp.domain.shared.errors import InvalidInput, StateConflict
 from webapp.domain.shared.vocabulary import DraftStatus
 from webapp.pages.creator import draft_view
 from webapp.pages.creator.request import (
@@ -57,12 +59,25 @@ def restore(draft_id: str) -> ResponseReturnValue:
     return _go_back(draft_id, lambda draft: revisions.back_to(draft, posted_revision("to")))
 
 
-@bp.post("/changes/<int(min=1, max=999):number>/put-back")
-def put_back(draft_id: str, number: int) -> ResponseReturnValue:
+@bp.post("/changes/<key>/put-back")
+def put_back(draft_id: str, key: str) -> ResponseReturnValue:
     """Undo one of the changes that the page listed `since` a revision."""
     return _go_back(
-        draft_id, lambda draft: revisions.put_back(draft, posted_revision("since"), number)
+        draft_id, lambda draft: revisions.put_back(draft, posted_revision("since"), key)
     )
+
+
+@bp.post("/changes/<key>/accept")
+def accept(draft_id: str, key: str) -> ResponseReturnValue:
+    """Mark one of the changes as read; `focus` is the position of its question, 0 for none."""
+    revision, since = posted_revision(), posted_revision("since")
+    draft = drafts.get_draft(creator_id(), draft_id)
+    try:
+        accept_change(creator_id(), draft_id, key, revision=revision, since=since, now=utc_now())
+    except StateConflict as problem:
+        return _refused(draft, problem)
+    position = posted_revision("focus")
+    return draft_view.whole(draft, focus=position or "changes")
 
 
 @bp.get("/now")
@@ -104,17 +119,21 @@ def _go_back(draft_id: str, change: Callable[[Draft], DraftUpdate]) -> Response:
             done=_("Change undone."),
             **draft_view.undoable(result),
         )
-    refused = isinstance(result, InvalidInput)
+    return _refused(draft, result)
+
+
+def _refused(draft: Draft, problem: InvalidInput | StateConflict) -> Response:
+    """The list of changes as it is now, with the message."""
+    refused = isinstance(problem, InvalidInput)
     return page_or_fragment(
         "drafts/review.html",
         "drafts/_changes.html",
         status=HTTPStatus.UNPROCESSABLE_ENTITY if refused else HTTPStatus.CONFLICT,
-        refusal=draft_view.in_plain_words(result) if isinstance(result, InvalidInput) else "",
+        refusal=draft_view.in_plain_words(problem) if isinstance(problem, InvalidInput) else "",
         outdated=not refused,
         writes_title=False,
         saved_from=0,
         focus="changes",
-        unseen=draft_view.unseen(draft),
         **draft_view.context(draft),
     )
 
