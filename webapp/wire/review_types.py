@@ -37,9 +37,11 @@ class ReviewChange(TypedDict):
     kind: Annotated[
         str,
         said(
-            "`title`, `goal`, `context` or the name of a setting; of a question `question_added`, "
-            "`question_removed`, `question_moved`, `question_text`, `question_context` or "
-            "`question_follow_ups` (one line each, `when: text`). Expect further words."
+            "`title`, `reason` (why people are asked), `goal`, `context` or the name of a "
+            "setting; of a question `question_added`, "
+            "`question_removed`, `question_moved`, `question_text`, `question_context`, "
+            "`question_follow_ups` (one line each, `when: text`) or `question_note`: what they ask "
+            "of it, in `after`. Expect further words."
         ),
     ]
     questionId: Annotated[str | None, said("The id of the question; null for what is of none.")]

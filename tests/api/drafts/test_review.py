@@ -32,7 +32,9 @@ def creator(app: Flask, account: Account) -> Says:
     def says(what: str, draft_id: str, note: str | None = NOTE, **fields: Any) -> None:
         now, of = utc_now(), (account.id, draft_id)
         does: dict[str, Callable[[], object]] = {
-            "return": lambda: returns.return_draft(*of, revision=1, note=note, now=now),
+            "return": lambda: returns.return_draft(
+                *of, revision=1, note=note, now=now, question_notes=fields
+            ),
             "keep": lambda: returns.keep_draft(*of, now=now),
             "discard": lambda: discarded_drafts.discard_draft(*of, note=note, now=now),
             "change": lambda: editing.update_draft(

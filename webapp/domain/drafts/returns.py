@@ -4,15 +4,18 @@ A sending back voids the confirmations before it. It stands until an agent write
 or until the creator keeps, confirms or publishes the draft after all; their own edits leave it.
 """
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import NamedTuple
 
-from webapp.database import write_transaction
+from sqlalchemy import bindparam, select
+
+from webapp.database import db, read_rows, write_transaction
 from webapp.domain.audit.trail import SYSTEM, Actor, AuditKind, add_event
 from webapp.domain.drafts.creator_notes import with_note
-from webapp.domain.drafts.models import Draft, open_draft, require_revision
+from webapp.domain.drafts.models import Draft, DraftReturn, open_draft, require_revision
 from webapp.domain.shared.error_codes import ErrorCode
-from webapp.domain.shared.errors import SentBack
+from webapp.domain.shared.errors import InvalidInput, SentBack
 
 
 class Standing(NamedTuple):
@@ -23,6 +26,16 @@ class Standing(NamedTuple):
     return_note: str | None = None
 
 
+class ReturnRow(NamedTuple):
+    """A sending back: which of the draft, of which revision, and the notes."""
+
+    number: int
+    revision: int
+    returned_at: datetime
+    note: str | None
+    question_notes: dict[str, str]
+
+
 def return_draft(
     account_id: str,
     draft_id: str,
@@ -30,17 +43,33 @@ def return_draft(
     revision: int,
     note: str | None,
     now: datetime,
+    question_notes: Mapping[str, str] | None = None,
     by: Actor = SYSTEM,
 ) -> None:
     """Send back the revision that the creator has read; again, with another note.
 
-    raises  NotFound; StateConflict `draft_already_published`, `revision_conflict`
+    question_notes  on single questions, by id
+    raises  NotFound; StateConflict `draft_already_published`, `revision_conflict`;
+            InvalidInput `validation_failed` for a note on a question that is not there
     """
     with write_transaction():
         draft = open_draft(account_id, draft_id)
         require_revision(draft, revision)
+        notes = dict(question_notes or {})
+        if notes.keys() - {question["id"] for question in draft.questions}:
+            raise _no_question()
         draft.return_count += 1
         put_standing(draft, Standing(now, revision, note))
+        db.session.add(
+            DraftReturn(
+                draft_id=draft.id,
+                number=draft.return_count,
+                revision=revision,
+                returned_at=now,
+                note=note,
+                question_notes=notes,
+            )
+        )
         add_event(AuditKind.SENT_BACK, account_id, by=by, now=now, subject=draft_id)
 
 
@@ -56,6 +85,26 @@ def keep_draft(account_id: str, draft_id: str, *, now: datetime, by: Actor = SYS
             add_event(AuditKind.KEPT, account_id, by=by, now=now, subject=draft_id)
 
 
+def list_returns(draft_id: str) -> list[ReturnRow]:
+    """Every sending back of the draft, oldest first."""
+    return list(map(ReturnRow._make, read_rows(_RETURNS, draft=draft_id)))
+
+
+def standing_notes(draft: Draft) -> dict[str, str]:
+    """The notes on single questions of the sending back that stands, by question id."""
+    if not draft.returned_at:
+        return {}
+    found = list_returns(draft.id)
+    return found[-1].question_notes if found else {}
+
+
+_RETURNS = (
+    select(*(DraftReturn.__table__.c[name] for name in ReturnRow._fields))
+    .where(DraftReturn.draft_id == bindparam("draft"))
+    .order_by(DraftReturn.number)
+)
+
+
 def standing_count(draft: Draft) -> int:
     """Which sending back stands, counted from 1; 0 for none."""
     return draft.return_count if draft.returned_at else 0
@@ -65,6 +114,15 @@ def put_standing(draft: Draft, standing: Standing) -> None:
     """Set its columns; the caller stores them."""
     for name, value in standing._asdict().items():
         setattr(draft, name, value)
+
+
+def _no_question() -> InvalidInput:
+    return InvalidInput(
+        ErrorCode.VALIDATION_FAILED,
+        "note: one is on a question that is not there any more.",
+        "Write it in the note on the whole draft.",
+        field="note",
+    )
 
 
 def sent_back(draft: Draft) -> SentBack:

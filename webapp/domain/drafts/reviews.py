@@ -10,6 +10,7 @@ from webapp.domain.content.diff import longest_rising
 from webapp.domain.content.model import DRAFT_SETTINGS, Content, QuestionRow
 from webapp.domain.drafts.confirmations import ConfirmationRow, is_current
 from webapp.domain.drafts.models import Draft, DraftRevision, missing_draft
+from webapp.domain.drafts.returns import standing_notes
 from webapp.domain.drafts.revisions import RevisionRow, draft_of_revision
 from webapp.domain.shared.vocabulary import DraftStatus, ReviewState
 
@@ -55,13 +56,23 @@ def review_note(draft: Draft, state: ReviewState) -> str | None:
 
 
 def creator_changes(draft: Draft) -> list[CreatorChange]:
-    """What the creator changed since an agent wrote last, in the order of the review page."""
-    if draft.author:
-        return []
-    found = read_rows(_LAST_BY_AGENT, draft=draft.id, revision=draft.revision)
-    if not found:
-        return []
-    return list(_changes(draft_of_revision(draft, RevisionRow._make(found[0])), draft))
+    """What the creator changed since an agent wrote last, in the order of the review page; then
+    their notes on single questions, while the draft stands sent back.
+    """
+    found = [CreatorChange("question_note", *each) for each in _question_notes(draft)]
+    last = (
+        [] if draft.author else read_rows(_LAST_BY_AGENT, draft=draft.id, revision=draft.revision)
+    )
+    if last:
+        found[:0] = _changes(draft_of_revision(draft, RevisionRow._make(last[0])), draft)
+    return found
+
+
+def _question_notes(draft: Draft) -> Iterator[tuple[str, None, str]]:
+    notes = standing_notes(draft)
+    for question in draft.questions:
+        if question["id"] in notes:
+            yield question["id"], None, notes[question["id"]]
 
 
 _REVIEWED = select(Draft).where(
@@ -83,6 +94,7 @@ _LAST_BY_AGENT = (
 
 def _changes(before: Content, after: Content) -> Iterator[CreatorChange]:
     yield from _if_other("title", before.title, after.title)
+    yield from _if_other("reason", before.public_reason, after.public_reason)
     yield from _if_other("goal", before.goal, after.goal)
     yield from _question_changes(before.questions, after.questions)
     for setting in DRAFT_SETTINGS:

@@ -48,6 +48,7 @@ class Revision:
     written_at: datetime
     changes: list[Change]
     confirmations: list[ConfirmationRow]
+    questions: list[QuestionRow]
 
 
 def find_revision(draft: Draft, revision: int) -> Draft | None:
@@ -116,6 +117,7 @@ def list_revisions(draft: Draft, *, before: int | None, limit: int) -> list[Revi
                 row.created_at if row else draft.updated_at,
                 differences(earlier, contents[number]) if earlier else [],
                 [word for word in words if word.revision == number],
+                contents[number].questions,
             )
         )
     return found

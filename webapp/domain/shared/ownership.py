@@ -54,6 +54,7 @@ OF_DRAFT = (  # the form that it became goes before
     Owned("draft_revisions", "draft_id"),
     Owned("draft_confirmations", "draft_id"),
     Owned("draft_views", "draft_id"),
+    Owned("draft_returns", "draft_id"),
     Owned("idempotency_keys", "draft_id"),
     Owned("drafts", "id"),
 )

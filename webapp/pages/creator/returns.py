@@ -13,6 +13,7 @@ from webapp.domain.drafts import returns, revisions, views
 from webapp.domain.drafts.creator_notes import clean_note
 from webapp.domain.drafts.models import Draft
 from webapp.domain.shared.errors import InvalidInput, StateConflict
+from webapp.domain.shared.limits import QUESTIONS_MAX
 from webapp.domain.shared.vocabulary import DraftStatus
 from webapp.pages.creator import draft_view
 from webapp.pages.creator.request import (
@@ -44,19 +45,27 @@ def ask(draft_id: str) -> ResponseReturnValue:
     draft = drafts.get_draft(creator_id(), draft_id)
     if draft.status is DraftStatus.PUBLISHED:
         return go_to(url_for("drafts.review", draft_id=draft_id))
-    return _form(draft, HTTPStatus.OK, note=draft.return_note or "")
+    notes = returns.standing_notes(draft)
+    return _form(draft, HTTPStatus.OK, note=draft.return_note or "", question_notes=notes)
 
 
 @bp.post("/return")
 def send_back(draft_id: str) -> ResponseReturnValue:
     """Send back the revision that the page showed."""
-    account, note, revision, now = creator_id(), typed("note"), posted_revision(), utc_now()
+    account, revision, now = creator_id(), posted_revision(), utc_now()
     given: dict[str, Any] = {"revision": revision, "now": now, "by": request_audit.creator()}
     try:
-        returns.return_draft(account, draft_id, note=clean_note(note), **given)
+        notes = {key: clean_note(text) for key, text in _question_notes().items()}
+        returns.return_draft(
+            account,
+            draft_id,
+            note=clean_note(typed("note")),
+            question_notes={key: text for key, text in notes.items() if text},
+            **given,
+        )
     except (InvalidInput, StateConflict) as problem:
         db.session.expire_all()
-        return _refused(drafts.get_draft(account, draft_id), problem, note)
+        return _refused(drafts.get_draft(account, draft_id), problem)
     wakeups().notify(draft_id)
     views.mark_seen(account, draft_id, revision, now=now)
     return go_to(url_for("inbox.show", returned=draft_id))
@@ -72,24 +81,43 @@ def keep(draft_id: str) -> ResponseReturnValue:
     return go_to(url_for("drafts.review", draft_id=draft_id))
 
 
-def _refused(draft: Draft, problem: InvalidInput | StateConflict, note: str) -> Response:
+def _question_notes() -> dict[str, str]:
+    """The notes as posted, by question id: each field names its question in another one."""
+    places = range(1, QUESTIONS_MAX + 1)
+    return {
+        request.form[f"on-{place}"]: typed(f"note-{place}")
+        for place in places
+        if f"on-{place}" in request.form
+    }
+
+
+def _refused(draft: Draft, problem: InvalidInput | StateConflict) -> Response:
     """The form with what was written in it."""
     if draft.status is DraftStatus.PUBLISHED:
         return draft_view.go_to_form(draft, "forms.share")
     if isinstance(problem, InvalidInput):
         message = draft_view.in_plain_words(problem)
-        return _form(draft, HTTPStatus.UNPROCESSABLE_ENTITY, note=note, message=message)
+        return _form(draft, HTTPStatus.UNPROCESSABLE_ENTITY, **_as_posted(), message=message)
     shown = revisions.find_revision(draft, posted_revision())
     since_shown = differences(shown, draft) if shown else []
-    return _form(draft, HTTPStatus.CONFLICT, note=note, outdated=True, since_shown=since_shown)
+    return _form(draft, HTTPStatus.CONFLICT, **_as_posted(), outdated=True, since_shown=since_shown)
 
 
-def _form(draft: Draft, status: HTTPStatus, *, note: str, **more: Any) -> Response:
+def _as_posted() -> dict[str, Any]:
+    return {"note": typed("note"), "question_notes": _question_notes()}
+
+
+def _form(
+    draft: Draft, status: HTTPStatus, *, note: str, question_notes: dict[str, str], **more: Any
+) -> Response:
     values: dict[str, Any] = {"message": "", "outdated": False, "since_shown": []}
     return page_or_fragment(
         "returns/return.html",
         "returns/_return_form.html",
         status=status,
         shown_revision=posted_revision(),
-        **values | draft_view.context(draft) | {"note_text": note} | more,
+        **values
+        | draft_view.context(draft)
+        | {"note_text": note, "question_notes": question_notes}
+        | more,
     )

@@ -48,6 +48,7 @@ def show(draft_id: str) -> ResponseReturnValue:
         "drafts/revisions.html",
         draft=draft,
         revisions=found,
+        returned=returns.list_returns(draft.id),
         names=agent_names(grants),
         more=last if last > 1 else 0,
     )

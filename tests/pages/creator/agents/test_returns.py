@@ -9,10 +9,12 @@ from flask import Flask
 from tests.databases import both_databases
 from tests.pages.creator.agents.conftest import Drafted
 from tests.pages.creator.agents.test_drafted import badge, changed, sections
+from tests.pages.creator.agents.test_notes import changed as answer_note
 from tests.pages.creator.test_draft import by_agent
 from tests.pages.creator_client import Creator, plain
 from webapp.database import db
 from webapp.domain.drafts.models import Draft
+from webapp.domain.drafts.reviews import CreatorChange, creator_changes
 
 NOTE = "Shorter, please"
 LONG = "x" * 501
@@ -25,7 +27,7 @@ def draft(claude: str, drafted: Drafted) -> Draft:
 
 def quoted(page: str) -> list[str]:
     """The notes of the creator on a page."""
-    pattern = r'<bdi>You</bdi>: <q class="quoted line-breaks" dir="auto">([^<]*)</q>'
+    pattern = r'<bdi>You[^<]*</bdi>: <q class="quoted line-breaks" dir="auto">([^<]*)</q>'
     return re.findall(pattern, page)
 
 
@@ -53,6 +55,63 @@ def test_a_draft_that_was_sent_back_stands_below_and_is_not_counted(
     assert quoted(page) == [NOTE]
     assert "Sent back: Rota Keep it after all" in plain(page)
     assert "One draft wants your eyes." in page
+
+
+@both_databases
+def test_notes_on_single_questions_stay_at_them_until_the_agent_has_answered(
+    app: Flask, ann: Creator, claude: str, draft: Draft
+) -> None:
+    path = f"/drafts/{draft.id}"
+    on = {f"on-{n}": each["id"] for n, each in enumerate(draft.questions, start=1)}
+    ann.post(f"{path}/return", revision=1, note=NOTE, **on, **{"note-1": "Ask <b>when</b>"})
+
+    standing, inbox = ann.page(path).text, ann.page("/drafts").text
+    with app.app_context():
+        told = [each for each in creator_changes(stored(app, draft)) if each.question_id]
+    answer_note(app, draft, claude, "I did", "Rota talks")
+    answered, history = ann.page(path).text, plain(ann.page(f"{path}/history").text)
+    ann.post(f"{path}/seen", revision=2)
+
+    assert quoted(standing) == [NOTE, "Ask &lt;b&gt;when&lt;/b&gt;"]
+    assert NOTE in inbox
+    assert told == [
+        CreatorChange("question_note", draft.questions[0]["id"], None, "Ask <b>when</b>")
+    ]
+    words = plain(answered)
+    talk = (f"You asked : {NOTE}", "question 1 : Ask", "I did")
+    assert sorted(talk, key=words.index) == list(talk)
+    assert f"You asked : {NOTE} You asked, of question 1 : Ask" in history
+    assert "You asked" not in plain(ann.page(path).text)
+
+
+@pytest.mark.parametrize(
+    ("fields", "status"),
+    [
+        ({"on-1": "q_gone", "note-1": "What?"}, 422),
+        ({"on-1": "q_gone", "note-1": ""}, 303),
+        ({"on-1": "{q}", "note-1": LONG}, 422),
+        ({"on-1": "{q}", "note-1": "a\x07b"}, 422),
+        ({"on-1": "{q}", "note-1": "What?", "revision": 9}, 409),
+        ({"note-1": "What?", "on-2": ""}, 303),
+    ],
+)
+def test_a_refused_note_on_a_question_loses_nothing(
+    app: Flask, ann: Creator, draft: Draft, fields: dict[str, Any], status: int
+) -> None:
+    given = {
+        name: draft.questions[0]["id"] if value == "{q}" else value
+        for name, value in fields.items()
+    }
+
+    refused = ann.post(
+        f"/drafts/{draft.id}/return", **{"revision": 1, "note": NOTE} | given, htmx=False
+    )
+
+    assert refused.status_code == status
+    if status != 303:
+        assert NOTE in refused.text
+        assert given["on-1"] == "q_gone" or given["note-1"] in refused.text
+        assert stored(app, draft).returned_at is None
 
 
 def test_it_is_kept_after_all_from_the_inbox(ann: Creator, draft: Draft) -> None:
@@ -118,10 +177,8 @@ def test_nobody_hears_of_what_the_creator_wrote_by_hand(ann: Creator, drafted: D
     draft = drafted(None)
 
     pages = [ann.page(path).text for path in ("/drafts", f"/drafts/{draft.id}")]
-    discard = ann.page(f"/drafts/{draft.id}/discard").text
 
     assert not any("Send back" in page for page in pages)
-    assert 'name="note"' not in discard
 
 
 def test_what_changed_meanwhile_is_not_sent_back_unread(
@@ -158,11 +215,10 @@ def test_without_its_revision_nothing_is_sent_back(
     ("note", "message"),
     [(LONG, "This is longer than 500 characters."), ("a\x07b", "There is a character in it")],
 )
-@pytest.mark.parametrize("what", ["return", "discard"])
 def test_a_note_that_cannot_be_kept_is_given_back(
-    app: Flask, ann: Creator, draft: Draft, what: str, note: str, message: str
+    app: Flask, ann: Creator, draft: Draft, note: str, message: str
 ) -> None:
-    refused = ann.post(f"/drafts/{draft.id}/{what}", note=note, revision=1)
+    refused = ann.post(f"/drafts/{draft.id}/return", note=note, revision=1)
 
     found = stored(app, draft)
     assert refused.status_code == 422
@@ -179,9 +235,8 @@ def test_a_note_of_500_characters_is_kept(app: Flask, ann: Creator, draft: Draft
     assert stored(app, draft).return_note == note.replace("\r", "")
 
 
-@pytest.mark.parametrize("path", ["{}/discard", "tidy"])
-def test_a_discard_takes_a_note(app: Flask, ann: Creator, draft: Draft, path: str) -> None:
-    away = ann.post(f"/drafts/{path.format(draft.id)}", draft=draft.id, note=f" {NOTE} ")
+def test_a_discard_of_several_takes_a_note(app: Flask, ann: Creator, draft: Draft) -> None:
+    away = ann.post("/drafts/tidy", draft=draft.id, note=f" {NOTE} ")
 
     found = stored(app, draft)
     assert (found.discard_note, found.deleted_at is not None) == (NOTE, True)
@@ -207,7 +262,7 @@ def test_the_inbox_leads_to_both(ann: Creator, draft: Draft) -> None:
     page = ann.page("/drafts").text
 
     assert f'href="/drafts/{draft.id}/return/edit"' in page
-    assert f'href="/drafts/{draft.id}/discard"' in page
+    assert f'action="/drafts/{draft.id}/discard"' in page
 
 
 def test_it_waits_again_as_soon_as_an_agent_changes_it(
@@ -320,11 +375,10 @@ def test_a_published_draft_is_not_sent_back(ann: Creator, draft: Draft) -> None:
     assert ann.page(f"/drafts/{draft.id}/return/edit").location == f"/drafts/{draft.id}"
 
 
-def test_a_published_draft_is_not_offered_to_be_discarded(ann: Creator, draft: Draft) -> None:
+def test_a_published_draft_is_not_discarded(ann: Creator, draft: Draft) -> None:
     decided = {"revision": 1, "shown_hash": draft.content_hash, "then": "publish"}
     ann.post(f"/drafts/{draft.id}/confirm", **decided)
 
-    refused = ann.post(f"/drafts/{draft.id}/discard", note=LONG)
+    refused = ann.post(f"/drafts/{draft.id}/discard")
 
-    assert (refused.status_code, refused.location) == (303, f"/drafts/{draft.id}")
-    assert ann.page(f"/drafts/{draft.id}/discard").location == f"/drafts/{draft.id}"
+    assert refused.status_code == 409
