@@ -29,6 +29,7 @@ class Words:
     response_limit: ResponseLimit = ResponseLimit.MULTIPLE
     followups_given: int | None = None
     max_total_questions: int | None = None
+    public_reason: str | None = None
 
 
 def compare(before: Words, after: Words) -> list[Change]:

@@ -8,9 +8,11 @@ from sqlalchemy import update
 
 from webapp.database import db, release_connections, write_transaction
 from webapp.domain.accounts.models import (
+    ACCENTS,
     CREATOR_LANGUAGES,
     Account,
     clean_name,
+    clean_organisation,
     end_links,
     find_account,
 )
@@ -43,11 +45,21 @@ def find_sign_in(email: str, password: str) -> Account | None:
     return account
 
 
-def change_details(account_id: str, name: str, language: str) -> None:
-    """Change the name that respondents see, and the language of the creator's pages.
+def change_details(
+    account_id: str, name: str, language: str, organisation: str = "", accent: str = ""
+) -> None:
+    """Change the name, organisation and colour that respondents see, and the language of the
+    creator's pages. Forms that are out keep what was confirmed.
 
     A blank name is the mailbox part of the address. Raises InvalidInput.
     """
+    if accent not in ACCENTS:
+        raise InvalidInput(
+            ErrorCode.VALIDATION_FAILED,
+            "There is no such colour.",
+            f"Choose one of {', '.join(filter(None, ACCENTS))}, or none.",
+            field="accent",
+        )
     if language not in CREATOR_LANGUAGES:
         raise InvalidInput(
             ErrorCode.VALIDATION_FAILED,
@@ -59,6 +71,8 @@ def change_details(account_id: str, name: str, language: str) -> None:
         account = db.session.get_one(Account, account_id)
         account.name = clean_name(name, account.email)
         account.language = language
+        account.organisation = clean_organisation(organisation)
+        account.accent = accent
 
 
 def change_password(

@@ -12,10 +12,15 @@ from sqlalchemy.orm import Mapped, mapped_column
 from webapp.database import Base, db
 from webapp.domain.shared.error_codes import ErrorCode, PageCode
 from webapp.domain.shared.errors import InvalidInput, StateConflict
-from webapp.domain.shared.limits import ACCOUNT_NAME_MAX_CHARS, EMAIL_MAX_CHARS
+from webapp.domain.shared.limits import (
+    ACCOUNT_NAME_MAX_CHARS,
+    EMAIL_MAX_CHARS,
+    ORGANISATION_MAX_CHARS,
+)
 from webapp.domain.shared.names import in_one_line
 from webapp.domain.shared.unicode_normalization import normalized
 
+ACCENTS = ("", "green", "blue", "violet", "red", "ochre", "slate")  # "" shows none
 CREATOR_LANGUAGES = {"en": "English"}  # of the creator's pages, each by its own name
 NAME_READ_CHARS = 4 * ACCOUNT_NAME_MAX_CHARS  # spelled with a mark or two each
 EMAIL = re.compile("[^@\\s\x00-\x1f\x7f\ud800-\udfff]+@[^@\\s\x00-\x1f\x7f\ud800-\udfff]+")
@@ -41,6 +46,10 @@ class Account(Base):
     session_epoch: Mapped[int] = mapped_column(default=0)
     created_at: Mapped[datetime]
     language: Mapped[str] = mapped_column(String(16), default="en")
+    organisation: Mapped[str] = mapped_column(
+        String(ORGANISATION_MAX_CHARS), default="", server_default=""
+    )
+    accent: Mapped[str] = mapped_column(String(20), default="", server_default="")
     deleted_at: Mapped[datetime | None]
     disabled_at: Mapped[datetime | None]
 
@@ -123,6 +132,12 @@ def clean_name(name: str, email: str) -> str:
     """The name to show, or the mailbox part of the address when it is blank."""
     text = in_one_line(normalized("NFC", name.strip()[:NAME_READ_CHARS]))
     return (text or email.partition("@")[0])[:ACCOUNT_NAME_MAX_CHARS].rstrip()
+
+
+def clean_organisation(text: str) -> str:
+    """In one line, without control characters; "" for none."""
+    written = normalized("NFC", text.strip()[: 4 * ORGANISATION_MAX_CHARS])
+    return in_one_line(written)[:ORGANISATION_MAX_CHARS].rstrip()
 
 
 def _find_by_email(email: str) -> Account | None:

@@ -109,9 +109,6 @@ class Effort:
         self.steps -= steps
 
 
-TEXTS = ("title", "goal", "private_context")
-
-
 def differences(before: Content, after: Content) -> list[Change]:
     """Every difference in reading order of the review page: title, goal, questions, settings.
 
@@ -138,6 +135,7 @@ def _differences(before: Content, after: Content) -> list[Change]:
     effort = Effort()
     found = [
         *_text_change("title", before.title, after.title, effort),
+        *_text_change("public_reason", before.public_reason, after.public_reason, effort),
         *_text_change("goal", before.goal, after.goal, effort),
         *_question_changes(before.questions, after.questions, effort),
     ]

@@ -13,6 +13,7 @@ from webapp.database import enum_type, new_id
 from webapp.domain.shared import limits
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import InvalidInput
+from webapp.domain.shared.names import in_one_line
 from webapp.domain.shared.validation_errors import path_of
 from webapp.domain.shared.vocabulary import (
     DEFAULT_FOLLOW_UPS,
@@ -65,6 +66,7 @@ class DraftUpdate(TypedDict, total=False):
     response_limit: ResponseLimit
     followups_given: int | None
     max_total_questions: int | None
+    public_reason: str | None
 
 
 class AgentUpdate(DraftUpdate, total=False):
@@ -112,7 +114,9 @@ class FormSettings:
 
 
 class Content:
-    """Columns shared by `Draft` and `Form`. `private_context` never leaves the creator's side."""
+    """Columns shared by `Draft` and `Form`. `private_context` never leaves the creator's side;
+    `public_reason` is why people are asked, in one line that they read.
+    """
 
     title: Mapped[str] = mapped_column(Text)
     goal: Mapped[str | None] = mapped_column(Text)
@@ -125,6 +129,7 @@ class Content:
     )
     followups_given: Mapped[int | None]
     max_total_questions: Mapped[int | None]
+    public_reason: Mapped[str | None] = mapped_column(Text)
 
 
 @dataclass(slots=True)
@@ -143,12 +148,14 @@ class ContentRow:
     response_limit: ResponseLimit
     followups_given: int | None
     max_total_questions: int | None
+    public_reason: str | None
 
 
 AnyContent: TypeAlias = Content | ContentRow
 
 CONTENT_COLUMNS = (
     "title",
+    "public_reason",
     "goal",
     "private_context",
     "questions",
@@ -204,7 +211,29 @@ def content_hash(content: Content) -> str:
         **snapshot(content),
         "followups_given": form_settings(content).max_followups_per_question,
     }
+    if content.public_reason is None:  # as before there was one
+        del covered["public_reason"]
     return hashlib.sha256(orjson.dumps(covered, option=orjson.OPT_SORT_KEYS)).hexdigest()
+
+
+def clean_reason(text: str) -> str | None:
+    """Why people are asked, as it is stored: one line; None for none. Raises InvalidInput."""
+    reason = in_one_line(text)
+    if len(reason) > limits.REASON_MAX_CHARS:
+        raise InvalidInput(
+            ErrorCode.VALIDATION_FAILED,
+            f"reason: has {len(reason)} characters; at most {limits.REASON_MAX_CHARS} are allowed.",
+            "Say it in one short sentence.",
+            field="reason",
+        )
+    return reason or None
+
+
+def about_minutes(scripted: int, most: int) -> int:
+    """How long a respondent needs, at least 1: 45 seconds for a question, 20 for a follow-up that
+    may come.
+    """
+    return max(1, round((45 * scripted + 20 * (most - scripted)) / 60))
 
 
 def missing_parts(content: Content) -> list[str]:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from sqlalchemy import ColumnElement, and_, bindparam, select
 
 from webapp.database import db, new_id, read_rows, write_transaction
+from webapp.domain.accounts.models import Account
 from webapp.domain.audit.trail import SYSTEM, Actor, AuditKind, add_event
 from webapp.domain.content.model import missing_fields, missing_parts
 from webapp.domain.drafts.models import (
@@ -25,6 +26,7 @@ from webapp.domain.forms.terms import (
     FormTerms,
     Shown,
     VoiceTerms,
+    asker_of,
     attested_terms,
     confirmed_terms,
 )
@@ -105,7 +107,7 @@ def attest(
     require_complete(draft)
     if is_current(find_confirmation(draft.id), draft):
         return False
-    agreed = attested_terms(draft, offered)
+    agreed = attested_terms(draft, offered, asker_of(db.session.get_one(Account, account_id)))
     _add_confirmation(draft, ConfirmationMethod.AGENT_ATTESTED, grant_id, now, agreed)
     return True
 

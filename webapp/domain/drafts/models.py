@@ -35,6 +35,8 @@ from webapp.domain.shared.vocabulary import (
     DraftStatus,
 )
 
+ABOUT_CHARS = 200  # of a goal or a question, in lists
+
 
 class Draft(Content, Base):
     """An unpublished form. `author` is the OAuth grant that wrote last, None = creator.
@@ -88,10 +90,12 @@ class DraftRow(ContentRow):
 
 
 class DraftSummaryRow(NamedTuple):
-    """An unpublished draft as lists show it."""
+    """An unpublished draft as lists show it; its goal and first question cut."""
 
     id: str
     title: str
+    goal: str | None
+    first_question: str | None
     author: str | None
     created_by: str | None
     revision: int
@@ -136,6 +140,24 @@ class DraftConfirmation(Base):
     records_voice: Mapped[bool] = mapped_column(server_default=false())
     transcriber: Mapped[str] = mapped_column(String(260), server_default="")
     follow_up_writer: Mapped[str] = mapped_column(String(500), server_default="")
+    asker_organisation: Mapped[str] = mapped_column(String(80), server_default="")
+    asker_accent: Mapped[str] = mapped_column(String(20), server_default="")
+
+
+class DraftReturn(Base):
+    """One sending back of a draft, the `number`th: what the creator wrote beside that revision.
+
+    `question_notes` are those on single questions, by question id.
+    """
+
+    __tablename__ = "draft_returns"
+
+    draft_id: Mapped[str] = mapped_column(ForeignKey("drafts.id"), primary_key=True)
+    number: Mapped[int] = mapped_column(primary_key=True)
+    revision: Mapped[int]
+    returned_at: Mapped[datetime]
+    note: Mapped[str | None] = mapped_column(String(CREATOR_NOTE_MAX_CHARS))
+    question_notes: Mapped[dict[str, str]] = mapped_column(JSON)
 
 
 def get_draft(account_id: str, draft_id: str) -> Draft:
@@ -233,7 +255,11 @@ _DISCARDED = select(Draft.deleted_at, Draft.discard_note).where(
 _AT = owned_draft(bindparam("account"), bindparam("draft")).with_only_columns(Draft.revision)
 _LIST = (
     select(
-        *(Draft.__table__.c[name] for name in DraftSummaryRow._fields[:-1]),
+        Draft.id,
+        Draft.title,
+        func.substr(Draft.goal, 1, ABOUT_CHARS).label("goal"),
+        func.substr(Draft.questions[0]["text"].as_string(), 1, ABOUT_CHARS).label("first_question"),
+        *(Draft.__table__.c[name] for name in DraftSummaryRow._fields[4:-1]),
         func.json_array_length(Draft.questions).label("question_count"),
     )
     .where(unpublished(bindparam("account")))

@@ -85,6 +85,8 @@ class Form(Content, Base):
     transcriber: Mapped[str] = mapped_column(String(260), server_default="")
     spoken_language: Mapped[str] = mapped_column(String(20), server_default="")
     follow_up_writer: Mapped[str] = mapped_column(String(500), server_default="")
+    asker_organisation: Mapped[str] = mapped_column(String(80), server_default="")
+    asker_accent: Mapped[str] = mapped_column(String(20), server_default="")
     seen_stamp: Mapped[int] = mapped_column(BigInteger, server_default="0")
 
 
@@ -123,6 +125,8 @@ class FormRow(ContentRow):
     transcriber: str
     spoken_language: str
     follow_up_writer: str
+    asker_organisation: str
+    asker_accent: str
     seen_stamp: int
 
 

@@ -1,5 +1,5 @@
 """What a creator is told before a form goes out, and what the published form keeps of it: whether
-people may speak and who writes it down, and who writes follow-up questions.
+people may speak and who writes it down, who writes follow-up questions, and who asks.
 
 A change of the operator's settings reaches a form only when its creator agrees to that. One that
 was confirmed without recordings stays typed, one that was confirmed without a model keeps the
@@ -13,6 +13,7 @@ from typing import Generic, NamedTuple, TypeVar
 from sqlalchemy import or_, update
 
 from webapp.database import execute, write_transaction
+from webapp.domain.accounts.models import Account
 from webapp.domain.audit.trail import SYSTEM, Actor, AuditKind, add_event
 from webapp.domain.content.model import AnyContent, asks_follow_ups, form_settings, most_questions
 from webapp.domain.follow_ups.rules import most_asked
@@ -61,8 +62,16 @@ class WriterTerms(NamedTuple):
         return most_asked(content.questions, language, form_settings(content))
 
 
+class AskerTerms(NamedTuple):
+    """Who asks, besides the name of the account: an organisation and a colour, "" for none."""
+
+    asker_organisation: str = ""
+    asker_accent: str = ""
+
+
 TYPED = VoiceTerms()
 BY_RULES = WriterTerms()
+UNNAMED = AskerTerms()
 
 
 class FormTerms(NamedTuple):
@@ -70,14 +79,15 @@ class FormTerms(NamedTuple):
 
     voice: VoiceTerms = TYPED
     writer: WriterTerms = BY_RULES
+    asker: AskerTerms = UNNAMED
 
     def used_by(self, content: AnyContent) -> "FormTerms":
         """What of it a form of this content uses."""
-        return FormTerms(self.voice.used_by(content), self.writer.used_by(content))
+        return FormTerms(self.voice.used_by(content), self.writer.used_by(content), self.asker)
 
     def columns(self) -> dict[str, object]:
         """The values of the columns that a form and a confirmation keep it in."""
-        return self.voice._asdict() | self.writer._asdict()
+        return self.voice._asdict() | self.writer._asdict() | self.asker._asdict()
 
 
 Terms = TypeVar("Terms", VoiceTerms, WriterTerms, FormTerms)
@@ -118,13 +128,19 @@ def confirmed_terms(shown: Shown[FormTerms], content: AnyContent) -> FormTerms:
     possible = FormTerms(
         TYPED if told.voice == TYPED else offered.voice,
         BY_RULES if told.writer == BY_RULES else offered.writer,
+        offered.asker,
     )
     return Shown(told, possible).agreed(content)
 
 
-def attested_terms(content: AnyContent, offered: VoiceTerms) -> FormTerms:
+def attested_terms(content: AnyContent, offered: VoiceTerms, asker: AskerTerms) -> FormTerms:
     """What a form keeps that an agent confirmed: no page told its creator of a model."""
-    return FormTerms(offered.used_by(content), BY_RULES)
+    return FormTerms(offered.used_by(content), BY_RULES, asker)
+
+
+def asker_of(account: Account) -> AskerTerms:
+    """What respondents see of the account today, besides its name."""
+    return AskerTerms(account.organisation, account.accent)
 
 
 def offered_voice(transcriber: str) -> VoiceTerms:
@@ -135,7 +151,9 @@ def offered_voice(transcriber: str) -> VoiceTerms:
 def terms_of(form: FormRow) -> FormTerms:
     """What the form's creator has agreed to."""
     return FormTerms(
-        VoiceTerms(form.records_voice, form.transcriber), WriterTerms(form.follow_up_writer)
+        VoiceTerms(form.records_voice, form.transcriber),
+        WriterTerms(form.follow_up_writer),
+        AskerTerms(form.asker_organisation, form.asker_accent),
     )
 
 

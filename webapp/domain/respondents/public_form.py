@@ -53,6 +53,9 @@ class RespondentForm:
     transcriber: str  # the host that writes recordings down, "" for none
     follow_up_mode: FollowUpMode
     follow_up_writer: str  # the model and its host that its creator was told of, "" for the rules
+    organisation: str  # of who asks, "" for none
+    accent: str
+    reason: str | None  # why they ask, in one line
     most_questions: int  # that one respondent is asked where a model writes
     most_without_model: int
     is_full: bool  # no room for new sessions; what is left is for those that have begun
@@ -140,6 +143,9 @@ _FORM = (
         Form.transcriber,
         Form.follow_up_mode,
         Form.follow_up_writer,
+        Form.asker_organisation,
+        Form.asker_accent,
+        Form.public_reason,
         Form.answer_bytes,
         Form.followups_given,
         Form.max_total_questions,

@@ -64,3 +64,5 @@ AGENT_TOKEN_DAYS = 90  # our choice: of one that a creator makes, unless they sa
 AGENT_TOKEN_MAX_DAYS = 365  # our choice
 EMAIL_MAX_CHARS = 254  # RFC 5321 section 4.5.3.1.3, as clarified by erratum 1690
 ACCOUNT_NAME_MAX_CHARS = 80  # our choice
+ORGANISATION_MAX_CHARS = 80
+REASON_MAX_CHARS = 200

@@ -9,10 +9,10 @@ from flask_login import current_user, logout_user
 from webapp.account_deletion import delete_account, list_inventory
 from webapp.database import utc_now
 from webapp.domain.accounts import credentials
-from webapp.domain.accounts.models import CREATOR_LANGUAGES
+from webapp.domain.accounts.models import ACCENTS, CREATOR_LANGUAGES
 from webapp.domain.audit.trail import AuditKind
 from webapp.domain.shared.errors import InvalidInput
-from webapp.domain.shared.limits import ACCOUNT_NAME_MAX_CHARS
+from webapp.domain.shared.limits import ACCOUNT_NAME_MAX_CHARS, ORGANISATION_MAX_CHARS
 from webapp.pages.creator.account.browser_sessions import list_browsers
 from webapp.pages.creator.account.own_password import (
     limited_tries,
@@ -50,13 +50,12 @@ def show() -> str:
 
 @bp.post("/account/details")
 def change_details() -> ResponseReturnValue:
-    """Name and language."""
-    name, language = (
-        request.form.get("name", ""),
-        request.form.get("language", current_user.language),
-    )
+    """Name, organisation, colour and language."""
+    form = request.form
+    name, language = form.get("name", ""), form.get("language", current_user.language)
+    asker = form.get("organisation", ""), form.get("accent", "")
     try:
-        credentials.change_details(creator_id(), name, language)
+        credentials.change_details(creator_id(), name, language, *asker)
     except InvalidInput as refusal:
         return _page(refusal=refusal), HTTPStatus.UNPROCESSABLE_ENTITY
     return go_to(f"{PAGE}?saved=details")
@@ -112,6 +111,11 @@ def _page(saved: str = "", refusal: InvalidInput | None = None) -> str:
         saved=saved,
         refusal=refusal,
         name=name,
+        organisation=request.form.get("organisation", current_user.organisation)[
+            :ORGANISATION_MAX_CHARS
+        ],
+        accents=ACCENTS,
+        chosen_accent=request.form.get("accent", current_user.accent),
         languages=CREATOR_LANGUAGES,
         browsers=list_browsers(),
         end_agents=asked_to_end_agents(),

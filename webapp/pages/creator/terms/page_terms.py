@@ -1,15 +1,28 @@
 """What this server does with what people answer, and what a posted page said of it."""
 
 from flask import request
+from flask_login import current_user
 
 from webapp.config import settings
-from webapp.domain.forms.terms import FormTerms, Shown, VoiceTerms, WriterTerms, offered_voice
+from webapp.domain.forms.terms import (
+    AskerTerms,
+    FormTerms,
+    Shown,
+    VoiceTerms,
+    WriterTerms,
+    asker_of,
+    offered_voice,
+)
 
 
 def offered() -> FormTerms:
     """What is so on this server, by the settings of the operator."""
     chosen = settings()
-    return FormTerms(offered_voice(chosen.transcriber_host), WriterTerms(chosen.follow_up_writer))
+    return FormTerms(
+        offered_voice(chosen.transcriber_host),
+        WriterTerms(chosen.follow_up_writer),
+        asker_of(current_user),
+    )
 
 
 def posted() -> Shown[FormTerms]:
@@ -17,7 +30,11 @@ def posted() -> Shown[FormTerms]:
     voice = VoiceTerms(
         request.form.get("told_records") == "yes", request.form.get("told_transcriber", "")
     )
-    return Shown(FormTerms(voice, WriterTerms(request.form.get("told_writer", ""))), offered())
+    writer = WriterTerms(request.form.get("told_writer", ""))
+    asker = AskerTerms(
+        request.form.get("told_organisation", ""), request.form.get("told_accent", "")
+    )
+    return Shown(FormTerms(voice, writer, asker), offered())
 
 
 def posted_voice() -> Shown[VoiceTerms]:
