@@ -31,7 +31,9 @@ OWN_MEANING = {
         "api/mcp/tools/drafts.py",  # prepared follow-ups say when they are asked
         "templates/confirmation/_publish_facts.html",
         "templates/draft_settings/_question_limit.html",
+        "templates/draft_settings/_setting_message.html",
         "templates/draft_settings/_settings_note.html",
+        "templates/draft_settings/_settings_summary.html",
         "templates/confirmation/_respondent_preview.html",
         "templates/questions/_follow_ups_note.html",
         "templates/drafts/_context.html",
@@ -66,6 +68,7 @@ OWN_MEANING = {
     "response_mode": {
         "templates/confirmation/_publish_facts.html",
         "templates/confirmation/stale.html",
+        "templates/draft_settings/_settings_summary.html",
         "templates/drafts/_preview.html",
         "templates/forms/_voice.html",
         "templates/forms/settings.html",
@@ -79,6 +82,7 @@ OWN_MEANING = {
     },
     "response_limit": {
         "templates/confirmation/_publish_facts.html",
+        "templates/draft_settings/_settings_summary.html",
         "templates/forms/settings.html",
         "webapp/domain/forms/models.py",
         "webapp/domain/respondents/answer_statements.py",

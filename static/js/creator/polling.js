@@ -1,7 +1,7 @@
 // Polling elements send their request on each `app:poll`, while the page is visible, and some on
 // `app:poll-hidden`, for the title that a tab shows. Without a response a line above the page
 // reports it; the next response removes the line.
-const EVERY_MS = 5000;
+const EVERY_MS = 4000; // the page of a decision hears of a change within five seconds
 const HIDDEN_EVERY_MS = 60000;
 const line = document.getElementById("unrefreshed");
 const failing = new Set();

@@ -8,7 +8,7 @@ document.addEventListener("askback:saved", ({ detail }) => {
 
 // refused settings that need the private context are submitted again once it is saved
 document.addEventListener("askback:saved", ({ target }) => {
-  const isRefused = document.querySelector("#settings .field__error");
+  const isRefused = document.querySelector("#settings-context");
   if (target.id !== "context" || !isRefused) return;
   const tryAgain = () => htmx.trigger(document.querySelector("#settings .options"), "submit");
   document.addEventListener("htmx:afterSettle", tryAgain, { once: true });
@@ -17,7 +17,7 @@ document.addEventListener("askback:saved", ({ target }) => {
 // What is published changes no more: nothing here can be pressed. Words that are being written stay,
 // to be copied.
 document.addEventListener("askback:published", () => {
-  const parts = document.querySelectorAll(".review :is(.tool, .btn, .options, .bar), main form:has([name=shown_hash])");
+  const parts = document.querySelectorAll(".review :is(.tool, .btn, .options, .bar), #decision, #confirm-button");
   const isLeft = (part) => part.closest("#revision-poll, .editor");
   for (const part of parts) if (!isLeft(part)) part.inert = true;
 });

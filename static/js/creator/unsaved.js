@@ -25,7 +25,7 @@ addEventListener("submit", ({ target, defaultPrevented }) => {
 addEventListener("pageshow", () => (sent = new WeakSet()));
 
 addEventListener("beforeunload", (event) => {
-  const refused = document.querySelector("#settings .field__error");
+  const refused = document.querySelector("#settings .field__error, #settings-context");
   const editors = [...document.querySelectorAll("form.editor")].filter((editor) => !sent.has(editor));
   if (refused || editors.some(isUnsaved)) event.preventDefault();
 });

@@ -50,8 +50,7 @@ def test_the_page_shows_what_people_see_and_what_yes_means(ann: Creator, draft: 
     assert "Asked by Robin Example" in words
     assert "Who changed it?" in words
     assert "Anyone who has the link can answer" in words
-    assert "Everyone gets the 2 questions above." in words
-    assert "Private context, not part of the form" in words
+    assert "Private context" in words
 
 
 def test_publish_now_makes_the_form_and_shows_its_link(
@@ -82,10 +81,9 @@ def test_the_confirmed_draft_says_that_the_agent_goes_on(ann: Creator, draft: Dr
 
     words = plain(ann.page(f"/drafts/{draft.id}").text)
 
-    assert "Check and confirm" in before
+    assert "You have confirmed this." not in before
     assert "You have confirmed this. Your agent may publish it now." in words
     assert "Publish now" in words
-    assert "Check and confirm" not in words
 
 
 def test_a_change_withdraws_the_confirmation_on_the_open_page(ann: Creator, draft: Draft) -> None:
@@ -94,7 +92,7 @@ def test_a_change_withdraws_the_confirmation_on_the_open_page(ann: Creator, draf
     saved = ann.post(f"/drafts/{draft.id}/title", htmx=True, revision=1, text="New").text
 
     assert 'id="confirm-button"' in saved
-    assert "Check and confirm" in saved
+    assert 'name="revision" value="2"' in saved.partition('id="decision"')[2]
     assert "Changed since you confirmed it" in saved
     assert "You have confirmed this." not in saved
 

@@ -3,7 +3,7 @@
 import pytest
 from flask import Flask
 
-from tests.pages.creator.test_draft import CHOSEN, written
+from tests.pages.creator.test_draft import CHOSEN, stored, written
 from tests.pages.creator_client import Creator
 
 
@@ -79,12 +79,27 @@ def test_what_each_person_gets_follows_from_all_settings(
     assert "at most" not in limit or chosen.get("maxTotalQuestions") == "5"
 
 
-@pytest.mark.parametrize("context", ["", "Two cafés close."])
-def test_a_mode_that_needs_the_private_context_says_so_before_it_is_chosen(
-    app: Flask, ann: Creator, context: str
+@pytest.mark.parametrize("htmx", [False, True])
+def test_smart_asks_for_the_private_context_and_saves_both(
+    app: Flask, ann: Creator, *, htmx: bool
 ) -> None:
-    draft = written(app, ann, context=context)
+    draft = written(app, ann)
+    smart = CHOSEN | {"followUpMode": "smart"}
 
-    page = ann.page(f"/drafts/{draft.id}").text
+    asked = ann.post(f"/drafts/{draft.id}/settings", htmx=htmx, revision=1, **smart)
+    blank = ann.post(f"/drafts/{draft.id}/settings", htmx=htmx, revision=1, context=" ", **smart)
+    long = "x" * 5001
+    refused = ann.post(f"/drafts/{draft.id}/settings", htmx=htmx, revision=1, context=long, **smart)
+    both = ann.post(
+        f"/drafts/{draft.id}/settings", htmx=htmx, revision=1, context="Two cafés close.", **smart
+    )
 
-    assert ("Needs the private context below." in page) is (not context)
+    assert [each.status_code for each in (asked, blank, refused)] == [422] * 3
+    for page in (asked, blank, refused):
+        assert 'name="context"' in page.text
+    assert "field__error" not in asked.text + blank.text
+    assert long in refused.text
+    assert both.status_code == (200 if htmx else 303)
+    saved = stored(app, draft)
+    assert (saved.revision, saved.follow_up_mode) == (2, "smart")
+    assert saved.private_context == "Two cafés close."

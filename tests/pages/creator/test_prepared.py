@@ -173,8 +173,8 @@ def test_they_read_below_their_question_with_condition_and_author(
     ("mode", "prepared", "told"),
     [
         ("none", [WHICH], "Nobody will see the follow-ups below"),
-        ("smart", [], "No follow-ups are written"),
-        ("deep_dive", [], "No follow-ups are written"),
+        ("smart", [], "Without follow-ups, people get"),
+        ("deep_dive", [], "Without follow-ups, people get"),
         ("smart", [WHICH], ""),
         ("none", [], ""),
     ],
@@ -185,7 +185,7 @@ def test_one_line_says_that_follow_ups_will_not_be_seen_or_are_missing(
     with app.app_context():
         asking = {"followUpMode": mode, "context": "Canary"}
         draft = prepare(make_draft(ann.account.id, **asking), prepared)
-    lines = ("Nobody will see the follow-ups below", "No follow-ups are written")
+    lines = ("Nobody will see the follow-ups below", "Without follow-ups, people get")
 
     page = ann.page(f"/drafts/{draft.id}").text
 
@@ -213,7 +213,7 @@ def test_a_model_that_writes_them_leaves_nothing_to_say(
     with app.app_context():
         draft = make_draft(ann.account.id, followUpMode="smart", context="Canary")
 
-    assert "No follow-ups are written" not in ann.page(f"/drafts/{draft.id}").text
+    assert "Without follow-ups, people get" not in ann.page(f"/drafts/{draft.id}").text
 
 
 def test_a_change_of_them_while_the_page_is_read_is_not_published(

@@ -123,9 +123,10 @@ def test_one_change_is_accepted_at_its_question(app: Flask, ann: Creator, *, htm
 
     assert "1 question reworded, 1 other change" in plain(page.text)
     assert {done.status_code, again.status_code} == {200 if htmx else 303}
+    ann.post(f"/drafts/{draft.id}/questions/2", revision=2, text="In my words?", context="")
     assert "1 change since you looked" in plain(ann.page(f"/drafts/{draft.id}").text)
     assert "1 change" in plain(ann.page("/drafts").text)
-    assert stored(app, draft).revision == 2
+    assert stored(app, draft).questions[1]["text"] == "In my words?"
 
 
 def test_follow_ups_are_in_the_changes_and_put_back(app: Flask, ann: Creator) -> None:

@@ -68,9 +68,27 @@ def accept_change(
         if view is None or before is None:
             return
         find_change(draft, before, key)
-        view.accepted = " ".join({*view.accepted.split(), key})
+        view.accepted = " ".join(sorted({*view.accepted.split(), key}))
         if not unseen_changes(draft, before, view.accepted):
             view.revision, view.seen_at, view.accepted = revision, now, ""
+
+
+@tried_again
+def keep_accepted(saved: Draft, revision: int) -> None:
+    """What the creator had accepted of `revision`, and then edited themselves, stays read."""
+    with write_transaction():
+        view = db.session.get(DraftView, saved.id)
+        seen = find_revision(saved, view.revision) if view and view.accepted else None
+        before = find_revision(saved, revision)
+        if view is None or seen is None or before is None:
+            return
+        keys = set(view.accepted.split())
+        read = {
+            (each.part, each.question_id) for each in differences(seen, before) if each.key in keys
+        }
+        found = differences(seen, saved)
+        keys |= {each.key for each in found if (each.part, each.question_id) in read}
+        view.accepted = " ".join(sorted(keys))
 
 
 def count_unseen_changes(account_id: str) -> dict[str, int]:

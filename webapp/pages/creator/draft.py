@@ -9,7 +9,13 @@ from flask.typing import ResponseReturnValue
 
 from webapp.database import utc_now
 from webapp.domain.content.draft_input import parse_draft_input
-from webapp.domain.content.model import CHOICES, DRAFT_SETTINGS, NUMBERS, DraftUpdate
+from webapp.domain.content.model import (
+    CHOICES,
+    DRAFT_SETTINGS,
+    NUMBERS,
+    DraftUpdate,
+    clean_reason,
+)
 from webapp.domain.drafts import models as drafts
 from webapp.domain.drafts import views
 from webapp.domain.drafts.models import Draft
@@ -28,6 +34,8 @@ from webapp.pages.creator.request import (
 from webapp.web.deferred_writes import write_later
 from webapp.web.request_origin import is_prefetch
 
+SETTING_NAMES = [setting.name for setting in DRAFT_SETTINGS]
+COLUMNS = {"context": "private_context", "reason": "public_reason"}
 WRITTEN_IN_PLACE = dict.fromkeys(("title", "goal"), "drafts/_text_in_place.html")
 
 bp = Blueprint("drafts", __name__, url_prefix="/drafts")
@@ -52,7 +60,7 @@ def review(draft_id: str) -> ResponseReturnValue:
         focus="",
         refusal="",
         outdated=False,
-        writes_title=request.args.get("write") == "title",
+        writes_title=not draft.title or request.args.get("write") == "title",
         made_from=_made_from(),
         **context,
     )
@@ -74,14 +82,14 @@ def preview(draft_id: str) -> ResponseReturnValue:
     return draft_view.shown(draft, "drafts/_preview.html", "preview", turned=turned)
 
 
-@bp.get("/<draft_id>/<any(title, goal, context):part>")
+@bp.get("/<draft_id>/<any(title, reason, goal, context):part>")
 def show_text(draft_id: str, part: str) -> ResponseReturnValue:
     """The title, goal or private context, with the focus on its Edit link."""
     draft = drafts.get_draft(creator_id(), draft_id)
     return draft_view.shown(draft, f"drafts/_{part}.html", part, focus=part)
 
 
-@bp.get("/<draft_id>/<any(title, goal, context):part>/edit")
+@bp.get("/<draft_id>/<any(title, reason, goal, context):part>/edit")
 def edit_text(draft_id: str, part: str) -> ResponseReturnValue:
     """The editor of one text."""
     draft = drafts.get_draft(creator_id(), draft_id)
@@ -94,12 +102,12 @@ def edit_text(draft_id: str, part: str) -> ResponseReturnValue:
     )
 
 
-@bp.post("/<draft_id>/<any(title, goal, context):part>")
+@bp.post("/<draft_id>/<any(title, reason, goal, context):part>")
 def save_text(draft_id: str, part: str) -> ResponseReturnValue:
     """Save one text of the revision that the page showed."""
     draft = drafts.get_draft(creator_id(), draft_id)
     text = typed("text")
-    result = draft_view.attempt(draft, lambda _: parse_draft_input({part: text}))
+    result = draft_view.attempt(draft, lambda _: _text_update(part, text))
     return draft_view.answered(
         draft,
         result,
@@ -116,7 +124,10 @@ def save_text(draft_id: str, part: str) -> ResponseReturnValue:
 
 @bp.post("/<draft_id>/settings")
 def save_settings(draft_id: str) -> ResponseReturnValue:
-    """Save all settings of the revision that the page showed."""
+    """Save all settings of the revision that the page showed.
+
+    *Smart* without private context is refused with a field for it, which is saved with them.
+    """
     draft = drafts.get_draft(creator_id(), draft_id)
     result = draft_view.attempt(draft, lambda _: _posted_settings())
     return draft_view.answered(
@@ -127,7 +138,8 @@ def save_settings(draft_id: str) -> ResponseReturnValue:
         inside="draft_settings/_settings_result.html",
         anchor="settings",
         wrong=draft_view.wrong_setting(result),
-        posted={setting.name: typed(setting.name) for setting in DRAFT_SETTINGS},
+        context_message=draft_view.wrong_context(result),
+        posted={name: typed(name) for name in (*SETTING_NAMES, "context")},
     )
 
 
@@ -140,13 +152,22 @@ def _made_from() -> str:
 
 
 def _text(draft: Draft, part: str) -> str:
-    column = "private_context" if part == "context" else part
-    return cast(str | None, getattr(draft, column)) or ""
+    return cast(str | None, getattr(draft, COLUMNS.get(part, part))) or ""
+
+
+def _text_update(part: str, text: str) -> DraftUpdate:
+    if part == "reason":  # no field of the API
+        return DraftUpdate(public_reason=clean_reason(text))
+    return parse_draft_input({part: text})
 
 
 def _posted_settings() -> DraftUpdate:
-    """The settings form; an empty number means the default, and no cap."""
+    """The settings form; an empty number means the default, and no cap. The private context is
+    part of it where *Smart* asked for one.
+    """
     raw: dict[str, object] = {setting.name: typed(setting.name) for setting in CHOICES}
+    if context := typed("context"):
+        raw["context"] = context
     for setting in NUMBERS:
         if value := typed(setting.name):
             raw[setting.name] = int(value) if re.fullmatch("[0-9]{1,9}", value) else value

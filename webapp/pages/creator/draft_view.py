@@ -17,19 +17,22 @@ from webapp.domain.content.model import (
     DRAFT_SETTINGS,
     NUMBERS,
     DraftUpdate,
+    about_minutes,
     asks_follow_ups,
     form_settings,
     missing_parts,
 )
-from webapp.domain.drafts import confirmations, publishing, revisions, views
+from webapp.domain.drafts import confirmations, publishing, returns, revisions, views
 from webapp.domain.drafts import editing as draft_editing
 from webapp.domain.drafts.models import Draft
-from webapp.domain.drafts.unseen import unseen_changes
+from webapp.domain.drafts.returns import ReturnRow
+from webapp.domain.drafts.unseen import keep_accepted, unseen_changes
 from webapp.domain.forms.form_language import has_phrases
 from webapp.domain.shared import limits
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import InvalidInput, StateConflict
 from webapp.domain.shared.vocabulary import DraftStatus
+from webapp.oauth import connections
 from webapp.pages.creator.agents.notes import ShownNote, notes_since
 from webapp.pages.creator.request import agent_names, creator_id, posted_revision
 from webapp.pages.creator.terms import page_terms
@@ -38,6 +41,7 @@ from webapp.web.wakeups import wakeups
 
 FIELD_LIMITS = {
     "title": limits.TITLE_MAX_CHARS,
+    "reason": limits.REASON_MAX_CHARS,
     "goal": limits.GOAL_MAX_CHARS,
     "context": limits.CONTEXT_MAX_CHARS,
     "note": limits.CREATOR_NOTE_MAX_CHARS,
@@ -51,13 +55,14 @@ Result = Draft | InvalidInput | StateConflict
 @dataclass(frozen=True, slots=True)
 class Unseen:
     """The changes by agents since `since`, the revision that the creator saw last, and what agents
-    said.
+    said. `asked` is what the creator had asked for when they sent the draft back before.
     """
 
     changes: list[Change]
     since: int
     seen_at: datetime | None
     notes: list[ShownNote]
+    asked: ReturnRow | None = None
 
     @property
     def elsewhere(self) -> list[Change]:
@@ -146,6 +151,8 @@ def _save(draft: Draft, change: Callable[[Draft], DraftUpdate]) -> Draft:
     wakeups().notify(draft.id)
     if up_to_date:
         views.mark_seen(account, draft.id, saved.revision, now=now)
+    elif view and view.accepted:
+        keep_accepted(saved, posted_revision())
     return saved
 
 
@@ -157,27 +164,48 @@ def unseen(draft: Draft) -> Unseen:
     if view is None or before is None:
         return Unseen([], 0, None, notes)
     found = unseen_changes(draft, before, view.accepted)
-    return Unseen(found, view.revision, view.seen_at, notes)
+    asked = _asked_before(draft, view.revision)
+    return Unseen(found, view.revision, view.seen_at, notes, asked)
+
+
+def _asked_before(draft: Draft, seen: int) -> ReturnRow | None:
+    """The last sending back, if an agent has written since and the creator has not read that."""
+    if not draft.return_count or draft.returned_at:
+        return None
+    last = returns.list_returns(draft.id)[-1:]
+    return last[0] if last and seen <= last[0].revision < draft.revision else None
 
 
 def context(draft: Draft) -> dict[str, Any]:
     """The variables that every template of one draft may use."""
     confirmation = confirmations.find_confirmation(draft.id)
+    is_confirmed = confirmations.is_current(confirmation, draft)
     names = agent_names([draft.author, draft.created_by])
+    agent = names.get(draft.created_by or "", "")
+    missing, news = missing_parts(draft), unseen(draft)
     return {
         "draft": draft,
         "settings": form_settings(draft),
         "stored": {setting.name: _as_typed(draft, setting.column) for setting in DRAFT_SETTINGS},
         "settings_with_messages": WITH_MESSAGES,
         **_terms(draft),
-        "missing": missing_parts(draft),
+        "missing": missing,
+        "can_decide": not (missing or news.changes or draft.returned_at),
         "author": names.get(draft.author or "", ""),
-        "agent": names.get(draft.created_by or "", ""),
+        "agent": agent,
+        "waits": "" if is_confirmed or not _may_publish(draft) else agent,
         "confirmation": confirmation,
-        "is_confirmed": confirmations.is_current(confirmation, draft),
+        "is_confirmed": is_confirmed,
         "asked": _preview_position(draft),
-        "unseen": unseen(draft),
+        "unseen": news,
+        "question_notes": returns.standing_notes(draft),
     }
+
+
+def _may_publish(draft: Draft) -> bool:
+    """True if the agent that made the draft is connected."""
+    made_by = draft.created_by
+    return bool(made_by and connections.find_live_account(made_by, now=utc_now()))
 
 
 def shown(
@@ -297,9 +325,16 @@ def wrong_setting(result: Result) -> str:
     """The field of the settings form that a refusal belongs to; "" for none."""
     if not isinstance(result, InvalidInput):
         return ""
-    if result.code == ErrorCode.CONTEXT_REQUIRED:
+    if result.code == ErrorCode.CONTEXT_REQUIRED or result.field == "context":
         return "followUpMode"
     return result.field if result.field in MOST else ""
+
+
+def wrong_context(result: Result) -> str:
+    """The message about the private context in the settings form; "" where it is only missing."""
+    if not isinstance(result, InvalidInput) or result.code == ErrorCode.CONTEXT_REQUIRED:
+        return ""
+    return in_plain_words(result) if result.field == "context" else ""
 
 
 def _terms(draft: Draft) -> dict[str, Any]:
@@ -311,6 +346,7 @@ def _terms(draft: Draft) -> dict[str, Any]:
         "terms": offered.used_by(draft),
         "asks_follow_ups": asks_follow_ups(draft),
         "most_questions": offered.writer.most_questions(draft),
+        "about_minutes": about_minutes,
         "prepared": sum(len(question.get("follow_ups", ())) for question in draft.questions),
         "has_phrases": has_phrases(draft),
     }

@@ -84,8 +84,15 @@ def writer_of(app: Flask, ann: Creator) -> WriterTerms:
     return terms_of(only_form(app, ann)).writer
 
 
-@pytest.mark.parametrize("page", ["", "/confirm"])
-@pytest.mark.parametrize(("writer", "said", "most"), [(BY_RULES, RULES, 3), (SMALL, A_MODEL, 6)])
+@pytest.mark.parametrize(
+    ("page", "writer", "said", "most"),
+    [
+        ("", BY_RULES, RULES, 3),
+        ("", SMALL, A_MODEL, 6),
+        ("/confirm", BY_RULES, "follow-ups included", 3),
+        ("/confirm", SMALL, A_MODEL, 6),
+    ],
+)
 def test_review_and_confirm_name_writer_and_worst_case(
     ann: Creator, draft: Draft, server: Any, page: str, writer: WriterTerms, said: str, most: int
 ) -> None:
@@ -94,22 +101,7 @@ def test_review_and_confirm_name_writer_and_worst_case(
     shown = words(ann, f"/drafts/{draft.id}{page}")
 
     assert said in shown
-    assert f"Each person gets at most {most} questions." in shown
-
-
-@pytest.mark.parametrize(
-    ("mode", "said"),
-    [
-        ("smart", "Smart: a short follow-up where an answer wants one."),
-        ("deep_dive", "Deep dive: one follow-up after another"),
-    ],
-)
-def test_the_confirm_page_says_how_they_are_asked(
-    app: Flask, ann: Creator, mode: str, said: str
-) -> None:
-    draft = written(app, ann, **SMART | {"followUpMode": mode})
-
-    assert said in words(ann, f"/drafts/{draft.id}/confirm")
+    assert f"Each person gets at most {most} questions" in shown
 
 
 def test_the_confirm_page_says_what_a_model_gets_to_see(
@@ -126,7 +118,7 @@ def test_the_confirm_page_says_what_a_model_gets_to_see(
 @pytest.mark.parametrize(
     ("chosen", "said"),
     [
-        ({"followUpMode": "none"}, "Everyone gets the 2 questions above. "),
+        ({"followUpMode": "none"}, "Anyone who has the link can answer. "),
         ({"maxFollowupsPerQuestion": 0}, "Your limits leave no room for follow-up questions."),
         ({"maxTotalQuestions": 1}, "Your limits leave no room for follow-up questions."),
     ],
@@ -156,16 +148,15 @@ def test_beside_the_private_context_stands_who_sees_it(
     server(SMALL)
     by_model = words(ann, f"/drafts/{draft.id}{path}")
 
-    assert "No model writes them here, so nothing on this server uses it." in by_rules
+    assert HOST not in by_rules
     assert PARAPHRASE not in by_rules
     assert f"{HOST} sees it: the model there writes them." in by_model
     assert "checked for names, numbers and phrases of the private context" in by_model
     assert PARAPHRASE in by_model
-    assert "Don’t include passwords or secrets." in by_rules
-    assert "Don’t include passwords or secrets." in by_model
+    assert "Your agents can read it, so no secrets." in by_rules
+    assert "Your agents can read it, so no secrets." in by_model
 
 
-@pytest.mark.parametrize("page", ["", "/confirm"])
 @pytest.mark.parametrize(
     ("writer", "questions", "said"),
     [
@@ -178,7 +169,6 @@ def test_a_language_without_phrases_is_told(
     app: Flask,
     ann: Creator,
     server: Any,
-    page: str,
     writer: WriterTerms,
     questions: list[str],
     said: str,
@@ -186,7 +176,7 @@ def test_a_language_without_phrases_is_told(
     server(writer)
     draft = written(app, ann, **SMART, questions=questions)
 
-    shown = words(ann, f"/drafts/{draft.id}{page}")
+    shown = words(ann, f"/drafts/{draft.id}")
 
     assert said in shown
     assert (NO_PHRASES in shown) == bool(said)
@@ -196,7 +186,7 @@ def test_a_language_without_phrases_is_told(
     ("page", "said"),
     [
         ("", "Each person gets 1 question."),
-        ("/confirm", f"Everyone gets the question above. {NO_PHRASES}"),
+        ("/confirm", "Anyone who has the link can answer."),
         ("/try", "1 of at most 1"),
     ],
 )

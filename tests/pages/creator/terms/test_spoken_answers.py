@@ -59,19 +59,18 @@ def only_form(app: Flask, ann: Creator) -> Any:
 @pytest.mark.parametrize(
     ("terms", "words"),
     [
-        (SPOKEN, "People speak or type, as they like."),
-        (SPOKEN, "Whoever may read the answers may listen to the recordings."),
-        (SPOKEN, "Nobody writes down automatically what they say"),
-        (written_down_by(HOST), f"Each recording is sent to {HOST} , which writes down"),
-        (written_down_by(ON_THIS_SERVER), "This server itself writes down what they say"),
+        (SPOKEN, "People speak or type. Nobody writes recordings down."),
+        (written_down_by(HOST), f"Recordings are sent to {HOST} , which writes them down"),
+        (written_down_by(ON_THIS_SERVER), "This server writes recordings down."),
     ],
 )
+@pytest.mark.parametrize("page", ["", "/confirm"])
 def test_review_and_confirm_say_what_will_happen(
-    ann: Creator, draft: Draft, server: Any, terms: VoiceTerms, words: str
+    ann: Creator, draft: Draft, server: Any, terms: VoiceTerms, words: str, page: str
 ) -> None:
     server(terms)
 
-    assert words in plain(ann.page(f"/drafts/{draft.id}/confirm").text)
+    assert words in plain(ann.page(f"/drafts/{draft.id}{page}").text)
 
 
 @pytest.mark.parametrize(
@@ -99,7 +98,7 @@ def test_speaking_only_is_told_with_the_way_to_type(app: Flask, ann: Creator, se
 
     said = plain(ann.page(f"/drafts/{draft.id}/confirm").text)
 
-    assert "People speak their answers. Whoever cannot record may type." in said
+    assert "People speak, or type if they cannot record." in said
 
 
 @pytest.mark.parametrize(
@@ -325,7 +324,7 @@ def test_the_host_is_that_of_the_settings(app: Flask, ann: Creator, draft: Draft
     page = ann.page(f"/drafts/{draft.id}/confirm")
     say_yes(ann, draft, page)
 
-    assert f"Each recording is sent to {HOST}" in plain(page.text)
+    assert f"Recordings are sent to {HOST}" in plain(page.text)
     assert terms_of(only_form(app, ann)).voice == written_down_by(HOST)
 
 
