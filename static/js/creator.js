@@ -11,6 +11,7 @@ import "./creator/polling.js";
 import "./creator/new_answers.js";
 import "./creator/letters.js";
 import "./creator/menu.js";
+import "./creator/waiting.js";
 import "./creator/preserve_editors.js";
 import "./creator/arrivals.js";
 import "./creator/unsaved.js";

@@ -36,6 +36,7 @@ from webapp.domain.shared.limits import (
     EMAIL_MAX_CHARS,
     GOAL_MAX_CHARS,
     IDEMPOTENCY_KEY_MAX_CHARS,
+    ORGANISATION_MAX_CHARS,
     PASSWORD_MAX_CHARS,
     QUESTION_ID_MAX_CHARS,
     REDIRECT_URI_MAX_CHARS,
@@ -64,10 +65,12 @@ BOUNDED = {
         "name": ACCOUNT_NAME_MAX_CHARS,
         "password": PASSWORD_MAX_CHARS,
     },
-    "account.change_details": {"name": ACCOUNT_NAME_MAX_CHARS},
+    "account.change_details": {
+        "name": ACCOUNT_NAME_MAX_CHARS,
+        "organisation": ORGANISATION_MAX_CHARS,
+    },
     "account.change_password": {"current": PASSWORD_MAX_CHARS, "password": PASSWORD_MAX_CHARS},
     "account.delete": {"current": PASSWORD_MAX_CHARS},
-    "inbox.discard": {"note": CREATOR_NOTE_MAX_CHARS},
     "inbox.discard_chosen": {"note": CREATOR_NOTE_MAX_CHARS},
     "returns.send_back": {"note": CREATOR_NOTE_MAX_CHARS},
     "forms.allow_embedding": {"origins": len("https://") + HOST_MAX_CHARS},
@@ -92,7 +95,7 @@ BOUNDED = {
     },
 }
 # where a request that works takes away what the next one needs
-SPENT = {"sign_in.accept_invite", "respond.answer", "respond.send", "inbox.discard"}
+SPENT = {"sign_in.accept_invite", "respond.answer", "respond.send"}
 # what lets a request with one hostile field get further
 SOUND = {
     "name": "Ann",

@@ -173,7 +173,7 @@ def test_a_swap_updates_the_text_and_all_dependent_parts(app: Flask, ann: Creato
 
     assert response.status_code == 200
     assert "<html" not in response.text
-    assert response.text.count("hx-swap-oob") == 7
+    assert response.text.count("hx-swap-oob") == 9
     assert "Revision 2" in response.text
     assert '"to": 2' in response.headers["HX-Trigger"]
 
@@ -356,16 +356,16 @@ def test_the_preview_never_holds_the_private_context(app: Flask, ann: Creator) -
     assert "canary" not in response.text
 
 
-def test_discarding_asks_first(app: Flask, ann: Creator) -> None:
+def test_discarding_asks_nothing_and_can_be_undone(app: Flask, ann: Creator) -> None:
     draft = written(app, ann)
     by_agent(app, draft, title="Second")
 
-    asked = ann.page(f"/drafts/{draft.id}/discard")
     response = ann.post(f"/drafts/{draft.id}/discard")
 
-    assert "Discard this draft?" in asked.text
     assert response.location.startswith("/drafts?discarded=")
     assert ann.page(f"/drafts/{draft.id}").status_code == 404
+    ann.post("/drafts/take-back", at=response.location.partition("discarded=")[2])
+    assert ann.page(f"/drafts/{draft.id}").status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -420,3 +420,9 @@ def test_a_model_that_dives_deep_wants_context(
 
     assert "Add private context" in chosen.text
     assert "Add private context" not in ann.page(f"/drafts/{draft.id}").text
+
+
+def test_a_draft_without_a_title_is_named_in_place(app: Flask, ann: Creator) -> None:
+    page = ann.page(f"/drafts/{written(app, ann, title='').id}").text
+
+    assert 'id="title-text"' in page

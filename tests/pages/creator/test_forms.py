@@ -216,7 +216,6 @@ FORM_PAGES = [
 DRAFT_PAGES = [
     "",
     "/confirm",
-    "/discard",
     "/preview",
     "/title",
     "/title/edit",

@@ -19,7 +19,6 @@ from webapp.domain.forms import models as forms
 from webapp.domain.forms.models import FormSummaryRow
 from webapp.domain.results.unread import count_unread
 from webapp.domain.shared.errors import InvalidInput
-from webapp.domain.shared.vocabulary import DraftStatus
 from webapp.oauth import mutes
 from webapp.pages.creator.agents.drafted import (
     SECTIONS,
@@ -136,21 +135,11 @@ def discard_chosen() -> ResponseReturnValue:
     return _after_discard(chosen, to_millis(now) if count else None)
 
 
-@bp.get("/<draft_id>/discard")
-def ask_discard(draft_id: str) -> ResponseReturnValue:
-    """Ask before discarding a draft."""
-    return _asked(draft_id)
-
-
 @bp.post("/<draft_id>/discard")
 def discard(draft_id: str) -> ResponseReturnValue:
     """Discard one draft; the inbox offers to restore it."""
-    account, now, by = creator_id(), utc_now(), request_audit.creator()
-    try:
-        note = clean_note(typed("note"))
-    except InvalidInput as problem:
-        return _asked(draft_id, message=in_plain_words(problem))
-    discarded_drafts.discard_draft(account, draft_id, note=note, now=now, by=by)
+    now, by = utc_now(), request_audit.creator()
+    discarded_drafts.discard_draft(creator_id(), draft_id, now=now, by=by)
     return _after_discard([draft_id], to_millis(now))
 
 
@@ -164,17 +153,6 @@ def take_back() -> ResponseReturnValue:
             creator_id(), at, now=utc_now(), by=request_audit.creator()
         )
     return go_to(url_for("inbox.show", restored=count or None))
-
-
-def _asked(draft_id: str, *, message: str = "") -> ResponseReturnValue:
-    """The question, with the note as it was posted; of a published draft its page."""
-    draft = drafts.get_draft(creator_id(), draft_id)
-    if draft.status is DraftStatus.PUBLISHED:
-        return go_to(url_for("drafts.review", draft_id=draft_id))
-    page = render_template(
-        "inbox/discard.html", draft=draft, note_text=typed("note"), message=message
-    )
-    return page, HTTPStatus.UNPROCESSABLE_ENTITY if message else HTTPStatus.OK
 
 
 def _after_discard(draft_ids: list[str], at: int | None) -> Response:
