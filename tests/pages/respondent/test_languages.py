@@ -8,9 +8,11 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
+from tests.factories import make_form
 from tests.pages.creator_client import Creator
 from tests.pages.respondent_client import Respondent, arrive, box, heading, hidden, texts
 from webapp.database import utc_now
+from webapp.domain.accounts.models import Account
 from webapp.domain.forms.models import close_form
 from webapp.web.languages import LANGUAGES, find_language
 
@@ -282,3 +284,22 @@ def test_the_link_to_the_privacy_note_keeps_the_language(client: FlaskClient, fo
 
     assert 'href="/privacy?lang=fr"' in page.text
     assert tag(client.get("/privacy?lang=fr")) == "fr"
+
+
+@pytest.mark.parametrize(
+    ("question", "lang"),
+    [
+        ("Warum hat sich die Arbeitszeitflexibilisierung geändert?", ' lang="de"'),
+        ("Why did you go?", ""),
+        ("Team?", ""),
+    ],
+)
+def test_words_break_in_the_language_of_the_question(
+    app: Flask, client: FlaskClient, account: Account, question: str, lang: str
+) -> None:
+    with app.app_context():
+        form = make_form(account.id, questions=[question])
+
+    page = arrive(client, form).page.text
+
+    assert f'dir="auto"{lang}><label for="answer">{question}' in page

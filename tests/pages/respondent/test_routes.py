@@ -396,17 +396,6 @@ def test_answers_can_be_deleted_before_they_are_sent(app: Flask, respondent: Res
     assert stored(app) == (0, 0)
 
 
-def test_two_tabs_keep_their_own_sessions(app: Flask, respondent: Respondent) -> None:
-    """The cookie that one tab brought never decides where the other one posts."""
-    other = arrive(respondent.client, respondent)
-    respondent.answer(1, "first tab")
-    other.answer(1, "second tab")
-    respondent.answer(2, "first tab again")
-
-    assert stored(app) == (2, 3)
-    assert "second tab" not in respondent.open("/check").text
-
-
 HTMX = {"HX-Request": "true"}
 
 

@@ -1,6 +1,7 @@
 """The same question in two tabs or on two devices: no newer answer is replaced unseen."""
 
 import re
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -8,8 +9,9 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
+from tests.databases import both_databases
 from tests.factories import make_form
-from tests.pages.respondent_client import Respondent, arrive, box, heading, hidden, texts
+from tests.pages.respondent_client import Respondent, arrive, box, heading, hidden, stored, texts
 from webapp.domain.accounts.models import Account
 
 NEWER = "You changed this answer in another tab or on another device."
@@ -28,6 +30,39 @@ def tab(app: Flask, form: Any, request: pytest.FixtureRequest) -> Respondent:
     respondent = arrive(client, form)
     respondent.answer(1, "Me")
     return respondent
+
+
+@both_databases
+def test_two_tabs_before_the_first_answer_make_one_person(app: Flask, account: Account) -> None:
+    with app.app_context():
+        form = make_form(account.id, questions=["Who changed it?", "What went on?"])
+
+    def answer_in_two_tabs(number: int) -> TestResponse:
+        client = app.test_client()
+        first, second = arrive(client, form), arrive(client, form)
+        first.answer(1, f"Me {number}")
+        return second.answer(1, f"Also me {number}")
+
+    with ThreadPoolExecutor(8) as people:
+        pages = list(people.map(answer_in_two_tabs, range(40)))
+
+    assert stored(app) == (40, 40)
+    assert sorted(newer_answer(page) for page in pages) == sorted(
+        f"Me {number}" for number in range(40)
+    )
+    assert sorted(map(box, pages)) == sorted(f"Also me {number}" for number in range(40))
+
+
+def test_what_is_sent_already_stays_a_response_of_its_own(app: Flask, form: Any) -> None:
+    client = app.test_client()
+    first, second = arrive(client, form), arrive(client, form)
+    first.answer(1, "Me")
+    first.answer(2, "Nothing")
+    first.post("/check")
+
+    second.answer(1, "Somebody else")
+
+    assert texts(app) == ["Me", "Nothing", "Somebody else"]
 
 
 def other_tab(tab: Respondent) -> Respondent:

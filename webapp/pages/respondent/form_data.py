@@ -1,8 +1,9 @@
 """The fields of a respondent's POST: keys and typed text.
 
-The session key is in the body of every POST, so that answering needs no cookie. The cookie only
-serves GETs; no POST trusts it. Keys carry a MAC; one without it counts only if a session is stored
-under it. In an iframe of another website, which every address on its pages says (`embed=1`),
+The session key is in the body of every POST, so that answering needs no cookie. The cookie serves
+GETs, and a tab of somebody who has begun in another one: its key, under which nothing is stored,
+gives way to it. Keys carry a MAC; one without it counts only if a session is stored under it. In an
+iframe of another website, which every address on its pages says (`embed=1`),
 cookies are neither read nor set.
 
 Browser extensions add fields to a page and double others. Fields that are not ours are ignored. Of
@@ -17,7 +18,7 @@ from werkzeug.datastructures import FileStorage
 
 from webapp.domain.respondents.answer_repeats import version_of
 from webapp.domain.respondents.bot_detection import Signs
-from webapp.domain.respondents.public_form import read_progress
+from webapp.domain.respondents.public_form import Progress, read_progress
 from webapp.domain.respondents.steps import Place, read_place
 from webapp.domain.shared.error_codes import PageCode
 from webapp.domain.shared.errors import InvalidInput, Phrase
@@ -114,11 +115,12 @@ def read_form_data(share_token: str, *needed: str) -> FormData:
     if not RECORDING_ID.fullmatch(form.get("recording", "")):
         raise unreadable()
     made_at = session_cookie.made_at(session_key)
-    if (
-        made_at is None
-        and not read_progress(share_token, session_key, may_record=False, follow_ups=False).started
-    ):
+    if made_at is None and not _progress(share_token, session_key).started:
         raise session_unknown()
+    remembered = None if says_in_iframe() else session_cookie.remembered_key(share_token)
+    if remembered and remembered != session_key and _has_begun(share_token, remembered):
+        stored = _progress(share_token, session_key)
+        session_key = session_key if stored.started or stored.uploads else remembered
     return FormData(
         session_key,
         form.get("answer_key", ""),
@@ -133,10 +135,19 @@ def read_form_data(share_token: str, *needed: str) -> FormData:
         typed("name"),
         read_place(form.get("left", "")),
         form.get("replaces"),
-        remembered=not says_in_iframe()
-        and session_key == session_cookie.remembered_key(share_token),
+        remembered=session_key == remembered,
         signs=Signs(made_at, honeypot_filled=bool(form.get(HONEYPOT))),
     )
+
+
+def _has_begun(share_token: str, session_key: str) -> bool:
+    """True for the key of a response that is not sent yet."""
+    progress = _progress(share_token, session_key)
+    return progress.started and progress.completed_at is None
+
+
+def _progress(share_token: str, session_key: str) -> Progress:
+    return read_progress(share_token, session_key, may_record=True, follow_ups=False)
 
 
 def typed(name: str) -> str:

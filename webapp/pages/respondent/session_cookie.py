@@ -1,7 +1,7 @@
 """The key of a respondent's session, and the cookie that lets a GET find it.
 
-Keys carry their time of creation and a MAC over it. No POST trusts the cookie, and in an iframe
-of another website it is neither read nor set.
+Keys carry their time of creation and a MAC over it. In an iframe of another website the cookie is
+neither read nor set.
 """
 
 import re

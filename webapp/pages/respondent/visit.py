@@ -8,6 +8,8 @@ from http import HTTPStatus
 from flask import abort
 
 from webapp.config import settings
+from webapp.domain.content.model import about_minutes
+from webapp.domain.follow_ups.languages import PHRASED, language_of_questions
 from webapp.domain.respondents.answer_repeats import version_of
 from webapp.domain.respondents.public_form import (
     NOTHING_YET,
@@ -127,6 +129,12 @@ class Visit:
         return self.progress.texts.get(step.question_id, "") if step else ""
 
     @property
+    def language(self) -> str:
+        """The language of the questions, so that long words break in it; "" if it is not known."""
+        found = language_of_questions(self.form.questions)
+        return found if found in PHRASED else ""
+
+    @property
     def records(self) -> bool:
         """True if questions may be answered by voice."""
         return may_record(self.form)
@@ -150,6 +158,11 @@ class Visit:
     def most_questions(self) -> int:
         """How many one respondent can be asked."""
         return self.form.most_questions if self.model_host else self.form.most_without_model
+
+    @property
+    def minutes(self) -> int:
+        """About how long it takes."""
+        return about_minutes(len(self.form.questions), self.most_questions)
 
     def recording(self, place: Place) -> RecordingShown | None:
         """What was recorded for a question; of what no answer has claimed, the newest."""
