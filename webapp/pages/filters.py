@@ -18,7 +18,6 @@ from webapp.domain.shared.errors import Phrase
 from webapp.domain.shared.limits import RECORDING_MAX_BYTES, RECORDING_MAX_SECONDS
 from webapp.domain.shared.vocabulary import ON_THIS_SERVER
 from webapp.integrations.audio_inspection import ACCEPTED
-from webapp.pages.level_curve import level_path, loudest_at, play_time
 from webapp.pages.tally_drawing import tally_of
 
 NUMBERS = (
@@ -54,8 +53,6 @@ def init_app(app: Flask) -> None:
     app.add_template_filter(translated, "translated")
     app.add_template_filter(unbroken, "unbroken")
     app.add_template_filter(short_day, "short_day")
-    app.add_template_filter(level_path, "level_path")
-    app.add_template_filter(loudest_at, "loudest_at")
     app.add_template_filter(play_time, "play_time")
     app.add_template_filter(excerpt, "excerpt")
     app.add_template_filter(marked, "marked")
@@ -194,3 +191,9 @@ def _relative_time(at: datetime, now: datetime) -> str | None:
     if at.date() == (now - timedelta(days=1)).date():
         return str(gettext("yesterday"))
     return None
+
+
+def play_time(duration_ms: int) -> str:
+    """As players say it: minutes and seconds, what is left of a second counted as one."""
+    seconds = -(-duration_ms // 1000)
+    return f"{seconds // 60}:{seconds % 60:02}"

@@ -31,6 +31,7 @@ BUNDLES = {
         "shared/languages",
         "shared/utilities",
     ),
+    "css/recorder.css": ("shared/player", "respondent/recorder"),
     "css/creator.css": (
         "creator/layout",
         "creator/section",
@@ -46,6 +47,7 @@ BUNDLES = {
         "creator/trial",
         "creator/share",
         "creator/results",
+        "shared/player",
         "creator/public_layout",
         "creator/connect_guide",
         "creator/account",
@@ -55,7 +57,9 @@ BUNDLES = {
     ),
 }
 # each includes the scripts that it imports, so that a page loads one file and not a chain of them
-SCRIPTS = ("js/respondent.js", "js/voice.js", "js/recorder.js", "js/creator.js", "js/trial.js")
+SCRIPTS = tuple(
+    f"js/{name}.js" for name in ("respondent", "voice", "recorder", "player", "creator", "trial")
+)
 IMPORT = re.compile(rb'^import "\./(?P<name>[a-z_/]+)\.js";$', re.MULTILINE)
 # within an imported script: names of scripts imported before it, and names for those after it
 NAMED_IMPORT = re.compile(rb'^import \{[^}]*\} from "[^"]+";\n', re.MULTILINE)
@@ -127,8 +131,9 @@ def _shelf(folder: Path) -> Shelf:
         if path.is_file() and "pictures" not in path.parts
     }
     for name, parts in BUNDLES.items():
-        sources = [f"css/{part}.css" for part in parts]
-        bodies[name] = b"\n".join(bodies.pop(source) for source in sources)
+        bodies[name] = b"\n".join(bodies[f"css/{part}.css"] for part in parts)
+    for part in {part for parts in BUNDLES.values() for part in parts}:
+        del bodies[f"css/{part}.css"]
     _join_scripts(bodies)
     bodies["js/htmx.js"] = files("js_lib_htmx").joinpath("static/htmx/htmx.min.js").read_bytes()
     digest = hashlib.sha256()

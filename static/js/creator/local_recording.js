@@ -1,12 +1,15 @@
 // Records and plays back in this page. Nothing of it is sent or stored.
 import { Microphone, reasonOf } from "../respondent/voice/microphone.js";
 import { obstacle } from "../respondent/voice/obstacle.js";
+import { Player } from "../respondent/voice/player.js";
 
 class LocalRecording extends HTMLElement {
   #microphone;
-  #address;
+  #player;
+  #begun;
 
   connectedCallback() {
+    this.#player = new Player(this.#find("[data-player]"));
     this.#show(obstacle() ? "unable" : "idle");
     this.addEventListener("click", ({ target }) => {
       const action = target.closest("[data-do]")?.dataset.do;
@@ -27,7 +30,7 @@ class LocalRecording extends HTMLElement {
     this.#find("[data-status]").textContent = this.#find(`[data-text="${name}"]`)?.content.textContent ?? "";
     this.#find("[data-do=record]").hidden = isRecording || name === "unable";
     this.#find("[data-do=stop]").hidden = !isRecording;
-    this.#find("audio").hidden = name !== "recorded";
+    this.#find("[data-player]").hidden = name !== "recorded";
   }
 
   async #record() {
@@ -43,6 +46,7 @@ class LocalRecording extends HTMLElement {
       silenced: () => this.#microphone.stop("interrupted"),
       ended: () => this.#play(new Blob(pieces, { type: this.#microphone.type })),
     });
+    this.#begun = performance.now();
     this.#show("recording");
     this.#find("[data-do=stop]").focus();
     const most = Number(this.dataset.maxSeconds) * 1000;
@@ -50,9 +54,7 @@ class LocalRecording extends HTMLElement {
   }
 
   #play(sound) {
-    URL.revokeObjectURL(this.#address);
-    this.#address = URL.createObjectURL(sound);
-    this.#find("audio").src = this.#address;
+    this.#player.load(sound, (performance.now() - this.#begun) / 1000, []);
     this.#show("recorded");
     this.#find("[data-do=record]").focus();
   }

@@ -60,13 +60,13 @@ function showCountdown(seconds, unsure) {
 
 function show(slot) {
   slot.hidden = false;
-  for (const part of [slot.parentElement.querySelector(".btn--main"), slot]) {
+  for (const part of [slot.parentElement.querySelector("[type=submit].btn--main"), slot]) {
     part?.scrollIntoView({ block: "nearest" });
   }
 }
 
 function renameMain(form) {
-  const button = form.querySelector(".btn--main");
+  const button = form.querySelector("[type=submit].btn--main");
   const { again } = slotOf("retry")?.dataset ?? {};
   if (button && again) button.textContent = again;
 }

@@ -260,18 +260,20 @@ def test_the_check_page_marks_unsent_text(page: Page) -> None:
     expect(left_out.and_(page.locator(":visible"))).to_have_count(0)
 
 
-def test_two_tabs_each_keep_their_own_answers(page: Page, link: Link) -> None:
+def test_two_tabs_are_one_person(page: Page, link: Link) -> None:
     other = page.context.new_page()
     other.goto(link.path)
     give(page, "first tab")
     asked(page, 2)
     give(other, "second tab")
-    asked(other, 2)
+    expect(other.locator(".newer-answer")).to_have_text("first tab")
+    expect(other.locator("#answer")).to_have_value("second tab")
+    press(other, "Keep the newer answer")
     give(page, "first tab again")
     asked(page, 3)
 
-    assert link.sessions() == 2
-    assert link.texts() == ["first tab", "second tab", "first tab again"]
+    assert link.sessions() == 1
+    assert link.texts() == ["first tab", "first tab again"]
 
 
 def test_another_response_is_another_session(page: Page, link: Link) -> None:

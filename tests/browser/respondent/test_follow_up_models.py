@@ -335,7 +335,7 @@ def test_the_wait_is_told_in_arabic(browser: Browser, link: Link, held: threadin
     with window(browser, link.address) as page:
         page.goto(f"{link.path}?lang=ar")
         page.locator("#answer").fill(LONG)
-        page.locator("#main-form .btn--main").click()
+        page.locator("#main-form [type=submit].btn--main").click()
         expect(page.locator("[name=pass_on]")).to_be_visible()
         expect(page.locator("html")).to_have_attribute("dir", "rtl")
         assert not re.search("[a-z]{4}", page.locator("main").inner_text())

@@ -87,10 +87,10 @@ def test_the_question_stays_in_the_viewport_with_a_long_answer(page: Page) -> No
     assert page.evaluate("scrollY") == 0
 
 
-def test_the_first_page_does_not_move_the_focus(page: Page) -> None:
-    assert page.evaluate("document.activeElement === document.body")
+def test_the_first_question_has_the_focus_as_later_ones(page: Page) -> None:
+    expect(page.get_by_role("heading", level=1)).to_be_focused()
     page.keyboard.press("Tab")
-    expect(page.get_by_role("link", name="Skip to the question")).to_be_focused()
+    expect(page.locator("#answer")).to_be_focused()
 
 
 def test_a_touch_screen_shows_the_question_and_no_keyboard(phone: Page) -> None:

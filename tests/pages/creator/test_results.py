@@ -98,7 +98,7 @@ class TestByQuestion:
                 make_answer(form, f"key-of-respondent-{number:03}", 0, f"answer {number:02}")
 
         first = ann.page(f"/forms/{form.id}").text
-        (more,) = links(first, "10 more answers of 13")
+        (more,) = links(first, "10 more of 13")
         second = ann.swap(more).text
         (older,) = links(second, "Older answers")
         third = ann.swap(older).text

@@ -184,6 +184,9 @@ def test_pages_load_only_the_public_part_of_a_form() -> None:
         "transcriber",
         "follow_up_mode",
         "follow_up_writer",
+        "organisation",
+        "accent",
+        "reason",
         "most_questions",
         "most_without_model",
     }

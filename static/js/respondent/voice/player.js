@@ -87,10 +87,10 @@ export class Player {
     const [live, rest] = this.#strokes;
     draw(live, this.#levels.slice(0, played), 0, length);
     draw(rest, this.#levels.slice(played), played, length);
-    const whole = this.#seconds ? clock(this.#seconds) : ""; // nobody has measured a chosen file yet
+    const whole = this.#seconds ? clock(Math.ceil(this.#seconds)) : ""; // nobody has measured a chosen file yet
     this.#time.textContent = at ? `${clock(at)} / ${whole}` : whole;
     const { play, pause } = this.#button.dataset;
     this.#button.setAttribute("aria-label", paused ? play : pause);
-    this.#button.classList.toggle("recorder__play--playing", !paused);
+    this.#button.classList.toggle("player__button--playing", !paused);
   }
 }

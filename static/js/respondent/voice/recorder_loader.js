@@ -43,6 +43,7 @@ async function loadWhereNeeded() {
   const count = await countStored();
   const isRecording = document.querySelector("voice-recorder");
   const hasToSay = count === undefined || obstacle() || document.querySelector("voice-recorder [data-recording]");
+  if (document.querySelector("audio-player")) import("./player.js").catch(() => {}); // else the browser's own
   if (count || (isRecording && hasToSay)) await loadOrTell();
 }
 

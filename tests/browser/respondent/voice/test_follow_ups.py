@@ -42,7 +42,7 @@ def spoken_to(page: Page) -> Page:
 
 def test_a_follow_up_is_answered_by_voice(spoken_to: Page, link: SpokenLink) -> None:
     speak(spoken_to)
-    press(spoken_to, "Play your recording")
+    press(spoken_to, "Play the recording")
     expect(spoken_to.locator("[data-time]")).to_have_text(re.compile(r"0:0\d / 0:0\d"))
     look(spoken_to, width=320)
     assert violations(spoken_to) + sideways(spoken_to) == []

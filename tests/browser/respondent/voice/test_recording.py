@@ -58,7 +58,7 @@ def test_an_answer_is_recorded_with_a_pause_heard_and_sent(page: Page, link: Spo
     page.wait_for_timeout(1000)
     press(page, "Stop")
     says(page, "Your recording is here.")
-    press(page, "Play your recording")
+    press(page, "Play the recording")
     expect(page.locator("[data-time]")).to_have_text(re.compile(r"0:01 / 0:0\d"))
     press(page, "Continue")
     asked(page, 2)
@@ -104,7 +104,7 @@ def test_what_a_phone_recorded_is_played_in_a_browser_that_does_not_know_it(
     file = {"name": "memo", "mimeType": "application/octet-stream", "buffer": not_plain(name)}
     page.locator("input[type=file]").set_input_files([file])  # type: ignore[list-item]
     says(page, "Your recording is here.")
-    press(page, "Play your recording")
+    press(page, "Play the recording")
     page.wait_for_function("() => document.querySelector('voice-recorder audio').played.length")
     press(page, "Continue")
     asked(page, 2)
@@ -120,7 +120,7 @@ def test_a_recording_may_replace_another_one(page: Page, link: SpokenLink) -> No
     says(page, "Your recording is here.")
     press(page, "Start over")
     press(page, "Yes, delete it")
-    says(page, "Speak for up to 10 minutes.")
+    says(page, "Up to 10 minutes.")
     assert kept_in_browser(page) == 0
     speak(page)
     press(page, "Continue")
@@ -136,7 +136,7 @@ def test_a_recording_is_deleted_while_it_is_sent(page: Page, link: SpokenLink) -
     says(page, "Sending your recording.")
     press(page, "Start over")
     press(page, "Yes, delete it")
-    says(page, "Speak for up to 10 minutes.")
+    says(page, "Up to 10 minutes.")
     page.unroute(UPLOADS)
     speak(page)
 

@@ -155,7 +155,7 @@ def test_the_wait_is_told_in_arabic(
         page.goto(f"{link.path}?lang=ar")
         page.locator("[data-do=record]").click()
         page.wait_for_timeout(1500)
-        page.locator("#main-form .btn--main").click()
+        page.locator("#main-form [type=submit].btn--main").click()
         expect(page.locator("[name=pass_on]")).to_be_visible(timeout=10_000)
         expect(page.locator("html")).to_have_attribute("dir", "rtl")
         assert not re.search("[a-z]{4}", page.locator("main").inner_text())
@@ -239,7 +239,7 @@ def test_a_reload_after_the_upload_finds_the_recording(
             speak(page)
             page.reload()
             says(page, "Your recording is here.")
-            expect(page.get_by_role("button", name="Play your recording")).to_be_visible()
+            expect(page.get_by_role("button", name="Play the recording")).to_be_visible()
             expect(page.locator("#answer")).to_have_value(SHORT, timeout=8000)
         else:
             choose(page)

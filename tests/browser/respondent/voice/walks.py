@@ -106,7 +106,7 @@ def undelivered(page: Page, link: SpokenLink) -> Iterator[str]:
     do(page, "stop")
     uploads.fail()
     yield told(page, "unsent")
-    page.locator(".btn--main").click()
+    page.locator("[type=submit].btn--main").click()
     yield told(page, "waiting")
     page.clock.fast_forward(5000)
     uploads.fail()

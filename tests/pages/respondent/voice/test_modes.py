@@ -37,10 +37,11 @@ def is_open(page: TestResponse) -> bool:
     return bool(found[1])
 
 
-def test_recorder_and_sheet_stand_together(app: Flask) -> None:
+def test_words_and_recorder_are_in_one_sheet(app: Flask) -> None:
     page = opened(app, ResponseMode.VOICE_PREFERRED).page.text
 
-    assert page.index('id="recorder"') < page.index('<textarea class="text-area" id="answer"')
+    sheet = page.partition('<div class="sheet">')[2]
+    assert sheet.index('<textarea class="text-area" id="answer"') < sheet.index('id="recorder"')
     assert not BEHIND.search(page)
 
 

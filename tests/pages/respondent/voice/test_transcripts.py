@@ -8,6 +8,7 @@ from flask import Flask
 from sqlalchemy import update
 from werkzeug.test import TestResponse
 
+from tests.pages.creator_client import plain
 from tests.pages.respondent.voice.conftest import CHECKED, Speaker
 from tests.pages.respondent_client import box
 from tests.voice.factories import make_voice_form
@@ -117,9 +118,10 @@ def test_the_page_names_the_host_that_gets_it(app: Flask, told: str) -> None:
     page = app.test_client().get(f"/r/{form.share_token}")
     privacy = app.test_client().get("/privacy")
 
-    named = "it is sent to 127.0.0.1:9, which writes down what you say." in page.text
+    named = "You can listen first. 127.0.0.1:9 writes it down." in plain(page.text)
     assert named == (told == "127.0.0.1:9")
-    assert ("Nobody writes this down automatically." in page.text) == (not named)
+    assert ("recordings go to 127.0.0.1:9, which writes them down." in page.text) == named
+    assert ("nobody writes recordings down." in page.text) == (not named)
     assert "elsewhere.example" not in page.text
     assert "Recordings are sent to 127.0.0.1:9" in privacy.text
     assert "127.0.0.1:9 gets recordings, to write them down." in privacy.text
@@ -130,11 +132,11 @@ def test_the_page_names_the_host_that_gets_it(app: Flask, told: str) -> None:
     ("page", "note"),
     [
         pytest.param(
-            "This server writes down what you say.",
+            "this server writes recordings down.",
             "This server itself writes down recordings, where the page says so.",
             marks=pytest.mark.settings(transcriber="whisper", transcriber_model="small"),
         ),
-        ("Nobody writes this down automatically.", "Nobody writes recordings down automatically."),
+        ("nobody writes recordings down.", "Nobody writes recordings down automatically."),
     ],
 )
 def test_who_writes_down_on_this_server_is_said_too(app: Flask, page: str, note: str) -> None:
@@ -153,7 +155,7 @@ def test_who_writes_down_on_this_server_is_said_too(app: Flask, page: str, note:
 def test_nobody_is_promised_what_the_transcriber_gets(speaker: Speaker) -> None:
     """A recording is sent to it before the answer is given; to nobody who asks."""
     assert "Nobody gets the recording" not in speaker.page.text
-    assert "Robin Example gets the recording when you continue, not before." in speaker.page.text
+    assert "When you continue, Robin Example and the AI assistant" in speaker.page.text
 
 
 def test_long_words_fit_beside_a_recording(app: Flask, speaker: Speaker) -> None:
