@@ -22,7 +22,7 @@ SIZES = [
 MOST_STOPS = 400
 REFUSING = [example for example in ALL if example.refused in {401, 409, 422, 429}]
 # the last one is the heading of the page that a decision comes to when the draft has changed
-MESSAGES = ".field__error, .note--alarm, [role=alert], .reading-column h1"
+MESSAGES = ".field__error, .note--alarm, [role=alert], .reading-column h1, #settings-context"
 
 # Nine by five points of the part of the focused control that lies in the window: each is covered
 # when something that sticks or is fixed, and does not hold the control, is drawn above it.
@@ -71,7 +71,14 @@ MESSAGE_SEEN = """async (messages) => {
 # a list, an editor, an open menu at their end.
 READ_FIRST = (
     *("check", "check-de", "check-follow-ups", "question-newer", "form-voice"),
-    *("connections", "connections-empty", "token-revoked", "question-dark-chosen", "question-ar"),
+    *(
+        "consent",
+        "connections",
+        "connections-empty",
+        "token-revoked",
+        "question-dark-chosen",
+        "question-ar",
+    ),
 )
 FILLED_IN = [
     each

@@ -68,11 +68,10 @@ def review_and_edit(page: Page, review: str, photograph: Camera) -> None:
 
 def confirm(page: Page, name: str, photograph: Camera) -> None:
     """Confirm, and let the agent of that name publish."""
-    follow(page, "Check and confirm")
-    expect(page.locator("h1")).to_have_text("Publish this form?")
-    photograph(page, "confirm")
-    press(page, f"Approve, {name} publishes")
+    expect(page.locator("#decision")).to_contain_text(f"{name} publishes what you approve.")
+    press(page, "Approve")
     expect(page).to_have_url(re.compile("/drafts/[^/]+$"))
+    expect(page.locator("#breadcrumb")).to_contain_text("You have confirmed this.")
     photograph(page, "confirmed")
 
 

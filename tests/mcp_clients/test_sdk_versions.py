@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, Page
 from tests.browsing import new_profile, window
 from tests.command import environment
 from tests.journey.agent import callback
-from tests.journey.people import follow, press
+from tests.journey.people import press
 from tests.mcp_clients.mcp_remote import Proxied, mcp_remote
 from tests.mcp_clients.node_host import NodeHost, commanded, node_host
 from tests.mcp_clients.people import respond
@@ -112,8 +112,7 @@ def use_all(host: Host, page: Page, back: str, monkeypatch: pytest.MonkeyPatch) 
     refusal = use(host, "publish_form_draft", draftId=draft["draftId"])
     assert refusal["code"] == "draft_not_confirmed"
     page.goto(draft["reviewUrl"])
-    follow(page, "Check and confirm")
-    press(page, f"Approve, {NAME} publishes")
+    press(page, "Approve")
     page.wait_for_url(draft["reviewUrl"])
     form = use(host, "publish_form_draft", draftId=draft["draftId"])
     respond(form["shareUrl"], ANSWER)

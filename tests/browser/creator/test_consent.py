@@ -74,3 +74,9 @@ def test_a_refusal_reaches_the_client_by_a_link(page: Page, callback: str) -> No
     page.wait_for_url(f"{callback}?*")
 
     assert parse_qs(urlsplit(page.url).query)["error"] == ["invalid_target"]
+
+
+def test_nothing_covers_what_an_agent_will_not_be_able_to_do(page: Page) -> None:
+    page.set_viewport_size({"width": 390, "height": 664})
+    bar = page.locator(".actions").last
+    assert bar.evaluate("(bar) => getComputedStyle(bar).position") == "static"

@@ -1,5 +1,7 @@
 """The creator's pages in a real browser: keyboard, focus, swaps, and all of it without scripts."""
 
+import re
+
 from playwright.sync_api import Locator, expect
 
 from tests.browser.conftest import ExampleSite, OpenWindow
@@ -28,7 +30,7 @@ def test_a_title_is_edited_by_keyboard_alone(
         saved(page, 2)
 
         expect(page.get_by_role("link", name="Edit title")).to_be_focused()
-        expect(page).to_have_title("A better title · Askback")
+        expect(page).to_have_title(re.compile(r"^(\(\d+\) )?A better title · Askback$"))
     assert stored(site, draft).title == "A better title"
 
 
@@ -112,6 +114,7 @@ def test_arrow_keys_through_the_settings_lose_nothing(
 ) -> None:
     with open_window() as page:
         page.goto(f"/drafts/{draft.id}")
+        page.locator("#settings summary").click()
         page.get_by_role("radio", name="Smart").focus()
         for key in ("ArrowDown", "ArrowUp", "ArrowUp"):
             page.keyboard.press(key)
@@ -130,6 +133,7 @@ def test_an_open_editor_goes_on_after_another_part_was_saved(
     with open_window() as page:
         page.goto(f"/drafts/{draft.id}")
         edit(page, "goal", "A new goal")
+        page.locator("#settings summary").click()
         page.get_by_role("radio", name="Type only").check()
         saved(page, 2)
         page.locator("#goal").get_by_role("button", name="Save").click()
@@ -208,11 +212,11 @@ def test_everything_works_without_scripts(
         page.get_by_role("textbox", name="Question", exact=True).fill("In between?")
         page.get_by_role("button", name="Save", exact=True).click()
         page.get_by_role("button", name="Move question 1 down").click()
+        page.locator("#settings summary").click()
         page.get_by_role("radio", name="None People").check()
         page.get_by_role("button", name="Save settings").click()
         page.get_by_role("link", name="Remove question 4").click()
         page.get_by_role("button", name="Remove", exact=True).click()
-        page.get_by_role("link", name="Check and confirm").click()
         page.get_by_role("button", name="Publish now").click()
 
         expect(page.get_by_role("heading", level=1)).to_have_text(
@@ -369,6 +373,8 @@ def test_dragging_and_keys_and_buttons_give_the_same_order(
         by_button = order(site, draft)
         page.get_by_role("button", name="Undo").click()
         saved(page, 5)
+        second = page.locator("#question-list > li").nth(1)
+        second.evaluate("(row) => row.scrollIntoView({ block: 'center' })")
         grip = page.locator("[data-grip]").nth(2)
         grip.hover()  # which may scroll
         target = page.locator("#question-list > li").nth(1).bounding_box()

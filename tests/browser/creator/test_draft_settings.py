@@ -14,6 +14,7 @@ def test_an_invalid_number_is_marked_until_it_is_corrected(
 ) -> None:
     with open_window(refused=[422]) as page:
         page.goto(f"/drafts/{draft.id}")
+        page.locator("#settings summary").click()
         field = page.get_by_label("Maximum questions per person")
         field.fill("abc")
         page.keyboard.press("Tab")
@@ -39,6 +40,7 @@ def test_without_scripts_an_invalid_number_is_reported_in_the_viewport(
     options = {"java_script_enabled": False, "width": size[0], "height": size[1]}
     with open_window(refused=[422], **options) as page:
         page.goto(f"/drafts/{draft.id}")
+        page.locator("#settings summary").click()
         field = page.get_by_label("Maximum questions per person")
         field.fill("abc")
         page.get_by_role("button", name="Save settings").click()
@@ -52,6 +54,7 @@ def test_text_typed_during_a_save_is_kept(open_window: OpenWindow, draft: Draft)
     """The answer to one field comes while somebody writes in the next."""
     with open_window(refused=[422]) as page:
         page.goto(f"/drafts/{draft.id}")
+        page.locator("#settings summary").click()
         with page.expect_response("**/settings"):
             page.get_by_label("Maximum follow-ups per question").fill("many")
             page.keyboard.press("Tab")

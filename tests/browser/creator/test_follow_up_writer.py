@@ -75,15 +75,15 @@ def test_review_and_confirm_are_readable_whoever_writes(
     with open_window() as page:
         page.goto(f"/drafts/{draft.id}")
         settings = page.locator("#settings")
-        expect(settings).to_contain_text(writer or "They do not understand meaning")
-        expect(settings).to_contain_text("Each person gets at most 9 questions.")
+        expect(settings).to_contain_text(writer or "After a thin answer")
+        expect(settings).to_contain_text("Each person gets at most 9 questions")
         assert problems(page) == []
         page.locator("#context").get_by_role("link", name="Edit").click()
         editor = page.get_by_role("textbox", name="Private context")
-        expect(editor).to_have_accessible_description(re.compile("passwords or secrets"))
+        expect(editor).to_have_accessible_description(re.compile("no secrets"))
         assert problems(page) == []
         page.goto(f"/drafts/{draft.id}/confirm")
-        expect(page.locator(".facts")).to_contain_text("Each person gets at most 9 questions.")
+        expect(page.locator(".facts")).to_contain_text("Each person gets at most 9 questions")
         assert problems(page) == []
 
 

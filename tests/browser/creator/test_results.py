@@ -176,6 +176,7 @@ def test_searching_and_filtering(any_page: Page, form: Any) -> None:
     any_page.get_by_role("button", name="Search", exact=True).click()
     expect(any_page.locator(".answer")).to_have_count(1)
     expect(any_page.locator("mark")).to_have_text("answer 07")
+    expect(any_page.locator("#search")).to_be_in_viewport(ratio=1)
     expect(any_page.locator("#found")).to_be_in_viewport()
     before = tops(any_page, ".tabs__nav, .answer, #search")
     any_page.get_by_text("Filters", exact=True).click()

@@ -175,11 +175,11 @@ def test_leaving_with_unsaved_text_asks_first(
         page.on("dialog", stay)
         page.goto(f"/drafts/{draft.id}")
         edit(page, "goal", "A new goal")
-        page.get_by_role("link", name="Check and confirm").click()
+        page.get_by_role("button", name="Publish now").click()
         page.locator("#goal").get_by_role("button", name="Save").click()
         saved(page, 2)
-        page.get_by_role("link", name="Check and confirm").click()
-        page.wait_for_url("**/confirm")
+        page.get_by_role("button", name="Publish now").click()
+        page.wait_for_url("**/share")
 
     assert asked == ["beforeunload"]
     assert stored(site, draft).goal == "A new goal"
@@ -201,21 +201,23 @@ def test_a_page_out_of_the_memory_of_the_browser_is_fetched_anew_unless_it_is_wr
         expect(page.locator("#goal textarea")).to_have_value("A new goal")
 
 
-def test_the_smart_mode_is_saved_when_the_private_context_is(
+def test_smart_is_saved_with_the_private_context_that_it_asks_for(
     site: ExampleSite, open_window: OpenWindow
 ) -> None:
     path = new_draft(site)
     with open_window(refused=[422]) as page:
         page.goto(path)
+        page.locator("#settings summary").click()
         page.get_by_role("radio", name="Smart").check()
-        expect(page.locator("#settings .field__error")).to_contain_text("private context")
-        page.get_by_role("link", name="Edit private context").click()
         page.get_by_role("textbox", name="Private context").fill("We lost two cafés.")
-        page.keyboard.press("Control+Enter")
-        saved(page, 3)
-
         expect(page.locator("#settings .field__error")).to_have_count(0)
+        page.get_by_role("button", name="Save both").click()
+        saved(page, 2)
+
+        expect(page.get_by_role("textbox", name="Private context")).to_have_count(0)
+        expect(page.locator("#context")).to_contain_text("We lost two cafés.")
         page.reload()
+        page.locator("#settings summary").click()
         expect(page.get_by_role("radio", name="Smart")).to_be_checked()
 
 

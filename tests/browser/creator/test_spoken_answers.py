@@ -44,7 +44,7 @@ def test_a_changed_transcriber_is_read_before_the_form_goes_out(
 ) -> None:
     with open_window(refused=[409]) as page:
         page.goto(f"/drafts/{draft.id}/confirm")
-        expect(page.get_by_text("Nobody writes down automatically what they say")).to_be_visible()
+        expect(page.get_by_text("Nobody writes recordings down.")).to_be_visible()
         assert problems(page) == []
         server.write_down(HOST)
         page.get_by_role("button", name="Publish now").click()

@@ -1,0 +1,175 @@
+"""What people get to see before they scroll, and how much there is to read, in real windows."""
+
+import re
+from contextlib import AbstractContextManager
+
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.conftest import ExampleSite
+from tests.browsing import window
+from tests.factories import make_draft
+from tests.voice.factories import make_voice_form
+from webapp.database import utc_now
+from webapp.domain.content.draft_input import parse_draft_input
+from webapp.domain.drafts import editing
+
+TWO = [
+    {"text": "What nearly stopped you from leaving?", "context": "Money, habit, anything."},
+    "Tell me about the last time a shift went wrong.",
+]
+# what is seen: not what a screen reader hears besides, or a closed menu holds
+WORDS = """() => {
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  let count = 0;
+  while (walker.nextNode()) {
+    const part = walker.currentNode.parentElement;
+    if (part.closest(".visually-hidden, .skip-link, noscript, template")) continue;
+    if (!part.checkVisibility()) continue;
+    const words = walker.currentNode.data.split(/\\s+/);
+    count += words.filter((word) => /[\\p{L}\\p{N}]/u.test(word)).length;
+  }
+  return count;
+}"""
+# of the buttons in the window, those with the colour of the main one
+GREEN = """() => {
+  const probe = document.body.appendChild(document.createElement("a"));
+  probe.className = "btn btn--main";
+  const green = getComputedStyle(probe).backgroundColor;
+  probe.remove();
+  return [...document.querySelectorAll("button, .btn")]
+    .filter((part) => part.checkVisibility() && getComputedStyle(part).backgroundColor === green)
+    .filter((part) => part.getBoundingClientRect().bottom <= innerHeight)
+    .map((part) => part.textContent.trim());
+}"""
+
+
+def draft_page(site: ExampleSite, count: int = 2) -> str:
+    with site.app.app_context():
+        draft = make_draft(
+            site.data.account_id,
+            title="Why people leave the spreadsheet",
+            goal="Find out which step we should take over first.",
+            context="We lost two cafés after a missed early shift.",
+            followUpMode="smart",
+            questions=(TWO * 3)[:count],
+        )
+    return f"/drafts/{draft.id}"
+
+
+def signed_in(
+    site: ExampleSite, width: int = 1280, height: int = 800
+) -> AbstractContextManager[Page]:
+    return window(
+        site.browser, site.address, storage_state=site.signed_in, width=width, height=height
+    )
+
+
+def test_a_voice_question_on_a_phone_shows_both_ways_and_no_main_button(
+    site: ExampleSite, browser: Browser
+) -> None:
+    with site.app.app_context():
+        form = make_voice_form(questions=["Who changed this week’s rota, and why?"])
+    for width, height in ((390, 664), (664, 390)):
+        with window(browser, site.address, width=width, height=height) as page:
+            page.goto(f"/r/{form.share_token}")
+            record = page.get_by_role("button", name="Record your answer")
+            expect(record).to_be_in_viewport(ratio=1)
+            expect(page.locator("#answer")).to_be_in_viewport(ratio=1)
+            assert page.evaluate(GREEN) == []
+            assert page.evaluate(WORDS) <= 75
+            page.locator("#answer").fill("Me")
+            page.locator(".actions--main .btn--main").scroll_into_view_if_needed()
+            assert page.evaluate(GREEN) == ["Continue"]
+            covers(page)
+
+
+def covers(page: Page) -> None:
+    """No bar lies over the sheet."""
+    sheet, bar = (
+        page.locator(".sheet").bounding_box(),
+        page.locator(".actions--main").bounding_box(),
+    )
+    assert sheet is not None
+    assert bar is not None
+    assert sheet["y"] + sheet["height"] <= bar["y"]
+
+
+def test_a_draft_is_decided_on_its_first_screen(site: ExampleSite) -> None:
+    with signed_in(site) as page:
+        page.goto(draft_page(site, 5))
+        assert page.evaluate(GREEN) == ["Publish now"]
+        for _ in range(12):
+            page.keyboard.press("Tab")
+            focused = page.evaluate("document.activeElement.textContent.trim()")
+            if focused == "Skip to the decision":
+                page.keyboard.press("Enter")
+            if focused == "Publish now":
+                break
+        else:
+            raise AssertionError("more than twelve presses")
+
+
+def test_a_review_and_its_decision_are_short(site: ExampleSite) -> None:
+    path = draft_page(site)
+    for width, height in ((1280, 800), (390, 664)):
+        with signed_in(site, width, height) as page:
+            page.goto(path)
+            assert page.evaluate(WORDS) <= 240
+            page.goto(f"{path}/confirm")
+            assert page.evaluate(WORDS) <= 150
+
+
+def test_the_bar_of_a_review_is_one_row_on_a_phone(site: ExampleSite) -> None:
+    with signed_in(site, 390, 664) as page:
+        page.goto(draft_page(site))
+        bar = page.locator(".bar").bounding_box()
+        assert bar is not None
+        assert bar["height"] < 90
+
+
+def test_five_drafts_fit_into_the_first_screen(site: ExampleSite) -> None:
+    for _ in range(5):
+        draft_page(site)
+    with signed_in(site) as page:
+        page.goto("/drafts")
+        rows = page.locator(".list-row--draft")
+        boxes = [rows.nth(place).bounding_box() for place in range(5)]
+        heights = [box["height"] for box in boxes if box]
+        assert sum(heights) <= 500
+
+
+def test_waiting_drafts_are_seen_from_another_tab(site: ExampleSite) -> None:
+    with signed_in(site) as page:
+        for path in ("/account", "/connections"):
+            page.goto(path)
+            before = page.locator("#waiting-count").get_attribute("data-count")
+            expect(page).to_have_title(re.compile(rf"^\({before}\) "))
+            with site.app.app_context():
+                fields = parse_draft_input({"title": "One more", "questions": ["Why?"]})
+                editing.create_draft(site.data.account_id, fields, author="grt_1", now=utc_now())
+            page.evaluate("document.body.dispatchEvent(new Event('app:poll'))")
+            expect(page).to_have_title(re.compile(rf"^\({int(before or 0) + 1}\) "))
+            icon = page.locator("link[rel=icon]").get_attribute("href")
+            assert (icon or "").endswith("icon-waiting.svg")
+
+
+def test_a_row_of_the_inbox_has_a_menu_by_keyboard(site: ExampleSite) -> None:
+    draft_page(site)
+    with signed_in(site) as page:
+        page.goto("/drafts")
+        menu = page.locator(".list-row__menu").filter(has_text="Why people leave").first
+        menu.locator("summary").press("Enter")
+        menu.get_by_role("button", name="Discard").press("Enter")
+        expect(page.locator(":focus")).to_contain_text("1 draft discarded.")
+        page.get_by_role("button", name="Undo").press("Enter")
+        expect(page.get_by_text("1 draft restored.")).to_be_visible()
+
+
+def test_results_are_printed_with_dates(site: ExampleSite) -> None:
+    with signed_in(site) as page:
+        page.goto(site.data.results)
+        page.emulate_media(media="print")
+        time = page.locator("time[data-ago]").first
+        printed = time.evaluate("(time) => getComputedStyle(time, '::after').content")
+        assert re.search(r"\d{4}", printed)
+        assert all(badge.is_hidden() for badge in page.locator(".badge--new").all())
