@@ -32,16 +32,24 @@ class Terminal:
 
     def paste(self, block: str) -> str:
         """What the commands of a block print; each of them has to succeed."""
+        self.begin(block)
+        return self.printed_until(END).removesuffix(f"{END}\n").strip()
+
+    def begin(self, block: str) -> None:
+        """As `paste`, for commands that wait for somebody; ended by `printed_until(END)`."""
         assert self._shell.stdin is not None
-        assert self._shell.stdout is not None
         self._shell.stdin.write(f"set -eo pipefail\n{block}\nset +e; printf '\\n%s\\n' '{END}'\n")
         self._shell.stdin.flush()
+
+    def printed_until(self, text: str) -> str:
+        """What is printed from here to the end of the line that has the text."""
+        assert self._shell.stdout is not None
         printed = ""
-        while not printed.endswith(f"\n{END}\n"):
+        while text not in printed:
             line = self._shell.stdout.readline()
             assert line, f"the shell ended: {printed}"
             printed += line
-        return printed.removesuffix(f"{END}\n").strip()
+        return printed
 
     def close(self) -> None:
         self._shell.communicate(timeout=30)

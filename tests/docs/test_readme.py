@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browsing import window
 from tests.command import ROOT
-from tests.docs.terminal import Terminal
+from tests.docs.terminal import END, Terminal
 from tests.journey import people
 from tests.journey.installation import Installation, embedded
 
@@ -22,10 +22,19 @@ ANSWER = "Ich war’s, am Dienstag.\nMira’s little one had a fever."
 
 
 def test_the_ten_minutes_work_as_written(browser: Browser, tmp_path: Path) -> None:
-    start, draft, refused, waiting, publishing, fetching, again, reading = BLOCKS
-    with embedded(tmp_path) as running, window(browser, running.url) as page:
-        terminal = Terminal(tmp_path / "folder", ASKBACK_DATA=str(tmp_path / "data"))
+    signing_in, asking, start, draft, refused, waiting, publishing, fetching, again, reading = (
+        BLOCKS
+    )
+    # `sign-in` listens at a port of its own
+    with (
+        embedded(tmp_path) as running,
+        window(browser, running.url, others=["http://127.0.0.1:"]) as page,
+    ):
+        terminal = Terminal(
+            tmp_path / "folder", ASKBACK_DATA=str(tmp_path / "data"), HOME=str(tmp_path)
+        )
         sign_up(page, running)
+        ask_by_two_commands(terminal, page, signing_in, asking)
 
         terminal.paste(start.replace(WRITTEN_ADDRESS, running.url))
         review = terminal.paste(draft)
@@ -55,7 +64,7 @@ def as_shown(review: str) -> dict[str, str]:
 def test_the_ten_minutes_name_the_address_that_make_run_has() -> None:
     makefile = (ROOT / "Makefile").read_text()
 
-    assert BLOCKS[0].startswith(f"ASKBACK={WRITTEN_ADDRESS}\n")
+    assert BLOCKS[2].startswith(f"ASKBACK={WRITTEN_ADDRESS}\n")
     assert WRITTEN_ADDRESS in makefile
 
 
@@ -68,13 +77,36 @@ def sign_up(page: Page, running: Installation) -> None:
     page.wait_for_url("**/drafts")
 
 
-def confirm(page: Page, review: str) -> None:
-    """The buttons are those that README names."""
+def ask_by_two_commands(terminal: Terminal, page: Page, signing_in: str, asking: str) -> None:
+    # it reads what is typed, which here would be the end of the block
+    terminal.begin(f"{signing_in.strip()} < /dev/null")
+    page.goto(last_address(terminal.printed_until("/oauth/authorize")))
+    page.get_by_role("button", name="Allow", exact=True).click()
+    terminal.printed_until(END)
+    terminal.begin(asking)
+    approve(page, last_address(terminal.printed_until("/drafts/")))
+    page.goto(last_address(terminal.printed_until("/r/")))
+    people.answer(page, ANSWER)
+    people.press(page, "Send to Ann")
+    assert json.dumps(ANSWER) in terminal.printed_until(END)
+
+
+def last_address(printed: str) -> str:
+    return re.findall(r"http://\S+", printed)[-1].rstrip('".,}')
+
+
+def approve(page: Page, review: str) -> None:
+    """The button is the one that README names."""
     page.goto(review)
-    follow, press = re.findall(r"\*(Check [^*]+|Approve, [^*]+)\*", README)
-    people.follow(page, follow)
+    (press,) = re.findall(r"choose \*([^*]+)\*", README)
     people.press(page, press)
+    page.wait_for_url(re.compile("/drafts/|/forms/"))
+
+
+def confirm(page: Page, review: str) -> None:
+    approve(page, review)
     expect(page).to_have_url(review)
+    expect(page.locator("#breadcrumb")).to_contain_text("You have confirmed this.")
 
 
 def answer(page: Page, share_url: str) -> None:

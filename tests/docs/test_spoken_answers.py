@@ -69,7 +69,7 @@ def published(page: Page, running: Installation, engine: SpeechEngine) -> str:
         json={"title": "The milk", "questions": ["What went wrong this week?"]},
     )
     page.goto(f"/drafts/{drafted.json()['draftId']}/confirm")
-    expect(page.get_by_text(f"Each recording is sent to {engine.host}")).to_be_visible()
+    expect(page.get_by_text(f"Recordings are sent to {engine.host}")).to_be_visible()
     people.press(page, "Publish now")
     page.wait_for_url("**/share")
     return page.url.removesuffix("/share")
@@ -79,7 +79,7 @@ def speak(page: Page, link: str, engine: SpeechEngine) -> None:
     """Record, correct what was heard, send."""
     page.goto(link)
     expect(
-        page.get_by_text(f"sent to {engine.host}, which writes down what you say.")
+        page.get_by_text(f"recordings go to {engine.host}, which writes them down.")
     ).to_be_visible()
     people.press(page, "Record your answer")
     page.wait_for_timeout(2500)
