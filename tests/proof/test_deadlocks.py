@@ -19,6 +19,7 @@ from tests.conftest import delete_rows
 from tests.databases import on_postgresql
 from tests.factories import make_answer, make_form
 from tests.oauth.flow import bearer
+from tests.pages.creator.terms.test_asker import PIXEL
 from tests.pages.creator_client import Creator
 from tests.pages.respondent_client import Respondent, arrive, hidden
 from tests.proof.deadlock_world import HOOK, HOOK_KEY, OF_RESPONSES, PASSWORD, World, deadlock_at
@@ -50,6 +51,11 @@ def creator_page(
         return lambda: world.ann.post(named, **form)
 
     return prepare
+
+
+def picture(world: World) -> Call:
+    """An upload of a picture, each with a file of its own."""
+    return lambda: world.ann.post("/account/picture", picture=(BytesIO(PIXEL), "me.png"))
 
 
 def form_page(path: str, **form: Any) -> Any:
@@ -289,6 +295,8 @@ RECIPES: dict[str, Callable[[World], Call]] = {
         "/deliveries/subscriptions/{}/test", lambda world: world.subscribed
     ),
     "account.change_details": creator_page("/account/details", name="Kim", language="en"),
+    "account.change_picture": picture,
+    "account.remove_picture": creator_page("/account/picture/remove"),
     "account.change_password": creator_page(
         "/account/password", current=PASSWORD, password="other plain words here"
     ),

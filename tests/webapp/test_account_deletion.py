@@ -26,6 +26,7 @@ from webapp.domain.deletion import form_trash
 from webapp.domain.deletion.deleted_responses import delete_response
 from webapp.domain.drafts import editing, returns, views
 from webapp.domain.drafts.idempotency import Repeatable, remember
+from webapp.domain.forms import pictures
 from webapp.domain.respondents.device_transfer import create_transfer_link
 from webapp.domain.responses.counters import store_link_views
 from webapp.domain.responses.models import ResponseSession
@@ -57,6 +58,7 @@ def fill(account_id: str) -> None:
     )
     changed = parse_draft_input({"title": "Changed"})
     editing.update_draft(account_id, draft.id, changed, author=None, now=utc_now())
+    pictures.set_picture(account_id, b"picture")
     returns.return_draft(account_id, draft.id, revision=2, note=None, now=utc_now())
     form, in_trash = make_form(account_id), make_form(account_id)
     views.mark_seen(account_id, draft.id, 1, now=utc_now())

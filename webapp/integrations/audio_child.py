@@ -1,4 +1,5 @@
-"""Opens audio: the process that `audio_inspection` asks, and the only one that imports PyAV.
+"""Opens audio and pictures: the process that `audio_inspection` and `picture_inspection` ask, and
+the only one that imports PyAV.
 
 After its imports the process is confined for good: it can read and write the open files of a
 request and nothing else, whatever a file makes the libraries do. Where the machine cannot confine,
@@ -13,6 +14,7 @@ import time
 import wave
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from fractions import Fraction
 from typing import TYPE_CHECKING, BinaryIO, NoReturn, cast
 
 import av
@@ -20,6 +22,7 @@ from av.audio.frame import AudioFrame
 from av.audio.stream import AudioStream
 from av.container.input import InputContainer
 from av.filter import Graph
+from av.video.frame import VideoFrame
 
 from webapp.integrations import voice_activity
 from webapp.integrations.child_requests import FILES_MAX, Answer, Request, give_way
@@ -57,6 +60,9 @@ CODECS = (
 )
 DECODERS = (*CODECS, "libopus", "libvorbis", "mp3float", "amrnb", "amrwb")
 RATES = range(4000, 192_001)
+PICTURE_DECODERS = ("png", "mjpeg", "webp")
+PICTURE_MAX_PIXELS = 25_000_000
+PICTURE_SIDE = 192  # four bytes a pixel: at most 148 kB, whatever it shows
 CHANNELS = range(1, 9)
 
 
@@ -94,6 +100,8 @@ def _import_all() -> None:
     file.seek(0)
     with _opened(file, "wav") as container:
         list(_voice_band(container, _track(container)))
+    picture = _encoded(VideoFrame(2, 2, "rgba"))
+    _redrawn(io.BytesIO(picture), "png_pipe")
 
 
 def answer(request: Request, files: Sequence[int]) -> Answer:
@@ -134,6 +142,11 @@ def _answer(question: str, demuxer: str, files: Sequence[int]) -> Answer:
     file = io.BufferedReader(_File(files[0]))
     size = file.seek(0, os.SEEK_END)
     file.seek(0)
+    if question == "picture":
+        picture = _redrawn(file, demuxer)
+        with io.BufferedWriter(_File(files[1])) as out:
+            out.write(picture)
+        return {"written": True}
     with _opened(file, demuxer) as container:
         track = _track(container)
         if question == "inspect":
@@ -154,12 +167,38 @@ def _answer(question: str, demuxer: str, files: Sequence[int]) -> Answer:
         return {"written": True}
 
 
+def _redrawn(file: BinaryIO, demuxer: str) -> bytes:
+    """The first picture of a file as a PNG of our own, small and without anything else in it."""
+    with _opened(file, demuxer, PICTURE_DECODERS) as container:
+        track = container.streams.video[0]
+        context = track.codec_context
+        context.thread_count = 1
+        if not 0 < context.width * context.height <= PICTURE_MAX_PIXELS:
+            raise Refused("no picture, or one of too many pixels")
+        frame = next(container.decode(track))
+        longest = max(frame.width, frame.height, PICTURE_SIDE)
+        width, height = (
+            max(side * PICTURE_SIDE // longest, 1) for side in (frame.width, frame.height)
+        )
+        return _encoded(frame.reformat(width, height, "rgba"))
+
+
+def _encoded(frame: VideoFrame) -> bytes:
+    encoder = av.CodecContext.create("png", "w")
+    encoder.width, encoder.height, encoder.pix_fmt = frame.width, frame.height, "rgba"
+    encoder.time_base, encoder.thread_count = Fraction(1, 25), 1
+    frame.pts = 0
+    return b"".join(bytes(packet) for packet in (*encoder.encode(frame), *encoder.encode(None)))
+
+
 @contextmanager
-def _opened(file: BinaryIO, demuxer: str) -> Iterator[InputContainer]:
+def _opened(
+    file: BinaryIO, demuxer: str, decoders: Sequence[str] = DECODERS
+) -> Iterator[InputContainer]:
     options = {
         "protocol_whitelist": "",
         "format_whitelist": demuxer,
-        "codec_whitelist": ",".join(DECODERS),
+        "codec_whitelist": ",".join(decoders),
     }
     with av.open(
         file,

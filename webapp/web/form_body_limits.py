@@ -25,6 +25,7 @@ from webapp.domain.shared.limits import (
     ANSWER_BODY_MAX_BYTES,
     FORM_BODY_MAX_BYTES,
     FORM_FIELDS_MAX,
+    PICTURE_BODY_MAX_BYTES,
     UPLOAD_BODY_MAX_BYTES,
     UPLOAD_FIELDS_MAX,
     UPLOAD_FILES_MAX,
@@ -39,6 +40,7 @@ UPLOAD_PATH = re.compile(r"/r/[^/]+/q/[0-9]+(?:/f/[0-9]+)?/recording")
 ANSWER_PATH = re.compile(
     r"/r/[^/]+/(?:q/[0-9]+(?:/f/[0-9]+)?(?:/[a-z]+)?|check/open|recordings/[^/]+)"
 )
+PICTURE_PATH = "/account/picture"
 REFUSED = "askback.refused"  # in the WSGI environment: the status with which the server refuses it
 
 Parsed = tuple[IO[bytes], MultiDict[str, str], MultiDict[str, FileStorage]]
@@ -147,6 +149,8 @@ def body_max_bytes(path: str) -> int:
     """Bytes that are read of a body to this path."""
     if UPLOAD_PATH.fullmatch(path):
         return UPLOAD_BODY_MAX_BYTES
+    if path == PICTURE_PATH:
+        return PICTURE_BODY_MAX_BYTES
     return ANSWER_BODY_MAX_BYTES if ANSWER_PATH.fullmatch(path) else FORM_BODY_MAX_BYTES
 
 

@@ -488,4 +488,4 @@ def test_hostile_texts_are_read_in_bounded_time(piece: str) -> None:
         before={question[:n]: known[: 10_000 - n] for n in range(195, 200)},
     )
 
-    assert time.thread_time() - began < 0.15  # some 40 ms at most, on a slow machine
+    assert time.thread_time() - began < 1  # some 40 ms; squared, minutes

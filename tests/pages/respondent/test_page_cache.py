@@ -44,6 +44,7 @@ FORM = RespondentForm(
     follow_up_writer="",
     organisation="",
     accent="",
+    picture="",
     reason=None,
     most_questions=3,
     most_without_model=3,

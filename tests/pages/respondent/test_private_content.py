@@ -87,7 +87,7 @@ def whole_way(respondent: Respondent) -> None:
     respondent.post("/check/open")
     respondent.post("/check", name="n" * 81)
     respondent.post("/check", name="Sam")
-    for path in ("", "/", "/q/1", "/q/9", "/check", "/done", "/sent"):
+    for path in ("", "/", "/q/1", "/q/9", "/check", "/done", "/sent", f"/picture/{64 * '0'}"):
         respondent.open(path)
     respondent.post("/sent")
     respondent.post("/done/open")
@@ -186,6 +186,7 @@ def test_pages_load_only_the_public_part_of_a_form() -> None:
         "follow_up_writer",
         "organisation",
         "accent",
+        "picture",
         "reason",
         "most_questions",
         "most_without_model",

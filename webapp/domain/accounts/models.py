@@ -50,6 +50,7 @@ class Account(Base):
         String(ORGANISATION_MAX_CHARS), default="", server_default=""
     )
     accent: Mapped[str] = mapped_column(String(20), default="", server_default="")
+    picture: Mapped[str] = mapped_column(String(64), default="", server_default="")
     deleted_at: Mapped[datetime | None]
     disabled_at: Mapped[datetime | None]
 

@@ -142,6 +142,7 @@ class DraftConfirmation(Base):
     follow_up_writer: Mapped[str] = mapped_column(String(500), server_default="")
     asker_organisation: Mapped[str] = mapped_column(String(80), server_default="")
     asker_accent: Mapped[str] = mapped_column(String(20), server_default="")
+    asker_picture: Mapped[str] = mapped_column(String(64), server_default="")
 
 
 class DraftReturn(Base):

@@ -87,6 +87,7 @@ class Form(Content, Base):
     follow_up_writer: Mapped[str] = mapped_column(String(500), server_default="")
     asker_organisation: Mapped[str] = mapped_column(String(80), server_default="")
     asker_accent: Mapped[str] = mapped_column(String(20), server_default="")
+    asker_picture: Mapped[str] = mapped_column(String(64), server_default="")
     seen_stamp: Mapped[int] = mapped_column(BigInteger, server_default="0")
 
 
@@ -127,6 +128,7 @@ class FormRow(ContentRow):
     follow_up_writer: str
     asker_organisation: str
     asker_accent: str
+    asker_picture: str
     seen_stamp: int
 
 

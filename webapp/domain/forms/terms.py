@@ -63,10 +63,13 @@ class WriterTerms(NamedTuple):
 
 
 class AskerTerms(NamedTuple):
-    """Who asks, besides the name of the account: an organisation and a colour, "" for none."""
+    """Who asks, besides the name of the account: an organisation, a colour and the digest of a
+    picture, "" for none.
+    """
 
     asker_organisation: str = ""
     asker_accent: str = ""
+    asker_picture: str = ""
 
 
 TYPED = VoiceTerms()
@@ -140,7 +143,7 @@ def attested_terms(content: AnyContent, offered: VoiceTerms, asker: AskerTerms) 
 
 def asker_of(account: Account) -> AskerTerms:
     """What respondents see of the account today, besides its name."""
-    return AskerTerms(account.organisation, account.accent)
+    return AskerTerms(account.organisation, account.accent, account.picture)
 
 
 def offered_voice(transcriber: str) -> VoiceTerms:
@@ -153,7 +156,7 @@ def terms_of(form: FormRow) -> FormTerms:
     return FormTerms(
         VoiceTerms(form.records_voice, form.transcriber),
         WriterTerms(form.follow_up_writer),
-        AskerTerms(form.asker_organisation, form.asker_accent),
+        AskerTerms(form.asker_organisation, form.asker_accent, form.asker_picture),
     )
 
 

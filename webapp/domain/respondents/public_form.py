@@ -55,6 +55,7 @@ class RespondentForm:
     follow_up_writer: str  # the model and its host that its creator was told of, "" for the rules
     organisation: str  # of who asks, "" for none
     accent: str
+    picture: str  # its digest
     reason: str | None  # why they ask, in one line
     most_questions: int  # that one respondent is asked where a model writes
     most_without_model: int
@@ -145,6 +146,7 @@ _FORM = (
         Form.follow_up_writer,
         Form.asker_organisation,
         Form.asker_accent,
+        Form.asker_picture,
         Form.public_reason,
         Form.answer_bytes,
         Form.followups_given,

@@ -40,6 +40,7 @@ FRAME_ORIGINS_MAX = 10  # our choice: the header stays short
 INVITE_LIFETIME_SECONDS = 24 * 3600  # our choice
 FORM_BODY_MAX_BYTES = 1024 * 1024  # our choice: four times the longest typed answer, encoded
 ANSWER_BODY_MAX_BYTES = 1280 * 1024  # our choice: 12 bytes for each character beside a recording
+PICTURE_BODY_MAX_BYTES = 2 * 1024 * 1024 + 64 * 1024  # of two megabytes
 UPLOAD_BODY_MAX_BYTES = 32 * 1024 * 1024  # our choice: a recording and the words beside it
 UPLOAD_FIELDS_MAX = 100  # our choice: more than our page and browser extensions send
 UPLOAD_FILES_MAX = 3  # our choice: the recording, also where it is doubled

@@ -71,6 +71,7 @@ OF_ACCOUNT = (
     Owned("callback_endpoints", "account_id"),
     Owned("oauth_grants", "account_id"),
     Owned("invites", "account_id"),
+    Owned("pictures", "account_id"),
     Owned("sign_ins", "account_id"),
     Owned("audit_events", "account_id"),
     Owned("accounts", "id"),

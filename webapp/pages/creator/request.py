@@ -55,6 +55,12 @@ _limit_writes = limiter.shared_limit(
 )
 
 
+def limit_one_write(view: Callable[P, R]) -> Callable[P, R]:
+    """As `limit_writes`, of one view of a blueprint."""
+    limited: Callable[P, R] = _limit_writes(view)
+    return limited
+
+
 def limit_writes(bp: Blueprint) -> None:
     """Limit all POSTs of `bp` together; a refusal keeps what was written."""
     _limit_writes(bp)

@@ -7,11 +7,13 @@ from flask import Blueprint, Response
 from jobs.queue import hand_over
 from webapp.config import settings
 from webapp.database import utc_now
+from webapp.domain.forms.pictures import read_shared_picture
 from webapp.domain.respondents import answering
 from webapp.domain.respondents.steps import Place
 from webapp.domain.shared.error_codes import PageCode
 from webapp.domain.voice.shown_words import note_shown
 from webapp.pages.fragments import wants_fragment
+from webapp.pages.pictures import as_picture
 from webapp.pages.respondent import error_handling, follow_ups, rendering
 from webapp.pages.respondent.form_data import (
     GOING_BACK,
@@ -62,6 +64,12 @@ def ask(share_token: str, number: int, follow_up: int) -> Response:
     """A question, with the answer it has."""
     visit = visit_by_cookie(share_token)
     return rendering.render_instead(visit) or rendering.question(visit, Place(number, follow_up))
+
+
+@bp.get("/picture/<digest>")
+def show_picture(share_token: str, digest: str) -> Response:
+    """The picture of who asks, of this form alone."""
+    return as_picture(read_shared_picture(share_token, digest))
 
 
 @bp.post("/resume")

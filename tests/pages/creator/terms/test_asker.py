@@ -1,14 +1,18 @@
 """Who asks and why: on the account and the draft, part of what is confirmed, shown to people."""
 
+import re
+from base64 import b64decode
 from html import unescape
+from io import BytesIO
 from typing import Any
+from zlib import crc32
 
 import pytest
 from flask import Flask
 
 from tests.factories import make_draft
 from tests.pages.creator.test_draft import by_agent, stored
-from tests.pages.creator_client import Creator, hidden, plain
+from tests.pages.creator_client import ORIGIN, Creator, hidden, plain
 from webapp.domain.drafts.models import Draft
 
 HOSTILE = '<b onclick="x">Fern</b>\u202ehill'
@@ -22,8 +26,9 @@ def draft(app: Flask, ann: Creator) -> Draft:
 
 
 def publish(ann: Creator, draft: Draft, page: Any) -> Any:
-    names = ("told_records", "told_transcriber", "told_writer", "told_organisation", "told_accent")
-    shown = {name: unescape(hidden(page, name)) for name in ("revision", "shown_hash", *names)}
+    told = ("records", "transcriber", "writer", "organisation", "accent", "picture")
+    names = ("revision", "shown_hash", *(f"told_{what}" for what in told))
+    shown = {name: unescape(hidden(page, name)) for name in names}
     return ann.post(f"/drafts/{draft.id}/confirm", then="publish", **shown)
 
 
@@ -110,6 +115,94 @@ def test_a_reason_that_is_too_long_is_given_back(
     assert "x" * 201 in refused.text
     assert "This is longer than 200 characters." in refused.text
     assert stored(app, draft).revision == 1
+
+
+PIXEL = b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+
+
+def upload(ann: Creator, content: bytes, name: str = "picture.png") -> Any:
+    return ann.post("/account/picture", picture=(BytesIO(content), name))
+
+
+def addresses(page: str) -> list[str]:
+    return re.findall('<img class="asker-mark[^"]*" src="([^"]+)"', page)
+
+
+def test_a_picture_is_shown_where_its_creator_confirmed_it(
+    app: Flask, ann: Creator, stranger: Creator, draft: Draft
+) -> None:
+    assert upload(ann, PIXEL).status_code == 303
+    (own,) = addresses(ann.page("/account").text)
+    page = ann.page(f"/drafts/{draft.id}/confirm")
+    shown = respondents_page(ann, publish(ann, draft, page).location)
+    ann.post("/account/picture/remove")
+
+    (public,) = addresses(shown)
+    answer = ann.client.get(public)
+    assert answer.mimetype == "image/png"
+    assert answer.data.startswith(b"\x89PNG")
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
+    assert "immutable" in answer.headers["Cache-Control"]
+    assert addresses(ann.page("/account").text) == []
+    assert stranger.page(own).status_code == 404
+    assert ann.client.get(public.replace(own[-64:], "0" * 64)).status_code == 404
+
+
+def test_what_nobody_shows_is_not_kept(app: Flask, ann: Creator) -> None:
+    upload(ann, PIXEL)
+    (own,) = addresses(ann.page("/account").text)
+    ann.post("/account/picture/remove")
+
+    assert ann.page(own).status_code == 404
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"<svg xmlns='http://www.w3.org/2000/svg'><script>1</script></svg>",
+        b"GIF89a" + b"\0" * 100,
+        b"\x89PNG\r\n\x1a\n<script>1</script>",
+        PIXEL[:30],
+        PIXEL[:16] + (60_000).to_bytes(4) * 2 + PIXEL[24:],
+        b"\xff\xd8\xff" + b"\0" * 1000,
+    ],
+    ids=["nothing", "SVG", "GIF", "page", "cut", "of 3.6 billion pixels", "no JPEG"],
+)
+def test_what_is_no_picture_is_refused_with_what_would_be_taken(
+    ann: Creator, content: bytes
+) -> None:
+    refused = upload(ann, content, "me.jpg")
+
+    assert refused.status_code == 422
+    assert "Choose another one: PNG, JPEG or WebP, at most 2 MB." in refused.text
+    assert addresses(ann.page("/account").text) == []
+
+
+def test_nothing_but_the_picture_is_kept_of_a_file(ann: Creator) -> None:
+    """A text beside the picture, and a page behind it."""
+    said = b"tEXtplace\x0057.7, 11.9"
+    text = (len(said) - 4).to_bytes(4) + said + crc32(said).to_bytes(4)
+
+    upload(ann, PIXEL[:33] + text + PIXEL[33:] + b"<script>1</script>")
+
+    (own,) = addresses(ann.page("/account").text)
+    kept = ann.page(own).data
+    assert len(kept) <= 200_000
+    assert b"57.7" not in kept
+    assert b"script" not in kept
+
+
+def test_a_file_of_more_than_two_megabytes_is_refused(ann: Creator) -> None:
+    answer = ann.client.post(
+        "/account/picture",
+        data=b"\0" * 2_300_000,
+        content_type="multipart/form-data; boundary=of-nothing",
+        headers={"Origin": ORIGIN},
+    )
+    assert answer.status_code == 413
 
 
 @pytest.mark.parametrize(("accent", "status"), [("", 303), ("violet", 303), ("url(x)", 422)])

@@ -2,7 +2,7 @@
 
 from http import HTTPStatus
 
-from flask import Blueprint, render_template, request, session
+from flask import Blueprint, Response, render_template, request, session
 from flask.typing import ResponseReturnValue
 from flask_login import current_user, logout_user
 
@@ -11,8 +11,12 @@ from webapp.database import utc_now
 from webapp.domain.accounts import credentials
 from webapp.domain.accounts.models import ACCENTS, CREATOR_LANGUAGES
 from webapp.domain.audit.trail import AuditKind
+from webapp.domain.forms import pictures
+from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import InvalidInput
 from webapp.domain.shared.limits import ACCOUNT_NAME_MAX_CHARS, ORGANISATION_MAX_CHARS
+from webapp.integrations.audio_inspection import AudioBusy
+from webapp.integrations.picture_inspection import NotPicture, redraw
 from webapp.pages.creator.account.browser_sessions import list_browsers
 from webapp.pages.creator.account.own_password import (
     limited_tries,
@@ -25,12 +29,14 @@ from webapp.pages.creator.account.sign_in import (
     signed_in_recently,
     start_session,
 )
-from webapp.pages.creator.request import creator_id, require_creator
+from webapp.pages.creator.request import creator_id, limit_one_write, require_creator
 from webapp.pages.fragments import go_to
+from webapp.pages.pictures import as_picture
 from webapp.web import request_audit
 
 PAGE = "/account"
-SAVED = ("details", "password", "browser", "browsers")
+PICTURE_TYPES = "PNG, JPEG or WebP, at most 2 MB"
+SAVED = ("details", "picture", "password", "browser", "browsers")
 
 bp = Blueprint("account", __name__)
 
@@ -59,6 +65,41 @@ def change_details() -> ResponseReturnValue:
     except InvalidInput as refusal:
         return _page(refusal=refusal), HTTPStatus.UNPROCESSABLE_ENTITY
     return go_to(f"{PAGE}?saved=details")
+
+
+@bp.post("/account/picture")
+@limit_one_write
+def change_picture() -> ResponseReturnValue:
+    """Show the picture of a posted file, drawn anew."""
+    file = request.files.get("picture")
+    if file:
+        file.seek(0)  # a request that met a deadlock is answered once more
+    try:
+        pictures.set_picture(creator_id(), redraw(file.read() if file else b""))
+    except (NotPicture, AudioBusy) as problem:
+        busy = isinstance(problem, AudioBusy)
+        refusal = InvalidInput(
+            ErrorCode.VALIDATION_FAILED,
+            "No picture can be drawn just now." if busy else "That is no picture that we can draw.",
+            "Try again in a minute." if busy else f"Choose another one: {PICTURE_TYPES}.",
+            field="picture",
+        )
+        status = HTTPStatus.SERVICE_UNAVAILABLE if busy else HTTPStatus.UNPROCESSABLE_ENTITY
+        return _page(refusal=refusal), status
+    return go_to(f"{PAGE}?saved=picture")
+
+
+@bp.post("/account/picture/remove")
+def remove_picture() -> ResponseReturnValue:
+    """Show no picture any more."""
+    pictures.set_picture(creator_id(), b"")
+    return go_to(f"{PAGE}?saved=picture")
+
+
+@bp.get("/account/picture/<digest>")
+def show_picture(digest: str) -> Response:
+    """A picture of the account, to its creator."""
+    return as_picture(pictures.read_picture(creator_id(), digest))
 
 
 @bp.post("/account/password")

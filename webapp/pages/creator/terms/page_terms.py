@@ -32,7 +32,7 @@ def posted() -> Shown[FormTerms]:
     )
     writer = WriterTerms(request.form.get("told_writer", ""))
     asker = AskerTerms(
-        request.form.get("told_organisation", ""), request.form.get("told_accent", "")
+        *(request.form.get(f"told_{what}", "") for what in ("organisation", "accent", "picture"))
     )
     return Shown(FormTerms(voice, writer, asker), offered())
 
