@@ -177,6 +177,7 @@ class Scene:
             "position": 1,
             "part": "title",
             "kind": "svg",
+            "digest": "0" * 64,
             "path": "api",
         }
         self.headers = {

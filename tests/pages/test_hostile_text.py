@@ -139,7 +139,7 @@ def addresses(app: Flask, values: dict[str, Any]) -> Iterator[str]:
 
 
 def address(rule: Rule, values: dict[str, Any]) -> str:
-    built = rule.build({"kind": "svg"} | values)
+    built = rule.build({"kind": "svg", "digest": "0" * 64} | values)
     assert built, rule
     return built[1]
 

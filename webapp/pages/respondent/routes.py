@@ -69,6 +69,7 @@ def ask(share_token: str, number: int, follow_up: int) -> Response:
 @bp.get("/picture/<digest>")
 def show_picture(share_token: str, digest: str) -> Response:
     """The picture of who asks, of this form alone."""
+    find_form(share_token)  # whose origins may embed it
     return as_picture(read_shared_picture(share_token, digest))
 
 
