@@ -80,10 +80,10 @@ def test_a_voice_question_on_a_phone_shows_both_ways_and_no_main_button(
             page.locator("#answer").fill("Me")
             page.locator(".actions--main .btn--main").scroll_into_view_if_needed()
             assert page.evaluate(GREEN) == ["Continue"]
-            covers(page)
+            sheet_is_free(page)
 
 
-def covers(page: Page) -> None:
+def sheet_is_free(page: Page) -> None:
     """No bar lies over the sheet."""
     sheet, bar = (
         page.locator(".sheet").bounding_box(),
@@ -121,10 +121,20 @@ def test_a_review_and_its_decision_are_short(site: ExampleSite) -> None:
 
 def test_the_bar_of_a_review_is_one_row_on_a_phone(site: ExampleSite) -> None:
     with signed_in(site, 390, 664) as page:
-        page.goto(draft_page(site))
-        bar = page.locator(".bar").bounding_box()
-        assert bar is not None
-        assert bar["height"] < 90
+        for path in (draft_page(site), site.data.rota):  # without and with changes of an agent
+            page.goto(path)
+            bar = page.locator(".bar").bounding_box()
+            assert bar is not None
+            assert bar["height"] < 90
+
+
+def test_a_trial_on_a_phone_is_like_the_question(site: ExampleSite) -> None:
+    for width, height in ((390, 664), (664, 390)):
+        with signed_in(site, width, height) as page:
+            page.goto(f"{draft_page(site)}/try")
+            page.locator("#answer").scroll_into_view_if_needed()
+            assert page.evaluate(GREEN) == []
+            sheet_is_free(page)
 
 
 def test_five_drafts_fit_into_the_first_screen(site: ExampleSite) -> None:
