@@ -70,7 +70,9 @@ MESSAGE_SEEN = """async (messages) => {
 # Pages whose main button follows what is read before it is pressed, or that show something else:
 # a list, an editor, an open menu at their end.
 READ_FIRST = (
-    *("check", "check-de", "check-follow-ups", "question-newer", "form-voice"),
+    *("check", "check-de", "check-follow-ups", "question-newer"),
+    *("form-voice", "try", "try-follow-up"),  # nothing lies over a question that records
+    *("join", "token-new"),  # nothing lies over the last field
     *(
         "consent",
         "connections",

@@ -193,7 +193,7 @@ def test_what_changed_meanwhile_is_not_sent_back_unread(
     assert stored(app, draft).returned_at is None
     assert "Error: It changed while you were reading." in words
     assert "Nothing was sent back; your note is below. Read what is different" in words
-    assert "It stands under Sent back" not in words
+    assert "It waits for" not in words
     assert "1 change since revision 1 Title, reworded" in words
     assert f">\n{NOTE}</textarea>" in refused.text
     assert send_back(ann, draft, revision=2).status_code == 303
