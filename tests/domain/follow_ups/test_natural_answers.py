@@ -67,6 +67,7 @@ def test_losses_and_blows_of_other_kinds_are_not_tender(answer: str) -> None:
     [
         *("I don't feel comfortable answering this", "I'm not comfortable sharing that"),
         *("I'd like to skip this", "skip this question", "next", "I'm done here"),
+        "not answering that",
         *("weiter", "Dazu möchte ich mich nicht äußern", "Darüber möchte ich nicht sprechen"),
         *("Hören Sie auf zu fragen", "hört auf damit", "passer", "siguiente", "próxima"),
         *("don't wanna talk about this", "this is private", "no quiero contestar eso"),
