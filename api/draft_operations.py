@@ -20,7 +20,7 @@ from webapp.domain.forms.models import FormLink
 from webapp.domain.forms.terms import offered_voice
 from webapp.domain.shared.vocabulary import DraftStatus, ReviewState
 from webapp.oauth.guard import Caller, acting_agent
-from webapp.web.wakeups import NoSlot, client_gone, wakeups
+from webapp.web.wakeups import NoSlot, wakeups
 from webapp.wire.review_types import Confirmation
 
 CONFIRMATIONS: dict[ReviewState, Confirmation] = {
@@ -172,9 +172,7 @@ def _wait(
         return state if state.differs(before) else None
 
     try:
-        found = wakeups().wait_until(
-            draft_id, look, seconds, account_id=account_id, gone=client_gone()
-        )
+        found = wakeups().wait_until(draft_id, look, seconds, account_id=account_id)
     except NoSlot:
         return Waited(before, timed_out=True, no_slot=True)
     return Waited(found or before, timed_out=found is None)

@@ -1,5 +1,6 @@
 """A served application whose streams are sent numbered events, without a database."""
 
+import threading
 import time
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
@@ -10,6 +11,7 @@ from flask import Flask, Response, request
 
 from tests.event_streams import EventStream, open_stream
 from webapp.runtime.server import Server
+from webapp.runtime.streams import Streams
 from webapp.wire.event_stream import LEAVE_CONNECTION, News, Place, Stream, frame
 
 KEY = "frm_1"
@@ -51,6 +53,11 @@ class Served:
     app: Flask
     feed: Numbers
     server: Server
+    thread: threading.Thread
+
+    @property
+    def streams(self) -> Streams:
+        return self.server.streams
 
     @property
     def port(self) -> int:
@@ -64,7 +71,7 @@ class Served:
 
     @property
     def count(self) -> int:
-        return len(self.server._streams)
+        return len(self.streams)
 
 
 def leave() -> Response:

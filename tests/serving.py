@@ -29,15 +29,15 @@ def new_app(settings: Settings) -> Flask:
 def serving(app: Flask) -> Iterator[Server]:
     """The application behind the real server; stopped at the end."""
     server = Server(app, app.config["SETTINGS"])
-    thread = threading.Thread(target=server.run)
+    ready = threading.Event()
+    thread = threading.Thread(target=server.run, args=[ready.set], name="server")
     thread.start()
     try:
+        assert ready.wait(20)
         yield server
     finally:
         server.stop()
-        thread.join(10)
-        # a busy machine may need longer than a stop gives, and sockets left open fail later tests
-        server._close(20)
+        thread.join(20)
         with app.app_context():
             db.engine.dispose()
 

@@ -217,9 +217,8 @@ def _serve(app: Flask, server: Server, settings: Settings, tell: Callable[[str],
     follow_ups.load(app, settings)
     gc.freeze()  # all of it stays: a search for garbage in it would stop everybody for 0.1 s
     empty_spool(settings.data_folder)
-    tell(f"Askback runs on {settings.public_url}")
     with background_work(app), shared_wakeups(app):
-        server.run()
+        server.run(ready=lambda: tell(f"Askback runs on {settings.public_url}"))
     app.extensions["deferred_writes"].settle(DEFERRED_SECONDS)
     stop_hashing()
     tell("Askback has stopped; everything answered is saved.")

@@ -15,7 +15,7 @@ from webapp.database import release_connections, utc_now
 from webapp.domain.forms.agent_tokens import TokenRow, get_ask
 from webapp.domain.forms.models import FormRow
 from webapp.domain.responses.cursor import ResponsePage, read_responses
-from webapp.web.wakeups import RETRY_SECONDS, NoSlot, client_gone, wakeups
+from webapp.web.wakeups import RETRY_SECONDS, NoSlot, wakeups
 from webapp.wire.serializers import ask_answers
 
 
@@ -68,6 +68,4 @@ def _news_within(seconds: int, before: _Seen, since: int | None) -> _Seen | None
         release_connections()
         return seen
 
-    return wakeups().wait_until(
-        before.form.id, look, seconds, account_id=before.form.account_id, gone=client_gone()
-    )
+    return wakeups().wait_until(before.form.id, look, seconds, account_id=before.form.account_id)

@@ -16,7 +16,7 @@ from webapp.domain.drafts import confirmations
 from webapp.domain.drafts import models as drafts
 from webapp.domain.shared.vocabulary import Scope
 from webapp.oauth.tokens import issue_token
-from webapp.runtime import server_streams
+from webapp.runtime import streams
 from webapp.web import wakeups
 
 ALL_SCOPES = tuple(Scope)
@@ -26,7 +26,7 @@ ALL_SCOPES = tuple(Scope)
 def frequent_looks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of waits and streams into the database; what nobody tells them of is seen by a look alone."""
     monkeypatch.setattr(wakeups, "LOOK_SECONDS", 0.1)
-    monkeypatch.setattr(server_streams, "LOOK_SECONDS", 0.1)
+    monkeypatch.setattr(streams, "LOOK_SECONDS", 0.1)
 
 
 class Agent:

@@ -7,7 +7,7 @@ from werkzeug.test import TestResponse
 from tests.api.conftest import refusal
 
 OF_LIBRARIES = re.compile(
-    r"(?i:pydantic|orjson|werkzeug|flask|authlib|sqlalchemy|psycopg|sqlite|redis|waitress|python)"
+    r"(?i:pydantic|orjson|werkzeug|flask|authlib|sqlalchemy|psycopg|sqlite|redis|granian|python)"
     r"|Input should|Expecting|delimiter|dictionary|instance of|valid (?:string|list)|Traceback"
     r"|\bNone\b|\bTrue\b|\bFalse\b|\bdict\b|\bstr\b|\bint\b|codec|Errno|Exception"
 )

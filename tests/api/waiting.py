@@ -1,10 +1,8 @@
 """Requests that wait, and what happens meanwhile."""
 
-import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from types import ModuleType
 from typing import TypeVar, cast
 
 import pytest
@@ -21,38 +19,17 @@ CROWD = 40  # waits at a time, more than there are database connections
 T = TypeVar("T")
 
 
-def until_waiting(app: Flask, key: str) -> None:
-    """Return when a request waits for `key`, and has found nothing so far."""
-    waiters = _wakeups(app)._waiters
-    wait_until(lambda: any(each._cond._waiters for each in waiters.get(key, ())), "a wait")  # type: ignore[attr-defined]
-
-
-def while_waiting(app: Flask, key: str, call: Callable[[], T], happens: Callable[[], object]) -> T:
+def while_waiting(app: Flask, call: Callable[[], T], happens: Callable[[], object]) -> T:
     """What a call answers that began to wait before the event, soon after it."""
     with ThreadPoolExecutor(1) as pool:
         answer = pool.submit(call)
-        until_waiting(app, key)
+        wait_until(lambda: _wakeups(app)._held, "a wait")
         happens()
         return answer.result(SOON_SECONDS)
 
 
-def whose_client_leaves(
-    app: Flask, key: str, call: Callable[[], T], module: ModuleType, monkeypatch: pytest.MonkeyPatch
-) -> T:
-    """What a call of `module` answers whose client leaves meanwhile; its place is free then."""
-    left = threading.Event()
-    monkeypatch.setattr(module, "client_gone", lambda: left.is_set)
-
-    answer = while_waiting(app, key, call, left.set)
-
-    assert not _wakeups(app)._held
-    assert not _wakeups(app)._waiters
-    return answer
-
-
 def crowd_waiting(
     app: Flask,
-    key: str,
     call: Callable[[int], T],
     happens: Callable[[], object],
     monkeypatch: pytest.MonkeyPatch,
@@ -62,10 +39,9 @@ def crowd_waiting(
     Together they hold no database connection while they wait.
     """
     monkeypatch.setattr(_wakeups(app), "_of_account", CROWD)
-    waiters = _wakeups(app)._waiters
     with ThreadPoolExecutor(CROWD) as pool:
         answers = [pool.submit(call, number) for number in range(CROWD)]
-        wait_until(lambda: len(waiters.get(key, ())) == CROWD, "all waits")
+        wait_until(lambda: _wakeups(app)._held.total() == CROWD, "all waits")
         with app.app_context():
             pool = cast(QueuePool, db.engine.pool)
         wait_until(lambda: pool.checkedout() == 0, "the end of all looks", 10)

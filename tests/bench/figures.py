@@ -18,7 +18,7 @@ from webapp.database import db
 Requests = Sequence[Sequence[bytes]]
 ROUNDS = int(os.environ.get("ASKBACK_BENCH_ROUNDS", "7"))
 BEFORE = "55418ab"  # the commit that goals of "so many times" are measured from
-PACKAGES = ("flask", "waitress", "sqlalchemy", "psycopg", "orjson")
+PACKAGES = ("flask", "granian", "sqlalchemy", "psycopg", "orjson")
 
 
 @dataclass(frozen=True)

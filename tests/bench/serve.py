@@ -9,7 +9,7 @@ import sys
 from contextlib import ExitStack
 
 from webapp.config_environment import read_settings
-from webapp.runtime import server_streams
+from webapp.runtime import streams
 from webapp.runtime.server import STOP_SECONDS, Server
 from webapp.web import logs
 
@@ -38,7 +38,7 @@ def main(kind: str) -> None:
             from tests.bench.ceiling import create_ceiling
 
             app = create_ceiling(settings)
-        server_streams.ACCOUNT_SHARE = 1  # all that are measured follow one form
+        streams.ACCOUNT_SHARE = 1  # all that are measured follow one form
         server = Server(app, settings)
         server.stop_on_signals()
         gc.freeze()

@@ -24,9 +24,10 @@ from webapp.domain.forms import agent_tokens
 from webapp.domain.shared.vocabulary import Scope
 from webapp.integrations.audio_store import audio_store
 from webapp.oauth.tokens import issue_token
-from webapp.runtime import server_streams
-from webapp.runtime.server_stream_connections import Connection
+from webapp.runtime import streams
+from webapp.runtime.streams import Streams
 from webapp.web.wakeups import wakeups
+from webapp.wire.event_stream import Stream
 
 
 def test_the_commands_work_as_written(
@@ -48,7 +49,7 @@ def test_the_commands_work_as_written(
     review = json.loads(terminal.paste(filled(reviewing, "drf_…", draft_id)))
     first = json.loads(terminal.paste(filled(polling, "askag_…", made["token"])))
     pages = follow(running, terminal, following, form, made["tokenId"])
-    monkeypatch.setattr(server_streams, "LOOK_SECONDS", 0.1)
+    monkeypatch.setattr(streams, "LOOK_SECONDS", 0.1)
     with running.app.app_context():
         kept = agent_tokens.make_agent_token(
             account_id, form.id, label="", expires_at=utc_now() + timedelta(1), now=utc_now()
@@ -85,11 +86,11 @@ def follow(
     waiting = running.app.extensions["wakeups"]
     with ThreadPoolExecutor(1) as pool, running.app.app_context():
         printing = pool.submit(terminal.paste, block)
-        wait_until(lambda: waiting._waiters.get(form.id), "the second call waits")
+        wait_until(lambda: waiting._held, "the second call waits")
         make_response(form)
         wakeups().notify(form.id)
-        wait_until(lambda: not waiting._waiters.get(form.id), "it is answered")
-        wait_until(lambda: waiting._waiters.get(form.id), "the next call waits")
+        wait_until(lambda: not waiting._held, "it is answered")
+        wait_until(lambda: waiting._held, "the next call waits")
         agent_tokens.revoke_agent_token(form.account_id, token_id, now=utc_now())
         printed = printing.result(20)
     return [json.loads(line) for line in printed.splitlines() if line.startswith("{")]
@@ -104,19 +105,18 @@ def stream(
     monkeypatch: pytest.MonkeyPatch,
 ) -> list[Any]:
     """The events that the loop prints over two connections, while somebody answers."""
-    connected: list[Connection] = []
+    opened: list[Stream] = []
+    serve = Streams.serve
 
-    def connect(*arguments: Any, **options: Any) -> Connection:
-        made = Connection(*arguments, **options)
-        if not connected:
-            made.end_at = time.monotonic() + 0.5
-        connected.append(made)
-        return made
+    async def serve_and_note(self: Streams, stream: Stream, *given: Any) -> None:
+        monkeypatch.setattr(streams, "STREAM_SECONDS", 900 if opened else 0.5)
+        opened.append(stream)
+        await serve(self, stream, *given)
 
-    monkeypatch.setattr(server_streams, "Connection", connect)
+    monkeypatch.setattr(Streams, "serve", serve_and_note)
     with ThreadPoolExecutor(1) as pool, running.app.app_context():
         printing = pool.submit(terminal.paste, block)
-        wait_until(lambda: len(connected) == 2, "connecting again")
+        wait_until(lambda: len(opened) == 2, "connecting again")
         make_response(form)
         time.sleep(0.5)
         agent_tokens.revoke_agent_token(form.account_id, token_id, now=utc_now())

@@ -1,6 +1,7 @@
 """A server whose streams are sent numbers, and installations of the command line."""
 
 import shutil
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -20,7 +21,8 @@ def served(settings: Settings) -> Iterator[Served]:
     feed = app.extensions["feed"] = Numbers()
     app.add_url_rule("/test/stream", "stream", leave)
     with serving(app) as server:
-        yield Served(app, feed, server)
+        thread = next(each for each in threading.enumerate() if each.name == "server")
+        yield Served(app, feed, server, thread)
 
 
 @pytest.fixture(scope="module")

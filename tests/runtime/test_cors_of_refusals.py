@@ -12,10 +12,8 @@ PAGE = "https://host.example.org"
 STRANGER = "https://stranger.example.org"
 REFUSED = [
     ("Content-Length: 99999999", 413),
-    ("Content-Length: x", 400),
-    ("no colon", 400),
+    ("Host: example.org", 400),
     (f"A: {'a' * 70_000}", 431),
-    ("Transfer-Encoding: gzip", 501),
     ("Transfer-Encoding: chunked\r\n\r\nz", 400),
 ]
 
@@ -47,13 +45,6 @@ def test_an_allowed_page_reads_why_its_message_failed(
     assert headers["access-control-allow-origin"] == PAGE
     assert headers["access-control-expose-headers"] == "WWW-Authenticate"
     assert headers["vary"] == "Origin"
-
-
-def test_its_origin_is_found_behind_what_cannot_be_parsed(served: Flask) -> None:
-    status, headers = headers_of(served, "/mcp/app", "no colon", f"origin:{PAGE}")
-
-    assert status == 400
-    assert headers["access-control-allow-origin"] == PAGE
 
 
 @pytest.mark.parametrize(("line", "status"), REFUSED)
@@ -90,7 +81,7 @@ def test_every_page_reads_the_refusals_of_sign_in(
 
 @pytest.mark.parametrize("path", ["/api/forms", "/account", "/r/x", "/api/agent/asks/x/events"])
 def test_nothing_else_is_opened(served: Flask, path: str) -> None:
-    status, headers = headers_of(served, path, f"Origin: {PAGE}", "Content-Length: x")
+    status, headers = headers_of(served, path, f"Origin: {PAGE}", "Host: example.org")
 
     assert status == 400
     assert "access-control-allow-origin" not in headers

@@ -25,7 +25,7 @@ def served(settings: Settings) -> Iterator[Flask]:
 def refusal(answer: bytes) -> tuple[int, int]:
     """Status and code; the body is JSON-RPC without an id."""
     head, _, body = answer.partition(b"\r\n\r\n")
-    assert b"Content-Type: application/json\r\n" in head + b"\r\n"
+    assert b"content-type: application/json\r\n" in head.lower() + b"\r\n"
     found = orjson.loads(body)
     assert (found["jsonrpc"], found["id"]) == ("2.0", None)
     assert found["error"]["message"]

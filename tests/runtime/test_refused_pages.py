@@ -62,9 +62,9 @@ def test_too_large_a_body_is_refused_from_its_headers(
 
     assert status == 413
     assert re.search("zu viel auf einmal|C’est trop|größer als 25 MiB|dépasse 25 Mio", page)
-    assert ("Content-Language: de" in page) == (language == GERMAN)
+    assert ("content-language: de" in page) == (language == GERMAN)
     assert f'href="/r/{share_token}"' in page
-    assert "Content-Security-Policy: default-src 'none'; script-src 'self'" in page
+    assert "content-security-policy: default-src 'none'; script-src 'self'" in page
 
 
 def test_the_language_of_the_page_comes_before_that_of_the_browser(
@@ -80,10 +80,8 @@ def test_the_language_of_the_page_comes_before_that_of_the_browser(
 @pytest.mark.parametrize(
     ("line", "status"),
     [
-        ("no colon", 400),
-        ("Content-Length: x", 400),
+        ("Host: example.org", 400),
         (f"A: {'a' * 70_000}", 431),
-        ("Transfer-Encoding: gzip", 501),
         ("Transfer-Encoding: chunked\r\n\r\nz", 400),
     ],
 )

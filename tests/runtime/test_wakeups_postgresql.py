@@ -43,12 +43,17 @@ class Process:
 def process(app: Flask) -> Iterator[Process]:
     found: Wakeups = app.extensions["wakeups"]
     woken: list[str] = []
-    found.follow(woken.append)
-    try:
+    wake = found.wake
+
+    def wake_and_note(key: str | None) -> None:
+        if key:
+            woken.append(key)
+        wake(key)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(found, "wake", wake_and_note)
         with shared_wakeups(app):
             yield Process(app, found, woken)
-    finally:
-        found._followers.remove(woken.append)
 
 
 @pytest.fixture
@@ -73,25 +78,11 @@ def listening(app: Flask) -> int:
 @on_postgresql
 def test_a_wake_up_reaches_the_other_process(two: tuple[Process, Process]) -> None:
     first, second = two
-    looked = threading.Event()
-    stored: list[str] = []
+    woken = threading.Event()
+    with second.wakeups.listening("frm_1", woken.set):
+        first.wakeups.notify("frm_1")
 
-    def look() -> str | None:
-        looked.set()
-        return stored[0] if stored else None
-
-    def wait() -> None:
-        second.wakeups.wait_until("frm_1", look, 20, account_id="acc", gone=lambda: False)
-
-    waiter = threading.Thread(target=wait)
-    waiter.start()
-    looked.wait(5)
-    stored.append("news")
-    first.wakeups.notify("frm_1")
-    waiter.join(5)
-
-    assert not waiter.is_alive()
-    assert second.woken == ["frm_1"]
+        assert woken.wait(5)
 
 
 @on_postgresql
@@ -146,7 +137,7 @@ def test_the_creators_confirmation_wakes_an_agent_in_another_process(
         token = issue_token(account.id, [*Scope], settings.api_url, now=utc_now())
     with ThreadPoolExecutor(1) as pool:
         waits = pool.submit(Agent(second.app, token).get, f"/drafts/{draft_id}?wait=20")
-        wait_until(lambda: draft_id in second.wakeups._waiters, "waiting")
+        wait_until(lambda: second.wakeups._held, "waiting")
         page = ann.page(f"/drafts/{draft_id}/confirm")
         shown = {name: hidden(page, name) for name in ("revision", "shown_hash")}
         ann.post(f"/drafts/{draft_id}/confirm", then="publish", **shown)
@@ -228,35 +219,17 @@ def told(first: Process, second: Process) -> bool:
 @on_postgresql
 def test_whoever_waits_looks_again_after_a_new_connection(two: tuple[Process, Process]) -> None:
     first, second = two
-
-    def wait() -> bool:
-        with second.wakeups._listening("frm_1") as woken:
-            return woken.wait(10)
-
-    woken = in_thread(wait)
-    wait_until(lambda: "frm_1" in second.wakeups._waiters, "waiting")
-
-    with first.app.app_context(), db.engine.begin() as connection:
-        connection.execute(
-            text(
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-                " WHERE datname = current_database() AND query LIKE 'LISTEN%'"
+    looks_again = threading.Event()
+    with second.wakeups.listening("frm_1", looks_again.set):
+        with first.app.app_context(), db.engine.begin() as connection:
+            connection.execute(
+                text(
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                    " WHERE datname = current_database() AND query LIKE 'LISTEN%'"
+                )
             )
-        )
 
-    assert woken() is True
-
-
-def in_thread(work: Callable[[], bool]) -> Callable[[], bool]:
-    results: list[bool] = []
-    thread = threading.Thread(target=lambda: results.append(work()))
-    thread.start()
-
-    def result() -> bool:
-        thread.join(15)
-        return results[0]
-
-    return result
+        assert looks_again.wait(10)
 
 
 @on_postgresql

@@ -1,18 +1,14 @@
-"""Wakeups requests wake on time, are bounded in number, and never miss what they wait for."""
+"""Waits are woken on time, bounded in number, and never miss what they wait for."""
 
 import threading
-import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 
 import pytest
 from flask import Flask
 
-from webapp.web.wakeups import THREADS, NoSlot, Wakeups
-
-
-def never() -> bool:
-    return False
+from webapp.web.wakeups import MOST, OF_ACCOUNT, WAITED, NoSlot, Parked, Wakeups
 
 
 @pytest.fixture
@@ -20,143 +16,81 @@ def wakeups() -> Wakeups:
     return Wakeups(most=2)
 
 
-def test_an_available_result_is_returned_immediately(wakeups: Wakeups) -> None:
-    assert (
-        wakeups.wait_until("key", lambda: "found", seconds=20, account_id="acc", gone=never)
-        == "found"
-    )
+@pytest.fixture
+def wait(app: Flask, wakeups: Wakeups) -> Callable[..., object]:
+    """A wait as another server than ours would have it: in its thread."""
+
+    def waiting(look: Callable[[], object], seconds: float = 20) -> object:
+        with app.test_request_context("/"):
+            return wakeups.wait_until("key", look, seconds, account_id="acc")
+
+    return waiting
 
 
-def test_a_notification_wakes_the_waiter(wakeups: Wakeups) -> None:
-    looked = threading.Event()
-    written: list[str] = []
-
-    def look() -> str | None:
-        looked.set()
-        return written[0] if written else None
-
-    with ThreadPoolExecutor() as pool:
-        waiter = pool.submit(
-            wakeups.wait_until, "key", look, seconds=20, account_id="acc", gone=never
-        )
-        looked.wait(5)
-        written.append("news")
-        began = time.monotonic()
-        wakeups.notify("key")
-
-        assert waiter.result(5) == "news"
-        assert time.monotonic() - began < 0.5
+def test_what_is_there_is_returned_and_nothing_after_the_time(wait: Callable[..., object]) -> None:
+    assert wait(lambda: "found") == "found"
+    assert wait(lambda: None, 0.01) is None
 
 
-def test_a_notification_between_the_read_and_the_sleep_is_not_lost(wakeups: Wakeups) -> None:
+def test_a_notification_wakes_a_wait_also_between_look_and_sleep(
+    wakeups: Wakeups, wait: Callable[..., object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("webapp.web.wakeups.LOOK_SECONDS", 60)
     looks: list[int] = []
 
     def look() -> str | None:
         looks.append(1)
         if len(looks) == 1:
             wakeups.notify("key")
-            return None
-        return "news"
+        return "news" if len(looks) > 1 else None
 
-    began = time.monotonic()
-    found = wakeups.wait_until("key", look, seconds=20, account_id="acc", gone=never)
-
-    assert found == "news"
-    assert time.monotonic() - began < 0.5
+    assert wait(look) == "news"
+    assert wakeups._held == {}
+    assert wakeups._listeners == {}
 
 
-def test_without_a_notification_it_reads_each_second(wakeups: Wakeups) -> None:
-    looks: list[float] = []
+def test_a_stop_wakes_waits_and_refuses_new_ones(
+    wakeups: Wakeups, wait: Callable[..., object]
+) -> None:
+    looked = threading.Event()
+    with ThreadPoolExecutor() as pool:
+        waiting = pool.submit(wait, lambda: looked.set())
+        assert looked.wait(5)
+        wakeups.stop()
 
-    assert (
-        wakeups.wait_until(
-            "key", lambda: looks.append(1), seconds=2.5, account_id="acc", gone=never
-        )
-        is None
-    )
-    assert len(looks) == 4
-
-
-def test_a_client_that_has_gone_is_not_waited_for(wakeups: Wakeups) -> None:
-    began = time.monotonic()
-
-    assert (
-        wakeups.wait_until("key", lambda: None, seconds=20, account_id="acc", gone=lambda: True)
-        is None
-    )
-    assert time.monotonic() - began < 0.5
+        assert waiting.result(5) is None
+    with pytest.raises(NoSlot):
+        wait(lambda: None)
 
 
-def take_slots(wakeups: Wakeups, account_id: str, wanted: int) -> tuple[ExitStack, int]:
-    """As many slots as are free, up to `wanted`, and what releases them."""
-    held = ExitStack()
+def test_behind_our_server_a_wait_leaves_its_view_and_is_asked_when_it_runs_again(
+    app: Flask, wakeups: Wakeups
+) -> None:
+    with app.test_request_context("/", environ_base={WAITED: {}}) as context:
+        with pytest.raises(Parked) as parked:
+            wakeups.wait_until("key", lambda: "first", 20, account_id="acc")
+        context.request.environ[WAITED]["key"] = parked.value.wait
+        parked.value.wait.release()
+
+        assert wakeups.wait_until("key", lambda: "second", 20, account_id="acc") == "first"
+        assert wakeups._held == {}
+
+
+def taken(wakeups: Wakeups, account_id: str, wanted: int, held: ExitStack) -> int:
+    """How many slots an account gets of so many."""
     for got in range(wanted):
         try:
             held.enter_context(wakeups.slot(account_id))
         except NoSlot:
-            return held, got
-    return held, wanted
-
-
-def test_a_wait_without_a_slot_is_refused_at_once(wakeups: Wakeups) -> None:
-    held, got = take_slots(wakeups, "acc", 3)
-    began = time.monotonic()
-
-    with held, pytest.raises(NoSlot):
-        wakeups.wait_until("key", lambda: None, seconds=20, account_id="acc", gone=never)
-
-    assert got == 2
-    assert time.monotonic() - began < 0.5
+            return got
+    return wanted
 
 
 def test_one_account_leaves_slots_to_others() -> None:
-    wakeups = Wakeups(most=128)
-    greedy, got = take_slots(wakeups, "greedy", 135)
-    with greedy:
-        others = [take_slots(wakeups, str(number), 20) for number in range(9)]
+    wakeups = Wakeups(MOST)
+    with ExitStack() as held:
+        greedy = taken(wakeups, "greedy", MOST, held)
+        others = [taken(wakeups, str(number), 20, held) for number in range(9)]
 
-    assert (got, [taken for _, taken in others]) == (16, [16] * 7 + [0, 0])
-
-
-def test_waits_and_calls_of_models_together_hold_half_of_the_threads(app: Flask) -> None:
-    held, got = take_slots(app.extensions["wakeups"], "acc", 16)
-    with held:
-        models = [take_slots(app.extensions["wakeups"], str(number), 16) for number in range(9)]
-        for each, _ in models:
-            each.close()
-
-    assert got + sum(taken for _, taken in models) == THREADS / 2
-
-
-def test_a_slot_is_free_again_after_its_use(wakeups: Wakeups) -> None:
-    for _ in range(3):
-        held, got = take_slots(wakeups, "acc", 2)
-        with held:
-            assert got == 2
-    assert dict(wakeups._held) == {}
-
-
-def test_after_a_stop_new_waits_are_rejected(wakeups: Wakeups) -> None:
-    wakeups.stop()
-
-    with pytest.raises(NoSlot):
-        wakeups.wait_until("key", lambda: None, seconds=20, account_id="acc", gone=never)
-
-
-def test_a_stop_wakes_all_waiters(wakeups: Wakeups) -> None:
-    with ThreadPoolExecutor() as pool:
-        waiter = pool.submit(
-            wakeups.wait_until, "key", lambda: None, seconds=20, account_id="acc", gone=never
-        )
-        time.sleep(0.1)
-        began = time.monotonic()
-        wakeups.stop()
-
-        assert waiter.result(5) is None
-        assert time.monotonic() - began < 0.5
-
-
-def test_a_finished_wait_leaves_no_state(wakeups: Wakeups) -> None:
-    wakeups.wait_until("key", lambda: None, 0.01, account_id="acc", gone=never)
-
-    assert wakeups._waiters == {}
+    assert (greedy, others) == (OF_ACCOUNT, [OF_ACCOUNT] * 7 + [0, 0])
+    assert wakeups._held == {}

@@ -10,7 +10,7 @@ from flask import Flask, current_app
 
 from webapp.integrations.model_failure import ModelFailed, ModelRefused, ModelResting
 
-CALLS_AT_ONCE = 32
+CALLS_AT_ONCE = 16  # half of the threads of the server
 FAILURES_IN_A_ROW = 3
 REST_SECONDS = 60.0
 

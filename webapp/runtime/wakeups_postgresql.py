@@ -136,7 +136,7 @@ class Relay:
     def _listen(self, connection: Any) -> None:
         """Wake whoever waits here, at first for what was told before we listened."""
         connection.execute(f"LISTEN {CHANNEL}")
-        self._wakeups.wake_all()
+        self._wakeups.wake(None)
         arrived = select.poll()
         arrived.register(connection.fileno(), select.POLLIN)
         silent = 0.0

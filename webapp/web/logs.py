@@ -59,7 +59,7 @@ def configure() -> None:
     handler.setFormatter(TerminalLines() if sys.stdout.isatty() else JsonLines())
     logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
     # authlib logs tokens at DEBUG; the others only repeat the request log
-    for name in ("authlib", "alembic", "waitress.queue", "flask-limiter", "werkzeug"):
+    for name in ("authlib", "alembic", "flask-limiter", "werkzeug"):
         logging.getLogger(name).setLevel(logging.WARNING)
 
 

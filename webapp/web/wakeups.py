@@ -1,25 +1,28 @@
-"""Requests that wait for something to happen. Together they hold at most half of the threads,
-those of one account an eighth of that.
+"""Requests that wait for something to happen, and the wake-ups that end their waits.
 
 A wake-up is a hint; what happened is read from the database, at least once each second, so that a
-hint lost between processes costs that second only.
+hint lost between processes costs that second only. Behind our server a wait holds no thread: the
+view is left by `Parked`, and runs again when there is something or the time is over.
 """
 
 import threading
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
 from typing import TypeVar, cast
 
 from flask import Flask, current_app, request
 
 from webapp.database import call_after_changes
 
-THREADS = 256  # of the HTTP server; threads are cheap, starvation is the risk
+MOST = 128  # waits and calls of models in one process
 OF_ACCOUNT = 16  # waits of one account at a time, whatever they wait for
 RETRY_SECONDS = 2  # Retry-After of a wait that found no slot
 LOOK_SECONDS = 1.0
+WAITED = "askback.waited"  # in the WSGI environment of our server: finished waits by their key
 
 T = TypeVar("T")
 
@@ -28,8 +31,36 @@ class NoSlot(Exception):
     """All slots of the account or of the server are taken, or the server is stopping."""
 
 
+@dataclass(frozen=True)
+class Wait:
+    """A wait that the server goes on with.
+
+    look     as in `Wakeups.wait_until`, for an application context with the same request
+    began    by the monotonic clock
+    release  gives its slot back
+    """
+
+    key: str
+    look: Callable[[], object]
+    began: float
+    seconds: float
+    release: Callable[[], None]
+
+    @property
+    def left(self) -> float:
+        """Seconds until the time is over; negative then."""
+        return self.began + self.seconds - time.monotonic()
+
+
+class Parked(BaseException):
+    """Leaves a view that waits. No `Exception`: nothing but the server may handle it."""
+
+    def __init__(self, wait: Wait) -> None:
+        self.wait = wait
+
+
 class Wakeups:
-    """Admission of at most `most` waiting threads, and their wake-up by key.
+    """Admission of at most `most` waits, and wake-ups by key.
 
     of_account  how many of them may wait for one account
     """
@@ -40,28 +71,35 @@ class Wakeups:
         self._lock = threading.Lock()
         self._held: Counter[str] = Counter()
         self._stopped = False
-        self._waiters: dict[str, list[threading.Event]] = {}
-        self._followers: list[Callable[[str], None]] = []
+        self._listeners: defaultdict[str, list[Callable[[], object]]] = defaultdict(list)
         self._relay: Callable[[str], None] | None = None
 
-    @contextmanager
-    def slot(self, holder: str, most: int | None = None) -> Iterator[None]:
-        """Hold one of the slots of an account, or of `most` that another holder has.
+    def reserve(self, holder: str, most: int | None = None) -> None:
+        """Take one of the slots of an account, or of `most` that another holder has.
 
         Raises NoSlot.
         """
+        most = self._of_account if most is None else most
         with self._lock:
-            most = self._of_account if most is None else most
             full = self._held.total() >= self._most or self._held[holder] >= most
             if full or self._stopped:
                 raise NoSlot
             self._held[holder] += 1
+
+    def release(self, holder: str) -> None:
+        """Give the slot back."""
+        with self._lock:
+            self._held[holder] -= 1
+            self._held += Counter()  # drops accounts that hold no slot
+
+    @contextmanager
+    def slot(self, holder: str, most: int | None = None) -> Iterator[None]:
+        """Hold a slot, as `reserve`."""
+        self.reserve(holder, most)
         try:
             yield
         finally:
-            with self._lock:
-                self._held[holder] -= 1
-                self._held += Counter()  # drops accounts that hold no slot
+            self.release(holder)
 
     def wait_until(
         self,
@@ -70,87 +108,78 @@ class Wakeups:
         seconds: float,
         *,
         account_id: str,
-        gone: Callable[[], bool],
         most: int | None = None,
     ) -> T | None:
         """The result of `look` as soon as it is not None, else None after `seconds`.
 
         look  asked at once, after each `notify(key)` and each second; it must hold no database
               connection after it returned
-        gone  whether the client has left, asked as often
-        most  as in `slot`
-        Returns early with None when the client has gone or the server stops. Raises NoSlot.
+        most  as in `reserve`
+        Returns early with None when the server stops. Raises NoSlot, and Parked for the server.
         """
-        deadline = time.monotonic() + seconds
-        with self.slot(account_id, most), self._listening(key) as woken:
-            while True:
-                found = look()
-                left = deadline - time.monotonic()
-                if found is not None or left <= 0 or gone() or self._stopped:
-                    return found
-                woken.wait(min(left, LOOK_SECONDS))
-                woken.clear()
+        waited: dict[str, Wait] | None = request.environ.get(WAITED)
+        if waited and key in waited:
+            return cast(T | None, waited[key].look())
+        self.reserve(account_id, most)
+        wait = Wait(key, look, time.monotonic(), seconds, partial(self.release, account_id))
+        if waited is not None:
+            raise Parked(wait)
+        woken = threading.Event()
+        try:
+            with self.listening(key, woken.set):
+                while (found := look()) is None and wait.left > 0 and not self._stopped:
+                    woken.wait(min(wait.left, LOOK_SECONDS))
+                    woken.clear()
+                return found
+        finally:
+            wait.release()
 
     def notify(self, key: str) -> None:
-        """Wake all waiters of `key`, those in other processes, too; call it after the commit."""
+        """Wake all waits for `key`, those in other processes, too; call it after the commit."""
         self.wake(key)
         relay = self._relay  # a stop takes it away
         if relay:
             relay(key)
 
-    def wake(self, key: str) -> None:
-        """Wake the waiters of `key` in this process."""
+    def wake(self, key: str | None) -> None:
+        """Wake the waits for `key` in this process; None: all, after wake-ups may have been lost"""
         with self._lock:
-            for woken in self._waiters.get(key, ()):
-                woken.set()
-        for follower in self._followers:
-            follower(key)
+            for each in [key] if key else list(self._listeners):
+                for wake in self._listeners.get(each, ()):
+                    wake()
 
-    def wake_all(self) -> None:
-        """Wake all waiters of this process, after wake-ups may have been lost."""
+    @contextmanager
+    def listening(self, key: str, wake: Callable[[], object]) -> Iterator[None]:
+        """Call `wake` at each wake-up for `key`; it must neither block nor raise."""
         with self._lock:
-            keys = list(self._waiters)
-        for key in keys:
-            self.wake(key)
-
-    def follow(self, follower: Callable[[str], None]) -> None:
-        """Call `follower` with the key of each wake-up; it must neither block nor raise."""
-        self._followers.append(follower)
+            self._listeners[key].append(wake)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._listeners[key].remove(wake)
+                if not self._listeners[key]:
+                    del self._listeners[key]
 
     def relay_by(self, relay: Callable[[str], None] | None) -> None:
-        """Let `relay` tell other processes; it must neither block nor raise."""
+        """Let `relay` pass wake-ups on to other processes; it must neither block nor raise."""
         self._relay = relay
 
     def stop(self) -> None:
-        """Wake all waiters and reject new ones."""
+        """Wake all waits and refuse new ones."""
         with self._lock:
             self._stopped = True
-            for waiters in self._waiters.values():
-                for woken in waiters:
-                    woken.set()
+        self.wake(None)
 
     @property
     def stopped(self) -> bool:
-        """True once the server stops: streams end then."""
+        """True once the server stops."""
         return self._stopped
-
-    @contextmanager
-    def _listening(self, key: str) -> Iterator[threading.Event]:
-        woken = threading.Event()
-        with self._lock:
-            self._waiters.setdefault(key, []).append(woken)
-        try:
-            yield woken
-        finally:
-            with self._lock:
-                self._waiters[key].remove(woken)
-                if not self._waiters[key]:
-                    del self._waiters[key]
 
 
 def init_app(app: Flask) -> None:
     """Give the application its own wake-ups, by drafts and by forms."""
-    app.extensions["wakeups"] = Wakeups(most=THREADS // 2)
+    app.extensions["wakeups"] = Wakeups(most=MOST)
     call_after_changes(app, app.extensions["wakeups"].notify)
 
 
@@ -159,8 +188,12 @@ def wakeups() -> Wakeups:
     return cast(Wakeups, current_app.extensions["wakeups"])
 
 
-def client_gone() -> Callable[[], bool]:
-    """Tells whether the client of the current request has left; to be asked while waiting."""
-    return cast(
-        Callable[[], bool], request.environ.get("waitress.client_disconnected", lambda: False)
-    )
+def began_waiting(key: str) -> float:
+    """When this request began to wait for `key`, by the monotonic clock; now, if it did not."""
+    wait = request.environ.get(WAITED, {}).get(key)
+    return wait.began if wait else time.monotonic()
+
+
+def waited() -> bool:
+    """Whether the current request runs again after a wait: it was counted and refused then."""
+    return bool(request.environ.get(WAITED))

@@ -18,7 +18,7 @@ from webapp.domain.shared.input_model import InputModel
 from webapp.domain.shared.limits import WAIT_SECONDS
 from webapp.domain.shared.vocabulary import Scope
 from webapp.oauth.guard import authenticate_for_mcp, require_mcp_scope
-from webapp.web.wakeups import RETRY_SECONDS, NoSlot, client_gone, wakeups
+from webapp.web.wakeups import RETRY_SECONDS, NoSlot, wakeups
 from webapp.wire.extension_types import WaitedResponses
 from webapp.wire.serializers import form_responses
 from webapp.wire.types import FormResponses
@@ -80,7 +80,6 @@ class Wait(NamedTuple):
             self.look_again,
             seconds,
             account_id=self.account_id,
-            gone=client_gone(),
         )
 
 

@@ -20,7 +20,6 @@ from tests.api.waiting import (
     at_once,
     crowd_waiting,
     while_waiting,
-    whose_client_leaves,
 )
 from tests.conftest import Clock
 from tests.databases import both_databases
@@ -275,7 +274,7 @@ def answer_to_wait(
 ) -> TestResponse:
     """The answer of a wait that began before the event."""
     wait = partial(reader.get, path(form, wait=25, **since))
-    return while_waiting(reader.app, form.id, wait, happens)
+    return while_waiting(reader.app, wait, happens)
 
 
 @both_databases
@@ -375,16 +374,6 @@ def test_a_deleted_form_ends_a_wait(app: Flask, reader: Agent, form: Any) -> Non
     assert refusal(answer) == (404, "form_not_found")
 
 
-def test_a_client_that_leaves_ends_the_wait(
-    app: Flask, reader: Agent, form: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    wait = partial(reader.get, path(form, wait=25))
-
-    answer = whose_client_leaves(app, form.id, wait, asks, monkeypatch)
-
-    assert answer.json["answers"] == []
-
-
 def test_a_wait_ends_when_its_seconds_are_over(reader: Agent, form: Any) -> None:
     began = time.monotonic()
 
@@ -416,7 +405,6 @@ def test_waits_hold_no_database_connection(
 
     pages = crowd_waiting(
         app,
-        form.id,
         lambda _number: reader.get(path(form, wait=25)).json,
         happens,
         monkeypatch,

@@ -30,7 +30,7 @@ from webapp.domain.respondents import answering
 from webapp.domain.shared.vocabulary import Scope
 from webapp.oauth import connections
 from webapp.oauth.tokens import issue_token
-from webapp.runtime import server_streams
+from webapp.runtime import streams
 from webapp.wire.event_stream import Place
 
 AWKWARD = "one\rtwo\nthree\r\n\r\nevent: end\ndata: {}\n\nid: 9\u2028\u2029\x85\x0b end"
@@ -52,7 +52,7 @@ def elsewhere(app: Flask, settings: Settings) -> Iterator[Site]:
 @pytest.fixture
 def woken(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing but wake-ups tells streams of what happens, before a test gives up."""
-    monkeypatch.setattr(server_streams, "LOOK_SECONDS", 60)
+    monkeypatch.setattr(streams, "LOOK_SECONDS", 60)
 
 
 @both_databases
@@ -251,7 +251,7 @@ def test_who_is_not_let_in(site: Site) -> None:
         form_trash.delete_form(other.account_id, other.id, now=utc_now())
     status, body = site.refusal(other, token)
     assert (status, body["code"]) == (404, "form_not_found")
-    assert len(site.server._streams) == 0
+    assert len(site.server.streams) == 0
 
 
 @pytest.mark.parametrize("method", ["HEAD", "POST", "PUT", "PATCH", "DELETE"])
@@ -279,7 +279,7 @@ def test_the_fifth_stream_of_a_token(site: Site) -> None:
 
     head, _, body = raw.partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 429")
-    assert b"\r\nRetry-After: 5\r\n" in head
+    assert b"\r\nretry-after: 5\r\n" in head
     assert json.loads(body)["code"] == "too_many_streams"
 
 
@@ -304,13 +304,13 @@ def test_an_account_has_an_eighth_of_them_by_all_its_tokens(site: Site) -> None:
         with site.stream(of_another) as another:
             assert another.next().name == "form_status"
         first.connection.close()
-        wait_until(lambda: len(site.server._streams) == 5, "noticing that", 5)
+        wait_until(lambda: len(site.server.streams) == 5, "noticing that", 5)
         with site.stream(form, token) as again:
             assert again.next().name == "form_status"
 
     head, _, body = raw.partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 429")
-    assert b"\r\nRetry-After: 5\r\n" in head
+    assert b"\r\nretry-after: 5\r\n" in head
     assert json.loads(body)["code"] == "too_many_streams"
 
 

@@ -16,7 +16,6 @@ from tests.api.waiting import (
     at_once,
     crowd_waiting,
     while_waiting,
-    whose_client_leaves,
 )
 from tests.databases import both_databases
 from tests.factories import make_account
@@ -98,7 +97,7 @@ def test_a_wait_for_a_confirmed_draft_returns_at_once(
 def answer_to_wait(agent: Agent, draft_id: str, happens: Callable[[], object]) -> TestResponse:
     """The answer of a wait that began before the event."""
     wait = partial(agent.get, f"/drafts/{draft_id}?wait=25")
-    return while_waiting(agent.app, draft_id, wait, happens)
+    return while_waiting(agent.app, wait, happens)
 
 
 @pytest.mark.usefixtures("frequent_looks")
@@ -182,22 +181,11 @@ def test_a_token_that_ends_during_the_last_look_is_told_nothing(
     assert refusal(answer_to_wait(agent, draft_id, change)) == (401, "authentication_required")
 
 
-def test_a_client_that_leaves_ends_the_wait(
-    agent: Agent, draft_id: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    wait = partial(agent.get, f"/drafts/{draft_id}?wait=25")
-
-    answer = whose_client_leaves(agent.app, draft_id, wait, draft_operations, monkeypatch)
-
-    assert answer.headers["Askback-Confirmation"] == "none"
-
-
 def test_waits_hold_no_database_connection(
     agent: Agent, draft_id: str, confirm: Confirm, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answers = crowd_waiting(
         agent.app,
-        draft_id,
         lambda _number: agent.get(f"/drafts/{draft_id}?wait=25"),
         lambda: confirm(draft_id),
         monkeypatch,

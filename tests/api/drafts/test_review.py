@@ -221,7 +221,7 @@ def test_nothing_is_waited_for_in_other_states(
 def answer_to_wait(agent: Agent, path: str, happens: Callable[[], object]) -> TestResponse:
     """The answer of a wait that began before the event; `path` is below /drafts."""
     wait = partial(agent.get, f"/drafts/{path}?wait=25")
-    return while_waiting(agent.app, path.partition("/")[0], wait, happens)
+    return while_waiting(agent.app, wait, happens)
 
 
 @pytest.mark.usefixtures("frequent_looks")

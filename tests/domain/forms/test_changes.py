@@ -31,11 +31,10 @@ pytestmark = pytest.mark.usefixtures("app_context")
 
 
 @pytest.fixture
-def told(app: Flask) -> Iterator[list[str]]:
+def told(app: Flask, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     found: list[str] = []
-    app.extensions["wakeups"].follow(found.append)
-    yield found
-    app.extensions["wakeups"]._followers.remove(found.append)
+    monkeypatch.setattr(app.extensions["wakeups"], "wake", found.append)
+    return found
 
 
 def answer(form: Any) -> None:

@@ -3,7 +3,6 @@ for the words of what they said.
 """
 
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 
@@ -27,7 +26,7 @@ from webapp.domain.respondents.steps import Place
 from webapp.domain.responses.spending import spend_model_call
 from webapp.integrations.follow_up_models import MODEL_SECONDS, load_sdk
 from webapp.integrations.model_breaker import CALLS_AT_ONCE, model_breaker
-from webapp.pages.fragments import nothing_new, wants_fragment
+from webapp.pages.fragments import wants_fragment
 from webapp.pages.model_decisions import decision_of_model
 from webapp.pages.respondent import error_handling, rendering
 from webapp.pages.respondent.decision_turns import Turn
@@ -39,13 +38,14 @@ from webapp.web.extensions import csrf
 from webapp.web.languages import page_language
 from webapp.web.rate_limits.client_address import client_network
 from webapp.web.rate_limits.limiter import limiter
-from webapp.web.wakeups import NoSlot, client_gone, wakeups
+from webapp.web.wakeups import NoSlot, began_waiting, wakeups
 
 WAIT_SECONDS = 4.0  # for what another request of the same respondent is about to decide
 LOOK_SECONDS = 0.2
 WORDS_SECONDS = follow_up_decisions.WORDS_LEASE.total_seconds()  # for words and question together
 # of slots: no account has these ids
 HOLDER, WAITER, SPEAKERS = "models", "waiting for models", "waiting for words"
+WAITERS_AT_ONCE = 4  # each holds a thread
 TEMPLATES = (
     "respondent/question.html",
     "respondent/page.html",
@@ -84,10 +84,7 @@ def decide(share_token: str, number: int, follow_up: int) -> Response:
         _pass_on(share_token, posted, place)
         return _following(share_token, posted, place)
     release_connections()  # a session of an earlier key was looked up
-    gone = client_gone()
-    waited = _wait_for_words(posted, gone) if posted.recording else 0.0
-    if gone():  # it may ask again
-        return nothing_new()
+    waited = _wait_for_words(posted) if posted.recording else 0.0
     with Turn(max(0.0, waited + MODEL_SECONDS - WORDS_SECONDS)) as turn:
         about = _situation(share_token, posted, place)
         if about and about.has_words:
@@ -164,9 +161,9 @@ def _awaits_words(about: Situation, posted: FormData, *, is_new: bool) -> bool:
     return awaits
 
 
-def _wait_for_words(posted: FormData, gone: Callable[[], bool]) -> float:
+def _wait_for_words(posted: FormData) -> float:
     """Until the answer has its words, or no time is left for them; the seconds that it took."""
-    began = time.monotonic()
+    began = began_waiting(posted.recording)
 
     def look() -> bool | None:
         awaits = follow_up_decisions.awaits_words(
@@ -181,7 +178,6 @@ def _wait_for_words(posted: FormData, gone: Callable[[], bool]) -> float:
             look,
             WORDS_SECONDS,
             account_id=SPEAKERS,
-            gone=gone,
             most=CALLS_AT_ONCE,
         )
     return time.monotonic() - began
@@ -234,7 +230,7 @@ def _decide_by_model(about: Situation, turn: Turn) -> bool:
 
 def _wait_for_other(about: Situation) -> None:
     deadline = time.monotonic() + WAIT_SECONDS
-    with suppress(NoSlot), wakeups().slot(WAITER, most=CALLS_AT_ONCE):
+    with suppress(NoSlot), wakeups().slot(WAITER, most=WAITERS_AT_ONCE):
         while is_claimed(about, now=utc_now()) and time.monotonic() < deadline:
             release_connections()
             time.sleep(LOOK_SECONDS)

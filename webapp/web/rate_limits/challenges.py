@@ -27,10 +27,10 @@ from webapp.web.wakeups import RETRY_SECONDS, NoSlot, Wakeups
 OF_ACCOUNT = parse("30/minute")
 FAILED_OF_HOST = parse("10/minute")
 FAILED_BY_ACCOUNT = parse("4/minute")  # of one host; our choice: two accounts leave some to others
-CHALLENGES_AT_ONCE = 32  # our choice: requests that wait for callbacks, an eighth of the threads
-CHALLENGES_OF_ACCOUNT = 8  # our choice
-FOLLOWERS_AT_ONCE = 64  # our choice: requests that wait for the challenge of an equal one
-FOLLOWERS_OF_ACCOUNT = 32  # our choice
+CHALLENGES_AT_ONCE = 6  # requests that wait for callbacks; each holds a thread
+CHALLENGES_OF_ACCOUNT = 4
+FOLLOWERS_AT_ONCE = 4  # requests that wait for the challenge of an equal one
+FOLLOWERS_OF_ACCOUNT = 4
 
 T = TypeVar("T")
 

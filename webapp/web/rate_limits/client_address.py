@@ -22,9 +22,7 @@ def client_network() -> str:
 
 def client_address() -> IPv4Address | IPv6Address | None:
     """The network address of this request; None when it cannot be read."""
-    text, port = request.remote_addr or "", request.environ.get("REMOTE_PORT", "")
-    # waitress mistakes the end of a forwarded ::ffff:203.0.113.9 for a port
-    return read_address(f"{text}:{port}" if "." in port else text)
+    return read_address(request.remote_addr or "")
 
 
 def read_address(text: str) -> IPv4Address | IPv6Address | None:

@@ -14,6 +14,7 @@ from webapp.config import Settings, settings
 from webapp.web.rate_limits.client_address import client_network
 from webapp.web.rate_limits.storage import LimitStorage
 from webapp.web.request_kind import PROGRAMS, RequestKind, request_kind
+from webapp.web.wakeups import waited
 
 UNITS = (("hour", 3600), ("minute", 60), ("second", 1))
 
@@ -40,7 +41,9 @@ class DecoratorLimiter(Limiter):
         callable_name: str | None = None,
         in_middleware: bool = True,  # noqa: FBT001, FBT002
     ) -> None:
-        if not settings().write_limits or (in_middleware and _has_none_before_its_route()):
+        if not settings().write_limits or waited():
+            return
+        if in_middleware and _has_none_before_its_route():
             return
         counted = g.setdefault("limits_counted", set())
         if callable_name in counted:  # a repeated run of the view

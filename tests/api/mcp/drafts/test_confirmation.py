@@ -75,7 +75,7 @@ def told(result: dict[str, Any]) -> dict[str, str]:
 def while_open(host: Host, draft_id: str, happens: Callable[[], object]) -> dict[str, Any]:
     """The result of the call that goes on with the review page open, when this happens there."""
     call = partial(retried, host, draft_id, asked(host, draft_id))
-    return while_waiting(host.app, draft_id, call, happens)
+    return while_waiting(host.app, call, happens)
 
 
 @pytest.mark.usefixtures("frequent_looks")
@@ -134,7 +134,7 @@ def test_a_token_that_ends_meanwhile_publishes_nothing(
     params = call | {"inputResponses": ACCEPTED, "requestState": asked(host, draft_id)}
     send = partial(host.send, "tools/call", params)
 
-    answer = while_waiting(host.app, draft_id, send, disconnect)
+    answer = while_waiting(host.app, send, disconnect)
 
     assert answer.status_code == 401
 

@@ -25,7 +25,7 @@ def host(hosted: Hosted, account: Account, version: str) -> Host:
 def answer_to_wait(host: Host, draft_id: str, happens: Callable[[], object]) -> TestResponse:
     """The answer of a wait that began before the event."""
     call = {"name": "get_form_draft", "arguments": {"draftId": draft_id, "timeoutSeconds": 25}}
-    return while_waiting(host.app, draft_id, partial(host.send, "tools/call", call), happens)
+    return while_waiting(host.app, partial(host.send, "tools/call", call), happens)
 
 
 @pytest.mark.usefixtures("frequent_looks")

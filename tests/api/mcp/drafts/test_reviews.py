@@ -51,9 +51,7 @@ def test_sending_back_ends_a_wait(host: Host, draft_id: str, account: Account) -
     call = {"name": "get_form_draft", "arguments": {"draftId": draft_id, "timeoutSeconds": 25}}
     wait = partial(host.send, "tools/call", call)
 
-    answer = while_waiting(
-        host.app, draft_id, wait, partial(send_back, host.app, account, draft_id)
-    )
+    answer = while_waiting(host.app, wait, partial(send_back, host.app, account, draft_id))
 
     found = answer.get_json()["result"]["structuredContent"]
     assert (found["state"], found["note"], found["timedOut"]) == ("returned", NOTE, False)

@@ -20,9 +20,7 @@ from tests.api.waiting import (
     SOON_SECONDS,
     at_once,
     crowd_waiting,
-    until_waiting,
     while_waiting,
-    whose_client_leaves,
 )
 from tests.databases import both_databases
 from tests.factories import make_answer, make_response
@@ -46,8 +44,7 @@ def host(hosted: Hosted, account: Account) -> Host:
 
 def waited(host: Host, tool: str, happens: Callable[[], object], **arguments: Any) -> Any:
     """The result of a wait that began before the event."""
-    key = arguments.get("formId") or arguments["askId"]
-    return while_waiting(host.app, key, partial(quoted, host, tool, **arguments), happens)
+    return while_waiting(host.app, partial(quoted, host, tool, **arguments), happens)
 
 
 def completes(app: Flask, form: Any, key: str = KEY) -> None:
@@ -87,7 +84,6 @@ def test_a_completion_ends_the_wait_for_responses_and_an_answer_does_not(
 
     def answers_and_completes() -> None:
         answers(app, form)
-        until_waiting(app, form.id)  # again
         completes(app, form)
 
     found = waited(
@@ -231,7 +227,7 @@ def test_a_watch_names_exactly_one_form_or_ask(
 def ended_by(host: Host, tool: str, form: Any, happens: Callable[[], object]) -> TestResponse:
     """The answer of a wait that something else ends."""
     call = {"name": tool, "arguments": {"formId": form.id, "timeoutSeconds": 25}}
-    return while_waiting(host.app, form.id, partial(host.send, "tools/call", call), happens)
+    return while_waiting(host.app, partial(host.send, "tools/call", call), happens)
 
 
 @pytest.mark.usefixtures("frequent_looks")
@@ -285,19 +281,6 @@ def test_a_form_that_is_deleted_ends_the_wait(app: Flask, host: Host, form: Any,
     assert '"form_not_found"' in result["content"][0]["text"]
 
 
-@pytest.mark.usefixtures("frequent_looks")
-@BOTH
-def test_a_client_that_leaves_ends_the_wait_and_its_place_is_free(
-    app: Flask, host: Host, form: Any, tool: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    call = {"name": tool, "arguments": {"formId": form.id, "timeoutSeconds": 25}}
-    wait = partial(host.result, "tools/call", call)
-
-    result = whose_client_leaves(app, form.id, wait, waits, monkeypatch)
-
-    assert result["structuredContent"]["timedOut"]
-
-
 @BOTH
 def test_without_a_place_the_wait_is_answered_at_once(
     app: Flask, host: Host, form: Any, tool: str
@@ -330,7 +313,7 @@ def test_waits_hold_no_database_connection(
             make_response(form)
             wakeups.wakeups().notify(form.id)
 
-    pages = crowd_waiting(app, form.id, wait, happens, monkeypatch)
+    pages = crowd_waiting(app, wait, happens, monkeypatch)
 
     assert [page["returnedAnswerCount"] for page in pages] == [1] * CROWD
 

@@ -277,7 +277,7 @@ def test_the_model_picks_a_prepared_question(
 def test_a_claim_outlives_the_call_of_its_model(settings: Settings) -> None:
     """Otherwise every slow reply would be thrown away."""
     assert (MODEL_SECONDS, LEASE.total_seconds()) == (4, 6)
-    assert (CALLS_AT_ONCE, FAILURES_IN_A_ROW, REST_SECONDS) == (32, 3, 60)
+    assert (CALLS_AT_ONCE, FAILURES_IN_A_ROW, REST_SECONDS) == (16, 3, 60)
     assert settings.llm_calls_per_day == 5000
 
 
