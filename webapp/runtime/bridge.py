@@ -118,6 +118,7 @@ class Bridge:
         self._run = self.threads.run
         self.streams = Streams(app, settings.max_streams, self._run, self._wakeups)
         self._reading: set[asyncio.Task[Any]] = set()
+        self.requests = 0  # that are not answered yet
 
     def stop(self) -> None:
         """Refuse bodies that are half sent, end waits and streams; from the loop."""
@@ -129,6 +130,7 @@ class Bridge:
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Answer one request."""
         environ = self._environ(scope)
+        self.requests += 1
         try:
             if status := refused_framing(scope):
                 raise Refused(status)
@@ -139,7 +141,9 @@ class Bridge:
         except (Gone, TimeoutError, asyncio.CancelledError):  # of the last, the server has stopped
             log.info("a client has left, or reads nothing")
         finally:
-            environ["wsgi.input"].close()
+            self.requests -= 1
+            with suppress(KeyError):
+                environ["wsgi.input"].close()
 
     def _environ(self, scope: Message) -> Environ:
         path = scope["raw_path"].partition(b"?")[0]
@@ -230,12 +234,14 @@ class Bridge:
             stream = None
         await send(_start(answer.status, answer.headers))
         try:
-            if stream:
-                await self.streams.serve(stream, receive, send)
-            else:
+            if stream is None:
                 await self._send(answer, send)
         finally:
             await self._run(answer.close)
+        if stream:
+            environ.clear()  # half of what a stream would hold
+            del answer
+            await self.streams.serve(stream, receive, send)
 
     def _call(self, environ: Environ) -> Answer | Wait:
         """The response of the application, or how it waits; in a thread. raises Refused"""

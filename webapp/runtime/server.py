@@ -7,6 +7,7 @@ this folder decide about each new one.
 import asyncio
 import signal
 import socket
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from types import FrameType
@@ -24,6 +25,7 @@ from webapp.runtime.bridge import Bridge
 HEAD_MILLISECONDS = 10_000  # for the head of a request
 CONNECTIONS = 50_000  # more than files allow: beyond, it would take no new ones
 BACKLOG = 4_096
+SENDING_SECONDS = 0.1  # for the last bytes of responses
 STOP_SECONDS = 4.0  # for requests in progress; the process has 5 s in all
 LOGGING: dict[str, Any] = {
     "formatters": {},
@@ -81,7 +83,11 @@ class Server:
             tell()
         for server in servers:
             server.stop()  # type: ignore[no-untyped-call]
-        await asyncio.wait(serving, timeout=STOP_SECONDS)
+        until = time.monotonic() + STOP_SECONDS
+        while self._bridge.requests and time.monotonic() < until:
+            await asyncio.sleep(SENDING_SECONDS)
+        # it would wait for clients that are connected and say nothing
+        await asyncio.wait(serving, timeout=SENDING_SECONDS)
 
 
 def _granian(bridge: Bridge, address: tuple[str, int]) -> Granian:

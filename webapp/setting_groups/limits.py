@@ -91,11 +91,5 @@ class LimitSettings(BaseSettings):
     )
     max_streams: Annotated[int, whole_number(1, 100_000)] = Field(
         1000,
-        description="Streams of answers that one process keeps open at a time; at most half of "
-        "the connections that it may have",
-    )
-    max_stream_bytes: Annotated[int, whole_number(1024**2, 1024**4)] = Field(
-        64 * 1024**2,
-        description="Bytes that one process holds for streams whose clients have not taken them; "
-        "beyond, those that are most behind are closed, and go on with `Last-Event-ID`",
+        description="Streams of answers that one process keeps open at a time",
     )
