@@ -58,6 +58,7 @@ check: $(VENV)/.installed-test ## check format, lint, types, import order, templ
 	$(BIN)/djlint --quiet --lint templates
 	$(EXTRACT)
 	$(UPDATE) --check
+	@$(BIN)/python .ci/budgets.py
 
 format: $(VENV)/.installed-test ## rewrite code in the house format, bring new words into the catalogs
 	$(BIN)/ruff format $(CODE)

@@ -41,7 +41,7 @@ def test_the_ten_minutes_work_as_written(browser: Browser, tmp_path: Path) -> No
         assert json.loads(terminal.paste(refused)) == as_shown(review)
         assert terminal.paste(f"({refused.strip()} | field formId) || true") == NOT_CONFIRMED
         confirm(page, review)
-        assert terminal.paste(waiting) == "Askback-Confirmation: current"
+        assert terminal.paste(waiting) == "askback-confirmation: current"
         answer(page, terminal.paste(publishing))
         assert ANSWER in texts(terminal.paste(fetching))
         assert terminal.paste(again) == "0"

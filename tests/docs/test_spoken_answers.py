@@ -1,4 +1,4 @@
-"""What README says of spoken answers: the settings as written, then the whole way by microphone."""
+"""What the documents say of spoken answers: the settings, then the whole way by microphone."""
 
 import re
 from collections.abc import Iterator
@@ -9,8 +9,8 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browsing import window
-from tests.command import askback_here
-from tests.docs.test_readme import README, sign_up
+from tests.command import ROOT, askback_here
+from tests.docs.test_readme import sign_up
 from tests.journey import people
 from tests.journey.installation import Installation, embedded
 from tests.programs import CHROMIUM_ARGS
@@ -20,7 +20,8 @@ from tests.voice.speech_engine import SpeechEngine, speech_engine, words
 HEARD = "The milk was late again."
 CORRECTED = "The milk was late again on Monday."
 ISSUE = ("token", "issue", "--email", "ann@example.com", "--scope", "forms:write")
-SETTINGS = dict(re.findall(r"\b(TRANSCRIBER\w*)=(\S+)", README))
+OPERATE = (ROOT / "templates/docs/operate.md").read_text()
+SETTINGS = dict(re.findall(r"\b(TRANSCRIBER\w*)=(\S+)", OPERATE))
 
 
 @pytest.fixture
@@ -55,7 +56,7 @@ def test_the_first_answer_is_written_down(talking: Browser, tmp_path: Path) -> N
 
 
 def as_written(engine: SpeechEngine) -> dict[str, str]:
-    """The settings in README, with the service of this test."""
+    """The settings in the document, with the service of this test."""
     assert set(SETTINGS) == {"TRANSCRIBER", "TRANSCRIBER_URL", "TRANSCRIBER_MODEL"}
     return SETTINGS | {"TRANSCRIBER_URL": engine.url}
 
