@@ -6,7 +6,6 @@ import subprocess
 from importlib.metadata import version
 from pathlib import Path
 
-import flask_migrate
 import pytest
 from click.testing import CliRunner, Result
 from sqlalchemy import NullPool, create_engine, text
@@ -14,12 +13,11 @@ from sqlalchemy import NullPool, create_engine, text
 from tests.command import DATA_KEYS, PROGRAM, ROOT, askback, environment
 from tests.databases import both_empty_databases
 from tests.proof.loaded import Server
+from tests.runtime.installations import next_version
 from tests.services import free_port
 from tests.webapp.test_cli import running
-from webapp.app import create_app
 from webapp.cli import main
-from webapp.config_environment import read_settings
-from webapp.database import db, schema
+from webapp.database import schema
 
 NEEDED = "install Askback 9.9.9 or newer"
 FUTURE = (
@@ -111,7 +109,7 @@ def test_programs_stay_ready_beside_a_newer_schema_that_serves_them(
 def test_a_program_starts_on_a_newer_schema_that_serves_it(
     variables: dict[str, str], tmp_path: Path
 ) -> None:
-    make_newer(variables["DATABASE_URL"], serves="0001")
+    make_newer(variables["DATABASE_URL"], serves="0028")
     others = {name: variables[name] for name in ("DATABASE_URL",)}
 
     with running(tmp_path / "data", int(variables["PORT"]), **others) as server:
@@ -119,12 +117,10 @@ def test_a_program_starts_on_a_newer_schema_that_serves_it(
 
 
 @both_empty_databases
-def test_an_upgrade_is_in_the_audit_trail(variables: dict[str, str]) -> None:
-    app = create_app(read_settings(variables))
-    with app.app_context():
-        schema.prepare()
-        flask_migrate.downgrade(directory=str(schema.MIGRATIONS), revision="0006")
-        db.engine.dispose()
+def test_an_upgrade_is_in_the_audit_trail(
+    variables: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    next_version(tmp_path, monkeypatch)
     here = CliRunner(env=variables)
 
     for _ in range(2):

@@ -1,12 +1,12 @@
 """An installation on a database of the test, worked on by commands."""
 
+import shutil
 import sqlite3
 import subprocess
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
-import flask_migrate
+import pytest
 from click.testing import CliRunner, Result
 from flask import Flask
 from sqlalchemy import NullPool, create_engine, text
@@ -14,9 +14,33 @@ from sqlalchemy import NullPool, create_engine, text
 from webapp.app import create_app
 from webapp.cli import main
 from webapp.config import Settings
-from webapp.database import db, schema
+from webapp.database import schema
 
 PASSWORD = "correct horse battery staple"
+NEXT = "9001"
+NEXT_STEP = f"""
+import sqlalchemy as sa
+from alembic import op
+
+revision = "{NEXT}"
+down_revision = "{schema.newest()}"
+expands = True
+
+
+def upgrade():
+    for table in ("oauth_grants", "drafts", "response_sessions", "forms", "day_counts"):
+        op.add_column(table, sa.Column("of_next_version", sa.Integer(), nullable=True))
+"""
+
+
+def next_version(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands of this process have one more migration from now on."""
+    migrations = folder / "migrations"
+    shutil.copytree(schema.MIGRATIONS, migrations)
+    (migrations / "versions" / f"{NEXT}.py").write_text(NEXT_STEP)
+    monkeypatch.setattr(schema, "MIGRATIONS", migrations)
+    for name in ("revisions", "_expanding"):
+        monkeypatch.setattr(schema, name, getattr(schema, name).__wrapped__)
 
 
 class Installation:
@@ -29,19 +53,6 @@ class Installation:
 
     def __call__(self, *arguments: str) -> Result:
         return self._runner.invoke(main, arguments, input=f"{PASSWORD}\n")
-
-    def at(self, revision: str, work: Callable[[], Result]) -> None:
-        """Do it at an earlier schema, then migrate to the newest."""
-        self.downgrade(revision)
-        assert work().exit_code == 0
-        assert self("migrate").exit_code == 0
-
-    def downgrade(self, revision: str) -> None:
-        """To an earlier schema."""
-        with self.app().app_context():
-            schema.prepare()
-            flask_migrate.downgrade(directory=str(schema.MIGRATIONS), revision=revision)
-            db.engine.dispose()
 
     def app(self) -> Flask:
         """In this process."""

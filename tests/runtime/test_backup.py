@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 
 from tests.command import askback
 from tests.databases import both_empty_databases
-from tests.runtime.installations import Installation
+from tests.runtime.installations import Installation, next_version
 from tests.services import free_port
 from tests.webapp.test_cli import running
 from webapp.cli import main
@@ -50,10 +50,12 @@ def test_a_backup_is_for_its_owner_alone_and_overwrites_nothing(
 
 @both_empty_databases
 def test_a_backup_of_an_earlier_version_is_restored(
-    installation: Installation, tmp_path: Path
+    installation: Installation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "backup"
-    installation.at("0001", lambda: installation("backup", str(file)))
+    assert installation("backup", str(file)).exit_code == 0
+    next_version(tmp_path, monkeypatch)
+    assert installation("migrate").exit_code == 0
     installation.add("bob@example.com")
 
     restored = installation("restore", "--yes", str(file))
@@ -83,7 +85,7 @@ def test_a_truncated_backup_is_refused(
     installation: Installation, empty_database_url: str, tmp_path: Path, cut: int
 ) -> None:
     file = tmp_path / "backup"
-    installation.at("0001", lambda: installation("backup", str(file)))
+    assert installation("backup", str(file)).exit_code == 0
     file.write_bytes(file.read_bytes()[:-cut])
     installation.add("bob@example.com")
 

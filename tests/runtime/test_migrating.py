@@ -2,24 +2,23 @@
 
 import random
 import sqlite3
-import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
+from pathlib import Path
 
 import psycopg
 import pytest
 from psycopg.errors import AdminShutdown, DeadlockDetected
 
-from tests.command import askback
 from tests.databases import both_empty_databases
 from tests.factories import make_account, make_form
-from tests.runtime.installations import Installation
+from tests.runtime.installations import NEXT, Installation, next_version
 from webapp.database import db, schema, sqlite
 
-OLD = "0011"  # from here on, steps change tables of people in several orders
+MIGRATED = f"schema {schema.newest()} → {NEXT}\n"
 PEOPLE = 8
 # what requests lock, in their orders: an answer, a draft, a page of results, an export
 REQUESTS = (
@@ -105,17 +104,15 @@ def people_of(database_url: str) -> People:
 
 
 @pytest.fixture
-def old(installation: Installation) -> Installation:
-    """At the schema of an old version."""
+def old(
+    installation: Installation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Installation:
+    """At the schema of the version before."""
     with installation.app().app_context():
         make_form(make_account().id)
         db.session.remove()
-    installation.downgrade(OLD)
+    next_version(tmp_path, monkeypatch)
     return installation
-
-
-def migrate(here: Installation) -> subprocess.CompletedProcess[str]:
-    return askback("migrate", DATABASE_URL=here.database_url, ASKBACK_DATA=str(here.data))
 
 
 @pytest.mark.timeout(120)
@@ -124,11 +121,11 @@ def test_a_migration_succeeds_beside_busy_people(old: Installation) -> None:
     people = people_of(old.database_url)
 
     with people.at_work():
-        migrated = migrate(old)
+        migrated = old("migrate")
         served = people.served
         time.sleep(0.5)
 
-    assert (migrated.returncode, migrated.stdout) == (0, f"schema {OLD} → {schema.newest()}\n")
+    assert (migrated.exit_code, migrated.stdout) == (0, MIGRATED)
     assert people.refused == []
     assert people.served > served
 
@@ -161,4 +158,4 @@ def test_a_migration_that_others_hold_up_ends_with_nothing_changed(
     lines = refused.stderr.splitlines()
     assert lines[0].startswith("others use the tables, trying again (")
     assert lines[-1].startswith("The schema was not changed: others used its tables for 1 s")
-    assert (migrated.exit_code, migrated.stdout) == (0, f"schema {OLD} → {schema.newest()}\n")
+    assert (migrated.exit_code, migrated.stdout) == (0, MIGRATED)

@@ -90,7 +90,7 @@ def test_a_database_without_the_schema_is_not_ready(fresh: Flask) -> None:
 @both_empty_databases
 @pytest.mark.parametrize(
     ("revision", "what"),
-    [("0001", "older than this program; run: askback migrate"), ("9999", "newer than this")],
+    [("0001", "older than the first release"), ("9999", "newer than this")],
 )
 def test_the_schema_of_another_version_is_not_ready(revision: str, what: str, fresh: Flask) -> None:
     with fresh.app_context():

@@ -41,6 +41,7 @@ from webapp.database.sqlite import IMMEDIATE
 MIGRATIONS = Path(__file__).parent.parent / "migrations"
 EXPANDS = re.compile(r"^expands = True$", re.MULTILINE)
 NAMED = re.compile(r'^(down_revision|revision)\b[^=]*= *"([^"]+)"', re.MULTILINE)
+EARLY = {f"{number:04}" for number in range(1, 28)}  # of development; 0028 was the last one
 REFERENCES = re.compile(r'REFERENCES "?(\w+)')
 MARKS = Table(
     "schema_marks",
@@ -72,7 +73,7 @@ OLDEST_TRANSACTION = text(
 
 
 class NewerSchema(Exception):
-    """Another version of this program made the schema; the message says which one is needed."""
+    """A version of this program made the schema that it cannot work on; the message names it."""
 
 
 class TablesInUse(Exception):
@@ -258,9 +259,18 @@ def refusal() -> str | None:
         return "it has no tables yet; run: askback migrate"
     if found in revisions():
         return "its schema is older than this program; run: askback migrate"
-    serves, needed = _mark(found)
-    if serves in revisions():
-        return None
+    serves, _ = _mark(found)
+    return None if serves in revisions() else _unknown(found)
+
+
+def _unknown(revision: str) -> str:
+    """What a schema is that this program does not know, and what to do."""
+    if revision in EARLY:
+        return (
+            f"its schema ({revision}) is older than the first release; run `askback migrate` of "
+            "the commit b5bcbced, then of this program"
+        )
+    _, needed = _mark(revision)
     return f"its schema is newer than this program ({version('askback')}); install Askback {needed}"
 
 
@@ -274,11 +284,7 @@ def require_known() -> None:
     """The same for whoever changes tables, which have to be known even where they can be served."""
     found = present()
     if found and found not in revisions():
-        _, needed = _mark(found)
-        raise NewerSchema(
-            "Askback cannot change this database: its schema is newer than this program "
-            f"({version('askback')}); install Askback {needed}"
-        )
+        raise NewerSchema(f"Askback cannot change this database: {_unknown(found)}")
 
 
 def _mark(revision: str) -> tuple[str | None, str]:
