@@ -126,7 +126,7 @@ def test_so_many_run_at_once_and_no_more(breaker: ModelBreaker) -> None:
         for _ in range(CALLS_AT_ONCE):
             running.enter_context(breaker.call())
         for _ in range(5):
-            with pytest.raises(ModelResting, match="32 calls"):
+            with pytest.raises(ModelResting, match=f"{CALLS_AT_ONCE} calls"):
                 call(breaker)
 
     call(breaker)

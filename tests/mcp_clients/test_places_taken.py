@@ -19,11 +19,11 @@ from tests.proof.loaded import Server
 from webapp.database import db, utc_now
 from webapp.domain.shared.vocabulary import Scope
 from webapp.oauth.tokens import issue_token
-from webapp.web.wakeups import OF_ACCOUNT, RETRY_SECONDS, THREADS
+from webapp.web.wakeups import MOST, OF_ACCOUNT, RETRY_SECONDS
 
 VERSION = "2026-07-28"
 META = "io.modelcontextprotocol/"
-PLACES = THREADS // 2
+PLACES = MOST
 HELD_SECONDS = 2.0
 PER_SECOND = 20  # discoveries, each followed by another read
 READS = ["tools/list", "list_forms", "get_form", "get_form_responses"]

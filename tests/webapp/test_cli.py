@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -18,7 +17,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from tests.command import ROOT, askback, askback_here, environment, start
+from tests.command import ROOT, askback, askback_here, start
 from tests.races.test_over_http import Caller
 from tests.services import free_port, wait_until
 from webapp.cli import main
@@ -181,25 +180,6 @@ except SystemExit:
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
 
     assert ran.stdout.endswith("True True\n")
-
-
-def test_what_a_server_has_loaded_when_it_begins_is_not_searched_for_garbage(
-    tmp_path: Path,
-) -> None:
-    code = """
-import gc, sys
-from webapp.runtime.server import Server
-from webapp.__main__ import main
-Server.run = lambda server: print("to search:", len(gc.get_objects()))
-sys.argv = ["askback", "run"]
-main()
-"""
-    variables = environment({"ASKBACK_DATA": str(tmp_path / "data"), "PORT": str(free_port())})
-    command = [sys.executable, "-c", code]
-    ran = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=variables)
-
-    (to_search,) = re.findall("to search: (\\d+)", ran.stdout)
-    assert int(to_search) < 5_000
 
 
 def test_a_data_folder_of_an_unknown_user_exits_with_78() -> None:

@@ -396,7 +396,7 @@ class TestOverTheWire:
     def test_a_whole_file_has_its_end(self, answer: Any) -> None:
         sent = answer()
 
-        assert b"Transfer-Encoding: chunked" in sent
+        assert b"transfer-encoding: chunked" in sent
         assert sent.endswith(b"\r\n0\r\n\r\n")
 
     def test_a_file_that_breaks_off_has_no_end(
