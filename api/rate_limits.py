@@ -12,6 +12,8 @@ from webapp.config import settings
 from webapp.oauth.guard import current_caller
 from webapp.web.rate_limits.limiter import AGENT_TOKENS, limiter
 
+UPDATES_RATE = "60/minute"  # changes of drafts of one account
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -35,16 +37,16 @@ def _uses_quota(response: Response) -> bool:
 
 
 def _limited(
-    setting: str, counted: str, scope: str = ""
+    rate: Callable[[], str], counted: str, scope: str = ""
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Count a call for its account, by the limit in `setting`, and for its token.
+    """Count a call for its account, by the limit `rate`, and for its token.
 
     counted  what the limit of the account counts, in the words of its refusal
     scope    the name of its count, if others count there, too
     """
     of_account = limiter.shared_limit(
-        lambda: str(getattr(settings(), setting)),
-        scope or setting,
+        rate,
+        scope or counted,
         key_func=_account,
         error_message=counted,
         deduct_when=_uses_quota,
@@ -59,13 +61,15 @@ def _limited(
     return lambda view: of_account(of_token(view))
 
 
-limit_creates = _limited("limit_create_draft", "new drafts")
-limit_updates = _limited("limit_update_draft", "changes of drafts")
-limit_publishes = _limited("limit_publish", "publishes")
+limit_creates = _limited(lambda: settings().limit_create_draft, "new drafts")
+limit_updates = _limited(lambda: UPDATES_RATE, "changes of drafts")
+limit_publishes = _limited(lambda: settings().limit_publish, "publishes")
 limit_subscribes = limiter.shared_limit(
     lambda: settings().limit_subscribe,
     "subscribes",
     key_func=_account,
     error_message="subscribing calls",
 )
-limit_agent_tokens = _limited("limit_agent_tokens", "new agent tokens", AGENT_TOKENS)
+limit_agent_tokens = _limited(
+    lambda: settings().limit_agent_tokens, "new agent tokens", AGENT_TOKENS
+)

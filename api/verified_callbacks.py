@@ -19,8 +19,8 @@ from webapp.domain.events.subscriptions.confirming import (
 )
 from webapp.domain.events.subscriptions.identity import Asked, subscription_id
 from webapp.domain.events.subscriptions.subscribing import (
+    TTL_BOUNDS,
     Granted,
-    TtlBounds,
     check_asked,
     subscribe,
 )
@@ -85,7 +85,7 @@ def subscribe_verified(
             confirmed=_prove_once(asked, confirmable=confirmable),
             sealer=sealer(),
             cursor_key=cursor_key(),
-            bounds=_ttl_bounds(),
+            bounds=TTL_BOUNDS,
             grant_ends=authorize().grant_expires_at,
             now=utc_now(),
             by=acting_agent(),
@@ -94,15 +94,6 @@ def subscribe_verified(
         if refusal.code is ErrorCode.AUTHENTICATION_REQUIRED:  # the connection ended just now
             authorize()
         raise
-
-
-def _ttl_bounds() -> TtlBounds:
-    config = settings()
-    return TtlBounds(
-        config.subscription_seconds_min,
-        config.subscription_seconds_default,
-        config.subscription_seconds_max,
-    )
 
 
 def _prove_once(asked: Asked, *, confirmable: bool) -> bool:

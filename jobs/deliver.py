@@ -32,6 +32,7 @@ from webapp.domain.events.protocol import webhook_id
 from webapp.domain.events.subscriptions.writes import secret_place
 from webapp.outbound import Bounds, Reply, Unreachable
 
+WORKER_THREADS = 16  # events that one process sends at a time
 RENEW_SECONDS = 1.0
 
 log = logging.getLogger("askback.deliveries")
@@ -191,7 +192,7 @@ def deliverer() -> Deliverer:
 def init_app(app: Flask, config: Settings) -> None:
     """Give the application what delivers for it and its wake-ups; nothing is started."""
     queue.init_app(app, config)
-    app.extensions["deliverer"] = Deliverer(app, config.worker_threads)
+    app.extensions["deliverer"] = Deliverer(app, WORKER_THREADS)
 
 
 def _attempted(claimed: Claimed) -> Callable[..., object]:

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 from flask import Flask
 
-from jobs.deliver import Deliverer
+from jobs.deliver import WORKER_THREADS, Deliverer
 from jobs.queue import DELIVERIES, Kind, wake_up_queue
 from jobs.sweep import sweep_until
 from webapp.config import Settings
@@ -23,7 +23,7 @@ def delivering(app: Flask, *, stop_seconds: float, start_after: float = 0) -> It
     deliverer: Deliverer = app.extensions["deliverer"]
     ended = threading.Event()
     if config.mcp_events_enabled:
-        arguments = (app, ended, config.worker_threads, start_after)
+        arguments = (app, ended, WORKER_THREADS, start_after)
         threading.Thread(target=_run, args=arguments, name="deliveries", daemon=True).start()
     try:
         yield deliverer

@@ -150,6 +150,16 @@ def read_settings() -> dict[str, Settings]:
     return {}
 
 
+@pytest.fixture(autouse=True)
+def _constants(request: pytest.FixtureRequest) -> Iterator[None]:
+    """`@pytest.mark.constants("a.module", NAME=value)` changes single constants for a test."""
+    with pytest.MonkeyPatch.context() as changed:
+        for marker in request.node.iter_markers("constants"):
+            for name, value in marker.kwargs.items():
+                changed.setattr(f"{marker.args[0]}.{name}", value)
+        yield
+
+
 @pytest.fixture
 def settings(
     request: pytest.FixtureRequest,

@@ -1,37 +1,109 @@
-"""The settings: one typed object, whose fields also say what operators are told of them."""
+"""The settings: one typed object, made of environment variables, with a description of each."""
 
-from collections.abc import Mapping
-from typing import Annotated, Any, NamedTuple, cast
+import logging
+import re
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from secrets import token_hex
+from typing import Annotated, Any, Literal, NamedTuple, cast
 from urllib.parse import urlsplit
 
+import orjson
 from flask import current_app
-from pydantic import AliasGenerator, Field
-from pydantic.fields import FieldInfo
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
-
-from webapp.config_readers import (
-    DAY,
-    Address,
-    Contact,
-    DatabaseUrl,
-    DataKeys,
-    Folder,
-    HostName,
-    HostNames,
-    Origin,
-    Origins,
-    RedisUrl,
-    Secret,
-    SecurityContact,
-    Switch,
-    absolute,
-    choice,
-    is_loopback,
-    one_line,
-    whole_number,
+from pydantic import (
+    AfterValidator,
+    AliasGenerator,
+    BaseModel,
+    BeforeValidator,
+    ByteSize,
+    ConfigDict,
+    Field,
+    ValidationError,
 )
-from webapp.data_folder import DATABASE, DEFAULT_FOLDER
-from webapp.setting_groups.events import EventSettings
+
+from webapp import config_readers as readers
+from webapp.config_readers import is_loopback
+from webapp.data_folder import DATABASE, DEFAULT_FOLDER, embedded_secrets
+
+RULES, OPENAI, ANTHROPIC = "none", "openai", "anthropic"  # who writes follow-up questions
+NOBODY, WHISPER = "none", "whisper"  # who transcribes, besides OPENAI
+ON_THIS_SERVER = "localhost"  # the host of an engine that runs in a child process
+EXIT_CONFIGURATION = 78  # sysexits.h, EX_CONFIG
+NOT_UTF_8 = re.compile("[\ud800-\udfff]")  # what os.environ makes of other bytes
+REMOVED = (
+    "LIMIT_NEXT_SESSION LIMIT_PAGE_FORMS LIMIT_PAGE_WRITES LIMIT_REGISTRATION "
+    "LIMIT_SIGN_IN_ACCOUNT LIMIT_SIGN_IN_ACCOUNT_TOTAL LIMIT_SIGN_IN_ADDRESS LIMIT_TOKEN "
+    "LIMIT_TOKEN_FAILURES LIMIT_TRANSCRIPT_SESSION LIMIT_TRY_MODEL LIMIT_UPDATE_DRAFT "
+    "MAX_STREAM_BYTES MCP_EVENTS_ERROR_CODES OAUTH_ACCESS_SECONDS OAUTH_CODE_SECONDS "
+    "OAUTH_GRANT_SECONDS OAUTH_REFRESH_GRACE_SECONDS OAUTH_REFRESH_SECONDS SESSION_IDLE_DAYS "
+    "SUBSCRIPTION_SECONDS_DEFAULT SUBSCRIPTION_SECONDS_MAX SUBSCRIPTION_SECONDS_MIN "
+    "WORKER_THREADS"
+)
+PACKAGES = {  # of each service the package, and the extra that installs it
+    OPENAI: ("openai", "ai"),
+    ANTHROPIC: ("anthropic", "anthropic"),
+    WHISPER: ("faster_whisper", "whisper"),
+}
+REQUEST_FIELDS_MAX_CHARS = 10_000
+OWN_REQUEST_FIELDS = {"messages", "model", "stream", "system"}
+DEFAULT_URLS = {OPENAI: "https://api.openai.com/v1", ANTHROPIC: "https://api.anthropic.com"}
+
+
+def _text(read: Callable[[str], object]) -> BeforeValidator:
+    """A reader of texts whose values have another type; these pass as they are."""
+    return BeforeValidator(lambda given: read(given) if isinstance(given, str) else given)
+
+
+def _request_fields(text: str) -> str:
+    """A JSON object, as it was written."""
+    try:
+        found = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        raise ValueError("it is not JSON") from None
+    if not isinstance(found, dict) or len(text) > REQUEST_FIELDS_MAX_CHARS:
+        raise ValueError(
+            f"it is not a JSON object of at most {REQUEST_FIELDS_MAX_CHARS} characters"
+        )
+    if refused := sorted(OWN_REQUEST_FIELDS & found.keys()):
+        raise ValueError(f"it sets {', '.join(refused)}, which Askback does itself")
+    return text
+
+
+Bucket = Annotated[
+    str,
+    AfterValidator(
+        readers.matching(
+            r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[A-Za-z0-9_-][A-Za-z0-9._-]{0,99})*/?",
+            "it is not an address as s3://bucket/prefix",
+        )
+    ),
+    AfterValidator(lambda text: text.rstrip("/")),
+]
+HostName = Annotated[
+    str,
+    AfterValidator(
+        readers.matching(r"[A-Za-z0-9_.:-]{1,253}", "it is not a host name or an IP address")
+    ),
+]
+RedisUrl = Annotated[
+    str,
+    AfterValidator(
+        readers.matching(
+            r"(redis|rediss|unix)://.*", "it is not a redis://, rediss:// or unix:// address"
+        )
+    ),
+]
+ApiKey = Annotated[
+    str,
+    AfterValidator(readers.matching(r"[ -~]{0,1000}", "it is not one line of ASCII characters")),
+]
+ServiceUrl = Annotated[str, AfterValidator(readers.service_url)]
+ONE_LINE = AfterValidator(readers.printable)
+Origin = Annotated[str, AfterValidator(readers.origin)]
+Origins = Annotated[frozenset[str], _text(readers.origins)]
+Rate = Annotated[str, AfterValidator(readers.rate)]
+
+log = logging.getLogger("askback.settings")
 
 
 class SettingDescription(NamedTuple):
@@ -43,6 +115,26 @@ class SettingDescription(NamedTuple):
     example: str
 
 
+class Problem(NamedTuple):
+    """One thing that is wrong with the environment, with a value that would be right."""
+
+    variable: str
+    what: str
+    example: str
+
+    def __str__(self) -> str:
+        return f"{self.variable}: {self.what} (example: {self.variable}={self.example})"
+
+
+class ConfigurationError(Exception):
+    """The environment does not make safe settings; `problems` lists everything that is wrong."""
+
+    def __init__(self, problems: list[Problem]) -> None:
+        self.problems = problems
+        lines = "\n".join(f"  {problem}" for problem in problems)
+        super().__init__(f"Askback cannot start with these settings:\n{lines}")
+
+
 def _own_address(values: Mapping[str, Any]) -> str:
     """Empty where people cannot reach the address that is listened on."""
     host, port = values["host"], values["port"]
@@ -50,25 +142,26 @@ def _own_address(values: Mapping[str, Any]) -> str:
     return f"http://{in_url}:{port}" if is_loopback(host) else ""
 
 
-class Settings(EventSettings):
+class Settings(BaseModel):
     """Everything an operator can set; addresses carry no trailing slash, durations are seconds.
 
-    The variable of a field is its name in capitals. `shown` tells people of a default that is
-    not a value. Fields that may hold secrets are left out of representations.
+    The variable of a field is its name in capitals. `shown` describes a default that is not a
+    value. Fields that may hold secrets are left out of representations.
     """
 
-    model_config = SettingsConfigDict(
+    model_config = ConfigDict(
         frozen=True,
-        validate_default=False,
+        extra="forbid",
         hide_input_in_errors=True,
         alias_generator=AliasGenerator(validation_alias=str.upper),
         validate_by_name=True,
         validate_by_alias=True,
-        case_sensitive=True,
     )
 
-    host: HostName = Field("127.0.0.1", description="The address to listen on")
-    port: Annotated[int, whole_number(1, 65_535)] = Field(8000, description="The port to listen on")
+    host: HostName = Field(default="127.0.0.1", description="The address to listen on")
+    port: Annotated[int, Field(ge=1, le=65_535)] = Field(
+        default=8000, description="The port to listen on"
+    )
     public_url: Origin = Field(
         default_factory=_own_address,
         description="The address under which people and agents reach Askback. Required, and "
@@ -76,14 +169,14 @@ class Settings(EventSettings):
         examples=["https://ask.example.org"],
         json_schema_extra={"shown": "`http://HOST:PORT`"},
     )
-    data_folder: Folder = Field(
-        default_factory=lambda: absolute(DEFAULT_FOLDER),
+    data_folder: Annotated[Path, _text(readers.absolute)] = Field(
+        default_factory=lambda: readers.absolute(DEFAULT_FOLDER),
         validation_alias="ASKBACK_DATA",
         description="The data folder of `askback run`: database, keys made at first start, lock",
         examples=[DEFAULT_FOLDER],
         json_schema_extra={"shown": f"`{DEFAULT_FOLDER}`"},
     )
-    database_url: DatabaseUrl = Field(
+    database_url: Annotated[str, AfterValidator(readers.database)] = Field(
         default_factory=lambda values: f"sqlite:///{values['data_folder'] / DATABASE}",
         repr=False,
         description="PostgreSQL; required by `askback web` and `worker`",
@@ -91,21 +184,21 @@ class Settings(EventSettings):
         json_schema_extra={"shown": "a SQLite file in the data folder"},
     )
     redis_url: RedisUrl | None = Field(
-        None,
+        default=None,
         repr=False,
         description="Redis; required by `askback web` and `worker`",
         examples=["redis://127.0.0.1:6379/0"],
         json_schema_extra={"shown": "none: limits and wake-ups in memory"},
     )
-    secret_key: Secret = Field(
+    secret_key: Annotated[str, AfterValidator(readers.secret)] = Field(
         repr=False,
         description="Signs browser sessions and the session keys of people who answer; at least "
         "32 random characters, the same for all processes; required by `askback web` and `worker`",
         examples=["$(openssl rand -base64 48)"],
         json_schema_extra={"shown": "made at first start in the data folder"},
     )
-    data_keys: DataKeys = Field(
-        (),
+    data_keys: Annotated[tuple[tuple[str, bytes], ...], _text(readers.data_keys)] = Field(
+        default=(),
         repr=False,
         description="Keys of 32 random bytes as `id:base64`, separated by commas, the same for all "
         "processes; the first encrypts the secrets of callbacks, the others open what they "
@@ -113,102 +206,216 @@ class Settings(EventSettings):
         examples=["k1:$(openssl rand -base64 32)"],
         json_schema_extra={"shown": "made at first start in the data folder"},
     )
-    trusted_hosts: HostNames = Field(
-        (),
+    trusted_hosts: Annotated[tuple[str, ...], _text(readers.names)] = Field(
+        default=(),
         description="Further host names that requests may carry, separated by commas",
         examples=["ask.example.org,10.0.0.7"],
         json_schema_extra={"shown": "the host of `PUBLIC_URL`"},
     )
     mcp_allowed_origins: Origins = Field(
-        frozenset(),
+        default=frozenset(),
         description="Origins whose pages may call `/mcp/app` in a browser, separated by commas; "
         "hosts that are no pages need none",
         examples=["https://host.example.org"],
         json_schema_extra={"shown": "none besides our own; on loopback, all loopback origins"},
     )
-    trusted_proxy: Address | None = Field(
-        None,
+    trusted_proxy: Annotated[str, AfterValidator(readers.address)] | None = Field(
+        default=None,
         description="The IP address of the proxy in front; only its `X-Forwarded-For` is believed",
         examples=["127.0.0.1"],
         json_schema_extra={"shown": "none"},
     )
-    trusted_proxy_count: Annotated[int, whole_number(1, 9)] = Field(
-        1, description="How many proxies stand in front, one behind the other"
+    trusted_proxy_count: Annotated[int, Field(ge=1, le=9)] = Field(
+        default=1, description="How many proxies stand in front, one behind the other"
     )
-    operator_name: Annotated[str | None, one_line(120)] = Field(
-        None,
+    operator_name: Annotated[str, Field(max_length=120), ONE_LINE] | None = Field(
+        default=None,
         description="Who runs this server, as `/privacy` tells people",
         examples=["Fernhill Ltd, 12 Mill Lane, York"],
         json_schema_extra={"shown": "none: `/privacy` says that nobody is named"},
     )
-    operator_contact: Contact | None = Field(
-        None,
+    operator_contact: Annotated[str, AfterValidator(readers.contact)] | None = Field(
+        default=None,
         description="Where people reach them: an e-mail address, or the https address of a page",
         examples=["privacy@example.org"],
         json_schema_extra={"shown": "none"},
     )
-    security_contact: SecurityContact | None = Field(
-        None,
+    security_contact: Annotated[str, AfterValidator(readers.security_contact)] | None = Field(
+        default=None,
         description="Whom to tell about a weakness, as `mailto:security@example.org` or an "
         "https address; stands in `/.well-known/security.txt`",
         examples=["mailto:security@example.org"],
         json_schema_extra={"shown": "none: no such page"},
     )
-    hsts_include_subdomains: Switch = Field(
+    hsts_include_subdomains: bool = Field(
         default=True,
         description="Browsers that were here by https use nothing else for two years, for this "
         "host and, unless `off`, for every host below it",
     )
-    publish_confirmation: Annotated[str, choice("browser", "agent")] = Field(
-        "browser",
+    publish_confirmation: Literal["browser", "agent"] = Field(
+        default="browser",
         description="`agent` lets the publish call of every connection count as the creator's "
         "word; it is recorded and shown",
     )
-    write_limits: Switch = Field(
+    write_limits: bool = Field(
         default=True, description="`off` removes all limits, on a loopback address only"
     )
-    session_idle_days: Annotated[int, whole_number(1, 30)] = Field(
-        14,
-        description="After so many days without use a browser is signed out; after 30 days in "
-        "any case",
+    audit_days: Annotated[int, Field(ge=1, le=3650)] = Field(
+        default=365, description="How long the audit trail is kept"
     )
-    audit_days: Annotated[int, whole_number(1, 3650)] = Field(
-        365, description="How long the audit trail is kept"
-    )
-    client_documents: Switch = Field(
+    client_documents: bool = Field(
         default=True,
         description="`off` where this server cannot reach other hosts: client id metadata "
         "documents are not fetched, and apps register themselves",
     )
-    oauth_code_seconds: Annotated[int, whole_number(10, 600)] = Field(
-        60, description="Life of an authorization code"
+    audio_store: Bucket | None = Field(
+        default=None,
+        description="Where recordings are kept: `s3://bucket/prefix`, reached as the variables "
+        "`AWS_ENDPOINT_URL`, `AWS_REGION`, `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY` say. "
+        "All processes need the same place",
+        examples=["s3://askback-recordings/production"],
+        json_schema_extra={"shown": "the folder `recordings` in the data folder"},
     )
-    oauth_access_seconds: Annotated[int, whole_number(60, DAY)] = Field(
-        3600, description="Life of an access token"
+    audio_free_bytes: Annotated[ByteSize, Field(ge=0, le=1024**5)] = Field(
+        default=ByteSize(1024**3),
+        description="Bytes that stay free on the disk of the data folder: where a recording would "
+        "leave less, people are told to type",
     )
-    oauth_refresh_seconds: Annotated[int, whole_number(DAY, 365 * DAY)] = Field(
-        30 * DAY, description="Life of an unused refresh token"
+    audio_unclaimed_bytes: Annotated[ByteSize, Field(ge=25 * 1024**2, le=1024**5)] = Field(
+        default=ByteSize(100 * 1024**2),
+        description="Bytes of recordings without an answer, each counted as 64 KiB at least, that "
+        "one network address may have; for one more the oldest of them are erased",
     )
-    oauth_refresh_grace_seconds: Annotated[int, whole_number(0, 600)] = Field(
-        120,
-        description="How long a refresh token that was just used may be used again while its "
-        "successor is unused, for agents that refresh in parallel",
+    transcriber: Literal["none", "openai", "whisper"] = Field(
+        default="none",
+        description="Who writes down what people say: `openai` any service that understands "
+        "`/v1/audio/transcriptions`, `whisper` this server itself, `none` nobody. Each form keeps "
+        "the host that its creator and its pages named",
     )
-    oauth_grant_seconds: Annotated[int, whole_number(DAY, 365 * DAY)] = Field(
-        180 * DAY, description="After this time an agent has to be connected again"
+    transcriber_url: Annotated[ServiceUrl, AfterValidator(readers.with_version)] | None = Field(
+        default=None,
+        description="The address of that service up to `/v1`; plain http only to loopback and "
+        "private addresses. Required by `TRANSCRIBER=openai`",
+        examples=["https://api.openai.com/v1"],
+        json_schema_extra={"shown": "none"},
     )
-
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Settings made in code read no environment; webapp/config_environment.py does."""
-        return (init_settings,)
+    transcriber_model: Annotated[str, Field(max_length=500), ONE_LINE] | None = Field(
+        default=None,
+        description="The name of the model there; with `TRANSCRIBER=whisper` the name or the "
+        "folder of one. Required by both",
+        examples=["gpt-transcribe"],
+        json_schema_extra={"shown": "none"},
+    )
+    transcriber_api_key: ApiKey | None = Field(
+        default=None,
+        repr=False,
+        description="The key of that service",
+        examples=["sk-example"],
+        json_schema_extra={"shown": "none: no key is sent"},
+    )
+    transcriber_minutes_per_day: Annotated[int, Field(ge=1, le=100_000)] = Field(
+        default=600,
+        description="Minutes of recordings of one form that are written down in one day (UTC), "
+        "each attempt counted; the others wait for the next day. Those without an answer may use "
+        "a quarter, of one client address a twentieth; answers of one address may use half",
+    )
+    transcriber_minutes_per_day_total: Annotated[int, Field(ge=1, le=10_000_000)] = Field(
+        default=6000,
+        description="The same for all forms of the server together; answers of one client address "
+        "may use a quarter",
+    )
+    llm_provider: Literal["none", "openai", "anthropic"] = Field(
+        default="none",
+        description="Who writes follow-up questions: `openai` any service that understands "
+        "`/v1/chat/completions`, `anthropic` one that understands `/v1/messages`, `none` the "
+        "built-in rules. A published form keeps the model and the host that its creator was told "
+        "of, or the rules",
+    )
+    llm_base_url: ServiceUrl | None = Field(
+        default=None,
+        description="The address of that service, of `openai` up to `/v1`; plain http only to "
+        "loopback and private addresses",
+        examples=["http://127.0.0.1:11434/v1"],
+        json_schema_extra={"shown": "that of the company which the provider is named after"},
+    )
+    llm_model: Annotated[str, Field(max_length=200), ONE_LINE] | None = Field(
+        default=None,
+        description="The name of the model there. Required by both",
+        examples=["gpt-5.4-mini"],
+        json_schema_extra={"shown": "none"},
+    )
+    llm_api_key: ApiKey | None = Field(
+        default=None,
+        repr=False,
+        description="The key of that service. Required by `anthropic`, and by `openai` unless "
+        "`LLM_BASE_URL` names a service that needs none",
+        examples=["sk-example"],
+        json_schema_extra={"shown": "none: no key is sent"},
+    )
+    llm_extra: Annotated[str, AfterValidator(_request_fields)] = Field(
+        default="{}",
+        repr=False,
+        description="A JSON object that is merged into each request, for what a model needs to "
+        "answer within four seconds and 300 tokens",
+        examples=['{"reasoning_effort": "low"}'],
+        json_schema_extra={"shown": "nothing is added"},
+    )
+    llm_calls_per_day: Annotated[int, Field(ge=1, le=1_000_000)] = Field(
+        default=5000,
+        description="Calls of the model for one form in one day (UTC); after them the rules "
+        "write its follow-up questions. One client address may use a tenth of it at all forms",
+    )
+    llm_calls_per_day_total: Annotated[int, Field(ge=1, le=100_000_000)] = Field(
+        default=50_000,
+        description="Calls of the model in one day (UTC) for all forms of the server together, "
+        "and for creators who try their drafts",
+    )
+    limit_create_draft: Rate = Field(
+        default="30/minute;500/day",
+        description="New drafts, per account, by REST and MCP together like all writes; "
+        "refused and repeated writes are not counted",
+    )
+    limit_publish: Rate = Field(default="10/minute;100/day", description="Publishes, per account")
+    limit_agent_tokens: Rate = Field(
+        default="20/hour", description="New agent tokens, by agents and in the browser, per account"
+    )
+    limit_writes: Rate = Field(
+        default="60/minute", description="All of these together, per access token"
+    )
+    limit_subscribe: Rate = Field(
+        default="60/minute",
+        description="Calls that subscribe to events or renew a subscription, per account",
+    )
+    limit_answer_session: Rate = Field(default="60/minute", description="Posts of one respondent")
+    limit_answer_address: Rate = Field(
+        default="3000/minute", description="Posts of respondents behind one network address"
+    )
+    limit_upload_session: Rate = Field(
+        default="10/minute", description="Recordings that one respondent uploads"
+    )
+    limit_form_bytes: Annotated[ByteSize, Field(ge=1024**2, le=1024**5)] = Field(
+        default=ByteSize(1024**3),
+        description="Bytes of answers that one form keeps, corrected ones included, each with "
+        "the text of its question and its recording; withdrawing gives them back. Unclaimed "
+        "recordings take a quarter at most. From 80 % on its creator is told, and people are told "
+        "to type, also if `WRITE_LIMITS` is off",
+    )
+    max_streams: Annotated[int, Field(ge=1, le=100_000)] = Field(
+        default=1000,
+        description="Streams of answers that one process keeps open at a time",
+    )
+    mcp_events_enabled: bool = Field(
+        default=True,
+        description="`off`: nobody subscribes to events, and nothing is queued or sent",
+    )
+    mcp_events_callback_allowlist: Origins = Field(
+        default=frozenset(),
+        description="Origins to which events are sent although they are plain http, on another "
+        "port than 443 and 8443, or inside your network; separated by commas. Whoever may "
+        "subscribe can send requests there",
+        examples=["http://n8n.internal:5678"],
+        json_schema_extra={"shown": "none"},
+    )
 
     @property
     def secure(self) -> bool:
@@ -235,11 +442,46 @@ class Settings(EventSettings):
         """The second protected resource."""
         return f"{self.public_url}/mcp/app"
 
+    @property
+    def llm_url(self) -> str:
+        """The address that the SDK of the provider wants; "" for the rules."""
+        if self.llm_provider == RULES:
+            return ""
+        url = self.llm_base_url or DEFAULT_URLS[self.llm_provider]
+        return readers.with_version(url) if self.llm_provider == OPENAI else url.removesuffix("/v1")
 
-_OWN = {name: Settings.model_fields[name] for name in Settings.__annotations__}
-VARIABLES: dict[str, FieldInfo] = {  # as people read them: limits last
-    str(field.validation_alias): field for field in (_OWN | Settings.model_fields).values()
-}
+    @property
+    def llm_host(self) -> str:
+        """The host, with a port that is not that of the scheme, which gets answers; "" for none."""
+        return urlsplit(self.llm_url).netloc
+
+    @property
+    def follow_up_writer(self) -> str:
+        """Who writes follow-up questions, as creators are told before they confirm; "" for rules.
+
+        A form for which another writer was confirmed stays with the rules.
+        """
+        return f"{self.llm_model} at {self.llm_host}" if self.llm_host else ""
+
+    @property
+    def llm_request_fields(self) -> dict[str, Any]:
+        """What is merged into each request."""
+        return cast(dict[str, Any], orjson.loads(self.llm_extra))
+
+    @property
+    def transcriber_host(self) -> str:
+        """The host, with a port that is not that of the scheme, which gets recordings; "" for none.
+
+        Pages name it, and only recordings made under the same name reach it.
+        """
+        if self.transcriber == WHISPER:
+            return ON_THIS_SERVER
+        if self.transcriber == OPENAI and self.transcriber_url:
+            return urlsplit(self.transcriber_url).netloc
+        return ""
+
+
+VARIABLES = {str(field.validation_alias): field for field in Settings.model_fields.values()}
 
 
 def settings() -> Settings:
@@ -255,3 +497,141 @@ def describe(variable: str) -> SettingDescription:
     default = extra.get("shown", f"`{value}`")
     example = str(field.examples[0]) if field.examples else value
     return SettingDescription(variable, default, field.description or "", example)
+
+
+def read_settings(environ: Mapping[str, str], *, production: bool = False) -> Settings:
+    """Settings of `environ`; an empty variable counts as missing.
+
+    Without `production` what is missing is filled in for this machine: a SQLite file and the
+    keys in the data folder, made there at first use. Raises ConfigurationError.
+    """
+    if removed := sorted(name for name in REMOVED.split() if environ.get(name, "").strip()):
+        log.warning("ignored, because they are no settings any more: %s", ", ".join(removed))
+    given = {variable: environ.get(variable, "").strip() for variable in VARIABLES}
+    texts = {variable: text for variable, text in given.items() if text}
+    problems = _refused(texts)
+    refused = {problem.variable for problem in problems}
+    kept = {variable: text for variable, text in texts.items() if variable not in refused}
+    made = Settings.model_validate({"SECRET_KEY": token_hex()} | kept)
+    unsafe = [*_unsafe(made), *(_unsafe_in_production(texts) if production else ())]
+    problems += [problem for problem in unsafe if problem.variable not in refused]
+    if problems:
+        raise ConfigurationError(problems)
+    if not kept.keys() >= {"SECRET_KEY", "DATA_KEYS"}:
+        own = _embedded_keys(made.data_folder)
+        lacking = {name: key for name, key in own.items() if name.upper() not in kept}
+        made = made.model_copy(update=lacking)
+    return made
+
+
+def data_folder(environ: Mapping[str, str]) -> Path:
+    """Where `askback run` keeps everything; the default where ASKBACK_DATA is refused."""
+    try:
+        return readers.absolute(environ.get("ASKBACK_DATA", "").strip() or DEFAULT_FOLDER)
+    except ValueError:
+        return readers.absolute(DEFAULT_FOLDER)
+
+
+def _refused(texts: Mapping[str, str]) -> list[Problem]:
+    odd = [variable for variable, text in texts.items() if NOT_UTF_8.search(text)]
+    problems = [_problem(variable, "it is not UTF-8") for variable in odd]
+    try:
+        Settings.model_validate({name: text for name, text in texts.items() if name not in odd})
+    except ValidationError as error:
+        problems += [
+            _problem(str(found["loc"][0]), _in_words(found["msg"]))
+            for found in error.errors(include_input=False)
+            # neither the key that is made later, nor a default that another field hinders
+            if found["type"] not in ("missing", "default_factory_not_called")
+        ]
+    return problems
+
+
+def _in_words(message: str) -> str:
+    """What pydantic says, with the setting as its subject."""
+    return re.sub("^(Input|String|Value) ", "it ", message.removeprefix("Value error, "))
+
+
+def _unsafe(made: Settings) -> Iterator[Problem]:
+    """What is readable but must not run."""
+    local = made.on_loopback and is_loopback(made.host)
+    if not made.public_url:
+        yield _problem("PUBLIC_URL", "it is required when HOST is not a loopback address")
+    elif not (made.secure or local):
+        yield _problem("PUBLIC_URL", "plain http is refused except on a loopback address")
+    if not made.on_loopback and any(map(_is_loopback, made.mcp_events_callback_allowlist)):
+        what = "addresses of this machine are refused unless PUBLIC_URL is one of them"
+        yield _problem("MCP_EVENTS_CALLBACK_ALLOWLIST", what)
+    if not (made.write_limits or local):
+        yield _problem("WRITE_LIMITS", "off is refused except on a loopback address")
+    for variable, what in (*_lacking_of_engine(made), *_lacking_of_model(made)):
+        yield _problem(variable, what)
+
+
+def _unsafe_in_production(texts: Mapping[str, str]) -> Iterator[Problem]:
+    """What one process on one machine may do without, and several may not."""
+    if "DATABASE_URL" not in texts:
+        yield _problem("DATABASE_URL", "askback web and worker need PostgreSQL")
+    elif texts["DATABASE_URL"].startswith("sqlite"):
+        yield _problem(
+            "DATABASE_URL", "SQLite serves one process only; askback web and worker need PostgreSQL"
+        )
+    if "REDIS_URL" not in texts:
+        yield _problem("REDIS_URL", "askback web and worker need Redis, which all processes share")
+    if "SECRET_KEY" not in texts:
+        yield _problem("SECRET_KEY", "all processes need the same key")
+    if "DATA_KEYS" not in texts:
+        yield _problem("DATA_KEYS", "all processes need the same keys")
+
+
+def _is_loopback(origin: str) -> bool:
+    return readers.leads_to_loopback(urlsplit(origin).hostname or "")
+
+
+def _problem(variable: str, what: str) -> Problem:
+    return Problem(variable, what, describe(variable).example)
+
+
+def _embedded_keys(data: Path) -> dict[str, object]:
+    """The keys of the data folder, as the settings of their names."""
+    try:
+        found = embedded_secrets(data)
+        return {"secret_key": found.secret_key, "data_keys": readers.data_keys(found.data_keys)}
+    except (OSError, ValueError) as reason:
+        what = f"the keys in this folder cannot be made or read: {reason}"
+        raise ConfigurationError([_problem("ASKBACK_DATA", what)]) from reason
+
+
+def _lacking_of_engine(made: Settings) -> Iterator[tuple[str, str]]:
+    """What the engine needs and does not have: variables, each with what is wrong."""
+    if made.transcriber == NOBODY:
+        return
+    package, extra = PACKAGES[made.transcriber]
+    if made.transcriber == OPENAI and made.transcriber_url is None:
+        yield "TRANSCRIBER_URL", "it is required by TRANSCRIBER=openai"
+    if made.transcriber_model is None:
+        yield "TRANSCRIBER_MODEL", f"it is required by TRANSCRIBER={made.transcriber}"
+    elif made.transcriber == WHISPER and _is_missing_folder(made.transcriber_model):
+        yield "TRANSCRIBER_MODEL", f"there is no folder {made.transcriber_model}"
+    if what := readers.lacking_package(made.transcriber, package, extra):
+        yield "TRANSCRIBER", what
+
+
+def _lacking_of_model(made: Settings) -> Iterator[tuple[str, str]]:
+    """What the model needs and does not have: variables, each with what is wrong."""
+    provider = made.llm_provider
+    if provider == RULES:
+        return
+    if made.llm_model is None:
+        yield "LLM_MODEL", f"it is required by LLM_PROVIDER={provider}"
+    if made.llm_api_key is None and provider == ANTHROPIC:
+        yield "LLM_API_KEY", "it is required by LLM_PROVIDER=anthropic"
+    elif made.llm_api_key is None and made.llm_base_url is None:
+        yield "LLM_API_KEY", "it is required unless LLM_BASE_URL names a service without keys"
+    if what := readers.lacking_package(provider, *PACKAGES[provider]):
+        yield "LLM_PROVIDER", what
+
+
+def _is_missing_folder(model: str) -> bool:
+    """Whether it is no folder and cannot be a name, which has one slash at most."""
+    return (model[0] in "./~" or model.count("/") > 1) and not Path(model).is_dir()

@@ -1,71 +1,29 @@
-"""Types of settings: what the text of a variable may be, and the value it becomes.
+"""Readers of single settings, and what addresses are: pure functions of text.
 
-A reader takes the text and raises ValueError; its message says what is wrong, without secrets.
+A reader returns the value, or raises ValueError with a reason that repeats no secret.
 """
 
 import re
+import sys
 from base64 import b64decode
 from collections.abc import Callable
+from importlib.util import find_spec
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Annotated
 from urllib.parse import urlsplit
 
 from limits import parse_many
-from pydantic import BeforeValidator
-from pydantic_settings import NoDecode
+
+from webapp.public_addresses import may_be_private
 
 DAY = 86_400  # seconds
 UNSAFE_SECRETS = ("secret", "password", "change", "default", "example")
-NOT_UTF_8 = re.compile("[\ud800-\udfff]")  # what os.environ makes of other bytes
-DIGITS_MAX = 20  # more than the largest bound has: reading a number takes the square of them
 SECRET_MIN_CHARS = 32
 SECRET_MIN_DISTINCT = 10  # a repeated or counted-up key has fewer
-HOST_NAME = re.compile(r"([a-z0-9_]([a-z0-9_-]*[a-z0-9])?\.)*[a-z]([a-z0-9-]*[a-z0-9])?", re.I)
 DATA_KEY_BYTES = 32  # of AES-256
-BUCKET = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[A-Za-z0-9_-][A-Za-z0-9._-]{0,99})*/?")
-
-
-def from_text(read: Callable[[str], object]) -> BeforeValidator:
-    """A validator for texts of variables; values of other types pass as they are."""
-
-    def validate(value: object) -> object:
-        if not isinstance(value, str):
-            return value
-        if NOT_UTF_8.search(value):  # pydantic cannot repeat it, nor can what reads the value
-            raise ValueError("it is not UTF-8")
-        return read(value)
-
-    return BeforeValidator(validate)
-
-
-def whole_number(least: int, most: int) -> BeforeValidator:
-    """A reader of decimal numbers from `least` to `most`, both included."""
-
-    def read(text: str) -> int:
-        digits = text.isascii() and text.isdigit() and len(text) <= DIGITS_MAX
-        if not (digits and least <= int(text) <= most):
-            raise ValueError(f'"{text}" is not a whole number from {least} to {most}')
-        return int(text)
-
-    return from_text(read)
-
-
-def choice(*choices: str) -> BeforeValidator:
-    """A reader of exactly one of `choices`."""
-    return from_text(lambda text: one_of(text, *choices))
-
-
-def one_of(text: str, *choices: str) -> str:
-    """`text`, which has to be one of `choices`. Raises ValueError."""
-    if text not in choices:
-        raise ValueError(f'"{text}" is not one of {", ".join(choices)}')
-    return text
-
-
-def switch(text: str) -> bool:
-    """`on` or `off`."""
-    return one_of(text, "on", "off") == "on"
+HOST_NAME = re.compile(r"([a-z0-9_]([a-z0-9_-]*[a-z0-9])?\.)*[a-z]([a-z0-9-]*[a-z0-9])?", re.I)
+DEFAULT_PORTS = {"http": 80, "https": 443}
+OPERATIONS = ("/chat/completions", "/messages", "/audio/transcriptions")  # which clients append
 
 
 def rate(text: str) -> str:
@@ -77,21 +35,28 @@ def rate(text: str) -> str:
     return text
 
 
-def host_names(text: str) -> tuple[str, ...]:
-    """Names separated by commas, in lower case."""
+def matching(pattern: str, otherwise: str) -> Callable[[str], str]:
+    """A reader of texts that match as a whole; `otherwise` says what is wrong with others."""
+
+    def read(text: str) -> str:
+        if not re.fullmatch(pattern, text):
+            raise ValueError(otherwise)
+        return text
+
+    return read
+
+
+def names(text: str) -> tuple[str, ...]:
+    """Words separated by commas, in lower case."""
     return tuple(word.strip() for word in text.lower().split(",") if word.strip())
 
 
-def one_line(most: int) -> BeforeValidator:
-    """A reader of words for people, at most so many code points, without control characters."""
-
-    def read(text: str) -> str:
-        visible = text.replace("\u200c", "").replace("\u200d", "")  # joiners belong to spelling
-        if len(text) > most or not visible.isprintable():
-            raise ValueError(f"it is not one line of at most {most} characters")
-        return text
-
-    return from_text(read)
+def printable(text: str) -> str:
+    """One line of words for people, without control characters."""
+    visible = text.replace("\u200c", "").replace("\u200d", "")  # joiners belong to spelling
+    if not visible.isprintable():
+        raise ValueError("it is not one line")
+    return text
 
 
 def contact(text: str) -> str:
@@ -112,13 +77,6 @@ def security_contact(text: str) -> str:
     return text
 
 
-def host_name(text: str) -> str:
-    """A name or an address to listen on."""
-    if not re.fullmatch(r"[A-Za-z0-9_.:-]{1,253}", text):
-        raise ValueError(f'"{text}" is not a host name or an IP address')
-    return text
-
-
 def absolute(text: str) -> Path:
     """The path of a folder, which need not exist."""
     try:
@@ -132,7 +90,7 @@ def address(text: str) -> str:
     try:
         return str(ip_address(text))
     except ValueError:
-        raise ValueError(f'"{text}" is not an IP address') from None
+        raise ValueError("it is not an IP address") from None
 
 
 def secret(text: str) -> str:
@@ -175,13 +133,13 @@ def origin(text: str) -> str:
         port = parts.port
     except ValueError:
         raise ValueError(f'"{text}" is not an address') from None
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.username is not None:
+    if parts.scheme not in DEFAULT_PORTS or not parts.hostname or parts.username is not None:
         raise ValueError(f'"{text}" is not an http or https address')
     if parts.path not in ("", "/") or parts.query or parts.fragment:
         raise ValueError(f'"{text}" has a path; Askback has the whole origin to itself')
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
-    default_port = {"http": 80, "https": 443}[parts.scheme]
-    return f"{parts.scheme}://{host}" + (f":{port}" if port and port != default_port else "")
+    shown = "" if port in (None, 0, DEFAULT_PORTS[parts.scheme]) else f":{port}"
+    return f"{parts.scheme}://{host}{shown}"
 
 
 def origins(text: str) -> frozenset[str]:
@@ -206,18 +164,39 @@ def database(text: str) -> str:
     raise ValueError("it is neither a postgresql:// address nor a sqlite:/// file")
 
 
-def redis(text: str) -> str:
-    """The address of a Redis server, as its client takes it."""
-    if not text.startswith(("redis://", "rediss://", "unix://")):
-        raise ValueError("it is not a redis://, rediss:// or unix:// address")
-    return text
+def service_url(text: str) -> str:
+    """An address without query and trailing slash; plain http only where it stays private."""
+    try:
+        parts = urlsplit(text)
+        port = parts.port
+    except ValueError:
+        raise ValueError("it is not an address") from None
+    host = parts.hostname or ""
+    if parts.scheme not in DEFAULT_PORTS or not is_host(host) or "@" in parts.netloc:
+        raise ValueError("it is not an http or https address")
+    if parts.query or parts.fragment or not (text.isascii() and text.isprintable()):
+        raise ValueError("it holds more than a scheme, a host, a port and a path")
+    if operation := next(filter(parts.path.rstrip("/").endswith, OPERATIONS), ""):
+        raise ValueError(f"it goes on after the address of the service: leave {operation} out")
+    if parts.scheme == "http" and not may_be_private(host):
+        raise ValueError("plain http is refused except to loopback and private addresses")
+    in_url = f"[{host}]" if ":" in host else host
+    shown = "" if port in (None, DEFAULT_PORTS[parts.scheme]) else f":{port}"
+    return f"{parts.scheme}://{in_url}{shown}{parts.path.rstrip('/')}"
 
 
-def bucket(text: str) -> str:
-    """`s3://bucket/prefix`, the prefix of any depth or left out."""
-    if not BUCKET.fullmatch(text):
-        raise ValueError(f'"{text}" is not an address as s3://bucket/prefix')
-    return text.rstrip("/")
+def with_version(url: str) -> str:
+    """The address up to `/v1`, which stands for a path that is missing."""
+    return url if urlsplit(url).path else f"{url}/v1"
+
+
+def lacking_package(provider: str, package: str, extra: str) -> str:
+    """What installs the extra that this provider needs, with the reason; "" where it is there."""
+    if find_spec(package):
+        return ""
+    tool = f"{sys.executable} -m pip" if find_spec("pip") else "uv pip"
+    command = f'{tool} install --editable ".[{extra}]"'
+    return f"{provider} needs a package that is not installed: run {command}"
 
 
 def is_host(host: str) -> bool:
@@ -249,20 +228,3 @@ def leads_to_loopback(host: str) -> bool:
     except ValueError:
         return False
     return found.is_loopback or found.is_unspecified
-
-
-Address = Annotated[str, from_text(address)]
-Bucket = Annotated[str, from_text(bucket)]
-Contact = Annotated[str, from_text(contact)]
-DataKeys = Annotated[tuple[tuple[str, bytes], ...], NoDecode, from_text(data_keys)]
-DatabaseUrl = Annotated[str, from_text(database)]
-Folder = Annotated[Path, from_text(absolute)]
-HostName = Annotated[str, from_text(host_name)]
-HostNames = Annotated[tuple[str, ...], NoDecode, from_text(host_names)]
-Origin = Annotated[str, from_text(origin)]
-Origins = Annotated[frozenset[str], NoDecode, from_text(origins)]
-Rate = Annotated[str, from_text(rate)]
-RedisUrl = Annotated[str, from_text(redis)]
-Secret = Annotated[str, from_text(secret)]
-SecurityContact = Annotated[str, from_text(security_contact)]
-Switch = Annotated[bool, from_text(switch)]

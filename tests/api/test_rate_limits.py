@@ -37,7 +37,7 @@ def test_creating_is_limited(agent: Agent) -> None:
     assert statuses(agent, "POST", "/drafts", 3) == [201, 201, 429]
 
 
-@limits(limit_update_draft="2/minute")
+@pytest.mark.constants("api.rate_limits", UPDATES_RATE="2/minute")
 def test_updating_is_limited(agent: Agent, draft_id: str) -> None:
     assert statuses(agent, "PATCH", f"/drafts/{draft_id}", 3) == [200, 200, 429]
 
@@ -118,7 +118,8 @@ def test_repeated_creates_use_no_quota(agent: Agent) -> None:
     assert [create(key) for key in "bc"] == [201, 429]
 
 
-@limits(limit_create_draft="1/minute", limit_update_draft="1/minute", limit_writes="2/minute")
+@pytest.mark.constants("api.rate_limits", UPDATES_RATE="1/minute")
+@limits(limit_create_draft="1/minute", limit_writes="2/minute")
 def test_refused_creates_and_updates_use_no_quota(agent: Agent, draft_id: str) -> None:
     limiter.reset()
     refused = [

@@ -170,7 +170,8 @@ def test_a_published_draft_cannot_change(agent: Agent, draft_id: str, confirm: C
     assert_readable(response, "draft_already_published", "The draft is published")
 
 
-@pytest.mark.settings(limit_create_draft="1/minute", limit_update_draft="1/2hour")
+@pytest.mark.constants("api.rate_limits", UPDATES_RATE="1/2hour")
+@pytest.mark.settings(limit_create_draft="1/minute")
 def test_a_limit_is_described_as_a_sentence(agent: Agent) -> None:
     made = agent.post("/drafts", json={}).json["draftId"]
     agent.patch(f"/drafts/{made}", json={})

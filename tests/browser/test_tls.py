@@ -96,7 +96,6 @@ def front(chromium_path: str, tmp_path_factory: pytest.TempPathFactory) -> Itera
             database_url=f"sqlite:///{folder}/data.sqlite3",
             secret_key="only-for-tests-only-for-tests-only-for-tests",
             data_folder=folder,
-            limit_sign_in_address="3/minute",
         )
     )
     with app.app_context():
@@ -301,6 +300,7 @@ def test_a_posted_form_is_accepted_from_our_own_page_only(
     assert answer.status == status
 
 
+@pytest.mark.constants("webapp.pages.creator.account.sign_in", ADDRESS_RATE="3/minute")
 def test_a_forged_forwarded_address_evades_no_limit(front: Front) -> None:
     with front.window(refused=[422, 429]) as page:
         statuses = []

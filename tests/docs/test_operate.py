@@ -11,8 +11,7 @@ import pytest
 
 from tests.command import ROOT, askback, start
 from tests.services import free_port, wait_until
-from webapp.config_environment import ConfigurationError, read_settings
-from webapp.config_readers import bucket
+from webapp.config import ConfigurationError, read_settings
 
 DOCUMENT = (ROOT / "templates/docs/operate.md").read_text()
 BLOCKS = dict(re.findall(r"```\w+ ([^\n]+)\n(.*?)```", DOCUMENT, re.DOTALL))
@@ -99,7 +98,7 @@ def test_the_bucket_is_named_as_the_settings_read_it() -> None:
     named = dict(re.findall(r"^(AUDIO_\w+)=(.+)$", BLOCKS["Recordings in a bucket"], re.MULTILINE))
 
     assert set(named) == {"AUDIO_STORE"}
-    assert bucket(named["AUDIO_STORE"]) == named["AUDIO_STORE"]
+    assert read_settings(named).audio_store == named["AUDIO_STORE"]
 
 
 def test_the_environment_file_lacks_nothing_but_its_secrets() -> None:

@@ -22,6 +22,7 @@ from tests.services import free_port, wait_until
 from tests.voice.audio_files import recording as audio_file
 from tests.voice.hostile_audio import hurried
 from tests.voice.speech_engine import Reply, SpeechEngine, speech_engine, words
+from webapp.config import OPENAI
 from webapp.data_folder import spool_folder
 from webapp.database import db, utc_now
 from webapp.domain.accounts.models import Account
@@ -37,7 +38,6 @@ from webapp.domain.voice.transcripts import release_expired, settle_written
 from webapp.integrations import audio_inspection
 from webapp.integrations.audio_inspection import AudioFormat, Look
 from webapp.integrations.audio_store import audio_store
-from webapp.setting_groups.voice import OPENAI
 
 KEY = "k" * 24
 WORDS = "Ben swapped it."

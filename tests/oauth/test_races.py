@@ -100,7 +100,7 @@ def test_a_late_request_races_the_use_of_the_successor(app: Flask, flow: Flow) -
             assert not (used.status_code == 200 and opens(app, used))
 
 
-@pytest.mark.settings(oauth_refresh_grace_seconds=0)
+@pytest.mark.constants("webapp.oauth.grants", REFRESH_GRACE_SECONDS=0)
 def test_without_a_window_parallel_refreshes_end_the_connection(app: Flask, flow: Flow) -> None:
     body = flow.connect()
     form = flow.authenticated(grant_type="refresh_token", refresh_token=body["refresh_token"])

@@ -84,7 +84,7 @@ def test_reuse_after_the_window_ends_the_connection(app: Flask, flow: Flow) -> N
         assert db.session.scalars(select(OAuthGrant.revoked_reason)).one() == "refresh_reuse"
 
 
-@pytest.mark.settings(oauth_refresh_grace_seconds=0)
+@pytest.mark.constants("webapp.oauth.grants", REFRESH_GRACE_SECONDS=0)
 def test_without_a_grace_window_reuse_ends_the_connection(flow: Flow) -> None:
     first = flow.connect()
     second = flow.refresh(first["refresh_token"]).json

@@ -11,6 +11,7 @@ import anthropic
 import httpx2
 import orjson
 
+from webapp.config import Settings
 from webapp.domain.follow_ups.messages import REPLY_SCHEMA, ModelMessages
 from webapp.integrations.guarded_client import silence
 from webapp.integrations.model_exchange import (
@@ -20,7 +21,6 @@ from webapp.integrations.model_exchange import (
     refused_with,
 )
 from webapp.integrations.model_failure import ModelFailed, ModelRefused
-from webapp.setting_groups.follow_ups import FollowUpSettings
 
 COMPLETE = ("end_turn", "stop_sequence")
 REFUSED = "refusal"
@@ -28,12 +28,12 @@ REFUSED = "refusal"
 silence("anthropic")
 
 
-def prepare(config: FollowUpSettings) -> None:
+def prepare(config: Settings) -> None:
     """Load what the SDK puts off until the first call."""
     _client(config, time.monotonic()).close()
 
 
-def ask(messages: ModelMessages, *, config: FollowUpSettings, ends: float) -> str:
+def ask(messages: ModelMessages, *, config: Settings, ends: float) -> str:
     """The text of the reply. Raises ModelFailed."""
     try:
         with _client(config, ends) as client:
@@ -45,7 +45,7 @@ def ask(messages: ModelMessages, *, config: FollowUpSettings, ends: float) -> st
         raise broken_by(error) from None
 
 
-def _body(messages: ModelMessages, config: FollowUpSettings) -> dict[str, Any]:
+def _body(messages: ModelMessages, config: Settings) -> dict[str, Any]:
     """What is asked; the operator's word counts. Given as it is sent: a call takes a third less
     processor time than by the method of the SDK, which knows all types that a message can have.
 
@@ -82,7 +82,7 @@ def _text(body: bytes) -> str:
     return text
 
 
-def _client(config: FollowUpSettings, ends: float) -> anthropic.Anthropic:
+def _client(config: Settings, ends: float) -> anthropic.Anthropic:
     key = config.llm_api_key
     http_client = model_client(config.llm_url, {"x-api-key": key} if key else {}, ends)
     return anthropic.Anthropic(

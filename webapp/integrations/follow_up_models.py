@@ -8,15 +8,13 @@ connection to the database.
 import time
 from types import ModuleType
 
+from webapp.config import ANTHROPIC, RULES, Settings
 from webapp.domain.follow_ups.messages import ModelMessages
-from webapp.setting_groups.follow_ups import ANTHROPIC, RULES, FollowUpSettings
 
 MODEL_SECONDS = 4.0  # for everything, from the name of the host to the last byte of the reply
 
 
-def ask_model(
-    messages: ModelMessages, *, config: FollowUpSettings, seconds: float = MODEL_SECONDS
-) -> str:
+def ask_model(messages: ModelMessages, *, config: Settings, seconds: float = MODEL_SECONDS) -> str:
     """The text of the reply, which nobody has checked; nothing is tried twice.
 
     Raises ModelFailed after `seconds` at the latest.
@@ -26,7 +24,7 @@ def ask_model(
     return text
 
 
-def load_sdk(config: FollowUpSettings) -> None:
+def load_sdk(config: Settings) -> None:
     """Load what a call of the model needs, if there is one: the first call does not wait for it."""
     if config.llm_provider != RULES:
         from webapp.domain.follow_ups import conduct, guard  # noqa: F401 - compiles its patterns
@@ -35,7 +33,7 @@ def load_sdk(config: FollowUpSettings) -> None:
         _provider(config).prepare(config)
 
 
-def _provider(config: FollowUpSettings) -> ModuleType:
+def _provider(config: Settings) -> ModuleType:
     if config.llm_provider == ANTHROPIC:
         from webapp.integrations import anthropic_messages
 

@@ -11,6 +11,7 @@ import httpx2
 import openai
 import orjson
 
+from webapp.config import Settings
 from webapp.domain.follow_ups.messages import REPLY_SCHEMA, ModelMessages
 from webapp.integrations.guarded_client import silence
 from webapp.integrations.model_exchange import (
@@ -20,7 +21,6 @@ from webapp.integrations.model_exchange import (
     refused_with,
 )
 from webapp.integrations.model_failure import ModelFailed, ModelRefused
-from webapp.setting_groups.follow_ups import FollowUpSettings
 
 NEW_LIMIT, OLD_LIMIT = "max_completion_tokens", "max_tokens"
 FILTERED = ("content_filter", "content_policy_violation")  # codes of refusals with status 400
@@ -46,12 +46,12 @@ class _Dialect(NamedTuple):
 _dialects: dict[tuple[str, str | None], _Dialect] = {}  # by address and model, found by trying
 
 
-def prepare(config: FollowUpSettings) -> None:
+def prepare(config: Settings) -> None:
     """Load what the SDK puts off until the first call."""
     _client(config, time.monotonic()).close()
 
 
-def ask(messages: ModelMessages, *, config: FollowUpSettings, ends: float) -> str:
+def ask(messages: ModelMessages, *, config: Settings, ends: float) -> str:
     """The text of the reply. Raises ModelFailed.
 
     What the service refuses is left out and tried at once, and not sent again to this service.
@@ -70,7 +70,7 @@ def ask(messages: ModelMessages, *, config: FollowUpSettings, ends: float) -> st
 
 
 def _send(
-    client: openai.OpenAI, messages: ModelMessages, config: FollowUpSettings, dialect: _Dialect
+    client: openai.OpenAI, messages: ModelMessages, config: Settings, dialect: _Dialect
 ) -> tuple[bytes, _Dialect]:
     """The body of the answer, and what the service understood."""
     try:
@@ -89,7 +89,7 @@ def _shape_in_words(dialect: _Dialect) -> str:
     return "" if dialect.schema else BY_WORDS
 
 
-def _body(messages: ModelMessages, config: FollowUpSettings, dialect: _Dialect) -> dict[str, Any]:
+def _body(messages: ModelMessages, config: Settings, dialect: _Dialect) -> dict[str, Any]:
     """What is asked; the operator's word counts. Given as it is sent: a call takes a third less
     processor time than by the method of the SDK, which knows all types that a chat can have.
     """
@@ -143,7 +143,7 @@ def _text(body: bytes) -> str:
     return text
 
 
-def _client(config: FollowUpSettings, ends: float) -> openai.OpenAI:
+def _client(config: Settings, ends: float) -> openai.OpenAI:
     key = config.llm_api_key
     headers = {"authorization": f"Bearer {key}"} if key else {}
     http_client = model_client(config.llm_url, headers, ends)

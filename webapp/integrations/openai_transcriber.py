@@ -10,10 +10,10 @@ from pathlib import Path
 import httpx2
 import openai
 
+from webapp.config import Settings
 from webapp.integrations.audio_inspection import AudioFormat
 from webapp.integrations.guarded_client import Bounds, guarded_client, reason_of, silence
 from webapp.integrations.transcription_failure import TranscriptionFailed
-from webapp.setting_groups.voice import VoiceSettings
 
 CONNECT_SECONDS = 5.0
 WRITE_SECONDS = 30.0  # for each piece of the recording
@@ -24,7 +24,7 @@ ANSWER_MAX_BYTES = 4 * 1024**2  # many times the words that are kept, however th
 silence("openai")
 
 
-def transcribe(path: Path, audio: AudioFormat, language: str, *, config: VoiceSettings) -> str:
+def transcribe(path: Path, audio: AudioFormat, language: str, *, config: Settings) -> str:
     """The text of the answer, however long and odd. Raises TranscriptionFailed, OSError."""
     try:
         with _client(config) as client, path.open("rb") as file:
@@ -47,7 +47,7 @@ def transcribe(path: Path, audio: AudioFormat, language: str, *, config: VoiceSe
     return text
 
 
-def _client(config: VoiceSettings) -> openai.OpenAI:
+def _client(config: Settings) -> openai.OpenAI:
     seconds = httpx2.Timeout(
         ANSWER_SECONDS, connect=CONNECT_SECONDS, write=WRITE_SECONDS, pool=CONNECT_SECONDS
     )

@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
+from webapp.config import WHISPER, Settings
 from webapp.integrations.audio_inspection import AudioFormat
-from webapp.setting_groups.voice import WHISPER, VoiceSettings
 
 
 def write_down(
-    path: Path, audio: AudioFormat, language: str, *, hint: str = "", config: VoiceSettings
+    path: Path, audio: AudioFormat, language: str, *, hint: str = "", config: Settings
 ) -> str:
     """The words of one recording as the engine heard them, "" for none; nothing is tried twice.
 
@@ -27,7 +27,7 @@ def write_down(
     return openai_transcriber.transcribe(path, audio, language, config=config)
 
 
-def get_ready(config: VoiceSettings) -> None:
+def get_ready(config: Settings) -> None:
     """Somebody begins to record: an engine of this server loads its model."""
     if config.transcriber == WHISPER:
         from webapp.integrations import whisper
@@ -35,7 +35,7 @@ def get_ready(config: VoiceSettings) -> None:
         whisper.get_ready(config.transcriber_model or "")
 
 
-def is_loaded(config: VoiceSettings) -> bool:
+def is_loaded(config: Settings) -> bool:
     """Whether an engine of this server runs in this process."""
     if config.transcriber != WHISPER:
         return False

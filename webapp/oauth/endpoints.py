@@ -40,6 +40,10 @@ from webapp.web.request_kind import RequestKind, request_kind
 
 METADATA_KEPT_SECONDS = 300  # our choice
 CLIENT_KEY_CHARS = 100  # of a client id in the key of a limit
+RATE_OF_TOKENS = "600/minute"  # of one client and network address
+RATE_OF_FAILURES = "10/minute"  # with one code or refresh token of theirs
+# of one network address, a bound on floods; not the same agent again without a secret
+REGISTRATION_RATE = "1000/hour;3000/day"
 REFUSED_REGISTRATIONS = "60/minute"  # our choice
 AUTHORIZATION_SERVER = "/.well-known/oauth-authorization-server"
 PROTECTED_RESOURCE = "/.well-known/oauth-protected-resource"
@@ -164,13 +168,13 @@ def protected_resource(_resource: str = "") -> Response:
 
 @bp.post("/oauth/token")
 @limiter.limit(
-    lambda: settings().limit_token_failures,
+    lambda: RATE_OF_FAILURES,
     key_func=lambda: f"{_client_key()} {_credential_key()}",
     error_message="failed requests",
     deduct_when=is_failure,
     on_breach=request_audit.telling_refusals(AuditKind.TOKEN_ISSUED),
 )
-@limiter.limit(lambda: settings().limit_token, key_func=lambda: _client_key())
+@limiter.limit(lambda: RATE_OF_TOKENS, key_func=lambda: _client_key())
 def token() -> Response:
     """Exchange codes and refresh tokens for access tokens."""
     _check_token_request()
@@ -178,7 +182,7 @@ def token() -> Response:
 
 
 @bp.post("/oauth/revoke")
-@limiter.limit(lambda: settings().limit_token, key_func=lambda: _client_key())
+@limiter.limit(lambda: RATE_OF_TOKENS, key_func=lambda: _client_key())
 def revoke() -> Response:
     """RFC 7009."""
     _check_token_request()
@@ -187,7 +191,7 @@ def revoke() -> Response:
 
 @bp.post("/oauth/register")
 @limiter.limit(
-    lambda: settings().limit_registration,
+    lambda: REGISTRATION_RATE,
     key_func=client_network,
     error_message="registrations",
     deduct_when=lambda _response: g.get("is_new_client", False),

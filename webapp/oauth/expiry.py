@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, exists, or_
 
 from webapp.config import settings
 from webapp.database import Base, db
-from webapp.domain.accounts.browser_sessions import SignIn
+from webapp.domain.accounts.browser_sessions import SESSION_IDLE, SignIn
 from webapp.domain.accounts.models import Invite
 from webapp.domain.audit.trail import AuditEvent
 from webapp.domain.drafts.idempotency import IdempotencyKey, kept_since
@@ -38,7 +38,7 @@ def purge_dead(now: datetime) -> Iterator[int]:
 
 def _dead(now: datetime) -> list[Dead]:
     spent, ended = now - SPENT_KEPT, now - GRANT_KEPT
-    idle_since = now - timedelta(days=settings().session_idle_days)
+    idle_since = now - SESSION_IDLE
     held = or_(
         *(
             exists().where(table_of(child).c[child.column] == OAuthGrant.id)

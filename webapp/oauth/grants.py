@@ -21,7 +21,6 @@ from flask import request as flask_request
 from sqlalchemy import bindparam, exists, select, update
 from sqlalchemy.orm import aliased
 
-from webapp.config import settings
 from webapp.database import db, read_rows, utc_now, write_transaction
 from webapp.domain.accounts.models import Account
 from webapp.domain.audit.trail import AuditKind, add_event
@@ -34,10 +33,12 @@ from webapp.oauth.errors import InvalidTargetError
 from webapp.oauth.models import OAuthClient, OAuthCode, OAuthGrant, OAuthToken
 from webapp.oauth.resources import named_resources, served_resources
 from webapp.oauth.scopes import name_permission, read_scopes
-from webapp.oauth.tokens import add_grant, add_token, lifetime, revoke_grant
+from webapp.oauth.tokens import CODE_SECONDS, add_grant, add_token, lifetime, revoke_grant
 from webapp.web import request_audit
 
 UNKNOWN_CODE = "Invalid 'code' in request."  # as Authlib says it of one that is not found
+# how long a refresh token works again while its successor is unused, for parallel refreshes
+REFRESH_GRACE_SECONDS = 120
 CLIENT_AUTH_METHODS = ["none", "client_secret_basic", "client_secret_post"]
 
 TokenResponse = tuple[int, dict[str, Any], list[tuple[str, str]]]
@@ -106,7 +107,7 @@ class AuthorizationCodeGrant(grants.AuthorizationCodeGrant):
                     redirect_uri=request.payload.redirect_uri,
                     scope=_response_scope(scope, request.payload.scope),
                     code_challenge=request.payload.data["code_challenge"],
-                    expires_at=now + timedelta(seconds=settings().oauth_code_seconds),
+                    expires_at=now + timedelta(seconds=CODE_SECONDS),
                 )
             )
             creator = request_audit.creator(request.client.client_id, request.client.name)
@@ -285,7 +286,7 @@ def _end_reused(grant_id: str, reason: RevokedReason, kind: AuditKind) -> None:
 
 
 def _is_parallel(token_id: str, now: datetime) -> bool:
-    grace = timedelta(seconds=settings().oauth_refresh_grace_seconds)
+    grace = timedelta(seconds=REFRESH_GRACE_SECONDS)
     successor = aliased(OAuthToken)
     used_on = exists().where(successor.renews_id == token_id, successor.rotated_at.is_not(None))
     in_time = select(OAuthToken.id).where(

@@ -9,7 +9,6 @@ from typing import NamedTuple
 from sqlalchemy import ColumnElement, bindparam, exists, func, select, update
 from sqlalchemy.exc import IntegrityError
 
-from webapp.config import settings
 from webapp.database import db, execute_autocommit, new_id, read_rows, write_transaction
 from webapp.domain.accounts.models import Account
 from webapp.domain.audit.trail import SYSTEM, Actor, AuditKind, add_event
@@ -30,6 +29,10 @@ from webapp.oauth.credentials import ACCESS_PREFIX, REFRESH_PREFIX, new_secret
 from webapp.oauth.models import OAuthClient, OAuthGrant, OAuthToken, shows_given_name
 from webapp.web.deferred_writes import write_later
 
+CODE_SECONDS = 60  # RFC 6749, section 4.1.2, allows ten minutes at most
+ACCESS_SECONDS = 3_600
+REFRESH_SECONDS = 30 * 86_400  # of a token that is not used
+GRANT_SECONDS = 180 * 86_400  # then the agent has to be connected again
 COMMAND_LINE_CLIENT = "askback-command-line"
 
 PREFIXES = {TokenKind.ACCESS: ACCESS_PREFIX, TokenKind.REFRESH: REFRESH_PREFIX}
@@ -141,10 +144,7 @@ def add_grant(
 
 
 def _grant_seconds(*, lasting: bool) -> int:
-    config = settings()
-    if lasting:
-        return config.oauth_grant_seconds
-    return config.oauth_code_seconds + config.oauth_access_seconds
+    return GRANT_SECONDS if lasting else CODE_SECONDS + ACCESS_SECONDS
 
 
 def add_token(
@@ -177,8 +177,8 @@ def add_token(
 def lifetime(kind: TokenKind) -> timedelta:
     """The lifetime of a new token of this kind, which its grant may shorten."""
     seconds = {
-        TokenKind.ACCESS: settings().oauth_access_seconds,
-        TokenKind.REFRESH: settings().oauth_refresh_seconds,
+        TokenKind.ACCESS: ACCESS_SECONDS,
+        TokenKind.REFRESH: REFRESH_SECONDS,
     }
     return timedelta(seconds=seconds[kind])
 

@@ -141,14 +141,13 @@ def confirmed(agent: Agent, confirm: Confirm, number: int) -> list[str]:
 @pytest.mark.parametrize(
     ("method", "path"),
     [
-        pytest.param(*call, marks=pytest.mark.settings(**limit))
-        for call, limit in (
-            (("POST", "/drafts"), {"limit_create_draft": "2/minute"}),
-            (("PATCH", "/drafts/{draft}"), {"limit_update_draft": "2/minute"}),
-            (("POST", "/forms/{form}/agent-tokens"), {"limit_agent_tokens": "2/hour"}),
-        )
+        ("POST", "/drafts"),
+        ("PATCH", "/drafts/{draft}"),
+        ("POST", "/forms/{form}/agent-tokens"),
     ],
 )
+@pytest.mark.constants("api.rate_limits", UPDATES_RATE="2/minute")
+@pytest.mark.settings(limit_create_draft="2/minute", limit_agent_tokens="2/hour")
 def test_a_use_case_is_counted_once_for_both_doors(
     app: Flask, agent: Agent, by_tools: Any, form: Any, method: str, path: str
 ) -> None:

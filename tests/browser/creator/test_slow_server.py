@@ -225,7 +225,8 @@ def test_smart_is_saved_with_the_private_context_that_it_asks_for(
 def test_a_reached_limit_loses_no_words(
     site: ExampleSite, monkeypatch: pytest.MonkeyPatch, *, scripts: bool
 ) -> None:
-    one = {"write_limits": True, "limit_page_writes": "1/minute"}
+    one = {"write_limits": True}
+    monkeypatch.setattr("webapp.pages.creator.request.PAGE_WRITES_RATE", "1/minute")
     path = new_draft(site)
     options = {"storage_state": site.signed_in, "refused": [429], "java_script_enabled": scripts}
     monkeypatch.setitem(

@@ -9,8 +9,8 @@ from limits import parse_many
 from sqlalchemy import select
 
 from tests.oauth.flow import REDIRECT, Flow, register
-from webapp.config import Settings
 from webapp.database import db, utc_now
+from webapp.oauth import endpoints
 from webapp.oauth.expiry import UNUSED_CLIENT_KEPT
 from webapp.oauth.models import OAuthClient
 from webapp.oauth.registration import Refused, create_client
@@ -208,20 +208,19 @@ def test_many_may_register_behind_one_address(client: FlaskClient) -> None:
 
 def test_what_an_address_stores_in_a_day_is_bounded() -> None:
     """Unused clients are kept a day, some 16 KiB each at most."""
-    limits = parse_many(Settings.model_fields["limit_registration"].default)
+    limits = parse_many(endpoints.REGISTRATION_RATE)
 
     assert max(limits).get_expiry() == UNUSED_CLIENT_KEPT.total_seconds()
 
 
-def limited(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
-    changed = app.config["SETTINGS"].model_copy(update={"limit_registration": "2/hour"})
-    monkeypatch.setitem(app.config, "SETTINGS", changed)
+def limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(endpoints, "REGISTRATION_RATE", "2/hour")
 
 
 def test_the_ceiling_counts_new_clients_only(
     app: Flask, client: FlaskClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    limited(app, monkeypatch)
+    limited(monkeypatch)
     for _ in range(4):
         register(client, token_endpoint_auth_method="none")
         assert client.post("/oauth/register", json={}).status_code == 400

@@ -207,9 +207,7 @@ def test_the_line_follows_the_settings(ann: Creator, draft: Draft) -> None:
 def test_a_model_that_writes_them_leaves_nothing_to_say(
     app: Flask, ann: Creator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        "webapp.setting_groups.follow_ups.FollowUpSettings.follow_up_writer", "m at a.example"
-    )
+    monkeypatch.setattr("webapp.config.Settings.follow_up_writer", "m at a.example")
     with app.app_context():
         draft = make_draft(ann.account.id, followUpMode="smart", context="Canary")
 

@@ -9,12 +9,12 @@ from flask import Flask
 
 from tests.factories import make_draft
 from tests.pages.creator_client import Creator, hidden, plain
-from webapp.config import Settings
 from webapp.domain.drafts import models as drafts
 from webapp.domain.drafts.models import Draft
 from webapp.domain.shared.vocabulary import DraftStatus
 
-PER_HOUR = {"limit_page_writes": "120/hour", "limit_page_forms": "20/hour"}
+MODULE = "webapp.pages.creator.request"
+PER_HOUR = {"PAGE_WRITES_RATE": "120/hour", "PAGE_FORMS_RATE": "20/hour"}
 WORDS = "Nothing was changed, and nothing you wrote is lost."
 
 
@@ -40,16 +40,8 @@ def publish(app: Flask, ann: Creator, draft: Draft, then: str = "publish") -> An
     return ann.post(f"/drafts/{draft.id}/confirm", **shown)
 
 
-def test_the_limits_are_generous_to_a_hand() -> None:
-    defaults = {name: Settings.model_fields[name].default for name in PER_HOUR}
-
-    assert defaults == {name: rate.replace("hour", "minute") for name, rate in PER_HOUR.items()} | {
-        "limit_page_forms": "20/minute;200/day"
-    }
-
-
 # as many as by default, however slow the machine is
-@pytest.mark.settings(**PER_HOUR)
+@pytest.mark.constants(MODULE, **PER_HOUR)
 def test_a_program_is_limited(app: Flask, ann: Creator, draft: Draft) -> None:
     made = [ann.post("/drafts/new").status_code for _ in range(80)]
     with app.app_context():
@@ -62,7 +54,7 @@ def test_a_program_is_limited(app: Flask, ann: Creator, draft: Draft) -> None:
     assert edits == [303] * 80 + [429] * 30  # all changes are counted together
 
 
-@pytest.mark.settings(limit_page_writes="1/minute")
+@pytest.mark.constants(MODULE, PAGE_WRITES_RATE="1/minute")
 def test_a_refusal_keeps_what_was_written(app: Flask, ann: Creator, draft: Draft) -> None:
     retitle(app, ann, draft, "First")
 
@@ -78,7 +70,7 @@ def test_a_refusal_keeps_what_was_written(app: Flask, ann: Creator, draft: Draft
     assert current(app, draft).title == "First"
 
 
-@pytest.mark.settings(limit_page_writes="1/minute")
+@pytest.mark.constants(MODULE, PAGE_WRITES_RATE="1/minute")
 def test_the_button_of_a_refusal_sends_everything_again(app: Flask, ann: Creator) -> None:
     with app.app_context():
         both = [make_draft(ann.account.id) for _ in range(2)]
@@ -93,7 +85,7 @@ def test_the_button_of_a_refusal_sends_everything_again(app: Flask, ann: Creator
     assert 'action="/drafts/tidy"' in refused.text
 
 
-@pytest.mark.settings(limit_page_writes="2/minute")
+@pytest.mark.constants(MODULE, PAGE_WRITES_RATE="2/minute")
 def test_what_was_refused_or_only_read_is_not_counted(
     app: Flask, ann: Creator, draft: Draft
 ) -> None:
@@ -104,7 +96,7 @@ def test_what_was_refused_or_only_read_is_not_counted(
     assert [retitle(app, ann, draft, f"{n}").status_code for n in range(3)] == [303, 303, 429]
 
 
-@pytest.mark.settings(limit_page_forms="1/minute")
+@pytest.mark.constants(MODULE, PAGE_FORMS_RATE="1/minute")
 def test_confirming_for_an_agent_is_no_publication(app: Flask, ann: Creator) -> None:
     with app.app_context():
         ready = [make_draft(ann.account.id) for _ in range(3)]
@@ -117,13 +109,13 @@ def test_confirming_for_an_agent_is_no_publication(app: Flask, ann: Creator) -> 
     assert current(app, ready[1]).status is DraftStatus.DRAFT
 
 
-@pytest.mark.settings(limit_page_writes="1/minute", limit_page_forms="1/minute")
+@pytest.mark.constants(MODULE, PAGE_WRITES_RATE="1/minute", PAGE_FORMS_RATE="1/minute")
 def test_another_account_has_limits_of_its_own(ann: Creator, stranger: Creator) -> None:
     assert [ann.post("/drafts/new").status_code for _ in range(2)] == [303, 429]
     assert stranger.post("/drafts/new").status_code == 303
 
 
-@pytest.mark.settings(limit_page_writes="1/minute")
+@pytest.mark.constants(MODULE, PAGE_WRITES_RATE="1/minute")
 @pytest.mark.parametrize(
     "path",
     [
@@ -151,7 +143,7 @@ def test_one_count_for_all_changes(
     assert ann.post(path.format(draft=draft.id, form=form.id)).status_code == 429
 
 
-@pytest.mark.settings(limit_page_writes="1/minute")
+@pytest.mark.constants(MODULE, PAGE_WRITES_RATE="1/minute")
 @pytest.mark.parametrize("path", ["/connections/disconnect-all", "/connections/tokens/revoke-all"])
 def test_ending_what_others_may_do_is_not_limited(
     app: Flask, ann: Creator, draft: Draft, path: str
@@ -161,7 +153,7 @@ def test_ending_what_others_may_do_is_not_limited(
     assert ann.post(path).status_code == 303
 
 
-@pytest.mark.settings(limit_page_writes="1/minute")
+@pytest.mark.constants(MODULE, PAGE_WRITES_RATE="1/minute")
 def test_a_forged_post_is_not_counted(app: Flask, ann: Creator, draft: Draft) -> None:
     for _ in range(3):
         forged = ann.post(f"/drafts/{draft.id}/title", text="Forged", csrf_token="wrong")
@@ -170,6 +162,7 @@ def test_a_forged_post_is_not_counted(app: Flask, ann: Creator, draft: Draft) ->
     assert retitle(app, ann, draft, "Mine").status_code == 303
 
 
-@pytest.mark.settings(limit_page_writes="1/minute", write_limits=False)
+@pytest.mark.constants(MODULE, PAGE_WRITES_RATE="1/minute")
+@pytest.mark.settings(write_limits=False)
 def test_write_limits_off_lifts_them(app: Flask, ann: Creator, draft: Draft) -> None:
     assert [retitle(app, ann, draft, f"{n}").status_code for n in range(3)] == [303] * 3

@@ -16,7 +16,7 @@ from webapp.domain.accounts.models import Account
 from webapp.domain.audit.trail import ADDRESS_MAX_CHARS, SYSTEM, Actor, AuditKind, add_event
 
 SESSION_LIFETIME = timedelta(days=30)  # our choice; counted from signing in, used or not
-SESSION_IDLE = timedelta(days=14)  # our choice; what an operator has not set
+SESSION_IDLE = timedelta(days=14)  # without use; privacy page and docs name it
 ACTIVE_EVERY = timedelta(minutes=5)  # our choice: one note for each session
 BROWSER_MAX_CHARS = 60
 
@@ -77,14 +77,9 @@ def begin_session(
     return session_id
 
 
-def find_session_account(
-    session_id: str, *, now: datetime, idle: timedelta = SESSION_IDLE
-) -> Account | None:
-    """The account of a browser session, detached; None if the session has ended or expired.
-
-    idle  how long a session may go without being used
-    """
-    values = {"session_id": session_id, "now": now, "active_since": now - idle}
+def find_session_account(session_id: str, *, now: datetime) -> Account | None:
+    """The account of a browser session, detached; None if the session has ended or expired."""
+    values = {"session_id": session_id, "now": now, "active_since": now - SESSION_IDLE}
     found = read_rows(ACCOUNT_OF_SESSION, **values)
     if not found:
         return None
@@ -124,11 +119,9 @@ def note_active(session_id: str, *, address: str | None, now: datetime) -> None:
         )
 
 
-def list_sessions(
-    account_id: str, *, now: datetime, idle: timedelta = SESSION_IDLE
-) -> list[SignIn]:
+def list_sessions(account_id: str, *, now: datetime) -> list[SignIn]:
     """The sessions of the account that are signed in, most recently active first."""
-    values = {"account_id": account_id, "now": now, "active_since": now - idle}
+    values = {"account_id": account_id, "now": now, "active_since": now - SESSION_IDLE}
     return list(db.session.scalars(SESSIONS_OF_ACCOUNT, values))
 
 

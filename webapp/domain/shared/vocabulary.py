@@ -5,7 +5,7 @@ The OpenAPI document shows the first paragraph of those that the contract names.
 
 from enum import StrEnum
 
-from webapp.setting_groups.voice import ON_THIS_SERVER as ON_THIS_SERVER
+from webapp.config import ON_THIS_SERVER as ON_THIS_SERVER
 
 
 class DraftStatus(StrEnum):

@@ -27,6 +27,7 @@ from webapp.oauth.redirect_uris import redirect_host, stays_on_this_computer, we
 from webapp.oauth.registration import Refused
 from webapp.oauth.scopes import name_permission
 from webapp.oauth.server import AUTHORIZE, server
+from webapp.oauth.tokens import GRANT_SECONDS
 from webapp.web import request_audit, security_headers
 from webapp.web.extensions import login
 from webapp.web.hosts import ASKED_HOST
@@ -220,7 +221,7 @@ def _consent_page(
         host=web_host(grant.redirect_uri),
         on_this_computer=stays_on_this_computer(grant.redirect_uri),
         nothing_ticked=nothing_ticked,
-        lasting_days=settings().oauth_grant_seconds // DAY_SECONDS,
+        lasting_days=GRANT_SECONDS // DAY_SECONDS,
         ticked=_ticked() if nothing_ticked else set(grant.request.scope.split()),
     )
     return page, HTTPStatus.UNPROCESSABLE_ENTITY if nothing_ticked else HTTPStatus.OK

@@ -20,6 +20,8 @@ from webapp.pages.typed_text import typed_text
 from webapp.web.rate_limits.limiter import limiter
 
 MILLIS_DIGITS = 13
+PAGE_WRITES_RATE = "120/minute"  # changes of one account by pages
+PAGE_FORMS_RATE = "20/minute;200/day"  # its new drafts by pages, and publications by them
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -46,7 +48,7 @@ def _is_done(response: Response) -> bool:
 
 
 _limit_writes = limiter.shared_limit(
-    lambda: settings().limit_page_writes,
+    lambda: PAGE_WRITES_RATE,
     "page writes",
     key_func=creator_id,
     methods=["POST"],
@@ -72,7 +74,7 @@ def _limit_forms(
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Decorates a view of a blueprint with `limit_writes`, whose limit it would go without."""
     of_forms = limiter.shared_limit(
-        lambda: settings().limit_page_forms,
+        lambda: PAGE_FORMS_RATE,
         counted,
         key_func=creator_id,
         exempt_when=unless,

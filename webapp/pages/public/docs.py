@@ -13,7 +13,9 @@ from webapp.domain.content.draft_fields import ONE_QUESTION_RULE
 from webapp.domain.content.follow_up_input import PROBE_RULE
 from webapp.domain.events.callbacks.requests import CHALLENGE_SECONDS, DELIVERY_SECONDS
 from webapp.domain.events.subscriptions.confirming import ASKED_AGAIN_AFTER
+from webapp.domain.events.subscriptions.subscribing import TTL_BOUNDS
 from webapp.domain.shared.error_codes import ErrorCode
+from webapp.oauth.tokens import ACCESS_SECONDS, CODE_SECONDS, GRANT_SECONDS
 from webapp.web.wakeups import OF_ACCOUNT
 from webapp.wire.event_stream import OF_HOLDER
 
@@ -157,18 +159,18 @@ def _template_values() -> dict[str, object]:
         "with_events": config.mcp_events_enabled,
         "one_question_rule": ONE_QUESTION_RULE,
         "probe_rule": PROBE_RULE,
-        "code_seconds": config.oauth_code_seconds,
-        "access_seconds": config.oauth_access_seconds,
-        "lasting_days": config.oauth_grant_seconds // DAY,
+        "code_seconds": CODE_SECONDS,
+        "access_seconds": ACCESS_SECONDS,
+        "lasting_days": GRANT_SECONDS // DAY,
         "agent_tokens": config.limit_agent_tokens,
         "streams": OF_HOLDER,
         "waits": OF_ACCOUNT,
         "challenge_seconds": round(CHALLENGE_SECONDS),
         "asked_again_minutes": ASKED_AGAIN_AFTER.seconds // 60,
         "delivery_seconds": round(DELIVERY_SECONDS),
-        "shortest": f"{config.subscription_seconds_min:,}",
-        "usual": f"{config.subscription_seconds_default:,}",
-        "longest": f"{config.subscription_seconds_max:,}",
+        "shortest": f"{TTL_BOUNDS.minimum:,}",
+        "usual": f"{TTL_BOUNDS.default:,}",
+        "longest": f"{TTL_BOUNDS.maximum:,}",
         "documents": [
             document
             if config.mcp_events_enabled or document.name != EVENTS
@@ -190,9 +192,7 @@ def _error_codes() -> list[tuple[HTTPStatus, list[ErrorCode]]]:
 
 def _settings() -> list[tuple[str, list[SettingDescription]]]:
     described = [describe(variable) for variable in VARIABLES]
-    events = "Events"
-    headings = {"OAUTH": "Connections of agents", "LIMIT": "Limits"}
-    headings |= {"MCP_EVENTS": events, "SUBSCRIPTION": events}
+    headings = {"LIMIT": "Limits", "MCP_EVENTS": "Events"}
     groups: dict[str, list[SettingDescription]] = {"Server": []}
     for setting in described:
         found = [title for begin, title in headings.items() if setting.variable.startswith(begin)]

@@ -3,7 +3,7 @@
 from flask import Blueprint, current_app
 
 from webapp.config import settings
-from webapp.domain.accounts.browser_sessions import SESSION_LIFETIME
+from webapp.domain.accounts.browser_sessions import SESSION_IDLE, SESSION_LIFETIME
 from webapp.domain.events.deliveries.expiry import KEPT_DAYS
 from webapp.domain.shared.limits import (
     DISCARDED_KEPT_SECONDS,
@@ -33,7 +33,7 @@ def show() -> str:
         trash_days=TRASH_KEPT_SECONDS // DAY,
         discarded_hours=DISCARDED_KEPT_SECONDS // 3600,
         signed_in_days=SESSION_LIFETIME.days,
-        idle_days=settings().session_idle_days,
+        idle_days=SESSION_IDLE.days,
         audit_days=settings().audit_days,
         connection_days=GRANT_KEPT.days,
         token_days=SPENT_KEPT.days,

@@ -9,7 +9,7 @@ from functools import partial
 from flask import Blueprint, Flask, Response
 
 from jobs.queue import hand_over_recordings
-from webapp.config import Settings, settings
+from webapp.config import RULES, Settings, settings
 from webapp.data_keys import address_hash
 from webapp.database import release_connections, utc_now
 from webapp.domain.follow_ups import rules
@@ -33,13 +33,13 @@ from webapp.pages.respondent.decision_turns import Turn
 from webapp.pages.respondent.form_data import FormData, read_form_data
 from webapp.pages.respondent.next_question import inked_by, next_question
 from webapp.pages.respondent.visit import posted_visit
-from webapp.setting_groups.follow_ups import RULES
 from webapp.web.extensions import csrf
 from webapp.web.languages import page_language
 from webapp.web.rate_limits.client_address import client_network
 from webapp.web.rate_limits.limiter import limiter
 from webapp.web.wakeups import NoSlot, began_waiting, wakeups
 
+NEXT_RATE = "60/minute"  # how often one page asks whether a follow-up question comes next
 WAIT_SECONDS = 4.0  # for what another request of the same respondent is about to decide
 LOOK_SECONDS = 0.2
 WORDS_SECONDS = follow_up_decisions.WORDS_LEASE.total_seconds()  # for words and question together
@@ -75,7 +75,7 @@ def load(app: Flask, config: Settings) -> None:
 
 @bp.post("/q/<int:number>/next", defaults={"follow_up": 0})
 @bp.post("/q/<int:number>/f/<int:follow_up>/next")
-@limiter.limit(lambda: settings().limit_next_session, key_func=error_handling.session_or_network)
+@limiter.limit(lambda: NEXT_RATE, key_func=error_handling.session_or_network)
 def decide(share_token: str, number: int, follow_up: int) -> Response:
     """What follows from the stored answer to a question; nothing does, if so posted."""
     posted = read_form_data(share_token)

@@ -47,13 +47,16 @@ from webapp.web.extensions import csrf
 from webapp.web.rate_limits.limiter import limiter
 from webapp.web.request_origin import says_in_iframe
 
+# looks of one respondent for a transcript; a page looks each second at first
+TRANSCRIPT_RATE = "120/minute"
+
 log = logging.getLogger("askback.pages")
 bp = Blueprint("voice", __name__, url_prefix="/r/<share_token>")
 # The session key in the body, which no other site can know, is the proof of intent
 csrf.exempt(bp)
 error_handling.add_error_handlers(bp)
 _limit_looks = limiter.shared_limit(
-    lambda: settings().limit_transcript_session,
+    lambda: TRANSCRIPT_RATE,
     "transcripts",
     key_func=error_handling.session_or_network,
 )

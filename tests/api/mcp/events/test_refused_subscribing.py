@@ -261,21 +261,6 @@ def test_what_is_not_held_is_told_to_those_with_the_extension_alone(
 
 
 @pytest.mark.parametrize(
-    ("setting", "codes"),
-    [
-        pytest.param(*each, marks=pytest.mark.settings(mcp_events_error_codes=each[0]))
-        for each in (("sketch", PLAIN_CODES), ("sep", EXTENSION_CODES))
-    ],
-)
-def test_the_operator_may_force_one_profile(
-    host: Host, form: Any, setting: str, codes: dict[str, int]
-) -> None:
-    found = error(host, "events/subscribe", asked(form, name="other"))
-
-    assert found["code"] == codes["NotFound"]
-
-
-@pytest.mark.parametrize(
     "declared", [{"events": {}}, {"extensions": []}, {"extensions": None}, {"extensions": {"x": 1}}]
 )
 def test_only_the_extension_itself_is_a_declaration(

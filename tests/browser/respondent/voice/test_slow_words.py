@@ -22,10 +22,9 @@ from tests.services import wait_until
 from tests.serving import new_app, serving
 from tests.voice.factories import make_voice_form
 from tests.voice.speech_engine import SpeechEngine, speech_engine, words
-from webapp.config import Settings
+from webapp.config import ON_THIS_SERVER, OPENAI, WHISPER, Settings
 from webapp.database import db
 from webapp.domain.forms.models import Form
-from webapp.setting_groups.voice import ON_THIS_SERVER, OPENAI, WHISPER
 
 WAITING = "Writing down what you said…"
 FOCUSED = "() => document.activeElement.innerText.trim()"

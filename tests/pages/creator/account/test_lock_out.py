@@ -146,14 +146,16 @@ def test_guesses_from_other_networks_do_not_lock_the_creator_out(
     assert sign_in(browser_at(app, "198.51.100.1")).status_code == 303
 
 
-@pytest.mark.settings(limit_sign_in_account_total="8/hour")
+@pytest.mark.constants("webapp.pages.creator.account.sign_in", ACCOUNT_TOTAL_RATE="8/hour")
 def test_all_networks_together_have_a_limit_of_their_own(app: Flask, creator: Account) -> None:
     statuses = [wrong(browser_at(app, f"203.0.113.{network}"), 1)[0] for network in range(10)]
 
     assert statuses == [422] * 8 + [429] * 2
 
 
-@pytest.mark.settings(limit_sign_in_account_total="8/hour", limit_sign_in_address="9/hour")
+@pytest.mark.constants(
+    "webapp.pages.creator.account.sign_in", ACCOUNT_TOTAL_RATE="8/hour", ADDRESS_RATE="9/hour"
+)
 def test_a_browser_that_signed_in_before_is_never_locked_out(app: Flask, creator: Account) -> None:
     own, stranger = browser_at(app, "203.0.113.1"), browser_at(app, "203.0.113.1")
     sign_in(own)

@@ -113,8 +113,13 @@ def test_it_gets_no_answer_that_asks_to_be_left_alone(try_draft: Try, model: Mod
 @pytest.mark.parametrize(
     "_limit",
     [
-        pytest.param(name, marks=pytest.mark.settings(**{name: most}))
-        for name, most in (("limit_try_model", "1/minute"), ("llm_calls_per_day_total", 1))
+        pytest.param(
+            "account",
+            marks=pytest.mark.constants(
+                "webapp.pages.creator.trial.deciding", MODEL_RATE="1/minute"
+            ),
+        ),
+        pytest.param("server", marks=pytest.mark.settings(llm_calls_per_day_total=1)),
     ],
 )
 def test_calls_are_limited_for_each_account_and_for_the_server(

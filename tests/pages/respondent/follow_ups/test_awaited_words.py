@@ -19,7 +19,7 @@ from tests.pages.respondent.voice.test_written_down import current, work
 from tests.pages.respondent_client import form_action, heading, hidden
 from tests.voice.factories import make_voice_form
 from tests.voice.speech_engine import Reply, SpeechEngine, speech_engine, words
-from webapp.config import Settings
+from webapp.config import OPENAI, Settings
 from webapp.database import db, utc_now
 from webapp.domain.follow_ups.models import FollowUp
 from webapp.domain.forms.models import Form
@@ -30,7 +30,6 @@ from webapp.integrations.model_breaker import CALLS_AT_ONCE
 from webapp.pages.model_decisions import FromModel
 from webapp.pages.respondent import decision_turns, follow_ups
 from webapp.pages.respondent.follow_ups import SPEAKERS
-from webapp.setting_groups.voice import OPENAI
 
 WAITING = "Writing down what you said…"
 HTMX = {"HX-Request": "true"}

@@ -74,7 +74,7 @@ def test_it_is_played_as_what_it_is(speaker: Speaker) -> None:
     assert (played.mimetype, played.data) == ("audio/ogg", recording("ogg", "tone"))
 
 
-@pytest.mark.settings(limit_transcript_session="2/minute")
+@pytest.mark.constants("webapp.pages.respondent.voice", TRANSCRIPT_RATE="2/minute")
 def test_handing_back_is_limited(speaker: Speaker) -> None:
     speaker.upload()
     held = CHECKED.search(speaker.page.text)

@@ -47,6 +47,9 @@ class TtlBounds(NamedTuple):
     maximum: int
 
 
+TTL_BOUNDS = TtlBounds(minimum=300, default=86_400, maximum=7 * 86_400)
+
+
 class Granted(NamedTuple):
     """A subscription as granted.
 

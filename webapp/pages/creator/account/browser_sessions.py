@@ -1,12 +1,10 @@
 """The browser sessions of an account: listed by browser and system, ended one by one."""
 
 import re
-from datetime import timedelta
 
 from flask import Blueprint, Response, request
 from flask_login import current_user
 
-from webapp.config import settings
 from webapp.database import utc_now
 from webapp.domain.accounts import browser_sessions
 from webapp.domain.accounts.browser_sessions import SignIn
@@ -58,8 +56,7 @@ def end_others() -> Response:
 
 def list_browsers() -> list[SignIn]:
     """The browser sessions of the creator's account, most recently active first."""
-    idle = timedelta(days=settings().session_idle_days)
-    return browser_sessions.list_sessions(creator_id(), now=utc_now(), idle=idle)
+    return browser_sessions.list_sessions(creator_id(), now=utc_now())
 
 
 def browser_in_words(user_agent: str) -> str:

@@ -7,12 +7,11 @@ from flask import request
 from flask.typing import ResponseReturnValue
 from flask_login import current_user
 
-from webapp.config import settings
 from webapp.database import utc_now
 from webapp.domain.accounts import credentials
 from webapp.domain.audit.trail import AuditKind
 from webapp.domain.shared.errors import InvalidInput
-from webapp.pages.creator.account.sign_in import signed_in_recently
+from webapp.pages.creator.account.sign_in import ACCOUNT_RATE, signed_in_recently
 from webapp.pages.creator.request import creator_id
 from webapp.web import request_audit
 from webapp.web.rate_limits.limiter import is_failure, limiter
@@ -24,7 +23,7 @@ View = Callable[P, ResponseReturnValue]
 def limited_tries(kind: AuditKind) -> Callable[[View[P]], View[P]]:
     """The strict limit of an account for failed attempts, which are audited as `kind`."""
     return limiter.limit(
-        lambda: settings().limit_sign_in_account,
+        lambda: ACCOUNT_RATE,
         key_func=_own_key,
         deduct_when=is_failure,
         on_breach=request_audit.telling_refusals(kind, _own_key, by=request_audit.creator),

@@ -3,7 +3,7 @@
 import hashlib
 import time
 from contextlib import suppress
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
 from http import HTTPStatus
 
@@ -12,7 +12,7 @@ from flask.typing import ResponseReturnValue
 from flask_babel import gettext as _
 from flask_login import current_user, login_required, login_user, logout_user
 
-from webapp.config import Settings, settings
+from webapp.config import Settings
 from webapp.database import utc_now
 from webapp.database.failures import STORAGE_FAILURES
 from webapp.domain.accounts import browser_sessions, credentials, invites
@@ -37,6 +37,10 @@ from webapp.web.rate_limits.client_address import client_network
 from webapp.web.rate_limits.limiter import is_failure, limiter
 
 RECENT_SECONDS = 600  # our choice: after that, irreversible actions ask for the password again
+# of failed sign-ins; the last two not from browsers that have signed in before
+ACCOUNT_RATE = "5/minute;20/hour"  # to one account, of one network address or known browser
+ACCOUNT_TOTAL_RATE = "100/hour;500/day"  # to one account
+ADDRESS_RATE = "30/minute"  # of one network address
 AGAIN = {"Retry-After": RETRY_SECONDS}
 SIGNED_IN_AT = "signed_in_at"
 
@@ -67,8 +71,8 @@ def init_app(app: Flask, config: Settings) -> None:
 @login.user_loader  # type: ignore[untyped-decorator]
 def find_session_account(session_id: str) -> Account | None:
     """The account of a session cookie; None ends the session."""
-    now, idle = utc_now(), timedelta(days=settings().session_idle_days)
-    account = browser_sessions.find_session_account(session_id, now=now, idle=idle)
+    now = utc_now()
+    account = browser_sessions.find_session_account(session_id, now=now)
     if account is not None and account.active_at <= now - ACTIVE_EVERY:
         active = partial(
             browser_sessions.note_active,
@@ -107,20 +111,20 @@ _tell_refused_sign_in = request_audit.telling_refusals(AuditKind.SIGN_IN, _tried
 
 @bp.post("/login")
 @limiter.limit(
-    lambda: settings().limit_sign_in_account,
+    lambda: ACCOUNT_RATE,
     key_func=lambda: known_device() or f"{_account_key()} {client_network()}",
     deduct_when=is_failure,
     on_breach=_tell_refused_sign_in,
 )
 @limiter.limit(
-    lambda: settings().limit_sign_in_account_total,
+    lambda: ACCOUNT_TOTAL_RATE,
     key_func=lambda: _account_key(),
     exempt_when=lambda: known_device() is not None,
     deduct_when=is_failure,
     on_breach=_tell_refused_sign_in,
 )
 @limiter.limit(
-    lambda: settings().limit_sign_in_address,
+    lambda: ADDRESS_RATE,
     key_func=client_network,
     exempt_when=lambda: known_device() is not None,
     deduct_when=is_failure,
@@ -170,7 +174,7 @@ def show_invite(token: str) -> ResponseReturnValue:
 
 @bp.post("/join/<token>")
 @limiter.limit(
-    lambda: settings().limit_sign_in_address,
+    lambda: ADDRESS_RATE,
     key_func=client_network,
     deduct_when=is_failure,
     on_breach=request_audit.telling_refusals(AuditKind.LINK_USED),

@@ -20,6 +20,7 @@ from webapp.web.languages import page_language
 from webapp.web.rate_limits.limiter import limiter
 from webapp.web.wakeups import NoSlot, wakeups
 
+MODEL_RATE = "30/minute;500/day"  # calls of one account; after them the rules decide
 CALLS_AT_ONCE = 2  # of one account: the others are for respondents
 
 
@@ -63,7 +64,7 @@ def _of_model(trial: Trial, draft: Draft, step: Step, thread: Thread) -> Decisio
 
 def _count_call(account_id: str) -> bool:
     """Count a call of the model; False if a limit is reached."""
-    limits = parse_many(settings().limit_try_model) if settings().write_limits else ()
+    limits = parse_many(MODEL_RATE) if settings().write_limits else ()
     return all(
         limiter.limiter.hit(limit, "try_model", account_id) for limit in limits
     ) and spend_other_call(of_server=settings().llm_calls_per_day_total, now=utc_now())
