@@ -24,10 +24,10 @@ from webapp.app import create_app
 from webapp.cli_accounts import audit, client, creator, invite_url, token
 from webapp.cli_application import application, note
 from webapp.cli_storage import backup_to, rekey, restore_from
-from webapp.config import (
+from webapp.config import Settings
+from webapp.config_environment import (
     EXIT_CONFIGURATION,
     ConfigurationError,
-    Settings,
     data_folder,
     read_settings,
 )

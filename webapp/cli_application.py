@@ -8,7 +8,8 @@ import click
 from sqlalchemy.exc import SQLAlchemyError
 
 from webapp.app import create_app
-from webapp.config import Settings, read_settings
+from webapp.config import Settings
+from webapp.config_environment import read_settings
 from webapp.data_folder import served_address
 from webapp.database import db, utc_now, write_transaction
 from webapp.domain.audit.trail import OPERATOR, AuditKind, add_event

@@ -18,7 +18,7 @@ from tests.command import DATA_KEYS, start
 from tests.factories import make_account
 from tests.services import free_port, postgresql_database, redis_server, wait_until
 from webapp.app import create_app
-from webapp.config import read_settings
+from webapp.config_environment import read_settings
 from webapp.database import db, schema, utc_now
 from webapp.domain.shared.vocabulary import Scope
 from webapp.oauth.tokens import issue_token

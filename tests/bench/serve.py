@@ -8,7 +8,7 @@ import os
 import sys
 from contextlib import ExitStack
 
-from webapp.config import read_settings
+from webapp.config_environment import read_settings
 from webapp.runtime import streams
 from webapp.runtime.server import STOP_SECONDS, Server
 from webapp.web import logs

@@ -16,7 +16,7 @@ from tests.factories import make_account, make_draft, make_form, make_response
 from tests.tls import certified
 from tests.webhook_receiver import HOST, webhook_receiver
 from webapp.app import create_app
-from webapp.config import read_settings
+from webapp.config_environment import read_settings
 from webapp.database import db, utc_now
 from webapp.domain.drafts import confirmations
 from webapp.domain.forms.agent_tokens import make_agent_token

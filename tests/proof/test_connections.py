@@ -164,7 +164,7 @@ def test_the_bridge_runs_on_another_server(tmp_path: Path) -> None:
     program = (
         "import os, sys, uvicorn\n"
         "from webapp.app import create_app\n"
-        "from webapp.config import read_settings\n"
+        "from webapp.config_environment import read_settings\n"
         "from webapp.runtime.bridge import Bridge\n"
         "settings = read_settings(os.environ)\n"
         "bridge = Bridge(create_app(settings), settings)\n"

@@ -15,7 +15,8 @@ from tests.services import free_port
 from tests.webapp.test_cli import running
 from webapp import config_readers
 from webapp.cli import main
-from webapp.config import REMOVED, VARIABLES, ConfigurationError, Settings, describe, read_settings
+from webapp.config import VARIABLES, Settings, describe
+from webapp.config_environment import REMOVED, ConfigurationError, read_settings
 
 SECRET = "kX3vQ9wLz7Bn2Rt5Yh8Mj4Gf6Pd1Sc0Ae"
 PRODUCTION = {

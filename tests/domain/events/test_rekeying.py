@@ -15,7 +15,7 @@ from tests.event_factories import make_subscription
 from tests.factories import make_account, make_form
 from webapp.app import create_app
 from webapp.cli import main
-from webapp.config import read_settings
+from webapp.config_environment import read_settings
 from webapp.database import db
 from webapp.domain.events.callbacks.sealing import Sealer
 from webapp.domain.events.models import EventSubscription

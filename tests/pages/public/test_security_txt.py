@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from flask.testing import FlaskClient
 
-from webapp.config import ConfigurationError, read_settings
+from webapp.config_environment import ConfigurationError, read_settings
 from webapp.database import utc_now
 
 PATH = "/.well-known/security.txt"
