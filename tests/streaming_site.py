@@ -17,7 +17,7 @@ from webapp.database import utc_now
 from webapp.domain.forms import agent_tokens
 from webapp.domain.respondents import answering
 from webapp.runtime.server import Server
-from webapp.runtime.wakeups_postgresql import shared_wakeups
+from webapp.web.wakeups import shared_wakeups
 
 
 @dataclass

@@ -58,7 +58,6 @@ from webapp.web import (
     health,
     hosts,
     languages,
-    link_view_counter,
     logs,
     request_audit,
     request_kind,
@@ -169,7 +168,7 @@ def create_app(config: Settings) -> Flask:
         themes.init_app(app)
     wakeups.init_app(app)
     deliver.init_app(app, config)
-    for module in (download_limits, link_view_counter, deferred_writes, request_audit):
+    for module in (download_limits, deferred_writes, request_audit):
         module.init_app(app)
     assets.init_app(app, ROOT / "static")
     for part in (model_breaker, filters, errors):

@@ -46,8 +46,8 @@ from webapp.runtime.backup_contents import BackupFailed
 from webapp.runtime.disk_full import EXIT_TEMPORARY, is_full
 from webapp.runtime.doctor import examine
 from webapp.runtime.server import STOP_SECONDS, Server
-from webapp.runtime.wakeups_postgresql import shared_wakeups
 from webapp.web import logs
+from webapp.web.wakeups import shared_wakeups
 
 log = logging.getLogger("askback.server")
 

@@ -13,7 +13,7 @@ from webapp.config_environment import read_settings
 from webapp.data_folder import served_address
 from webapp.database import db, utc_now, write_transaction
 from webapp.domain.audit.trail import OPERATOR, AuditKind, add_event
-from webapp.runtime.wakeups_postgresql import changes_told
+from webapp.web.wakeups import changes_told
 
 ADDRESS_VARIABLES = ("PUBLIC_URL", "HOST", "PORT")
 

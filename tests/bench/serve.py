@@ -24,7 +24,7 @@ def main(kind: str) -> None:
             from webapp.app import create_app
             from webapp.pages.error_pages import load_pages
             from webapp.pages.respondent import follow_ups
-            from webapp.runtime.wakeups_postgresql import shared_wakeups
+            from webapp.web.wakeups import shared_wakeups
 
             logs.configure()  # as the command line does
             app = create_app(settings)

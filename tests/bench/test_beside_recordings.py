@@ -29,7 +29,7 @@ from webapp.domain.responses.recordings import Recording
 from webapp.domain.shared.vocabulary import TranscriptState
 from webapp.domain.voice.transcripts import read_unheard
 from webapp.pages.respondent.session_cookie import new_session_key
-from webapp.runtime.audio_cleanup import erase_noted
+from webapp.runtime.background import erase_noted
 
 pytestmark = [pytest.mark.bench, both_databases]
 

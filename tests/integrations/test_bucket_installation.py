@@ -15,7 +15,7 @@ from tests.voice.s3_server import BUCKET, reached_at
 from webapp.database import utc_now
 from webapp.domain.respondents import answering
 from webapp.integrations.audio_store import audio_store
-from webapp.runtime.audio_cleanup import erase_noted, erase_unreferenced
+from webapp.runtime.background import erase_noted, erase_unreferenced
 
 
 @pytest.fixture(autouse=True)

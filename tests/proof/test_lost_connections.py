@@ -26,7 +26,7 @@ from webapp.domain.drafts.models import Draft, DraftConfirmation
 from webapp.domain.forms.models import Form
 from webapp.domain.responses.counters import read_link_views
 from webapp.domain.responses.models import ResponseSession
-from webapp.web import link_view_counter, request_audit
+from webapp.web import deferred_writes, request_audit
 
 pytestmark = on_postgresql
 LOST = "server closed the connection unexpectedly"
@@ -253,7 +253,7 @@ def test_link_views_after_a_commit_of_unknown_outcome_are_not_counted_twice(
     def count_and_store() -> None:
         with app.app_context():
             app.extensions["link_views"].add([form.share_token])
-            link_view_counter.store()
+            deferred_writes.store_views()
 
     with cut("after", then_away=True), pytest.raises(OperationalError):
         count_and_store()

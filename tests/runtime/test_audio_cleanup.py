@@ -27,8 +27,12 @@ from webapp.domain.responses.recordings import Recording
 from webapp.domain.voice.erasing import noted_objects, purge_unclaimed, read_backlog
 from webapp.integrations.audio_store import AudioStore, AudioStoreUnavailable, audio_store
 from webapp.runtime import background
-from webapp.runtime.audio_cleanup import erase_noted, erase_spooled, erase_unreferenced
-from webapp.runtime.background import background_work
+from webapp.runtime.background import (
+    background_work,
+    erase_noted,
+    erase_spooled,
+    erase_unreferenced,
+)
 from webapp.runtime.doctor import examine_recordings
 
 pytestmark = pytest.mark.usefixtures("app_context", "no_recordings")

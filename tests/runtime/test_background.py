@@ -19,7 +19,7 @@ from webapp.domain.responses.counters import read_link_views
 from webapp.domain.responses.models import ResponseSession
 from webapp.runtime import background
 from webapp.runtime.background import background_work
-from webapp.web import link_view_counter
+from webapp.web import deferred_writes
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def form(app: Flask) -> Any:
 def stored(app: Flask, form: Any) -> int:
     """How many views are stored, after storing those counted."""
     with app.app_context():
-        link_view_counter.store()
+        deferred_writes.store_views()
         return read_link_views(form.id)
 
 
@@ -84,9 +84,9 @@ def test_counts_are_kept_if_storing_fails(
         raise OSError("disk full")
 
     with monkeypatch.context() as broken, app.app_context():
-        broken.setattr(link_view_counter, "store_link_views", fail)
+        broken.setattr(deferred_writes, "store_link_views", fail)
         with pytest.raises(OSError, match="disk full"):
-            link_view_counter.store()
+            deferred_writes.store_views()
 
     assert stored(app, form) == 1
 
@@ -156,14 +156,14 @@ def test_failed_work_is_repeated_in_the_next_turn(
 ) -> None:
     monkeypatch.setattr(background, "STORE_SECONDS", 0.02)
     failures = iter([OSError("away"), OSError("away")])
-    real = link_view_counter.store_link_views
+    real = deferred_writes.store_link_views
 
     def flaky(counted: Any) -> None:
         if (failure := next(failures, None)) is not None:
             raise failure
         real(counted)
 
-    monkeypatch.setattr(link_view_counter, "store_link_views", flaky)
+    monkeypatch.setattr(deferred_writes, "store_link_views", flaky)
     client.get(f"/r/{form.share_token}")
 
     with background_work(app):

@@ -25,9 +25,8 @@ from webapp.database import db, utc_now
 from webapp.domain.accounts.models import Account
 from webapp.domain.shared.vocabulary import Scope
 from webapp.oauth.tokens import issue_token
-from webapp.runtime import wakeups_postgresql
-from webapp.runtime.wakeups_postgresql import CHANNEL, shared_wakeups
-from webapp.web.wakeups import Wakeups
+from webapp.web import wakeups as wakeups_postgresql
+from webapp.web.wakeups import CHANNEL, Wakeups, shared_wakeups
 
 
 @dataclass
@@ -194,7 +193,7 @@ def test_a_command_of_the_shell_succeeds_when_nobody_can_be_told(
 def test_a_connection_that_ended_is_made_again(
     two: tuple[Process, Process], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(wakeups_postgresql, "RETRY_SECONDS", 0.05)
+    monkeypatch.setattr(wakeups_postgresql, "RECONNECT_SECONDS", 0.05)
     first, second = two
     end = text(
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database()"
@@ -251,7 +250,7 @@ def test_a_database_that_hangs_delays_neither_the_notification_nor_the_stop(
 def test_a_database_that_is_away_fills_no_log(
     settings: Settings, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(wakeups_postgresql, "RETRY_SECONDS", 0.05)
+    monkeypatch.setattr(wakeups_postgresql, "RECONNECT_SECONDS", 0.05)
     away = "postgresql+psycopg://nobody@127.0.0.1:1/none"
     app = create_app(settings.model_copy(update={"database_url": away}))
     with shared_wakeups(app):

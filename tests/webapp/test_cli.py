@@ -5,7 +5,6 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import time
 import urllib.error
 import urllib.request
@@ -17,7 +16,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from tests.command import ROOT, askback, askback_here, start
+from tests.command import askback, askback_here, start
 from tests.races.test_over_http import Caller
 from tests.services import free_port, wait_until
 from webapp.cli import main
@@ -165,21 +164,6 @@ def test_commands_beside_a_server_use_its_address(tmp_path: Path) -> None:
         link = askback("creator", "link", ASKBACK_DATA=str(data))
 
     assert link.stdout.startswith(f"http://127.0.0.1:{port}/join/")
-
-
-def test_garbage_collection_runs_but_skips_imported_objects() -> None:
-    code = """
-import gc, sys
-from webapp.__main__ import main
-sys.argv = ["askback", "--version"]
-try:
-    main()
-except SystemExit:
-    print(gc.isenabled(), gc.get_freeze_count() > 100_000)
-"""
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
-
-    assert ran.stdout.endswith("True True\n")
 
 
 def test_a_data_folder_of_an_unknown_user_exits_with_78() -> None:

@@ -8,14 +8,16 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
+from itertools import islice
 from typing import TypeAlias
 
 from flask import Flask
 
 from webapp.account_deletion import purge_deleted_accounts
-from webapp.config import Settings
+from webapp.config import Settings, settings
+from webapp.data_folder import empty_spool
 from webapp.database import utc_now
 from webapp.domain.deletion.deleted_responses import purge_deleted_responses
 from webapp.domain.deletion.discarded_drafts import purge_discarded
@@ -24,10 +26,16 @@ from webapp.domain.events.deliveries.expiry import purge_settled
 from webapp.domain.events.subscriptions.endings import end_expired, note_unqueued, purge_ended
 from webapp.domain.respondents.device_transfer import purge_expired_links
 from webapp.domain.responses.spending import purge_spending
-from webapp.domain.voice.erasing import purge_unclaimed
+from webapp.domain.shared.limits import UNREFERENCED_KEPT_SECONDS
+from webapp.domain.voice.erasing import (
+    ERASED_AT_ONCE,
+    object_keys,
+    purge_unclaimed,
+    without_row,
+)
+from webapp.integrations.audio_store import audio_store, erase_noted_objects
 from webapp.oauth.expiry import purge_dead
-from webapp.runtime.audio_cleanup import erase_noted, erase_spooled, erase_unreferenced
-from webapp.web import link_view_counter, request_audit
+from webapp.web import deferred_writes, request_audit
 
 STORE_SECONDS = 1.0
 DELETE_SECONDS = 5.0
@@ -37,7 +45,34 @@ PURGE_SECONDS = 3600.0
 STOP_SECONDS = 0.5  # so that a hanging database does not delay the stop
 PAUSE_SECONDS = 0.05  # between the transactions of a purge, so that other writers get their turn
 
+log = logging.getLogger("askback.background")
 Purge: TypeAlias = Callable[[datetime], Iterator[int]]
+
+
+def erase_noted(_now: datetime) -> Iterator[int]:
+    """Erase objects whose row is gone; yields how many, after each batch."""
+    while erased := erase_noted_objects():
+        yield erased
+
+
+def erase_unreferenced(now: datetime) -> Iterator[int]:
+    """Erase objects without a row, once they are a day old; yields how many, for each batch.
+
+    Younger ones may belong to an upload or a restore that has not committed its rows.
+    """
+    latest = now - timedelta(seconds=UNREFERENCED_KEPT_SECONDS)
+    old = (each.key for each in audio_store().list_objects() if each.changed_at < latest)
+    while batch := list(islice(old, ERASED_AT_ONCE)):
+        if lost := without_row(batch):
+            audio_store().delete(sorted(lost))
+            yield len(lost)
+
+
+def erase_spooled(_now: datetime) -> Iterator[int]:
+    """Erase what killed processes left of uploads, and of copies for whoever writes down."""
+    empty_spool(settings().data_folder)
+    return iter(())
+
 
 # a failure of one leaves the others to be done
 PURGES: tuple[Purge, ...] = (
@@ -60,7 +95,13 @@ ERASURES: dict[float, tuple[Purge, ...]] = {
 EXPIRIES: tuple[Purge, ...] = (end_expired, purge_unclaimed)
 EXPIRIES_WITHOUT_EVENTS: tuple[Purge, ...] = (*EXPIRIES, note_unqueued)
 
-log = logging.getLogger("askback.background")
+
+def count_without_object() -> tuple[int, int]:
+    """How many recordings there are, and how many of them have no object."""
+    rows = set(object_keys())
+    missing = rows - {each.key for each in audio_store().list_objects()}
+    # some may have been withdrawn since they were read
+    return len(rows), len(missing - without_row(missing))
 
 
 @contextmanager
@@ -123,7 +164,7 @@ def _purge_what_is_due(
 
 
 def _store(app: Flask) -> None:
-    for store in (link_view_counter.store, request_audit.store):
+    for store in (deferred_writes.store_views, request_audit.store):
         _once(app, store)
 
 

@@ -19,7 +19,7 @@ from webapp.domain.voice.erasing import read_backlog
 from webapp.domain.voice.transcripts import read_unheard
 from webapp.integrations.audio_inspection import AudioBusy, unconfined
 from webapp.integrations.audio_store import AudioStoreUnavailable, audio_store
-from webapp.runtime.audio_cleanup import count_without_object
+from webapp.runtime.background import count_without_object
 from webapp.web.health import redis_state
 
 LATE_SECONDS = 120  # of a delivery: nobody sends, or too few do

@@ -1,24 +1,32 @@
-"""Small writes that no response waits for: that a page was viewed, that a token was used.
+"""Small writes that no response waits for, so that no reading request waits for the writer lock.
 
-One thread of the process runs them, one at a time, so that a reading request never waits for the
-writer lock. A write that fails is dropped, and so is one that arrives while the queue is full; a
-process that is killed loses its queue.
+One thread of the process runs the writes of `write_later`, one at a time. A write that fails is
+dropped, and so is one that arrives while the queue is full. What is counted or noted in large
+numbers (views of links, audit events) is `Pending` instead: the background work stores it
+together, each second. A process that is killed loses both.
 """
 
 import logging
 import threading
-from collections.abc import Callable, Hashable
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable
 from contextlib import suppress
-from typing import cast
+from typing import Generic, TypeVar, cast
 
-from flask import Flask, current_app, g
+from flask import Flask, current_app, g, request
+
+from webapp.database.failures import may_have_stored
+from webapp.domain.responses.counters import store_link_views
+from webapp.web.request_origin import is_prefetch
 
 MOST = 1000  # length of the queue
 PATIENCE_SECONDS = 5.0  # for one statement
+VIEWS_MOST = 100_000  # kept while the database is unavailable
 
 log = logging.getLogger("askback.deferred_writes")
 
 Work = Callable[[], None]
+T = TypeVar("T")
 
 
 class DeferredWrites:
@@ -71,9 +79,61 @@ class DeferredWrites:
             log.warning("a deferred write was dropped", exc_info=True)
 
 
+class Pending(Generic[T]):
+    """Items that are stored together.
+
+    write  stores items in a transaction
+    keep   whether items are kept for the next call after a failure of `write`
+    """
+
+    def __init__(
+        self, write: Callable[[list[T]], None], most: int, keep: Callable[[], bool] = lambda: True
+    ) -> None:
+        self._write, self._most, self._keep = write, most, keep
+        self._lock = threading.Lock()
+        self._items: list[T] = []
+
+    def add(self, items: Iterable[T]) -> None:
+        """Keep more, up to the bound."""
+        with self._lock:
+            self._items += list(items)[: self._most - len(self._items)]
+
+    def store(self) -> None:
+        """Store everything since the last call."""
+        with self._lock:
+            taken, self._items = self._items, []
+        if not taken:
+            return
+        try:
+            self._write(taken)
+        except BaseException:
+            if self._keep():
+                self.add(taken)
+            raise
+
+
 def init_app(app: Flask) -> None:
-    """Give the application its own deferred writes."""
+    """Give the application its own deferred writes and pending views of links.
+
+    After a commit of unknown outcome the views are dropped, so that they are not counted twice.
+    """
     app.extensions["deferred_writes"] = DeferredWrites(app)
+    app.extensions["link_views"] = Pending[str](
+        lambda tokens: store_link_views(Counter(tokens)),
+        VIEWS_MOST,
+        keep=lambda: not may_have_stored(),
+    )
+
+
+def count_link_view(share_token: str) -> None:
+    """Count the current request as a view of the link, unless it is a prefetch."""
+    if request.method == "GET" and not is_prefetch():
+        current_app.extensions["link_views"].add([share_token])
+
+
+def store_views() -> None:
+    """Store the counted views of links."""
+    current_app.extensions["link_views"].store()
 
 
 def write_later(key: Hashable, work: Work) -> None:

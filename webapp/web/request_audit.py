@@ -12,7 +12,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable
 from datetime import datetime
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 from flask import Flask, current_app
 from flask_limiter import RequestLimit
@@ -28,6 +28,7 @@ from webapp.domain.audit.trail import (
     event_values,
     log_event,
 )
+from webapp.web.deferred_writes import Pending
 from webapp.web.rate_limits.client_address import client_address, client_network
 from webapp.web.rate_limits.limiter import is_first_refusal
 
@@ -37,6 +38,8 @@ KEYS_KEPT = 10_000  # our choice: with more keys than that, counting starts anew
 WAITING_MOST = 10_000  # our choice: rows kept while the database is unavailable
 HOUR_MILLIS = 3_600_000
 
+Row: TypeAlias = dict[str, Any]
+
 
 class Flood:
     """Counts failures within the hour, to decide which of them get a row.
@@ -45,6 +48,7 @@ class Flood:
     """
 
     def __init__(self) -> None:
+        self._lock = threading.Lock()
         self._hour = 0
         self._rows = 0
         self._seen: Counter[str] = Counter()
@@ -52,7 +56,10 @@ class Flood:
 
     def stands_for(self, key: str, *, now: datetime) -> int:
         """How many failures with this key its row stands for; 0 when it gets none."""
-        hour = to_millis(now) // HOUR_MILLIS
+        with self._lock:
+            return self._count(key, to_millis(now) // HOUR_MILLIS)
+
+    def _count(self, key: str, hour: int) -> int:
         if hour != self._hour or len(self._seen) > KEYS_KEPT:
             self._rows = self._rows if hour == self._hour else 0
             self._hour = hour
@@ -66,37 +73,10 @@ class Flood:
         return self._held.pop(key) if _is_due(self._rows, ROWS_OF_ALL) else 0
 
 
-class PendingRows:
-    """Rows that are not stored yet."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._rows: list[dict[str, Any]] = []
-        self._flood = Flood()
-
-    def add(self, rows: list[dict[str, Any]]) -> None:
-        """Keep more, up to the bound."""
-        with self._lock:
-            self._rows += rows[: WAITING_MOST - len(self._rows)]
-
-    def add_failure(self, row: dict[str, Any], network: str) -> None:
-        """Keep a row for a failure, unless it belongs to a flood."""
-        key = f"{row['kind']} {row['outcome']} {row['account_id']} {network}"
-        with self._lock:
-            count = self._flood.stands_for(key, now=row["at"])
-        if count:
-            self.add([row | {"count": count}])
-
-    def take(self) -> list[dict[str, Any]]:
-        """Everything kept since the last call."""
-        with self._lock:
-            taken, self._rows = self._rows, []
-            return taken
-
-
 def init_app(app: Flask) -> None:
     """Create the pending rows of the application."""
-    app.extensions["pending_audit_rows"] = PendingRows()
+    app.extensions["pending_audit_rows"] = Pending[Row](_store_rows, WAITING_MOST)
+    app.extensions["audit_flood"] = Flood()
 
 
 def visitor() -> Actor:
@@ -161,31 +141,32 @@ def telling_refusals(
 
 def store() -> None:
     """Store the pending rows; what cannot be stored is kept for the next call."""
-    if not (taken := _pending().take()):
-        return
-    try:
-        with write_transaction():
-            if missing := _not_stored(taken):
-                db.session.execute(insert(AuditEvent), missing)
-    except BaseException:
-        _pending().add(taken)
-        raise
+    _pending().store()
 
 
-def _note_try(row: dict[str, Any]) -> None:
+def _store_rows(rows: list[Row]) -> None:
+    with write_transaction():
+        if missing := _not_stored(rows):
+            db.session.execute(insert(AuditEvent), missing)
+
+
+def _note_try(row: Row) -> None:
+    """Keep a row for a failure, unless it belongs to a flood."""
     log_event(row)
-    _pending().add_failure(row, client_network())
+    key = f"{row['kind']} {row['outcome']} {row['account_id']} {client_network()}"
+    if count := current_app.extensions["audit_flood"].stands_for(key, now=row["at"]):
+        _pending().add([row | {"count": count}])
 
 
-def _not_stored(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _not_stored(rows: list[Row]) -> list[Row]:
     """Without rows that an earlier attempt stored, whose commit was not acknowledged."""
     ids = [row["id"] for row in rows]
     known = set(db.session.scalars(select(AuditEvent.id).where(AuditEvent.id.in_(ids))))
     return [row for row in rows if row["id"] not in known]
 
 
-def _pending() -> PendingRows:
-    return cast(PendingRows, current_app.extensions["pending_audit_rows"])
+def _pending() -> Pending[Row]:
+    return cast(Pending[Row], current_app.extensions["pending_audit_rows"])
 
 
 def _is_due(nth: int, first: int) -> bool:

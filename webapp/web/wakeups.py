@@ -3,8 +3,14 @@
 A wake-up is a hint; what happened is read from the database, at least once each second, so that a
 hint lost between processes costs that second only. Behind our server a wait holds no thread: the
 view is left by `Parked`, and runs again when there is something or the time is over.
+
+Processes that share a PostgreSQL wake each other by NOTIFY and LISTEN, with a thread and a
+connection for each. NOTIFY is sent after its commit: inside, it takes a lock that all commits of
+the database share.
 """
 
+import logging
+import select
 import threading
 import time
 from collections import Counter, defaultdict
@@ -12,18 +18,27 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from flask import Flask, current_app, request
 
-from webapp.database import call_after_changes
+from webapp.database import call_after_changes, db, on_sqlite
 
 MOST = 128  # waits and calls of models in one process
 OF_ACCOUNT = 16  # waits of one account at a time, whatever they wait for
 RETRY_SECONDS = 2  # Retry-After of a wait that found no slot
 LOOK_SECONDS = 1.0
 WAITED = "askback.waited"  # in the WSGI environment of our server: finished waits by their key
+CHANNEL = "askback_wakeups"
+GATHER_SECONDS = 0.01  # one NOTIFY for all wake-ups of a key in this time
+MOST_KEYS = 10_000  # gathered while the database is away
+END_LOOK_SECONDS = 0.5  # how often the threads look whether the process ends
+PING_SECONDS = 15.0  # of silence, after which the listening connection is tried
+ANSWER_SECONDS = 2.0  # for a statement on either connection
+RECONNECT_SECONDS = 1.0  # before connecting again
+LOG_SECONDS = 60.0  # between two lines of the log about the same failure
 
+log = logging.getLogger("askback.wakeups")
 T = TypeVar("T")
 
 
@@ -197,3 +212,139 @@ def began_waiting(key: str) -> float:
 def waited() -> bool:
     """Whether the current request runs again after a wait: it was counted and refused then."""
     return bool(request.environ.get(WAITED))
+
+
+@contextmanager
+def shared_wakeups(app: Flask) -> Iterator[None]:
+    """While the block runs, wake-ups reach the other processes on the same PostgreSQL, and theirs
+    this one. On SQLite, which one process serves, nothing is started.
+    """
+    with app.app_context():
+        if on_sqlite():
+            yield
+            return
+    relay = Relay(app)
+    relay.start()
+    try:
+        yield
+    finally:
+        relay.stop()
+
+
+@contextmanager
+def changes_told(app: Flask) -> Iterator[None]:
+    """At the end of the block, in an application context, tell the servers on the same PostgreSQL
+    what it has changed: for a command beside them, which runs no threads.
+    """
+    keys: set[str] = set()
+    found: Wakeups = app.extensions["wakeups"]
+    found.relay_by(keys.add)
+    try:
+        yield
+    finally:
+        found.relay_by(None)
+        if keys and not on_sqlite():
+            _tell_once(keys)
+
+
+def _tell_once(keys: set[str]) -> None:
+    """What is stored stays, whatever becomes of this."""
+    try:
+        with _own_connection() as connection:
+            connection.execute(_NOTIFY, [CHANNEL, list(keys)[:MOST_KEYS]])
+    except Exception:
+        log.warning("the servers were not told what has changed; they find it soon", exc_info=True)
+
+
+class Relay:
+    """Both threads of one process."""
+
+    def __init__(self, app: Flask) -> None:
+        self._app = app
+        self._wakeups: Wakeups = app.extensions["wakeups"]
+        self._changed = threading.Condition()
+        self._keys: set[str] = set()
+        self._ended = threading.Event()
+        self._sender_pid = 0  # of the database session that sends our own notifications
+        self._threads = [
+            threading.Thread(target=self._keep, args=(work,), name=name, daemon=True)
+            for name, work in (("notify", self._send), ("listen", self._listen))
+        ]
+
+    def start(self) -> None:
+        """Begin; returns at once, connected or not."""
+        for thread in self._threads:
+            thread.start()
+        self._wakeups.relay_by(self.tell)
+
+    def stop(self) -> None:
+        """End both threads, without waiting for a database that hangs."""
+        self._wakeups.relay_by(None)
+        self._ended.set()
+        with self._changed:
+            self._changed.notify()
+        for thread in self._threads:
+            thread.join(END_LOOK_SECONDS)
+
+    def tell(self, key: str) -> None:
+        """Have the other processes told; never blocks."""
+        with self._changed:
+            if not self._keys:
+                self._changed.notify()
+            if len(self._keys) < MOST_KEYS:
+                self._keys.add(key)
+
+    def _keep(self, work: Callable[[Any], None]) -> None:
+        """Connect and work, again after each failure; a long one is logged now and then."""
+        logs_at = 0.0
+        while not self._ended.is_set():
+            try:
+                with self._app.app_context(), _own_connection() as connection:
+                    work(connection)
+            except Exception:
+                if time.monotonic() >= logs_at:
+                    logs_at = time.monotonic() + LOG_SECONDS
+                    log.warning("wake-ups between processes are interrupted", exc_info=True)
+            self._ended.wait(RECONNECT_SECONDS)
+
+    def _send(self, connection: Any) -> None:
+        self._sender_pid = connection.info.backend_pid
+        while not self._ended.is_set():
+            with self._changed:
+                self._changed.wait_for(lambda: self._keys or self._ended.is_set())
+            self._ended.wait(GATHER_SECONDS)
+            with self._changed:
+                keys, self._keys = self._keys, set()
+            connection.execute(_NOTIFY, [CHANNEL, list(keys)])
+
+    def _listen(self, connection: Any) -> None:
+        """Wake whoever waits here, at first for what was told before we listened."""
+        connection.execute(f"LISTEN {CHANNEL}")
+        self._wakeups.wake(None)
+        arrived = select.poll()
+        arrived.register(connection.fileno(), select.POLLIN)
+        silent = 0.0
+        while not self._ended.is_set():
+            silent = (
+                0.0 if arrived.poll(int(END_LOOK_SECONDS * 1000)) else silent + END_LOOK_SECONDS
+            )
+            if silent >= PING_SECONDS:
+                connection.execute("SELECT 1")
+                silent = 0.0
+            for told in connection.notifies(timeout=0):
+                if told.pid != self._sender_pid:
+                    self._wakeups.wake(told.payload)
+
+
+_NOTIFY = "SELECT pg_notify(%s, key) FROM unnest(%s::text[]) AS key"
+
+
+@contextmanager
+def _own_connection() -> Iterator[Any]:
+    """A connection of the driver that the pool does not count."""
+    engine = db.engine.execution_options(isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        driver: Any = connection.connection.driver_connection
+        connection.detach()
+        driver.patience = ANSWER_SECONDS
+        yield driver

@@ -16,7 +16,7 @@ from webapp.domain.forms import models as forms
 from webapp.domain.forms.models import Form
 from webapp.domain.respondents import answering
 from webapp.domain.results import search
-from webapp.web import link_view_counter
+from webapp.web import deferred_writes
 
 HOSTILE = "It <b>broke</b> & {{ 7*7 }} \u202egnorw\n\n=cmd|' /C calc'!A0 <script>alert(1)</script>"
 SHOWN = (
@@ -58,7 +58,7 @@ class TestByQuestion:
     ) -> None:
         ann.client.application.test_client().get(f"/r/{form.share_token}", base_url=ORIGIN)
         with app.app_context():
-            link_view_counter.store()
+            deferred_writes.store_views()
             make_response(form)
             make_answer(form, "k" * 32)
             make_answer(form, "l" * 32)

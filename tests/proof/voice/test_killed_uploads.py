@@ -15,7 +15,7 @@ from webapp.domain.responses.models import Answer, ResponseSession
 from webapp.domain.responses.recordings import Recording
 from webapp.domain.shared.secrets import token_hash
 from webapp.integrations.audio_store import audio_store
-from webapp.runtime.audio_cleanup import count_without_object
+from webapp.runtime.background import count_without_object
 
 proven = pytest.mark.prove
 rounds = pytest.mark.parametrize(

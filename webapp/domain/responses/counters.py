@@ -3,7 +3,7 @@
 Changes join the transaction that writes what is counted, after the form's row is locked where
 that is needed (order of locks: session, form, counters). Link views are counts of page views,
 not of persons; they are gathered in memory and stored each second
-(webapp/web/link_view_counter.py).
+(webapp/web/deferred_writes.py).
 """
 
 from collections import Counter

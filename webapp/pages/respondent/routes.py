@@ -28,8 +28,8 @@ from webapp.pages.respondent.form_data import (
 from webapp.pages.respondent.next_question import by_get, inked_by, next_question
 from webapp.pages.respondent.session_cookie import forget, remembered_key
 from webapp.pages.respondent.visit import Visit, find_form, new_visit, posted_visit, visit_by_cookie
+from webapp.web.deferred_writes import count_link_view
 from webapp.web.extensions import csrf
-from webapp.web.link_view_counter import count_link_view
 from webapp.web.request_origin import says_in_iframe
 
 FIRST = Place(1)
