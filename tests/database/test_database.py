@@ -112,49 +112,6 @@ def test_transactions_end_in_the_database_package_alone() -> None:
     }
 
 
-def test_statements_that_are_prepared_are_built_once() -> None:
-    """Each that is not would be compiled for every call, and push another one out."""
-    functions = [
-        (path, function)
-        for package in ("webapp", "api", "jobs")
-        for path in sorted((ROOT / package).rglob("*.py"))
-        for function in ast.walk(ast.parse(path.read_text()))
-        if isinstance(function, ast.FunctionDef)
-    ]
-    cached = [(path, each.name) for path, each in functions if is_cached(each)]
-    built_for_a_call = [
-        f"{path.relative_to(ROOT)}:{call.lineno}"
-        for path, function in functions
-        if not path.is_relative_to(ROOT / "webapp/database")
-        for call in ast.walk(function)
-        if isinstance(call, ast.Call)
-        and ast.unparse(call.func) in {"read_rows", "execute_autocommit"}
-        if not is_constant(
-            call.args[0],
-            arguments={argument.arg for argument in function.args.args},
-            builders={name for place, name in cached if place == path or name[0] != "_"},
-        )
-    ]
-
-    assert built_for_a_call == []
-
-
-def is_cached(function: ast.FunctionDef) -> bool:
-    return not {"cache", "built_once"}.isdisjoint(map(ast.unparse, function.decorator_list))
-
-
-def is_constant(statement: ast.expr, *, arguments: set[str], builders: set[str]) -> bool:
-    """Whether it is named in capitals, handed on by the caller, or kept by what builds it."""
-    if isinstance(statement, ast.Call):
-        return _name(statement.func) in builders
-    return _name(statement).isupper() or ast.unparse(statement) in arguments
-
-
-def _name(expression: ast.expr) -> str:
-    """The last part of a dotted name."""
-    return ast.unparse(expression).rpartition(".")[2]
-
-
 @both_databases
 def test_a_block_that_rolls_back_and_goes_on_commits_nothing(app: Flask) -> None:
     with app.app_context():

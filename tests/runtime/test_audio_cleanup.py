@@ -97,42 +97,32 @@ def grow_old(key: str, age: timedelta) -> None:
     os.utime(path, (then, then))
 
 
-@both_databases
-def test_a_withdrawn_recording_is_erased(form: Any, claimed: Callable[..., Recording]) -> None:
-    claimed()
-
+def withdraw(form: Any) -> None:
     answering.withdraw_response(form.share_token, KEY, now=utc_now())
 
-    assert (erase(), stored(), noted_objects()) == (1, [], [])
 
-
-@both_databases
-def test_recordings_go_with_a_form_that_leaves_the_trash(
-    form: Any, claimed: Callable[..., Recording]
-) -> None:
-    claimed()
+def empty_trash(form: Any) -> None:
     delete_form(form.account_id, form.id, now=utc_now() - timedelta(days=31))
     assert (erase(), len(stored())) == (0, 1)
-
     list(purge_deleted(utc_now()))
 
-    assert (erase(), stored()) == (1, [])
+
+def end_account(form: Any) -> None:
+    delete_account(form.account_id, now=utc_now())
+    list(purge_deleted_accounts(utc_now()))
 
 
 @both_databases
-def test_recordings_go_with_an_account(form: Any, claimed: Callable[..., Recording]) -> None:
+@pytest.mark.parametrize("delete", [withdraw, empty_trash, end_account])
+def test_recordings_go_with_what_they_belong_to(
+    form: Any, claimed: Callable[..., Recording], delete: Callable[[Any], None]
+) -> None:
     claimed()
-    delete_account(form.account_id, now=utc_now())
+    assert (erase(), len(stored())) == (0, 1)
 
-    list(purge_deleted_accounts(utc_now()))
+    delete(form)
 
-    assert (erase(), stored()) == (1, [])
-
-
-def test_what_is_not_deleted_stays(claimed: Callable[..., Recording]) -> None:
-    kept = claimed()
-
-    assert (erase(), stored()) == (0, [kept.object_key])
+    assert (erase(), stored(), noted_objects()) == (1, [], [])
 
 
 def test_an_erasure_that_failed_is_done_later(
@@ -195,22 +185,12 @@ def test_objects_without_a_row_go_after_a_day(
         if key != kept:
             put(key, tmp_path)
         grow_old(key, timedelta(hours=age))
-
-    assert sum(erase_unreferenced(utc_now())) == 1
-
-    assert sorted(stored()) == sorted([kept, "frm_x/young.webm"])
-
-
-def test_what_killed_uploads_left_goes_after_a_day(
-    recorded: Callable[..., Recording],
-) -> None:
-    kept = recorded().object_key
-    (Path(audio_store().place) / f"{kept}#1").write_bytes(b"half of it")
+    (Path(audio_store().place) / f"{kept}#1").write_bytes(b"half of a killed upload")
     grow_old(f"{kept}#1", timedelta(hours=25))
 
-    assert sum(erase_unreferenced(utc_now())) == 1
+    assert sum(erase_unreferenced(utc_now())) == 2
 
-    assert stored() == [kept]
+    assert sorted(stored()) == sorted([kept, "frm_x/young.webm"])
 
 
 def test_a_server_erases_in_the_background(
@@ -254,26 +234,6 @@ def test_a_store_that_hangs_delays_nothing_else(
     with background_work(app):
         assert purged.wait(5)
     hangs.set()
-
-
-def test_a_list_that_takes_long_delays_no_erasure(
-    app: Flask, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    erased, ended = threading.Event(), threading.Event()
-
-    def list_all(_now: datetime) -> Any:
-        ended.wait(10)
-        return iter(())
-
-    def erase(_now: datetime) -> Any:
-        erased.set()
-        return iter(())
-
-    monkeypatch.setattr(background, "STORE_SECONDS", 0.02)
-    monkeypatch.setattr(background, "ERASURES", {3600.0: (list_all,), 20.0: (erase,)})
-    with background_work(app):
-        assert erased.wait(5)
-        ended.set()
 
 
 @pytest.mark.parametrize("gives_up", ["form", "account"])

@@ -69,28 +69,6 @@ def test_a_prefetch_counts_no_view(
     assert stored(app, form) == 0
 
 
-def test_an_unknown_link_counts_nothing(app: Flask, client: FlaskClient, form: Any) -> None:
-    assert client.get("/r/unknown-unknown-unknown").status_code == 404
-
-    assert stored(app, form) == 0
-
-
-def test_counts_are_kept_if_storing_fails(
-    app: Flask, client: FlaskClient, form: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    client.get(f"/r/{form.share_token}")
-
-    def fail(_: object) -> None:
-        raise OSError("disk full")
-
-    with monkeypatch.context() as broken, app.app_context():
-        broken.setattr(deferred_writes, "store_link_views", fail)
-        with pytest.raises(OSError, match="disk full"):
-            deferred_writes.store_views()
-
-    assert stored(app, form) == 1
-
-
 def test_link_views_are_stored_while_serving_and_at_the_end(
     app: Flask, client: FlaskClient, form: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

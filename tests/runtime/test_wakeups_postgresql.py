@@ -16,7 +16,6 @@ from tests.api.conftest import Agent
 from tests.databases import on_postgresql
 from tests.factories import make_account, make_draft, make_form, make_response
 from tests.pages.creator_client import creator, hidden
-from tests.races.threads import each_statement
 from tests.services import wait_until
 from webapp.app import create_app
 from webapp.cli import main
@@ -26,7 +25,7 @@ from webapp.domain.accounts.models import Account
 from webapp.domain.shared.vocabulary import Scope
 from webapp.oauth.tokens import issue_token
 from webapp.web import wakeups as wakeups_postgresql
-from webapp.web.wakeups import CHANNEL, Wakeups, shared_wakeups
+from webapp.web.wakeups import Wakeups, shared_wakeups
 
 
 @dataclass
@@ -75,16 +74,6 @@ def listening(app: Flask) -> int:
 
 
 @on_postgresql
-def test_a_wake_up_reaches_the_other_process(two: tuple[Process, Process]) -> None:
-    first, second = two
-    woken = threading.Event()
-    with second.wakeups.listening("frm_1", woken.set):
-        first.wakeups.notify("frm_1")
-
-        assert woken.wait(5)
-
-
-@on_postgresql
 def test_a_process_is_woken_once_by_what_it_told_itself(two: tuple[Process, Process]) -> None:
     first, second = two
 
@@ -94,25 +83,6 @@ def test_a_process_is_woken_once_by_what_it_told_itself(two: tuple[Process, Proc
     wait_until(lambda: "frm_2" in first.woken, "waking the first", seconds=5)
 
     assert first.woken == ["frm_1", "frm_2"]
-
-
-@on_postgresql
-def test_many_wake_ups_of_a_form_are_told_together(two: tuple[Process, Process]) -> None:
-    first, second = two
-    sent: list[object] = []
-
-    def note(*arguments: object) -> None:
-        sent.append(arguments)
-
-    with each_statement(first.app, "before_cursor_execute", note):
-        for _ in range(200):
-            first.wakeups.notify("frm_1")
-            first.wakeups.notify("frm_2")
-        wait_until(lambda: {*second.woken} == {"frm_1", "frm_2"}, "waking the other", seconds=5)
-        time.sleep(0.1)
-
-    assert len(second.woken) < 40
-    assert not sent  # nothing on a connection of the requests
 
 
 @on_postgresql
@@ -259,14 +229,3 @@ def test_a_database_that_is_away_fills_no_log(
             time.sleep(0.1)
 
     assert caplog.text.count("wake-ups between processes are interrupted") == 2  # of each thread
-
-
-def test_on_sqlite_nothing_is_started(app: Flask) -> None:
-    before = threading.active_count()
-    with shared_wakeups(app):
-        assert threading.active_count() == before
-        app.extensions["wakeups"].notify("frm_1")
-
-
-def test_the_channel_is_a_plain_name() -> None:
-    assert CHANNEL.isidentifier()

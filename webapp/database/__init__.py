@@ -1,6 +1,5 @@
 """The database: one handle for SQLite and PostgreSQL, types, transactions, schema."""
 
-from webapp.database.changes import call_after_changes, note_change
 from webapp.database.engine import (
     Base,
     built_once,
@@ -12,21 +11,22 @@ from webapp.database.engine import (
     prepare_engine,
     utc_now,
 )
-from webapp.database.lists import among
 from webapp.database.transactions import (
     TRIES,
+    call_after_changes,
     core_transaction,
     execute,
     execute_autocommit,
     init_app,
     is_read_only,
+    note_change,
     read_rows,
     release_connections,
     sqlite_transaction,
     tried_again,
     write_transaction,
 )
-from webapp.database.types import UtcDateTime, enum_type, from_millis, to_millis
+from webapp.database.types import UtcDateTime, among, enum_type, from_millis, to_millis
 
 __all__ = [
     "Base",

@@ -7,13 +7,12 @@ from contextlib import contextmanager
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
-from flask import Flask, g
+from flask import Flask, current_app, g
 from sqlalchemy import Connection, CursorResult, Executable, Row, event, text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
 from webapp.database import sqlite
-from webapp.database.changes import tell_changes
 from webapp.database.engine import beside, db, on_sqlite, prepare_engine
 from webapp.database.failures import (
     STORAGE_FAILURES,
@@ -26,6 +25,7 @@ from webapp.database.failures import (
 from webapp.database.prepared_statements import all_rows
 from webapp.database.sqlite import IMMEDIATE
 
+CHANGE_LISTENERS = "change_listeners"
 TRIES = 3  # of a transaction that others stand in the way of
 log = logging.getLogger("askback.database")
 P = ParamSpec("P")
@@ -116,7 +116,7 @@ def execute_autocommit(statement: Executable, **values: Any) -> Sequence[Row[*tu
         _close_connection()
         found = all_rows(_connection(), statement, values)
     note_stored()
-    tell_changes()
+    _tell_changes()
     return found
 
 
@@ -134,7 +134,7 @@ def sqlite_transaction() -> Iterator[Connection]:
     with sqlite.ending(connection):
         yield connection
     note_stored()
-    tell_changes()
+    _tell_changes()
 
 
 @contextmanager
@@ -160,7 +160,7 @@ def write_transaction() -> Iterator[Connection]:
     except BaseException:
         db.session.rollback()
         raise
-    tell_changes()
+    _tell_changes()
 
 
 def _begin_write() -> None:
@@ -210,6 +210,30 @@ def _close_connection(*_of_the_event: object) -> None:
     except STORAGE_FAILURES:
         log.warning("a connection was given up", exc_info=True)
         connection.invalidate()
+
+
+def call_after_changes(app: Flask, listener: Callable[[str], None]) -> None:
+    """Call `listener` with each id that was passed to `note_change`, after the commit.
+
+    It runs in the thread of the request, and must neither block nor raise.
+    """
+    app.extensions.setdefault(CHANGE_LISTENERS, []).append(listener)
+
+
+def note_change(object_id: str) -> None:
+    """Notify listeners of this object once the transaction, or next statement, has committed.
+
+    A notification does no harm if nothing is stored in the end.
+    """
+    g.setdefault("changed", set()).add(object_id)
+
+
+def _tell_changes() -> None:
+    """After a commit: notify of all that was noted."""
+    changed: set[str] = g.pop("changed", set())
+    for listener in current_app.extensions.get(CHANGE_LISTENERS, ()):
+        for object_id in changed:
+            listener(object_id)
 
 
 def _note_committed(session: Session) -> None:
