@@ -219,9 +219,18 @@ def test_callbacks_on_this_machine_need_a_loopback_public_url(
     assert len(read_settings(environ).mcp_events_callback_allowlist) == 1
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
-def test_limits_are_switched_off_on_loopback_only(embedded: dict[str, str], host: str) -> None:
-    public = {"PUBLIC_URL": "https://ask.example.org", "HOST": host, "WRITE_LIMITS": "off"}
+@pytest.mark.parametrize(
+    ("url", "host"),
+    [
+        ("https://ask.example.org", "127.0.0.1"),
+        ("https://ask.example.org", "0.0.0.0"),
+        ("https://localhost", "0.0.0.0"),
+    ],
+)
+def test_limits_are_switched_off_on_loopback_only(
+    embedded: dict[str, str], url: str, host: str
+) -> None:
+    public = {"PUBLIC_URL": url, "HOST": host, "WRITE_LIMITS": "off"}
 
     assert problems_of(embedded | public).keys() == {"WRITE_LIMITS"}
 
