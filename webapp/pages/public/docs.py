@@ -83,12 +83,12 @@ DOCUMENTS = (
     Document(
         "figures",
         "Figures",
-        "how fast it is beside a bare route, and what the long proofs printed",
+        "how fast one server is, and what the long proofs found",
     ),
     Document(
         "architecture",
         "Architecture",
-        "where is what in the code: folders, layers, journeys, the cursor, states, a glossary",
+        "the rooms of the code, three walks through it, the cursor, and ten words",
     ),
 )
 INDEX, EVENTS = "index", "events"
