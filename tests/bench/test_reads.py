@@ -15,11 +15,11 @@ from flask import Flask
 from tests.bench.ceiling import PAGE
 from tests.bench.conftest import Bench
 from tests.bench.figures import BEFORE, Side
+from tests.bench.query_plans import plan_of, steps_of
 from tests.bench.work import DRAFT, Work, connected
 from tests.bulk import analyze, copy_forms, store_answers
 from tests.databases import both_databases
 from tests.factories import make_form
-from tests.query_plans import plan_of, steps_of
 from webapp.database import db
 from webapp.domain.forms.models import get_form
 from webapp.domain.responses.cursor import read_responses

@@ -17,12 +17,12 @@ from sqlalchemy import text
 
 from tests.bench.figures import Pair, Requests, Side, Table, compare, machine
 from tests.bench.load import request
+from tests.bench.query_plans import plan_of
 from tests.bench.servers import answers, end, resident_mib, running, start
 from tests.bulk import analyze, store_answers
 from tests.databases import both_databases
 from tests.factories import make_form
 from tests.pages.creator_client import creator
-from tests.query_plans import plan_of
 from tests.services import wait_until
 from webapp.config import Settings
 from webapp.database import db

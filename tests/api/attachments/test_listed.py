@@ -1,9 +1,7 @@
 """Recordings among the answers: in REST, polling and streaming, and what they cost."""
 
 import secrets
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from typing import Any
 
 import pytest
@@ -13,16 +11,10 @@ from api.agent.stream import AskFeed
 from tests.api.conftest import Agent
 from tests.databases import both_databases
 from tests.factories import make_answer
-from tests.query_plans import statements_of
 from tests.voice.factories import make_spoken_answer
-from webapp.database import db, utc_now
-from webapp.domain.forms import agent_tokens, models
+from webapp.database import utc_now
+from webapp.domain.forms import agent_tokens
 from webapp.domain.respondents import answering
-from webapp.domain.responses.completed import get_completed_response
-from webapp.domain.responses.cursor import read_responses
-from webapp.domain.responses.models import ResponseSession
-from webapp.domain.results.export import read_answers, read_people
-from webapp.domain.shared.vocabulary import SessionStatus
 from webapp.wire.event_stream import Place
 
 AT = datetime(2026, 11, 22, 23, 59, tzinfo=UTC)
@@ -91,29 +83,3 @@ def test_rest_cuts_what_was_spoken_where_a_typed_answer_ends(
     answers = [answer for session in sessions for answer in session["answers"]]
     assert [each["answerText"] for each in answers] == ["🂡" * 20_000] * 2
     assert [each["answerTruncated"] for each in answers] == [False, True]
-
-
-@both_databases
-@pytest.mark.parametrize(("make", "more"), [(make_answer, 0), (make_spoken_answer, 1)])
-def test_only_spoken_answers_cost_a_statement_more(
-    app: Flask, form: Any, make: Callable[..., Any], more: int
-) -> None:
-    with app.app_context():
-        for _ in range(3):
-            key = secrets.token_urlsafe(24)
-            make(form, key)
-        answering.complete_response(form.share_token, key, responder_name="", now=utc_now())
-        completed = ResponseSession.status == SessionStatus.COMPLETED
-        response_id = db.session.scalars(db.select(ResponseSession.id).where(completed)).one()
-        db.session.commit()
-        found = models.get_form(form.account_id, form.id)
-        calls: tuple[Callable[[], Any], ...] = (
-            partial(read_responses, found, None),
-            partial(get_completed_response, form.id, response_id),
-            lambda: list(read_answers(form.id)),
-            lambda: list(read_people(form.id)),
-        )
-
-        asked = [[sql for sql, _ in statements_of(call) if "recordings" in sql] for call in calls]
-
-    assert [len(statements) for statements in asked] == [more] * 4

@@ -1,14 +1,12 @@
 """What answering costs: a host waits one second for discovery, then speaks the earlier era."""
 
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import pytest
 from flask import Flask
-from flask.testing import FlaskClient
 from sqlalchemy import event, select
 from sqlalchemy.exc import OperationalError
 from werkzeug.wrappers import Request
@@ -16,13 +14,10 @@ from werkzeug.wrappers import Request
 from tests.api.mcp.conftest import LEGACY, MODERN, Hosted
 from tests.databases import both_databases
 from tests.pages.creator_client import creator
-from tests.proof.test_waiting_for_nobody import locked
-from webapp.config import Settings
 from webapp.database import db
 from webapp.oauth.models import OAuthGrant
 from webapp.web.rate_limits.limiter import DecoratorLimiter
 
-HOST_SECONDS = 1  # how long a host waits for discovery
 CHEAP = [
     (MODERN, "server/discover"),
     (MODERN, "tools/list"),
@@ -70,32 +65,6 @@ def test_it_reads_the_token_and_touches_the_database_no_more(
 
     with host.app.app_context():
         assert db.session.scalars(select(OAuthGrant.last_used_at)).one()
-
-
-@both_databases
-@cheap
-def test_no_writer_stands_in_its_way(
-    hosted: Hosted, account: Any, settings: Settings, version: str, method: str
-) -> None:
-    """The note of the last use waits for the writer, and nobody waits for that note."""
-    host = hosted(account.id, version=version)
-    host.result("tools/list")
-    with host.app.app_context():
-        db.session.query(OAuthGrant).update({"last_used_at": None})
-        db.session.commit()
-    host.app.test_client_class, kept = FlaskClient, host.app.test_client_class
-    took: list[float] = []
-    try:
-        with locked(settings):
-            for _ in range(5):
-                began = time.monotonic()
-                host.result(method)
-                took.append(time.monotonic() - began)
-    finally:
-        host.app.test_client_class = kept
-
-    assert sorted(took)[-2] < HOST_SECONDS  # each would wait; a machine may stand still once
-    assert host.app.extensions["deferred_writes"].settle(20)
 
 
 @cheap

@@ -7,7 +7,6 @@ from sqlalchemy import update
 
 from tests.databases import both_databases
 from tests.factories import make_draft, prepare
-from tests.query_plans import statements_of
 from webapp.database import db, utc_now
 from webapp.domain.accounts.models import Account
 from webapp.domain.content.diff import differences
@@ -175,15 +174,3 @@ def test_with_the_last_change_accepted_the_revision_is_seen(account: Account) ->
     view = views.find_view(draft.id)
     assert view is not None
     assert (view.revision, view.accepted) == (2, "")
-
-
-def test_however_many_edits_the_same_statements_read_all(account: Account) -> None:
-    def counted() -> int:
-        return len(statements_of(lambda: count_unseen_changes(account.id)))
-
-    after(account, *EDITS["one of each"][0])
-    few = counted()
-    for _ in range(3):
-        after(account, *EDITS["many turns"][0])
-
-    assert counted() == few == 3

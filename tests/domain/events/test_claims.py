@@ -12,7 +12,6 @@ from tests.databases import both_databases
 from tests.domain.events.claiming import release_lost, taken
 from tests.event_factories import make_delivery, make_subscription
 from tests.factories import make_account, make_form
-from tests.query_plans import statements_of
 from webapp.database import db, from_millis, to_millis, utc_now
 from webapp.domain.accounts.models import Account
 from webapp.domain.events.deliveries.claims import Claimed, Leases, is_due, read_due, renew
@@ -257,11 +256,3 @@ def test_a_claim_takes_no_more_than_it_can_attempt(clock: Clock) -> None:
 
     assert len(taken(2, now=clock.now)) == 2
     assert len(db.session.scalars(select(EventDelivery).filter_by(state="pending")).all()) == 1
-
-
-def test_a_claim_holds_others_up_for_few_statements(clock: Clock) -> None:
-    make_delivery(make_subscription(make_form(make_account().id)), next_at=clock.now)
-    statements = statements_of(lambda: taken(now=clock.now))
-
-    locks = [sql for sql, _ in statements if "pg_advisory_xact_lock" in sql]
-    assert len(statements) - len(locks) == 3  # what is due, its details, its lease

@@ -1,7 +1,5 @@
 """What of a private context is recognised in a question, however it is spelled."""
 
-import time
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -472,20 +470,3 @@ HOSTILE = {
     "unspaced": "漢",
     "invisible": "\u200b",
 }
-
-
-@pytest.mark.parametrize("piece", HOSTILE.values(), ids=HOSTILE)
-def test_hostile_texts_are_read_in_bounded_time(piece: str) -> None:
-    leak("warm?", context="warm", said=["wärm"])
-    question, context, known = piece * 200, piece * 4000, piece * 20_000
-    began = time.thread_time()
-
-    leak(
-        question[:200],
-        context="Xy" + context[:3998],
-        shown=[known[:12_000]],
-        said=[known[:12_000]],
-        before={question[:n]: known[: 10_000 - n] for n in range(195, 200)},
-    )
-
-    assert time.thread_time() - began < 1  # some 40 ms; squared, minutes

@@ -1,18 +1,15 @@
 """The parts that write an answer or a completion: each defined once, all of them or none stored."""
 
 import re
-from functools import partial
 from pathlib import Path
 from typing import Any
 
-import psycopg._queries as psycopg_queries
 import pytest
 from sqlalchemy import select, update
 
 from tests.bulk import dump
-from tests.databases import both_databases, on_postgresql
+from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_form
-from tests.query_plans import statements_of
 from tests.voice.factories import make_recording, make_voice_form
 from webapp.database import db, utc_now
 from webapp.domain.forms.models import Form
@@ -232,24 +229,6 @@ def test_a_recording_of_another_answer_is_not_claimed(voice_form: Any) -> None:
 
     assert not store(voice_form, new_answer(voice_form, "Again", recording_id=mine))
     assert dump() == before
-
-
-@on_postgresql
-@pytest.mark.parametrize("spoken", [False, True])
-def test_an_answer_is_one_statement_that_the_driver_keeps(voice_form: Any, *, spoken: bool) -> None:
-    """psycopg parses longer statements, and those with more parameters, each time."""
-    recording_id = uploaded(voice_form) if spoken else ""
-    answers = [
-        new_answer(voice_form, text, recording_id=recording_id) for text in ("first", "corrected")
-    ]
-
-    for answer in answers:
-        state = read_session_state(voice_form.share_token, KEY)
-        call = partial(store_answer, state, answer, now=utc_now())
-        ((sql, values),) = statements_of(call)
-        assert ("recordings" in sql) == spoken
-        assert len(sql) <= psycopg_queries.MAX_CACHED_STATEMENT_LENGTH
-        assert len(values) <= psycopg_queries.MAX_CACHED_STATEMENT_PARAMS
 
 
 @both_databases

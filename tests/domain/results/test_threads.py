@@ -7,7 +7,6 @@ import pytest
 from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_follow_up, make_follow_up_answer
 from tests.factories import make_form as made_form
-from tests.query_plans import statements_of
 from webapp.database import db, utc_now
 from webapp.domain.follow_ups.thread import Reason, Technique
 from webapp.domain.forms import models as forms
@@ -138,24 +137,6 @@ class TestByQuestion:
 
         assert under(form) == [[]]
 
-    def test_a_page_costs_two_statements_more(self, form: Any) -> None:
-        for key in (KEY, OTHER):
-            make_answer(form, key)
-            for depth in range(1, 4):
-                ask_and_answer(form, "deeper", key, depth=depth)
-        answers = newest_answers(form)[form.questions[0]["id"]].answers
-
-        assert len(statements_of(lambda: follow_ups_of(form, answers))) == 2
-
-    def test_a_form_without_follow_ups_costs_none(self) -> None:
-        form = made_form(make_account().id)
-        make_answer(form, KEY)
-        answers = newest_answers(form)[form.questions[0]["id"]].answers
-        person = find_people(form.id, Filters(), before=None).people
-
-        assert statements_of(lambda: follow_ups_of(form, answers)) == []
-        assert statements_of(lambda: threads_of(form, person)) == []
-
 
 class TestByPerson:
     def test_a_person_has_threads_in_the_order_of_the_questions(self, form: Any) -> None:
@@ -190,14 +171,6 @@ class TestByPerson:
         skip_question(form.share_token, KEY, position=0, now=utc_now())
 
         assert [len(threads) for threads in people(form)] == [1]
-
-    def test_all_people_of_a_page_cost_one_statement(self, form: Any) -> None:
-        for key in (KEY, OTHER):
-            make_answer(form, key)
-            ask_and_answer(form, "deeper", key)
-        found = find_people(form.id, Filters(), before=None).people
-
-        assert len(statements_of(lambda: threads_of(form, found))) == 1
 
 
 class TestSearching:

@@ -9,7 +9,6 @@ from sqlalchemy import select
 from tests.bulk import store_answers
 from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_form, make_response
-from tests.query_plans import statements_of
 from webapp.database import db, utc_now
 from webapp.domain.deletion.deleted_responses import delete_response
 from webapp.domain.forms import models as forms
@@ -169,13 +168,3 @@ def test_another_creator_marks_nothing(form: Any, mark: Any) -> None:
 
     assert unread_of(form) == 1
     assert fresh(form).seen_stamp == 0
-
-
-def test_all_forms_are_counted_in_one_statement(form: Any) -> None:
-    others = [make_form(form.account_id) for _ in range(3)]
-    respond(form)
-
-    counted = partial(count_unread, [form.id, *(each.id for each in others)])
-
-    assert counted() == {form.id: 1}
-    assert len(statements_of(counted)) == 1

@@ -12,7 +12,6 @@ from tests.databases import both_databases
 from tests.factories import make_account
 from tests.pages.creator.test_draft import by_agent, drafted, seen, stored, written
 from tests.pages.creator_client import HTMX, ORIGIN, Creator, creator, hidden, plain
-from tests.query_plans import statements_of
 from webapp.database import db, from_millis, utc_now
 from webapp.domain.content import diff
 from webapp.domain.deletion import discarded_drafts
@@ -60,24 +59,6 @@ def test_an_open_inbox_is_updated_after_drafts_changes_and_confirmations(
     assert news.status_code == 200
     assert "<html" not in news.text
     assert "Another" in news.text
-
-
-@both_databases
-def test_the_number_of_drafts_changes_no_number_of_statements(app: Flask, ann: Creator) -> None:
-    def shown() -> int:
-        with app.app_context():
-            return len(statements_of(lambda: ann.page("/drafts")))
-
-    for count in (1, 5):
-        for _ in range(count):
-            draft = written(app, ann)
-            ann.page(f"/drafts/{draft.id}")
-            by_agent(app, draft, title="From the agent", goal="Another")
-        if count == 1:
-            before = shown()
-
-    assert shown() == before
-    assert ann.page("/drafts").text.count("2 changes") == 6
 
 
 @pytest.mark.parametrize("path", ["/drafts", "/drafts/{}", "/drafts/{}/history"])

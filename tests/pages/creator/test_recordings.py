@@ -12,7 +12,6 @@ from flask import Flask
 from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_form
 from tests.pages.creator_client import Creator, creator, plain
-from tests.query_plans import statements_of
 from tests.voice.factories import make_spoken_answer, make_stored_answer, make_voice_form
 from tests.voice.store_reads import holds_connection
 from webapp.database import db, utc_now
@@ -207,15 +206,6 @@ class TestPages:
             ann, f"/forms/{form.id}/people/{spoken.session_id}"
         )
         assert "answer__text" not in ann.page(f"/forms/{form.id}").text
-
-    def test_pages_of_typed_answers_read_no_recordings(
-        self, app: Flask, ann: Creator, form: Any
-    ) -> None:
-        with app.app_context():
-            make_answer(form, key())
-            answers = db.session.scalars(db.select(Answer)).all()
-
-            assert statements_of(lambda: recordings.recordings_of(answers)) == []
 
 
 class TestTryAgain:

@@ -7,11 +7,9 @@ import pytest
 from flask import Flask
 
 from tests.bulk import store_answers
-from tests.databases import both_databases
 from tests.factories import make_answer, make_form, make_response
 from tests.pages.creator.test_results import links
 from tests.pages.creator_client import Creator, plain
-from tests.query_plans import statements_of
 from webapp.pages.creator.reading import news
 
 
@@ -147,23 +145,6 @@ def test_an_open_inbox_hears_of_unread_responses(app: Flask, ann: Creator, form:
         make_response(form)
 
     assert "2 new" in plain(ann.swap(f"/drafts?v={shown}").text)
-
-
-@both_databases
-@pytest.mark.parametrize("path", ["/drafts", "/forms"])
-def test_lists_count_unread_ones_in_one_statement(app: Flask, ann: Creator, path: str) -> None:
-    def statements() -> int:
-        with app.app_context():
-            return len(statements_of(lambda: ann.page(path)))
-
-    counts = []
-    for number in (1, 3):
-        for _ in range(number):
-            with app.app_context():
-                make_response(make_form(ann.account.id))
-        counts.append(statements())
-
-    assert counts[0] == counts[1]
 
 
 def test_a_get_reads_nothing_and_strangers_mark_nothing(
