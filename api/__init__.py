@@ -8,26 +8,15 @@ from flask import Flask
 from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Response
 
-from api import (
-    agent_tokens,
-    attachments,
-    drafts,
-    errors,
-    follow_ups,
-    forms,
-    responses,
-    subscriptions,
-)
-from api.agent import asks, stream
-from api.agent.blueprint import bp as agent_bp
+from api import agents, drafts, errors, forms, subscriptions
+from api.agents import bp as agent_bp
 from api.blueprint import bp
 from api.mcp import endpoint as mcp_endpoint
-from api.mcp import refusals as mcp_refusals
-from api.mcp.blueprint import bp as mcp_bp
+from api.mcp import endpoint as mcp_refusals
+from api.mcp.protocol import bp as mcp_bp
 from api.openapi import document as openapi
-from webapp.web import request_kind
+from webapp.web import challenges, request_kind
 from webapp.web.extensions import csrf
-from webapp.web.rate_limits import challenges
 from webapp.web.request_kind import RequestKind
 
 __all__ = [
@@ -55,7 +44,7 @@ def init_app(app: Flask, elsewhere: Callable[[HTTPException], Response]) -> None
     app.url_map.merge_slashes = False
     errors.init_app(app, mcp_refusals.router_refusal(elsewhere))
     challenges.init_app(app)
-    stream.init_app(app)
+    agents.init_app(app)
     kinds = (bp, RequestKind.API), (agent_bp, RequestKind.AGENT), (mcp_bp, RequestKind.MCP)
     for blueprint, kind in kinds:
         csrf.exempt(blueprint)

@@ -1,43 +1,245 @@
-"""Drafts: creating, updating, publishing, and waiting for the creator's confirmation."""
+"""Drafts: creating, reading, changing and publishing them, with their prepared follow-ups."""
 
 import hashlib
 import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from http import HTTPStatus
+from typing import NamedTuple
+from urllib.parse import unquote_to_bytes
 
 from flask import Response, request
 
-from api.agent_note import sent_note
 from api.blueprint import bp
-from api.draft_operations import (
-    Waited,
-    create_draft,
-    publish_draft,
-    update_draft,
-    wait_for_draft,
-    wait_for_review,
-)
-from api.json_body import json_body, read_body
-from api.json_responses import (
+from api.bodies import (
     draft_headers,
     draft_location,
     json_answer,
+    json_body,
+    read_body,
     review_link,
     review_url,
+    wait_seconds,
 )
-from api.query import wait_seconds
-from api.rate_limits import limit_creates, limit_publishes, limit_updates
+from api.rate_limits import count_nothing, limit_creates, limit_publishes, limit_updates
 from webapp.config import settings
-from webapp.domain.content.draft_input import parse_draft_input
+from webapp.database import release_connections, utc_now
+from webapp.domain.content.draft_input import parse_draft_input, parse_follow_ups
+from webapp.domain.content.model import DraftUpdate
+from webapp.domain.drafts import confirmations, editing, publishing, reviews
 from webapp.domain.drafts import models as drafts
-from webapp.domain.drafts.idempotency import Repeatable
+from webapp.domain.drafts.agent_notes import clean_note, wrong_note
+from webapp.domain.drafts.editing import Repeatable
+from webapp.domain.drafts.models import Draft, get_draft
+from webapp.domain.drafts.publishing import Published
+from webapp.domain.forms.models import FormLink
+from webapp.domain.forms.terms import offered_voice
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import InvalidInput, StateConflict
-from webapp.domain.shared.limits import IDEMPOTENCY_KEY_MAX_CHARS
-from webapp.domain.shared.vocabulary import Scope
-from webapp.oauth.guard import check_scope, current_caller, require_scope
-from webapp.web.wakeups import RETRY_SECONDS
-from webapp.wire.draft_reviews import draft_review
-from webapp.wire.serializers import form_draft, published_form
+from webapp.domain.shared.limits import AGENT_NOTE_MAX_CHARS, IDEMPOTENCY_KEY_MAX_CHARS
+from webapp.domain.shared.vocabulary import DraftStatus, ReviewState, Scope
+from webapp.oauth.guard import Caller, acting_agent, check_scope, current_caller, require_scope
+from webapp.web.wakeups import RETRY_SECONDS, NoSlot, wakeups
+from webapp.wire.extension_types import Confirmation
+from webapp.wire.serializers import draft_follow_ups, draft_review, form_draft, published_form
+
+HEADER = "Askback-Note"
+ENCODED_MAX_CHARS = 12 * AGENT_NOTE_MAX_CHARS  # four bytes of UTF-8 each, and each of them as %XX
+# what stands for itself is taken as it is, too
+_ENCODED = re.compile("(?:[\x20-\x24\x26-\x7e]|%[0-9A-Fa-f]{2})*")
+
+
+def sent_note() -> str | None:
+    """The note, None for none. raises InvalidInput `validation_failed`"""
+    header = request.headers.get(HEADER, "")
+    if len(header) > ENCODED_MAX_CHARS:
+        problem = f"has {len(header)} characters; at most {ENCODED_MAX_CHARS} are allowed"
+        shorter = f"Send {AGENT_NOTE_MAX_CHARS} code points at most, or no note."
+        raise wrong_note(HEADER, problem, shorter)
+    try:
+        return clean_note(_decoded(header), HEADER)
+    except ValueError:
+        raise wrong_note(
+            HEADER,
+            "is not percent-encoded UTF-8",
+            "Encode the note as encodeURIComponent of JavaScript does, or send none.",
+        ) from None
+
+
+def _decoded(header: str) -> str:
+    if not _ENCODED.fullmatch(header):
+        raise ValueError(header)
+    return unquote_to_bytes(header).decode()
+
+
+CONFIRMATIONS: dict[ReviewState, Confirmation] = {
+    ReviewState.WAITING: "none",
+    ReviewState.STALE: "stale",
+    ReviewState.RETURNED: "returned",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class DraftState:
+    """A draft, its form, and how far its review has come."""
+
+    draft: Draft
+    form: FormLink | None
+    state: ReviewState
+
+    @property
+    def confirmation(self) -> Confirmation:
+        """`stale` when the draft changed since it was confirmed."""
+        return CONFIRMATIONS.get(self.state, "current")
+
+    @property
+    def is_settled(self) -> bool:
+        """True when nothing is left to wait for."""
+        return self.state in {ReviewState.CONFIRMED, ReviewState.PUBLISHED}
+
+    def differs(self, before: "DraftState") -> bool:
+        """True when it was confirmed, sent back, changed or published meanwhile."""
+        seen = self.draft.revision, self.state
+        return seen != (before.draft.revision, before.state)
+
+
+class ReviewedState(DraftState):
+    """The same for a wait for the review alone: a sent back or discarded draft is settled, too."""
+
+    __slots__ = ()
+
+    @property
+    def is_settled(self) -> bool:
+        return self.state not in {ReviewState.WAITING, ReviewState.STALE}
+
+    def differs(self, before: DraftState) -> bool:
+        return self.state != before.state
+
+
+class Waited(NamedTuple):
+    """timed_out: nothing has happened; no_slot: because all slots for waiting were taken."""
+
+    state: DraftState
+    timed_out: bool = False
+    no_slot: bool = False
+
+
+def create_draft(
+    caller: Caller,
+    changes: DraftUpdate,
+    repeatable: Repeatable | None = None,
+    agent_note: str | None = None,
+) -> Draft:
+    """As `editing.create_draft`."""
+    draft = editing.create_draft(
+        caller.account_id,
+        changes,
+        author=caller.grant_id,
+        now=utc_now(),
+        repeatable=repeatable,
+        agent_note=agent_note,
+    )
+    if draft.repeated:
+        count_nothing()
+    return draft
+
+
+def update_draft(
+    caller: Caller,
+    draft_id: str,
+    changes: DraftUpdate,
+    expected_revision: int | None = None,
+    agent_note: str | None = None,
+) -> Draft:
+    """As `editing.update_draft`."""
+    draft = editing.update_draft(
+        caller.account_id,
+        draft_id,
+        changes,
+        author=caller.grant_id,
+        now=utc_now(),
+        expected_revision=expected_revision,
+        agent_note=agent_note,
+    )
+    wakeups().notify(draft_id)
+    return draft
+
+
+def publish_draft(caller: Caller, draft_id: str) -> Published:
+    """As `publishing.publish_draft`; the operator or the creator may let agents confirm."""
+    agent_decides = caller.attests_publish or settings().publish_confirmation == "agent"
+    published = publishing.publish_draft(
+        caller.account_id,
+        draft_id,
+        now=utc_now(),
+        attested_by=caller.grant_id if agent_decides else None,
+        offered=offered_voice(settings().transcriber_host),
+        by=acting_agent(),
+    )
+    if published.repeated:
+        count_nothing()
+    wakeups().notify(draft_id)
+    return published
+
+
+def wait_for_draft(
+    account_id: str, draft_id: str, seconds: int, require_access: Callable[[], object]
+) -> Waited:
+    """The draft, if it is not settled as soon as it is confirmed, sent back, changed or published.
+
+    require_access  asked with each look; raises when the token was revoked or has expired
+    """
+    read = partial(_state, DraftState, drafts.get_draft, account_id, draft_id)
+    return _wait(read, account_id, draft_id, seconds, require_access)
+
+
+def wait_for_review(
+    account_id: str, draft_id: str, seconds: int, require_access: Callable[[], object]
+) -> Waited:
+    """As `wait_for_draft`, until the review comes to another state; also of a discarded draft."""
+    read = partial(_state, ReviewedState, reviews.get_reviewed, account_id, draft_id)
+    return _wait(read, account_id, draft_id, seconds, require_access)
+
+
+def _wait(
+    read: Callable[[], DraftState],
+    account_id: str,
+    draft_id: str,
+    seconds: int,
+    require_access: Callable[[], object],
+) -> Waited:
+    before = read()
+    if not seconds or before.is_settled:
+        return Waited(before)
+
+    def look() -> DraftState | None:
+        try:
+            state = read()
+        finally:
+            require_access()  # after the read: what is newer than the end of the token stays unsaid
+        release_connections()
+        return state if state.differs(before) else None
+
+    try:
+        found = wakeups().wait_until(draft_id, look, seconds, account_id=account_id)
+    except NoSlot:
+        return Waited(before, timed_out=True, no_slot=True)
+    return Waited(found or before, timed_out=found is None)
+
+
+def _state(
+    kind: type[DraftState], get: Callable[[str, str], Draft], account_id: str, draft_id: str
+) -> DraftState:
+    """The draft at this moment; holds no database connection afterwards."""
+    draft = get(account_id, draft_id)
+    form = (
+        publishing.find_published_form(draft_id) if draft.status is DraftStatus.PUBLISHED else None
+    )
+    state = reviews.review_state(draft, confirmations.find_confirmation(draft_id))
+    release_connections()
+    return kind(draft, form, state)
+
 
 STRONG_REVISION = re.compile(r'(?:^|[,\s])"([1-9][0-9]{0,8})"')  # RFC 9110 section 8.8.3
 
@@ -150,3 +352,28 @@ def _require_revision(account_id: str, draft_id: str) -> None:
     expected = expected_revision(account_id, draft_id)
     if expected is not None:
         drafts.require_revision(drafts.get_draft(account_id, draft_id), expected)
+
+
+PATH = "/drafts/<draft_id>/follow-ups"
+
+
+@bp.get(PATH)
+@require_scope(Scope.FORMS_WRITE)
+def get_service_draft_follow_ups(draft_id: str) -> Response:
+    """getServiceDraftFollowUps: those of each question that has any (200 DraftFollowUps)."""
+    draft = get_draft(current_caller().account_id, draft_id)
+    return json_answer(draft_follow_ups(draft), headers=draft_headers(draft))
+
+
+@bp.put(PATH)
+@require_scope(Scope.FORMS_WRITE)
+@limit_updates
+def replace_service_draft_follow_ups(draft_id: str) -> Response:
+    """replaceServiceDraftFollowUps: all of them, and nothing else (200 DraftFollowUps)."""
+    caller, note = current_caller(), sent_note()
+    given, _ = json_body()
+    get_draft(caller.account_id, draft_id)  # whose it is comes before what is wrong with the body
+    changes = parse_follow_ups(given)
+    expected = expected_revision(caller.account_id, draft_id)
+    draft = update_draft(caller, draft_id, changes, expected, note)
+    return json_answer(draft_follow_ups(draft), headers=draft_headers(draft))

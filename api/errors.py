@@ -11,7 +11,7 @@ from flask_limiter import RateLimitExceeded
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 from werkzeug.wrappers import Response as AnyResponse
 
-from api.json_responses import draft_location, review_link, review_url
+from api.bodies import draft_location, review_link, review_url
 from webapp.config import settings
 from webapp.database import release_connections
 from webapp.database.failures import is_away, may_have_stored
@@ -21,7 +21,7 @@ from webapp.domain.shared.limits import WAIT_MAX_SECONDS
 from webapp.integrations.audio_store import AudioStoreUnavailable
 from webapp.oauth.guard import Unauthenticated
 from webapp.web.hosts import UnknownHost
-from webapp.web.rate_limits.limiter import limit_in_words, seconds_to_wait, time_in_words
+from webapp.web.limiter import limit_in_words, seconds_to_wait, time_in_words
 from webapp.web.request_kind import REST, request_kind
 from webapp.wire.types import Error
 

@@ -1,14 +1,28 @@
-"""Published forms of the connected account."""
+"""Forms with their responses, recordings and agent tokens."""
+
+from datetime import timedelta
+from http import HTTPStatus
 
 from flask import Response
 
 from api.blueprint import bp
-from api.json_responses import json_answer
+from api.bodies import given_since, json_answer, json_body
+from api.errors import error_answer
+from api.rate_limits import limit_agent_tokens
 from webapp.config import settings
+from webapp.database import utc_now
 from webapp.domain.forms import models as forms
+from webapp.domain.forms.agent_tokens import AgentTokenInput, make_agent_token
+from webapp.domain.responses.cursor import read_responses
+from webapp.domain.responses.recordings import find_attachment
+from webapp.domain.shared.error_codes import ErrorCode
+from webapp.domain.shared.errors import parse_input
 from webapp.domain.shared.vocabulary import Scope
-from webapp.oauth.guard import current_caller, require_scope
-from webapp.wire.serializers import form_list, owned_form
+from webapp.integrations.audio_store import audio_store
+from webapp.oauth.guard import Caller, acting_agent, current_caller, require_scope
+from webapp.web.byte_ranges import recording_response
+from webapp.wire.extension_types import MadeAgentToken
+from webapp.wire.serializers import form_list, form_responses, made_agent_token, owned_form
 
 
 @bp.get("/forms")
@@ -25,3 +39,66 @@ def get_service(form_id: str) -> Response:
     """getService: one form with questions, settings and counts (200 OwnedForm)."""
     form = forms.get_form(current_caller().account_id, form_id)
     return json_answer(owned_form(form, settings().public_url))
+
+
+@bp.get("/forms/<form_id>/responses")
+@require_scope(Scope.RESPONSES_READ)
+def get_service_responses(form_id: str) -> Response:
+    """getServiceResponses: what came after `since` (200 FormResponses)."""
+    since = given_since()
+    form = forms.get_form(current_caller().account_id, form_id)
+    return json_answer(form_responses(form, read_responses(form, since)))
+
+
+@bp.get("/forms/<form_id>/attachments/<attachment_id>")
+@require_scope(Scope.RESPONSES_READ)
+def get_attachment(form_id: str, attachment_id: str) -> Response:
+    """getAttachment: the recording of an answer (200, or 206 with a Range)."""
+    form = forms.get_form(current_caller().account_id, form_id)
+    return attachment_bytes(form.id, attachment_id)
+
+
+def attachment_bytes(form_id: str, attachment_id: str) -> Response:
+    """As `recording_response`, but refused as everything else is.
+
+    raises  NotFound
+    """
+    response = recording_response(find_attachment(form_id, attachment_id), audio_store().read)
+    if response.status_code == HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
+        return _outside(response.headers["Content-Range"])
+    return response
+
+
+def _outside(content_range: str) -> Response:
+    refused = error_answer(
+        ErrorCode.RANGE_NOT_SATISFIABLE,
+        "Range: none of the bytes that it names are there.",
+        "Send a Range inside the size of the attachment, or none for all of it.",
+    )
+    refused.headers["Content-Range"] = content_range
+    return refused
+
+
+@bp.post("/forms/<form_id>/agent-tokens")
+@require_scope(Scope.RESPONSES_READ)
+@limit_agent_tokens
+def create_agent_token(form_id: str) -> Response:
+    """createAgentToken: a token that reads this form, said once (201 MadeAgentToken)."""
+    given, _ = json_body()
+    made = agent_token(current_caller(), form_id, parse_input(AgentTokenInput, given))
+    return json_answer(made, HTTPStatus.CREATED)
+
+
+def agent_token(caller: Caller, form_id: str, asked: AgentTokenInput) -> MadeAgentToken:
+    """A new token for the form, never beyond the end of the connection. raises NotFound"""
+    now = utc_now()
+    made = make_agent_token(
+        caller.account_id,
+        form_id,
+        label=asked.label,
+        expires_at=min(now + timedelta(seconds=asked.expires_in_seconds), caller.grant_expires_at),
+        now=now,
+        grant_id=caller.grant_id,
+        by=acting_agent(),
+    )
+    return made_agent_token(made, form_id, asked.label, settings().api_url)

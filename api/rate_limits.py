@@ -10,7 +10,7 @@ from flask import Response, g
 
 from webapp.config import settings
 from webapp.oauth.guard import current_caller
-from webapp.web.rate_limits.limiter import AGENT_TOKENS, limiter
+from webapp.web.limiter import AGENT_TOKENS, limiter
 
 UPDATES_RATE = "60/minute"  # changes of drafts of one account
 

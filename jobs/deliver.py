@@ -12,24 +12,17 @@ from typing import NamedTuple, cast
 from flask import Flask, current_app
 
 from jobs import queue
-from jobs.settling import store
+from jobs.queue import store
 from webapp.config import Settings, settings
 from webapp.data_keys import cursor_key, sealer
 from webapp.database import utc_now
-from webapp.domain.events.callbacks.requests import callback_bounds, failure_of, post
-from webapp.domain.events.callbacks.sealing import NoKey
-from webapp.domain.events.callbacks.signing import signed_headers
-from webapp.domain.events.cursors import write_cursor
-from webapp.domain.events.deliveries.claims import Claimed, claim, is_due, renew
-from webapp.domain.events.deliveries.settling import (
-    AttemptResult,
-    settle,
-    settle_broken,
-    suspend_unreadable,
-)
-from webapp.domain.events.deliveries.sharing import Lane, Room, lane_of
-from webapp.domain.events.protocol import webhook_id
-from webapp.domain.events.subscriptions.writes import secret_place
+from webapp.domain.events.callbacks import NoKey, callback_bounds, failure_of, post, signed_headers
+from webapp.domain.events.claims import Claimed, claim, is_due, renew
+from webapp.domain.events.due import Lane, Room, lane_of
+from webapp.domain.events.models import webhook_id
+from webapp.domain.events.polling import write_cursor
+from webapp.domain.events.settling import AttemptResult, settle, settle_broken, suspend_unreadable
+from webapp.domain.events.subscription_rows import secret_place
 from webapp.outbound import Bounds, Reply, Unreachable
 
 WORKER_THREADS = 16  # events that one process sends at a time

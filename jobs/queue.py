@@ -1,20 +1,34 @@
-"""The queues of wake-ups: RQ on Redis, or on one inside this process where none is configured.
-
-They hold ids of rows and lose them at any time: the database is the queue, and whoever delivers, or
-writes recordings down, looks there each second.
-"""
+"""Wake-ups that RQ carries, and what is done again while the database is away."""
 
 import logging
 import queue
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from flask import Flask, current_app
+from sqlalchemy.exc import SQLAlchemyError
 
 from webapp.config import Settings
+
+TRIES = 5  # of a database that does not answer, while the lease lasts
+PAUSE_SECONDS = 1.0
+
+
+def store(app: Flask, change: Callable[[], object]) -> None:
+    """Make the change in a context of its own, tried again; the last failure is raised."""
+    for left in reversed(range(TRIES)):
+        try:
+            with app.app_context():
+                change()
+            return
+        except SQLAlchemyError:
+            if not left:
+                raise
+        time.sleep(PAUSE_SECONDS)
+
 
 if TYPE_CHECKING:
     from redis import Redis

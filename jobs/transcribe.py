@@ -1,14 +1,12 @@
-"""Writing down: the threads of one process claim what is due, look at it and give it an engine.
-
-Every recording is looked at, for its curve and for whether a voice is in it, also where nobody
-writes it down.
-"""
+"""Transcribing: threads claim what is due, and an engine writes it down."""
 
 import logging
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import cast
@@ -16,17 +14,21 @@ from typing import cast
 from flask import Flask, current_app
 from sqlalchemy.exc import SQLAlchemyError
 
-from jobs.queue import BEGUN, hand_over
-from jobs.settling import store
+from jobs.queue import BEGUN, TRANSCRIPTIONS, hand_over, store, wake_up_queue
+from jobs.worker import take_wake_ups
 from webapp.config import Settings, settings
-from webapp.data_folder import open_folder, spool_folder
+from webapp.data_folder import empty_spool, open_folder, spool_folder
 from webapp.database import release_connections, utc_now
+from webapp.domain.shared.vocabulary import TranscriptState
 from webapp.domain.voice.late_transcripts import conclude
 from webapp.domain.voice.transcripts import (
     Claimed,
     claim,
+    is_recorded_here,
     note_look,
     put_back,
+    read_steps,
+    release_expired,
     renew,
     settle_failed,
     settle_silent,
@@ -36,7 +38,7 @@ from webapp.domain.voice.transcripts import (
 )
 from webapp.integrations.audio_inspection import HEAD_BYTES, NotAudio, look, sniff
 from webapp.integrations.audio_store import audio_store
-from webapp.integrations.transcription import get_ready, write_down
+from webapp.integrations.transcription import get_ready, is_loaded, write_down
 from webapp.integrations.transcription_failure import TranscriptionFailed
 
 EXTENSION = "transcriber"
@@ -185,3 +187,75 @@ def _renewed(app: Flask, claimed: Claimed) -> Iterator[None]:
         yield
     finally:
         ended.set()
+
+
+SWEEP_SECONDS = 1.0
+STAY_SECONDS = 20.0  # between two looks whether an engine of this server is still needed
+OVERDUE_SECONDS = 3  # then no worker of the queue is there
+LOG_SECONDS = 60.0  # between two lines of the log that sweeps fail
+
+
+@contextmanager
+def transcribing(app: Flask, *, at_once: int, start_after: float = 0) -> Iterator[Transcriber]:
+    """Look at recordings and write them down while the block runs.
+
+    at_once      how many at a time
+    start_after  seconds until the threads begin, and import RQ where Redis is configured
+    """
+    transcriber = app.extensions[EXTENSION] = Transcriber(app, at_once)
+    ended = threading.Event()
+    arguments = (app, ended, at_once, start_after)
+    threading.Thread(target=_run, args=arguments, name="transcripts", daemon=True).start()
+    try:
+        yield transcriber
+    finally:
+        ended.set()
+        transcriber.put_back()
+
+
+def sweep_until(app: Flask, ended: threading.Event) -> None:
+    """Sweep each second, also after one that failed; a long failure is logged now and then."""
+    logs_at = stays_until = time.monotonic()
+    while not ended.wait(SWEEP_SECONDS):
+        try:
+            with app.app_context():
+                sweep(app.extensions[EXTENSION])
+                if time.monotonic() >= stays_until:
+                    stays_until = time.monotonic() + STAY_SECONDS
+                    stay_ready_if_needed()
+        except Exception:
+            if time.monotonic() >= logs_at:
+                logs_at = time.monotonic() + LOG_SECONDS
+                log.exception("a sweep failed")
+
+
+def sweep(transcriber: Transcriber) -> None:
+    """Do what is left of recordings that were written down; have the others written down."""
+    now = utc_now()
+    steps = read_steps(now=now)
+    if any(step.lease_until is not None for step in steps):
+        release_expired(now=now)
+    for step in steps:
+        if step.state is not TranscriptState.WAITING:
+            conclude_and_wake(step.id)
+    due = [step for step in steps if step.state is TranscriptState.WAITING]
+    if any(step.next_at <= now - timedelta(seconds=OVERDUE_SECONDS) for step in due):
+        threading.Thread(target=transcriber.work, name="overdue", daemon=True).start()
+    if due:
+        wake_up_queue(TRANSCRIPTIONS).enqueue([step.id for step in due])
+
+
+def stay_ready_if_needed() -> None:
+    """Keep the model of an engine of this server while a form that records is out."""
+    if is_loaded(settings()) and is_recorded_here():
+        get_ready(settings())
+
+
+def _run(app: Flask, ended: threading.Event, at_once: int, start_after: float) -> None:
+    if ended.wait(start_after):
+        return
+    config: Settings = app.config["SETTINGS"]
+    empty_spool(config.data_folder)  # copies of processes that were killed
+    arguments = (app, ended, TRANSCRIPTIONS, at_once)
+    threading.Thread(target=take_wake_ups, args=arguments, name="taking", daemon=True).start()
+    sweep_until(app, ended)

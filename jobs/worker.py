@@ -1,15 +1,127 @@
-"""What delivers in this process: threads that RQ wakes, and the sweeper."""
+"""Delivering in one process: threads of RQ, and the sweep."""
 
+import logging
 import threading
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from datetime import timedelta
 
 from flask import Flask
+from rq import Queue, SimpleWorker
+from rq.job import Job
+from rq.serializers import JSONSerializer
+from rq.timeouts import TimerDeathPenalty
+from sqlalchemy.exc import SQLAlchemyError
 
-from jobs.deliver import WORKER_THREADS, Deliverer
-from jobs.queue import DELIVERIES, Kind, wake_up_queue
-from jobs.sweep import sweep_until
+from jobs.deliver import WORKER_THREADS, Deliverer, deliverer
+from jobs.queue import DELIVERIES, TRANSCRIPTIONS, Kind, wake_up_queue
 from webapp.config import Settings
+from webapp.database import utc_now
+from webapp.domain.events.claims import Leases, read_due
+from webapp.domain.events.settling import abandon_overflow, bound_waits
+
+WORKER_TTL = 60  # seconds; by it RQ bounds how long a lost connection goes unnoticed
+RESTART_SECONDS = 1.0
+FUNCTIONS = {kind.name: kind.function for kind in (DELIVERIES, TRANSCRIPTIONS)}
+
+log = logging.getLogger("askback.deliveries")
+
+
+class ThreadWorker(SimpleWorker):
+    """A worker that may run beside others in one process."""
+
+    death_penalty_class = TimerDeathPenalty
+    max_connection_wait_time = 5.0
+
+    def execute_job(self, job: Job, queue: Queue) -> None:
+        """Do nothing but what we enqueue: whoever writes to Redis could name any function."""
+        if job.func_name == FUNCTIONS[queue.name]:
+            super().execute_job(job, queue)
+        else:
+            log.warning("a job of somebody else was dropped")
+            job.delete()
+
+    def _install_signal_handlers(self) -> None:
+        """Signals belong to the process."""
+
+    def subscribe(self) -> None:
+        """No commands: each worker would need a thread and a connection for them."""
+
+    def unsubscribe(self) -> None:
+        """See `subscribe`."""
+
+
+def work_until(app: Flask, ended: threading.Event, kind: Kind = DELIVERIES) -> None:
+    """Take wake-ups, with a new worker whenever one ends: they quit on errors of Redis."""
+    for name in ("rq.worker", "rq.job", "rq.registry"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)  # the loss of Redis is told once, by us
+    while not ended.is_set():
+        try:
+            with app.app_context():
+                _worker(kind).work(logging_level="CRITICAL")
+        except Exception:
+            log.debug("a worker of the queue ended", exc_info=True)
+        time.sleep(RESTART_SECONDS)
+
+
+def _worker(kind: Kind = DELIVERIES) -> ThreadWorker:
+    return ThreadWorker(
+        [kind.name],
+        connection=wake_up_queue(kind).client(seconds=WORKER_TTL),
+        worker_ttl=WORKER_TTL,
+        serializer=JSONSerializer,
+        log_job_description=False,
+    )
+
+
+SWEEP_SECONDS = 1.0
+OVERDUE_SECONDS = 3  # then no worker of the queue is there
+TIDY_SECONDS = 10.0
+LOG_SECONDS = 60.0  # between two lines of the log that sweeps fail
+
+
+def sweep_until(app: Flask, ended: threading.Event, *, threads: int) -> None:
+    """Sweep each second, also after a failure; a long one is logged once in LOG_SECONDS.
+
+    At the end renew leases only, until no attempt runs.
+    """
+    tidy_at = logs_at = time.monotonic()
+    leases = Leases()
+    while not ended.wait(SWEEP_SECONDS):
+        try:
+            with app.app_context():
+                sweep(leases, threads=threads)
+                if time.monotonic() >= tidy_at:
+                    tidy_at = time.monotonic() + TIDY_SECONDS
+                    abandon_overflow(now=utc_now())
+                    bound_waits(now=utc_now())
+        except Exception:
+            if time.monotonic() >= logs_at:
+                logs_at = time.monotonic() + LOG_SECONDS
+                log.exception("a sweep failed")
+    with app.app_context():
+        while not deliverer().is_idle:
+            with suppress(SQLAlchemyError):
+                deliverer().renew()
+            time.sleep(SWEEP_SECONDS)
+
+
+def sweep(leases: Leases, *, threads: int) -> None:
+    """Renew our leases, release those of dead processes, and enqueue a wake-up for what is due.
+
+    What is overdue is delivered here, in up to `threads` new threads.
+    """
+    deliverer().renew()
+    now = utc_now()
+    leases.look(now=now)
+    due = read_due(threads, deliverer().room(), now=now)
+    if not due:
+        return
+    overdue = sum(each.next_at <= now - timedelta(seconds=OVERDUE_SECONDS) for each in due)
+    for _ in range(overdue):
+        threading.Thread(target=deliverer().work, name="overdue", daemon=True).start()
+    wake_up_queue().enqueue([each.id for each in due])
 
 
 @contextmanager
@@ -49,7 +161,7 @@ def take_wake_ups(app: Flask, ended: threading.Event, kind: Kind, threads: int) 
         wake_ups = wake_up_queue(kind)
     if not wake_ups.await_use(ended):
         return
-    from jobs.rq_worker import work_until  # takes long to import
+    pass
 
     for number in range(threads):
         name = f"{kind.name}-{number}"

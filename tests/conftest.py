@@ -25,7 +25,7 @@ from webapp.config import Settings
 from webapp.database import db, utc_now
 from webapp.domain.accounts.models import Account
 from webapp.web import request_audit
-from webapp.web.rate_limits.limiter import limiter
+from webapp.web.limiter import limiter
 
 pytest_plugins = [
     "tests.pages.compiled_once",

@@ -15,13 +15,13 @@ from webapp.domain.content.model import PreparedFollowUp
 from webapp.domain.drafts import editing, publishing
 from webapp.domain.drafts.models import Draft
 from webapp.domain.follow_ups.models import FollowUp
-from webapp.domain.follow_ups.thread import Reason, Technique
+from webapp.domain.follow_ups.rules import Reason, Technique
 from webapp.domain.respondents import answering
 from webapp.domain.respondents.answer_writes import NewAnswer, store_answer
-from webapp.domain.respondents.bot_detection import Signs
+from webapp.domain.respondents.answering import Signs
 from webapp.domain.respondents.session_state import read_session_state
 from webapp.domain.responses.models import Answer, ResponseSession
-from webapp.domain.shared.secrets import token_hash
+from webapp.domain.shared.text import token_hash
 from webapp.domain.shared.vocabulary import (
     FollowUpAuthor,
     FollowUpCondition,

@@ -25,7 +25,7 @@ from webapp.domain.responses.models import ResponseSession
 from webapp.domain.shared.limits import FORM_BODY_MAX_BYTES
 from webapp.domain.shared.vocabulary import Scope
 from webapp.oauth.tokens import issue_token
-from webapp.pages.respondent.session_cookie import new_session_key
+from webapp.pages.respondent.form_data import new_session_key
 
 HEAD_BYTES = 40_000  # of an address or a header; the server reads 64 KiB in all
 ALLOWED_SECONDS = 0.3  # for /healthz, whatever somebody else sends

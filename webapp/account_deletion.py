@@ -14,9 +14,9 @@ from sqlalchemy import and_, delete, func, select, update
 from webapp.database import db, write_transaction
 from webapp.domain.accounts.models import Account, Invite
 from webapp.domain.audit.trail import SYSTEM, Actor, AuditEvent, AuditKind, AuditOutcome, add_event
-from webapp.domain.deletion.form_trash import give_up_forms
+from webapp.domain.deletion.trash import give_up_forms
 from webapp.domain.drafts.models import Draft
-from webapp.domain.events.subscriptions.endings import erase_subscriptions
+from webapp.domain.events.endings import erase_subscriptions
 from webapp.domain.forms.models import Form
 from webapp.domain.shared.ownership import delete_in_batches, rows_of_account
 from webapp.domain.shared.vocabulary import DraftStatus, RevokedReason

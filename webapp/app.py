@@ -30,18 +30,18 @@ from webapp.pages.creator import (
     form_trash,
     forms,
     inbox,
+    mutes,
     questions,
+    response_deletion,
     results,
     returns,
     revisions,
+    trial,
 )
 from webapp.pages.creator import request as creator_request
 from webapp.pages.creator.account import account_settings, activity, browser_sessions, sign_in
-from webapp.pages.creator.agents import mutes
 from webapp.pages.creator.reading import letters, news
-from webapp.pages.creator.responses import deletion
 from webapp.pages.creator.terms import follow_up_writer, spoken_answers
-from webapp.pages.creator.trial import routes as trial
 from webapp.pages.public import about, docs, home, privacy, security_txt, theme_switch
 from webapp.pages.respondent import (
     cross_site_posts,
@@ -68,7 +68,7 @@ from webapp.web import (
 )
 from webapp.web.browser_cookies import BrowserSessions
 from webapp.web.extensions import csrf, htmx
-from webapp.web.rate_limits.limiter import init_limiter
+from webapp.web.limiter import init_limiter
 from webapp.web.request_kind import PROGRAMS, RequestKind
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -77,7 +77,7 @@ ROUTES = {
     RequestKind.PUBLIC_PAGE: (home, docs, security_txt, theme_switch),
     RequestKind.CREATOR_PAGE: (
         *(inbox, draft, questions, revisions, confirm, forms, form_trash, results, export),
-        *(letters, news, deletion),
+        *(letters, news, response_deletion),
         *(
             connections,
             mutes,

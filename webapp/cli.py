@@ -16,14 +16,23 @@ from flask import Flask
 from sqlalchemy.exc import SQLAlchemyError
 
 from api.openapi.document import document
-from jobs.transcribing import transcribing
+from jobs.transcribe import transcribing
 from jobs.worker import delivering
 from webapp import open_files
 from webapp.agent_cli import commands as agent_commands
 from webapp.app import create_app
-from webapp.cli_accounts import audit, client, creator, invite_url, token
-from webapp.cli_application import application, note
-from webapp.cli_storage import backup_to, rekey, restore_from
+from webapp.cli_commands import (
+    application,
+    audit,
+    backup_to,
+    client,
+    creator,
+    invite_url,
+    note,
+    rekey,
+    restore_from,
+    token,
+)
 from webapp.config import Settings
 from webapp.config_environment import (
     EXIT_CONFIGURATION,
@@ -33,16 +42,16 @@ from webapp.config_environment import (
 )
 from webapp.data_folder import FolderInUse, empty_spool, lock_folder, make_private
 from webapp.database import schema, utc_now
+from webapp.domain.accounts.credentials import stop_hashing
 from webapp.domain.accounts.invites import make_invite
 from webapp.domain.accounts.models import has_account
-from webapp.domain.accounts.passwords import stop_hashing
 from webapp.domain.audit.trail import AuditKind
 from webapp.domain.shared.errors import Outcome
 from webapp.oauth.registration import Refused
-from webapp.pages.error_pages import load_pages
+from webapp.pages.errors import load_pages
 from webapp.pages.respondent import follow_ups
 from webapp.runtime.background import background_work
-from webapp.runtime.backup_contents import BackupFailed
+from webapp.runtime.backup_files import BackupFailed
 from webapp.runtime.disk_full import EXIT_TEMPORARY, is_full
 from webapp.runtime.doctor import examine
 from webapp.runtime.server import STOP_SECONDS, Server

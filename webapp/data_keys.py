@@ -7,7 +7,7 @@ from typing import cast
 from flask import Flask, current_app
 
 from webapp.config import Settings, settings
-from webapp.domain.events.callbacks.sealing import Sealer
+from webapp.domain.events.callbacks import Sealer
 
 
 def init_app(app: Flask, config: Settings) -> None:

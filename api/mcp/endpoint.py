@@ -1,29 +1,230 @@
-"""The one route. What is wrong with a request is found in an order that costs little first."""
+"""The MCP endpoint: its refusals, its methods, and the route that answers them."""
 
+from collections.abc import Callable
+from dataclasses import replace
 from http import HTTPStatus
+from typing import NamedTuple, cast
 
 from flask import Response, g, request
-from werkzeug.exceptions import Forbidden, MethodNotAllowed, RequestEntityTooLarge
+from werkzeug.exceptions import Forbidden, HTTPException, MethodNotAllowed, RequestEntityTooLarge
+from werkzeug.wrappers import Response as AnyResponse
 
-from api.json_body import UnreadableJson, decode_json, is_json_in_utf_8, is_uncompressed
-from api.mcp.blueprint import bp
-from api.mcp.call import Call
-from api.mcp.dispatcher import answer
-from api.mcp.eras import Era, check_modern, check_version, era_of, takes_blocks
-from api.mcp.messages import (
+from api.bodies import UnreadableJson, decode_json, is_json_in_utf_8, is_uncompressed
+from api.errors import unexpected_fields
+from api.mcp import events
+from api.mcp.protocol import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
     INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    MODERN,
     PARSE_ERROR,
+    SERVER_INFO,
+    SERVER_INFO_KEY,
+    Call,
+    Era,
+    Json,
     Message,
     RpcError,
+    add_cors,
+    bp,
+    capabilities,
+    check_modern,
+    check_version,
+    encoded,
+    era_of,
+    error_body,
+    instructions,
+    is_refused,
+    negotiated_version,
     read_message,
     readable_id,
     result_body,
+    server_info,
+    status_of,
+    takes_blocks,
 )
-from api.mcp.origins import add_cors, is_refused
-from api.mcp.refusals import EVENT_STREAM, JSON, respond
+from api.mcp.tools import attachments, drafts, forms, waits
+from api.mcp.tools.table import TOOLS, invoke
+from webapp.config import settings
+from webapp.domain.shared.errors import UNSET
 from webapp.domain.shared.limits import MCP_BODY_MAX_BYTES
-from webapp.oauth.guard import authenticate_for_mcp
-from webapp.web.accept_headers import accepts
+from webapp.oauth.guard import Unauthenticated, authenticate_for_mcp, require_mcp_scope
+from webapp.web.hosts import UnknownHost
+from webapp.web.request_kind import RequestKind, accepts, request_kind
+
+JSON, EVENT_STREAM = "application/json", "text/event-stream"
+
+
+@bp.errorhandler(RpcError)
+def rpc_error(error: RpcError) -> Response:
+    """A refusal of ours, with the status of its code in the era of the request."""
+    body = error_body(g.get("message_id"), error)
+    response = respond(body, error.status or status_of(error.code, g.get("era")))
+    response.headers.update(error.headers)
+    return response
+
+
+@bp.errorhandler(Unauthenticated)
+def unauthenticated(failure: Unauthenticated) -> Response:
+    """401, or 403 where only a scope is missing, with the challenge of RFC 6750."""
+    status = HTTPStatus.FORBIDDEN if failure.lacks_scope else HTTPStatus.UNAUTHORIZED
+    challenge = {"WWW-Authenticate": failure.challenge}
+    return rpc_error(RpcError(INVALID_REQUEST, failure.message, status=status, headers=challenge))
+
+
+@bp.errorhandler(HTTPException)
+def http_problem(error: HTTPException) -> Response:
+    """What the router or the HTTP layer refuses; a wrong host or origin comes first."""
+    if isinstance(error, UnknownHost):
+        refused = _forbidden(f"Host: {error.description}")
+    elif is_refused():
+        refused = _forbidden("Origin: pages of this origin may not call this server.")
+    elif isinstance(error, MethodNotAllowed):
+        method = "GET" if "GET" in (error.valid_methods or ()) else "POST"
+        refused = RpcError(
+            INVALID_REQUEST,
+            f"Only {method} is possible at this address.",
+            status=HTTPStatus.METHOD_NOT_ALLOWED,
+            headers={"Allow": method},
+        )
+    else:
+        status = HTTPStatus(error.code or HTTPStatus.BAD_REQUEST)
+        refused = RpcError(INVALID_REQUEST, f"{status.phrase}.", status=status)
+    return rpc_error(refused)
+
+
+@bp.errorhandler(Exception)
+def unexpected(error: Exception) -> Response:
+    """A fault of ours or of the storage, whose four fields are the data."""
+    fields = unexpected_fields(error)
+    return rpc_error(RpcError(INTERNAL_ERROR, fields["message"], cast(Json, fields)))
+
+
+def router_refusal(
+    elsewhere: Callable[[HTTPException], AnyResponse],
+) -> Callable[[HTTPException], AnyResponse]:
+    """An error before routing as a JSON-RPC error, such as a wrong method."""
+
+    def refuse(error: HTTPException) -> AnyResponse:
+        if request_kind() is RequestKind.MCP:
+            return add_cors(http_problem(error))
+        return elsewhere(error)
+
+    return refuse
+
+
+def respond(body: Json, status: HTTPStatus = HTTPStatus.OK) -> Response:
+    """A JSON-RPC body as the response; as a stream of one event for a client that reads no JSON."""
+    streamed = status is HTTPStatus.OK and not accepts(JSON)
+    sent = b"event: message\ndata: %b\n\n" % encoded(body) if streamed else encoded(body)
+    headers = {
+        "Content-Type": EVENT_STREAM if streamed else JSON,
+        "Cache-Control": "private, no-store",
+    }
+    return Response(sent, status, headers)
+
+
+def _forbidden(message: str) -> RpcError:
+    return RpcError(INVALID_REQUEST, message, status=HTTPStatus.FORBIDDEN)
+
+
+__all__ = ["answer", "attachments", "drafts", "forms", "waits"]  # modules that bring tools
+
+LISTED_MS = 300_000  # how long a client may keep what does not change while a process runs
+CACHED: Json = {"ttlMs": LISTED_MS, "cacheScope": "public"}
+
+
+class Method(NamedTuple):
+    """A method and the eras that have it; `call` gets the parameters as an object.
+
+    with_events  there only where events are switched on
+    """
+
+    call: Callable[[Call, Json], Json]
+    eras: frozenset[Era] = frozenset(Era)
+    with_events: bool = False
+
+
+def answer(call: Call, message: Message) -> Json:
+    """The result of a request in its era. raises RpcError"""
+    method = METHODS.get(message.method)
+    if method is None or not _is_served(method, call.era):
+        raise RpcError(METHOD_NOT_FOUND, f"There is no method {message.method[:60]!r} here.")
+    if not isinstance(message.params, dict):
+        raise RpcError(INVALID_PARAMS, "params is no object.")
+    result = method.call(call, message.params)
+    if call.era is Era.MODERN:
+        return {"resultType": "complete", "_meta": {SERVER_INFO_KEY: SERVER_INFO}, **result}
+    return {name: value for name, value in result.items() if name not in CACHED}
+
+
+def _is_served(method: Method, era: Era) -> bool:
+    return era in method.eras and (settings().mcp_events_enabled or not method.with_events)
+
+
+def discover(_call: Call, _params: Json) -> Json:
+    """`server/discover`: reads no database, for some clients wait one second only."""
+    return {
+        "supportedVersions": [MODERN],
+        "capabilities": capabilities(),
+        "instructions": instructions(),
+        "_meta": {SERVER_INFO_KEY: server_info(MODERN)},
+        **CACHED,
+    }
+
+
+def initialize(_call: Call, params: Json) -> Json:
+    """How the earlier versions begin; no session is made."""
+    protocol = negotiated_version(params.get("protocolVersion"))
+    return {
+        "protocolVersion": protocol,
+        "capabilities": capabilities(),
+        "serverInfo": server_info(protocol),
+        "instructions": instructions(),
+    }
+
+
+def ping(_call: Call, _params: Json) -> Json:
+    """`ping`"""
+    return {}
+
+
+def list_tools(_call: Call, params: Json) -> Json:
+    """`tools/list`: one page, by name."""
+    if params.get("cursor") not in (None, ""):
+        raise RpcError(INVALID_PARAMS, "There is no such page: all tools are on the first one.")
+    events = settings().mcp_events_enabled
+    return {"tools": [TOOLS[name].listed(events=events) for name in sorted(TOOLS)], **CACHED}
+
+
+def call_tool(call: Call, params: Json) -> Json:
+    """`tools/call`. Whatever the caller can mend is a result with `isError`."""
+    name, arguments = params.get("name"), params.get("arguments")
+    tool = TOOLS.get(name) if isinstance(name, str) else None
+    if tool is None:
+        raise RpcError(INVALID_PARAMS, "There is no such tool.")
+    if arguments in UNSET:
+        arguments = {}
+    if not isinstance(arguments, dict):
+        raise RpcError(INVALID_PARAMS, "arguments is no object.")
+    require_mcp_scope(call.caller, tool.scope)
+    state, responses = params.get("requestState"), params.get("inputResponses")
+    return invoke(tool, replace(call, request_state=state, responses=responses), arguments)
+
+
+METHODS = {
+    "server/discover": Method(discover, frozenset({Era.MODERN})),
+    "initialize": Method(initialize, frozenset({Era.LEGACY})),
+    "ping": Method(ping, frozenset({Era.LEGACY})),
+    "tools/list": Method(list_tools),
+    "tools/call": Method(call_tool),
+    "events/list": Method(events.list_events, with_events=True),
+    "events/poll": Method(events.poll, with_events=True),
+    "events/subscribe": Method(events.subscribe, with_events=True),
+    "events/unsubscribe": Method(events.unsubscribe, with_events=True),
+}
+
 
 bp.after_request(add_cors)
 

@@ -1,47 +1,153 @@
-"""The methods `events/…` of SEP-3415, by webhook and by poll. Webhooks are the subscriptions of the
-REST routes; a poll stores nothing.
-"""
+"""Events of the MCP endpoint: list, poll, subscribe and unsubscribe."""
 
 from datetime import timedelta
+from typing import Annotated, TypeVar
 
 from flask_limiter import RateLimitExceeded
+from pydantic import ConfigDict, Field, StrictInt, StrictStr
 
-from api.mcp.call import Call
-from api.mcp.event_codes import error_profile, event_error
-from api.mcp.event_params import (
-    POLL,
-    WEBHOOK,
-    EventArguments,
-    PollParams,
-    SubscribeParams,
-    UnsubscribeParams,
-    invalid_params,
-    read_form_id,
-    read_params,
-)
-from api.mcp.messages import INVALID_PARAMS, Json, RpcError
-from api.mcp.tools.schemas import input_schema
+from api.mcp.protocol import EVENTS, INVALID_PARAMS, Call, Json, RpcError
+from api.mcp.tools.table import input_schema
 from api.rate_limits import limit_subscribes
-from api.verified_callbacks import UnverifiedCallback, subscribe_verified
+from api.subscriptions import UnverifiedCallback, subscribe_verified
 from webapp.config import settings
 from webapp.data_keys import cursor_key
 from webapp.database import to_millis, utc_now
-from webapp.domain.events.deliveries.bodies import event
+from webapp.domain.content.draft_input import STORABLE
+from webapp.domain.events.claims import event
+from webapp.domain.events.endings import unsubscribe_address
+from webapp.domain.events.models import EVENT_NAME, EventError
 from webapp.domain.events.outbox import event_id_of
-from webapp.domain.events.protocol import EVENT_NAME, EventError
-from webapp.domain.events.subscriptions.health import DeliveryStatus
-from webapp.domain.events.subscriptions.identity import Asked
-from webapp.domain.events.subscriptions.input import SECONDS_MAX, check_callback
-from webapp.domain.events.subscriptions.polling import POLL_MAX_EVENTS
-from webapp.domain.events.subscriptions.polling import poll as poll_events
-from webapp.domain.events.subscriptions.subscribing import SUBSCRIPTIONS_MAX, Granted
-from webapp.domain.events.subscriptions.unsubscribing import unsubscribe_address
+from webapp.domain.events.polling import POLL_MAX_EVENTS
+from webapp.domain.events.polling import poll as poll_events
+from webapp.domain.events.subscribing import SECONDS_MAX, SUBSCRIPTIONS_MAX, Granted, check_callback
+from webapp.domain.events.subscription_rows import Asked, DeliveryStatus
 from webapp.domain.shared.error_codes import ErrorCode
-from webapp.domain.shared.errors import InvalidInput, NotFound, Outcome, RateLimited
+from webapp.domain.shared.errors import (
+    InputModel,
+    InvalidInput,
+    NotFound,
+    Outcome,
+    RateLimited,
+    parse_input,
+)
 from webapp.domain.shared.vocabulary import ErrorProfile, Scope
 from webapp.oauth.guard import Caller, acting_agent, authenticate_for_mcp, require_mcp_scope
-from webapp.web.rate_limits.limiter import seconds_to_wait
+from webapp.outbound import URL_MAX_CHARS
+from webapp.web.limiter import seconds_to_wait
 from webapp.wire.timestamps import wire_time
+
+
+def error_profile(call: Call) -> ErrorProfile:
+    """Those of the extension for requests that declare it, else the plain ones."""
+    extensions = call.capabilities.get("extensions")
+    declared = isinstance(extensions, dict) and EVENTS in extensions
+    return ErrorProfile.EXTENSION if declared else ErrorProfile.PLAIN
+
+
+def event_error(call: Call, error: EventError, **data: object) -> RpcError:
+    """The message is the name of the error; what it is about stands in its data alone."""
+    found: Json = dict(data)
+    return RpcError(error.code(error_profile(call)), error.message, found)
+
+
+WEBHOOK, POLL = "webhook", "poll"
+SHOWN_CHARS = 60  # of a mode that is not offered
+
+Text = Annotated[StrictStr, STORABLE]
+M = TypeVar("M", bound=InputModel)
+
+
+class OpenModel(InputModel):
+    """An object that may hold more: what it does not name is ignored."""
+
+    model_config = ConfigDict(extra="ignore")
+
+
+class EventArguments(InputModel):
+    """Which responses."""
+
+    form_id: Annotated[
+        Text, Field(min_length=1, description="Published form owned by the connected account.")
+    ]
+
+
+class Address(OpenModel):
+    """Where events go."""
+
+    url: Annotated[Text, Field(max_length=URL_MAX_CHARS)]
+
+
+class Delivery(Address):
+    """Where events go, and what signs them."""
+
+    secret: Text
+
+
+class UnsubscribeParams(OpenModel):
+    """Which subscription."""
+
+    delivery: Address
+
+
+class SubscribeParams(OpenModel):
+    """What is asked of a subscription; milliseconds."""
+
+    delivery: Delivery
+    ttl_ms: Annotated[StrictInt, Field(ge=1)] | None = None
+    max_age_ms: Annotated[StrictInt, Field(ge=0)] | None = None
+    cursor: StrictStr | None = None
+
+
+class PollParams(OpenModel):
+    """The cursor of a poll and the bounds of its page."""
+
+    cursor: StrictStr | None = None
+    max_age_ms: Annotated[StrictInt, Field(ge=0)] | None = None
+    max_events: Annotated[StrictInt, Field(ge=1)] | None = None
+
+
+def read_form_id(call: Call, params: Json, mode: str = WEBHOOK) -> str:
+    """The form in the arguments of a known event; the mode goes by the method. raises RpcError"""
+    name = params.get("name")
+    if not isinstance(name, str):
+        raise RpcError(INVALID_PARAMS, "name: the name of an event is needed.")
+    if name != EVENT_NAME:
+        raise event_error(call, EventError.NOT_FOUND, kind="event")
+    form_id = _read_arguments(params.get("arguments", {})).form_id
+    _require_mode(call, params.get("delivery"), mode)
+    return form_id
+
+
+def read_params(model: type[M], params: Json) -> M:
+    """raises RpcError `INVALID_PARAMS`"""
+    try:
+        return parse_input(model, params, drops_unset=True)
+    except InvalidInput as failure:
+        raise invalid_params(failure) from None
+
+
+def _read_arguments(arguments: object) -> EventArguments:
+    if not isinstance(arguments, dict):
+        raise RpcError(INVALID_PARAMS, "arguments: an object is needed.")
+    try:
+        return parse_input(EventArguments, arguments)
+    except InvalidInput as failure:
+        message = f"arguments.{failure.message} {failure.resolution}"
+        raise RpcError(INVALID_PARAMS, message) from None
+
+
+def invalid_params(failure: InvalidInput) -> RpcError:
+    """What is wrong and what to do about it."""
+    return RpcError(INVALID_PARAMS, f"{failure.message} {failure.resolution}")
+
+
+def _require_mode(call: Call, delivery: object, wanted: str) -> None:
+    mode = delivery.get("mode", wanted) if isinstance(delivery, dict) else wanted
+    if mode != wanted:
+        shown = mode[:SHOWN_CHARS] if isinstance(mode, str) and mode.isprintable() else None
+        raise event_error(call, EventError.UNSUPPORTED, feature="deliveryMode", value=shown)
+
 
 NEXT_POLL_MS = 5000  # our choice
 DESCRIPTION = (

@@ -10,23 +10,19 @@ from pydantic import TypeAdapter
 from pydantic.json_schema import JsonSchemaValue
 
 from api.blueprint import bp
-from api.openapi.attachment_operations import AUDIO
-from api.openapi.error_examples import errors
-from api.openapi.event_operations import EXAMPLES as EVENT_EXAMPLES
-from api.openapi.event_operations import TAG as EVENTS_TAG
-from api.openapi.examples import bodies
+from api.openapi.examples import bodies, errors
 from api.openapi.extensions import EXTENSIONS
-from api.openapi.operations import OPERATIONS, TAGS, Operation
-from api.openapi.parameters import ERROR_HEADERS, HEADERS, PARAMETERS
-from api.openapi.schemas import SchemaGenerator
+from api.openapi.operations import AUDIO, OPERATIONS, TAGS, Operation
+from api.openapi.operations import EXAMPLES as EVENT_EXAMPLES
+from api.openapi.operations import TAG as EVENTS_TAG
+from api.openapi.parameters import ERROR_HEADERS, HEADERS, PARAMETERS, SchemaGenerator
 from webapp.config import Settings, settings
-from webapp.domain.content.draft_input import FormDraftInput
-from webapp.domain.content.follow_up_input import FollowUpsInput
-from webapp.domain.events.subscriptions.input import SubscriptionInput
-from webapp.domain.forms.agent_token_input import AgentTokenInput
+from webapp.domain.content.draft_input import FollowUpsInput, FormDraftInput
+from webapp.domain.events.subscribing import SubscriptionInput
+from webapp.domain.forms.agent_tokens import AgentTokenInput
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.vocabulary import Scope
-from webapp.wire import extension_types, review_types
+from webapp.wire import extension_types
 from webapp.wire import types as wire_types
 
 CONTRACT_VERSION = "1.0.0"
@@ -53,7 +49,7 @@ ANSWERED = (
     wire_types.FormList,
     wire_types.OwnedForm,
     wire_types.FormResponses,
-    review_types.DraftReview,
+    extension_types.DraftReview,
     extension_types.DraftFollowUps,
     extension_types.AskAnswers,
     extension_types.MadeAgentToken,

@@ -2,12 +2,18 @@
 
 from http import HTTPMethod, HTTPStatus
 
-from api.openapi.attachment_operations import ATTACHMENTS
-from api.openapi.event_operations import EVENTS
 from api.openapi.examples import AGENT_TOKEN, FOLLOW_UPS
-from api.openapi.operations import DRAFT_LINKS, OF_DRAFT, OF_FORM, UNREADABLE, Operation
+from api.openapi.operations import (
+    ATTACHMENTS,
+    DRAFT_LINKS,
+    EVENTS,
+    OF_DRAFT,
+    OF_FORM,
+    UNREADABLE,
+    Operation,
+)
 from api.openapi.parameters import AGENT_ERROR_HEADERS, DRAFT_ERROR_HEADERS
-from webapp.domain.content.follow_up_input import PROBE_RULE
+from webapp.domain.content.draft_input import PROBE_RULE
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.vocabulary import Scope
 from webapp.web.wakeups import OF_ACCOUNT

@@ -1,14 +1,32 @@
-"""Parameters of requests and headers of answers, as the OpenAPI document shows them."""
+"""Parameters and headers of operations, and where schemas come from."""
 
 from http import HTTPStatus
 from typing import Any
 
-from api.agent_note import ENCODED_MAX_CHARS, HEADER
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core import core_schema
+
+from api.drafts import ENCODED_MAX_CHARS, HEADER
 from webapp.domain.shared.limits import (
     AGENT_NOTE_MAX_CHARS,
     IDEMPOTENCY_KEY_MAX_CHARS,
     WAIT_MAX_SECONDS,
 )
+
+
+class SchemaGenerator(GenerateJsonSchema):
+    """No titles, no defaults (nothing is filled in for the caller), null as a type array."""
+
+    def nullable_schema(self, schema: core_schema.NullableSchema) -> JsonSchemaValue:
+        inner = self.generate_inner(schema["schema"])
+        return inner | {"type": [inner["type"], "null"]}
+
+    def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
+        return self.generate_inner(schema["schema"])
+
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        return False
+
 
 DRAFT_ID = "drf_5b1f0c9a7e3d2f4a6b8c0d1e"
 FORM_ID = "frm_0a4e6c8b2d1f3a5c7e9b0d2f"

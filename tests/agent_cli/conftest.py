@@ -20,7 +20,7 @@ from webapp.domain.shared.vocabulary import TokenKind
 from webapp.oauth.models import OAuthClient
 from webapp.oauth.registration import register_client
 from webapp.oauth.tokens import add_grant, add_token
-from webapp.web.rate_limits.limiter import limiter
+from webapp.web.limiter import limiter
 
 HOUR = 3600
 

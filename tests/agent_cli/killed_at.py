@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from webapp.agent_cli import api, progress
+from webapp.agent_cli import asking, progress
 from webapp.agent_cli.commands import main
 
 
@@ -34,7 +34,7 @@ def _moment(moments: "itertools.count[int]", last: int) -> None:
 if __name__ == "__main__":
     begun, until = itertools.count(1), int(sys.argv.pop(1))
     for module, name in (
-        (api, "call"),
+        (asking, "call"),
         (progress, "replace_file"),
         (progress, "_print_and_count"),
     ):

@@ -17,8 +17,7 @@ from tests.command import PROGRAM, start
 from tests.factories import make_answer
 from tests.services import wait_until
 from webapp.database import db, utc_now
-from webapp.domain.deletion.discarded_drafts import discard_draft
-from webapp.domain.deletion.form_trash import delete_form
+from webapp.domain.deletion.trash import delete_form, discard_draft
 from webapp.domain.drafts import confirmations, publishing, returns
 from webapp.domain.drafts.models import Draft
 from webapp.domain.forms.models import Form

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from webapp.agent_cli.exits import Exit, Stopped
-from webapp.agent_cli.servers import server_address
+from webapp.agent_cli.exits import Exit, Stopped, server_address
 from webapp.data_folder import lock_folder
 
 

@@ -13,12 +13,16 @@ from tests.factories import make_account
 from webapp.database import db, utc_now
 from webapp.domain.accounts.models import Account
 from webapp.domain.content.model import DraftUpdate
-from webapp.domain.deletion.discarded_drafts import discard_draft, restore
-from webapp.domain.deletion.form_trash import delete_form, erase_form, purge_deleted
-from webapp.domain.drafts.editing import create_draft
-from webapp.domain.drafts.idempotency import IdempotencyKey, Repeatable
+from webapp.domain.deletion.trash import (
+    delete_form,
+    discard_draft,
+    erase_form,
+    purge_deleted,
+    restore,
+)
+from webapp.domain.drafts.editing import IdempotencyKey, Repeatable, create_draft
 from webapp.domain.drafts.models import Draft
-from webapp.oauth.expiry import purge_dead
+from webapp.oauth.tokens import purge_dead
 
 KEY = {"Idempotency-Key": "0d3f"}
 DAY = timedelta(days=1)

@@ -8,7 +8,7 @@ from tests.api.conftest import Agent
 from tests.factories import make_form, make_response
 from webapp.database import utc_now
 from webapp.domain.accounts.models import Account
-from webapp.domain.deletion.form_trash import delete_form, restore_form
+from webapp.domain.deletion.trash import delete_form, restore_form
 
 CALLS = [
     ("get", "/forms/{form}"),

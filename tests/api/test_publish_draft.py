@@ -10,7 +10,7 @@ from tests.databases import both_databases
 from tests.factories import make_account, make_form
 from webapp.database import db, utc_now
 from webapp.domain.accounts.models import Account
-from webapp.domain.deletion.discarded_drafts import discard_draft
+from webapp.domain.deletion.trash import discard_draft
 from webapp.domain.drafts.models import DraftConfirmation
 from webapp.domain.forms.models import Form
 from webapp.domain.shared.vocabulary import ConfirmationMethod

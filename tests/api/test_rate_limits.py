@@ -8,7 +8,7 @@ import pytest
 from tests.api.conftest import Agent, Confirm, Connect, refusal
 from tests.factories import make_account
 from webapp.domain.accounts.models import Account
-from webapp.web.rate_limits.limiter import limiter
+from webapp.web.limiter import limiter
 
 limits = pytest.mark.settings
 

@@ -10,7 +10,7 @@ from tests.api.conftest import Agent, Confirm
 from tests.api.readable import assert_readable
 from webapp.database import utc_now
 from webapp.domain.accounts.models import Account
-from webapp.domain.deletion.discarded_drafts import discard_draft
+from webapp.domain.deletion.trash import discard_draft
 from webapp.domain.forms import models as forms
 
 JSON = "application/json"

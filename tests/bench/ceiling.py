@@ -29,7 +29,7 @@ from webapp.database import prepare_engine
 from webapp.database.sqlite import IMMEDIATE
 from webapp.domain.forms.models import Form, FormSummaryRow
 from webapp.domain.responses.models import Answer, AnswerRow, raw_column
-from webapp.domain.shared.secrets import token_hash
+from webapp.domain.shared.text import token_hash
 from webapp.oauth.tokens import LOOK_UP
 from webapp.web.wakeups import init_app
 

@@ -19,10 +19,10 @@ def main(kind: str) -> None:
     settings = read_settings(os.environ)
     with ExitStack() as beside:
         if kind in ("askback", "web"):
-            from jobs.transcribing import transcribing
+            from jobs.transcribe import transcribing
             from jobs.worker import delivering
             from webapp.app import create_app
-            from webapp.pages.error_pages import load_pages
+            from webapp.pages.errors import load_pages
             from webapp.pages.respondent import follow_ups
             from webapp.web.wakeups import shared_wakeups
 

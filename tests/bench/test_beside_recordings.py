@@ -28,7 +28,7 @@ from webapp.database import db, utc_now
 from webapp.domain.responses.recordings import Recording
 from webapp.domain.shared.vocabulary import TranscriptState
 from webapp.domain.voice.transcripts import read_unheard
-from webapp.pages.respondent.session_cookie import new_session_key
+from webapp.pages.respondent.form_data import new_session_key
 from webapp.runtime.background import erase_noted
 
 pytestmark = [pytest.mark.bench, both_databases]

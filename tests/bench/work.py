@@ -18,10 +18,10 @@ from webapp.database import db, new_id, utc_now
 from webapp.domain.drafts.confirmations import confirm_draft
 from webapp.domain.drafts.models import Draft, DraftConfirmation
 from webapp.domain.responses.models import ResponseSession
-from webapp.domain.shared.secrets import token_hash
+from webapp.domain.shared.text import token_hash
 from webapp.domain.shared.vocabulary import Scope
 from webapp.oauth.tokens import issue_token
-from webapp.pages.respondent.session_cookie import new_session_key
+from webapp.pages.respondent.form_data import new_session_key
 
 CONNECTIONS = 16
 QUESTIONS = 10

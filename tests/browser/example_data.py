@@ -38,19 +38,19 @@ from tests.factories import make_account, prepare
 from tests.followups.example_form import FRIDGE, make_followed
 from tests.voice.example_form import MILK, TOLD, make_spoken
 from webapp.database import db, new_id, to_millis, utc_now
+from webapp.domain.accounts.credentials import password_hash
 from webapp.domain.accounts.invites import make_invite
-from webapp.domain.accounts.passwords import password_hash
 from webapp.domain.content.draft_input import parse_draft_input
-from webapp.domain.deletion import form_trash
+from webapp.domain.deletion import trash
 from webapp.domain.deletion.deleted_responses import delete_automated, delete_response
-from webapp.domain.drafts import confirmations, editing, publishing, returns, views
+from webapp.domain.drafts import confirmations, editing, publishing, returns, revisions
 from webapp.domain.drafts.models import Draft
-from webapp.domain.forms import embedding
+from webapp.domain.forms import form_settings
 from webapp.domain.forms import models as forms
 from webapp.domain.forms.agent_tokens import make_agent_token
 from webapp.domain.forms.terms import TOLD_NOTHING, FormTerms, Shown, WriterTerms
 from webapp.domain.respondents import answering
-from webapp.domain.respondents.bot_detection import Signs
+from webapp.domain.respondents.answering import Signs
 from webapp.domain.responses.counters import store_link_views
 from webapp.domain.responses.models import ResponseSession
 from webapp.domain.results.unread import mark_all_read
@@ -99,14 +99,14 @@ def make_example_data() -> ExampleData:
     claude = connect(account_id, CLAUDE, "Claude", [*Scope], now - timedelta(days=49))
     codex = connect(account_id, "codex", "Codex on the build machine", [Scope.RESPONSES_READ], now)
     goodbye = write(account_id, GOODBYE, claude, now - timedelta(days=1))
-    views.mark_seen(account_id, goodbye.id, goodbye.revision, now=now)
+    revisions.mark_seen(account_id, goodbye.id, goodbye.revision, now=now)
     confirmations.confirm_draft(account_id, goodbye.id, **shown(goodbye), now=now)
     results = published(account_id, ROTA, claude, now - timedelta(days=9))
     answer_all(results, now)
     store_link_views({results.share_token: 41})
     throw(account_id, published(account_id, GOODBYE, claude, now - timedelta(days=20)).id, now)
     empty = published(account_id, MINUTES, None, now - timedelta(days=10))
-    embedding.allow_embedding(account_id, empty.id, "https://www.fernhill.example")
+    form_settings.allow_embedding(account_id, empty.id, "https://www.fernhill.example")
     price = priced(account_id, claude, now)
     make_spoken(spoken := published(account_id, MILK, claude, now - timedelta(days=3), TOLD), now)
     make_followed(followed := published(account_id, FRIDGE, claude, now - timedelta(days=2)), now)
@@ -152,14 +152,14 @@ def sent_back(account_id: str, author: str, now: datetime) -> str:
     changes = parse_draft_input({"title": PARKING["title"] + " on Sundays"})
     by: dict[str, Any] = {"author": None, "now": now - timedelta(hours=4)}
     revision = editing.update_draft(account_id, draft.id, changes, **by).revision
-    views.mark_seen(account_id, draft.id, revision, now=now - timedelta(hours=4))
+    revisions.mark_seen(account_id, draft.id, revision, now=now - timedelta(hours=4))
     given: dict[str, Any] = {"revision": revision, "now": now - timedelta(minutes=3)}
     returns.return_draft(account_id, draft.id, note=SENT_BACK_NOTE, **given)
     return draft.id
 
 
 def throw(account_id: str, form_id: str, now: datetime) -> None:
-    form_trash.delete_form(account_id, form_id, now=now - timedelta(days=2))
+    trash.delete_form(account_id, form_id, now=now - timedelta(days=2))
 
 
 def make_tokens(account_id: str, form_id: str, grant_id: str, now: datetime) -> None:
@@ -249,7 +249,7 @@ def written_and_changed(account_id: str, author: str, now: datetime) -> Draft:
     first = ROTA | {"questions": questions, "followUpMode": "deep_dive"}
     draft = write(account_id, first, author, now - timedelta(minutes=40))
     draft = prepare(draft, *PREPARED)
-    views.mark_seen(account_id, draft.id, draft.revision, now=now - timedelta(minutes=11))
+    revisions.mark_seen(account_id, draft.id, draft.revision, now=now - timedelta(minutes=11))
     given = [
         {"id": kept["id"], **asked}
         for kept, asked in zip(draft.questions, ROTA["questions"], strict=True)

@@ -9,7 +9,7 @@ from tests.event_factories import make_attempt, make_delivery, make_subscription
 from webapp.database import db, utc_now
 from webapp.domain.events.models import CallbackEndpoint, EventDelivery
 from webapp.domain.events.outbox import event_id_of
-from webapp.domain.events.subscriptions.identity import endpoint_id
+from webapp.domain.events.subscription_rows import endpoint_id
 from webapp.domain.responses.models import ResponseSession
 from webapp.domain.shared.vocabulary import (
     DeliveryFailure,

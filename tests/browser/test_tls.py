@@ -30,7 +30,7 @@ from webapp.app import create_app
 from webapp.config import Settings
 from webapp.database import db
 from webapp.domain.shared.limits import ANSWER_BODY_MAX_BYTES
-from webapp.web.rate_limits.limiter import limiter
+from webapp.web.limiter import limiter
 from webapp.web.security_headers import POLICY
 
 HOST = "ask.fernhill.example"

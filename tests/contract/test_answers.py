@@ -11,9 +11,8 @@ import pytest
 from flask import Flask
 from werkzeug.test import TestResponse
 
-from api.openapi.attachment_operations import ATTACHMENTS
 from api.openapi.extensions import EXTENSIONS
-from api.openapi.operations import OPERATIONS, Operation
+from api.openapi.operations import ATTACHMENTS, OPERATIONS, Operation
 from tests.api.conftest import Agent
 from tests.event_factories import make_subscription
 from tests.factories import make_account, make_draft, make_form, make_response

@@ -25,7 +25,7 @@ from webapp.database import (
     utc_now,
     write_transaction,
 )
-from webapp.domain.accounts import invites, passwords
+from webapp.domain.accounts import credentials, invites
 from webapp.domain.accounts.models import Account
 
 ACCOUNTS = select(Account.id)
@@ -220,13 +220,13 @@ def test_nothing_is_held_while_a_password_is_hashed(
     with app.app_context():
         invite = invites.make_invite(now=utc_now())
     held: list[int] = []
-    hashing = passwords._in_own_thread
+    hashing = credentials._in_own_thread
 
     def check_first(*args: Any) -> Any:
         held.append(taken())
         return hashing(*args)
 
-    monkeypatch.setattr(passwords, "_in_own_thread", check_first)
+    monkeypatch.setattr(credentials, "_in_own_thread", check_first)
     token = csrf_token(client.get(f"/join/{invite}"))
     joined = {"email": EMAIL, "password": PASSWORD, "csrf_token": token}
     client.post(f"/join/{invite}", data=joined)

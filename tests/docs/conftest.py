@@ -7,7 +7,7 @@ import pytest
 
 from tests.oauth.live import Installation, installation
 from webapp.config import Settings
-from webapp.web.rate_limits.limiter import limiter
+from webapp.web.limiter import limiter
 
 
 @pytest.fixture

@@ -17,10 +17,10 @@ from tests.docs.terminal import Terminal
 from tests.docs.test_connect import filled
 from tests.services import wait_until
 from webapp.agent_cli.exits import Exit
-from webapp.agent_cli.hosts.known_hosts import HOSTS
+from webapp.agent_cli.hosts import HOSTS
 from webapp.config import Settings
 from webapp.domain.drafts.models import Draft
-from webapp.web.rate_limits.limiter import limiter
+from webapp.web.limiter import limiter
 
 
 @pytest.fixture

@@ -29,10 +29,10 @@ from tests.webhook_receiver import SECRET
 from webapp.config import Settings
 from webapp.database import db, utc_now
 from webapp.domain.accounts.models import Account
-from webapp.domain.events.callbacks.signing import signed_headers
+from webapp.domain.events.callbacks import signed_headers
 from webapp.domain.shared.vocabulary import Scope
 from webapp.oauth.tokens import issue_token
-from webapp.web.rate_limits.limiter import limiter
+from webapp.web.limiter import limiter
 
 BLOCK = re.compile(r"```(\w+) ([^\n]+)\n(.*?)```", re.DOTALL)
 

@@ -7,9 +7,8 @@ import pytest
 from flask.testing import FlaskClient
 
 from api.mcp.tools.table import TOOLS
-from webapp.domain.content.draft_fields import ONE_QUESTION_RULE
-from webapp.domain.content.follow_up_input import PROBE_RULE, parse_follow_ups
-from webapp.domain.events.protocol import EventError
+from webapp.domain.content.draft_input import ONE_QUESTION_RULE, PROBE_RULE, parse_follow_ups
+from webapp.domain.events.models import EventError
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.vocabulary import ErrorProfile, FollowUpCondition
 

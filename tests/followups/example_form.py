@@ -5,7 +5,7 @@ from typing import Any
 
 from tests.factories import make_answer, make_follow_up, make_follow_up_answer
 from webapp.database import db
-from webapp.domain.follow_ups.thread import Reason, Technique
+from webapp.domain.follow_ups.rules import Reason, Technique
 from webapp.domain.respondents import answering
 from webapp.domain.responses.models import ResponseSession
 from webapp.domain.shared.vocabulary import FollowUpAuthor, FollowUpCondition

@@ -12,7 +12,7 @@ from tests.event_factories import make_subscription
 from webapp.data_keys import sealer
 from webapp.database import db
 from webapp.domain.events.models import CallbackEndpoint, EventSubscription
-from webapp.domain.events.subscriptions.writes import secret_place
+from webapp.domain.events.subscription_rows import secret_place
 
 Respond = Callable[[int], int]  # the status for the n-th request
 

@@ -23,9 +23,9 @@ from webapp.config import Settings
 from webapp.database import db, utc_now
 from webapp.domain.accounts.models import Account
 from webapp.domain.audit.trail import AuditEvent
+from webapp.domain.events import confirming
+from webapp.domain.events.endings import purge_ended
 from webapp.domain.events.models import CallbackEndpoint
-from webapp.domain.events.subscriptions import confirming
-from webapp.domain.events.subscriptions.endings import purge_ended
 from webapp.domain.shared.vocabulary import RevokedReason, Scope
 from webapp.oauth.connections import disconnect
 from webapp.oauth.models import OAuthGrant

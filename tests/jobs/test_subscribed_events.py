@@ -10,7 +10,7 @@ from tests.databases import both_databases
 from tests.jobs.way import Way
 from webapp.account_deletion import delete_account
 from webapp.database import db, utc_now
-from webapp.domain.deletion.form_trash import delete_form, restore_form
+from webapp.domain.deletion.trash import delete_form, restore_form
 from webapp.domain.events.models import EventDelivery
 from webapp.domain.respondents.answering import withdraw_response
 from webapp.domain.shared.vocabulary import DeliveryState, RevokedReason

@@ -11,7 +11,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import update
 
-from jobs import transcribe, transcribing
+from jobs import transcribe
 from jobs.queue import TRANSCRIPTIONS, WakeUpQueue, hand_over_recordings
 from jobs.transcribe import Transcriber
 from tests.databases import both_databases
@@ -29,10 +29,9 @@ from webapp.domain.accounts.models import Account
 from webapp.domain.events.models import EventDelivery
 from webapp.domain.forms.models import Form
 from webapp.domain.respondents.answering import complete_response, withdraw_response
-from webapp.domain.responses.counters import DayCount
+from webapp.domain.responses.counters import DayCount, DaySpending
 from webapp.domain.responses.models import Answer
 from webapp.domain.responses.recordings import Recording
-from webapp.domain.responses.spending import DaySpending
 from webapp.domain.shared.vocabulary import DeliveryState, TranscriptState
 from webapp.domain.voice.transcripts import release_expired, settle_written
 from webapp.integrations import audio_inspection
@@ -355,14 +354,14 @@ def test_what_cannot_be_stored_is_logged(
 
 def running(app: Flask) -> Any:
     """The threads of a process that writes down."""
-    return transcribing.transcribing(app, at_once=1)
+    return transcribe.transcribing(app, at_once=1)
 
 
 @both_databases
 def test_a_wake_up_is_enough_and_the_answer_gets_its_words(
     app: Flask, form: Any, engine: SpeechEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(transcribing, "SWEEP_SECONDS", 60)
+    monkeypatch.setattr(transcribe, "SWEEP_SECONDS", 60)
     waiting = WakeUpQueue(None, TRANSCRIPTIONS)
     monkeypatch.setitem(app.extensions, TRANSCRIPTIONS.extension, waiting)
     with app.app_context():
@@ -393,8 +392,8 @@ def texts(app: Flask) -> list[str]:
 def test_without_redis_the_sweeper_does_it(
     app: Flask, form: Any, engine: SpeechEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(transcribing, "SWEEP_SECONDS", 0.05)
-    monkeypatch.setattr(transcribing, "OVERDUE_SECONDS", 0.1)
+    monkeypatch.setattr(transcribe, "SWEEP_SECONDS", 0.05)
+    monkeypatch.setattr(transcribe, "OVERDUE_SECONDS", 0.1)
     nowhere = WakeUpQueue(f"redis://127.0.0.1:{free_port()}/0", TRANSCRIPTIONS)
     monkeypatch.setitem(app.extensions, TRANSCRIPTIONS.extension, nowhere)
     recording = recorded(app, form)
@@ -405,7 +404,7 @@ def test_without_redis_the_sweeper_does_it(
 def test_the_sweeper_fills_what_a_killed_process_left(
     app: Flask, form: Any, engine: SpeechEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(transcribing, "SWEEP_SECONDS", 0.05)
+    monkeypatch.setattr(transcribe, "SWEEP_SECONDS", 0.05)
     with app.app_context():
         make_answer(form, KEY)
     recording = recorded(app, form)

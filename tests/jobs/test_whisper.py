@@ -8,7 +8,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import update
 
-from jobs import transcribe, transcribing
+from jobs import transcribe
 from jobs.queue import tell_of_recording
 from tests.domain.voice.claims import make_answered
 from tests.factories import make_form
@@ -86,7 +86,7 @@ def test_the_model_is_loaded_when_somebody_begins_to_record(
 ) -> None:
     use(app, monkeypatch, "tiny")
     with fake_whisper(tmp_path / "libraries", monkeypatch):
-        with transcribing.transcribing(app, at_once=1), app.app_context():
+        with transcribe.transcribing(app, at_once=1), app.app_context():
             assert whisper.child.pid is None
             tell_of_recording()
             wait_until(lambda: whisper.child.pid is not None, "loading the model")
@@ -101,13 +101,13 @@ def test_the_model_stays_while_a_form_that_records_is_out(
     app: Flask, account: Account, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     use(app, monkeypatch, "tiny")
-    monkeypatch.setattr(transcribing, "SWEEP_SECONDS", 0.1)
-    monkeypatch.setattr(transcribing, "STAY_SECONDS", 0.2)
+    monkeypatch.setattr(transcribe, "SWEEP_SECONDS", 0.1)
+    monkeypatch.setattr(transcribe, "STAY_SECONDS", 0.2)
     with app.app_context():
         form = make_voice_form(account.id, transcriber="localhost")
     with (
         fake_whisper(tmp_path / "libraries", monkeypatch),
-        transcribing.transcribing(app, at_once=1),
+        transcribe.transcribing(app, at_once=1),
         app.app_context(),
     ):
         transcribe.wake(transcribe.BEGUN)

@@ -17,7 +17,7 @@ from rq.serializers import DefaultSerializer, JSONSerializer
 from rq.timeouts import TimerDeathPenalty
 from sqlalchemy import func, select
 
-from jobs import queue, rq_worker, sweep
+from jobs import queue, worker
 from jobs.deliver import Deliverer
 from jobs.queue import WakeUpQueue
 from jobs.worker import delivering
@@ -29,7 +29,7 @@ from tests.jobs.conftest import Allow
 from tests.jobs.receiving import Receivers, receivers, subscribe
 from tests.services import free_port, redis_server, wait_until
 from webapp.database import db, utc_now
-from webapp.domain.events.deliveries.claims import Leases
+from webapp.domain.events.claims import Leases
 from webapp.domain.events.models import EventDelivery
 from webapp.domain.shared.vocabulary import DeliveryState
 
@@ -73,9 +73,9 @@ def all_delivered(app: Flask) -> bool:
 @pytest.fixture
 def soon_overdue(monkeypatch: pytest.MonkeyPatch) -> None:
     """Shorter intervals, in the same order: a sweep, a new worker of RQ, overdue."""
-    monkeypatch.setattr(sweep, "SWEEP_SECONDS", 0.05)
-    monkeypatch.setattr(rq_worker, "RESTART_SECONDS", 0.1)
-    monkeypatch.setattr(sweep, "OVERDUE_SECONDS", 0.5)
+    monkeypatch.setattr(worker, "SWEEP_SECONDS", 0.05)
+    monkeypatch.setattr(worker, "RESTART_SECONDS", 0.1)
+    monkeypatch.setattr(worker, "OVERDUE_SECONDS", 0.5)
 
 
 @both_databases
@@ -83,7 +83,7 @@ def soon_overdue(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_rq_inside_the_process_wakes_at_once(
     app: Flask, place: Receivers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sweep, "SWEEP_SECONDS", 60)
+    monkeypatch.setattr(worker, "SWEEP_SECONDS", 60)
     monkeypatch.setitem(app.extensions, "wake_up_queue", WakeUpQueue(None))
     with delivering(app, stop_seconds=2):
         time.sleep(0.5)
@@ -98,7 +98,7 @@ def test_rq_inside_the_process_wakes_at_once(
 def test_rq_on_redis_wakes_at_once(
     app: Flask, place: Receivers, redis_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sweep, "SWEEP_SECONDS", 60)
+    monkeypatch.setattr(worker, "SWEEP_SECONDS", 60)
     monkeypatch.setitem(app.extensions, "wake_up_queue", WakeUpQueue(redis_url))
     with delivering(app, stop_seconds=2), redis.Redis.from_url(redis_url) as look:
         of_others = set(look.keys(JOBS))  # of processes that were killed
@@ -145,14 +145,14 @@ def test_a_wake_up_starts_no_timer_and_leaves_nothing(
         queue.DELIVERIES.name, connection=wake_ups.client(), serializer=JSONSerializer
     ).jobs
     with app.app_context():
-        worker = rq_worker._worker()
+        made = worker._worker()
 
     assert len({job.id for job in jobs}) == 2
     for job in jobs:
         assert (job.args, job.timeout, job.result_ttl) == (["dlv_1"], -1, 0)
         assert (job.ttl, job.failure_ttl, job.retries_left) == (60, 60, None)
-    assert (worker.worker_ttl, worker.serializer) == (60, JSONSerializer)
-    assert worker.death_penalty_class is TimerDeathPenalty
+    assert (made.worker_ttl, made.serializer) == (60, JSONSerializer)
+    assert made.death_penalty_class is TimerDeathPenalty
 
 
 def test_where_enough_wake_ups_wait_others_look_seldom(
@@ -192,8 +192,8 @@ def test_sweeps_that_fail_are_logged_once_and_go_on(
         if tries < 5:
             raise ConnectionError("the database is away")
 
-    monkeypatch.setattr(sweep, "SWEEP_SECONDS", 0.02)
-    monkeypatch.setattr(sweep, "OVERDUE_SECONDS", 0)
+    monkeypatch.setattr(worker, "SWEEP_SECONDS", 0.02)
+    monkeypatch.setattr(worker, "OVERDUE_SECONDS", 0)
     monkeypatch.setattr(Leases, "look", fail_at_first)
     due(app, place)
     with delivering(app, stop_seconds=2):
@@ -207,7 +207,7 @@ def test_sweeps_that_fail_are_logged_once_and_go_on(
 def test_of_a_queue_that_nobody_takes_ten_thousand_wait(
     app: Flask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sweep, "SWEEP_SECONDS", 0.05)
+    monkeypatch.setattr(worker, "SWEEP_SECONDS", 0.05)
     with app.app_context():
         suspended = make_subscription(make_form(make_account().id), suspended_at=utc_now())
         made = {name: f"{name}_{{}}".format for name in ("id", "event_id")}
@@ -225,7 +225,7 @@ def test_of_a_queue_that_nobody_takes_ten_thousand_wait(
 def test_without_a_thread_of_rq_everything_is_delivered(
     app: Flask, place: Receivers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rq_worker, "work_until", lambda app, ended, kind: None)
+    monkeypatch.setattr(worker, "work_until", lambda app, ended, kind: None)
     monkeypatch.setitem(app.extensions, "wake_up_queue", WakeUpQueue(None))
     with delivering(app, stop_seconds=2):
         hand_over(app, due(app, place, count=20))
@@ -277,7 +277,7 @@ def test_a_redis_that_hangs_ends_and_comes_back_empty_stops_nothing(
             hand_over(app, due(app, place, count=5))
             wait_until(lambda: all_delivered(app), "being delivered", seconds=10)
             with redis_server(port):
-                monkeypatch.setattr(sweep, "OVERDUE_SECONDS", 1000)  # RQ alone
+                monkeypatch.setattr(worker, "OVERDUE_SECONDS", 1000)  # RQ alone
                 time.sleep(0.3)
                 hand_over(app, due(app, place, count=5))
                 wait_until(lambda: all_delivered(app), "being delivered", seconds=20)
@@ -287,7 +287,7 @@ def test_a_redis_that_hangs_ends_and_comes_back_empty_stops_nothing(
 def test_nothing_but_wake_ups_is_carried_out(
     app: Flask, place: Receivers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sweep, "SWEEP_SECONDS", 60)
+    monkeypatch.setattr(worker, "SWEEP_SECONDS", 60)
     monkeypatch.setitem(app.extensions, "wake_up_queue", WakeUpQueue(None))
     client = app.extensions["wake_up_queue"].client()
     folders = [str(tmp_path / "json"), str(tmp_path / "pickle")]

@@ -25,7 +25,7 @@ from tests.programs import locked_packages
 from tests.services import free_port
 from webapp.config import Settings
 from webapp.database import engine
-from webapp.web.rate_limits.limiter import limiter
+from webapp.web.limiter import limiter
 
 HERE = Path(__file__).parent
 QUESTION = "Who changed the rota?"

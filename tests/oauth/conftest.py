@@ -8,7 +8,7 @@ from tests.factories import make_account
 from tests.oauth.flow import EMAIL, Flow, enter, register
 from webapp.domain.accounts.models import Account
 from webapp.pages.creator import consent
-from webapp.web.rate_limits.limiter import limiter
+from webapp.web.limiter import limiter
 
 
 @pytest.fixture(autouse=True)

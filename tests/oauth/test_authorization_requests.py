@@ -18,7 +18,7 @@ from tests.oauth.flow import (
     way_back,
 )
 from webapp.database import utc_now
-from webapp.oauth.redirect_uris import redirect_problem
+from webapp.oauth.client_metadata import redirect_problem
 from webapp.oauth.registration import create_client
 
 LOOPBACK = "http://127.0.0.1:3000/callback"

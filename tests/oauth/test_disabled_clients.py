@@ -16,7 +16,7 @@ from webapp.domain.events.models import EventDelivery, EventSubscription
 from webapp.domain.forms.agent_tokens import AgentToken
 from webapp.domain.shared.errors import NotFound, StateConflict
 from webapp.domain.shared.vocabulary import DeliveryKind, Scope
-from webapp.oauth.disabled_clients import disable_client, enable_client
+from webapp.oauth.connections import disable_client, enable_client
 from webapp.oauth.models import OAuthGrant
 from webapp.oauth.tokens import COMMAND_LINE_CLIENT, issue_token
 

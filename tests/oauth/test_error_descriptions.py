@@ -14,9 +14,9 @@ from werkzeug.test import TestResponse
 
 from tests.oauth.flow import Flow, register
 from webapp.database import db, utc_now
-from webapp.oauth.error_descriptions import worded
 from webapp.oauth.models import OAuthGrant
-from webapp.web.rate_limits.limiter import limiter
+from webapp.oauth.protocol import worded
+from webapp.web.limiter import limiter
 
 SENTENCE = re.compile(r"[A-Z](?:(?!\")[ -~])+[.]")
 Case = Callable[[Flow], TestResponse]

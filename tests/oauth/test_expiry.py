@@ -15,9 +15,9 @@ from webapp.domain.accounts.invites import make_invite
 from webapp.domain.accounts.models import Invite
 from webapp.domain.forms.agent_tokens import AgentToken
 from webapp.domain.shared import ownership
-from webapp.oauth.expiry import purge_dead
 from webapp.oauth.models import OAuthClient, OAuthCode, OAuthGrant, OAuthToken
 from webapp.oauth.registration import create_client
+from webapp.oauth.tokens import purge_dead
 
 TABLES = (OAuthClient, OAuthGrant, OAuthCode, OAuthToken)
 

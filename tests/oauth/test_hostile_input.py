@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.databases import on_postgresql
 from tests.oauth.flow import REDIRECT, Flow, csrf_token
-from webapp.web.rate_limits.limiter import limiter
+from webapp.web.limiter import limiter
 
 ODD = ["", "\x00", "\ud7ff", "é", '"', "\\", "\r\nX: y", "%00", "%", "\U0001f4a3", "a" * 3000, "[]"]
 texts = st.one_of(st.sampled_from(ODD), st.text(max_size=40))

@@ -11,7 +11,7 @@ from tests.oauth.flow import API, MCP, ORIGIN, Flow, bearer
 from webapp.config import Settings
 from webapp.database import db
 from webapp.oauth.models import OAuthGrant
-from webapp.oauth.resources import named_resources
+from webapp.oauth.protocol import named_resources
 
 BOTH = {API, MCP}
 SENTENCES = ("It can use both the API and MCP.", "It will use the API.", "It will use MCP.")

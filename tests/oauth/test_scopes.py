@@ -9,7 +9,7 @@ from flask import Flask
 from tests.api.mcp.conftest import LEGACY, Host
 from tests.factories import make_account, make_draft, make_form
 from tests.oauth.flow import ALL_SCOPES, Flow, bearer, csrf_token, register, ticked
-from webapp.oauth.scopes import PERMISSIONS
+from webapp.oauth.protocol import PERMISSIONS
 
 ALL = "forms:read forms:write responses:read"
 ASKED = [

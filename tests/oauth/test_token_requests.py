@@ -13,13 +13,12 @@ from tests.oauth.flow import API, REDIRECT, Flow, bearer, csrf_token, register
 from tests.races.threads import each_statement
 from webapp.database import db, utc_now
 from webapp.domain.accounts import invites
-from webapp.domain.accounts.disabled_accounts import disable_account
-from webapp.domain.accounts.models import Account
+from webapp.domain.accounts.models import Account, disable_account
 from webapp.domain.shared.vocabulary import Scope, TokenKind
 from webapp.oauth.connections import list_connections
 from webapp.oauth.models import OAuthClient, OAuthCode, OAuthGrant, OAuthToken
 from webapp.oauth.tokens import issue_token
-from webapp.web.rate_limits.limiter import limiter
+from webapp.web.limiter import limiter
 
 
 def assert_refused(response: object, error: str, status: int = 400) -> None:

@@ -17,8 +17,8 @@ from tests.pages.respondent_client import Respondent
 from tests.voice.factories import make_voice_form
 from webapp.database import utc_now
 from webapp.domain.accounts.models import Account
-from webapp.domain.events.deliveries.log import PAGE_DELIVERIES
-from webapp.domain.events.subscriptions.log import LIVE_SHOWN
+from webapp.domain.events.delivery_log import PAGE_DELIVERIES
+from webapp.domain.events.subscription_log import LIVE_SHOWN
 from webapp.domain.shared.vocabulary import DeliveryState, SubscriptionEnd
 from webapp.pages.public.docs import DOCUMENTS
 

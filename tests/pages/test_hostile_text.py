@@ -19,8 +19,8 @@ from tests.pages.creator_client import Creator, hidden
 from webapp.database import db, utc_now
 from webapp.domain.accounts import credentials
 from webapp.domain.content.draft_input import parse_draft_input
-from webapp.domain.deletion import form_trash
-from webapp.domain.drafts import editing, returns, views
+from webapp.domain.deletion import trash
+from webapp.domain.drafts import editing, returns, revisions
 from webapp.domain.respondents import answering
 from webapp.domain.responses.models import ResponseSession
 
@@ -99,14 +99,14 @@ def world(app: Flask, ann: Creator) -> World:
         draft = editing.create_draft(
             ann.account.id, parse_draft_input(content), author=grant, now=utc_now()
         )
-        views.mark_seen(ann.account.id, draft.id, 1, now=utc_now())
+        revisions.mark_seen(ann.account.id, draft.id, 1, now=utc_now())
         by_agent(app, draft, questions=[{"text": hostile("question") * 2}, "Plain?"], title="T")
         by_agent(app, draft, agent_note=hostile("note"), **content)
         back = {"revision": 3, "note": hostile("returned"), "now": utc_now()}
         returns.return_draft(ann.account.id, draft.id, **back)
         by_hand = prepare(make_draft(ann.account.id, **content), [(hostile("follow_up"), "if_no")])
         form, thrown = make_form(ann.account.id, **content), make_form(ann.account.id, **content)
-        form_trash.delete_form(ann.account.id, thrown.id, now=utc_now())
+        trash.delete_form(ann.account.id, thrown.id, now=utc_now())
         make_answer(form, "k" * 32, 0, hostile("answer"))
         person = {"responder_name": hostile("person"), "now": utc_now()}
         answering.complete_response(form.share_token, "k" * 32, **person)

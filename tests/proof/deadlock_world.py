@@ -28,21 +28,20 @@ from tests.voice.factories import make_spoken_answer
 from webapp.data_keys import cursor_key, sealer
 from webapp.database import db, utc_now
 from webapp.domain.accounts import invites
-from webapp.domain.accounts.passwords import password_hash
-from webapp.domain.deletion import discarded_drafts, form_trash
+from webapp.domain.accounts.credentials import password_hash
+from webapp.domain.deletion import trash
 from webapp.domain.drafts import confirmations
 from webapp.domain.drafts.models import Draft
+from webapp.domain.events.confirming import note_unverified, note_verified
 from webapp.domain.events.models import EventSubscription
-from webapp.domain.events.subscriptions.confirming import note_unverified, note_verified
-from webapp.domain.events.subscriptions.identity import Asked, endpoint_id
-from webapp.domain.events.subscriptions.subscribing import TtlBounds, subscribe
-from webapp.domain.responses.deletions import ResponseDeletion
-from webapp.domain.responses.models import ResponseSession
+from webapp.domain.events.subscribing import TtlBounds, subscribe
+from webapp.domain.events.subscription_rows import Asked, endpoint_id
+from webapp.domain.responses.models import ResponseDeletion, ResponseSession
 from webapp.domain.shared.vocabulary import DeliveryState, Scope, TranscriptState
-from webapp.oauth import mutes
+from webapp.oauth import connections
 from webapp.oauth.models import OAuthGrant
 from webapp.oauth.tokens import issue_token
-from webapp.web.rate_limits.limiter import limiter
+from webapp.web.limiter import limiter
 
 PASSWORD = "four plain words here"  # noqa: S105
 KNOWN_HASH = password_hash(PASSWORD)
@@ -77,7 +76,7 @@ class World:
     @cached_property
     def deleted(self) -> Any:
         with self.app.app_context():
-            form_trash.delete_form(self.account.id, self.form.id, now=utc_now())
+            trash.delete_form(self.account.id, self.form.id, now=utc_now())
         return self.form
 
     @cached_property
@@ -167,7 +166,7 @@ class World:
     @property
     def muted_grant(self) -> str:
         with self.app.app_context():
-            mutes.mute(self.account.id, self.grant, now=utc_now())
+            connections.mute(self.account.id, self.grant, now=utc_now())
         return self.grant
 
     def confirmed(self) -> str:
@@ -200,7 +199,7 @@ class World:
     def put_away(self) -> int:
         now = utc_now()
         with self.app.app_context():
-            discarded_drafts.discard_draft(self.account.id, self.draft.id, now=now)
+            trash.discard_draft(self.account.id, self.draft.id, now=now)
         return int(now.timestamp() * 1000)
 
 

@@ -31,7 +31,7 @@ from webapp.domain.forms.models import Form
 from webapp.domain.shared.vocabulary import TranscriptState
 from webapp.integrations.audio_store import audio_store
 from webapp.oauth.models import OAuthGrant
-from webapp.web.rate_limits.limiter import limiter
+from webapp.web.limiter import limiter
 
 COMMITS_MOST = 6
 CHANGE = Change("title", Kind.REWORDED, runs=word_runs("Rota", "Newer", Effort())).key

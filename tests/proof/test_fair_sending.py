@@ -28,7 +28,7 @@ from webapp.database import db
 from webapp.domain.events.models import CallbackEndpoint
 from webapp.domain.events.outbox import event_id_of
 from webapp.domain.responses.models import ResponseSession
-from webapp.domain.shared.secrets import token_hash
+from webapp.domain.shared.text import token_hash
 
 HOSTILE = ("slow", "turns_slow", "late_gone", "gone", "reset", "drip", "headers")
 EVENTS = 70

@@ -14,7 +14,7 @@ from tests.proof.killing import Respondents, Target, kill_again_and_again
 from webapp.database import db
 from webapp.domain.forms.models import Form
 from webapp.domain.responses.models import Answer, ResponseSession
-from webapp.domain.shared.secrets import token_hash
+from webapp.domain.shared.text import token_hash
 from webapp.domain.shared.vocabulary import SessionStatus
 
 THREE_QUESTIONS = ["Who changed it?", "What went wrong?", "What did you do?"]

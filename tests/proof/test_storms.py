@@ -25,9 +25,9 @@ from tests.services import PostgreSQL, postgresql_server, wait_until
 from webapp.app import create_app
 from webapp.config import Settings
 from webapp.database import db, release_connections, schema, utc_now
-from webapp.domain.drafts.idempotency import IdempotencyKey
+from webapp.domain.drafts.editing import IdempotencyKey
 from webapp.domain.responses.models import Answer, ResponseSession
-from webapp.domain.shared.secrets import token_hash
+from webapp.domain.shared.text import token_hash
 from webapp.domain.shared.vocabulary import Scope, SessionStatus
 from webapp.oauth.tokens import issue_token
 

@@ -26,8 +26,7 @@ from webapp.config import Settings
 from webapp.database import db, to_millis, utc_now
 from webapp.domain.accounts.browser_sessions import SignIn, begin_session
 from webapp.domain.accounts.models import Account
-from webapp.domain.deletion.discarded_drafts import discard_draft
-from webapp.domain.deletion.form_trash import delete_form
+from webapp.domain.deletion.trash import delete_form, discard_draft
 from webapp.domain.events.models import CallbackEndpoint, EventDelivery, EventSubscription
 from webapp.domain.forms.agent_tokens import AgentToken, make_agent_token
 from webapp.domain.forms.models import close_form

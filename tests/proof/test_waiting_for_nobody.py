@@ -21,7 +21,7 @@ from webapp.config import Settings
 from webapp.database import db, utc_now
 from webapp.domain.accounts.models import Account
 from webapp.domain.drafts.editing import update_draft
-from webapp.domain.drafts.views import DraftView
+from webapp.domain.drafts.revisions import DraftView
 from webapp.oauth.models import OAuthGrant
 from webapp.web.deferred_writes import MOST, DeferredWrites
 

@@ -20,14 +20,14 @@ from tests.webhook_receiver import Webhook
 from webapp.config import Settings
 from webapp.database import db, utc_now
 from webapp.domain.accounts.models import Account
-from webapp.domain.events.models import CallbackEndpoint
-from webapp.domain.events.subscriptions.confirming import (
+from webapp.domain.events.confirming import (
     WAITING_MAX,
     confirm_callback,
     forget_callback,
     note_unverified,
 )
-from webapp.domain.events.subscriptions.identity import Asked, endpoint_id
+from webapp.domain.events.models import CallbackEndpoint
+from webapp.domain.events.subscription_rows import Asked, endpoint_id
 from webapp.domain.shared.errors import Outcome
 from webapp.domain.shared.vocabulary import Scope
 from webapp.oauth.connections import disconnect

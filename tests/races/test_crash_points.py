@@ -18,20 +18,19 @@ from tests.factories import make_account, make_answer, make_draft, make_form, ma
 from tests.voice.factories import make_recording, make_voice_form
 from webapp.database import db, on_sqlite, utc_now
 from webapp.domain.deletion.deleted_responses import delete_response, undo_deletion
-from webapp.domain.deletion.discarded_drafts import discard_draft
+from webapp.domain.deletion.trash import discard_draft
 from webapp.domain.drafts.confirmations import confirm_draft
 from webapp.domain.drafts.editing import create_draft, update_draft
 from webapp.domain.drafts.publishing import confirm_and_publish, publish_draft
-from webapp.domain.events.cursors import write_cursor
-from webapp.domain.events.subscriptions.unsubscribing import unsubscribe
+from webapp.domain.events.endings import unsubscribe
+from webapp.domain.events.polling import write_cursor
 from webapp.domain.respondents.answering import (
     answer_question,
     complete_response,
     skip_question,
     withdraw_response,
 )
-from webapp.domain.responses.deletions import ResponseDeletion
-from webapp.domain.responses.models import ResponseSession
+from webapp.domain.responses.models import ResponseDeletion, ResponseSession
 from webapp.domain.voice.uploads import add_recording
 from webapp.oauth.connections import disconnect
 

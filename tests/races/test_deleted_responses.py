@@ -28,8 +28,7 @@ from webapp.domain.deletion.deleted_responses import (
 from webapp.domain.forms.models import get_form
 from webapp.domain.respondents.answering import complete_response, withdraw_response
 from webapp.domain.responses.cursor import read_responses
-from webapp.domain.responses.deletions import ResponseDeletion
-from webapp.domain.responses.models import Answer, ResponseSession, count_bytes
+from webapp.domain.responses.models import Answer, ResponseDeletion, ResponseSession, count_bytes
 from webapp.domain.responses.recordings import ObjectDeletion
 from webapp.domain.shared.errors import NotFound, StateConflict
 from webapp.domain.shared.vocabulary import TranscriptState

@@ -14,15 +14,10 @@ from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_form
 from tests.races.threads import together
 from webapp.database import db, utc_now
-from webapp.domain.follow_ups.asked import AskedFollowUp, read_follow_ups
-from webapp.domain.follow_ups.models import FollowUp
-from webapp.domain.follow_ups.thread import Decision, Reason, Technique
+from webapp.domain.follow_ups.models import AskedFollowUp, FollowUp, read_follow_ups
+from webapp.domain.follow_ups.rules import Decision, Reason, Technique
 from webapp.domain.respondents import follow_up_situation
-from webapp.domain.respondents.answering import (
-    complete_response,
-    skip_question,
-    withdraw_response,
-)
+from webapp.domain.respondents.answering import complete_response, skip_question, withdraw_response
 from webapp.domain.respondents.follow_up_decisions import (
     LEASE,
     Claim,

@@ -14,7 +14,7 @@ from tests.factories import make_answer
 from tests.races.threads import together
 from tests.voice.factories import make_recording, make_voice_form
 from webapp.database import db, utc_now
-from webapp.domain.deletion.form_trash import delete_form, restore_form
+from webapp.domain.deletion.trash import delete_form, restore_form
 from webapp.domain.forms.models import close_form, get_form
 from webapp.domain.respondents.answering import (
     answer_question,

@@ -15,7 +15,7 @@ from tests.races.threads import each_statement, together
 from webapp.database import utc_now
 from webapp.domain.accounts.models import Account
 from webapp.domain.respondents.answering import complete_response, withdraw_response
-from webapp.domain.responses.spending import spend_model_call, spend_transcription
+from webapp.domain.responses.counters import spend_model_call, spend_transcription
 from webapp.domain.voice.transcripts import claim, spend_minutes
 
 

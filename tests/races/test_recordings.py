@@ -31,8 +31,7 @@ from webapp.domain.responses.models import Answer, ResponseSession
 from webapp.domain.responses.recordings import ObjectDeletion, Recording
 from webapp.domain.shared.errors import Outcome
 from webapp.domain.shared.limits import RECORDING_MAX_BYTES, RECORDINGS_MAX_BYTES
-from webapp.domain.voice.erasing import purge_unclaimed
-from webapp.domain.voice.room import Bounds
+from webapp.domain.voice.uploads import Bounds, purge_unclaimed
 
 KEY = "a" * 32
 

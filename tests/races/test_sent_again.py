@@ -15,9 +15,9 @@ from tests.factories import make_form, make_response
 from tests.races.threads import together
 from webapp.database import db, execute, utc_now, write_transaction
 from webapp.domain.accounts.models import Account
-from webapp.domain.events.deliveries.resending import send_again
+from webapp.domain.events.delivery_log import send_again
+from webapp.domain.events.endings import unsubscribe
 from webapp.domain.events.models import EventDelivery
-from webapp.domain.events.subscriptions.unsubscribing import unsubscribe
 from webapp.domain.respondents.answering import withdraw_response
 from webapp.domain.shared.errors import StateConflict
 from webapp.domain.shared.vocabulary import DeliveryState

@@ -23,7 +23,7 @@ from tests.races.test_follow_ups import (
     states,
 )
 from webapp.database import utc_now
-from webapp.domain.deletion.form_trash import delete_form
+from webapp.domain.deletion.trash import delete_form
 from webapp.domain.forms.models import close_form
 from webapp.domain.respondents.answering import answer_question, complete_response, skip_question
 from webapp.domain.respondents.follow_up_decisions import decide_by_rules, pass_on

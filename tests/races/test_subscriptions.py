@@ -28,13 +28,12 @@ from tests.factories import make_answer, make_form, make_response
 from tests.races.threads import together
 from webapp.database import db, execute, utc_now, write_transaction
 from webapp.domain.accounts.models import Account
-from webapp.domain.events.cursors import read_cursor
+from webapp.domain.events import polling
+from webapp.domain.events.endings import end_expired, unsubscribe, unsubscribe_address
 from webapp.domain.events.models import EventDelivery
 from webapp.domain.events.outbox import event_id_of
-from webapp.domain.events.subscriptions import replay
-from webapp.domain.events.subscriptions.endings import end_expired
-from webapp.domain.events.subscriptions.subscribing import Granted
-from webapp.domain.events.subscriptions.unsubscribing import unsubscribe, unsubscribe_address
+from webapp.domain.events.polling import read_cursor
+from webapp.domain.events.subscribing import Granted
 from webapp.domain.respondents.answering import complete_response, withdraw_response
 from webapp.domain.responses.models import ResponseSession
 from webapp.domain.shared.errors import StateConflict
@@ -165,7 +164,7 @@ def test_nothing_after_the_head_of_a_subscription_is_missing(
     race: Race, completions: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # what is stuck keeps the cursor back by more events than one replay has
-    monkeypatch.setattr(replay, "_LEFT_OUT", replay._LEFT_OUT.offset(completions))
+    monkeypatch.setattr(polling, "_LEFT_OUT", polling._LEFT_OUT.offset(completions))
     keys = keys_of(race, completions)
     subscribers = [Subscriber(race, f"{URL}&n={number}") for number in range(SUBSCRIBERS)]
     parts = [keys[number::COMPLETERS] for number in range(COMPLETERS)]

@@ -20,11 +20,11 @@ from webapp.account_deletion import delete_account, purge_deleted_accounts
 from webapp.config import Settings
 from webapp.data_folder import SPOOLED_SECONDS, spool_folder
 from webapp.database import db, utc_now
-from webapp.domain.deletion.form_trash import delete_form, erase_form, purge_deleted
+from webapp.domain.deletion.trash import delete_form, erase_form, purge_deleted
 from webapp.domain.respondents import answering
 from webapp.domain.responses.models import Answer
 from webapp.domain.responses.recordings import Recording
-from webapp.domain.voice.erasing import noted_objects, purge_unclaimed, read_backlog
+from webapp.domain.voice.uploads import noted_objects, purge_unclaimed, read_backlog
 from webapp.integrations.audio_store import AudioStore, AudioStoreUnavailable, audio_store
 from webapp.runtime import background
 from webapp.runtime.background import (

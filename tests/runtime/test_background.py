@@ -12,7 +12,7 @@ from sqlalchemy import func, select
 
 from tests.factories import make_account, make_form, make_response
 from webapp.database import db, utc_now
-from webapp.domain.deletion import form_trash
+from webapp.domain.deletion import trash
 from webapp.domain.deletion.deleted_responses import delete_response
 from webapp.domain.forms.models import Form
 from webapp.domain.responses.counters import read_link_views
@@ -88,9 +88,7 @@ def test_old_trash_is_purged_while_serving(
     monkeypatch.setattr(background, "STORE_SECONDS", 0.02)
     with app.app_context():
         make_response(form)
-        form_trash.delete_form(
-            form.account_id, form.id, now=utc_now() - timedelta(days=30, seconds=1)
-        )
+        trash.delete_form(form.account_id, form.id, now=utc_now() - timedelta(days=30, seconds=1))
 
     with background_work(app):
         assert wait_until(app, lambda: db.session.get(Form, form.id) is None)

@@ -12,16 +12,16 @@ import pytest
 from sqlalchemy import make_url
 
 from webapp.runtime import backup_postgresql
-from webapp.runtime.backup_archive import (
+from webapp.runtime.backup_files import (
     DUMP,
     MANIFEST,
     RECORDINGS,
     add_json,
     append_recordings,
     dump_begins,
+    mark,
     recordings_in,
 )
-from webapp.runtime.backup_contents import mark
 from webapp.runtime.backup_postgresql import _append_dump
 
 URL = make_url("postgresql://nobody@localhost/none")

@@ -13,7 +13,7 @@ from webapp.domain.forms.models import Form
 from webapp.domain.respondents.public_form import RecordingShown
 from webapp.domain.responses.models import Answer, ResponseSession
 from webapp.domain.responses.recordings import Recording
-from webapp.domain.shared.secrets import token_hash
+from webapp.domain.shared.text import token_hash
 from webapp.domain.shared.vocabulary import ResponseType, TranscriptState
 from webapp.domain.voice.uploads import add_recording
 from webapp.integrations.audio_store import audio_store

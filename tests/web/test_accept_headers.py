@@ -5,7 +5,7 @@ import re
 import pytest
 from flask.testing import FlaskClient
 
-from webapp.web.accept_headers import READ_CHARS
+from webapp.web.request_kind import READ_CHARS
 
 MANY = "x;q=0.1,"
 

@@ -27,7 +27,7 @@ from webapp.domain.shared.limits import (
 )
 from webapp.domain.shared.vocabulary import Scope
 from webapp.oauth.tokens import issue_token
-from webapp.pages.respondent.session_cookie import new_session_key
+from webapp.pages.respondent.form_data import new_session_key
 
 DRAFT = b'{"title": "Rota"}'
 

@@ -14,7 +14,7 @@ from tests.services import free_port
 from webapp.app import create_app
 from webapp.config import Settings
 from webapp.database import db, schema
-from webapp.oauth.credentials import ACCESS_PREFIX, new_secret
+from webapp.oauth.protocol import ACCESS_PREFIX, new_secret
 
 Make = Callable[..., Flask]
 

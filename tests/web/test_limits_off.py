@@ -13,7 +13,7 @@ from webapp.database import utc_now
 from webapp.domain.accounts.models import Account
 from webapp.domain.shared.vocabulary import Scope
 from webapp.oauth.tokens import issue_token
-from webapp.web.rate_limits.storage import LimitStorage
+from webapp.web.limiter import LimitStorage
 
 # each limit has an amount of its own, by which its counting is recognised
 AMOUNTS = {

@@ -19,7 +19,7 @@ from tests.services import free_port, redis_server
 from webapp.config import Settings
 from webapp.database import utc_now
 from webapp.domain.accounts import invites
-from webapp.web.rate_limits.storage import BREATH_SECONDS, LimitStorage
+from webapp.web.limiter import BREATH_SECONDS, LimitStorage
 
 LIMIT = parse("5/minute")
 ON_A_BUSY_MACHINE = 0.4  # seconds of a call that waits for nothing but its turn

@@ -15,7 +15,7 @@ from webapp.domain.accounts import invites
 from webapp.domain.accounts.models import Account
 from webapp.domain.audit.trail import AuditEvent, AuditKind
 from webapp.web import request_audit
-from webapp.web.rate_limits.limiter import limiter
+from webapp.web.limiter import limiter
 from webapp.web.request_audit import Flood
 
 HERE = "127.0.0.1"

@@ -22,11 +22,11 @@ from webapp.database import db, utc_now
 from webapp.domain.accounts import invites
 from webapp.domain.accounts.models import Account
 from webapp.domain.content.draft_input import parse_draft_input
-from webapp.domain.deletion import form_trash
+from webapp.domain.deletion import trash
 from webapp.domain.deletion.deleted_responses import delete_response
-from webapp.domain.drafts import editing, returns, views
-from webapp.domain.drafts.idempotency import Repeatable, remember
-from webapp.domain.forms import pictures
+from webapp.domain.drafts import editing, returns, revisions
+from webapp.domain.drafts.editing import Repeatable, remember
+from webapp.domain.forms import form_settings
 from webapp.domain.respondents.device_transfer import create_transfer_link
 from webapp.domain.responses.counters import store_link_views
 from webapp.domain.responses.models import ResponseSession
@@ -58,10 +58,10 @@ def fill(account_id: str) -> None:
     )
     changed = parse_draft_input({"title": "Changed"})
     editing.update_draft(account_id, draft.id, changed, author=None, now=utc_now())
-    pictures.set_picture(account_id, b"picture")
+    form_settings.set_picture(account_id, b"picture")
     returns.return_draft(account_id, draft.id, revision=2, note=None, now=utc_now())
     form, in_trash = make_form(account_id), make_form(account_id)
-    views.mark_seen(account_id, draft.id, 1, now=utc_now())
+    revisions.mark_seen(account_id, draft.id, 1, now=utc_now())
     make_response(form)
     make_response(in_trash)
     for each in (form, in_trash):
@@ -79,7 +79,7 @@ def fill(account_id: str) -> None:
     make_follow_up(form, session_key, 1)
     remember(account_id, replace(once, key="thrown"), in_trash.draft_id, utc_now())
     db.session.commit()
-    form_trash.delete_form(account_id, in_trash.id, now=utc_now())
+    trash.delete_form(account_id, in_trash.id, now=utc_now())
 
 
 def rows() -> dict[str, int]:

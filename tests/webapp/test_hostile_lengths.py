@@ -9,7 +9,7 @@ import pytest
 from flask import Flask
 from werkzeug.routing import Rule
 
-from api.agent_note import ENCODED_MAX_CHARS
+from api.drafts import ENCODED_MAX_CHARS
 from tests.hostile import (
     SOME_FIELDS,
     TEXTS,
@@ -25,7 +25,7 @@ from tests.hostile import (
 )
 from tests.serving import new_app, serving
 from webapp.config import Settings
-from webapp.domain.forms.embedding import HOST_MAX_CHARS
+from webapp.domain.forms.form_settings import HOST_MAX_CHARS
 from webapp.domain.shared.limits import (
     ACCOUNT_NAME_MAX_CHARS,
     ANSWER_MAX_CHARS,
@@ -43,12 +43,11 @@ from webapp.domain.shared.limits import (
     RESPONDER_NAME_MAX_CHARS,
     TITLE_MAX_CHARS,
 )
-from webapp.oauth.credentials import SECRET_CHARS
+from webapp.oauth.protocol import SECRET_CHARS
 from webapp.pages.creator.account.browser_sessions import READ_CHARS
 from webapp.pages.creator.draft_view import FIELD_LIMITS
 from webapp.pages.creator.results_filters import WORDS_MAX_CHARS
-from webapp.pages.respondent.form_data import KEY
-from webapp.pages.respondent.session_cookie import SESSION_KEY
+from webapp.pages.respondent.form_data import KEY, SESSION_KEY
 
 
 def _most(pattern: re.Pattern[str]) -> int:

@@ -6,7 +6,7 @@ import pytest
 from flask import Flask
 from jinja2 import meta, nodes
 
-from webapp.pages.error_pages import OF_FAULTS
+from webapp.pages.errors import OF_FAULTS
 
 TEMPLATES = Path(__file__).parents[2] / "templates"
 NAMES = sorted(str(path.relative_to(TEMPLATES)) for path in TEMPLATES.rglob("*.html"))

@@ -12,17 +12,21 @@ from typing import NoReturn
 import click
 
 from webapp.agent_cli import asking
-from webapp.agent_cli.api import Api
-from webapp.agent_cli.content import read_content
-from webapp.agent_cli.deadline import Deadline
+from webapp.agent_cli.asking import Api
 from webapp.agent_cli.discovery import mcp_address
-from webapp.agent_cli.exits import Exit, NotNow, Stopped, called_as, tell
-from webapp.agent_cli.hosts.connecting import connect
-from webapp.agent_cli.hosts.known_hosts import HOSTS
+from webapp.agent_cli.exits import (
+    Deadline,
+    Exit,
+    NotNow,
+    Stopped,
+    called_as,
+    read_content,
+    server_address,
+    tell,
+)
+from webapp.agent_cli.hosts import HOSTS, connect
 from webapp.agent_cli.progress import Progress, new_key, working
-from webapp.agent_cli.servers import server_address
-from webapp.agent_cli.sign_in import sign_in
-from webapp.agent_cli.sign_out import sign_out
+from webapp.agent_cli.sign_in import sign_in, sign_out
 
 UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400}
 TIMEOUT = "1h"

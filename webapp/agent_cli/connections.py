@@ -10,9 +10,16 @@ from typing import Any
 from urllib.parse import urlencode
 
 from webapp.agent_cli.exits import Exit, NotNow, Stopped, called_as
-from webapp.agent_cli.files import config_folder, locked, short_name, uninterrupted
+from webapp.agent_cli.files import (
+    config_folder,
+    forget_secret,
+    keep_secret,
+    kept_secret,
+    locked,
+    short_name,
+    uninterrupted,
+)
 from webapp.agent_cli.http_client import Reply, call
-from webapp.agent_cli.keyring_secrets import forget_secret, keep_secret, kept_secret
 from webapp.data_folder import replace_file
 
 SPARE_SECONDS = 30  # a token that ends sooner is renewed before it is used

@@ -8,9 +8,8 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from webapp.agent_cli.connections import Connection, is_known, load, store
-from webapp.agent_cli.exits import Exit, Stopped
+from webapp.agent_cli.exits import Exit, Stopped, is_safe
 from webapp.agent_cli.http_client import Reply, call
-from webapp.agent_cli.servers import is_safe
 
 REDIRECT = "http://127.0.0.1/callback"  # with any port (RFC 8252 section 7.3)
 NAME_MAX_CHARS = 80

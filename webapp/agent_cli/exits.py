@@ -1,10 +1,18 @@
-"""How a command ends: its exit code, and what it says on standard error."""
+"""Exit codes, servers, deadlines and content, as commands share them."""
 
+import json
 import sys
+import time
+from collections.abc import Mapping, Sequence
 from enum import IntEnum
 from pathlib import Path
+from typing import NoReturn
+from urllib.parse import urlsplit
 
 import click
+
+from webapp.config_readers import absolute, is_loopback, origin
+from webapp.data_folder import DEFAULT_FOLDER, served_address
 
 
 class Exit(IntEnum):
@@ -49,3 +57,141 @@ def called_as() -> str:
 def tell(text: str) -> None:
     """A line on standard error; what others wrote in it moves no cursor of a terminal."""
     click.echo("".join(char if char.isprintable() else " " for char in text), err=True)
+
+
+def server_address(given: str | None, environ: Mapping[str, str]) -> str:
+    """The origin of the server: given, else `ASKBACK_URL`, else the installation of this folder.
+
+    Raises Stopped.
+    """
+    text = given or environ.get("ASKBACK_URL") or environ.get("PUBLIC_URL") or _of_folder(environ)
+    try:
+        address = origin(text.strip())
+    except ValueError as problem:
+        raise Stopped(Exit.WRONG_USE, f"The address of the server: {problem}.") from None
+    if not is_safe(address):
+        raise Stopped(
+            Exit.WRONG_USE,
+            f"{address} is plain http, which others can read; only this computer is reached so.",
+        )
+    return address
+
+
+def is_safe(address: str) -> bool:
+    """True for https, and for plain http that does not leave this computer."""
+    scheme = urlsplit(address).scheme
+    return scheme == "https" or (scheme == "http" and is_local(address))
+
+
+def is_local(address: str) -> bool:
+    """True for an address of this computer."""
+    return is_loopback(urlsplit(address).hostname or "")
+
+
+def _of_folder(environ: Mapping[str, str]) -> str:
+    """Where `askback run` serves, or last served, with the same settings in this folder."""
+    host, port = environ.get("HOST"), environ.get("PORT")
+    served = None
+    if not (host or port):
+        served = served_address(absolute(environ.get("ASKBACK_DATA", "").strip() or DEFAULT_FOLDER))
+    host = host or "127.0.0.1"
+    return served or f"http://{f'[{host}]' if ':' in host else host}:{port or 8000}"
+
+
+PAUSES = (0.5, 1, 2, 4, 5)  # seconds before a request is repeated, the last one again and again
+
+
+class Deadline:
+    """`late` and `why` say what is waited for; they change as the command goes on."""
+
+    def __init__(self, seconds: float) -> None:
+        self._ends = time.monotonic() + seconds
+        self.late = Exit.NOT_CONFIRMED
+        self.why = "Nobody confirmed the draft in time."
+        self._failures = 0
+
+    def left(self) -> float:
+        """Seconds, never less than 0."""
+        return max(0.0, self._ends - time.monotonic())
+
+    def pause(self, seconds: float) -> None:
+        """Sleep, at most to the end. Raises Stopped when there is no time left."""
+        left = self.left()
+        if left <= 0:
+            raise Stopped(self.late, self.why)
+        time.sleep(min(seconds, left))
+
+    def answered(self) -> None:
+        """The server is there."""
+        self._failures = 0
+
+    def failed(self, reason: NotNow) -> None:
+        """Sleep before a repetition. Raises Stopped when there is no time left for one."""
+        if self.left() <= 0:
+            code = self.late if reason.reached else Exit.NOT_REACHED
+            raise Stopped(code, str(reason))
+        if not self._failures:
+            tell(f"{reason}; trying again …")
+        usual = PAUSES[min(self._failures, len(PAUSES) - 1)]
+        self._failures += 1
+        self.pause(usual if reason.seconds is None else reason.seconds)
+
+
+BODY_MAX_BYTES = 256 * 1024  # of the API
+STDIN = "-"
+
+
+def read_content(arguments: Sequence[str], file: str | None, *, optional: bool) -> str:
+    """A JSON object as text; empty when nothing is given and that is `optional`. Raises Stopped.
+
+    Standard input is read when it is named, or when nothing else is given and it is no terminal.
+    """
+    if arguments and file:
+        raise _wrong("Give either a title and questions, or a file.")
+    if arguments:
+        return _of_arguments(*arguments)
+    if file:
+        return _object(_bytes(file), "standard input" if file == STDIN else file)
+    if optional:
+        return ""
+    typed = b"" if sys.stdin.isatty() else _bytes(STDIN)
+    if not typed.strip():
+        raise _wrong("Give a title and at least one question, or a JSON file with --file.")
+    return _object(typed, "standard input")
+
+
+def _of_arguments(title: str, *questions: str) -> str:
+    if not questions:
+        raise _wrong("After the title, give at least one question.")
+    return json.dumps({"title": title, "questions": questions})
+
+
+def _bytes(file: str) -> bytes:
+    try:
+        if file == STDIN:
+            return sys.stdin.buffer.read(BODY_MAX_BYTES + 1)
+        with open(file, "rb") as opened:
+            return opened.read(BODY_MAX_BYTES + 1)
+    except OSError as problem:
+        raise _wrong(f"{file} cannot be read: {problem.strerror}.") from problem
+
+
+def _object(text: bytes, name: str) -> str:
+    """In one spelling, so that a repetition sends the same bytes."""
+    if len(text) > BODY_MAX_BYTES:
+        raise _wrong(f"{name} is larger than 256 KiB.")
+    try:
+        found = json.loads(text.decode("utf-8-sig"), parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as problem:
+        raise _wrong(f"{name} is not JSON in UTF-8: {problem}.") from problem
+    if not isinstance(found, dict):
+        raise _wrong(f"{name} is not one JSON object.")
+    return json.dumps(found)
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no number of JSON")
+
+
+def _wrong(message: str) -> Stopped:
+    return Stopped(Exit.WRONG_USE, message)

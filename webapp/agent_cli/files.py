@@ -1,12 +1,14 @@
-"""Files of the user: their folders, one command at a time, and none interrupted half-way."""
+"""Private files, and secrets in the keyring."""
 
 import fcntl
 import hashlib
+import importlib
 import os
 import signal
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Protocol, cast
 
 from webapp.data_folder import open_folder
 
@@ -76,3 +78,52 @@ def _xdg(variable: str, default: str) -> Path:
     """The specification ignores paths that are not absolute."""
     named = Path(os.environ.get(variable, ""))
     return named if named.is_absolute() else Path.home() / default
+
+
+SERVICE = "askback"
+
+
+class Keyring(Protocol):
+    """What is used of the package."""
+
+    def get_password(self, service: str, user: str) -> str | None:
+        """The text that was stored; None without one."""
+
+    def set_password(self, service: str, user: str, text: str) -> None:
+        """Store the text in the place of an older one."""
+
+    def delete_password(self, service: str, user: str) -> None:
+        """Remove the text."""
+
+
+def keep_secret(server: str, text: str) -> bool:
+    """Store the text for this server; False where no keyring takes it and gives it back."""
+    found = _keyring()
+    if found is None:
+        return False
+    with suppress(Exception):  # each backend has errors of its own
+        found.set_password(SERVICE, server, text)
+    return kept_secret(server) == text
+
+
+def kept_secret(server: str) -> str | None:
+    """The text stored for this server; None when there is none, or the keyring is locked."""
+    found = _keyring()
+    with suppress(Exception):
+        return found.get_password(SERVICE, server) if found else None
+    return None
+
+
+def forget_secret(server: str) -> None:
+    """Remove the text stored for this server, where there is one."""
+    found = _keyring()
+    with suppress(Exception):
+        if found:
+            found.delete_password(SERVICE, server)
+
+
+def _keyring() -> Keyring | None:
+    try:
+        return cast(Keyring, importlib.import_module("keyring"))
+    except ImportError:
+        return None

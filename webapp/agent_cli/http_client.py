@@ -9,8 +9,7 @@ from http.client import HTTPResponse as Answer
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from webapp.agent_cli.exits import NotNow
-from webapp.agent_cli.servers import is_local
+from webapp.agent_cli.exits import NotNow, is_local
 
 ANSWER_MAX_BYTES = 16 * 1024 * 1024  # a page of answers has at most 512 KiB before JSON escapes it
 CALL_SECONDS = 15.0

@@ -1,4 +1,4 @@
-"""Statements and transactions of a request: in its session, and on a connection beside it."""
+"""Transactions, and the changes that wake-ups tell of."""
 
 import logging
 import os

@@ -1,7 +1,4 @@
-"""Values as both databases store them: times, closed sets of words, JSON, lists as parameters.
-
-Times are BIGINT milliseconds since the epoch, because clients re-parse dates to milliseconds.
-"""
+"""Column types, and lists as parameters of statements."""
 
 import json
 from datetime import UTC, datetime

@@ -24,7 +24,7 @@ from flask import Flask, current_app
 from webapp.config import Settings
 from webapp.data_folder import RECORDINGS, open_folder, spool_folder, sync
 from webapp.database import release_connections
-from webapp.domain.voice.erasing import forget_objects, noted_objects
+from webapp.domain.voice.uploads import forget_objects, noted_objects
 
 if TYPE_CHECKING:
     from obstore.store import LocalStore, RetryConfig, S3Store

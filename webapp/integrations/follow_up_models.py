@@ -27,7 +27,7 @@ def ask_model(messages: ModelMessages, *, config: Settings, seconds: float = MOD
 def load_sdk(config: Settings) -> None:
     """Load what a call of the model needs, if there is one: the first call does not wait for it."""
     if config.llm_provider != RULES:
-        from webapp.domain.follow_ups import conduct, guard  # noqa: F401 - compiles its patterns
+        from webapp.domain.follow_ups import conduct
 
         conduct.named("")  # reads its lists
         _provider(config).prepare(config)

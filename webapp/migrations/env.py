@@ -12,8 +12,8 @@ import webapp.domain.events.models
 import webapp.domain.follow_ups.models
 import webapp.domain.forms.agent_tokens
 import webapp.domain.respondents.answering
+import webapp.domain.responses.counters
 import webapp.domain.responses.recordings
-import webapp.domain.responses.spending
 import webapp.oauth.models  # noqa: F401
 from webapp.database import UtcDateTime, db, schema
 from webapp.database.sqlite import IMMEDIATE

@@ -1,15 +1,19 @@
-"""Connected agents: listing them, disconnecting them, and trust to publish."""
+"""Connections of agents: listing, ending, muting, and clients that are switched off."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from sqlalchemy import ColumnElement, and_, exists, select
+from sqlalchemy import ColumnElement, and_, bindparam, exists, func, select, update
+from sqlalchemy.orm import aliased
 
-from webapp.database import db, write_transaction
+from webapp.database import db, execute, read_rows, tried_again, write_transaction
 from webapp.domain.accounts.models import Account
 from webapp.domain.audit.trail import SYSTEM, Actor, AuditKind, add_event
+from webapp.domain.drafts.confirmations import waiting
+from webapp.domain.drafts.models import Draft
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import NotFound
+from webapp.domain.shared.limits import MUTED_SECONDS
 from webapp.domain.shared.vocabulary import RevokedReason, Scope
 from webapp.oauth.models import OAuthClient, OAuthGrant
 from webapp.oauth.tokens import has_token, revoke_grants
@@ -254,3 +258,101 @@ def _no_connection() -> NotFound:
         "There is no such connection.",
         "Reload the page to see the current ones.",
     )
+
+
+def mute(account_id: str, grant_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
+    """Mute the agent of this grant for a day from now, ended connections included. Raises NotFound.
+
+    Once more begins the day anew.
+    """
+    with write_transaction():
+        grant = get_grant(account_id, grant_id)
+        grant.muted_until = now + timedelta(seconds=MUTED_SECONDS)
+        add_grant_event(AuditKind.MUTED, grant, by, now)
+
+
+def unmute(account_id: str, grant_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
+    """End the mute of the agent of this grant, if there is one. Raises NotFound."""
+    with write_transaction():
+        grant = get_grant(account_id, grant_id)
+        ended = execute(_UNMUTE, account=account_id, client=grant.client_pk, now=now)
+        if ended.rowcount:
+            add_grant_event(AuditKind.UNMUTED, grant, by, now)
+
+
+def list_muted(account_id: str, *, now: datetime) -> dict[str, datetime]:
+    """Until when agents are muted, by the keys of their clients."""
+    return {row.client_pk: row.until for row in read_rows(_MUTES, account=account_id, now=now)}
+
+
+def count_waiting(account_id: str, *, now: datetime) -> int:
+    """How many drafts ask for the creator's eyes: those of muted agents do not."""
+    return int(read_rows(_COUNT_WAITING, account=account_id, now=now)[0][0])
+
+
+_UNMUTE = (
+    update(OAuthGrant)
+    .where(OAuthGrant.account_id == bindparam("account"))
+    .where(OAuthGrant.client_pk == bindparam("client"), OAuthGrant.muted_until > bindparam("now"))
+    .values(muted_until=None)
+)
+_MUTES = (
+    select(OAuthGrant.client_pk, func.max(OAuthGrant.muted_until).label("until"))
+    .where(OAuthGrant.account_id == bindparam("account"), OAuthGrant.muted_until > bindparam("now"))
+    .group_by(OAuthGrant.client_pk)
+)
+_WRITER = aliased(OAuthGrant)
+# read once, by the account: a client may have grants of thousands of accounts
+_MUTED = select(OAuthGrant.client_pk).where(
+    OAuthGrant.account_id == bindparam("account"), OAuthGrant.muted_until > bindparam("now")
+)
+_IS_MUTED = exists().where(
+    _WRITER.id == func.coalesce(Draft.author, Draft.created_by), _WRITER.client_pk.in_(_MUTED)
+)
+_COUNT_WAITING = select(func.count(Draft.id)).where(waiting(bindparam("account")), ~_IS_MUTED)
+
+
+@tried_again
+def disable_client(client_id: str, *, now: datetime, by: Actor = SYSTEM) -> int:
+    """End all connections of the client, with their subscriptions and agent tokens; commits.
+
+    Returns of how many accounts; raises NotFound. Again it changes nothing.
+    """
+    with write_transaction():
+        client = _lock(client_id)
+        if client.disabled_at is not None:
+            return 0
+        client.disabled_at = now
+        by = replace(by, client_id=client.client_id, client_name=client.name)
+        add_event(AuditKind.CLIENT_DISABLED, None, by=by, now=now, subject=client.id)
+        mine = OAuthGrant.client_pk == client.id
+        connected = select(OAuthGrant.account_id).where(
+            mine, OAuthGrant.revoked_at.is_(None), has_token(now)
+        )
+        accounts = db.session.scalars(connected.distinct()).all()
+        revoke_grants(mine, RevokedReason.DISCONNECTED, now=now)
+        for account_id in accounts:
+            add_event(AuditKind.DISCONNECTED, account_id, by=by, now=now)
+        return len(accounts)
+
+
+def enable_client(client_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
+    """Let the client ask for consent again; commits. Raises NotFound."""
+    with write_transaction():
+        client = _lock(client_id)
+        if client.disabled_at is not None:
+            client.disabled_at = None
+            by = replace(by, client_id=client.client_id, client_name=client.name)
+            add_event(AuditKind.CLIENT_ENABLED, None, by=by, now=now, subject=client.id)
+
+
+def _lock(client_id: str) -> OAuthClient:
+    found = select(OAuthClient).where(OAuthClient.client_id == client_id)
+    client = db.session.scalars(found.with_for_update(key_share=True)).first()
+    if client is None:
+        raise NotFound(
+            ErrorCode.NOT_FOUND,
+            f"No client has the id {client_id}.",
+            "Known ones are printed by: askback client list",
+        )
+    return client

@@ -24,18 +24,16 @@ from werkzeug.wrappers import Response as AnyResponse
 from webapp.config import Settings, settings
 from webapp.database import release_connections, utc_now
 from webapp.domain.audit.trail import AuditKind
-from webapp.domain.shared.secrets import token_hash
+from webapp.domain.shared.text import token_hash
 from webapp.domain.shared.vocabulary import Scope
-from webapp.oauth.error_descriptions import BODY_MAX_BYTES, described, refusal, worded
-from webapp.oauth.redirect_uris import PRINTABLE_ASCII
+from webapp.oauth.client_metadata import PRINTABLE_ASCII
+from webapp.oauth.protocol import BODY_MAX_BYTES, described, refusal, served_resources, worded
 from webapp.oauth.registration import AUTH_METHODS, Refused, register_client
-from webapp.oauth.resources import served_resources
 from webapp.oauth.server import AUTHORIZE, server
 from webapp.web import request_audit
 from webapp.web.extensions import csrf
 from webapp.web.hosts import origin_under
-from webapp.web.rate_limits.client_address import client_network
-from webapp.web.rate_limits.limiter import is_failure, limiter, seconds_to_wait
+from webapp.web.limiter import client_network, is_failure, limiter, seconds_to_wait
 from webapp.web.request_kind import RequestKind, request_kind
 
 METADATA_KEPT_SECONDS = 300  # our choice

@@ -24,15 +24,22 @@ from sqlalchemy.orm import aliased
 from webapp.database import db, read_rows, utc_now, write_transaction
 from webapp.domain.accounts.models import Account
 from webapp.domain.audit.trail import AuditKind, add_event
-from webapp.domain.shared.secrets import token_hash
+from webapp.domain.shared.text import token_hash
 from webapp.domain.shared.vocabulary import RevokedReason, Scope, TokenKind
 from webapp.oauth.connections import trust_alike
-from webapp.oauth.credentials import CODE_PREFIX, REFRESH_PREFIX, looks_like, new_secret
-from webapp.oauth.error_descriptions import refusal
-from webapp.oauth.errors import InvalidTargetError
 from webapp.oauth.models import OAuthClient, OAuthCode, OAuthGrant, OAuthToken
-from webapp.oauth.resources import named_resources, served_resources
-from webapp.oauth.scopes import name_permission, read_scopes
+from webapp.oauth.protocol import (
+    CODE_PREFIX,
+    REFRESH_PREFIX,
+    InvalidTargetError,
+    looks_like,
+    name_permission,
+    named_resources,
+    new_secret,
+    read_scopes,
+    refusal,
+    served_resources,
+)
 from webapp.oauth.tokens import CODE_SECONDS, add_grant, add_token, lifetime, revoke_grant
 from webapp.web import request_audit
 

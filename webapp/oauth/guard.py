@@ -14,9 +14,7 @@ from webapp.domain.audit.trail import Actor
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import Outcome
 from webapp.domain.shared.vocabulary import ClientKind, Scope
-from webapp.oauth.credentials import ACCESS_PREFIX, looks_like
-from webapp.oauth.resources import resource_metadata_url
-from webapp.oauth.scopes import PERMISSIONS
+from webapp.oauth.protocol import ACCESS_PREFIX, PERMISSIONS, looks_like, resource_metadata_url
 from webapp.oauth.tokens import TokenRow, client_name, find_access_token, note_use
 from webapp.web import request_audit
 

@@ -15,10 +15,8 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 from webapp.database import Base, enum_type
 from webapp.domain.shared.limits import CLIENT_ID_MAX_CHARS
 from webapp.domain.shared.vocabulary import ClientKind, RevokedReason, Scope, TokenKind
-from webapp.oauth.client_names import is_showable
-from webapp.oauth.credentials import same_secret
-from webapp.oauth.redirect_uris import is_loopback, redirect_matches, shared_host
-from webapp.oauth.scopes import PERMISSIONS, name_permission, read_scopes
+from webapp.oauth.client_metadata import is_loopback, is_showable, redirect_matches, shared_host
+from webapp.oauth.protocol import PERMISSIONS, name_permission, read_scopes, same_secret
 
 NAMELESS = "An app without a name"
 

@@ -20,9 +20,8 @@ from sqlalchemy import select
 from webapp.config import settings
 from webapp.database import db, utc_now, write_transaction
 from webapp.domain.audit.trail import AuditKind, add_event
-from webapp.domain.shared.secrets import token_hash
+from webapp.domain.shared.text import token_hash
 from webapp.domain.shared.vocabulary import RevokedReason, TokenKind
-from webapp.oauth.error_descriptions import refusal, worded
 from webapp.oauth.grants import (
     CLIENT_AUTH_METHODS,
     AuthorizationCodeGrant,
@@ -30,6 +29,7 @@ from webapp.oauth.grants import (
     S256Only,
 )
 from webapp.oauth.models import OAuthClient, OAuthToken
+from webapp.oauth.protocol import refusal, worded
 from webapp.oauth.tokens import revoke_access_token, revoke_grant
 from webapp.web import request_audit
 from webapp.web.hosts import ASKED_HOST, origin_under

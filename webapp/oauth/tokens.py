@@ -1,23 +1,27 @@
-"""Issues and revokes tokens, and reads the one row that the guard needs for each call."""
+"""Access and refresh tokens, and erasing those that have expired."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import NamedTuple
 
-from sqlalchemy import ColumnElement, bindparam, exists, func, select, update
+from sqlalchemy import ColumnElement, bindparam, exists, func, or_, select, update
 from sqlalchemy.exc import IntegrityError
 
-from webapp.database import db, execute_autocommit, new_id, read_rows, write_transaction
-from webapp.domain.accounts.models import Account
-from webapp.domain.audit.trail import SYSTEM, Actor, AuditKind, add_event
-from webapp.domain.events.subscriptions.endings import end_subscriptions
+from webapp.config import settings
+from webapp.database import Base, db, execute_autocommit, new_id, read_rows, write_transaction
+from webapp.domain.accounts.browser_sessions import SESSION_IDLE, SignIn
+from webapp.domain.accounts.models import Account, Invite
+from webapp.domain.audit.trail import SYSTEM, Actor, AuditEvent, AuditKind, add_event
+from webapp.domain.drafts.editing import IdempotencyKey, kept_since
+from webapp.domain.events.endings import end_subscriptions
 from webapp.domain.forms.agent_tokens import AgentToken
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import StateConflict
 from webapp.domain.shared.limits import LAST_USED_EVERY_SECONDS
-from webapp.domain.shared.secrets import token_hash
+from webapp.domain.shared.ownership import OF_CONNECTION, delete_in_batches, table_of
+from webapp.domain.shared.text import token_hash
 from webapp.domain.shared.vocabulary import (
     ClientKind,
     RevokedReason,
@@ -25,8 +29,8 @@ from webapp.domain.shared.vocabulary import (
     SubscriptionEnd,
     TokenKind,
 )
-from webapp.oauth.credentials import ACCESS_PREFIX, REFRESH_PREFIX, new_secret
-from webapp.oauth.models import OAuthClient, OAuthGrant, OAuthToken, shows_given_name
+from webapp.oauth.models import OAuthClient, OAuthCode, OAuthGrant, OAuthToken, shows_given_name
+from webapp.oauth.protocol import ACCESS_PREFIX, REFRESH_PREFIX, new_secret
 from webapp.web.deferred_writes import write_later
 
 CODE_SECONDS = 60  # RFC 6749, section 4.1.2, allows ten minutes at most
@@ -279,3 +283,51 @@ def _command_line_client(*, now: datetime) -> OAuthClient:
     except IntegrityError:
         client = db.session.scalars(known).one()
     return client
+
+
+# our choice: long enough to tell late reuse from an unknown token
+SPENT_KEPT = timedelta(days=90)
+# SDKs keep and reuse the client that they registered, so its ended grants are kept
+GRANT_KEPT = timedelta(days=180)
+UNUSED_CLIENT_KEPT = timedelta(hours=24)
+
+Dead = tuple[type[Base], ColumnElement[bool]]
+
+
+def purge_dead(now: datetime) -> Iterator[int]:
+    """Delete what expired long ago, children first, a short transaction for each batch.
+
+    Yields the number of rows deleted by each; may be abandoned at any point and resumed later.
+    """
+    for model, which in _dead(now):
+        yield from delete_in_batches(db.metadata.tables[model.__tablename__], which)
+
+
+def _dead(now: datetime) -> list[Dead]:
+    spent, ended = now - SPENT_KEPT, now - GRANT_KEPT
+    idle_since = now - SESSION_IDLE
+    held = or_(
+        *(
+            exists().where(table_of(child).c[child.column] == OAuthGrant.id)
+            for child in OF_CONNECTION[:-1]
+        )
+    )
+    over = or_(OAuthGrant.revoked_at < ended, OAuthGrant.expires_at < ended)
+    unused = ~exists().where(OAuthGrant.client_pk == OAuthClient.id)
+    return [
+        (AuditEvent, AuditEvent.at < now - timedelta(days=settings().audit_days)),
+        (IdempotencyKey, IdempotencyKey.created_at <= kept_since(now)),
+        (SignIn, or_(SignIn.expires_at <= now, SignIn.last_active_at <= idle_since)),
+        (Invite, Invite.expires_at < spent),
+        (AgentToken, or_(AgentToken.expires_at < spent, AgentToken.revoked_at < spent)),
+        (OAuthCode, OAuthCode.expires_at < spent),
+        (OAuthToken, OAuthToken.expires_at < spent),
+        (OAuthGrant, over & ~held),
+        (
+            OAuthClient,
+            (OAuthClient.kind != ClientKind.PRE_REGISTERED)
+            & OAuthClient.disabled_at.is_(None)  # or it would come back enabled
+            & (OAuthClient.created_at < now - UNUSED_CLIENT_KEPT)
+            & unused,
+        ),
+    ]

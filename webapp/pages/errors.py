@@ -1,16 +1,22 @@
-"""Error handlers of all page routes."""
+"""Error pages, and the way to the sign-in page and back."""
 
 import json
 import logging
 import math
+import re
+from collections.abc import Sequence
 from http import HTTPStatus
+from typing import NamedTuple, TypeAlias
+from urllib.parse import urlsplit
 
-from flask import Flask, Response, current_app, g, request
+from flask import Flask, Response, current_app, g, request, url_for
 from flask_babel import lazy_gettext as _
 from flask_babel import ngettext
+from flask_babel.speaklater import LazyString
 from flask_limiter import RateLimitExceeded
 from flask_login import current_user
 from flask_wtf.csrf import CSRFError, generate_csrf
+from itsdangerous import BadSignature, URLSafeTimedSerializer
 from limits import RateLimitItem
 from werkzeug.exceptions import HTTPException
 
@@ -25,15 +31,143 @@ from webapp.domain.shared.errors import (
     StateConflict,
     TooBusy,
 )
-from webapp.pages.error_pages import Again, Problem, problem
 from webapp.pages.filters import translated
-from webapp.pages.fragments import VARIES_BY, wants_fragment
-from webapp.pages.login_redirect import login_url
+from webapp.pages.fragments import VARIES_BY, shown_address, wants_fragment
 from webapp.pages.typed_text import typed_text
-from webapp.web import request_origin
+from webapp.web import request_kind
 from webapp.web.hosts import UnknownHost
-from webapp.web.rate_limits.limiter import seconds_to_wait
-from webapp.web.url_converters import current_address
+from webapp.web.limiter import seconds_to_wait
+from webapp.web.request_kind import says_in_iframe
+from webapp.web.url_converters import current_address, quoted_query
+
+HOME = "/drafts"
+RETURN_SECONDS = 3600  # our choice: how long a page to come back to is remembered
+# no second slash, no backslash and no white space, which browsers turn into a slash or drop
+OWN_PATH = re.compile(r"/(?!/)[!-\[\]-~]*")
+
+
+def login_url() -> str:
+    """The sign-in page with the page to return to: the one asked for, for htmx the open one."""
+    shown = shown_address()
+    if shown is None:
+        remembered = request.method == "GET" or request.endpoint == "consent.decide"
+        going = current_address() if remembered else ""
+    else:
+        going = own_page(shown)
+    return f"/login?next={_serializer().dumps(going)}" if going else "/login"
+
+
+def next_page() -> str:
+    """The page to return to after sign-in.
+
+    Only a signed `next` counts, so that no link can redirect to another site.
+    """
+    try:
+        page: str = _serializer().loads(request.args.get("next", ""), max_age=RETURN_SECONDS)
+    except BadSignature:
+        return HOME
+    return page
+
+
+def own_page(address: str) -> str:
+    """The path and query of a page of ours, "" for any other address."""
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return ""
+    query = quoted_query(parts.query)
+    path = parts._replace(scheme="", netloc="", query=query, fragment="").geturl()
+    return path if parts.netloc == request.host and is_own_path(path) else ""
+
+
+def is_own_path(path: str) -> bool:
+    """True if a redirect to this path and query cannot leave this site."""
+    return OWN_PATH.fullmatch(path) is not None
+
+
+def _serializer() -> URLSafeTimedSerializer:
+    return URLSafeTimedSerializer(current_app.config["SECRET_KEY"], salt="after-sign-in")
+
+
+Words: TypeAlias = str | LazyString
+
+# The templates of `load_pages`, with those they include.
+OF_FAULTS = (
+    "errors/problem.html",
+    "errors/_problem.html",
+    "base/public.html",
+    "base/_documents_link.html",
+    "layout.html",
+    "respondent/not_saved.html",
+    "respondent/swap.html",
+    "base/respondent.html",
+    "respondent/_components.html",
+    "macros/components.html",
+    "macros/asker.html",
+    "macros/player.html",
+    "macros/theme_switch.html",
+)
+
+
+class Problem(NamedTuple):
+    """The heading and text of an error page."""
+
+    title: Words
+    lead: Words
+
+
+class Again(NamedTuple):
+    """A request to repeat: a GET, or with fields a POST."""
+
+    address: str
+    fields: Sequence[tuple[str, str]] = ()
+
+
+class Back(NamedTuple):
+    """The page to return to, and the label of its link."""
+
+    address: str
+    words: Words
+
+
+def load_pages(app: Flask) -> None:
+    """Load the error templates: one error is that no file can be opened."""
+    for name in OF_FAULTS:
+        app.jinja_env.get_template(name)
+
+
+def problem(
+    what: Problem,
+    status: HTTPStatus,
+    *,
+    kept: str = "",
+    again: Again | None = None,
+    back: Back | None = None,
+) -> Response:
+    """A full page, or for htmx a note in place of the response.
+
+    kept   posted text that was not saved, to be copied
+    again  the request to repeat
+    back   the page to return to
+    """
+    name = "errors/_problem.html" if wants_fragment() else "errors/problem.html"
+    # without context processors: they ask the database who is signed in, and it may be down
+    form_address = None if status is HTTPStatus.NOT_FOUND else _form_address()
+    template = current_app.jinja_env.get_template(name)
+    body = template.render(
+        problem=what, kept=kept, again=again, back=back, form_address=form_address
+    )
+    response = Response(body, status)
+    response.vary.update(VARIES_BY)
+    return response
+
+
+def _form_address() -> str | None:
+    """The address of the respondent's form, with the iframe parameter; None for creators."""
+    token = (request.view_args or {}).get("share_token")
+    embed = 1 if says_in_iframe() else None
+    return url_for("respond.start", share_token=token, embed=embed) if token else None
+
 
 RETRY_SECONDS = "5"
 
@@ -231,7 +365,7 @@ def storage_failed(error: Exception) -> Response:
 
 def offer_again(error: Exception) -> Response:
     """As `storage_failed`, with a button that repeats the request, which must be idempotent."""
-    if request.method != "POST" or not request_origin.is_same_origin() or not is_away(error):
+    if request.method != "POST" or not request_kind.is_same_origin() or not is_away(error):
         return storage_failed(error)
     return _away(NOT_PUBLISHED, _same_post())
 
@@ -247,6 +381,6 @@ def _away(what: Problem, again: Again | None) -> Response:
 
 def _typed_by_creator() -> str:
     """The text of the creator's editors; "" for a cross-site form."""
-    if not request_origin.is_same_origin():
+    if not request_kind.is_same_origin():
         return ""
     return "\n\n".join(filter(None, map(typed_text, ("text", "hint", "origins", "note"))))

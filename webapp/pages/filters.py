@@ -1,24 +1,83 @@
-"""Filters and globals of templates: times, numbers, tally marks."""
+"""Filters of templates, tallies and QR codes."""
 
 from datetime import UTC, date, datetime, timedelta
 from math import ceil
+from typing import NamedTuple
 
+import segno
 from babel import Locale
 from babel.dates import format_date, format_skeleton
 from flask import Flask
 from flask_babel import format_decimal, get_locale, gettext, ngettext
 from markupsafe import Markup, escape
+from segno import QRCode
 
 from webapp.database import from_millis
 from webapp.domain.responses.models import session_status
 from webapp.domain.results.by_question import CHARS_SHOWN
-from webapp.domain.results.matches import find_matches
+from webapp.domain.results.search import find_matches
 from webapp.domain.results.unread import UNREAD_COUNTED
 from webapp.domain.shared.errors import Phrase
 from webapp.domain.shared.limits import RECORDING_MAX_BYTES, RECORDING_MAX_SECONDS
 from webapp.domain.shared.vocabulary import ON_THIS_SERVER
 from webapp.integrations.audio_inspection import ACCEPTED
-from webapp.pages.tally_drawing import tally_of
+
+JITTER = (0.7, -0.3, 0.8, -0.6, 0.2, -0.8, 0.5, 0.9, -0.5, 0.1)
+STROKE_STEP = 10.5
+AFTER_FIFTH = 14
+
+
+class Tally(NamedTuple):
+    """Paths of a tally and the width of its view box; the height is 31."""
+
+    paths: list[str]
+    width: float
+
+
+def tally_of(total: int) -> Tally:
+    """Hand-drawn strokes for `total` questions, the same at each call; every fifth lies across."""
+    paths, x = [], 5.0
+    for number in range(total):
+        wobble = [JITTER[(number * 3 + part) % len(JITTER)] for part in range(4)]
+        if number % 5 == 4:
+            paths.append(_across(x, wobble))
+            x += AFTER_FIFTH
+        else:
+            paths.append(_upright(x, wobble))
+            x += STROKE_STEP
+    return Tally(paths, round(x + 1, 1))
+
+
+def _upright(x: float, wobble: list[float]) -> str:
+    a, b, c, d = wobble
+    return (
+        f"M{x + 1:.1f} {3 + a:.1f}C{x + b:.1f} 12 {x - 0.4 + c:.1f} 20 {x + d / 2:.1f} {28 + a:.1f}"
+    )
+
+
+def _across(x: float, wobble: list[float]) -> str:
+    a, b, c, d = wobble
+    return (
+        f"M{x - 42:.1f} {25 + a:.1f}C{x - 30:.1f} {19 + b:.1f} "
+        f"{x - 18:.1f} {13 + c:.1f} {x - 5:.1f} {6 + d:.1f}"
+    )
+
+
+CODE_INK = "#10241c"
+
+
+def code_of(address: str) -> QRCode:
+    """The code of an address, readable with a seventh of it covered."""
+    return segno.make(address, error="m", micro=False)
+
+
+def drawn_code(address: str) -> Markup:
+    """The code as SVG for a page, dark on white in both colour schemes."""
+    svg = code_of(address).svg_inline(
+        omitsize=True, border=2, dark=CODE_INK, svgclass=None, lineclass=None
+    )
+    return Markup(svg)  # noqa: S704  # drawn by segno from numbers, holds no text
+
 
 NUMBERS = (
     "No",

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 from webapp.config import settings
 from webapp.domain.follow_ups.messages import Brief, messages_for
-from webapp.domain.follow_ups.model_outcomes import ModelOutcome
-from webapp.domain.follow_ups.thread import Decision, Technique, Thread
+from webapp.domain.follow_ups.models import ModelOutcome
+from webapp.domain.follow_ups.rules import Decision, Technique, Thread
 from webapp.integrations.follow_up_models import MODEL_SECONDS, ask_model
 from webapp.integrations.model_breaker import model_breaker
 from webapp.integrations.model_failure import ModelFailed, ModelLate, ModelResting

@@ -1,7 +1,4 @@
-"""Background work of a process: stores counts every second, ends expired subscriptions and
-unclaimed recordings every minute, purges every hour. Recordings are erased in threads of their own,
-because their store may not answer. Several processes may do all this concurrently.
-"""
+"""Background work of a process, and the erasing of recordings."""
 
 import logging
 import threading
@@ -20,21 +17,15 @@ from webapp.config import Settings, settings
 from webapp.data_folder import empty_spool
 from webapp.database import utc_now
 from webapp.domain.deletion.deleted_responses import purge_deleted_responses
-from webapp.domain.deletion.discarded_drafts import purge_discarded
-from webapp.domain.deletion.form_trash import purge_deleted
-from webapp.domain.events.deliveries.expiry import purge_settled
-from webapp.domain.events.subscriptions.endings import end_expired, note_unqueued, purge_ended
+from webapp.domain.deletion.trash import purge_deleted, purge_discarded
+from webapp.domain.events.endings import end_expired, note_unqueued, purge_ended
+from webapp.domain.events.settling import purge_settled
 from webapp.domain.respondents.device_transfer import purge_expired_links
-from webapp.domain.responses.spending import purge_spending
+from webapp.domain.responses.counters import purge_spending
 from webapp.domain.shared.limits import UNREFERENCED_KEPT_SECONDS
-from webapp.domain.voice.erasing import (
-    ERASED_AT_ONCE,
-    object_keys,
-    purge_unclaimed,
-    without_row,
-)
+from webapp.domain.voice.uploads import ERASED_AT_ONCE, object_keys, purge_unclaimed, without_row
 from webapp.integrations.audio_store import audio_store, erase_noted_objects
-from webapp.oauth.expiry import purge_dead
+from webapp.oauth.tokens import purge_dead
 from webapp.web import deferred_writes, request_audit
 
 STORE_SECONDS = 1.0

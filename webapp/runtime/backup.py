@@ -6,8 +6,7 @@ from pathlib import Path
 from sqlalchemy import URL
 
 from webapp.runtime import backup_sqlite
-from webapp.runtime.backup_contents import BackupFailed, free_name
-from webapp.runtime.backup_recordings import BackupRecordings
+from webapp.runtime.backup_files import BackupFailed, BackupRecordings, free_name
 
 KEPT = "What was there before is kept as {}."
 

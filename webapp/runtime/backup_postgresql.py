@@ -31,26 +31,25 @@ from sqlalchemy import (
 from sqlalchemy.exc import SQLAlchemyError
 
 from webapp.database import db, schema
-from webapp.runtime.backup_archive import (
+from webapp.runtime.backup_files import (
     DUMP,
     MANIFEST,
     RECORDINGS,
-    add_json,
-    append_recordings,
-    dump_begins,
-    manifest_of,
-    recordings_in,
-)
-from webapp.runtime.backup_contents import (
     VERSIONS,
     BackupFailed,
+    BackupRecordings,
     Contents,
+    add_json,
+    append_recordings,
     check,
     check_counts,
+    check_recording,
+    dump_begins,
+    manifest_of,
     mark,
     not_ours,
+    recordings_in,
 )
-from webapp.runtime.backup_recordings import BackupRecordings, check_recording
 
 COPIED_BYTES = 1024 * 1024
 # in the output of pg_restore, rows of data follow only these lines

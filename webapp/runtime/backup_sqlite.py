@@ -16,18 +16,20 @@ from sqlalchemy import NullPool, create_engine
 
 from webapp.data_folder import sync
 from webapp.database import schema
-from webapp.runtime.backup_contents import (
+from webapp.runtime.backup_files import (
     VERSIONS,
     BackupFailed,
+    BackupRecordings,
     Contents,
     check,
     check_counts,
+    check_recording,
+    digest,
     free_name,
     mark,
     not_ours,
     read_mark,
 )
-from webapp.runtime.backup_recordings import BackupRecordings, check_recording, digest
 
 MARK = "askback_backup"  # a table with one row of JSON
 RECORDINGS = "askback_recordings"  # a table with a row for each file

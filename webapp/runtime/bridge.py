@@ -28,8 +28,7 @@ from werkzeug.wsgi import FileWrapper
 from webapp.config import Settings
 from webapp.data_folder import spool_folder
 from webapp.domain.shared.limits import UPLOAD_BODY_MAX_BYTES
-from webapp.runtime.refusals import refusal
-from webapp.runtime.request_framing import refused_framing
+from webapp.runtime.refusals import refusal, refused_framing
 from webapp.runtime.streams import Message, Receive, Send, Streams, left, listening, wake_up
 from webapp.web.form_body_limits import body_max_bytes
 from webapp.web.wakeups import WAITED, Parked, Wait, Wakeups

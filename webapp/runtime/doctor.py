@@ -12,11 +12,11 @@ from webapp.config import Settings
 from webapp.data_folder import open_to_others
 from webapp.database import db, schema, utc_now
 from webapp.domain.accounts.models import Account
-from webapp.domain.events.deliveries.due import read_queue_state
-from webapp.domain.events.subscriptions.rekeying import count_sealed_otherwise
-from webapp.domain.follow_ups.model_outcomes import ModelOutcome, count_outcomes
-from webapp.domain.voice.erasing import read_backlog
+from webapp.domain.events.due import read_queue_state
+from webapp.domain.events.subscription_rows import count_sealed_otherwise
+from webapp.domain.follow_ups.models import ModelOutcome, count_outcomes
 from webapp.domain.voice.transcripts import read_unheard
+from webapp.domain.voice.uploads import read_backlog
 from webapp.integrations.audio_inspection import AudioBusy, unconfined
 from webapp.integrations.audio_store import AudioStoreUnavailable, audio_store
 from webapp.runtime.background import count_without_object

@@ -1,5 +1,6 @@
-"""Error responses of the server itself, before the application was called or after it failed."""
+"""Requests that the server refuses, and responses after a failure of the application."""
 
+import re
 from collections.abc import Mapping
 from http import HTTPStatus
 from io import BytesIO
@@ -9,13 +10,52 @@ import orjson
 from flask import Flask
 from werkzeug.wrappers import Response
 
-from api.mcp import origins
-from api.mcp.messages import INTERNAL_ERROR, INVALID_REQUEST, RpcError, encoded, error_body
+from api.mcp import protocol
+from api.mcp.protocol import INTERNAL_ERROR, INVALID_REQUEST, RpcError, encoded, error_body
 from webapp.config import Settings
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.oauth import endpoints
 from webapp.web.form_body_limits import REFUSED
 from webapp.web.request_kind import REST, RequestKind, of_address
+
+HEAD_BYTES = 64 * 1024
+OLD_VERSIONS = {"1", "1.0"}
+VERSIONS = {*OLD_VERSIONS, "1.1"}
+# RFC 3986 section 3.2: an address in brackets, else a name or an IPv4 address; and a port
+HOST = re.compile(
+    rb"(?:\[[0-9A-Fa-f:.]+\]|(?:[A-Za-z0-9._~!$&'()*+;=-]|%[0-9A-Fa-f]{2})+)(?::([0-9]{0,5}))?"
+)
+LENGTH = re.compile(rb"[0-9]{1,18}")
+
+
+def refused_framing(scope: Mapping[str, Any]) -> HTTPStatus | None:
+    """The status of the refusal for an ASGI scope, whose header names are in lower case.
+
+    The connection has to close then. None: it is fine.
+    """
+    version, fields = scope["http_version"], scope["headers"]
+    size = sum(len(name) + len(value) + 4 for name, value in fields)
+    if size + len(scope["raw_path"]) + len(scope["query_string"]) > HEAD_BYTES:
+        return HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE
+    hosts, lengths, codings = (
+        [value for name, value in fields if name == wanted]
+        for wanted in (b"host", b"content-length", b"transfer-encoding")
+    )
+    if version in OLD_VERSIONS and hosts in ([], [b""]):  # granian says so that there is none
+        hosts = [b"none"]
+    if version not in VERSIONS or len(hosts) != 1 or not _is_host(hosts[0]):  # section 3.2
+        return HTTPStatus.BAD_REQUEST
+    if len(lengths) + len(codings) > 1 or not all(map(LENGTH.fullmatch, lengths)):  # section 6
+        return HTTPStatus.BAD_REQUEST
+    if codings and codings[0].strip().lower() != b"chunked":
+        return HTTPStatus.NOT_IMPLEMENTED
+    return None
+
+
+def _is_host(value: bytes) -> bool:
+    found = HOST.fullmatch(value)
+    return found is not None and int(found[1] or 0) < 65_536
+
 
 # of requests to nobody's address, too: these are pages of creators and of the public
 PAGES = {RequestKind.RESPONDENT_PAGE, None}
@@ -95,7 +135,7 @@ def _cors_headers(kind: RequestKind | None, origin: str | None, config: Settings
     if kind is RequestKind.OAUTH:
         return endpoints.OPEN
     if kind is RequestKind.MCP:
-        return origins.cors_headers(origin, config, own_origin="")
+        return protocol.cors_headers(origin, config, own_origin="")
     return {}
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from flask import Flask, Response, abort, current_app, url_for
 
-from webapp.web.accept_headers import accepts_gzip
+from webapp.web.request_kind import accepts_gzip
 
 BUNDLES = {
     "css/app.css": (

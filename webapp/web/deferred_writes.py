@@ -17,7 +17,7 @@ from flask import Flask, current_app, g, request
 
 from webapp.database.failures import may_have_stored
 from webapp.domain.responses.counters import store_link_views
-from webapp.web.request_origin import is_prefetch
+from webapp.web.request_kind import is_prefetch
 
 MOST = 1000  # length of the queue
 PATIENCE_SECONDS = 5.0  # for one statement

@@ -9,7 +9,7 @@ from flask import Blueprint, current_app, g
 from webapp.config import settings
 from webapp.database import is_read_only, schema
 from webapp.database.failures import STORAGE_FAILURES
-from webapp.web.rate_limits.storage import redis_options
+from webapp.web.limiter import redis_options
 from webapp.web.wakeups import wakeups
 
 REDIS_SECONDS = 0.5

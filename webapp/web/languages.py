@@ -18,11 +18,9 @@ from flask import Flask, Response, g, has_request_context, request
 from flask_babel import Domain, get_locale
 from werkzeug.exceptions import HTTPException
 
-from webapp.web.accept_headers import accepted_languages
 from webapp.web.browser_cookies import BrowserCookie
 from webapp.web.extensions import babel
-from webapp.web.request_kind import RequestKind, request_kind
-from webapp.web.request_origin import says_in_iframe
+from webapp.web.request_kind import RequestKind, accepted_languages, request_kind, says_in_iframe
 
 DOMAIN = "respondents"
 FOLDER = Path(__file__).parent.parent / "translations"

@@ -29,8 +29,7 @@ from webapp.domain.audit.trail import (
     log_event,
 )
 from webapp.web.deferred_writes import Pending
-from webapp.web.rate_limits.client_address import client_address, client_network
-from webapp.web.rate_limits.limiter import is_first_refusal
+from webapp.web.limiter import client_address, client_network, is_first_refusal
 
 ROWS_OF_SAME = 10  # our choice: failures of one key within an hour that get a row each
 ROWS_OF_ALL = 200  # our choice: the same for all failures

@@ -7,8 +7,7 @@ from flask import Flask, Response, g, request
 from werkzeug.exceptions import HTTPException
 
 from webapp.web.browser_cookies import BrowserCookie
-from webapp.web.request_kind import RequestKind, request_kind
-from webapp.web.request_origin import says_in_iframe
+from webapp.web.request_kind import RequestKind, request_kind, says_in_iframe
 
 FIELD = "theme"
 SYSTEM = "system"

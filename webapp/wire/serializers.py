@@ -1,10 +1,8 @@
-"""The contract's objects, one function each; nowhere else are they put together.
-
-They are typed for mypy and built by hand: validating our own output would cost most of a read.
-"""
+"""What agents read of drafts, forms, responses and recordings."""
 
 from collections.abc import Iterable
 from dataclasses import fields
+from datetime import datetime
 from operator import attrgetter
 from typing import cast
 
@@ -14,9 +12,11 @@ from webapp.database import to_millis, utc_now
 from webapp.domain.content import model as content
 from webapp.domain.drafts.models import Draft
 from webapp.domain.drafts.publishing import Published
-from webapp.domain.events.subscriptions.subscribing import Granted, SubscriptionRow
+from webapp.domain.drafts.reviews import CreatorChange, creator_changes, review_note
+from webapp.domain.events.subscribing import Granted, SubscriptionRow
 from webapp.domain.forms.agent_tokens import MadeToken
 from webapp.domain.forms.models import FormLink, FormRow, FormSummaryRow
+from webapp.domain.responses.completed import Fragment, FragmentsRead
 from webapp.domain.responses.cursor import ResponsePage
 from webapp.domain.responses.models import (
     AnswerRow,
@@ -25,22 +25,27 @@ from webapp.domain.responses.models import (
     SessionRow,
     session_status,
 )
-from webapp.domain.shared.limits import ANSWER_MAX_CHARS
-from webapp.domain.shared.vocabulary import QuestionKind, ResponseLimit, ResponseType
-from webapp.wire.attachments import attachment
+from webapp.domain.shared.limits import ANSWER_MAX_CHARS, CHANGE_SHOWN_CHARS
+from webapp.domain.shared.vocabulary import QuestionKind, ResponseLimit, ResponseType, ReviewState
 from webapp.wire.extension_types import (
     AskAnswer,
     AskAnswers,
     CompletedResponse,
+    CompletedResponsePage,
     DraftFollowUps,
+    DraftReview,
+    Exchange,
+    LinkedAttachment,
     MadeAgentToken,
     PreparedFollowUp,
+    ReviewChange,
     Subscription,
     SubscriptionList,
     SubscriptionSummary,
 )
 from webapp.wire.timestamps import wire_time
 from webapp.wire.types import (
+    Attachment,
     FormDraft,
     FormList,
     FormResponses,
@@ -53,6 +58,40 @@ from webapp.wire.types import (
     ResponseForm,
     ResponseSession,
 )
+
+
+def attachment(recording: AttachmentRow) -> Attachment:
+    """One recording, without its bytes."""
+    return {
+        "id": recording.id,
+        "name": recording.name,
+        "type": recording.media_type,
+        "size": recording.size,
+        "contentOmitted": True,
+    }
+
+
+def linked_attachment(
+    form_id: str,
+    recording: AttachmentRow,
+    api_url: str,
+    url: str,
+    expires_at: datetime,
+    *,
+    is_included: bool,
+) -> LinkedAttachment:
+    """One recording with the addresses of its bytes; `is_included`: the result holds them, too."""
+    return {
+        **attachment(recording),
+        "contentOmitted": not is_included,
+        "formId": form_id,
+        "answerId": recording.answer_id,
+        "durationSeconds": recording.duration_ms / 1000,
+        "url": url,
+        "expiresAt": wire_time(to_millis(expires_at)),
+        "agentUrl": f"{api_url}/agent/asks/{form_id}/attachments/{recording.id}",
+    }
+
 
 # names on the wire and of the attributes
 _SETTINGS = tuple((to_camel(field.name), field.name) for field in fields(content.FormSettings))
@@ -305,3 +344,61 @@ def _subscription(row: SubscriptionRow) -> SubscriptionSummary:
         "lastError": row.last_failure,
         "refreshBefore": wire_time(to_millis(row.refresh_before)),
     }
+
+
+def completed_page(
+    form_id: str, response: SessionAnswers, page: FragmentsRead
+) -> CompletedResponsePage:
+    """A page of fragments of a completed session."""
+    session, given = response.session, response.attachments
+    return {
+        "formId": form_id,
+        "responseId": session.id,
+        "status": session.status,
+        "submittedAt": wire_time(session.completed_stamp or 0),
+        "responderName": session.responder_name,
+        "exchanges": [_exchange(each, given.get(each.answer.id)) for each in page.fragments],
+        "nextCursor": page.next_cursor,
+    }
+
+
+def _exchange(fragment: Fragment, recording: AttachmentRow | None) -> Exchange:
+    answer = fragment.answer
+    return {
+        "id": answer.id,
+        "questionId": answer.question_id,
+        "questionText": fragment.question_text,
+        "questionOffset": fragment.question_offset,
+        "answerText": fragment.answer_text,
+        "answerOffset": fragment.answer_offset,
+        "questionKind": cast(QuestionKind, answer.question_kind),
+        "parentQuestionId": answer.parent_question_id,
+        "responseType": cast(ResponseType, answer.response_type),
+        "attachments": [attachment(recording)] if recording and fragment.is_first else [],
+        "created_at": wire_time(answer.stamp),
+    }
+
+
+def draft_review(draft: Draft, state: ReviewState, review_url: str) -> DraftReview:
+    """The review of a draft, and what its creator changed."""
+    return {
+        "draftId": draft.id,
+        "revision": draft.revision,
+        "state": state,
+        "note": review_note(draft, state),
+        "reviewUrl": review_url,
+        "changes": [_change(change) for change in creator_changes(draft)],
+    }
+
+
+def _change(change: CreatorChange) -> ReviewChange:
+    return {
+        "kind": change.kind,
+        "questionId": change.question_id,
+        "before": _cut(change.before),
+        "after": _cut(change.after),
+    }
+
+
+def _cut(text: str | None) -> str | None:
+    return None if text is None else text[:CHANGE_SHOWN_CHARS]

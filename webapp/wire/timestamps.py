@@ -5,8 +5,7 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 
 from webapp.domain.shared.error_codes import ErrorCode
-from webapp.domain.shared.errors import InvalidInput
-from webapp.domain.shared.validation_errors import sent
+from webapp.domain.shared.errors import InvalidInput, sent
 
 _RFC_3339 = re.compile(
     r"(\d{4}-\d\d-\d\d)[Tt](\d\d:\d\d):([0-5]\d|60)(?:\.(\d+))?(?:[Zz]|([+ -])(\d\d):([0-5]\d))",

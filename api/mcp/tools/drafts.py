@@ -1,39 +1,132 @@
-"""Tools that write forms: private drafts, until their creator confirms them."""
+"""Tools for drafts, and the request to confirm one that a host shows."""
 
+import hashlib
+from datetime import datetime
 from typing import Annotated, cast
 
 import orjson
+from itsdangerous import BadData, URLSafeSerializer
 from pydantic import Field, StrictStr
 
-from api.draft_operations import create_draft, publish_draft, update_draft, wait_for_draft
-from api.json_body import too_large
-from api.json_responses import review_url
-from api.mcp.call import Call
-from api.mcp.messages import Json
-from api.mcp.tools.confirmation import require_forms_write, wait_for_confirmation
-from api.mcp.tools.pages import PageArguments, page_of
-from api.mcp.tools.table import tool
+from api.bodies import review_url, too_large
+from api.drafts import create_draft, publish_draft, update_draft, wait_for_draft, wait_for_review
+from api.mcp.protocol import Call, Json
+from api.mcp.tools.table import InputRequired, PageArguments, page_of, tool
 from api.rate_limits import limit_creates, limit_publishes, limit_updates
 from webapp.config import settings
-from webapp.domain.content.draft_fields import ONE_QUESTION_RULE, STORABLE, whole_number
-from webapp.domain.content.draft_input import FormDraftInput, draft_update
-from webapp.domain.content.follow_up_input import ToolFollowUps, given_follow_ups
+from webapp.data_keys import request_state_key
+from webapp.database import to_millis, utc_now
+from webapp.domain.content.draft_input import (
+    ONE_QUESTION_RULE,
+    STORABLE,
+    FormDraftInput,
+    ToolFollowUps,
+    draft_update,
+    given_follow_ups,
+    whole_number,
+)
 from webapp.domain.content.model import AgentUpdate
 from webapp.domain.drafts.agent_notes import clean_note
-from webapp.domain.drafts.models import Draft
+from webapp.domain.drafts.models import Draft, get_revision
 from webapp.domain.drafts.publishing import Published
-from webapp.domain.shared.errors import NotConfirmed, SentBack
-from webapp.domain.shared.input_model import InputModel
+from webapp.domain.shared.error_codes import ErrorCode
+from webapp.domain.shared.errors import InputModel, NotConfirmed, SentBack, StateConflict
 from webapp.domain.shared.limits import (
     AGENT_NOTE_MAX_CHARS,
     API_BODY_MAX_BYTES,
     WAIT_MAX_SECONDS,
 )
 from webapp.domain.shared.vocabulary import Scope
+from webapp.oauth.guard import authenticate_for_mcp, require_mcp_scope
 from webapp.web.wakeups import RETRY_SECONDS
-from webapp.wire.draft_reviews import draft_review
-from webapp.wire.review_types import ReviewedDraft, ReviewedForm, WatchedDraft
-from webapp.wire.serializers import draft_follow_ups, form_draft, published_form
+from webapp.wire.extension_types import ReviewedDraft, ReviewedForm, WatchedDraft
+from webapp.wire.serializers import draft_follow_ups, draft_review, form_draft, published_form
+
+LIVES_MILLIS = 15 * 60 * 1000
+STATE_MAX_CHARS = 512
+VERSION = 1
+METHOD = "tools/call"
+REQUEST = "confirm"
+MESSAGE = "Read the draft of this form and confirm it there. It is published only after that."
+DECLINED = {
+    "decline": "The creator declined to open the review page of this draft.",
+    "cancel": "The creator closed the request to open the review page of this draft.",
+}
+
+
+def wait_for_confirmation(call: Call, draft_id: str) -> bool:
+    """Have the client open the review page, then wait until the state of the review changes.
+
+    At most `WAIT_MAX_SECONDS`, less if no place to wait is free. False if the client cannot open
+    addresses.
+    raises  InputRequired if it was not asked or gave no answer; StateConflict if its user refused
+    """
+    if not _opens_addresses(call):
+        return False
+    now, account_id = utc_now(), call.caller.account_id
+    asked = [VERSION, account_id, METHOD, draft_id, get_revision(account_id, draft_id)]
+    action = _action(call.responses) if _was_asked(call.request_state, asked, now=now) else None
+    if action in DECLINED:
+        raise StateConflict(
+            ErrorCode.DRAFT_NOT_CONFIRMED,
+            DECLINED[action],
+            "Leave the draft as it is and do not ask again by yourself: call publish_form_draft "
+            "when the creator asks for it.",
+        )
+    if action != "accept":
+        raise InputRequired(_request(draft_id, _write_state(asked, now=now)))
+    wait_for_review(account_id, draft_id, WAIT_MAX_SECONDS, require_forms_write)
+    return True
+
+
+def require_forms_write() -> None:
+    """While waiting. raises Unauthenticated as soon as the token has ended"""
+    require_mcp_scope(authenticate_for_mcp(), Scope.FORMS_WRITE)
+
+
+def _action(responses: object) -> str | None:
+    """What the user did; None for whatever else was sent."""
+    answer = responses.get(REQUEST) if isinstance(responses, dict) else None
+    action = answer.get("action") if isinstance(answer, dict) else None
+    return action if isinstance(action, str) else None
+
+
+def _opens_addresses(call: Call) -> bool:
+    elicitation = call.capabilities.get("elicitation")
+    return isinstance(elicitation, dict) and isinstance(elicitation.get("url"), dict)
+
+
+def _request(draft_id: str, state: str) -> Json:
+    params = {"mode": "url", "message": MESSAGE, "url": review_url(draft_id)}
+    return {
+        "resultType": "input_required",
+        "inputRequests": {REQUEST: {"method": "elicitation/create", "params": params}},
+        "requestState": state,
+    }
+
+
+def _write_state(asked: list[object], *, now: datetime) -> str:
+    return str(_signer().dumps([*asked, to_millis(now) + LIVES_MILLIS]))
+
+
+def _was_asked(state: object, asked: list[object], *, now: datetime) -> bool:
+    """Whether the state was written here for the same, and lives; whatever was sent."""
+    if not isinstance(state, str) or len(state) > STATE_MAX_CHARS or not state.isascii():
+        return False
+    try:
+        *found, ends_at = _signer().loads(state)
+    except (BadData, TypeError, ValueError):
+        return False
+    return found == asked and to_millis(now) < int(ends_at)
+
+
+def _signer() -> URLSafeSerializer:
+    return URLSafeSerializer(
+        request_state_key(),
+        salt="confirmation of a draft",
+        signer_kwargs={"digest_method": hashlib.sha256},
+    )
+
 
 DraftId = Annotated[
     StrictStr, Field(min_length=1, description="The `draftId` of `create_form_draft`."), STORABLE

@@ -1,16 +1,49 @@
-"""Tools that read published forms."""
+"""Tools that read forms and responses, and one that makes agent tokens."""
 
-from typing import cast
+from typing import Annotated, cast
 
-from api.mcp.call import Call
-from api.mcp.tools.arguments import FormArguments
-from api.mcp.tools.pages import PageArguments, page_of
-from api.mcp.tools.table import tool
+from pydantic import Field, StrictStr
+
+from api.forms import agent_token
+from api.mcp.protocol import Call
+from api.mcp.tools.table import (
+    LIMIT_MAX,
+    PAGE_BYTES,
+    FormArguments,
+    FormId,
+    Limit,
+    PageArguments,
+    Since,
+    page_of,
+    size,
+    tool,
+)
+from api.rate_limits import limit_agent_tokens
 from webapp.config import settings
+from webapp.data_keys import fragment_key
+from webapp.domain.content.draft_input import STORABLE
 from webapp.domain.forms import models as forms
+from webapp.domain.forms.agent_tokens import AgentTokenInput
+from webapp.domain.forms.models import FormRow
+from webapp.domain.responses.completed import get_completed_response, read_fragments
+from webapp.domain.responses.cursor import ResponsePage, read_responses
+from webapp.domain.shared.limits import PAGE_MAX_ITEMS
 from webapp.domain.shared.vocabulary import Scope
-from webapp.wire.extension_types import FormPage, PagedForm
-from webapp.wire.serializers import form_list, owned_form
+from webapp.wire.extension_types import (
+    CompletedResponsePage,
+    FormPage,
+    MadeAgentToken,
+    PagedForm,
+    ResponsesPage,
+)
+from webapp.wire.serializers import (
+    completed_page,
+    completed_within,
+    form_list,
+    form_responses,
+    owned_form,
+)
+from webapp.wire.timestamps import parse_since
 
 
 class OneFormArguments(PageArguments, FormArguments):
@@ -50,3 +83,114 @@ def get_form(call: Call, given: OneFormArguments) -> PagedForm:
     form = forms.get_form(call.caller.account_id, given.form_id)
     found = owned_form(form, settings().public_url)
     return page_of(cast(PagedForm, found), "questions", "id", given)
+
+
+class ResponsesArguments(FormArguments):
+    """Which form, and from where on."""
+
+    since: Since | None = None
+    limit: Limit = LIMIT_MAX
+
+
+@tool(
+    "get_form_responses",
+    title="Get responses",
+    description="""What people answered in one form after `since`, in progress or completed, oldest
+        first. Keep `nextSince` for the next call; while `truncated` is true, ask again at once. A
+        corrected answer comes again with a new id and the same `questionId`: drop ids you know. An
+        answer with `answerTruncated` is whole in get_completed_response once it is sent. Call it
+        with the `since` you kept whenever you begin again, and after a wait without news.""",
+    events="""Call it so after each event, too, also after one that arrives without ids: it
+        finds what an event did not tell.""",
+    scope=Scope.RESPONSES_READ,
+    takes=ResponsesArguments,
+    answers=ResponsesPage,
+    reads=True,
+    quotes=True,
+)
+def get_form_responses(call: Call, given: ResponsesArguments) -> ResponsesPage:
+    """As `GET /forms/{formId}/responses`, in smaller pages."""
+    form = forms.get_form(call.caller.account_id, given.form_id)
+    return fitting_page(form, given_since(given.since), given.limit)
+
+
+def given_since(since: str | None) -> int | None:
+    """In milliseconds. raises InvalidInput `invalid_since`"""
+    return None if since is None else parse_since(since)
+
+
+def fitting_page(form: FormRow, since: int | None, limit: int) -> ResponsesPage:
+    """As much of what came after `since` as fits, at least one item."""
+    most = min(limit, PAGE_MAX_ITEMS)
+    while True:
+        page = read_responses(form, since, max_items=most, max_bytes=PAGE_BYTES)
+        found = form_responses(form, page)
+        items = page.answer_count + len(completed_within(page, since))
+        if items <= 1 or size(found) <= PAGE_BYTES:
+            return cast(ResponsesPage, found)
+        around = size(form_responses(form, ResponsePage([], 0, since, truncated=False)))
+        most = max(1, items * (PAGE_BYTES - around) // (size(found) - around))
+
+
+ResponseId = Annotated[
+    StrictStr,
+    Field(
+        min_length=1,
+        description="The id of a completed response, `ses_…`, which is also called sessionId.",
+    ),
+    STORABLE,
+]
+
+
+class CompletedResponseArguments(PageArguments, FormArguments):
+    """Which response of which form, and from where on."""
+
+    response_id: ResponseId
+
+
+@tool(
+    "get_completed_response",
+    title="Get a completed response",
+    description="""One response that was sent, with every answer in full. Long texts come in
+        fragments: send `nextCursor` as `cursor` until it is null; for each answer `id`, order its
+        fragments by `questionOffset` and `answerOffset` (in Unicode code points) and join their
+        texts, then order the answers by `created_at`. Judge nothing before the last page is read.
+        On `invalid_cursor`, an answer has changed: begin again without cursor.""",
+    events="""Call it with the `formId` and `responseId` of an event; when one arrives without
+        ids, call get_form_responses with the `since` you kept.""",
+    scope=Scope.RESPONSES_READ,
+    takes=CompletedResponseArguments,
+    answers=CompletedResponsePage,
+    reads=True,
+    quotes=True,
+)
+def completed_response(call: Call, given: CompletedResponseArguments) -> CompletedResponsePage:
+    """A page whose texts take at most 24 KiB."""
+    account_id = call.caller.account_id
+    form = forms.get_form(account_id, given.form_id)
+    found = get_completed_response(form.id, given.response_id)
+    page = read_fragments(fragment_key(), account_id, found, given.cursor, given.limit)
+    return completed_page(form.id, found, page)
+
+
+class AgentTokenArguments(AgentTokenInput):
+    """Which form, and what may be said of the token."""
+
+    form_id: FormId
+
+
+@tool(
+    "create_agent_token",
+    title="Create an agent token",
+    description="""A private token with which a program without OAuth reads the answers of this one
+        form at `answersUrl`, as a bearer token, for at most 7 days. It is a secret and is said this
+        once: hand it to that program only, and never to respondents.""",
+    scope=Scope.RESPONSES_READ,
+    takes=AgentTokenArguments,
+    answers=MadeAgentToken,
+    counted=limit_agent_tokens,
+    repeats=False,
+)
+def create_agent_token(call: Call, given: AgentTokenArguments) -> MadeAgentToken:
+    """As `POST /forms/{formId}/agent-tokens`."""
+    return agent_token(call.caller, given.form_id, given)

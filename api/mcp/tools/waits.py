@@ -3,18 +3,24 @@
 from collections.abc import Callable
 from typing import NamedTuple, cast
 
-from api.mcp.call import Call
-from api.mcp.tools.arguments import FormArguments, FormId, Since, TimeoutSeconds
-from api.mcp.tools.pages import LIMIT_MAX, Limit
-from api.mcp.tools.responses import fitting_page, given_since
-from api.mcp.tools.table import Hints, tool
+from api.mcp.protocol import Call
+from api.mcp.tools.forms import fitting_page, given_since
+from api.mcp.tools.table import (
+    LIMIT_MAX,
+    FormArguments,
+    FormId,
+    Hints,
+    Limit,
+    Since,
+    TimeoutSeconds,
+    tool,
+)
 from webapp.database import release_connections
 from webapp.domain.forms import models as forms
 from webapp.domain.forms.models import FormRow
 from webapp.domain.responses.cursor import ResponsePage, has_answer_after
 from webapp.domain.shared.error_codes import ErrorCode
-from webapp.domain.shared.errors import InvalidInput
-from webapp.domain.shared.input_model import InputModel
+from webapp.domain.shared.errors import InputModel, InvalidInput
 from webapp.domain.shared.limits import WAIT_SECONDS
 from webapp.domain.shared.vocabulary import Scope
 from webapp.oauth.guard import authenticate_for_mcp, require_mcp_scope

@@ -12,7 +12,7 @@ import pytest
 from flask import Flask
 from werkzeug.test import TestResponse
 
-from api.agent import asks
+from api import agents
 from tests.api.conftest import Agent, Connect, refusal
 from tests.api.waiting import (
     CROWD,
@@ -27,10 +27,10 @@ from tests.factories import make_account, make_answer, make_form, make_response
 from tests.pages.respondent_client import arrive
 from webapp.database import db, utc_now
 from webapp.domain.accounts.models import Account
-from webapp.domain.deletion import form_trash
+from webapp.domain.deletion import trash
 from webapp.domain.forms import agent_tokens, models
-from webapp.domain.forms.agent_token_text import new_token as unknown_token
 from webapp.domain.forms.agent_tokens import AgentToken
+from webapp.domain.forms.agent_tokens import new_token as unknown_token
 from webapp.domain.respondents import answering
 from webapp.web import wakeups
 
@@ -103,7 +103,7 @@ def test_a_page_has_every_answer_and_completion_once(
 def test_a_completion_beyond_the_end_of_a_page_comes_with_the_next(
     app: Flask, reader: Agent, form: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("api.agent.asks.read_responses", lambda form, since: small(form, since))
+    monkeypatch.setattr("api.agents.read_responses", lambda form, since: small(form, since))
     small = _pages_of(2)
     with app.app_context():
         keys = [secrets.token_urlsafe(24) for _ in range(3)]
@@ -222,7 +222,7 @@ def test_any_other_ask_is_not_found_in_the_same_words(
     with app.app_context():
         others = [make_form(account.id), make_form(make_account().id)]
         trashed = make_form(account.id)
-        form_trash.delete_form(account.id, trashed.id, now=utc_now())
+        trash.delete_form(account.id, trashed.id, now=utc_now())
     of_trashed = Agent(app, new_token(app, form, form_id=None))
 
     refused = [reader.get(path(other)) for other in others]
@@ -258,7 +258,7 @@ def test_unknown_addresses_below_agent_have_the_four_fields(reader: Agent) -> No
 def test_its_use_is_noted_once_a_minute(
     app: Flask, reader: Agent, form: Any, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("api.agent.guard.utc_now", lambda: clock.now)
+    monkeypatch.setattr("api.agents.utc_now", lambda: clock.now)
     used = []
     for seconds in (0, 59, 1):
         clock.forward(seconds=seconds)
@@ -347,7 +347,7 @@ def test_a_revoked_token_ends_a_wait(app: Flask, reader: Agent, form: Any) -> No
 def test_a_wait_tells_nothing_that_came_after_the_end_of_its_token(
     app: Flask, reader: Agent, form: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    read = asks.read_responses
+    read = agents.read_responses
 
     def read_late(*given: Any) -> Any:
         """The token ends, and an answer comes, in the middle of a look."""
@@ -358,7 +358,7 @@ def test_a_wait_tells_nothing_that_came_after_the_end_of_its_token(
         return read(*given)
 
     def wakes() -> None:
-        monkeypatch.setattr(asks, "read_responses", read_late)
+        monkeypatch.setattr(agents, "read_responses", read_late)
         app.extensions["wakeups"].notify(form.id)
 
     assert_invalid(answer_to_wait(reader, form, wakes))
@@ -367,7 +367,7 @@ def test_a_wait_tells_nothing_that_came_after_the_end_of_its_token(
 def test_a_deleted_form_ends_a_wait(app: Flask, reader: Agent, form: Any) -> None:
     def deletes() -> None:
         with app.app_context():
-            form_trash.delete_form(form.account_id, form.id, now=utc_now())
+            trash.delete_form(form.account_id, form.id, now=utc_now())
 
     answer = answer_to_wait(reader, form, deletes)
 

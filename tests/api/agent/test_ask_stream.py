@@ -11,7 +11,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import update
 
-from api.agent.stream import AskFeed
+from api.agents import AskFeed
 from tests.api.conftest import Agent
 from tests.databases import both_databases, on_postgresql
 from tests.event_streams import Event, EventStream
@@ -21,11 +21,11 @@ from tests.serving import get
 from tests.streaming_site import Site, site_on
 from webapp.config import Settings
 from webapp.database import utc_now, write_transaction
-from webapp.domain.accounts import disabled_accounts
-from webapp.domain.deletion import form_trash
+from webapp.domain.accounts import models as accounts
+from webapp.domain.deletion import trash
 from webapp.domain.forms import agent_tokens, models
-from webapp.domain.forms.agent_token_text import new_token as unknown_token
 from webapp.domain.forms.agent_tokens import AgentToken
+from webapp.domain.forms.agent_tokens import new_token as unknown_token
 from webapp.domain.respondents import answering
 from webapp.domain.shared.vocabulary import Scope
 from webapp.oauth import connections
@@ -248,7 +248,7 @@ def test_who_is_not_let_in(site: Site) -> None:
     status, body = site.refusal(form, token)
     assert (status, body["code"]) == (404, "form_not_found")
     with site.app.app_context():
-        form_trash.delete_form(other.account_id, other.id, now=utc_now())
+        trash.delete_form(other.account_id, other.id, now=utc_now())
     status, body = site.refusal(other, token)
     assert (status, body["code"]) == (404, "form_not_found")
     assert len(site.server.streams) == 0
@@ -323,7 +323,7 @@ def revoke_all(site: Site, form: Any, made: agent_tokens.MadeToken) -> None:
 
 
 def disable_account(site: Site, form: Any, made: agent_tokens.MadeToken) -> None:
-    disabled_accounts.disable_account(form.account_id, now=utc_now())
+    accounts.disable_account(form.account_id, now=utc_now())
 
 
 def let_expire(site: Site, form: Any, made: agent_tokens.MadeToken) -> None:
@@ -426,7 +426,7 @@ def test_a_deleted_form_ends_the_stream(site: Site) -> None:
     with site.stream(form) as stream:
         stream.next()
         with site.app.app_context():
-            form_trash.delete_form(form.account_id, form.id, now=utc_now())
+            trash.delete_form(form.account_id, form.id, now=utc_now())
 
         assert reason(stream) == "deleted"
 

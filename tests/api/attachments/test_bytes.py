@@ -21,7 +21,7 @@ from tests.voice.factories import (
 from tests.voice.store_reads import holds_connection
 from webapp.database import db, utc_now
 from webapp.domain.accounts.models import Account
-from webapp.domain.deletion import form_trash
+from webapp.domain.deletion import trash
 from webapp.domain.forms import agent_tokens, models
 from webapp.domain.respondents import answering
 from webapp.domain.responses.models import Answer
@@ -167,7 +167,7 @@ def test_a_closed_form_is_read_and_a_deleted_one_is_not(
         models.close_form(form.account_id, form.id, now=utc_now())
     closed = reader.get(path(reader, form.id, recording.id))
     with app.app_context():
-        form_trash.delete_form(form.account_id, form.id, now=utc_now())
+        trash.delete_form(form.account_id, form.id, now=utc_now())
     deleted = reader.get(path(reader, form.id, recording.id))
 
     assert closed.data == SOUND

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from api.agent.stream import AskFeed
+from api.agents import AskFeed
 from tests.api.conftest import Agent
 from tests.databases import both_databases
 from tests.factories import make_answer

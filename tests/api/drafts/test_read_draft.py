@@ -9,7 +9,7 @@ from functools import partial
 import pytest
 from werkzeug.test import TestResponse
 
-from api import draft_operations
+from api import drafts
 from tests.api.conftest import Agent, Confirm, Connect, refusal
 from tests.api.waiting import (
     SOON_SECONDS,
@@ -21,9 +21,8 @@ from tests.databases import both_databases
 from tests.factories import make_account
 from webapp.account_deletion import delete_account
 from webapp.database import utc_now
-from webapp.domain.accounts.disabled_accounts import disable_account
-from webapp.domain.accounts.models import Account
-from webapp.domain.deletion import discarded_drafts
+from webapp.domain.accounts.models import Account, disable_account
+from webapp.domain.deletion import trash
 from webapp.oauth import connections
 from webapp.web import wakeups
 
@@ -134,7 +133,7 @@ def test_a_publish_by_an_agent_ends_a_wait_at_once(
 def test_a_discarded_draft_ends_a_wait(agent: Agent, draft_id: str, account: Account) -> None:
     def discard() -> None:
         with agent.app.app_context():
-            discarded_drafts.discard_draft(account.id, draft_id, now=utc_now())
+            trash.discard_draft(account.id, draft_id, now=utc_now())
 
     assert refusal(answer_to_wait(agent, draft_id, discard)) == (404, "draft_not_found")
 
@@ -167,7 +166,7 @@ def test_a_wait_whose_token_ends_is_answered_as_a_new_request(
 def test_a_token_that_ends_during_the_last_look_is_told_nothing(
     agent: Agent, draft_id: str, account: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    release = draft_operations.release_connections
+    release = drafts.release_connections
 
     def ends() -> None:
         release()
@@ -175,7 +174,7 @@ def test_a_token_that_ends_during_the_last_look_is_told_nothing(
             connections.disconnect_all(account.id, now=utc_now())
 
     def change() -> None:
-        monkeypatch.setattr(draft_operations, "release_connections", ends)
+        monkeypatch.setattr(drafts, "release_connections", ends)
         agent.patch(f"/drafts/{draft_id}", json={"title": "New"})
 
     assert refusal(answer_to_wait(agent, draft_id, change)) == (401, "authentication_required")

@@ -16,7 +16,7 @@ from tests.databases import both_databases
 from webapp.database import utc_now
 from webapp.domain.accounts.models import Account
 from webapp.domain.content.draft_input import parse_draft_input
-from webapp.domain.deletion import discarded_drafts, form_trash
+from webapp.domain.deletion import trash
 from webapp.domain.drafts import editing, returns
 from webapp.web import wakeups
 
@@ -36,7 +36,7 @@ def creator(app: Flask, account: Account) -> Says:
                 *of, revision=1, note=note, now=now, question_notes=fields
             ),
             "keep": lambda: returns.keep_draft(*of, now=now),
-            "discard": lambda: discarded_drafts.discard_draft(*of, note=note, now=now),
+            "discard": lambda: trash.discard_draft(*of, note=note, now=now),
             "change": lambda: editing.update_draft(
                 *of, parse_draft_input(fields), author=None, now=now
             ),
@@ -153,8 +153,8 @@ def test_a_restored_draft_has_forgotten_why_it_was_discarded(
 ) -> None:
     now = utc_now()
     with app.app_context():
-        discarded_drafts.discard_draft(account.id, draft_id, note=NOTE, now=now)
-        discarded_drafts.restore(account.id, now, now=now)
+        trash.discard_draft(account.id, draft_id, note=NOTE, now=now)
+        trash.restore(account.id, now, now=now)
     creator("discard", draft_id, None)
 
     assert said(agent, draft_id) == ("discarded", None)
@@ -166,7 +166,7 @@ def test_the_draft_of_a_deleted_form_was_not_discarded(
     confirm(draft_id)
     form_id = agent.post(f"/drafts/{draft_id}/publish").json["formId"]
     with agent.app.app_context():
-        form_trash.delete_form(account.id, form_id, now=utc_now())
+        trash.delete_form(account.id, form_id, now=utc_now())
 
     refused = agent.get(f"/drafts/{draft_id}/review")
 

@@ -8,7 +8,7 @@ import pytest
 from flask import Flask
 from werkzeug.test import TestResponse
 
-from api.mcp.dispatcher import METHODS
+from api.mcp.endpoint import METHODS
 from api.mcp.tools.table import TOOLS
 from tests.api.mcp.conftest import ALL_SCOPES, LEGACY, MODERN, Host, Hosted
 from tests.factories import make_account, make_draft

@@ -14,7 +14,7 @@ from tests.api.test_every_refusal import CASES, PROVOKE, Scene
 from tests.factories import make_draft, make_form
 from webapp.domain.accounts.models import Account
 from webapp.domain.shared.vocabulary import Scope
-from webapp.web.rate_limits.limiter import limiter
+from webapp.web.limiter import limiter
 
 HAVE_TOOLS = {
     "createServiceDraft",

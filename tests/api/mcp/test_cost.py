@@ -16,7 +16,7 @@ from tests.databases import both_databases
 from tests.pages.creator_client import creator
 from webapp.database import db
 from webapp.oauth.models import OAuthGrant
-from webapp.web.rate_limits.limiter import DecoratorLimiter
+from webapp.web.limiter import DecoratorLimiter
 
 CHEAP = [
     (MODERN, "server/discover"),

@@ -10,7 +10,7 @@ import pytest
 from flask import Flask
 from werkzeug.test import TestResponse
 
-from api.mcp.dispatcher import METHODS
+from api.mcp.endpoint import METHODS
 from api.mcp.tools.table import TOOLS
 from tests.api.mcp.conftest import LEGACY, META, MODERN, Host, Hosted
 from tests.factories import make_account, make_answer, make_draft, make_form

@@ -11,7 +11,7 @@ from jsonschema import Draft7Validator, Draft202012Validator
 from api.mcp.tools.table import QUOTED, TOOLS, Tool
 from tests.api.mcp.conftest import Host, Hosted
 from webapp.domain.accounts.models import Account
-from webapp.domain.content.draft_fields import ONE_QUESTION_RULE
+from webapp.domain.content.draft_input import ONE_QUESTION_RULE
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.vocabulary import Scope
 

@@ -17,7 +17,7 @@ from tests.voice.factories import make_spoken_answer
 from webapp.database import db
 from webapp.domain.accounts.models import Account
 from webapp.domain.responses.models import ResponseSession
-from webapp.domain.shared.secrets import token_hash
+from webapp.domain.shared.text import token_hash
 
 
 def optional(tool: Tool) -> list[str]:

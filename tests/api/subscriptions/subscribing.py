@@ -9,13 +9,13 @@ from sqlalchemy import func, select, update
 from sqlalchemy.exc import OperationalError
 from werkzeug.test import TestResponse
 
-import api.verified_callbacks as verified_callbacks
+import api.subscriptions as verified_callbacks
 from tests.api.conftest import Agent
 from tests.webhook_receiver import SECRET, URL, Webhook
 from webapp.database import db, utc_now
 from webapp.domain.events.models import CallbackEndpoint, EventSubscription
 from webapp.oauth.models import OAuthGrant
-from webapp.web.rate_limits import challenges
+from webapp.web import challenges
 
 BODY = {"url": URL, "secret": SECRET}
 # what an address does to its challenge, and how that is called

@@ -16,7 +16,7 @@ from tests.raw_receiver import Receiver, raw_receiver, read_request, says
 from tests.webapp.test_outbound import CLOSED
 from tests.webhook_receiver import HOST, Webhook
 from webapp import outbound
-from webapp.domain.events.callbacks import requests as callbacks
+from webapp.domain.events import callbacks
 
 pytestmark = pytest.mark.settings(write_limits=False)
 

@@ -10,7 +10,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import func, select, update
 
-import api.verified_callbacks as verified_callbacks
+import api.subscriptions as verified_callbacks
 from tests.api.conftest import Agent, Connect, refusal
 from tests.api.subscriptions.subscribing import (
     UNVERIFIED,
@@ -29,7 +29,7 @@ from tests.webhook_receiver import HOST, URL, Webhook, plain_receiver
 from webapp.database import db, utc_now
 from webapp.domain.events.models import CallbackEndpoint
 from webapp.domain.shared.vocabulary import DeliveryFailure
-from webapp.web.rate_limits import challenges
+from webapp.web import challenges
 
 OTHER_SECRET = "whsec_" + "Ab3d" * 10
 

@@ -17,7 +17,7 @@ from tests.webhook_receiver import HOST, SECRET, Webhook
 from webapp.database import db, utc_now
 from webapp.domain.accounts.models import Account
 from webapp.domain.audit.trail import AuditEvent
-from webapp.domain.deletion.form_trash import delete_form
+from webapp.domain.deletion.trash import delete_form
 from webapp.domain.events.models import EventDelivery, EventSubscription
 from webapp.domain.responses.models import ResponseSession
 from webapp.domain.shared.vocabulary import DeliveryFailure, Scope

@@ -14,8 +14,7 @@ from tests.bench.servers import started
 from tests.jobs.receiving import new_secret
 from tests.services import free_port, wait_until
 from webapp.database import utc_now
-from webapp.domain.events.callbacks.requests import callback_bounds, post
-from webapp.domain.events.callbacks.signing import signed_headers
+from webapp.domain.events.callbacks import callback_bounds, post, signed_headers
 
 
 @dataclass

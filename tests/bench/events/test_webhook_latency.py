@@ -30,7 +30,7 @@ from webapp.config import Settings
 from webapp.database import db
 from webapp.domain.events.outbox import event_id_of
 from webapp.domain.responses.models import ResponseSession
-from webapp.domain.shared.secrets import token_hash
+from webapp.domain.shared.text import token_hash
 
 pytestmark = pytest.mark.bench
 

@@ -9,7 +9,7 @@ from tests.bench.figures import Table
 from tests.domain.follow_ups.test_held_out import HELD_OUT, split
 from webapp.domain.content.model import PreparedFollowUp
 from webapp.domain.follow_ups import rules
-from webapp.domain.follow_ups.thread import Exchange, Thread
+from webapp.domain.follow_ups.rules import Exchange, Thread
 from webapp.domain.shared.vocabulary import FollowUpAuthor, FollowUpCondition, FollowUpMode
 
 pytestmark = pytest.mark.bench

@@ -35,7 +35,7 @@ from webapp.database import db, utc_now
 from webapp.domain.forms.agent_tokens import make_agent_token
 from webapp.domain.forms.models import Form
 from webapp.domain.respondents.answering import answer_question
-from webapp.pages.respondent.session_cookie import new_session_key
+from webapp.pages.respondent.form_data import new_session_key
 
 pytestmark = [pytest.mark.bench, both_databases]
 

@@ -9,7 +9,7 @@ from tests.browser.conftest import ExampleSite, OpenWindow
 from tests.browsing import look, sideways, squeezed, violations
 from tests.factories import make_form
 from webapp.domain.drafts.models import Draft
-from webapp.domain.follow_ups.model_outcomes import ModelOutcome
+from webapp.domain.follow_ups.models import ModelOutcome
 from webapp.domain.forms.terms import FormTerms, VoiceTerms, WriterTerms
 from webapp.pages.creator.terms import follow_up_writer as terms_page
 from webapp.pages.creator.terms import page_terms

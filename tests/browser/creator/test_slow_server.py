@@ -11,7 +11,7 @@ from tests.browser.example_data import write
 from tests.browser.example_texts import EMAIL, GOODBYE, PASSWORD
 from tests.browsing import window
 from webapp.database import utc_now
-from webapp.domain.deletion import discarded_drafts
+from webapp.domain.deletion import trash
 from webapp.domain.drafts.models import Draft
 
 HOLD_BACK = """() => { window.sent = []; addEventListener("submit", (event) => {
@@ -132,7 +132,7 @@ def test_a_discarded_draft_is_reported_beside_the_editor(
         page.goto(f"/drafts/{draft.id}")
         edit(page, "goal", "Too late")
         with site.app.app_context():
-            discarded_drafts.discard_draft(draft.account_id, draft.id, now=utc_now())
+            trash.discard_draft(draft.account_id, draft.id, now=utc_now())
         page.keyboard.press("Control+Enter")
 
         expect(page.get_by_role("alert")).to_contain_text("There is nothing at this address")

@@ -15,7 +15,7 @@ from tests.browser.example_pages import ExamplePage, at, press
 from tests.browser.example_texts import EMAIL
 from webapp.database import utc_now
 from webapp.domain.content.draft_input import parse_draft_input
-from webapp.domain.drafts import editing, views
+from webapp.domain.drafts import editing, revisions
 from webapp.domain.shared.limits import QUESTIONS_MAX, TITLE_MAX_CHARS
 from webapp.domain.shared.vocabulary import Scope
 
@@ -74,7 +74,7 @@ def make_long_data() -> LongData:
 def _changed(account_id: str, agent: str, now: datetime) -> str:
     """A draft that its creator saw before an agent changed every question of it."""
     draft = write(account_id, content(TITLES[0]), agent, now - timedelta(hours=2))
-    views.mark_seen(account_id, draft.id, 1, now=now - timedelta(hours=1))
+    revisions.mark_seen(account_id, draft.id, 1, now=now - timedelta(hours=1))
     kept = [question["id"] for question in draft.questions]
     asked = [{"id": kept[0], "text": LATIN}, *({"id": one, "text": UNBROKEN} for one in kept[1:])]
     changes = parse_draft_input({"questions": asked})

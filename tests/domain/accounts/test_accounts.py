@@ -10,8 +10,7 @@ from tests.domain.accounts.account_setup import PASSWORD, begin, make_ann
 from webapp.database import db
 from webapp.domain.accounts import invites
 from webapp.domain.accounts.browser_sessions import find_session_account
-from webapp.domain.accounts.disabled_accounts import disable_account, enable_account
-from webapp.domain.accounts.models import Account, Invite
+from webapp.domain.accounts.models import Account, Invite, disable_account, enable_account
 from webapp.domain.audit.trail import list_events
 from webapp.domain.shared.errors import InvalidInput, NotFound, StateConflict
 

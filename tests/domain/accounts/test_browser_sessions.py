@@ -18,7 +18,7 @@ from webapp.domain.accounts.browser_sessions import (
     list_sessions,
     note_active,
 )
-from webapp.oauth.expiry import purge_dead
+from webapp.oauth.tokens import purge_dead
 
 in_app = pytest.mark.usefixtures("app_context")
 

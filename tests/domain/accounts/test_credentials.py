@@ -12,8 +12,8 @@ from tests.domain.accounts.account_setup import PASSWORD, begin, make_ann
 from webapp.database import db
 from webapp.domain.accounts import credentials, invites
 from webapp.domain.accounts.browser_sessions import find_session_account
+from webapp.domain.accounts.credentials import HASHER
 from webapp.domain.accounts.models import Account
-from webapp.domain.accounts.passwords import HASHER
 from webapp.domain.shared.errors import InvalidInput, NotFound
 
 in_app = pytest.mark.usefixtures("app_context")

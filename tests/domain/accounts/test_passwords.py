@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.services import wait_until
-from webapp.domain.accounts import passwords
-from webapp.domain.accounts.passwords import (
+from webapp.domain.accounts import credentials
+from webapp.domain.accounts.credentials import (
     HASHING_THREADS,
     WAITING_FOR_HASHING,
     check_password,
@@ -180,7 +180,7 @@ def test_parallel_ratings_do_not_mix_their_addresses() -> None:
 
 def test_at_most_two_hashes_are_made_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     counting = Counting()
-    monkeypatch.setattr(passwords, "HASHER", counting)
+    monkeypatch.setattr(credentials, "HASHER", counting)
 
     with ThreadPoolExecutor(20) as pool:
         list(pool.map(lambda _: password_matches("hash", "password"), range(10)))
@@ -193,19 +193,19 @@ def test_at_most_two_hashes_are_made_at_once(monkeypatch: pytest.MonkeyPatch) ->
 def test_a_password_is_checked_while_the_process_stops(monkeypatch: pytest.MonkeyPatch) -> None:
     ended = ThreadPoolExecutor(1)
     ended.shutdown()
-    monkeypatch.setattr(passwords, "_hashing", ended)
+    monkeypatch.setattr(credentials, "_hashing", ended)
 
     assert password_matches(password_hash("four plain words here"), "four plain words here")
 
 
 def test_too_many_waiting_hashes_are_refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     hasher = Blocked()
-    monkeypatch.setattr(passwords, "HASHER", hasher)
+    monkeypatch.setattr(credentials, "HASHER", hasher)
     places = HASHING_THREADS + WAITING_FOR_HASHING
 
     with ThreadPoolExecutor(places) as pool:
         waiting = [pool.submit(password_hash, "password") for _ in range(places)]
-        wait_until(lambda: not passwords._places._value, "taking all places", seconds=10)
+        wait_until(lambda: not credentials._places._value, "taking all places", seconds=10)
         with pytest.raises(TooBusy, match="Too many passwords"):
             password_hash("password")
         hasher.go_on.set()
@@ -227,7 +227,7 @@ class Blocked:
 
 ENDING = """
 import threading, time
-from webapp.domain.accounts import passwords
+from webapp.domain.accounts import credentials as passwords
 
 class Slow:
     def hash(self, password):
@@ -251,7 +251,7 @@ def test_a_stopping_process_cancels_queued_hashes() -> None:
 SIGN_INS = """
 import pathlib, re, sys
 from concurrent.futures import ThreadPoolExecutor
-from webapp.domain.accounts.passwords import password_hash, password_matches
+from webapp.domain.accounts.credentials import password_hash, password_matches
 
 def resident():
     return int(re.search(r"VmRSS:\\s+(\\d+)", pathlib.Path("/proc/self/status").read_text())[1])

@@ -19,7 +19,7 @@ from webapp.domain.audit.trail import (
     add_event,
     list_events,
 )
-from webapp.oauth.expiry import purge_dead
+from webapp.oauth.tokens import purge_dead
 
 ANN = Actor(ActorKind.CREATOR, "203.0.113.5")
 

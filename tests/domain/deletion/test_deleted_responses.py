@@ -21,7 +21,7 @@ from tests.voice.factories import make_recording, make_spoken_answer, make_voice
 from webapp.database import db, utc_now
 from webapp.domain.audit.trail import AuditEvent
 from webapp.domain.deletion import deleted_responses as deletions
-from webapp.domain.deletion.form_trash import delete_form, restore_form
+from webapp.domain.deletion.trash import delete_form, restore_form
 from webapp.domain.events.models import EventDelivery
 from webapp.domain.forms.models import get_form
 from webapp.domain.respondents.answering import complete_response
@@ -32,13 +32,17 @@ from webapp.domain.responses.cursor import read_responses
 from webapp.domain.responses.models import ResponseSession
 from webapp.domain.responses.recordings import ObjectDeletion, find_attachment
 from webapp.domain.results import by_question
-from webapp.domain.results.by_question import more_answers, newest_answers
+from webapp.domain.results.by_question import (
+    find_shown_attachment,
+    more_answers,
+    newest_answers,
+    read_hidden,
+)
 from webapp.domain.results.export import read_answers, read_people
-from webapp.domain.results.hidden_responses import find_shown_attachment, read_hidden
 from webapp.domain.results.letters import get_person
 from webapp.domain.results.search import Filters, find_answers, find_people
 from webapp.domain.shared.errors import NotFound
-from webapp.domain.shared.secrets import token_hash
+from webapp.domain.shared.text import token_hash
 from webapp.domain.shared.vocabulary import DeliveryState
 
 pytestmark = [both_databases, pytest.mark.usefixtures("app_context")]
@@ -163,7 +167,7 @@ class TestHiding:
     def test_figures_of_very_many_follow_as_they_go(
         self, form: Any, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("webapp.domain.results.hidden_responses.HIDDEN_COUNTED", 2)
+        monkeypatch.setattr("webapp.domain.results.by_question.HIDDEN_COUNTED", 2)
         flag(*(make_response(form) for _ in range(3)))
         deletions.delete_automated(form.account_id, form.id, now=utc_now())
 

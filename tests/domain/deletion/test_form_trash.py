@@ -16,8 +16,8 @@ from tests.event_factories import (
 )
 from tests.factories import make_account, make_answer, make_form, make_response
 from webapp.database import db, utc_now
-from webapp.domain.deletion import form_trash
-from webapp.domain.deletion.form_trash import (
+from webapp.domain.deletion import trash
+from webapp.domain.deletion.trash import (
     count_deleted_forms,
     delete_form,
     erase_form,
@@ -27,7 +27,7 @@ from webapp.domain.deletion.form_trash import (
     restore_form,
 )
 from webapp.domain.drafts import models as drafts
-from webapp.domain.drafts import publishing, views
+from webapp.domain.drafts import publishing, revisions
 from webapp.domain.forms import models as forms
 from webapp.domain.respondents import answering
 from webapp.domain.respondents.public_form import get_public_form, read_progress
@@ -53,7 +53,7 @@ def rows_by_table() -> dict[str, int]:
 def full_form(account_id: str) -> Any:
     """A form with responses, counters, events, a token and a draft that was looked at."""
     form = make_form(account_id)
-    views.mark_seen(account_id, form.draft_id, 1, now=utc_now())
+    revisions.mark_seen(account_id, form.draft_id, 1, now=utc_now())
     make_response(form)
     make_answer(form, secrets.token_hex(16), 1)
     store_link_views({form.share_token: 7})
@@ -253,7 +253,7 @@ class TestPurging:
         form = full_form(account_id)
         delete_form(account_id, form.id, now=now)
         before = rows_by_table()
-        read_rows, in_time = form_trash.read_rows, now + KEPT - timedelta(seconds=1)
+        read_rows, in_time = trash.read_rows, now + KEPT - timedelta(seconds=1)
 
         def restored_after(statement: Any, **values: Any) -> Any:
             found = read_rows(statement, **values)
@@ -261,7 +261,7 @@ class TestPurging:
                 restore_form(account_id, form.id, now=in_time)
             return found
 
-        monkeypatch.setattr(form_trash, "read_rows", restored_after)
+        monkeypatch.setattr(trash, "read_rows", restored_after)
 
         assert list(purge_deleted(now + KEPT)) == []
         assert rows_by_table() == before

@@ -10,10 +10,10 @@ from webapp.database import db
 from webapp.domain.accounts.models import Account
 from webapp.domain.content.draft_input import parse_draft_input
 from webapp.domain.content.model import DraftUpdate
-from webapp.domain.deletion import discarded_drafts
-from webapp.domain.drafts import editing, revisions, views
+from webapp.domain.deletion import trash
+from webapp.domain.drafts import editing, revisions
 from webapp.domain.drafts import models as drafts
-from webapp.domain.drafts.idempotency import Repeatable
+from webapp.domain.drafts.editing import Repeatable
 from webapp.domain.drafts.models import Draft
 from webapp.domain.shared.errors import InvalidInput, NotFound, StateConflict
 from webapp.domain.shared.vocabulary import DraftStatus, FollowUpMode
@@ -156,7 +156,7 @@ def test_a_discarded_draft_is_not_found(account: Account) -> None:
     draft = make_draft(account.id)
     change(account, draft, title="After")
 
-    discarded_drafts.discard_draft(account.id, draft.id, now=draft.updated_at)
+    trash.discard_draft(account.id, draft.id, now=draft.updated_at)
 
     assert drafts.list_drafts(account.id) == []
 
@@ -208,6 +208,6 @@ def test_an_idempotency_key_can_be_used_again_after_a_day(account: Account, cloc
 def test_the_last_view_is_stored(account: Account, clock: Clock) -> None:
     draft = make_draft(account.id)
 
-    views.mark_seen(account.id, draft.id, draft.revision, now=clock.now)
+    revisions.mark_seen(account.id, draft.id, draft.revision, now=clock.now)
 
-    assert views.list_views(account.id) == {draft.id: 1}
+    assert revisions.list_views(account.id) == {draft.id: 1}

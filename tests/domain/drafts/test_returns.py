@@ -15,10 +15,9 @@ from webapp.domain.audit.trail import AuditEvent
 from webapp.domain.content.draft_input import parse_draft_input
 from webapp.domain.drafts import confirmations, editing, publishing, returns
 from webapp.domain.drafts import models as drafts
-from webapp.domain.drafts.creator_notes import clean_note
-from webapp.domain.drafts.models import Draft
+from webapp.domain.drafts.models import Draft, clean_note
 from webapp.domain.shared.errors import InvalidInput, NotConfirmed, NotFound, StateConflict
-from webapp.oauth.mutes import count_waiting
+from webapp.oauth.connections import count_waiting
 
 pytestmark = pytest.mark.usefixtures("app_context")
 

@@ -11,7 +11,7 @@ from webapp.database import db, utc_now
 from webapp.domain.accounts.models import Account
 from webapp.domain.content.diff import differences
 from webapp.domain.content.draft_input import parse_draft_input
-from webapp.domain.drafts import editing, revisions, views
+from webapp.domain.drafts import editing, revisions
 from webapp.domain.drafts import models as drafts
 from webapp.domain.drafts.models import Draft
 from webapp.domain.drafts.unseen import accept_change, count_unseen_changes, unseen_changes
@@ -25,7 +25,7 @@ Edit = tuple[str | None, dict[str, Any]]
 def after(account: Account, *edits: Edit) -> Draft:
     """A draft that was looked at before these edits."""
     draft = make_draft(account.id, title="Rota", goal="Learn", questions=[A, B, C])
-    views.mark_seen(account.id, draft.id, 1, now=utc_now())
+    revisions.mark_seen(account.id, draft.id, 1, now=utc_now())
     return edited(draft, *edits)
 
 
@@ -58,7 +58,7 @@ def preparing(draft: Draft, author: str | None, question: int = -1) -> Draft:
 def unseen(draft: Draft) -> list[tuple[str, str, int | None]]:
     before = revisions.find_revision(draft, 1)
     assert before is not None
-    view = views.find_view(draft.id)
+    view = revisions.find_view(draft.id)
     found = [
         (change.part, str(change.kind), change.position)
         for change in unseen_changes(draft, before, view.accepted if view else "")
@@ -171,6 +171,6 @@ def test_with_the_last_change_accepted_the_revision_is_seen(account: Account) ->
     accept(draft, "goal")
     accept(draft, "title")
 
-    view = views.find_view(draft.id)
+    view = revisions.find_view(draft.id)
     assert view is not None
     assert (view.revision, view.accepted) == (2, "")

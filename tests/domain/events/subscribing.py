@@ -6,10 +6,10 @@ from typing import Any
 from sqlalchemy import select
 
 from webapp.database import db, utc_now
-from webapp.domain.events.callbacks.sealing import Sealer
+from webapp.domain.events.callbacks import Sealer
 from webapp.domain.events.models import EventDelivery, EventSubscription
-from webapp.domain.events.subscriptions.identity import Asked
-from webapp.domain.events.subscriptions.subscribing import Granted, TtlBounds, subscribe
+from webapp.domain.events.subscribing import Granted, TtlBounds, subscribe
+from webapp.domain.events.subscription_rows import Asked
 from webapp.domain.shared.vocabulary import Scope
 from webapp.oauth.models import OAuthGrant
 from webapp.oauth.tokens import issue_token

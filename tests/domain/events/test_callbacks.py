@@ -13,8 +13,8 @@ import pytest
 
 from tests.raw_receiver import Answer, raw_receiver, says
 from tests.tls import certified
-from webapp.domain.events.callbacks import requests as callbacks
-from webapp.domain.events.callbacks.requests import (
+from webapp.domain.events import callbacks
+from webapp.domain.events.callbacks import (
     CHALLENGE_SECONDS,
     DELIVERY_SECONDS,
     callback_bounds,

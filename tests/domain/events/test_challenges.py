@@ -9,8 +9,7 @@ import pytest
 from standardwebhooks import Webhook
 
 from tests.raw_receiver import raw_receiver, read_request, says
-from webapp.domain.events.callbacks.challenges import Unverified, send_challenge
-from webapp.domain.events.callbacks.requests import callback_bounds
+from webapp.domain.events.callbacks import Unverified, callback_bounds, send_challenge
 from webapp.domain.shared.vocabulary import DeliveryFailure
 
 SECRET = "whsec_" + "Zk9x" * 8

@@ -14,8 +14,8 @@ from tests.event_factories import make_delivery, make_subscription
 from tests.factories import make_account, make_form
 from webapp.database import db, from_millis, to_millis, utc_now
 from webapp.domain.accounts.models import Account
-from webapp.domain.events.deliveries.claims import Claimed, Leases, is_due, read_due, renew
-from webapp.domain.events.deliveries.sharing import Room
+from webapp.domain.events.claims import Claimed, Leases, is_due, read_due, renew
+from webapp.domain.events.due import Room
 from webapp.domain.events.models import CallbackEndpoint, EventDelivery, EventSubscription
 from webapp.domain.forms.models import Form
 from webapp.domain.shared.vocabulary import DeliveryKind, DeliveryState, ErrorProfile

@@ -10,14 +10,14 @@ from tests.databases import both_databases
 from tests.event_factories import make_attempt, make_delivery, make_subscription
 from tests.factories import make_account, make_form
 from webapp.database import db, read_rows, to_millis
-from webapp.domain.events.deliveries import expiry
-from webapp.domain.events.deliveries.expiry import abandon_overflow, bound_waits, purge_settled
+from webapp.domain.events import settling
 from webapp.domain.events.models import (
     CallbackEndpoint,
     DeliveryAttempt,
     EventDelivery,
     EventSubscription,
 )
+from webapp.domain.events.settling import abandon_overflow, bound_waits, purge_settled
 from webapp.domain.shared.vocabulary import DeliveryState
 
 pytestmark = [pytest.mark.usefixtures("app_context"), both_databases]
@@ -52,8 +52,8 @@ def test_two_processes_that_look_at_once_abandon_no_more_than_one(
 ) -> None:
     for place in range(5):
         make_delivery(subscription, position=to_millis(clock.now) + place)
-    seen_by_both = read_rows(expiry._OVERFULL, most=3)
-    monkeypatch.setattr(expiry, "read_rows", lambda *_, **__: seen_by_both)
+    seen_by_both = read_rows(settling._OVERFULL, most=3)
+    monkeypatch.setattr(settling, "read_rows", lambda *_, **__: seen_by_both)
 
     assert [abandon_overflow(now=clock.now, most=3) for _ in range(2)] == [2, 0]
 

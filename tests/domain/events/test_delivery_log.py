@@ -10,9 +10,10 @@ from tests.databases import both_databases
 from tests.event_factories import make_attempt, make_delivery, make_event, make_subscription
 from tests.factories import make_account, make_form
 from webapp.database import db, utc_now
-from webapp.domain.deletion import form_trash
-from webapp.domain.events.deliveries import log
-from webapp.domain.events.deliveries.log import (
+from webapp.domain.deletion import trash
+from webapp.domain.events import delivery_log
+from webapp.domain.events import subscription_log as subscriptions
+from webapp.domain.events.delivery_log import (
     PAGE_DELIVERIES,
     DeliveryFilters,
     DeliveryRow,
@@ -20,9 +21,8 @@ from webapp.domain.events.deliveries.log import (
     get_delivery,
     list_deliveries,
 )
-from webapp.domain.events.deliveries.retries import OPEN_AFTER_FAILURES
+from webapp.domain.events.due import OPEN_AFTER_FAILURES
 from webapp.domain.events.models import CallbackEndpoint, EventDelivery, EventSubscription
-from webapp.domain.events.subscriptions import log as subscriptions
 from webapp.domain.shared.errors import NotFound, StateConflict
 from webapp.domain.shared.vocabulary import (
     DeliveryFailure,
@@ -174,7 +174,7 @@ def test_an_envelope_and_a_trashed_form_are_not_sent_again() -> None:
     trashed = make_form(form.account_id)
     there, event_id = make_subscription(trashed), make_event(trashed.id)
     make_delivery(there, state=DeliveryState.ABANDONED, event_id=event_id)
-    form_trash.delete_form(form.account_id, trashed.id, now=utc_now())
+    trash.delete_form(form.account_id, trashed.id, now=utc_now())
     rows = list_deliveries(form.account_id, DeliveryFilters(form_id=trashed.id)).deliveries
     assert [row.may_be_sent_again(utc_now()) for row in rows] == [False]
 
@@ -247,7 +247,7 @@ def test_that_of_another_is_refused(changed: dict[str, Any]) -> None:
 def test_looking_further_back_finds_each_once(
     subscription: EventSubscription, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(log, "LOOKED_AT", 100)
+    monkeypatch.setattr(delivery_log, "LOOKED_AT", 100)
     make_copies(make_delivery(subscription, state=DeliveryState.DELIVERED), 330)
     failed = [
         make_delivery(

@@ -17,11 +17,15 @@ from webapp.app import create_app
 from webapp.cli import main
 from webapp.config_environment import read_settings
 from webapp.database import db
-from webapp.domain.events.callbacks.sealing import Sealer
+from webapp.domain.events import subscription_rows
+from webapp.domain.events.callbacks import Sealer
 from webapp.domain.events.models import EventSubscription
-from webapp.domain.events.subscriptions import rekeying
-from webapp.domain.events.subscriptions.rekeying import Rekeyed, count_sealed_otherwise, rekey
-from webapp.domain.events.subscriptions.writes import secret_place
+from webapp.domain.events.subscription_rows import (
+    Rekeyed,
+    count_sealed_otherwise,
+    rekey,
+    secret_place,
+)
 
 OLD, NEW, LOST = ({name: secrets.token_bytes(32)} for name in ("k_1", "k2", "k0"))
 BOTH = Sealer(NEW | OLD)
@@ -50,7 +54,7 @@ def opened(ids: Iterable[str], keys: dict[str, bytes]) -> list[str]:
 @both_databases
 @pytest.mark.usefixtures("app_context")
 def test_everything_is_sealed_by_the_first_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rekeying, "_BATCH", rekeying._BATCH.limit(2))
+    monkeypatch.setattr(subscription_rows, "_BATCH", subscription_rows._BATCH.limit(2))
     ids = sealed_rows(OLD, 5, rotated=True)
 
     first, again = rekey(BOTH), rekey(BOTH)

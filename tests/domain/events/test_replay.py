@@ -21,12 +21,11 @@ from tests.domain.events.subscribing import (
 from tests.event_factories import make_attempt
 from tests.factories import make_account, make_answer, make_form
 from webapp.database import db, execute, write_transaction
-from webapp.domain.events.cursors import CURSOR_MAX_CHARS, read_cursor, watermark, write_cursor
+from webapp.domain.events import polling
+from webapp.domain.events.endings import end_expired, unsubscribe
 from webapp.domain.events.models import DeliveryAttempt, EventDelivery
-from webapp.domain.events.subscriptions import replay
-from webapp.domain.events.subscriptions.endings import end_expired
-from webapp.domain.events.subscriptions.subscribing import Granted
-from webapp.domain.events.subscriptions.unsubscribing import unsubscribe
+from webapp.domain.events.polling import CURSOR_MAX_CHARS, read_cursor, watermark, write_cursor
+from webapp.domain.events.subscribing import Granted
 from webapp.domain.respondents.answering import complete_response, withdraw_response
 from webapp.domain.responses.models import ResponseSession
 from webapp.domain.shared.vocabulary import DeliveryState
@@ -223,8 +222,8 @@ def test_nothing_older_than_the_age_asked_for_is_sent(
 def test_the_newest_of_too_many_are_sent(
     agent: Subscriber, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert replay.REPLAY_MAX_EVENTS == 500
-    monkeypatch.setattr(replay, "_LEFT_OUT", replay._LEFT_OUT.offset(3))
+    assert polling.REPLAY_MAX_EVENTS == 500
+    monkeypatch.setattr(polling, "_LEFT_OUT", polling._LEFT_OUT.offset(3))
     cursor = agent.subscribe(ttl_seconds=300).cursor
     agent.clock.forward(seconds=301)
     agent.complete(5)
@@ -269,7 +268,7 @@ def test_a_cursor_of_another_version_is_unknown(
     agent: Subscriber, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ours = write_cursor(KEY, agent.form.id, 1)
-    monkeypatch.setattr("webapp.domain.events.cursors.VERSION", 2)
+    monkeypatch.setattr("webapp.domain.events.polling.VERSION", 2)
 
     assert read_cursor(KEY, agent.form.id, ours) is None
 

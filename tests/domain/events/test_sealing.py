@@ -6,7 +6,7 @@ import pytest
 from flask import Flask
 
 from webapp.data_keys import sealer
-from webapp.domain.events.callbacks.sealing import NoKey, Sealer
+from webapp.domain.events.callbacks import NoKey, Sealer
 
 OLD, NEW = {"k1": secrets.token_bytes(32)}, {"k2": secrets.token_bytes(32)}
 PLACE = "event_subscriptions/sub_1/secret"

@@ -13,21 +13,16 @@ from tests.domain.events.claiming import release_lost, taken
 from tests.event_factories import make_delivery, make_event, make_subscription
 from tests.factories import make_account, make_form
 from webapp.database import db
-from webapp.domain.events.deliveries.claims import Claimed
-from webapp.domain.events.deliveries.resending import send_again
-from webapp.domain.events.deliveries.retries import asked_delay, probe_delay
-from webapp.domain.events.deliveries.settling import (
-    AttemptResult,
-    settle,
-    settle_broken,
-    suspend_unreadable,
-)
+from webapp.domain.events.claims import Claimed
+from webapp.domain.events.delivery_log import send_again
+from webapp.domain.events.due import asked_delay, probe_delay
 from webapp.domain.events.models import (
     CallbackEndpoint,
     DeliveryAttempt,
     EventDelivery,
     EventSubscription,
 )
+from webapp.domain.events.settling import AttemptResult, settle, settle_broken, suspend_unreadable
 from webapp.domain.responses.models import ResponseSession
 from webapp.domain.shared.errors import NotFound, StateConflict
 from webapp.domain.shared.vocabulary import DeliveryFailure, DeliveryKind, DeliveryState

@@ -13,10 +13,9 @@ from tests.domain.events.claiming import taken
 from tests.event_factories import make_delivery, make_subscription
 from tests.factories import make_account, make_form
 from webapp.database import db, utc_now
-from webapp.domain.events.deliveries.due import Due
-from webapp.domain.events.deliveries.settling import AttemptResult, settle
-from webapp.domain.events.deliveries.sharing import Lane, Room, lane_of
+from webapp.domain.events.due import Due, Lane, Room, lane_of
 from webapp.domain.events.models import CallbackEndpoint
+from webapp.domain.events.settling import AttemptResult, settle
 
 QUICK, SLOW, UNKNOWN = 20, 9000, None
 PLACES = 16

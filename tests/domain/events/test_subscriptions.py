@@ -21,20 +21,14 @@ from tests.domain.events.subscribing import (
 from tests.event_factories import make_delivery
 from tests.factories import make_account, make_form, make_response
 from webapp.database import db, read_rows, utc_now, write_transaction
-from webapp.domain.deletion.form_trash import delete_form, restore_form
-from webapp.domain.events.callbacks.sealing import Sealer
+from webapp.domain.deletion.trash import delete_form, restore_form
+from webapp.domain.events import subscribing as module
+from webapp.domain.events.callbacks import Sealer
+from webapp.domain.events.confirming import note_verified, read_callback
+from webapp.domain.events.endings import unsubscribe
 from webapp.domain.events.models import CallbackEndpoint
-from webapp.domain.events.subscriptions import subscribing as module
-from webapp.domain.events.subscriptions.confirming import note_verified, read_callback
-from webapp.domain.events.subscriptions.identity import subscription_id
-from webapp.domain.events.subscriptions.subscribing import (
-    Asked,
-    Granted,
-    check_asked,
-    list_subscriptions,
-)
-from webapp.domain.events.subscriptions.unsubscribing import unsubscribe
-from webapp.domain.events.subscriptions.writes import secret_place
+from webapp.domain.events.subscribing import Asked, Granted, check_asked, list_subscriptions
+from webapp.domain.events.subscription_rows import secret_place, subscription_id
 from webapp.domain.shared.errors import NotFound, StateConflict
 from webapp.domain.shared.vocabulary import DeliveryState, RevokedReason, SubscriptionEnd
 from webapp.oauth.tokens import revoke_grant

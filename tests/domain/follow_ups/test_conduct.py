@@ -8,7 +8,7 @@ from tests.domain.follow_ups.written_questions import INTERVIEWS, make_thread, o
 from webapp.domain.follow_ups import conduct
 from webapp.domain.follow_ups.guard import Check
 from webapp.domain.follow_ups.languages import PHRASED
-from webapp.domain.follow_ups.word_files import load
+from webapp.domain.follow_ups.text import load
 
 FOLDER = Path(__file__).parent
 

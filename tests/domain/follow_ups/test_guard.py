@@ -17,7 +17,7 @@ from tests.domain.follow_ups.written_questions import (
 )
 from webapp.domain.content.model import PreparedFollowUp
 from webapp.domain.follow_ups.guard import Check, Unusable, checked, similarity
-from webapp.domain.follow_ups.thread import Decision, Exchange, Reason, Technique
+from webapp.domain.follow_ups.rules import Decision, Exchange, Reason, Technique
 from webapp.domain.shared.vocabulary import FollowUpAuthor, FollowUpCondition
 
 ASKED = "Could you say a bit more about that?"

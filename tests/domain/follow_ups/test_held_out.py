@@ -5,10 +5,9 @@ from pathlib import Path
 import pytest
 
 from tests.domain.follow_ups.train import EXAMPLES, LABELS, read_examples
-from webapp.domain.follow_ups.classifier import NAMES, score
-from webapp.domain.follow_ups.rules import ending
+from webapp.domain.follow_ups.lexicon import NAMES, score
+from webapp.domain.follow_ups.rules import Exchange, Thread, ending
 from webapp.domain.follow_ups.text import fold
-from webapp.domain.follow_ups.thread import Exchange, Thread
 from webapp.domain.shared.vocabulary import FollowUpMode
 
 HELD_OUT = Path(__file__).parent / "held_out"

@@ -14,10 +14,11 @@ from webapp.domain.follow_ups.messages import (
     SEEN_MAX_CHARS,
     TECHNIQUES,
     ModelMessages,
+    Reply,
     messages_for,
+    parse_reply,
 )
-from webapp.domain.follow_ups.replies import Reply, parse_reply
-from webapp.domain.follow_ups.thread import Exchange, Technique, Thread
+from webapp.domain.follow_ups.rules import Exchange, Technique, Thread
 from webapp.domain.shared.vocabulary import FollowUpAuthor, FollowUpCondition, FollowUpMode
 
 AGENT = FollowUpAuthor.AGENT

@@ -2,11 +2,9 @@
 
 import pytest
 
-from webapp.domain.follow_ups.rules import decide
-from webapp.domain.follow_ups.signals import is_silent
-from webapp.domain.follow_ups.tender import is_tender
+from webapp.domain.follow_ups.rules import Decision, Exchange, Reason, Thread, decide
+from webapp.domain.follow_ups.signals import is_silent, is_tender
 from webapp.domain.follow_ups.text import read
-from webapp.domain.follow_ups.thread import Decision, Exchange, Reason, Thread
 from webapp.domain.shared.vocabulary import FollowUpMode
 
 SWITCH = "What made you switch?"

@@ -14,12 +14,20 @@ from webapp.domain.follow_ups.languages import (
     language_to_ask_in,
     recognise,
 )
-from webapp.domain.follow_ups.lexicon import lexicons
-from webapp.domain.follow_ups.question_kinds import leaves_room
-from webapp.domain.follow_ups.rules import decide, ending, holding, most_asked
+from webapp.domain.follow_ups.lexicon import leaves_room, lexicons
+from webapp.domain.follow_ups.rules import (
+    Decision,
+    Exchange,
+    Reason,
+    Technique,
+    Thread,
+    decide,
+    ending,
+    holding,
+    most_asked,
+)
 from webapp.domain.follow_ups.signals import is_junk
 from webapp.domain.follow_ups.text import read
-from webapp.domain.follow_ups.thread import Decision, Exchange, Reason, Technique, Thread
 from webapp.domain.shared.vocabulary import (
     FollowUpAuthor,
     FollowUpCondition,

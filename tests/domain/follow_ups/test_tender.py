@@ -2,8 +2,8 @@
 
 import pytest
 
-from webapp.domain.follow_ups.tender import is_tender
-from webapp.domain.follow_ups.word_list import WordParts
+from webapp.domain.follow_ups.signals import is_tender
+from webapp.domain.follow_ups.text import WordParts
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,7 @@ import time
 
 import pytest
 
-from webapp.domain.follow_ups.rules import decide
-from webapp.domain.follow_ups.thread import Exchange, Thread
+from webapp.domain.follow_ups.rules import Exchange, Thread, decide
 from webapp.domain.shared.vocabulary import FollowUpMode
 
 CHARS = 10_000

@@ -8,7 +8,7 @@ import random
 from collections import defaultdict
 from pathlib import Path
 
-from webapp.domain.follow_ups.classifier import FOLDER, NAMES, features
+from webapp.domain.follow_ups.lexicon import NAMES, WEIGHTS_FOLDER, features
 from webapp.domain.follow_ups.text import fold
 
 EXAMPLES = Path(__file__).parent / "examples"
@@ -65,7 +65,7 @@ def main() -> None:
         by_weight.pop(0, None)
         rows = ("\t".join((str(weight), *by_weight[weight])) for weight in sorted(by_weight))
         text = "".join(f"{row}\n" for row in rows)
-        (FOLDER / f"{name}.tsv").write_text(text, "utf-8")
+        (WEIGHTS_FOLDER / f"{name}.tsv").write_text(text, "utf-8")
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ import json
 from typing import Any, NamedTuple
 
 from webapp.domain.follow_ups.guard import Check, Unusable, checked
-from webapp.domain.follow_ups.thread import Exchange, Technique, Thread
+from webapp.domain.follow_ups.rules import Exchange, Technique, Thread
 from webapp.domain.shared.vocabulary import FollowUpMode
 
 

@@ -13,15 +13,19 @@ from tests.databases import both_databases
 from tests.factories import make_account, make_form
 from webapp.config import Settings
 from webapp.database import db
-from webapp.domain.accounts.disabled_accounts import disable_account
+from webapp.domain.accounts.models import disable_account
 from webapp.domain.audit.trail import AuditEvent
-from webapp.domain.deletion import form_trash
+from webapp.domain.deletion import trash
 from webapp.domain.forms import agent_tokens
-from webapp.domain.forms.agent_token_list import list_agent_tokens
-from webapp.domain.forms.agent_token_text import new_token
-from webapp.domain.forms.agent_tokens import AgentToken, MadeToken, TokenRow
+from webapp.domain.forms.agent_tokens import (
+    AgentToken,
+    MadeToken,
+    TokenRow,
+    list_agent_tokens,
+    new_token,
+)
 from webapp.domain.shared.errors import NotFound
-from webapp.domain.shared.secrets import token_hash
+from webapp.domain.shared.text import token_hash
 from webapp.domain.shared.vocabulary import ClientKind, RevokedReason, TokenEnd
 from webapp.oauth import connections
 from webapp.oauth.models import OAuthClient, OAuthGrant
@@ -300,10 +304,10 @@ def test_a_form_in_the_trash_is_no_ask_until_it_is_restored(clock: Clock) -> Non
     form = make_form(make_account().id)
     token = found(make(form, clock))
 
-    form_trash.delete_form(form.account_id, form.id, now=clock.now)
+    trash.delete_form(form.account_id, form.id, now=clock.now)
     with pytest.raises(NotFound):
         agent_tokens.get_ask(token, form.id)
-    form_trash.restore_form(form.account_id, form.id, now=clock.now)
+    trash.restore_form(form.account_id, form.id, now=clock.now)
 
     assert agent_tokens.get_ask(token, form.id).id == form.id
 
@@ -311,7 +315,7 @@ def test_a_form_in_the_trash_is_no_ask_until_it_is_restored(clock: Clock) -> Non
 def test_no_token_is_made_for_a_foreign_or_deleted_form(clock: Clock) -> None:
     form, account = make_form(make_account().id), make_account()
     trashed = make_form(account.id)
-    form_trash.delete_form(account.id, trashed.id, now=clock.now)
+    trash.delete_form(account.id, trashed.id, now=clock.now)
 
     for refused in (form.id, trashed.id, "frm_unknown"):
         with pytest.raises(NotFound) as failure:
@@ -326,7 +330,7 @@ def test_the_newest_are_listed_with_the_titles_of_their_forms(clock: Clock) -> N
     make(form, clock, expires_at=clock.now)
     ids = [make(each, clock).id for each in (form, trashed)]
     wide = make(form, clock, form_id=None, now=clock.forward(seconds=1))
-    form_trash.delete_form(account.id, trashed.id, now=clock.now)
+    trash.delete_form(account.id, trashed.id, now=clock.now)
 
     found = list_agent_tokens(account.id, now=clock.now, most=2)
     all_of_them = list_agent_tokens(account.id, now=clock.now, most=9)

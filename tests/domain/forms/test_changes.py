@@ -16,7 +16,7 @@ from tests.domain.voice.claims import answer_with, make_waiting
 from tests.factories import make_account, make_answer, make_draft, make_form, make_response
 from webapp.account_deletion import delete_account
 from webapp.database import db, note_change, utc_now, write_transaction
-from webapp.domain.deletion import form_trash
+from webapp.domain.deletion import trash
 from webapp.domain.drafts import publishing
 from webapp.domain.forms import models as forms
 from webapp.domain.respondents import answering
@@ -65,20 +65,20 @@ def reopen(form: Any) -> None:
     forms.reopen_form(form.account_id, form.id, now=utc_now())
 
 
-def trash(form: Any) -> None:
-    form_trash.delete_form(form.account_id, form.id, now=utc_now())
+def throw_away(form: Any) -> None:
+    trash.delete_form(form.account_id, form.id, now=utc_now())
 
 
 def restore(form: Any) -> None:
-    form_trash.restore_form(form.account_id, form.id, now=utc_now())
+    trash.restore_form(form.account_id, form.id, now=utc_now())
 
 
 def erase(form: Any) -> None:
-    form_trash.erase_form(form.account_id, form.id, now=utc_now())
+    trash.erase_form(form.account_id, form.id, now=utc_now())
 
 
 def purge(form: Any) -> None:
-    assert sum(form_trash.purge_deleted(utc_now() + timedelta(days=60)))
+    assert sum(trash.purge_deleted(utc_now() + timedelta(days=60)))
 
 
 def speak(form: Any) -> None:
@@ -108,10 +108,10 @@ CHANGES: dict[Callable[[Any], None], tuple[Callable[[Any], None], ...]] = {
     withdraw: (answer, complete),
     close: (),
     reopen: (close,),
-    trash: (),
-    restore: (trash,),
-    erase: (trash,),
-    purge: (trash, erase),
+    throw_away: (),
+    restore: (throw_away,),
+    erase: (throw_away,),
+    purge: (throw_away, erase),
     leave: (),
     fill_in: (speak,),
 }
@@ -179,14 +179,14 @@ def test_what_was_rolled_back_is_not_told(told: list[str]) -> None:
 # every function that carries out a statement which writes the table, with the changes above that
 # come by it
 WRITES: dict[str, tuple[Callable[[Any], None], ...] | str] = {
-    "webapp/domain/deletion/form_trash.py:_mark": (trash, restore, erase),
-    "webapp/domain/deletion/form_trash.py:_take_for_good": (purge,),
-    "webapp/domain/deletion/form_trash.py:give_up_forms": (leave,),
+    "webapp/domain/deletion/trash.py:_mark": (throw_away, restore, erase),
+    "webapp/domain/deletion/trash.py:_take_for_good": (purge,),
+    "webapp/domain/deletion/trash.py:give_up_forms": (leave,),
     "webapp/domain/drafts/publishing.py:_at_once": "test_a_new_form_is_told",
     "webapp/domain/drafts/publishing.py:_in_steps": "test_a_new_form_is_told",
-    "webapp/domain/forms/embedding.py:allow_embedding": "changes who may show it, and no status",
+    "webapp/domain/forms/form_settings.py:allow_embedding": "changes who may show it",
     "webapp/domain/forms/models.py:_set_status": (close, reopen),
-    "webapp/domain/forms/spoken_language.py:set_spoken_language": "a hint for transcribers",
+    "webapp/domain/forms/form_settings.py:set_spoken_language": "a hint for transcribers",
     "webapp/domain/forms/terms.py:agree_to_terms": "changes how people answer, no status",
     "webapp/domain/respondents/answer_writes.py:_in_steps": (answer, correct),
     "webapp/domain/respondents/answer_writes.py:store_answer": (answer, correct),

@@ -4,7 +4,7 @@ import pytest
 from flask import Flask
 
 from tests.factories import make_account, make_form
-from webapp.domain.forms.embedding import allow_embedding, find_frame_origins, parse_origins
+from webapp.domain.forms.form_settings import allow_embedding, find_frame_origins, parse_origins
 from webapp.domain.shared.errors import InvalidInput, NotFound
 from webapp.domain.shared.limits import FRAME_ORIGINS_MAX
 

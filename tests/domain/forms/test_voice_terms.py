@@ -10,11 +10,11 @@ from webapp.database import db
 from webapp.domain.accounts.models import Account
 from webapp.domain.audit.trail import AuditEvent, AuditKind
 from webapp.domain.content.draft_input import parse_draft_input
-from webapp.domain.deletion import form_trash
+from webapp.domain.deletion import trash
 from webapp.domain.drafts import confirmations, editing, publishing
 from webapp.domain.drafts.models import Draft
 from webapp.domain.forms import models as forms
-from webapp.domain.forms.spoken_language import SPOKEN_LANGUAGES, set_spoken_language
+from webapp.domain.forms.form_settings import SPOKEN_LANGUAGES, set_spoken_language
 from webapp.domain.forms.terms import (
     TYPED,
     FormTerms,
@@ -186,7 +186,7 @@ def test_a_form_of_somebody_else_or_in_the_trash_is_not_found(
     account: Account, clock: Clock
 ) -> None:
     theirs, gone = make_form(make_account().id), make_form(account.id)
-    form_trash.delete_form(account.id, gone.id, now=clock.now)
+    trash.delete_form(account.id, gone.id, now=clock.now)
 
     for form in (theirs, gone):
         with pytest.raises(NotFound):

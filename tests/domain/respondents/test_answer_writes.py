@@ -19,7 +19,7 @@ from webapp.domain.respondents.session_state import read_session_state
 from webapp.domain.responses.counters import QuestionCount
 from webapp.domain.responses.models import Answer, ResponseSession
 from webapp.domain.responses.recordings import ObjectDeletion, Recording
-from webapp.domain.shared.secrets import token_hash
+from webapp.domain.shared.text import token_hash
 from webapp.domain.shared.vocabulary import QuestionKind
 
 WEBAPP = Path(__file__).parents[3] / "webapp"

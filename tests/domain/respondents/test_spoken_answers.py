@@ -23,7 +23,7 @@ from webapp.domain.responses.models import Answer, ResponseSession
 from webapp.domain.responses.recordings import ObjectDeletion, Recording
 from webapp.domain.shared.errors import InvalidInput, Outcome
 from webapp.domain.shared.limits import ANSWER_MAX_CHARS, SPOKEN_ANSWER_MAX_CHARS
-from webapp.domain.shared.secrets import token_hash
+from webapp.domain.shared.text import token_hash
 
 KEY = "a" * 32
 OTHER = "b" * 32

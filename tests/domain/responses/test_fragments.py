@@ -6,7 +6,7 @@ from collections import defaultdict
 import orjson
 import pytest
 
-from webapp.domain.responses.fragments import (
+from webapp.domain.responses.completed import (
     ATTACHMENT_BYTES,
     CODE_POINT_BYTES,
     EXCHANGE_BYTES,

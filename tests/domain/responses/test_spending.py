@@ -12,7 +12,7 @@ from tests.databases import both_databases
 from tests.factories import make_form
 from webapp.database import db
 from webapp.domain.accounts.models import Account
-from webapp.domain.responses.spending import (
+from webapp.domain.responses.counters import (
     DaySpending,
     purge_spending,
     spend_model_call,

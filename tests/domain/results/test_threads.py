@@ -8,7 +8,7 @@ from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_follow_up, make_follow_up_answer
 from tests.factories import make_form as made_form
 from webapp.database import db, utc_now
-from webapp.domain.follow_ups.thread import Reason, Technique
+from webapp.domain.follow_ups.rules import Reason, Technique
 from webapp.domain.forms import models as forms
 from webapp.domain.respondents.answering import skip_question
 from webapp.domain.responses.models import ResponseSession
@@ -16,7 +16,7 @@ from webapp.domain.results import search
 from webapp.domain.results.by_question import newest_answers
 from webapp.domain.results.search import Filters, find_answers, find_people
 from webapp.domain.results.threads import first_answers, follow_ups_of, threads_of
-from webapp.domain.shared.secrets import token_hash
+from webapp.domain.shared.text import token_hash
 from webapp.domain.shared.vocabulary import FollowUpState
 
 pytestmark = [pytest.mark.usefixtures("app_context"), both_databases]

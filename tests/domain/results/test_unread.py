@@ -24,7 +24,7 @@ from webapp.domain.results.unread import (
     next_unread,
 )
 from webapp.domain.shared.errors import NotFound
-from webapp.domain.shared.secrets import token_hash
+from webapp.domain.shared.text import token_hash
 
 pytestmark = [both_databases, pytest.mark.usefixtures("app_context")]
 

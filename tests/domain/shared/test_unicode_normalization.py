@@ -7,8 +7,8 @@ from itertools import cycle, islice
 
 import pytest
 
-from webapp.domain.shared import unicode_normalization
-from webapp.domain.shared.unicode_normalization import JOINER, MARKS_MAX, Form, normalized
+from webapp.domain.shared import text
+from webapp.domain.shared.text import JOINER, MARKS_MAX, Form, normalized
 
 CHARS = 20_000
 TIE = "\u0301\u0323"  # two marks in the wrong order of their classes
@@ -66,10 +66,8 @@ def test_canonically_equivalent_spellings_are_equal() -> None:
 
 def test_every_mark_of_unicode_is_known() -> None:
     """Marks in a row, of which those already sorted cost nothing: each beside one of its kind."""
-    marks = [
-        char for char in map(chr, range(sys.maxunicode + 1)) if unicode_normalization._is_mark(char)
-    ]
-    long_runs = unicode_normalization._long_runs()[1]
+    marks = [char for char in map(chr, range(sys.maxunicode + 1)) if text._is_mark(char)]
+    long_runs = text._long_runs()[1]
 
     assert [mark for mark in marks if not long_runs.search("".join(islice(cycle(mark), 31)))] == []
 

@@ -11,7 +11,7 @@ from tests.voice.factories import make_recording
 from webapp.database import db, utc_now
 from webapp.domain.responses.models import Answer, ResponseSession
 from webapp.domain.responses.recordings import Recording
-from webapp.domain.shared.secrets import token_hash
+from webapp.domain.shared.text import token_hash
 from webapp.domain.shared.vocabulary import ResponseType, TranscriptState
 
 HOST = "speech.example.org"

@@ -14,8 +14,7 @@ from webapp.domain.accounts.models import Account
 from webapp.domain.responses.models import Answer
 from webapp.domain.shared.errors import NotFound, StateConflict
 from webapp.domain.shared.vocabulary import TranscriptState
-from webapp.domain.voice.another_try import try_again
-from webapp.domain.voice.transcripts import claim
+from webapp.domain.voice.transcripts import claim, try_again
 
 KEY = "k" * 24
 FAILED = TranscriptState.FAILED

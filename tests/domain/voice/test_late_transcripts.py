@@ -14,7 +14,7 @@ from tests.event_factories import make_subscription
 from tests.factories import make_answer, make_form
 from webapp.database import db
 from webapp.domain.accounts.models import Account
-from webapp.domain.deletion.form_trash import delete_form, restore_form
+from webapp.domain.deletion.trash import delete_form, restore_form
 from webapp.domain.events.models import EventDelivery
 from webapp.domain.forms.models import Form, close_form
 from webapp.domain.respondents.answering import complete_response, skip_question, withdraw_response
@@ -28,10 +28,10 @@ from webapp.domain.shared.vocabulary import (
     TranscriptState,
 )
 from webapp.domain.voice.late_transcripts import conclude
-from webapp.domain.voice.shown_words import note_shown
 from webapp.domain.voice.transcripts import (
     LOOKED_AT,
     claim,
+    note_shown,
     read_steps,
     settle_failed,
     settle_silent,

@@ -25,8 +25,7 @@ from webapp.domain.responses.models import Answer, count_bytes
 from webapp.domain.responses.recordings import ObjectDeletion, Recording
 from webapp.domain.shared.errors import Outcome
 from webapp.domain.shared.limits import RECORDING_COUNTED_BYTES
-from webapp.domain.voice.room import Bounds
-from webapp.domain.voice.uploads import add_recording
+from webapp.domain.voice.uploads import Bounds, add_recording
 
 QUESTIONS = 2
 PEOPLE = 2

@@ -14,7 +14,7 @@ from webapp.domain.forms.models import Form
 from webapp.domain.responses.recordings import ObjectDeletion, Recording
 from webapp.domain.shared.errors import InvalidInput
 from webapp.domain.shared.limits import RECORDING_COUNTED_BYTES, RECORDINGS_MAX_BYTES
-from webapp.domain.voice.room import Bounds, may_have_room
+from webapp.domain.voice.uploads import Bounds, may_have_room
 
 KEY, OTHER = "a" * 32, "b" * 32
 MIB = 1024**2

@@ -13,17 +13,17 @@ from tests.domain.voice.claims import HOST, make_answered, make_waiting, state_o
 from tests.factories import make_form
 from webapp.database import db
 from webapp.domain.accounts.models import Account
-from webapp.domain.deletion.form_trash import delete_form
+from webapp.domain.deletion.trash import delete_form
 from webapp.domain.forms.models import Form
 from webapp.domain.responses.counters import read_days
 from webapp.domain.responses.recordings import Recording
 from webapp.domain.shared.limits import SPOKEN_ANSWER_MAX_CHARS
 from webapp.domain.shared.vocabulary import TranscriptState
-from webapp.domain.voice.shown_words import note_shown
 from webapp.domain.voice.transcripts import (
     Claimed,
     claim,
     note_look,
+    note_shown,
     put_back,
     read_steps,
     read_unheard,

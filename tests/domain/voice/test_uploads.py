@@ -10,21 +10,17 @@ from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_form, make_response
 from tests.voice.factories import make_voice_form, upload
 from webapp.database import db, utc_now
-from webapp.domain.deletion.form_trash import delete_form
+from webapp.domain.deletion.trash import delete_form
 from webapp.domain.forms.models import Form, close_form
 from webapp.domain.respondents.answering import answer_question
 from webapp.domain.respondents.public_form import RecordingShown
 from webapp.domain.responses.models import ResponseSession
 from webapp.domain.responses.recordings import Recording
 from webapp.domain.shared.errors import Outcome
-from webapp.domain.shared.secrets import token_hash
+from webapp.domain.shared.text import token_hash
 from webapp.domain.shared.vocabulary import TranscriptState
 from webapp.domain.voice.transcripts import claim, settle_written
-from webapp.domain.voice.uploads import (
-    check_upload,
-    find_recording,
-    find_upload,
-)
+from webapp.domain.voice.uploads import check_upload, find_recording, find_upload
 
 KEY = "a" * 32
 

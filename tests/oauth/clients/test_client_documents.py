@@ -12,8 +12,8 @@ from tests.oauth.clients.documents import CLIENT_ID, HOST, REDIRECT, Site, docum
 from tests.oauth.flow import Flow, leave, location, way_back
 from tests.races.threads import together
 from webapp.database import db, utc_now
-from webapp.oauth.client_documents import load_document_client
 from webapp.oauth.models import OAuthClient
+from webapp.oauth.registration import load_document_client
 from webapp.pages.creator import consent
 
 NO_METHOD: dict[str, object] = {"token_endpoint_auth_method": None}

@@ -12,9 +12,8 @@ from webapp.config import settings
 from webapp.database import db, utc_now
 from webapp.domain.accounts import invites
 from webapp.domain.shared.vocabulary import ClientKind, Scope, TokenKind
-from webapp.oauth.client_names import is_showable
+from webapp.oauth.client_metadata import is_showable, stays_on_this_computer
 from webapp.oauth.models import OAuthClient
-from webapp.oauth.redirect_uris import stays_on_this_computer
 from webapp.oauth.registration import create_client
 from webapp.oauth.tokens import add_grant, add_token, client_name
 from webapp.pages.creator.connections import PAGE

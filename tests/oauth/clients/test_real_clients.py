@@ -19,7 +19,7 @@ from webapp.config import Settings
 from webapp.database import utc_now
 from webapp.oauth.registration import create_client
 from webapp.pages.creator import consent
-from webapp.web.rate_limits.limiter import limiter
+from webapp.web.limiter import limiter
 
 
 @pytest.fixture

@@ -11,9 +11,9 @@ from sqlalchemy import select
 from tests.oauth.flow import REDIRECT, Flow, register
 from webapp.database import db, utc_now
 from webapp.oauth import endpoints
-from webapp.oauth.expiry import UNUSED_CLIENT_KEPT
 from webapp.oauth.models import OAuthClient
 from webapp.oauth.registration import Refused, create_client
+from webapp.oauth.tokens import UNUSED_CLIENT_KEPT
 
 
 def client_ids(app: Flask) -> set[str]:

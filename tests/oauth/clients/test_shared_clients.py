@@ -16,11 +16,11 @@ from webapp.database import db, utc_now
 from webapp.domain.accounts.models import Account
 from webapp.domain.audit.trail import OPERATOR
 from webapp.domain.shared.vocabulary import Scope
-from webapp.oauth import connections, mutes
-from webapp.oauth.disabled_clients import disable_client, enable_client
-from webapp.oauth.expiry import purge_dead
+from webapp.oauth import connections
+from webapp.oauth.connections import disable_client, enable_client
 from webapp.oauth.models import OAuthClient, OAuthGrant
 from webapp.oauth.registration import register_client
+from webapp.oauth.tokens import purge_dead
 
 LOOPBACK = "http://127.0.0.1:4000/cb"
 METADATA: dict[str, Any] = {
@@ -225,11 +225,11 @@ def test_trust_and_mutes_belong_to_one_account(app: Flask, both: tuple[Flow, Flo
     assert (own.attests_publish, other.attests_publish) == (True, False)
 
     with app.app_context():
-        mutes.mute(own.account_id, own.id, now=now)
+        connections.mute(own.account_id, own.id, now=now)
         connections.let_publish(other.account_id, other.id, allowed=False, now=now)
 
-        assert mutes.list_muted(own.account_id, now=now)
-        assert not mutes.list_muted(other.account_id, now=now)
+        assert connections.list_muted(own.account_id, now=now)
+        assert not connections.list_muted(other.account_id, now=now)
         for account_id, trusted in ((own.account_id, True), (other.account_id, False)):
             (connection,) = connections.list_connections(account_id, now=now).live
             assert connection.attests_publish == trusted

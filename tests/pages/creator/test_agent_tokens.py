@@ -14,7 +14,7 @@ from tests.oauth.flow import API
 from tests.pages.creator_client import Creator, plain
 from webapp.database import db, utc_now
 from webapp.domain.audit.trail import AuditEvent
-from webapp.domain.deletion import form_trash
+from webapp.domain.deletion import trash
 from webapp.domain.forms.agent_tokens import AgentToken, make_agent_token
 from webapp.domain.shared.vocabulary import Scope
 from webapp.oauth.models import OAuthGrant
@@ -217,7 +217,7 @@ def test_the_list_says_what_each_token_is(app: Flask, ann: Creator, form: Any) -
                 now=now,
                 grant_id=grant_id,
             )
-        form_trash.delete_form(ann.account.id, trashed.id, now=now)
+        trash.delete_form(ann.account.id, trashed.id, now=now)
 
     words = unescape(plain(ann.page("/connections").text))
 

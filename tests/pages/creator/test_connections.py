@@ -15,7 +15,7 @@ from webapp.domain.accounts.models import Account
 from webapp.domain.shared.vocabulary import RevokedReason, Scope
 from webapp.oauth.models import OAuthGrant, OAuthToken
 from webapp.oauth.tokens import issue_token
-from webapp.web.rate_limits.limiter import limiter
+from webapp.web.limiter import limiter
 
 
 @pytest.fixture

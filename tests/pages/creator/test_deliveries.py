@@ -12,7 +12,7 @@ from tests.databases import both_databases
 from tests.event_factories import make_attempt, make_delivery, make_subscription
 from tests.pages.creator_client import Creator, plain
 from webapp.database import db, utc_now
-from webapp.domain.events.deliveries import log
+from webapp.domain.events import delivery_log
 from webapp.domain.events.models import CallbackEndpoint, EventSubscription
 from webapp.domain.forms.models import Form
 from webapp.domain.shared.vocabulary import (
@@ -236,7 +236,7 @@ def test_older_deliveries_are_on_the_next_page_with_the_same_filters(
 def test_where_much_does_not_match_the_page_leads_further_back(
     app: Flask, ann: Creator, subscription: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(log, "LOOKED_AT", 3)
+    monkeypatch.setattr(delivery_log, "LOOKED_AT", 3)
     monkeypatch.setattr(pages, "LOOKED_AT", 3)
     now = utc_now()
     for minutes in range(7):

@@ -17,11 +17,11 @@ from tests.pages.creator_client import ORIGIN, Creator, plain
 from tests.raw_receiver import raw_receiver, read_request
 from webapp.data_keys import sealer
 from webapp.database import db, utc_now
-from webapp.domain.deletion import form_trash
+from webapp.domain.deletion import trash
 from webapp.domain.events.models import EventDelivery, EventSubscription
-from webapp.domain.events.subscriptions.writes import secret_place
+from webapp.domain.events.subscription_rows import secret_place
 from webapp.domain.shared.vocabulary import DeliveryFailure, DeliveryKind, DeliveryState
-from webapp.web.rate_limits.challenges import CHALLENGES_OF_ACCOUNT
+from webapp.web.challenges import CHALLENGES_OF_ACCOUNT
 
 SECRET = "whsec_" + "Zk9x" * 8
 BODY = '{"eventId":"evt_1"}'
@@ -199,7 +199,7 @@ def test_neither_envelopes_nor_forms_in_the_trash_are_sent_again(
     assert ann.post(f"/deliveries/{ended}/again").status_code == 404
 
     with app.app_context():
-        form_trash.delete_form(ann.account.id, form.id, now=utc_now())
+        trash.delete_form(ann.account.id, form.id, now=utc_now())
     assert ann.post(f"/deliveries/{one}/again").status_code == 404
     assert handed_over == []
 
@@ -335,7 +335,7 @@ def test_tests_and_subscribing_share_one_limit(app: Flask, ann: Creator, form: A
     ]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("webapp.web.rate_limits.challenges.send_challenge", lambda *_, **__: None)
+        patch.setattr("webapp.web.challenges.send_challenge", lambda *_, **__: None)
         answers = [send_test(ann, each) for each in found]
 
     assert [answer.status_code for answer in answers] == [303] * 30 + [429]

@@ -10,7 +10,7 @@ from tests.factories import make_draft
 from tests.pages.creator_client import Creator, plain
 from webapp.database import utc_now
 from webapp.domain.content.draft_input import parse_draft_input
-from webapp.domain.drafts import editing, views
+from webapp.domain.drafts import editing, revisions
 from webapp.domain.drafts import models as drafts
 from webapp.domain.drafts.models import Draft
 from webapp.domain.forms.terms import FormTerms, WriterTerms
@@ -45,7 +45,7 @@ def stored(app: Flask, draft: Draft) -> Draft:
 
 def seen(app: Flask, draft: Draft) -> int | None:
     with app.app_context():
-        view = views.find_view(draft.id)
+        view = revisions.find_view(draft.id)
         return view.revision if view else None
 
 

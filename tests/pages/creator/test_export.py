@@ -24,16 +24,15 @@ from tests.pages.creator_client import ORIGIN, Creator, creator
 from tests.serving import get, new_app, serving
 from webapp.config import Settings
 from webapp.database import db, release_connections, utc_now
-from webapp.domain.follow_ups.thread import Reason, Technique
+from webapp.domain.follow_ups.rules import Reason, Technique
 from webapp.domain.forms import models as forms
 from webapp.domain.respondents import answering
-from webapp.domain.respondents.bot_detection import Signs
+from webapp.domain.respondents.answering import Signs
 from webapp.domain.responses.cursor import read_responses
 from webapp.domain.results import export
 from webapp.pages.creator import download_limits
 from webapp.pages.creator import export as pages
-from webapp.pages.creator.export import CSV_COLUMNS
-from webapp.pages.creator.responses.csv_cells import cell
+from webapp.pages.creator.export import CSV_COLUMNS, cell
 from webapp.wire.serializers import form_responses
 from webapp.wire.types import FormResponses
 

@@ -14,7 +14,7 @@ from tests.pages.creator.test_draft import by_agent, drafted, seen, stored, writ
 from tests.pages.creator_client import HTMX, ORIGIN, Creator, creator, hidden, plain
 from webapp.database import db, from_millis, utc_now
 from webapp.domain.content import diff
-from webapp.domain.deletion import discarded_drafts
+from webapp.domain.deletion import trash
 from webapp.domain.drafts import models as drafts
 from webapp.domain.drafts import publishing
 from webapp.domain.drafts.models import Draft
@@ -191,8 +191,8 @@ def test_after_a_day_a_discarded_draft_is_purged(app: Flask, ann: Creator) -> No
     later = away + timedelta(seconds=DISCARDED_KEPT_SECONDS)
 
     with app.app_context():
-        taken = discarded_drafts.restore(ann.account.id, away, now=later)
-        purged = sum(discarded_drafts.purge_discarded(later))
+        taken = trash.restore(ann.account.id, away, now=later)
+        purged = sum(trash.purge_discarded(later))
         left = {draft_id for (draft_id,) in db.session.execute(db.select(Draft.id))}
 
     assert (taken, purged) == (0, 1)
@@ -207,16 +207,16 @@ def test_a_draft_that_is_restored_while_it_would_be_purged_stays(
     by_agent(app, draft, title="With a history")
     away = from_millis(moment(ann.post(f"/drafts/{draft.id}/discard").location))
     in_time = away + timedelta(seconds=DISCARDED_KEPT_SECONDS - 1)
-    read_rows = discarded_drafts.read_rows
+    read_rows = trash.read_rows
 
     def restored_after(statement: Any, **values: Any) -> Any:
         found = read_rows(statement, **values)
-        discarded_drafts.restore(ann.account.id, away, now=in_time)
+        trash.restore(ann.account.id, away, now=in_time)
         return found
 
-    monkeypatch.setattr(discarded_drafts, "read_rows", restored_after)
+    monkeypatch.setattr(trash, "read_rows", restored_after)
     with app.app_context():
-        purged = sum(discarded_drafts.purge_discarded(in_time + timedelta(seconds=1)))
+        purged = sum(trash.purge_discarded(in_time + timedelta(seconds=1)))
 
     assert purged == 0
     assert stored(app, draft).title == "With a history"

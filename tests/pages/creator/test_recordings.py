@@ -17,7 +17,7 @@ from tests.voice.store_reads import holds_connection
 from webapp.database import db, utc_now
 from webapp.domain.responses.models import Answer
 from webapp.domain.responses.recordings import Recording
-from webapp.domain.results import recordings, search
+from webapp.domain.results import export, search
 from webapp.domain.shared.vocabulary import TranscriptState
 from webapp.domain.voice import late_transcripts
 from webapp.integrations.audio_store import audio_store
@@ -182,7 +182,7 @@ class TestPages:
         assert "Heard" not in ann.page(f"/forms/{form.id}").text
         with app.app_context():
             answers = db.session.scalars(db.select(Answer)).all()
-            (listed,) = recordings.recordings_of(answers).values()
+            (listed,) = export.recordings_of(answers).values()
         assert listed.heard == ""  # a list reads no transcripts
 
     def test_where_nothing_was_written_down_nothing_was_heard(

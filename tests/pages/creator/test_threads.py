@@ -11,7 +11,7 @@ from tests.pages.creator.test_results import HOSTILE, SHOWN, links
 from tests.pages.creator_client import Creator, plain, without_marks
 from webapp.database import db, utc_now
 from webapp.domain.follow_ups.models import FollowUp
-from webapp.domain.follow_ups.thread import Reason, Technique
+from webapp.domain.follow_ups.rules import Reason, Technique
 from webapp.domain.respondents.answering import skip_question
 from webapp.domain.shared.vocabulary import FollowUpAuthor, FollowUpCondition
 

@@ -12,13 +12,11 @@ from tests.factories import make_account, make_answer, make_form
 from tests.pages.creator_client import Creator, plain
 from tests.pages.respondent_client import Respondent, heading, hidden, texts
 from webapp.database import db, utc_now
-from webapp.domain.respondents.answering import complete_response
-from webapp.domain.respondents.bot_detection import Signs
+from webapp.domain.respondents.answering import Signs, complete_response
 from webapp.domain.responses.models import ResponseSession
 from webapp.domain.results.search import Filters, find_people
 from webapp.domain.shared.limits import ANSWER_MIN_SECONDS
-from webapp.pages.respondent.form_data import HONEYPOT
-from webapp.pages.respondent.session_cookie import new_session_key
+from webapp.pages.respondent.form_data import HONEYPOT, new_session_key
 
 
 def flags(app: Flask) -> list[bool]:

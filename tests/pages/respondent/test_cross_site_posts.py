@@ -12,9 +12,9 @@ from tests.pages.respondent_client import Respondent, arrive, box, heading, hidd
 from webapp.database import db, utc_now
 from webapp.domain.respondents.device_transfer import create_transfer_link
 from webapp.domain.shared.limits import ANSWER_BODY_MAX_BYTES
-from webapp.pages.respondent.session_cookie import new_session_key
+from webapp.pages.respondent.form_data import new_session_key
 from webapp.web.languages import LANGUAGES
-from webapp.web.rate_limits.limiter import limiter
+from webapp.web.limiter import limiter
 
 THEIRS = "https://evil.example"
 OURS = "http://127.0.0.1:8000"

@@ -14,7 +14,7 @@ from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_form
 from tests.pages.respondent_client import Respondent, arrive, box, heading, hidden, stored, texts
 from webapp.database import db, utc_now
-from webapp.domain.deletion import form_trash
+from webapp.domain.deletion import trash
 from webapp.domain.forms.models import close_form
 from webapp.domain.respondents import answering
 from webapp.domain.respondents.device_transfer import (
@@ -292,7 +292,7 @@ def test_a_deleted_form_ends_the_link(
 ) -> None:
     path = link(begun.post("/q/2/elsewhere"))
     with app.app_context():
-        form_trash.delete_form(form.account_id, form.id, now=utc_now())
+        trash.delete_form(form.account_id, form.id, now=utc_now())
 
     assert other.client.get(path).status_code == 404
 
@@ -321,8 +321,8 @@ def test_withdrawing_and_purging_delete_transfer_links(app: Flask) -> None:
             make_answer(form, key)
             create_transfer_link(form.share_token, key, now=now)
         answering.withdraw_response(form.share_token, "w" * 32, now=utc_now())
-        form_trash.delete_form(form.account_id, form.id, now=now - timedelta(days=31))
+        trash.delete_form(form.account_id, form.id, now=now - timedelta(days=31))
 
-        assert sum(form_trash.purge_deleted(now)) > 0
+        assert sum(trash.purge_deleted(now)) > 0
 
     assert offered(app) == 0

@@ -16,7 +16,7 @@ from tests.pages.respondent_client import Respondent, heading, hidden, storage_a
 from webapp.database import utc_now
 from webapp.domain.accounts.models import Account
 from webapp.domain.forms import models as forms
-from webapp.domain.forms.embedding import allow_embedding, find_frame_origins
+from webapp.domain.forms.form_settings import allow_embedding, find_frame_origins
 
 SHOP = "https://shop.example"
 BOTH = f"{SHOP} https://blog.example:8443"

@@ -10,7 +10,7 @@ from werkzeug.datastructures import MultiDict
 from werkzeug.test import TestResponse
 
 from tests.pages.respondent_client import Respondent, box, hidden, stored, texts
-from webapp.pages.respondent.session_cookie import new_session_key
+from webapp.pages.respondent.form_data import new_session_key
 
 ADDED = {"gramm_data": "x", "__proto__": "y", "": "z"}
 

@@ -11,7 +11,7 @@ from werkzeug.test import TestResponse
 from tests.factories import make_form
 from tests.pages.respondent_client import Respondent, arrive, hidden
 from webapp.domain.accounts.models import Account
-from webapp.pages.tally_drawing import tally_of
+from webapp.pages.filters import tally_of
 
 HTMX = {"HX-Request": "true"}
 

@@ -13,7 +13,7 @@ from tests.factories import make_answer, make_form
 from tests.pages.respondent_client import Respondent, arrive, box, heading, hidden, stored, texts
 from webapp.domain.accounts.models import Account
 from webapp.domain.shared.limits import ANSWER_BODY_MAX_BYTES
-from webapp.web.rate_limits.limiter import limiter
+from webapp.web.limiter import limiter
 
 KEY = "k" * 32
 SECRET = "only-for-tests-only-for-tests-only-for-tests"

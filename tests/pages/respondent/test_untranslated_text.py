@@ -22,7 +22,7 @@ from webapp.domain.forms import models as forms
 from webapp.domain.shared.limits import ANSWER_MAX_CHARS, RESPONDER_NAME_MAX_CHARS
 from webapp.web import languages
 from webapp.web.extensions import babel
-from webapp.web.rate_limits.limiter import limiter
+from webapp.web.limiter import limiter
 
 KEPT = re.compile(r"%\(\w+\)s|\{\w+\}|[A-Za-z]")
 LATIN = re.compile(r"[A-Za-z]+")

@@ -23,7 +23,7 @@ from tests.voice.factories import make_voice_form
 from webapp.config import Settings
 from webapp.database import db
 from webapp.domain.accounts.models import Account
-from webapp.domain.follow_ups.thread import Technique
+from webapp.domain.follow_ups.rules import Technique
 from webapp.domain.forms.models import Form
 from webapp.integrations import model_breaker
 from webapp.integrations.model_failure import ModelFailed, ModelRefused

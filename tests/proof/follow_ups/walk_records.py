@@ -11,7 +11,7 @@ from webapp.domain.follow_ups.models import FollowUp
 from webapp.domain.forms.models import Form
 from webapp.domain.responses.counters import QuestionCount
 from webapp.domain.responses.models import Answer, ResponseSession
-from webapp.domain.shared.secrets import token_hash
+from webapp.domain.shared.text import token_hash
 from webapp.domain.shared.vocabulary import FollowUpState, QuestionKind, SessionStatus
 
 

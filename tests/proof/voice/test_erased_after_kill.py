@@ -11,7 +11,7 @@ from tests.proof.loaded import Server
 from tests.proof.voice.speaking import noise, upload
 from tests.services import wait_until
 from webapp.database import db, utc_now
-from webapp.domain.voice.erasing import purge_unclaimed, read_backlog
+from webapp.domain.voice.uploads import purge_unclaimed, read_backlog
 
 WITHIN_SECONDS = 60
 

@@ -13,7 +13,7 @@ from tests.voice.factories import make_voice_form
 from webapp.database import db
 from webapp.domain.responses.models import Answer, ResponseSession
 from webapp.domain.responses.recordings import Recording
-from webapp.domain.shared.secrets import token_hash
+from webapp.domain.shared.text import token_hash
 from webapp.integrations.audio_store import audio_store
 from webapp.runtime.background import count_without_object
 

@@ -9,7 +9,7 @@ from tests.factories import make_draft
 from tests.races.threads import together
 from webapp.database import utc_now
 from webapp.domain.accounts.models import Account
-from webapp.domain.drafts.views import find_view, mark_seen
+from webapp.domain.drafts.revisions import find_view, mark_seen
 
 
 @both_databases

@@ -13,8 +13,7 @@ from tests.races.drafts.test_publish import after_a_moment, confirm
 from tests.races.threads import together
 from webapp.database import db, utc_now
 from webapp.domain.accounts.models import Account
-from webapp.domain.content.draft_input import parse_draft_input
-from webapp.domain.content.follow_up_input import parse_follow_ups
+from webapp.domain.content.draft_input import parse_draft_input, parse_follow_ups
 from webapp.domain.drafts.confirmations import confirm_draft, list_confirmed
 from webapp.domain.drafts.editing import update_draft
 from webapp.domain.drafts.models import Draft

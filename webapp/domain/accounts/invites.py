@@ -12,14 +12,13 @@ from sqlalchemy import select, update
 from sqlalchemy.exc import IntegrityError
 
 from webapp.database import db, new_id, release_connections, write_transaction
-from webapp.domain.accounts.credentials import Also, set_password
+from webapp.domain.accounts.credentials import Also, check_password, password_hash, set_password
 from webapp.domain.accounts.models import Account, Invite, account_disabled, clean_email, clean_name
-from webapp.domain.accounts.passwords import check_password, password_hash
 from webapp.domain.audit.trail import SYSTEM, Actor, AuditKind, add_event
 from webapp.domain.shared.error_codes import ErrorCode, PageCode
 from webapp.domain.shared.errors import NotFound, StateConflict
 from webapp.domain.shared.limits import INVITE_LIFETIME_SECONDS
-from webapp.domain.shared.secrets import token_hash
+from webapp.domain.shared.text import token_hash
 
 
 def create_account(

@@ -1,15 +1,13 @@
-"""Accounts, one creator each, and the one-time links that make them: tables and lookups.
-
-Also normalizes addresses and names.
-"""
+"""Accounts of creators, and their switching off by the operator."""
 
 import re
 from datetime import UTC, datetime
 
-from sqlalchemy import ForeignKey, String, delete, exists, select
+from sqlalchemy import ForeignKey, String, Update, delete, exists, select, update
 from sqlalchemy.orm import Mapped, mapped_column
 
-from webapp.database import Base, db
+from webapp.database import Base, db, write_transaction
+from webapp.domain.audit.trail import SYSTEM, Actor, AuditKind, add_event
 from webapp.domain.shared.error_codes import ErrorCode, PageCode
 from webapp.domain.shared.errors import InvalidInput, StateConflict
 from webapp.domain.shared.limits import (
@@ -17,8 +15,7 @@ from webapp.domain.shared.limits import (
     EMAIL_MAX_CHARS,
     ORGANISATION_MAX_CHARS,
 )
-from webapp.domain.shared.names import in_one_line
-from webapp.domain.shared.unicode_normalization import normalized
+from webapp.domain.shared.text import in_one_line, normalized
 
 ACCENTS = ("", "green", "blue", "violet", "red", "ochre", "slate")  # "" shows none
 CREATOR_LANGUAGES = {"en": "English"}  # of the creator's pages, each by its own name
@@ -145,3 +142,31 @@ def _find_by_email(email: str) -> Account | None:
     if not EMAIL.fullmatch(email):
         return None
     return db.session.scalars(select(Account).where(Account.email == email)).first()
+
+
+def disable_account(account_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
+    """Disable the account: ends browser sessions and open links, refuses agents; commits."""
+    disabled = (
+        update(Account)
+        .where(Account.id == account_id, Account.disabled_at.is_(None))
+        .values(disabled_at=now, session_epoch=Account.session_epoch + 1)
+    )
+    with write_transaction():
+        end_links(account_id)
+        _change(disabled, AuditKind.ACCOUNT_DISABLED, account_id, now, by)
+
+
+def enable_account(account_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
+    """Enable the account: agents have access as before, browsers sign in again; commits."""
+    enabled = (
+        update(Account)
+        .where(Account.id == account_id, Account.disabled_at.is_not(None))
+        .values(disabled_at=None)
+    )
+    with write_transaction():
+        _change(enabled, AuditKind.ACCOUNT_ENABLED, account_id, now, by)
+
+
+def _change(change: Update, kind: AuditKind, account_id: str, now: datetime, by: Actor) -> None:
+    if db.session.scalars(change.returning(Account.id)).all():
+        add_event(kind, account_id, by=by, now=now)

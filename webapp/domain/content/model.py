@@ -12,9 +12,8 @@ from sqlalchemy.orm import Mapped, mapped_column
 from webapp.database import enum_type, new_id
 from webapp.domain.shared import limits
 from webapp.domain.shared.error_codes import ErrorCode
-from webapp.domain.shared.errors import InvalidInput
-from webapp.domain.shared.names import in_one_line
-from webapp.domain.shared.validation_errors import path_of
+from webapp.domain.shared.errors import InvalidInput, path_of
+from webapp.domain.shared.text import in_one_line
 from webapp.domain.shared.vocabulary import (
     DEFAULT_FOLLOW_UPS,
     FollowUpAuthor,

@@ -24,8 +24,12 @@ from webapp.database import (
 from webapp.domain.audit.trail import SYSTEM, Actor, AuditKind, add_event
 from webapp.domain.forms.models import get_form, lock_form
 from webapp.domain.respondents.session_deletion import LeavingSession, delete_sessions
-from webapp.domain.responses.deletions import IS_SHOWN, LOOKS_AUTOMATED, ResponseDeletion
-from webapp.domain.responses.models import ResponseSession
+from webapp.domain.responses.models import (
+    IS_SHOWN,
+    LOOKS_AUTOMATED,
+    ResponseDeletion,
+    ResponseSession,
+)
 from webapp.domain.results.letters import no_response
 from webapp.domain.shared.limits import RESPONSE_UNDO_SECONDS
 

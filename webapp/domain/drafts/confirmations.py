@@ -1,12 +1,9 @@
-"""Confirmations of one exact revision of a draft, by the creator or attested by an agent.
-
-They count until the draft changes or is sent back.
-"""
+"""Confirmations of one exact revision, and the drafts that wait for one."""
 
 from datetime import datetime
 from typing import NamedTuple
 
-from sqlalchemy import ColumnElement, and_, bindparam, select
+from sqlalchemy import BindParameter, ColumnElement, and_, bindparam, exists, func, or_, select
 
 from webapp.database import db, new_id, read_rows, write_transaction
 from webapp.domain.accounts.models import Account
@@ -15,6 +12,7 @@ from webapp.domain.content.model import missing_fields, missing_parts
 from webapp.domain.drafts.models import (
     Draft,
     DraftConfirmation,
+    DraftSummaryRow,
     lock_draft,
     open_draft,
     unpublished,
@@ -198,3 +196,30 @@ def _add_confirmation(
     db.session.add(confirmation)
     db.session.flush()
     return confirmation
+
+
+def waiting(account_id: str | BindParameter[str]) -> ColumnElement[bool]:
+    """The condition for the drafts of an account that an agent wrote, and that are neither empty
+    nor sent back nor confirmed as they are.
+    """
+    by_agent = or_(Draft.author.is_not(None), Draft.created_by.is_not(None))
+    # the length of the questions costs: last
+    holds_something = or_(func.trim(Draft.title) != "", func.json_array_length(Draft.questions) > 0)
+    is_confirmed = exists().where(current_confirmation())
+    is_kept = Draft.returned_at.is_(None)
+    return and_(unpublished(account_id), by_agent, is_kept, ~is_confirmed, holds_something)
+
+
+def is_by_hand(draft: DraftSummaryRow) -> bool:
+    """Whether no agent made the draft, or wrote last."""
+    return draft.author is None and draft.created_by is None
+
+
+def is_returned(draft: DraftSummaryRow) -> bool:
+    """Whether it stands sent back."""
+    return draft.returned_at is not None
+
+
+def is_empty(draft: DraftSummaryRow) -> bool:
+    """Whether it has neither title nor question."""
+    return not draft.title.strip(" ") and not draft.question_count

@@ -1,10 +1,6 @@
-"""Drafts with their revisions and confirmations: tables and lookups.
+"""Drafts as they are stored, with the notes of their creators."""
 
-States: draft -> published. Every change of content raises `revision` and keeps the superseded
-content; a confirmation is bound to revision and hash, so any change of content voids it. So does
-sending back, which `return_count` counts.
-"""
-
+import re
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
@@ -26,14 +22,40 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from webapp.database import Base, db, enum_type, read_rows
 from webapp.domain.content.model import Content, ContentRow, DraftUpdate
-from webapp.domain.drafts.creator_notes import with_note
 from webapp.domain.shared.error_codes import ErrorCode
-from webapp.domain.shared.errors import NotFound, StateConflict
+from webapp.domain.shared.errors import InvalidInput, NotFound, StateConflict, refused_character
 from webapp.domain.shared.limits import AGENT_NOTE_MAX_CHARS, CREATOR_NOTE_MAX_CHARS
 from webapp.domain.shared.vocabulary import (
     ConfirmationMethod,
     DraftStatus,
 )
+
+_REFUSED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def clean_note(text: str) -> str | None:
+    """The note as it is stored, without space around it; None for none. It may have many lines.
+
+    raises  InvalidInput `validation_failed`, `invalid_text`
+    """
+    note = text.strip()
+    if len(note) > CREATOR_NOTE_MAX_CHARS:
+        problem = f"has {len(note)} characters; at most {CREATOR_NOTE_MAX_CHARS} are allowed"
+        raise _wrong(ErrorCode.VALIDATION_FAILED, problem, "Shorten the note.")
+    if found := _REFUSED.search(note):
+        problem = refused_character(found[0], found.start() + 1)
+        raise _wrong(ErrorCode.INVALID_TEXT, problem, "Leave that character out.")
+    return note or None
+
+
+def with_note(said: str, note: str | None) -> str:
+    """The sentence that is begun in `said`, with the creator's words quoted in it."""
+    return f"{said}, with the note “{note}”." if note else f"{said}."
+
+
+def _wrong(code: ErrorCode, problem: str, resolution: str) -> InvalidInput:
+    return InvalidInput(code, f"note: {problem}.", resolution, field="note")
+
 
 ABOUT_CHARS = 200  # of a goal or a question, in lists
 

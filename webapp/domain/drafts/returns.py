@@ -12,8 +12,7 @@ from sqlalchemy import bindparam, select
 
 from webapp.database import db, read_rows, write_transaction
 from webapp.domain.audit.trail import SYSTEM, Actor, AuditKind, add_event
-from webapp.domain.drafts.creator_notes import with_note
-from webapp.domain.drafts.models import Draft, DraftReturn, open_draft, require_revision
+from webapp.domain.drafts.models import Draft, DraftReturn, open_draft, require_revision, with_note
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import InvalidInput, SentBack
 

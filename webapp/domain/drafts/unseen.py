@@ -22,12 +22,13 @@ from webapp.domain.drafts.models import (
 )
 from webapp.domain.drafts.revisions import (
     QUESTION_PARTS,
+    DraftView,
     RevisionRow,
     draft_of_revision,
     find_change,
     find_revision,
+    list_views,
 )
-from webapp.domain.drafts.views import DraftView, list_views
 
 Part = tuple[str, str]  # a content column, or a question by its id and what of it
 MOVED = ("questions", "order")

@@ -7,14 +7,19 @@ from enum import StrEnum
 from functools import cached_property, partial
 
 from webapp.domain.content.model import PreparedFollowUp
-from webapp.domain.follow_ups import conduct, question_content
+from webapp.domain.follow_ups import conduct
 from webapp.domain.follow_ups.languages import PHRASED, recognise
 from webapp.domain.follow_ups.leaks import leak
-from webapp.domain.follow_ups.messages import QUESTION_MAX_CHARS, SEEN_MAX_CHARS, seen
-from webapp.domain.follow_ups.replies import Reply, parse_reply
+from webapp.domain.follow_ups.messages import (
+    QUESTION_MAX_CHARS,
+    SEEN_MAX_CHARS,
+    Reply,
+    parse_reply,
+    seen,
+)
+from webapp.domain.follow_ups.rules import Decision, Reason, Technique, Thread
 from webapp.domain.follow_ups.text_folding import UNSPACED_LETTERS, folded, spaced, words
-from webapp.domain.follow_ups.thread import Decision, Reason, Technique, Thread
-from webapp.domain.shared.unicode_scripts import TOGETHER, script_of
+from webapp.domain.shared.text import TOGETHER, script_of
 
 SIMILARITY_MAX = 0.6
 COMPARED_MAX_CHARS = 600  # what is longer cannot be similar to a question of 200 characters
@@ -305,20 +310,16 @@ def _leaks_nothing(written: _Written) -> bool:
 # The cheap ones first; those that compare need what the first ones bound.
 CHECKS: tuple[tuple[Check, Callable[[_Written], bool]], ...] = (
     (Check.LENGTH, lambda written: 0 < len(written.question) <= QUESTION_MAX_CHARS),
-    (Check.LINES, lambda written: question_content.has_one_line(written.question)),
-    (Check.CHARACTERS, lambda written: question_content.is_plain(written.question)),
+    (Check.LINES, lambda written: conduct.has_one_line(written.question)),
+    (Check.CHARACTERS, lambda written: conduct.is_plain(written.question)),
     (
         Check.ONE_QUESTION,
-        lambda written: question_content.asks_one_question(
-            written.question, is_greek=written.is_greek
-        ),
+        lambda written: conduct.asks_one_question(written.question, is_greek=written.is_greek),
     ),
-    (Check.ADDRESS, lambda written: not question_content.has_address(written.question)),
+    (Check.ADDRESS, lambda written: not conduct.has_address(written.question)),
     (
         Check.MARKUP,
-        lambda written: (
-            not question_content.has_markup(written.question, is_greek=written.is_greek)
-        ),
+        lambda written: not conduct.has_markup(written.question, is_greek=written.is_greek),
     ),
     (Check.SCRIPT, _is_of_the_script),
     (Check.LANGUAGE, _is_of_the_language),

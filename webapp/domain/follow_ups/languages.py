@@ -7,8 +7,8 @@ from functools import cache, lru_cache
 from typing import cast
 
 from webapp.domain.content.model import QuestionRow
-from webapp.domain.follow_ups.word_files import load
-from webapp.domain.shared.unicode_normalization import normalized
+from webapp.domain.follow_ups.text import load
+from webapp.domain.shared.text import normalized
 
 PHRASED = ("en", "es", "de", "fr", "pt-BR", "ar")
 OTHER = "und"  # BCP 47: undetermined; a language, but none of those that are known here

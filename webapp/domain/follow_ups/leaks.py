@@ -13,10 +13,8 @@ from enum import StrEnum
 from functools import cached_property
 from typing import NamedTuple
 
-from webapp.domain.follow_ups import codings
-from webapp.domain.follow_ups.common_words import forms, is_common, is_ordinary
-from webapp.domain.follow_ups.number_words import spoken_numbers
-from webapp.domain.follow_ups.prose import prose
+from webapp.domain.follow_ups import leak_words
+from webapp.domain.follow_ups.leak_words import forms, is_common, is_ordinary, prose, spoken_numbers
 from webapp.domain.follow_ups.text_folding import (
     UNSPACED_LETTERS,
     folded,
@@ -141,9 +139,9 @@ class Secrets:
             any(
                 not self._hidden.isdisjoint(found)
                 for found in (
-                    (each for word in strange - plain for each in codings.shifted(word)),
+                    (each for word in strange - plain for each in leak_words.shifted(word)),
                     (word[::-1] for word in strange - plain),
-                    (word for text in codings.decoded(asked.raw) for word in words(text)),
+                    (word for text in leak_words.decoded(asked.raw) for word in words(text)),
                     _joined(asked.words),
                     self._across(asked),
                 )
@@ -171,16 +169,16 @@ class Secrets:
                     yield text[start : start + length]
 
     def _across(self, asked: Text) -> Iterator[str]:
-        for text in codings.read_across(asked.raw, asked.words):
+        for text in leak_words.read_across(asked.raw, asked.words):
             yield from self._inside(text, HIDDEN_NAME_MIN)
         yield from self._inside(asked.letters[::-1], BACKWARDS_MIN)
 
     def _is_rewritten(self, strange: set[str]) -> bool:
         mixed = {"".join(sorted(word)) for word in self._hidden}
-        bare = {codings.without_vowels(word) for word in self._hidden}
+        bare = {leak_words.without_vowels(word) for word in self._hidden}
         return any(
-            not mixed.isdisjoint(codings.letters_of(word))
-            or (len(word) >= CONSONANTS_MIN and word == codings.without_vowels(word) in bare)
+            not mixed.isdisjoint(leak_words.letters_of(word))
+            or (len(word) >= CONSONANTS_MIN and word == leak_words.without_vowels(word) in bare)
             for word in strange
         )
 
@@ -276,7 +274,7 @@ def _has_private_number(asked: Text, private: Text, public: Text) -> bool:
 def _has_code(asked: Text, public: Text) -> bool:
     mixed = any(_is_coded(word) and f" {word} " not in public.spaced for word in asked.words)
     new = {word for word in asked.words if NUMBER.fullmatch(word)} - public.numbers
-    return mixed or len(new) > NEW_NUMBERS_MAX or bool(codings.MORSE.search(asked.raw))
+    return mixed or len(new) > NEW_NUMBERS_MAX or bool(leak_words.MORSE.search(asked.raw))
 
 
 def _is_coded(word: str) -> bool:

@@ -1,20 +1,78 @@
-"""What is known of one language: the words by which answers and questions are told apart.
+"""Words by language, weights of words, and kinds of questions."""
 
-They are data, one file a language in `words/`. Its `[sets]` are words that its lists share: `{kin}`
-stands for the set of that name. In Arabic, `+` before a word is the word with and without what is
-written onto its beginning.
-"""
-
+import math
 import re
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple, TypedDict, cast
 
 from webapp.domain.follow_ups.languages import PHRASED
-from webapp.domain.follow_ups.word_files import load
-from webapp.domain.follow_ups.word_list import WordList, WordParts
+from webapp.domain.follow_ups.text import (
+    MARK,
+    START,
+    WordList,
+    WordParts,
+    fold,
+    framed,
+    load,
+    tokens,
+    tokens_and_marks,
+)
 
-FOLDER = Path(__file__).parent / "words"
+WORDS_MAX = 40  # of a sentence
+SENTENCES_MAX = 60
+LETTERS = (4, 5)
+NAMES = ("grave", "refusal")
+WEIGHTS_FOLDER = Path(__file__).parent / "weights"
+
+_SENTENCE_END = re.compile(r"[.!?؟;\n]+")
+
+
+def gravity(text: str) -> float:
+    """The log-odds of the gravest sentence, or of the whole: death, grave illness, violence, or
+    self-harm.
+    """
+    folded = fold(text)
+    sentences = [folded, *_SENTENCE_END.split(folded)][:SENTENCES_MAX]
+    return max(score("grave", each) for each in sentences)
+
+
+def score(name: str, folded: str) -> float:
+    """The log-odds of a folded text, without regard to how often such answers come."""
+    found = set(features(folded))
+    if not found:
+        return -math.inf
+    bias, weights = _model(name)
+    return bias + sum(weights.get(each, 0.0) for each in found) / math.sqrt(len(found))
+
+
+def features(folded: str) -> Iterator[str]:
+    """Words, pairs of words with and without one between them, runs of letters, both ends."""
+    words = tokens(folded)[:WORDS_MAX]
+    yield from words
+    yield from (f"{one} {other}" for one, other in zip(words, words[1:], strict=False))
+    yield from (f"{one} * {other}" for one, other in zip(words, words[2:], strict=False))
+    for word in words:
+        framed = f"_{word}_"
+        for size in LETTERS:
+            yield from (f"#{framed[at : at + size]}" for at in range(len(framed) - size + 1))
+    if words:
+        yield from (f"^{words[0]}", f"{words[-1]}$", f"^{' '.join(words[:2])}")
+
+
+@cache
+def _model(name: str) -> tuple[float, dict[str, float]]:
+    """The bias and the weight of each feature, hundredths before the features that have them; read
+    on the first use.
+    """
+    lines = (WEIGHTS_FOLDER / f"{name}.tsv").read_text("utf-8").splitlines()
+    rows = [line.split("\t") for line in lines]
+    weights = {feature: int(weight) / 100 for weight, *found in rows for feature in found}
+    return weights.pop(""), weights
+
+
+WORDS_FOLDER = Path(__file__).parent / "words"
 _SET = re.compile(r"\{(\w+)\}")
 _ATTACHED = re.compile(r"\+([^\s/,]+)")
 
@@ -104,3 +162,55 @@ def _spelled_out(written: str, sets: dict[str, str]) -> str:
     return _ATTACHED.sub(
         lambda found: "/".join([found[1], *(each + found[1] for each in attached)]), named
     )
+
+
+LABEL_WORDS = 3  # "Your role", "Name"
+_MARKS = ("?", "؟")
+_BEGINS = re.compile("[.!?؟:] |[\n¿]")
+
+
+def leaves_room(question: str, language: str) -> bool:
+    """Whether somebody who was asked it in one of the six languages may be asked to say more."""
+    lexicon, folded = lexicons()[language], fold(question)
+    said = framed(tokens(folded))
+    return not (
+        lexicon.asks_reason.is_in(said)
+        or lexicon.heard.is_in(said)
+        or _asks_for_fact(folded, lexicon)
+        or asks_yes_or_no(question, language)
+        or asks_for_more(question, lexicon)
+    )
+
+
+def asks_yes_or_no(question: str, language: str) -> bool:
+    """Whether it can be answered with yes or no; False in a language that is not known."""
+    lexicon = lexicons().get(language)
+    if lexicon is None:
+        return False
+    sentence = _last_sentence(fold(question))
+    if lexicon.yes_no_starts:
+        return lexicon.yes_no_starts.is_in(framed(tokens(sentence)))
+    # a clause after a comma may ask: "In your opinion, what …"
+    clauses = [START if item == MARK else item for item in tokens_and_marks(sentence)]
+    asked = any(mark in question for mark in _MARKS)
+    return asked and not lexicon.interrogatives.is_in([START, *clauses])
+
+
+def asks_for_more(question: str, lexicon: Lexicon) -> bool:
+    """Whether it asks if there is anything to add."""
+    return lexicon.invitations.is_in(framed(tokens(_last_sentence(fold(question)))))
+
+
+def _asks_for_fact(folded: str, lexicon: Lexicon) -> bool:
+    """Whether it asks for a number, time, place, person or name, and for nothing beyond."""
+    every, last = tokens(folded), tokens(_last_sentence(folded))
+    if lexicon.asks_more.is_in(framed(every)) or lexicon.asks_more.is_in(framed(last)):
+        return False
+    is_label = len(every) <= LABEL_WORDS and not any(mark in folded for mark in _MARKS)
+    return is_label or lexicon.facts.is_in(framed(last))
+
+
+def _last_sentence(folded: str) -> str:
+    """The last one with a question mark, else all of it."""
+    end = max(map(folded.rfind, _MARKS))
+    return _BEGINS.split(folded[:end])[-1] if end >= 0 else folded

@@ -1,16 +1,27 @@
-"""What an answer is: empty, junk, a refusal, no answer, short, a list, yes or no.
-
-Words of all six languages are looked at, because people answer in another one than they are asked.
-"""
+"""Signs in an answer by which rules decide, grave ones included."""
 
 import re
+from collections.abc import Iterator
 from functools import cached_property
 
-from webapp.domain.follow_ups.classifier import score
-from webapp.domain.follow_ups.lexicon import Lexicon, lexicons
-from webapp.domain.follow_ups.question_kinds import asks_for_more, asks_yes_or_no
-from webapp.domain.follow_ups.text import MARK, Reading, read, tokens, tokens_and_marks
-from webapp.domain.follow_ups.word_list import WordList, framed
+from webapp.domain.follow_ups.lexicon import (
+    Lexicon,
+    asks_for_more,
+    asks_yes_or_no,
+    gravity,
+    lexicons,
+    score,
+)
+from webapp.domain.follow_ups.text import (
+    MARK,
+    Reading,
+    WordList,
+    fold,
+    framed,
+    read,
+    tokens,
+    tokens_and_marks,
+)
 
 SHORT_WORDS = 5
 REFUSAL_WORDS = 14  # in longer answers the same words rarely refuse
@@ -211,3 +222,33 @@ def _is_item(part: list[str]) -> bool:
 
 def _stands_in(name: str, found: list[str]) -> bool:
     return any(getattr(lexicon, name).is_in(found) for lexicon in lexicons().values())
+
+
+# in log-odds, by which one in six figures of speech of an unseen set is taken literally
+LIKE_GRAVE = -1.0
+PERHAPS_GRAVE = -1.6  # enough where a word of the lists says so
+
+
+def is_tender(text: str) -> bool:
+    """Whether it is like grave answers, or a word of any of the six languages says so.
+
+    A tender answer is neither followed up nor sent to a model. Figures of speech that are not
+    known are taken literally, which costs one question.
+    """
+    found = gravity(text)
+    return found > LIKE_GRAVE or (found > PERHAPS_GRAVE and _has_grave_words(text))
+
+
+def _has_grave_words(text: str) -> bool:
+    found = framed(tokens(fold(text, at_most=len(text))))
+    known = lexicons().values()
+    grave = [span for lexicon in known for span in _grave(lexicon, found)]
+    if not grave:
+        return False
+    figurative = {at for lexicon in known for span in lexicon.idioms.find(found) for at in span}
+    return any(figurative.isdisjoint(span) for span in grave)
+
+
+def _grave(lexicon: Lexicon, text: list[str]) -> Iterator[range]:
+    yield from (range(at, at + 1) for at in lexicon.tender_parts.find(text))
+    yield from lexicon.tender.find(text)

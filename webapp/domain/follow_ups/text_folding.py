@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
-from webapp.domain.shared.unicode_normalization import normalized
+from webapp.domain.shared.text import normalized
 
 GROWTH_MAX = 3  # Hangul takes three letters for one; single characters become up to eighteen
 

@@ -1,17 +1,25 @@
-"""Private agent tokens: what an agent reads the answers of one form with, without OAuth."""
+"""Agent tokens: making, listing, checking and revoking them."""
 
+import re
+import secrets
+import string
+import zlib
 from collections.abc import Collection
 from datetime import datetime
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
+from pydantic import Field, StrictStr
 from sqlalchemy import (
     ColumnElement,
     ForeignKey,
     Select,
     String,
+    and_,
     bindparam,
     column,
+    func,
     insert,
+    or_,
     select,
     table,
     update,
@@ -30,12 +38,55 @@ from webapp.database import (
 )
 from webapp.domain.accounts.models import Account
 from webapp.domain.audit.trail import SYSTEM, Actor, AuditKind, add_event
-from webapp.domain.forms.agent_token_text import hint_of, is_well_formed, new_token
-from webapp.domain.forms.models import FormRow, get_form, lock_form
+from webapp.domain.content.draft_input import ONE_LINE, STORABLE, whole_number
+from webapp.domain.forms.models import Form, FormRow, get_form, lock_form
 from webapp.domain.shared.error_codes import ErrorCode
-from webapp.domain.shared.errors import NotFound
-from webapp.domain.shared.secrets import token_hash
+from webapp.domain.shared.errors import InputModel, NotFound
+from webapp.domain.shared.limits import (
+    AGENT_TOKEN_LABEL_MAX_CHARS,
+    AGENT_TOKEN_MAX_SECONDS,
+    AGENT_TOKEN_MIN_SECONDS,
+)
+from webapp.domain.shared.text import token_hash
 from webapp.domain.shared.vocabulary import TokenEnd
+
+PREFIX = "askag_"
+RANDOM_BYTES = 32
+RANDOM_CHARS = 43  # of base 62
+SUM_CHARS = 6  # of base 62
+DIGITS = string.digits + string.ascii_uppercase + string.ascii_lowercase
+SHAPE = re.compile(f"{PREFIX}[0-9A-Za-z]{{{RANDOM_CHARS + SUM_CHARS}}}")
+HINT_START, HINT_END = 9, 4  # characters
+
+
+def new_token() -> str:
+    """A new random token; the prefix tells secret scanners what it is."""
+    number = int.from_bytes(secrets.token_bytes(RANDOM_BYTES))
+    text = PREFIX + _base_62(number, RANDOM_CHARS)
+    return text + _sum_of(text)
+
+
+def is_well_formed(token: str) -> bool:
+    """Whether it has the shape of a token and its sum is right."""
+    known = SHAPE.fullmatch(token)
+    return bool(known) and token[-SUM_CHARS:] == _sum_of(token[:-SUM_CHARS])
+
+
+def hint_of(token: str) -> str:
+    """What lists show of a token."""
+    return f"{token[:HINT_START]}…{token[-HINT_END:]}"
+
+
+def _sum_of(text: str) -> str:
+    return _base_62(zlib.crc32(text.encode()), SUM_CHARS)
+
+
+def _base_62(number: int, width: int) -> str:
+    digits = ""
+    for _ in range(width):
+        number, digit = divmod(number, len(DIGITS))
+        digits = DIGITS[digit] + digits
+    return digits
 
 
 class AgentToken(Base):
@@ -260,3 +311,82 @@ def _no_token() -> NotFound:
         "There is no such agent token.",
         "Reload the page to see the current ones.",
     )
+
+
+class ListedToken(NamedTuple):
+    """A live token; without a title it is for all forms of the account."""
+
+    token: AgentToken
+    title: str | None
+    in_trash: bool
+
+
+class ListedTokens(NamedTuple):
+    """The newest live tokens of an account, and how many there are in all."""
+
+    newest: list[ListedToken]
+    total: int
+
+
+def list_agent_tokens(account_id: str, *, now: datetime, most: int) -> ListedTokens:
+    """Those that have not ended, newest first, with the titles of their forms."""
+    live = (
+        AgentToken.account_id == account_id,
+        AgentToken.revoked_at.is_(None),
+        AgentToken.expires_at > now,
+        or_(
+            AgentToken.grant_id.is_(None),
+            and_(GRANTS.c.revoked_at.is_(None), GRANTS.c.expires_at > now),
+        ),
+    )
+    with_grant = select(AgentToken).outerjoin(GRANTS, GRANTS.c.id == AgentToken.grant_id)
+    query = with_grant.where(*live).add_columns(Form.title, Form.deleted_at)
+    newest_first = query.outerjoin(Form, Form.id == AgentToken.form_id).order_by(
+        AgentToken.created_at.desc(), AgentToken.id.desc()
+    )
+    found = db.session.execute(newest_first.limit(most)).all()
+    total = db.session.scalar(
+        with_grant.where(*live).with_only_columns(func.count(), maintain_column_froms=True)
+    )
+    rows = [ListedToken(token, title, deleted is not None) for token, title, deleted in found]
+    return ListedTokens(rows, total or 0)
+
+
+def find_revoked_token(account_id: str, token_id: str) -> AgentToken | None:
+    """A token that its creator revoked."""
+    which = (AgentToken.account_id == account_id, AgentToken.revoked_at.is_not(None))
+    return db.session.scalar(select(AgentToken).where(AgentToken.id == token_id, *which))
+
+
+def find_agent_token_of(account_id: str, token: str) -> AgentToken | None:
+    """The row of this token, if it is one of the account, in any state."""
+    which = (AgentToken.account_id == account_id, AgentToken.token_hash == token_hash(token))
+    return db.session.scalar(select(AgentToken).where(*which))
+
+
+Label = Annotated[
+    StrictStr,
+    Field(
+        max_length=AGENT_TOKEN_LABEL_MAX_CHARS,
+        description="What its creator knows it by: one line without control characters.",
+    ),
+    STORABLE,
+    ONE_LINE,
+]
+
+
+class AgentTokenInput(InputModel):
+    """What may be said of a new agent token; null is accepted nowhere."""
+
+    label: Label = ""
+    expires_in_seconds: Annotated[
+        int,
+        Field(
+            ge=AGENT_TOKEN_MIN_SECONDS,
+            le=AGENT_TOKEN_MAX_SECONDS,
+            description=(
+                "How long it lives, 7 days unless sent; never past the end of the connection."
+            ),
+        ),
+        whole_number(AGENT_TOKEN_MAX_SECONDS, AGENT_TOKEN_MIN_SECONDS),
+    ] = AGENT_TOKEN_MAX_SECONDS

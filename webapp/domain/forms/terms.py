@@ -17,7 +17,7 @@ from webapp.domain.accounts.models import Account
 from webapp.domain.audit.trail import SYSTEM, Actor, AuditKind, add_event
 from webapp.domain.content.model import AnyContent, asks_follow_ups, form_settings, most_questions
 from webapp.domain.follow_ups.rules import most_asked
-from webapp.domain.forms.form_language import language_of_content
+from webapp.domain.forms.form_settings import language_of_content
 from webapp.domain.forms.models import Form, FormRow, get_form, owned_form
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import StateConflict

@@ -1,28 +1,25 @@
-"""Use cases of respondents. Each answer is stored when given; sending completes the response.
-
-A respondent is identified by a session key, made by the page and stored with the first answer, as
-its SHA-256 only. Rows are locked in one order: session, recordings, form, counters.
-"""
+"""What respondents do: answer, skip, complete and withdraw."""
 
 from collections.abc import Collection
-from datetime import datetime
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from webapp.database import core_transaction, execute, write_transaction
 from webapp.domain.events.outbox import queue_deliveries
-from webapp.domain.follow_ups.asked import read_follow_ups
+from webapp.domain.follow_ups.models import read_follow_ups
 from webapp.domain.forms.models import Form
-from webapp.domain.respondents.answer_repeats import is_repeat, is_unchanged, require_shown
 from webapp.domain.respondents.answer_statements import TAKE_BACK
 from webapp.domain.respondents.answer_writes import (
     NewAnswer,
+    is_repeat,
+    is_unchanged,
+    require_shown,
     store_answer,
     store_completion,
     supersede,
     touch_session,
 )
-from webapp.domain.respondents.bot_detection import Signs
-from webapp.domain.respondents.input_checks import clean_name, require_answer
 from webapp.domain.respondents.public_form import get_public_form
 from webapp.domain.respondents.session_deletion import LeavingSession, delete_sessions
 from webapp.domain.respondents.session_state import (
@@ -41,9 +38,72 @@ from webapp.domain.respondents.steps import Place, Step, next_open, steps_of
 from webapp.domain.responses.counters import QuestionCounts, count_questions
 from webapp.domain.responses.recordings import claimed_bytes
 from webapp.domain.shared.error_codes import PageCode
-from webapp.domain.shared.errors import Phrase, StateConflict
-from webapp.domain.shared.limits import FORM_BYTES_MAX
+from webapp.domain.shared.errors import InvalidInput, Phrase, StateConflict
+from webapp.domain.shared.limits import (
+    ANSWER_MAX_CHARS,
+    ANSWER_MIN_SECONDS,
+    FORM_BYTES_MAX,
+    RESPONDER_NAME_MAX_CHARS,
+    SPOKEN_ANSWER_MAX_CHARS,
+)
+from webapp.domain.shared.text import in_one_line
 from webapp.domain.shared.vocabulary import FollowUpMode, FormStatus, QuestionKind, SessionStatus
+
+
+@dataclass(frozen=True, slots=True)
+class Signs:
+    """Evidence of how a respondent's page was used.
+
+    begun_at         when the first page of this session was rendered; None for an unsigned key
+    honeypot_filled  the field that people neither see nor reach has a value
+    """
+
+    begun_at: datetime | None
+    honeypot_filled: bool = False
+
+    def looks_automated(self, answers: int, now: datetime) -> bool:
+        """True if a person cannot have answered this many questions by `now`."""
+        if self.honeypot_filled or self.begun_at is None:
+            return True
+        return now - self.begun_at < timedelta(seconds=ANSWER_MIN_SECONDS * answers)
+
+
+def require_answer(answer_text: str, *, spoken: bool) -> None:
+    """Raise InvalidInput `answer_empty` or `answer_too_long`.
+
+    spoken  there is a recording: the text may be empty, and longer
+    """
+    if not spoken and not answer_text.strip():
+        raise InvalidInput(
+            PageCode.ANSWER_EMPTY,
+            Phrase("There is no answer yet."),
+            Phrase("Write one, or skip the question."),
+            field="answer",
+        )
+    most = SPOKEN_ANSWER_MAX_CHARS if spoken else ANSWER_MAX_CHARS
+    if len(answer_text) > most:
+        raise InvalidInput(
+            PageCode.ANSWER_TOO_LONG,
+            Phrase("The answer is longer than %(limit)s characters.", limit=most),
+            Phrase("Shorten it; nothing you wrote is lost."),
+            field="answer",
+        )
+
+
+def clean_name(name: str) -> str | None:
+    """The name in one line, without control characters; None for an empty one.
+
+    raises  InvalidInput `name_too_long`
+    """
+    name = in_one_line(name)
+    if len(name) > RESPONDER_NAME_MAX_CHARS:
+        raise InvalidInput(
+            PageCode.NAME_TOO_LONG,
+            Phrase("The name is longer than %(limit)s characters.", limit=RESPONDER_NAME_MAX_CHARS),
+            Phrase("Shorten it or leave it out."),
+            field="name",
+        )
+    return name or None
 
 
 class Following(NamedTuple):

@@ -32,7 +32,7 @@ from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import NotFound, Phrase
 from webapp.domain.shared.limits import TRANSFER_LINK_SECONDS
 from webapp.domain.shared.ownership import delete_in_batches
-from webapp.domain.shared.secrets import token_hash
+from webapp.domain.shared.text import token_hash
 
 if TYPE_CHECKING:
     from cryptography.fernet import Fernet

@@ -25,11 +25,11 @@ from webapp.database import (
 )
 from webapp.database.prepared_statements import all_rows, run
 from webapp.domain.follow_ups.messages import Brief
-from webapp.domain.follow_ups.thread import Decision, Reason
-from webapp.domain.respondents import follow_up_statements as statements
+from webapp.domain.follow_ups.rules import Decision, Reason
+from webapp.domain.respondents import follow_up_situation as statements
 from webapp.domain.respondents.follow_up_situation import Situation
 from webapp.domain.respondents.steps import Place
-from webapp.domain.shared.secrets import token_hash
+from webapp.domain.shared.text import token_hash
 from webapp.domain.shared.vocabulary import SessionStatus
 
 LEASE = timedelta(seconds=6)  # of a claim; a model has four seconds

@@ -16,16 +16,16 @@ from webapp.domain.content.model import (
     form_settings,
     most_questions,
 )
-from webapp.domain.follow_ups.asked import AskedFollowUp, read_follow_ups
+from webapp.domain.follow_ups.models import AskedFollowUp, read_follow_ups
 from webapp.domain.follow_ups.rules import most_asked
-from webapp.domain.forms.form_language import language_of_shared
+from webapp.domain.forms.form_settings import language_of_shared
 from webapp.domain.forms.models import Form, is_full, shared_form
 from webapp.domain.responses.models import Answer, ResponseSession
 from webapp.domain.responses.recordings import Recording
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import NotFound, Phrase
 from webapp.domain.shared.limits import FORM_BYTES_MAX
-from webapp.domain.shared.secrets import token_hash
+from webapp.domain.shared.text import token_hash
 from webapp.domain.shared.vocabulary import (
     FollowUpMode,
     FormStatus,

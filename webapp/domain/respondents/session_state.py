@@ -12,7 +12,7 @@ from sqlalchemy import BigInteger, Connection, String, and_, bindparam, select, 
 from webapp.database import db, execute, new_id, note_change, read_rows, to_millis
 from webapp.database.prepared_statements import all_rows, run
 from webapp.domain.content.model import QuestionRow
-from webapp.domain.follow_ups.asked import find_follow_up
+from webapp.domain.follow_ups.models import find_follow_up
 from webapp.domain.forms.models import Form, shared_form
 from webapp.domain.respondents.answer_statements import insert_session
 from webapp.domain.respondents.public_form import has_recordings, no_public_form
@@ -21,7 +21,7 @@ from webapp.domain.responses.models import ResponseSession
 from webapp.domain.shared.error_codes import ErrorCode, PageCode
 from webapp.domain.shared.errors import NotFound, Outcome, Phrase, StateConflict
 from webapp.domain.shared.limits import FORM_BYTES_MAX
-from webapp.domain.shared.secrets import token_hash
+from webapp.domain.shared.text import token_hash
 from webapp.domain.shared.vocabulary import FormStatus, ResponseMode, SessionStatus
 
 

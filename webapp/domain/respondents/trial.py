@@ -11,12 +11,18 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from webapp.domain.content.model import AnyContent, QuestionRow, form_settings
-from webapp.domain.follow_ups.asked import AskedFollowUp
 from webapp.domain.follow_ups.languages import language_to_ask_in
-from webapp.domain.follow_ups.thread import Decision, Thread
-from webapp.domain.forms.form_language import language_of_content
-from webapp.domain.respondents.steps import Place, Step, follow_up_step, scripted_step, steps_of
-from webapp.domain.respondents.threads import thread_of
+from webapp.domain.follow_ups.models import AskedFollowUp
+from webapp.domain.follow_ups.rules import Decision, Thread
+from webapp.domain.forms.form_settings import language_of_content
+from webapp.domain.respondents.steps import (
+    Place,
+    Step,
+    follow_up_step,
+    scripted_step,
+    steps_of,
+    thread_of,
+)
 from webapp.domain.shared.vocabulary import FollowUpMode
 
 

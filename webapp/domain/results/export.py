@@ -1,22 +1,15 @@
-"""Exports all answers in batches, with constant memory.
+"""Rows of the CSV and JSON exports, and of recordings."""
 
-A batch is bounded by what its texts weigh, because one answer may weigh as much as a hundred.
-
-Between two batches no transaction is open and no connection is held, so a slow reader holds up
-nobody. What is answered while an export runs is read at its end.
-"""
-
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, cast
 
 from sqlalchemy import BigInteger, Executable, bindparam, func, select, tuple_, type_coerce
 
 from webapp.database import among, read_rows, release_connections
-from webapp.domain.follow_ups.asked import HowAsked, how_asked
-from webapp.domain.follow_ups.models import FollowUp
-from webapp.domain.responses.deletions import IS_SHOWN
+from webapp.domain.follow_ups.models import FollowUp, HowAsked, how_asked
 from webapp.domain.responses.models import (
     ANSWER_COLUMNS,
+    IS_SHOWN,
     SESSION_COLUMNS,
     Answer,
     AnswerRow,
@@ -25,8 +18,66 @@ from webapp.domain.responses.models import (
     SessionAnswers,
     SessionRow,
     current_answers,
+    raw_column,
 )
-from webapp.domain.responses.recordings import attachments_of
+from webapp.domain.responses.recordings import (
+    GivenAnswer,
+    Recording,
+    attachments_of,
+    spoken_ids,
+    written_late,
+)
+from webapp.domain.shared.limits import SPOKEN_ANSWER_MAX_CHARS
+
+
+class HeardRecording(NamedTuple):
+    """The recording of one answer.
+
+    levels     as Recording has them, None until they are known
+    differs    what was sent is not what was heard
+    unchecked  what was heard became the answer after its respondent had gone on
+    heard      what was heard, "" unless asked for
+    """
+
+    answer_id: str
+    id: str
+    size: int
+    duration_ms: int
+    levels: str | None
+    transcriber: str
+    transcript_state: str
+    differs: bool
+    unchecked: bool
+    heard: str
+
+
+def recordings_of(
+    answers: Iterable[GivenAnswer], *, with_transcripts: bool = False
+) -> dict[str, HeardRecording]:
+    """The recordings of these answers by id of the answer; no statement where all were typed."""
+    ids = spoken_ids(answers)
+    most = SPOKEN_ANSWER_MAX_CHARS if with_transcripts else 0
+    rows = read_rows(_HEARD, answers=ids, most=most) if ids else ()
+    return {row.answer_id: HeardRecording._make(row) for row in rows}
+
+
+_HEARD = (
+    select(
+        Recording.answer_id,
+        Recording.id,
+        Recording.size,
+        Recording.duration_ms,
+        Recording.levels,
+        Recording.transcriber,
+        raw_column(Recording.transcript_state),
+        func.coalesce(Recording.transcript != Answer.answer_text, False).label("differs"),
+        written_late(Answer.answer_key).label("unchecked"),
+        func.substr(func.coalesce(Recording.transcript, ""), 1, bindparam("most")).label("heard"),
+    )
+    .join(Answer, Answer.id == Recording.answer_id)
+    .where(among(Recording.answer_id, "answers"))
+)
+
 
 ANSWERS_IN_BATCH = 1000
 PEOPLE_IN_BATCH = 100

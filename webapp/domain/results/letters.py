@@ -6,8 +6,8 @@ from sqlalchemy import BigInteger, Select, and_, bindparam, select, tuple_, type
 
 from webapp.database import db, read_rows
 from webapp.domain.forms.models import FormRow
-from webapp.domain.responses.deletions import IS_SHOWN
 from webapp.domain.responses.models import (
+    IS_SHOWN,
     SESSION_COLUMNS,
     ResponseSession,
     SessionAnswers,

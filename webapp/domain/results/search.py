@@ -1,12 +1,10 @@
-"""Searching and filtering results: bounded work for each request, newest first.
+"""Searching and filtering responses."""
 
-No index knows the words of answers, so a search looks at a bounded number of them and says where
-it stopped; going on from there is another request.
-"""
-
+import unicodedata
 from collections import defaultdict
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from itertools import chain
 
 from sqlalchemy import (
     BigInteger,
@@ -22,8 +20,8 @@ from sqlalchemy.orm import InstrumentedAttribute
 
 from webapp.database import among, db, read_rows
 from webapp.domain.follow_ups.models import FollowUp
-from webapp.domain.responses.deletions import IS_SHOWN
 from webapp.domain.responses.models import (
+    IS_SHOWN,
     SESSION_COLUMNS,
     Answer,
     AnswerRow,
@@ -34,9 +32,45 @@ from webapp.domain.responses.models import (
 )
 from webapp.domain.responses.recordings import spoken_ids
 from webapp.domain.results.by_question import CHARS_SHOWN, SHOWN_COLUMNS, SHOWN_TEXT, ShownAnswer
-from webapp.domain.results.matches import comparable
 from webapp.domain.results.threads import newer_in_threads
+from webapp.domain.shared.text import normalized
 from webapp.domain.shared.vocabulary import FollowUpState, ResponseType, SessionStatus
+
+MATCHES_MAX = 200  # of one text
+
+
+def comparable(text: str) -> str:
+    """Without differences of case and of Unicode spelling."""
+    return normalized("NFKC", text).casefold()
+
+
+def find_matches(text: str, needle: str) -> list[tuple[int, int]]:
+    """First and last (excluded) positions of the comparable text `needle`, in order.
+
+    What is spelled over the border of two letters with their marks may be missed.
+    """
+    if not needle:
+        return []
+    folded, letters = _folded(text)
+    found: list[tuple[int, int]] = []
+    at = folded.find(needle)
+    while at >= 0 and len(found) < MATCHES_MAX:
+        after, done = at + len(needle), found[-1][1] if found else 0
+        found.append((max(letters[at][0], done), max(letters[after - 1][1], done)))
+        at = folded.find(needle, after)
+    return found
+
+
+def _folded(text: str) -> tuple[str, list[tuple[int, int]]]:
+    """The comparable text, and for each of its characters first and last position of its letter."""
+    if text.isascii():
+        return text.lower(), [(at, at + 1) for at in range(len(text))]
+    borders = [at for at, char in enumerate(text) if at and not unicodedata.combining(char)]
+    letters = list(zip([0, *borders], [*borders, len(text)], strict=True))
+    parts = [comparable(text[start:end]) for start, end in letters]
+    places = ([place] * len(part) for place, part in zip(letters, parts, strict=True))
+    return "".join(parts), list(chain.from_iterable(places))
+
 
 ANSWERS_FOUND = 50  # on one page
 PEOPLE_FOUND = 20

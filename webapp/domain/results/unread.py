@@ -12,8 +12,7 @@ from sqlalchemy import BigInteger, and_, bindparam, case, func, literal, select,
 
 from webapp.database import among, execute, read_rows, tried_again, write_transaction
 from webapp.domain.forms.models import Form, FormRow, lock_form, no_form, owned_form
-from webapp.domain.responses.deletions import IS_SHOWN
-from webapp.domain.responses.models import ResponseSession, SessionAnswers
+from webapp.domain.responses.models import IS_SHOWN, ResponseSession, SessionAnswers
 
 UNREAD_COUNTED = 99  # of each form
 

@@ -1,11 +1,4 @@
-"""What is to be done with recordings: who does it for now, how often it was tried, what came of it.
-
-The row says it: `next_at` is when the next step is due, null when none is left. A recording that
-waits is looked at and, where its page named an engine, written down: once an answer has it, or in
-one attempt while its page asks for the words; `next_at` is then when it asked. After that a step is
-left if an answer has the recording (webapp/domain/voice/late_transcripts.py), or could still claim
-it without its words.
-"""
+"""Transcripts: which are due, their states, another try, and what pages show."""
 
 import re
 from datetime import UTC, datetime, time, timedelta
@@ -36,10 +29,14 @@ from webapp.database import (
     write_transaction,
 )
 from webapp.domain.follow_ups.languages import language_of_form, language_to_ask_in
-from webapp.domain.forms.models import Form
+from webapp.domain.forms.models import Form, owned_form
+from webapp.domain.responses.counters import spend_transcription
+from webapp.domain.responses.models import Answer
 from webapp.domain.responses.recordings import Recording
-from webapp.domain.responses.spending import spend_transcription
+from webapp.domain.shared.error_codes import ErrorCode, PageCode
+from webapp.domain.shared.errors import NotFound, StateConflict
 from webapp.domain.shared.limits import SPOKEN_ANSWER_MAX_CHARS
+from webapp.domain.shared.text import token_hash
 from webapp.domain.shared.vocabulary import (
     ON_THIS_SERVER,
     FormStatus,
@@ -350,4 +347,91 @@ _SETTLE = (
         lease_until=None,
         address_hash=case((_R.answer_id.is_(None), _R.address_hash)),
     )
+)
+
+
+def try_again(
+    account_id: str, form_id: str, attachment_id: str, *, transcriber: str, now: datetime
+) -> str:
+    """Make a recording due that could not be written down, with all attempts before it; commits.
+
+    Returns its id, to hand over. One that is being written down already stays as it is.
+
+    transcriber  the host that there is, "" for none
+    raises       NotFound, also for a recording that no current answer has; StateConflict
+                 `transcript_settled` for one that did not fail, `transcriber_changed` where its
+                 page named another host than there is
+    """
+    with write_transaction():
+        found = execute(_ONE, account_id=account_id, form_id=form_id, row=attachment_id).first()
+        if found is None:
+            raise NotFound(
+                ErrorCode.NOT_FOUND,
+                "There is no such recording.",
+                "It may have been replaced or withdrawn by the person who spoke.",
+            )
+        if found.transcript_state is TranscriptState.WAITING:
+            return attachment_id
+        if found.transcript_state is not TranscriptState.FAILED:
+            raise StateConflict(
+                PageCode.TRANSCRIPT_SETTLED,
+                "This recording did not fail to be written down.",
+                "There is nothing to try again.",
+            )
+        if found.transcriber != transcriber:
+            raise StateConflict(
+                PageCode.TRANSCRIBER_CHANGED,
+                f"The person who spoke was told that {_named(found.transcriber)} writes it down, "
+                "which is no longer so.",
+                "Listen to the recording instead.",
+            )
+        execute(_TRY_AGAIN, row=attachment_id, due=now)
+    return attachment_id
+
+
+def _named(host: str) -> str:
+    return "this server" if host == ON_THIS_SERVER else host
+
+
+_ONE = (
+    select(_R.transcript_state, _R.transcriber)
+    .join(Form, Form.id == _R.form_id)
+    .join(Answer, Answer.id == _R.answer_id)
+    .where(
+        _R.id == bindparam("row"),
+        owned_form(bindparam("account_id"), bindparam("form_id")),
+        Answer.superseded.is_(False),
+    )
+    .with_for_update(of=_R)
+)
+_TRY_AGAIN = (
+    update(_R)
+    .where(_R.id == bindparam("row"))
+    .values(
+        transcript_state=TranscriptState.WAITING,
+        attempts=0,
+        next_at=bindparam("due", type_=_R.next_at.type),
+    )
+)
+
+
+def note_shown(session_key: str, recording_id: str) -> None:
+    """The page of an answer that is about to be stored showed the words of this recording; commits.
+
+    They were that person's to send: an answer that has the recording without them does not get
+    them later.
+    """
+    with write_transaction():
+        execute(_SHOWN, owner=token_hash(session_key), row=recording_id)
+
+
+_SHOWN = (
+    update(_R)
+    .where(
+        _R.id == bindparam("row"),
+        _R.key_hash == bindparam("owner"),
+        _R.answer_id.is_(None),
+        _R.transcript_state == TranscriptState.DONE,
+    )
+    .values(next_at=None)
 )

@@ -13,25 +13,26 @@ from webapp.config import settings
 from webapp.data_keys import sealer
 from webapp.database import utc_now
 from webapp.domain.audit.trail import AuditKind
-from webapp.domain.events.callbacks.sealing import NoKey
+from webapp.domain.events.callbacks import NoKey
 from webapp.domain.forms import agent_tokens, models
-from webapp.domain.forms.agent_token_input import AgentTokenInput
-from webapp.domain.forms.agent_token_list import find_agent_token_of
+from webapp.domain.forms.agent_tokens import AgentTokenInput, find_agent_token_of
 from webapp.domain.shared.error_codes import ErrorCode
-from webapp.domain.shared.errors import InvalidInput
-from webapp.domain.shared.input_model import parse_input
+from webapp.domain.shared.errors import InvalidInput, parse_input
 from webapp.domain.shared.limits import (
     AGENT_TOKEN_DAYS,
     AGENT_TOKEN_LABEL_MAX_CHARS,
     AGENT_TOKEN_MAX_DAYS,
 )
-from webapp.pages.creator.account.own_password import limited_tries, require_own_password
-from webapp.pages.creator.account.sign_in import signed_in_recently
+from webapp.pages.creator.account.sign_in import (
+    limited_tries,
+    require_own_password,
+    signed_in_recently,
+)
 from webapp.pages.creator.request import creator_id, require_creator, typed
 from webapp.pages.fragments import go_to
 from webapp.web import request_audit
 from webapp.web.browser_cookies import BrowserCookie
-from webapp.web.rate_limits.limiter import AGENT_TOKENS, limiter
+from webapp.web.limiter import AGENT_TOKENS, limiter
 
 ALL_FORMS = "all"
 # the token on its way to the page that shows it, sealed; that page deletes it

@@ -14,7 +14,7 @@ from webapp.database import utc_now
 from webapp.database.failures import STORAGE_FAILURES
 from webapp.domain.content.diff import differences
 from webapp.domain.content.model import missing_fields
-from webapp.domain.drafts import confirmations, publishing, revisions, views
+from webapp.domain.drafts import confirmations, publishing, revisions
 from webapp.domain.drafts import models as drafts
 from webapp.domain.drafts.models import Draft
 from webapp.domain.shared.error_codes import ErrorCode
@@ -31,7 +31,7 @@ from webapp.pages.creator.request import (
 )
 from webapp.pages.creator.terms import page_terms
 from webapp.pages.fragments import go_to
-from webapp.web import request_audit, request_origin
+from webapp.web import request_audit, request_kind
 from webapp.web.wakeups import wakeups
 
 bp = Blueprint("confirm", __name__, url_prefix="/drafts/<draft_id>/confirm")
@@ -44,7 +44,7 @@ def refuse_programs() -> None:
     """Refuse requests with an agent's token and forms posted from another site."""
     if "Authorization" in request.headers:
         raise Forbidden
-    if request.method == "POST" and not request_origin.is_same_origin():
+    if request.method == "POST" and not request_kind.is_same_origin():
         raise Forbidden
 
 
@@ -80,7 +80,7 @@ def _confirm(draft_id: str) -> Response:
             account, draft_id, revision=revision, shown_hash=shown_hash, terms=terms, now=now, by=by
         )
         wakeups().notify(draft_id)
-        views.mark_seen(account, draft_id, revision, now=now)
+        revisions.mark_seen(account, draft_id, revision, now=now)
         return go_to(url_for("drafts.review", draft_id=draft_id))
     published = publishing.confirm_and_publish(
         account, draft_id, revision=revision, shown_hash=shown_hash, terms=terms, now=now, by=by

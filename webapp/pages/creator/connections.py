@@ -8,11 +8,11 @@ from flask.typing import ResponseReturnValue
 
 from webapp.config import settings
 from webapp.database import to_millis, utc_now
-from webapp.domain.drafts.authors import AgentDraft, find_agent_draft
-from webapp.domain.events.subscriptions import confirming
-from webapp.domain.events.subscriptions.endings import WAITS_FOR
-from webapp.domain.forms.agent_token_list import find_revoked_token, list_agent_tokens
-from webapp.oauth import connections, mutes
+from webapp.domain.drafts.agent_notes import AgentDraft, find_agent_draft
+from webapp.domain.events import confirming
+from webapp.domain.events.endings import WAITS_FOR
+from webapp.domain.forms.agent_tokens import find_revoked_token, list_agent_tokens
+from webapp.oauth import connections
 from webapp.pages.creator.request import agent_names, creator_id, moment_in, require_creator
 from webapp.pages.fragments import fragment, go_to, nothing_new, wants_fragment
 from webapp.web import request_audit
@@ -75,7 +75,7 @@ def show_connections() -> str:
     return render_template(
         "connections/list.html",
         connections=found.live,
-        muted=mutes.list_muted(creator_id(), now=utc_now()),
+        muted=connections.list_muted(creator_id(), now=utc_now()),
         notices=found.notices,
         ended=connections.list_disconnected(creator_id(), ended) if ended else [],
         tokens=tokens,
@@ -105,7 +105,7 @@ def show_progress() -> ResponseReturnValue:
         "connections/_agent_news.html",
         progress=progress,
         connections=found,
-        muted=mutes.list_muted(creator_id(), now=utc_now()),
+        muted=connections.list_muted(creator_id(), now=utc_now()),
     )
 
 
@@ -156,7 +156,7 @@ def let_publish(grant_id: str) -> ResponseReturnValue:
         by=request_audit.creator(),
     )
     if wants_fragment():
-        muted = mutes.list_muted(creator_id(), now=utc_now())
+        muted = connections.list_muted(creator_id(), now=utc_now())
         return render_template("connections/_connection.html", connection=connection, muted=muted)
     return go_to(PAGE)
 

@@ -17,21 +17,18 @@ from webapp.domain.accounts.browser_sessions import end_session
 from webapp.domain.accounts.models import Account
 from webapp.domain.audit.trail import AuditKind, AuditOutcome
 from webapp.domain.shared.vocabulary import ClientKind, Scope
-from webapp.oauth.client_documents import Failures, load_document_client, names_document
+from webapp.oauth.client_metadata import redirect_host, stays_on_this_computer, web_host
 from webapp.oauth.connections import has_consented
-from webapp.oauth.error_descriptions import worded
-from webapp.oauth.errors import ConsentRequired, LoginRequired
 from webapp.oauth.grants import AuthorizationCodeGrant, Consent
 from webapp.oauth.models import NAMELESS, OAuthClient
-from webapp.oauth.redirect_uris import redirect_host, stays_on_this_computer, web_host
-from webapp.oauth.registration import Refused
-from webapp.oauth.scopes import name_permission
+from webapp.oauth.protocol import ConsentRequired, LoginRequired, name_permission, worded
+from webapp.oauth.registration import Failures, Refused, load_document_client, names_document
 from webapp.oauth.server import AUTHORIZE, server
 from webapp.oauth.tokens import GRANT_SECONDS
 from webapp.web import request_audit, security_headers
 from webapp.web.extensions import login
 from webapp.web.hosts import ASKED_HOST
-from webapp.web.rate_limits.limiter import limiter
+from webapp.web.limiter import limiter
 
 DAY_SECONDS = 86_400
 REQUESTS = "60/minute"  # our choice: each may fetch the description of an app, from any host

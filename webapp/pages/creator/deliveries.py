@@ -9,8 +9,9 @@ from flask import Blueprint, Response, abort, render_template, request, url_for
 from jobs.queue import hand_over
 from webapp.data_keys import sealer
 from webapp.database import utc_now
-from webapp.domain.events.callbacks.sealing import NoKey
-from webapp.domain.events.deliveries.log import (
+from webapp.domain.events import subscription_log as subscriptions
+from webapp.domain.events.callbacks import NoKey
+from webapp.domain.events.delivery_log import (
     LOOKED_AT,
     AttemptRow,
     DeliveryDetails,
@@ -20,10 +21,9 @@ from webapp.domain.events.deliveries.log import (
     get_delivery,
     list_deliveries,
 )
-from webapp.domain.events.deliveries.resending import send_again as resend
-from webapp.domain.events.subscriptions import log as subscriptions
-from webapp.domain.events.subscriptions.log import FilterChoice
-from webapp.domain.events.subscriptions.writes import secret_place
+from webapp.domain.events.delivery_log import send_again as resend
+from webapp.domain.events.subscription_log import FilterChoice
+from webapp.domain.events.subscription_rows import secret_place
 from webapp.domain.shared.vocabulary import DeliveryFailure
 from webapp.pages.creator.request import (
     agent_names,
@@ -32,8 +32,8 @@ from webapp.pages.creator.request import (
     require_creator,
 )
 from webapp.pages.fragments import go_to
-from webapp.web.rate_limits.challenges import challenge
-from webapp.web.rate_limits.limiter import limiter
+from webapp.web.challenges import challenge
+from webapp.web.limiter import limiter
 
 POSITION = re.compile("([0-9]{1,13})-(dlv_[0-9a-f]{1,76})")
 VALUE = re.compile("[!-~]{1,300}")  # form ids and hosts are shorter

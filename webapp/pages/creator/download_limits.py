@@ -8,8 +8,7 @@ from urllib.parse import urlsplit
 
 from flask import Flask, Response, current_app, request, url_for
 
-from webapp.pages.error_pages import Again, Back, Problem, problem
-from webapp.pages.login_redirect import own_page
+from webapp.pages.errors import Again, Back, Problem, own_page, problem
 from webapp.web.url_converters import current_address
 
 MOST_OF_ONE = 2  # of one account

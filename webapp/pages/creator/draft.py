@@ -17,7 +17,7 @@ from webapp.domain.content.model import (
     clean_reason,
 )
 from webapp.domain.drafts import models as drafts
-from webapp.domain.drafts import views
+from webapp.domain.drafts import revisions
 from webapp.domain.drafts.models import Draft
 from webapp.domain.forms import models as forms
 from webapp.domain.shared.errors import NotFound
@@ -32,7 +32,7 @@ from webapp.pages.creator.request import (
     typed,
 )
 from webapp.web.deferred_writes import write_later
-from webapp.web.request_origin import is_prefetch
+from webapp.web.request_kind import is_prefetch
 
 SETTING_NAMES = [setting.name for setting in DRAFT_SETTINGS]
 COLUMNS = {"context": "private_context", "reason": "public_reason"}
@@ -49,8 +49,8 @@ def review(draft_id: str) -> ResponseReturnValue:
     draft = drafts.get_draft(creator_id(), draft_id)
     if draft.status is DraftStatus.PUBLISHED:
         return draft_view.go_to_form(draft, "results.by_question")
-    if not views.find_view(draft_id) and not is_prefetch():
-        look = partial(views.note_first_look, draft_id, draft.revision, now=utc_now())
+    if not revisions.find_view(draft_id) and not is_prefetch():
+        look = partial(revisions.note_first_look, draft_id, draft.revision, now=utc_now())
         write_later(("look", draft_id), look)
     context = draft_view.context(draft)
     before = asked_revision("saved_from")
@@ -69,7 +69,7 @@ def review(draft_id: str) -> ResponseReturnValue:
 @bp.post("/<draft_id>/seen")
 def mark_seen(draft_id: str) -> ResponseReturnValue:
     """The creator has read the changes up to the revision that their page showed."""
-    views.mark_seen(creator_id(), draft_id, posted_revision(), now=utc_now())
+    revisions.mark_seen(creator_id(), draft_id, posted_revision(), now=utc_now())
     draft = drafts.get_draft(creator_id(), draft_id)
     return draft_view.whole(draft, focus="changes")
 

@@ -1,4 +1,4 @@
-"""The view model of the pages of one draft, and the responses to a change of it."""
+"""What pages show of a draft, with the notes of its agents."""
 
 import re
 from collections import Counter
@@ -22,22 +22,42 @@ from webapp.domain.content.model import (
     form_settings,
     missing_parts,
 )
-from webapp.domain.drafts import confirmations, publishing, returns, revisions, views
+from webapp.domain.drafts import confirmations, publishing, returns, revisions
 from webapp.domain.drafts import editing as draft_editing
+from webapp.domain.drafts.agent_notes import AgentNote, current_note, list_notes
 from webapp.domain.drafts.models import Draft
 from webapp.domain.drafts.returns import ReturnRow
 from webapp.domain.drafts.unseen import keep_accepted, unseen_changes
-from webapp.domain.forms.form_language import has_phrases
+from webapp.domain.forms.form_settings import has_phrases
 from webapp.domain.shared import limits
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import InvalidInput, StateConflict
 from webapp.domain.shared.vocabulary import DraftStatus
 from webapp.oauth import connections
-from webapp.pages.creator.agents.notes import ShownNote, notes_since
 from webapp.pages.creator.request import agent_names, creator_id, posted_revision
 from webapp.pages.creator.terms import page_terms
 from webapp.pages.fragments import fragment, go_to, page_or_fragment, wants_fragment
 from webapp.web.wakeups import wakeups
+
+
+@dataclass(frozen=True, slots=True)
+class ShownNote:
+    """The words of one agent, for a page to quote."""
+
+    agent: str
+    text: str
+
+
+def notes_since(draft: Draft, revision: int) -> list[ShownNote]:
+    """Of the revisions after this one; else of the revision as it stands, if it has any."""
+    standing = current_note(draft)
+    return _named(list_notes(draft, revision) or ([standing] if standing else []))
+
+
+def _named(notes: list[AgentNote]) -> list[ShownNote]:
+    names = agent_names(note.author for note in notes) if notes else {}
+    return [ShownNote(names.get(note.author, _("An agent")), note.text) for note in notes]
+
 
 FIELD_LIMITS = {
     "title": limits.TITLE_MAX_CHARS,
@@ -135,7 +155,7 @@ def _save(draft: Draft, change: Callable[[Draft], DraftUpdate]) -> Draft:
     It does, too, if no view is stored yet. A change that is stored already is the repeat of a
     request whose response was lost.
     """
-    view = views.find_view(draft.id)
+    view = revisions.find_view(draft.id)
     up_to_date = view is None or view.revision >= posted_revision()
     account, now = creator_id(), utc_now()
     before, saved = as_posted_from(draft), _own_next(draft)
@@ -150,7 +170,7 @@ def _save(draft: Draft, change: Callable[[Draft], DraftUpdate]) -> Draft:
         )
     wakeups().notify(draft.id)
     if up_to_date:
-        views.mark_seen(account, draft.id, saved.revision, now=now)
+        revisions.mark_seen(account, draft.id, saved.revision, now=now)
     elif view and view.accepted:
         keep_accepted(saved, posted_revision())
     return saved
@@ -158,7 +178,7 @@ def _save(draft: Draft, change: Callable[[Draft], DraftUpdate]) -> Draft:
 
 def unseen(draft: Draft) -> Unseen:
     """What agents changed since the revision viewed last."""
-    view = views.find_view(draft.id)
+    view = revisions.find_view(draft.id)
     before = revisions.find_revision(draft, view.revision) if view else None
     notes = notes_since(draft, view.revision if view else 0)
     if view is None or before is None:

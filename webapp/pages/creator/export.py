@@ -1,52 +1,174 @@
-"""Streamed exports of all answers: CSV for spreadsheets, JSON as in the API; and recordings.
-
-If an export fails half way, the connection is aborted, so that a partial file is not taken for a
-complete one.
-"""
+"""Exports as CSV and JSON, with cells that no spreadsheet executes."""
 
 import logging
 import re
-from collections.abc import Iterator
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from http import HTTPStatus
+from itertools import chain
 from urllib.parse import quote
 
 import orjson
 from flask import Blueprint, Response, abort, stream_with_context
 
+from webapp.config import settings
 from webapp.database import release_connections, to_millis, utc_now
 from webapp.domain.audit.trail import AuditKind
-from webapp.domain.follow_ups.asked import HowAsked
+from webapp.domain.content.model import asks_follow_ups
+from webapp.domain.follow_ups.models import HowAsked
 from webapp.domain.forms import models as forms
 from webapp.domain.forms.models import FormRow
 from webapp.domain.responses.cursor import ResponsePage
 from webapp.domain.responses.models import (
     AnswerRow,
     AttachmentRow,
+    SessionAnswers,
+    SessionRow,
+    session_status,
 )
-from webapp.domain.results.export import AnswerBatch, read_answers, read_people
-from webapp.domain.results.hidden_responses import find_shown_attachment
-from webapp.domain.shared.unicode_normalization import normalized
+from webapp.domain.results.by_question import find_shown_attachment
+from webapp.domain.results.export import (
+    AnswerBatch,
+    PersonBatch,
+    read_answers,
+    read_people,
+    read_person_batches,
+)
+from webapp.domain.shared.text import normalized
 from webapp.integrations.audio_store import AudioStoreUnavailable, audio_store
 from webapp.pages.creator.download_limits import downloads, in_pieces
 from webapp.pages.creator.request import creator_id, require_creator
-from webapp.pages.creator.responses.csv_by_person import csv_by_person
-from webapp.pages.creator.responses.csv_cells import (
-    BYTE_ORDER_MARK,
-    PERSON_COLUMNS,
-    QUOTE,
-    TWO_QUOTES,
-    cell,
-    cells,
-    person_cells,
-    recording_address,
-)
-from webapp.pages.creator.responses.shown_form import get_shown_form
+from webapp.pages.creator.results_filters import get_shown_form
 from webapp.web import request_audit
 from webapp.web.byte_ranges import recording_response
 from webapp.web.wakeups import wakeups
 from webapp.wire.serializers import form_responses, response_session
 from webapp.wire.timestamps import wire_time
+
+QUOTE, TWO_QUOTES = '"', '""'
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # spreadsheets take the file for UTF-8 by it
+PERSON_COLUMNS = ("person", "name", "status", "started_at", "finished_at", "looks_automated")
+# Begin a formula; NFKC makes these of wide, small and raised signs.
+FORMULA_SIGNS = frozenset("=+-@\N{MINUS SIGN}")
+IGNORED = "CZM"  # general categories: controls and formats, separators, marks
+# A sign before a number is none: its calculation is the number.
+SIGNED_NUMBER = re.compile(
+    r"[+\-−] ?[.,]?\d(?:[.,'’ \u00a0\u202f]?\d){0,30}(?:[eE][+-]?\d{1,3})? ?%?"  # noqa: RUF001
+)
+CELL_MAX_UNITS = 32_767  # of UTF-16: spreadsheets silently drop the rest, or the file
+CUT = "… [cut here; the file by answer has all of it]"
+
+
+def cells(*texts: str) -> str:
+    """RFC 4180: every cell quoted, quotes doubled."""
+    return ",".join([f'"{text.replace(QUOTE, TWO_QUOTES)}"' for text in texts])
+
+
+def cell(text: str) -> str:
+    """Text that no spreadsheet reads as a formula: such text gets a leading apostrophe."""
+    is_formula = _begins_formula(text) and not SIGNED_NUMBER.fullmatch(text.strip(" "))
+    return f"'{text}" if is_formula else text
+
+
+def _begins_formula(text: str) -> bool:
+    """Also after a tab, a return or characters that a spreadsheet ignores."""
+    first = next((char for char in text if unicodedata.category(char)[0] not in IGNORED), "")
+    return normalized("NFKC", first)[:1] in FORMULA_SIGNS or text[:1] in {"\t", "\r"}
+
+
+def short_cell(text: str) -> str:
+    """The same, cut with a mark to what a cell of a spreadsheet takes."""
+    text = cell(text)
+    units = text.encode("utf-16-le") if len(text) > CELL_MAX_UNITS // 2 else b""
+    if len(units) <= 2 * CELL_MAX_UNITS:
+        return text
+    return units[: 2 * (CELL_MAX_UNITS - len(CUT))].decode("utf-16-le", "ignore") + CUT
+
+
+def person_cells(person: SessionRow, now_millis: int) -> str:
+    """The cells of PERSON_COLUMNS."""
+    completed = person.completed_stamp
+    return cells(
+        person.id,
+        cell(person.responder_name or ""),
+        session_status(person, now_millis),
+        wire_time(person.created_at),
+        wire_time(completed) if completed else "",
+        "yes" if person.suspect else "",
+    )
+
+
+def recording_address(form: FormRow, recording: AttachmentRow) -> str:
+    """Where the creator of the form hears it."""
+    return f"{settings().public_url}/forms/{form.id}/attachments/{recording.id}"
+
+
+def csv_by_person(form: FormRow) -> Iterator[bytes]:
+    """The file in chunks; persons in the order in which they began, those without answers left
+    out.
+    """
+    now = to_millis(utc_now())
+    yield BYTE_ORDER_MARK + f"{cells(*_columns(form))}\r\n".encode()
+    for batch in read_person_batches(form.id):
+        lines = [
+            f"{person_cells(person.session, now)},{cells(*_answer_cells(form, person, batch))}\r\n"
+            for person in batch.people
+        ]
+        yield "".join(lines).encode()
+
+
+def _columns(form: FormRow) -> Iterable[str]:
+    numbered = enumerate(form.questions, start=1)
+    of_questions = chain.from_iterable(
+        _of_question(
+            form, f"{number}. {question['text']}", f"{number} follow-ups", f"{number} recordings"
+        )
+        for number, question in numbered
+    )
+    return (*PERSON_COLUMNS, *map(short_cell, of_questions), "skipped")
+
+
+def _of_question(form: FormRow, answer: str, follow_ups: str, recordings: str) -> Iterator[str]:
+    """Of these cells those that the form has."""
+    yield answer
+    if asks_follow_ups(form):
+        yield follow_ups
+    if form.records_voice:
+        yield recordings
+
+
+def _answer_cells(form: FormRow, person: SessionAnswers, batch: PersonBatch) -> Iterator[str]:
+    skipped = batch.skipped.get(person.session.id, ())
+    threads = _threads(person, batch)
+    for question in form.questions:
+        answers = threads[question["id"]]
+        given = [each.answer_text for each in answers if each.parent_question_id is None]
+        asked = [
+            f"{each.question_text}\n{each.answer_text}"
+            for each in answers
+            if each.parent_question_id
+        ]
+        heard = [
+            recording_address(form, person.attachments[each.id])
+            for each in answers
+            if each.id in person.attachments
+        ]
+        yield from map(
+            short_cell, _of_question(form, "".join(given), "\n\n".join(asked), "\n".join(heard))
+        )
+    numbered = enumerate(form.questions, start=1)
+    yield ", ".join(str(number) for number, question in numbered if question["id"] in skipped)
+
+
+def _threads(person: SessionAnswers, batch: PersonBatch) -> defaultdict[str, list[AnswerRow]]:
+    """The answers by id of the question of the form, follow-ups in the order of asking."""
+    threads: defaultdict[str, list[AnswerRow]] = defaultdict(list)
+    for each in sorted(person.answers, key=lambda answer: batch.depths.get(answer.question_id, 0)):
+        threads[each.parent_question_id or each.question_id].append(each)
+    return threads
+
 
 log = logging.getLogger(__name__)
 

@@ -8,7 +8,7 @@ from flask_babel import gettext as _
 
 from webapp.database import utc_now
 from webapp.domain.content.model import snapshot
-from webapp.domain.deletion import form_trash
+from webapp.domain.deletion import trash
 from webapp.domain.drafts import editing
 from webapp.domain.forms import models as forms
 from webapp.domain.shared.limits import TITLE_MAX_CHARS, TRASH_KEPT_SECONDS
@@ -24,7 +24,7 @@ limit_writes(bp)
 @bp.get("/trash")
 def show() -> ResponseReturnValue:
     """The forms that can be restored, most recently deleted first."""
-    deleted = form_trash.list_deleted_forms(creator_id(), now=utc_now())
+    deleted = trash.list_deleted_forms(creator_id(), now=utc_now())
     just_deleted = request.args.get("deleted")
     return render_template(
         "forms/trash.html",
@@ -45,8 +45,8 @@ def ask(form_id: str) -> ResponseReturnValue:
 def delete(form_id: str) -> ResponseReturnValue:
     """Move the form with its answers into the trash; no effect on one that is there."""
     now = utc_now()
-    if form_trash.find_deleted_form(creator_id(), form_id, now=now) is None:
-        form_trash.delete_form(creator_id(), form_id, now=now, by=request_audit.creator())
+    if trash.find_deleted_form(creator_id(), form_id, now=now) is None:
+        trash.delete_form(creator_id(), form_id, now=now, by=request_audit.creator())
     return go_to(url_for("trash.show", deleted=form_id))
 
 
@@ -54,8 +54,8 @@ def delete(form_id: str) -> ResponseReturnValue:
 def restore(form_id: str) -> ResponseReturnValue:
     """Restore the form; no effect on one that is restored already."""
     now = utc_now()
-    if form_trash.find_deleted_form(creator_id(), form_id, now=now) is not None:
-        form_trash.restore_form(creator_id(), form_id, now=now, by=request_audit.creator())
+    if trash.find_deleted_form(creator_id(), form_id, now=now) is not None:
+        trash.restore_form(creator_id(), form_id, now=now, by=request_audit.creator())
     form = forms.get_form(creator_id(), form_id)
     return go_to(url_for("results.by_question", form_id=form.id, done="restored"))
 
@@ -63,7 +63,7 @@ def restore(form_id: str) -> ResponseReturnValue:
 @bp.get("/<form_id>/erase")
 def ask_erase(form_id: str) -> ResponseReturnValue:
     """Ask before erasing; a form that was restored meanwhile is not erased."""
-    form = form_trash.find_deleted_form(creator_id(), form_id, now=utc_now())
+    form = trash.find_deleted_form(creator_id(), form_id, now=utc_now())
     if form is not None:
         return render_template("forms/erase.html", form=form)
     safe = forms.get_form(creator_id(), form_id)
@@ -73,7 +73,7 @@ def ask_erase(form_id: str) -> ResponseReturnValue:
 @bp.post("/<form_id>/erase")
 def erase(form_id: str) -> ResponseReturnValue:
     """Erase the form: it cannot be restored."""
-    form_trash.erase_form(creator_id(), form_id, now=utc_now(), by=request_audit.creator())
+    trash.erase_form(creator_id(), form_id, now=utc_now(), by=request_audit.creator())
     return go_to(url_for("trash.show", erased=1))
 
 

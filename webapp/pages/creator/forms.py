@@ -12,18 +12,18 @@ from markupsafe import Markup
 
 from webapp.config import settings
 from webapp.database import utc_now
-from webapp.domain.deletion import form_trash
+from webapp.domain.deletion import trash
 from webapp.domain.drafts import confirmations
-from webapp.domain.drafts.authors import find_form_authors
-from webapp.domain.forms import embedding
+from webapp.domain.drafts.agent_notes import find_form_authors
+from webapp.domain.forms import form_settings
 from webapp.domain.forms import models as forms
 from webapp.domain.forms.models import FormRow, FormSummaryRow
 from webapp.domain.results.unread import count_unread
 from webapp.domain.shared.errors import InvalidInput
 from webapp.domain.shared.vocabulary import FormStatus
 from webapp.pages.creator.request import agent_names, creator_id, limit_writes, require_creator
+from webapp.pages.filters import CODE_INK, code_of, drawn_code
 from webapp.pages.fragments import go_to
-from webapp.pages.qr_codes import CODE_INK, code_of, drawn_code
 from webapp.web import request_audit
 from webapp.wire.serializers import share_url
 
@@ -71,7 +71,7 @@ def show_all() -> ResponseReturnValue:
         "forms/list.html",
         live=[entry for entry in found if entry.form.status == FormStatus.PUBLISHED],
         ended=[entry for entry in found if entry.form.status != FormStatus.PUBLISHED],
-        deleted=form_trash.count_deleted_forms(creator_id(), now=utc_now()),
+        deleted=trash.count_deleted_forms(creator_id(), now=utc_now()),
     )
 
 
@@ -86,7 +86,7 @@ def allow_embedding(form_id: str) -> ResponseReturnValue:
     """Name the websites that may show the form in a frame; none ends it."""
     origins = request.form.get("origins", "")
     try:
-        embedding.allow_embedding(creator_id(), form_id, origins)
+        form_settings.allow_embedding(creator_id(), form_id, origins)
     except InvalidInput as refusal:
         return _share(form_id, origins, refusal), HTTPStatus.UNPROCESSABLE_ENTITY
     return go_to(url_for("forms.share", form_id=form_id, _anchor="website"))

@@ -1,7 +1,10 @@
-"""The inbox: drafts to review, new drafts, discarding and restoring drafts."""
+"""The inbox: drafts in groups, and what waits for the creator."""
 
 import hashlib
 from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from datetime import datetime, timedelta
 from http import HTTPStatus
 from typing import Any
 
@@ -10,25 +13,16 @@ from flask.typing import ResponseReturnValue
 
 from webapp.database import from_millis, to_millis, utc_now
 from webapp.domain.content.model import DraftUpdate
-from webapp.domain.deletion import discarded_drafts
-from webapp.domain.drafts import confirmations, editing, unseen, views
+from webapp.domain.deletion import trash
+from webapp.domain.drafts import confirmations, editing, revisions, unseen
 from webapp.domain.drafts import models as drafts
-from webapp.domain.drafts.creator_notes import clean_note
-from webapp.domain.drafts.models import DraftSummaryRow
+from webapp.domain.drafts.models import DraftSummaryRow, clean_note
 from webapp.domain.forms import models as forms
 from webapp.domain.forms.models import FormSummaryRow
 from webapp.domain.results.unread import count_unread
 from webapp.domain.shared.errors import InvalidInput
-from webapp.oauth import mutes
-from webapp.pages.creator.agents.drafted import (
-    SECTIONS,
-    Agent,
-    Entry,
-    Sections,
-    in_groups,
-    in_sections,
-    muted_agents,
-)
+from webapp.domain.shared.limits import DRAFTED_TOGETHER_SECONDS
+from webapp.oauth import connections
 from webapp.pages.creator.connections import AgentProgress, agent_progress, connect_guide
 from webapp.pages.creator.draft_view import in_plain_words
 from webapp.pages.creator.forms import form_entries
@@ -46,6 +40,117 @@ from webapp.pages.fragments import fragment, go_to, nothing_new, page_or_fragmen
 from webapp.web import request_audit
 from webapp.web.wakeups import wakeups
 
+TOGETHER = timedelta(seconds=DRAFTED_TOGETHER_SECONDS)
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """An agent of the creator: the name and key of its client, and one of its grants."""
+
+    name: str
+    client: str
+    grant: str
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A draft in the inbox; `changes` since the creator's last view, None if never viewed.
+
+    agent  who wrote last, else who made it; None for the creator
+    maker  the agent that made it
+    """
+
+    draft: DraftSummaryRow
+    agent: Agent | None
+    maker: Agent | None
+    changes: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Drafts that one agent made together, most recently changed first; often only one."""
+
+    entries: list[Entry]
+
+    @property
+    def maker(self) -> Agent | None:
+        return self.entries[0].maker
+
+
+@dataclass(frozen=True, slots=True)
+class MutedAgent:
+    """An agent with drafts that arrived quietly."""
+
+    agent: Agent
+    until: datetime
+
+
+@dataclass(slots=True)
+class Sections:
+    """Every draft in one of them, most recently changed first."""
+
+    waiting: list[Entry] = field(default_factory=list)
+    confirmed: list[Entry] = field(default_factory=list)
+    by_hand: list[Entry] = field(default_factory=list)
+    returned: list[Entry] = field(default_factory=list)
+    muted: list[Entry] = field(default_factory=list)
+    empty: list[Entry] = field(default_factory=list)
+
+    @property
+    def size(self) -> int:
+        """The number of all drafts."""
+        return sum(len(getattr(self, name)) for name in SECTIONS)
+
+
+SECTIONS = tuple(each.name for each in fields(Sections))
+
+
+def in_sections(
+    entries: Iterable[Entry], confirmed: set[str], muted: Mapping[str, datetime]
+) -> Sections:
+    """`muted` has the keys of muted clients."""
+    found = Sections()
+    for entry in entries:
+        if entry.draft.id in confirmed:
+            found.confirmed.append(entry)
+        elif confirmations.is_returned(entry.draft):
+            found.returned.append(entry)
+        elif confirmations.is_by_hand(entry.draft):
+            found.by_hand.append(entry)
+        elif entry.agent and entry.agent.client in muted:
+            found.muted.append(entry)
+        elif confirmations.is_empty(entry.draft):
+            found.empty.append(entry)
+        else:
+            found.waiting.append(entry)
+    return found
+
+
+def in_groups(entries: Sequence[Entry]) -> list[Group]:
+    """Those that one agent made within ten minutes of the first together, in the order of their
+    newest.
+    """
+    newest_of: dict[str, tuple[datetime, str]] = {}  # by client: its newest group
+    group_of: dict[str, str] = {}
+    for entry in sorted(entries, key=lambda entry: entry.draft.created_at):
+        draft, client = entry.draft, entry.maker.client if entry.maker else ""
+        began_at, group = newest_of.get(client, (draft.created_at, draft.id))
+        if not client or draft.created_at - began_at > TOGETHER:
+            began_at, group = draft.created_at, draft.id
+        newest_of[client] = began_at, group
+        group_of[draft.id] = group
+    groups: dict[str, list[Entry]] = {}
+    for entry in entries:
+        groups.setdefault(group_of[entry.draft.id], []).append(entry)
+    return [Group(together) for together in groups.values()]
+
+
+def muted_agents(entries: Iterable[Entry], muted: Mapping[str, datetime]) -> list[MutedAgent]:
+    """The agents of these drafts, each once."""
+    agents = {entry.agent.client: entry.agent for entry in entries if entry.agent}
+    return [MutedAgent(agent, muted[client]) for client, agent in agents.items()]
+
+
 LIVE_SHOWN = 5
 CHOSEN_MAX = 500  # our choice: bounds one statement
 
@@ -60,7 +165,7 @@ def show() -> ResponseReturnValue:
 
     `?v=` is the state that an open page shows: 204 when it is the same.
     """
-    muted = mutes.list_muted(creator_id(), now=utc_now())
+    muted = connections.list_muted(creator_id(), now=utc_now())
     confirmed = confirmations.list_confirmed(creator_id())
     sections = in_sections(_entries(drafts.list_drafts(creator_id())), confirmed, muted)
     live = forms.list_newest_forms(creator_id(), LIVE_SHOWN)
@@ -105,7 +210,7 @@ def write() -> ResponseReturnValue:
     """Create an empty draft, with the editor of its title open."""
     account, now = creator_id(), utc_now()
     draft = editing.create_draft(account, DraftUpdate(), author=None, now=now)
-    views.mark_seen(account, draft.id, draft.revision, now=now)
+    revisions.mark_seen(account, draft.id, draft.revision, now=now)
     return go_to(url_for("drafts.review", draft_id=draft.id, write="title"))
 
 
@@ -129,7 +234,7 @@ def discard_chosen() -> ResponseReturnValue:
             note_text=typed("note"),
             message=in_plain_words(problem),
         )
-    count = discarded_drafts.discard_drafts(
+    count = trash.discard_drafts(
         creator_id(), chosen[:CHOSEN_MAX], note=note, now=now, by=request_audit.creator()
     )
     return _after_discard(chosen, to_millis(now) if count else None)
@@ -139,7 +244,7 @@ def discard_chosen() -> ResponseReturnValue:
 def discard(draft_id: str) -> ResponseReturnValue:
     """Discard one draft; the inbox offers to restore it."""
     now, by = utc_now(), request_audit.creator()
-    discarded_drafts.discard_draft(creator_id(), draft_id, now=now, by=by)
+    trash.discard_draft(creator_id(), draft_id, now=now, by=by)
     return _after_discard([draft_id], to_millis(now))
 
 
@@ -149,9 +254,7 @@ def take_back() -> ResponseReturnValue:
     at = moment_in(request.form.get("at", ""))
     count = 0
     if at:
-        count = discarded_drafts.restore(
-            creator_id(), at, now=utc_now(), by=request_audit.creator()
-        )
+        count = trash.restore(creator_id(), at, now=utc_now(), by=request_audit.creator())
     return go_to(url_for("inbox.show", restored=count or None))
 
 
@@ -178,7 +281,7 @@ def _discarded() -> dict[str, int]:
     at = moment_in(request.args.get("discarded", ""))
     if at is None:
         return {"at": 0, "count": 0}
-    count = discarded_drafts.count_discarded(creator_id(), at, now=utc_now())
+    count = trash.count_discarded(creator_id(), at, now=utc_now())
     return {"at": to_millis(at), "count": count}
 
 

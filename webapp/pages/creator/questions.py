@@ -14,8 +14,7 @@ from flask import Blueprint, Response, request, url_for
 from flask.typing import ResponseReturnValue
 from flask_babel import gettext as _
 
-from webapp.domain.content.draft_input import parse_draft_input
-from webapp.domain.content.follow_up_input import parse_follow_ups
+from webapp.domain.content.draft_input import parse_draft_input, parse_follow_ups
 from webapp.domain.content.model import DraftUpdate, PreparedFollowUp, QuestionRow
 from webapp.domain.drafts import models as drafts
 from webapp.domain.drafts import revisions

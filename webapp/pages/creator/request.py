@@ -13,11 +13,11 @@ from sqlalchemy import select
 
 from webapp.config import settings
 from webapp.database import db, from_millis, utc_now
-from webapp.oauth import mutes
+from webapp.oauth import connections
 from webapp.oauth.models import OAuthClient, OAuthGrant
 from webapp.pages import errors
 from webapp.pages.typed_text import typed_text
-from webapp.web.rate_limits.limiter import limiter
+from webapp.web.limiter import limiter
 
 MILLIS_DIGITS = 13
 PAGE_WRITES_RATE = "120/minute"  # changes of one account by pages
@@ -91,7 +91,7 @@ limit_publishes = _limit_forms(
 
 def waiting_count() -> int:
     """The number of drafts that ask for the creator's eyes."""
-    return mutes.count_waiting(creator_id(), now=utc_now())
+    return connections.count_waiting(creator_id(), now=utc_now())
 
 
 def events_enabled() -> bool:

@@ -22,27 +22,27 @@ from webapp.domain.forms.models import FormRow
 from webapp.domain.responses.counters import read_days
 from webapp.domain.results import by_question as results
 from webapp.domain.results import search, threads, unread
-from webapp.domain.results.by_question import ShownAnswer
-from webapp.domain.results.hidden_responses import HiddenResponses
-from webapp.domain.results.recordings import recordings_of
+from webapp.domain.results.by_question import HiddenResponses, ShownAnswer
+from webapp.domain.results.export import recordings_of
 from webapp.domain.shared.limits import FORM_TOLD_PERCENT
 from webapp.domain.shared.vocabulary import ConfirmationMethod
-from webapp.domain.voice import another_try
-from webapp.pages.creator.day_chart import day_chart, days_since
+from webapp.domain.voice import transcripts
 from webapp.pages.creator.request import agent_names, creator_id, limit_writes, require_creator
-from webapp.pages.creator.responses.deletion import deletion_notes
-from webapp.pages.creator.responses.shown_form import get_shown_form
+from webapp.pages.creator.response_deletion import deletion_notes
 from webapp.pages.creator.results_filters import (
     Choice,
     answer_before,
+    day_chart,
+    days_since,
+    get_shown_form,
     person_before,
     position,
     read_choice,
     stamp,
 )
 from webapp.pages.creator.terms import follow_up_writer, spoken_answers
+from webapp.pages.filters import drawn_code
 from webapp.pages.fragments import page_or_fragment
-from webapp.pages.qr_codes import drawn_code
 from webapp.wire.serializers import share_url
 
 bp = Blueprint("results", __name__, url_prefix="/forms/<form_id>")
@@ -109,7 +109,7 @@ def by_person(form_id: str) -> ResponseReturnValue:
 def try_again(form_id: str, session_id: str, attachment_id: str) -> ResponseReturnValue:
     """Have a recording written down that could not be, and go back to its person."""
     host, now = settings().transcriber_host, utc_now()
-    recording = another_try.try_again(
+    recording = transcripts.try_again(
         creator_id(), form_id, attachment_id, transcriber=host, now=now
     )
     hand_over_recordings([recording])

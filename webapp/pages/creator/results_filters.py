@@ -1,13 +1,19 @@
-"""Search and filters of the results pages, parsed from the query string and written back."""
+"""Filters of the results page, the form that it shows, and its chart of days."""
 
 import re
-from dataclasses import dataclass
-from datetime import date
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+from typing import NamedTuple
 
 from flask import request
 
-from webapp.domain.responses.counters import DAY_MILLIS, EPOCH_DAY
+from webapp.domain.forms import models as forms
+from webapp.domain.forms.models import FormRow
+from webapp.domain.responses.counters import DAY_MILLIS, EPOCH_DAY, Day
+from webapp.domain.results.by_question import HiddenResponses, read_hidden
 from webapp.domain.results.search import AnswerKey, Filters, PersonKey
+from webapp.pages.creator.request import creator_id
 
 WORDS_MAX_CHARS = 200
 NAMES = ("q", "sent", "unflagged", "spoken", "followups", "from", "to")
@@ -91,3 +97,87 @@ def _day(text: str) -> int | None:
         return (date.fromisoformat(text) - EPOCH_DAY).days
     except ValueError:
         return None
+
+
+class ShownForm(NamedTuple):
+    """The form with lower counts, and what they are lowered by."""
+
+    form: FormRow
+    hidden: HiddenResponses
+
+
+def get_shown_form(form_id: str) -> ShownForm:
+    """The creator's form, its counts lowered by what is deleted just now; raises NotFound"""
+    return lower_counts(forms.get_form(creator_id(), form_id))
+
+
+def lower_counts(form: FormRow) -> ShownForm:
+    """A form as it was read, its counts lowered by what is deleted just now."""
+    hidden = read_hidden(form.id)
+    lowered = replace(
+        form,
+        started_count=form.started_count - hidden.started,
+        answered_count=form.answered_count - hidden.with_answers,
+        response_count=form.response_count - hidden.completed,
+    )
+    return ShownForm(lowered, hidden)
+
+
+DAYS_SHOWN = 14
+FEWEST_DAYS = 2
+WIDTH = 360
+MARGIN = 20
+FLOOR = 74.5  # y of the base line
+TALLEST = 54
+NUMBER_ABOVE = 10.5
+
+
+class Bar(NamedTuple):
+    """One day at `x`; `path` and `number` are empty for a day without responses."""
+
+    day: Day
+    x: float
+    path: str
+    number: str
+    number_y: float
+
+
+class DayChart(NamedTuple):
+    """The bars of a chart and its highest day."""
+
+    bars: list[Bar]
+    most: Day
+
+
+def days_since(published_at: datetime, now: datetime) -> int:
+    """How many days the chart shows: those since publishing, up to a maximum."""
+    return min(max((now.date() - published_at.date()).days + 1, 1), DAYS_SHOWN)
+
+
+def day_chart(days: Sequence[Day]) -> DayChart | None:
+    """The chart; None when there are no responses, or fewer days than can be compared."""
+    most = max(days, key=lambda day: day.completed)
+    if not most.completed or len(days) < FEWEST_DAYS:
+        return None
+    step = (WIDTH - 2 * MARGIN) / (len(days) - 1)
+    bars = [_bar(day, MARGIN + step * at, most.completed) for at, day in enumerate(days)]
+    return DayChart(bars, most)
+
+
+def _bar(day: Day, x: float, most: int) -> Bar:
+    if not day.completed:
+        return Bar(day, round(x, 1), "", "", 0)
+    height = max(3, round(TALLEST * day.completed / most))
+    lean = 0.8 if day.date.day % 2 else -0.8
+    low, high = f"{lean} -{height * 0.4:.1f}", f"{-lean * 0.75:.1f} -{height * 0.8:.1f}"
+    path = f"M{x:.1f} {FLOOR}c{low} {high} 0 -{height}"
+    return Bar(day, round(x, 1), path, _short(day.completed), FLOOR - height - NUMBER_ABOVE)
+
+
+def _short(count: int) -> str:
+    """The number in at most four characters; the table has the exact one."""
+    if count < 1000:
+        return str(count)
+    if count < 999_500:
+        return f"{count / 1000:.1f}k" if count < 9950 else f"{count / 1000:.0f}k"
+    return f"{count / 1_000_000:.1f}M"

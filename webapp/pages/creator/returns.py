@@ -9,9 +9,8 @@ from flask.typing import ResponseReturnValue
 from webapp.database import db, utc_now
 from webapp.domain.content.diff import differences
 from webapp.domain.drafts import models as drafts
-from webapp.domain.drafts import returns, revisions, views
-from webapp.domain.drafts.creator_notes import clean_note
-from webapp.domain.drafts.models import Draft
+from webapp.domain.drafts import returns, revisions
+from webapp.domain.drafts.models import Draft, clean_note
 from webapp.domain.shared.errors import InvalidInput, StateConflict
 from webapp.domain.shared.limits import QUESTIONS_MAX
 from webapp.domain.shared.vocabulary import DraftStatus
@@ -67,7 +66,7 @@ def send_back(draft_id: str) -> ResponseReturnValue:
         db.session.expire_all()
         return _refused(drafts.get_draft(account, draft_id), problem)
     wakeups().notify(draft_id)
-    views.mark_seen(account, draft_id, revision, now=now)
+    revisions.mark_seen(account, draft_id, revision, now=now)
     return go_to(url_for("inbox.show", returned=draft_id))
 
 

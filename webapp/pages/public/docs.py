@@ -9,11 +9,10 @@ from markupsafe import Markup
 
 from webapp.config import VARIABLES, SettingDescription, describe, settings
 from webapp.config_readers import DAY
-from webapp.domain.content.draft_fields import ONE_QUESTION_RULE
-from webapp.domain.content.follow_up_input import PROBE_RULE
-from webapp.domain.events.callbacks.requests import CHALLENGE_SECONDS, DELIVERY_SECONDS
-from webapp.domain.events.subscriptions.confirming import ASKED_AGAIN_AFTER
-from webapp.domain.events.subscriptions.subscribing import TTL_BOUNDS
+from webapp.domain.content.draft_input import ONE_QUESTION_RULE, PROBE_RULE
+from webapp.domain.events.callbacks import CHALLENGE_SECONDS, DELIVERY_SECONDS
+from webapp.domain.events.confirming import ASKED_AGAIN_AFTER
+from webapp.domain.events.subscribing import TTL_BOUNDS
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.oauth.tokens import ACCESS_SECONDS, CODE_SECONDS, GRANT_SECONDS
 from webapp.web.wakeups import OF_ACCOUNT

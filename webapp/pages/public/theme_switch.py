@@ -7,9 +7,9 @@ by their Origin or Sec-Fetch-Site header, not by a session's token.
 from flask import Blueprint, Response, request
 from werkzeug.exceptions import Forbidden
 
+from webapp.pages.errors import HOME, is_own_path
 from webapp.pages.fragments import go_to
-from webapp.pages.login_redirect import HOME, is_own_path
-from webapp.web import request_origin, themes
+from webapp.web import request_kind, themes
 from webapp.web.extensions import csrf
 
 bp = Blueprint("appearance", __name__)
@@ -19,7 +19,7 @@ csrf.exempt(bp)
 @bp.post("/appearance")
 def choose() -> Response:
     """Store the theme in a cookie and redirect to the page of the switch."""
-    if not request_origin.is_same_origin():
+    if not request_kind.is_same_origin():
         raise Forbidden
     back = request.form.get("back", "")
     response = go_to(back if is_own_path(back) else HOME)

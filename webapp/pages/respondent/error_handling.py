@@ -11,16 +11,15 @@ from werkzeug.exceptions import HTTPException
 
 from webapp.config import settings
 from webapp.database.failures import STORAGE_FAILURES, may_have_stored
-from webapp.domain.forms.embedding import find_frame_origins
+from webapp.domain.forms.form_settings import find_frame_origins
 from webapp.domain.respondents.steps import Place
 from webapp.domain.shared.error_codes import Code, PageCode
 from webapp.domain.shared.errors import Outcome
-from webapp.domain.shared.secrets import token_hash
+from webapp.domain.shared.text import token_hash
 from webapp.pages import errors
 from webapp.pages.fragments import wants_fragment
 from webapp.pages.respondent import rendering
-from webapp.pages.respondent.form_data import posted_fields, read_form_data, typed
-from webapp.pages.respondent.session_cookie import SESSION_KEY
+from webapp.pages.respondent.form_data import SESSION_KEY, posted_fields, read_form_data, typed
 from webapp.pages.respondent.visit import (
     LAST_KNOWN_FRAMES,
     Visit,
@@ -28,8 +27,7 @@ from webapp.pages.respondent.visit import (
     new_visit,
     posted_visit,
 )
-from webapp.web.rate_limits.client_address import client_network
-from webapp.web.rate_limits.limiter import limiter, seconds_to_wait
+from webapp.web.limiter import client_network, limiter, seconds_to_wait
 from webapp.web.security_headers import allow_frames
 
 STORAGE_RETRY_SECONDS = 5

@@ -1,10 +1,11 @@
-"""What follows from an answer: decided by the rules at once, or while people wait, for a model or
-for the words of what they said.
-"""
+"""Deciding about follow-ups while their page waits."""
 
+import threading
 import time
 from contextlib import suppress
 from functools import partial
+from types import TracebackType
+from typing import Self
 
 from flask import Blueprint, Flask, Response
 
@@ -23,21 +24,68 @@ from webapp.domain.respondents.follow_up_situation import (
 )
 from webapp.domain.respondents.session_state import SessionState
 from webapp.domain.respondents.steps import Place
-from webapp.domain.responses.spending import spend_model_call
+from webapp.domain.responses.counters import spend_model_call
 from webapp.integrations.follow_up_models import MODEL_SECONDS, load_sdk
 from webapp.integrations.model_breaker import CALLS_AT_ONCE, model_breaker
 from webapp.pages.fragments import wants_fragment
 from webapp.pages.model_decisions import decision_of_model
 from webapp.pages.respondent import error_handling, rendering
-from webapp.pages.respondent.decision_turns import Turn
 from webapp.pages.respondent.form_data import FormData, read_form_data
-from webapp.pages.respondent.next_question import inked_by, next_question
+from webapp.pages.respondent.rendering import inked_by, next_question
 from webapp.pages.respondent.visit import posted_visit
 from webapp.web.extensions import csrf
 from webapp.web.languages import page_language
-from webapp.web.rate_limits.client_address import client_network
-from webapp.web.rate_limits.limiter import limiter
+from webapp.web.limiter import client_network, limiter
 from webapp.web.wakeups import NoSlot, began_waiting, wakeups
+
+MOST_SECONDS = 3.0  # of a wait; whoever has waited so long goes on beside the others
+REST_SECONDS = 0.005  # between two turns, where one waits: all others run then
+LATE_SECONDS = 1.0  # the model would have too little time then
+
+_free = threading.Lock()
+
+
+class Turn:
+    """The turn of a request in a `with` block, waited for; without one, its clock alone.
+
+    spent  seconds of a model's time that have passed before
+    """
+
+    def __init__(self, spent: float = 0.0) -> None:
+        self._began = time.monotonic() - spent
+        self._held = False
+
+    def __enter__(self) -> Self:
+        self._held = _free.acquire(blocking=False)
+        if not self._held:
+            self._held = _free.acquire(timeout=MOST_SECONDS)
+            time.sleep(REST_SECONDS)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.end()
+
+    def end(self) -> None:
+        """Let the next one decide, before this request waits for something else."""
+        if self._held:
+            self._held = False
+            _free.release()
+
+    @property
+    def is_late(self) -> bool:
+        """Whether the rules should decide, because too much time has passed for a model."""
+        return time.monotonic() - self._began > LATE_SECONDS
+
+    @property
+    def model_seconds(self) -> float:
+        """What is left of the time that a model has, counted from the begin of the request."""
+        return max(0.0, MODEL_SECONDS - (time.monotonic() - self._began))
+
 
 NEXT_RATE = "60/minute"  # how often one page asks whether a follow-up question comes next
 WAIT_SECONDS = 4.0  # for what another request of the same respondent is about to decide

@@ -1,33 +1,73 @@
-"""The fields of a respondent's POST: keys and typed text.
-
-The session key is in the body of every POST, so that answering needs no cookie. The cookie serves
-GETs, and a tab of somebody who has begun in another one: its key, under which nothing is stored,
-gives way to it. Keys carry a MAC; one without it counts only if a session is stored under it. In an
-iframe of another website, which every address on its pages says (`embed=1`),
-cookies are neither read nor set.
-
-Browser extensions add fields to a page and double others. Fields that are not ours are ignored. Of
-a doubled key the first that is not empty counts; of doubled words none are lost.
-"""
+"""The respondent's cookie, and the fields of each post."""
 
 import re
+import secrets
 from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
 
 from flask import request
+from itsdangerous import BadSignature, TimestampSigner
 from werkzeug.datastructures import FileStorage
+from werkzeug.wrappers import Response
 
-from webapp.domain.respondents.answer_repeats import version_of
-from webapp.domain.respondents.bot_detection import Signs
+from webapp.config import settings
+from webapp.domain.respondents.answer_writes import version_of
+from webapp.domain.respondents.answering import Signs
 from webapp.domain.respondents.public_form import Progress, read_progress
 from webapp.domain.respondents.steps import Place, read_place
 from webapp.domain.shared.error_codes import PageCode
 from webapp.domain.shared.errors import InvalidInput, Phrase
-from webapp.pages.respondent import session_cookie
 from webapp.pages.typed_text import with_line_feeds
+from webapp.web.browser_cookies import BrowserCookie
 from webapp.web.languages import CHOICE
 from webapp.web.languages import FIELD as LANGUAGE
-from webapp.web.request_origin import says_in_iframe
+from webapp.web.request_kind import says_in_iframe
 from webapp.web.themes import FIELD as THEME
+
+COOKIE_DAYS = 30
+SESSION_KEY = re.compile(r"[A-Za-z0-9_.-]{22,100}")
+
+
+def new_session_key() -> str:
+    """A new random key, with its time of creation and a MAC over both."""
+    return _signer(settings().secret_key).sign(secrets.token_urlsafe(24)).decode()
+
+
+def remembered_key(share_token: str) -> str | None:
+    """The session key in the cookie of this form, None if absent or malformed."""
+    key = _cookie(share_token).read()
+    return key if SESSION_KEY.fullmatch(key) else None
+
+
+def remember(response: Response, share_token: str, session_key: str) -> None:
+    """Set the cookie of this form, except in an iframe."""
+    if not says_in_iframe():
+        _cookie(share_token).keep(response, session_key)
+
+
+def forget(response: Response, share_token: str) -> None:
+    """Delete the cookie of this form."""
+    if not says_in_iframe():
+        _cookie(share_token).delete(response)
+
+
+@lru_cache
+def _signer(secret_key: str) -> TimestampSigner:
+    return TimestampSigner(secret_key, salt="respondent")
+
+
+def session_made_at(session_key: str) -> datetime | None:
+    """When this key was made, rounded down to the second; None without a valid MAC."""
+    try:
+        return _signer(settings().secret_key).unsign(session_key, return_timestamp=True)[1]
+    except BadSignature:
+        return None
+
+
+def _cookie(share_token: str) -> BrowserCookie:
+    return BrowserCookie("askback_r", COOKIE_DAYS * 24 * 3600, path=f"/r/{share_token}")
+
 
 HONEYPOT = "website"  # rendered out of sight: programs fill it, no browser autofills it
 FIELDS = {
@@ -108,16 +148,16 @@ def read_form_data(share_token: str, *needed: str) -> FormData:
     """
     form = posted_fields()
     session_key = form.get("session", "")
-    if not session_cookie.SESSION_KEY.fullmatch(session_key):
+    if not SESSION_KEY.fullmatch(session_key):
         raise unreadable()
     if not all(KEY.fullmatch(form.get(name, "")) for name in needed):
         raise unreadable()
     if not RECORDING_ID.fullmatch(form.get("recording", "")):
         raise unreadable()
-    made_at = session_cookie.made_at(session_key)
+    made_at = session_made_at(session_key)
     if made_at is None and not _progress(share_token, session_key).started:
         raise session_unknown()
-    remembered = None if says_in_iframe() else session_cookie.remembered_key(share_token)
+    remembered = None if says_in_iframe() else remembered_key(share_token)
     if remembered and remembered != session_key and _has_begun(share_token, remembered):
         stored = _progress(share_token, session_key)
         session_key = session_key if stored.started or stored.uploads else remembered

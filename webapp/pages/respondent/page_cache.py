@@ -24,8 +24,8 @@ from threading import Lock
 import orjson
 from markupsafe import escape
 
-from webapp.domain.follow_ups.asked import AskedFollowUp
-from webapp.domain.respondents.answer_repeats import version_of
+from webapp.domain.follow_ups.models import AskedFollowUp
+from webapp.domain.respondents.answer_writes import version_of
 from webapp.domain.respondents.public_form import Progress
 from webapp.domain.respondents.steps import Place, Step
 from webapp.pages.filters import LONG_QUESTION_CHARS, clock_time, excerpt

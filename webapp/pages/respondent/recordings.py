@@ -16,8 +16,8 @@ from webapp.domain.respondents.steps import Place
 from webapp.domain.shared.error_codes import PageCode
 from webapp.domain.shared.errors import InvalidInput, Outcome, Phrase
 from webapp.domain.shared.limits import RECORDING_MAX_BYTES, RECORDING_MAX_SECONDS
-from webapp.domain.voice.room import Bounds
 from webapp.domain.voice.uploads import (
+    Bounds,
     UploadPlace,
     add_recording,
     check_upload,
@@ -44,7 +44,7 @@ from webapp.integrations.child_process import Clients
 from webapp.pages.respondent.form_data import FormData
 from webapp.pages.respondent.visit import Visit
 from webapp.web.form_body_limits import UploadedFile
-from webapp.web.rate_limits.client_address import client_network
+from webapp.web.limiter import client_network
 
 KEPT_WORDS = Phrase("Nothing you typed is lost. Choose another recording, or type your answer.")
 TOO_LARGE = Phrase(

@@ -1,4 +1,4 @@
-"""Respondent pages, each rendered from a `Visit` alone."""
+"""Pages of respondents, and the next question in place."""
 
 import secrets
 from http import HTTPStatus
@@ -7,19 +7,18 @@ from typing import Any, TypeAlias
 from flask import Response, current_app, g, request, url_for
 
 from webapp.config import settings
-from webapp.domain.respondents.answer_repeats import VERSION_CHARS
+from webapp.domain.respondents.answer_writes import VERSION_CHARS
 from webapp.domain.respondents.public_form import RespondentForm
 from webapp.domain.respondents.steps import Place, Step, step_before
 from webapp.domain.shared.error_codes import PageCode
 from webapp.domain.shared.errors import Outcome
 from webapp.domain.shared.limits import ANSWER_MAX_CHARS, SPOKEN_ANSWER_MAX_CHARS
+from webapp.pages.filters import drawn_code
 from webapp.pages.fragments import drawn, wants_fragment
-from webapp.pages.qr_codes import drawn_code
 from webapp.pages.respondent import page_cache
-from webapp.pages.respondent.form_data import posted_fields
-from webapp.pages.respondent.session_cookie import forget, remember
-from webapp.pages.respondent.visit import Visit, new_visit
-from webapp.web.request_origin import says_in_iframe
+from webapp.pages.respondent.form_data import FormData, forget, posted_fields, remember
+from webapp.pages.respondent.visit import Visit, new_visit, posted_visit
+from webapp.web.request_kind import says_in_iframe
 
 Push: TypeAlias = tuple[str, dict[str, Any]]
 SHOWING_THE_NEWEST = {PageCode.ANSWER_DIFFERS, PageCode.ANSWER_NEWER}
@@ -293,3 +292,33 @@ def _respond(
     if request.method == "POST" and (visit.progress.started or visit.progress.uploads):
         remember(response, visit.form.share_token, visit.session_key)
     return response
+
+
+def next_question(
+    share_token: str,
+    posted: FormData,
+    place: Place | None,
+    visit: Visit | None = None,
+    *,
+    inked: int = 0,
+) -> Response:
+    """The question at a place, the check page for None; `visit` where it is known.
+
+    inked  number of the scripted question that was answered just now, 0 for none
+    """
+    if not by_get(posted):
+        visit = visit or posted_visit(share_token, posted)
+        return question_or_check(visit, place, inked=inked)
+    if place is None:
+        return redirect_to("respond.check", share_token)
+    return redirect_to("respond.ask", share_token, place)
+
+
+def inked_by(answered: Place) -> int:
+    """The number of the stroke that an answer draws; follow-ups have none."""
+    return 0 if answered.follow_up else answered.number
+
+
+def by_get(posted: FormData) -> bool:
+    """True if the next page can be fetched by GET: the cookie names this session."""
+    return posted.remembered and not wants_fragment()

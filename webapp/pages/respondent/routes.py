@@ -7,11 +7,11 @@ from flask import Blueprint, Response
 from jobs.queue import hand_over
 from webapp.config import settings
 from webapp.database import utc_now
-from webapp.domain.forms.pictures import read_shared_picture
+from webapp.domain.forms.form_settings import read_shared_picture
 from webapp.domain.respondents import answering
 from webapp.domain.respondents.steps import Place
 from webapp.domain.shared.error_codes import PageCode
-from webapp.domain.voice.shown_words import note_shown
+from webapp.domain.voice.transcripts import note_shown
 from webapp.pages.fragments import wants_fragment
 from webapp.pages.pictures import as_picture
 from webapp.pages.respondent import error_handling, follow_ups, rendering
@@ -19,18 +19,19 @@ from webapp.pages.respondent.form_data import (
     GOING_BACK,
     SKIPPING,
     FormData,
+    forget,
     read_form_data,
     recording_unclaimed,
     recording_unsent,
+    remembered_key,
     typed_along,
     unsent,
 )
-from webapp.pages.respondent.next_question import by_get, inked_by, next_question
-from webapp.pages.respondent.session_cookie import forget, remembered_key
+from webapp.pages.respondent.rendering import by_get, inked_by, next_question
 from webapp.pages.respondent.visit import Visit, find_form, new_visit, posted_visit, visit_by_cookie
 from webapp.web.deferred_writes import count_link_view
 from webapp.web.extensions import csrf
-from webapp.web.request_origin import says_in_iframe
+from webapp.web.request_kind import says_in_iframe
 
 FIRST = Place(1)
 

@@ -10,7 +10,7 @@ from flask import abort
 from webapp.config import settings
 from webapp.domain.content.model import about_minutes
 from webapp.domain.follow_ups.languages import PHRASED, language_of_questions
-from webapp.domain.respondents.answer_repeats import version_of
+from webapp.domain.respondents.answer_writes import version_of
 from webapp.domain.respondents.public_form import (
     NOTHING_YET,
     Progress,
@@ -29,9 +29,8 @@ from webapp.domain.respondents.steps import (
     steps_of,
 )
 from webapp.domain.shared.vocabulary import FollowUpMode, FormStatus, ResponseLimit, ResponseMode
-from webapp.pages.respondent.form_data import FormData
-from webapp.pages.respondent.session_cookie import new_session_key, remembered_key
-from webapp.web.request_origin import says_in_iframe
+from webapp.pages.respondent.form_data import FormData, new_session_key, remembered_key
+from webapp.web.request_kind import says_in_iframe
 from webapp.web.security_headers import allow_frames, allow_microphone
 
 FRAMES_KNOWN = 10_000  # our choice: some megabytes

@@ -14,22 +14,25 @@ from werkzeug.exceptions import RequestEntityTooLarge
 from jobs.queue import hand_over_recordings, tell_of_recording
 from webapp.config import settings
 from webapp.database import utc_now
-from webapp.domain.respondents.answer_repeats import recording_gone
+from webapp.domain.respondents.answer_writes import recording_gone
 from webapp.domain.respondents.steps import Place
 from webapp.domain.shared.limits import ANSWER_BODY_MAX_BYTES
 from webapp.domain.shared.vocabulary import ON_THIS_SERVER, TranscriptState
-from webapp.domain.voice.room import FULL_FORM, may_have_room
 from webapp.domain.voice.transcripts import ask_for_words
-from webapp.domain.voice.uploads import find_recording
+from webapp.domain.voice.uploads import FULL_FORM, find_recording, may_have_room
 from webapp.integrations.audio_inspection import AudioBusy
 from webapp.integrations.audio_store import AudioStoreUnavailable, audio_store, says_full
 from webapp.integrations.child_process import ChildBusy
-from webapp.pages.error_pages import Problem, problem
-from webapp.pages.errors import PROBLEMS
+from webapp.pages.errors import PROBLEMS, Problem, problem
 from webapp.pages.filters import translated
 from webapp.pages.fragments import nothing_new, wants_fragment
 from webapp.pages.respondent import error_handling, rendering
-from webapp.pages.respondent.form_data import RECORDING_ID, posted_file, read_form_data
+from webapp.pages.respondent.form_data import (
+    RECORDING_ID,
+    posted_file,
+    read_form_data,
+    remembered_key,
+)
 from webapp.pages.respondent.recordings import (
     NO_ROOM,
     NOT_READ,
@@ -40,12 +43,11 @@ from webapp.pages.respondent.recordings import (
     store_recording,
     upload_bounds,
 )
-from webapp.pages.respondent.session_cookie import remembered_key
 from webapp.pages.respondent.visit import find_form, posted_visit
 from webapp.web.byte_ranges import recording_response
 from webapp.web.extensions import csrf
-from webapp.web.rate_limits.limiter import limiter
-from webapp.web.request_origin import says_in_iframe
+from webapp.web.limiter import limiter
+from webapp.web.request_kind import says_in_iframe
 
 # looks of one respondent for a transcript; a page looks each second at first
 TRANSCRIPT_RATE = "120/minute"

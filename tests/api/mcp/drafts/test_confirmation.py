@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from mcp_types import CallToolResult, ElicitRequestURLParams, InputRequiredResult
 
-from api.mcp.tools import confirmation, drafts
+from api.mcp.tools import drafts
 from tests.api.conftest import Agent, Confirm
 from tests.api.mcp.conftest import LEGACY, Host, Hosted, refused
 from tests.api.waiting import while_waiting
@@ -17,7 +17,7 @@ from webapp.database import utc_now
 from webapp.domain.accounts.models import Account
 from webapp.domain.drafts.returns import return_draft
 from webapp.oauth import connections
-from webapp.web.rate_limits.limiter import limiter
+from webapp.web.limiter import limiter
 
 REVIEW = "http://127.0.0.1:8000/drafts/"
 OPENS = {"elicitation": {"form": {}, "url": {}}}
@@ -28,7 +28,7 @@ ACCEPTED = {"confirm": {"action": "accept"}}
 @pytest.fixture
 def no_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     """As after 25 seconds in which nothing happened."""
-    monkeypatch.setattr(confirmation, "WAIT_MAX_SECONDS", 0)
+    monkeypatch.setattr(drafts, "WAIT_MAX_SECONDS", 0)
 
 
 @pytest.fixture
@@ -242,7 +242,7 @@ def test_a_state_that_was_signed_for_something_else_is_as_none(
 ) -> None:
     state = asked(host, draft_id)
     with host.app.app_context():
-        signer = confirmation._signer()
+        signer = drafts._signer()
         signed = dict(zip(SIGNED, signer.loads(state), strict=True))
         state = signer.dumps([*(signed | {place: "other"}).values()])
 
@@ -253,7 +253,7 @@ def test_a_state_that_was_signed_for_something_else_is_as_none(
 def test_a_state_expires(
     host: Host, draft_id: str, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(confirmation, "utc_now", lambda: clock.now)
+    monkeypatch.setattr(drafts, "utc_now", lambda: clock.now)
     state = asked(host, draft_id)
 
     clock.forward(minutes=15, seconds=-1)

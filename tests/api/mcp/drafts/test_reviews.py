@@ -12,7 +12,7 @@ from tests.api.waiting import while_waiting
 from webapp.database import utc_now
 from webapp.domain.accounts.models import Account
 from webapp.domain.content.draft_input import parse_draft_input
-from webapp.domain.deletion import discarded_drafts
+from webapp.domain.deletion import trash
 from webapp.domain.drafts import editing, returns
 
 NOTE = "No names, please"
@@ -75,7 +75,7 @@ def test_a_discarded_draft_is_refused_with_the_note(
     host: Host, draft_id: str, account: Account, tool: str
 ) -> None:
     with host.app.app_context():
-        discarded_drafts.discard_draft(account.id, draft_id, note=NOTE, now=utc_now())
+        trash.discard_draft(account.id, draft_id, note=NOTE, now=utc_now())
 
     refused = host.use(tool, draftId=draft_id)
 

@@ -12,7 +12,7 @@ from tests.factories import make_account, make_form, make_response
 from tests.voice.factories import make_spoken_answer
 from tests.webhook_receiver import Webhook
 from webapp.database import db, utc_now
-from webapp.domain.deletion.form_trash import delete_form
+from webapp.domain.deletion.trash import delete_form
 from webapp.domain.events.models import EventSubscription
 from webapp.domain.events.outbox import event_id_of
 from webapp.domain.respondents.answering import complete_response

@@ -24,8 +24,8 @@ from tests.factories import make_account, make_form
 from tests.webhook_receiver import HOST, Webhook
 from webapp.database import utc_now
 from webapp.domain.accounts.models import Account
-from webapp.domain.deletion.form_trash import delete_form
-from webapp.domain.events.protocol import EventError
+from webapp.domain.deletion.trash import delete_form
+from webapp.domain.events.models import EventError
 from webapp.domain.shared.vocabulary import ErrorProfile
 
 METHODS = ("events/subscribe", "events/unsubscribe")

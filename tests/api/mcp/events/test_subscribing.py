@@ -31,7 +31,7 @@ from tests.webhook_receiver import HOST, SECRET, URL, Webhook
 from webapp.database import db, utc_now
 from webapp.domain.accounts.models import Account
 from webapp.domain.audit.trail import AuditEvent
-from webapp.domain.deletion.form_trash import delete_form, restore_form
+from webapp.domain.deletion.trash import delete_form, restore_form
 from webapp.domain.events.models import CallbackEndpoint, EventDelivery, EventSubscription
 from webapp.domain.events.outbox import event_id_of
 from webapp.domain.responses.models import ResponseSession

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from api.agent.stream import AskFeed
+from api.agents import AskFeed
 from tests.api.conftest import Agent
 from tests.api.mcp.conftest import Host, Hosted
 from tests.api.mcp.responses.reading import fragment_pages, quoted

@@ -13,13 +13,13 @@ from itsdangerous import URLSafeSerializer
 from sqlalchemy import update
 from werkzeug.test import TestResponse
 
-from api.mcp import recordings
+from api.mcp.tools import attachments
 from tests.api.mcp.conftest import LEGACY, MODERN, Host, Hosted, refused
 from tests.factories import make_account, make_answer, make_form
 from tests.voice.factories import make_spoken_answer, make_stored_answer
 from webapp.database import db, utc_now
 from webapp.domain.accounts.models import Account
-from webapp.domain.deletion import form_trash
+from webapp.domain.deletion import trash
 from webapp.domain.respondents import answering
 from webapp.oauth import connections
 from webapp.oauth.models import OAuthClient
@@ -170,9 +170,9 @@ def test_the_address_holds_no_token_and_ends_after_minutes(
 
     assert host.token not in found["url"]
     assert timedelta() < ends_at - utc_now() <= timedelta(minutes=5)
-    monkeypatch.setattr(recordings, "utc_now", lambda: ends_at - timedelta(milliseconds=1))
+    monkeypatch.setattr(attachments, "utc_now", lambda: ends_at - timedelta(milliseconds=1))
     assert opened(result, host).status_code == 200
-    monkeypatch.setattr(recordings, "utc_now", lambda: ends_at)
+    monkeypatch.setattr(attachments, "utc_now", lambda: ends_at)
     assert opened(result, host).status_code == 404
 
 
@@ -209,7 +209,7 @@ def withdraw(_account_id: str, form: Any) -> None:
 
 
 def delete(account_id: str, form: Any) -> None:
-    form_trash.delete_form(account_id, form.id, now=utc_now())
+    trash.delete_form(account_id, form.id, now=utc_now())
 
 
 @pytest.mark.parametrize(
@@ -239,7 +239,7 @@ def test_an_address_is_of_one_recording(
     payload, _, mac = signed.rpartition(".")
     with app.app_context():
         other = make_stored_answer(form, secrets.token_urlsafe(24), content=b"other").id
-        signer = recordings._signer()
+        signer = attachments._signer()
         named = signer.loads(signed)
         foreign = make_form(make_account().id)
         of_foreign = make_stored_answer(foreign, secrets.token_urlsafe(24), content=b"foreign").id

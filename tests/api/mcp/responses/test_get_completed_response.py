@@ -19,9 +19,9 @@ from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_form
 from webapp.database import db, utc_now, write_transaction
 from webapp.domain.accounts.models import Account
-from webapp.domain.deletion import form_trash
+from webapp.domain.deletion import trash
 from webapp.domain.respondents import answering
-from webapp.domain.responses.fragments import PAGE_BYTES
+from webapp.domain.responses.completed import PAGE_BYTES
 from webapp.domain.responses.models import Answer
 
 TOOL = "get_completed_response"
@@ -210,7 +210,7 @@ def test_what_is_not_of_the_account_or_the_form_is_not_found(
         of_foreign, of_other, of_deleted = (
             completed(each, "x") for each in (foreign, other, deleted)
         )
-        form_trash.delete_form(form.account_id, deleted.id, now=utc_now())
+        trash.delete_form(form.account_id, deleted.id, now=utc_now())
 
     no_forms = [
         refused(host, TOOL, formId=form_id, responseId=response_id)

@@ -27,7 +27,7 @@ from tests.factories import make_answer, make_response
 from tests.pages.respondent_client import arrive
 from webapp.database import db, utc_now, write_transaction
 from webapp.domain.accounts.models import Account
-from webapp.domain.deletion import form_trash
+from webapp.domain.deletion import trash
 from webapp.domain.respondents import answering
 from webapp.oauth.models import OAuthToken
 from webapp.web import wakeups
@@ -273,7 +273,7 @@ def test_nothing_is_told_that_came_after_the_end_of_the_token(
 def test_a_form_that_is_deleted_ends_the_wait(app: Flask, host: Host, form: Any, tool: str) -> None:
     def deletes() -> None:
         with app.app_context():
-            form_trash.delete_form(form.account_id, form.id, now=utc_now())
+            trash.delete_form(form.account_id, form.id, now=utc_now())
 
     result = ended_by(host, tool, form, deletes).get_json()["result"]
 

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 from sqlalchemy import update
 
 from jobs.queue import BEGUN, TRANSCRIPTIONS
-from jobs.transcribing import transcribing
+from jobs.transcribe import transcribing
 from tests.browser.respondent.test_follow_ups import ASKS, QUESTIONS, SHORT, asked, followed
 from tests.browser.respondent.voice.steps import SpokenLink, record, says, speak
 from tests.browser.respondent.voice.test_without_scripts import choose

@@ -3,12 +3,12 @@
 import pytest
 from argon2 import PasswordHasher
 
-from webapp.domain.accounts import passwords
+from webapp.domain.accounts import credentials
 
 
 @pytest.fixture
 def cheap_hashing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Argon2id with the least memory; its real cost is measured where passwords are."""
     cheap = PasswordHasher(memory_cost=8, time_cost=1, parallelism=1)
-    monkeypatch.setattr(passwords, "HASHER", cheap)
-    monkeypatch.setattr(passwords, "_NOBODY", cheap.hash("nobody has this password"))
+    monkeypatch.setattr(credentials, "HASHER", cheap)
+    monkeypatch.setattr(credentials, "_NOBODY", cheap.hash("nobody has this password"))

@@ -15,13 +15,18 @@ from tests.oauth.flow import API, EMAIL, PASSWORD, bearer, csrf_token, enter, si
 from webapp.database import db, utc_now
 from webapp.domain.accounts import invites
 from webapp.domain.accounts.browser_sessions import SignIn
-from webapp.domain.accounts.disabled_accounts import disable_account, enable_account
-from webapp.domain.accounts.models import CREATOR_LANGUAGES, Account, has_account
+from webapp.domain.accounts.models import (
+    CREATOR_LANGUAGES,
+    Account,
+    disable_account,
+    enable_account,
+    has_account,
+)
 from webapp.domain.shared.vocabulary import Scope
 from webapp.oauth.tokens import issue_token
 from webapp.pages.creator.account.browser_sessions import browser_in_words
 from webapp.pages.creator.account.sign_in import RECENT_SECONDS, SIGNED_IN_AT
-from webapp.web.rate_limits.limiter import limiter
+from webapp.web.limiter import limiter
 
 NEW_PASSWORD = "another four plain words"
 

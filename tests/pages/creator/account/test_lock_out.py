@@ -18,7 +18,7 @@ from webapp.config import Settings
 from webapp.database import schema, utc_now
 from webapp.domain.accounts import invites
 from webapp.domain.accounts.models import Account
-from webapp.web.rate_limits.client_address import client_network
+from webapp.web.limiter import client_network
 
 NEW_PASSWORD = "five other plain words here"
 

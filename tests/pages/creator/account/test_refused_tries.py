@@ -18,7 +18,7 @@ from webapp.domain.accounts import invites
 from webapp.domain.accounts.models import Account
 from webapp.domain.audit.trail import AuditEvent, AuditKind
 from webapp.web import request_audit
-from webapp.web.rate_limits.limiter import limiter
+from webapp.web.limiter import limiter
 
 REFUSED = "too_many_tries"
 
@@ -120,9 +120,7 @@ def test_failed_uses_of_a_link_are_audited(
 def test_failed_tries_of_a_signed_in_creator_are_audited(
     app: Flask, creator: Account, client: FlaskClient, path: str, kind: str, monkeypatch: Any
 ) -> None:
-    monkeypatch.setattr(
-        "webapp.pages.creator.account.own_password.signed_in_recently", lambda: False
-    )
+    monkeypatch.setattr("webapp.pages.creator.account.sign_in.signed_in_recently", lambda: False)
     sign_in(client)
     form = {"current": "wrong", "csrf_token": csrf_token(client.get("/account"))}
 

@@ -16,7 +16,7 @@ from webapp.database import db, utc_now
 from webapp.domain.accounts import invites
 from webapp.domain.accounts.models import Account
 from webapp.domain.shared.limits import PASSWORD_MAX_CHARS
-from webapp.web.rate_limits.limiter import limiter
+from webapp.web.limiter import limiter
 
 
 @pytest.fixture(autouse=True)

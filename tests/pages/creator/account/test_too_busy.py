@@ -8,9 +8,9 @@ from flask.testing import FlaskClient
 
 from tests.oauth.flow import EMAIL, PASSWORD, csrf_token, sign_in
 from webapp.database import utc_now
-from webapp.domain.accounts import invites, passwords
+from webapp.domain.accounts import credentials, invites
 from webapp.domain.accounts.models import Account
-from webapp.web.rate_limits.limiter import limiter
+from webapp.web.limiter import limiter
 
 
 @pytest.fixture(autouse=True)
@@ -27,14 +27,14 @@ def creator(app: Flask) -> Account:
 @pytest.fixture
 def busy(monkeypatch: pytest.MonkeyPatch) -> None:
     """All places for passwords to be hashed are taken."""
-    monkeypatch.setattr(passwords, "_places", threading.Semaphore(0))
+    monkeypatch.setattr(credentials, "_places", threading.Semaphore(0))
 
 
 def test_too_many_sign_ins_at_once_count_as_no_failure(
     creator: Account, client: FlaskClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr(passwords, "_places", threading.Semaphore(0))
+        patched.setattr(credentials, "_places", threading.Semaphore(0))
         refused = [sign_in(client) for _ in range(20)]
 
     assert {page.status_code for page in refused} == {503}
@@ -63,7 +63,7 @@ def test_a_password_change_waits_while_too_many_sign_in(
 ) -> None:
     sign_in(client)
     token = csrf_token(client.get("/account"))
-    monkeypatch.setattr(passwords, "_places", threading.Semaphore(0))
+    monkeypatch.setattr(credentials, "_places", threading.Semaphore(0))
     given = {"csrf_token": token, "current": PASSWORD, "password": "eleven grey heron boats"}
 
     page = client.post("/account/password", data=given)

@@ -13,7 +13,7 @@ from tests.pages.creator_client import Creator, plain
 from webapp.account_deletion import delete_account, purge_deleted_accounts
 from webapp.database import db, utc_now
 from webapp.domain.shared.limits import MUTED_SECONDS
-from webapp.oauth import mutes
+from webapp.oauth import connections
 from webapp.oauth.models import OAuthGrant
 
 DAY = timedelta(seconds=MUTED_SECONDS)
@@ -22,7 +22,8 @@ DAY = timedelta(seconds=MUTED_SECONDS)
 def muted(app: Flask, ann: Creator) -> list[str]:
     """The agents that are muted, by their mutes' ends."""
     with app.app_context():
-        return [str(until) for until in mutes.list_muted(ann.account.id, now=utc_now()).values()]
+        muted = connections.list_muted(ann.account.id, now=utc_now())
+        return [str(until) for until in muted.values()]
 
 
 @both_databases
@@ -65,9 +66,9 @@ def test_a_mute_ends_after_a_day(app: Flask, ann: Creator, claude: str, drafted:
     drafted(claude)
     began = utc_now()
     with app.app_context():
-        mutes.mute(ann.account.id, claude, now=began)
+        connections.mute(ann.account.id, claude, now=began)
         counts = [
-            mutes.count_waiting(ann.account.id, now=began + later)
+            connections.count_waiting(ann.account.id, now=began + later)
             for later in (timedelta(), DAY - timedelta(seconds=1), DAY)
         ]
 

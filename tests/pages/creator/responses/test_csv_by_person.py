@@ -21,7 +21,7 @@ from webapp.database import db, release_connections, utc_now
 from webapp.domain.forms.models import get_form
 from webapp.domain.respondents.answering import complete_response, skip_question
 from webapp.domain.results import export
-from webapp.pages.creator.responses.csv_by_person import csv_by_person
+from webapp.pages.creator.export import csv_by_person
 
 KEY = "k" * 32
 PERSON = ["person", "name", "status", "started_at", "finished_at", "looks_automated"]

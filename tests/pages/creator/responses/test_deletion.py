@@ -16,7 +16,7 @@ from tests.voice.factories import make_stored_answer, make_voice_form
 from webapp.database import db, utc_now
 from webapp.domain.deletion.deleted_responses import purge_deleted_responses
 from webapp.domain.responses.models import ResponseSession
-from webapp.domain.shared.secrets import token_hash
+from webapp.domain.shared.text import token_hash
 
 UNDO = re.compile(r'action="(/forms/[^"]+/deletions/[^"]+/undo)"')
 

@@ -15,8 +15,8 @@ from webapp.domain.drafts import editing
 from webapp.domain.drafts.models import Draft
 from webapp.domain.drafts.publishing import publish_draft
 from webapp.domain.forms import models as forms
+from webapp.domain.forms.form_settings import set_spoken_language
 from webapp.domain.forms.models import Form
-from webapp.domain.forms.spoken_language import set_spoken_language
 from webapp.domain.forms.terms import BY_RULES, TYPED, FormTerms, VoiceTerms, WriterTerms, terms_of
 from webapp.pages.creator.terms import page_terms
 from webapp.runtime.doctor import examine_model

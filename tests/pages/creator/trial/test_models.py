@@ -115,9 +115,7 @@ def test_it_gets_no_answer_that_asks_to_be_left_alone(try_draft: Try, model: Mod
     [
         pytest.param(
             "account",
-            marks=pytest.mark.constants(
-                "webapp.pages.creator.trial.deciding", MODEL_RATE="1/minute"
-            ),
+            marks=pytest.mark.constants("webapp.pages.creator.trial", MODEL_RATE="1/minute"),
         ),
         pytest.param("server", marks=pytest.mark.settings(llm_calls_per_day_total=1)),
     ],

@@ -28,7 +28,7 @@ from webapp.domain.shared.vocabulary import FollowUpState
 from webapp.integrations.follow_up_models import MODEL_SECONDS
 from webapp.integrations.model_breaker import CALLS_AT_ONCE
 from webapp.pages.model_decisions import FromModel
-from webapp.pages.respondent import decision_turns, follow_ups
+from webapp.pages.respondent import follow_ups
 from webapp.pages.respondent.follow_ups import SPEAKERS
 
 WAITING = "Writing down what you said…"
@@ -329,7 +329,7 @@ def test_words_and_question_take_eight_seconds_together(
     monkeypatch.setattr(follow_ups, "_has_model", lambda _about: True)
     monkeypatch.setattr(follow_ups, "decision_of_model", no_reply)
     monkeypatch.setattr(follow_ups, "WORDS_SECONDS", MODEL_SECONDS)
-    monkeypatch.setattr(decision_turns, "LATE_SECONDS", late)
+    monkeypatch.setattr(follow_ups, "LATE_SECONDS", late)
     engine.answer = lambda _number: words(SHORT, after=0.4)
 
     assert form_action(next_page(app, waiting)).endswith("/q/1/f/1")

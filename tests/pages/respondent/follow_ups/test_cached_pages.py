@@ -14,7 +14,7 @@ from tests.pages.respondent.test_page_cache import (
     rendered,
     rendered_alone,
 )
-from webapp.domain.follow_ups.asked import AskedFollowUp
+from webapp.domain.follow_ups.models import AskedFollowUp
 from webapp.domain.respondents.public_form import Progress
 from webapp.domain.respondents.steps import Place
 from webapp.domain.shared.vocabulary import FollowUpMode

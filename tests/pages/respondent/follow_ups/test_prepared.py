@@ -10,7 +10,7 @@ from tests.pages.respondent.follow_ups.conftest import SHORT
 from tests.pages.respondent_client import Respondent
 from webapp.database import db
 from webapp.domain.follow_ups.models import FollowUp
-from webapp.domain.follow_ups.thread import Technique
+from webapp.domain.follow_ups.rules import Technique
 from webapp.domain.shared.vocabulary import FollowUpAuthor, FollowUpCondition
 
 

@@ -24,8 +24,8 @@ from tests.pages.respondent_client import Respondent, arrive, heading
 from webapp.database import db
 from webapp.integrations.follow_up_models import MODEL_SECONDS
 from webapp.pages.model_decisions import FromModel
-from webapp.pages.respondent import decision_turns, follow_ups, session_cookie
-from webapp.pages.respondent.decision_turns import Turn
+from webapp.pages.respondent import follow_ups, form_data
+from webapp.pages.respondent.follow_ups import Turn
 
 pytestmark = pytest.mark.usefixtures("form")
 
@@ -86,7 +86,7 @@ def test_whoever_waits_for_the_model_lets_others_decide(
 def test_whoever_waits_for_a_turn_holds_no_connection(
     app: Flask, waiting: Respondent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(session_cookie, "made_at", lambda key: None)  # so that it is looked up
+    monkeypatch.setattr(form_data, "made_at", lambda key: None)  # so that it is looked up
     entering = threading.Event()
     enter = Turn.__enter__
 
@@ -134,7 +134,7 @@ def test_whoever_waits_for_the_model_holds_no_connection(
 def test_next_question_waits_for_no_turn(
     waiting: Respondent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(decision_turns, "MOST_SECONDS", 600)
+    monkeypatch.setattr(follow_ups, "MOST_SECONDS", 600)
     with Turn():
         assert heading(scripted_post(waiting, "/q/1/next", pass_on="1")) == SECOND
 
@@ -142,13 +142,13 @@ def test_next_question_waits_for_no_turn(
 def test_no_decision_waits_for_its_turn_without_end(
     waiting: Respondent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(decision_turns, "MOST_SECONDS", 0.01)
+    monkeypatch.setattr(follow_ups, "MOST_SECONDS", 0.01)
     with Turn():
         assert heading(scripted_post(waiting, "/q/1/next")) == QUESTION
 
 
 def test_others_have_the_processor_between_two_turns(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(decision_turns, "REST_SECONDS", 0.2)
+    monkeypatch.setattr(follow_ups, "REST_SECONDS", 0.2)
 
     def entered() -> float:
         with Turn():
@@ -165,7 +165,7 @@ def test_others_have_the_processor_between_two_turns(monkeypatch: pytest.MonkeyP
 def test_nobody_rests_where_nobody_waited(
     waiting: Respondent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(decision_turns, "REST_SECONDS", 600)
+    monkeypatch.setattr(follow_ups, "REST_SECONDS", 600)
     assert heading(scripted_post(waiting, "/q/1/next")) == QUESTION
 
 
@@ -175,8 +175,8 @@ def test_after_a_long_wait_the_rules_decide(
     model: ModelServer,  # noqa: F811
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(decision_turns, "MOST_SECONDS", 0.02)
-    monkeypatch.setattr(decision_turns, "LATE_SECONDS", 0.01)
+    monkeypatch.setattr(follow_ups, "MOST_SECONDS", 0.02)
+    monkeypatch.setattr(follow_ups, "LATE_SECONDS", 0.01)
     with Turn():
         scripted_post(waiting, "/q/1/next")
 
@@ -187,7 +187,7 @@ def test_after_a_long_wait_the_rules_decide(
 def test_the_model_has_what_the_wait_left_of_its_time(
     waiting: Respondent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(decision_turns, "MOST_SECONDS", 0.3)
+    monkeypatch.setattr(follow_ups, "MOST_SECONDS", 0.3)
     given: list[float] = []
 
     def no_reply(*_: Any, seconds: float, **__: Any) -> FromModel:

@@ -19,7 +19,7 @@ from webapp.domain.forms.models import Form
 from webapp.domain.responses.models import Answer
 from webapp.domain.responses.recordings import Recording
 from webapp.domain.shared.limits import ANSWER_BODY_MAX_BYTES, UPLOAD_FILES_MAX
-from webapp.domain.voice.erasing import noted_objects
+from webapp.domain.voice.uploads import noted_objects
 from webapp.integrations.audio_inspection import WAV, inspect
 from webapp.integrations.audio_store import audio_store
 from webapp.pages.respondent import recordings

@@ -8,8 +8,7 @@ from flask import Flask
 from sqlalchemy import select, update
 
 from jobs.queue import TRANSCRIPTIONS
-from jobs.transcribe import Transcriber
-from jobs.transcribing import sweep
+from jobs.transcribe import Transcriber, sweep
 from tests.pages.respondent.voice.conftest import Speaker, kept
 from tests.pages.respondent.voice.test_transcripts import look
 from tests.pages.respondent_client import box, hidden

@@ -11,21 +11,19 @@ from webapp.database import utc_now
 from webapp.domain.accounts import credentials
 from webapp.domain.accounts.models import ACCENTS, CREATOR_LANGUAGES
 from webapp.domain.audit.trail import AuditKind
-from webapp.domain.forms import pictures
+from webapp.domain.forms import form_settings
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import InvalidInput
 from webapp.domain.shared.limits import ACCOUNT_NAME_MAX_CHARS, ORGANISATION_MAX_CHARS
 from webapp.integrations.audio_inspection import AudioBusy
 from webapp.integrations.picture_inspection import NotPicture, redraw
 from webapp.pages.creator.account.browser_sessions import list_browsers
-from webapp.pages.creator.account.own_password import (
-    limited_tries,
-    note_wrong_password,
-    require_own_password,
-)
 from webapp.pages.creator.account.sign_in import (
     asked_to_end_agents,
     ending_agents,
+    limited_tries,
+    note_wrong_password,
+    require_own_password,
     signed_in_recently,
     start_session,
 )
@@ -75,7 +73,7 @@ def change_picture() -> ResponseReturnValue:
     if file:
         file.seek(0)  # a request that met a deadlock is answered once more
     try:
-        pictures.set_picture(creator_id(), redraw(file.read() if file else b""))
+        form_settings.set_picture(creator_id(), redraw(file.read() if file else b""))
     except (NotPicture, AudioBusy) as problem:
         busy = isinstance(problem, AudioBusy)
         refusal = InvalidInput(
@@ -92,14 +90,14 @@ def change_picture() -> ResponseReturnValue:
 @bp.post("/account/picture/remove")
 def remove_picture() -> ResponseReturnValue:
     """Show no picture any more."""
-    pictures.set_picture(creator_id(), b"")
+    form_settings.set_picture(creator_id(), b"")
     return go_to(f"{PAGE}?saved=picture")
 
 
 @bp.get("/account/picture/<digest>")
 def show_picture(digest: str) -> Response:
     """A picture of the account, to its creator."""
-    return as_picture(pictures.read_picture(creator_id(), digest))
+    return as_picture(form_settings.read_picture(creator_id(), digest))
 
 
 @bp.post("/account/password")

@@ -1,18 +1,31 @@
-"""Signing in and out with a password, and the one-time link that makes an account."""
+"""Signing in and out, browsers that are known, and the check of one's own password."""
 
 import hashlib
+import secrets
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
 from http import HTTPStatus
+from typing import ParamSpec
 
-from flask import Blueprint, Flask, Response, render_template, request, session
+from flask import (
+    Blueprint,
+    Flask,
+    Response,
+    after_this_request,
+    g,
+    render_template,
+    request,
+    session,
+)
 from flask.typing import ResponseReturnValue
 from flask_babel import gettext as _
 from flask_login import current_user, login_required, login_user, logout_user
+from itsdangerous import BadSignature, URLSafeSerializer
 
-from webapp.config import Settings
+from webapp.config import Settings, settings
 from webapp.database import utc_now
 from webapp.database.failures import STORAGE_FAILURES
 from webapp.domain.accounts import browser_sessions, credentials, invites
@@ -25,16 +38,58 @@ from webapp.domain.shared.limits import EMAIL_MAX_CHARS
 from webapp.domain.shared.vocabulary import RevokedReason
 from webapp.oauth.connections import end_grants
 from webapp.pages.creator.account.browser_sessions import browser_in_words
-from webapp.pages.creator.account.known_browsers import known_device, remember_device
-from webapp.pages.error_pages import Problem, problem
-from webapp.pages.errors import RETRY_SECONDS, signed_out
+from webapp.pages.creator.request import creator_id
+from webapp.pages.errors import (
+    HOME,
+    RETRY_SECONDS,
+    Problem,
+    login_url,
+    next_page,
+    problem,
+    signed_out,
+)
 from webapp.pages.fragments import go_to, wants_fragment
-from webapp.pages.login_redirect import HOME, login_url, next_page
 from webapp.web import request_audit
+from webapp.web.browser_cookies import BrowserCookie
 from webapp.web.deferred_writes import write_later
 from webapp.web.extensions import login
-from webapp.web.rate_limits.client_address import client_network
-from webapp.web.rate_limits.limiter import is_failure, limiter
+from webapp.web.limiter import client_network, is_failure, limiter
+
+COOKIE = BrowserCookie("askback_device", max_age=365 * 24 * 3600)  # our choice
+
+
+def remember_device(account: Account) -> None:
+    """Set a new cookie for the account, in its state after this request."""
+    value = _signer(account).dumps([account.id, secrets.token_hex(16)])
+
+    @after_this_request
+    def keep(response: Response) -> Response:
+        COOKIE.keep(response, value)
+        return response
+
+
+def known_device() -> str | None:
+    """The id of the browser of this request, if it has signed in to this account before."""
+    if "known_device" not in g:
+        g.known_device = _read(COOKIE.read())
+    found: str | None = g.known_device
+    return found
+
+
+def _read(cookie: str) -> str | None:
+    account = find_account(request.form.get("email", "")) if cookie else None
+    if account is None:
+        return None
+    try:
+        account_id, device_id = _signer(account).loads(cookie)
+    except BadSignature:
+        return None
+    return str(device_id) if account_id == account.id else None
+
+
+def _signer(account: Account) -> URLSafeSerializer:
+    return URLSafeSerializer(settings().secret_key, salt=f"device {account.password_hash}")
+
 
 RECENT_SECONDS = 600  # our choice: after that, irreversible actions ask for the password again
 # of failed sign-ins; the last two not from browsers that have signed in before
@@ -268,3 +323,42 @@ def _account_key() -> str:
 
 def _link_gone(gone: NotFound) -> Response:
     return problem(Problem(_(gone.message), _(gone.resolution)), HTTPStatus.GONE)
+
+
+P = ParamSpec("P")
+View = Callable[P, ResponseReturnValue]
+
+
+def limited_tries(kind: AuditKind) -> Callable[[View[P]], View[P]]:
+    """The strict limit of an account for failed attempts, which are audited as `kind`."""
+    return limiter.limit(
+        lambda: ACCOUNT_RATE,
+        key_func=_own_key,
+        deduct_when=is_failure,
+        on_breach=request_audit.telling_refusals(kind, _own_key, by=request_audit.creator),
+    )
+
+
+def require_own_password(kind: AuditKind) -> None:
+    """The field `current` holds the password, unless this browser signed in just now.
+
+    kind    what a wrong one is audited as
+    raises  InvalidInput
+    """
+    if signed_in_recently():
+        return
+    try:
+        credentials.check_own_password(current_user, request.form.get("current", ""))
+    except InvalidInput as refusal:
+        note_wrong_password(kind, refusal)
+        raise
+
+
+def note_wrong_password(kind: AuditKind, refusal: InvalidInput) -> None:
+    """Audit the attempt if it was refused for the field `current`."""
+    if refusal.field == "current":
+        request_audit.note_failure(kind, creator_id(), by=request_audit.creator(), now=utc_now())
+
+
+def _own_key() -> str:
+    return str(getattr(current_user, "id", ""))

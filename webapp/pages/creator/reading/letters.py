@@ -9,7 +9,7 @@ from webapp.config import settings
 from webapp.database import to_millis, utc_now
 from webapp.domain.forms import models as forms
 from webapp.domain.results import letters, unread
-from webapp.domain.results.recordings import recordings_of
+from webapp.domain.results.export import recordings_of
 from webapp.domain.shared.limits import RESPONSE_UNDO_SECONDS
 from webapp.pages.creator.request import creator_id, millis_in, require_creator
 from webapp.pages.fragments import go_to, nothing_new, wants_fragment

@@ -14,11 +14,10 @@ from webapp.domain.forms import models as forms
 from webapp.domain.forms.models import FormRow
 from webapp.domain.results import by_question, search, threads, unread
 from webapp.domain.results.by_question import ShownAnswer
-from webapp.domain.results.recordings import recordings_of
+from webapp.domain.results.export import recordings_of
 from webapp.pages.creator.request import creator_id, require_creator
-from webapp.pages.creator.responses.shown_form import lower_counts
 from webapp.pages.creator.results import threads_under
-from webapp.pages.creator.results_filters import stamp
+from webapp.pages.creator.results_filters import lower_counts, stamp
 from webapp.pages.fragments import fragment, nothing_new
 
 NEWS_SHOWN = 30  # at once in an open page; more are a page of their own

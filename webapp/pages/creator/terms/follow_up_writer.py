@@ -7,9 +7,9 @@ from flask.typing import ResponseReturnValue
 
 from webapp.database import utc_now
 from webapp.domain.content.model import asks_follow_ups
-from webapp.domain.follow_ups.model_outcomes import count_outcomes
+from webapp.domain.follow_ups.models import count_outcomes
 from webapp.domain.forms import models as forms
-from webapp.domain.forms.form_language import has_phrases
+from webapp.domain.forms.form_settings import has_phrases
 from webapp.domain.forms.models import FormRow
 from webapp.domain.forms.terms import BY_RULES, agree_to_terms, terms_of
 from webapp.domain.shared.errors import StateConflict

@@ -8,8 +8,8 @@ from flask import Blueprint, Response, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from webapp.database import utc_now
+from webapp.domain.forms import form_settings
 from webapp.domain.forms import models as forms
-from webapp.domain.forms import spoken_language
 from webapp.domain.forms.models import FormRow
 from webapp.domain.forms.terms import agree_to_terms, terms_of
 from webapp.domain.shared.errors import StateConflict
@@ -36,7 +36,7 @@ def of_form(form: FormRow) -> dict[str, object]:
 def _languages() -> list[tuple[str, str]]:
     """Names in English and tags, when first asked for: Babel's data of a language are 3.5 MB."""
     names = Locale("en").languages
-    return sorted((names[tag], tag) for tag in spoken_language.SPOKEN_LANGUAGES)
+    return sorted((names[tag], tag) for tag in form_settings.SPOKEN_LANGUAGES)
 
 
 @bp.get("")
@@ -68,7 +68,7 @@ def agree(form_id: str) -> ResponseReturnValue:
 def choose_language(form_id: str) -> ResponseReturnValue:
     """Name the language that people are expected to speak; an empty choice takes it back."""
     chosen = request.form.get("language", "")
-    spoken_language.set_spoken_language(creator_id(), form_id, chosen)
+    form_settings.set_spoken_language(creator_id(), form_id, chosen)
     return _to_settings(form_id)
 
 

@@ -1,0 +1,252 @@
+"""Routes for agent tokens: polling and streaming the answers of one form."""
+
+from collections.abc import Callable, Collection, Mapping
+from datetime import datetime, timedelta
+from functools import partial, wraps
+from typing import NamedTuple, ParamSpec, TypeVar, cast
+
+from flask import Blueprint, Flask, Response, g, request
+from werkzeug.exceptions import MethodNotAllowed
+
+from api.bodies import given_since, json_answer, wait_seconds
+from api.errors import error_answer
+from api.forms import attachment_bytes
+from webapp.database import release_connections, utc_now
+from webapp.domain.forms.agent_tokens import (
+    PREFIX,
+    TokenRow,
+    ended_tokens,
+    find_agent_token,
+    get_ask,
+    store_use,
+)
+from webapp.domain.forms.models import FormHead, FormRow, read_heads
+from webapp.domain.responses.cursor import ResponsePage, read_responses
+from webapp.domain.shared.error_codes import ErrorCode
+from webapp.domain.shared.limits import LAST_USED_EVERY_SECONDS
+from webapp.domain.shared.vocabulary import TokenEnd
+from webapp.oauth import guard as oauth_guard
+from webapp.oauth.guard import Unauthenticated
+from webapp.web.deferred_writes import write_later
+from webapp.web.wakeups import RETRY_SECONDS, NoSlot, wakeups
+from webapp.wire.event_stream import LEAVE_CONNECTION, News, Place, Stream, frame
+from webapp.wire.serializers import ask_answer, ask_answers, completed_response, completed_within
+from webapp.wire.timestamps import parse_since, wire_time
+
+bp = Blueprint("agent", __name__, url_prefix="/api/agent")
+
+
+# no OAuth metadata: a client has to ask its creator and not to begin OAuth
+CHALLENGE = 'Bearer realm="agent"'
+QUERY_NAMES = (*oauth_guard.QUERY_NAMES, "key")
+REMEDY = (
+    "Send an agent token of this form in the header Authorization: Bearer. Its creator makes one "
+    "on the page of connected agents, a connected agent by POST /forms/{formId}/agent-tokens."
+)
+ENDED = {
+    TokenEnd.REVOKED: "This agent token was revoked.",
+    TokenEnd.EXPIRED: "This agent token has expired.",
+}
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def require_agent_token(view: Callable[P, R]) -> Callable[P, R]:
+    """Let a route run only for a live agent token, which `current_token` then tells.
+
+    raises  as `check_agent_token`
+    """
+
+    @wraps(view)
+    def guarded(*args: P.args, **kwargs: P.kwargs) -> R:
+        g.agent_token = check_agent_token(now=utc_now())
+        return view(*args, **kwargs)
+
+    return guarded
+
+
+def current_token() -> TokenRow:
+    """The token of the current call; only inside a guarded route."""
+    return cast(TokenRow, g.agent_token)
+
+
+def check_agent_token(*, now: datetime) -> TokenRow:
+    """The token of this request, which is live at this moment, and note its use.
+
+    raises  Unauthenticated with the challenge of RFC 6750 section 3
+    """
+    row = find_agent_token(_bearer_token())
+    if row is None:
+        raise _refusal("This agent token is not known here.")
+    end = row.ended(now)
+    if end is not None:
+        raise _refusal(ENDED[end])
+    if row.last_used_at is None or row.last_used_at <= now - timedelta(
+        seconds=LAST_USED_EVERY_SECONDS
+    ):
+        write_later(("use", row.id), partial(store_use, row.id, now))
+    return row
+
+
+def _bearer_token() -> str:
+    if request.query_string and any(name in request.args for name in QUERY_NAMES):
+        raise _refusal(
+            "A token in the address is refused.",
+            "Take the token out of the address, where logs keep it, and send it in the header "
+            "Authorization: Bearer.",
+        )
+    scheme, _, token = request.headers.get("Authorization", "").strip().partition(" ")
+    if not scheme:
+        raise Unauthenticated("This call needs an agent token.", REMEDY, CHALLENGE)
+    token = token.strip()
+    if scheme.lower() != "bearer" or not token.startswith(PREFIX):
+        raise _refusal(
+            f"The Authorization header holds no agent token, {PREFIX} and more, after Bearer."
+        )
+    return token
+
+
+def _refusal(message: str, remedy: str = REMEDY) -> Unauthenticated:
+    challenge = f'{CHALLENGE}, error="invalid_token", error_description="{message}"'
+    return Unauthenticated(message, remedy, challenge)
+
+
+@bp.get("/asks/<ask_id>/answers")
+@require_agent_token
+def get_ask_answers(ask_id: str) -> Response:
+    """getAskAnswers: what came after `since`, at once or within `wait` seconds (200 AskAnswers)."""
+    since, seconds = given_since(), wait_seconds("new answers")
+    seen = _look(current_token(), ask_id, since)
+    retry = {}
+    if seconds and seen.page.next_since == since:
+        try:
+            seen = _news_within(seconds, seen, since) or seen
+        except NoSlot:
+            retry = {"Retry-After": str(RETRY_SECONDS)}
+    return json_answer(ask_answers(seen.form, seen.page, since), headers=retry)
+
+
+@bp.get("/asks/<ask_id>/attachments/<attachment_id>")
+@require_agent_token
+def get_ask_attachment(ask_id: str, attachment_id: str) -> Response:
+    """getAskAttachment: the recording of an answer (200, or 206 with a Range)."""
+    return attachment_bytes(get_ask(current_token(), ask_id).id, attachment_id)
+
+
+class _Seen(NamedTuple):
+    form: FormRow
+    page: ResponsePage
+
+
+def _look(token: TokenRow, ask_id: str, since: int | None) -> _Seen:
+    """The form and its page at this moment; holds no database connection afterwards."""
+    form = get_ask(token, ask_id)
+    page = read_responses(form, since)
+    release_connections()
+    return _Seen(form, page)
+
+
+def _news_within(seconds: int, before: _Seen, since: int | None) -> _Seen | None:
+    """What is new as soon as there is something, or the form has another status; None after that.
+
+    raises  Unauthenticated as soon as the token has ended, NotFound when the form is deleted
+    """
+
+    def look() -> _Seen | None:
+        seen = _look(check_agent_token(now=utc_now()), before.form.id, since)
+        if seen.page.next_since == since and seen.form.status == before.form.status:
+            return None
+        check_agent_token(now=utc_now())  # again: it may have ended before the news came
+        release_connections()
+        return seen
+
+    return wakeups().wait_until(before.form.id, look, seconds, account_id=before.form.account_id)
+
+
+PAGE_BYTES = 128 * 1024  # read at a time
+RECONNECT_SECONDS = 5
+LAST_EVENT_ID = "Last-Event-ID"
+HEADERS = {
+    "Content-Type": "text/event-stream",
+    "Cache-Control": "no-cache",
+    "X-Accel-Buffering": "no",  # else nginx keeps events back
+}
+
+
+@bp.get("/asks/<ask_id>/stream")
+@require_agent_token
+def stream_ask(ask_id: str) -> Response:
+    """streamAsk: every answer and completion after `Last-Event-ID` or `since`, until it ends."""
+    if request.method != "GET":
+        raise MethodNotAllowed(valid_methods=["GET"])
+    since = _since()
+    token = current_token()
+    form = get_ask(token, ask_id)
+    leave = cast(Callable[[Stream], bool], request.environ[LEAVE_CONNECTION])
+    if not leave(Stream(Place(form.id, since), token.id, token.account_id)):
+        return _no_room()
+    return Response(iter(()), headers=HEADERS)
+
+
+def init_app(app: Flask) -> None:
+    """Give the server what it reads for streams with."""
+    app.extensions["feed"] = AskFeed()
+
+
+class AskFeed:
+    """Reads for all streams of a process; what they follow are forms, their holders tokens."""
+
+    def read(self, places: Collection[Place]) -> Mapping[Place, News]:
+        """One look at all forms, and one at the answers of each place where there are new ones."""
+        heads = read_heads({place.key for place in places})
+        found = ((place, _news(place, heads.get(place.key))) for place in places)
+        return {place: news for place, news in found if news}
+
+    def ended(self, holders: Collection[str]) -> Mapping[str, str]:
+        """The tokens that have ended."""
+        return ended_tokens(holders, now=utc_now())
+
+
+def _since() -> int | None:
+    """Milliseconds; None from the beginning. raises InvalidInput `invalid_since`"""
+    last = request.headers.get(LAST_EVENT_ID)
+    return parse_since(last, LAST_EVENT_ID) if last else given_since()
+
+
+def _no_room() -> Response:
+    response = error_answer(
+        ErrorCode.TOO_MANY_STREAMS,
+        "This agent token or its account has too many streams open, or this server has no room.",
+        f"Close one, or connect again in {RECONNECT_SECONDS} seconds; "
+        "GET …/answers needs no stream.",
+    )
+    response.headers["Retry-After"] = str(RECONNECT_SECONDS)
+    return response
+
+
+def _news(place: Place, head: FormHead | None) -> News | None:
+    if head is None:
+        return News(b"", place, end="deleted")
+    page = read_responses(head, place.since, max_bytes=PAGE_BYTES)
+    shown = head.status, head.response_count
+    frames = _events(page, place.since)
+    if place.shown != shown:
+        status = {"askId": head.id, "status": head.status, "responseCount": head.response_count}
+        frames.insert(0, frame("form_status", status))
+    # whoever has been sent all stands at one place, and is read for together
+    since = page.next_since if page.truncated else max(head.last_stamp, place.since or 0)
+    stands = Place(place.key, since, shown)
+    return None if stands == place else News(b"".join(frames), stands, page.truncated)
+
+
+def _events(page: ResponsePage, since: int | None) -> list[bytes]:
+    """Answers and completions in the order of their stamps, which are their ids."""
+    events: dict[int, tuple[str, object]] = {
+        answer.stamp: ("answer", ask_answer(answer, session))
+        for session in page.sessions
+        for answer in session.answers
+    }
+    for session in completed_within(page, since):
+        events[session.completed_stamp or 0] = "completed", completed_response(session)
+    return [frame(*events[stamp], wire_time(stamp)) for stamp in sorted(events)]

@@ -1,0 +1,199 @@
+"""JSON bodies of requests and responses, and the query parameters that routes share."""
+
+import json
+import math
+from collections import Counter
+from http import HTTPStatus
+
+import orjson
+from flask import Response, request
+from werkzeug.exceptions import RequestEntityTooLarge
+
+from webapp.config import settings
+from webapp.domain.drafts.models import Draft
+from webapp.domain.shared.error_codes import ErrorCode
+from webapp.domain.shared.errors import InvalidInput, sent
+from webapp.domain.shared.limits import API_BODY_MAX_BYTES, WAIT_MAX_SECONDS
+from webapp.wire.timestamps import parse_since
+
+
+def json_answer(
+    body: object,
+    status: HTTPStatus = HTTPStatus.OK,
+    headers: dict[str, str] | None = None,
+) -> Response:
+    """`body` as JSON that no cache keeps."""
+    carried = {"Content-Type": "application/json", "Cache-Control": "private, no-store"}
+    return Response(orjson.dumps(body), status, carried | (headers or {}))
+
+
+def draft_headers(draft: Draft) -> dict[str, str]:
+    """The revision as an entity tag, and where the creator reviews the draft."""
+    return {"ETag": f'"{draft.revision}"', "Link": review_link(draft.id)}
+
+
+def draft_location(draft_id: str) -> str:
+    """The address of the draft in the API."""
+    return f"{settings().api_url}/drafts/{draft_id}"
+
+
+def review_url(draft_id: str) -> str:
+    """The page where the creator reviews and confirms the draft."""
+    return f"{settings().public_url}/drafts/{draft_id}"
+
+
+def review_link(draft_id: str) -> str:
+    """The value of a Link header (RFC 8288; the relation is RFC 5023 section 11.1)."""
+    return f'<{review_url(draft_id)}>; rel="edit-form"'
+
+
+UTF_8 = ("utf-8", "utf8")
+
+
+class UnreadableJson(Exception):
+    """What is wrong with the bytes, to be read after "the body"."""
+
+
+def json_body() -> tuple[object, bytes]:
+    """The JSON value of the body, and its bytes; a byte order mark is skipped.
+
+    raises InvalidInput `invalid_json` or `payload_too_large`. Refused beyond RFC 8259: another
+    content type or encoding, a name twice in one object, numbers that are not finite, and
+    nesting or numbers longer than Python reads.
+    """
+    _require_json()
+    raw = read_body()
+    try:
+        return decode_json(raw), raw
+    except UnreadableJson as problem:
+        raise InvalidInput(
+            ErrorCode.INVALID_JSON,
+            f"body: {problem}.",
+            "Send one JSON object in UTF-8 (RFC 8259).",
+            field="body",
+        ) from None
+
+
+def decode_json(raw: bytes) -> object:
+    """The JSON value of these bytes, as strict as `json_body`. raises UnreadableJson"""
+    if not raw.strip():
+        raise UnreadableJson("is empty; a JSON object is needed, {} at least")
+    try:
+        return _DECODER.decode(raw.decode("utf-8-sig"))
+    except RecursionError:
+        raise UnreadableJson("is nested too deeply") from None
+    except UnicodeDecodeError as problem:
+        raise UnreadableJson(f"is not UTF-8 at byte {problem.start + 1}") from None
+    except json.JSONDecodeError as problem:
+        where = f"line {problem.lineno}, column {problem.colno}"
+        raise UnreadableJson(f"is not JSON at {where}") from None
+    except ValueError as problem:
+        raise UnreadableJson(str(problem)) from None
+
+
+def read_body() -> bytes:
+    """The bytes of the body; raises InvalidInput `payload_too_large`."""
+    request.max_content_length = API_BODY_MAX_BYTES
+    try:
+        return request.get_data()
+    except RequestEntityTooLarge:
+        raise too_large("body") from None
+
+
+def too_large(field: str) -> InvalidInput:
+    """`field` holds more than the body of a call may."""
+    return InvalidInput(
+        ErrorCode.PAYLOAD_TOO_LARGE,
+        f"{field}: is larger than {API_BODY_MAX_BYTES // 1024} KiB.",
+        "Send less text: question texts have no limit of their own, but all questions of a "
+        f"draft together must fit into {API_BODY_MAX_BYTES // 1024} KiB.",
+        field=field,
+    )
+
+
+def is_uncompressed() -> bool:
+    """Whether the header Content-Encoding is absent or names no encoding."""
+    return request.headers.get("Content-Encoding", "identity").lower() == "identity"
+
+
+def is_json_in_utf_8() -> bool:
+    """Whether the header Content-Type says so."""
+    charset = request.mimetype_params.get("charset", "utf-8").lower()
+    return request.mimetype == "application/json" and charset in UTF_8
+
+
+def _require_json() -> None:
+    if not is_uncompressed():
+        encoding = request.headers["Content-Encoding"].lower()
+        raise InvalidInput(
+            ErrorCode.INVALID_JSON,
+            f"Content-Encoding: is {sent(encoding)}; a compressed body is not read.",
+            "Send the body as it is, without the header Content-Encoding.",
+            field="Content-Encoding",
+        )
+    if is_json_in_utf_8():
+        return
+    given = request.headers.get("Content-Type")
+    raise InvalidInput(
+        ErrorCode.INVALID_JSON,
+        f"Content-Type: is {sent(given) if given else 'missing'}; application/json is needed.",
+        "Send a JSON object in UTF-8 with the header Content-Type: application/json.",
+        field="Content-Type",
+    )
+
+
+def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError(f"has the field {sent(_twice(pairs))} twice in one object")
+    return found
+
+
+def _twice(pairs: list[tuple[str, object]]) -> str:
+    counted = Counter(name for name, _ in pairs)
+    return counted.most_common(1)[0][0]
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if not math.isfinite(number):
+        raise ValueError("has a number that is too large")
+    return number
+
+
+def _no_constant(name: str) -> float:
+    raise ValueError(f"has {name}, which is no JSON value")
+
+
+def _whole(digits: str) -> int:
+    try:
+        return int(digits)
+    except ValueError:
+        raise ValueError("has a number that is too large") from None
+
+
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_object,
+    parse_float=_finite,
+    parse_int=_whole,
+    parse_constant=_no_constant,
+)
+
+
+def given_since() -> int | None:
+    """`since` in milliseconds, None without one. raises InvalidInput `invalid_since`"""
+    given = request.args.get("since")
+    return None if given is None else parse_since(given)
+
+
+def wait_seconds(waited_for: str) -> int:
+    """`wait`, 0 without one; `waited_for` in words. raises InvalidInput `validation_failed`"""
+    text = request.args.get("wait", "0")
+    if not (text.isascii() and text.isdigit() and len(text) < 3 and int(text) <= WAIT_MAX_SECONDS):
+        raise InvalidInput(
+            ErrorCode.VALIDATION_FAILED,
+            f"wait: is {sent(text)}; a whole number from 0 to {WAIT_MAX_SECONDS} is needed.",
+            f"Send the seconds to wait for {waited_for}, or leave it out.",
+            field="wait",
+        )
+    return int(text)

@@ -1,1 +1,0 @@
-"""`askback connect`: how each host of agents is told of an MCP server."""

@@ -1,1 +1,0 @@
-"""Deliveries: which are due, what is sent, and what becomes of it."""

@@ -1,1 +1,0 @@
-"""Subscriptions: how they begin, go on and end."""

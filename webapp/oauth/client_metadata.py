@@ -1,0 +1,242 @@
+"""Names and redirect addresses of clients: which are taken, and how they are shown."""
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from urllib.parse import SplitResult, urlsplit
+
+from webapp.config_readers import is_loopback as is_loopback_host
+from webapp.domain.shared.limits import CLIENT_NAME_MAX_CHARS, REDIRECT_URI_MAX_CHARS
+from webapp.domain.shared.text import JOINERS, TOGETHER, normalized, script_of
+
+MARKS_MAX = 2  # on one letter, as in Arabic and Vietnamese
+KEYCAP = "\u20e3"  # of emoji such as 1️⃣
+# Our name at the start, or behind a word that makes the app ours. Behind another name it says where
+# the app connects, as in "Claude Code (askback)".
+OURS = re.compile("(?:^(?:[a-z] )*|\\b(?:the|by|from|of|team) ?)" + " ?".join("askback"))
+# Characters that pass for a letter of our name, after case folding and without accents.
+LOOK_ALIKES = str.maketrans(
+    dict.fromkeys("аɑαᴀꭺ4@", "a")
+    | dict.fromkeys("ѕꜱƨ5$", "s")
+    | dict.fromkeys("кκᴋⲕĸҝқӄꮶ", "k")
+    | dict.fromkeys("вьъβʙƅɓᏼ86", "b")
+    | dict.fromkeys("сϲᴄⲥꮯҫ¢©", "c")
+)
+# letters of emoji, which have no simpler form: A to Z, squared, circled and of flags
+EMOJI_LETTERS = {
+    first + place: letter
+    for first in (0x1F150, 0x1F170, 0x1F1E6)
+    for place, letter in enumerate("abcdefghijklmnopqrstuvwxyz")
+}
+# whole words: an authenticator and an unofficial client say what they are
+CLAIM = re.compile(
+    r"(?<![^\W\d_])(?:(?:ver|cert|zert)ifi(?:ed|ee?|ziert|cad[oa]|cat[oa])|official(?:ly)?|oficial"
+    r"|officiel(?:le)?|ufficiale|offiziell|approved|trusted|authentic|endorsed)(?![^\W\d_])"
+    "|[✓✔✅☑🗸🛡]"
+)
+# invisible letters: Hangul fillers
+BLANK_LETTERS = frozenset("\u115f\u1160\u3164\uffa0")
+
+
+def cleaned_name(name: object) -> str:
+    """The name in one line, cut, without control characters and overrides of direction.
+
+    Empty for anything that is no text.
+    """
+    if not isinstance(name, str):
+        return ""
+    kept = (char for char in name if char.isprintable() or char.isspace() or char in JOINERS)
+    line = " ".join("".join(kept).split())
+    return line[:CLIENT_NAME_MAX_CHARS].strip(" " + JOINERS)
+
+
+def is_showable(name: str) -> bool:
+    """False for a misleading name: one that imitates others, claims trust or hides its text."""
+    return (
+        _has_letters(name)
+        and _is_of_one_writing(name)
+        and not _has_stacked_marks(name)
+        and not OURS.search(_skeleton(name))
+        and not any(CLAIM.search(words) for words in (_words(name), _words(name.casefold())))
+    )
+
+
+def _has_letters(name: str) -> bool:
+    letters = {char for char in name if unicodedata.category(char).startswith("L")}
+    return bool(letters) and not letters & BLANK_LETTERS
+
+
+def _is_of_one_writing(name: str) -> bool:
+    scripts = {script_of(char) for char in normalized("NFKC", name) if char.isalpha()}
+    return len(scripts) <= 1 or any(scripts <= together for together in TOGETHER)
+
+
+def _has_stacked_marks(name: str) -> bool:
+    marks = 0
+    for char in normalized("NFC", name):
+        marks = marks + 1 if unicodedata.category(char) in {"Mn", "Me"} else 0
+        if marks > MARKS_MAX or (unicodedata.category(char) == "Me" and char != KEYCAP):
+            return True
+    return False
+
+
+def _skeleton(name: str) -> str:
+    """The words of the name by their looks: without case, accents, signs and other scripts."""
+    folded = _words(name.replace("ß", "b")).translate(LOOK_ALIKES)
+    return re.sub("[^a-z]+", " ", folded).strip()
+
+
+def _words(name: str) -> str:
+    """The name without case, accents and invisible characters, words in one word apart."""
+    plain = normalized("NFKD", name.translate(EMOJI_LETTERS))
+    apart = re.sub("(?<=[a-z])(?=[A-Z])", " ", plain)
+    return "".join(char for char in apart if unicodedata.category(char)[0] not in "MC").casefold()
+
+
+LOOPBACK_HOSTS = frozenset({"127.0.0.1", "localhost", "::1"})
+TAKEN = (
+    "A redirect URI is https, http on a loopback address, or of a private scheme, as in "
+    "com.example.app:/callback."
+)
+# schemes that no single program owns: a private one (RFC 8252 section 7.1) is any other
+SCRIPTS = "javascript jscript livescript mocha vbscript data"
+FILES = "file filesystem blob about view-source jar res resource content cid mid mhtml mk"
+WEB = "ws wss ftp ftps sftp gopher feed rss dav davs ipfs ipns"
+# what HTML lets any web page handle, "Custom scheme handlers"
+OF_PAGES = (
+    "bitcoin geo im irc ircs magnet mailto matrix mms news nntp openpgp4fpr sip sips sms smsto ssh "
+    "tel urn webcal wtai xmpp"
+)
+OF_SYSTEMS = (
+    "intent market shell search hcp help callto facetime facetime-audio telnet rlogin tn3270 ldap "
+    "ldaps smb cifs nfs afp vnc rdp git svn applescript x-man-page prefs app-settings"
+)
+PUBLIC_SCHEMES = frozenset(f"{SCRIPTS} {FILES} {WEB} {OF_PAGES} {OF_SYSTEMS}".split())
+# programs that open any page of the web, also as steams:, microsoft-edge-https: or icabmobile:
+BROWSERS = (
+    "chrome googlechrome firefox edge microsoft-edge opera brave vivaldi safari x-safari "
+    "ddgquicklink duckduckgo yandexbrowser icab ucbrowser dolphin puffin steam devtools itms"
+)
+BEGINNINGS = "moz- touch- web+ ms- search-ms x-apple android-"  # of whole families
+FAMILIES = re.compile(
+    rf"(?:{'|'.join(BROWSERS.split())})(?:mobile|http)?s?(?:[-+.].*)?"
+    rf"|(?:{'|'.join(map(re.escape, BEGINNINGS.split()))}).*"
+)
+PRINTABLE_ASCII = re.compile(r"[\x21-\x7e]+")
+SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
+
+
+def redirect_matches(registered: str, asked: str) -> bool:
+    """True for equal strings, or the same loopback http address on another port.
+
+    There an empty path is `/` (RFC 3986 section 6.2.3), as browsers write it.
+    """
+    return registered == asked or _same_but_port(registered, asked)
+
+
+def redirect_problem(uri: object) -> str | None:
+    """Why this address cannot be registered, as a sentence; None when it can."""
+    if not isinstance(uri, str) or not PRINTABLE_ASCII.fullmatch(uri):
+        return "A redirect URI has to be printable ASCII text."
+    if len(uri) > REDIRECT_URI_MAX_CHARS:
+        return f"A redirect URI is at most {REDIRECT_URI_MAX_CHARS} characters long."
+    parts = _split(uri)
+    if parts is None or not SCHEME.match(uri):
+        return "A redirect URI has to be an absolute address."
+    if "#" in uri or "@" in parts.netloc or any(char in uri for char in '\\"'):
+        return "A redirect URI has no fragment, user name, quote or backslash."
+    return _scheme_problem(parts)
+
+
+def is_loopback(uri: str) -> bool:
+    """True if only a program on the same computer can receive this redirect."""
+    parts = _split(uri)
+    return parts is not None and parts.scheme == "http" and parts.hostname in LOOPBACK_HOSTS
+
+
+def without_port(uri: str) -> str:
+    """The address without a port that a request may replace: addresses that match are equal so."""
+    parts = _split(uri)
+    if parts is None or not is_loopback(uri) or not _plain_authority(parts):
+        return uri
+    return parts._replace(netloc=_host_of(parts), path=parts.path or "/").geturl()
+
+
+def stays_on_this_computer(uri: str) -> bool:
+    """True for private schemes and for addresses of this computer.
+
+    With https too, which only an exact match takes.
+    """
+    parts = _split(uri)
+    if parts is None or parts.scheme not in {"http", "https"}:
+        return parts is not None
+    host = parts.hostname or ""
+    return is_loopback_host(host) or host.endswith(".localhost")
+
+
+def redirect_host(uri: str) -> str:
+    """The part of the address that people see: its host, or that it is a program.
+
+    A scheme alone could pass for a host or for the name of an app.
+    """
+    return web_host(uri) or f"a program on this device ({urlsplit(uri).scheme}:)"
+
+
+def shared_host(uris: Iterable[str]) -> str | None:
+    """The one host that every address leads to; None for several, and for private schemes."""
+    hosts = {web_host(uri) for uri in uris}
+    return hosts.pop() if len(hosts) == 1 else None
+
+
+def web_host(uri: str) -> str | None:
+    """The host of an http or https address; None for any other."""
+    parts = urlsplit(uri)
+    return parts.hostname if parts.scheme in {"http", "https"} else None
+
+
+def _scheme_problem(parts: SplitResult) -> str | None:
+    if parts.scheme == "https":
+        return None if parts.hostname else "An https redirect URI needs a host."
+    if parts.scheme == "http":
+        loopback = parts.hostname in LOOPBACK_HOSTS
+        return None if loopback else "An http redirect URI has to point at this computer."
+    if parts.scheme in PUBLIC_SCHEMES or FAMILIES.fullmatch(parts.scheme):
+        return f"The scheme {parts.scheme} belongs to no single program."
+    if len(parts.scheme) == 1:
+        return "A scheme of one letter is the drive of a file."
+    return None
+
+
+def _same_but_port(registered: str, asked: str) -> bool:
+    one, other = _split(registered), _split(asked)
+    if one is None or other is None or any(char in asked for char in "#\\@"):
+        return False
+    if not PRINTABLE_ASCII.fullmatch(asked) or not is_loopback(registered):
+        return False
+    return (one.scheme, one.hostname, one.path or "/", one.query) == (
+        other.scheme,
+        other.hostname,
+        other.path or "/",
+        other.query,
+    ) and _plain_authority(other)
+
+
+def _plain_authority(parts: SplitResult) -> bool:
+    """The authority is spelled host or host:port and nothing else (upper case is not equal)."""
+    host = _host_of(parts)
+    return parts.netloc in {host, f"{host}:{parts.port}"}
+
+
+def _host_of(parts: SplitResult) -> str:
+    host = parts.hostname or ""
+    return f"[{host}]" if ":" in host else host
+
+
+def _split(uri: str) -> SplitResult | None:
+    """The parts; None if the address or its port is malformed."""
+    try:
+        parts = urlsplit(uri)
+        _ = parts.port
+    except ValueError:
+        return None
+    return parts

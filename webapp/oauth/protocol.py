@@ -1,0 +1,208 @@
+"""Scopes, resources, secrets and errors of the authorization server."""
+
+import hmac
+import secrets
+from collections.abc import Iterable
+from http import HTTPStatus
+from urllib.parse import urlsplit
+
+from authlib.oauth2 import OAuth2Error
+from flask import request
+from flask_limiter import RateLimitExceeded
+from werkzeug.exceptions import HTTPException, MethodNotAllowed
+
+from webapp.config import Settings, settings
+from webapp.config_readers import origin
+from webapp.domain.shared.text import token_hash
+from webapp.domain.shared.vocabulary import Scope
+from webapp.web.hosts import origin_under
+from webapp.web.limiter import limit_in_words, seconds_to_wait, time_in_words
+
+CODE_PREFIX = "askac_"
+ACCESS_PREFIX = "askat_"
+REFRESH_PREFIX = "askrt_"
+CLIENT_SECRET_PREFIX = "askcs_"  # noqa: S105 (a public prefix, not a secret)
+
+RANDOM_BYTES = 32
+SECRET_CHARS = 6 + 43  # every prefix has six characters; 32 bytes are 43 in base64
+
+
+def new_secret(prefix: str) -> str:
+    """A new random secret; the prefix tells secret scanners what it is."""
+    return prefix + secrets.token_urlsafe(RANDOM_BYTES)
+
+
+def same_secret(known_hash: str, secret: str) -> bool:
+    """Compare in constant time."""
+    return hmac.compare_digest(known_hash, token_hash(secret))
+
+
+def looks_like(prefix: str, secret: str) -> bool:
+    """False for text that cannot be such a credential, so that garbage costs no query."""
+    return len(secret) == SECRET_CHARS and secret.startswith(prefix)
+
+
+# the default of a request, and what a 401 asks for
+PERMISSIONS = (Scope.FORMS_READ, Scope.FORMS_WRITE, Scope.RESPONSES_READ)
+
+
+def read_scopes(text: str | None) -> list[Scope]:
+    """The scopes of this server in the text, each once; some clients separate by commas."""
+    words = (text or "").replace(",", " ").split()
+    return sorted((scope for scope in Scope if scope in words), key=words.index)
+
+
+def name_permission(scopes: Iterable[str]) -> bool:
+    """Whether there is one of our permissions among them: `offline_access` alone opens nothing."""
+    return not set(scopes).isdisjoint(PERMISSIONS)
+
+
+def served_resources() -> dict[str, str]:
+    """The audiences of this application and their `resource_name` (RFC 9728)."""
+    return {settings().api_url: "Askback API", settings().mcp_url: "Askback for MCP"}
+
+
+def resource_metadata_url(settings: Settings, resource: str) -> str:
+    """Where the RFC 9728 document of this resource is: the well-known part before its path.
+
+    Its resource has to be the address of the request (section 3.3), so it has the host name and
+    the trailing slash of that.
+    """
+    path = urlsplit(resource).path
+    slash = "/" if request.path == f"{path}/" else ""
+    return (
+        f"{origin_under(request.host, settings)}/.well-known/oauth-protected-resource{path}{slash}"
+    )
+
+
+def named_resources(name: str) -> set[str]:
+    """Our resources at, below or above this address; none for a foreign one or one with a fragment.
+
+    So the origin names both, and the address of one call names its resource.
+    """
+    try:
+        parts = urlsplit(name)
+        found = origin(f"{parts.scheme}://{parts.netloc}")
+    except ValueError:
+        return set()
+    if "#" in name or found != origin_under(parts.netloc, settings()):
+        return set()
+    path = parts.path.rstrip("/") + "/"
+    paths = {resource: urlsplit(resource).path + "/" for resource in served_resources()}
+    return {
+        resource for resource, own in paths.items() if own.startswith(path) or path.startswith(own)
+    }
+
+
+class InvalidTargetError(OAuth2Error):
+    """A resource was named that is not ours or was not granted (RFC 8707 section 2)."""
+
+    error = "invalid_target"
+
+
+class LoginRequired(OAuth2Error):
+    """The client wanted no page, but nobody is signed in (OpenID Connect Core 3.1.2.6)."""
+
+    error = "login_required"
+    is_worded = True
+    description = "Nobody is signed in, and the request forbids to ask."
+
+
+class ConsentRequired(OAuth2Error):
+    """The client wanted no page, but consent is never remembered."""
+
+    error = "consent_required"
+    is_worded = True
+    description = "Consent is asked each time, and the request forbids to ask."
+
+
+BODY_MAX_BYTES = 16 * 1024  # our choice
+VERIFIER = "has 43 to 128 characters: letters, digits, hyphens, dots, underscores and tildes."
+# by the beginning of Authlib's description; those of our own errors are kept
+SENTENCES = {
+    "Missing 'code' in": "The parameter code is missing.",
+    "Invalid 'code' in": (
+        "This code is unknown, expired, used or of another client; ask for consent again."
+    ),
+    "Missing 'redirect_uri' in": (
+        "The parameter redirect_uri is missing; a client that registered several has to name one."
+    ),
+    "Invalid 'redirect_uri' in": "The redirect_uri is not the one that consent was asked with.",
+    "Redirect URI ": "The redirect_uri is not one that this client registered.",
+    "Missing 'refresh_token' in": "The parameter refresh_token is missing.",
+    "Missing 'code_verifier'": "The parameter code_verifier is missing.",
+    "Invalid 'code_verifier'": f"The code_verifier {VERIFIER}",
+    "Code challenge failed.": (
+        "The code_verifier does not fit the code_challenge; ask for consent again."
+    ),
+    "Invalid 'code_challenge'": f"The code_challenge {VERIFIER}",
+    "The client does not exist": "No client is registered here under this client_id.",
+    "The client is not authorized to use 'grant_type": (
+        "This client did not register for this grant_type."
+    ),
+    "The client cannot authenticate": (
+        "The client's credentials are wrong, or sent in a way that it did not register for."
+    ),
+}
+GENERAL = {
+    "access_denied": "The creator did not allow it.",
+    "invalid_client": "The client is unknown or did not prove who it is.",
+    "invalid_grant": "This token is unknown, expired or revoked; ask for consent again.",
+    "invalid_request": "A parameter is missing, malformed or was sent more than once.",
+    "invalid_scope": "A scope is unknown here, or wider than what was granted.",
+    "unsupported_grant_type": "The grant_type is neither authorization_code nor refresh_token.",
+    "unsupported_response_type": "The response_type is not code, the only one offered.",
+}
+REFUSED = "The request was refused; read the documentation of this server."
+UNREADABLE = "The request cannot be read as one of this address."
+REFUSALS: dict[int, tuple[str, str]] = {  # by HTTP status
+    HTTPStatus.NOT_FOUND: ("invalid_request", "There is nothing at this address."),
+    HTTPStatus.METHOD_NOT_ALLOWED: (
+        "invalid_request",
+        "This address takes {method} requests only.",
+    ),
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE: (
+        "invalid_request",
+        f"The body is larger than {BODY_MAX_BYTES // 1024} KiB.",
+    ),
+    HTTPStatus.TOO_MANY_REQUESTS: (
+        "temporarily_unavailable",
+        "Too many requests came from here: {limit}. Try again in {time}.",
+    ),
+    HTTPStatus.INTERNAL_SERVER_ERROR: (
+        "server_error",
+        # a request may have stored something before it failed, such as a spent code
+        "Something broke on our side. Try again.",
+    ),
+}
+
+
+def refusal(kind: type[OAuth2Error], sentence: str, **more: object) -> OAuth2Error:
+    """An error with a sentence of ours; `more` as the error takes it."""
+    error = kind(description=sentence, **more)
+    error.is_worded = True
+    return error
+
+
+def worded(error: OAuth2Error) -> OAuth2Error:
+    """The same error, described by a sentence of ours."""
+    if not getattr(error, "is_worded", False):
+        description = error.description or ""
+        error.description = next(
+            (ours for theirs, ours in SENTENCES.items() if description.startswith(theirs)),
+            GENERAL.get(error.error, REFUSED),
+        )
+        error.is_worded = True
+    return error
+
+
+def described(error: HTTPException) -> tuple[str, str]:
+    """`error` and `error_description` of what Flask, the router or a rate limit refused."""
+    code, description = REFUSALS.get(error.code or 400, ("invalid_request", UNREADABLE))
+    if isinstance(error, RateLimitExceeded):
+        time = time_in_words(seconds_to_wait(error))
+        description = description.format(limit=limit_in_words(error), time=time)
+    if isinstance(error, MethodNotAllowed):
+        method = "POST" if "POST" in (error.valid_methods or ()) else "GET"
+        description = description.format(method=method)
+    return code, description

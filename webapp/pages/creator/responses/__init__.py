@@ -1,1 +1,0 @@
-"""Single responses: deleting them, figures without those, and their cells in files."""

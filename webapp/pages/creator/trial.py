@@ -1,0 +1,318 @@
+"""*Try it*: a creator answers a draft, and nothing of it is stored."""
+
+from contextlib import suppress
+from dataclasses import fields
+from functools import lru_cache
+from http import HTTPStatus
+from typing import Any
+
+from flask import Blueprint, Response, abort, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from itsdangerous import BadData
+from itsdangerous.url_safe import URLSafeSerializer
+from limits import parse_many
+
+from webapp.config import settings
+from webapp.database import release_connections, utc_now
+from webapp.domain.drafts import models as drafts
+from webapp.domain.drafts import publishing
+from webapp.domain.drafts.models import Draft
+from webapp.domain.follow_ups import rules
+from webapp.domain.follow_ups.messages import Brief
+from webapp.domain.follow_ups.models import AskedFollowUp
+from webapp.domain.follow_ups.rules import Decision, Reason, Thread
+from webapp.domain.forms import models as forms
+from webapp.domain.forms.terms import BY_RULES, TYPED, FormTerms, terms_of
+from webapp.domain.respondents import trial as trials
+from webapp.domain.respondents.answering import require_answer
+from webapp.domain.respondents.follow_up_decisions import HARD_STOPS
+from webapp.domain.respondents.steps import Place, Step, next_open, read_place, step_before
+from webapp.domain.respondents.trial import Decided, NoRoom, Trial
+from webapp.domain.responses.counters import spend_other_call
+from webapp.domain.shared.error_codes import PageCode
+from webapp.domain.shared.errors import InvalidInput
+from webapp.domain.shared.limits import ANSWER_MAX_CHARS
+from webapp.pages.creator.request import creator_id, require_creator
+from webapp.pages.creator.terms import page_terms
+from webapp.pages.fragments import go_to
+from webapp.pages.model_decisions import decision_of_model
+from webapp.pages.typed_text import typed_text
+from webapp.web.languages import page_language
+from webapp.web.limiter import limiter
+from webapp.web.security_headers import allow_microphone
+from webapp.web.wakeups import NoSlot, wakeups
+
+CARRIED_MAX_CHARS = 512 * 1024  # our choice: leaves room for one more answer in a form's body
+NAMES = tuple(field.name for field in fields(Trial))
+# a page that another version of the application made is refused, not misread
+LAYOUT = "-".join((*NAMES, *Decided._fields, *AskedFollowUp._fields))
+
+
+def carry(trial: Trial, draft: Draft) -> str:
+    """The trial as a field of the page, with the draft and its revision."""
+    values = {name: getattr(trial, name) for name in NAMES}
+    return str(_signer().dumps([draft.id, draft.content_hash, values]))
+
+
+def require_room(trial: Trial, draft: Draft) -> None:
+    """Raise InvalidInput `answer_too_long` if the page cannot carry it all."""
+    longest = max(map(len, (*trial.answers.values(), *trial.unsent.values())), default=0)
+    if longest > ANSWER_MAX_CHARS or len(carry(trial, draft)) > CARRIED_MAX_CHARS:
+        raise InvalidInput(
+            PageCode.ANSWER_TOO_LONG,
+            "That is more than this page can carry along.",
+            "Shorten it, or start over.",
+            field="answer",
+        )
+
+
+def read_carried(text: str, draft: Draft) -> Trial | None:
+    """What `carry` made, None if the draft is another revision now.
+
+    Raises InvalidInput `form_unreadable` for anything else, such as the page of another draft.
+    """
+    try:
+        draft_id, content_hash, values = _signer().loads(text)
+    except BadData:
+        raise _unreadable() from None
+    if draft_id != draft.id:
+        raise _unreadable()
+    return _read(values) if content_hash == draft.content_hash else None
+
+
+def _read(values: dict[str, Any]) -> Trial:
+    lists = {
+        "skipped": tuple(values["skipped"]),
+        "asked": tuple(map(AskedFollowUp._make, values["asked"])),
+        "decided": {key: Decided._make(each) for key, each in values["decided"].items()},
+    }
+    return Trial(**values | lists)
+
+
+def _signer() -> URLSafeSerializer:
+    return _signer_of(settings().secret_key)
+
+
+@lru_cache
+def _signer_of(secret_key: str) -> URLSafeSerializer:
+    return URLSafeSerializer(secret_key, salt=f"trial {LAYOUT}")
+
+
+def _unreadable() -> InvalidInput:
+    return InvalidInput(
+        PageCode.FORM_UNREADABLE,
+        "This page was not sent as it was made.",
+        "Nothing was changed. Open the draft, and try it once more.",
+    )
+
+
+MODEL_RATE = "30/minute;500/day"  # calls of one account; after them the rules decide
+CALLS_AT_ONCE = 2  # of one account: the others are for respondents
+
+
+def decide(trial: Trial, draft: Draft, step: Step) -> Trial:
+    """With what follows from the answer that a question has; a model may take four seconds."""
+    due = trials.to_decide(trial, draft, step, page_language=page_language().tag)
+    if due is None:
+        return trial
+    if isinstance(due, NoRoom):
+        return trials.decide(trial, draft, step, Decided(due), Decision(Reason.NOTHING_LEFT))
+    ruled = rules.decide(due)
+    asks_model = _has_model(trial) and ruled.reason not in HARD_STOPS
+    made = _of_model(trial, draft, step, due) if asks_model else None
+    decision = made or ruled
+    came = Decided(
+        decision.reason,
+        asked=decision.technique is not None,
+        writer=decision.writer or (trial.told if made else ""),
+        unheard=asks_model and made is None,
+    )
+    return trials.decide(trial, draft, step, came, decision)
+
+
+def _has_model(trial: Trial) -> bool:
+    """Whether the model is still the one that the page named."""
+    return bool(trial.told) and trial.told == settings().follow_up_writer
+
+
+def _of_model(trial: Trial, draft: Draft, step: Step, thread: Thread) -> Decision | None:
+    account, left = draft.account_id, trials.remaining(trial, draft, step)
+    brief = Brief(draft.title, draft.goal, draft.private_context)
+    release_connections()  # the draft stays as it was read
+    counted = _count_call(account)
+    release_connections()
+    if not counted:
+        return None
+    with suppress(NoSlot), wakeups().slot(f"trial {account}", most=CALLS_AT_ONCE):
+        return decision_of_model(thread, brief, remaining=left).decision
+    return None
+
+
+def _count_call(account_id: str) -> bool:
+    """Count a call of the model; False if a limit is reached."""
+    limits = parse_many(MODEL_RATE) if settings().write_limits else ()
+    return all(
+        limiter.limiter.hit(limit, "try_model", account_id) for limit in limits
+    ) and spend_other_call(of_server=settings().llm_calls_per_day_total, now=utc_now())
+
+
+FIRST = Place(1)
+
+bp = Blueprint("trial", __name__, url_prefix="/drafts/<draft_id>/try")
+bp.before_request(require_creator)
+
+
+@bp.get("")
+def begin(draft_id: str) -> ResponseReturnValue:
+    """The first question of the current revision."""
+    draft = drafts.get_draft(creator_id(), draft_id)
+    return _elsewhere(draft) or _page(draft, _new_trial(draft), FIRST)
+
+
+@bp.post("")
+def go_on(draft_id: str) -> ResponseReturnValue:
+    """What follows from what was answered, skipped or opened."""
+    draft = drafts.get_draft(creator_id(), draft_id)
+    elsewhere = _elsewhere(draft)
+    if elsewhere:
+        return elsewhere
+    trial = read_carried(request.form.get("carried", ""), draft)
+    if trial is None:
+        return _page(draft, _new_trial(draft), FIRST, has_changed=True)
+    step = _posted_step(trial, draft)
+    if step is None:  # the end has none, and leads to any
+        return _page(draft, trial, _posted_place("open"))
+    try:
+        return _gone_on(draft, trial, step)
+    except InvalidInput as error:
+        return _page(draft, trial, step.place, error=error)
+
+
+def _gone_on(draft: Draft, trial: Trial, step: Step) -> Response:
+    """Raises InvalidInput for what was typed."""
+    if "open" in request.form:
+        left = trials.leave(trial, step, _typed())
+        require_room(left, draft)
+        return _page(draft, left, _posted_place("open"))
+    if "skip" in request.form:
+        typed = _typed() if step.question_id not in trial.answers else ""
+        skipped = trials.skip(trials.leave(trial, step, typed), draft, step)
+        require_room(skipped, draft)
+        return _page(draft, skipped, _next(skipped, draft, step))
+    require_answer(_typed(), spoken=False)
+    answered = trials.answer(trial, step, _typed())
+    require_room(answered, draft)
+    decided = decide(answered, draft, step)
+    return _page(draft, decided, _next(decided, draft, step))
+
+
+def _elsewhere(draft: Draft) -> Response | None:
+    """Where a draft without a question is instead."""
+    if not draft.questions:
+        return go_to(url_for("drafts.review", draft_id=draft.id))
+    return None
+
+
+def _new_trial(draft: Draft) -> Trial:
+    told = _terms(draft).writer.follow_up_writer
+    return Trial(told)
+
+
+def _terms(draft: Draft) -> FormTerms:
+    """What happens to answers: of a published form, what its creator agreed to and is so still."""
+    offered = page_terms.offered().used_by(draft)
+    link = publishing.find_published_form(draft.id)
+    if link is None:
+        return offered
+    agreed = terms_of(forms.get_form(draft.account_id, link.id))
+    return FormTerms(
+        offered.voice if agreed.voice.records_voice else TYPED,
+        offered.writer if agreed.writer == offered.writer else BY_RULES,
+    )
+
+
+def _posted_step(trial: Trial, draft: Draft) -> Step | None:
+    """The question of the posted page, None for the end; 404 for one that was never asked."""
+    place = _posted_place("place") if "place" in request.form else None
+    step = trials.step_at(trial, draft, place) if place else None
+    if step is None and "place" in request.form:
+        abort(HTTPStatus.NOT_FOUND)
+    return step
+
+
+def _posted_place(name: str) -> Place | None:
+    """None for an empty field, which is the end."""
+    path = request.form.get(name, "")
+    return read_place(path) or (abort(HTTPStatus.NOT_FOUND) if path else None)
+
+
+def _typed() -> str:
+    """U+0000 is replaced as in answers that are stored."""
+    return typed_text("answer").replace("\0", "\ufffd")
+
+
+def _next(trial: Trial, draft: Draft, after: Step) -> Place | None:
+    step = next_open(trials.steps(trial, draft), trial.settled, after.place)
+    return step.place if step else None
+
+
+def _page(
+    draft: Draft,
+    trial: Trial,
+    place: Place | None,
+    *,
+    error: InvalidInput | None = None,
+    has_changed: bool = False,
+) -> Response:
+    """The question at a place, the end for None."""
+    step = trials.step_at(trial, draft, place) if place else None
+    if place and step is None:
+        abort(HTTPStatus.NOT_FOUND)
+    terms = _terms(draft)
+    if terms.voice.records_voice:
+        allow_microphone()
+    body = render_template(
+        "trial/question.html" if step else "trial/end.html",
+        draft=draft,
+        trial=trial,
+        carried=carry(trial, draft),
+        step=step,
+        **_around(draft, trial, step),
+        answered=_answered_numbers(trial, draft),
+        text=_shown(trial, step, error) if step else "",
+        error=error,
+        has_changed=has_changed,
+        most_questions=terms.writer.most_questions(draft),
+        terms=terms,
+    )
+    status = HTTPStatus.CONFLICT if has_changed else HTTPStatus.OK
+    return Response(body, HTTPStatus.UNPROCESSABLE_ENTITY if error else status)
+
+
+def _around(draft: Draft, trial: Trial, step: Step | None) -> dict[str, object]:
+    """All steps with what came of them, and where a page at one of them leads."""
+    steps = trials.steps(trial, draft)
+    back = step_before(steps, step.place) if step else steps[-1]
+    return {
+        "steps": steps,
+        "after": {each.question_id: trials.decided_after(trial, each) for each in steps},
+        "back": back.place if back else None,
+        "is_settled": next_open(steps, trial.settled) is None,
+        "takes_along": step is not None and _has_answered_follow_ups(trial, step),
+    }
+
+
+def _shown(trial: Trial, step: Step, error: InvalidInput | None) -> str:
+    if error:
+        return _typed()
+    return trial.unsent.get(step.question_id, trial.answers.get(step.question_id, ""))
+
+
+def _has_answered_follow_ups(trial: Trial, step: Step) -> bool:
+    asked = (each for each in trial.asked if each.parent_question_id == step.question_id)
+    return any(each.id in trial.answers for each in asked)
+
+
+def _answered_numbers(trial: Trial, draft: Draft) -> set[int]:
+    numbered = enumerate(draft.questions, start=1)
+    return {number for number, question in numbered if question["id"] in trial.answers}

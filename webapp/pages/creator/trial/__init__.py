@@ -1,1 +1,0 @@
-"""A creator tries their draft before it goes out."""

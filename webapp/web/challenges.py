@@ -1,0 +1,126 @@
+"""Limits of challenges to callbacks."""
+
+from collections.abc import Callable, Hashable
+from concurrent.futures import Future
+from typing import TypeVar
+
+from flask import Flask, current_app
+from limits import RateLimitItem, parse
+
+from webapp.config import settings
+from webapp.database import release_connections
+from webapp.domain.events.callbacks import (
+    CHALLENGE_SECONDS,
+    Unverified,
+    callback_bounds,
+    send_challenge,
+)
+from webapp.domain.shared.errors import RateLimited
+from webapp.web.limiter import limiter, rate_in_words, seconds_until_free, time_in_words
+from webapp.web.wakeups import RETRY_SECONDS, NoSlot, Wakeups
+
+OF_ACCOUNT = parse("30/minute")
+FAILED_OF_HOST = parse("10/minute")
+FAILED_BY_ACCOUNT = parse("4/minute")  # of one host; our choice: two accounts leave some to others
+CHALLENGES_AT_ONCE = 6  # requests that wait for callbacks; each holds a thread
+CHALLENGES_OF_ACCOUNT = 4
+FOLLOWERS_AT_ONCE = 4  # requests that wait for the challenge of an equal one
+FOLLOWERS_OF_ACCOUNT = 4
+
+T = TypeVar("T")
+
+
+def init_app(app: Flask) -> None:
+    """Give the application its places for challenges."""
+    app.extensions["challenges"] = Wakeups(CHALLENGES_AT_ONCE, CHALLENGES_OF_ACCOUNT)
+    app.extensions["followers"] = Wakeups(FOLLOWERS_AT_ONCE, FOLLOWERS_OF_ACCOUNT)
+    app.extensions["flights"] = {}
+
+
+def shared(key: Hashable, account_id: str, ask: Callable[[], T]) -> T:
+    """What `ask` returns or raises, run once for all threads that come with this key meanwhile.
+
+    Raises RateLimited where too many wait for it.
+    """
+    flights: dict[Hashable, Future[T]] = current_app.extensions["flights"]
+    mine = Future[T]()
+    flight = flights.setdefault(key, mine)
+    if flight is not mine:
+        release_connections()
+        try:
+            with current_app.extensions["followers"].slot(account_id):
+                return flight.result()
+        except NoSlot:
+            raise _too_many() from None
+    try:
+        mine.set_result(ask())
+    except BaseException as error:
+        mine.set_exception(error)
+    finally:
+        del flights[key]
+    return mine.result()
+
+
+def challenge(
+    account_id: str, host: str, url: str, secret: str, subscription_id: str
+) -> Unverified | None:
+    """Ask a callback once, counted, with no connection held; None if it verifies.
+
+    host  that of `url`, with its port
+    Raises RateLimited.
+    """
+    places: Wakeups = current_app.extensions["challenges"]
+    bounds = callback_bounds(
+        settings().mcp_events_callback_allowlist,
+        pinned=current_app.config["PINNED_HOSTS"],
+        seconds=CHALLENGE_SECONDS,
+    )
+    release_connections()
+    try:
+        with places.slot(account_id):
+            _count(account_id, host)
+            failure = send_challenge(url, secret, subscription_id, bounds=bounds)
+    except NoSlot:
+        raise _too_many() from None
+    if failure is not None and settings().write_limits:
+        _count_failure(account_id, host)
+    return failure
+
+
+def _count(account_id: str, host: str) -> None:
+    if not settings().write_limits:
+        return
+    _require_room("failed challenges of one host", FAILED_OF_HOST, _failures(host))
+    own = _failures(host, account_id)
+    _require_room("failed challenges of one host by one account", FAILED_BY_ACCOUNT, own)
+    if not limiter.limiter.hit(OF_ACCOUNT, "challenges", account_id):
+        raise _reached("challenges", OF_ACCOUNT, ("challenges", account_id))
+
+
+def _require_room(counted: str, limit: RateLimitItem, key: tuple[str, ...]) -> None:
+    if not limiter.limiter.test(limit, *key):
+        raise _reached(counted, limit, key)
+
+
+def _count_failure(account_id: str, host: str) -> None:
+    """Those that were under way when the share of the account ran out count against it alone."""
+    if limiter.limiter.hit(FAILED_BY_ACCOUNT, *_failures(host, account_id)):
+        limiter.limiter.hit(FAILED_OF_HOST, *_failures(host))
+
+
+def _failures(host: str, *account_id: str) -> tuple[str, ...]:
+    return "challenge_failures", host, *account_id
+
+
+def _reached(counted: str, limit: RateLimitItem, key: tuple[str, ...]) -> RateLimited:
+    message = f"Too many write operations: {rate_in_words(counted, limit)}."
+    return _refused(message, seconds_until_free(limit, key))
+
+
+def _too_many() -> RateLimited:
+    return _refused("Too many challenges of callbacks are under way.", RETRY_SECONDS)
+
+
+def _refused(message: str, seconds: int) -> RateLimited:
+    remedy = f"Send the same request again in {time_in_words(seconds)}."
+    return RateLimited(message, remedy, seconds)

@@ -1,0 +1,362 @@
+"""Limits: whom they count, where counts are kept, and how a refusal is described."""
+
+import logging
+import math
+import re
+import time
+from collections import deque
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from http import HTTPStatus
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+from threading import Lock
+from typing import Any, TypeAlias, TypeVar, cast
+
+from flask import Flask, Response, after_this_request, g, request
+from flask_limiter import Limiter, RateLimitExceeded, RequestLimit
+from limits import RateLimitItem
+from limits.storage import MovingWindowSupport, RedisStorage, Storage
+
+from webapp.config import Settings, settings
+from webapp.web.request_kind import PROGRAMS, RequestKind, request_kind
+from webapp.web.wakeups import waited
+
+UNREADABLE_ADDRESS = "an address that cannot be read"
+WITH_PORT = re.compile(r"\[([^\[\]]+)\](?::\d+)?|([\d.]+):\d+")
+
+
+def client_network() -> str:
+    """The key of limits by address: an IPv4 address, or the /64 network of an IPv6 address.
+
+    Requests with an unreadable address share one key.
+    """
+    address = client_address()
+    if isinstance(address, IPv6Address):
+        return str(IPv6Network((int(address), 64), strict=False))
+    return str(address or UNREADABLE_ADDRESS)
+
+
+def client_address() -> IPv4Address | IPv6Address | None:
+    """The network address of this request; None when it cannot be read."""
+    return read_address(request.remote_addr or "")
+
+
+def read_address(text: str) -> IPv4Address | IPv6Address | None:
+    """An address as proxies write it, with or without port and brackets; None for anything else.
+
+    An IPv4 address mapped into IPv6 is returned as IPv4.
+    """
+    written = WITH_PORT.fullmatch(text)
+    try:
+        address = ip_address((written[1] or written[2]) if written else text)
+    except ValueError:
+        return None
+    return (address.ipv4_mapped if isinstance(address, IPv6Address) else None) or address
+
+
+REDIS_SECONDS = 0.25  # to connect, and for each response
+ERRORS_BEFORE_PAUSE = 3
+PAUSE_SECONDS = 5.0
+BREATH_SECONDS = 0.5  # after a single error: further counts of the same request do not wait
+SWEEP_SECONDS = 60.0
+
+log = logging.getLogger("askback.limits")
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True, eq=False)
+class Call:
+    """One counted call, equal to itself alone; `shared` if Redis counted it, too."""
+
+    moment: float
+    shared: bool = False
+
+
+class Memory:
+    """The calls of the moving window of each key, oldest first."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._windows: dict[str, tuple[int, deque[Call]]] = {}
+        self._swept_at = time.time()
+
+    def take(self, key: str, most: int, seconds: int) -> Call | None:
+        """Count one call, unless `most` of the last `seconds` are counted already."""
+        now = time.time()
+        with self._lock:
+            self._sweep(now)
+            calls = self._windows.setdefault(key, (seconds, deque()))[1]
+            self._forget(calls, now - seconds)
+            if len(calls) >= most:
+                return None
+            calls.append(Call(now))
+            return calls[-1]
+
+    def give_back(self, key: str) -> bool:
+        """Uncount the newest call; True if Redis counted it, too."""
+        with self._lock:
+            calls = self._windows.get(key, (0, deque[Call]()))[1]
+            return bool(calls) and calls.pop().shared
+
+    def take_back(self, key: str, call: Call) -> None:
+        """Uncount this very call; others may have been counted after it."""
+        with self._lock, suppress(KeyError, ValueError):  # forgotten meanwhile
+            self._windows[key][1].remove(call)
+
+    def window(self, key: str, seconds: int) -> tuple[float, int]:
+        """The time of the oldest counted call (the current time without one), and their number."""
+        now = time.time()
+        with self._lock:
+            calls = self._windows.get(key, (0, deque[Call]()))[1]
+            self._forget(calls, now - seconds)
+            return (calls[0].moment if calls else now), len(calls)
+
+    def clear(self, key: str | None = None) -> None:
+        """Forget the calls of one key, or everything."""
+        with self._lock:
+            if key is None:
+                self._windows.clear()
+            else:
+                self._windows.pop(key, None)
+
+    def _forget(self, calls: deque[Call], before: float) -> None:
+        while calls and calls[0].moment < before:
+            calls.popleft()
+
+    def _sweep(self, now: float) -> None:
+        if now - self._swept_at < SWEEP_SECONDS:
+            return
+        self._swept_at = now
+        self._windows = {
+            key: (seconds, calls)
+            for key, (seconds, calls) in self._windows.items()
+            if calls and calls[-1].moment >= now - seconds
+        }
+
+
+class LimitStorage(Storage, MovingWindowSupport):
+    """The storage of all limits; none of its methods raises errors of Redis."""
+
+    STORAGE_SCHEME = ["askback"]  # noqa: RUF012
+    base_exceptions = ()
+
+    def __init__(self, uri: str = "", *, redis_url: str | None = None, **_options: Any) -> None:
+        super().__init__(uri)
+        self._memory = Memory()
+        self._redis = _redis(redis_url) if redis_url else None
+        self._errors = 0
+        self._paused_until = 0.0
+
+    def acquire_entry(self, key: str, limit: int, expiry: int, amount: int = 1) -> bool:
+        """Count a call; False, and nothing is counted, when the limit is reached."""
+        call = self._memory.take(key, limit, expiry)
+        if call is None:
+            return False
+        shared = self._ask(lambda redis: redis.acquire_entry(key, limit, expiry, amount))
+        if shared is None:
+            return True
+        self._errors = 0
+        if not shared:
+            self._memory.take_back(key, call)
+        call.shared = shared
+        return shared
+
+    def give_back(self, key: str) -> None:
+        """Uncount a call that was counted here."""
+        if self._memory.give_back(key):
+            self._ask(lambda redis: redis.storage.lpop(redis.prefixed_key(key)))
+
+    def get_moving_window(self, key: str, limit: int, expiry: int) -> tuple[float, int]:
+        """The time of the oldest counted call, and their number, by the larger count."""
+        here = self._memory.window(key, expiry)
+        shared = self._ask(lambda redis: redis.get_moving_window(key, limit, expiry))
+        return max(here, shared or here, key=lambda window: window[1])
+
+    def clear(self, key: str) -> None:
+        self._memory.clear(key)
+        self._ask(lambda redis: redis.clear(key))
+
+    def reset(self) -> int | None:
+        self._memory.clear()
+        return self._ask(lambda redis: redis.reset())
+
+    def check(self) -> bool:
+        return True
+
+    def incr(self, key: str, expiry: int, amount: int = 1) -> int:
+        raise NotImplementedError
+
+    def get(self, key: str) -> int:
+        raise NotImplementedError
+
+    def get_expiry(self, key: str) -> float:
+        raise NotImplementedError
+
+    def _ask(self, question: Callable[[RedisStorage], T]) -> T | None:
+        """The response of Redis; None if it is not configured, paused or failing."""
+        now = time.monotonic()
+        if self._redis is None or now < self._paused_until:
+            return None
+        if self._errors:  # only one call waits for Redis to fail; concurrent ones skip it
+            self._paused_until = now + 2 * REDIS_SECONDS
+        try:
+            answer = question(self._redis)
+        except Exception as error:
+            self._failed(error)
+            return None
+        self._paused_until = 0.0
+        return answer
+
+    def _failed(self, error: Exception) -> None:
+        self._errors += 1
+        pause = PAUSE_SECONDS if self._errors >= ERRORS_BEFORE_PAUSE else BREATH_SECONDS
+        self._paused_until = time.monotonic() + pause
+        log.warning(
+            "Redis did not count a call; this process counts alone for %s s: %s",
+            pause,
+            type(error).__name__,
+        )
+
+
+def redis_options(seconds: float) -> dict[str, Any]:
+    """Options of a client with a time-out of `seconds` to connect and for each response."""
+    from redis.backoff import NoBackoff  # takes long to import
+    from redis.retry import Retry
+
+    return {
+        "socket_connect_timeout": seconds,
+        "socket_timeout": seconds,
+        # the default of the client is ten retries: seconds per request while Redis is unavailable
+        "retry": Retry(NoBackoff(), 0),
+    }
+
+
+def _redis(url: str) -> RedisStorage:
+    return RedisStorage(url.replace("unix://", "redis+unix://"), **redis_options(REDIS_SECONDS))
+
+
+UNITS = (("hour", 3600), ("minute", 60), ("second", 1))
+
+AGENT_TOKENS = "agent_tokens"  # one count for those made by agents and by creators
+
+Judge: TypeAlias = Callable[[Response], bool]  # whether a call counts, judged by its response
+
+
+def is_failure(response: Response) -> bool:
+    """True for a failed attempt (4xx); a server error says nothing about the attempt."""
+    return HTTPStatus.BAD_REQUEST <= response.status_code < HTTPStatus.INTERNAL_SERVER_ERROR
+
+
+class DecoratorLimiter(Limiter):
+    """Counts a call before its view runs, and uncounts it when it should not count after all.
+
+    `deduct_when` decides that by the response. A refused call is counted by no limit. Limits of the
+    API are decorators; a check before routing would slow down every call. So would one for the
+    pages of respondents, of which only POST is limited.
+    """
+
+    def _check_request_limit(
+        self,
+        callable_name: str | None = None,
+        in_middleware: bool = True,  # noqa: FBT001, FBT002
+    ) -> None:
+        if not settings().write_limits or waited():
+            return
+        if in_middleware and _has_none_before_its_route():
+            return
+        counted = g.setdefault("limits_counted", set())
+        if callable_name in counted:  # a repeated run of the view
+            return
+        try:
+            super()._check_request_limit(callable_name, in_middleware)
+            self._count_conditional()
+        finally:
+            self.context.conditional_deductions.clear()
+        if callable_name:
+            counted.add(callable_name)
+
+    def _count_conditional(self) -> None:
+        """Count by all limits or by none. Test-then-count would let parallel calls pass."""
+        taken: list[tuple[Judge, str]] = []
+        for limit, arguments in self.context.conditional_deductions.items():
+            if not self.limiter.hit(limit.limit, *arguments):
+                self._uncount(key for _, key in taken)
+                full = RequestLimit(self, limit.limit, arguments, True, limit.shared)  # noqa: FBT003
+                self.context.view_rate_limit = full
+                if limit.on_breach:
+                    limit.on_breach(full)
+                raise RateLimitExceeded(limit)
+            taken.append((cast(Judge, limit.deduct_when), limit.limit.key_for(*arguments)))
+
+        @after_this_request
+        def give_back(response: Response) -> Response:
+            self._uncount(key for counts, key in taken if not counts(response))
+            taken.clear()  # a failure of a later hook makes another response
+            return response
+
+    def _uncount(self, keys: Iterable[str]) -> None:
+        for key in keys:
+            cast(LimitStorage, self.storage).give_back(key)
+
+
+def _has_none_before_its_route() -> bool:
+    kind = request_kind()
+    return kind in PROGRAMS or (kind is RequestKind.RESPONDENT_PAGE and request.method != "POST")
+
+
+limiter = DecoratorLimiter(client_network, strategy="moving-window", key_prefix="askback")
+
+
+def init_limiter(app: Flask, config: Settings) -> None:
+    """Bind the limiter to the memory of this process and to Redis, if configured."""
+    app.config["RATELIMIT_STORAGE_URI"] = "askback://"
+    app.config["RATELIMIT_STORAGE_OPTIONS"] = {"redis_url": config.redis_url}
+    limiter.init_app(app)
+
+
+def seconds_to_wait(error: RateLimitExceeded) -> int:
+    """Seconds until the oldest counted call leaves the window; the whole window if unknown."""
+    current = limiter.current_limit
+    window: int = error.limit.limit.get_expiry()
+    return _seconds_until(current.window.reset_time if current else time.time() + window, window)
+
+
+def seconds_until_free(limit: RateLimitItem, key: tuple[str, ...]) -> int:
+    """The same for a limit that is counted by hand."""
+    return _seconds_until(
+        limiter.limiter.get_window_stats(limit, *key).reset_time, limit.get_expiry()
+    )
+
+
+def _seconds_until(moment: float, most: int) -> int:
+    return min(most, max(1, math.ceil(moment - time.time())))
+
+
+def is_first_refusal(reached: RequestLimit) -> bool:
+    """True for the first refusal of this limit and key within its window.
+
+    Itself a limit of one, so it holds across all processes that share one Redis.
+    """
+    once = type(reached.limit)(1, reached.limit.multiples, namespace="refusals")
+    return limiter.limiter.hit(once, *reached.request_args)
+
+
+def limit_in_words(error: RateLimitExceeded) -> str:
+    """`the limit of publishes is 10 per minute`, `the limit of requests is 2 per 10 seconds`"""
+    return rate_in_words(str(error.limit.error_message or "requests"), error.limit.limit)
+
+
+def rate_in_words(counted: str, limit: RateLimitItem) -> str:
+    """The same for a limit that is counted by hand."""
+    unit = limit.GRANULARITY.name
+    period = unit if limit.multiples == 1 else f"{limit.multiples} {unit}s"
+    return f"the limit of {counted} is {limit.amount} per {period}"
+
+
+def time_in_words(seconds: int) -> str:
+    """`1 second`, `42 seconds`, `12 minutes`, `3 hours`; rounded up."""
+    unit, length = next(each for each in UNITS if seconds >= 2 * each[1] or each[1] == 1)
+    number = math.ceil(seconds / length)
+    return f"{number} {unit}{'s' if number > 1 else ''}"

@@ -1,1 +1,0 @@
-"""Rate limits of all routes: the limiter and its storage."""
