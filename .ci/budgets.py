@@ -33,7 +33,7 @@ def lengths(paths: list[Path], kinds: tuple[type[ast.stmt], ...]) -> Iterator[in
 def settings() -> int:
     """Fields of the settings of a server."""
     sys.path.insert(0, str(ROOT))
-    from webapp.config import Settings
+    from webapp.base.config import Settings
 
     return len(Settings.model_fields)
 

@@ -11,8 +11,14 @@ from werkzeug.exceptions import MethodNotAllowed
 from api.bodies import given_since, json_answer, wait_seconds
 from api.errors import error_answer
 from api.forms import attachment_bytes
-from webapp.database import release_connections, utc_now
-from webapp.domain.forms.agent_tokens import (
+from api.wire.event_stream import LEAVE_CONNECTION, News, Place, Stream, frame
+from api.wire.serializers import ask_answer, ask_answers, completed_response, completed_within
+from api.wire.timestamps import parse_since, wire_time
+from webapp.base.database import release_connections, utc_now
+from webapp.base.error_codes import ErrorCode
+from webapp.base.limits import LAST_USED_EVERY_SECONDS
+from webapp.base.vocabulary import TokenEnd
+from webapp.drafts.agent_tokens import (
     PREFIX,
     TokenRow,
     ended_tokens,
@@ -20,18 +26,12 @@ from webapp.domain.forms.agent_tokens import (
     get_ask,
     store_use,
 )
-from webapp.domain.forms.models import FormHead, FormRow, read_heads
-from webapp.domain.responses.cursor import ResponsePage, read_responses
-from webapp.domain.shared.error_codes import ErrorCode
-from webapp.domain.shared.limits import LAST_USED_EVERY_SECONDS
-from webapp.domain.shared.vocabulary import TokenEnd
 from webapp.oauth import guard as oauth_guard
 from webapp.oauth.guard import Unauthenticated
+from webapp.records.forms import FormHead, FormRow, read_heads
+from webapp.records.responses.cursor import ResponsePage, read_responses
 from webapp.web.deferred_writes import write_later
 from webapp.web.wakeups import RETRY_SECONDS, NoSlot, wakeups
-from webapp.wire.event_stream import LEAVE_CONNECTION, News, Place, Stream, frame
-from webapp.wire.serializers import ask_answer, ask_answers, completed_response, completed_within
-from webapp.wire.timestamps import parse_since, wire_time
 
 bp = Blueprint("agent", __name__, url_prefix="/api/agent")
 

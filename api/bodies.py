@@ -9,12 +9,12 @@ import orjson
 from flask import Response, request
 from werkzeug.exceptions import RequestEntityTooLarge
 
-from webapp.config import settings
-from webapp.domain.drafts.models import Draft
-from webapp.domain.shared.error_codes import ErrorCode
-from webapp.domain.shared.errors import InvalidInput, sent
-from webapp.domain.shared.limits import API_BODY_MAX_BYTES, WAIT_MAX_SECONDS
-from webapp.wire.timestamps import parse_since
+from api.wire.timestamps import parse_since
+from webapp.base.config import settings
+from webapp.base.error_codes import ErrorCode
+from webapp.base.errors import InvalidInput, sent
+from webapp.base.limits import API_BODY_MAX_BYTES, WAIT_MAX_SECONDS
+from webapp.records.drafts import Draft
 
 
 def json_answer(

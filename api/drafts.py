@@ -23,26 +23,26 @@ from api.bodies import (
     wait_seconds,
 )
 from api.rate_limits import count_nothing, limit_creates, limit_publishes, limit_updates
-from webapp.config import settings
-from webapp.database import release_connections, utc_now
-from webapp.domain.content.draft_input import parse_draft_input, parse_follow_ups
-from webapp.domain.content.model import DraftUpdate
-from webapp.domain.drafts import confirmations, editing, publishing, reviews
-from webapp.domain.drafts import models as drafts
-from webapp.domain.drafts.agent_notes import clean_note, wrong_note
-from webapp.domain.drafts.editing import Repeatable
-from webapp.domain.drafts.models import Draft, get_draft
-from webapp.domain.drafts.publishing import Published
-from webapp.domain.forms.models import FormLink
-from webapp.domain.forms.terms import offered_voice
-from webapp.domain.shared.error_codes import ErrorCode
-from webapp.domain.shared.errors import InvalidInput, StateConflict
-from webapp.domain.shared.limits import AGENT_NOTE_MAX_CHARS, IDEMPOTENCY_KEY_MAX_CHARS
-from webapp.domain.shared.vocabulary import DraftStatus, ReviewState, Scope
+from api.wire.extension_types import Confirmation
+from api.wire.serializers import draft_follow_ups, draft_review, form_draft, published_form
+from webapp.base.config import settings
+from webapp.base.database import release_connections, utc_now
+from webapp.base.error_codes import ErrorCode
+from webapp.base.errors import InvalidInput, StateConflict
+from webapp.base.limits import AGENT_NOTE_MAX_CHARS, IDEMPOTENCY_KEY_MAX_CHARS
+from webapp.base.vocabulary import DraftStatus, ReviewState, Scope
+from webapp.drafts import confirmations, editing, publishing, reviews
+from webapp.drafts.agent_notes import clean_note, wrong_note
+from webapp.drafts.editing import Repeatable
+from webapp.drafts.publishing import Published
+from webapp.drafts.terms import offered_voice
 from webapp.oauth.guard import Caller, acting_agent, check_scope, current_caller, require_scope
+from webapp.records import drafts
+from webapp.records.content.draft_input import parse_draft_input, parse_follow_ups
+from webapp.records.content.model import DraftUpdate
+from webapp.records.drafts import Draft, get_draft
+from webapp.records.forms import FormLink
 from webapp.web.wakeups import RETRY_SECONDS, NoSlot, wakeups
-from webapp.wire.extension_types import Confirmation
-from webapp.wire.serializers import draft_follow_ups, draft_review, form_draft, published_form
 
 HEADER = "Askback-Note"
 ENCODED_MAX_CHARS = 12 * AGENT_NOTE_MAX_CHARS  # four bytes of UTF-8 each, and each of them as %XX

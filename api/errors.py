@@ -12,18 +12,18 @@ from werkzeug.exceptions import HTTPException, MethodNotAllowed
 from werkzeug.wrappers import Response as AnyResponse
 
 from api.bodies import draft_location, review_link, review_url
-from webapp.config import settings
-from webapp.database import release_connections
-from webapp.database.failures import is_away, may_have_stored
-from webapp.domain.shared.error_codes import ErrorCode, PageCode
-from webapp.domain.shared.errors import NotConfirmed, Outcome, RateLimited, StateConflict
-from webapp.domain.shared.limits import WAIT_MAX_SECONDS
-from webapp.integrations.audio_store import AudioStoreUnavailable
+from api.wire.types import Error
+from webapp.base.config import settings
+from webapp.base.database import release_connections
+from webapp.base.database.failures import is_away, may_have_stored
+from webapp.base.error_codes import ErrorCode, PageCode
+from webapp.base.errors import NotConfirmed, Outcome, RateLimited, StateConflict
+from webapp.base.limits import WAIT_MAX_SECONDS
 from webapp.oauth.guard import Unauthenticated
+from webapp.voice.audio_store import AudioStoreUnavailable
 from webapp.web.hosts import UnknownHost
 from webapp.web.limiter import limit_in_words, seconds_to_wait, time_in_words
 from webapp.web.request_kind import REST, request_kind
-from webapp.wire.types import Error
 
 log = logging.getLogger(__name__)
 

@@ -9,20 +9,20 @@ from api.blueprint import bp
 from api.bodies import given_since, json_answer, json_body
 from api.errors import error_answer
 from api.rate_limits import limit_agent_tokens
-from webapp.config import settings
-from webapp.database import utc_now
-from webapp.domain.forms import models as forms
-from webapp.domain.forms.agent_tokens import AgentTokenInput, make_agent_token
-from webapp.domain.responses.cursor import read_responses
-from webapp.domain.responses.recordings import find_attachment
-from webapp.domain.shared.error_codes import ErrorCode
-from webapp.domain.shared.errors import parse_input
-from webapp.domain.shared.vocabulary import Scope
-from webapp.integrations.audio_store import audio_store
+from api.wire.extension_types import MadeAgentToken
+from api.wire.serializers import form_list, form_responses, made_agent_token, owned_form
+from webapp.base.config import settings
+from webapp.base.database import utc_now
+from webapp.base.error_codes import ErrorCode
+from webapp.base.errors import parse_input
+from webapp.base.vocabulary import Scope
+from webapp.drafts.agent_tokens import AgentTokenInput, make_agent_token
 from webapp.oauth.guard import Caller, acting_agent, current_caller, require_scope
+from webapp.records import forms
+from webapp.records.responses.cursor import read_responses
+from webapp.records.responses.recordings import find_attachment
+from webapp.voice.audio_store import audio_store
 from webapp.web.byte_ranges import recording_response
-from webapp.wire.extension_types import MadeAgentToken
-from webapp.wire.serializers import form_list, form_responses, made_agent_token, owned_form
 
 
 @bp.get("/forms")

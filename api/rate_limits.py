@@ -8,7 +8,7 @@ from typing import ParamSpec, TypeVar
 
 from flask import Response, g
 
-from webapp.config import settings
+from webapp.base.config import settings
 from webapp.oauth.guard import current_caller
 from webapp.web.limiter import AGENT_TOKENS, limiter
 

@@ -10,19 +10,22 @@ from flask import Response, g
 from api.blueprint import bp
 from api.bodies import json_answer, json_body
 from api.rate_limits import limit_subscribes
-from webapp.config import settings
-from webapp.data_keys import cursor_key, sealer
-from webapp.database import utc_now
-from webapp.domain.events.callbacks import CHALLENGE_SECONDS, Unverified
-from webapp.domain.events.confirming import (
+from api.wire.serializers import granted_subscription, subscription_list
+from webapp.base.config import settings
+from webapp.base.database import utc_now
+from webapp.base.error_codes import ErrorCode
+from webapp.base.errors import InvalidInput, NotFound, StateConflict, parse_input
+from webapp.base.vocabulary import DeliveryFailure, Scope
+from webapp.events.callbacks import CHALLENGE_SECONDS, Unverified
+from webapp.events.confirming import (
     ASKED_AGAIN_AFTER,
     WAITING_MAX,
     note_unverified,
     note_verified,
     read_callback,
 )
-from webapp.domain.events.endings import unsubscribe
-from webapp.domain.events.subscribing import (
+from webapp.events.endings import unsubscribe
+from webapp.events.subscribing import (
     TTL_BOUNDS,
     Granted,
     SubscriptionInput,
@@ -31,13 +34,10 @@ from webapp.domain.events.subscribing import (
     list_subscriptions,
     subscribe,
 )
-from webapp.domain.events.subscription_rows import Asked, subscription_id
-from webapp.domain.shared.error_codes import ErrorCode
-from webapp.domain.shared.errors import InvalidInput, NotFound, StateConflict, parse_input
-from webapp.domain.shared.vocabulary import DeliveryFailure, Scope
+from webapp.events.subscription_rows import Asked, subscription_id
 from webapp.oauth.guard import Caller, acting_agent, check_scope, current_caller, require_scope
 from webapp.web.challenges import challenge, shared
-from webapp.wire.serializers import granted_subscription, subscription_list
+from webapp.web.data_keys import cursor_key, sealer
 
 LATER = "Send the same request again once the address answers "
 REMEDIES = {

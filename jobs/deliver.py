@@ -13,17 +13,17 @@ from flask import Flask, current_app
 
 from jobs import queue
 from jobs.queue import store
-from webapp.config import Settings, settings
-from webapp.data_keys import cursor_key, sealer
-from webapp.database import utc_now
-from webapp.domain.events.callbacks import NoKey, callback_bounds, failure_of, post, signed_headers
-from webapp.domain.events.claims import Claimed, claim, is_due, renew
-from webapp.domain.events.due import Lane, Room, lane_of
-from webapp.domain.events.models import webhook_id
-from webapp.domain.events.polling import write_cursor
-from webapp.domain.events.settling import AttemptResult, settle, settle_broken, suspend_unreadable
-from webapp.domain.events.subscription_rows import secret_place
-from webapp.outbound import Bounds, Reply, Unreachable
+from webapp.base.config import Settings, settings
+from webapp.base.database import utc_now
+from webapp.base.outbound import Bounds, Reply, Unreachable
+from webapp.events.callbacks import NoKey, callback_bounds, failure_of, post, signed_headers
+from webapp.events.claims import Claimed, claim, is_due, renew
+from webapp.events.due import Lane, Room, lane_of
+from webapp.events.polling import write_cursor
+from webapp.events.settling import AttemptResult, settle, settle_broken, suspend_unreadable
+from webapp.events.subscription_rows import secret_place
+from webapp.records.events import webhook_id
+from webapp.web.data_keys import cursor_key, sealer
 
 WORKER_THREADS = 16  # events that one process sends at a time
 RENEW_SECONDS = 1.0

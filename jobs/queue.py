@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 from flask import Flask, current_app
 from sqlalchemy.exc import SQLAlchemyError
 
-from webapp.config import Settings
+from webapp.base.config import Settings
 
 TRIES = 5  # of a database that does not answer, while the lease lasts
 PAUSE_SECONDS = 1.0

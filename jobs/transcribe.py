@@ -16,12 +16,16 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from jobs.queue import BEGUN, TRANSCRIPTIONS, hand_over, store, wake_up_queue
 from jobs.worker import take_wake_ups
-from webapp.config import Settings, settings
-from webapp.data_folder import empty_spool, open_folder, spool_folder
-from webapp.database import release_connections, utc_now
-from webapp.domain.shared.vocabulary import TranscriptState
-from webapp.domain.voice.late_transcripts import conclude
-from webapp.domain.voice.transcripts import (
+from webapp.base.config import Settings, settings
+from webapp.base.data_folder import empty_spool, open_folder, spool_folder
+from webapp.base.database import release_connections, utc_now
+from webapp.base.vocabulary import TranscriptState
+from webapp.voice.audio_inspection import HEAD_BYTES, NotAudio, look, sniff
+from webapp.voice.audio_store import audio_store
+from webapp.voice.late_transcripts import conclude
+from webapp.voice.transcription import get_ready, is_loaded, write_down
+from webapp.voice.transcription_failure import TranscriptionFailed
+from webapp.voice.transcripts import (
     Claimed,
     claim,
     is_recorded_here,
@@ -36,10 +40,6 @@ from webapp.domain.voice.transcripts import (
     settle_written,
     spend_minutes,
 )
-from webapp.integrations.audio_inspection import HEAD_BYTES, NotAudio, look, sniff
-from webapp.integrations.audio_store import audio_store
-from webapp.integrations.transcription import get_ready, is_loaded, write_down
-from webapp.integrations.transcription_failure import TranscriptionFailed
 
 EXTENSION = "transcriber"
 RENEW_SECONDS = 20.0

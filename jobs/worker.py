@@ -16,10 +16,10 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from jobs.deliver import WORKER_THREADS, Deliverer, deliverer
 from jobs.queue import DELIVERIES, TRANSCRIPTIONS, Kind, wake_up_queue
-from webapp.config import Settings
-from webapp.database import utc_now
-from webapp.domain.events.claims import Leases, read_due
-from webapp.domain.events.settling import abandon_overflow, bound_waits
+from webapp.base.config import Settings
+from webapp.base.database import utc_now
+from webapp.events.claims import Leases, read_due
+from webapp.events.settling import abandon_overflow, bound_waits
 
 WORKER_TTL = 60  # seconds; by it RQ bounds how long a lost connection goes unnoticed
 RESTART_SECONDS = 1.0

@@ -5,9 +5,9 @@ from typing import Any
 
 from sqlalchemy import Table, insert, select, text
 
-from webapp.database import db
-from webapp.domain.drafts.models import Draft
-from webapp.domain.forms.models import Form
+from webapp.base.database import db
+from webapp.records.drafts import Draft
+from webapp.records.forms import Form
 
 ANSWERS_PER_SESSION = 10
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
-from webapp.cli import main
+from webapp.app.cli import main
 
 ROOT = Path(__file__).parent.parent
 DATA_KEYS = "k1:8eTz0Y4mJb1uGqv5XcH2Rk7WnLd3sPa9oFi6yVtB0hE="  # of no installation

@@ -20,10 +20,10 @@ from sqlalchemy import delete
 
 from tests.command import DATA_KEYS
 from tests.factories import make_account
-from webapp.app import create_app
-from webapp.config import Settings
-from webapp.database import db, utc_now
-from webapp.domain.accounts.models import Account
+from webapp.app.factory import create_app
+from webapp.base.config import Settings
+from webapp.base.database import db, utc_now
+from webapp.records.accounts.models import Account
 from webapp.web import request_audit
 from webapp.web.limiter import limiter
 

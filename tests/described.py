@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator, FormatChecker
 from werkzeug.test import TestResponse
 
 from api.openapi.document import document
-from webapp.config import Settings
+from webapp.base.config import Settings
 
 PARAMETER = re.compile(r"\{[^}]+\}")
 WRONG_METHOD = 405

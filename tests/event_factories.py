@@ -4,16 +4,16 @@ import secrets
 from datetime import timedelta
 from typing import Any
 
-from webapp.database import db, new_id, to_millis, utc_now
-from webapp.domain.events.models import (
+from webapp.base.database import db, new_id, to_millis, utc_now
+from webapp.base.vocabulary import DeliveryKind, DeliveryState, SessionStatus
+from webapp.drafts.agent_tokens import AgentToken
+from webapp.records.events import (
     CallbackEndpoint,
     DeliveryAttempt,
     EventDelivery,
     EventSubscription,
 )
-from webapp.domain.forms.agent_tokens import AgentToken
-from webapp.domain.responses.models import ResponseSession
-from webapp.domain.shared.vocabulary import DeliveryKind, DeliveryState, SessionStatus
+from webapp.records.responses.models import ResponseSession
 
 
 def make_subscription(form: Any, **changed: Any) -> EventSubscription:

@@ -8,26 +8,21 @@ from typing import Any
 
 from sqlalchemy import or_, select
 
-from webapp.database import db, new_id, utc_now
-from webapp.domain.accounts.models import Account
-from webapp.domain.content.draft_input import parse_draft_input
-from webapp.domain.content.model import PreparedFollowUp
-from webapp.domain.drafts import editing, publishing
-from webapp.domain.drafts.models import Draft
-from webapp.domain.follow_ups.models import FollowUp
-from webapp.domain.follow_ups.rules import Reason, Technique
-from webapp.domain.respondents import answering
-from webapp.domain.respondents.answer_writes import NewAnswer, store_answer
-from webapp.domain.respondents.answering import Signs
-from webapp.domain.respondents.session_state import read_session_state
-from webapp.domain.responses.models import Answer, ResponseSession
-from webapp.domain.shared.text import token_hash
-from webapp.domain.shared.vocabulary import (
-    FollowUpAuthor,
-    FollowUpCondition,
-    FollowUpState,
-    QuestionKind,
-)
+from webapp.answers import answering
+from webapp.answers.answer_writes import NewAnswer, store_answer
+from webapp.answers.answering import Signs
+from webapp.answers.session_state import read_session_state
+from webapp.base.database import db, new_id, utc_now
+from webapp.base.text import token_hash
+from webapp.base.vocabulary import FollowUpAuthor, FollowUpCondition, FollowUpState, QuestionKind
+from webapp.drafts import editing, publishing
+from webapp.follow_ups.rules import Reason, Technique
+from webapp.records.accounts.models import Account
+from webapp.records.content.draft_input import parse_draft_input
+from webapp.records.content.model import PreparedFollowUp
+from webapp.records.drafts import Draft
+from webapp.records.follow_ups import FollowUp
+from webapp.records.responses.models import Answer, ResponseSession
 
 
 def next_millisecond() -> datetime:

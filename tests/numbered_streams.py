@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 
 from flask import Flask, Response, request
 
+from api.wire.event_stream import LEAVE_CONNECTION, News, Place, Stream, frame
 from tests.event_streams import EventStream, open_stream
-from webapp.runtime.server import Server
-from webapp.runtime.streams import Streams
-from webapp.wire.event_stream import LEAVE_CONNECTION, News, Place, Stream, frame
+from webapp.app.server import Server
+from webapp.app.streams import Streams
 
 KEY = "frm_1"
 

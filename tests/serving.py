@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from flask import Flask
 
 from tests.services import free_port
-from webapp.app import create_app
-from webapp.config import Settings
-from webapp.database import db
-from webapp.runtime.server import Server
+from webapp.app.factory import create_app
+from webapp.app.server import Server
+from webapp.base.config import Settings
+from webapp.base.database import db
 
 
 def own_address(settings: Settings) -> Settings:

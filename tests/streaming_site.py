@@ -12,11 +12,11 @@ from flask import Flask
 from tests.event_streams import EventStream, open_stream
 from tests.factories import make_account, make_answer, make_form
 from tests.serving import get, new_app, serving
-from webapp.config import Settings
-from webapp.database import utc_now
-from webapp.domain.forms import agent_tokens
-from webapp.domain.respondents import answering
-from webapp.runtime.server import Server
+from webapp.answers import answering
+from webapp.app.server import Server
+from webapp.base.config import Settings
+from webapp.base.database import utc_now
+from webapp.drafts import agent_tokens
 from webapp.web.wakeups import shared_wakeups
 
 

@@ -13,7 +13,7 @@ from flask import Flask
 
 from tests.raw_receiver import raw_receiver, read_request
 from tests.tls import Authority, certified
-from webapp.outbound import Pinned
+from webapp.base.outbound import Pinned
 
 HOST = "hooks.example.com"
 URL = f"https://{HOST}/askback?flow=7"

@@ -13,7 +13,7 @@ def main() -> None:
     if sys.argv[1:2] and sys.argv[1] in OF_AGENTS:
         from webapp.agent_cli.commands import main as command
     else:
-        from webapp.cli import main as command
+        from webapp.app.cli import main as command
 
     command()
 

@@ -46,9 +46,9 @@ from api.mcp.protocol import (
 )
 from api.mcp.tools import attachments, drafts, forms, waits
 from api.mcp.tools.table import TOOLS, invoke
-from webapp.config import settings
-from webapp.domain.shared.errors import UNSET
-from webapp.domain.shared.limits import MCP_BODY_MAX_BYTES
+from webapp.base.config import settings
+from webapp.base.errors import UNSET
+from webapp.base.limits import MCP_BODY_MAX_BYTES
 from webapp.oauth.guard import Unauthenticated, authenticate_for_mcp, require_mcp_scope
 from webapp.web.hosts import UnknownHost
 from webapp.web.request_kind import RequestKind, accepts, request_kind

@@ -10,32 +10,25 @@ from api.mcp.protocol import EVENTS, INVALID_PARAMS, Call, Json, RpcError
 from api.mcp.tools.table import input_schema
 from api.rate_limits import limit_subscribes
 from api.subscriptions import UnverifiedCallback, subscribe_verified
-from webapp.config import settings
-from webapp.data_keys import cursor_key
-from webapp.database import to_millis, utc_now
-from webapp.domain.content.draft_input import STORABLE
-from webapp.domain.events.claims import event
-from webapp.domain.events.endings import unsubscribe_address
-from webapp.domain.events.models import EVENT_NAME, EventError
-from webapp.domain.events.outbox import event_id_of
-from webapp.domain.events.polling import POLL_MAX_EVENTS
-from webapp.domain.events.polling import poll as poll_events
-from webapp.domain.events.subscribing import SECONDS_MAX, SUBSCRIPTIONS_MAX, Granted, check_callback
-from webapp.domain.events.subscription_rows import Asked, DeliveryStatus
-from webapp.domain.shared.error_codes import ErrorCode
-from webapp.domain.shared.errors import (
-    InputModel,
-    InvalidInput,
-    NotFound,
-    Outcome,
-    RateLimited,
-    parse_input,
-)
-from webapp.domain.shared.vocabulary import ErrorProfile, Scope
+from api.wire.timestamps import wire_time
+from webapp.base.config import settings
+from webapp.base.database import to_millis, utc_now
+from webapp.base.error_codes import ErrorCode
+from webapp.base.errors import InputModel, InvalidInput, NotFound, Outcome, RateLimited, parse_input
+from webapp.base.outbound import URL_MAX_CHARS
+from webapp.base.vocabulary import ErrorProfile, Scope
+from webapp.events.claims import event
+from webapp.events.endings import unsubscribe_address
+from webapp.events.outbox import event_id_of
+from webapp.events.polling import POLL_MAX_EVENTS
+from webapp.events.polling import poll as poll_events
+from webapp.events.subscribing import SECONDS_MAX, SUBSCRIPTIONS_MAX, Granted, check_callback
+from webapp.events.subscription_rows import Asked, DeliveryStatus
 from webapp.oauth.guard import Caller, acting_agent, authenticate_for_mcp, require_mcp_scope
-from webapp.outbound import URL_MAX_CHARS
+from webapp.records.content.draft_input import STORABLE
+from webapp.records.events import EVENT_NAME, EventError
+from webapp.web.data_keys import cursor_key
 from webapp.web.limiter import seconds_to_wait
-from webapp.wire.timestamps import wire_time
 
 
 def error_profile(call: Call) -> ErrorProfile:

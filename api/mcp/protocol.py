@@ -16,10 +16,10 @@ import orjson
 from flask import Blueprint, Response, request
 from werkzeug.datastructures import Headers
 
-from webapp.config import Settings, settings
-from webapp.config_readers import is_loopback, origin
-from webapp.domain.content.draft_input import ONE_QUESTION_RULE
+from webapp.base.config import Settings, settings
+from webapp.base.config_readers import is_loopback, origin
 from webapp.oauth.guard import Caller
+from webapp.records.content.draft_input import ONE_QUESTION_RULE
 from webapp.web.assets import asset
 from webapp.web.hosts import origin_under
 

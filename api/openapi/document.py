@@ -16,14 +16,14 @@ from api.openapi.operations import AUDIO, OPERATIONS, TAGS, Operation
 from api.openapi.operations import EXAMPLES as EVENT_EXAMPLES
 from api.openapi.operations import TAG as EVENTS_TAG
 from api.openapi.parameters import ERROR_HEADERS, HEADERS, PARAMETERS, SchemaGenerator
-from webapp.config import Settings, settings
-from webapp.domain.content.draft_input import FollowUpsInput, FormDraftInput
-from webapp.domain.events.subscribing import SubscriptionInput
-from webapp.domain.forms.agent_tokens import AgentTokenInput
-from webapp.domain.shared.error_codes import ErrorCode
-from webapp.domain.shared.vocabulary import Scope
-from webapp.wire import extension_types
-from webapp.wire import types as wire_types
+from api.wire import extension_types
+from api.wire import types as wire_types
+from webapp.base.config import Settings, settings
+from webapp.base.error_codes import ErrorCode
+from webapp.base.vocabulary import Scope
+from webapp.drafts.agent_tokens import AgentTokenInput
+from webapp.events.subscribing import SubscriptionInput
+from webapp.records.content.draft_input import FollowUpsInput, FormDraftInput
 
 CONTRACT_VERSION = "1.0.0"
 SCHEMAS = "#/components/schemas"

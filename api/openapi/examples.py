@@ -3,11 +3,11 @@
 from typing import Any
 
 from api.openapi.parameters import DRAFT_ID, FORM_ID
-from webapp.domain.content.draft_input import FIELDS
-from webapp.domain.content.model import DRAFT_SETTINGS
-from webapp.domain.shared.error_codes import ErrorCode
-from webapp.wire.event_stream import frame
-from webapp.wire.types import Error
+from api.wire.event_stream import frame
+from api.wire.types import Error
+from webapp.base.error_codes import ErrorCode
+from webapp.records.content.draft_input import FIELDS
+from webapp.records.content.model import DRAFT_SETTINGS
 
 TITLE = "How your rota really gets made"
 GOAL = "Find out why shifts change at short notice"

@@ -13,11 +13,11 @@ from api.openapi.operations import (
     Operation,
 )
 from api.openapi.parameters import AGENT_ERROR_HEADERS, DRAFT_ERROR_HEADERS
-from webapp.domain.content.draft_input import PROBE_RULE
-from webapp.domain.shared.error_codes import ErrorCode
-from webapp.domain.shared.vocabulary import Scope
+from api.wire.event_stream import ACCOUNT_SHARE, OF_HOLDER
+from webapp.base.error_codes import ErrorCode
+from webapp.base.vocabulary import Scope
+from webapp.records.content.draft_input import PROBE_RULE
 from webapp.web.wakeups import OF_ACCOUNT
-from webapp.wire.event_stream import ACCOUNT_SHARE, OF_HOLDER
 
 EXTENSIONS = (
     Operation(

@@ -11,8 +11,8 @@ from api.openapi.parameters import (
     ERROR_HEADERS,
     SUBSCRIPTION_ID,
 )
-from webapp.domain.shared.error_codes import ErrorCode
-from webapp.domain.shared.vocabulary import Scope
+from webapp.base.error_codes import ErrorCode
+from webapp.base.vocabulary import Scope
 from webapp.web.wakeups import OF_ACCOUNT
 
 UNREADABLE = (

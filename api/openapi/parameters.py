@@ -7,11 +7,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
 from api.drafts import ENCODED_MAX_CHARS, HEADER
-from webapp.domain.shared.limits import (
-    AGENT_NOTE_MAX_CHARS,
-    IDEMPOTENCY_KEY_MAX_CHARS,
-    WAIT_MAX_SECONDS,
-)
+from webapp.base.limits import AGENT_NOTE_MAX_CHARS, IDEMPOTENCY_KEY_MAX_CHARS, WAIT_MAX_SECONDS
 
 
 class SchemaGenerator(GenerateJsonSchema):

@@ -13,13 +13,13 @@ from tests.agent_cli.terminal import User
 from webapp.agent_cli import connections
 from webapp.agent_cli.discovery import REDIRECT
 from webapp.agent_cli.sign_in import SCOPES
-from webapp.config import Settings
-from webapp.database import db, utc_now, write_transaction
-from webapp.domain.accounts.models import Account
-from webapp.domain.shared.vocabulary import TokenKind
+from webapp.base.config import Settings
+from webapp.base.database import db, utc_now, write_transaction
+from webapp.base.vocabulary import TokenKind
 from webapp.oauth.models import OAuthClient
 from webapp.oauth.registration import register_client
 from webapp.oauth.tokens import add_grant, add_token
+from webapp.records.accounts.models import Account
 from webapp.web.limiter import limiter
 
 HOUR = 3600

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from tests.oauth.live import Installation, new_installation
 from tests.serving import serving
-from webapp.config import Settings
+from webapp.base.config import Settings
 
 
 @dataclass

@@ -16,12 +16,12 @@ from tests.agent_cli.site import Site
 from tests.command import PROGRAM, start
 from tests.factories import make_answer
 from tests.services import wait_until
-from webapp.database import db, utc_now
-from webapp.domain.deletion.trash import delete_form, discard_draft
-from webapp.domain.drafts import confirmations, publishing, returns
-from webapp.domain.drafts.models import Draft
-from webapp.domain.forms.models import Form
-from webapp.domain.respondents.answering import complete_response
+from webapp.answers.answering import complete_response
+from webapp.answers.trash import delete_form, discard_draft
+from webapp.base.database import db, utc_now
+from webapp.drafts import confirmations, publishing, returns
+from webapp.records.drafts import Draft
+from webapp.records.forms import Form
 from webapp.web.wakeups import wakeups
 
 ASK = ("ask", "Rota", "Who changed it?", "What went wrong?")

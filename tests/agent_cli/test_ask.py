@@ -7,9 +7,9 @@ import pytest
 from sqlalchemy import update
 
 from tests.agent_cli.terminal import ASK, User
-from webapp.database import db
-from webapp.domain.drafts.models import Draft
+from webapp.base.database import db
 from webapp.oauth.models import OAuthGrant
+from webapp.records.drafts import Draft
 
 QUESTIONS = {"title": "Rota", "questions": ["Who changed it?", {"text": "Why?"}]}
 

@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 from tests.agent_cli.site import Site, site
 from tests.command import DATA_KEYS
 from webapp.agent_cli.commands import main
-from webapp.config import Settings
+from webapp.base.config import Settings
 
 FILES = {
     "claude": (".claude.json", "mcpServers", {"type": "http"}),

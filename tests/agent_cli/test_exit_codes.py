@@ -14,10 +14,10 @@ from sqlalchemy import delete
 from tests.agent_cli.terminal import ASK, User
 from tests.command import start
 from webapp.agent_cli.commands import main
-from webapp.database import db
-from webapp.domain.drafts.models import Draft
-from webapp.domain.forms.models import Form
+from webapp.base.database import db
 from webapp.oauth.models import OAuthToken
+from webapp.records.drafts import Draft
+from webapp.records.forms import Form
 
 
 def test_0_and_nothing_twice_when_it_is_asked_again_after_the_end(user: User) -> None:

@@ -14,7 +14,7 @@ from webapp.__main__ import main
 try:
     main()
 finally:
-    print([name for name in ("flask", "sqlalchemy", "webapp.app") if name in sys.modules])
+    print([name for name in ("flask", "sqlalchemy", "webapp.app.factory") if name in sys.modules])
 """
 
 
@@ -31,4 +31,4 @@ def test_another_command_does_import_them() -> None:
     code = CODE.format(command="doctor")
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
 
-    assert ran.stdout.endswith("\n['flask', 'sqlalchemy', 'webapp.app']\n")
+    assert ran.stdout.endswith("\n['flask', 'sqlalchemy', 'webapp.app.factory']\n")

@@ -14,10 +14,10 @@ from sqlalchemy import select, update
 
 from tests.agent_cli.terminal import ASK, Command, User
 from tests.factories import make_response
-from webapp.database import db
-from webapp.domain.drafts.models import Draft
-from webapp.domain.forms.models import Form
+from webapp.base.database import db
 from webapp.oauth.models import OAuthGrant
+from webapp.records.drafts import Draft
+from webapp.records.forms import Form
 
 KILLED_AT = [sys.executable, "-m", "tests.agent_cli.killed_at"]
 LAST_MOMENT = 40  # more than a whole command has

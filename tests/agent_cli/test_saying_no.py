@@ -3,7 +3,7 @@
 import pytest
 
 from tests.agent_cli.terminal import ASK, User
-from webapp.domain.drafts.models import Draft
+from webapp.records.drafts import Draft
 
 NOTE = "Shorter,\nplease\x1b[2J"
 SENT_BACK = "The creator sent this draft back"

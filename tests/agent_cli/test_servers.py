@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from webapp.agent_cli.exits import Exit, Stopped, server_address
-from webapp.data_folder import lock_folder
+from webapp.base.data_folder import lock_folder
 
 
 @pytest.mark.parametrize(

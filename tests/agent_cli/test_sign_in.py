@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import delete, func, select, update
 
 from tests.agent_cli.terminal import ASK, User
-from webapp.database import db, utc_now
+from webapp.base.database import db, utc_now
 from webapp.oauth.client_metadata import is_showable
 from webapp.oauth.models import OAuthClient, OAuthGrant, OAuthToken
 

@@ -8,7 +8,7 @@ from sqlalchemy import select
 
 from tests.agent_cli.terminal import ASK, User
 from tests.agent_cli.test_sign_in import KEYRING
-from webapp.database import db
+from webapp.base.database import db
 from webapp.oauth.models import OAuthGrant
 
 

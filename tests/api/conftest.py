@@ -9,14 +9,14 @@ from werkzeug.test import TestResponse
 
 from tests.described import assert_described
 from tests.factories import make_form
-from webapp.config import Settings
-from webapp.database import utc_now
-from webapp.domain.accounts.models import Account
-from webapp.domain.drafts import confirmations
-from webapp.domain.drafts import models as drafts
-from webapp.domain.shared.vocabulary import Scope
+from webapp.app import streams
+from webapp.base.config import Settings
+from webapp.base.database import utc_now
+from webapp.base.vocabulary import Scope
+from webapp.drafts import confirmations
 from webapp.oauth.tokens import issue_token
-from webapp.runtime import streams
+from webapp.records import drafts
+from webapp.records.accounts.models import Account
 from webapp.web import wakeups
 
 ALL_SCOPES = tuple(Scope)

@@ -13,12 +13,12 @@ from api.openapi.operations import OPERATIONS
 from tests.api.conftest import ALL_SCOPES, Agent, Connect, refusal
 from tests.factories import make_account, make_draft, make_form
 from tests.webhook_receiver import SECRET
-from webapp.config import Settings
-from webapp.database import utc_now
-from webapp.domain.accounts.models import Account
-from webapp.domain.shared.vocabulary import RevokedReason, Scope
+from webapp.base.config import Settings
+from webapp.base.database import utc_now
+from webapp.base.vocabulary import RevokedReason, Scope
 from webapp.oauth.models import OAuthGrant
 from webapp.oauth.tokens import issue_token, revoke_grant
+from webapp.records.accounts.models import Account
 
 
 class Call(NamedTuple):
@@ -201,7 +201,7 @@ def test_a_token_for_mcp_does_not_open_the_api(
 def test_a_disconnected_agent_is_refused_at_once(agent: Agent) -> None:
     from sqlalchemy import select
 
-    from webapp.database import db
+    from webapp.base.database import db
 
     before = agent.get("/forms").status_code
     with agent.app.app_context():

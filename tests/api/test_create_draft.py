@@ -10,19 +10,13 @@ from sqlalchemy import func, select
 from tests.api.conftest import Agent, Confirm, Connect, refusal
 from tests.databases import both_databases
 from tests.factories import make_account
-from webapp.database import db, utc_now
-from webapp.domain.accounts.models import Account
-from webapp.domain.content.model import DraftUpdate
-from webapp.domain.deletion.trash import (
-    delete_form,
-    discard_draft,
-    erase_form,
-    purge_deleted,
-    restore,
-)
-from webapp.domain.drafts.editing import IdempotencyKey, Repeatable, create_draft
-from webapp.domain.drafts.models import Draft
+from webapp.answers.trash import delete_form, discard_draft, erase_form, purge_deleted, restore
+from webapp.base.database import db, utc_now
+from webapp.drafts.editing import IdempotencyKey, Repeatable, create_draft
 from webapp.oauth.tokens import purge_dead
+from webapp.records.accounts.models import Account
+from webapp.records.content.model import DraftUpdate
+from webapp.records.drafts import Draft
 
 KEY = {"Idempotency-Key": "0d3f"}
 DAY = timedelta(days=1)

@@ -6,9 +6,9 @@ import pytest
 
 from tests.api.conftest import Agent
 from tests.factories import make_form, make_response
-from webapp.database import utc_now
-from webapp.domain.accounts.models import Account
-from webapp.domain.deletion.trash import delete_form, restore_form
+from webapp.answers.trash import delete_form, restore_form
+from webapp.base.database import utc_now
+from webapp.records.accounts.models import Account
 
 CALLS = [
     ("get", "/forms/{form}"),

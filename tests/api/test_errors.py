@@ -12,11 +12,11 @@ from sqlalchemy import event
 from tests.api.conftest import ALL_SCOPES, Agent, refusal
 from tests.databases import both_databases
 from tests.factories import make_account
-from webapp.app import create_app
-from webapp.config import Settings
-from webapp.database import db, utc_now
-from webapp.domain.forms import models as forms
+from webapp.app.factory import create_app
+from webapp.base.config import Settings
+from webapp.base.database import db, utc_now
 from webapp.oauth.tokens import issue_token
+from webapp.records import forms
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_an_internal_error_is_rolled_back_before_the_response(
         raise RuntimeError
 
     with monkeypatch.context() as patched:
-        patched.setattr("webapp.domain.drafts.editing.content_hash", break_down)
+        patched.setattr("webapp.drafts.editing.content_hash", break_down)
         broken = agent.patch(f"/drafts/{draft_id}", json={"title": "New"})
 
     after = agent.get(f"/drafts/{draft_id}").json["title"]

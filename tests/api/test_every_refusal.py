@@ -16,10 +16,10 @@ from tests.event_factories import make_subscription
 from tests.factories import make_form
 from tests.voice.factories import make_spoken_answer
 from tests.webhook_receiver import SECRET
-from webapp.database import db
-from webapp.domain.accounts.models import Account
-from webapp.domain.forms.models import Form
+from webapp.base.database import db
 from webapp.oauth import guard
+from webapp.records.accounts.models import Account
+from webapp.records.forms import Form
 
 LARGE = b"x" * 300_000
 JSON = "application/json"

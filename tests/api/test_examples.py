@@ -12,21 +12,21 @@ from werkzeug.test import TestResponse
 from api.openapi.document import document
 from api.openapi.extensions import EXTENSIONS
 from api.openapi.operations import OPERATIONS
+from api.wire.event_stream import LEAVE_CONNECTION
 from tests.api.conftest import Agent, Confirm
 from tests.described import validator
 from tests.event_factories import make_subscription
 from tests.voice.factories import make_stored_answer
 from tests.webhook_receiver import SECRET
-from webapp.config import Settings
-from webapp.database import db, utc_now
-from webapp.domain.content.draft_input import parse_draft_input
-from webapp.domain.drafts.editing import update_draft
-from webapp.domain.drafts.models import Draft
-from webapp.domain.drafts.returns import return_draft
-from webapp.domain.forms import models as forms
-from webapp.domain.respondents import answering
-from webapp.domain.shared.error_codes import OF_REST
-from webapp.wire.event_stream import LEAVE_CONNECTION
+from webapp.answers import answering
+from webapp.base.config import Settings
+from webapp.base.database import db, utc_now
+from webapp.base.error_codes import OF_REST
+from webapp.drafts.editing import update_draft
+from webapp.drafts.returns import return_draft
+from webapp.records import forms
+from webapp.records.content.draft_input import parse_draft_input
+from webapp.records.drafts import Draft
 
 JSON = "application/json"
 BYTES = {"audio/*", "application/octet-stream"}

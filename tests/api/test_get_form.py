@@ -2,9 +2,9 @@
 
 from tests.api.conftest import Agent
 from tests.factories import make_form, make_response
-from webapp.database import utc_now
-from webapp.domain.accounts.models import Account
-from webapp.domain.forms import models as forms
+from webapp.base.database import utc_now
+from webapp.records import forms
+from webapp.records.accounts.models import Account
 
 
 def test_a_form_is_returned(agent: Agent, account: Account) -> None:

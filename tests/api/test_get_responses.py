@@ -8,10 +8,10 @@ from sqlalchemy import update
 
 from tests.api.conftest import Agent, refusal
 from tests.factories import make_answer, make_form, make_response
-from webapp.database import db, utc_now
-from webapp.domain.accounts.models import Account
-from webapp.domain.respondents import answering
-from webapp.domain.responses.models import Answer, ResponseSession
+from webapp.answers import answering
+from webapp.base.database import db, utc_now
+from webapp.records.accounts.models import Account
+from webapp.records.responses.models import Answer, ResponseSession
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from io import BytesIO
 import pytest
 
 from tests.api.conftest import Agent, refusal
-from webapp.domain.shared.limits import API_BODY_MAX_BYTES
+from webapp.base.limits import API_BODY_MAX_BYTES
 
 JSON = "application/json"
 

@@ -7,9 +7,9 @@ from sqlalchemy import event
 from tests.api.conftest import Agent, Connect
 from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_form, make_response
-from webapp.database import db, utc_now
-from webapp.domain.accounts.models import Account
-from webapp.domain.forms import models as forms
+from webapp.base.database import db, utc_now
+from webapp.records import forms
+from webapp.records.accounts.models import Account
 
 
 @both_databases

@@ -8,13 +8,13 @@ from sqlalchemy import select, update
 from tests.api.conftest import Agent, Confirm, refusal
 from tests.databases import both_databases
 from tests.factories import make_account, make_form
-from webapp.database import db, utc_now
-from webapp.domain.accounts.models import Account
-from webapp.domain.deletion.trash import discard_draft
-from webapp.domain.drafts.models import DraftConfirmation
-from webapp.domain.forms.models import Form
-from webapp.domain.shared.vocabulary import ConfirmationMethod
+from webapp.answers.trash import discard_draft
+from webapp.base.database import db, utc_now
+from webapp.base.vocabulary import ConfirmationMethod
 from webapp.oauth.models import OAuthGrant
+from webapp.records.accounts.models import Account
+from webapp.records.drafts import DraftConfirmation
+from webapp.records.forms import Form
 
 
 def test_a_confirmed_draft_is_published(agent: Agent, draft_id: str, confirm: Confirm) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from tests.api.conftest import Agent, Confirm, Connect, refusal
 from tests.factories import make_account
-from webapp.domain.accounts.models import Account
+from webapp.records.accounts.models import Account
 from webapp.web.limiter import limiter
 
 limits = pytest.mark.settings

@@ -8,10 +8,10 @@ import pytest
 
 from tests.api.conftest import Agent, Confirm
 from tests.api.readable import assert_readable
-from webapp.database import utc_now
-from webapp.domain.accounts.models import Account
-from webapp.domain.deletion.trash import discard_draft
-from webapp.domain.forms import models as forms
+from webapp.answers.trash import discard_draft
+from webapp.base.database import utc_now
+from webapp.records import forms
+from webapp.records.accounts.models import Account
 
 JSON = "application/json"
 WRITES = ["POST /drafts", "PATCH /drafts/{draft}"]

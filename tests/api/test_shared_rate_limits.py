@@ -17,10 +17,10 @@ from flask import Flask
 from tests.command import DATA_KEYS, start
 from tests.factories import make_account
 from tests.services import free_port, postgresql_database, redis_server, wait_until
-from webapp.app import create_app
-from webapp.config_environment import read_settings
-from webapp.database import db, schema, utc_now
-from webapp.domain.shared.vocabulary import Scope
+from webapp.app.factory import create_app
+from webapp.base.config_environment import read_settings
+from webapp.base.database import db, schema, utc_now
+from webapp.base.vocabulary import Scope
 from webapp.oauth.tokens import issue_token
 
 LIMIT = 6

@@ -10,7 +10,7 @@ from flask import Flask
 from sqlalchemy.pool import QueuePool
 
 from tests.services import wait_until
-from webapp.database import db
+from webapp.base.database import db
 from webapp.web.wakeups import Wakeups
 
 SOON_SECONDS = 10  # on a busy machine; a wait that nothing ends takes 20 and more

@@ -24,13 +24,13 @@ from sqlalchemy import (
     select,
 )
 
-from webapp.config import Settings
-from webapp.database import prepare_engine
-from webapp.database.sqlite import IMMEDIATE
-from webapp.domain.forms.models import Form, FormSummaryRow
-from webapp.domain.responses.models import Answer, AnswerRow, raw_column
-from webapp.domain.shared.text import token_hash
+from webapp.base.config import Settings
+from webapp.base.database import prepare_engine
+from webapp.base.database.sqlite import IMMEDIATE
+from webapp.base.text import token_hash
 from webapp.oauth.tokens import LOOK_UP
+from webapp.records.forms import Form, FormSummaryRow
+from webapp.records.responses.models import Answer, AnswerRow, raw_column
 from webapp.web.wakeups import init_app
 
 ROWS = Table(

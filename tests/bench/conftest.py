@@ -11,8 +11,8 @@ from tests.bench.ceiling import make_table
 from tests.bench.figures import Side, Table, compare, machine
 from tests.bench.servers import running
 from tests.bench.work import Work, connected
-from webapp.config import Settings
-from webapp.database import db
+from webapp.base.config import Settings
+from webapp.base.database import db
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from tests.bench.load import Measured, load
-from webapp.database import db
+from webapp.base.database import db
 
 Requests = Sequence[Sequence[bytes]]
 ROUNDS = int(os.environ.get("ASKBACK_BENCH_ROUNDS", "7"))

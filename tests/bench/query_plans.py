@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import event
 
-from webapp.database import db
+from webapp.base.database import db
 
 
 @dataclass

@@ -8,9 +8,9 @@ import os
 import sys
 from contextlib import ExitStack
 
-from webapp.config_environment import read_settings
-from webapp.runtime import streams
-from webapp.runtime.server import STOP_SECONDS, Server
+from webapp.app import streams
+from webapp.app.server import STOP_SECONDS, Server
+from webapp.base.config_environment import read_settings
 from webapp.web import logs
 
 
@@ -21,7 +21,7 @@ def main(kind: str) -> None:
         if kind in ("askback", "web"):
             from jobs.transcribe import transcribing
             from jobs.worker import delivering
-            from webapp.app import create_app
+            from webapp.app.factory import create_app
             from webapp.pages.errors import load_pages
             from webapp.pages.respondent import follow_ups
             from webapp.web.wakeups import shared_wakeups

@@ -12,7 +12,7 @@ from pathlib import Path
 from tests.bench.load import ROOT
 from tests.command import DATA_KEYS, environment
 from tests.services import free_port, wait_until
-from webapp.config import Settings
+from webapp.base.config import Settings
 
 
 def start(

@@ -23,13 +23,13 @@ from tests.bench.work import CONNECTIONS, connected, new_form, respondent
 from tests.databases import both_databases
 from tests.services import wait_until
 from tests.voice.factories import make_voice_form
-from webapp.config import Settings
-from webapp.database import db, utc_now
-from webapp.domain.responses.recordings import Recording
-from webapp.domain.shared.vocabulary import TranscriptState
-from webapp.domain.voice.transcripts import read_unheard
+from webapp.app.background import erase_noted
+from webapp.base.config import Settings
+from webapp.base.database import db, utc_now
+from webapp.base.vocabulary import TranscriptState
 from webapp.pages.respondent.form_data import new_session_key
-from webapp.runtime.background import erase_noted
+from webapp.records.responses.recordings import Recording
+from webapp.voice.transcripts import read_unheard
 
 pytestmark = [pytest.mark.bench, both_databases]
 

@@ -7,6 +7,7 @@ import orjson
 import pytest
 from flask import Flask
 
+from api.wire.timestamps import wire_time
 from tests.api.mcp.conftest import META, MODERN
 from tests.bench.conftest import Bench
 from tests.bench.figures import Requests, Side, compare
@@ -14,12 +15,11 @@ from tests.bench.load import request
 from tests.bench.test_reads import new_since, stored_form
 from tests.bench.work import Work
 from tests.databases import both_databases
-from webapp.config import Settings
-from webapp.database import utc_now
-from webapp.domain.forms.models import get_form
-from webapp.domain.shared.vocabulary import Scope
+from webapp.base.config import Settings
+from webapp.base.database import utc_now
+from webapp.base.vocabulary import Scope
 from webapp.oauth.tokens import issue_token
-from webapp.wire.timestamps import wire_time
+from webapp.records.forms import get_form
 
 pytestmark = [pytest.mark.bench, both_databases]
 

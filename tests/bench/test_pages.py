@@ -18,7 +18,7 @@ from tests.bench.load import request
 from tests.bench.servers import running
 from tests.bench.work import CONNECTIONS, connected, new_form
 from tests.databases import both_databases
-from webapp.config import Settings
+from webapp.base.config import Settings
 
 pytestmark = [pytest.mark.bench, both_databases]
 

@@ -12,6 +12,8 @@ import orjson
 import pytest
 from flask import Flask
 
+from api.wire.serializers import form_responses
+from api.wire.timestamps import wire_time
 from tests.bench.ceiling import PAGE
 from tests.bench.conftest import Bench
 from tests.bench.figures import BEFORE, Side
@@ -20,12 +22,10 @@ from tests.bench.work import DRAFT, Work, connected
 from tests.bulk import analyze, copy_forms, store_answers
 from tests.databases import both_databases
 from tests.factories import make_form
-from webapp.database import db
-from webapp.domain.forms.models import get_form
-from webapp.domain.responses.cursor import read_responses
-from webapp.domain.responses.models import Answer
-from webapp.wire.serializers import form_responses
-from webapp.wire.timestamps import wire_time
+from webapp.base.database import db
+from webapp.records.forms import get_form
+from webapp.records.responses.cursor import read_responses
+from webapp.records.responses.models import Answer
 
 pytestmark = [pytest.mark.bench, both_databases]
 

@@ -15,7 +15,7 @@ from tests.proof.killing import Target
 from tests.proof.loaded import Server
 from tests.proof.voice.speaking import noise, upload
 from tests.voice.factories import make_voice_form
-from webapp.database import db
+from webapp.base.database import db
 
 pytestmark = pytest.mark.bench
 

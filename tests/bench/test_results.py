@@ -24,13 +24,13 @@ from tests.databases import both_databases
 from tests.factories import make_form
 from tests.pages.creator_client import creator
 from tests.services import wait_until
-from webapp.config import Settings
-from webapp.database import db
-from webapp.domain.accounts.models import Account
-from webapp.domain.forms.models import get_form
-from webapp.domain.results.by_question import newest_answers
-from webapp.domain.results.search import Filters, find_people
-from webapp.domain.results.threads import follow_ups_of, threads_of
+from webapp.answers.by_question import newest_answers
+from webapp.answers.search import Filters, find_people
+from webapp.answers.threads import follow_ups_of, threads_of
+from webapp.base.config import Settings
+from webapp.base.database import db
+from webapp.records.accounts.models import Account
+from webapp.records.forms import get_form
 
 pytestmark = [pytest.mark.bench, both_databases]
 TEN = [{"id": f"q_{number}", "text": f"Question {number}?"} for number in range(1, 11)]

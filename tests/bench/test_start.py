@@ -7,7 +7,7 @@ import pytest
 
 from tests.bench.figures import Table
 from tests.bench.servers import start_cost
-from webapp.config import Settings
+from webapp.base.config import Settings
 
 pytestmark = pytest.mark.bench
 

@@ -12,16 +12,16 @@ from typing import Any
 import pytest
 from flask import Flask
 
+from api.wire.event_stream import OF_HOLDER
 from tests.bench.figures import Table
 from tests.bench.servers import answers, end, resident_mib, start
 from tests.bench.work import DRAFT, connected, respondent
 from tests.databases import both_databases, on_postgresql
 from tests.factories import make_form
 from tests.services import wait_until
-from webapp.config import Settings
-from webapp.database import utc_now
-from webapp.domain.forms.agent_tokens import make_agent_token
-from webapp.wire.event_stream import OF_HOLDER
+from webapp.base.config import Settings
+from webapp.base.database import utc_now
+from webapp.drafts.agent_tokens import make_agent_token
 
 pytestmark = pytest.mark.bench
 

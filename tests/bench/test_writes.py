@@ -9,9 +9,9 @@ from tests.bench.conftest import Bench
 from tests.bench.figures import BEFORE
 from tests.bench.work import CONNECTIONS, DRAFT, new_form
 from tests.databases import both_databases
-from webapp.database import db
-from webapp.domain.follow_ups.models import FollowUp
-from webapp.domain.responses.models import Answer
+from webapp.base.database import db
+from webapp.records.follow_ups import FollowUp
+from webapp.records.responses.models import Answer
 
 pytestmark = [pytest.mark.bench, both_databases]
 

@@ -14,14 +14,14 @@ from sqlalchemy import insert, select
 from tests.bench.figures import Requests
 from tests.bench.load import request
 from tests.factories import make_account, make_answer, make_draft, make_form
-from webapp.database import db, new_id, utc_now
-from webapp.domain.drafts.confirmations import confirm_draft
-from webapp.domain.drafts.models import Draft, DraftConfirmation
-from webapp.domain.responses.models import ResponseSession
-from webapp.domain.shared.text import token_hash
-from webapp.domain.shared.vocabulary import Scope
+from webapp.base.database import db, new_id, utc_now
+from webapp.base.text import token_hash
+from webapp.base.vocabulary import Scope
+from webapp.drafts.confirmations import confirm_draft
 from webapp.oauth.tokens import issue_token
 from webapp.pages.respondent.form_data import new_session_key
+from webapp.records.drafts import Draft, DraftConfirmation
+from webapp.records.responses.models import ResponseSession
 
 CONNECTIONS = 16
 QUESTIONS = 10

@@ -23,9 +23,9 @@ from tests.conftest import delete_rows
 from tests.factories import make_account, make_form
 from tests.followups.example_follow_ups import model_of_respondents
 from tests.serving import new_app, serving
-from webapp.config import Settings
-from webapp.database import db, utc_now
-from webapp.domain.drafts.models import Draft
+from webapp.base.config import Settings
+from webapp.base.database import db, utc_now
+from webapp.records.drafts import Draft
 
 OpenWindow = Callable[..., AbstractContextManager[Page]]
 

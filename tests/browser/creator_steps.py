@@ -5,11 +5,11 @@ import re
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import ExampleSite
-from webapp.database import utc_now
-from webapp.domain.content.draft_input import parse_draft_input
-from webapp.domain.drafts import editing
-from webapp.domain.drafts import models as drafts
-from webapp.domain.drafts.models import Draft
+from webapp.base.database import utc_now
+from webapp.drafts import editing
+from webapp.records import drafts
+from webapp.records.content.draft_input import parse_draft_input
+from webapp.records.drafts import Draft
 
 
 def stored(site: ExampleSite, draft: Draft) -> Draft:

@@ -37,26 +37,24 @@ from tests.browser.example_texts import (
 from tests.factories import make_account, prepare
 from tests.followups.example_form import FRIDGE, make_followed
 from tests.voice.example_form import MILK, TOLD, make_spoken
-from webapp.database import db, new_id, to_millis, utc_now
-from webapp.domain.accounts.credentials import password_hash
-from webapp.domain.accounts.invites import make_invite
-from webapp.domain.content.draft_input import parse_draft_input
-from webapp.domain.deletion import trash
-from webapp.domain.deletion.deleted_responses import delete_automated, delete_response
-from webapp.domain.drafts import confirmations, editing, publishing, returns, revisions
-from webapp.domain.drafts.models import Draft
-from webapp.domain.forms import form_settings
-from webapp.domain.forms import models as forms
-from webapp.domain.forms.agent_tokens import make_agent_token
-from webapp.domain.forms.terms import TOLD_NOTHING, FormTerms, Shown, WriterTerms
-from webapp.domain.respondents import answering
-from webapp.domain.respondents.answering import Signs
-from webapp.domain.responses.counters import store_link_views
-from webapp.domain.responses.models import ResponseSession
-from webapp.domain.results.unread import mark_all_read
-from webapp.domain.shared.vocabulary import ClientKind, RevokedReason, Scope, TokenKind
+from webapp.answers import answering, trash
+from webapp.answers.answering import Signs
+from webapp.answers.deleted_responses import delete_automated, delete_response
+from webapp.answers.unread import mark_all_read
+from webapp.base.database import db, new_id, to_millis, utc_now
+from webapp.base.vocabulary import ClientKind, RevokedReason, Scope, TokenKind
+from webapp.drafts import confirmations, editing, form_settings, publishing, returns, revisions
+from webapp.drafts.agent_tokens import make_agent_token
+from webapp.drafts.terms import TOLD_NOTHING, FormTerms, Shown, WriterTerms
 from webapp.oauth.models import OAuthClient, OAuthGrant
 from webapp.oauth.tokens import add_token, revoke_grant
+from webapp.records import forms
+from webapp.records.accounts.credentials import password_hash
+from webapp.records.accounts.invites import make_invite
+from webapp.records.content.draft_input import parse_draft_input
+from webapp.records.drafts import Draft
+from webapp.records.responses.counters import store_link_views
+from webapp.records.responses.models import ResponseSession
 
 
 @dataclass(frozen=True)

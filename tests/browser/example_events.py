@@ -6,17 +6,12 @@ from typing import Any
 from sqlalchemy import select
 
 from tests.event_factories import make_attempt, make_delivery, make_subscription
-from webapp.database import db, utc_now
-from webapp.domain.events.models import CallbackEndpoint, EventDelivery
-from webapp.domain.events.outbox import event_id_of
-from webapp.domain.events.subscription_rows import endpoint_id
-from webapp.domain.responses.models import ResponseSession
-from webapp.domain.shared.vocabulary import (
-    DeliveryFailure,
-    DeliveryState,
-    SessionStatus,
-    SubscriptionEnd,
-)
+from webapp.base.database import db, utc_now
+from webapp.base.vocabulary import DeliveryFailure, DeliveryState, SessionStatus, SubscriptionEnd
+from webapp.events.outbox import event_id_of
+from webapp.events.subscription_rows import endpoint_id
+from webapp.records.events import CallbackEndpoint, EventDelivery
+from webapp.records.responses.models import ResponseSession
 
 BODY = (
     '{"eventId":"evt_4f0c","name":"response.submitted","timestamp":"2026-11-21T10:52:00.000Z",'

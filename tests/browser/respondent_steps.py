@@ -8,8 +8,8 @@ from flask import Flask
 from playwright.sync_api import Page, expect
 from sqlalchemy import func, select
 
-from webapp.database import db
-from webapp.domain.responses.models import Answer, ResponseSession
+from webapp.base.database import db
+from webapp.records.responses.models import Answer, ResponseSession
 
 QUESTIONS = ["Who changed the rota?", "What went wrong?", "What nearly stopped you?"]
 

@@ -9,9 +9,9 @@ from tests.browser.conftest import ExampleSite
 from tests.browsing import window
 from tests.factories import make_draft
 from tests.voice.factories import make_voice_form
-from webapp.database import utc_now
-from webapp.domain.content.draft_input import parse_draft_input
-from webapp.domain.drafts import editing
+from webapp.base.database import utc_now
+from webapp.drafts import editing
+from webapp.records.content.draft_input import parse_draft_input
 
 TWO = [
     {"text": "What nearly stopped you from leaving?", "context": "Money, habit, anything."},

@@ -10,8 +10,8 @@ from tests.browser.example_data import write
 from tests.browser.example_texts import ANSWERS, ASKING, EMAIL, GOODBYE, PASSWORD
 from tests.browsing import press_until, window
 from tests.oauth.flow import register
-from webapp.database import utc_now
-from webapp.domain.accounts import invites
+from webapp.base.database import utc_now
+from webapp.records.accounts import invites
 
 FOCUSED = "() => (document.activeElement.innerText || document.activeElement.name || '').trim()"
 

@@ -12,8 +12,8 @@ from tests.browser.respondent_steps import Link, asked, give, press
 from tests.browser.tab_order import SIZES, WINDOWS, hidden_stops
 from tests.browsing import watch, window
 from tests.factories import make_form, make_response
-from webapp.database import utc_now
-from webapp.domain.forms.models import close_form
+from webapp.base.database import utc_now
+from webapp.records.forms import close_form
 
 
 class Ending(NamedTuple):

@@ -26,10 +26,10 @@ from tests.programs import CHROMIUM_ARGS
 from tests.services import free_port
 from tests.serving import serving
 from tests.tls import certified, ending_tls, https_server
-from webapp.app import create_app
-from webapp.config import Settings
-from webapp.database import db
-from webapp.domain.shared.limits import ANSWER_BODY_MAX_BYTES
+from webapp.app.factory import create_app
+from webapp.base.config import Settings
+from webapp.base.database import db
+from webapp.base.limits import ANSWER_BODY_MAX_BYTES
 from webapp.web.limiter import limiter
 from webapp.web.security_headers import POLICY
 

@@ -15,14 +15,14 @@ from flask import Flask
 from tests.factories import make_account, make_draft, make_form, make_response
 from tests.tls import certified
 from tests.webhook_receiver import HOST, webhook_receiver
-from webapp.app import create_app
-from webapp.config_environment import read_settings
-from webapp.database import db, utc_now
-from webapp.domain.drafts import confirmations
-from webapp.domain.forms.agent_tokens import make_agent_token
-from webapp.domain.shared.vocabulary import Scope
+from webapp.app.factory import create_app
+from webapp.app.server import Server
+from webapp.base.config_environment import read_settings
+from webapp.base.database import db, utc_now
+from webapp.base.vocabulary import Scope
+from webapp.drafts import confirmations
+from webapp.drafts.agent_tokens import make_agent_token
 from webapp.oauth.tokens import issue_token
-from webapp.runtime.server import Server
 from webapp.web.wakeups import Wakeups
 
 

@@ -13,20 +13,20 @@ from werkzeug.test import TestResponse
 
 from api.openapi.extensions import EXTENSIONS
 from api.openapi.operations import ATTACHMENTS, OPERATIONS, Operation
+from api.wire.event_stream import LEAVE_CONNECTION
 from tests.api.conftest import Agent
 from tests.event_factories import make_subscription
 from tests.factories import make_account, make_draft, make_form, make_response
 from tests.voice.factories import make_stored_answer
-from webapp.app import create_app
-from webapp.config import Settings
-from webapp.database import db, utc_now
-from webapp.domain.accounts.models import Account
-from webapp.domain.drafts import confirmations
-from webapp.domain.forms.agent_tokens import make_agent_token
-from webapp.domain.forms.models import Form
-from webapp.domain.shared.vocabulary import Scope
+from webapp.app.factory import create_app
+from webapp.base.config import Settings
+from webapp.base.database import db, utc_now
+from webapp.base.vocabulary import Scope
+from webapp.drafts import confirmations
+from webapp.drafts.agent_tokens import make_agent_token
 from webapp.oauth.tokens import issue_token
-from webapp.wire.event_stream import LEAVE_CONNECTION
+from webapp.records.accounts.models import Account
+from webapp.records.forms import Form
 
 JSON, EVENTS = "application/json", "text/event-stream"
 NOBODY = "askat_" + "x" * 43

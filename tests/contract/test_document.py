@@ -11,9 +11,9 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from api.openapi import document as openapi
 from api.openapi.extensions import EXTENSIONS
-from webapp.config import Settings
-from webapp.domain.shared.error_codes import OF_REST, OF_TOOLS
-from webapp.domain.shared.vocabulary import Scope
+from webapp.base.config import Settings
+from webapp.base.error_codes import OF_REST, OF_TOOLS
+from webapp.base.vocabulary import Scope
 
 # Every field of the objects; those marked with ? are not required
 SCHEMAS = {

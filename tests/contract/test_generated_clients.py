@@ -20,13 +20,13 @@ import pytest
 from tests.command import ROOT, environment
 from tests.factories import make_account, make_form, make_response
 from tests.serving import new_app, serving
-from webapp.config import Settings
-from webapp.database import db, utc_now
-from webapp.domain.forms import models as forms
-from webapp.domain.shared.error_codes import ErrorCode
-from webapp.domain.shared.errors import NotFound
-from webapp.domain.shared.vocabulary import Scope
+from webapp.base.config import Settings
+from webapp.base.database import db, utc_now
+from webapp.base.error_codes import ErrorCode
+from webapp.base.errors import NotFound
+from webapp.base.vocabulary import Scope
 from webapp.oauth.tokens import issue_token
+from webapp.records import forms
 
 TOMORROW = str.__new__(ErrorCode, "code_of_tomorrow")
 TOMORROW._value_, TOMORROW.status = "code_of_tomorrow", HTTPStatus.NOT_FOUND

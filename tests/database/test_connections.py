@@ -16,7 +16,7 @@ from sqlalchemy.pool import QueuePool
 from tests.databases import both_databases, on_postgresql
 from tests.factories import make_account
 from tests.oauth.flow import EMAIL, PASSWORD, csrf_token, sign_in
-from webapp.database import (
+from webapp.base.database import (
     db,
     execute_autocommit,
     postgresql,
@@ -25,8 +25,8 @@ from webapp.database import (
     utc_now,
     write_transaction,
 )
-from webapp.domain.accounts import credentials, invites
-from webapp.domain.accounts.models import Account
+from webapp.records.accounts import credentials, invites
+from webapp.records.accounts.models import Account
 
 ACCOUNTS = select(Account.id)
 

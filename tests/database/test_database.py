@@ -14,11 +14,11 @@ from sqlalchemy.exc import IntegrityError
 
 from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_form
-from webapp.app import create_app
-from webapp.config import Settings
-from webapp.database import db, execute, read_rows, write_transaction
-from webapp.domain.accounts.models import Account
-from webapp.domain.responses.models import Answer
+from webapp.app.factory import create_app
+from webapp.base.config import Settings
+from webapp.base.database import db, execute, read_rows, write_transaction
+from webapp.records.accounts.models import Account
+from webapp.records.responses.models import Answer
 
 ROOT = Path(__file__).parents[2]
 # of each connection to SQLite; what undoes a statement stays in memory
@@ -102,14 +102,12 @@ def test_transactions_end_in_the_database_package_alone() -> None:
         f"{path.relative_to(ROOT)}:{node.lineno}"
         for package in ("webapp", "api", "jobs")
         for path in sorted((ROOT / package).rglob("*.py"))
-        if not path.is_relative_to(ROOT / "webapp/database")
+        if not path.is_relative_to(ROOT / "webapp/base/database")
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.Attribute) and node.attr in {"commit", "rollback"}
     ]
 
-    assert {place.partition(":")[0] for place in elsewhere} == {
-        "webapp/runtime/backup_postgresql.py"
-    }
+    assert {place.partition(":")[0] for place in elsewhere} == {"webapp/app/backup_postgresql.py"}
 
 
 @both_databases

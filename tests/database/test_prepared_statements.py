@@ -8,11 +8,11 @@ from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_form
-from webapp.database import among, db, execute_autocommit, read_rows
-from webapp.domain.accounts.models import Account
-from webapp.domain.forms.models import Form
-from webapp.domain.responses.models import Answer, ResponseSession
-from webapp.domain.shared.vocabulary import FormStatus
+from webapp.base.database import among, db, execute_autocommit, read_rows
+from webapp.base.vocabulary import FormStatus
+from webapp.records.accounts.models import Account
+from webapp.records.forms import Form
+from webapp.records.responses.models import Answer, ResponseSession
 
 pytestmark = [both_databases, pytest.mark.usefixtures("app_context")]
 

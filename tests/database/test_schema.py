@@ -12,7 +12,7 @@ from sqlalchemy import inspect, text
 
 from tests.command import ROOT, askback
 from tests.databases import both_empty_databases
-from webapp.database import db, schema
+from webapp.base.database import db, schema
 
 
 def tables() -> list[str]:
@@ -65,7 +65,7 @@ def test_a_schema_of_early_development_is_refused_with_what_to_do(empty_app: Fla
 
 def test_a_server_begins_without_alembic_the_other_database_redis_and_rq() -> None:
     unused = {"alembic", "psycopg", "sqlalchemy.dialects.postgresql", "redis", "rq", "fakeredis"}
-    code = f"import sys, webapp.cli; print({unused} & sys.modules.keys())"
+    code = f"import sys, webapp.app.cli; print({unused} & sys.modules.keys())"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
 
     assert loaded.stdout == "set()\n"

@@ -11,9 +11,9 @@ from sqlalchemy import bindparam, delete, select, text, update
 from sqlalchemy.exc import DBAPIError, OperationalError
 
 from tests.factories import make_account, make_draft
-from webapp.database import db, read_rows, sqlite_transaction, write_transaction
-from webapp.database.prepared_statements import run
-from webapp.domain.accounts.models import Account
+from webapp.base.database import db, read_rows, sqlite_transaction, write_transaction
+from webapp.base.database.prepared_statements import run
+from webapp.records.accounts.models import Account
 
 RENAME, NAMES = update(Account).values(name=bindparam("name")), select(Account.name)
 NONSENSE = (text("nonsense"),)
@@ -81,7 +81,7 @@ def test_a_transaction_beside_the_session_that_cannot_begin_frees_the_lock(
     app: Flask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Another program holds the file: the next try of this request does not wait for itself."""
-    monkeypatch.setattr("webapp.database.sqlite.LOCK_SECONDS", 0.2)
+    monkeypatch.setattr("webapp.base.database.sqlite.LOCK_SECONDS", 0.2)
     with app.app_context():
         make_account(name="Robin")
         other = sqlite3.connect(str(db.engine.url.database), isolation_level=None)

@@ -16,8 +16,8 @@ from tests.proof.loaded import Server
 from tests.runtime.installations import next_version
 from tests.services import free_port
 from tests.webapp.test_cli import running
-from webapp.cli import main
-from webapp.database import schema
+from webapp.app.cli import main
+from webapp.base.database import schema
 
 NEEDED = "install Askback 9.9.9 or newer"
 FUTURE = (

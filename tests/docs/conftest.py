@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.oauth.live import Installation, installation
-from webapp.config import Settings
+from webapp.base.config import Settings
 from webapp.web.limiter import limiter
 
 

@@ -11,23 +11,22 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
+from api.wire.event_stream import Stream
 from tests.docs.terminal import Terminal
 from tests.docs.test_connect import filled
 from tests.factories import make_answer, make_draft, make_form, make_response
 from tests.oauth.live import Installation
 from tests.services import wait_until
 from tests.voice.factories import make_spoken_answer, make_voice_form
-from webapp.database import db, utc_now
-from webapp.domain.accounts.models import Account
-from webapp.domain.drafts import returns
-from webapp.domain.forms import agent_tokens
-from webapp.domain.shared.vocabulary import Scope
-from webapp.integrations.audio_store import audio_store
+from webapp.app import streams
+from webapp.app.streams import Streams
+from webapp.base.database import db, utc_now
+from webapp.base.vocabulary import Scope
+from webapp.drafts import agent_tokens, returns
 from webapp.oauth.tokens import issue_token
-from webapp.runtime import streams
-from webapp.runtime.streams import Streams
+from webapp.records.accounts.models import Account
+from webapp.voice.audio_store import audio_store
 from webapp.web.wakeups import wakeups
-from webapp.wire.event_stream import Stream
 
 
 def test_the_commands_work_as_written(

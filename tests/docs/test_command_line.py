@@ -18,8 +18,8 @@ from tests.docs.test_connect import filled
 from tests.services import wait_until
 from webapp.agent_cli.exits import Exit
 from webapp.agent_cli.hosts import HOSTS
-from webapp.config import Settings
-from webapp.domain.drafts.models import Draft
+from webapp.base.config import Settings
+from webapp.records.drafts import Draft
 from webapp.web.limiter import limiter
 
 

@@ -7,7 +7,7 @@ import click
 import pytest
 
 from tests.command import ROOT
-from webapp.cli import main
+from webapp.app.cli import main
 
 README = (ROOT / "README.md").read_text()
 DOCUMENTS = {path.stem: path.read_text() for path in (ROOT / "templates/docs").glob("*.md")}

@@ -26,12 +26,12 @@ from tests.jobs.test_confirmed_callbacks import TOOLS
 from tests.oauth.live import Installation, installation
 from tests.services import free_port, wait_until
 from tests.webhook_receiver import SECRET
-from webapp.config import Settings
-from webapp.database import db, utc_now
-from webapp.domain.accounts.models import Account
-from webapp.domain.events.callbacks import signed_headers
-from webapp.domain.shared.vocabulary import Scope
+from webapp.base.config import Settings
+from webapp.base.database import db, utc_now
+from webapp.base.vocabulary import Scope
+from webapp.events.callbacks import signed_headers
 from webapp.oauth.tokens import issue_token
+from webapp.records.accounts.models import Account
 from webapp.web.limiter import limiter
 
 BLOCK = re.compile(r"```(\w+) ([^\n]+)\n(.*?)```", re.DOTALL)

@@ -7,10 +7,10 @@ import pytest
 from flask.testing import FlaskClient
 
 from api.mcp.tools.table import TOOLS
-from webapp.domain.content.draft_input import ONE_QUESTION_RULE, PROBE_RULE, parse_follow_ups
-from webapp.domain.events.models import EventError
-from webapp.domain.shared.error_codes import ErrorCode
-from webapp.domain.shared.vocabulary import ErrorProfile, FollowUpCondition
+from webapp.base.error_codes import ErrorCode
+from webapp.base.vocabulary import ErrorProfile, FollowUpCondition
+from webapp.records.content.draft_input import ONE_QUESTION_RULE, PROBE_RULE, parse_follow_ups
+from webapp.records.events import EventError
 
 ADDRESS = "http://127.0.0.1:8000/mcp/app"
 

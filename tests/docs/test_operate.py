@@ -11,7 +11,7 @@ import pytest
 
 from tests.command import ROOT, askback, start
 from tests.services import free_port, wait_until
-from webapp.config_environment import ConfigurationError, read_settings
+from webapp.base.config_environment import ConfigurationError, read_settings
 
 DOCUMENT = (ROOT / "templates/docs/operate.md").read_text()
 BLOCKS = dict(re.findall(r"```\w+ ([^\n]+)\n(.*?)```", DOCUMENT, re.DOTALL))

@@ -4,11 +4,11 @@ from datetime import datetime
 from typing import Any
 
 from tests.factories import make_answer, make_follow_up, make_follow_up_answer
-from webapp.database import db
-from webapp.domain.follow_ups.rules import Reason, Technique
-from webapp.domain.respondents import answering
-from webapp.domain.responses.models import ResponseSession
-from webapp.domain.shared.vocabulary import FollowUpAuthor, FollowUpCondition
+from webapp.answers import answering
+from webapp.base.database import db
+from webapp.base.vocabulary import FollowUpAuthor, FollowUpCondition
+from webapp.follow_ups.rules import Reason, Technique
+from webapp.records.responses.models import ResponseSession
 
 FRIDGE = {
     "title": "What the fridge was like",

@@ -3,7 +3,7 @@
 from typing import Any
 
 from tests.factories import make_answer, make_follow_up, make_follow_up_answer, make_form
-from webapp.database import db
+from webapp.base.database import db
 
 QUESTIONS, FOLLOW_UPS = 20, 5
 LONG_WORD = "schichtplanänderungsbenachrichtigung" * 3

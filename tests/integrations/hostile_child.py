@@ -10,8 +10,8 @@ import socket
 import threading
 from collections.abc import Callable, Sequence
 
-from webapp.integrations import audio_child, confinement
-from webapp.integrations.child_requests import Answer, Request
+from webapp.voice import audio_child, confinement
+from webapp.voice.child_requests import Answer, Request
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 PARTS = {

@@ -19,16 +19,8 @@ from tests.voice.audio_files import (
     recording,
     stretched_webm,
 )
-from webapp.integrations import audio_inspection
-from webapp.integrations.audio_inspection import (
-    MP3,
-    AudioFormat,
-    NotAudio,
-    inspect,
-    look,
-    sniff,
-    to_pcm,
-)
+from webapp.voice import audio_inspection
+from webapp.voice.audio_inspection import MP3, AudioFormat, NotAudio, inspect, look, sniff, to_pcm
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -147,8 +139,8 @@ def test_an_mp3_needs_no_tag() -> None:
 def test_the_serving_process_imports_no_audio_library(tmp_path: Path) -> None:
     path, _ = kept(tmp_path, recording("wav"))
     code = (
-        "import sys, pathlib, webapp.cli\n"
-        "from webapp.integrations import audio_inspection as audio, whisper\n"
+        "import sys, pathlib, webapp.app.cli\n"
+        "from webapp.voice import audio_inspection as audio, whisper\n"
         "print(audio.look(pathlib.Path(sys.argv[1]), audio.WAV).voiced)\n"
         "print([name for name in ('av', 'numpy', 'faster_whisper') if name in sys.modules])"
     )

@@ -11,8 +11,8 @@ import pytest
 
 from tests.services import free_port
 from tests.voice.s3_server import BUCKET, reached_at
-from webapp.database import utc_now
-from webapp.integrations.audio_store import (
+from webapp.base.database import utc_now
+from webapp.voice.audio_store import (
     CHUNK_BYTES,
     AudioStore,
     AudioStoreUnavailable,
@@ -167,7 +167,7 @@ def test_a_large_recording_is_held_in_small_parts(
     asked: dict[str, Any] = {}
     monkeypatch.setattr("obstore.put", lambda *_, **options: asked.update(options))
     monkeypatch.setattr(Path, "chmod", lambda *_: None)
-    monkeypatch.setattr("webapp.integrations.audio_store.sync", lambda _: None)
+    monkeypatch.setattr("webapp.voice.audio_store.sync", lambda _: None)
 
     put()
 
@@ -216,7 +216,7 @@ def test_a_bucket_that_does_not_answer_is_told(
 ) -> None:
     for name, value in reached_at(free_port()).items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setattr("webapp.integrations.audio_store.RETRIES", 0)
+    monkeypatch.setattr("webapp.voice.audio_store.RETRIES", 0)
     store = BucketStore(f"s3://{BUCKET}/x", tmp_path, free_bytes=0)
     (tmp_path / "uploaded").write_bytes(LONG)
 

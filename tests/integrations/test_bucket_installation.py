@@ -12,10 +12,10 @@ from tests.pages.respondent_client import hidden
 from tests.voice.audio_files import recording
 from tests.voice.factories import make_voice_form
 from tests.voice.s3_server import BUCKET, reached_at
-from webapp.database import utc_now
-from webapp.domain.respondents import answering
-from webapp.integrations.audio_store import audio_store
-from webapp.runtime.background import erase_noted, erase_unreferenced
+from webapp.answers import answering
+from webapp.app.background import erase_noted, erase_unreferenced
+from webapp.base.database import utc_now
+from webapp.voice.audio_store import audio_store
 
 
 @pytest.fixture(autouse=True)

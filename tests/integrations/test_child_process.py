@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from webapp.integrations import child_process
-from webapp.integrations.child_process import (
+from webapp.voice import child_process
+from webapp.voice.child_process import (
     REQUESTS,
     ChildBusy,
     ChildFailed,
@@ -249,7 +249,7 @@ def started_by_another(*calls: str) -> tuple["subprocess.Popen[str]", int]:
     """A process that has asked a child, and the id of that child."""
     code = (
         "import time\n"
-        "from webapp.integrations.child_process import ChildProcess\n"
+        "from webapp.voice.child_process import ChildProcess\n"
         f"child = ChildProcess({MODULE!r})\n"
         "print(child.call({}, [], seconds=5)['pid'], flush=True)\n"
     )

@@ -15,18 +15,10 @@ import pytest
 
 from tests.command import PROGRAM, ROOT, environment
 from tests.voice.audio_files import KINDS, OTHER_KINDS, recording
-from webapp.integrations import audio_inspection
-from webapp.integrations.audio_inspection import (
-    WAV,
-    NotAudio,
-    NotPlain,
-    inspect,
-    look,
-    sniff,
-    to_pcm,
-)
-from webapp.integrations.child_process import ChildFailed, ChildKilled, ChildProcess
-from webapp.integrations.confinement import CALLS, MAPPING, SECCOMP
+from webapp.voice import audio_inspection
+from webapp.voice.audio_inspection import WAV, NotAudio, NotPlain, inspect, look, sniff, to_pcm
+from webapp.voice.child_process import ChildFailed, ChildKilled, ChildProcess
+from webapp.voice.confinement import CALLS, MAPPING, SECCOMP
 
 HOSTILE = "tests.integrations.hostile_child"
 FILES = [  # which Landlock alone refuses, too
@@ -253,7 +245,7 @@ def test_one_child_opens_every_kind_again_and_again(tmp_path: Path) -> None:
 def test_no_kind_needs_a_call_that_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    traced = ChildProcess("webapp.integrations.audio_child")
+    traced = ChildProcess("webapp.voice.audio_child")
     traced._command[:0] = ["strace", "-f", "-o", str(tmp_path / "trace")]
     monkeypatch.setattr(audio_inspection, "child", traced)
     monkeypatch.setattr(audio_inspection, "LOOK_SECONDS", 60)
@@ -271,7 +263,7 @@ def test_no_kind_needs_a_call_that_is_refused(
 # refuses `seccomp` and `landlock_create_ruleset`, as a container with an old seccomp profile
 REFUSING = """
 import ctypes, os, struct, sys
-from webapp.integrations.confinement import ARCHITECTURES, SECCOMP
+from webapp.voice.confinement import ARCHITECTURES, SECCOMP
 number = SECCOMP[list(ARCHITECTURES).index(os.uname().machine)]
 steps = [(0x20, 0, 0, 0), (0x15, 1, 0, number), (0x15, 0, 1, 444), (6, 0, 0, 0x50026)]
 code = b"".join(struct.pack("HBBI", *step) for step in [*steps, (6, 0, 0, 0x7FFF0000)])
@@ -285,7 +277,7 @@ os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
 """
 WORKING = """
 import logging, pathlib, sys
-from webapp.integrations import audio_inspection as audio
+from webapp.voice import audio_inspection as audio
 logging.basicConfig(format="%(message)s", stream=sys.stdout)
 path = pathlib.Path(sys.argv[1])
 for _ in range(2):

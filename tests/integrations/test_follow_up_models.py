@@ -19,11 +19,11 @@ from tests.followups.model_server import CHAT, MESSAGES, Answer, ModelServer, mo
 from tests.raw_receiver import raw_receiver, says
 from tests.services import free_port
 from tests.webapp.test_config import SECRET
-from webapp.config import Settings
-from webapp.domain.follow_ups.messages import REPLY_SCHEMA, ModelMessages
-from webapp.integrations import anthropic_messages, openai_chat
-from webapp.integrations.follow_up_models import ask_model
-from webapp.integrations.model_failure import ModelFailed, ModelRefused
+from webapp.base.config import Settings
+from webapp.follow_ups import anthropic_messages, openai_chat
+from webapp.follow_ups.follow_up_models import ask_model
+from webapp.follow_ups.messages import REPLY_SCHEMA, ModelMessages
+from webapp.follow_ups.model_failure import ModelFailed, ModelRefused
 
 ASKED = ModelMessages("You ask one question. Background: ctx-canary", '{"answer": "ans-canary 慢"}')
 KEY = "sk-of-the-operator"
@@ -50,7 +50,7 @@ def ask(model: ModelServer, provider: str = "openai", **changed: Any) -> str:
 FIRST_CALL = """
 import json, sys
 from tests.integrations.test_follow_up_models import ASKED, settings
-from webapp.integrations.follow_up_models import ask_model, load_sdk
+from webapp.follow_ups.follow_up_models import ask_model, load_sdk
 
 chosen = settings(**json.loads(sys.argv[1]))
 load_sdk(chosen)

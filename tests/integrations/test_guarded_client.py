@@ -19,8 +19,8 @@ from tests.followups import model_server as replies
 from tests.followups.model_server import model_server
 from tests.raw_receiver import raw_receiver, says
 from tests.tls import Authority, certified
-from webapp.integrations import guarded_client
-from webapp.integrations.guarded_client import Bounds, reason_of
+from webapp.base import guarded_client
+from webapp.base.guarded_client import Bounds, reason_of
 
 SECONDS = 0.6
 NOT_LATER = 3.0  # on a machine that does much else
@@ -150,7 +150,7 @@ def test_a_variable_of_an_sdk_switches_no_log_of_requests_on(library: str) -> No
     module = {"openai": "openai_chat", "anthropic": "anthropic_messages"}[library]
     code = (
         "import logging\n"
-        f"from webapp.integrations import {module}\n"
+        f"from webapp.follow_ups import {module}\n"
         f"for name in ('{library}._base_client', 'httpx2', 'httpcore2.http11'):\n"
         "    print(logging.getLogger(name).getEffectiveLevel())\n"
     )

@@ -22,8 +22,8 @@ from tests.voice.hostile_audio import (
     slowed,
     wrong_rate,
 )
-from webapp.integrations import audio_inspection
-from webapp.integrations.audio_inspection import (
+from webapp.voice import audio_inspection
+from webapp.voice.audio_inspection import (
     MP4,
     WAV,
     WEBM,
@@ -35,9 +35,9 @@ from webapp.integrations.audio_inspection import (
     sniff,
     to_pcm,
 )
-from webapp.integrations.child_process import ChildProcess
+from webapp.voice.child_process import ChildProcess
 
-CHILD = "webapp.integrations.audio_child"
+CHILD = "webapp.voice.audio_child"
 SCHEMES = ("http://{}/a.mp3", "tcp://{}", "file:{}", "{}")
 
 

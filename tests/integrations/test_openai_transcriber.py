@@ -14,11 +14,11 @@ from tests.raw_receiver import raw_receiver, says
 from tests.services import free_port
 from tests.voice.speech_engine import Reply, SpeechEngine, speech_engine, words
 from tests.webapp.test_config import SECRET
-from webapp.config import Settings
-from webapp.integrations import openai_transcriber
-from webapp.integrations.audio_inspection import WEBM
-from webapp.integrations.openai_transcriber import transcribe
-from webapp.integrations.transcription_failure import TranscriptionFailed
+from webapp.base.config import Settings
+from webapp.voice import openai_transcriber
+from webapp.voice.audio_inspection import WEBM
+from webapp.voice.openai_transcriber import transcribe
+from webapp.voice.transcription_failure import TranscriptionFailed
 
 BYTES = b"\x1a\x45\xdf\xa3" + bytes(range(256)) * 2000
 JSON = {"Content-Type": "application/json"}

@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from webapp.integrations.voice_activity import frame_levels, is_voiced, level_curve
+from webapp.voice.voice_activity import frame_levels, is_voiced, level_curve
 
 RANDOM = random.Random(11)  # noqa: S311
 

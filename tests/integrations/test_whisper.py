@@ -7,10 +7,10 @@ import pytest
 
 from tests.voice.audio_files import recording
 from tests.voice.fake_whisper import fake_whisper
-from webapp.integrations import whisper
-from webapp.integrations.audio_inspection import NotAudio
-from webapp.integrations.transcription_failure import TranscriptionFailed
-from webapp.integrations.whisper import transcribe
+from webapp.voice import whisper
+from webapp.voice.audio_inspection import NotAudio
+from webapp.voice.transcription_failure import TranscriptionFailed
+from webapp.voice.whisper import transcribe
 
 
 @pytest.fixture

@@ -10,11 +10,11 @@ from tests.api.conftest import Agent
 from tests.factories import make_form
 from tests.jobs.way import Way
 from tests.webhook_receiver import plain_receiver
-from webapp.config import Settings
-from webapp.database import utc_now
-from webapp.domain.accounts.models import Account
-from webapp.domain.shared.vocabulary import Scope
+from webapp.base.config import Settings
+from webapp.base.database import utc_now
+from webapp.base.vocabulary import Scope
 from webapp.oauth.tokens import issue_token
+from webapp.records.accounts.models import Account
 
 Allow = Callable[..., None]
 

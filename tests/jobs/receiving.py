@@ -9,10 +9,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
 
 from tests.event_factories import make_subscription
-from webapp.data_keys import sealer
-from webapp.database import db
-from webapp.domain.events.models import CallbackEndpoint, EventSubscription
-from webapp.domain.events.subscription_rows import secret_place
+from webapp.base.database import db
+from webapp.events.subscription_rows import secret_place
+from webapp.records.events import CallbackEndpoint, EventSubscription
+from webapp.web.data_keys import sealer
 
 Respond = Callable[[int], int]  # the status for the n-th request
 

@@ -18,18 +18,18 @@ from tests.jobs.conftest import Allow
 from tests.jobs.way import Way
 from tests.pages.creator_client import Creator, creator, plain
 from tests.webhook_receiver import SECRET, Webhook
-from webapp.account_deletion import delete_account
-from webapp.config import Settings
-from webapp.database import db, utc_now
-from webapp.domain.accounts.models import Account
-from webapp.domain.audit.trail import AuditEvent
-from webapp.domain.events import confirming
-from webapp.domain.events.endings import purge_ended
-from webapp.domain.events.models import CallbackEndpoint
-from webapp.domain.shared.vocabulary import RevokedReason, Scope
+from webapp.base.config import Settings
+from webapp.base.database import db, utc_now
+from webapp.base.vocabulary import RevokedReason, Scope
+from webapp.events import confirming
+from webapp.events.endings import purge_ended
+from webapp.oauth.account_deletion import delete_account
 from webapp.oauth.connections import disconnect
 from webapp.oauth.models import OAuthGrant
 from webapp.oauth.tokens import issue_token, revoke_grants
+from webapp.records.accounts.models import Account
+from webapp.records.audit import AuditEvent
+from webapp.records.events import CallbackEndpoint
 
 pytestmark = [both_databases, pytest.mark.settings(write_limits=False)]
 

@@ -27,17 +27,17 @@ from tests.jobs.conftest import Allow
 from tests.jobs.receiving import new_secret, receivers, subscribe
 from tests.raw_receiver import Answer, raw_receiver, says
 from tests.services import wait_until
-from webapp.database import db, utc_now
-from webapp.domain.events.callbacks import callback_bounds
-from webapp.domain.events.claims import Claimed
-from webapp.domain.events.models import (
+from webapp.base.database import db, utc_now
+from webapp.base.vocabulary import DeliveryFailure, DeliveryState
+from webapp.events.callbacks import callback_bounds
+from webapp.events.claims import Claimed
+from webapp.events.settling import AttemptResult, settle
+from webapp.records.events import (
     CallbackEndpoint,
     DeliveryAttempt,
     EventDelivery,
     EventSubscription,
 )
-from webapp.domain.events.settling import AttemptResult, settle
-from webapp.domain.shared.vocabulary import DeliveryFailure, DeliveryState
 
 pytestmark = both_databases
 

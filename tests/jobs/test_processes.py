@@ -27,13 +27,13 @@ from tests.factories import make_account, make_form
 from tests.jobs.receiving import Receivers, receivers, subscribe
 from tests.proof.killing import Respondents, Target, kill_again_and_again
 from tests.services import free_port, wait_until
-from webapp.app import create_app
-from webapp.config import Settings
-from webapp.config_readers import data_keys
-from webapp.database import db, schema, utc_now
-from webapp.domain.events.models import CallbackEndpoint, EventDelivery
-from webapp.domain.responses.models import ResponseSession
-from webapp.domain.shared.vocabulary import DeliveryState, SessionStatus
+from webapp.app.factory import create_app
+from webapp.base.config import Settings
+from webapp.base.config_readers import data_keys
+from webapp.base.database import db, schema, utc_now
+from webapp.base.vocabulary import DeliveryState, SessionStatus
+from webapp.records.events import CallbackEndpoint, EventDelivery
+from webapp.records.responses.models import ResponseSession
 
 SECRET = "kX3vQ9wLz7Bn2Rt5Yh8Mj4Gf6Pd1Sc0Ae"
 THREE_QUESTIONS = ["Who changed it?", "What went wrong?", "What did you do?"]

@@ -15,10 +15,10 @@ from tests.factories import make_form
 from tests.jobs.conftest import Allow
 from tests.jobs.receiving import Receivers, new_secret, receivers, subscribe
 from tests.pages.creator_client import Creator, creator, plain
-from webapp.database import db
-from webapp.domain.accounts.models import Account
-from webapp.domain.events.models import DeliveryAttempt, EventDelivery
-from webapp.domain.shared.vocabulary import DeliveryState
+from webapp.base.database import db
+from webapp.base.vocabulary import DeliveryState
+from webapp.records.accounts.models import Account
+from webapp.records.events import DeliveryAttempt, EventDelivery
 
 pytestmark = both_databases
 SECRET = new_secret()

@@ -8,15 +8,15 @@ from sqlalchemy import select, update
 
 from tests.databases import both_databases
 from tests.jobs.way import Way
-from webapp.account_deletion import delete_account
-from webapp.database import db, utc_now
-from webapp.domain.deletion.trash import delete_form, restore_form
-from webapp.domain.events.models import EventDelivery
-from webapp.domain.respondents.answering import withdraw_response
-from webapp.domain.shared.vocabulary import DeliveryState, RevokedReason
+from webapp.answers.answering import withdraw_response
+from webapp.answers.trash import delete_form, restore_form
+from webapp.base.database import db, utc_now
+from webapp.base.vocabulary import DeliveryState, RevokedReason
+from webapp.oauth.account_deletion import delete_account
 from webapp.oauth.connections import disconnect
 from webapp.oauth.models import OAuthGrant
 from webapp.oauth.tokens import revoke_grants
+from webapp.records.events import EventDelivery
 
 pytestmark = both_databases
 

@@ -22,21 +22,21 @@ from tests.services import free_port, wait_until
 from tests.voice.audio_files import recording as audio_file
 from tests.voice.hostile_audio import hurried
 from tests.voice.speech_engine import Reply, SpeechEngine, speech_engine, words
-from webapp.config import OPENAI
-from webapp.data_folder import spool_folder
-from webapp.database import db, utc_now
-from webapp.domain.accounts.models import Account
-from webapp.domain.events.models import EventDelivery
-from webapp.domain.forms.models import Form
-from webapp.domain.respondents.answering import complete_response, withdraw_response
-from webapp.domain.responses.counters import DayCount, DaySpending
-from webapp.domain.responses.models import Answer
-from webapp.domain.responses.recordings import Recording
-from webapp.domain.shared.vocabulary import DeliveryState, TranscriptState
-from webapp.domain.voice.transcripts import release_expired, settle_written
-from webapp.integrations import audio_inspection
-from webapp.integrations.audio_inspection import AudioFormat, Look
-from webapp.integrations.audio_store import audio_store
+from webapp.answers.answering import complete_response, withdraw_response
+from webapp.base.config import OPENAI
+from webapp.base.data_folder import spool_folder
+from webapp.base.database import db, utc_now
+from webapp.base.vocabulary import DeliveryState, TranscriptState
+from webapp.records.accounts.models import Account
+from webapp.records.events import EventDelivery
+from webapp.records.forms import Form
+from webapp.records.responses.counters import DayCount, DaySpending
+from webapp.records.responses.models import Answer
+from webapp.records.responses.recordings import Recording
+from webapp.voice import audio_inspection
+from webapp.voice.audio_inspection import AudioFormat, Look
+from webapp.voice.audio_store import audio_store
+from webapp.voice.transcripts import release_expired, settle_written
 
 KEY = "k" * 24
 WORDS = "Ben swapped it."

@@ -22,11 +22,11 @@ from tests.jobs.test_processes import beside, variables
 from tests.services import free_port, redis_server, wait_until
 from tests.voice.audio_files import recording as audio_file
 from tests.voice.speech_engine import Reply, SpeechEngine, speech_engine, words
-from webapp.database import db, utc_now
-from webapp.domain.responses.models import Answer
-from webapp.domain.responses.recordings import Recording
-from webapp.domain.shared.vocabulary import TranscriptState
-from webapp.integrations.audio_store import audio_store
+from webapp.base.database import db, utc_now
+from webapp.base.vocabulary import TranscriptState
+from webapp.records.responses.models import Answer
+from webapp.records.responses.recordings import Recording
+from webapp.voice.audio_store import audio_store
 
 WORDS = "Ben swapped it."
 

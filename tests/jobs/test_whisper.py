@@ -16,11 +16,11 @@ from tests.jobs.test_transcribing import DONE, FAILED, left_behind, outcome, rec
 from tests.services import wait_until
 from tests.voice.factories import make_voice_form
 from tests.voice.fake_whisper import fake_whisper
-from webapp.config import WHISPER
-from webapp.database import db, utc_now
-from webapp.domain.accounts.models import Account
-from webapp.domain.forms.models import Form, close_form
-from webapp.integrations import whisper
+from webapp.base.config import WHISPER
+from webapp.base.database import db, utc_now
+from webapp.records.accounts.models import Account
+from webapp.records.forms import Form, close_form
+from webapp.voice import whisper
 
 
 @pytest.fixture

@@ -28,10 +28,10 @@ from tests.factories import make_account, make_form
 from tests.jobs.conftest import Allow
 from tests.jobs.receiving import Receivers, receivers, subscribe
 from tests.services import free_port, redis_server, wait_until
-from webapp.database import db, utc_now
-from webapp.domain.events.claims import Leases
-from webapp.domain.events.models import EventDelivery
-from webapp.domain.shared.vocabulary import DeliveryState
+from webapp.base.database import db, utc_now
+from webapp.base.vocabulary import DeliveryState
+from webapp.events.claims import Leases
+from webapp.records.events import EventDelivery
 
 JOBS = "rq:job:*"
 TIMES = 5  # one call alone could be late on a busy machine

@@ -13,10 +13,10 @@ from jobs.deliver import Deliverer
 from tests.api.conftest import Agent
 from tests.factories import make_response
 from tests.webhook_receiver import SECRET, Webhook
-from webapp.database import db
-from webapp.domain.events.models import EventSubscription
-from webapp.domain.responses.models import ResponseSession
+from webapp.base.database import db
 from webapp.oauth.models import OAuthGrant
+from webapp.records.events import EventSubscription
+from webapp.records.responses.models import ResponseSession
 
 
 @dataclass

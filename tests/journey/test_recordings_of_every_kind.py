@@ -19,9 +19,9 @@ from tests.pages.respondent_client import hidden
 from tests.services import free_port, wait_until
 from tests.voice.audio_files import KINDS, NOT_PLAIN, not_plain, recording
 from tests.voice.factories import make_voice_form
-from webapp.database import db
-from webapp.domain.responses.recordings import Recording
-from webapp.integrations import audio_inspection
+from webapp.base.database import db
+from webapp.records.responses.recordings import Recording
+from webapp.voice import audio_inspection
 
 __all__ = ["beside", "place", "variables"]
 
@@ -92,5 +92,5 @@ def audio_children() -> Iterator[Mapping[str, str]]:
         with suppress(OSError):
             command = (process / "cmdline").read_bytes()
             ours = f"PYTHONPATH={ROOT}".encode() in (process / "environ").read_bytes()
-            if ours and b"\0webapp.integrations.audio_child\0" in command:
+            if ours and b"\0webapp.voice.audio_child\0" in command:
                 yield dict(re.findall(r"(\w+):\s+(\d+)\n", (process / "status").read_text()))

@@ -24,10 +24,10 @@ from tests.services import free_port, wait_until
 from tests.voice.audio_files import recording as audio_file
 from tests.voice.factories import make_voice_form
 from tests.voice.speech_engine import SpeechEngine, speech_engine, words
-from webapp.database import db, utc_now
-from webapp.domain.forms.models import Form
-from webapp.domain.responses.models import Answer
-from webapp.domain.voice.transcripts import read_unheard
+from webapp.base.database import db, utc_now
+from webapp.records.forms import Form
+from webapp.records.responses.models import Answer
+from webapp.voice.transcripts import read_unheard
 
 WORDS = "Ben swapped it."
 TYPED = "We moved because the contract ended and procurement wanted a single vendor for all of it"
@@ -101,7 +101,7 @@ class Person:
 def site(
     beside: Flask, variables: dict[str, str], request: pytest.FixtureRequest, tmp_path: Path
 ) -> Iterator[Site]:
-    importlib.import_module("webapp.integrations.openai_chat")
+    importlib.import_module("webapp.follow_ups.openai_chat")
     with ExitStack() as stack:
         engine = stack.enter_context(speech_engine(lambda _number: words(WORDS)))
         model = stack.enter_context(model_server(asking()))

@@ -16,8 +16,8 @@ import pytest
 from tests.bench.load import request
 from tests.factories import make_account, make_form
 from tests.proof.loaded import Server
-from webapp.database import db, utc_now
-from webapp.domain.shared.vocabulary import Scope
+from webapp.base.database import db, utc_now
+from webapp.base.vocabulary import Scope
 from webapp.oauth.tokens import issue_token
 from webapp.web.wakeups import MOST, OF_ACCOUNT, RETRY_SECONDS
 

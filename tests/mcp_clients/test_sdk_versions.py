@@ -23,8 +23,8 @@ from tests.oauth.flow import EMAIL, PASSWORD
 from tests.oauth.live import installation
 from tests.programs import locked_packages
 from tests.services import free_port
-from webapp.config import Settings
-from webapp.database import engine
+from webapp.base.config import Settings
+from webapp.base.database import engine
 from webapp.web.limiter import limiter
 
 HERE = Path(__file__).parent

@@ -6,8 +6,8 @@ from flask.testing import FlaskClient
 
 from tests.factories import make_account
 from tests.oauth.flow import EMAIL, Flow, enter, register
-from webapp.domain.accounts.models import Account
 from webapp.pages.creator import consent
+from webapp.records.accounts.models import Account
 from webapp.web.limiter import limiter
 
 

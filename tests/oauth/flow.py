@@ -11,9 +11,9 @@ from authlib.oauth2.rfc7636 import create_s256_code_challenge
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from webapp.database import utc_now
-from webapp.domain.accounts.browser_sessions import begin_session
-from webapp.domain.accounts.models import Account
+from webapp.base.database import utc_now
+from webapp.records.accounts.browser_sessions import begin_session
+from webapp.records.accounts.models import Account
 
 EMAIL = "ann@example.com"
 PASSWORD = "four plain words here"

@@ -11,9 +11,9 @@ from flask import Flask
 
 from tests.oauth.flow import EMAIL, PASSWORD, ticked
 from tests.serving import new_app, serving
-from webapp.config import Settings
-from webapp.database import db, utc_now
-from webapp.domain.accounts import invites
+from webapp.base.config import Settings
+from webapp.base.database import db, utc_now
+from webapp.records.accounts import invites
 
 
 @dataclass

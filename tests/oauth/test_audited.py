@@ -8,9 +8,9 @@ from flask import Flask
 from sqlalchemy import select, update
 
 from tests.oauth.flow import Flow, csrf_token
-from webapp.database import db, utc_now
-from webapp.domain.audit.trail import AuditEvent
+from webapp.base.database import db, utc_now
 from webapp.oauth.models import OAuthToken
+from webapp.records.audit import AuditEvent
 from webapp.web import request_audit
 
 

@@ -17,7 +17,7 @@ from tests.oauth.flow import (
     register,
     way_back,
 )
-from webapp.database import utc_now
+from webapp.base.database import utc_now
 from webapp.oauth.client_metadata import redirect_problem
 from webapp.oauth.registration import create_client
 

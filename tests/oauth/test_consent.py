@@ -6,10 +6,10 @@ from flask.testing import FlaskClient
 from sqlalchemy import func, select
 
 from tests.oauth.flow import EMAIL, HOST, MCP, PASSWORD, Flow, csrf_token, leave, location, register
-from webapp.database import db, utc_now
-from webapp.domain.accounts import invites
+from webapp.base.database import db, utc_now
 from webapp.oauth.models import OAuthCode, OAuthGrant
 from webapp.oauth.registration import create_client
+from webapp.records.accounts import invites
 
 
 def grants(app: Flask) -> list[OAuthGrant]:

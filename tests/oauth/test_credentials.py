@@ -7,7 +7,7 @@ from flask import Flask
 from sqlalchemy import select
 
 from tests.oauth.flow import Flow
-from webapp.database import db
+from webapp.base.database import db
 
 
 def dump(app: Flask) -> str:

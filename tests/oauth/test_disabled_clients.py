@@ -10,15 +10,15 @@ from tests.databases import both_databases
 from tests.event_factories import make_agent_token, make_subscription
 from tests.factories import make_form
 from tests.oauth.flow import Flow, bearer, register
-from webapp.database import db, utc_now
-from webapp.domain.audit.trail import OPERATOR, AuditEvent
-from webapp.domain.events.models import EventDelivery, EventSubscription
-from webapp.domain.forms.agent_tokens import AgentToken
-from webapp.domain.shared.errors import NotFound, StateConflict
-from webapp.domain.shared.vocabulary import DeliveryKind, Scope
+from webapp.base.database import db, utc_now
+from webapp.base.errors import NotFound, StateConflict
+from webapp.base.vocabulary import DeliveryKind, Scope
+from webapp.drafts.agent_tokens import AgentToken
 from webapp.oauth.connections import disable_client, enable_client
 from webapp.oauth.models import OAuthGrant
 from webapp.oauth.tokens import COMMAND_LINE_CLIENT, issue_token
+from webapp.records.audit import OPERATOR, AuditEvent
+from webapp.records.events import EventDelivery, EventSubscription
 
 pytestmark = both_databases
 

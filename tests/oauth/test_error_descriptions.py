@@ -13,7 +13,7 @@ from sqlalchemy import update
 from werkzeug.test import TestResponse
 
 from tests.oauth.flow import Flow, register
-from webapp.database import db, utc_now
+from webapp.base.database import db, utc_now
 from webapp.oauth.models import OAuthGrant
 from webapp.oauth.protocol import worded
 from webapp.web.limiter import limiter

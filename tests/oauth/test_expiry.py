@@ -10,14 +10,14 @@ from tests.databases import both_databases
 from tests.event_factories import make_agent_token
 from tests.factories import make_account, make_form
 from tests.oauth.flow import Flow, register
-from webapp.database import db, utc_now
-from webapp.domain.accounts.invites import make_invite
-from webapp.domain.accounts.models import Invite
-from webapp.domain.forms.agent_tokens import AgentToken
-from webapp.domain.shared import ownership
+from webapp.base import ownership
+from webapp.base.database import db, utc_now
+from webapp.drafts.agent_tokens import AgentToken
 from webapp.oauth.models import OAuthClient, OAuthCode, OAuthGrant, OAuthToken
 from webapp.oauth.registration import create_client
 from webapp.oauth.tokens import purge_dead
+from webapp.records.accounts.invites import make_invite
+from webapp.records.accounts.models import Invite
 
 TABLES = (OAuthClient, OAuthGrant, OAuthCode, OAuthToken)
 

@@ -9,9 +9,9 @@ from werkzeug.test import TestResponse
 
 from tests.databases import both_databases
 from tests.oauth.flow import Flow, bearer
-from webapp.database import db
-from webapp.domain.audit.trail import AuditEvent, AuditKind
+from webapp.base.database import db
 from webapp.oauth.models import OAuthGrant
+from webapp.records.audit import AuditEvent, AuditKind
 
 pytestmark = both_databases
 

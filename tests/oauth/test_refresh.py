@@ -7,8 +7,8 @@ from flask import Flask
 from sqlalchemy import select, update
 
 from tests.oauth.flow import Flow, bearer, register
-from webapp.database import db, utc_now
-from webapp.domain.shared.vocabulary import RevokedReason
+from webapp.base.database import db, utc_now
+from webapp.base.vocabulary import RevokedReason
 from webapp.oauth.models import OAuthGrant, OAuthToken
 
 

@@ -8,8 +8,8 @@ from sqlalchemy import update
 
 from tests.api.mcp.conftest import LEGACY, Host
 from tests.oauth.flow import API, MCP, ORIGIN, Flow, bearer
-from webapp.config import Settings
-from webapp.database import db
+from webapp.base.config import Settings
+from webapp.base.database import db
 from webapp.oauth.models import OAuthGrant
 from webapp.oauth.protocol import named_resources
 

@@ -11,13 +11,13 @@ from sqlalchemy.exc import OperationalError
 from tests.databases import both_databases
 from tests.oauth.flow import API, REDIRECT, Flow, bearer, csrf_token, register
 from tests.races.threads import each_statement
-from webapp.database import db, utc_now
-from webapp.domain.accounts import invites
-from webapp.domain.accounts.models import Account, disable_account
-from webapp.domain.shared.vocabulary import Scope, TokenKind
+from webapp.base.database import db, utc_now
+from webapp.base.vocabulary import Scope, TokenKind
 from webapp.oauth.connections import list_connections
 from webapp.oauth.models import OAuthClient, OAuthCode, OAuthGrant, OAuthToken
 from webapp.oauth.tokens import issue_token
+from webapp.records.accounts import invites
+from webapp.records.accounts.models import Account, disable_account
 from webapp.web.limiter import limiter
 
 

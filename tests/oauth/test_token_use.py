@@ -9,12 +9,12 @@ from flask import Flask
 from sqlalchemy import event, func, select, update
 
 from tests.oauth.flow import API, MCP, Flow, bearer
-from webapp.database import db, utc_now
-from webapp.domain.accounts.models import Account
-from webapp.domain.shared.vocabulary import Scope
+from webapp.base.database import db, utc_now
+from webapp.base.vocabulary import Scope
 from webapp.oauth.guard import authenticate
 from webapp.oauth.models import OAuthClient, OAuthGrant, OAuthToken
 from webapp.oauth.tokens import issue_token
+from webapp.records.accounts.models import Account
 
 ALL = 'scope="forms:read forms:write responses:read"'
 METADATA = 'resource_metadata="http://127.0.0.1:8000/.well-known/oauth-protected-resource/api"'

@@ -10,10 +10,10 @@ from tests.databases import both_databases
 from tests.factories import make_draft
 from tests.oauth.flow import ALL_SCOPES, Flow, bearer, csrf_token, location, register
 from tests.races.threads import together
-from webapp.database import db
-from webapp.domain.accounts.models import Account
-from webapp.domain.audit.trail import AuditEvent
+from webapp.base.database import db
 from webapp.oauth.models import OAuthGrant
+from webapp.records.accounts.models import Account
+from webapp.records.audit import AuditEvent
 
 
 def consent(flow: Flow, scope: str = ALL_SCOPES, **form: str) -> str:

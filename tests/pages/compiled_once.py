@@ -9,7 +9,7 @@ from types import CodeType
 from jinja2.bccache import Bucket, BytecodeCache
 from werkzeug.routing import Rule
 
-from webapp.app import Application
+from webapp.app.factory import Application
 
 
 class TemplateCode(BytecodeCache):

@@ -9,7 +9,7 @@ from flask.testing import FlaskClient
 from tests.factories import make_account, make_form
 from tests.pages.creator_client import Creator, creator
 from tests.pages.respondent_client import Respondent, arrive
-from webapp.domain.accounts.models import Account
+from webapp.records.accounts.models import Account
 
 
 @pytest.fixture

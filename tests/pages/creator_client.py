@@ -8,9 +8,9 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from webapp.database import utc_now
-from webapp.domain.accounts.browser_sessions import begin_session
-from webapp.domain.accounts.models import Account
+from webapp.base.database import utc_now
+from webapp.records.accounts.browser_sessions import begin_session
+from webapp.records.accounts.models import Account
 
 ORIGIN = "http://127.0.0.1:8000"
 HTMX = {"HX-Request": "true"}

@@ -14,8 +14,8 @@ from sqlalchemy import event, func, select
 from sqlalchemy.exc import OperationalError
 from werkzeug.test import TestResponse
 
-from webapp.database import db
-from webapp.domain.responses.models import Answer, ResponseSession
+from webapp.base.database import db
+from webapp.records.responses.models import Answer, ResponseSession
 
 
 def hidden(page: TestResponse) -> dict[str, str]:

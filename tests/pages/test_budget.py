@@ -15,12 +15,12 @@ from tests.factories import make_account, make_draft, make_form, make_response
 from tests.pages.creator_client import ORIGIN, Creator
 from tests.pages.respondent_client import Respondent
 from tests.voice.factories import make_voice_form
-from webapp.database import utc_now
-from webapp.domain.accounts.models import Account
-from webapp.domain.events.delivery_log import PAGE_DELIVERIES
-from webapp.domain.events.subscription_log import LIVE_SHOWN
-from webapp.domain.shared.vocabulary import DeliveryState, SubscriptionEnd
+from webapp.base.database import utc_now
+from webapp.base.vocabulary import DeliveryState, SubscriptionEnd
+from webapp.events.delivery_log import PAGE_DELIVERIES
+from webapp.events.subscription_log import LIVE_SHOWN
 from webapp.pages.public.docs import DOCUMENTS
+from webapp.records.accounts.models import Account
 
 KIB = 1024
 LOADED = re.compile(r'<(?:link(?! rel="alternate")|script|img|use)\b[^>]*?\s(?:href|src)="([^"#]+)')

@@ -16,13 +16,12 @@ from tests.event_factories import make_attempt, make_delivery, make_subscription
 from tests.factories import make_answer, make_draft, make_form, prepare
 from tests.pages.creator.test_draft import by_agent
 from tests.pages.creator_client import Creator, hidden
-from webapp.database import db, utc_now
-from webapp.domain.accounts import credentials
-from webapp.domain.content.draft_input import parse_draft_input
-from webapp.domain.deletion import trash
-from webapp.domain.drafts import editing, returns, revisions
-from webapp.domain.respondents import answering
-from webapp.domain.responses.models import ResponseSession
+from webapp.answers import answering, trash
+from webapp.base.database import db, utc_now
+from webapp.drafts import editing, returns, revisions
+from webapp.records.accounts import credentials
+from webapp.records.content.draft_input import parse_draft_input
+from webapp.records.responses.models import ResponseSession
 
 MADE_BY_PEOPLE = (
     "title",

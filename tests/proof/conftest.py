@@ -4,7 +4,7 @@ import pytest
 from flask import Flask
 
 from tests.api.conftest import agent, connect
-from webapp.database import schema
+from webapp.base.database import schema
 
 __all__ = ["agent", "connect"]
 

@@ -25,22 +25,22 @@ from tests.oauth.flow import API, Flow, register
 from tests.pages.creator_client import Creator, creator, hidden
 from tests.pages.respondent_client import Respondent, arrive
 from tests.voice.factories import make_spoken_answer
-from webapp.data_keys import cursor_key, sealer
-from webapp.database import db, utc_now
-from webapp.domain.accounts import invites
-from webapp.domain.accounts.credentials import password_hash
-from webapp.domain.deletion import trash
-from webapp.domain.drafts import confirmations
-from webapp.domain.drafts.models import Draft
-from webapp.domain.events.confirming import note_unverified, note_verified
-from webapp.domain.events.models import EventSubscription
-from webapp.domain.events.subscribing import TtlBounds, subscribe
-from webapp.domain.events.subscription_rows import Asked, endpoint_id
-from webapp.domain.responses.models import ResponseDeletion, ResponseSession
-from webapp.domain.shared.vocabulary import DeliveryState, Scope, TranscriptState
+from webapp.answers import trash
+from webapp.base.database import db, utc_now
+from webapp.base.vocabulary import DeliveryState, Scope, TranscriptState
+from webapp.drafts import confirmations
+from webapp.events.confirming import note_unverified, note_verified
+from webapp.events.subscribing import TtlBounds, subscribe
+from webapp.events.subscription_rows import Asked, endpoint_id
 from webapp.oauth import connections
 from webapp.oauth.models import OAuthGrant
 from webapp.oauth.tokens import issue_token
+from webapp.records.accounts import invites
+from webapp.records.accounts.credentials import password_hash
+from webapp.records.drafts import Draft
+from webapp.records.events import EventSubscription
+from webapp.records.responses.models import ResponseDeletion, ResponseSession
+from webapp.web.data_keys import cursor_key, sealer
 from webapp.web.limiter import limiter
 
 PASSWORD = "four plain words here"  # noqa: S105

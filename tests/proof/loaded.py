@@ -17,10 +17,10 @@ from tests.factories import make_account, make_form
 from tests.pages.respondent_client import session_in
 from tests.proof.killing import ANSWERED, FORM_TYPE
 from tests.services import free_port, wait_until
-from webapp.app import create_app
-from webapp.config import Settings
-from webapp.database import db, schema
-from webapp.domain.responses.models import Answer
+from webapp.app.factory import create_app
+from webapp.base.config import Settings
+from webapp.base.database import db, schema
+from webapp.records.responses.models import Answer
 
 SECRET = "kX3vQ9wLz7Bn2Rt5Yh8Mj4Gf6Pd1Sc0Ae"
 

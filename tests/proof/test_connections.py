@@ -13,16 +13,16 @@ from typing import Any
 
 import pytest
 
+from api.wire.event_stream import ACCOUNT_SHARE
 from tests.command import PROGRAM, ROOT, environment
 from tests.event_streams import open_stream
 from tests.factories import make_account, make_form
 from tests.proof.loaded import Server, Writer
 from tests.services import free_port
-from webapp import open_files
-from webapp.database import db, utc_now
-from webapp.domain.forms.agent_tokens import make_agent_token
-from webapp.domain.forms.models import Form
-from webapp.wire.event_stream import ACCOUNT_SHARE
+from webapp.base import open_files
+from webapp.base.database import db, utc_now
+from webapp.drafts.agent_tokens import make_agent_token
+from webapp.records.forms import Form
 
 HEAD = b"POST /login HTTP/1.1\r\nHost: 127.0.0.1\r\n"
 HALF_A_BODY = HEAD + b"Content-Length: 1000\r\n\r\nx"
@@ -163,9 +163,9 @@ def test_the_bridge_runs_on_another_server(tmp_path: Path) -> None:
         path, bearer = token_of(db.session.query(Form).one())
     program = (
         "import os, sys, uvicorn\n"
-        "from webapp.app import create_app\n"
-        "from webapp.config_environment import read_settings\n"
-        "from webapp.runtime.bridge import Bridge\n"
+        "from webapp.app.factory import create_app\n"
+        "from webapp.base.config_environment import read_settings\n"
+        "from webapp.app.bridge import Bridge\n"
         "settings = read_settings(os.environ)\n"
         "bridge = Bridge(create_app(settings), settings)\n"
         "uvicorn.run(bridge, port=settings.port, lifespan='off', ws='none', log_config=None)\n"

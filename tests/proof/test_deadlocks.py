@@ -25,12 +25,12 @@ from tests.pages.respondent_client import Respondent, arrive, hidden
 from tests.proof.deadlock_world import HOOK, HOOK_KEY, OF_RESPONSES, PASSWORD, World, deadlock_at
 from tests.voice.audio_files import recording
 from tests.voice.factories import make_recording, make_voice_form
-from webapp.database import db, utc_now
-from webapp.domain.content.diff import Change, Effort, Kind, word_runs
-from webapp.domain.forms.models import Form
-from webapp.domain.shared.vocabulary import TranscriptState
-from webapp.integrations.audio_store import audio_store
+from webapp.base.database import db, utc_now
+from webapp.base.vocabulary import TranscriptState
 from webapp.oauth.models import OAuthGrant
+from webapp.records.content.diff import Change, Effort, Kind, word_runs
+from webapp.records.forms import Form
+from webapp.voice.audio_store import audio_store
 from webapp.web.limiter import limiter
 
 COMMITS_MOST = 6

@@ -18,9 +18,9 @@ from tests.databases import both_databases, on_postgresql
 from tests.factories import make_account, make_form, make_response
 from tests.proof.killing import Respondents, Target
 from tests.services import install_with_apt, missing, on_path, wait_until
-from webapp.app import create_app
-from webapp.config import Settings
-from webapp.database import db, schema
+from webapp.app.factory import create_app
+from webapp.base.config import Settings
+from webapp.base.database import db, schema
 
 ANSWERS = 100
 

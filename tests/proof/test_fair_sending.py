@@ -24,11 +24,11 @@ from tests.jobs.receiving import subscribe
 from tests.jobs.test_processes import POSTGRESQL, all_delivered, beside, variables
 from tests.proof.killing import Target
 from tests.services import free_port, wait_until
-from webapp.database import db
-from webapp.domain.events.models import CallbackEndpoint
-from webapp.domain.events.outbox import event_id_of
-from webapp.domain.responses.models import ResponseSession
-from webapp.domain.shared.text import token_hash
+from webapp.base.database import db
+from webapp.base.text import token_hash
+from webapp.events.outbox import event_id_of
+from webapp.records.events import CallbackEndpoint
+from webapp.records.responses.models import ResponseSession
 
 HOSTILE = ("slow", "turns_slow", "late_gone", "gone", "reset", "drip", "headers")
 EVENTS = 70

@@ -11,11 +11,11 @@ from sqlalchemy import select
 from tests.databases import empty_postgresql_first
 from tests.factories import make_account, make_form
 from tests.proof.killing import Respondents, Target, kill_again_and_again
-from webapp.database import db
-from webapp.domain.forms.models import Form
-from webapp.domain.responses.models import Answer, ResponseSession
-from webapp.domain.shared.text import token_hash
-from webapp.domain.shared.vocabulary import SessionStatus
+from webapp.base.database import db
+from webapp.base.text import token_hash
+from webapp.base.vocabulary import SessionStatus
+from webapp.records.forms import Form
+from webapp.records.responses.models import Answer, ResponseSession
 
 THREE_QUESTIONS = ["Who changed it?", "What went wrong?", "What did you do?"]
 

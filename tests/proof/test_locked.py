@@ -15,9 +15,9 @@ from tests.api.conftest import Agent, refusal
 from tests.databases import both_databases, on_postgresql
 from tests.factories import make_form
 from tests.pages.respondent_client import arrive, box, heading
-from webapp.config import Settings
-from webapp.database import db, write_transaction
-from webapp.domain.accounts.models import Account
+from webapp.base.config import Settings
+from webapp.base.database import db, write_transaction
+from webapp.records.accounts.models import Account
 
 PATIENCE = {
     "sqlite": "PRAGMA busy_timeout = 100",
@@ -106,7 +106,7 @@ def test_waiting_for_a_lock_is_bounded(app: Flask) -> None:
 def test_a_writer_that_never_gets_the_lock_is_refused(
     app: Flask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("webapp.database.sqlite.LOCK_SECONDS", 0.05)
+    monkeypatch.setattr("webapp.base.database.sqlite.LOCK_SECONDS", 0.05)
 
     def write() -> None:
         with app.app_context(), write_transaction():

@@ -17,15 +17,15 @@ from tests.factories import make_draft, make_form
 from tests.pages.creator_client import Creator, creator
 from tests.pages.respondent_client import Respondent, arrive, box, heading, hidden, texts
 from tests.races.threads import each_statement
-from webapp.database import Base, db, postgresql, utc_now
-from webapp.domain.accounts.models import Account
-from webapp.domain.audit.trail import AuditEvent, AuditKind
-from webapp.domain.content.model import DraftUpdate
-from webapp.domain.drafts import confirmations, editing
-from webapp.domain.drafts.models import Draft, DraftConfirmation
-from webapp.domain.forms.models import Form
-from webapp.domain.responses.counters import read_link_views
-from webapp.domain.responses.models import ResponseSession
+from webapp.base.database import Base, db, postgresql, utc_now
+from webapp.drafts import confirmations, editing
+from webapp.records.accounts.models import Account
+from webapp.records.audit import AuditEvent, AuditKind
+from webapp.records.content.model import DraftUpdate
+from webapp.records.drafts import Draft, DraftConfirmation
+from webapp.records.forms import Form
+from webapp.records.responses.counters import read_link_views
+from webapp.records.responses.models import ResponseSession
 from webapp.web import deferred_writes, request_audit
 
 pytestmark = on_postgresql

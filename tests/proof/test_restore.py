@@ -12,10 +12,10 @@ from tests.command import askback, askback_here, start
 from tests.databases import empty_postgresql_first
 from tests.proof.killing import Target
 from tests.services import wait_until
-from webapp.app import create_app
-from webapp.config import Settings
-from webapp.database import db, schema, utc_now
-from webapp.domain.accounts.models import Account
+from webapp.app.factory import create_app
+from webapp.base.config import Settings
+from webapp.base.database import db, schema, utc_now
+from webapp.records.accounts.models import Account
 
 # new, old: accounts in the backup, and before
 rounds = pytest.mark.parametrize(

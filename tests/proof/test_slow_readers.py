@@ -15,7 +15,7 @@ from tests.factories import make_account, make_form
 from tests.pages.creator_client import creator
 from tests.proof.loaded import Server, Writer
 from tests.services import wait_until
-from webapp.database import db
+from webapp.base.database import db
 
 ANSWERS = 500
 MIB = 1024 * 1024

@@ -22,14 +22,14 @@ from tests.journey.balancer import balancing
 from tests.proof.killing import Target
 from tests.proof.storms import Storm
 from tests.services import PostgreSQL, postgresql_server, wait_until
-from webapp.app import create_app
-from webapp.config import Settings
-from webapp.database import db, release_connections, schema, utc_now
-from webapp.domain.drafts.editing import IdempotencyKey
-from webapp.domain.responses.models import Answer, ResponseSession
-from webapp.domain.shared.text import token_hash
-from webapp.domain.shared.vocabulary import Scope, SessionStatus
+from webapp.app.factory import create_app
+from webapp.base.config import Settings
+from webapp.base.database import db, release_connections, schema, utc_now
+from webapp.base.text import token_hash
+from webapp.base.vocabulary import Scope, SessionStatus
+from webapp.drafts.editing import IdempotencyKey
 from webapp.oauth.tokens import issue_token
+from webapp.records.responses.models import Answer, ResponseSession
 
 CALM_SECONDS = 5.0
 LONG = 30.0

@@ -22,20 +22,20 @@ from tests.factories import make_account, make_draft, make_form, make_response
 from tests.pages.creator_client import HTMX, ORIGIN, Creator, creator
 from tests.voice.factories import make_spoken_answer
 from tests.webhook_receiver import SECRET
-from webapp.config import Settings
-from webapp.database import db, to_millis, utc_now
-from webapp.domain.accounts.browser_sessions import SignIn, begin_session
-from webapp.domain.accounts.models import Account
-from webapp.domain.deletion.trash import delete_form, discard_draft
-from webapp.domain.events.models import CallbackEndpoint, EventDelivery, EventSubscription
-from webapp.domain.forms.agent_tokens import AgentToken, make_agent_token
-from webapp.domain.forms.models import close_form
-from webapp.domain.responses.models import Answer, ResponseSession
-from webapp.domain.responses.recordings import Recording
-from webapp.domain.shared.vocabulary import Scope
+from webapp.answers.trash import delete_form, discard_draft
+from webapp.base.config import Settings
+from webapp.base.database import db, to_millis, utc_now
+from webapp.base.vocabulary import Scope
+from webapp.drafts.agent_tokens import AgentToken, make_agent_token
 from webapp.oauth.models import OAuthClient, OAuthGrant, OAuthToken
 from webapp.oauth.tokens import issue_token
 from webapp.pages.creator.account.sign_in import SIGNED_IN_AT
+from webapp.records.accounts.browser_sessions import SignIn, begin_session
+from webapp.records.accounts.models import Account
+from webapp.records.events import CallbackEndpoint, EventDelivery, EventSubscription
+from webapp.records.forms import close_form
+from webapp.records.responses.models import Answer, ResponseSession
+from webapp.records.responses.recordings import Recording
 
 pytestmark = pytest.mark.settings(write_limits=False)
 

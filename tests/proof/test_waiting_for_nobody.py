@@ -17,12 +17,12 @@ from tests.factories import make_draft, make_form
 from tests.pages.creator_client import Creator, creator
 from tests.pages.respondent_client import arrive, box
 from tests.proof.test_locked import LOCK_ALL
-from webapp.config import Settings
-from webapp.database import db, utc_now
-from webapp.domain.accounts.models import Account
-from webapp.domain.drafts.editing import update_draft
-from webapp.domain.drafts.revisions import DraftView
+from webapp.base.config import Settings
+from webapp.base.database import db, utc_now
+from webapp.drafts.editing import update_draft
+from webapp.drafts.revisions import DraftView
 from webapp.oauth.models import OAuthGrant
+from webapp.records.accounts.models import Account
 from webapp.web.deferred_writes import MOST, DeferredWrites
 
 SOON_SECONDS = 2.0  # a small part of what a writer waits

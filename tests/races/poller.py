@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 from flask import Flask
 
-from webapp.database import db
-from webapp.domain.forms.models import get_form
-from webapp.domain.responses.cursor import ResponsePage, read_responses
+from webapp.base.database import db
+from webapp.records.forms import get_form
+from webapp.records.responses.cursor import ResponsePage, read_responses
 
 
 @dataclass

@@ -17,21 +17,16 @@ from tests.factories import make_account, make_form
 from tests.races.threads import together
 from tests.services import wait_until
 from tests.webhook_receiver import Webhook
-from webapp.config import Settings
-from webapp.database import db, utc_now
-from webapp.domain.accounts.models import Account
-from webapp.domain.events.confirming import (
-    WAITING_MAX,
-    confirm_callback,
-    forget_callback,
-    note_unverified,
-)
-from webapp.domain.events.models import CallbackEndpoint
-from webapp.domain.events.subscription_rows import Asked, endpoint_id
-from webapp.domain.shared.errors import Outcome
-from webapp.domain.shared.vocabulary import Scope
+from webapp.base.config import Settings
+from webapp.base.database import db, utc_now
+from webapp.base.errors import Outcome
+from webapp.base.vocabulary import Scope
+from webapp.events.confirming import WAITING_MAX, confirm_callback, forget_callback, note_unverified
+from webapp.events.subscription_rows import Asked, endpoint_id
 from webapp.oauth.connections import disconnect
 from webapp.oauth.tokens import issue_token
+from webapp.records.accounts.models import Account
+from webapp.records.events import CallbackEndpoint
 
 pytestmark = both_databases
 

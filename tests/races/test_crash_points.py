@@ -16,23 +16,23 @@ from tests.domain.events.subscribing import KEY, asked_for, make_grant, subscrib
 from tests.event_factories import make_agent_token, make_subscription
 from tests.factories import make_account, make_answer, make_draft, make_form, make_response
 from tests.voice.factories import make_recording, make_voice_form
-from webapp.database import db, on_sqlite, utc_now
-from webapp.domain.deletion.deleted_responses import delete_response, undo_deletion
-from webapp.domain.deletion.trash import discard_draft
-from webapp.domain.drafts.confirmations import confirm_draft
-from webapp.domain.drafts.editing import create_draft, update_draft
-from webapp.domain.drafts.publishing import confirm_and_publish, publish_draft
-from webapp.domain.events.endings import unsubscribe
-from webapp.domain.events.polling import write_cursor
-from webapp.domain.respondents.answering import (
+from webapp.answers.answering import (
     answer_question,
     complete_response,
     skip_question,
     withdraw_response,
 )
-from webapp.domain.responses.models import ResponseDeletion, ResponseSession
-from webapp.domain.voice.uploads import add_recording
+from webapp.answers.deleted_responses import delete_response, undo_deletion
+from webapp.answers.trash import discard_draft
+from webapp.base.database import db, on_sqlite, utc_now
+from webapp.drafts.confirmations import confirm_draft
+from webapp.drafts.editing import create_draft, update_draft
+from webapp.drafts.publishing import confirm_and_publish, publish_draft
+from webapp.events.endings import unsubscribe
+from webapp.events.polling import write_cursor
 from webapp.oauth.connections import disconnect
+from webapp.records.responses.models import ResponseDeletion, ResponseSession
+from webapp.voice.uploads import add_recording
 
 Call = Callable[[], Any]
 

@@ -19,11 +19,11 @@ from tests.databases import both_databases
 from tests.factories import make_form
 from tests.races.poller import Poller
 from tests.races.threads import each_statement, together
-from webapp.database import db, execute_autocommit, on_sqlite, read_rows, utc_now
-from webapp.domain.accounts.models import Account
-from webapp.domain.respondents.answering import answer_question, complete_response
-from webapp.domain.responses.models import Answer, ResponseSession
-from webapp.domain.shared.limits import PAGE_MAX_ITEMS
+from webapp.answers.answering import answer_question, complete_response
+from webapp.base.database import db, execute_autocommit, on_sqlite, read_rows, utc_now
+from webapp.base.limits import PAGE_MAX_ITEMS
+from webapp.records.accounts.models import Account
+from webapp.records.responses.models import Answer, ResponseSession
 
 WRITERS = 8
 FULL = 2000

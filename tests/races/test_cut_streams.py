@@ -15,7 +15,7 @@ from flask import Flask
 from tests.databases import both_databases
 from tests.event_streams import EventStream
 from tests.streaming_site import Site, site_on
-from webapp.config import Settings
+from webapp.base.config import Settings
 
 
 @pytest.fixture

@@ -17,22 +17,22 @@ from tests.factories import make_account, make_answer, make_form, make_response
 from tests.races.test_crash_points import run_cut
 from tests.races.threads import together
 from tests.voice.factories import make_recording, make_voice_form
-from webapp.database import db, utc_now
-from webapp.domain.deletion.deleted_responses import (
+from webapp.answers.answering import complete_response, withdraw_response
+from webapp.answers.deleted_responses import (
     delete_automated,
     delete_response,
     list_deletions,
     purge_deleted_responses,
     undo_deletion,
 )
-from webapp.domain.forms.models import get_form
-from webapp.domain.respondents.answering import complete_response, withdraw_response
-from webapp.domain.responses.cursor import read_responses
-from webapp.domain.responses.models import Answer, ResponseDeletion, ResponseSession, count_bytes
-from webapp.domain.responses.recordings import ObjectDeletion
-from webapp.domain.shared.errors import NotFound, StateConflict
-from webapp.domain.shared.vocabulary import TranscriptState
-from webapp.domain.voice.late_transcripts import conclude
+from webapp.base.database import db, utc_now
+from webapp.base.errors import NotFound, StateConflict
+from webapp.base.vocabulary import TranscriptState
+from webapp.records.forms import get_form
+from webapp.records.responses.cursor import read_responses
+from webapp.records.responses.models import Answer, ResponseDeletion, ResponseSession, count_bytes
+from webapp.records.responses.recordings import ObjectDeletion
+from webapp.voice.late_transcripts import conclude
 
 KEY = "a" * 32
 LATER = timedelta(seconds=30)
@@ -220,7 +220,7 @@ def test_what_is_sent_at_that_moment_goes_too_or_is_a_new_response(
 def test_batches_beside_their_writers_lock_in_one_order(
     app: Flask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("webapp.domain.deletion.deleted_responses.BATCH_SESSIONS", 5)
+    monkeypatch.setattr("webapp.answers.deleted_responses.BATCH_SESSIONS", 5)
     keys = [secrets.token_hex(16) for _ in range(20)]
     with app.app_context():
         form = make_form(make_account().id)

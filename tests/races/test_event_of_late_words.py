@@ -13,13 +13,13 @@ from tests.domain.voice.claims import answer_with, make_waiting, stored
 from tests.event_factories import make_subscription
 from tests.factories import make_answer, make_form
 from tests.races.threads import together
-from webapp.database import db, utc_now
-from webapp.domain.accounts.models import Account
-from webapp.domain.events.models import EventDelivery
-from webapp.domain.respondents.answering import complete_response
-from webapp.domain.responses.models import Answer, ResponseSession
-from webapp.domain.voice.late_transcripts import conclude
-from webapp.domain.voice.transcripts import Claimed, claim, settle_written
+from webapp.answers.answering import complete_response
+from webapp.base.database import db, utc_now
+from webapp.records.accounts.models import Account
+from webapp.records.events import EventDelivery
+from webapp.records.responses.models import Answer, ResponseSession
+from webapp.voice.late_transcripts import conclude
+from webapp.voice.transcripts import Claimed, claim, settle_written
 
 WORDS, TYPED = "Ben swapped it.", "It was Ann."
 

@@ -13,12 +13,9 @@ from sqlalchemy import select
 from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_form
 from tests.races.threads import together
-from webapp.database import db, utc_now
-from webapp.domain.follow_ups.models import AskedFollowUp, FollowUp, read_follow_ups
-from webapp.domain.follow_ups.rules import Decision, Reason, Technique
-from webapp.domain.respondents import follow_up_situation
-from webapp.domain.respondents.answering import complete_response, skip_question, withdraw_response
-from webapp.domain.respondents.follow_up_decisions import (
+from webapp.answers import follow_up_situation
+from webapp.answers.answering import complete_response, skip_question, withdraw_response
+from webapp.answers.follow_up_decisions import (
     LEASE,
     Claim,
     claim_decision,
@@ -26,10 +23,13 @@ from webapp.domain.respondents.follow_up_decisions import (
     pass_on,
     settle_claim,
 )
-from webapp.domain.respondents.follow_up_situation import Situation, read_situation
-from webapp.domain.respondents.steps import Place
-from webapp.domain.responses.models import Answer, ResponseSession
-from webapp.domain.shared.vocabulary import FollowUpState, SessionStatus
+from webapp.answers.follow_up_situation import Situation, read_situation
+from webapp.answers.steps import Place
+from webapp.base.database import db, utc_now
+from webapp.base.vocabulary import FollowUpState, SessionStatus
+from webapp.follow_ups.rules import Decision, Reason, Technique
+from webapp.records.follow_ups import AskedFollowUp, FollowUp, read_follow_ups
+from webapp.records.responses.models import Answer, ResponseSession
 
 KEY = "a" * 32
 SHORT = "It was slow"

@@ -16,14 +16,14 @@ from tests.factories import make_draft
 from tests.oauth.flow import API, bearer
 from tests.races.threads import each_statement
 from tests.services import wait_until
-from webapp.account_deletion import delete_account
-from webapp.app import create_app
-from webapp.config import Settings
-from webapp.database import TRIES, db, tried_again, utc_now
-from webapp.domain.accounts.models import Account
-from webapp.domain.drafts.confirmations import confirm_draft
-from webapp.domain.shared.vocabulary import Scope
+from webapp.app.factory import create_app
+from webapp.base.config import Settings
+from webapp.base.database import TRIES, db, tried_again, utc_now
+from webapp.base.vocabulary import Scope
+from webapp.drafts.confirmations import confirm_draft
+from webapp.oauth.account_deletion import delete_account
 from webapp.oauth.tokens import issue_token
+from webapp.records.accounts.models import Account
 
 WAITING = text("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'")
 

@@ -13,20 +13,20 @@ from tests.databases import both_databases
 from tests.factories import make_answer
 from tests.races.threads import together
 from tests.voice.factories import make_recording, make_voice_form
-from webapp.database import db, utc_now
-from webapp.domain.deletion.trash import delete_form, restore_form
-from webapp.domain.forms.models import close_form, get_form
-from webapp.domain.respondents.answering import (
+from webapp.answers.answering import (
     answer_question,
     complete_response,
     skip_question,
     withdraw_response,
 )
-from webapp.domain.responses.cursor import read_responses
-from webapp.domain.responses.models import Answer
-from webapp.domain.responses.recordings import ObjectDeletion, Recording
-from webapp.domain.shared.vocabulary import TranscriptState
-from webapp.domain.voice.late_transcripts import conclude
+from webapp.answers.trash import delete_form, restore_form
+from webapp.base.database import db, utc_now
+from webapp.base.vocabulary import TranscriptState
+from webapp.records.forms import close_form, get_form
+from webapp.records.responses.cursor import read_responses
+from webapp.records.responses.models import Answer
+from webapp.records.responses.recordings import ObjectDeletion, Recording
+from webapp.voice.late_transcripts import conclude
 
 KEY = "a" * 32
 HEARD = "What was heard"

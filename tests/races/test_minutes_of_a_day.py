@@ -12,11 +12,11 @@ from tests.databases import both_databases, on_postgresql
 from tests.domain.voice.claims import answer_with, make_waiting
 from tests.factories import make_answer, make_form
 from tests.races.threads import each_statement, together
-from webapp.database import utc_now
-from webapp.domain.accounts.models import Account
-from webapp.domain.respondents.answering import complete_response, withdraw_response
-from webapp.domain.responses.counters import spend_model_call, spend_transcription
-from webapp.domain.voice.transcripts import claim, spend_minutes
+from webapp.answers.answering import complete_response, withdraw_response
+from webapp.base.database import utc_now
+from webapp.records.accounts.models import Account
+from webapp.records.responses.counters import spend_model_call, spend_transcription
+from webapp.voice.transcripts import claim, spend_minutes
 
 
 @on_postgresql

@@ -25,17 +25,17 @@ from tests.factories import make_draft, make_form
 from tests.pages.respondent_client import session_in
 from tests.services import free_port
 from tests.serving import serving
-from webapp.app import create_app
-from webapp.config import Settings
-from webapp.database import db, utc_now
-from webapp.domain.accounts.models import Account
-from webapp.domain.drafts.confirmations import confirm_draft
-from webapp.domain.drafts.models import Draft
-from webapp.domain.forms.agent_tokens import make_agent_token
-from webapp.domain.forms.models import Form
-from webapp.domain.responses.models import Answer, ResponseSession
-from webapp.domain.shared.vocabulary import Scope
+from webapp.app.factory import create_app
+from webapp.base.config import Settings
+from webapp.base.database import db, utc_now
+from webapp.base.vocabulary import Scope
+from webapp.drafts.agent_tokens import make_agent_token
+from webapp.drafts.confirmations import confirm_draft
 from webapp.oauth.tokens import issue_token
+from webapp.records.accounts.models import Account
+from webapp.records.drafts import Draft
+from webapp.records.forms import Form
+from webapp.records.responses.models import Answer, ResponseSession
 
 WRITERS = 8
 QUESTIONS = 10

@@ -19,19 +19,14 @@ from tests.races.threads import each_statement, together
 from tests.services import wait_until
 from tests.voice.factories import make_recording, make_voice_form
 from tests.voice.factories import upload as make_upload
-from webapp.database import db, utc_now
-from webapp.domain.forms.models import close_form
-from webapp.domain.respondents.answering import (
-    Following,
-    answer_question,
-    skip_question,
-    withdraw_response,
-)
-from webapp.domain.responses.models import Answer, ResponseSession
-from webapp.domain.responses.recordings import ObjectDeletion, Recording
-from webapp.domain.shared.errors import Outcome
-from webapp.domain.shared.limits import RECORDING_MAX_BYTES, RECORDINGS_MAX_BYTES
-from webapp.domain.voice.uploads import Bounds, purge_unclaimed
+from webapp.answers.answering import Following, answer_question, skip_question, withdraw_response
+from webapp.base.database import db, utc_now
+from webapp.base.errors import Outcome
+from webapp.base.limits import RECORDING_MAX_BYTES, RECORDINGS_MAX_BYTES
+from webapp.records.forms import close_form
+from webapp.records.responses.models import Answer, ResponseSession
+from webapp.records.responses.recordings import ObjectDeletion, Recording
+from webapp.voice.uploads import Bounds, purge_unclaimed
 
 KEY = "a" * 32
 

@@ -13,22 +13,18 @@ from sqlalchemy import func, select
 from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_form
 from tests.races.threads import together
-from webapp.database import db, utc_now
-from webapp.domain.forms.models import Form, close_form
-from webapp.domain.respondents.answering import (
+from webapp.answers.answering import (
     Following,
     answer_question,
     complete_response,
     withdraw_response,
 )
-from webapp.domain.respondents.device_transfer import (
-    claim_session_key,
-    create_transfer_link,
-    is_link_usable,
-)
-from webapp.domain.respondents.steps import Place
-from webapp.domain.responses.models import Answer, ResponseSession
-from webapp.domain.shared.errors import StateConflict
+from webapp.answers.device_transfer import claim_session_key, create_transfer_link, is_link_usable
+from webapp.answers.steps import Place
+from webapp.base.database import db, utc_now
+from webapp.base.errors import StateConflict
+from webapp.records.forms import Form, close_form
+from webapp.records.responses.models import Answer, ResponseSession
 
 KEY = "a" * 32
 

@@ -13,14 +13,14 @@ from tests.databases import both_databases
 from tests.event_factories import make_subscription
 from tests.factories import make_form, make_response
 from tests.races.threads import together
-from webapp.database import db, execute, utc_now, write_transaction
-from webapp.domain.accounts.models import Account
-from webapp.domain.events.delivery_log import send_again
-from webapp.domain.events.endings import unsubscribe
-from webapp.domain.events.models import EventDelivery
-from webapp.domain.respondents.answering import withdraw_response
-from webapp.domain.shared.errors import StateConflict
-from webapp.domain.shared.vocabulary import DeliveryState
+from webapp.answers.answering import withdraw_response
+from webapp.base.database import db, execute, utc_now, write_transaction
+from webapp.base.errors import StateConflict
+from webapp.base.vocabulary import DeliveryState
+from webapp.events.delivery_log import send_again
+from webapp.events.endings import unsubscribe
+from webapp.records.accounts.models import Account
+from webapp.records.events import EventDelivery
 
 ROUNDS = 24
 UNSETTLED = (DeliveryState.PENDING, DeliveryState.SENDING)

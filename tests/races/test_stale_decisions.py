@@ -22,14 +22,14 @@ from tests.races.test_follow_ups import (
     situation,
     states,
 )
-from webapp.database import utc_now
-from webapp.domain.deletion.trash import delete_form
-from webapp.domain.forms.models import close_form
-from webapp.domain.respondents.answering import answer_question, complete_response, skip_question
-from webapp.domain.respondents.follow_up_decisions import decide_by_rules, pass_on
-from webapp.domain.respondents.follow_up_situation import read_situation
-from webapp.domain.respondents.steps import Place
-from webapp.domain.shared.vocabulary import FollowUpState
+from webapp.answers.answering import answer_question, complete_response, skip_question
+from webapp.answers.follow_up_decisions import decide_by_rules, pass_on
+from webapp.answers.follow_up_situation import read_situation
+from webapp.answers.steps import Place
+from webapp.answers.trash import delete_form
+from webapp.base.database import utc_now
+from webapp.base.vocabulary import FollowUpState
+from webapp.records.forms import close_form
 
 VAGUE = "It is sometimes annoying to use"
 HEDGED = "Maybe, it depends on the day and the team I am working with"

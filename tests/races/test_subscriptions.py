@@ -26,19 +26,19 @@ from tests.domain.events.subscribing import (
 from tests.event_factories import make_subscription
 from tests.factories import make_answer, make_form, make_response
 from tests.races.threads import together
-from webapp.database import db, execute, utc_now, write_transaction
-from webapp.domain.accounts.models import Account
-from webapp.domain.events import polling
-from webapp.domain.events.endings import end_expired, unsubscribe, unsubscribe_address
-from webapp.domain.events.models import EventDelivery
-from webapp.domain.events.outbox import event_id_of
-from webapp.domain.events.polling import read_cursor
-from webapp.domain.events.subscribing import Granted
-from webapp.domain.respondents.answering import complete_response, withdraw_response
-from webapp.domain.responses.models import ResponseSession
-from webapp.domain.shared.errors import StateConflict
-from webapp.domain.shared.vocabulary import DeliveryState, SubscriptionEnd
+from webapp.answers.answering import complete_response, withdraw_response
+from webapp.base.database import db, execute, utc_now, write_transaction
+from webapp.base.errors import StateConflict
+from webapp.base.vocabulary import DeliveryState, SubscriptionEnd
+from webapp.events import polling
+from webapp.events.endings import end_expired, unsubscribe, unsubscribe_address
+from webapp.events.outbox import event_id_of
+from webapp.events.polling import read_cursor
+from webapp.events.subscribing import Granted
 from webapp.oauth.connections import disconnect
+from webapp.records.accounts.models import Account
+from webapp.records.events import EventDelivery
+from webapp.records.responses.models import ResponseSession
 
 COMPLETERS = 8
 SUBSCRIBERS = 6

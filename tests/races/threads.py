@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from flask import Flask
 from sqlalchemy import event
 
-from webapp.database import db
+from webapp.base.database import db
 
 T = TypeVar("T")
 

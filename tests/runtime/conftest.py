@@ -12,7 +12,7 @@ from tests.numbered_streams import Numbers, Served, leave
 from tests.runtime.installations import Installation
 from tests.services import copy_database, postgresql_database
 from tests.serving import new_app, serving
-from webapp.config import Settings
+from webapp.base.config import Settings
 
 
 @pytest.fixture

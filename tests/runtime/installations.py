@@ -11,10 +11,10 @@ from click.testing import CliRunner, Result
 from flask import Flask
 from sqlalchemy import NullPool, create_engine, text
 
-from webapp.app import create_app
-from webapp.cli import main
-from webapp.config import Settings
-from webapp.database import schema
+from webapp.app.cli import main
+from webapp.app.factory import create_app
+from webapp.base.config import Settings
+from webapp.base.database import schema
 
 PASSWORD = "correct horse battery staple"
 NEXT = "9001"

@@ -16,24 +16,19 @@ from tests.conftest import Clock
 from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_form
 from tests.voice.factories import make_recording
-from webapp.account_deletion import delete_account, purge_deleted_accounts
-from webapp.config import Settings
-from webapp.data_folder import SPOOLED_SECONDS, spool_folder
-from webapp.database import db, utc_now
-from webapp.domain.deletion.trash import delete_form, erase_form, purge_deleted
-from webapp.domain.respondents import answering
-from webapp.domain.responses.models import Answer
-from webapp.domain.responses.recordings import Recording
-from webapp.domain.voice.uploads import noted_objects, purge_unclaimed, read_backlog
-from webapp.integrations.audio_store import AudioStore, AudioStoreUnavailable, audio_store
-from webapp.runtime import background
-from webapp.runtime.background import (
-    background_work,
-    erase_noted,
-    erase_spooled,
-    erase_unreferenced,
-)
-from webapp.runtime.doctor import examine_recordings
+from webapp.answers import answering
+from webapp.answers.trash import delete_form, erase_form, purge_deleted
+from webapp.app import background
+from webapp.app.background import background_work, erase_noted, erase_spooled, erase_unreferenced
+from webapp.app.doctor import examine_recordings
+from webapp.base.config import Settings
+from webapp.base.data_folder import SPOOLED_SECONDS, spool_folder
+from webapp.base.database import db, utc_now
+from webapp.oauth.account_deletion import delete_account, purge_deleted_accounts
+from webapp.records.responses.models import Answer
+from webapp.records.responses.recordings import Recording
+from webapp.voice.audio_store import AudioStore, AudioStoreUnavailable, audio_store
+from webapp.voice.uploads import noted_objects, purge_unclaimed, read_backlog
 
 pytestmark = pytest.mark.usefixtures("app_context", "no_recordings")
 

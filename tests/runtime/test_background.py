@@ -11,14 +11,14 @@ from flask.testing import FlaskClient
 from sqlalchemy import func, select
 
 from tests.factories import make_account, make_form, make_response
-from webapp.database import db, utc_now
-from webapp.domain.deletion import trash
-from webapp.domain.deletion.deleted_responses import delete_response
-from webapp.domain.forms.models import Form
-from webapp.domain.responses.counters import read_link_views
-from webapp.domain.responses.models import ResponseSession
-from webapp.runtime import background
-from webapp.runtime.background import background_work
+from webapp.answers import trash
+from webapp.answers.deleted_responses import delete_response
+from webapp.app import background
+from webapp.app.background import background_work
+from webapp.base.database import db, utc_now
+from webapp.records.forms import Form
+from webapp.records.responses.counters import read_link_views
+from webapp.records.responses.models import ResponseSession
 from webapp.web import deferred_writes
 
 

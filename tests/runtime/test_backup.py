@@ -14,9 +14,9 @@ from tests.databases import both_empty_databases
 from tests.runtime.installations import Installation, next_version
 from tests.services import free_port
 from tests.webapp.test_cli import running
-from webapp.cli import main
-from webapp.data_folder import lock_folder
-from webapp.runtime import backup_sqlite
+from webapp.app import backup_sqlite
+from webapp.app.cli import main
+from webapp.base.data_folder import lock_folder
 
 
 @both_empty_databases

@@ -11,8 +11,8 @@ from typing import IO, Any
 import pytest
 from sqlalchemy import make_url
 
-from webapp.runtime import backup_postgresql
-from webapp.runtime.backup_files import (
+from webapp.app import backup_postgresql
+from webapp.app.backup_files import (
     DUMP,
     MANIFEST,
     RECORDINGS,
@@ -22,7 +22,7 @@ from webapp.runtime.backup_files import (
     mark,
     recordings_in,
 )
-from webapp.runtime.backup_postgresql import _append_dump
+from webapp.app.backup_postgresql import _append_dump
 
 URL = make_url("postgresql://nobody@localhost/none")
 NINE_GIB = 9 * 1024**3

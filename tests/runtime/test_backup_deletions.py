@@ -8,11 +8,11 @@ from sqlalchemy import func, select
 from tests.databases import both_empty_databases
 from tests.factories import make_account, make_form, make_response
 from tests.runtime.installations import PASSWORD, Installation
-from webapp.app import create_app
-from webapp.config import Settings
-from webapp.database import db, utc_now
-from webapp.domain.deletion.deleted_responses import delete_response, purge_deleted_responses
-from webapp.domain.responses.models import ResponseSession
+from webapp.answers.deleted_responses import delete_response, purge_deleted_responses
+from webapp.app.factory import create_app
+from webapp.base.config import Settings
+from webapp.base.database import db, utc_now
+from webapp.records.responses.models import ResponseSession
 
 RESPONSES = select(func.count()).select_from(ResponseSession)
 

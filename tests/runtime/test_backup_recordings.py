@@ -15,10 +15,10 @@ from tests.databases import both_empty_databases
 from tests.factories import make_account, make_form
 from tests.runtime.installations import PASSWORD, Installation
 from tests.voice.factories import make_recording
-from webapp.app import create_app
-from webapp.config import Settings
-from webapp.database import db
-from webapp.integrations.audio_store import audio_store
+from webapp.app.factory import create_app
+from webapp.base.config import Settings
+from webapp.base.database import db
+from webapp.voice.audio_store import audio_store
 
 WORDS = b"recorded words, " * 50_000  # more than is held at once
 Record = Callable[..., str]

@@ -6,7 +6,7 @@ import pytest
 from flask import Flask
 
 from tests.serving import exchange, new_app, serving
-from webapp.config import Settings
+from webapp.base.config import Settings
 
 PAGE = "https://host.example.org"
 STRANGER = "https://stranger.example.org"

@@ -9,7 +9,7 @@ import pytest
 from flask import Flask
 
 from tests.serving import connect, exchange, new_app, serving
-from webapp.config import Settings
+from webapp.base.config import Settings
 
 MIB = 1024 * 1024
 POST = "POST /mcp/app HTTP/1.1\r\nHost: 127.0.0.1\r\n"

@@ -16,7 +16,7 @@ from psycopg.errors import AdminShutdown, DeadlockDetected
 from tests.databases import both_empty_databases
 from tests.factories import make_account, make_form
 from tests.runtime.installations import NEXT, Installation, next_version
-from webapp.database import db, schema, sqlite
+from webapp.base.database import db, schema, sqlite
 
 MIGRATED = f"schema {schema.newest()} → {NEXT}\n"
 PEOPLE = 8

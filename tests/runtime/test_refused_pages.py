@@ -14,14 +14,10 @@ from tests.services import wait_until
 from tests.serving import connect, exchange, new_app, serving
 from tests.voice.audio_files import wav
 from tests.voice.factories import make_voice_form
-from webapp.config import Settings
-from webapp.data_folder import SPOOL, SPOOLED_SECONDS, empty_spool, spool_folder
-from webapp.domain.accounts.models import Account
-from webapp.domain.shared.limits import (
-    ANSWER_BODY_MAX_BYTES,
-    FORM_BODY_MAX_BYTES,
-    UPLOAD_BODY_MAX_BYTES,
-)
+from webapp.base.config import Settings
+from webapp.base.data_folder import SPOOL, SPOOLED_SECONDS, empty_spool, spool_folder
+from webapp.base.limits import ANSWER_BODY_MAX_BYTES, FORM_BODY_MAX_BYTES, UPLOAD_BODY_MAX_BYTES
+from webapp.records.accounts.models import Account
 
 FIELD = re.compile(r'type="hidden" name="(session|recording_key|lang)" value="([^"]*)"')
 GERMAN = "Accept-Language: de"

@@ -9,11 +9,11 @@ from contextlib import ExitStack
 
 import pytest
 
+from api.wire.event_stream import Place, Stream, frame
 from tests.numbered_streams import KEY, Served
 from tests.services import wait_until
 from tests.serving import connect, get
-from webapp.runtime import streams
-from webapp.wire.event_stream import Place, Stream, frame
+from webapp.app import streams
 
 
 def test_a_stream_is_sent_what_is_there_and_what_comes(served: Served) -> None:

@@ -17,13 +17,13 @@ from tests.databases import on_postgresql
 from tests.factories import make_account, make_draft, make_form, make_response
 from tests.pages.creator_client import creator, hidden
 from tests.services import wait_until
-from webapp.app import create_app
-from webapp.cli import main
-from webapp.config import Settings
-from webapp.database import db, utc_now
-from webapp.domain.accounts.models import Account
-from webapp.domain.shared.vocabulary import Scope
+from webapp.app.cli import main
+from webapp.app.factory import create_app
+from webapp.base.config import Settings
+from webapp.base.database import db, utc_now
+from webapp.base.vocabulary import Scope
 from webapp.oauth.tokens import issue_token
+from webapp.records.accounts.models import Account
 from webapp.web import wakeups as wakeups_postgresql
 from webapp.web.wakeups import Wakeups, shared_wakeups
 
@@ -119,7 +119,7 @@ def test_the_creators_confirmation_wakes_an_agent_in_another_process(
 @pytest.fixture
 def shell(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
     """Commands of an operator on the database of the test."""
-    monkeypatch.setattr("webapp.cli_commands.read_settings", lambda _environ: settings)
+    monkeypatch.setattr("webapp.app.factory.cli_commands.read_settings", lambda _environ: settings)
     return lambda *words: CliRunner().invoke(main, words, catch_exceptions=False)
 
 

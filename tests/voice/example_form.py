@@ -4,10 +4,10 @@ from datetime import datetime
 from typing import Any
 
 from tests.voice.factories import make_spoken_answer
-from webapp.database import to_millis
-from webapp.domain.forms.terms import FormTerms, Shown, VoiceTerms
-from webapp.domain.respondents import answering
-from webapp.domain.shared.vocabulary import TranscriptState
+from webapp.answers import answering
+from webapp.base.database import to_millis
+from webapp.base.vocabulary import TranscriptState
+from webapp.drafts.terms import FormTerms, Shown, VoiceTerms
 
 MILK = {"title": "What the milk was like", "questions": ["What went wrong this week?"]}
 WRITTEN_DOWN = VoiceTerms(records_voice=True, transcriber="speech.fernhill.example")

@@ -8,15 +8,15 @@ from typing import Any
 from sqlalchemy import select, update
 
 from tests.factories import make_account, make_answer, make_form
-from webapp.database import db, new_id, utc_now
-from webapp.domain.forms.models import Form
-from webapp.domain.respondents.public_form import RecordingShown
-from webapp.domain.responses.models import Answer, ResponseSession
-from webapp.domain.responses.recordings import Recording
-from webapp.domain.shared.text import token_hash
-from webapp.domain.shared.vocabulary import ResponseType, TranscriptState
-from webapp.domain.voice.uploads import add_recording
-from webapp.integrations.audio_store import audio_store
+from webapp.answers.public_form import RecordingShown
+from webapp.base.database import db, new_id, utc_now
+from webapp.base.text import token_hash
+from webapp.base.vocabulary import ResponseType, TranscriptState
+from webapp.records.forms import Form
+from webapp.records.responses.models import Answer, ResponseSession
+from webapp.records.responses.recordings import Recording
+from webapp.voice.audio_store import audio_store
+from webapp.voice.uploads import add_recording
 
 
 def make_voice_form(account_id: str = "", *, transcriber: str = "", **fields: Any) -> Any:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from webapp.integrations import audio_inspection, whisper
+from webapp.voice import audio_inspection, whisper
 
 ENGINE = """
 import wave

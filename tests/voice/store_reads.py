@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import pytest
 from flask import g
 
-from webapp.database import db
-from webapp.integrations.audio_store import FolderStore
+from webapp.base.database import db
+from webapp.voice.audio_store import FolderStore
 
 
 def holds_connection(monkeypatch: pytest.MonkeyPatch) -> list[bool]:

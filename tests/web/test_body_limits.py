@@ -13,11 +13,9 @@ from tests.factories import make_form
 from tests.pages.respondent_client import stored, texts
 from tests.serving import exchange, new_app, serving
 from tests.voice.factories import make_recording, make_voice_form
-from webapp.config import Settings
-from webapp.database import db, utc_now
-from webapp.domain.accounts.models import Account
-from webapp.domain.drafts.models import Draft
-from webapp.domain.shared.limits import (
+from webapp.base.config import Settings
+from webapp.base.database import db, utc_now
+from webapp.base.limits import (
     ANSWER_BODY_MAX_BYTES,
     ANSWER_MAX_CHARS,
     API_BODY_MAX_BYTES,
@@ -25,9 +23,11 @@ from webapp.domain.shared.limits import (
     FORM_FIELDS_MAX,
     SPOKEN_ANSWER_MAX_CHARS,
 )
-from webapp.domain.shared.vocabulary import Scope
+from webapp.base.vocabulary import Scope
 from webapp.oauth.tokens import issue_token
 from webapp.pages.respondent.form_data import new_session_key
+from webapp.records.accounts.models import Account
+from webapp.records.drafts import Draft
 
 DRAFT = b'{"title": "Rota"}'
 

@@ -9,8 +9,8 @@ from flask import Flask, Response, request
 from flask.testing import FlaskClient
 
 from tests.serving import get, new_app, serving
-from webapp.config import Settings
-from webapp.integrations.audio_store import audio_store
+from webapp.base.config import Settings
+from webapp.voice.audio_store import audio_store
 from webapp.web.byte_ranges import audio_response
 
 KEY = "frm_1/b8Zk.webm"

@@ -11,9 +11,9 @@ from sqlalchemy import event, text
 from tests.databases import both_empty_databases
 from tests.oauth.flow import bearer
 from tests.services import free_port
-from webapp.app import create_app
-from webapp.config import Settings
-from webapp.database import db, schema
+from webapp.app.factory import create_app
+from webapp.base.config import Settings
+from webapp.base.database import db, schema
 from webapp.oauth.protocol import ACCESS_PREFIX, new_secret
 
 Make = Callable[..., Flask]
@@ -157,7 +157,7 @@ def test_a_read_only_database_is_not_ready(
                 )
         else:
             # as root every file may be written
-            monkeypatch.setattr("webapp.database.transactions.os.access", lambda *_: False)
+            monkeypatch.setattr("webapp.base.database.transactions.os.access", lambda *_: False)
         db.engine.dispose()
 
     answer = fresh.test_client().get("/readyz")

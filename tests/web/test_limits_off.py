@@ -8,11 +8,11 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from tests.oauth.flow import enter
-from webapp.config import VARIABLES, Settings
-from webapp.database import utc_now
-from webapp.domain.accounts.models import Account
-from webapp.domain.shared.vocabulary import Scope
+from webapp.base.config import VARIABLES, Settings
+from webapp.base.database import utc_now
+from webapp.base.vocabulary import Scope
 from webapp.oauth.tokens import issue_token
+from webapp.records.accounts.models import Account
 from webapp.web.limiter import LimitStorage
 
 # each limit has an amount of its own, by which its counting is recognised

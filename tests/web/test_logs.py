@@ -17,14 +17,14 @@ from tests.factories import make_form, make_response
 from tests.oauth.flow import API, bearer
 from tests.pages.creator_client import ORIGIN, creator
 from tests.webhook_receiver import URL, Webhook
-from webapp.app import create_app
-from webapp.config import Settings
-from webapp.database import db, utc_now
-from webapp.domain.accounts.models import Account
-from webapp.domain.events.models import EventSubscription
-from webapp.domain.shared.vocabulary import Scope
+from webapp.app.factory import create_app
+from webapp.base.config import Settings
+from webapp.base.database import db, utc_now
+from webapp.base.vocabulary import Scope
 from webapp.oauth.tokens import issue_token
 from webapp.pages.creator.account.sign_in import SIGNED_IN_AT
+from webapp.records.accounts.models import Account
+from webapp.records.events import EventSubscription
 from webapp.web import logs, request_audit
 
 CANARY = "canary7f3a"

@@ -16,9 +16,9 @@ from limits.strategies import MovingWindowRateLimiter
 
 from tests.oauth.flow import EMAIL, PASSWORD, sign_in
 from tests.services import free_port, redis_server
-from webapp.config import Settings
-from webapp.database import utc_now
-from webapp.domain.accounts import invites
+from webapp.base.config import Settings
+from webapp.base.database import utc_now
+from webapp.records.accounts import invites
 from webapp.web.limiter import BREATH_SECONDS, LimitStorage
 
 LIMIT = parse("5/minute")

@@ -10,10 +10,10 @@ from sqlalchemy import func, select
 
 from tests.conftest import Clock
 from tests.oauth.flow import EMAIL, PASSWORD, csrf_token, sign_in
-from webapp.database import db, utc_now, write_transaction
-from webapp.domain.accounts import invites
-from webapp.domain.accounts.models import Account
-from webapp.domain.audit.trail import AuditEvent, AuditKind
+from webapp.base.database import db, utc_now, write_transaction
+from webapp.records.accounts import invites
+from webapp.records.accounts.models import Account
+from webapp.records.audit import AuditEvent, AuditKind
 from webapp.web import request_audit
 from webapp.web.limiter import limiter
 from webapp.web.request_audit import Flood

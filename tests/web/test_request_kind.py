@@ -6,7 +6,7 @@ import pytest
 from flask import Blueprint, Flask, Response
 
 from tests.serving import new_app
-from webapp.config import Settings
+from webapp.base.config import Settings
 from webapp.web.request_kind import (
     PROGRAMS,
     RequestKind,

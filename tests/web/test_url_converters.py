@@ -6,7 +6,7 @@ from flask.testing import FlaskClient
 
 from tests.databases import on_postgresql
 from tests.pages.creator_client import creator
-from webapp.domain.accounts.models import Account
+from webapp.records.accounts.models import Account
 
 pytestmark = on_postgresql
 

@@ -17,20 +17,19 @@ from tests.event_factories import (
 from tests.factories import make_account, make_answer, make_follow_up, make_form, make_response
 from tests.oauth.flow import EMAIL, Flow, enter, register
 from tests.voice.factories import make_recording
-from webapp.account_deletion import delete_account, purge_deleted_accounts
-from webapp.database import db, utc_now
-from webapp.domain.accounts import invites
-from webapp.domain.accounts.models import Account
-from webapp.domain.content.draft_input import parse_draft_input
-from webapp.domain.deletion import trash
-from webapp.domain.deletion.deleted_responses import delete_response
-from webapp.domain.drafts import editing, returns, revisions
-from webapp.domain.drafts.editing import Repeatable, remember
-from webapp.domain.forms import form_settings
-from webapp.domain.respondents.device_transfer import create_transfer_link
-from webapp.domain.responses.counters import store_link_views
-from webapp.domain.responses.models import ResponseSession
-from webapp.domain.responses.recordings import ObjectDeletion
+from webapp.answers import trash
+from webapp.answers.deleted_responses import delete_response
+from webapp.answers.device_transfer import create_transfer_link
+from webapp.base.database import db, utc_now
+from webapp.drafts import editing, form_settings, returns, revisions
+from webapp.drafts.editing import Repeatable, remember
+from webapp.oauth.account_deletion import delete_account, purge_deleted_accounts
+from webapp.records.accounts import invites
+from webapp.records.accounts.models import Account
+from webapp.records.content.draft_input import parse_draft_input
+from webapp.records.responses.counters import store_link_views
+from webapp.records.responses.models import ResponseSession
+from webapp.records.responses.recordings import ObjectDeletion
 
 OF_NO_ACCOUNT = {"schema_marks", "object_deletions", "day_spending"}
 RECORDINGS = 2

@@ -19,7 +19,7 @@ from click.testing import CliRunner, Result
 from tests.command import askback, askback_here, start
 from tests.races.test_over_http import Caller
 from tests.services import free_port, wait_until
-from webapp.cli import main
+from webapp.app.cli import main
 
 PASSWORD = "correct horse battery staple"
 ANSWER = "It was Mira, on Tuesday."

@@ -13,10 +13,10 @@ from pydantic import ValidationError
 from tests.command import DATA_KEYS
 from tests.services import free_port
 from tests.webapp.test_cli import running
-from webapp import config_readers
-from webapp.cli import main
-from webapp.config import VARIABLES, Settings, describe
-from webapp.config_environment import REMOVED, ConfigurationError, read_settings
+from webapp.app.cli import main
+from webapp.base import config_readers
+from webapp.base.config import VARIABLES, Settings, describe
+from webapp.base.config_environment import REMOVED, ConfigurationError, read_settings
 
 SECRET = "kX3vQ9wLz7Bn2Rt5Yh8Mj4Gf6Pd1Sc0Ae"
 PRODUCTION = {

@@ -8,9 +8,9 @@ from click.testing import CliRunner
 
 from tests.services import free_port
 from tests.webapp.test_cli import running
-from webapp import data_folder
-from webapp.cli import main
-from webapp.data_folder import DATABASE, make_private
+from webapp.app.cli import main
+from webapp.base import data_folder
+from webapp.base.data_folder import DATABASE, make_private
 
 
 def mode(path: Path) -> int:

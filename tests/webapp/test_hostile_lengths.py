@@ -24,9 +24,8 @@ from tests.hostile import (
     urlencoded,
 )
 from tests.serving import new_app, serving
-from webapp.config import Settings
-from webapp.domain.forms.form_settings import HOST_MAX_CHARS
-from webapp.domain.shared.limits import (
+from webapp.base.config import Settings
+from webapp.base.limits import (
     ACCOUNT_NAME_MAX_CHARS,
     ANSWER_MAX_CHARS,
     CLIENT_ID_MAX_CHARS,
@@ -43,6 +42,7 @@ from webapp.domain.shared.limits import (
     RESPONDER_NAME_MAX_CHARS,
     TITLE_MAX_CHARS,
 )
+from webapp.drafts.form_settings import HOST_MAX_CHARS
 from webapp.oauth.protocol import SECRET_CHARS
 from webapp.pages.creator.account.browser_sessions import READ_CHARS
 from webapp.pages.creator.draft_view import FIELD_LIMITS

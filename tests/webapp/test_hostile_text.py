@@ -32,10 +32,10 @@ from tests.hostile import (
     urlencoded,
 )
 from tests.serving import new_app, serving
-from webapp.config import Settings
-from webapp.database import db
-from webapp.domain.responses.models import Answer
-from webapp.domain.shared.limits import ANSWER_MAX_CHARS, API_BODY_MAX_BYTES, FORM_BODY_MAX_BYTES
+from webapp.base.config import Settings
+from webapp.base.database import db
+from webapp.base.limits import ANSWER_MAX_CHARS, API_BODY_MAX_BYTES, FORM_BODY_MAX_BYTES
+from webapp.records.responses.models import Answer
 
 LENGTHS = (3_000, 24_000, 200_000, FORM_BODY_MAX_BYTES)  # of bodies
 FIRST, *OTHERS = TEXTS

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from tests.oauth.clients.documents import HOST, Site, running_site
-from webapp import outbound
-from webapp.outbound import Bounds, Unreachable, checked_url, fetch
-from webapp.public_addresses import is_public
+from webapp.base import outbound
+from webapp.base.outbound import Bounds, Unreachable, checked_url, fetch
+from webapp.base.public_addresses import is_public
 
 CLOSED = """
 0.0.0.0 0.1.2.3 10.0.0.1 100.64.0.1 100.127.255.255 127.0.0.1 127.255.255.254 169.254.169.254

@@ -16,8 +16,8 @@ from sqlalchemy import func, select
 from tests import services
 from tests.databases import both_databases
 from tests.factories import make_account
-from webapp.database import db
-from webapp.domain.accounts.models import Account
+from webapp.base.database import db
+from webapp.records.accounts.models import Account
 
 
 def libpq(url: str) -> str:

@@ -20,7 +20,7 @@ from webapp.agent_cli.files import (
     uninterrupted,
 )
 from webapp.agent_cli.http_client import Reply, call
-from webapp.data_folder import replace_file
+from webapp.base.data_folder import replace_file
 
 SPARE_SECONDS = 30  # a token that ends sooner is renewed before it is used
 NO_TOKEN = "none"  # noqa: S105

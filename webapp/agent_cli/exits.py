@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 
 import click
 
-from webapp.config_readers import absolute, is_loopback, origin
-from webapp.data_folder import DEFAULT_FOLDER, served_address
+from webapp.base.config_readers import absolute, is_loopback, origin
+from webapp.base.data_folder import DEFAULT_FOLDER, served_address
 
 
 class Exit(IntEnum):

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Protocol, cast
 
-from webapp.data_folder import open_folder
+from webapp.base.data_folder import open_folder
 
 ENDING = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 

@@ -18,7 +18,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from webapp.agent_cli.exits import Exit, Stopped, is_local, tell
-from webapp.data_folder import replace_file
+from webapp.base.data_folder import replace_file
 
 STRING = r'"(?:[^"\\\n]|\\.)*"'
 COMMENT = re.compile(rf"{STRING}|//[^\n]*|/\*.*?\*/", re.DOTALL)

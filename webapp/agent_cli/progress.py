@@ -16,7 +16,7 @@ from pathlib import Path
 
 from webapp.agent_cli.exits import Exit, Stopped
 from webapp.agent_cli.files import locked, short_name, state_folder, uninterrupted
-from webapp.data_folder import replace_file
+from webapp.base.data_folder import replace_file
 
 STDOUT = 1
 UNUSED_SECONDS = 90 * 86_400  # after which what a key keeps is removed

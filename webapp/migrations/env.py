@@ -7,16 +7,12 @@ from alembic import context
 from flask import current_app
 from sqlalchemy import Connection
 
-import webapp.domain.drafts.publishing
-import webapp.domain.events.models
-import webapp.domain.follow_ups.models
-import webapp.domain.forms.agent_tokens
-import webapp.domain.respondents.answering
-import webapp.domain.responses.counters
-import webapp.domain.responses.recordings
+import webapp.answers.answering
+import webapp.drafts.agent_tokens
+import webapp.drafts.publishing
 import webapp.oauth.models  # noqa: F401
-from webapp.database import UtcDateTime, db, schema
-from webapp.database.sqlite import IMMEDIATE
+from webapp.base.database import UtcDateTime, db, schema
+from webapp.base.database.sqlite import IMMEDIATE
 
 
 def render_item(kind: str, item: Any, _context: Any) -> str | bool:

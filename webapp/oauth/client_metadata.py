@@ -5,9 +5,9 @@ import unicodedata
 from collections.abc import Iterable
 from urllib.parse import SplitResult, urlsplit
 
-from webapp.config_readers import is_loopback as is_loopback_host
-from webapp.domain.shared.limits import CLIENT_NAME_MAX_CHARS, REDIRECT_URI_MAX_CHARS
-from webapp.domain.shared.text import JOINERS, TOGETHER, normalized, script_of
+from webapp.base.config_readers import is_loopback as is_loopback_host
+from webapp.base.limits import CLIENT_NAME_MAX_CHARS, REDIRECT_URI_MAX_CHARS
+from webapp.base.text import JOINERS, TOGETHER, normalized, script_of
 
 MARKS_MAX = 2  # on one letter, as in Arabic and Vietnamese
 KEYCAP = "\u20e3"  # of emoji such as 1️⃣

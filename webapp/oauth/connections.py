@@ -6,17 +6,17 @@ from datetime import datetime, timedelta
 from sqlalchemy import ColumnElement, and_, bindparam, exists, func, select, update
 from sqlalchemy.orm import aliased
 
-from webapp.database import db, execute, read_rows, tried_again, write_transaction
-from webapp.domain.accounts.models import Account
-from webapp.domain.audit.trail import SYSTEM, Actor, AuditKind, add_event
-from webapp.domain.drafts.confirmations import waiting
-from webapp.domain.drafts.models import Draft
-from webapp.domain.shared.error_codes import ErrorCode
-from webapp.domain.shared.errors import NotFound
-from webapp.domain.shared.limits import MUTED_SECONDS
-from webapp.domain.shared.vocabulary import RevokedReason, Scope
+from webapp.base.database import db, execute, read_rows, tried_again, write_transaction
+from webapp.base.error_codes import ErrorCode
+from webapp.base.errors import NotFound
+from webapp.base.limits import MUTED_SECONDS
+from webapp.base.vocabulary import RevokedReason, Scope
+from webapp.drafts.confirmations import waiting
 from webapp.oauth.models import OAuthClient, OAuthGrant
 from webapp.oauth.tokens import has_token, revoke_grants
+from webapp.records.accounts.models import Account
+from webapp.records.audit import SYSTEM, Actor, AuditKind, add_event
+from webapp.records.drafts import Draft
 
 NOTICE_DAYS = 30  # our choice: how long a connection ended for safety stays on the page
 SUSPICIOUS = (RevokedReason.CODE_REUSE, RevokedReason.REFRESH_REUSE)

@@ -21,15 +21,15 @@ from sqlalchemy.exc import SQLAlchemyError
 from werkzeug.exceptions import HTTPException, InternalServerError
 from werkzeug.wrappers import Response as AnyResponse
 
-from webapp.config import Settings, settings
-from webapp.database import release_connections, utc_now
-from webapp.domain.audit.trail import AuditKind
-from webapp.domain.shared.text import token_hash
-from webapp.domain.shared.vocabulary import Scope
+from webapp.base.config import Settings, settings
+from webapp.base.database import release_connections, utc_now
+from webapp.base.text import token_hash
+from webapp.base.vocabulary import Scope
 from webapp.oauth.client_metadata import PRINTABLE_ASCII
 from webapp.oauth.protocol import BODY_MAX_BYTES, described, refusal, served_resources, worded
 from webapp.oauth.registration import AUTH_METHODS, Refused, register_client
 from webapp.oauth.server import AUTHORIZE, server
+from webapp.records.audit import AuditKind
 from webapp.web import request_audit
 from webapp.web.extensions import csrf
 from webapp.web.hosts import origin_under

@@ -21,11 +21,9 @@ from flask import request as flask_request
 from sqlalchemy import bindparam, exists, select, update
 from sqlalchemy.orm import aliased
 
-from webapp.database import db, read_rows, utc_now, write_transaction
-from webapp.domain.accounts.models import Account
-from webapp.domain.audit.trail import AuditKind, add_event
-from webapp.domain.shared.text import token_hash
-from webapp.domain.shared.vocabulary import RevokedReason, Scope, TokenKind
+from webapp.base.database import db, read_rows, utc_now, write_transaction
+from webapp.base.text import token_hash
+from webapp.base.vocabulary import RevokedReason, Scope, TokenKind
 from webapp.oauth.connections import trust_alike
 from webapp.oauth.models import OAuthClient, OAuthCode, OAuthGrant, OAuthToken
 from webapp.oauth.protocol import (
@@ -41,6 +39,8 @@ from webapp.oauth.protocol import (
     served_resources,
 )
 from webapp.oauth.tokens import CODE_SECONDS, add_grant, add_token, lifetime, revoke_grant
+from webapp.records.accounts.models import Account
+from webapp.records.audit import AuditKind, add_event
 from webapp.web import request_audit
 
 UNKNOWN_CODE = "Invalid 'code' in request."  # as Authlib says it of one that is not found

@@ -8,14 +8,14 @@ from typing import ParamSpec, TypeVar, cast
 
 from flask import g, request
 
-from webapp.config import settings
-from webapp.database import utc_now
-from webapp.domain.audit.trail import Actor
-from webapp.domain.shared.error_codes import ErrorCode
-from webapp.domain.shared.errors import Outcome
-from webapp.domain.shared.vocabulary import ClientKind, Scope
+from webapp.base.config import settings
+from webapp.base.database import utc_now
+from webapp.base.error_codes import ErrorCode
+from webapp.base.errors import Outcome
+from webapp.base.vocabulary import ClientKind, Scope
 from webapp.oauth.protocol import ACCESS_PREFIX, PERMISSIONS, looks_like, resource_metadata_url
 from webapp.oauth.tokens import TokenRow, client_name, find_access_token, note_use
+from webapp.records.audit import Actor
 from webapp.web import request_audit
 
 QUERY_NAMES = ("access_token", "token")

@@ -12,9 +12,9 @@ from authlib.oauth2.rfc6749 import AuthorizationCodeMixin, ClientMixin, TokenMix
 from sqlalchemy import JSON, ForeignKey, Index, String, Text
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
-from webapp.database import Base, enum_type
-from webapp.domain.shared.limits import CLIENT_ID_MAX_CHARS
-from webapp.domain.shared.vocabulary import ClientKind, RevokedReason, Scope, TokenKind
+from webapp.base.database import Base, enum_type
+from webapp.base.limits import CLIENT_ID_MAX_CHARS
+from webapp.base.vocabulary import ClientKind, RevokedReason, Scope, TokenKind
 from webapp.oauth.client_metadata import is_loopback, is_showable, redirect_matches, shared_host
 from webapp.oauth.protocol import PERMISSIONS, name_permission, read_scopes, same_secret
 

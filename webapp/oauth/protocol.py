@@ -11,10 +11,10 @@ from flask import request
 from flask_limiter import RateLimitExceeded
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
-from webapp.config import Settings, settings
-from webapp.config_readers import origin
-from webapp.domain.shared.text import token_hash
-from webapp.domain.shared.vocabulary import Scope
+from webapp.base.config import Settings, settings
+from webapp.base.config_readers import origin
+from webapp.base.text import token_hash
+from webapp.base.vocabulary import Scope
 from webapp.web.hosts import origin_under
 from webapp.web.limiter import limit_in_words, seconds_to_wait, time_in_words
 

@@ -13,19 +13,22 @@ from urllib.parse import urlsplit
 from sqlalchemy import Table, select
 from sqlalchemy.exc import IntegrityError
 
-from webapp.database import db, execute, insert_into, new_id, release_connections, write_transaction
-from webapp.domain.audit.trail import SYSTEM, Actor, AuditKind, add_event
-from webapp.domain.shared.limits import (
-    CLIENT_ID_MAX_CHARS,
-    CLIENT_NAME_MAX_CHARS,
-    REDIRECT_URIS_MAX,
+from webapp.base.database import (
+    db,
+    execute,
+    insert_into,
+    new_id,
+    release_connections,
+    write_transaction,
 )
-from webapp.domain.shared.text import token_hash
-from webapp.domain.shared.vocabulary import ClientKind, Scope
+from webapp.base.limits import CLIENT_ID_MAX_CHARS, CLIENT_NAME_MAX_CHARS, REDIRECT_URIS_MAX
+from webapp.base.outbound import Bounds, Pinned, Reply, Unreachable, checked_url, fetch
+from webapp.base.text import token_hash
+from webapp.base.vocabulary import ClientKind, Scope
 from webapp.oauth.client_metadata import TAKEN, cleaned_name, redirect_problem, without_port
 from webapp.oauth.models import OAuthClient
 from webapp.oauth.protocol import CLIENT_SECRET_PREFIX, new_secret
-from webapp.outbound import Bounds, Pinned, Reply, Unreachable, checked_url, fetch
+from webapp.records.audit import SYSTEM, Actor, AuditKind, add_event
 
 PUBLIC = "none"
 BASIC = "client_secret_basic"  # without a method, and for one that we do not know

@@ -17,11 +17,10 @@ from authlib.oauth2.rfc7009 import RevocationEndpoint as BaseRevocationEndpoint
 from flask import Flask, Response, json, request
 from sqlalchemy import select
 
-from webapp.config import settings
-from webapp.database import db, utc_now, write_transaction
-from webapp.domain.audit.trail import AuditKind, add_event
-from webapp.domain.shared.text import token_hash
-from webapp.domain.shared.vocabulary import RevokedReason, TokenKind
+from webapp.base.config import settings
+from webapp.base.database import db, utc_now, write_transaction
+from webapp.base.text import token_hash
+from webapp.base.vocabulary import RevokedReason, TokenKind
 from webapp.oauth.grants import (
     CLIENT_AUTH_METHODS,
     AuthorizationCodeGrant,
@@ -31,6 +30,7 @@ from webapp.oauth.grants import (
 from webapp.oauth.models import OAuthClient, OAuthToken
 from webapp.oauth.protocol import refusal, worded
 from webapp.oauth.tokens import revoke_access_token, revoke_grant
+from webapp.records.audit import AuditKind, add_event
 from webapp.web import request_audit
 from webapp.web.hosts import ASKED_HOST, origin_under
 

@@ -9,28 +9,22 @@ from typing import NamedTuple
 from sqlalchemy import ColumnElement, bindparam, exists, func, or_, select, update
 from sqlalchemy.exc import IntegrityError
 
-from webapp.config import settings
-from webapp.database import Base, db, execute_autocommit, new_id, read_rows, write_transaction
-from webapp.domain.accounts.browser_sessions import SESSION_IDLE, SignIn
-from webapp.domain.accounts.models import Account, Invite
-from webapp.domain.audit.trail import SYSTEM, Actor, AuditEvent, AuditKind, add_event
-from webapp.domain.drafts.editing import IdempotencyKey, kept_since
-from webapp.domain.events.endings import end_subscriptions
-from webapp.domain.forms.agent_tokens import AgentToken
-from webapp.domain.shared.error_codes import ErrorCode
-from webapp.domain.shared.errors import StateConflict
-from webapp.domain.shared.limits import LAST_USED_EVERY_SECONDS
-from webapp.domain.shared.ownership import OF_CONNECTION, delete_in_batches, table_of
-from webapp.domain.shared.text import token_hash
-from webapp.domain.shared.vocabulary import (
-    ClientKind,
-    RevokedReason,
-    Scope,
-    SubscriptionEnd,
-    TokenKind,
-)
+from webapp.base.config import settings
+from webapp.base.database import Base, db, execute_autocommit, new_id, read_rows, write_transaction
+from webapp.base.error_codes import ErrorCode
+from webapp.base.errors import StateConflict
+from webapp.base.limits import LAST_USED_EVERY_SECONDS
+from webapp.base.ownership import OF_CONNECTION, delete_in_batches, table_of
+from webapp.base.text import token_hash
+from webapp.base.vocabulary import ClientKind, RevokedReason, Scope, SubscriptionEnd, TokenKind
+from webapp.drafts.agent_tokens import AgentToken
+from webapp.drafts.editing import IdempotencyKey, kept_since
+from webapp.events.endings import end_subscriptions
 from webapp.oauth.models import OAuthClient, OAuthCode, OAuthGrant, OAuthToken, shows_given_name
 from webapp.oauth.protocol import ACCESS_PREFIX, REFRESH_PREFIX, new_secret
+from webapp.records.accounts.browser_sessions import SESSION_IDLE, SignIn
+from webapp.records.accounts.models import Account, Invite
+from webapp.records.audit import SYSTEM, Actor, AuditEvent, AuditKind, add_event
 from webapp.web.deferred_writes import write_later
 
 CODE_SECONDS = 60  # RFC 6749, section 4.1.2, allows ten minutes at most

@@ -20,17 +20,10 @@ from itsdangerous import BadSignature, URLSafeTimedSerializer
 from limits import RateLimitItem
 from werkzeug.exceptions import HTTPException
 
-from webapp.config import settings
-from webapp.database import release_connections
-from webapp.database.failures import STORAGE_FAILURES, is_away
-from webapp.domain.shared.errors import (
-    InvalidInput,
-    NotFound,
-    Outcome,
-    RateLimited,
-    StateConflict,
-    TooBusy,
-)
+from webapp.base.config import settings
+from webapp.base.database import release_connections
+from webapp.base.database.failures import STORAGE_FAILURES, is_away
+from webapp.base.errors import InvalidInput, NotFound, Outcome, RateLimited, StateConflict, TooBusy
 from webapp.pages.filters import translated
 from webapp.pages.fragments import VARIES_BY, shown_address, wants_fragment
 from webapp.pages.typed_text import typed_text

@@ -12,15 +12,15 @@ from flask_babel import format_decimal, get_locale, gettext, ngettext
 from markupsafe import Markup, escape
 from segno import QRCode
 
-from webapp.database import from_millis
-from webapp.domain.responses.models import session_status
-from webapp.domain.results.by_question import CHARS_SHOWN
-from webapp.domain.results.search import find_matches
-from webapp.domain.results.unread import UNREAD_COUNTED
-from webapp.domain.shared.errors import Phrase
-from webapp.domain.shared.limits import RECORDING_MAX_BYTES, RECORDING_MAX_SECONDS
-from webapp.domain.shared.vocabulary import ON_THIS_SERVER
-from webapp.integrations.audio_inspection import ACCEPTED
+from webapp.answers.by_question import CHARS_SHOWN
+from webapp.answers.search import find_matches
+from webapp.answers.unread import UNREAD_COUNTED
+from webapp.base.database import from_millis
+from webapp.base.errors import Phrase
+from webapp.base.limits import RECORDING_MAX_BYTES, RECORDING_MAX_SECONDS
+from webapp.base.vocabulary import ON_THIS_SERVER
+from webapp.records.responses.models import session_status
+from webapp.voice.audio_inspection import ACCEPTED
 
 JITTER = (0.7, -0.3, 0.8, -0.6, 0.2, -0.8, 0.5, 0.9, -0.5, 0.1)
 STROKE_STEP = 10.5

@@ -3,13 +3,13 @@
 import logging
 from typing import NamedTuple
 
-from webapp.config import settings
-from webapp.domain.follow_ups.messages import Brief, messages_for
-from webapp.domain.follow_ups.models import ModelOutcome
-from webapp.domain.follow_ups.rules import Decision, Technique, Thread
-from webapp.integrations.follow_up_models import MODEL_SECONDS, ask_model
-from webapp.integrations.model_breaker import model_breaker
-from webapp.integrations.model_failure import ModelFailed, ModelLate, ModelResting
+from webapp.base.config import settings
+from webapp.follow_ups.follow_up_models import MODEL_SECONDS, ask_model
+from webapp.follow_ups.messages import Brief, messages_for
+from webapp.follow_ups.model_breaker import model_breaker
+from webapp.follow_ups.model_failure import ModelFailed, ModelLate, ModelResting
+from webapp.follow_ups.rules import Decision, Technique, Thread
+from webapp.records.follow_ups import ModelOutcome
 
 log = logging.getLogger("askback.follow_ups")
 
@@ -32,10 +32,7 @@ def decision_of_model(
     remaining  how many follow-ups may still be asked, this one with them
     seconds    how long it may take
     """
-    from webapp.domain.follow_ups.guard import (  # its patterns take long to compile
-        Unusable,
-        checked,
-    )
+    from webapp.follow_ups.guard import Unusable, checked
 
     context = brief.private_context or ""
     messages = messages_for(

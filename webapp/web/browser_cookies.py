@@ -6,7 +6,7 @@ from flask import Flask, Request, request
 from flask.sessions import SecureCookieSession, SecureCookieSessionInterface
 from werkzeug.wrappers import Response
 
-from webapp.config import settings
+from webapp.base.config import settings
 from webapp.web.request_kind import PROGRAMS, RequestKind, of_address
 
 COOKIELESS = {*PROGRAMS, RequestKind.RESPONDENT_PAGE, RequestKind.PROBE}

@@ -9,7 +9,7 @@ from typing import Protocol
 from flask import Response, request
 from werkzeug.wsgi import wrap_file
 
-from webapp.database import release_connections
+from webapp.base.database import release_connections
 
 SERVER_SENDS_FILES = "wsgi.file_wrapper"
 

@@ -7,15 +7,10 @@ from typing import TypeVar
 from flask import Flask, current_app
 from limits import RateLimitItem, parse
 
-from webapp.config import settings
-from webapp.database import release_connections
-from webapp.domain.events.callbacks import (
-    CHALLENGE_SECONDS,
-    Unverified,
-    callback_bounds,
-    send_challenge,
-)
-from webapp.domain.shared.errors import RateLimited
+from webapp.base.config import settings
+from webapp.base.database import release_connections
+from webapp.base.errors import RateLimited
+from webapp.events.callbacks import CHALLENGE_SECONDS, Unverified, callback_bounds, send_challenge
 from webapp.web.limiter import limiter, rate_in_words, seconds_until_free, time_in_words
 from webapp.web.wakeups import RETRY_SECONDS, NoSlot, Wakeups
 

@@ -15,8 +15,8 @@ from typing import Generic, TypeVar, cast
 
 from flask import Flask, current_app, g, request
 
-from webapp.database.failures import may_have_stored
-from webapp.domain.responses.counters import store_link_views
+from webapp.base.database.failures import may_have_stored
+from webapp.records.responses.counters import store_link_views
 from webapp.web.request_kind import is_prefetch
 
 MOST = 1000  # length of the queue

@@ -19,9 +19,9 @@ from werkzeug.datastructures import FileStorage, MultiDict
 from werkzeug.exceptions import RequestEntityTooLarge
 from werkzeug.formparser import FormDataParser
 
-from webapp.config import settings
-from webapp.data_folder import spool_folder
-from webapp.domain.shared.limits import (
+from webapp.base.config import settings
+from webapp.base.data_folder import spool_folder
+from webapp.base.limits import (
     ANSWER_BODY_MAX_BYTES,
     FORM_BODY_MAX_BYTES,
     FORM_FIELDS_MAX,

@@ -6,9 +6,9 @@ from typing import Any
 
 from flask import Blueprint, current_app, g
 
-from webapp.config import settings
-from webapp.database import is_read_only, schema
-from webapp.database.failures import STORAGE_FAILURES
+from webapp.base.config import settings
+from webapp.base.database import is_read_only, schema
+from webapp.base.database.failures import STORAGE_FAILURES
 from webapp.web.limiter import redis_options
 from webapp.web.wakeups import wakeups
 

@@ -6,8 +6,8 @@ from flask import Flask, redirect, request
 from werkzeug.exceptions import BadRequest
 from werkzeug.wrappers import Response
 
-from webapp.config import Settings
-from webapp.config_readers import is_loopback, origin
+from webapp.base.config import Settings
+from webapp.base.config_readers import is_loopback, origin
 from webapp.web.request_kind import PAGES, RequestKind, request_kind
 from webapp.web.url_converters import current_address
 

@@ -18,7 +18,7 @@ from flask_limiter import Limiter, RateLimitExceeded, RequestLimit
 from limits import RateLimitItem
 from limits.storage import MovingWindowSupport, RedisStorage, Storage
 
-from webapp.config import Settings, settings
+from webapp.base.config import Settings, settings
 from webapp.web.request_kind import PROGRAMS, RequestKind, request_kind
 from webapp.web.wakeups import waited
 

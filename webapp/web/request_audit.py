@@ -18,8 +18,8 @@ from flask import Flask, current_app
 from flask_limiter import RequestLimit
 from sqlalchemy import insert, select
 
-from webapp.database import db, to_millis, utc_now, write_transaction
-from webapp.domain.audit.trail import (
+from webapp.base.database import db, to_millis, utc_now, write_transaction
+from webapp.records.audit import (
     Actor,
     ActorKind,
     AuditEvent,

@@ -11,7 +11,7 @@ from flask.typing import ResponseReturnValue
 from werkzeug.datastructures import LanguageAccept, MIMEAccept
 from werkzeug.http import parse_accept_header
 
-from webapp.config import settings
+from webapp.base.config import settings
 
 
 class RequestKind(Enum):

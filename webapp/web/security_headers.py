@@ -5,7 +5,7 @@ A route widens one of the headers by calling a function here.
 
 from flask import Flask, Response, g, session
 
-from webapp.config import Settings
+from webapp.base.config import Settings
 from webapp.web.request_kind import PROGRAMS, RequestKind, request_kind
 
 POLICY = {

@@ -22,7 +22,7 @@ from typing import Any, TypeVar, cast
 
 from flask import Flask, current_app, request
 
-from webapp.database import call_after_changes, db, on_sqlite
+from webapp.base.database import call_after_changes, db, on_sqlite
 
 MOST = 128  # waits and calls of models in one process
 OF_ACCOUNT = 16  # waits of one account at a time, whatever they wait for

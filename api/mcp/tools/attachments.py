@@ -15,20 +15,20 @@ from api.errors import unexpected_fields
 from api.forms import attachment_bytes
 from api.mcp.protocol import INTERNAL_ERROR, Call, Json, RpcError, bp
 from api.mcp.tools.table import FormArguments, WithBlocks, tool
-from webapp.config import settings
-from webapp.data_keys import recording_key
-from webapp.database import release_connections, to_millis, utc_now
-from webapp.domain.content.draft_input import STORABLE
-from webapp.domain.forms import models as forms
-from webapp.domain.responses.models import AttachmentRow
-from webapp.domain.responses.recordings import find_attachment
-from webapp.domain.shared.errors import NotFound
-from webapp.domain.shared.vocabulary import Scope
-from webapp.integrations.audio_store import AudioStoreUnavailable, audio_store
+from api.wire.extension_types import LinkedAttachment
+from api.wire.serializers import linked_attachment
+from webapp.base.config import settings
+from webapp.base.database import release_connections, to_millis, utc_now
+from webapp.base.errors import NotFound
+from webapp.base.vocabulary import Scope
 from webapp.oauth.connections import find_live_account
 from webapp.oauth.guard import Caller
-from webapp.wire.extension_types import LinkedAttachment
-from webapp.wire.serializers import linked_attachment
+from webapp.records import forms
+from webapp.records.content.draft_input import STORABLE
+from webapp.records.responses.models import AttachmentRow
+from webapp.records.responses.recordings import find_attachment
+from webapp.voice.audio_store import AudioStoreUnavailable, audio_store
+from webapp.web.data_keys import recording_key
 
 LIVES = timedelta(minutes=5)
 VERSION = 1

@@ -13,10 +13,18 @@ from api.drafts import create_draft, publish_draft, update_draft, wait_for_draft
 from api.mcp.protocol import Call, Json
 from api.mcp.tools.table import InputRequired, PageArguments, page_of, tool
 from api.rate_limits import limit_creates, limit_publishes, limit_updates
-from webapp.config import settings
-from webapp.data_keys import request_state_key
-from webapp.database import to_millis, utc_now
-from webapp.domain.content.draft_input import (
+from api.wire.extension_types import ReviewedDraft, ReviewedForm, WatchedDraft
+from api.wire.serializers import draft_follow_ups, draft_review, form_draft, published_form
+from webapp.base.config import settings
+from webapp.base.database import to_millis, utc_now
+from webapp.base.error_codes import ErrorCode
+from webapp.base.errors import InputModel, NotConfirmed, SentBack, StateConflict
+from webapp.base.limits import AGENT_NOTE_MAX_CHARS, API_BODY_MAX_BYTES, WAIT_MAX_SECONDS
+from webapp.base.vocabulary import Scope
+from webapp.drafts.agent_notes import clean_note
+from webapp.drafts.publishing import Published
+from webapp.oauth.guard import authenticate_for_mcp, require_mcp_scope
+from webapp.records.content.draft_input import (
     ONE_QUESTION_RULE,
     STORABLE,
     FormDraftInput,
@@ -25,22 +33,10 @@ from webapp.domain.content.draft_input import (
     given_follow_ups,
     whole_number,
 )
-from webapp.domain.content.model import AgentUpdate
-from webapp.domain.drafts.agent_notes import clean_note
-from webapp.domain.drafts.models import Draft, get_revision
-from webapp.domain.drafts.publishing import Published
-from webapp.domain.shared.error_codes import ErrorCode
-from webapp.domain.shared.errors import InputModel, NotConfirmed, SentBack, StateConflict
-from webapp.domain.shared.limits import (
-    AGENT_NOTE_MAX_CHARS,
-    API_BODY_MAX_BYTES,
-    WAIT_MAX_SECONDS,
-)
-from webapp.domain.shared.vocabulary import Scope
-from webapp.oauth.guard import authenticate_for_mcp, require_mcp_scope
+from webapp.records.content.model import AgentUpdate
+from webapp.records.drafts import Draft, get_revision
+from webapp.web.data_keys import request_state_key
 from webapp.web.wakeups import RETRY_SECONDS
-from webapp.wire.extension_types import ReviewedDraft, ReviewedForm, WatchedDraft
-from webapp.wire.serializers import draft_follow_ups, draft_review, form_draft, published_form
 
 LIVES_MILLIS = 15 * 60 * 1000
 STATE_MAX_CHARS = 512

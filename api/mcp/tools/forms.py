@@ -19,31 +19,31 @@ from api.mcp.tools.table import (
     tool,
 )
 from api.rate_limits import limit_agent_tokens
-from webapp.config import settings
-from webapp.data_keys import fragment_key
-from webapp.domain.content.draft_input import STORABLE
-from webapp.domain.forms import models as forms
-from webapp.domain.forms.agent_tokens import AgentTokenInput
-from webapp.domain.forms.models import FormRow
-from webapp.domain.responses.completed import get_completed_response, read_fragments
-from webapp.domain.responses.cursor import ResponsePage, read_responses
-from webapp.domain.shared.limits import PAGE_MAX_ITEMS
-from webapp.domain.shared.vocabulary import Scope
-from webapp.wire.extension_types import (
+from api.wire.extension_types import (
     CompletedResponsePage,
     FormPage,
     MadeAgentToken,
     PagedForm,
     ResponsesPage,
 )
-from webapp.wire.serializers import (
+from api.wire.serializers import (
     completed_page,
     completed_within,
     form_list,
     form_responses,
     owned_form,
 )
-from webapp.wire.timestamps import parse_since
+from api.wire.timestamps import parse_since
+from webapp.base.config import settings
+from webapp.base.limits import PAGE_MAX_ITEMS
+from webapp.base.vocabulary import Scope
+from webapp.drafts.agent_tokens import AgentTokenInput
+from webapp.records import forms
+from webapp.records.content.draft_input import STORABLE
+from webapp.records.forms import FormRow
+from webapp.records.responses.completed import get_completed_response, read_fragments
+from webapp.records.responses.cursor import ResponsePage, read_responses
+from webapp.web.data_keys import fragment_key
 
 
 class OneFormArguments(PageArguments, FormArguments):

@@ -18,13 +18,13 @@ from api.errors import error_fields, rate_limited
 from api.mcp.protocol import Call, Json
 from api.openapi.parameters import SchemaGenerator
 from api.rate_limits import count_nothing
-from webapp.database.failures import may_run_again
-from webapp.domain.content.draft_input import STORABLE, whole_number
-from webapp.domain.shared.error_codes import ErrorCode
-from webapp.domain.shared.errors import InputModel, InvalidInput, Outcome, parse_input
-from webapp.domain.shared.limits import WAIT_MAX_SECONDS, WAIT_SECONDS
-from webapp.domain.shared.vocabulary import Scope
+from webapp.base.database.failures import may_run_again
+from webapp.base.error_codes import ErrorCode
+from webapp.base.errors import InputModel, InvalidInput, Outcome, parse_input
+from webapp.base.limits import WAIT_MAX_SECONDS, WAIT_SECONDS
+from webapp.base.vocabulary import Scope
 from webapp.oauth.guard import Unauthenticated
+from webapp.records.content.draft_input import STORABLE, whole_number
 
 FormId = Annotated[
     StrictStr, Field(min_length=1, description="The id of a published form, `frm_…`."), STORABLE

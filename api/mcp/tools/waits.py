@@ -15,19 +15,19 @@ from api.mcp.tools.table import (
     TimeoutSeconds,
     tool,
 )
-from webapp.database import release_connections
-from webapp.domain.forms import models as forms
-from webapp.domain.forms.models import FormRow
-from webapp.domain.responses.cursor import ResponsePage, has_answer_after
-from webapp.domain.shared.error_codes import ErrorCode
-from webapp.domain.shared.errors import InputModel, InvalidInput
-from webapp.domain.shared.limits import WAIT_SECONDS
-from webapp.domain.shared.vocabulary import Scope
+from api.wire.extension_types import WaitedResponses
+from api.wire.serializers import form_responses
+from api.wire.types import FormResponses
+from webapp.base.database import release_connections
+from webapp.base.error_codes import ErrorCode
+from webapp.base.errors import InputModel, InvalidInput
+from webapp.base.limits import WAIT_SECONDS
+from webapp.base.vocabulary import Scope
 from webapp.oauth.guard import authenticate_for_mcp, require_mcp_scope
+from webapp.records import forms
+from webapp.records.forms import FormRow
+from webapp.records.responses.cursor import ResponsePage, has_answer_after
 from webapp.web.wakeups import RETRY_SECONDS, NoSlot, wakeups
-from webapp.wire.extension_types import WaitedResponses
-from webapp.wire.serializers import form_responses
-from webapp.wire.types import FormResponses
 
 NO_MONITORING = """This is a short wait inside an active session and no monitoring: nothing goes on
     after it. When nothing came (`timedOut`), and whenever you begin again, read what came

@@ -25,13 +25,13 @@ from tests.conftest import Clock
 from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_form, make_response
 from tests.pages.respondent_client import arrive
-from webapp.database import db, utc_now
-from webapp.domain.accounts.models import Account
-from webapp.domain.deletion import trash
-from webapp.domain.forms import agent_tokens, models
-from webapp.domain.forms.agent_tokens import AgentToken
-from webapp.domain.forms.agent_tokens import new_token as unknown_token
-from webapp.domain.respondents import answering
+from webapp.answers import answering, trash
+from webapp.base.database import db, utc_now
+from webapp.drafts import agent_tokens
+from webapp.drafts.agent_tokens import AgentToken
+from webapp.drafts.agent_tokens import new_token as unknown_token
+from webapp.records import forms
+from webapp.records.accounts.models import Account
 from webapp.web import wakeups
 
 CHALLENGE = 'Bearer realm="agent"'
@@ -122,7 +122,7 @@ def test_a_completion_beyond_the_end_of_a_page_comes_with_the_next(
 
 
 def _pages_of(most: int) -> Callable[..., Any]:
-    from webapp.domain.responses.cursor import read_responses
+    from webapp.records.responses.cursor import read_responses
 
     return lambda form, since: read_responses(form, since, max_items=most)
 
@@ -325,7 +325,7 @@ def test_a_respondent_on_the_page_ends_a_wait_at_once(
 def test_closing_the_form_ends_a_wait(app: Flask, reader: Agent, form: Any) -> None:
     def closes() -> None:
         with app.app_context():
-            models.close_form(form.account_id, form.id, now=utc_now())
+            forms.close_form(form.account_id, form.id, now=utc_now())
 
     answer = answer_to_wait(reader, form, closes)
 

@@ -12,6 +12,7 @@ from flask import Flask
 from sqlalchemy import update
 
 from api.agents import AskFeed
+from api.wire.event_stream import Place
 from tests.api.conftest import Agent
 from tests.databases import both_databases, on_postgresql
 from tests.event_streams import Event, EventStream
@@ -19,19 +20,18 @@ from tests.factories import make_account, make_form, make_response
 from tests.services import wait_until
 from tests.serving import get
 from tests.streaming_site import Site, site_on
-from webapp.config import Settings
-from webapp.database import utc_now, write_transaction
-from webapp.domain.accounts import models as accounts
-from webapp.domain.deletion import trash
-from webapp.domain.forms import agent_tokens, models
-from webapp.domain.forms.agent_tokens import AgentToken
-from webapp.domain.forms.agent_tokens import new_token as unknown_token
-from webapp.domain.respondents import answering
-from webapp.domain.shared.vocabulary import Scope
+from webapp.answers import answering, trash
+from webapp.app import streams
+from webapp.base.config import Settings
+from webapp.base.database import utc_now, write_transaction
+from webapp.base.vocabulary import Scope
+from webapp.drafts import agent_tokens
+from webapp.drafts.agent_tokens import AgentToken
+from webapp.drafts.agent_tokens import new_token as unknown_token
 from webapp.oauth import connections
 from webapp.oauth.tokens import issue_token
-from webapp.runtime import streams
-from webapp.wire.event_stream import Place
+from webapp.records import forms
+from webapp.records.accounts import models as accounts
 
 AWKWARD = "one\rtwo\nthree\r\n\r\nevent: end\ndata: {}\n\nid: 9\u2028\u2029\x85\x0b end"
 
@@ -169,7 +169,7 @@ def test_a_change_of_status_is_told(site: Site) -> None:
     form = site.form()
     with site.stream(form) as stream:
         found = [stream.next("form_status").data["status"]]
-        for change in (models.close_form, models.reopen_form):
+        for change in (forms.close_form, forms.reopen_form):
             with site.app.app_context():
                 change(form.account_id, form.id, now=utc_now())
             found.append(stream.next("form_status").data["status"])

@@ -9,13 +9,13 @@ from sqlalchemy import select
 
 from tests.api.conftest import Agent, Connect, refusal
 from tests.factories import make_account, make_form
-from webapp.database import db, utc_now
-from webapp.domain.accounts.models import Account
-from webapp.domain.audit.trail import AuditEvent
-from webapp.domain.forms.agent_tokens import AgentToken
-from webapp.domain.shared.vocabulary import Scope
+from webapp.base.database import db, utc_now
+from webapp.base.vocabulary import Scope
+from webapp.drafts.agent_tokens import AgentToken
 from webapp.oauth import connections
 from webapp.oauth.models import OAuthGrant
+from webapp.records.accounts.models import Account
+from webapp.records.audit import AuditEvent
 
 limits = pytest.mark.settings
 

@@ -19,15 +19,15 @@ from tests.voice.factories import (
     make_voice_form,
 )
 from tests.voice.store_reads import holds_connection
-from webapp.database import db, utc_now
-from webapp.domain.accounts.models import Account
-from webapp.domain.deletion import trash
-from webapp.domain.forms import agent_tokens, models
-from webapp.domain.respondents import answering
-from webapp.domain.responses.models import Answer
-from webapp.domain.responses.recordings import Recording
-from webapp.domain.shared.vocabulary import Scope
-from webapp.integrations.audio_store import audio_store
+from webapp.answers import answering, trash
+from webapp.base.database import db, utc_now
+from webapp.base.vocabulary import Scope
+from webapp.drafts import agent_tokens
+from webapp.records import forms
+from webapp.records.accounts.models import Account
+from webapp.records.responses.models import Answer
+from webapp.records.responses.recordings import Recording
+from webapp.voice.audio_store import audio_store
 
 SOUND = bytes(range(256)) * 40
 KEY = "k" * 32
@@ -164,7 +164,7 @@ def test_a_closed_form_is_read_and_a_deleted_one_is_not(
     app: Flask, reader: Agent, form: Any, recording: Recording
 ) -> None:
     with app.app_context():
-        models.close_form(form.account_id, form.id, now=utc_now())
+        forms.close_form(form.account_id, form.id, now=utc_now())
     closed = reader.get(path(reader, form.id, recording.id))
     with app.app_context():
         trash.delete_form(form.account_id, form.id, now=utc_now())

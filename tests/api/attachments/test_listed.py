@@ -8,14 +8,14 @@ import pytest
 from flask import Flask
 
 from api.agents import AskFeed
+from api.wire.event_stream import Place
 from tests.api.conftest import Agent
 from tests.databases import both_databases
 from tests.factories import make_answer
 from tests.voice.factories import make_spoken_answer
-from webapp.database import utc_now
-from webapp.domain.forms import agent_tokens
-from webapp.domain.respondents import answering
-from webapp.wire.event_stream import Place
+from webapp.answers import answering
+from webapp.base.database import utc_now
+from webapp.drafts import agent_tokens
 
 AT = datetime(2026, 11, 22, 23, 59, tzinfo=UTC)
 ID = "att_6b8d0f2a4c6e8a0c2e4b6d8f"

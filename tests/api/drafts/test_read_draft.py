@@ -19,11 +19,11 @@ from tests.api.waiting import (
 )
 from tests.databases import both_databases
 from tests.factories import make_account
-from webapp.account_deletion import delete_account
-from webapp.database import utc_now
-from webapp.domain.accounts.models import Account, disable_account
-from webapp.domain.deletion import trash
+from webapp.answers import trash
+from webapp.base.database import utc_now
 from webapp.oauth import connections
+from webapp.oauth.account_deletion import delete_account
+from webapp.records.accounts.models import Account, disable_account
 from webapp.web import wakeups
 
 

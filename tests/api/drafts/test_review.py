@@ -13,11 +13,11 @@ from werkzeug.test import TestResponse
 from tests.api.conftest import Agent, Confirm, refusal
 from tests.api.waiting import SOON_SECONDS, at_once, while_waiting
 from tests.databases import both_databases
-from webapp.database import utc_now
-from webapp.domain.accounts.models import Account
-from webapp.domain.content.draft_input import parse_draft_input
-from webapp.domain.deletion import trash
-from webapp.domain.drafts import editing, returns
+from webapp.answers import trash
+from webapp.base.database import utc_now
+from webapp.drafts import editing, returns
+from webapp.records.accounts.models import Account
+from webapp.records.content.draft_input import parse_draft_input
 from webapp.web import wakeups
 
 NOTE = "Shorter,\nplease: “three” <b>at most</b>"

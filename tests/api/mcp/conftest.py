@@ -14,9 +14,9 @@ from mcp_types.methods import parse_server_result
 from werkzeug.test import TestResponse
 
 from api.mcp.tools.table import TOOLS
-from webapp.config import Settings
-from webapp.database import utc_now
-from webapp.domain.shared.vocabulary import Scope
+from webapp.base.config import Settings
+from webapp.base.database import utc_now
+from webapp.base.vocabulary import Scope
 from webapp.oauth.tokens import issue_token
 
 MODERN, LEGACY = "2026-07-28", "2025-11-25"

@@ -13,9 +13,9 @@ from api.mcp.tools.table import TOOLS
 from tests.api.mcp.conftest import ALL_SCOPES, LEGACY, MODERN, Host, Hosted
 from tests.factories import make_account, make_draft
 from tests.oauth.test_token_use import every_end
-from webapp.config import Settings
-from webapp.database import db, utc_now
-from webapp.domain.shared.vocabulary import Scope
+from webapp.base.config import Settings
+from webapp.base.database import db, utc_now
+from webapp.base.vocabulary import Scope
 from webapp.oauth.tokens import issue_token
 
 METADATA = 'resource_metadata="http://127.0.0.1:8000/.well-known/oauth-protected-resource/mcp/app"'

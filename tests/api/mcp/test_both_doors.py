@@ -12,8 +12,8 @@ from tests.api.mcp.by_tools import AgentByTools
 from tests.api.mcp.conftest import Host, Hosted
 from tests.api.test_every_refusal import CASES, PROVOKE, Scene
 from tests.factories import make_draft, make_form
-from webapp.domain.accounts.models import Account
-from webapp.domain.shared.vocabulary import Scope
+from webapp.base.vocabulary import Scope
+from webapp.records.accounts.models import Account
 from webapp.web.limiter import limiter
 
 HAVE_TOOLS = {

@@ -10,7 +10,7 @@ from mcp_types import CallToolResult, TextContent
 
 from tests.api.mcp.conftest import Host, Hosted, refused
 from tests.factories import make_account, make_answer, make_draft, make_form
-from webapp.domain.accounts.models import Account
+from webapp.records.accounts.models import Account
 
 RESULT_BYTES = 48 * 1024
 LONG = {

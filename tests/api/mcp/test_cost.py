@@ -14,7 +14,7 @@ from werkzeug.wrappers import Request
 from tests.api.mcp.conftest import LEGACY, MODERN, Hosted
 from tests.databases import both_databases
 from tests.pages.creator_client import creator
-from webapp.database import db
+from webapp.base.database import db
 from webapp.oauth.models import OAuthGrant
 from webapp.web.limiter import DecoratorLimiter
 
@@ -108,7 +108,7 @@ def test_a_call_that_the_database_gave_up_is_run_again(
             raise OperationalError("SELECT", {}, left.pop())
         return []
 
-    monkeypatch.setattr("webapp.domain.forms.models.list_forms", given_up)
+    monkeypatch.setattr("webapp.records.forms.list_forms", given_up)
 
     found = host.use("list_forms")
 
@@ -123,7 +123,7 @@ def test_a_call_without_the_storage_is_told_so(
     def away(*_given: Any) -> list[Any]:
         raise OperationalError("SELECT", {}, Exception("database is locked"))
 
-    monkeypatch.setattr("webapp.domain.forms.models.list_forms", away)
+    monkeypatch.setattr("webapp.records.forms.list_forms", away)
 
     answer = hosted(account.id, version=version).send("tools/call", {"name": "list_forms"})
 

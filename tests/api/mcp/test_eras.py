@@ -8,7 +8,7 @@ import pytest
 from werkzeug.test import TestResponse
 
 from tests.api.mcp.conftest import META, MODERN, Host, Hosted
-from webapp.config import Settings
+from webapp.base.config import Settings
 
 VERSION, CAPABILITIES = f"{META}protocolVersion", f"{META}clientCapabilities"
 SUPPORTED = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"]

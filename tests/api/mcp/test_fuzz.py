@@ -14,7 +14,7 @@ from api.mcp.endpoint import METHODS
 from api.mcp.tools.table import TOOLS
 from tests.api.mcp.conftest import LEGACY, META, MODERN, Host, Hosted
 from tests.factories import make_account, make_answer, make_draft, make_form
-from webapp.domain.shared.vocabulary import Scope
+from webapp.base.vocabulary import Scope
 
 SEED = 20260728
 FOREIGN = "Zwetschgendatschi"  # in every text of the other account

@@ -7,7 +7,7 @@ import pytest
 
 from api.mcp.tools.table import TOOLS
 from tests.api.mcp.conftest import Host, Hosted
-from webapp.domain.content.draft_input import ONE_QUESTION_RULE
+from webapp.records.content.draft_input import ONE_QUESTION_RULE
 
 FIRST = 512  # what every host passes on
 WITHOUT_EVENTS = pytest.mark.settings(mcp_events_enabled=False)

@@ -284,7 +284,7 @@ def test_a_fault_of_ours_is_an_error_with_the_id_of_the_request(
     def broken(*_given: object) -> None:
         raise RuntimeError("askat_secret")
 
-    monkeypatch.setattr("webapp.domain.forms.models.list_forms", broken)
+    monkeypatch.setattr("webapp.records.forms.list_forms", broken)
 
     answer = host.send("tools/call", {"name": "list_forms", "arguments": {}})
 

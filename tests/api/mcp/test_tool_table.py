@@ -10,10 +10,10 @@ from jsonschema import Draft7Validator, Draft202012Validator
 
 from api.mcp.tools.table import QUOTED, TOOLS, Tool
 from tests.api.mcp.conftest import Host, Hosted
-from webapp.domain.accounts.models import Account
-from webapp.domain.content.draft_input import ONE_QUESTION_RULE
-from webapp.domain.shared.error_codes import ErrorCode
-from webapp.domain.shared.vocabulary import Scope
+from webapp.base.error_codes import ErrorCode
+from webapp.base.vocabulary import Scope
+from webapp.records.accounts.models import Account
+from webapp.records.content.draft_input import ONE_QUESTION_RULE
 
 READS_ONLY = {"readOnlyHint": True, "destructiveHint": False, "idempotentHint": True}
 HINTS = {

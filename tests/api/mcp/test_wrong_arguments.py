@@ -14,10 +14,10 @@ from tests.api.readable import OF_LIBRARIES, TELLS_WHAT_TO_DO
 from tests.databases import both_databases
 from tests.factories import make_draft, make_form, make_response
 from tests.voice.factories import make_spoken_answer
-from webapp.database import db
-from webapp.domain.accounts.models import Account
-from webapp.domain.responses.models import ResponseSession
-from webapp.domain.shared.text import token_hash
+from webapp.base.database import db
+from webapp.base.text import token_hash
+from webapp.records.accounts.models import Account
+from webapp.records.responses.models import ResponseSession
 
 
 def optional(tool: Tool) -> list[str]:

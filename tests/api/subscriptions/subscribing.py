@@ -12,9 +12,9 @@ from werkzeug.test import TestResponse
 import api.subscriptions as verified_callbacks
 from tests.api.conftest import Agent
 from tests.webhook_receiver import SECRET, URL, Webhook
-from webapp.database import db, utc_now
-from webapp.domain.events.models import CallbackEndpoint, EventSubscription
+from webapp.base.database import db, utc_now
 from webapp.oauth.models import OAuthGrant
+from webapp.records.events import CallbackEndpoint, EventSubscription
 from webapp.web import challenges
 
 BODY = {"url": URL, "secret": SECRET}

@@ -15,8 +15,8 @@ from tests.api.subscriptions.subscribing import subscribe
 from tests.raw_receiver import Receiver, raw_receiver, read_request, says
 from tests.webapp.test_outbound import CLOSED
 from tests.webhook_receiver import HOST, Webhook
-from webapp import outbound
-from webapp.domain.events import callbacks
+from webapp.base import outbound
+from webapp.events import callbacks
 
 pytestmark = pytest.mark.settings(write_limits=False)
 

@@ -26,9 +26,9 @@ from tests.databases import both_databases
 from tests.factories import make_account, make_form
 from tests.services import wait_until
 from tests.webhook_receiver import HOST, URL, Webhook, plain_receiver
-from webapp.database import db, utc_now
-from webapp.domain.events.models import CallbackEndpoint
-from webapp.domain.shared.vocabulary import DeliveryFailure
+from webapp.base.database import db, utc_now
+from webapp.base.vocabulary import DeliveryFailure
+from webapp.records.events import CallbackEndpoint
 from webapp.web import challenges
 
 OTHER_SECRET = "whsec_" + "Ab3d" * 10

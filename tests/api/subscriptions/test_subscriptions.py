@@ -14,14 +14,14 @@ from tests.api.subscriptions.subscribing import BODY, lives_for, path, subscribe
 from tests.event_factories import make_subscription
 from tests.factories import make_account, make_form, make_response
 from tests.webhook_receiver import HOST, SECRET, Webhook
-from webapp.database import db, utc_now
-from webapp.domain.accounts.models import Account
-from webapp.domain.audit.trail import AuditEvent
-from webapp.domain.deletion.trash import delete_form
-from webapp.domain.events.models import EventDelivery, EventSubscription
-from webapp.domain.responses.models import ResponseSession
-from webapp.domain.shared.vocabulary import DeliveryFailure, Scope
+from webapp.answers.trash import delete_form
+from webapp.base.database import db, utc_now
+from webapp.base.vocabulary import DeliveryFailure, Scope
 from webapp.oauth.models import OAuthGrant
+from webapp.records.accounts.models import Account
+from webapp.records.audit import AuditEvent
+from webapp.records.events import EventDelivery, EventSubscription
+from webapp.records.responses.models import ResponseSession
 
 
 def test_subscribing_verifies_the_address_and_grants_a_day(

@@ -23,8 +23,8 @@ from standardwebhooks import Webhook
 from jobs.queue import WAKE_UP_SECONDS
 from jobs.worker import WORKER_TTL, ThreadWorker
 from tests.bench.ceiling import ROWS, WORDS
-from webapp.database import prepare_engine
-from webapp.database.sqlite import IMMEDIATE
+from webapp.base.database import prepare_engine
+from webapp.base.database.sqlite import IMMEDIATE
 
 NAME = "bare-hop"
 THREADS = 16

@@ -13,8 +13,8 @@ import trustme
 from tests.bench.servers import started
 from tests.jobs.receiving import new_secret
 from tests.services import free_port, wait_until
-from webapp.database import utc_now
-from webapp.domain.events.callbacks import callback_bounds, post, signed_headers
+from webapp.base.database import utc_now
+from webapp.events.callbacks import callback_bounds, post, signed_headers
 
 
 @dataclass

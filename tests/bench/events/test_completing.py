@@ -16,9 +16,9 @@ from tests.bench.servers import processor_seconds, served
 from tests.bench.work import CONNECTIONS, Work, answered, connected, new_form
 from tests.databases import both_databases
 from tests.event_factories import make_subscription
-from webapp.config import Settings
-from webapp.database import utc_now
-from webapp.domain.respondents.answering import complete_response
+from webapp.answers.answering import complete_response
+from webapp.base.config import Settings
+from webapp.base.database import utc_now
 
 pytestmark = [pytest.mark.bench, both_databases]
 

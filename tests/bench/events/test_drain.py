@@ -21,10 +21,10 @@ from tests.factories import make_account, make_form
 from tests.jobs.conftest import Allow
 from tests.jobs.receiving import new_secret, subscribe
 from tests.services import wait_until
-from webapp import outbound
-from webapp.database import db, to_millis, utc_now
-from webapp.domain.events.models import CallbackEndpoint, EventDelivery, EventSubscription
-from webapp.domain.shared.vocabulary import DeliveryKind, DeliveryState
+from webapp.base import outbound
+from webapp.base.database import db, to_millis, utc_now
+from webapp.base.vocabulary import DeliveryKind, DeliveryState
+from webapp.records.events import CallbackEndpoint, EventDelivery, EventSubscription
 
 pytestmark = pytest.mark.bench
 ENDPOINTS, EACH = 40, 50

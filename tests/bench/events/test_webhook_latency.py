@@ -25,12 +25,12 @@ from tests.bench.work import FORM_TYPE, answered, connected, new_form
 from tests.command import DATA_KEYS, askback
 from tests.jobs.receiving import new_secret, subscribe
 from tests.services import free_port, postgresql_database, wait_until
-from webapp.app import create_app
-from webapp.config import Settings
-from webapp.database import db
-from webapp.domain.events.outbox import event_id_of
-from webapp.domain.responses.models import ResponseSession
-from webapp.domain.shared.text import token_hash
+from webapp.app.factory import create_app
+from webapp.base.config import Settings
+from webapp.base.database import db
+from webapp.base.text import token_hash
+from webapp.events.outbox import event_id_of
+from webapp.records.responses.models import ResponseSession
 
 pytestmark = pytest.mark.bench
 

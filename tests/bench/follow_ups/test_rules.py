@@ -7,10 +7,10 @@ import pytest
 
 from tests.bench.figures import Table
 from tests.domain.follow_ups.test_held_out import HELD_OUT, split
-from webapp.domain.content.model import PreparedFollowUp
-from webapp.domain.follow_ups import rules
-from webapp.domain.follow_ups.rules import Exchange, Thread
-from webapp.domain.shared.vocabulary import FollowUpAuthor, FollowUpCondition, FollowUpMode
+from webapp.base.vocabulary import FollowUpAuthor, FollowUpCondition, FollowUpMode
+from webapp.follow_ups import rules
+from webapp.follow_ups.rules import Exchange, Thread
+from webapp.records.content.model import PreparedFollowUp
 
 pytestmark = pytest.mark.bench
 

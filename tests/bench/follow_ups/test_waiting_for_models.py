@@ -30,12 +30,12 @@ from tests.bench.work import CONNECTIONS, connected, new_form, respondent
 from tests.databases import both_databases
 from tests.followups.model_server import ModelServer, hanging, model_server
 from tests.proof.follow_ups.people import SHORT
-from webapp.config import Settings
-from webapp.database import db, utc_now
-from webapp.domain.forms.agent_tokens import make_agent_token
-from webapp.domain.forms.models import Form
-from webapp.domain.respondents.answering import answer_question
+from webapp.answers.answering import answer_question
+from webapp.base.config import Settings
+from webapp.base.database import db, utc_now
+from webapp.drafts.agent_tokens import make_agent_token
 from webapp.pages.respondent.form_data import new_session_key
+from webapp.records.forms import Form
 
 pytestmark = [pytest.mark.bench, both_databases]
 

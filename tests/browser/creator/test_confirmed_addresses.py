@@ -13,8 +13,8 @@ from tests.factories import make_form, make_response
 from tests.jobs.test_confirmed_callbacks import TOOLS, zapier
 from tests.jobs.way import Way
 from tests.webhook_receiver import plain_receiver
-from webapp.database import utc_now
-from webapp.domain.shared.vocabulary import Scope
+from webapp.base.database import utc_now
+from webapp.base.vocabulary import Scope
 from webapp.oauth.tokens import issue_token
 
 

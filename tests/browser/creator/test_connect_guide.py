@@ -12,8 +12,8 @@ from tests.browser.example_texts import ROTA
 from tests.browsing import violations, window
 from tests.factories import make_account
 from tests.pages.creator_client import creator
-from webapp.database import new_id, utc_now
-from webapp.domain.shared.vocabulary import Scope
+from webapp.base.database import new_id, utc_now
+from webapp.base.vocabulary import Scope
 
 PANELS = ".host-tabs__panel:visible"
 

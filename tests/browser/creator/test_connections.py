@@ -9,7 +9,7 @@ from sqlalchemy import select
 from tests.browser.conftest import ExampleSite
 from tests.browser.example_tokens import made
 from tests.browsing import window
-from webapp.database import db
+from webapp.base.database import db
 from webapp.oauth.models import OAuthGrant
 
 SWITCH = "Can publish after I approve in chat"

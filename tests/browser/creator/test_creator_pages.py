@@ -8,7 +8,7 @@ from tests.browser.conftest import ExampleSite, OpenWindow
 from tests.browser.creator_steps import by_agent, edit, modes, saved, stored
 from tests.browser.example_texts import ROTA
 from tests.services import wait_until
-from webapp.domain.drafts.models import Draft
+from webapp.records.drafts import Draft
 
 PLACES = """() => [...document.querySelectorAll("main *, footer")]
   .filter((part) => part.checkVisibility() && getComputedStyle(part).position !== "absolute")

@@ -9,8 +9,8 @@ from playwright.sync_api import expect
 from tests.browser.conftest import ExampleSite
 from tests.browsing import window
 from tests.factories import make_form, make_response
-from webapp.database import utc_now
-from webapp.domain.deletion.deleted_responses import purge_deleted_responses
+from webapp.answers.deleted_responses import purge_deleted_responses
+from webapp.base.database import utc_now
 
 
 @pytest.fixture

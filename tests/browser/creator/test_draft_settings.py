@@ -6,7 +6,7 @@ from playwright.sync_api import expect
 from tests.browser.conftest import OpenWindow
 from tests.browser.creator_steps import saved
 from tests.browser.tab_order import WINDOWS
-from webapp.domain.drafts.models import Draft
+from webapp.records.drafts import Draft
 
 
 def test_an_invalid_number_is_marked_until_it_is_corrected(

@@ -8,11 +8,11 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import ExampleSite, OpenWindow
 from tests.browsing import look, sideways, squeezed, violations
 from tests.factories import make_form
-from webapp.domain.drafts.models import Draft
-from webapp.domain.follow_ups.models import ModelOutcome
-from webapp.domain.forms.terms import FormTerms, VoiceTerms, WriterTerms
+from webapp.drafts.terms import FormTerms, VoiceTerms, WriterTerms
 from webapp.pages.creator.terms import follow_up_writer as terms_page
 from webapp.pages.creator.terms import page_terms
+from webapp.records.drafts import Draft
+from webapp.records.follow_ups import ModelOutcome
 
 SMALL = "small at models.example.org"
 # as long as the settings let it be, without a place to break

@@ -9,8 +9,8 @@ from tests.browser.conftest import ExampleSite, OpenWindow
 from tests.browsing import look, sideways, squeezed, violations, window
 from tests.followups.largest_mix import FOLLOW_UPS, LONG_WORD, QUESTIONS, answer_all
 from tests.followups.largest_mix import make_mixed_form as make
-from webapp.database import utc_now
-from webapp.domain.respondents import answering
+from webapp.answers import answering
+from webapp.base.database import utc_now
 
 KEY = "k" * 32
 POST = """([path, session]) => {

@@ -9,7 +9,7 @@ from tests.browser.conftest import ExampleSite, OpenWindow
 from tests.browser.creator_steps import saved, stored
 from tests.browsing import look, sideways, violations
 from tests.factories import make_draft, prepare
-from webapp.domain.drafts.models import Draft
+from webapp.records.drafts import Draft
 
 PHONE = {"width": 390, "height": 664, "has_touch": True, "is_mobile": True}
 FOLDED_MOST = 48  # px that folded follow-ups may add to a question

@@ -11,7 +11,7 @@ from tests.browser.test_accessibility import problems
 from tests.browsing import window
 from tests.voice.audio_files import recording as sound
 from tests.voice.factories import make_stored_answer, make_voice_form
-from webapp.domain.shared.vocabulary import TranscriptState
+from webapp.base.vocabulary import TranscriptState
 
 LOOKS = [(390, "light", "rtl"), (1280, "dark", "ltr")]
 LEVELS = "0012457899876543210012345678998765432100112345678987654321000000"

@@ -6,8 +6,8 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import ExampleSite, OpenWindow
 from tests.browser.example_data import write
 from tests.browser.example_texts import ROTA
-from webapp.database import db, utc_now
-from webapp.domain.drafts.models import Draft
+from webapp.base.database import db, utc_now
+from webapp.records.drafts import Draft
 
 NOTE = "Shorter, please"
 

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import OpenWindow
-from webapp.domain.drafts.models import Draft
+from webapp.records.drafts import Draft
 
 SHOWN = """line => {
   const { clipPath, transitionDuration } = getComputedStyle(line);

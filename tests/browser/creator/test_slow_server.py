@@ -10,9 +10,9 @@ from tests.browser.creator_steps import edit, saved, stored
 from tests.browser.example_data import write
 from tests.browser.example_texts import EMAIL, GOODBYE, PASSWORD
 from tests.browsing import window
-from webapp.database import utc_now
-from webapp.domain.deletion import trash
-from webapp.domain.drafts.models import Draft
+from webapp.answers import trash
+from webapp.base.database import utc_now
+from webapp.records.drafts import Draft
 
 HOLD_BACK = """() => { window.sent = []; addEventListener("submit", (event) => {
   if (!event.defaultPrevented) sent.push(event.submitter.value); event.preventDefault(); }) }"""

@@ -7,9 +7,9 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import ExampleSite, OpenWindow
 from tests.browsing import look, sideways, squeezed, violations
-from webapp.domain.drafts.models import Draft
-from webapp.domain.forms.terms import FormTerms, VoiceTerms
+from webapp.drafts.terms import FormTerms, VoiceTerms
 from webapp.pages.creator.terms import page_terms
+from webapp.records.drafts import Draft
 
 HOST = "speech.example.org"
 LOOKS = ((320, "light"), (390, "dark"), (1280, "light"))

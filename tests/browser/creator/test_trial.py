@@ -11,7 +11,7 @@ from tests.browser.respondent.voice.steps import microphone
 from tests.browsing import violations
 from tests.programs import launched
 from tests.voice.audio_files import samples, wav
-from webapp.domain.drafts.models import Draft
+from webapp.records.drafts import Draft
 
 END = "That is all that is asked."
 PLAYED = """async (audio) => {

@@ -8,7 +8,7 @@ from playwright.sync_api import Locator, Page, expect
 from tests.browser.conftest import ExampleSite, OpenWindow
 from tests.browser.creator_steps import by_agent, saved, stored
 from tests.browser.example_texts import ROTA, STOPPED, WHO, WRONG
-from webapp.domain.drafts.models import Draft
+from webapp.records.drafts import Draft
 
 SECOND = ".q:nth-child(2)"
 WORDS = {

@@ -13,11 +13,11 @@ from playwright.sync_api import Page
 from tests.browser.example_data import connect, creator, published, respond, throw, write
 from tests.browser.example_pages import ExamplePage, at, press
 from tests.browser.example_texts import EMAIL
-from webapp.database import utc_now
-from webapp.domain.content.draft_input import parse_draft_input
-from webapp.domain.drafts import editing, revisions
-from webapp.domain.shared.limits import QUESTIONS_MAX, TITLE_MAX_CHARS
-from webapp.domain.shared.vocabulary import Scope
+from webapp.base.database import utc_now
+from webapp.base.limits import QUESTIONS_MAX, TITLE_MAX_CHARS
+from webapp.base.vocabulary import Scope
+from webapp.drafts import editing, revisions
+from webapp.records.content.draft_input import parse_draft_input
 
 QUESTION_CHARS = 300
 RESPONSES = 220

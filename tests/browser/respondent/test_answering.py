@@ -10,9 +10,9 @@ from sqlalchemy import func, select
 
 from tests.browser.respondent_steps import Link, asked, finish, give, press
 from tests.browsing import look, sideways, violations, window
-from webapp.database import db, utc_now
-from webapp.domain.forms.models import close_form
-from webapp.domain.responses.models import ResponseSession
+from webapp.base.database import db, utc_now
+from webapp.records.forms import close_form
+from webapp.records.responses.models import ResponseSession
 
 
 @pytest.fixture(params=["scripts", "no scripts"])

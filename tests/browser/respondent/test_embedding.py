@@ -17,7 +17,7 @@ from tests.browser.respondent_steps import QUESTIONS, Link
 from tests.browsing import watch
 from tests.programs import CHROMIUM_ARGS
 from tests.tls import certified, https_server
-from webapp.domain.forms.form_settings import allow_embedding
+from webapp.drafts.form_settings import allow_embedding
 
 PROFILES = {
     "third-party cookies blocked": {"cookie_controls_mode": 1, "block_third_party_cookies": True},

@@ -12,9 +12,9 @@ from tests.browser.tab_order import SIZES, WINDOWS, hidden_stops
 from tests.browser.test_refused_in_sight import LONG, answer_all
 from tests.browsing import sideways, violations, window
 from tests.pages.respondent_client import storage_away
-from webapp.database import db
-from webapp.domain.forms.models import Form
-from webapp.domain.shared.limits import ANSWER_BODY_MAX_BYTES
+from webapp.base.database import db
+from webapp.base.limits import ANSWER_BODY_MAX_BYTES
+from webapp.records.forms import Form
 
 LOW = (640, 400)
 REFUSED = [409, 413, 422, 503]

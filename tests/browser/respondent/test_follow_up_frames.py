@@ -18,7 +18,7 @@ from tests.browser.respondent.test_follow_up_models import link, model, served, 
 from tests.browser.respondent.test_follow_ups import LONG, QUESTIONS
 from tests.browsing import watch
 from tests.followups.model_server import QUESTION
-from webapp.domain.shared.vocabulary import FollowUpState
+from webapp.base.vocabulary import FollowUpState
 
 __all__ = ["browser", "link", "model", "port", "served", "sites"]  # fixtures
 

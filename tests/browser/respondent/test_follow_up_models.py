@@ -30,13 +30,13 @@ from tests.followups.model_server import (
     stopping,
 )
 from tests.serving import new_app, serving
-from webapp.config import Settings
-from webapp.database import db
-from webapp.domain.follow_ups.models import FollowUp
-from webapp.domain.forms.models import Form
-from webapp.domain.shared.vocabulary import FollowUpState
-from webapp.integrations.follow_up_models import load_sdk
-from webapp.integrations.model_breaker import ModelBreaker
+from webapp.base.config import Settings
+from webapp.base.database import db
+from webapp.base.vocabulary import FollowUpState
+from webapp.follow_ups.follow_up_models import load_sdk
+from webapp.follow_ups.model_breaker import ModelBreaker
+from webapp.records.follow_ups import FollowUp
+from webapp.records.forms import Form
 
 NEXT = "**/next"
 FOCUSED = "() => document.activeElement.innerText.trim()"

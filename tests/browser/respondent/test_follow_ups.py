@@ -14,8 +14,8 @@ from tests.browsing import look, press_until, sideways, violations, window
 from tests.conftest import delete_rows
 from tests.factories import make_account, make_form
 from tests.pages.respondent_client import storage_away
-from webapp.database import db
-from webapp.domain.follow_ups.models import FollowUp
+from webapp.base.database import db
+from webapp.records.follow_ups import FollowUp
 
 QUESTIONS = ["What made you switch?", "What went wrong?", "What nearly stopped you?"]
 SHORT = "It was slow"

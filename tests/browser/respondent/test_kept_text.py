@@ -13,8 +13,8 @@ from tests.browser.respondent_steps import Link, asked, finish, give, press
 from tests.browsing import look, sideways, violations, watch, window
 from tests.pages.respondent_client import storage_away
 from tests.programs import CHROMIUM_ARGS
-from webapp.database import utc_now
-from webapp.domain.forms.models import close_form
+from webapp.base.database import utc_now
+from webapp.records.forms import close_form
 
 
 def test_unsent_text_survives_a_reload_and_is_cleared_by_saving(page: Page) -> None:

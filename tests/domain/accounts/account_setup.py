@@ -1,9 +1,9 @@
 """An account with a known password, and browser sessions of it."""
 
 from tests.conftest import Clock
-from webapp.domain.accounts import invites
-from webapp.domain.accounts.browser_sessions import begin_session
-from webapp.domain.accounts.models import Account
+from webapp.records.accounts import invites
+from webapp.records.accounts.browser_sessions import begin_session
+from webapp.records.accounts.models import Account
 
 PASSWORD = "four plain words here"
 

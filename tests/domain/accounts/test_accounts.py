@@ -7,12 +7,12 @@ from sqlalchemy import select
 from tests.conftest import Clock
 from tests.databases import both_databases
 from tests.domain.accounts.account_setup import PASSWORD, begin, make_ann
-from webapp.database import db
-from webapp.domain.accounts import invites
-from webapp.domain.accounts.browser_sessions import find_session_account
-from webapp.domain.accounts.models import Account, Invite, disable_account, enable_account
-from webapp.domain.audit.trail import list_events
-from webapp.domain.shared.errors import InvalidInput, NotFound, StateConflict
+from webapp.base.database import db
+from webapp.base.errors import InvalidInput, NotFound, StateConflict
+from webapp.records.accounts import invites
+from webapp.records.accounts.browser_sessions import find_session_account
+from webapp.records.accounts.models import Account, Invite, disable_account, enable_account
+from webapp.records.audit import list_events
 
 in_app = pytest.mark.usefixtures("app_context")
 

@@ -8,8 +8,9 @@ from tests.conftest import Clock
 from tests.databases import both_databases
 from tests.domain.accounts.account_setup import begin, make_ann
 from tests.factories import make_account
-from webapp.database import db
-from webapp.domain.accounts.browser_sessions import (
+from webapp.base.database import db
+from webapp.oauth.tokens import purge_dead
+from webapp.records.accounts.browser_sessions import (
     SignIn,
     end_browser,
     end_other_sessions,
@@ -18,7 +19,6 @@ from webapp.domain.accounts.browser_sessions import (
     list_sessions,
     note_active,
 )
-from webapp.oauth.tokens import purge_dead
 
 in_app = pytest.mark.usefixtures("app_context")
 

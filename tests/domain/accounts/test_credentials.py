@@ -9,12 +9,12 @@ from sqlalchemy import select
 from tests.conftest import Clock
 from tests.databases import both_databases
 from tests.domain.accounts.account_setup import PASSWORD, begin, make_ann
-from webapp.database import db
-from webapp.domain.accounts import credentials, invites
-from webapp.domain.accounts.browser_sessions import find_session_account
-from webapp.domain.accounts.credentials import HASHER
-from webapp.domain.accounts.models import Account
-from webapp.domain.shared.errors import InvalidInput, NotFound
+from webapp.base.database import db
+from webapp.base.errors import InvalidInput, NotFound
+from webapp.records.accounts import credentials, invites
+from webapp.records.accounts.browser_sessions import find_session_account
+from webapp.records.accounts.credentials import HASHER
+from webapp.records.accounts.models import Account
 
 in_app = pytest.mark.usefixtures("app_context")
 

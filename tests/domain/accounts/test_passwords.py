@@ -13,16 +13,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.services import wait_until
-from webapp.domain.accounts import credentials
-from webapp.domain.accounts.credentials import (
+from webapp.base.errors import InvalidInput, TooBusy
+from webapp.base.limits import PASSWORD_MAX_CHARS
+from webapp.records.accounts import credentials
+from webapp.records.accounts.credentials import (
     HASHING_THREADS,
     WAITING_FOR_HASHING,
     check_password,
     password_hash,
     password_matches,
 )
-from webapp.domain.shared.errors import InvalidInput, TooBusy
-from webapp.domain.shared.limits import PASSWORD_MAX_CHARS
 
 EMAIL = "ann.lindqvist@example.com"
 GUESSED = [
@@ -227,7 +227,7 @@ class Blocked:
 
 ENDING = """
 import threading, time
-from webapp.domain.accounts import credentials as passwords
+from webapp.records.accounts import credentials as passwords
 
 class Slow:
     def hash(self, password):
@@ -251,7 +251,7 @@ def test_a_stopping_process_cancels_queued_hashes() -> None:
 SIGN_INS = """
 import pathlib, re, sys
 from concurrent.futures import ThreadPoolExecutor
-from webapp.domain.accounts.credentials import password_hash, password_matches
+from webapp.records.accounts.credentials import password_hash, password_matches
 
 def resident():
     return int(re.search(r"VmRSS:\\s+(\\d+)", pathlib.Path("/proc/self/status").read_text())[1])

@@ -9,17 +9,10 @@ from flask import Flask
 from tests.conftest import Clock
 from tests.databases import both_databases
 from tests.factories import make_account
-from webapp.database import db, write_transaction
-from webapp.database.failures import may_have_stored
-from webapp.domain.audit.trail import (
-    Actor,
-    ActorKind,
-    AuditEvent,
-    AuditKind,
-    add_event,
-    list_events,
-)
+from webapp.base.database import db, write_transaction
+from webapp.base.database.failures import may_have_stored
 from webapp.oauth.tokens import purge_dead
+from webapp.records.audit import Actor, ActorKind, AuditEvent, AuditKind, add_event, list_events
 
 ANN = Actor(ActorKind.CREATOR, "203.0.113.5")
 

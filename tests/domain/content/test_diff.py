@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webapp.domain.content import diff
-from webapp.domain.content.diff import Change, Effort, Kind, Run, differences, word_runs
-from webapp.domain.content.model import Content
-from webapp.domain.shared.vocabulary import FollowUpMode, ResponseLimit, ResponseMode
+from webapp.base.vocabulary import FollowUpMode, ResponseLimit, ResponseMode
+from webapp.records.content import diff
+from webapp.records.content.diff import Change, Effort, Kind, Run, differences, word_runs
+from webapp.records.content.model import Content
 
 
 @dataclass

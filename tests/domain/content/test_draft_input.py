@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from webapp.domain.content.draft_input import parse_draft_input
-from webapp.domain.shared.errors import InvalidInput
-from webapp.domain.shared.vocabulary import FollowUpMode
+from webapp.base.errors import InvalidInput
+from webapp.base.vocabulary import FollowUpMode
+from webapp.records.content.draft_input import parse_draft_input
 
 
 def refusal(raw: object) -> InvalidInput:

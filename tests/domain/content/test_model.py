@@ -4,7 +4,9 @@ from typing import Any, get_args, get_type_hints
 
 import pytest
 
-from webapp.domain.content.model import (
+from api.wire.serializers import form_draft
+from webapp.base.vocabulary import FollowUpAuthor, FollowUpCondition, FollowUpMode
+from webapp.records.content.model import (
     CONTENT_COLUMNS,
     Content,
     ContentRow,
@@ -14,10 +16,8 @@ from webapp.domain.content.model import (
     content_hash,
     merged,
 )
-from webapp.domain.drafts.models import Draft, DraftRow
-from webapp.domain.forms.models import Form, FormRow
-from webapp.domain.shared.vocabulary import FollowUpAuthor, FollowUpCondition, FollowUpMode
-from webapp.wire.serializers import form_draft
+from webapp.records.drafts import Draft, DraftRow
+from webapp.records.forms import Form, FormRow
 
 
 def columns_of(table: type[Any]) -> dict[str, object]:

@@ -18,32 +18,32 @@ from tests.factories import (
     make_response,
 )
 from tests.voice.factories import make_recording, make_spoken_answer, make_voice_form
-from webapp.database import db, utc_now
-from webapp.domain.audit.trail import AuditEvent
-from webapp.domain.deletion import deleted_responses as deletions
-from webapp.domain.deletion.trash import delete_form, restore_form
-from webapp.domain.events.models import EventDelivery
-from webapp.domain.forms.models import get_form
-from webapp.domain.respondents.answering import complete_response
-from webapp.domain.respondents.public_form import read_progress
-from webapp.domain.responses.completed import get_completed_response
-from webapp.domain.responses.counters import QuestionCounts, read_days, read_questions
-from webapp.domain.responses.cursor import read_responses
-from webapp.domain.responses.models import ResponseSession
-from webapp.domain.responses.recordings import ObjectDeletion, find_attachment
-from webapp.domain.results import by_question
-from webapp.domain.results.by_question import (
+from webapp.answers import by_question
+from webapp.answers import deleted_responses as deletions
+from webapp.answers.answering import complete_response
+from webapp.answers.by_question import (
     find_shown_attachment,
     more_answers,
     newest_answers,
     read_hidden,
 )
-from webapp.domain.results.export import read_answers, read_people
-from webapp.domain.results.letters import get_person
-from webapp.domain.results.search import Filters, find_answers, find_people
-from webapp.domain.shared.errors import NotFound
-from webapp.domain.shared.text import token_hash
-from webapp.domain.shared.vocabulary import DeliveryState
+from webapp.answers.export import read_answers, read_people
+from webapp.answers.letters import get_person
+from webapp.answers.public_form import read_progress
+from webapp.answers.search import Filters, find_answers, find_people
+from webapp.answers.trash import delete_form, restore_form
+from webapp.base.database import db, utc_now
+from webapp.base.errors import NotFound
+from webapp.base.text import token_hash
+from webapp.base.vocabulary import DeliveryState
+from webapp.records.audit import AuditEvent
+from webapp.records.events import EventDelivery
+from webapp.records.forms import get_form
+from webapp.records.responses.completed import get_completed_response
+from webapp.records.responses.counters import QuestionCounts, read_days, read_questions
+from webapp.records.responses.cursor import read_responses
+from webapp.records.responses.models import ResponseSession
+from webapp.records.responses.recordings import ObjectDeletion, find_attachment
 
 pytestmark = [both_databases, pytest.mark.usefixtures("app_context")]
 UNDO = timedelta(seconds=30)
@@ -167,7 +167,7 @@ class TestHiding:
     def test_figures_of_very_many_follow_as_they_go(
         self, form: Any, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("webapp.domain.results.by_question.HIDDEN_COUNTED", 2)
+        monkeypatch.setattr("webapp.answers.by_question.HIDDEN_COUNTED", 2)
         flag(*(make_response(form) for _ in range(3)))
         deletions.delete_automated(form.account_id, form.id, now=utc_now())
 

@@ -15,9 +15,9 @@ from tests.event_factories import (
     make_subscription,
 )
 from tests.factories import make_account, make_answer, make_form, make_response
-from webapp.database import db, utc_now
-from webapp.domain.deletion import trash
-from webapp.domain.deletion.trash import (
+from webapp.answers import answering, trash
+from webapp.answers.public_form import get_public_form, read_progress
+from webapp.answers.trash import (
     count_deleted_forms,
     delete_form,
     erase_form,
@@ -26,15 +26,13 @@ from webapp.domain.deletion.trash import (
     purge_deleted,
     restore_form,
 )
-from webapp.domain.drafts import models as drafts
-from webapp.domain.drafts import publishing, revisions
-from webapp.domain.forms import models as forms
-from webapp.domain.respondents import answering
-from webapp.domain.respondents.public_form import get_public_form, read_progress
-from webapp.domain.responses.counters import store_link_views
-from webapp.domain.responses.models import ResponseSession
-from webapp.domain.shared import ownership
-from webapp.domain.shared.errors import NotFound
+from webapp.base import ownership
+from webapp.base.database import db, utc_now
+from webapp.base.errors import NotFound
+from webapp.drafts import publishing, revisions
+from webapp.records import drafts, forms
+from webapp.records.responses.counters import store_link_views
+from webapp.records.responses.models import ResponseSession
 
 pytestmark = pytest.mark.usefixtures("app_context")
 KEPT = timedelta(days=30)

@@ -6,12 +6,12 @@ import pytest
 
 from tests.databases import both_databases
 from tests.factories import make_draft
-from webapp.database import utc_now
-from webapp.domain.accounts.models import Account
-from webapp.domain.content.draft_input import parse_draft_input
-from webapp.domain.drafts import agent_notes, editing, revisions
-from webapp.domain.drafts.agent_notes import NOTES_SHOWN, current_note, list_notes
-from webapp.domain.drafts.models import Draft
+from webapp.base.database import utc_now
+from webapp.drafts import agent_notes, editing, revisions
+from webapp.drafts.agent_notes import NOTES_SHOWN, current_note, list_notes
+from webapp.records.accounts.models import Account
+from webapp.records.content.draft_input import parse_draft_input
+from webapp.records.drafts import Draft
 
 pytestmark = pytest.mark.usefixtures("app_context")
 

@@ -6,17 +6,17 @@ import pytest
 
 from tests.conftest import Clock
 from tests.factories import make_account, make_draft, make_form
-from webapp.database import db
-from webapp.domain.accounts.models import Account
-from webapp.domain.content.draft_input import parse_draft_input
-from webapp.domain.content.model import DraftUpdate
-from webapp.domain.deletion import trash
-from webapp.domain.drafts import editing, revisions
-from webapp.domain.drafts import models as drafts
-from webapp.domain.drafts.editing import Repeatable
-from webapp.domain.drafts.models import Draft
-from webapp.domain.shared.errors import InvalidInput, NotFound, StateConflict
-from webapp.domain.shared.vocabulary import DraftStatus, FollowUpMode
+from webapp.answers import trash
+from webapp.base.database import db
+from webapp.base.errors import InvalidInput, NotFound, StateConflict
+from webapp.base.vocabulary import DraftStatus, FollowUpMode
+from webapp.drafts import editing, revisions
+from webapp.drafts.editing import Repeatable
+from webapp.records import drafts
+from webapp.records.accounts.models import Account
+from webapp.records.content.draft_input import parse_draft_input
+from webapp.records.content.model import DraftUpdate
+from webapp.records.drafts import Draft
 
 pytestmark = pytest.mark.usefixtures("app_context")
 

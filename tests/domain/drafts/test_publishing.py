@@ -4,14 +4,14 @@ import pytest
 
 from tests.conftest import Clock
 from tests.factories import make_draft
-from webapp.database import db
-from webapp.domain.accounts.models import Account
-from webapp.domain.content.draft_input import parse_draft_input
-from webapp.domain.drafts import confirmations, editing, publishing
-from webapp.domain.drafts import models as drafts
-from webapp.domain.drafts.models import Draft
-from webapp.domain.shared.errors import StateConflict
-from webapp.domain.shared.vocabulary import ConfirmationMethod, FormStatus
+from webapp.base.database import db
+from webapp.base.errors import StateConflict
+from webapp.base.vocabulary import ConfirmationMethod, FormStatus
+from webapp.drafts import confirmations, editing, publishing
+from webapp.records import drafts
+from webapp.records.accounts.models import Account
+from webapp.records.content.draft_input import parse_draft_input
+from webapp.records.drafts import Draft
 
 pytestmark = pytest.mark.usefixtures("app_context")
 

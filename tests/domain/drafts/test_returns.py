@@ -9,15 +9,15 @@ from sqlalchemy import select
 from tests.conftest import Clock
 from tests.databases import both_databases
 from tests.factories import make_draft
-from webapp.database import db
-from webapp.domain.accounts.models import Account
-from webapp.domain.audit.trail import AuditEvent
-from webapp.domain.content.draft_input import parse_draft_input
-from webapp.domain.drafts import confirmations, editing, publishing, returns
-from webapp.domain.drafts import models as drafts
-from webapp.domain.drafts.models import Draft, clean_note
-from webapp.domain.shared.errors import InvalidInput, NotConfirmed, NotFound, StateConflict
+from webapp.base.database import db
+from webapp.base.errors import InvalidInput, NotConfirmed, NotFound, StateConflict
+from webapp.drafts import confirmations, editing, publishing, returns
 from webapp.oauth.connections import count_waiting
+from webapp.records import drafts
+from webapp.records.accounts.models import Account
+from webapp.records.audit import AuditEvent
+from webapp.records.content.draft_input import parse_draft_input
+from webapp.records.drafts import Draft, clean_note
 
 pytestmark = pytest.mark.usefixtures("app_context")
 

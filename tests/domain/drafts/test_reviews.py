@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 
 from tests.conftest import Clock
-from webapp.domain.accounts.models import Account
-from webapp.domain.content.draft_input import parse_draft_input
-from webapp.domain.drafts import editing
-from webapp.domain.drafts.models import Draft
-from webapp.domain.drafts.reviews import CreatorChange, creator_changes
+from webapp.drafts import editing
+from webapp.drafts.reviews import CreatorChange, creator_changes
+from webapp.records.accounts.models import Account
+from webapp.records.content.draft_input import parse_draft_input
+from webapp.records.drafts import Draft
 
 pytestmark = pytest.mark.usefixtures("app_context")
 

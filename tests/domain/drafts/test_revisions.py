@@ -6,14 +6,14 @@ from typing import Any
 import pytest
 
 from tests.factories import make_draft, prepare
-from webapp.database import utc_now
-from webapp.domain.accounts.models import Account
-from webapp.domain.content.diff import differences
-from webapp.domain.content.draft_input import parse_draft_input
-from webapp.domain.content.model import snapshot
-from webapp.domain.drafts import confirmations, editing, revisions
-from webapp.domain.drafts.models import Draft
-from webapp.domain.shared.errors import InvalidInput, NotFound
+from webapp.base.database import utc_now
+from webapp.base.errors import InvalidInput, NotFound
+from webapp.drafts import confirmations, editing, revisions
+from webapp.records.accounts.models import Account
+from webapp.records.content.diff import differences
+from webapp.records.content.draft_input import parse_draft_input
+from webapp.records.content.model import snapshot
+from webapp.records.drafts import Draft
 
 pytestmark = pytest.mark.usefixtures("app_context")
 FIRST = {

@@ -7,14 +7,14 @@ from sqlalchemy import update
 
 from tests.databases import both_databases
 from tests.factories import make_draft, prepare
-from webapp.database import db, utc_now
-from webapp.domain.accounts.models import Account
-from webapp.domain.content.diff import differences
-from webapp.domain.content.draft_input import parse_draft_input
-from webapp.domain.drafts import editing, revisions
-from webapp.domain.drafts import models as drafts
-from webapp.domain.drafts.models import Draft
-from webapp.domain.drafts.unseen import accept_change, count_unseen_changes, unseen_changes
+from webapp.base.database import db, utc_now
+from webapp.drafts import editing, revisions
+from webapp.drafts.unseen import accept_change, count_unseen_changes, unseen_changes
+from webapp.records import drafts
+from webapp.records.accounts.models import Account
+from webapp.records.content.diff import differences
+from webapp.records.content.draft_input import parse_draft_input
+from webapp.records.drafts import Draft
 
 pytestmark = pytest.mark.usefixtures("app_context")
 A, B, C = ({"id": name, "text": f"What about {name}, then?"} for name in "abc")

@@ -2,8 +2,8 @@
 
 from datetime import datetime
 
-from webapp.domain.events.claims import SILENT_LOOKS, Claimed, Leases, claim
-from webapp.domain.events.due import Room
+from webapp.events.claims import SILENT_LOOKS, Claimed, Leases, claim
+from webapp.events.due import Room
 
 PLACES = 200  # of a process for which nobody has to wait
 

@@ -5,14 +5,14 @@ from typing import Any
 
 from sqlalchemy import select
 
-from webapp.database import db, utc_now
-from webapp.domain.events.callbacks import Sealer
-from webapp.domain.events.models import EventDelivery, EventSubscription
-from webapp.domain.events.subscribing import Granted, TtlBounds, subscribe
-from webapp.domain.events.subscription_rows import Asked
-from webapp.domain.shared.vocabulary import Scope
+from webapp.base.database import db, utc_now
+from webapp.base.vocabulary import Scope
+from webapp.events.callbacks import Sealer
+from webapp.events.subscribing import Granted, TtlBounds, subscribe
+from webapp.events.subscription_rows import Asked
 from webapp.oauth.models import OAuthGrant
 from webapp.oauth.tokens import issue_token
+from webapp.records.events import EventDelivery, EventSubscription
 
 KEY = b"only-for-tests-only-for-tests"
 SEALER = Sealer({"k1": b"1" * 32})

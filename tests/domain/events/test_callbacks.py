@@ -13,8 +13,9 @@ import pytest
 
 from tests.raw_receiver import Answer, raw_receiver, says
 from tests.tls import certified
-from webapp.domain.events import callbacks
-from webapp.domain.events.callbacks import (
+from webapp.base.outbound import Bounds, Pinned, Reply, Unreachable
+from webapp.events import callbacks
+from webapp.events.callbacks import (
     CHALLENGE_SECONDS,
     DELIVERY_SECONDS,
     callback_bounds,
@@ -22,7 +23,6 @@ from webapp.domain.events.callbacks import (
     failure_of,
     post,
 )
-from webapp.outbound import Bounds, Pinned, Reply, Unreachable
 
 OK = b"HTTP/1.1 200 OK\r\n"
 MEBIBYTE = b"x" * 2**20

@@ -9,8 +9,8 @@ import pytest
 from standardwebhooks import Webhook
 
 from tests.raw_receiver import raw_receiver, read_request, says
-from webapp.domain.events.callbacks import Unverified, callback_bounds, send_challenge
-from webapp.domain.shared.vocabulary import DeliveryFailure
+from webapp.base.vocabulary import DeliveryFailure
+from webapp.events.callbacks import Unverified, callback_bounds, send_challenge
 
 SECRET = "whsec_" + "Zk9x" * 8
 Reply = Callable[[str], bytes]  # the body to answer to a challenge

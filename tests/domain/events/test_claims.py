@@ -12,13 +12,13 @@ from tests.databases import both_databases
 from tests.domain.events.claiming import release_lost, taken
 from tests.event_factories import make_delivery, make_subscription
 from tests.factories import make_account, make_form
-from webapp.database import db, from_millis, to_millis, utc_now
-from webapp.domain.accounts.models import Account
-from webapp.domain.events.claims import Claimed, Leases, is_due, read_due, renew
-from webapp.domain.events.due import Room
-from webapp.domain.events.models import CallbackEndpoint, EventDelivery, EventSubscription
-from webapp.domain.forms.models import Form
-from webapp.domain.shared.vocabulary import DeliveryKind, DeliveryState, ErrorProfile
+from webapp.base.database import db, from_millis, to_millis, utc_now
+from webapp.base.vocabulary import DeliveryKind, DeliveryState, ErrorProfile
+from webapp.events.claims import Claimed, Leases, is_due, read_due, renew
+from webapp.events.due import Room
+from webapp.records.accounts.models import Account
+from webapp.records.events import CallbackEndpoint, EventDelivery, EventSubscription
+from webapp.records.forms import Form
 
 pytestmark = [pytest.mark.usefixtures("app_context"), both_databases]
 

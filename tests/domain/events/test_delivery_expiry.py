@@ -9,16 +9,16 @@ from tests.conftest import Clock
 from tests.databases import both_databases
 from tests.event_factories import make_attempt, make_delivery, make_subscription
 from tests.factories import make_account, make_form
-from webapp.database import db, read_rows, to_millis
-from webapp.domain.events import settling
-from webapp.domain.events.models import (
+from webapp.base.database import db, read_rows, to_millis
+from webapp.base.vocabulary import DeliveryState
+from webapp.events import settling
+from webapp.events.settling import abandon_overflow, bound_waits, purge_settled
+from webapp.records.events import (
     CallbackEndpoint,
     DeliveryAttempt,
     EventDelivery,
     EventSubscription,
 )
-from webapp.domain.events.settling import abandon_overflow, bound_waits, purge_settled
-from webapp.domain.shared.vocabulary import DeliveryState
 
 pytestmark = [pytest.mark.usefixtures("app_context"), both_databases]
 

@@ -9,11 +9,13 @@ from tests.bulk import copy_rows
 from tests.databases import both_databases
 from tests.event_factories import make_attempt, make_delivery, make_event, make_subscription
 from tests.factories import make_account, make_form
-from webapp.database import db, utc_now
-from webapp.domain.deletion import trash
-from webapp.domain.events import delivery_log
-from webapp.domain.events import subscription_log as subscriptions
-from webapp.domain.events.delivery_log import (
+from webapp.answers import trash
+from webapp.base.database import db, utc_now
+from webapp.base.errors import NotFound, StateConflict
+from webapp.base.vocabulary import DeliveryFailure, DeliveryKind, DeliveryState, SubscriptionEnd
+from webapp.events import delivery_log
+from webapp.events import subscription_log as subscriptions
+from webapp.events.delivery_log import (
     PAGE_DELIVERIES,
     DeliveryFilters,
     DeliveryRow,
@@ -21,15 +23,8 @@ from webapp.domain.events.delivery_log import (
     get_delivery,
     list_deliveries,
 )
-from webapp.domain.events.due import OPEN_AFTER_FAILURES
-from webapp.domain.events.models import CallbackEndpoint, EventDelivery, EventSubscription
-from webapp.domain.shared.errors import NotFound, StateConflict
-from webapp.domain.shared.vocabulary import (
-    DeliveryFailure,
-    DeliveryKind,
-    DeliveryState,
-    SubscriptionEnd,
-)
+from webapp.events.due import OPEN_AFTER_FAILURES
+from webapp.records.events import CallbackEndpoint, EventDelivery, EventSubscription
 
 pytestmark = [pytest.mark.usefixtures("app_context"), both_databases]
 LATER = timedelta(minutes=5)

@@ -23,22 +23,17 @@ from tests.domain.events.subscribing import (
 )
 from tests.event_factories import make_agent_token, make_delivery, make_subscription
 from tests.factories import make_account, make_form, make_response
-from webapp.account_deletion import delete_account, purge_deleted_accounts
-from webapp.database import db, execute, utc_now, write_transaction
-from webapp.domain.deletion.trash import delete_form, erase_form, purge_deleted, restore_form
-from webapp.domain.events.endings import end_expired, note_unqueued, purge_ended, unsubscribe
-from webapp.domain.events.models import CallbackEndpoint, EventDelivery, EventSubscription
-from webapp.domain.events.settling import purge_settled
-from webapp.domain.forms.agent_tokens import AgentToken
-from webapp.domain.shared.vocabulary import (
-    DeliveryKind,
-    DeliveryState,
-    RevokedReason,
-    SubscriptionEnd,
-)
+from webapp.answers.trash import delete_form, erase_form, purge_deleted, restore_form
+from webapp.app import background
+from webapp.base.database import db, execute, utc_now, write_transaction
+from webapp.base.vocabulary import DeliveryKind, DeliveryState, RevokedReason, SubscriptionEnd
+from webapp.drafts.agent_tokens import AgentToken
+from webapp.events.endings import end_expired, note_unqueued, purge_ended, unsubscribe
+from webapp.events.settling import purge_settled
+from webapp.oauth.account_deletion import delete_account, purge_deleted_accounts
 from webapp.oauth.connections import disconnect, disconnect_all
 from webapp.oauth.tokens import revoke_grant
-from webapp.runtime import background
+from webapp.records.events import CallbackEndpoint, EventDelivery, EventSubscription
 
 End = Callable[[str, str, Any], object]
 
@@ -190,7 +185,7 @@ def test_an_expired_subscription_keeps_its_host_alone(
 def test_a_long_queue_is_cancelled_in_short_transactions(
     form: Any, grant_id: str, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("webapp.domain.events.endings.BATCH_ROWS", 2)
+    monkeypatch.setattr("webapp.events.endings.BATCH_ROWS", 2)
     subscribe_now(asked_for(form, grant_id, ttl_seconds=300), now=clock.now)
     for _ in range(5):
         make_response(form)

@@ -11,14 +11,14 @@ from tests.databases import both_databases
 from tests.domain.events.subscribing import deliveries, states
 from tests.event_factories import make_delivery, make_subscription
 from tests.factories import make_account, make_answer, make_form, make_response
-from webapp.database import db, to_millis, utc_now
-from webapp.domain.events.outbox import event_id_of
-from webapp.domain.forms.models import close_form
-from webapp.domain.respondents import answering
-from webapp.domain.respondents.answering import complete_response, withdraw_response
-from webapp.domain.responses.models import Completion, ResponseSession
-from webapp.domain.shared.errors import StateConflict
-from webapp.domain.shared.vocabulary import DeliveryKind, DeliveryState
+from webapp.answers import answering
+from webapp.answers.answering import complete_response, withdraw_response
+from webapp.base.database import db, to_millis, utc_now
+from webapp.base.errors import StateConflict
+from webapp.base.vocabulary import DeliveryKind, DeliveryState
+from webapp.events.outbox import event_id_of
+from webapp.records.forms import close_form
+from webapp.records.responses.models import Completion, ResponseSession
 
 KEY = "a" * 32
 

@@ -13,19 +13,14 @@ from sqlalchemy import select
 from tests.databases import both_databases
 from tests.event_factories import make_subscription
 from tests.factories import make_account, make_form
-from webapp.app import create_app
-from webapp.cli import main
-from webapp.config_environment import read_settings
-from webapp.database import db
-from webapp.domain.events import subscription_rows
-from webapp.domain.events.callbacks import Sealer
-from webapp.domain.events.models import EventSubscription
-from webapp.domain.events.subscription_rows import (
-    Rekeyed,
-    count_sealed_otherwise,
-    rekey,
-    secret_place,
-)
+from webapp.app.cli import main
+from webapp.app.factory import create_app
+from webapp.base.config_environment import read_settings
+from webapp.base.database import db
+from webapp.events import subscription_rows
+from webapp.events.callbacks import Sealer
+from webapp.events.subscription_rows import Rekeyed, count_sealed_otherwise, rekey, secret_place
+from webapp.records.events import EventSubscription
 
 OLD, NEW, LOST = ({name: secrets.token_bytes(32)} for name in ("k_1", "k2", "k0"))
 BOTH = Sealer(NEW | OLD)

@@ -20,15 +20,15 @@ from tests.domain.events.subscribing import (
 )
 from tests.event_factories import make_attempt
 from tests.factories import make_account, make_answer, make_form
-from webapp.database import db, execute, write_transaction
-from webapp.domain.events import polling
-from webapp.domain.events.endings import end_expired, unsubscribe
-from webapp.domain.events.models import DeliveryAttempt, EventDelivery
-from webapp.domain.events.polling import CURSOR_MAX_CHARS, read_cursor, watermark, write_cursor
-from webapp.domain.events.subscribing import Granted
-from webapp.domain.respondents.answering import complete_response, withdraw_response
-from webapp.domain.responses.models import ResponseSession
-from webapp.domain.shared.vocabulary import DeliveryState
+from webapp.answers.answering import complete_response, withdraw_response
+from webapp.base.database import db, execute, write_transaction
+from webapp.base.vocabulary import DeliveryState
+from webapp.events import polling
+from webapp.events.endings import end_expired, unsubscribe
+from webapp.events.polling import CURSOR_MAX_CHARS, read_cursor, watermark, write_cursor
+from webapp.events.subscribing import Granted
+from webapp.records.events import DeliveryAttempt, EventDelivery
+from webapp.records.responses.models import ResponseSession
 
 
 @dataclass
@@ -268,7 +268,7 @@ def test_a_cursor_of_another_version_is_unknown(
     agent: Subscriber, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ours = write_cursor(KEY, agent.form.id, 1)
-    monkeypatch.setattr("webapp.domain.events.polling.VERSION", 2)
+    monkeypatch.setattr("webapp.events.polling.VERSION", 2)
 
     assert read_cursor(KEY, agent.form.id, ours) is None
 

@@ -12,20 +12,20 @@ from tests.databases import both_databases
 from tests.domain.events.claiming import release_lost, taken
 from tests.event_factories import make_delivery, make_event, make_subscription
 from tests.factories import make_account, make_form
-from webapp.database import db
-from webapp.domain.events.claims import Claimed
-from webapp.domain.events.delivery_log import send_again
-from webapp.domain.events.due import asked_delay, probe_delay
-from webapp.domain.events.models import (
+from webapp.base.database import db
+from webapp.base.errors import NotFound, StateConflict
+from webapp.base.vocabulary import DeliveryFailure, DeliveryKind, DeliveryState
+from webapp.events.claims import Claimed
+from webapp.events.delivery_log import send_again
+from webapp.events.due import asked_delay, probe_delay
+from webapp.events.settling import AttemptResult, settle, settle_broken, suspend_unreadable
+from webapp.records.events import (
     CallbackEndpoint,
     DeliveryAttempt,
     EventDelivery,
     EventSubscription,
 )
-from webapp.domain.events.settling import AttemptResult, settle, settle_broken, suspend_unreadable
-from webapp.domain.responses.models import ResponseSession
-from webapp.domain.shared.errors import NotFound, StateConflict
-from webapp.domain.shared.vocabulary import DeliveryFailure, DeliveryKind, DeliveryState
+from webapp.records.responses.models import ResponseSession
 
 pytestmark = [pytest.mark.usefixtures("app_context"), both_databases]
 

@@ -12,10 +12,10 @@ from tests.databases import both_databases
 from tests.domain.events.claiming import taken
 from tests.event_factories import make_delivery, make_subscription
 from tests.factories import make_account, make_form
-from webapp.database import db, utc_now
-from webapp.domain.events.due import Due, Lane, Room, lane_of
-from webapp.domain.events.models import CallbackEndpoint
-from webapp.domain.events.settling import AttemptResult, settle
+from webapp.base.database import db, utc_now
+from webapp.events.due import Due, Lane, Room, lane_of
+from webapp.events.settling import AttemptResult, settle
+from webapp.records.events import CallbackEndpoint
 
 QUICK, SLOW, UNKNOWN = 20, 9000, None
 PLACES = 16

@@ -10,8 +10,8 @@ import pytest
 from standardwebhooks import Webhook
 from standardwebhooks.webhooks import WebhookVerificationError
 
-from webapp.database import utc_now
-from webapp.domain.events.callbacks import secret_key, signed_headers
+from webapp.base.database import utc_now
+from webapp.events.callbacks import secret_key, signed_headers
 
 KEY = bytes(range(32))
 SECRET = "whsec_" + base64.b64encode(KEY).decode()

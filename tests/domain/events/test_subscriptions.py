@@ -20,18 +20,18 @@ from tests.domain.events.subscribing import (
 )
 from tests.event_factories import make_delivery
 from tests.factories import make_account, make_form, make_response
-from webapp.database import db, read_rows, utc_now, write_transaction
-from webapp.domain.deletion.trash import delete_form, restore_form
-from webapp.domain.events import subscribing as module
-from webapp.domain.events.callbacks import Sealer
-from webapp.domain.events.confirming import note_verified, read_callback
-from webapp.domain.events.endings import unsubscribe
-from webapp.domain.events.models import CallbackEndpoint
-from webapp.domain.events.subscribing import Asked, Granted, check_asked, list_subscriptions
-from webapp.domain.events.subscription_rows import secret_place, subscription_id
-from webapp.domain.shared.errors import NotFound, StateConflict
-from webapp.domain.shared.vocabulary import DeliveryState, RevokedReason, SubscriptionEnd
+from webapp.answers.trash import delete_form, restore_form
+from webapp.base.database import db, read_rows, utc_now, write_transaction
+from webapp.base.errors import NotFound, StateConflict
+from webapp.base.vocabulary import DeliveryState, RevokedReason, SubscriptionEnd
+from webapp.events import subscribing as module
+from webapp.events.callbacks import Sealer
+from webapp.events.confirming import note_verified, read_callback
+from webapp.events.endings import unsubscribe
+from webapp.events.subscribing import Asked, Granted, check_asked, list_subscriptions
+from webapp.events.subscription_rows import secret_place, subscription_id
 from webapp.oauth.tokens import revoke_grant
+from webapp.records.events import CallbackEndpoint
 
 FIRST, SECOND, THIRD = ("whsec_" + letter * 32 for letter in "ABC")
 

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from tests.domain.follow_ups.written_questions import INTERVIEWS, make_thread, outcome
-from webapp.domain.follow_ups import conduct
-from webapp.domain.follow_ups.guard import Check
-from webapp.domain.follow_ups.languages import PHRASED
-from webapp.domain.follow_ups.text import load
+from webapp.follow_ups import conduct
+from webapp.follow_ups.guard import Check
+from webapp.follow_ups.languages import PHRASED
+from webapp.follow_ups.text import load
 
 FOLDER = Path(__file__).parent
 

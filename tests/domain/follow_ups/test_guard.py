@@ -15,10 +15,10 @@ from tests.domain.follow_ups.written_questions import (
     outcome_of,
     reply,
 )
-from webapp.domain.content.model import PreparedFollowUp
-from webapp.domain.follow_ups.guard import Check, Unusable, checked, similarity
-from webapp.domain.follow_ups.rules import Decision, Exchange, Reason, Technique
-from webapp.domain.shared.vocabulary import FollowUpAuthor, FollowUpCondition
+from webapp.base.vocabulary import FollowUpAuthor, FollowUpCondition
+from webapp.follow_ups.guard import Check, Unusable, checked, similarity
+from webapp.follow_ups.rules import Decision, Exchange, Reason, Technique
+from webapp.records.content.model import PreparedFollowUp
 
 ASKED = "Could you say a bit more about that?"
 HARMLESS = [

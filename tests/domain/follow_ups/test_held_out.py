@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from tests.domain.follow_ups.train import EXAMPLES, LABELS, read_examples
-from webapp.domain.follow_ups.lexicon import NAMES, score
-from webapp.domain.follow_ups.rules import Exchange, Thread, ending
-from webapp.domain.follow_ups.text import fold
-from webapp.domain.shared.vocabulary import FollowUpMode
+from webapp.base.vocabulary import FollowUpMode
+from webapp.follow_ups.lexicon import NAMES, score
+from webapp.follow_ups.rules import Exchange, Thread, ending
+from webapp.follow_ups.text import fold
 
 HELD_OUT = Path(__file__).parent / "held_out"
 

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from tests.domain.follow_ups.ordinary_sessions import SESSIONS, WANTED
 from tests.domain.follow_ups.written_questions import make_thread, outcome
-from webapp.domain.follow_ups.leaks import Leak, leak
-from webapp.domain.follow_ups.text_folding import folded
+from webapp.follow_ups.leaks import Leak, leak
+from webapp.follow_ups.text_folding import folded
 
 CONTEXT = (
     "We plan to close the Lisbon office in 2027. Dr. Adaeze Moreau decides. Codename is Heron-9. "

@@ -2,10 +2,10 @@
 
 import pytest
 
-from webapp.domain.follow_ups.rules import Decision, Exchange, Reason, Thread, decide
-from webapp.domain.follow_ups.signals import is_silent, is_tender
-from webapp.domain.follow_ups.text import read
-from webapp.domain.shared.vocabulary import FollowUpMode
+from webapp.base.vocabulary import FollowUpMode
+from webapp.follow_ups.rules import Decision, Exchange, Reason, Thread, decide
+from webapp.follow_ups.signals import is_silent, is_tender
+from webapp.follow_ups.text import read
 
 SWITCH = "What made you switch?"
 

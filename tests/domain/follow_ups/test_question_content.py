@@ -3,7 +3,7 @@
 import pytest
 
 from tests.domain.follow_ups.written_questions import INTERVIEWS, outcome
-from webapp.domain.follow_ups.guard import Check
+from webapp.follow_ups.guard import Check
 
 FILLER = "What about the following matters, one by one and slowly"
 

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.domain.follow_ups.written_questions import reply
-from webapp.domain.follow_ups.messages import REPLY_SCHEMA, Reply, parse_reply
-from webapp.domain.follow_ups.rules import Technique
+from webapp.follow_ups.messages import REPLY_SCHEMA, Reply, parse_reply
+from webapp.follow_ups.rules import Technique
 
 ASKED = "Could you say a bit more about that?"
 

@@ -6,16 +6,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webapp.domain.content.model import FormSettings, PreparedFollowUp, QuestionRow
-from webapp.domain.follow_ups.languages import (
+from webapp.base.vocabulary import (
+    FollowUpAuthor,
+    FollowUpCondition,
+    FollowUpMode,
+    ResponseLimit,
+    ResponseMode,
+)
+from webapp.follow_ups.languages import (
     OTHER,
     PHRASED,
     language_of_form,
     language_to_ask_in,
     recognise,
 )
-from webapp.domain.follow_ups.lexicon import leaves_room, lexicons
-from webapp.domain.follow_ups.rules import (
+from webapp.follow_ups.lexicon import leaves_room, lexicons
+from webapp.follow_ups.rules import (
     Decision,
     Exchange,
     Reason,
@@ -26,15 +32,9 @@ from webapp.domain.follow_ups.rules import (
     holding,
     most_asked,
 )
-from webapp.domain.follow_ups.signals import is_junk
-from webapp.domain.follow_ups.text import read
-from webapp.domain.shared.vocabulary import (
-    FollowUpAuthor,
-    FollowUpCondition,
-    FollowUpMode,
-    ResponseLimit,
-    ResponseMode,
-)
+from webapp.follow_ups.signals import is_junk
+from webapp.follow_ups.text import read
+from webapp.records.content.model import FormSettings, PreparedFollowUp, QuestionRow
 
 SMART, DEEP, NONE = FollowUpMode.SMART, FollowUpMode.DEEP_DIVE, FollowUpMode.NONE
 OPEN = "What was the move like?"

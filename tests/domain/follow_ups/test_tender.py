@@ -2,8 +2,8 @@
 
 import pytest
 
-from webapp.domain.follow_ups.signals import is_tender
-from webapp.domain.follow_ups.text import WordParts
+from webapp.follow_ups.signals import is_tender
+from webapp.follow_ups.text import WordParts
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,9 @@
 
 import pytest
 
-from webapp.domain.follow_ups.languages import PHRASED, frequent_words
-from webapp.domain.follow_ups.lexicon import WORDS_FOLDER, Lexicon, lexicons, read_words
-from webapp.domain.follow_ups.text import WordList, WordParts, phrases_of
+from webapp.follow_ups.languages import PHRASED, frequent_words
+from webapp.follow_ups.lexicon import WORDS_FOLDER, Lexicon, lexicons, read_words
+from webapp.follow_ups.text import WordList, WordParts, phrases_of
 
 # of questions for yes or no, a language has the beginnings or what is in none of them
 EITHER = {"yes_no_starts", "interrogatives"}

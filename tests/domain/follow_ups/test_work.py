@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-from webapp.domain.follow_ups.rules import Exchange, Thread, decide
-from webapp.domain.shared.vocabulary import FollowUpMode
+from webapp.base.vocabulary import FollowUpMode
+from webapp.follow_ups.rules import Exchange, Thread, decide
 
 CHARS = 10_000
 SECONDS = 0.1  # of processor time: four times the goal, because machines differ

@@ -8,8 +8,8 @@ import random
 from collections import defaultdict
 from pathlib import Path
 
-from webapp.domain.follow_ups.lexicon import NAMES, WEIGHTS_FOLDER, features
-from webapp.domain.follow_ups.text import fold
+from webapp.follow_ups.lexicon import NAMES, WEIGHTS_FOLDER, features
+from webapp.follow_ups.text import fold
 
 EXAMPLES = Path(__file__).parent / "examples"
 # figures of speech, other answers, those that say nothing, and sentences that are no answers: their

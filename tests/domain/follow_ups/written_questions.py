@@ -3,9 +3,9 @@
 import json
 from typing import Any, NamedTuple
 
-from webapp.domain.follow_ups.guard import Check, Unusable, checked
-from webapp.domain.follow_ups.rules import Exchange, Technique, Thread
-from webapp.domain.shared.vocabulary import FollowUpMode
+from webapp.base.vocabulary import FollowUpMode
+from webapp.follow_ups.guard import Check, Unusable, checked
+from webapp.follow_ups.rules import Exchange, Technique, Thread
 
 
 def make_thread(question: str, answer: str, **changed: Any) -> Thread:

@@ -11,25 +11,19 @@ from sqlalchemy import delete, event, select, update
 from tests.conftest import Clock
 from tests.databases import both_databases
 from tests.factories import make_account, make_form
-from webapp.config import Settings
-from webapp.database import db
-from webapp.domain.accounts.models import disable_account
-from webapp.domain.audit.trail import AuditEvent
-from webapp.domain.deletion import trash
-from webapp.domain.forms import agent_tokens
-from webapp.domain.forms.agent_tokens import (
-    AgentToken,
-    MadeToken,
-    TokenRow,
-    list_agent_tokens,
-    new_token,
-)
-from webapp.domain.shared.errors import NotFound
-from webapp.domain.shared.text import token_hash
-from webapp.domain.shared.vocabulary import ClientKind, RevokedReason, TokenEnd
+from webapp.answers import trash
+from webapp.base.config import Settings
+from webapp.base.database import db
+from webapp.base.errors import NotFound
+from webapp.base.text import token_hash
+from webapp.base.vocabulary import ClientKind, RevokedReason, TokenEnd
+from webapp.drafts import agent_tokens
+from webapp.drafts.agent_tokens import AgentToken, MadeToken, TokenRow, list_agent_tokens, new_token
 from webapp.oauth import connections
 from webapp.oauth.models import OAuthClient, OAuthGrant
 from webapp.oauth.tokens import add_grant, revoke_grant
+from webapp.records.accounts.models import disable_account
+from webapp.records.audit import AuditEvent
 
 pytestmark = [pytest.mark.usefixtures("app_context"), both_databases]
 

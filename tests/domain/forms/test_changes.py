@@ -14,15 +14,14 @@ from sqlalchemy import select
 from tests.databases import both_databases
 from tests.domain.voice.claims import answer_with, make_waiting
 from tests.factories import make_account, make_answer, make_draft, make_form, make_response
-from webapp.account_deletion import delete_account
-from webapp.database import db, note_change, utc_now, write_transaction
-from webapp.domain.deletion import trash
-from webapp.domain.drafts import publishing
-from webapp.domain.forms import models as forms
-from webapp.domain.respondents import answering
-from webapp.domain.responses.recordings import Recording
-from webapp.domain.voice.late_transcripts import conclude
-from webapp.domain.voice.transcripts import claim, settle_written
+from webapp.answers import answering, trash
+from webapp.base.database import db, note_change, utc_now, write_transaction
+from webapp.drafts import publishing
+from webapp.oauth.account_deletion import delete_account
+from webapp.records import forms
+from webapp.records.responses.recordings import Recording
+from webapp.voice.late_transcripts import conclude
+from webapp.voice.transcripts import claim, settle_written
 
 ROOT = Path(__file__).parents[3]
 KEY = "a-session-key-of-one-respondent"
@@ -179,22 +178,22 @@ def test_what_was_rolled_back_is_not_told(told: list[str]) -> None:
 # every function that carries out a statement which writes the table, with the changes above that
 # come by it
 WRITES: dict[str, tuple[Callable[[Any], None], ...] | str] = {
-    "webapp/domain/deletion/trash.py:_mark": (throw_away, restore, erase),
-    "webapp/domain/deletion/trash.py:_take_for_good": (purge,),
-    "webapp/domain/deletion/trash.py:give_up_forms": (leave,),
-    "webapp/domain/drafts/publishing.py:_at_once": "test_a_new_form_is_told",
-    "webapp/domain/drafts/publishing.py:_in_steps": "test_a_new_form_is_told",
-    "webapp/domain/forms/form_settings.py:allow_embedding": "changes who may show it",
-    "webapp/domain/forms/models.py:_set_status": (close, reopen),
-    "webapp/domain/forms/form_settings.py:set_spoken_language": "a hint for transcribers",
-    "webapp/domain/forms/terms.py:agree_to_terms": "changes how people answer, no status",
-    "webapp/domain/respondents/answer_writes.py:_in_steps": (answer, correct),
-    "webapp/domain/respondents/answer_writes.py:store_answer": (answer, correct),
-    "webapp/domain/respondents/answer_writes.py:store_completion": (complete,),
-    "webapp/domain/respondents/session_state.py:change_form": (take_back, withdraw),
-    "webapp/domain/results/unread.py:mark_all_read": "what its creator has read, no status",
-    "webapp/domain/results/unread.py:mark_read": "what its creator has read, no status",
-    "webapp/domain/voice/late_transcripts.py:_fill": (fill_in,),
+    "webapp/answers/trash.py:_mark": (throw_away, restore, erase),
+    "webapp/answers/trash.py:_take_for_good": (purge,),
+    "webapp/answers/trash.py:give_up_forms": (leave,),
+    "webapp/drafts/publishing.py:_at_once": "test_a_new_form_is_told",
+    "webapp/drafts/publishing.py:_in_steps": "test_a_new_form_is_told",
+    "webapp/drafts/form_settings.py:allow_embedding": "changes who may show it",
+    "webapp/records/forms.py:_set_status": (close, reopen),
+    "webapp/drafts/form_settings.py:set_spoken_language": "a hint for transcribers",
+    "webapp/drafts/terms.py:agree_to_terms": "changes how people answer, no status",
+    "webapp/answers/answer_writes.py:_in_steps": (answer, correct),
+    "webapp/answers/answer_writes.py:store_answer": (answer, correct),
+    "webapp/answers/answer_writes.py:store_completion": (complete,),
+    "webapp/answers/session_state.py:change_form": (take_back, withdraw),
+    "webapp/answers/unread.py:mark_all_read": "what its creator has read, no status",
+    "webapp/answers/unread.py:mark_read": "what its creator has read, no status",
+    "webapp/voice/late_transcripts.py:_fill": (fill_in,),
 }
 _WRITING = {"update", "insert", "delete", "insert_into"}
 _TABLE = {"Form", "_FORMS", "Form.__table__", "table"}
@@ -280,7 +279,7 @@ def test_every_function_that_writes_a_form_is_among_them() -> None:
 def test_a_new_way_to_write_a_form_is_found(source: str, tmp_path: Path) -> None:
     path = tmp_path / "new.py"
     path.write_text(source)
-    known = ROOT / "webapp/domain/respondents/answer_statements.py"
+    known = ROOT / "webapp/answers/answer_statements.py"
     parts = [Part(ROOT / "new.py", part.name, part.node) for part in parts_of(path)]
 
     assert "new.py:new" in who_writes([*parts_of(known), *parts])

@@ -4,9 +4,9 @@ import pytest
 from flask import Flask
 
 from tests.factories import make_account, make_form
-from webapp.domain.forms.form_settings import allow_embedding, find_frame_origins, parse_origins
-from webapp.domain.shared.errors import InvalidInput, NotFound
-from webapp.domain.shared.limits import FRAME_ORIGINS_MAX
+from webapp.base.errors import InvalidInput, NotFound
+from webapp.base.limits import FRAME_ORIGINS_MAX
+from webapp.drafts.form_settings import allow_embedding, find_frame_origins, parse_origins
 
 
 @pytest.mark.parametrize(

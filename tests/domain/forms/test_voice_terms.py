@@ -6,24 +6,17 @@ from sqlalchemy import select
 from tests.conftest import Clock
 from tests.databases import both_databases
 from tests.factories import make_account, make_draft, make_form
-from webapp.database import db
-from webapp.domain.accounts.models import Account
-from webapp.domain.audit.trail import AuditEvent, AuditKind
-from webapp.domain.content.draft_input import parse_draft_input
-from webapp.domain.deletion import trash
-from webapp.domain.drafts import confirmations, editing, publishing
-from webapp.domain.drafts.models import Draft
-from webapp.domain.forms import models as forms
-from webapp.domain.forms.form_settings import SPOKEN_LANGUAGES, set_spoken_language
-from webapp.domain.forms.terms import (
-    TYPED,
-    FormTerms,
-    Shown,
-    VoiceTerms,
-    agree_to_terms,
-    terms_of,
-)
-from webapp.domain.shared.errors import InvalidInput, NotFound, StateConflict
+from webapp.answers import trash
+from webapp.base.database import db
+from webapp.base.errors import InvalidInput, NotFound, StateConflict
+from webapp.drafts import confirmations, editing, publishing
+from webapp.drafts.form_settings import SPOKEN_LANGUAGES, set_spoken_language
+from webapp.drafts.terms import TYPED, FormTerms, Shown, VoiceTerms, agree_to_terms, terms_of
+from webapp.records import forms
+from webapp.records.accounts.models import Account
+from webapp.records.audit import AuditEvent, AuditKind
+from webapp.records.content.draft_input import parse_draft_input
+from webapp.records.drafts import Draft
 
 pytestmark = pytest.mark.usefixtures("app_context")
 

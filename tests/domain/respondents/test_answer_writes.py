@@ -11,16 +11,16 @@ from tests.bulk import dump
 from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_form
 from tests.voice.factories import make_recording, make_voice_form
-from webapp.database import db, utc_now
-from webapp.domain.forms.models import Form
-from webapp.domain.respondents.answer_writes import NewAnswer, store_answer
-from webapp.domain.respondents.answering import complete_response
-from webapp.domain.respondents.session_state import read_session_state
-from webapp.domain.responses.counters import QuestionCount
-from webapp.domain.responses.models import Answer, ResponseSession
-from webapp.domain.responses.recordings import ObjectDeletion, Recording
-from webapp.domain.shared.text import token_hash
-from webapp.domain.shared.vocabulary import QuestionKind
+from webapp.answers.answer_writes import NewAnswer, store_answer
+from webapp.answers.answering import complete_response
+from webapp.answers.session_state import read_session_state
+from webapp.base.database import db, utc_now
+from webapp.base.text import token_hash
+from webapp.base.vocabulary import QuestionKind
+from webapp.records.forms import Form
+from webapp.records.responses.counters import QuestionCount
+from webapp.records.responses.models import Answer, ResponseSession
+from webapp.records.responses.recordings import ObjectDeletion, Recording
 
 WEBAPP = Path(__file__).parents[3] / "webapp"
 KEY = "a" * 32

@@ -8,20 +8,20 @@ import pytest
 from tests.conftest import Clock
 from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_form, make_response
-from webapp.database import to_millis, utc_now
-from webapp.domain.forms.models import close_form, get_form, reopen_form
-from webapp.domain.respondents.answering import (
+from webapp.answers.answering import (
     answer_question,
     complete_response,
     skip_question,
     withdraw_response,
 )
-from webapp.domain.responses.cursor import ResponsePage, read_responses
-from webapp.domain.responses.models import AnswerRow, SessionAnswers
-from webapp.domain.results.search import Filters, find_people
-from webapp.domain.shared.errors import InvalidInput, NotFound, StateConflict
-from webapp.domain.shared.limits import ANSWER_MAX_CHARS, RESPONDER_NAME_MAX_CHARS
-from webapp.domain.shared.vocabulary import FormStatus, ResponseLimit
+from webapp.answers.search import Filters, find_people
+from webapp.base.database import to_millis, utc_now
+from webapp.base.errors import InvalidInput, NotFound, StateConflict
+from webapp.base.limits import ANSWER_MAX_CHARS, RESPONDER_NAME_MAX_CHARS
+from webapp.base.vocabulary import FormStatus, ResponseLimit
+from webapp.records.forms import close_form, get_form, reopen_form
+from webapp.records.responses.cursor import ResponsePage, read_responses
+from webapp.records.responses.models import AnswerRow, SessionAnswers
 
 KEY = "a" * 32
 

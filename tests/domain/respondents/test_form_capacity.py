@@ -9,16 +9,16 @@ from sqlalchemy import func, select
 from tests.databases import both_databases
 from tests.factories import make_account, make_form
 from tests.races.threads import together
-from webapp.database import db, utc_now
-from webapp.domain.forms.models import get_form
-from webapp.domain.respondents.answering import (
+from webapp.answers.answering import (
     answer_question,
     complete_response,
     skip_question,
     withdraw_response,
 )
-from webapp.domain.responses.models import Answer
-from webapp.domain.shared.errors import StateConflict
+from webapp.base.database import db, utc_now
+from webapp.base.errors import StateConflict
+from webapp.records.forms import get_form
+from webapp.records.responses.models import Answer
 
 KEY = "a" * 32
 

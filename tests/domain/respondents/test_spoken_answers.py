@@ -10,20 +10,20 @@ from tests.bulk import dump
 from tests.databases import both_databases
 from tests.factories import make_answer
 from tests.voice.factories import make_recording, make_voice_form
-from webapp.database import db, utc_now
-from webapp.domain.forms.models import Form, close_form
-from webapp.domain.respondents.answering import (
+from webapp.answers.answering import (
     answer_question,
     complete_response,
     skip_question,
     withdraw_response,
 )
-from webapp.domain.respondents.public_form import get_public_form, read_progress
-from webapp.domain.responses.models import Answer, ResponseSession
-from webapp.domain.responses.recordings import ObjectDeletion, Recording
-from webapp.domain.shared.errors import InvalidInput, Outcome
-from webapp.domain.shared.limits import ANSWER_MAX_CHARS, SPOKEN_ANSWER_MAX_CHARS
-from webapp.domain.shared.text import token_hash
+from webapp.answers.public_form import get_public_form, read_progress
+from webapp.base.database import db, utc_now
+from webapp.base.errors import InvalidInput, Outcome
+from webapp.base.limits import ANSWER_MAX_CHARS, SPOKEN_ANSWER_MAX_CHARS
+from webapp.base.text import token_hash
+from webapp.records.forms import Form, close_form
+from webapp.records.responses.models import Answer, ResponseSession
+from webapp.records.responses.recordings import ObjectDeletion, Recording
 
 KEY = "a" * 32
 OTHER = "b" * 32

@@ -20,15 +20,17 @@ from tests.bulk import store_answers
 from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_form, make_response
 from tests.races.threads import together
-from webapp.database import db, utc_now
-from webapp.domain.forms.models import Form
-from webapp.domain.respondents.answering import (
+from webapp.answers.answering import (
     answer_question,
     complete_response,
     skip_question,
     withdraw_response,
 )
-from webapp.domain.responses.counters import (
+from webapp.base.database import db, utc_now
+from webapp.base.errors import Outcome
+from webapp.base.vocabulary import SessionStatus
+from webapp.records.forms import Form
+from webapp.records.responses.counters import (
     DAY_MILLIS,
     Day,
     DayCount,
@@ -38,9 +40,7 @@ from webapp.domain.responses.counters import (
     read_questions,
     store_link_views,
 )
-from webapp.domain.responses.models import Answer, ResponseSession, count_words
-from webapp.domain.shared.errors import Outcome
-from webapp.domain.shared.vocabulary import SessionStatus
+from webapp.records.responses.models import Answer, ResponseSession, count_words
 
 QUESTIONS = ["Who?", "What?", "Why?"]
 KEYS = ["a" * 24, "b" * 24, "c" * 24]

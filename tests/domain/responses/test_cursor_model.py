@@ -18,16 +18,16 @@ from hypothesis.stateful import (
 
 from tests.databases import both_databases
 from tests.factories import make_account, make_form
-from webapp.database import db, utc_now
-from webapp.domain.forms.models import close_form, get_form, reopen_form
-from webapp.domain.respondents.answering import (
+from webapp.answers.answering import (
     answer_question,
     complete_response,
     skip_question,
     withdraw_response,
 )
-from webapp.domain.responses.cursor import ResponsePage, read_responses
-from webapp.domain.shared.errors import StateConflict
+from webapp.base.database import db, utc_now
+from webapp.base.errors import StateConflict
+from webapp.records.forms import close_form, get_form, reopen_form
+from webapp.records.responses.cursor import ResponsePage, read_responses
 
 QUESTIONS = 3
 PEOPLE = 3

@@ -6,7 +6,7 @@ from collections import defaultdict
 import orjson
 import pytest
 
-from webapp.domain.responses.completed import (
+from webapp.records.responses.completed import (
     ATTACHMENT_BYTES,
     CODE_POINT_BYTES,
     EXCHANGE_BYTES,
@@ -18,7 +18,7 @@ from webapp.domain.responses.completed import (
     read_cursor,
     write_cursor,
 )
-from webapp.domain.responses.models import AnswerRow
+from webapp.records.responses.models import AnswerRow
 
 KEY = b"k" * 32
 TEXTS = {

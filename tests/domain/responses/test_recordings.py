@@ -8,9 +8,9 @@ from sqlalchemy import select
 from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_form
 from tests.voice.factories import make_recording
-from webapp.database import db, utc_now
-from webapp.domain.respondents.answering import withdraw_response
-from webapp.domain.responses.recordings import ObjectDeletion, Recording
+from webapp.answers.answering import withdraw_response
+from webapp.base.database import db, utc_now
+from webapp.records.responses.recordings import ObjectDeletion, Recording
 
 
 @both_databases

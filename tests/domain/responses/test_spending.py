@@ -10,9 +10,9 @@ from flask import Flask
 
 from tests.databases import both_databases
 from tests.factories import make_form
-from webapp.database import db
-from webapp.domain.accounts.models import Account
-from webapp.domain.responses.counters import (
+from webapp.base.database import db
+from webapp.records.accounts.models import Account
+from webapp.records.responses.counters import (
     DaySpending,
     purge_spending,
     spend_model_call,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from webapp.domain.results.search import comparable, find_matches
+from webapp.answers.search import comparable, find_matches
 
 
 def marked(text: str, words: str) -> str:

@@ -9,12 +9,9 @@ from sqlalchemy import event
 from tests.bulk import store_answers
 from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_form, make_response
-from webapp.database import db, release_connections, to_millis, utc_now
-from webapp.domain.forms import models as forms
-from webapp.domain.respondents.answering import skip_question
-from webapp.domain.responses.counters import QuestionCounts, store_link_views
-from webapp.domain.results import by_question, export, search
-from webapp.domain.results.by_question import (
+from webapp.answers import by_question, export, search
+from webapp.answers.answering import skip_question
+from webapp.answers.by_question import (
     AnswerPage,
     more_answers,
     newer_answers,
@@ -22,9 +19,12 @@ from webapp.domain.results.by_question import (
     read_funnel,
     usual_words,
 )
-from webapp.domain.results.letters import get_person
-from webapp.domain.results.search import Filters, find_answers, find_people
-from webapp.domain.shared.errors import NotFound
+from webapp.answers.letters import get_person
+from webapp.answers.search import Filters, find_answers, find_people
+from webapp.base.database import db, release_connections, to_millis, utc_now
+from webapp.base.errors import NotFound
+from webapp.records import forms
+from webapp.records.responses.counters import QuestionCounts, store_link_views
 
 pytestmark = pytest.mark.usefixtures("app_context")
 TEN = [{"id": f"q_{number}", "text": f"Question {number}?"} for number in range(1, 11)]

@@ -7,17 +7,17 @@ import pytest
 from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_follow_up, make_follow_up_answer
 from tests.factories import make_form as made_form
-from webapp.database import db, utc_now
-from webapp.domain.follow_ups.rules import Reason, Technique
-from webapp.domain.forms import models as forms
-from webapp.domain.respondents.answering import skip_question
-from webapp.domain.responses.models import ResponseSession
-from webapp.domain.results import search
-from webapp.domain.results.by_question import newest_answers
-from webapp.domain.results.search import Filters, find_answers, find_people
-from webapp.domain.results.threads import first_answers, follow_ups_of, threads_of
-from webapp.domain.shared.text import token_hash
-from webapp.domain.shared.vocabulary import FollowUpState
+from webapp.answers import search
+from webapp.answers.answering import skip_question
+from webapp.answers.by_question import newest_answers
+from webapp.answers.search import Filters, find_answers, find_people
+from webapp.answers.threads import first_answers, follow_ups_of, threads_of
+from webapp.base.database import db, utc_now
+from webapp.base.text import token_hash
+from webapp.base.vocabulary import FollowUpState
+from webapp.follow_ups.rules import Reason, Technique
+from webapp.records import forms
+from webapp.records.responses.models import ResponseSession
 
 pytestmark = [pytest.mark.usefixtures("app_context"), both_databases]
 KEY, OTHER = "k" * 32, "o" * 32

@@ -9,22 +9,22 @@ from sqlalchemy import select
 from tests.bulk import store_answers
 from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_form, make_response
-from webapp.database import db, utc_now
-from webapp.domain.deletion.deleted_responses import delete_response
-from webapp.domain.forms import models as forms
-from webapp.domain.respondents import answering
-from webapp.domain.responses.models import ResponseSession
-from webapp.domain.results.by_question import newest_answers
-from webapp.domain.results.letters import get_letter
-from webapp.domain.results.unread import (
+from webapp.answers import answering
+from webapp.answers.by_question import newest_answers
+from webapp.answers.deleted_responses import delete_response
+from webapp.answers.letters import get_letter
+from webapp.answers.unread import (
     UNREAD_COUNTED,
     count_unread,
     mark_all_read,
     mark_read,
     next_unread,
 )
-from webapp.domain.shared.errors import NotFound
-from webapp.domain.shared.text import token_hash
+from webapp.base.database import db, utc_now
+from webapp.base.errors import NotFound
+from webapp.base.text import token_hash
+from webapp.records import forms
+from webapp.records.responses.models import ResponseSession
 
 pytestmark = [both_databases, pytest.mark.usefixtures("app_context")]
 

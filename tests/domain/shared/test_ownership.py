@@ -3,8 +3,8 @@
 import pytest
 from flask import Flask
 
-from webapp.database import db
-from webapp.domain.shared.ownership import (
+from webapp.base.database import db
+from webapp.base.ownership import (
     OF_ACCOUNT,
     OF_CONNECTION,
     OF_DRAFT,

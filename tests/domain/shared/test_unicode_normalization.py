@@ -7,8 +7,8 @@ from itertools import cycle, islice
 
 import pytest
 
-from webapp.domain.shared import text
-from webapp.domain.shared.text import JOINER, MARKS_MAX, Form, normalized
+from webapp.base import text
+from webapp.base.text import JOINER, MARKS_MAX, Form, normalized
 
 CHARS = 20_000
 TIE = "\u0301\u0323"  # two marks in the wrong order of their classes

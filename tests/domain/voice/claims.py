@@ -8,11 +8,11 @@ from sqlalchemy import select, update
 
 from tests.factories import make_answer
 from tests.voice.factories import make_recording
-from webapp.database import db, utc_now
-from webapp.domain.responses.models import Answer, ResponseSession
-from webapp.domain.responses.recordings import Recording
-from webapp.domain.shared.text import token_hash
-from webapp.domain.shared.vocabulary import ResponseType, TranscriptState
+from webapp.base.database import db, utc_now
+from webapp.base.text import token_hash
+from webapp.base.vocabulary import ResponseType, TranscriptState
+from webapp.records.responses.models import Answer, ResponseSession
+from webapp.records.responses.recordings import Recording
 
 HOST = "speech.example.org"
 _MADE = itertools.count()

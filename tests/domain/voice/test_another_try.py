@@ -9,12 +9,12 @@ from tests.conftest import Clock
 from tests.databases import both_databases
 from tests.domain.voice.claims import HOST, answer_with, make_waiting, state_of
 from tests.factories import make_account, make_answer, make_form
-from webapp.database import db
-from webapp.domain.accounts.models import Account
-from webapp.domain.responses.models import Answer
-from webapp.domain.shared.errors import NotFound, StateConflict
-from webapp.domain.shared.vocabulary import TranscriptState
-from webapp.domain.voice.transcripts import claim, try_again
+from webapp.base.database import db
+from webapp.base.errors import NotFound, StateConflict
+from webapp.base.vocabulary import TranscriptState
+from webapp.records.accounts.models import Account
+from webapp.records.responses.models import Answer
+from webapp.voice.transcripts import claim, try_again
 
 KEY = "k" * 24
 FAILED = TranscriptState.FAILED

@@ -12,23 +12,18 @@ from tests.databases import both_databases
 from tests.domain.voice.claims import answer_with, make_waiting, state_of, stored
 from tests.event_factories import make_subscription
 from tests.factories import make_answer, make_form
-from webapp.database import db
-from webapp.domain.accounts.models import Account
-from webapp.domain.deletion.trash import delete_form, restore_form
-from webapp.domain.events.models import EventDelivery
-from webapp.domain.forms.models import Form, close_form
-from webapp.domain.respondents.answering import complete_response, skip_question, withdraw_response
-from webapp.domain.responses.cursor import read_responses
-from webapp.domain.responses.models import Answer, ResponseSession
-from webapp.domain.responses.recordings import Recording
-from webapp.domain.shared.vocabulary import (
-    DeliveryState,
-    ResponseType,
-    SessionStatus,
-    TranscriptState,
-)
-from webapp.domain.voice.late_transcripts import conclude
-from webapp.domain.voice.transcripts import (
+from webapp.answers.answering import complete_response, skip_question, withdraw_response
+from webapp.answers.trash import delete_form, restore_form
+from webapp.base.database import db
+from webapp.base.vocabulary import DeliveryState, ResponseType, SessionStatus, TranscriptState
+from webapp.records.accounts.models import Account
+from webapp.records.events import EventDelivery
+from webapp.records.forms import Form, close_form
+from webapp.records.responses.cursor import read_responses
+from webapp.records.responses.models import Answer, ResponseSession
+from webapp.records.responses.recordings import Recording
+from webapp.voice.late_transcripts import conclude
+from webapp.voice.transcripts import (
     LOOKED_AT,
     claim,
     note_shown,

@@ -12,20 +12,20 @@ from sqlalchemy import select
 from tests.databases import both_databases
 from tests.domain.responses.test_cursor_model import explore
 from tests.voice.factories import make_voice_form
-from webapp.database import db, utc_now
-from webapp.domain.forms.models import Form
-from webapp.domain.respondents.answering import (
+from webapp.answers.answering import (
     answer_question,
     complete_response,
     skip_question,
     withdraw_response,
 )
-from webapp.domain.respondents.public_form import read_progress
-from webapp.domain.responses.models import Answer, count_bytes
-from webapp.domain.responses.recordings import ObjectDeletion, Recording
-from webapp.domain.shared.errors import Outcome
-from webapp.domain.shared.limits import RECORDING_COUNTED_BYTES
-from webapp.domain.voice.uploads import Bounds, add_recording
+from webapp.answers.public_form import read_progress
+from webapp.base.database import db, utc_now
+from webapp.base.errors import Outcome
+from webapp.base.limits import RECORDING_COUNTED_BYTES
+from webapp.records.forms import Form
+from webapp.records.responses.models import Answer, count_bytes
+from webapp.records.responses.recordings import ObjectDeletion, Recording
+from webapp.voice.uploads import Bounds, add_recording
 
 QUESTIONS = 2
 PEOPLE = 2

@@ -9,12 +9,12 @@ from sqlalchemy import select, update
 
 from tests.databases import both_databases
 from tests.voice.factories import make_recording, make_spoken_answer, make_voice_form, upload
-from webapp.database import db, utc_now
-from webapp.domain.forms.models import Form
-from webapp.domain.responses.recordings import ObjectDeletion, Recording
-from webapp.domain.shared.errors import InvalidInput
-from webapp.domain.shared.limits import RECORDING_COUNTED_BYTES, RECORDINGS_MAX_BYTES
-from webapp.domain.voice.uploads import Bounds, may_have_room
+from webapp.base.database import db, utc_now
+from webapp.base.errors import InvalidInput
+from webapp.base.limits import RECORDING_COUNTED_BYTES, RECORDINGS_MAX_BYTES
+from webapp.records.forms import Form
+from webapp.records.responses.recordings import ObjectDeletion, Recording
+from webapp.voice.uploads import Bounds, may_have_room
 
 KEY, OTHER = "a" * 32, "b" * 32
 MIB = 1024**2

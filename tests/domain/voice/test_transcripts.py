@@ -11,15 +11,15 @@ from tests.conftest import Clock
 from tests.databases import both_databases
 from tests.domain.voice.claims import HOST, make_answered, make_waiting, state_of, stored
 from tests.factories import make_form
-from webapp.database import db
-from webapp.domain.accounts.models import Account
-from webapp.domain.deletion.trash import delete_form
-from webapp.domain.forms.models import Form
-from webapp.domain.responses.counters import read_days
-from webapp.domain.responses.recordings import Recording
-from webapp.domain.shared.limits import SPOKEN_ANSWER_MAX_CHARS
-from webapp.domain.shared.vocabulary import TranscriptState
-from webapp.domain.voice.transcripts import (
+from webapp.answers.trash import delete_form
+from webapp.base.database import db
+from webapp.base.limits import SPOKEN_ANSWER_MAX_CHARS
+from webapp.base.vocabulary import TranscriptState
+from webapp.records.accounts.models import Account
+from webapp.records.forms import Form
+from webapp.records.responses.counters import read_days
+from webapp.records.responses.recordings import Recording
+from webapp.voice.transcripts import (
     Claimed,
     claim,
     note_look,

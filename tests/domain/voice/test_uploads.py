@@ -9,18 +9,18 @@ from sqlalchemy import func, select, update
 from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_form, make_response
 from tests.voice.factories import make_voice_form, upload
-from webapp.database import db, utc_now
-from webapp.domain.deletion.trash import delete_form
-from webapp.domain.forms.models import Form, close_form
-from webapp.domain.respondents.answering import answer_question
-from webapp.domain.respondents.public_form import RecordingShown
-from webapp.domain.responses.models import ResponseSession
-from webapp.domain.responses.recordings import Recording
-from webapp.domain.shared.errors import Outcome
-from webapp.domain.shared.text import token_hash
-from webapp.domain.shared.vocabulary import TranscriptState
-from webapp.domain.voice.transcripts import claim, settle_written
-from webapp.domain.voice.uploads import check_upload, find_recording, find_upload
+from webapp.answers.answering import answer_question
+from webapp.answers.public_form import RecordingShown
+from webapp.answers.trash import delete_form
+from webapp.base.database import db, utc_now
+from webapp.base.errors import Outcome
+from webapp.base.text import token_hash
+from webapp.base.vocabulary import TranscriptState
+from webapp.records.forms import Form, close_form
+from webapp.records.responses.models import ResponseSession
+from webapp.records.responses.recordings import Recording
+from webapp.voice.transcripts import claim, settle_written
+from webapp.voice.uploads import check_upload, find_recording, find_upload
 
 KEY = "a" * 32
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.tls import certified, https_server
-from webapp.outbound import Pinned
+from webapp.base.outbound import Pinned
 
 HOST = "agent.example"
 CLIENT_ID = f"https://{HOST}/client.json"

@@ -11,7 +11,7 @@ from tests.databases import both_databases
 from tests.oauth.clients.documents import CLIENT_ID, HOST, REDIRECT, Site, document
 from tests.oauth.flow import Flow, leave, location, way_back
 from tests.races.threads import together
-from webapp.database import db, utc_now
+from webapp.base.database import db, utc_now
 from webapp.oauth.models import OAuthClient
 from webapp.oauth.registration import load_document_client
 from webapp.pages.creator import consent

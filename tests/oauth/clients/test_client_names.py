@@ -8,16 +8,16 @@ from flask.testing import FlaskClient
 from sqlalchemy import select
 
 from tests.oauth.flow import EMAIL, PASSWORD, REDIRECT, register, sign_in
-from webapp.config import settings
-from webapp.database import db, utc_now
-from webapp.domain.accounts import invites
-from webapp.domain.shared.vocabulary import ClientKind, Scope, TokenKind
+from webapp.base.config import settings
+from webapp.base.database import db, utc_now
+from webapp.base.vocabulary import ClientKind, Scope, TokenKind
 from webapp.oauth.client_metadata import is_showable, stays_on_this_computer
 from webapp.oauth.models import OAuthClient
 from webapp.oauth.registration import create_client
 from webapp.oauth.tokens import add_grant, add_token, client_name
 from webapp.pages.creator.connections import PAGE
 from webapp.pages.creator.request import agent_names
+from webapp.records.accounts import invites
 
 MISLEADING = [
     "Askback",

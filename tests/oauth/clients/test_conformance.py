@@ -11,7 +11,7 @@ import requests
 from tests.oauth.flow import register
 from tests.oauth.live import Installation, installation
 from tests.services import free_port
-from webapp.config import Settings
+from webapp.base.config import Settings
 
 pytestmark = [pytest.mark.prove, pytest.mark.timeout(300)]
 

@@ -15,8 +15,8 @@ from tests.oauth.clients.documents import CLIENT_ID, document, running_site
 from tests.oauth.clients.official import Storage, official_provider
 from tests.oauth.flow import ALL_SCOPES, REDIRECT
 from tests.oauth.live import Installation, Person, installation
-from webapp.config import Settings
-from webapp.database import utc_now
+from webapp.base.config import Settings
+from webapp.base.database import utc_now
 from webapp.oauth.registration import create_client
 from webapp.pages.creator import consent
 from webapp.web.limiter import limiter

@@ -9,7 +9,7 @@ from limits import parse_many
 from sqlalchemy import select
 
 from tests.oauth.flow import REDIRECT, Flow, register
-from webapp.database import db, utc_now
+from webapp.base.database import db, utc_now
 from webapp.oauth import endpoints
 from webapp.oauth.models import OAuthClient
 from webapp.oauth.registration import Refused, create_client

@@ -12,15 +12,15 @@ from tests.databases import both_databases
 from tests.factories import make_account, make_form
 from tests.oauth.flow import REDIRECT, Flow, bearer, enter, location, register, way_back
 from tests.races.threads import together
-from webapp.database import db, utc_now
-from webapp.domain.accounts.models import Account
-from webapp.domain.audit.trail import OPERATOR
-from webapp.domain.shared.vocabulary import Scope
+from webapp.base.database import db, utc_now
+from webapp.base.vocabulary import Scope
 from webapp.oauth import connections
 from webapp.oauth.connections import disable_client, enable_client
 from webapp.oauth.models import OAuthClient, OAuthGrant
 from webapp.oauth.registration import register_client
 from webapp.oauth.tokens import purge_dead
+from webapp.records.accounts.models import Account
+from webapp.records.audit import OPERATOR
 
 LOOPBACK = "http://127.0.0.1:4000/cb"
 METADATA: dict[str, Any] = {

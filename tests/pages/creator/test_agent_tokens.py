@@ -12,13 +12,13 @@ from sqlalchemy import select
 from tests.factories import make_form
 from tests.oauth.flow import API
 from tests.pages.creator_client import Creator, plain
-from webapp.database import db, utc_now
-from webapp.domain.audit.trail import AuditEvent
-from webapp.domain.deletion import trash
-from webapp.domain.forms.agent_tokens import AgentToken, make_agent_token
-from webapp.domain.shared.vocabulary import Scope
+from webapp.answers import trash
+from webapp.base.database import db, utc_now
+from webapp.base.vocabulary import Scope
+from webapp.drafts.agent_tokens import AgentToken, make_agent_token
 from webapp.oauth.models import OAuthGrant
 from webapp.oauth.tokens import issue_token
+from webapp.records.audit import AuditEvent
 from webapp.web import request_audit
 
 NEW = "/connections/tokens/new"

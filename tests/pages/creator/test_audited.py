@@ -11,16 +11,16 @@ from tests.databases import both_databases
 from tests.factories import make_account, make_draft, make_form, make_response
 from tests.oauth.flow import API, bearer
 from tests.pages.creator_client import Creator, hidden
-from webapp.database import db, utc_now
-from webapp.domain.accounts.models import Account
-from webapp.domain.audit.trail import AuditEvent
-from webapp.domain.drafts import confirmations, publishing
-from webapp.domain.drafts import models as drafts
-from webapp.domain.shared.errors import StateConflict
-from webapp.domain.shared.vocabulary import Scope
+from webapp.base.database import db, utc_now
+from webapp.base.errors import StateConflict
+from webapp.base.vocabulary import Scope
+from webapp.drafts import confirmations, publishing
 from webapp.oauth.connections import let_publish
 from webapp.oauth.models import OAuthGrant
 from webapp.oauth.tokens import issue_token
+from webapp.records import drafts
+from webapp.records.accounts.models import Account
+from webapp.records.audit import AuditEvent
 from webapp.web import request_audit
 
 CANARY = "canary7f3a"

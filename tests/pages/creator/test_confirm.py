@@ -10,11 +10,11 @@ from tests.factories import make_draft
 from tests.pages.creator.test_draft import by_agent, stored
 from tests.pages.creator_client import ORIGIN, Creator, hidden, plain
 from tests.pages.respondent_client import storage_away
-from webapp.database import utc_now
-from webapp.domain.drafts import confirmations, publishing
-from webapp.domain.drafts.confirmations import ConfirmationRow
-from webapp.domain.drafts.models import Draft
-from webapp.domain.shared.vocabulary import DraftStatus
+from webapp.base.database import utc_now
+from webapp.base.vocabulary import DraftStatus
+from webapp.drafts import confirmations, publishing
+from webapp.drafts.confirmations import ConfirmationRow
+from webapp.records.drafts import Draft
 
 
 @pytest.fixture

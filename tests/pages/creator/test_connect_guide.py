@@ -11,13 +11,13 @@ from tests.factories import next_millisecond
 from tests.oauth.flow import MCP
 from tests.pages.creator.test_draft import written
 from tests.pages.creator_client import ORIGIN, Creator, plain
-from webapp.database import db, to_millis, utc_now
-from webapp.domain.content.draft_input import parse_draft_input
-from webapp.domain.drafts import editing
-from webapp.domain.drafts.models import Draft
-from webapp.domain.shared.vocabulary import Scope
+from webapp.base.database import db, to_millis, utc_now
+from webapp.base.vocabulary import Scope
+from webapp.drafts import editing
 from webapp.oauth.models import OAuthGrant
 from webapp.oauth.tokens import issue_token
+from webapp.records.content.draft_input import parse_draft_input
+from webapp.records.drafts import Draft
 
 PAGES = ["/drafts", "/connections"]
 TABS = ["Claude", "ChatGPT", "Cursor", "VS Code", "Codex", "Command line", "REST"]

@@ -10,11 +10,11 @@ from sqlalchemy import select, update
 
 from tests.factories import make_account
 from tests.oauth.flow import API, MCP, Flow, bearer, csrf_token, enter, register
-from webapp.database import db, utc_now
-from webapp.domain.accounts.models import Account
-from webapp.domain.shared.vocabulary import RevokedReason, Scope
+from webapp.base.database import db, utc_now
+from webapp.base.vocabulary import RevokedReason, Scope
 from webapp.oauth.models import OAuthGrant, OAuthToken
 from webapp.oauth.tokens import issue_token
+from webapp.records.accounts.models import Account
 from webapp.web.limiter import limiter
 
 

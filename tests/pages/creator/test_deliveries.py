@@ -11,17 +11,12 @@ from werkzeug.test import TestResponse
 from tests.databases import both_databases
 from tests.event_factories import make_attempt, make_delivery, make_subscription
 from tests.pages.creator_client import Creator, plain
-from webapp.database import db, utc_now
-from webapp.domain.events import delivery_log
-from webapp.domain.events.models import CallbackEndpoint, EventSubscription
-from webapp.domain.forms.models import Form
-from webapp.domain.shared.vocabulary import (
-    DeliveryFailure,
-    DeliveryKind,
-    DeliveryState,
-    SubscriptionEnd,
-)
+from webapp.base.database import db, utc_now
+from webapp.base.vocabulary import DeliveryFailure, DeliveryKind, DeliveryState, SubscriptionEnd
+from webapp.events import delivery_log
 from webapp.pages.creator import deliveries as pages
+from webapp.records.events import CallbackEndpoint, EventSubscription
+from webapp.records.forms import Form
 
 LATER = timedelta(minutes=5)
 

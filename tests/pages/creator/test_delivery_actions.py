@@ -15,13 +15,13 @@ from werkzeug.test import TestResponse
 from tests.event_factories import make_attempt, make_delivery, make_event, make_subscription
 from tests.pages.creator_client import ORIGIN, Creator, plain
 from tests.raw_receiver import raw_receiver, read_request
-from webapp.data_keys import sealer
-from webapp.database import db, utc_now
-from webapp.domain.deletion import trash
-from webapp.domain.events.models import EventDelivery, EventSubscription
-from webapp.domain.events.subscription_rows import secret_place
-from webapp.domain.shared.vocabulary import DeliveryFailure, DeliveryKind, DeliveryState
+from webapp.answers import trash
+from webapp.base.database import db, utc_now
+from webapp.base.vocabulary import DeliveryFailure, DeliveryKind, DeliveryState
+from webapp.events.subscription_rows import secret_place
+from webapp.records.events import EventDelivery, EventSubscription
 from webapp.web.challenges import CHALLENGES_OF_ACCOUNT
+from webapp.web.data_keys import sealer
 
 SECRET = "whsec_" + "Zk9x" * 8
 BODY = '{"eventId":"evt_1"}'

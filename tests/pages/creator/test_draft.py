@@ -8,13 +8,13 @@ from flask import Flask
 from tests.databases import both_databases
 from tests.factories import make_draft
 from tests.pages.creator_client import Creator, plain
-from webapp.database import utc_now
-from webapp.domain.content.draft_input import parse_draft_input
-from webapp.domain.drafts import editing, revisions
-from webapp.domain.drafts import models as drafts
-from webapp.domain.drafts.models import Draft
-from webapp.domain.forms.terms import FormTerms, WriterTerms
+from webapp.base.database import utc_now
+from webapp.drafts import editing, revisions
+from webapp.drafts.terms import FormTerms, WriterTerms
 from webapp.pages.creator.terms import page_terms
+from webapp.records import drafts
+from webapp.records.content.draft_input import parse_draft_input
+from webapp.records.drafts import Draft
 
 
 def written(app: Flask, creator: Creator, **fields: Any) -> Draft:

@@ -11,6 +11,8 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
+from api.wire.serializers import form_responses
+from api.wire.types import FormResponses
 from tests.databases import both_databases
 from tests.factories import (
     make_account,
@@ -22,19 +24,16 @@ from tests.factories import (
 )
 from tests.pages.creator_client import ORIGIN, Creator, creator
 from tests.serving import get, new_app, serving
-from webapp.config import Settings
-from webapp.database import db, release_connections, utc_now
-from webapp.domain.follow_ups.rules import Reason, Technique
-from webapp.domain.forms import models as forms
-from webapp.domain.respondents import answering
-from webapp.domain.respondents.answering import Signs
-from webapp.domain.responses.cursor import read_responses
-from webapp.domain.results import export
+from webapp.answers import answering, export
+from webapp.answers.answering import Signs
+from webapp.base.config import Settings
+from webapp.base.database import db, release_connections, utc_now
+from webapp.follow_ups.rules import Reason, Technique
 from webapp.pages.creator import download_limits
 from webapp.pages.creator import export as pages
 from webapp.pages.creator.export import CSV_COLUMNS, cell
-from webapp.wire.serializers import form_responses
-from webapp.wire.types import FormResponses
+from webapp.records import forms
+from webapp.records.responses.cursor import read_responses
 
 FORMULAS = [
     "=cmd|' /C calc'!A0",

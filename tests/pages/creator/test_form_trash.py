@@ -8,9 +8,9 @@ from sqlalchemy import select
 
 from tests.factories import make_answer, make_form, make_response
 from tests.pages.creator_client import Creator, plain
-from webapp.database import db
-from webapp.domain.audit.trail import AuditEvent, AuditKind
-from webapp.domain.forms.models import Form
+from webapp.base.database import db
+from webapp.records.audit import AuditEvent, AuditKind
+from webapp.records.forms import Form
 
 
 @pytest.fixture

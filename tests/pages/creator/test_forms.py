@@ -13,12 +13,12 @@ from sqlalchemy import select, update
 from tests.factories import make_answer, make_draft, make_form, make_response
 from tests.oauth.flow import API
 from tests.pages.creator_client import ORIGIN, Creator, plain
-from webapp.database import db, utc_now
-from webapp.domain.drafts.models import Draft
-from webapp.domain.forms import models as forms
-from webapp.domain.shared.vocabulary import FormStatus, Scope
+from webapp.base.database import db, utc_now
+from webapp.base.vocabulary import FormStatus, Scope
 from webapp.oauth.models import OAuthGrant
 from webapp.oauth.tokens import issue_token
+from webapp.records import forms
+from webapp.records.drafts import Draft
 
 
 @pytest.fixture

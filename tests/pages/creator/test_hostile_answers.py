@@ -10,9 +10,9 @@ from sqlalchemy import select
 
 from tests.factories import make_answer, make_form
 from tests.pages.creator_client import Creator
-from webapp.database import db, utc_now
-from webapp.domain.respondents import answering
-from webapp.domain.responses.models import ResponseSession
+from webapp.answers import answering
+from webapp.base.database import db, utc_now
+from webapp.records.responses.models import ResponseSession
 
 NAME, WORDS = "Nadia canary-name", "canary-words <button hx-post=/logout>"
 VOID = {"meta", "link", "input", "br", "img", "path", "rect", "use", "hr"}

@@ -12,14 +12,14 @@ from tests.databases import both_databases
 from tests.factories import make_account
 from tests.pages.creator.test_draft import by_agent, drafted, seen, stored, written
 from tests.pages.creator_client import HTMX, ORIGIN, Creator, creator, hidden, plain
-from webapp.database import db, from_millis, utc_now
-from webapp.domain.content import diff
-from webapp.domain.deletion import trash
-from webapp.domain.drafts import models as drafts
-from webapp.domain.drafts import publishing
-from webapp.domain.drafts.models import Draft
-from webapp.domain.shared.errors import NotFound
-from webapp.domain.shared.limits import DISCARDED_KEPT_SECONDS
+from webapp.answers import trash
+from webapp.base.database import db, from_millis, utc_now
+from webapp.base.errors import NotFound
+from webapp.base.limits import DISCARDED_KEPT_SECONDS
+from webapp.drafts import publishing
+from webapp.records import drafts
+from webapp.records.content import diff
+from webapp.records.drafts import Draft
 
 
 def state(page: Any) -> str:

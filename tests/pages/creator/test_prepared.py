@@ -8,9 +8,8 @@ from flask import Flask
 from tests.factories import make_draft, prepare
 from tests.pages.creator.test_draft import by_agent, stored
 from tests.pages.creator_client import Creator, hidden, plain
-from webapp.domain.drafts import models as drafts
-from webapp.domain.drafts.models import Draft
-from webapp.domain.forms import models as forms
+from webapp.records import drafts, forms
+from webapp.records.drafts import Draft
 
 WHICH, WHO, NEXT = ("Which one?", "if_short"), ("Who else?", "always"), ("And then?", "if_no")
 
@@ -207,7 +206,7 @@ def test_the_line_follows_the_settings(ann: Creator, draft: Draft) -> None:
 def test_a_model_that_writes_them_leaves_nothing_to_say(
     app: Flask, ann: Creator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("webapp.config.Settings.follow_up_writer", "m at a.example")
+    monkeypatch.setattr("webapp.base.config.Settings.follow_up_writer", "m at a.example")
     with app.app_context():
         draft = make_draft(ann.account.id, followUpMode="smart", context="Canary")
 

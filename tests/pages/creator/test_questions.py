@@ -11,7 +11,7 @@ from flask import Flask
 from tests.factories import make_draft
 from tests.pages.creator.test_draft import by_agent, stored
 from tests.pages.creator_client import Creator
-from webapp.domain.drafts.models import Draft
+from webapp.records.drafts import Draft
 
 Ask = Callable[..., Draft]
 

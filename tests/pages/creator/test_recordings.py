@@ -14,13 +14,13 @@ from tests.factories import make_account, make_answer, make_form
 from tests.pages.creator_client import Creator, creator, plain
 from tests.voice.factories import make_spoken_answer, make_stored_answer, make_voice_form
 from tests.voice.store_reads import holds_connection
-from webapp.database import db, utc_now
-from webapp.domain.responses.models import Answer
-from webapp.domain.responses.recordings import Recording
-from webapp.domain.results import export, search
-from webapp.domain.shared.vocabulary import TranscriptState
-from webapp.domain.voice import late_transcripts
-from webapp.integrations.audio_store import audio_store
+from webapp.answers import export, search
+from webapp.base.database import db, utc_now
+from webapp.base.vocabulary import TranscriptState
+from webapp.records.responses.models import Answer
+from webapp.records.responses.recordings import Recording
+from webapp.voice import late_transcripts
+from webapp.voice.audio_store import audio_store
 
 HOST = "engine.example"
 LEVELS = "0123456789" * 6 + "0000"

@@ -11,11 +11,10 @@ from sqlalchemy import update
 from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_form, make_response
 from tests.pages.creator_client import ORIGIN, Creator, plain, without_marks
-from webapp.database import db, utc_now
-from webapp.domain.forms import models as forms
-from webapp.domain.forms.models import Form
-from webapp.domain.respondents import answering
-from webapp.domain.results import search
+from webapp.answers import answering, search
+from webapp.base.database import db, utc_now
+from webapp.records import forms
+from webapp.records.forms import Form
 from webapp.web import deferred_writes
 
 HOSTILE = "It <b>broke</b> & {{ 7*7 }} \u202egnorw\n\n=cmd|' /C calc'!A0 <script>alert(1)</script>"

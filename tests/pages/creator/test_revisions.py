@@ -9,9 +9,9 @@ from flask import Flask
 from tests.factories import prepare
 from tests.pages.creator.test_draft import by_agent, stored, written
 from tests.pages.creator_client import Creator, hidden, plain
-from webapp.domain.content.diff import differences
-from webapp.domain.drafts import revisions
-from webapp.domain.drafts.models import Draft
+from webapp.drafts import revisions
+from webapp.records.content.diff import differences
+from webapp.records.drafts import Draft
 
 
 def changed_by_agent(app: Flask, ann: Creator, **fields: Any) -> Draft:

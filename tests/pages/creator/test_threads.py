@@ -9,11 +9,11 @@ from flask import Flask, render_template_string
 from tests.factories import make_answer, make_follow_up, make_follow_up_answer, make_form
 from tests.pages.creator.test_results import HOSTILE, SHOWN, links
 from tests.pages.creator_client import Creator, plain, without_marks
-from webapp.database import db, utc_now
-from webapp.domain.follow_ups.models import FollowUp
-from webapp.domain.follow_ups.rules import Reason, Technique
-from webapp.domain.respondents.answering import skip_question
-from webapp.domain.shared.vocabulary import FollowUpAuthor, FollowUpCondition
+from webapp.answers.answering import skip_question
+from webapp.base.database import db, utc_now
+from webapp.base.vocabulary import FollowUpAuthor, FollowUpCondition
+from webapp.follow_ups.rules import Reason, Technique
+from webapp.records.follow_ups import FollowUp
 
 KEY, OTHER = "k" * 32, "o" * 32
 NEVER_ASKED = {

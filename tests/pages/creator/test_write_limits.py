@@ -9,9 +9,9 @@ from flask import Flask
 
 from tests.factories import make_draft
 from tests.pages.creator_client import Creator, hidden, plain
-from webapp.domain.drafts import models as drafts
-from webapp.domain.drafts.models import Draft
-from webapp.domain.shared.vocabulary import DraftStatus
+from webapp.base.vocabulary import DraftStatus
+from webapp.records import drafts
+from webapp.records.drafts import Draft
 
 MODULE = "webapp.pages.creator.request"
 PER_HOUR = {"PAGE_WRITES_RATE": "120/hour", "PAGE_FORMS_RATE": "20/hour"}

@@ -9,8 +9,8 @@ from markupsafe import escape
 
 from tests.pages.creator_client import Creator
 from tests.pages.respondent_client import Respondent
-from webapp.config import VARIABLES, describe
-from webapp.domain.shared.error_codes import ErrorCode
+from webapp.base.config import VARIABLES, describe
+from webapp.base.error_codes import ErrorCode
 from webapp.pages.public import markdown
 from webapp.pages.public.docs import DOCUMENTS, TITLES
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from flask.testing import FlaskClient
 
-from webapp.config_environment import ConfigurationError, read_settings
-from webapp.database import utc_now
+from webapp.base.config_environment import ConfigurationError, read_settings
+from webapp.base.database import utc_now
 
 PATH = "/.well-known/security.txt"
 CONTACT = "mailto:security@example.org"

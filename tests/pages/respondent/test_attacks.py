@@ -10,8 +10,8 @@ from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_form
 from tests.pages.respondent.test_cross_site_posts import every_row, post_paths
 from tests.pages.respondent_client import Respondent, arrive, heading, hidden, stored, texts
-from webapp.database import utc_now
-from webapp.domain.respondents.device_transfer import create_transfer_link, is_link_usable
+from webapp.answers.device_transfer import create_transfer_link, is_link_usable
+from webapp.base.database import utc_now
 from webapp.pages.respondent.form_data import new_session_key
 
 SECRET_WORDS = "written for another form"

@@ -11,12 +11,12 @@ from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_form
 from tests.pages.creator_client import Creator, plain
 from tests.pages.respondent_client import Respondent, heading, hidden, texts
-from webapp.database import db, utc_now
-from webapp.domain.respondents.answering import Signs, complete_response
-from webapp.domain.responses.models import ResponseSession
-from webapp.domain.results.search import Filters, find_people
-from webapp.domain.shared.limits import ANSWER_MIN_SECONDS
+from webapp.answers.answering import Signs, complete_response
+from webapp.answers.search import Filters, find_people
+from webapp.base.database import db, utc_now
+from webapp.base.limits import ANSWER_MIN_SECONDS
 from webapp.pages.respondent.form_data import HONEYPOT, new_session_key
+from webapp.records.responses.models import ResponseSession
 
 
 def flags(app: Flask) -> list[bool]:

@@ -9,9 +9,9 @@ from flask.testing import FlaskClient
 
 from tests.factories import make_form, make_response
 from tests.pages.respondent_client import Respondent, arrive, box, heading, texts
-from webapp.database import utc_now
-from webapp.domain.accounts.models import Account
-from webapp.domain.forms import models as forms
+from webapp.base.database import utc_now
+from webapp.records import forms
+from webapp.records.accounts.models import Account
 
 
 def close(app: Flask, form: Any) -> None:

@@ -12,9 +12,9 @@ from jobs.queue import WakeUpQueue
 from tests.event_factories import make_subscription
 from tests.factories import make_form
 from tests.pages.respondent_client import arrive
-from webapp.database import db
-from webapp.domain.accounts.models import Account
-from webapp.domain.events.models import EventDelivery
+from webapp.base.database import db
+from webapp.records.accounts.models import Account
+from webapp.records.events import EventDelivery
 
 
 @pytest.fixture

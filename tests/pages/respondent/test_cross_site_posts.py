@@ -9,9 +9,9 @@ from sqlalchemy import select
 
 from tests.factories import make_answer
 from tests.pages.respondent_client import Respondent, arrive, box, heading, hidden, stored, texts
-from webapp.database import db, utc_now
-from webapp.domain.respondents.device_transfer import create_transfer_link
-from webapp.domain.shared.limits import ANSWER_BODY_MAX_BYTES
+from webapp.answers.device_transfer import create_transfer_link
+from webapp.base.database import db, utc_now
+from webapp.base.limits import ANSWER_BODY_MAX_BYTES
 from webapp.pages.respondent.form_data import new_session_key
 from webapp.web.languages import LANGUAGES
 from webapp.web.limiter import limiter

@@ -13,17 +13,16 @@ from werkzeug.test import TestResponse
 from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_form
 from tests.pages.respondent_client import Respondent, arrive, box, heading, hidden, stored, texts
-from webapp.database import db, utc_now
-from webapp.domain.deletion import trash
-from webapp.domain.forms.models import close_form
-from webapp.domain.respondents import answering
-from webapp.domain.respondents.device_transfer import (
+from webapp.answers import answering, trash
+from webapp.answers.device_transfer import (
     DeviceTransfer,
     claim_session_key,
     create_transfer_link,
     purge_expired_links,
 )
-from webapp.domain.shared.limits import TRANSFER_LINK_SECONDS
+from webapp.base.database import db, utc_now
+from webapp.base.limits import TRANSFER_LINK_SECONDS
+from webapp.records.forms import close_form
 
 GONE = "This link has expired."
 

@@ -13,10 +13,10 @@ from tests.factories import make_form, make_response
 from tests.pages.creator_client import ORIGIN, Creator
 from tests.pages.respondent.test_private_content import closed_way, whole_way
 from tests.pages.respondent_client import Respondent, heading, hidden, storage_away
-from webapp.database import utc_now
-from webapp.domain.accounts.models import Account
-from webapp.domain.forms import models as forms
-from webapp.domain.forms.form_settings import allow_embedding, find_frame_origins
+from webapp.base.database import utc_now
+from webapp.drafts.form_settings import allow_embedding, find_frame_origins
+from webapp.records import forms
+from webapp.records.accounts.models import Account
 
 SHOP = "https://shop.example"
 BOTH = f"{SHOP} https://blog.example:8443"

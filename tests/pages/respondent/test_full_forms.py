@@ -11,8 +11,8 @@ from flask.testing import FlaskClient
 from tests.factories import make_answer, make_form
 from tests.pages.creator_client import Creator
 from tests.pages.respondent_client import Respondent, box, heading, stored
-from webapp.domain.forms.models import BYTES_OF_CHAR
-from webapp.domain.shared.limits import ANSWER_MAX_CHARS
+from webapp.base.limits import ANSWER_MAX_CHARS
+from webapp.records.forms import BYTES_OF_CHAR
 
 LONGEST = ANSWER_MAX_CHARS * BYTES_OF_CHAR
 WORDS = "\U0001f600" * ANSWER_MAX_CHARS

@@ -10,8 +10,8 @@ from werkzeug.test import TestResponse
 
 from tests.factories import make_form
 from tests.pages.respondent_client import Respondent, arrive, hidden
-from webapp.domain.accounts.models import Account
 from webapp.pages.filters import tally_of
+from webapp.records.accounts.models import Account
 
 HTMX = {"HX-Request": "true"}
 

@@ -11,9 +11,9 @@ from werkzeug.test import TestResponse
 from tests.factories import make_form
 from tests.pages.creator_client import Creator
 from tests.pages.respondent_client import Respondent, arrive, box, heading, hidden, texts
-from webapp.database import utc_now
-from webapp.domain.accounts.models import Account
-from webapp.domain.forms.models import close_form
+from webapp.base.database import utc_now
+from webapp.records.accounts.models import Account
+from webapp.records.forms import close_form
 from webapp.web.languages import LANGUAGES, find_language
 
 TAGS = [language.tag for language in LANGUAGES]

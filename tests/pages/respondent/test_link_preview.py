@@ -10,9 +10,9 @@ from flask.testing import FlaskClient
 
 from tests.factories import make_answer, make_form
 from tests.pages.creator_client import ORIGIN
-from webapp.database import utc_now
-from webapp.domain.accounts.models import Account
-from webapp.domain.forms import models as forms
+from webapp.base.database import utc_now
+from webapp.records import forms
+from webapp.records.accounts.models import Account
 
 PNG = b"\x89PNG\r\n\x1a\n"
 

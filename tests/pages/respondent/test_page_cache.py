@@ -11,15 +11,15 @@ from flask import Flask, Response
 
 from tests.factories import make_form
 from tests.pages.respondent_client import Respondent, arrive, box, session_in
-from webapp.database import utc_now
-from webapp.domain.accounts.models import Account
-from webapp.domain.respondents.public_form import NOTHING_YET, Progress, RespondentForm
-from webapp.domain.respondents.steps import Place
-from webapp.domain.shared.errors import InvalidInput
-from webapp.domain.shared.vocabulary import FollowUpMode, FormStatus, ResponseLimit, ResponseMode
+from webapp.answers.public_form import NOTHING_YET, Progress, RespondentForm
+from webapp.answers.steps import Place
+from webapp.base.database import utc_now
+from webapp.base.errors import InvalidInput
+from webapp.base.vocabulary import FollowUpMode, FormStatus, ResponseLimit, ResponseMode
 from webapp.pages.respondent import page_cache, rendering
 from webapp.pages.respondent.page_cache import ANSWER_KEY, PageCache
 from webapp.pages.respondent.visit import Visit
+from webapp.records.accounts.models import Account
 from webapp.web.languages import LANGUAGES, Language
 
 MADE_KEY = "an-answer-key-that-is-always-the-same"

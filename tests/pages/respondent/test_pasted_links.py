@@ -7,8 +7,8 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from tests.pages.respondent_client import Respondent, hidden
-from webapp.database import utc_now
-from webapp.domain.accounts.invites import make_invite
+from webapp.base.database import utc_now
+from webapp.records.accounts.invites import make_invite
 
 BEHIND = (
     *(".", ",", ")", "]", "}", ">", '"', "'", "*", "**", "_", "__", "~", "-", "!", ":", ";", "|"),

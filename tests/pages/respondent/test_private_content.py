@@ -12,10 +12,10 @@ from werkzeug.test import TestResponse
 
 from tests.factories import make_form, make_response
 from tests.pages.respondent_client import Respondent, arrive, hidden, storage_away
-from webapp.database import utc_now
-from webapp.domain.accounts.models import Account
-from webapp.domain.forms import models as forms
-from webapp.domain.respondents.public_form import RespondentForm
+from webapp.answers.public_form import RespondentForm
+from webapp.base.database import utc_now
+from webapp.records import forms
+from webapp.records.accounts.models import Account
 
 CANARIES = (
     b"CANARY-CONTEXT",

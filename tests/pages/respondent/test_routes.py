@@ -10,9 +10,9 @@ from werkzeug.test import TestResponse
 
 from tests.factories import make_form
 from tests.pages.respondent_client import Respondent, arrive, box, heading, hidden, stored, texts
-from webapp.database import utc_now
-from webapp.domain.accounts.models import Account
-from webapp.domain.forms.models import close_form
+from webapp.base.database import utc_now
+from webapp.records.accounts.models import Account
+from webapp.records.forms import close_form
 
 
 @pytest.fixture

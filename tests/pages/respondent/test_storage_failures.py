@@ -14,9 +14,9 @@ from sqlalchemy.exc import OperationalError
 from tests.factories import make_answer
 from tests.pages.respondent_client import Respondent, box, heading, hidden, storage_away, texts
 from tests.races.threads import each_statement
-from webapp.database import db, utc_now
-from webapp.domain.respondents import answering
-from webapp.domain.shared.limits import ANSWER_MAX_CHARS
+from webapp.answers import answering
+from webapp.base.database import db, utc_now
+from webapp.base.limits import ANSWER_MAX_CHARS
 
 KEY = "k" * 32
 

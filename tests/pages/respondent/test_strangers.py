@@ -11,8 +11,8 @@ from itsdangerous import TimestampSigner
 
 from tests.factories import make_answer, make_form
 from tests.pages.respondent_client import Respondent, arrive, box, heading, hidden, stored, texts
-from webapp.domain.accounts.models import Account
-from webapp.domain.shared.limits import ANSWER_BODY_MAX_BYTES
+from webapp.base.limits import ANSWER_BODY_MAX_BYTES
+from webapp.records.accounts.models import Account
 from webapp.web.limiter import limiter
 
 KEY = "k" * 32

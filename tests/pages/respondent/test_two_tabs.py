@@ -12,7 +12,7 @@ from werkzeug.test import TestResponse
 from tests.databases import both_databases
 from tests.factories import make_form
 from tests.pages.respondent_client import Respondent, arrive, box, heading, hidden, stored, texts
-from webapp.domain.accounts.models import Account
+from webapp.records.accounts.models import Account
 
 NEWER = "You changed this answer in another tab or on another device."
 

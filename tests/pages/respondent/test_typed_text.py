@@ -4,7 +4,7 @@ import pytest
 from flask import Flask
 
 from tests.pages.respondent_client import Respondent, box, heading, hidden, stored, texts
-from webapp.domain.shared.limits import ANSWER_MAX_CHARS, RESPONDER_NAME_MAX_CHARS
+from webapp.base.limits import ANSWER_MAX_CHARS, RESPONDER_NAME_MAX_CHARS
 
 
 @pytest.mark.parametrize("text", ["", " ", "\r\n\t", "\u00a0"])

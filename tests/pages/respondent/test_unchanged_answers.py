@@ -7,9 +7,9 @@ from sqlalchemy import select
 
 from tests.databases import both_databases
 from tests.pages.respondent_client import Respondent, heading
-from webapp.database import db
-from webapp.domain.forms.models import Form
-from webapp.domain.responses.models import Answer
+from webapp.base.database import db
+from webapp.records.forms import Form
+from webapp.records.responses.models import Answer
 
 
 def kept(app: Flask) -> list[tuple[Any, ...]]:

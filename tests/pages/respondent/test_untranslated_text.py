@@ -17,9 +17,9 @@ from werkzeug.test import TestResponse
 
 from tests.factories import make_account, make_form, make_response
 from tests.pages.respondent_client import Respondent, arrive, storage_away
-from webapp.database import utc_now
-from webapp.domain.forms import models as forms
-from webapp.domain.shared.limits import ANSWER_MAX_CHARS, RESPONDER_NAME_MAX_CHARS
+from webapp.base.database import utc_now
+from webapp.base.limits import ANSWER_MAX_CHARS, RESPONDER_NAME_MAX_CHARS
+from webapp.records import forms
 from webapp.web import languages
 from webapp.web.extensions import babel
 from webapp.web.limiter import limiter

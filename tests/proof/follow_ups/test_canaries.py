@@ -15,12 +15,12 @@ from tests.pages.creator_client import Creator, creator
 from tests.proof.follow_ups.people import Person
 from tests.proof.follow_ups.secrets_told import TOLD, Told
 from tests.proof.follow_ups.test_model_behaviours import arrive
-from webapp.config import Settings
-from webapp.database import db
-from webapp.domain.accounts.models import Account
-from webapp.domain.follow_ups.models import FollowUp
-from webapp.domain.forms.models import Form
-from webapp.integrations import model_breaker
+from webapp.base.config import Settings
+from webapp.base.database import db
+from webapp.follow_ups import model_breaker
+from webapp.records.accounts.models import Account
+from webapp.records.follow_ups import FollowUp
+from webapp.records.forms import Form
 
 EXPORTS = ("export.csv", "export.json")
 in_all_languages = pytest.mark.parametrize("told", TOLD.values(), ids=TOLD)

@@ -21,10 +21,10 @@ from tests.proof.follow_ups.walk_model import Caps
 from tests.proof.follow_ups.walk_records import read_record, require_counted, require_sound
 from tests.proof.killing import Target
 from tests.services import wait_until
-from webapp.database import db
-from webapp.domain.forms.models import Form
-from webapp.domain.respondents.follow_up_decisions import LEASE
-from webapp.domain.shared.vocabulary import FollowUpState
+from webapp.answers.follow_up_decisions import LEASE
+from webapp.base.database import db
+from webapp.base.vocabulary import FollowUpState
+from webapp.records.forms import Form
 
 PEOPLE = 8
 FIRST, SECOND = "What made you switch?", "What would you tell a friend?"

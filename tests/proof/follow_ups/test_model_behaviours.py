@@ -34,14 +34,14 @@ from tests.followups.model_server import (
 )
 from tests.pages.respondent_client import session_in
 from tests.proof.follow_ups.people import MOMENT, SHORT, THANKS, Person
-from webapp.config import Settings
-from webapp.database import db
-from webapp.domain.accounts.models import Account
-from webapp.domain.follow_ups.models import FollowUp
-from webapp.domain.forms.models import Form
-from webapp.integrations import model_breaker
-from webapp.integrations.follow_up_models import load_sdk
-from webapp.integrations.model_breaker import FAILURES_IN_A_ROW, REST_SECONDS, ModelBreaker
+from webapp.base.config import Settings
+from webapp.base.database import db
+from webapp.follow_ups import model_breaker
+from webapp.follow_ups.follow_up_models import load_sdk
+from webapp.follow_ups.model_breaker import FAILURES_IN_A_ROW, REST_SECONDS, ModelBreaker
+from webapp.records.accounts.models import Account
+from webapp.records.follow_ups import FollowUp
+from webapp.records.forms import Form
 
 MOST_SECONDS = 4.5
 AT_ONCE_SECONDS = 0.5

@@ -20,14 +20,14 @@ from tests.proof.follow_ups.walk_model import Caps, WalkModel
 from tests.proof.follow_ups.walk_records import require_counted
 from tests.proof.follow_ups.walking import Walker
 from tests.voice.factories import make_voice_form
-from webapp.config import Settings
-from webapp.database import db
-from webapp.domain.accounts.models import Account
-from webapp.domain.follow_ups.rules import Technique
-from webapp.domain.forms.models import Form
-from webapp.integrations import model_breaker
-from webapp.integrations.model_failure import ModelFailed, ModelRefused
+from webapp.base.config import Settings
+from webapp.base.database import db
+from webapp.follow_ups import model_breaker
+from webapp.follow_ups.model_failure import ModelFailed, ModelRefused
+from webapp.follow_ups.rules import Technique
 from webapp.pages import model_decisions
+from webapp.records.accounts.models import Account
+from webapp.records.forms import Form
 
 OF_FORM = 3  # respondents
 QUESTIONS = ("Is it easy to use?", "What made you switch?", "What would you tell a friend?")

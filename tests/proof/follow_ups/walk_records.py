@@ -6,13 +6,13 @@ from typing import Any, NamedTuple
 from sqlalchemy import select
 
 from tests.proof.follow_ups.walk_model import Caps, Place
-from webapp.database import db
-from webapp.domain.follow_ups.models import FollowUp
-from webapp.domain.forms.models import Form
-from webapp.domain.responses.counters import QuestionCount
-from webapp.domain.responses.models import Answer, ResponseSession
-from webapp.domain.shared.text import token_hash
-from webapp.domain.shared.vocabulary import FollowUpState, QuestionKind, SessionStatus
+from webapp.base.database import db
+from webapp.base.text import token_hash
+from webapp.base.vocabulary import FollowUpState, QuestionKind, SessionStatus
+from webapp.records.follow_ups import FollowUp
+from webapp.records.forms import Form
+from webapp.records.responses.counters import QuestionCount
+from webapp.records.responses.models import Answer, ResponseSession
 
 
 class Record(NamedTuple):

@@ -20,7 +20,7 @@ from tests.proof.follow_ups.walk_records import (
     require_sound,
 )
 from tests.voice.factories import make_recording
-from webapp.database import db
+from webapp.base.database import db
 
 DECIDING = (-2, 0)
 NEVER_ASKED = (1, 49)

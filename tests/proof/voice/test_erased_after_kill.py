@@ -10,8 +10,8 @@ from tests.proof.killing import Target
 from tests.proof.loaded import Server
 from tests.proof.voice.speaking import noise, upload
 from tests.services import wait_until
-from webapp.database import db, utc_now
-from webapp.domain.voice.uploads import purge_unclaimed, read_backlog
+from webapp.base.database import db, utc_now
+from webapp.voice.uploads import purge_unclaimed, read_backlog
 
 WITHIN_SECONDS = 60
 

@@ -10,12 +10,12 @@ from sqlalchemy import select
 from tests.proof.killing import Target, kill_again_and_again
 from tests.proof.voice.speaking import Speakers
 from tests.voice.factories import make_voice_form
-from webapp.database import db
-from webapp.domain.responses.models import Answer, ResponseSession
-from webapp.domain.responses.recordings import Recording
-from webapp.domain.shared.text import token_hash
-from webapp.integrations.audio_store import audio_store
-from webapp.runtime.background import count_without_object
+from webapp.app.background import count_without_object
+from webapp.base.database import db
+from webapp.base.text import token_hash
+from webapp.records.responses.models import Answer, ResponseSession
+from webapp.records.responses.recordings import Recording
+from webapp.voice.audio_store import audio_store
 
 proven = pytest.mark.prove
 rounds = pytest.mark.parametrize(

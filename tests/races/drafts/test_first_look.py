@@ -7,9 +7,9 @@ from flask import Flask
 from tests.databases import both_databases
 from tests.factories import make_draft
 from tests.races.threads import together
-from webapp.database import utc_now
-from webapp.domain.accounts.models import Account
-from webapp.domain.drafts.revisions import find_view, mark_seen
+from webapp.base.database import utc_now
+from webapp.drafts.revisions import find_view, mark_seen
+from webapp.records.accounts.models import Account
 
 
 @both_databases

@@ -11,15 +11,15 @@ from tests.databases import postgresql_first
 from tests.factories import make_draft
 from tests.races.drafts.test_publish import after_a_moment, confirm
 from tests.races.threads import together
-from webapp.database import db, utc_now
-from webapp.domain.accounts.models import Account
-from webapp.domain.content.draft_input import parse_draft_input, parse_follow_ups
-from webapp.domain.drafts.confirmations import confirm_draft, list_confirmed
-from webapp.domain.drafts.editing import update_draft
-from webapp.domain.drafts.models import Draft
-from webapp.domain.drafts.publishing import publish_draft
-from webapp.domain.forms.models import Form
-from webapp.domain.shared.errors import InvalidInput, StateConflict
+from webapp.base.database import db, utc_now
+from webapp.base.errors import InvalidInput, StateConflict
+from webapp.drafts.confirmations import confirm_draft, list_confirmed
+from webapp.drafts.editing import update_draft
+from webapp.drafts.publishing import publish_draft
+from webapp.records.accounts.models import Account
+from webapp.records.content.draft_input import parse_draft_input, parse_follow_ups
+from webapp.records.drafts import Draft
+from webapp.records.forms import Form
 
 DRAFTS = 40
 QUESTIONS: list[Any] = [{"id": "q_1", "text": "Who?"}, {"id": "q_2", "text": "What?"}]

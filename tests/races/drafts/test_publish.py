@@ -14,14 +14,14 @@ from sqlalchemy import select
 from tests.databases import on_postgresql, postgresql_first
 from tests.factories import make_draft
 from tests.races.threads import each_statement, together
-from webapp.database import db, utc_now
-from webapp.domain.accounts.models import Account
-from webapp.domain.drafts.confirmations import confirm_draft
-from webapp.domain.drafts.editing import update_draft
-from webapp.domain.drafts.models import Draft, get_draft
-from webapp.domain.drafts.publishing import publish_draft
-from webapp.domain.forms.models import Form
-from webapp.domain.shared.errors import StateConflict
+from webapp.base.database import db, utc_now
+from webapp.base.errors import StateConflict
+from webapp.drafts.confirmations import confirm_draft
+from webapp.drafts.editing import update_draft
+from webapp.drafts.publishing import publish_draft
+from webapp.records.accounts.models import Account
+from webapp.records.drafts import Draft, get_draft
+from webapp.records.forms import Form
 
 PUBLISHERS = 8
 CONFIRMED = "As confirmed"

@@ -9,20 +9,14 @@ from flask import Blueprint, Response, make_response, render_template, request, 
 from flask.typing import ResponseReturnValue
 from flask_login import current_user
 
-from webapp.config import settings
-from webapp.data_keys import sealer
-from webapp.database import utc_now
-from webapp.domain.audit.trail import AuditKind
-from webapp.domain.events.callbacks import NoKey
-from webapp.domain.forms import agent_tokens, models
-from webapp.domain.forms.agent_tokens import AgentTokenInput, find_agent_token_of
-from webapp.domain.shared.error_codes import ErrorCode
-from webapp.domain.shared.errors import InvalidInput, parse_input
-from webapp.domain.shared.limits import (
-    AGENT_TOKEN_DAYS,
-    AGENT_TOKEN_LABEL_MAX_CHARS,
-    AGENT_TOKEN_MAX_DAYS,
-)
+from webapp.base.config import settings
+from webapp.base.database import utc_now
+from webapp.base.error_codes import ErrorCode
+from webapp.base.errors import InvalidInput, parse_input
+from webapp.base.limits import AGENT_TOKEN_DAYS, AGENT_TOKEN_LABEL_MAX_CHARS, AGENT_TOKEN_MAX_DAYS
+from webapp.drafts import agent_tokens
+from webapp.drafts.agent_tokens import AgentTokenInput, find_agent_token_of
+from webapp.events.callbacks import NoKey
 from webapp.pages.creator.account.sign_in import (
     limited_tries,
     require_own_password,
@@ -30,8 +24,11 @@ from webapp.pages.creator.account.sign_in import (
 )
 from webapp.pages.creator.request import creator_id, require_creator, typed
 from webapp.pages.fragments import go_to
+from webapp.records import forms
+from webapp.records.audit import AuditKind
 from webapp.web import request_audit
 from webapp.web.browser_cookies import BrowserCookie
+from webapp.web.data_keys import sealer
 from webapp.web.limiter import AGENT_TOKENS, limiter
 
 ALL_FORMS = "all"
@@ -155,7 +152,7 @@ def _page(asked: Asked, refusal: InvalidInput | None = None) -> str:
         "connections/token_new.html",
         asked=asked,
         refusal=refusal,
-        forms=models.list_forms(creator_id()),
+        forms=forms.list_forms(creator_id()),
         most_days=AGENT_TOKEN_MAX_DAYS,
         most_chars=AGENT_TOKEN_LABEL_MAX_CHARS,
         ask_password=not signed_in_recently(),
@@ -167,5 +164,5 @@ def _example_form(form_id: str | None) -> str:
     """The form in the lines that show how to use the token; the newest for a token of all."""
     if form_id is not None:
         return form_id
-    newest = models.list_newest_forms(creator_id(), 1)
+    newest = forms.list_newest_forms(creator_id(), 1)
     return newest[0].id if newest else "FORM_ID"

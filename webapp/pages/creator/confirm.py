@@ -10,16 +10,12 @@ from flask.typing import ResponseReturnValue
 from flask_babel import gettext as _
 from werkzeug.exceptions import Forbidden
 
-from webapp.database import utc_now
-from webapp.database.failures import STORAGE_FAILURES
-from webapp.domain.content.diff import differences
-from webapp.domain.content.model import missing_fields
-from webapp.domain.drafts import confirmations, publishing, revisions
-from webapp.domain.drafts import models as drafts
-from webapp.domain.drafts.models import Draft
-from webapp.domain.shared.error_codes import ErrorCode
-from webapp.domain.shared.errors import StateConflict
-from webapp.domain.shared.vocabulary import DraftStatus
+from webapp.base.database import utc_now
+from webapp.base.database.failures import STORAGE_FAILURES
+from webapp.base.error_codes import ErrorCode
+from webapp.base.errors import StateConflict
+from webapp.base.vocabulary import DraftStatus
+from webapp.drafts import confirmations, publishing, revisions
 from webapp.pages import errors
 from webapp.pages.creator import draft_view
 from webapp.pages.creator.request import (
@@ -31,6 +27,10 @@ from webapp.pages.creator.request import (
 )
 from webapp.pages.creator.terms import page_terms
 from webapp.pages.fragments import go_to
+from webapp.records import drafts
+from webapp.records.content.diff import differences
+from webapp.records.content.model import missing_fields
+from webapp.records.drafts import Draft
 from webapp.web import request_audit, request_kind
 from webapp.web.wakeups import wakeups
 

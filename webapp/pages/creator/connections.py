@@ -6,12 +6,12 @@ from typing import NamedTuple
 from flask import Blueprint, Response, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from webapp.config import settings
-from webapp.database import to_millis, utc_now
-from webapp.domain.drafts.agent_notes import AgentDraft, find_agent_draft
-from webapp.domain.events import confirming
-from webapp.domain.events.endings import WAITS_FOR
-from webapp.domain.forms.agent_tokens import find_revoked_token, list_agent_tokens
+from webapp.base.config import settings
+from webapp.base.database import to_millis, utc_now
+from webapp.drafts.agent_notes import AgentDraft, find_agent_draft
+from webapp.drafts.agent_tokens import find_revoked_token, list_agent_tokens
+from webapp.events import confirming
+from webapp.events.endings import WAITS_FOR
 from webapp.oauth import connections
 from webapp.pages.creator.request import agent_names, creator_id, moment_in, require_creator
 from webapp.pages.fragments import fragment, go_to, nothing_new, wants_fragment

@@ -11,12 +11,9 @@ from flask import Blueprint, Response, current_app, render_template, request
 from flask.typing import ResponseReturnValue
 from flask_login import current_user, logout_user
 
-from webapp.config import settings
-from webapp.database import utc_now
-from webapp.domain.accounts.browser_sessions import end_session
-from webapp.domain.accounts.models import Account
-from webapp.domain.audit.trail import AuditKind, AuditOutcome
-from webapp.domain.shared.vocabulary import ClientKind, Scope
+from webapp.base.config import settings
+from webapp.base.database import utc_now
+from webapp.base.vocabulary import ClientKind, Scope
 from webapp.oauth.client_metadata import redirect_host, stays_on_this_computer, web_host
 from webapp.oauth.connections import has_consented
 from webapp.oauth.grants import AuthorizationCodeGrant, Consent
@@ -25,6 +22,9 @@ from webapp.oauth.protocol import ConsentRequired, LoginRequired, name_permissio
 from webapp.oauth.registration import Failures, Refused, load_document_client, names_document
 from webapp.oauth.server import AUTHORIZE, server
 from webapp.oauth.tokens import GRANT_SECONDS
+from webapp.records.accounts.browser_sessions import end_session
+from webapp.records.accounts.models import Account
+from webapp.records.audit import AuditKind, AuditOutcome
 from webapp.web import request_audit, security_headers
 from webapp.web.extensions import login
 from webapp.web.hosts import ASKED_HOST

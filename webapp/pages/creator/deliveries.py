@@ -7,11 +7,11 @@ from typing import NamedTuple
 from flask import Blueprint, Response, abort, render_template, request, url_for
 
 from jobs.queue import hand_over
-from webapp.data_keys import sealer
-from webapp.database import utc_now
-from webapp.domain.events import subscription_log as subscriptions
-from webapp.domain.events.callbacks import NoKey
-from webapp.domain.events.delivery_log import (
+from webapp.base.database import utc_now
+from webapp.base.vocabulary import DeliveryFailure
+from webapp.events import subscription_log as subscriptions
+from webapp.events.callbacks import NoKey
+from webapp.events.delivery_log import (
     LOOKED_AT,
     AttemptRow,
     DeliveryDetails,
@@ -21,10 +21,9 @@ from webapp.domain.events.delivery_log import (
     get_delivery,
     list_deliveries,
 )
-from webapp.domain.events.delivery_log import send_again as resend
-from webapp.domain.events.subscription_log import FilterChoice
-from webapp.domain.events.subscription_rows import secret_place
-from webapp.domain.shared.vocabulary import DeliveryFailure
+from webapp.events.delivery_log import send_again as resend
+from webapp.events.subscription_log import FilterChoice
+from webapp.events.subscription_rows import secret_place
 from webapp.pages.creator.request import (
     agent_names,
     creator_id,
@@ -33,6 +32,7 @@ from webapp.pages.creator.request import (
 )
 from webapp.pages.fragments import go_to
 from webapp.web.challenges import challenge
+from webapp.web.data_keys import sealer
 from webapp.web.limiter import limiter
 
 POSITION = re.compile("([0-9]{1,13})-(dlv_[0-9a-f]{1,76})")

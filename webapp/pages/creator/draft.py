@@ -7,21 +7,10 @@ from typing import cast
 from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
 
-from webapp.database import utc_now
-from webapp.domain.content.draft_input import parse_draft_input
-from webapp.domain.content.model import (
-    CHOICES,
-    DRAFT_SETTINGS,
-    NUMBERS,
-    DraftUpdate,
-    clean_reason,
-)
-from webapp.domain.drafts import models as drafts
-from webapp.domain.drafts import revisions
-from webapp.domain.drafts.models import Draft
-from webapp.domain.forms import models as forms
-from webapp.domain.shared.errors import NotFound
-from webapp.domain.shared.vocabulary import DraftStatus, FollowUpMode
+from webapp.base.database import utc_now
+from webapp.base.errors import NotFound
+from webapp.base.vocabulary import DraftStatus, FollowUpMode
+from webapp.drafts import revisions
 from webapp.pages.creator import draft_view
 from webapp.pages.creator.request import (
     asked_revision,
@@ -31,6 +20,10 @@ from webapp.pages.creator.request import (
     require_creator,
     typed,
 )
+from webapp.records import drafts, forms
+from webapp.records.content.draft_input import parse_draft_input
+from webapp.records.content.model import CHOICES, DRAFT_SETTINGS, NUMBERS, DraftUpdate, clean_reason
+from webapp.records.drafts import Draft
 from webapp.web.deferred_writes import write_later
 from webapp.web.request_kind import is_prefetch
 

@@ -11,9 +11,23 @@ from typing import Any
 from flask import Response, request, url_for
 from flask_babel import gettext as _
 
-from webapp.database import db, utc_now
-from webapp.domain.content.diff import Change, Kind
-from webapp.domain.content.model import (
+from webapp.base import limits
+from webapp.base.database import db, utc_now
+from webapp.base.error_codes import ErrorCode
+from webapp.base.errors import InvalidInput, StateConflict
+from webapp.base.vocabulary import DraftStatus
+from webapp.drafts import confirmations, publishing, returns, revisions
+from webapp.drafts import editing as draft_editing
+from webapp.drafts.agent_notes import AgentNote, current_note, list_notes
+from webapp.drafts.form_settings import has_phrases
+from webapp.drafts.returns import ReturnRow
+from webapp.drafts.unseen import keep_accepted, unseen_changes
+from webapp.oauth import connections
+from webapp.pages.creator.request import agent_names, creator_id, posted_revision
+from webapp.pages.creator.terms import page_terms
+from webapp.pages.fragments import fragment, go_to, page_or_fragment, wants_fragment
+from webapp.records.content.diff import Change, Kind
+from webapp.records.content.model import (
     DRAFT_SETTINGS,
     NUMBERS,
     DraftUpdate,
@@ -22,21 +36,7 @@ from webapp.domain.content.model import (
     form_settings,
     missing_parts,
 )
-from webapp.domain.drafts import confirmations, publishing, returns, revisions
-from webapp.domain.drafts import editing as draft_editing
-from webapp.domain.drafts.agent_notes import AgentNote, current_note, list_notes
-from webapp.domain.drafts.models import Draft
-from webapp.domain.drafts.returns import ReturnRow
-from webapp.domain.drafts.unseen import keep_accepted, unseen_changes
-from webapp.domain.forms.form_settings import has_phrases
-from webapp.domain.shared import limits
-from webapp.domain.shared.error_codes import ErrorCode
-from webapp.domain.shared.errors import InvalidInput, StateConflict
-from webapp.domain.shared.vocabulary import DraftStatus
-from webapp.oauth import connections
-from webapp.pages.creator.request import agent_names, creator_id, posted_revision
-from webapp.pages.creator.terms import page_terms
-from webapp.pages.fragments import fragment, go_to, page_or_fragment, wants_fragment
+from webapp.records.drafts import Draft
 from webapp.web.wakeups import wakeups
 
 

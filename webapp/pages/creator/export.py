@@ -13,39 +13,39 @@ from urllib.parse import quote
 import orjson
 from flask import Blueprint, Response, abort, stream_with_context
 
-from webapp.config import settings
-from webapp.database import release_connections, to_millis, utc_now
-from webapp.domain.audit.trail import AuditKind
-from webapp.domain.content.model import asks_follow_ups
-from webapp.domain.follow_ups.models import HowAsked
-from webapp.domain.forms import models as forms
-from webapp.domain.forms.models import FormRow
-from webapp.domain.responses.cursor import ResponsePage
-from webapp.domain.responses.models import (
-    AnswerRow,
-    AttachmentRow,
-    SessionAnswers,
-    SessionRow,
-    session_status,
-)
-from webapp.domain.results.by_question import find_shown_attachment
-from webapp.domain.results.export import (
+from api.wire.serializers import form_responses, response_session
+from api.wire.timestamps import wire_time
+from webapp.answers.by_question import find_shown_attachment
+from webapp.answers.export import (
     AnswerBatch,
     PersonBatch,
     read_answers,
     read_people,
     read_person_batches,
 )
-from webapp.domain.shared.text import normalized
-from webapp.integrations.audio_store import AudioStoreUnavailable, audio_store
+from webapp.base.config import settings
+from webapp.base.database import release_connections, to_millis, utc_now
+from webapp.base.text import normalized
 from webapp.pages.creator.download_limits import downloads, in_pieces
 from webapp.pages.creator.request import creator_id, require_creator
 from webapp.pages.creator.results_filters import get_shown_form
+from webapp.records import forms
+from webapp.records.audit import AuditKind
+from webapp.records.content.model import asks_follow_ups
+from webapp.records.follow_ups import HowAsked
+from webapp.records.forms import FormRow
+from webapp.records.responses.cursor import ResponsePage
+from webapp.records.responses.models import (
+    AnswerRow,
+    AttachmentRow,
+    SessionAnswers,
+    SessionRow,
+    session_status,
+)
+from webapp.voice.audio_store import AudioStoreUnavailable, audio_store
 from webapp.web import request_audit
 from webapp.web.byte_ranges import recording_response
 from webapp.web.wakeups import wakeups
-from webapp.wire.serializers import form_responses, response_session
-from webapp.wire.timestamps import wire_time
 
 QUOTE, TWO_QUOTES = '"', '""'
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # spreadsheets take the file for UTF-8 by it

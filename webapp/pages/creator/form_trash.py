@@ -6,14 +6,14 @@ from flask import Blueprint, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from flask_babel import gettext as _
 
-from webapp.database import utc_now
-from webapp.domain.content.model import snapshot
-from webapp.domain.deletion import trash
-from webapp.domain.drafts import editing
-from webapp.domain.forms import models as forms
-from webapp.domain.shared.limits import TITLE_MAX_CHARS, TRASH_KEPT_SECONDS
+from webapp.answers import trash
+from webapp.base.database import utc_now
+from webapp.base.limits import TITLE_MAX_CHARS, TRASH_KEPT_SECONDS
+from webapp.drafts import editing
 from webapp.pages.creator.request import creator_id, limit_new_drafts, limit_writes, require_creator
 from webapp.pages.fragments import go_to
+from webapp.records import forms
+from webapp.records.content.model import snapshot
 from webapp.web import request_audit
 
 bp = Blueprint("trash", __name__, url_prefix="/forms")

@@ -10,22 +10,21 @@ from flask import Blueprint, Response, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 
-from webapp.config import settings
-from webapp.database import utc_now
-from webapp.domain.deletion import trash
-from webapp.domain.drafts import confirmations
-from webapp.domain.drafts.agent_notes import find_form_authors
-from webapp.domain.forms import form_settings
-from webapp.domain.forms import models as forms
-from webapp.domain.forms.models import FormRow, FormSummaryRow
-from webapp.domain.results.unread import count_unread
-from webapp.domain.shared.errors import InvalidInput
-from webapp.domain.shared.vocabulary import FormStatus
+from api.wire.serializers import share_url
+from webapp.answers import trash
+from webapp.answers.unread import count_unread
+from webapp.base.config import settings
+from webapp.base.database import utc_now
+from webapp.base.errors import InvalidInput
+from webapp.base.vocabulary import FormStatus
+from webapp.drafts import confirmations, form_settings
+from webapp.drafts.agent_notes import find_form_authors
 from webapp.pages.creator.request import agent_names, creator_id, limit_writes, require_creator
 from webapp.pages.filters import CODE_INK, code_of, drawn_code
 from webapp.pages.fragments import go_to
+from webapp.records import forms
+from webapp.records.forms import FormRow, FormSummaryRow
 from webapp.web import request_audit
-from webapp.wire.serializers import share_url
 
 CODE_SCALE = 12  # pixels of one module: sharp on paper
 CODE_BORDER = 4  # modules of white, as ISO/IEC 18004 asks for

@@ -11,17 +11,12 @@ from typing import Any
 from flask import Blueprint, Response, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from webapp.database import from_millis, to_millis, utc_now
-from webapp.domain.content.model import DraftUpdate
-from webapp.domain.deletion import trash
-from webapp.domain.drafts import confirmations, editing, revisions, unseen
-from webapp.domain.drafts import models as drafts
-from webapp.domain.drafts.models import DraftSummaryRow, clean_note
-from webapp.domain.forms import models as forms
-from webapp.domain.forms.models import FormSummaryRow
-from webapp.domain.results.unread import count_unread
-from webapp.domain.shared.errors import InvalidInput
-from webapp.domain.shared.limits import DRAFTED_TOGETHER_SECONDS
+from webapp.answers import trash
+from webapp.answers.unread import count_unread
+from webapp.base.database import from_millis, to_millis, utc_now
+from webapp.base.errors import InvalidInput
+from webapp.base.limits import DRAFTED_TOGETHER_SECONDS
+from webapp.drafts import confirmations, editing, revisions, unseen
 from webapp.oauth import connections
 from webapp.pages.creator.connections import AgentProgress, agent_progress, connect_guide
 from webapp.pages.creator.draft_view import in_plain_words
@@ -37,6 +32,10 @@ from webapp.pages.creator.request import (
     waiting_count,
 )
 from webapp.pages.fragments import fragment, go_to, nothing_new, page_or_fragment
+from webapp.records import drafts, forms
+from webapp.records.content.model import DraftUpdate
+from webapp.records.drafts import DraftSummaryRow, clean_note
+from webapp.records.forms import FormSummaryRow
 from webapp.web import request_audit
 from webapp.web.wakeups import wakeups
 

@@ -2,7 +2,7 @@
 
 from flask import Blueprint, Response, request, url_for
 
-from webapp.database import utc_now
+from webapp.base.database import utc_now
 from webapp.oauth import connections
 from webapp.pages.creator.request import creator_id, limit_writes, require_creator
 from webapp.pages.fragments import go_to

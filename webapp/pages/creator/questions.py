@@ -14,15 +14,11 @@ from flask import Blueprint, Response, request, url_for
 from flask.typing import ResponseReturnValue
 from flask_babel import gettext as _
 
-from webapp.domain.content.draft_input import parse_draft_input, parse_follow_ups
-from webapp.domain.content.model import DraftUpdate, PreparedFollowUp, QuestionRow
-from webapp.domain.drafts import models as drafts
-from webapp.domain.drafts import revisions
-from webapp.domain.drafts.models import Draft
-from webapp.domain.shared import limits
-from webapp.domain.shared.error_codes import ErrorCode
-from webapp.domain.shared.errors import InvalidInput
-from webapp.domain.shared.vocabulary import FollowUpAuthor, FollowUpCondition
+from webapp.base import limits
+from webapp.base.error_codes import ErrorCode
+from webapp.base.errors import InvalidInput
+from webapp.base.vocabulary import FollowUpAuthor, FollowUpCondition
+from webapp.drafts import revisions
 from webapp.pages.creator import draft_view
 from webapp.pages.creator.request import (
     creator_id,
@@ -32,6 +28,10 @@ from webapp.pages.creator.request import (
     typed,
 )
 from webapp.pages.fragments import go_to, wants_fragment
+from webapp.records import drafts
+from webapp.records.content.draft_input import parse_draft_input, parse_follow_ups
+from webapp.records.content.model import DraftUpdate, PreparedFollowUp, QuestionRow
+from webapp.records.drafts import Draft
 
 LIST = "questions/_questions.html"
 ROW = "questions/_question_row.html"

@@ -11,8 +11,8 @@ from flask_limiter import RateLimitExceeded
 from flask_login import current_user, login_required
 from sqlalchemy import select
 
-from webapp.config import settings
-from webapp.database import db, from_millis, utc_now
+from webapp.base.config import settings
+from webapp.base.database import db, from_millis, utc_now
 from webapp.oauth import connections
 from webapp.oauth.models import OAuthClient, OAuthGrant
 from webapp.pages import errors

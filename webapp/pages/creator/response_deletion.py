@@ -6,13 +6,13 @@ from typing import TypedDict
 from flask import Blueprint, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from webapp.database import utc_now
-from webapp.domain.deletion import deleted_responses as deletions
-from webapp.domain.deletion.deleted_responses import ScheduledDeletion
-from webapp.domain.forms import models as forms
-from webapp.domain.shared.limits import RESPONSE_UNDO_SECONDS
+from webapp.answers import deleted_responses as deletions
+from webapp.answers.deleted_responses import ScheduledDeletion
+from webapp.base.database import utc_now
+from webapp.base.limits import RESPONSE_UNDO_SECONDS
 from webapp.pages.creator.request import creator_id, limit_writes, require_creator
 from webapp.pages.fragments import fragment, go_to, nothing_new
+from webapp.records import forms
 from webapp.web import request_audit
 
 bp = Blueprint("response_deletion", __name__, url_prefix="/forms/<form_id>")

@@ -12,21 +12,17 @@ from typing import Any
 from flask import Blueprint, abort, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
+from api.wire.serializers import share_url
 from jobs.queue import hand_over_recordings
-from webapp.config import settings
-from webapp.database import from_millis, to_millis, utc_now
-from webapp.domain.content.model import form_settings
-from webapp.domain.drafts import confirmations
-from webapp.domain.forms import models as forms
-from webapp.domain.forms.models import FormRow
-from webapp.domain.responses.counters import read_days
-from webapp.domain.results import by_question as results
-from webapp.domain.results import search, threads, unread
-from webapp.domain.results.by_question import HiddenResponses, ShownAnswer
-from webapp.domain.results.export import recordings_of
-from webapp.domain.shared.limits import FORM_TOLD_PERCENT
-from webapp.domain.shared.vocabulary import ConfirmationMethod
-from webapp.domain.voice import transcripts
+from webapp.answers import by_question as results
+from webapp.answers import search, threads, unread
+from webapp.answers.by_question import HiddenResponses, ShownAnswer
+from webapp.answers.export import recordings_of
+from webapp.base.config import settings
+from webapp.base.database import from_millis, to_millis, utc_now
+from webapp.base.limits import FORM_TOLD_PERCENT
+from webapp.base.vocabulary import ConfirmationMethod
+from webapp.drafts import confirmations
 from webapp.pages.creator.request import agent_names, creator_id, limit_writes, require_creator
 from webapp.pages.creator.response_deletion import deletion_notes
 from webapp.pages.creator.results_filters import (
@@ -43,7 +39,11 @@ from webapp.pages.creator.results_filters import (
 from webapp.pages.creator.terms import follow_up_writer, spoken_answers
 from webapp.pages.filters import drawn_code
 from webapp.pages.fragments import page_or_fragment
-from webapp.wire.serializers import share_url
+from webapp.records import forms
+from webapp.records.content.model import form_settings
+from webapp.records.forms import FormRow
+from webapp.records.responses.counters import read_days
+from webapp.voice import transcripts
 
 bp = Blueprint("results", __name__, url_prefix="/forms/<form_id>")
 bp.before_request(require_creator)

@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 from flask import request
 
-from webapp.domain.forms import models as forms
-from webapp.domain.forms.models import FormRow
-from webapp.domain.responses.counters import DAY_MILLIS, EPOCH_DAY, Day
-from webapp.domain.results.by_question import HiddenResponses, read_hidden
-from webapp.domain.results.search import AnswerKey, Filters, PersonKey
+from webapp.answers.by_question import HiddenResponses, read_hidden
+from webapp.answers.search import AnswerKey, Filters, PersonKey
 from webapp.pages.creator.request import creator_id
+from webapp.records import forms
+from webapp.records.forms import FormRow
+from webapp.records.responses.counters import DAY_MILLIS, EPOCH_DAY, Day
 
 WORDS_MAX_CHARS = 200
 NAMES = ("q", "sent", "unflagged", "spoken", "followups", "from", "to")

@@ -6,14 +6,11 @@ from typing import Any
 from flask import Blueprint, Response, request, url_for
 from flask.typing import ResponseReturnValue
 
-from webapp.database import db, utc_now
-from webapp.domain.content.diff import differences
-from webapp.domain.drafts import models as drafts
-from webapp.domain.drafts import returns, revisions
-from webapp.domain.drafts.models import Draft, clean_note
-from webapp.domain.shared.errors import InvalidInput, StateConflict
-from webapp.domain.shared.limits import QUESTIONS_MAX
-from webapp.domain.shared.vocabulary import DraftStatus
+from webapp.base.database import db, utc_now
+from webapp.base.errors import InvalidInput, StateConflict
+from webapp.base.limits import QUESTIONS_MAX
+from webapp.base.vocabulary import DraftStatus
+from webapp.drafts import returns, revisions
 from webapp.pages.creator import draft_view
 from webapp.pages.creator.request import (
     creator_id,
@@ -23,6 +20,9 @@ from webapp.pages.creator.request import (
     typed,
 )
 from webapp.pages.fragments import go_to, page_or_fragment
+from webapp.records import drafts
+from webapp.records.content.diff import differences
+from webapp.records.drafts import Draft, clean_note
 from webapp.web import request_audit
 from webapp.web.wakeups import wakeups
 

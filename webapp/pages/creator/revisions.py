@@ -8,14 +8,11 @@ from flask import Blueprint, Response, render_template, request
 from flask.typing import ResponseReturnValue
 from flask_babel import gettext as _
 
-from webapp.database import utc_now
-from webapp.domain.content.model import DraftUpdate
-from webapp.domain.drafts import models as drafts
-from webapp.domain.drafts import returns, revisions
-from webapp.domain.drafts.models import Draft
-from webapp.domain.drafts.unseen import accept_change
-from webapp.domain.shared.errors import InvalidInput, StateConflict
-from webapp.domain.shared.vocabulary import DraftStatus
+from webapp.base.database import utc_now
+from webapp.base.errors import InvalidInput, StateConflict
+from webapp.base.vocabulary import DraftStatus
+from webapp.drafts import returns, revisions
+from webapp.drafts.unseen import accept_change
 from webapp.pages.creator import draft_view
 from webapp.pages.creator.request import (
     agent_names,
@@ -26,6 +23,9 @@ from webapp.pages.creator.request import (
     require_creator,
 )
 from webapp.pages.fragments import fragment, nothing_new, page_or_fragment
+from webapp.records import drafts
+from webapp.records.content.model import DraftUpdate
+from webapp.records.drafts import Draft
 
 REVISIONS_SHOWN = 20
 

@@ -12,31 +12,30 @@ from itsdangerous import BadData
 from itsdangerous.url_safe import URLSafeSerializer
 from limits import parse_many
 
-from webapp.config import settings
-from webapp.database import release_connections, utc_now
-from webapp.domain.drafts import models as drafts
-from webapp.domain.drafts import publishing
-from webapp.domain.drafts.models import Draft
-from webapp.domain.follow_ups import rules
-from webapp.domain.follow_ups.messages import Brief
-from webapp.domain.follow_ups.models import AskedFollowUp
-from webapp.domain.follow_ups.rules import Decision, Reason, Thread
-from webapp.domain.forms import models as forms
-from webapp.domain.forms.terms import BY_RULES, TYPED, FormTerms, terms_of
-from webapp.domain.respondents import trial as trials
-from webapp.domain.respondents.answering import require_answer
-from webapp.domain.respondents.follow_up_decisions import HARD_STOPS
-from webapp.domain.respondents.steps import Place, Step, next_open, read_place, step_before
-from webapp.domain.respondents.trial import Decided, NoRoom, Trial
-from webapp.domain.responses.counters import spend_other_call
-from webapp.domain.shared.error_codes import PageCode
-from webapp.domain.shared.errors import InvalidInput
-from webapp.domain.shared.limits import ANSWER_MAX_CHARS
+from webapp.answers import trial as trials
+from webapp.answers.answering import require_answer
+from webapp.answers.follow_up_decisions import HARD_STOPS
+from webapp.answers.steps import Place, Step, next_open, read_place, step_before
+from webapp.answers.trial import Decided, NoRoom, Trial
+from webapp.base.config import settings
+from webapp.base.database import release_connections, utc_now
+from webapp.base.error_codes import PageCode
+from webapp.base.errors import InvalidInput
+from webapp.base.limits import ANSWER_MAX_CHARS
+from webapp.drafts import publishing
+from webapp.drafts.terms import BY_RULES, TYPED, FormTerms, terms_of
+from webapp.follow_ups import rules
+from webapp.follow_ups.messages import Brief
+from webapp.follow_ups.rules import Decision, Reason, Thread
 from webapp.pages.creator.request import creator_id, require_creator
 from webapp.pages.creator.terms import page_terms
 from webapp.pages.fragments import go_to
 from webapp.pages.model_decisions import decision_of_model
 from webapp.pages.typed_text import typed_text
+from webapp.records import drafts, forms
+from webapp.records.drafts import Draft
+from webapp.records.follow_ups import AskedFollowUp
+from webapp.records.responses.counters import spend_other_call
 from webapp.web.languages import page_language
 from webapp.web.limiter import limiter
 from webapp.web.security_headers import allow_microphone

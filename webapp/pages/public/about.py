@@ -2,7 +2,7 @@
 
 from flask import Blueprint, current_app
 
-from webapp.config import settings
+from webapp.base.config import settings
 
 bp = Blueprint("about", __name__)
 

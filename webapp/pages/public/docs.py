@@ -7,16 +7,16 @@ from typing import NamedTuple
 from flask import Blueprint, Response, current_app, render_template
 from markupsafe import Markup
 
-from webapp.config import VARIABLES, SettingDescription, describe, settings
-from webapp.config_readers import DAY
-from webapp.domain.content.draft_input import ONE_QUESTION_RULE, PROBE_RULE
-from webapp.domain.events.callbacks import CHALLENGE_SECONDS, DELIVERY_SECONDS
-from webapp.domain.events.confirming import ASKED_AGAIN_AFTER
-from webapp.domain.events.subscribing import TTL_BOUNDS
-from webapp.domain.shared.error_codes import ErrorCode
+from api.wire.event_stream import OF_HOLDER
+from webapp.base.config import VARIABLES, SettingDescription, describe, settings
+from webapp.base.config_readers import DAY
+from webapp.base.error_codes import ErrorCode
+from webapp.events.callbacks import CHALLENGE_SECONDS, DELIVERY_SECONDS
+from webapp.events.confirming import ASKED_AGAIN_AFTER
+from webapp.events.subscribing import TTL_BOUNDS
 from webapp.oauth.tokens import ACCESS_SECONDS, CODE_SECONDS, GRANT_SECONDS
+from webapp.records.content.draft_input import ONE_QUESTION_RULE, PROBE_RULE
 from webapp.web.wakeups import OF_ACCOUNT
-from webapp.wire.event_stream import OF_HOLDER
 
 HOUR = 3600
 

@@ -2,16 +2,12 @@
 
 from flask import Blueprint, current_app
 
-from webapp.config import settings
-from webapp.domain.accounts.browser_sessions import SESSION_IDLE, SESSION_LIFETIME
-from webapp.domain.events.settling import KEPT_DAYS
-from webapp.domain.shared.limits import (
-    DISCARDED_KEPT_SECONDS,
-    TRANSFER_LINK_SECONDS,
-    TRASH_KEPT_SECONDS,
-)
+from webapp.base.config import settings
+from webapp.base.limits import DISCARDED_KEPT_SECONDS, TRANSFER_LINK_SECONDS, TRASH_KEPT_SECONDS
+from webapp.events.settling import KEPT_DAYS
 from webapp.oauth.tokens import GRANT_KEPT, SPENT_KEPT
 from webapp.pages.respondent.form_data import COOKIE_DAYS
+from webapp.records.accounts.browser_sessions import SESSION_IDLE, SESSION_LIFETIME
 
 DAY = 86_400
 

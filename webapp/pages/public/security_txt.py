@@ -5,9 +5,9 @@ from http import HTTPStatus
 
 from flask import Blueprint, Response, abort
 
-from webapp.config import settings
-from webapp.config_readers import DAY
-from webapp.database import utc_now
+from webapp.base.config import settings
+from webapp.base.config_readers import DAY
+from webapp.base.database import utc_now
 
 PATH = "/.well-known/security.txt"
 GOOD_FOR = timedelta(days=180)  # our choice; the RFC recommends less than a year

@@ -9,7 +9,7 @@ from http import HTTPStatus
 
 from flask import Flask, Response, current_app, request, url_for
 
-from webapp.domain.shared.limits import ANSWER_MAX_CHARS
+from webapp.base.limits import ANSWER_MAX_CHARS
 from webapp.pages.respondent.form_data import typed_anywhere
 from webapp.pages.respondent.rendering import layout_of
 from webapp.web.request_kind import RequestKind, is_from_another_site, request_kind, says_in_iframe

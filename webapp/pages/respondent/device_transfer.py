@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from flask import Blueprint, Response
 
-from webapp.database import utc_now
-from webapp.domain.respondents import device_transfer
-from webapp.domain.respondents.steps import Place
+from webapp.answers import device_transfer
+from webapp.answers.steps import Place
+from webapp.base.database import utc_now
 from webapp.pages.respondent import error_handling, rendering
 from webapp.pages.respondent.form_data import (
     KEY,

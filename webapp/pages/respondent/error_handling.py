@@ -9,13 +9,13 @@ from flask import Blueprint, Response, g, request
 from flask_limiter import RateLimitExceeded
 from werkzeug.exceptions import HTTPException
 
-from webapp.config import settings
-from webapp.database.failures import STORAGE_FAILURES, may_have_stored
-from webapp.domain.forms.form_settings import find_frame_origins
-from webapp.domain.respondents.steps import Place
-from webapp.domain.shared.error_codes import Code, PageCode
-from webapp.domain.shared.errors import Outcome
-from webapp.domain.shared.text import token_hash
+from webapp.answers.steps import Place
+from webapp.base.config import settings
+from webapp.base.database.failures import STORAGE_FAILURES, may_have_stored
+from webapp.base.error_codes import Code, PageCode
+from webapp.base.errors import Outcome
+from webapp.base.text import token_hash
+from webapp.drafts.form_settings import find_frame_origins
 from webapp.pages import errors
 from webapp.pages.fragments import wants_fragment
 from webapp.pages.respondent import rendering

@@ -10,29 +10,24 @@ from typing import Self
 from flask import Blueprint, Flask, Response
 
 from jobs.queue import hand_over_recordings
-from webapp.config import RULES, Settings, settings
-from webapp.data_keys import address_hash
-from webapp.database import release_connections, utc_now
-from webapp.domain.follow_ups import rules
-from webapp.domain.respondents import follow_up_decisions
-from webapp.domain.respondents.follow_up_decisions import decide_by_rules
-from webapp.domain.respondents.follow_up_situation import (
-    Situation,
-    is_claimed,
-    read_situation,
-    situation_of,
-)
-from webapp.domain.respondents.session_state import SessionState
-from webapp.domain.respondents.steps import Place
-from webapp.domain.responses.counters import spend_model_call
-from webapp.integrations.follow_up_models import MODEL_SECONDS, load_sdk
-from webapp.integrations.model_breaker import CALLS_AT_ONCE, model_breaker
+from webapp.answers import follow_up_decisions
+from webapp.answers.follow_up_decisions import decide_by_rules
+from webapp.answers.follow_up_situation import Situation, is_claimed, read_situation, situation_of
+from webapp.answers.session_state import SessionState
+from webapp.answers.steps import Place
+from webapp.base.config import RULES, Settings, settings
+from webapp.base.database import release_connections, utc_now
+from webapp.follow_ups import rules
+from webapp.follow_ups.follow_up_models import MODEL_SECONDS, load_sdk
+from webapp.follow_ups.model_breaker import CALLS_AT_ONCE, model_breaker
 from webapp.pages.fragments import wants_fragment
 from webapp.pages.model_decisions import decision_of_model
 from webapp.pages.respondent import error_handling, rendering
 from webapp.pages.respondent.form_data import FormData, read_form_data
 from webapp.pages.respondent.rendering import inked_by, next_question
 from webapp.pages.respondent.visit import posted_visit
+from webapp.records.responses.counters import spend_model_call
+from webapp.web.data_keys import address_hash
 from webapp.web.extensions import csrf
 from webapp.web.languages import page_language
 from webapp.web.limiter import client_network, limiter

@@ -11,13 +11,13 @@ from itsdangerous import BadSignature, TimestampSigner
 from werkzeug.datastructures import FileStorage
 from werkzeug.wrappers import Response
 
-from webapp.config import settings
-from webapp.domain.respondents.answer_writes import version_of
-from webapp.domain.respondents.answering import Signs
-from webapp.domain.respondents.public_form import Progress, read_progress
-from webapp.domain.respondents.steps import Place, read_place
-from webapp.domain.shared.error_codes import PageCode
-from webapp.domain.shared.errors import InvalidInput, Phrase
+from webapp.answers.answer_writes import version_of
+from webapp.answers.answering import Signs
+from webapp.answers.public_form import Progress, read_progress
+from webapp.answers.steps import Place, read_place
+from webapp.base.config import settings
+from webapp.base.error_codes import PageCode
+from webapp.base.errors import InvalidInput, Phrase
 from webapp.pages.typed_text import with_line_feeds
 from webapp.web.browser_cookies import BrowserCookie
 from webapp.web.languages import CHOICE

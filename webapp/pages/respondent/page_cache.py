@@ -24,12 +24,12 @@ from threading import Lock
 import orjson
 from markupsafe import escape
 
-from webapp.domain.follow_ups.models import AskedFollowUp
-from webapp.domain.respondents.answer_writes import version_of
-from webapp.domain.respondents.public_form import Progress
-from webapp.domain.respondents.steps import Place, Step
+from webapp.answers.answer_writes import version_of
+from webapp.answers.public_form import Progress
+from webapp.answers.steps import Place, Step
 from webapp.pages.filters import LONG_QUESTION_CHARS, clock_time, excerpt
 from webapp.pages.respondent.visit import Visit
+from webapp.records.follow_ups import AskedFollowUp
 from webapp.web.languages import page_language
 from webapp.web.themes import page_theme
 

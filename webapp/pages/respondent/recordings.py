@@ -9,22 +9,15 @@ from typing import NamedTuple
 
 from werkzeug.datastructures import FileStorage
 
-from webapp.config import settings
-from webapp.data_keys import address_hash
-from webapp.database import release_connections, utc_now
-from webapp.domain.respondents.steps import Place
-from webapp.domain.shared.error_codes import PageCode
-from webapp.domain.shared.errors import InvalidInput, Outcome, Phrase
-from webapp.domain.shared.limits import RECORDING_MAX_BYTES, RECORDING_MAX_SECONDS
-from webapp.domain.voice.uploads import (
-    Bounds,
-    UploadPlace,
-    add_recording,
-    check_upload,
-    find_upload,
-    prepare_room,
-)
-from webapp.integrations.audio_inspection import (
+from webapp.answers.steps import Place
+from webapp.base.config import settings
+from webapp.base.database import release_connections, utc_now
+from webapp.base.error_codes import PageCode
+from webapp.base.errors import InvalidInput, Outcome, Phrase
+from webapp.base.limits import RECORDING_MAX_BYTES, RECORDING_MAX_SECONDS
+from webapp.pages.respondent.form_data import FormData
+from webapp.pages.respondent.visit import Visit
+from webapp.voice.audio_inspection import (
     HEAD_BYTES,
     WAV,
     AudioFormat,
@@ -34,15 +27,22 @@ from webapp.integrations.audio_inspection import (
     sniff,
     to_pcm,
 )
-from webapp.integrations.audio_store import (
+from webapp.voice.audio_store import (
     AudioStoreUnavailable,
     audio_store,
     erase_noted_objects,
     says_full,
 )
-from webapp.integrations.child_process import Clients
-from webapp.pages.respondent.form_data import FormData
-from webapp.pages.respondent.visit import Visit
+from webapp.voice.child_process import Clients
+from webapp.voice.uploads import (
+    Bounds,
+    UploadPlace,
+    add_recording,
+    check_upload,
+    find_upload,
+    prepare_room,
+)
+from webapp.web.data_keys import address_hash
 from webapp.web.form_body_limits import UploadedFile
 from webapp.web.limiter import client_network
 

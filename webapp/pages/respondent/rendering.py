@@ -6,13 +6,13 @@ from typing import Any, TypeAlias
 
 from flask import Response, current_app, g, request, url_for
 
-from webapp.config import settings
-from webapp.domain.respondents.answer_writes import VERSION_CHARS
-from webapp.domain.respondents.public_form import RespondentForm
-from webapp.domain.respondents.steps import Place, Step, step_before
-from webapp.domain.shared.error_codes import PageCode
-from webapp.domain.shared.errors import Outcome
-from webapp.domain.shared.limits import ANSWER_MAX_CHARS, SPOKEN_ANSWER_MAX_CHARS
+from webapp.answers.answer_writes import VERSION_CHARS
+from webapp.answers.public_form import RespondentForm
+from webapp.answers.steps import Place, Step, step_before
+from webapp.base.config import settings
+from webapp.base.error_codes import PageCode
+from webapp.base.errors import Outcome
+from webapp.base.limits import ANSWER_MAX_CHARS, SPOKEN_ANSWER_MAX_CHARS
 from webapp.pages.filters import drawn_code
 from webapp.pages.fragments import drawn, wants_fragment
 from webapp.pages.respondent import page_cache

@@ -5,13 +5,12 @@ from collections.abc import Callable
 from flask import Blueprint, Response
 
 from jobs.queue import hand_over
-from webapp.config import settings
-from webapp.database import utc_now
-from webapp.domain.forms.form_settings import read_shared_picture
-from webapp.domain.respondents import answering
-from webapp.domain.respondents.steps import Place
-from webapp.domain.shared.error_codes import PageCode
-from webapp.domain.voice.transcripts import note_shown
+from webapp.answers import answering
+from webapp.answers.steps import Place
+from webapp.base.config import settings
+from webapp.base.database import utc_now
+from webapp.base.error_codes import PageCode
+from webapp.drafts.form_settings import read_shared_picture
 from webapp.pages.fragments import wants_fragment
 from webapp.pages.pictures import as_picture
 from webapp.pages.respondent import error_handling, follow_ups, rendering
@@ -29,6 +28,7 @@ from webapp.pages.respondent.form_data import (
 )
 from webapp.pages.respondent.rendering import by_get, inked_by, next_question
 from webapp.pages.respondent.visit import Visit, find_form, new_visit, posted_visit, visit_by_cookie
+from webapp.voice.transcripts import note_shown
 from webapp.web.deferred_writes import count_link_view
 from webapp.web.extensions import csrf
 from webapp.web.request_kind import says_in_iframe

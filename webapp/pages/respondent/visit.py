@@ -7,11 +7,8 @@ from http import HTTPStatus
 
 from flask import abort
 
-from webapp.config import settings
-from webapp.domain.content.model import about_minutes
-from webapp.domain.follow_ups.languages import PHRASED, language_of_questions
-from webapp.domain.respondents.answer_writes import version_of
-from webapp.domain.respondents.public_form import (
+from webapp.answers.answer_writes import version_of
+from webapp.answers.public_form import (
     NOTHING_YET,
     Progress,
     RecordingShown,
@@ -19,7 +16,7 @@ from webapp.domain.respondents.public_form import (
     get_public_form,
     read_progress,
 )
-from webapp.domain.respondents.steps import (
+from webapp.answers.steps import (
     START,
     Place,
     Step,
@@ -28,8 +25,11 @@ from webapp.domain.respondents.steps import (
     scripted_step,
     steps_of,
 )
-from webapp.domain.shared.vocabulary import FollowUpMode, FormStatus, ResponseLimit, ResponseMode
+from webapp.base.config import settings
+from webapp.base.vocabulary import FollowUpMode, FormStatus, ResponseLimit, ResponseMode
+from webapp.follow_ups.languages import PHRASED, language_of_questions
 from webapp.pages.respondent.form_data import FormData, new_session_key, remembered_key
+from webapp.records.content.model import about_minutes
 from webapp.web.request_kind import says_in_iframe
 from webapp.web.security_headers import allow_frames, allow_microphone
 

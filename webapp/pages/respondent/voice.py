@@ -12,17 +12,12 @@ from flask import Blueprint, Response, abort, g, request
 from werkzeug.exceptions import RequestEntityTooLarge
 
 from jobs.queue import hand_over_recordings, tell_of_recording
-from webapp.config import settings
-from webapp.database import utc_now
-from webapp.domain.respondents.answer_writes import recording_gone
-from webapp.domain.respondents.steps import Place
-from webapp.domain.shared.limits import ANSWER_BODY_MAX_BYTES
-from webapp.domain.shared.vocabulary import ON_THIS_SERVER, TranscriptState
-from webapp.domain.voice.transcripts import ask_for_words
-from webapp.domain.voice.uploads import FULL_FORM, find_recording, may_have_room
-from webapp.integrations.audio_inspection import AudioBusy
-from webapp.integrations.audio_store import AudioStoreUnavailable, audio_store, says_full
-from webapp.integrations.child_process import ChildBusy
+from webapp.answers.answer_writes import recording_gone
+from webapp.answers.steps import Place
+from webapp.base.config import settings
+from webapp.base.database import utc_now
+from webapp.base.limits import ANSWER_BODY_MAX_BYTES
+from webapp.base.vocabulary import ON_THIS_SERVER, TranscriptState
 from webapp.pages.errors import PROBLEMS, Problem, problem
 from webapp.pages.filters import translated
 from webapp.pages.fragments import nothing_new, wants_fragment
@@ -44,6 +39,11 @@ from webapp.pages.respondent.recordings import (
     upload_bounds,
 )
 from webapp.pages.respondent.visit import find_form, posted_visit
+from webapp.voice.audio_inspection import AudioBusy
+from webapp.voice.audio_store import AudioStoreUnavailable, audio_store, says_full
+from webapp.voice.child_process import ChildBusy
+from webapp.voice.transcripts import ask_for_words
+from webapp.voice.uploads import FULL_FORM, find_recording, may_have_room
 from webapp.web.byte_ranges import recording_response
 from webapp.web.extensions import csrf
 from webapp.web.limiter import limiter

@@ -13,10 +13,10 @@ from tests.api.mcp.conftest import LEGACY, Host, Hosted, refused
 from tests.api.waiting import while_waiting
 from tests.conftest import Clock
 from tests.factories import make_account
-from webapp.database import utc_now
-from webapp.domain.accounts.models import Account
-from webapp.domain.drafts.returns import return_draft
+from webapp.base.database import utc_now
+from webapp.drafts.returns import return_draft
 from webapp.oauth import connections
+from webapp.records.accounts.models import Account
 from webapp.web.limiter import limiter
 
 REVIEW = "http://127.0.0.1:8000/drafts/"

@@ -11,9 +11,9 @@ from werkzeug.test import TestResponse
 from tests.api.conftest import Agent, Confirm
 from tests.api.mcp.conftest import Host, Hosted
 from tests.api.waiting import SOON_SECONDS, at_once, while_waiting
-from webapp.database import utc_now
-from webapp.domain.accounts.models import Account
+from webapp.base.database import utc_now
 from webapp.oauth import connections
+from webapp.records.accounts.models import Account
 from webapp.web import wakeups
 
 

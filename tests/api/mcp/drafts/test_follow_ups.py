@@ -9,12 +9,12 @@ from sqlalchemy import select
 from tests.api.conftest import Agent, Confirm, Connect, refusal
 from tests.api.mcp.conftest import Host, Hosted, refused
 from tests.factories import make_account
-from webapp.database import db, utc_now
-from webapp.domain.accounts.models import Account
-from webapp.domain.drafts.editing import update_draft
-from webapp.domain.drafts.models import get_draft
-from webapp.domain.drafts.revisions import back_to
-from webapp.domain.forms.models import Form
+from webapp.base.database import db, utc_now
+from webapp.drafts.editing import update_draft
+from webapp.drafts.revisions import back_to
+from webapp.records.accounts.models import Account
+from webapp.records.drafts import get_draft
+from webapp.records.forms import Form
 
 ALWAYS = {"when": "always", "preparedBy": "agent"}
 QUESTIONS = [

@@ -10,9 +10,9 @@ from flask import Flask
 from tests.api.conftest import Agent, refusal
 from tests.api.mcp.conftest import Host, Hosted, refused
 from tests.databases import both_databases
-from webapp.database import db
-from webapp.domain.accounts.models import Account
-from webapp.domain.drafts.models import Draft, DraftRevision
+from webapp.base.database import db
+from webapp.records.accounts.models import Account
+from webapp.records.drafts import Draft, DraftRevision
 
 WHY = "shorter, so that it fits a phone – “très” 📱"
 Say = Callable[..., Any]

@@ -9,11 +9,11 @@ from tests.api.conftest import Agent
 from tests.api.mcp.by_tools import AgentByTools
 from tests.api.mcp.conftest import Host, Hosted
 from tests.api.waiting import while_waiting
-from webapp.database import utc_now
-from webapp.domain.accounts.models import Account
-from webapp.domain.content.draft_input import parse_draft_input
-from webapp.domain.deletion import trash
-from webapp.domain.drafts import editing, returns
+from webapp.answers import trash
+from webapp.base.database import utc_now
+from webapp.drafts import editing, returns
+from webapp.records.accounts.models import Account
+from webapp.records.content.draft_input import parse_draft_input
 
 NOTE = "No names, please"
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.api.mcp.conftest import LEGACY, MODERN, Host, Hosted
 from tests.api.mcp.events.subscribing import DECLARED
-from webapp.domain.shared.vocabulary import Scope
+from webapp.base.vocabulary import Scope
 
 
 @pytest.fixture(params=["legacy", "plain", "extension"])

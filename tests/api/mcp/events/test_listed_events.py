@@ -7,7 +7,7 @@ from jsonschema import Draft202012Validator
 
 from tests.api.mcp.conftest import Host, Hosted
 from tests.api.mcp.events.subscribing import EVENT, asked, held
-from webapp.domain.shared.vocabulary import Scope
+from webapp.base.vocabulary import Scope
 
 EXTENSION = "io.modelcontextprotocol/events"
 METHODS = ("events/list", "events/poll", "events/subscribe", "events/unsubscribe")

@@ -11,13 +11,13 @@ from tests.api.mcp.events.subscribing import EVENT, error, named, subscribe
 from tests.factories import make_account, make_form, make_response
 from tests.voice.factories import make_spoken_answer
 from tests.webhook_receiver import Webhook
-from webapp.database import db, utc_now
-from webapp.domain.deletion.trash import delete_form
-from webapp.domain.events.models import EventSubscription
-from webapp.domain.events.outbox import event_id_of
-from webapp.domain.respondents.answering import complete_response
-from webapp.domain.responses.models import ResponseSession
-from webapp.domain.responses.recordings import Recording
+from webapp.answers.answering import complete_response
+from webapp.answers.trash import delete_form
+from webapp.base.database import db, utc_now
+from webapp.events.outbox import event_id_of
+from webapp.records.events import EventSubscription
+from webapp.records.responses.models import ResponseSession
+from webapp.records.responses.recordings import Recording
 
 TWO_MINUTES_LATER = update(ResponseSession).values(
     completed_stamp=ResponseSession.completed_stamp - 120_000

@@ -22,11 +22,11 @@ from tests.api.subscriptions.subscribing import subscribe as subscribe_by_rest
 from tests.event_factories import make_subscription
 from tests.factories import make_account, make_form
 from tests.webhook_receiver import HOST, Webhook
-from webapp.database import utc_now
-from webapp.domain.accounts.models import Account
-from webapp.domain.deletion.trash import delete_form
-from webapp.domain.events.models import EventError
-from webapp.domain.shared.vocabulary import ErrorProfile
+from webapp.answers.trash import delete_form
+from webapp.base.database import utc_now
+from webapp.base.vocabulary import ErrorProfile
+from webapp.records.accounts.models import Account
+from webapp.records.events import EventError
 
 METHODS = ("events/subscribe", "events/unsubscribe")
 BAD_SECRET = "hunter2hunter2hunter2hunter2hunter2"

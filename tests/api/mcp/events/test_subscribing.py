@@ -28,16 +28,16 @@ from tests.event_factories import make_attempt, make_delivery
 from tests.factories import make_response
 from tests.races.threads import together
 from tests.webhook_receiver import HOST, SECRET, URL, Webhook
-from webapp.database import db, utc_now
-from webapp.domain.accounts.models import Account
-from webapp.domain.audit.trail import AuditEvent
-from webapp.domain.deletion.trash import delete_form, restore_form
-from webapp.domain.events.models import CallbackEndpoint, EventDelivery, EventSubscription
-from webapp.domain.events.outbox import event_id_of
-from webapp.domain.responses.models import ResponseSession
-from webapp.domain.shared.vocabulary import DeliveryFailure, DeliveryState, ErrorProfile
+from webapp.answers.trash import delete_form, restore_form
+from webapp.base.database import db, utc_now
+from webapp.base.vocabulary import DeliveryFailure, DeliveryState, ErrorProfile
+from webapp.events.outbox import event_id_of
 from webapp.oauth.connections import disconnect_all
 from webapp.oauth.models import OAuthGrant
+from webapp.records.accounts.models import Account
+from webapp.records.audit import AuditEvent
+from webapp.records.events import CallbackEndpoint, EventDelivery, EventSubscription
+from webapp.records.responses.models import ResponseSession
 
 OTHER_SECRET = "whsec_" + "Ab3d" * 10
 

@@ -11,9 +11,9 @@ from sqlalchemy import update
 from tests.api.mcp import conftest
 from tests.api.mcp.conftest import Host
 from tests.factories import make_answer
-from webapp.database import db, utc_now, write_transaction
-from webapp.domain.respondents import answering
-from webapp.domain.responses.models import Answer
+from webapp.answers import answering
+from webapp.base.database import db, utc_now, write_transaction
+from webapp.records.responses.models import Answer
 
 RESULT_BYTES = 48 * 1024
 Texts = dict[str, tuple[str, str]]

@@ -10,19 +10,19 @@ import pytest
 from flask import Flask
 
 from api.agents import AskFeed
+from api.wire.event_stream import Place
 from tests.api.conftest import Agent
 from tests.api.mcp.conftest import Host, Hosted
 from tests.api.mcp.responses.reading import fragment_pages, quoted
 from tests.databases import both_databases
 from tests.event_factories import make_subscription
 from tests.factories import make_answer, make_follow_up, make_follow_up_answer, make_form
-from webapp.database import db, utc_now
-from webapp.domain.accounts.models import Account
-from webapp.domain.events.models import EventDelivery
-from webapp.domain.forms import agent_tokens
-from webapp.domain.respondents import answering
-from webapp.domain.responses.counters import QuestionCounts, read_questions
-from webapp.wire.event_stream import Place
+from webapp.answers import answering
+from webapp.base.database import db, utc_now
+from webapp.drafts import agent_tokens
+from webapp.records.accounts.models import Account
+from webapp.records.events import EventDelivery
+from webapp.records.responses.counters import QuestionCounts, read_questions
 
 FIRST, SECOND = 'What did "cold" cost?\u2028And <b>why</b>?', "Could you give an example?"
 pytestmark = both_databases

@@ -17,12 +17,11 @@ from api.mcp.tools import attachments
 from tests.api.mcp.conftest import LEGACY, MODERN, Host, Hosted, refused
 from tests.factories import make_account, make_answer, make_form
 from tests.voice.factories import make_spoken_answer, make_stored_answer
-from webapp.database import db, utc_now
-from webapp.domain.accounts.models import Account
-from webapp.domain.deletion import trash
-from webapp.domain.respondents import answering
+from webapp.answers import answering, trash
+from webapp.base.database import db, utc_now
 from webapp.oauth import connections
 from webapp.oauth.models import OAuthClient
+from webapp.records.accounts.models import Account
 
 TOOL = "get_attachment"
 ORIGIN = "http://127.0.0.1:8000"

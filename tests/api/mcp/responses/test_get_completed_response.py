@@ -17,12 +17,11 @@ from tests.api.mcp.responses.reading import (
 )
 from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_form
-from webapp.database import db, utc_now, write_transaction
-from webapp.domain.accounts.models import Account
-from webapp.domain.deletion import trash
-from webapp.domain.respondents import answering
-from webapp.domain.responses.completed import PAGE_BYTES
-from webapp.domain.responses.models import Answer
+from webapp.answers import answering, trash
+from webapp.base.database import db, utc_now, write_transaction
+from webapp.records.accounts.models import Account
+from webapp.records.responses.completed import PAGE_BYTES
+from webapp.records.responses.models import Answer
 
 TOOL = "get_completed_response"
 LONG = {

@@ -18,10 +18,10 @@ from tests.api.mcp.responses.reading import (
 )
 from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_form, make_response
-from webapp.database import db
-from webapp.domain.accounts.models import Account
-from webapp.domain.responses.models import Answer
-from webapp.domain.shared.vocabulary import Scope
+from webapp.base.database import db
+from webapp.base.vocabulary import Scope
+from webapp.records.accounts.models import Account
+from webapp.records.responses.models import Answer
 
 TOOL = "get_form_responses"
 

@@ -14,7 +14,7 @@ from tests.api.mcp.responses.reading import completed, fragment_pages, quoted, r
 from tests.bulk import dump
 from tests.factories import make_draft, make_form
 from tests.voice.factories import make_stored_answer
-from webapp.domain.accounts.models import Account
+from webapp.records.accounts.models import Account
 
 MARK = "0123456789abcdef" * 2
 HOSTILE = {

@@ -9,8 +9,8 @@ from tests.api.mcp.conftest import Hosted
 from tests.api.mcp.responses.reading import fragment_pages, quoted
 from tests.factories import make_answer
 from tests.voice.factories import make_spoken_answer
-from webapp.database import utc_now
-from webapp.domain.respondents import answering
+from webapp.answers import answering
+from webapp.base.database import utc_now
 
 TEXT = "ü" * 100_000
 

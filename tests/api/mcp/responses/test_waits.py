@@ -13,6 +13,7 @@ from flask import Flask
 from werkzeug.test import TestResponse
 
 from api.mcp.tools import waits
+from api.wire.timestamps import wire_time
 from tests.api.mcp.conftest import Host, Hosted
 from tests.api.mcp.responses.reading import quoted, refused
 from tests.api.waiting import (
@@ -25,13 +26,11 @@ from tests.api.waiting import (
 from tests.databases import both_databases
 from tests.factories import make_answer, make_response
 from tests.pages.respondent_client import arrive
-from webapp.database import db, utc_now, write_transaction
-from webapp.domain.accounts.models import Account
-from webapp.domain.deletion import trash
-from webapp.domain.respondents import answering
+from webapp.answers import answering, trash
+from webapp.base.database import db, utc_now, write_transaction
 from webapp.oauth.models import OAuthToken
+from webapp.records.accounts.models import Account
 from webapp.web import wakeups
-from webapp.wire.timestamps import wire_time
 
 BOTH = pytest.mark.parametrize("tool", ["watch_ask", "wait_for_form_responses"])
 KEY = "a" * 32

@@ -9,9 +9,9 @@ from playwright.sync_api import FrameLocator, Page, expect
 from sqlalchemy import delete, select, update
 
 from tests.browser.respondent_steps import Link, press
-from webapp.database import db
-from webapp.domain.responses.recordings import Recording
-from webapp.integrations.audio_store import audio_store
+from webapp.base.database import db
+from webapp.records.responses.recordings import Recording
+from webapp.voice.audio_store import audio_store
 
 UPLOADS = "**/recording?*"
 

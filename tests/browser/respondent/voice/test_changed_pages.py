@@ -9,8 +9,8 @@ from sqlalchemy import select
 from tests.browser.respondent.voice.steps import SpokenLink
 from tests.browser.respondent_steps import press
 from tests.browsing import window
-from webapp.database import db
-from webapp.domain.responses.models import ResponseSession
+from webapp.base.database import db
+from webapp.records.responses.models import ResponseSession
 
 # calls `change` for the parts of each page and of whatever is swapped into it
 ON_PARTS = """

@@ -21,7 +21,7 @@ from tests.browsing import look, sideways, violations
 from tests.conftest import delete_rows
 from tests.services import wait_until
 from tests.voice.factories import make_voice_form
-from webapp.domain.shared.vocabulary import TranscriptState
+from webapp.base.vocabulary import TranscriptState
 
 
 @pytest.fixture

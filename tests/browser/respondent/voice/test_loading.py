@@ -17,8 +17,8 @@ from tests.browser.respondent.voice.steps import (
 from tests.browser.respondent_steps import QUESTIONS, asked, finish, give, press
 from tests.browsing import look, sideways, violations, window
 from tests.voice.factories import make_voice_form
-from webapp.database import utc_now
-from webapp.domain.forms.models import close_form
+from webapp.base.database import utc_now
+from webapp.records.forms import close_form
 
 SCRIPT = re.compile(r"/js/recorder\.js")
 LATE_DATABASE = """{

@@ -24,11 +24,11 @@ from tests.browser.respondent.voice.steps import (
 from tests.browser.respondent_steps import asked, press
 from tests.browsing import window
 from tests.voice.audio_files import RATE, decoded, not_plain, samples, wav
-from webapp.database import db, utc_now
-from webapp.domain.forms.models import close_form
-from webapp.domain.responses.recordings import Recording
-from webapp.domain.shared.vocabulary import TranscriptState
-from webapp.integrations.audio_store import AudioStoreUnavailable, FolderStore
+from webapp.base.database import db, utc_now
+from webapp.base.vocabulary import TranscriptState
+from webapp.records.forms import close_form
+from webapp.records.responses.recordings import Recording
+from webapp.voice.audio_store import AudioStoreUnavailable, FolderStore
 
 FRAME = RATE // 50
 

@@ -22,9 +22,9 @@ from tests.services import wait_until
 from tests.serving import new_app, serving
 from tests.voice.factories import make_voice_form
 from tests.voice.speech_engine import SpeechEngine, speech_engine, words
-from webapp.config import ON_THIS_SERVER, OPENAI, WHISPER, Settings
-from webapp.database import db
-from webapp.domain.forms.models import Form
+from webapp.base.config import ON_THIS_SERVER, OPENAI, WHISPER, Settings
+from webapp.base.database import db
+from webapp.records.forms import Form
 
 WAITING = "Writing down what you said…"
 FOCUSED = "() => document.activeElement.innerText.trim()"

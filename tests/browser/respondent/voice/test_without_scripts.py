@@ -13,8 +13,8 @@ from tests.browser.respondent.voice.steps import SpokenLink
 from tests.browser.respondent_steps import asked, press
 from tests.browsing import AXE_OPTIONS, look, sideways, window
 from tests.voice.audio_files import recording
-from webapp.domain.shared import limits
-from webapp.integrations.audio_store import AudioStoreUnavailable, FolderStore
+from webapp.base import limits
+from webapp.voice.audio_store import AudioStoreUnavailable, FolderStore
 
 CHOSEN = {"name": "memo.ogg", "mimeType": "audio/ogg", "buffer": recording("ogg", "voice", 2.0)}
 TEXT = {"name": "memo.ogg", "mimeType": "audio/ogg", "buffer": b"Dear Sir or Madam, " * 50}

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from playwright.sync_api import Page, Route, expect
 
 from tests.browser.respondent.voice.steps import UPLOADS, SpokenLink, runs
-from webapp.domain.shared.vocabulary import TranscriptState
+from webapp.base.vocabulary import TranscriptState
 
 # no microphone before `allow()`; `stream` is the one that the page has then
 HELD = """{

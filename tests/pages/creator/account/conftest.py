@@ -3,7 +3,7 @@
 import pytest
 from argon2 import PasswordHasher
 
-from webapp.domain.accounts import credentials
+from webapp.records.accounts import credentials
 
 
 @pytest.fixture

@@ -12,20 +12,20 @@ from werkzeug.test import TestResponse
 
 from tests.factories import make_account, make_draft, make_form, make_response
 from tests.oauth.flow import API, EMAIL, PASSWORD, bearer, csrf_token, enter, sign_in
-from webapp.database import db, utc_now
-from webapp.domain.accounts import invites
-from webapp.domain.accounts.browser_sessions import SignIn
-from webapp.domain.accounts.models import (
+from webapp.base.database import db, utc_now
+from webapp.base.vocabulary import Scope
+from webapp.oauth.tokens import issue_token
+from webapp.pages.creator.account.browser_sessions import browser_in_words
+from webapp.pages.creator.account.sign_in import RECENT_SECONDS, SIGNED_IN_AT
+from webapp.records.accounts import invites
+from webapp.records.accounts.browser_sessions import SignIn
+from webapp.records.accounts.models import (
     CREATOR_LANGUAGES,
     Account,
     disable_account,
     enable_account,
     has_account,
 )
-from webapp.domain.shared.vocabulary import Scope
-from webapp.oauth.tokens import issue_token
-from webapp.pages.creator.account.browser_sessions import browser_in_words
-from webapp.pages.creator.account.sign_in import RECENT_SECONDS, SIGNED_IN_AT
 from webapp.web.limiter import limiter
 
 NEW_PASSWORD = "another four plain words"

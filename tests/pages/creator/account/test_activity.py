@@ -9,8 +9,8 @@ import pytest
 from flask import Flask
 
 from tests.pages.creator_client import Creator, plain
-from webapp.database import db, utc_now, write_transaction
-from webapp.domain.audit.trail import (
+from webapp.base.database import db, utc_now, write_transaction
+from webapp.records.audit import (
     Actor,
     ActorKind,
     AuditEvent,

@@ -14,10 +14,10 @@ from tests.factories import make_account
 from tests.oauth.flow import EMAIL, HOST, PASSWORD, csrf_token, enter, sign_in
 from tests.pages.respondent_client import storage_away
 from tests.serving import new_app, serving
-from webapp.config import Settings
-from webapp.database import schema, utc_now
-from webapp.domain.accounts import invites
-from webapp.domain.accounts.models import Account
+from webapp.base.config import Settings
+from webapp.base.database import schema, utc_now
+from webapp.records.accounts import invites
+from webapp.records.accounts.models import Account
 from webapp.web.limiter import client_network
 
 NEW_PASSWORD = "five other plain words here"

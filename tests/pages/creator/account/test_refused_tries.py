@@ -12,11 +12,11 @@ from sqlalchemy import select
 from tests.oauth.flow import EMAIL, PASSWORD, csrf_token, sign_in
 from tests.pages.respondent_client import storage_away
 from tests.services import redis_server
-from webapp.config import Settings
-from webapp.database import db, utc_now
-from webapp.domain.accounts import invites
-from webapp.domain.accounts.models import Account
-from webapp.domain.audit.trail import AuditEvent, AuditKind
+from webapp.base.config import Settings
+from webapp.base.database import db, utc_now
+from webapp.records.accounts import invites
+from webapp.records.accounts.models import Account
+from webapp.records.audit import AuditEvent, AuditKind
 from webapp.web import request_audit
 from webapp.web.limiter import limiter
 

@@ -12,10 +12,10 @@ from sqlalchemy import event, func, select
 from werkzeug.test import TestResponse
 
 from tests.oauth.flow import EMAIL, HOST, PASSWORD, csrf_token, sign_in
-from webapp.database import db, utc_now
-from webapp.domain.accounts import invites
-from webapp.domain.accounts.models import Account
-from webapp.domain.shared.limits import PASSWORD_MAX_CHARS
+from webapp.base.database import db, utc_now
+from webapp.base.limits import PASSWORD_MAX_CHARS
+from webapp.records.accounts import invites
+from webapp.records.accounts.models import Account
 from webapp.web.limiter import limiter
 
 

@@ -7,9 +7,9 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from tests.oauth.flow import EMAIL, PASSWORD, csrf_token, sign_in
-from webapp.database import utc_now
-from webapp.domain.accounts import credentials, invites
-from webapp.domain.accounts.models import Account
+from webapp.base.database import utc_now
+from webapp.records.accounts import credentials, invites
+from webapp.records.accounts.models import Account
 from webapp.web.limiter import limiter
 
 

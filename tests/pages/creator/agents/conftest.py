@@ -10,12 +10,12 @@ from flask import Flask
 from tests.browser.example_data import connect
 from tests.factories import next_millisecond
 from tests.pages.creator_client import Creator
-from webapp.database import db, new_id, utc_now
-from webapp.domain.content.draft_input import parse_draft_input
-from webapp.domain.drafts import editing
-from webapp.domain.drafts.models import Draft
-from webapp.domain.shared.vocabulary import Scope
+from webapp.base.database import db, new_id, utc_now
+from webapp.base.vocabulary import Scope
+from webapp.drafts import editing
 from webapp.oauth.models import OAuthGrant
+from webapp.records.content.draft_input import parse_draft_input
+from webapp.records.drafts import Draft
 
 Connected = Callable[[str], str]
 Drafted = Callable[..., Draft]

@@ -12,10 +12,10 @@ from tests.databases import both_databases
 from tests.pages.creator.agents.conftest import Connected, Drafted, another_grant
 from tests.pages.creator.test_draft import by_agent, written
 from tests.pages.creator_client import Creator, hidden, plain
-from webapp.database import utc_now
-from webapp.domain.content.draft_input import parse_draft_input
-from webapp.domain.drafts import editing
-from webapp.domain.drafts.models import Draft
+from webapp.base.database import utc_now
+from webapp.drafts import editing
+from webapp.records.content.draft_input import parse_draft_input
+from webapp.records.drafts import Draft
 
 
 def sections(page: str) -> dict[str, list[str]]:

@@ -10,10 +10,10 @@ from tests.databases import both_databases
 from tests.pages.creator.agents.conftest import Connected, Drafted, another_grant
 from tests.pages.creator.agents.test_drafted import badge, sections
 from tests.pages.creator_client import Creator, plain
-from webapp.account_deletion import delete_account, purge_deleted_accounts
-from webapp.database import db, utc_now
-from webapp.domain.shared.limits import MUTED_SECONDS
+from webapp.base.database import db, utc_now
+from webapp.base.limits import MUTED_SECONDS
 from webapp.oauth import connections
+from webapp.oauth.account_deletion import delete_account, purge_deleted_accounts
 from webapp.oauth.models import OAuthGrant
 
 DAY = timedelta(seconds=MUTED_SECONDS)

@@ -8,10 +8,10 @@ from flask import Flask
 from tests.pages.creator.agents.conftest import Drafted
 from tests.pages.creator.test_draft import by_agent
 from tests.pages.creator_client import Creator, plain
-from webapp.database import utc_now
-from webapp.domain.content.draft_input import parse_draft_input
-from webapp.domain.drafts import editing
-from webapp.domain.drafts.models import Draft
+from webapp.base.database import utc_now
+from webapp.drafts import editing
+from webapp.records.content.draft_input import parse_draft_input
+from webapp.records.drafts import Draft
 
 WHY = "shorter, so that it fits a phone"
 

@@ -12,9 +12,9 @@ from tests.pages.creator.agents.test_drafted import badge, changed, sections
 from tests.pages.creator.agents.test_notes import changed as answer_note
 from tests.pages.creator.test_draft import by_agent
 from tests.pages.creator_client import Creator, plain
-from webapp.database import db
-from webapp.domain.drafts.models import Draft
-from webapp.domain.drafts.reviews import CreatorChange, creator_changes
+from webapp.base.database import db
+from webapp.drafts.reviews import CreatorChange, creator_changes
+from webapp.records.drafts import Draft
 
 NOTE = "Shorter, please"
 LONG = "x" * 501

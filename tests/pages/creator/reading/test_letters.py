@@ -9,8 +9,8 @@ from tests.databases import both_databases
 from tests.factories import make_answer, make_form, make_response
 from tests.pages.creator.test_results import links
 from tests.pages.creator_client import Creator, hidden, plain
-from webapp.database import utc_now
-from webapp.domain.respondents import answering
+from webapp.answers import answering
+from webapp.base.database import utc_now
 
 NAMES = ("Anna", "Bo", "Cem")
 

@@ -17,11 +17,11 @@ from tests.factories import (
 )
 from tests.pages.creator_client import Creator
 from tests.voice.factories import make_spoken_answer, make_voice_form
-from webapp.database import db, release_connections, utc_now
-from webapp.domain.forms.models import get_form
-from webapp.domain.respondents.answering import complete_response, skip_question
-from webapp.domain.results import export
+from webapp.answers import export
+from webapp.answers.answering import complete_response, skip_question
+from webapp.base.database import db, release_connections, utc_now
 from webapp.pages.creator.export import csv_by_person
+from webapp.records.forms import get_form
 
 KEY = "k" * 32
 PERSON = ["person", "name", "status", "started_at", "finished_at", "looks_automated"]

@@ -13,10 +13,10 @@ from tests.factories import make_form, make_response
 from tests.pages.creator_client import Creator, plain
 from tests.pages.respondent_client import arrive
 from tests.voice.factories import make_stored_answer, make_voice_form
-from webapp.database import db, utc_now
-from webapp.domain.deletion.deleted_responses import purge_deleted_responses
-from webapp.domain.responses.models import ResponseSession
-from webapp.domain.shared.text import token_hash
+from webapp.answers.deleted_responses import purge_deleted_responses
+from webapp.base.database import db, utc_now
+from webapp.base.text import token_hash
+from webapp.records.responses.models import ResponseSession
 
 UNDO = re.compile(r'action="(/forms/[^"]+/deletions/[^"]+/undo)"')
 

@@ -13,7 +13,7 @@ from flask import Flask
 from tests.factories import make_draft
 from tests.pages.creator.test_draft import by_agent, stored
 from tests.pages.creator_client import ORIGIN, Creator, hidden, plain
-from webapp.domain.drafts.models import Draft
+from webapp.records.drafts import Draft
 
 HOSTILE = '<b onclick="x">Fern</b>\u202ehill'
 REASON = "We want to make the rota fairer."

@@ -8,18 +8,18 @@ from sqlalchemy import select, update
 
 from tests.factories import make_draft, make_follow_up, make_form, make_response
 from tests.pages.creator_client import Creator, hidden, plain
-from webapp.database import db, utc_now
-from webapp.domain.audit.trail import AuditEvent, AuditKind
-from webapp.domain.content.draft_input import parse_draft_input
-from webapp.domain.drafts import editing
-from webapp.domain.drafts.models import Draft
-from webapp.domain.drafts.publishing import publish_draft
-from webapp.domain.forms import models as forms
-from webapp.domain.forms.form_settings import set_spoken_language
-from webapp.domain.forms.models import Form
-from webapp.domain.forms.terms import BY_RULES, TYPED, FormTerms, VoiceTerms, WriterTerms, terms_of
+from webapp.app.doctor import examine_model
+from webapp.base.database import db, utc_now
+from webapp.drafts import editing
+from webapp.drafts.form_settings import set_spoken_language
+from webapp.drafts.publishing import publish_draft
+from webapp.drafts.terms import BY_RULES, TYPED, FormTerms, VoiceTerms, WriterTerms, terms_of
 from webapp.pages.creator.terms import page_terms
-from webapp.runtime.doctor import examine_model
+from webapp.records import forms
+from webapp.records.audit import AuditEvent, AuditKind
+from webapp.records.content.draft_input import parse_draft_input
+from webapp.records.drafts import Draft
+from webapp.records.forms import Form
 
 HOST = "models.example.org"
 SPOKEN = VoiceTerms(records_voice=True)

@@ -8,15 +8,15 @@ from sqlalchemy import select, update
 
 from tests.factories import make_draft
 from tests.pages.creator_client import Creator, hidden, plain
-from webapp.database import db, utc_now
-from webapp.domain.audit.trail import AuditEvent, AuditKind
-from webapp.domain.drafts.models import Draft
-from webapp.domain.drafts.publishing import publish_draft
-from webapp.domain.forms import models as forms
-from webapp.domain.forms.models import Form
-from webapp.domain.forms.terms import TYPED, FormTerms, VoiceTerms, terms_of
-from webapp.domain.shared.vocabulary import ON_THIS_SERVER
+from webapp.base.database import db, utc_now
+from webapp.base.vocabulary import ON_THIS_SERVER
+from webapp.drafts.publishing import publish_draft
+from webapp.drafts.terms import TYPED, FormTerms, VoiceTerms, terms_of
 from webapp.pages.creator.terms import page_terms
+from webapp.records import forms
+from webapp.records.audit import AuditEvent, AuditKind
+from webapp.records.drafts import Draft
+from webapp.records.forms import Form
 
 HOST = "speech.example.org"
 SPOKEN = VoiceTerms(records_voice=True)

@@ -11,11 +11,11 @@ from tests.factories import make_draft, make_form
 from tests.followups.model_server import ModelServer, asking, model_server
 from tests.pages.creator_client import Creator, hidden
 from tests.pages.respondent_client import arrive
-from webapp.config import Settings
-from webapp.database import utc_now
-from webapp.domain.drafts.publishing import publish_draft
-from webapp.domain.forms import models as forms
-from webapp.integrations.follow_up_models import load_sdk
+from webapp.base.config import Settings
+from webapp.base.database import utc_now
+from webapp.drafts.publishing import publish_draft
+from webapp.follow_ups.follow_up_models import load_sdk
+from webapp.records import forms
 
 CONTEXT = "Prices rise by 17 percent in May."
 ASKING = {"questions": ["What made you switch?"], "followUpMode": "smart", "context": CONTEXT}

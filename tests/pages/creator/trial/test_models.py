@@ -19,7 +19,7 @@ from tests.followups.model_server import (
 )
 from tests.pages.creator.trial.conftest import Try
 from tests.pages.creator_client import hidden
-from webapp.config import Settings
+from webapp.base.config import Settings
 
 FIRST, SECOND = "What made you switch?", "What would you tell a friend?"
 ANSWER = "We moved because the contract ended and procurement wanted a single vendor for everything"

@@ -15,11 +15,11 @@ from tests.pages.creator.trial.conftest import Try
 from tests.pages.creator.trial.trying import Trying, begin
 from tests.pages.creator_client import Creator, hidden, plain
 from tests.pages.respondent_client import Respondent, arrive, box
-from webapp.config import Settings
-from webapp.database import utc_now
-from webapp.domain.content.draft_input import parse_draft_input
-from webapp.domain.drafts import editing
-from webapp.domain.forms import models as forms
+from webapp.base.config import Settings
+from webapp.base.database import utc_now
+from webapp.drafts import editing
+from webapp.records import forms
+from webapp.records.content.draft_input import parse_draft_input
 
 SMART = {"followUpMode": "smart", "context": "Two nights were short."}
 DEEP = {"followUpMode": "deep_dive"}

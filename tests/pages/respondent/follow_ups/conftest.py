@@ -11,9 +11,9 @@ from werkzeug.test import TestResponse
 
 from tests.factories import make_form
 from tests.pages.respondent_client import Respondent, arrive
-from webapp.database import db
-from webapp.domain.accounts.models import Account
-from webapp.domain.follow_ups.models import FollowUp
+from webapp.base.database import db
+from webapp.records.accounts.models import Account
+from webapp.records.follow_ups import FollowUp
 
 FIRST, SECOND = "What made you switch?", "What would you tell a friend?"
 SHORT = "It was slow"

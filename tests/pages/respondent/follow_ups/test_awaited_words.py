@@ -19,17 +19,17 @@ from tests.pages.respondent.voice.test_written_down import current, work
 from tests.pages.respondent_client import form_action, heading, hidden
 from tests.voice.factories import make_voice_form
 from tests.voice.speech_engine import Reply, SpeechEngine, speech_engine, words
-from webapp.config import OPENAI, Settings
-from webapp.database import db, utc_now
-from webapp.domain.follow_ups.models import FollowUp
-from webapp.domain.forms.models import Form
-from webapp.domain.respondents import follow_up_decisions
-from webapp.domain.shared.vocabulary import FollowUpState
-from webapp.integrations.follow_up_models import MODEL_SECONDS
-from webapp.integrations.model_breaker import CALLS_AT_ONCE
+from webapp.answers import follow_up_decisions
+from webapp.base.config import OPENAI, Settings
+from webapp.base.database import db, utc_now
+from webapp.base.vocabulary import FollowUpState
+from webapp.follow_ups.follow_up_models import MODEL_SECONDS
+from webapp.follow_ups.model_breaker import CALLS_AT_ONCE
 from webapp.pages.model_decisions import FromModel
 from webapp.pages.respondent import follow_ups
 from webapp.pages.respondent.follow_ups import SPEAKERS
+from webapp.records.follow_ups import FollowUp
+from webapp.records.forms import Form
 
 WAITING = "Writing down what you said…"
 HTMX = {"HX-Request": "true"}

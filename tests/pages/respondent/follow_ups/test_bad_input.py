@@ -14,9 +14,9 @@ from tests.pages.respondent.follow_ups.conftest import (
 )
 from tests.pages.respondent.test_cross_site_posts import every_row
 from tests.pages.respondent_client import Respondent, arrive, heading, texts
-from webapp.database import utc_now
-from webapp.domain.accounts.models import Account
-from webapp.domain.forms.models import close_form
+from webapp.base.database import utc_now
+from webapp.records.accounts.models import Account
+from webapp.records.forms import close_form
 
 ACTIONS = {"": "Hello", "/skip": "", "/open": "", "/next": "", "/elsewhere": ""}
 NEVER_ASKED = ["1/f/1", "1/f/51", "2/f/1", "9/f/1", "0", "0/f/1", "3", f"{10**30}", f"1/f/{10**30}"]

@@ -14,14 +14,14 @@ from tests.pages.respondent.test_page_cache import (
     rendered,
     rendered_alone,
 )
-from webapp.domain.follow_ups.models import AskedFollowUp
-from webapp.domain.respondents.public_form import Progress
-from webapp.domain.respondents.steps import Place
-from webapp.domain.shared.vocabulary import FollowUpMode
+from webapp.answers.public_form import Progress
+from webapp.answers.steps import Place
+from webapp.base.vocabulary import FollowUpMode
 from webapp.pages.filters import EXCERPT_CHARS, LONG_QUESTION_CHARS
 from webapp.pages.respondent import page_cache, rendering
 from webapp.pages.respondent.page_cache import PageCache
 from webapp.pages.respondent.visit import Visit
+from webapp.records.follow_ups import AskedFollowUp
 
 ASKED = AskedFollowUp(
     "q_9", "q_1", 1, "What made it slow?", "elaborate", "short", "", "ans_1", "q_1", dropped=False

@@ -18,15 +18,15 @@ from tests.pages.respondent.follow_ups.test_models import (  # noqa: F401 (fixtu
     told,
 )
 from tests.pages.respondent_client import Respondent
-from webapp.config import Settings
+from webapp.base.config import Settings
 from webapp.pages.errors import load_pages
 from webapp.pages.respondent import follow_ups
 
 FIRST_DECISION = """
 import sys
-from webapp.domain.follow_ups import rules
-from webapp.domain.follow_ups.rules import Exchange, Thread
-from webapp.domain.shared.vocabulary import FollowUpMode
+from webapp.follow_ups import rules
+from webapp.follow_ups.rules import Exchange, Thread
+from webapp.base.vocabulary import FollowUpMode
 
 rules.load()
 known = set(sys.modules)

@@ -33,18 +33,18 @@ from tests.followups.model_server import (
     written,
 )
 from tests.pages.respondent_client import Respondent, arrive, heading, hidden
-from webapp.config import Settings
-from webapp.database import db, utc_now
-from webapp.domain.accounts.models import Account
-from webapp.domain.follow_ups.models import FollowUp
-from webapp.domain.forms.models import Form, close_form
-from webapp.domain.respondents.follow_up_decisions import LEASE
-from webapp.domain.responses.counters import DayCount
-from webapp.domain.shared.vocabulary import FollowUpState
-from webapp.integrations.follow_up_models import MODEL_SECONDS
-from webapp.integrations.model_breaker import CALLS_AT_ONCE, FAILURES_IN_A_ROW, REST_SECONDS
-from webapp.integrations.model_failure import ModelFailed
+from webapp.answers.follow_up_decisions import LEASE
+from webapp.base.config import Settings
+from webapp.base.database import db, utc_now
+from webapp.base.vocabulary import FollowUpState
+from webapp.follow_ups.follow_up_models import MODEL_SECONDS
+from webapp.follow_ups.model_breaker import CALLS_AT_ONCE, FAILURES_IN_A_ROW, REST_SECONDS
+from webapp.follow_ups.model_failure import ModelFailed
 from webapp.pages.respondent.follow_ups import HOLDER, WAITER
+from webapp.records.accounts.models import Account
+from webapp.records.follow_ups import FollowUp
+from webapp.records.forms import Form, close_form
+from webapp.records.responses.counters import DayCount
 
 FIRST, SECOND = "What made you switch?", "What would you tell a friend?"
 ANSWER = "We moved because the contract ended and procurement wanted a single vendor for everything"
@@ -55,7 +55,7 @@ HTMX = {"HX-Request": "true"}
 @pytest.fixture
 def model() -> Iterator[ModelServer]:
     """Imported first, as a server does: importing the SDK takes seconds on a busy machine."""
-    importlib.import_module("webapp.integrations.openai_chat")
+    importlib.import_module("webapp.follow_ups.openai_chat")
     with model_server(asking()) as running:
         yield running
 

@@ -8,10 +8,10 @@ from sqlalchemy import update
 
 from tests.pages.respondent.follow_ups.conftest import SHORT
 from tests.pages.respondent_client import Respondent
-from webapp.database import db
-from webapp.domain.follow_ups.models import FollowUp
-from webapp.domain.follow_ups.rules import Technique
-from webapp.domain.shared.vocabulary import FollowUpAuthor, FollowUpCondition
+from webapp.base.database import db
+from webapp.base.vocabulary import FollowUpAuthor, FollowUpCondition
+from webapp.follow_ups.rules import Technique
+from webapp.records.follow_ups import FollowUp
 
 
 @pytest.mark.parametrize("writer", FollowUpAuthor)

@@ -22,11 +22,11 @@ from tests.pages.respondent.follow_ups.conftest import (
 from tests.pages.respondent.test_device_transfer import follow, link
 from tests.pages.respondent_client import Respondent, arrive, box, heading, stored, texts
 from tests.races.threads import each_statement
-from webapp.database import db
-from webapp.domain.accounts.models import Account
-from webapp.domain.responses.counters import QuestionCounts, read_questions
-from webapp.domain.responses.models import Answer
-from webapp.domain.shared.vocabulary import QuestionKind
+from webapp.base.database import db
+from webapp.base.vocabulary import QuestionKind
+from webapp.records.accounts.models import Account
+from webapp.records.responses.counters import QuestionCounts, read_questions
+from webapp.records.responses.models import Answer
 
 
 def test_nothing_that_is_meant_for_a_model_is_read_for_the_rules(

@@ -15,9 +15,9 @@ from werkzeug.test import TestResponse
 from tests.pages.respondent_client import Respondent, hidden
 from tests.voice.audio_files import recording
 from tests.voice.factories import make_voice_form
-from webapp.database import db
-from webapp.domain.responses.recordings import Recording
-from webapp.integrations.audio_store import audio_store
+from webapp.base.database import db
+from webapp.records.responses.recordings import Recording
+from webapp.voice.audio_store import audio_store
 
 CHECKED = re.compile(r'<input type="checkbox" name="recording" value="(\w+)" checked>')
 

@@ -9,12 +9,12 @@ from flask import Flask
 
 from tests.pages.respondent.voice.conftest import CHECKED, Speaker, kept, objects
 from tests.pages.respondent_client import box, hidden, storage_away, stored
-from webapp.domain.shared.errors import StateConflict
-from webapp.integrations import audio_inspection
-from webapp.integrations.audio_inspection import AudioBusy, NotAudio, NotPlain
-from webapp.integrations.audio_store import AudioStoreUnavailable, FolderStore
-from webapp.integrations.child_process import Clients
+from webapp.base.errors import StateConflict
 from webapp.pages.respondent import recordings
+from webapp.voice import audio_inspection
+from webapp.voice.audio_inspection import AudioBusy, NotAudio, NotPlain
+from webapp.voice.audio_store import AudioStoreUnavailable, FolderStore
+from webapp.voice.child_process import Clients
 from webapp.web import form_body_limits
 
 

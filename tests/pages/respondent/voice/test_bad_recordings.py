@@ -10,12 +10,12 @@ from tests.pages.respondent.voice.conftest import Speaker, kept, objects
 from tests.pages.respondent_client import box, stored
 from tests.voice import audio_files
 from tests.voice.audio_files import recording
-from webapp.database import db
-from webapp.domain.forms.models import Form
-from webapp.domain.shared import limits
-from webapp.integrations import audio_inspection
-from webapp.integrations.audio_store import AudioStore
+from webapp.base import limits
+from webapp.base.database import db
 from webapp.pages.respondent import recordings
+from webapp.records.forms import Form
+from webapp.voice import audio_inspection
+from webapp.voice.audio_store import AudioStore
 
 WEBM = recording()
 PAGE = b"<html><script>alert(1)</script></html>"

@@ -8,9 +8,9 @@ from sqlalchemy import update
 
 from jobs.queue import BEGUN, TRANSCRIPTIONS
 from tests.pages.respondent.voice.conftest import Speaker
-from webapp.database import db, utc_now
-from webapp.domain.forms.models import Form, close_form
-from webapp.domain.shared.vocabulary import ON_THIS_SERVER, ResponseMode
+from webapp.base.database import db, utc_now
+from webapp.base.vocabulary import ON_THIS_SERVER, ResponseMode
+from webapp.records.forms import Form, close_form
 
 WHISPER = {"transcriber": "whisper", "transcriber_model": "tiny"}
 HERE = pytest.mark.settings(**WHISPER)

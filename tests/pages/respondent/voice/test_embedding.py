@@ -12,9 +12,9 @@ from tests.pages.creator_client import Creator
 from tests.pages.respondent.voice.conftest import CHECKED, Speaker, kept
 from tests.pages.respondent_client import heading
 from tests.voice.factories import make_voice_form
-from webapp.database import db
-from webapp.domain.accounts.models import Account
-from webapp.domain.forms.models import Form
+from webapp.base.database import db
+from webapp.records.accounts.models import Account
+from webapp.records.forms import Form
 
 SITE = "https://www.example.org"
 

@@ -8,12 +8,12 @@ from flask import Flask
 
 from tests.databases import both_databases
 from tests.pages.respondent.voice.conftest import Speaker, kept
-from webapp.database import db
-from webapp.domain.responses.recordings import ObjectDeletion
-from webapp.integrations import audio_inspection
-from webapp.integrations.audio_store import FolderStore
-from webapp.integrations.child_process import Clients
+from webapp.base.database import db
 from webapp.pages.respondent import recordings
+from webapp.records.responses.recordings import ObjectDeletion
+from webapp.voice import audio_inspection
+from webapp.voice.audio_store import FolderStore
+from webapp.voice.child_process import Clients
 
 
 @pytest.fixture

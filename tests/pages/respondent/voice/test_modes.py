@@ -11,9 +11,9 @@ from werkzeug.test import TestResponse
 from tests.pages.respondent.voice.conftest import Speaker
 from tests.races.threads import each_statement
 from tests.voice.factories import make_voice_form
-from webapp.database import db
-from webapp.domain.forms.models import Form
-from webapp.domain.shared.vocabulary import ResponseMode
+from webapp.base.database import db
+from webapp.base.vocabulary import ResponseMode
+from webapp.records.forms import Form
 
 BEHIND = re.compile(
     r"<details class=\"recorder__typing\"( open)?>.*?<textarea.*?</details>", re.DOTALL

@@ -11,10 +11,10 @@ from sqlalchemy import update
 from tests.pages.respondent.voice.conftest import CHECKED, Speaker, kept
 from tests.pages.respondent_client import arrive, heading, hidden
 from tests.voice.audio_files import recording
-from webapp.database import db
-from webapp.domain.forms.models import Form
-from webapp.domain.responses.recordings import Recording
-from webapp.domain.shared.vocabulary import TranscriptState
+from webapp.base.database import db
+from webapp.base.vocabulary import TranscriptState
+from webapp.records.forms import Form
+from webapp.records.responses.recordings import Recording
 
 SOURCE = re.compile(r'<audio [^>]*src="([^"]+)"')
 

@@ -12,10 +12,10 @@ from tests.pages.creator_client import plain
 from tests.pages.respondent.voice.conftest import CHECKED, Speaker
 from tests.pages.respondent_client import box
 from tests.voice.factories import make_voice_form
-from webapp.database import db, new_id
-from webapp.domain.responses.recordings import Recording, late_answer_key
-from webapp.domain.shared.vocabulary import TranscriptState
+from webapp.base.database import db, new_id
+from webapp.base.vocabulary import TranscriptState
 from webapp.pages.respondent.form_data import KEY
+from webapp.records.responses.recordings import Recording, late_answer_key
 
 SCRIPTS = {"HX-Request": "true"}
 

@@ -14,15 +14,15 @@ from sqlalchemy import delete, select, update
 from tests.pages.respondent.voice.conftest import CHECKED, Speaker, kept, new_key, objects
 from tests.pages.respondent_client import box, heading, hidden, stored, texts
 from tests.voice.audio_files import MEDIA_TYPES, NOT_PLAIN, not_plain, recording
-from webapp.database import db
-from webapp.domain.forms.models import Form
-from webapp.domain.responses.models import Answer
-from webapp.domain.responses.recordings import Recording
-from webapp.domain.shared.limits import ANSWER_BODY_MAX_BYTES, UPLOAD_FILES_MAX
-from webapp.domain.voice.uploads import noted_objects
-from webapp.integrations.audio_inspection import WAV, inspect
-from webapp.integrations.audio_store import audio_store
+from webapp.base.database import db
+from webapp.base.limits import ANSWER_BODY_MAX_BYTES, UPLOAD_FILES_MAX
 from webapp.pages.respondent import recordings
+from webapp.records.forms import Form
+from webapp.records.responses.models import Answer
+from webapp.records.responses.recordings import Recording
+from webapp.voice.audio_inspection import WAV, inspect
+from webapp.voice.audio_store import audio_store
+from webapp.voice.uploads import noted_objects
 
 SCRIPTS = {"HX-Request": "true"}
 

@@ -13,11 +13,11 @@ from tests.pages.respondent.voice.conftest import Speaker, kept
 from tests.pages.respondent.voice.test_transcripts import look
 from tests.pages.respondent_client import box, hidden
 from tests.voice.speech_engine import SpeechEngine, speech_engine, words
-from webapp.config import OPENAI
-from webapp.database import db, utc_now
-from webapp.domain.forms.models import Form
-from webapp.domain.responses.models import Answer
-from webapp.domain.responses.recordings import Recording
+from webapp.base.config import OPENAI
+from webapp.base.database import db, utc_now
+from webapp.records.forms import Form
+from webapp.records.responses.models import Answer
+from webapp.records.responses.recordings import Recording
 
 WORDS = "Ben swapped it."
 

@@ -6,17 +6,12 @@ from flask import Blueprint, Response, render_template, request, session
 from flask.typing import ResponseReturnValue
 from flask_login import current_user, logout_user
 
-from webapp.account_deletion import delete_account, list_inventory
-from webapp.database import utc_now
-from webapp.domain.accounts import credentials
-from webapp.domain.accounts.models import ACCENTS, CREATOR_LANGUAGES
-from webapp.domain.audit.trail import AuditKind
-from webapp.domain.forms import form_settings
-from webapp.domain.shared.error_codes import ErrorCode
-from webapp.domain.shared.errors import InvalidInput
-from webapp.domain.shared.limits import ACCOUNT_NAME_MAX_CHARS, ORGANISATION_MAX_CHARS
-from webapp.integrations.audio_inspection import AudioBusy
-from webapp.integrations.picture_inspection import NotPicture, redraw
+from webapp.base.database import utc_now
+from webapp.base.error_codes import ErrorCode
+from webapp.base.errors import InvalidInput
+from webapp.base.limits import ACCOUNT_NAME_MAX_CHARS, ORGANISATION_MAX_CHARS
+from webapp.drafts import form_settings
+from webapp.oauth.account_deletion import delete_account, list_inventory
 from webapp.pages.creator.account.browser_sessions import list_browsers
 from webapp.pages.creator.account.sign_in import (
     asked_to_end_agents,
@@ -30,6 +25,11 @@ from webapp.pages.creator.account.sign_in import (
 from webapp.pages.creator.request import creator_id, limit_one_write, require_creator
 from webapp.pages.fragments import go_to
 from webapp.pages.pictures import as_picture
+from webapp.records.accounts import credentials
+from webapp.records.accounts.models import ACCENTS, CREATOR_LANGUAGES
+from webapp.records.audit import AuditKind
+from webapp.voice.audio_inspection import AudioBusy
+from webapp.voice.picture_inspection import NotPicture, redraw
 from webapp.web import request_audit
 
 PAGE = "/account"

@@ -9,12 +9,12 @@ from typing import NamedTuple
 from flask import Blueprint, render_template, request
 from sqlalchemy import select
 
-from webapp.config import settings
-from webapp.database import db, from_millis, to_millis
-from webapp.domain.audit.trail import AuditEvent, list_events
-from webapp.domain.drafts.models import Draft
-from webapp.domain.forms.models import Form
+from webapp.base.config import settings
+from webapp.base.database import db, from_millis, to_millis
 from webapp.pages.creator.request import creator_id, require_creator
+from webapp.records.audit import AuditEvent, list_events
+from webapp.records.drafts import Draft
+from webapp.records.forms import Form
 
 EVENTS_ON_PAGE = 50  # our choice
 POSITION = re.compile("([0-9]{1,13})-(aud_[0-9a-f]{1,36})")

@@ -5,11 +5,11 @@ import re
 from flask import Blueprint, Response, request
 from flask_login import current_user
 
-from webapp.database import utc_now
-from webapp.domain.accounts import browser_sessions
-from webapp.domain.accounts.browser_sessions import SignIn
+from webapp.base.database import utc_now
 from webapp.pages.creator.request import creator_id, require_creator
 from webapp.pages.fragments import go_to
+from webapp.records.accounts import browser_sessions
+from webapp.records.accounts.browser_sessions import SignIn
 from webapp.web import request_audit
 
 READ_CHARS = 400  # of a User-Agent header, whose length its sender chooses

@@ -25,17 +25,12 @@ from flask_babel import gettext as _
 from flask_login import current_user, login_required, login_user, logout_user
 from itsdangerous import BadSignature, URLSafeSerializer
 
-from webapp.config import Settings, settings
-from webapp.database import utc_now
-from webapp.database.failures import STORAGE_FAILURES
-from webapp.domain.accounts import browser_sessions, credentials, invites
-from webapp.domain.accounts.browser_sessions import ACTIVE_EVERY, SESSION_LIFETIME
-from webapp.domain.accounts.credentials import Also
-from webapp.domain.accounts.models import Account, find_account, normal_email
-from webapp.domain.audit.trail import Actor, AuditKind
-from webapp.domain.shared.errors import InvalidInput, NotFound, StateConflict, TooBusy
-from webapp.domain.shared.limits import EMAIL_MAX_CHARS
-from webapp.domain.shared.vocabulary import RevokedReason
+from webapp.base.config import Settings, settings
+from webapp.base.database import utc_now
+from webapp.base.database.failures import STORAGE_FAILURES
+from webapp.base.errors import InvalidInput, NotFound, StateConflict, TooBusy
+from webapp.base.limits import EMAIL_MAX_CHARS
+from webapp.base.vocabulary import RevokedReason
 from webapp.oauth.connections import end_grants
 from webapp.pages.creator.account.browser_sessions import browser_in_words
 from webapp.pages.creator.request import creator_id
@@ -49,6 +44,11 @@ from webapp.pages.errors import (
     signed_out,
 )
 from webapp.pages.fragments import go_to, wants_fragment
+from webapp.records.accounts import browser_sessions, credentials, invites
+from webapp.records.accounts.browser_sessions import ACTIVE_EVERY, SESSION_LIFETIME
+from webapp.records.accounts.credentials import Also
+from webapp.records.accounts.models import Account, find_account, normal_email
+from webapp.records.audit import Actor, AuditKind
 from webapp.web import request_audit
 from webapp.web.browser_cookies import BrowserCookie
 from webapp.web.deferred_writes import write_later

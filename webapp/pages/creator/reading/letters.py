@@ -5,14 +5,14 @@ from http import HTTPStatus
 from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from webapp.config import settings
-from webapp.database import to_millis, utc_now
-from webapp.domain.forms import models as forms
-from webapp.domain.results import letters, unread
-from webapp.domain.results.export import recordings_of
-from webapp.domain.shared.limits import RESPONSE_UNDO_SECONDS
+from webapp.answers import letters, unread
+from webapp.answers.export import recordings_of
+from webapp.base.config import settings
+from webapp.base.database import to_millis, utc_now
+from webapp.base.limits import RESPONSE_UNDO_SECONDS
 from webapp.pages.creator.request import creator_id, millis_in, require_creator
 from webapp.pages.fragments import go_to, nothing_new, wants_fragment
+from webapp.records import forms
 
 bp = Blueprint("letters", __name__, url_prefix="/forms/<form_id>")
 bp.before_request(require_creator)

@@ -8,17 +8,17 @@ from typing import Any
 from flask import Blueprint, request
 from flask.typing import ResponseReturnValue
 
-from webapp.config import settings
-from webapp.database import to_millis, utc_now
-from webapp.domain.forms import models as forms
-from webapp.domain.forms.models import FormRow
-from webapp.domain.results import by_question, search, threads, unread
-from webapp.domain.results.by_question import ShownAnswer
-from webapp.domain.results.export import recordings_of
+from webapp.answers import by_question, search, threads, unread
+from webapp.answers.by_question import ShownAnswer
+from webapp.answers.export import recordings_of
+from webapp.base.config import settings
+from webapp.base.database import to_millis, utc_now
 from webapp.pages.creator.request import creator_id, require_creator
 from webapp.pages.creator.results import threads_under
 from webapp.pages.creator.results_filters import lower_counts, stamp
 from webapp.pages.fragments import fragment, nothing_new
+from webapp.records import forms
+from webapp.records.forms import FormRow
 
 NEWS_SHOWN = 30  # at once in an open page; more are a page of their own
 COUNTED = 99

@@ -5,17 +5,17 @@ from http import HTTPStatus
 from flask import Blueprint, Response, render_template, url_for
 from flask.typing import ResponseReturnValue
 
-from webapp.database import utc_now
-from webapp.domain.content.model import asks_follow_ups
-from webapp.domain.follow_ups.models import count_outcomes
-from webapp.domain.forms import models as forms
-from webapp.domain.forms.form_settings import has_phrases
-from webapp.domain.forms.models import FormRow
-from webapp.domain.forms.terms import BY_RULES, agree_to_terms, terms_of
-from webapp.domain.shared.errors import StateConflict
+from webapp.base.database import utc_now
+from webapp.base.errors import StateConflict
+from webapp.drafts.form_settings import has_phrases
+from webapp.drafts.terms import BY_RULES, agree_to_terms, terms_of
 from webapp.pages.creator.request import creator_id, limit_writes, require_creator
 from webapp.pages.creator.terms import page_terms
 from webapp.pages.fragments import go_to
+from webapp.records import forms
+from webapp.records.content.model import asks_follow_ups
+from webapp.records.follow_ups import count_outcomes
+from webapp.records.forms import FormRow
 from webapp.web import request_audit
 
 bp = Blueprint("follow_up_writer", __name__, url_prefix="/forms/<form_id>/follow-ups")

@@ -3,8 +3,8 @@
 from flask import request
 from flask_login import current_user
 
-from webapp.config import settings
-from webapp.domain.forms.terms import (
+from webapp.base.config import settings
+from webapp.drafts.terms import (
     AskerTerms,
     FormTerms,
     Shown,

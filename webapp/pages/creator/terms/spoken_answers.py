@@ -7,15 +7,15 @@ from babel import Locale
 from flask import Blueprint, Response, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from webapp.database import utc_now
-from webapp.domain.forms import form_settings
-from webapp.domain.forms import models as forms
-from webapp.domain.forms.models import FormRow
-from webapp.domain.forms.terms import agree_to_terms, terms_of
-from webapp.domain.shared.errors import StateConflict
+from webapp.base.database import utc_now
+from webapp.base.errors import StateConflict
+from webapp.drafts import form_settings
+from webapp.drafts.terms import agree_to_terms, terms_of
 from webapp.pages.creator.request import creator_id, limit_writes, require_creator
 from webapp.pages.creator.terms import page_terms
 from webapp.pages.fragments import go_to
+from webapp.records import forms
+from webapp.records.forms import FormRow
 from webapp.web import request_audit
 
 bp = Blueprint("spoken_answers", __name__, url_prefix="/forms/<form_id>/voice")

@@ -1,0 +1,1 @@
+"""Types and serializers of what agents read."""

@@ -1,0 +1,61 @@
+"""Moments on the wire: RFC 3339 in, milliseconds since the epoch inside, `….fffZ` out."""
+
+import re
+from datetime import datetime, timedelta
+from functools import lru_cache
+
+from webapp.base.error_codes import ErrorCode
+from webapp.base.errors import InvalidInput, sent
+
+_RFC_3339 = re.compile(
+    r"(\d{4}-\d\d-\d\d)[Tt](\d\d:\d\d):([0-5]\d|60)(?:\.(\d+))?(?:[Zz]|([+ -])(\d\d):([0-5]\d))",
+    re.ASCII,
+)
+_EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 (arithmetic on naive moments cannot overflow)
+_SECOND = timedelta(seconds=1)
+_FIRST_SECOND = (datetime.min - _EPOCH) // _SECOND  # noqa: DTZ901
+_LAST_SECOND = (datetime.max - _EPOCH) // _SECOND  # noqa: DTZ901
+
+
+def wire_time(millis: int) -> str:
+    """`2026-11-21T10:40:00.123Z`"""
+    seconds, rest = divmod(millis, 1000)
+    return f"{_second(seconds)}.{rest:03d}Z"
+
+
+def parse_since(text: str, field: str = "since") -> int:
+    """Milliseconds since the epoch of an RFC 3339 date-time; what is finer is cut.
+
+    A space in the place of `+` is what form decoding makes of it. An offset that leads out of the
+    years 1 to 9999 gives the nearest moment inside. raises InvalidInput `invalid_since`, which
+    begins with the field
+    """
+    found = _RFC_3339.fullmatch(text)
+    if found is None:
+        raise _invalid(text, field)
+    day, minute, second, fraction, sign, hours, minutes = found.groups()
+    try:
+        moment = datetime.fromisoformat(f"{day}T{minute}:00")
+    except ValueError:
+        raise _invalid(text, field) from None
+    if hours is not None and int(hours) > 23:
+        raise _invalid(text, field)
+    offset = (int(hours or 0) * 60 + int(minutes or 0)) * (-60 if sign == "-" else 60)
+    seconds = (moment - _EPOCH) // _SECOND + int(second) - offset
+    kept = min(max(seconds, _FIRST_SECOND), _LAST_SECOND)
+    return kept * 1000 + int((fraction or "0")[:3].ljust(3, "0"))
+
+
+@lru_cache(maxsize=4096)
+def _second(seconds: int) -> str:
+    return (_EPOCH + timedelta(seconds=seconds)).isoformat()
+
+
+def _invalid(text: str, field: str) -> InvalidInput:
+    return InvalidInput(
+        ErrorCode.INVALID_SINCE,
+        f"{field}: is {sent(text)}; an RFC 3339 date-time with an offset is needed.",
+        "Send the nextSince of an earlier result unchanged, as 2026-11-21T10:40:00.123Z; "
+        "leave since out as long as nextSince is null.",
+        field=field,
+    )

@@ -1,0 +1,1 @@
+"""What respondents do, and how creators read and delete it."""

@@ -1,0 +1,250 @@
+"""The statements that write an answer, a completion and their session, each defined once.
+
+All are built once and take times in milliseconds. Locks are taken in one order: session,
+recordings, form, counters.
+"""
+
+from functools import cache
+from typing import cast
+
+import sqlalchemy as sa
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    ColumnElement,
+    Delete,
+    FromClause,
+    Insert,
+    Integer,
+    Table,
+    Update,
+    and_,
+    bindparam,
+    case,
+    delete,
+    exists,
+    false,
+    func,
+    insert,
+    literal_column,
+    or_,
+    select,
+    true,
+    update,
+)
+
+from webapp.base.database import built_once, insert_into
+from webapp.base.vocabulary import FormStatus, ResponseLimit, SessionStatus, TranscriptState
+from webapp.events.outbox import has_subscriptions
+from webapp.records.forms import Form
+from webapp.records.responses.counters import question_count_upsert
+from webapp.records.responses.cursor import NOW, next_stamp
+from webapp.records.responses.models import Answer, ResponseSession
+from webapp.records.responses.recordings import Recording
+
+_FORMS = cast(Table, Form.__table__)
+_SESSIONS = cast(Table, ResponseSession.__table__)
+_ANSWERS = cast(Table, Answer.__table__)
+_RECORDINGS = cast(Table, Recording.__table__)
+_SUSPECT = or_(_SESSIONS.c.suspect, bindparam("suspect", type_=Boolean))
+_AS_SEEN = (
+    _SESSIONS.c.id == bindparam("session_id"),
+    _SESSIONS.c.status == SessionStatus.IN_PROGRESS,
+    _SESSIONS.c.last_active_at == bindparam("seen", type_=BigInteger),
+)
+_KEY_UNUSED = ~exists().where(
+    _ANSWERS.c.session_id == bindparam("session_id"),
+    _ANSWERS.c.answer_key == bindparam("answer_key"),
+)
+_HOLD = select(_SESSIONS.c.id).where(*_AS_SEEN, _KEY_UNUSED).with_for_update()
+TOUCH = (
+    update(_SESSIONS)
+    .where(*_AS_SEEN)
+    .values(
+        skipped=bindparam("skipped"),
+        answered=bindparam("answered"),
+        answer_count=bindparam("answer_count"),
+        suspect=_SUSPECT,
+        last_active_at=bindparam("active", type_=BigInteger),
+    )
+)
+TOUCH_BY_NEW_KEY = TOUCH.where(_KEY_UNUSED)
+_STAMP = (
+    update(_FORMS)
+    .where(
+        _FORMS.c.id == bindparam("form_id"),
+        _FORMS.c.status == FormStatus.PUBLISHED,
+        _FORMS.c.deleted_at.is_(None),
+    )
+    .values(last_stamp=next_stamp(_FORMS.c.last_stamp))
+    .returning(_FORMS.c.last_stamp)
+)
+_COUNTED = _STAMP.values(
+    answered_count=_FORMS.c.answered_count + bindparam("first"),
+    started_count=_FORMS.c.started_count + bindparam("started"),
+)
+_MOST_BYTES = bindparam("most_bytes", type_=BigInteger)
+_FILLED = _FORMS.c.answer_bytes + bindparam("bytes")
+STAMP_ANSWER = _COUNTED.where(_FILLED <= _MOST_BYTES).values(answer_bytes=_FILLED)
+STAMP_COMPLETION = _STAMP.values(
+    completed_stamp=next_stamp(_FORMS.c.last_stamp),
+    response_count=_FORMS.c.response_count + 1,
+    status=case(
+        (_FORMS.c.response_limit == ResponseLimit.ONE, FormStatus.COMPLETED.value),
+        else_=FormStatus.PUBLISHED.value,
+    ),
+)
+COMPLETE = (
+    update(_SESSIONS)
+    .where(_SESSIONS.c.id == bindparam("session_id"))
+    .values(
+        status=SessionStatus.COMPLETED,
+        completed_stamp=bindparam("stamp"),
+        responder_name=bindparam("name"),
+        suspect=_SUSPECT,
+        last_active_at=NOW,
+    )
+    # after the form was locked: a subscription that is stored meanwhile waits for that
+    .returning(has_subscriptions(bindparam("form"), NOW))
+)
+SUPERSEDE = update(_ANSWERS).where(_ANSWERS.c.id == bindparam("earlier")).values(superseded=true())
+_GIVEN = (
+    "id",
+    "form_id",
+    "session_id",
+    "question_id",
+    "question_text",
+    "answer_text",
+    "response_type",
+    "question_kind",
+    "parent_question_id",
+    "answer_key",
+    "word_count",
+)
+RECORDINGS_OF_QUESTION = (
+    _RECORDINGS.c.key_hash == bindparam("key_hash"),
+    _RECORDINGS.c.form_id == bindparam("form_id"),
+    _RECORDINGS.c.question_id == bindparam("question_id"),
+)
+
+
+def _claimable(recordings: FromClause) -> ColumnElement[bool]:
+    """The recording of an answer: one that no answer has, or the answer that it corrects."""
+    columns = recordings.c
+    free = or_(columns.answer_id.is_(None), columns.answer_id == bindparam("earlier"))
+    return and_(columns.id == bindparam("recording"), free)
+
+
+_IS_WAITING = _RECORDINGS.c.transcript_state == TranscriptState.WAITING
+_BEGINS = and_(_IS_WAITING, _RECORDINGS.c.answer_id.is_(None))
+_BEGINS_ANEW = and_(_BEGINS, _RECORDINGS.c.lease_until.is_(None))
+_CLAIM = update(_RECORDINGS).values(
+    answer_id=bindparam("id"),
+    session_id=bindparam("session_id"),
+    # due from now on, with all attempts before it unless one is being made
+    next_at=case((_BEGINS, NOW), else_=_RECORDINGS.c.next_at),
+    attempts=case((_BEGINS_ANEW, literal_column("0")), else_=_RECORDINGS.c.attempts),
+    address_hash=case((_IS_WAITING, _RECORDINGS.c.address_hash)),  # whose minutes it takes
+)
+CLAIM_RECORDING = _CLAIM.where(*RECORDINGS_OF_QUESTION, _claimable(_RECORDINGS))
+DELETE_RECORDINGS = delete(_RECORDINGS).where(*RECORDINGS_OF_QUESTION)
+TAKE_BACK = DELETE_RECORDINGS.returning(_RECORDINGS.c.size, _RECORDINGS.c.answer_id)
+_IS_OURS = _RECORDINGS.c.id == bindparam("recording")
+DELETE_OTHER_RECORDINGS = DELETE_RECORDINGS.where(~_IS_OURS)
+
+
+def _recorded(recordings: FromClause) -> ColumnElement[int]:
+    """Bytes of the recording that an answer claims, less those of the claimed one that it replaces.
+
+    recordings  those of its question
+    """
+    columns = recordings.c
+    is_ours, is_claimed = columns.id == bindparam("recording"), columns.answer_id.is_not(None)
+    change = sa.cast(is_ours, Integer) - sa.cast(is_claimed, Integer)
+    return func.coalesce(func.sum(columns.size * change), literal_column("0"))
+
+
+RECORDED = select(_recorded(_RECORDINGS)).where(*RECORDINGS_OF_QUESTION)
+
+
+def _session_insert() -> Insert:
+    """The INSERT of a session; inserts nothing if the key has one."""
+    columns = _SESSIONS.c
+    given = ("form_id", "key_hash", "skipped", "answered", "answer_count", "suspect")
+    return (
+        insert_into(_SESSIONS)
+        .values(
+            {name: bindparam(name, type_=columns[name].type) for name in given}
+            | {
+                "id": bindparam("session_id"),
+                "status": SessionStatus.IN_PROGRESS,
+                "created_at": NOW,
+                "last_active_at": bindparam("active", type_=BigInteger),
+            }
+        )
+        .on_conflict_do_nothing()
+    )
+
+
+insert_session = built_once(_session_insert)
+
+
+def _insert_answer(stamp: ColumnElement[int], *sources: FromClause) -> Insert:
+    """The INSERT of one answer for each row of the sources; of one without sources."""
+    given = [bindparam(name, type_=_ANSWERS.c[name].type) for name in _GIVEN]
+    row = select(*given, false(), stamp).select_from(*sources)
+    return insert(_ANSWERS).from_select([*_GIVEN, "superseded", "stamp"], row)
+
+
+ADD_ANSWER = _insert_answer(bindparam("stamp", type_=BigInteger))
+
+
+def _held(opened: FromClause) -> FromClause:
+    """The recordings of the question, locked."""
+    return (
+        select(_RECORDINGS.c.id, _RECORDINGS.c.answer_id, _RECORDINGS.c.size)
+        .join(opened, true())
+        .where(*RECORDINGS_OF_QUESTION)
+        .with_for_update(of=_RECORDINGS)
+        .cte("h")
+    )
+
+
+def _heard(held: FromClause) -> FromClause:
+    """How many of them can be claimed, and the `bytes` that this adds."""
+    found = func.count().filter(_claimable(held))
+    return select(found.label("found"), _recorded(held).label("bytes")).cte("s")
+
+
+@cache
+def answer_at_once(*, begins: bool, recordings: bool) -> Insert:
+    """All parts as one PostgreSQL statement, in order by data dependency.
+
+    Returns no row if the session has changed. A form that takes no answers, or a recording that
+    cannot be claimed, gets no stamp: then no further part writes, and NOT NULL rolls back a session
+    that was inserted.
+
+    recordings  there are some under the key of the session: one is claimed, the others go
+
+    Names are short: psycopg keeps no statement of more than 4 KiB.
+    """
+    opened = (_session_insert().returning(_SESSIONS.c.id) if begins else _HOLD).cte("o")
+    stamp = STAMP_ANSWER
+    if recordings:
+        held = _held(opened)
+        heard = _heard(held)
+        filled = _FILLED + heard.c.bytes
+        stamp = _COUNTED.where(heard.c.found == bindparam("claims"), filled <= _MOST_BYTES)
+        stamp = stamp.values(answer_bytes=filled)
+    stamped = stamp.where(opened.c.id.is_not(None)).cte("t")
+    taken = stamped.c.last_stamp.is_not(None)
+    source = opened.outerjoin(stamped, true()) if begins else stamped
+    changes: list[Insert | Update | Delete] = (
+        [] if begins else [TOUCH.where(taken), SUPERSEDE.where(taken)]
+    )
+    if recordings:
+        others = delete(_RECORDINGS).where(_RECORDINGS.c.id == held.c.id, ~_IS_OURS, taken)
+        changes += [_CLAIM.where(_IS_OURS, taken), others]
+    changes.append(question_count_upsert(taken))
+    parts = (change.cte(f"part_{number}") for number, change in enumerate(changes))
+    return _insert_answer(stamped.c.last_stamp, source).add_cte(*parts).returning(_ANSWERS.c.stamp)

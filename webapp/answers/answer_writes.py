@@ -1,0 +1,349 @@
+"""The write of an answer or a completion, and of one that comes again."""
+
+import hashlib
+from datetime import datetime
+from typing import NamedTuple, cast
+
+from sqlalchemy import Connection, String, bindparam, select, type_coerce
+from sqlalchemy.exc import IntegrityError
+
+from webapp.answers.answer_statements import (
+    ADD_ANSWER,
+    CLAIM_RECORDING,
+    COMPLETE,
+    DELETE_OTHER_RECORDINGS,
+    RECORDED,
+    RECORDINGS_OF_QUESTION,
+    STAMP_ANSWER,
+    STAMP_COMPLETION,
+    SUPERSEDE,
+    TOUCH,
+    TOUCH_BY_NEW_KEY,
+    answer_at_once,
+    insert_session,
+)
+from webapp.answers.session_state import SessionState, next_activity, recordings_of, refusal
+from webapp.base.database import (
+    execute,
+    execute_autocommit,
+    new_id,
+    note_change,
+    on_sqlite,
+    read_rows,
+    sqlite_transaction,
+    to_millis,
+)
+from webapp.base.database.prepared_statements import all_rows, run
+from webapp.base.error_codes import PageCode
+from webapp.base.errors import InvalidInput, Phrase, StateConflict
+from webapp.base.limits import FORM_BYTES_MAX
+from webapp.base.vocabulary import FormStatus, QuestionKind, ResponseType
+from webapp.records.responses.counters import add_question_count, count_completion
+from webapp.records.responses.models import Answer, Completion, count_bytes, count_words
+from webapp.records.responses.recordings import Recording
+
+
+class NewAnswer(NamedTuple):
+    """An answer as given; the parent of a follow-up is its scripted question.
+
+    answer_key    made for each rendered question; unique in a session
+    recording_id  of the recording that it claims, "" for a typed answer
+    """
+
+    question_id: str
+    question_text: str
+    answer_text: str
+    answer_key: str
+    recording_id: str = ""
+    question_kind: QuestionKind = QuestionKind.SCRIPTED
+    parent_question_id: str | None = None
+
+    @property
+    def response_type(self) -> ResponseType:
+        """What agents are told of it."""
+        return ResponseType.VOICE if self.recording_id else ResponseType.TEXT
+
+
+class _Refused(Exception):
+    """A step found that the state has changed; nothing is written."""
+
+
+def store_answer(
+    state: SessionState,
+    answer: NewAnswer,
+    *,
+    now: datetime,
+    suspect: bool = False,
+    form_bytes_max: int = FORM_BYTES_MAX,
+) -> SessionState | None:
+    """Write an answer with its stamp and its recording, delete others of its question, commit.
+
+    Returns the session as it is now. None, and nothing written, if it has changed since, the form
+    takes no answers or has no room for it, the key has stored one, or its recording cannot be
+    claimed.
+    """
+    answer_id = new_id("ans")
+    after = _with_answer(state, answer, answer_id, now)
+    values = _row(state, answer, answer_id) | _changes(state, answer, after)
+    values |= {"now": to_millis(now), "suspect": suspect, "most_bytes": form_bytes_max}
+    begins, recordings = state.last_active_at == 0, after.has_recordings
+    note_change(state.form_id)
+    try:
+        if on_sqlite():
+            with sqlite_transaction() as connection:
+                _in_steps(connection, values, begins=begins, recordings=recordings)
+        elif not execute_autocommit(answer_at_once(begins=begins, recordings=recordings), **values):
+            return None
+    except _Refused:
+        return None
+    except IntegrityError:
+        if begins:  # the form is closed, full or deleted
+            return None
+        raise
+    return after
+
+
+def store_completion(
+    connection: Connection,
+    state: SessionState,
+    *,
+    responder_name: str | None,
+    suspect: bool,
+    now: datetime,
+) -> Completion | None:
+    """Complete a locked session with a stamp; None if the form takes no answers.
+
+    Does not commit.
+    """
+    values: dict[str, object] = {"now": to_millis(now), "session_id": state.session_id}
+    stamped = all_rows(connection, STAMP_COMPLETION, values | {"form_id": state.form_id})
+    if not stamped:
+        return None
+    stamp = stamped[0].last_stamp
+    values |= {"stamp": stamp, "name": responder_name, "suspect": suspect}
+    ((is_awaited,),) = all_rows(connection, COMPLETE, values | {"form": state.form_id})
+    count_completion(connection, state.form_id, stamp)
+    note_change(state.form_id)
+    return Completion(state.form_id, state.session_id, stamp, state.answer_count, is_awaited)
+
+
+def touch_session(
+    state: SessionState, now: datetime, *, skipped: list[str], answered: dict[str, str]
+) -> None:
+    """Write the progress of a locked session; `answered` holds answer ids by question id.
+
+    Does not commit.
+    """
+    execute(
+        TOUCH,
+        session_id=state.session_id,
+        skipped=skipped,
+        answered=answered,
+        answer_count=len(answered),
+        suspect=False,
+        seen=state.last_active_at,
+        active=next_activity(state, now),
+    )
+
+
+def supersede(answer_id: str | None) -> None:
+    """Mark an answer as superseded; does nothing for None. Does not commit."""
+    if answer_id:
+        execute(SUPERSEDE, earlier=answer_id)
+
+
+def _in_steps(
+    connection: Connection, values: dict[str, object], *, begins: bool, recordings: bool
+) -> None:
+    opening = insert_session() if begins else TOUCH_BY_NEW_KEY
+    if not run(connection, opening, values).rowcount:
+        raise _Refused
+    if recordings:
+        ((recorded,),) = all_rows(connection, RECORDED, values)
+        values["bytes"] = cast(int, values["bytes"]) + recorded
+    stamps = run(connection, STAMP_ANSWER, values).fetchall()
+    if not stamps:
+        raise _Refused
+    run(connection, ADD_ANSWER, values | {"stamp": stamps[0][0]})
+    if values["earlier"]:
+        run(connection, SUPERSEDE, values)
+    if values["more_answered"] or values["more_skipped"]:
+        run(connection, add_question_count(), values)
+    if recordings:
+        if run(connection, CLAIM_RECORDING, values).rowcount != values["claims"]:
+            raise _Refused
+        run(connection, DELETE_OTHER_RECORDINGS, values)
+
+
+def _with_answer(
+    state: SessionState, answer: NewAnswer, answer_id: str, now: datetime
+) -> SessionState:
+    """The state of the session that follows."""
+    answered = state.answered | {answer.question_id: answer_id}
+    return state._replace(
+        has_recordings=state.has_recordings or bool(answer.recording_id),
+        skipped=[each for each in state.skipped if each != answer.question_id],
+        answered=answered,
+        answer_count=len(answered),
+        last_active_at=next_activity(state, now),
+    )
+
+
+def _row(state: SessionState, answer: NewAnswer, answer_id: str) -> dict[str, object]:
+    """The columns of the new answer without its stamp."""
+    return {
+        "id": answer_id,
+        "form_id": state.form_id,
+        "session_id": state.session_id,
+        "question_id": answer.question_id,
+        "question_text": answer.question_text,
+        "answer_text": answer.answer_text,
+        "response_type": answer.response_type,
+        "question_kind": answer.question_kind,
+        "parent_question_id": answer.parent_question_id,
+        "answer_key": answer.answer_key,
+        "word_count": count_words(answer.answer_text),
+    }
+
+
+def _changes(state: SessionState, answer: NewAnswer, after: SessionState) -> dict[str, object]:
+    """The new values of session, form and counters. Only scripted questions have counters."""
+    earlier = state.answered.get(answer.question_id)
+    scripted = answer.question_kind is QuestionKind.SCRIPTED
+    return {
+        "key_hash": state.key_hash,
+        "seen": state.last_active_at,
+        "active": after.last_active_at,
+        "first": int(not state.answered),
+        "started": int(state.last_active_at == 0),
+        "bytes": count_bytes(answer.question_text, answer.answer_text),
+        "earlier": earlier,
+        "recording": answer.recording_id,
+        "claims": int(bool(answer.recording_id)),
+        "skipped": after.skipped,
+        "answered": after.answered,
+        "answer_count": after.answer_count,
+        "more_answered": int(scripted and earlier is None),
+        "more_skipped": -int(scripted and answer.question_id in state.skipped),
+    }
+
+
+VERSION_CHARS = 16  # our choice: 64 bits
+_STORED = select(
+    Answer.question_id,
+    Answer.answer_text,
+    type_coerce(Answer.response_type, String).label("response_type"),
+    Recording.id.label("recording_id"),
+    Answer.answer_key,
+).outerjoin(Recording, Recording.answer_id == Answer.id)
+_STORED_UNDER_KEY = _STORED.where(
+    Answer.session_id == bindparam("session"), Answer.answer_key == bindparam("key")
+)
+_CURRENT = _STORED.where(Answer.id == bindparam("answer"))
+_UPLOADED = select(Recording.id).where(
+    *RECORDINGS_OF_QUESTION, Recording.id == bindparam("recording")
+)
+
+
+def version_of(text: str | None, recording_id: str | None) -> str:
+    """Tells two answers apart; "" for none."""
+    if text is None:
+        return ""
+    return hashlib.sha256(f"{recording_id or ''} {text}".encode()).hexdigest()[:VERSION_CHARS]
+
+
+def is_unchanged(
+    state: SessionState, answer: NewAnswer, *, blank: bool, replaces: str | None
+) -> bool:
+    """True if this is the current answer and the form is open; parameters as in `answer_question`.
+
+    raises  StateConflict `answer_newer`
+    """
+    current = state.answered.get(answer.question_id)
+    if current is None or state.form_status != FormStatus.PUBLISHED:
+        return False
+    found = read_rows(_CURRENT, answer=current)
+    if not found:
+        return False
+    row = found[0]
+    same_recording = (row.recording_id or "") == answer.recording_id
+    untouched = blank and answer.recording_id and not answer.answer_text.strip()
+    if same_recording and (untouched or row.answer_text == answer.answer_text):
+        return True
+    written_down = blank and same_recording and answer.recording_id
+    if row.answer_key != answer.answer_key and not written_down:
+        _require_version(row.answer_text, row.recording_id, replaces)
+    return False
+
+
+def require_shown(state: SessionState, question_id: str, replaces: str | None) -> None:
+    """Raise StateConflict `answer_newer` unless the current answer is the version `replaces`."""
+    current = state.answered.get(question_id)
+    if current is not None and replaces is not None:
+        for row in read_rows(_CURRENT, answer=current):
+            _require_version(row.answer_text, row.recording_id, replaces)
+
+
+def _require_version(text: str, recording_id: str | None, replaces: str | None) -> None:
+    if replaces is not None and replaces != version_of(text, recording_id):
+        raise StateConflict(
+            PageCode.ANSWER_NEWER,
+            Phrase("You changed this answer in another tab or on another device."),
+            Phrase("Nothing is lost: the newer answer counts until you choose."),
+        )
+
+
+def is_repeat(state: SessionState, answer: NewAnswer, *, form_bytes_max: int) -> bool:
+    """After a failed write: True if this key has stored this answer, False to try again.
+
+    raises  StateConflict, NotFound, InvalidInput if another try would fail, too
+    """
+    if stored := read_rows(_STORED_UNDER_KEY, session=state.session_id, key=answer.answer_key):
+        _require_same(answer, *stored[0][:-1])
+        return True
+    size = count_bytes(answer.question_text, answer.answer_text)
+    if state.has_recordings:
+        place = recordings_of(state, answer.question_id)
+        size += read_rows(RECORDED, recording=answer.recording_id, **place)[0][0]
+    if refused := refusal(state.form_id, more_bytes=size, form_bytes_max=form_bytes_max):
+        raise refused
+    if answer.recording_id:
+        _require_uploaded(state, answer)
+    return False
+
+
+def _require_same(
+    answer: NewAnswer, question_id: str, text: str, response_type: str, recording_id: str | None
+) -> None:
+    """Raise StateConflict if an answer stored under the same key is another one.
+
+    recording_id  None also if a correction has taken it over
+    """
+    stored = (question_id, text, response_type, recording_id or answer.recording_id)
+    given = (answer.question_id, answer.answer_text, answer.response_type, answer.recording_id)
+    if stored != given:
+        raise StateConflict(
+            PageCode.ANSWER_DIFFERS,
+            Phrase("An earlier version of this answer is saved."),
+            Phrase("Continue once more to replace it with these words."),
+        )
+
+
+def _require_uploaded(state: SessionState, answer: NewAnswer) -> None:
+    """Raise InvalidInput if its recording is not there, or of another session or question."""
+    place = recordings_of(state, answer.question_id)
+    if not read_rows(_UPLOADED, recording=answer.recording_id, **place):
+        raise recording_gone()
+
+
+def recording_gone() -> InvalidInput:
+    """The refusal of a recording that is not there, mostly because it waited too long."""
+    return InvalidInput(
+        PageCode.RECORDING_UNKNOWN,
+        Phrase("We are sorry: your recording is not on the server any more."),
+        Phrase(
+            "One is kept for an hour until you continue, less while many people record. "
+            "Please add or record it once more, or type your answer. Everything you saved is safe."
+        ),
+        field="recording",
+    )

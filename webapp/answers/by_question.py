@@ -1,0 +1,318 @@
+"""Results by question, without responses that are hidden."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date, timedelta
+from statistics import median_low
+from typing import NamedTuple
+
+from sqlalchemy import (
+    ColumnElement,
+    GenerativeSelect,
+    Row,
+    Select,
+    bindparam,
+    func,
+    select,
+    union_all,
+)
+
+from webapp.answers.unread import newest_stamp
+from webapp.base.database import db, read_rows
+from webapp.base.vocabulary import SessionStatus
+from webapp.records.responses.counters import (
+    DAY_MILLIS,
+    EPOCH_DAY,
+    Day,
+    QuestionCounts,
+    read_link_views,
+    read_questions,
+)
+from webapp.records.responses.models import (
+    IS_SHOWN,
+    LOOKS_AUTOMATED,
+    Answer,
+    AnsweredForm,
+    AttachmentRow,
+    ResponseDeletion,
+    ResponseSession,
+    raw_column,
+)
+from webapp.records.responses.recordings import find_attachment, no_attachment
+
+ANSWERS_SHOWN = 10  # of each question at first, and with each "more"
+CHARS_SHOWN = 2000  # of one answer in a list; the page of its person shows all of it
+ANSWERS_LOOKED_AT = 1000  # of one question, to find those
+ANSWERS_AT_ONCE = 200  # read together, where some are deleted just now
+USUAL_FROM = 3  # of fewer answers none is usual
+USUAL_OF = 100  # the newest answers that "usually" is the median of
+
+
+@dataclass(frozen=True, slots=True)
+class Funnel:
+    """How many respondents reached each step. Counts of events; no person is tracked."""
+
+    opened: int
+    started: int
+    questions: list[QuestionCounts]
+    completed: int
+
+
+class ShownAnswer(NamedTuple):
+    """An answer of a session; `answer_text` holds at most one character more than is shown."""
+
+    id: str
+    session_id: str
+    question_id: str
+    parent_question_id: str | None
+    answer_text: str
+    stamp: int
+    responder_name: str | None
+    session_status: str
+    suspect: bool
+    response_type: str
+    completed_stamp: int | None
+    read_stamp: int | None
+
+    def is_new(self, seen_stamp: int) -> bool:
+        """True if the creator has read neither its response nor the form as far as that goes."""
+        newest = newest_stamp(self.completed_stamp, self.stamp)
+        return newest > max(seen_stamp, self.read_stamp or 0)
+
+    @property
+    def is_sent(self) -> bool:
+        """True when its respondent has completed the response."""
+        return self.session_status == SessionStatus.COMPLETED
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerPage:
+    """Answers newest first; `before` is the stamp to go on from, None at the end."""
+
+    answers: list[ShownAnswer]
+    before: int | None
+
+
+# Long answers are cut by the database, so that a page of twenty questions stays small.
+SHOWN_TEXT = func.substr(Answer.answer_text, 1, CHARS_SHOWN + 1).label("answer_text")
+SHOWN_COLUMNS = (
+    Answer.id,
+    Answer.session_id,
+    Answer.question_id,
+    Answer.parent_question_id,
+    SHOWN_TEXT,
+    Answer.stamp,
+    ResponseSession.responder_name,
+    raw_column(ResponseSession.status).label("session_status"),
+    ResponseSession.suspect,
+    raw_column(Answer.response_type),
+    ResponseSession.completed_stamp,
+    ResponseSession.read_stamp,
+)
+
+
+def read_funnel(form: AnsweredForm) -> Funnel:
+    """The funnel from the link to the last question, from counters alone; in order of questions."""
+    reached = read_questions(form.id)
+    return Funnel(
+        read_link_views(form.id),
+        form.started_count,
+        [reached.get(question["id"], QuestionCounts()) for question in form.questions],
+        form.response_count,
+    )
+
+
+def newest_answers(form: AnsweredForm) -> dict[str, AnswerPage]:
+    """The newest current answers to each scripted question, by its id."""
+    found: dict[str, list[_Newest]] = {question["id"]: [] for question in form.questions}
+    for row in _of_each_question(form, _answers_to, ANSWERS_SHOWN + 1):
+        found[row.question_id].append(_Newest(ShownAnswer._make(row[:-1]), bool(row[-1])))
+    return {
+        question_id: _page([each.answer for each in newest])
+        if all(each.is_shown for each in newest)
+        else more_answers(form.id, question_id, form.last_stamp + 1)
+        for question_id, newest in found.items()
+    }
+
+
+def more_answers(form_id: str, question_id: str, before: int) -> AnswerPage:
+    """The next current answers to one question, older than the stamp `before`.
+
+    Fewer than a page holds, with more to come, where very many are deleted just now.
+    """
+    shown: list[ShownAnswer] = []
+    looked, at_once = 0, ANSWERS_SHOWN + 1
+    while looked < ANSWERS_LOOKED_AT:
+        query = _answers_to(form_id, question_id).where(Answer.stamp < before).limit(at_once)
+        rows = db.session.execute(query).all()
+        shown += [ShownAnswer._make(row[:-1]) for row in rows if row[-1]]
+        if len(rows) < at_once or len(shown) > ANSWERS_SHOWN:
+            return _page(shown)
+        looked, at_once, before = looked + at_once, ANSWERS_AT_ONCE, rows[-1].stamp
+    return AnswerPage(shown, before)
+
+
+def usual_words(form: AnsweredForm) -> dict[str, int]:
+    """The median number of words of the newest answers, by id of each question that has enough."""
+    counts: dict[str, list[int]] = {}
+    for row in _of_each_question(form, _lengths_of, USUAL_OF):
+        counts.setdefault(row.question_id, []).append(row.word_count)
+    return {
+        question_id: median_low(numbers)
+        for question_id, numbers in counts.items()
+        if len(numbers) >= USUAL_FROM
+    }
+
+
+def newer_answers(form: AnsweredForm, since: int, most: int) -> list[ShownAnswer]:
+    """The newest current answers stamped after `since` (milliseconds), to all questions."""
+    if since >= form.last_stamp:
+        return []
+    found = read_rows(_NEWER, form=form.id, since=since, most=most)
+    return [ShownAnswer._make(row) for row in found]
+
+
+_NEWER = (
+    select(*SHOWN_COLUMNS)
+    .join(ResponseSession, ResponseSession.id == Answer.session_id)
+    .where(
+        Answer.form_id == bindparam("form"),
+        Answer.stamp > bindparam("since"),
+        Answer.superseded.is_(False),
+        IS_SHOWN,
+    )
+    .order_by(Answer.stamp.desc())
+    .limit(bindparam("most"))
+)
+
+
+class _Newest(NamedTuple):
+    answer: ShownAnswer
+    is_shown: bool
+
+
+def _answers_to(form_id: str, question_id: str) -> Select[*tuple[object, ...]]:
+    return (
+        select(*SHOWN_COLUMNS, IS_SHOWN.label("is_shown"))
+        .join(ResponseSession, ResponseSession.id == Answer.session_id)
+        .where(*_current(form_id, question_id))
+        .order_by(Answer.stamp.desc())
+    )
+
+
+def _lengths_of(form_id: str, question_id: str) -> Select[str, int]:
+    """Read from the index alone, deleted responses included."""
+    return (
+        select(Answer.question_id, Answer.word_count)
+        .where(*_current(form_id, question_id))
+        .order_by(Answer.stamp.desc())
+    )
+
+
+def _current(form_id: str, question_id: str) -> tuple[ColumnElement[bool], ...]:
+    return (
+        Answer.form_id == form_id,
+        Answer.question_id == question_id,
+        Answer.superseded.is_(False),
+    )
+
+
+def _of_each_question(
+    form: AnsweredForm, newest: Callable[[str, str], GenerativeSelect], limit: int
+) -> list[Row[*tuple[object, ...]]]:
+    """The first rows for every question in one statement."""
+    parts = [
+        select(newest(form.id, question["id"]).limit(limit).subquery())
+        for question in form.questions
+    ]
+    return list(db.session.execute(union_all(*parts)))
+
+
+def _page(answers: list[ShownAnswer]) -> AnswerPage:
+    shown = answers[:ANSWERS_SHOWN]
+    return AnswerPage(shown, shown[-1].stamp if len(answers) > ANSWERS_SHOWN else None)
+
+
+HIDDEN_COUNTED = 500  # our choice
+
+
+class _Hidden(NamedTuple):
+    id: str
+    skipped: list[str]
+    answered: dict[str, str]
+    completed_stamp: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class HiddenResponses:
+    """What the figures are lowered by; `answered` and `skipped` by id of the question."""
+
+    started: int = 0
+    with_answers: int = 0
+    completed: int = 0
+    answered: Counter[str] = field(default_factory=Counter)
+    skipped: Counter[str] = field(default_factory=Counter)
+    days: Counter[date] = field(default_factory=Counter)
+
+    def lower_funnel(self, form: AnsweredForm, funnel: Funnel) -> Funnel:
+        """The funnel with lower counts of each question; the form has lower ones already."""
+        ids = [question["id"] for question in form.questions]
+        return replace(
+            funnel,
+            questions=[
+                QuestionCounts(
+                    each.answered - self.answered[question_id],
+                    each.skipped - self.skipped[question_id],
+                )
+                for question_id, each in zip(ids, funnel.questions, strict=True)
+            ],
+        )
+
+    def lower_days(self, days: Iterable[Day]) -> list[Day]:
+        """The days with lower counts."""
+        return [replace(day, completed=day.completed - self.days[day.date]) for day in days]
+
+
+def read_hidden(form_id: str) -> HiddenResponses:
+    """Of up to HIDDEN_COUNTED responses; of more nothing."""
+    if not read_rows(_ANY, form=form_id):
+        return HiddenResponses()
+    most = HIDDEN_COUNTED + 1
+    rows = [*read_rows(_ONE_BY_ONE, form=form_id, most=most)]
+    rows += read_rows(_AUTOMATED, form=form_id, most=most)
+    hidden = {row.id: _Hidden._make(row) for row in rows}
+    return HiddenResponses() if len(hidden) > HIDDEN_COUNTED else _sum(list(hidden.values()))
+
+
+def find_shown_attachment(form_id: str, attachment_id: str) -> AttachmentRow:
+    """As `find_attachment`, and NotFound for that of a deleted response."""
+    found = find_attachment(form_id, attachment_id)
+    if not read_rows(_SHOWN_ANSWER, answer=found.answer_id):
+        raise no_attachment()
+    return found
+
+
+def _sum(hidden: Sequence[_Hidden]) -> HiddenResponses:
+    completed = [each.completed_stamp for each in hidden if each.completed_stamp is not None]
+    return HiddenResponses(
+        len(hidden),
+        sum(bool(each.answered) or each.completed_stamp is not None for each in hidden),
+        len(completed),
+        Counter(question_id for each in hidden for question_id in each.answered),
+        Counter(question_id for each in hidden for question_id in {*each.skipped}),
+        Counter(EPOCH_DAY + timedelta(days=stamp // DAY_MILLIS) for stamp in completed),
+    )
+
+
+_D, _S = ResponseDeletion, ResponseSession
+_OF_FORM = _D.form_id == bindparam("form")
+_ANY = select(_D.id).where(_OF_FORM).limit(1)
+_HIDDEN = select(*(_S.__table__.c[name] for name in _Hidden._fields)).limit(bindparam("most"))
+_ONE_BY_ONE = _HIDDEN.join(_D, _D.session_id == _S.id).where(_OF_FORM)
+_AUTOMATED = _HIDDEN.where(_S.form_id == bindparam("form"), LOOKS_AUTOMATED, ~IS_SHOWN)
+_SHOWN_ANSWER = (
+    select(Answer.id)
+    .join(_S, _S.id == Answer.session_id)
+    .where(Answer.id == bindparam("answer"), IS_SHOWN)
+)

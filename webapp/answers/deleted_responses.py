@@ -1,0 +1,237 @@
+"""Responses that their creator deletes: hidden from pages and files at once, restorable for half a
+minute, then gone like withdrawn ones.
+
+A deletion is a row that names its responses, so that scheduling and undoing one is a matter of that
+row, of however many responses it is. Agents read them until it is carried out: a cursor passes
+them as it passes any other, and an undo gives nobody anything to miss.
+"""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
+from typing import NamedTuple, cast
+
+from sqlalchemy import BigInteger, Table, bindparam, delete, func, select, type_coerce, update
+
+from webapp.answers.letters import no_response
+from webapp.answers.session_deletion import LeavingSession, delete_sessions
+from webapp.base.database import (
+    execute,
+    insert_into,
+    new_id,
+    read_rows,
+    to_millis,
+    tried_again,
+    write_transaction,
+)
+from webapp.base.limits import RESPONSE_UNDO_SECONDS
+from webapp.records.audit import SYSTEM, Actor, AuditKind, add_event
+from webapp.records.forms import get_form, lock_form
+from webapp.records.responses.models import (
+    IS_SHOWN,
+    LOOKS_AUTOMATED,
+    ResponseDeletion,
+    ResponseSession,
+)
+
+BATCH_SESSIONS = 50  # in one transaction: others wait for the writer lock of SQLite
+LISTED_MOST = 5
+
+
+class ScheduledDeletion(NamedTuple):
+    """A deletion as the pages of its form tell of it.
+
+    session_id  null for all that look automated; `responder_name` is that of the response
+    begun       it cannot be undone any more
+    """
+
+    id: str
+    session_id: str | None
+    responder_name: str | None
+    response_count: int
+    begun: bool
+
+
+class _Due(NamedTuple):
+    id: str
+    form_id: str
+    session_id: str | None
+    scheduled_at: int
+
+
+def delete_response(
+    account_id: str, form_id: str, session_id: str, *, now: datetime, by: Actor = SYSTEM
+) -> None:
+    """Schedule the deletion of one response; no effect on one that is scheduled already.
+
+    raises  NotFound, also for a withdrawn response
+    """
+    with write_transaction():
+        get_form(account_id, form_id)
+        # a withdrawal beside this one is over, or waits
+        if execute(_HOLD, form_id=form_id, session_id=session_id).first() is None:
+            raise no_response()
+        if _schedule(form_id, session_id, 1, now):
+            kind = AuditKind.RESPONSE_DELETED
+            add_event(kind, account_id, by=by, now=now, subject=form_id)
+
+
+def delete_automated(account_id: str, form_id: str, *, now: datetime, by: Actor = SYSTEM) -> int:
+    """Schedule the deletion of all responses that look automated; returns how many.
+
+    One that changes until it is carried out stays. raises NotFound
+    """
+    with write_transaction():
+        lock_form(account_id, form_id)  # the second of two at once finds none
+        count = count_automated(form_id)
+        if count:
+            _schedule(form_id, None, count, now)
+            kind = AuditKind.AUTOMATED_DELETED
+            add_event(kind, account_id, by=by, now=now, subject=form_id)
+    return count
+
+
+def undo_deletion(
+    account_id: str, form_id: str, deletion_id: str, *, now: datetime, by: Actor = SYSTEM
+) -> ScheduledDeletion | None:
+    """Drop a deletion that has not begun; None if there is none any more. raises NotFound"""
+    with write_transaction():
+        get_form(account_id, form_id)
+        row = execute(_UNDO, deletion=deletion_id, form_id=form_id).one_or_none()
+        if row is None:
+            return None
+        kind = AuditKind.RESPONSES_RESTORED
+        add_event(kind, account_id, by=by, now=now, subject=form_id)
+    return ScheduledDeletion(row.id, row.session_id, None, row.response_count, begun=False)
+
+
+def count_automated(form_id: str) -> int:
+    """How many responses of the form look automated, deleted ones left out."""
+    return int(read_rows(_COUNT_AUTOMATED, form_id=form_id)[0][0])
+
+
+def has_automated(form_id: str) -> bool:
+    """Whether any response of the form looks automated, deleted ones left out."""
+    return bool(read_rows(_ANY_AUTOMATED, form_id=form_id))
+
+
+def list_deletions(form_id: str) -> list[ScheduledDeletion]:
+    """The newest deletions of the form that are not done, newest first; at most LISTED_MOST."""
+    found = read_rows(_LIST, form_id=form_id, most=LISTED_MOST)
+    return list(map(ScheduledDeletion._make, found))
+
+
+def purge_deleted_responses(now: datetime) -> Iterator[int]:
+    """Carry out what cannot be undone any more, a short transaction for each batch.
+
+    Yields the responses deleted by each; may be abandoned at any point and run beside another: the
+    next one continues.
+    """
+    latest = to_millis(now - timedelta(seconds=RESPONSE_UNDO_SECONDS))
+    while found := read_rows(_DUE, latest=latest):
+        due = _Due._make(found[0])
+        if _begin(due.id, now):
+            while deleted := _delete_batch(due, now):
+                yield deleted
+            with write_transaction():
+                execute(_END, deletion=due.id)
+
+
+def _schedule(form_id: str, session_id: str | None, count: int, now: datetime) -> bool:
+    """False if the response has a deletion; the caller commits."""
+    values = {
+        "id": new_id("rdl"),
+        "form_id": form_id,
+        "session_id": session_id,
+        "response_count": count,
+        "scheduled_at": now,
+    }
+    added = insert_into(_DELETIONS).values(values).on_conflict_do_nothing().returning(_D.id)
+    return execute(added).first() is not None
+
+
+def _begin(deletion_id: str, now: datetime) -> bool:
+    """Put a deletion beyond undoing; False if it was undone, or is done."""
+    with write_transaction():
+        return execute(_BEGIN, deletion=deletion_id, now=now).rowcount == 1
+
+
+@tried_again
+def _delete_batch(due: _Due, now: datetime) -> int:
+    """How many sessions were deleted; 0 when none is left."""
+    with write_transaction():
+        sessions = _lock_batch(due)
+        if sessions:
+            delete_sessions(due.form_id, sessions, now=now)
+    return len(sessions)
+
+
+def _lock_batch(due: _Due) -> Sequence[LeavingSession]:
+    if due.session_id is not None:
+        found = execute(_LOCK_ONE, session_id=due.session_id)
+    else:
+        of = {"form_id": due.form_id, "at": due.scheduled_at}
+        found = execute(_LOCK_AUTOMATED, **of, most=BATCH_SESSIONS)
+    return list(map(LeavingSession._make, found))
+
+
+_D, _S = ResponseDeletion, ResponseSession
+_DELETIONS = cast(Table, _D.__table__)
+_OF_FORM = _S.form_id == bindparam("form_id")
+_HOLD = (
+    select(_S.id)
+    .where(_S.id == bindparam("session_id"), _OF_FORM)
+    .with_for_update(read=True, key_share=True)
+)
+_COUNT_AUTOMATED = select(func.count()).where(_OF_FORM, LOOKS_AUTOMATED, IS_SHOWN)
+_ANY_AUTOMATED = select(_S.id).where(_OF_FORM, LOOKS_AUTOMATED, IS_SHOWN).limit(1)
+_LIST = (
+    select(
+        _D.id,
+        _D.session_id,
+        _S.responder_name,
+        _D.response_count,
+        _D.begun_at.is_not(None).label("begun"),
+    )
+    .outerjoin(_S, _S.id == _D.session_id)
+    .where(_D.form_id == bindparam("form_id"))
+    .order_by(_D.scheduled_at.desc(), _D.id.desc())
+    .limit(bindparam("most"))
+)
+_UNDO = (
+    delete(_DELETIONS)
+    .where(
+        _D.id == bindparam("deletion"), _D.form_id == bindparam("form_id"), _D.begun_at.is_(None)
+    )
+    .returning(_D.id, _D.session_id, _D.response_count)
+)
+_DUE = (
+    select(
+        _D.id,
+        _D.form_id,
+        _D.session_id,
+        type_coerce(_D.scheduled_at, BigInteger).label("scheduled_at"),
+    )
+    .where(type_coerce(_D.scheduled_at, BigInteger) <= bindparam("latest"))
+    .order_by(_D.scheduled_at)
+    .limit(1)
+)
+_BEGIN = (
+    update(_DELETIONS)
+    .where(_D.id == bindparam("deletion"))
+    .values(begun_at=func.coalesce(_D.begun_at, bindparam("now", type_=_DELETIONS.c.begun_at.type)))
+)
+_END = delete(_DELETIONS).where(_D.id == bindparam("deletion"))
+_LEAVING = select(
+    _S.id, _S.key_hash, _S.skipped, _S.answer_count, _S.completed_stamp
+).with_for_update(of=_S)
+_LOCK_ONE = _LEAVING.where(_S.id == bindparam("session_id"))
+# by id, so that two at once lock in one order
+_LOCK_AUTOMATED = (
+    _LEAVING.where(
+        _OF_FORM,
+        LOOKS_AUTOMATED,
+        type_coerce(_S.last_active_at, BigInteger) <= bindparam("at"),
+    )
+    .order_by(_S.id)
+    .limit(bindparam("most"))
+)

@@ -1,0 +1,140 @@
+"""Moving a response session to another device by a link that works once, within an hour.
+
+A session key is stored nowhere, only its hash, so the row carries the key sealed with the secret of
+the link. Of the secret, too, only a hash is kept: whoever reads the table can open nothing.
+"""
+
+import hashlib
+import secrets
+from base64 import urlsafe_b64encode
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, cast
+
+from sqlalchemy import (
+    ColumnElement,
+    ForeignKey,
+    String,
+    Table,
+    Text,
+    and_,
+    delete,
+    or_,
+    select,
+    update,
+)
+from sqlalchemy.orm import Mapped, mapped_column
+
+from webapp.answers.session_state import lock_session_state
+from webapp.base.database import Base, db, new_id, write_transaction
+from webapp.base.error_codes import ErrorCode
+from webapp.base.errors import NotFound, Phrase
+from webapp.base.limits import TRANSFER_LINK_SECONDS
+from webapp.base.ownership import delete_in_batches
+from webapp.base.text import token_hash
+from webapp.records.forms import Form, shared_form
+
+if TYPE_CHECKING:
+    from cryptography.fernet import Fernet
+
+
+class DeviceTransfer(Base):
+    """The one transfer link of a session; `claimed_by` is the hash of the claim that used it."""
+
+    __tablename__ = "handovers"
+
+    id: Mapped[str] = mapped_column(String(40), primary_key=True)
+    form_id: Mapped[str] = mapped_column(ForeignKey("forms.id"))
+    session_id: Mapped[str] = mapped_column(ForeignKey("response_sessions.id"), unique=True)
+    secret_hash: Mapped[str] = mapped_column(String(64), unique=True)
+    sealed_key: Mapped[str] = mapped_column(Text)
+    claimed_by: Mapped[str | None] = mapped_column(String(64))
+    expires_at: Mapped[datetime]
+
+
+_TABLE = cast(Table, DeviceTransfer.__table__)
+
+
+def create_transfer_link(share_token: str, session_key: str, *, now: datetime) -> str:
+    """The secret of a new link to this session; an earlier link ends.
+
+    raises  NotFound when the form is gone, or nothing is stored under this key
+    """
+    secret = secrets.token_urlsafe(24)
+    with write_transaction() as connection:
+        state = lock_session_state(connection, share_token, session_key)
+        if state is None:
+            raise NotFound(
+                ErrorCode.NOT_FOUND,
+                Phrase("There are no answers to go on with."),
+                Phrase("Answer a question first."),
+            )
+        delete_transfer_link(state.session_id)
+        db.session.add(
+            DeviceTransfer(
+                id=new_id("hov"),
+                form_id=state.form_id,
+                session_id=state.session_id,
+                secret_hash=token_hash(secret),
+                sealed_key=_seal(secret).encrypt(session_key.encode()).decode(),
+                expires_at=now + timedelta(seconds=TRANSFER_LINK_SECONDS),
+            )
+        )
+    return secret
+
+
+def is_link_usable(share_token: str, secret: str, *, now: datetime) -> bool:
+    """True if this link of this form is neither used nor expired."""
+    query = select(DeviceTransfer.id).where(
+        _live(share_token, secret, now), DeviceTransfer.claimed_by.is_(None)
+    )
+    return db.session.scalar(query) is not None
+
+
+def claim_session_key(share_token: str, secret: str, claim: str, *, now: datetime) -> str | None:
+    """Use a link up: the session key for its first claim, None for any other.
+
+    claim  made for each rendered page: repeats of its POST, after a lost response or a double
+           click, get the key again
+    """
+    with write_transaction():
+        claimed_by = token_hash(claim)
+        free = or_(_TABLE.c.claimed_by.is_(None), _TABLE.c.claimed_by == claimed_by)
+        sealed: str | None = db.session.execute(
+            update(_TABLE)
+            .where(_live(share_token, secret, now), free)
+            .values(claimed_by=claimed_by)
+            .returning(_TABLE.c.sealed_key)
+        ).scalar_one_or_none()
+    return None if sealed is None else _seal(secret).decrypt(sealed.encode()).decode()
+
+
+def delete_transfer_link(session_id: str) -> None:
+    """Delete the link of a session, if it has one. Does not commit."""
+    db.session.execute(delete(_TABLE).where(_TABLE.c.session_id == session_id))
+
+
+def purge_expired_links(now: datetime) -> Iterator[int]:
+    """Delete the expired links, a short transaction for each batch; yields the counts.
+
+    May be left at any point.
+    """
+    yield from delete_in_batches(_TABLE, _TABLE.c.expires_at <= now)
+
+
+def _live(share_token: str, secret: str, now: datetime) -> ColumnElement[bool]:
+    form = select(Form.id).where(shared_form(share_token)).scalar_subquery()
+    return and_(
+        _TABLE.c.secret_hash == token_hash(secret),
+        _TABLE.c.form_id == form,
+        _TABLE.c.expires_at > now,
+    )
+
+
+def _seal(secret: str) -> "Fernet":
+    """The cipher of this secret; its key is derived apart from the stored hash."""
+    # takes longer to import than all else on this path, and few respondents change devices
+    from cryptography.fernet import Fernet
+
+    key = hashlib.blake2b(secret.encode(), digest_size=32, person=b"askback handover").digest()
+    return Fernet(urlsafe_b64encode(key))

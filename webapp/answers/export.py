@@ -1,0 +1,222 @@
+"""Rows of the CSV and JSON exports, and of recordings."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple, cast
+
+from sqlalchemy import BigInteger, Executable, bindparam, func, select, tuple_, type_coerce
+
+from webapp.base.database import among, read_rows, release_connections
+from webapp.base.limits import SPOKEN_ANSWER_MAX_CHARS
+from webapp.records.follow_ups import FollowUp, HowAsked, how_asked
+from webapp.records.responses.models import (
+    ANSWER_COLUMNS,
+    IS_SHOWN,
+    SESSION_COLUMNS,
+    Answer,
+    AnswerRow,
+    AttachmentRow,
+    ResponseSession,
+    SessionAnswers,
+    SessionRow,
+    current_answers,
+    raw_column,
+)
+from webapp.records.responses.recordings import (
+    GivenAnswer,
+    Recording,
+    attachments_of,
+    spoken_ids,
+    written_late,
+)
+
+
+class HeardRecording(NamedTuple):
+    """The recording of one answer.
+
+    levels     as Recording has them, None until they are known
+    differs    what was sent is not what was heard
+    unchecked  what was heard became the answer after its respondent had gone on
+    heard      what was heard, "" unless asked for
+    """
+
+    answer_id: str
+    id: str
+    size: int
+    duration_ms: int
+    levels: str | None
+    transcriber: str
+    transcript_state: str
+    differs: bool
+    unchecked: bool
+    heard: str
+
+
+def recordings_of(
+    answers: Iterable[GivenAnswer], *, with_transcripts: bool = False
+) -> dict[str, HeardRecording]:
+    """The recordings of these answers by id of the answer; no statement where all were typed."""
+    ids = spoken_ids(answers)
+    most = SPOKEN_ANSWER_MAX_CHARS if with_transcripts else 0
+    rows = read_rows(_HEARD, answers=ids, most=most) if ids else ()
+    return {row.answer_id: HeardRecording._make(row) for row in rows}
+
+
+_HEARD = (
+    select(
+        Recording.answer_id,
+        Recording.id,
+        Recording.size,
+        Recording.duration_ms,
+        Recording.levels,
+        Recording.transcriber,
+        raw_column(Recording.transcript_state),
+        func.coalesce(Recording.transcript != Answer.answer_text, False).label("differs"),
+        written_late(Answer.answer_key).label("unchecked"),
+        func.substr(func.coalesce(Recording.transcript, ""), 1, bindparam("most")).label("heard"),
+    )
+    .join(Answer, Answer.id == Recording.answer_id)
+    .where(among(Recording.answer_id, "answers"))
+)
+
+
+ANSWERS_IN_BATCH = 1000
+PEOPLE_IN_BATCH = 100
+CHARS_IN_BATCH = 256 * 1024  # unless one answer or person alone has more
+
+# Sessions are looked up once for each batch: a join would find the same one for every answer.
+_ANSWERS = (
+    select(*ANSWER_COLUMNS)
+    .where(
+        Answer.form_id == bindparam("form_id"),
+        Answer.stamp > bindparam("after"),
+        Answer.superseded.is_(False),
+    )
+    .order_by(Answer.stamp)
+    .limit(bindparam("most"))
+)
+_NEXT_ANSWERS = _ANSWERS.with_only_columns(Answer.answer_text, Answer.question_text).subquery()
+_CHARS_OF_ANSWERS = select(
+    func.sum(func.length(_NEXT_ANSWERS.c.answer_text) + func.length(_NEXT_ANSWERS.c.question_text))
+)
+_SESSIONS = select(*SESSION_COLUMNS).where(among(ResponseSession.id, "ids"), IS_SHOWN)
+_SKIPPED = select(ResponseSession.id, ResponseSession.skipped).where(
+    among(ResponseSession.id, "ids")
+)
+_DEPTHS = select(FollowUp.id, FollowUp.depth).where(among(FollowUp.id, "ids"))
+_BEGAN = type_coerce(ResponseSession.created_at, BigInteger)
+_PEOPLE = (
+    select(*SESSION_COLUMNS)
+    .where(
+        ResponseSession.form_id == bindparam("form_id"),
+        tuple_(_BEGAN, ResponseSession.id) > tuple_(bindparam("began"), bindparam("id")),
+        IS_SHOWN,
+    )
+    .order_by(ResponseSession.created_at, ResponseSession.id)
+    .limit(bindparam("most"))
+)
+_CHARS_OF_PEOPLE = select(
+    func.sum(func.length(Answer.answer_text) + func.length(Answer.question_text))
+).where(
+    Answer.session_id.in_(_PEOPLE.with_only_columns(ResponseSession.id)),
+    Answer.superseded.is_(False),
+)
+
+
+class AnswerBatch(NamedTuple):
+    """Answers in the order of their stamps.
+
+    people       the sessions that they belong to, by id
+    attachments  the recordings, by id of the answer
+    asked        how the follow-up questions among theirs came about, by id of the question
+    """
+
+    answers: Sequence[AnswerRow]
+    people: dict[str, SessionRow]
+    attachments: dict[str, AttachmentRow]
+    asked: dict[str, HowAsked]
+
+
+class PersonBatch(NamedTuple):
+    """Sessions in the order of their beginning.
+
+    skipped  the ids of the questions that each skipped, by id of the session
+    depths   the places of the follow-up questions among theirs, by id of the question
+    """
+
+    people: Sequence[SessionAnswers]
+    skipped: dict[str, list[str]]
+    depths: dict[str, int]
+
+
+def read_answers(form_id: str) -> Iterator[AnswerBatch]:
+    """Batches of all current answers with their sessions, in the order of their stamps.
+
+    An answer corrected meanwhile comes again with its new words, at the end; none is missed.
+
+    Answers are read beside the session: as its results they make a CSV file take 1.4 times the CPU
+    time on SQLite, 1.3 times on PostgreSQL.
+    """
+    after, most = 0, ANSWERS_IN_BATCH
+    while True:
+        place = {"form_id": form_id, "after": after}
+        most = _fitting(_CHARS_OF_ANSWERS, min(2 * most, ANSWERS_IN_BATCH), place)
+        answers = cast(Sequence[AnswerRow], read_rows(_ANSWERS, most=most, **place))
+        if not answers:
+            break
+        session_ids = {answer.session_id for answer in answers}
+        found = cast(Sequence[SessionRow], read_rows(_SESSIONS, ids=list(session_ids)))
+        people = {row.id: row for row in found}
+        attachments = attachments_of(answers)
+        asked = how_asked(each.question_id for each in answers if each.parent_question_id)
+        release_connections()
+        after = answers[-1].stamp
+        if len(people) < len(session_ids):  # deleted, or withdrawn between the two
+            answers = [each for each in answers if each.session_id in people]
+        yield AnswerBatch(answers, people, attachments, asked)
+    release_connections()
+
+
+def read_people(form_id: str) -> Iterator[list[SessionAnswers]]:
+    """Batches of all sessions with their current answers, in the order of their beginning."""
+    after, most = (0, ""), PEOPLE_IN_BATCH
+    while True:
+        place = {"form_id": form_id, "began": after[0], "id": after[1]}
+        most = _fitting(_CHARS_OF_PEOPLE, min(2 * most, PEOPLE_IN_BATCH), place)
+        found = read_rows(_PEOPLE, most=most, **place)
+        if not found:
+            break
+        people = {row.id: SessionAnswers(SessionRow._make(row)) for row in found}
+        answers = current_answers(people)
+        for answer in answers:
+            people[answer.session_id].answers.append(answer)
+        attachments = attachments_of(answers)
+        for person in people.values():
+            person.attachments = attachments
+        release_connections()
+        yield [person for person in people.values() if person.answers]
+        after = (found[-1].created_at, found[-1].id)
+    release_connections()
+
+
+def read_person_batches(form_id: str) -> Iterator[PersonBatch]:
+    """The batches of `read_people`, with what a row for each person needs besides."""
+    for people in read_people(form_id):
+        follow_ups = [
+            each.question_id
+            for person in people
+            for each in person.answers
+            if each.parent_question_id
+        ]
+        skipped = read_rows(_SKIPPED, ids=[person.session.id for person in people])
+        depths = read_rows(_DEPTHS, ids=follow_ups) if follow_ups else ()
+        release_connections()
+        yield PersonBatch(
+            people, {row.id: row.skipped for row in skipped}, {row.id: row.depth for row in depths}
+        )
+
+
+def _fitting(chars: Executable, most: int, place: dict[str, object]) -> int:
+    """How many of the next `most` are at most CHARS_IN_BATCH long together; at least one."""
+    while most > 1 and (read_rows(chars, most=most, **place)[0][0] or 0) > CHARS_IN_BATCH:
+        most //= 2
+    return most

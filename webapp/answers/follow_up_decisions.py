@@ -1,0 +1,231 @@
+"""Deciding about a follow-up question once an answer is stored: by the rules, or by a model.
+
+One decision for each answer, under the lock of the session's row, within both caps of the form. A
+model is asked between two transactions: the first stores a claim, which counts as a question while
+its lease lasts and its answer stands, the second settles it. A claim that was not settled in time
+decides nothing.
+
+A spoken answer whose words are being written down has a claim, too: the decision is about the late
+answer that has them, unless somebody passed on before.
+"""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from sqlalchemy import Connection
+
+from webapp.answers import follow_up_situation as statements
+from webapp.answers.follow_up_situation import Situation
+from webapp.answers.steps import Place
+from webapp.base.database import (
+    core_transaction,
+    execute_autocommit,
+    new_id,
+    read_rows,
+    to_millis,
+    tried_again,
+)
+from webapp.base.database.prepared_statements import all_rows, run
+from webapp.base.text import token_hash
+from webapp.base.vocabulary import SessionStatus
+from webapp.follow_ups.messages import Brief
+from webapp.follow_ups.rules import Decision, Reason
+
+LEASE = timedelta(seconds=6)  # of a claim; a model has four seconds
+WORDS_LEASE = timedelta(seconds=8)  # of a claim for words that are being written down
+# nothing is asked then, whoever writes, and no model gets the words
+HARD_STOPS = {Reason.EMPTY, Reason.REFUSED, Reason.TENDER, Reason.JUNK, Reason.THIN_TWICE}
+
+
+_UNKNOWN = Decision(Reason.CHOSEN_BY_MODEL, writer="?")  # what a model is about to decide
+
+
+class Claim(NamedTuple):
+    """What a model is to decide."""
+
+    id: str
+    lease_until: int
+    about: Situation
+    brief: Brief
+
+    @property
+    def remaining(self) -> int:
+        """How many follow-ups to this question may still be asked, this one included."""
+        return self.about.cap - self.about.thread.depth
+
+
+@tried_again
+def decide_by_rules(about: Situation, *, now: datetime) -> Place | None:
+    """Ask what the rules ask; a dropped follow-up to the same words comes first. Commits.
+
+    Returns the place of a new question.
+    """
+    ruled = None if _asked_again(about) else about.ruled
+    if not ruled or not ruled.question:
+        return None
+    values: dict[str, object] = {**_keys(about), **_caps(about), **_words(ruled)}
+    values |= {"id": new_id("q"), "moment": to_millis(now)}
+    seen: int | None = about.seen
+    while seen is not None:
+        asked = execute_autocommit(statements.ask(), **values, seen=seen)
+        if asked:
+            return Place(about.place.number, asked[0].depth)
+        seen = _changed_since(about, seen)
+    return None
+
+
+def may_ask_model(about: Situation) -> bool:
+    """Whether a model is to decide: nothing in the answer says that nobody should ask."""
+    return about.ruled.reason not in HARD_STOPS
+
+
+def claim_decision(
+    about: Situation, *, count_call: Callable[[], bool], now: datetime
+) -> Claim | None:
+    """What a model is to decide. None if nothing is to be asked, somebody else decides, or it is
+    decided: by the rules where no call is left. Commits.
+
+    count_call  counts a call unless none is left today; in transactions of its own, because all
+                claims of a form wait for the row that it changes
+    """
+    if about.ruled.reason in HARD_STOPS or _asked_again(about):
+        return None
+    claim = _claim(about, now)
+    if claim is None or count_call():
+        return claim
+    settle_claim(claim, about.ruled, now=now)
+    return None
+
+
+@tried_again
+def claim_for_words(about: Situation, *, now: datetime) -> bool:
+    """Let the decision wait for the words of a spoken answer. False if nobody writes them down, or
+    nothing is to be asked. Commits.
+    """
+    with core_transaction() as connection:
+        due = {"answer_id": about.answer_id, "moment": to_millis(now)}
+        is_written = bool(all_rows(connection, statements.IN_WRITING, due))
+        return is_written and bool(_insert_claim(connection, about, now, WORDS_LEASE))
+
+
+def awaits_words(recording_id: str, session_key: str, *, now: datetime) -> bool:
+    """Whether the decision about the answer that has this recording waits for its words, which may
+    still come in time.
+    """
+    keys = {"recording": recording_id, "key_hash": token_hash(session_key)}
+    return bool(read_rows(statements.AWAITED, **keys, moment=to_millis(now)))
+
+
+@tried_again
+def _claim(about: Situation, now: datetime) -> Claim | None:
+    with core_transaction() as connection:
+        claim_id = _insert_claim(connection, about, now, LEASE)
+        if claim_id is None:
+            return None
+        (brief,) = all_rows(connection, statements.BRIEF, {"form_id": about.form_id})
+        return Claim(claim_id, to_millis(now + LEASE), about, Brief._make(brief))
+
+
+def _insert_claim(
+    connection: Connection, about: Situation, now: datetime, lease: timedelta
+) -> str | None:
+    made = {"id": new_id("q"), "lease": to_millis(now + lease), "moment": to_millis(now)}
+    if not (_lock(connection, about) and _free_depth(connection, about, now, _UNKNOWN)):
+        return None
+    claimed = all_rows(connection, statements.claim(), _keys(about) | made)
+    return claimed[0].id if claimed else None
+
+
+@tried_again
+def settle_claim(made: Claim, decision: Decision, *, now: datetime) -> None:
+    """Ask the question of a decision, or nothing. Nothing is asked if the claim was lost or its
+    lease has ended, the answer was changed, the response sent, or the form closed. Commits.
+
+    Both caps are looked at once more: where clocks differ, or this transaction had to wait, the
+    question that was kept free may have been asked elsewhere.
+    """
+    with core_transaction() as connection:
+        in_time = to_millis(now) < made.lease_until
+        current = in_time and _lock(connection, made.about)
+        depth = _free_depth(connection, made.about, now, decision) if current else 0
+        held: dict[str, object] = {"row": made.id, "lease": made.lease_until}
+        if decision.question and depth:
+            asked = held | _words(decision) | {"depth": depth}
+            run(connection, statements.SETTLE_ASKED, asked)
+        else:
+            outcome = {"model_outcome": decision.model_outcome or None}
+            run(connection, statements.SETTLE_NOTHING, held | outcome)
+
+
+@tried_again
+def pass_on(about: Situation, *, now: datetime) -> None:
+    """Let nothing follow from the answer, unless something did already. Commits."""
+    made = {"id": new_id("q"), "moment": to_millis(now)}
+    with core_transaction() as connection:
+        if _lock(connection, about):
+            run(connection, statements.pass_on(), _keys(about) | made)
+
+
+def _lock(connection: Connection, about: Situation) -> bool:
+    """Lock the session; False if the answer is not current any more, the response was sent, or the
+    form takes no answers.
+    """
+    found = all_rows(connection, statements.LOCK, {"session_id": about.session_id})
+    return bool(found) and _is_current(about, found[0].status, found[0].answered)
+
+
+def _changed_since(about: Situation, seen: int) -> int | None:
+    """The state that the session has now; None if it is the one that was seen, or nothing is to be
+    decided any more.
+    """
+    for status, answered, now_seen in read_rows(statements.STATE, session_id=about.session_id):
+        if _is_current(about, status, answered) and now_seen != seen:
+            return int(now_seen)
+    return None
+
+
+def _is_current(about: Situation, status: SessionStatus, answered: dict[str, str]) -> bool:
+    """Whether the session is open and the answer its current one."""
+    is_open = status is SessionStatus.IN_PROGRESS
+    return is_open and answered.get(about.question_id) == about.answer_id
+
+
+def _free_depth(connection: Connection, about: Situation, now: datetime, decision: Decision) -> int:
+    """The depth of this question, 0 where a cap admits none or it was asked; under the lock."""
+    given = _keys(about) | _caps(about) | _words(decision) | {"moment": to_millis(now)}
+    return next((depth for (depth,) in all_rows(connection, statements.FREE_DEPTH, given)), 0)
+
+
+@tried_again
+def _asked_again(about: Situation) -> bool:
+    """Ask the dropped follow-up to the same words again; False if there is none."""
+    if about.dropped:
+        asked = {"row": about.dropped, "answer_id": about.answer_id}
+        with core_transaction() as connection:
+            if _lock(connection, about):
+                run(connection, statements.ASK_AGAIN, asked)
+    return bool(about.dropped)
+
+
+def _keys(about: Situation) -> dict[str, object]:
+    return {
+        "form_id": about.form_id,
+        "session_id": about.session_id,
+        "parent_question_id": about.parent_id,
+        "answer_id": about.answer_id,
+    }
+
+
+def _caps(about: Situation) -> dict[str, int]:
+    return {"most_of_parent": about.cap, "most": about.most}
+
+
+def _words(decision: Decision) -> dict[str, object]:
+    return {
+        "question_text": decision.question,
+        "technique": decision.technique,
+        "reason": decision.reason,
+        "writer": decision.writer,
+        "model_outcome": decision.model_outcome or None,
+    }

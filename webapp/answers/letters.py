@@ -1,0 +1,126 @@
+"""One response, read like a letter: every question in order, and its neighbours."""
+
+from typing import NamedTuple
+
+from sqlalchemy import BigInteger, Select, and_, bindparam, select, tuple_, type_coerce
+
+from webapp.answers import unread
+from webapp.answers.threads import AnswerThread, threads_of
+from webapp.base.database import db, read_rows
+from webapp.base.error_codes import ErrorCode
+from webapp.base.errors import NotFound
+from webapp.records.forms import FormRow
+from webapp.records.responses.models import (
+    IS_SHOWN,
+    SESSION_COLUMNS,
+    ResponseSession,
+    SessionAnswers,
+    SessionRow,
+    current_answers,
+)
+
+LOOKED_AT = 500  # sessions in one request: those without an answer are passed over
+
+
+class LetterPart(NamedTuple):
+    """A question of the form, numbered from 1, and what one person made of it.
+
+    thread  None for a question without an answer, skipped or not reached
+    """
+
+    number: int
+    question_text: str
+    thread: AnswerThread | None
+    is_skipped: bool
+
+
+class Letter(NamedTuple):
+    """One response.
+
+    stamp         the newest of its answers and of its completion, in milliseconds
+    is_new        its creator has not read it as far as that
+    newer, older  ids of its neighbours in the list of all responses, None at its ends
+    next_unread   id of the unread response to read next
+    """
+
+    person: SessionAnswers
+    parts: list[LetterPart]
+    stamp: int
+    is_new: bool
+    newer: str | None
+    older: str | None
+    next_unread: str | None
+
+
+def get_letter(form: FormRow, session_id: str) -> Letter:
+    """The response of this session with all its words; raises NotFound"""
+    remarks = read_rows(_REMARKS, session=session_id)
+    person = get_person(form.id, session_id)
+    session, (skipped, read_stamp) = person.session, remarks[0]
+    stamp = unread.newest_stamp(session.completed_stamp, *(each.stamp for each in person.answers))
+    place = {"form": form.id, "began": session.created_at, "id": session_id}
+    return Letter(
+        person,
+        _parts(form, person, skipped),
+        stamp,
+        stamp > max(form.seen_stamp, read_stamp or 0),
+        _neighbour(_NEWER, place),
+        _neighbour(_OLDER, place),
+        unread.next_unread(form, session_id, session.completed_stamp),
+    )
+
+
+def get_person(form_id: str, session_id: str) -> SessionAnswers:
+    """One session with all its current answers, uncut; raises NotFound, also for a deleted one"""
+    query = select(*SESSION_COLUMNS).where(
+        ResponseSession.id == session_id, ResponseSession.form_id == form_id, IS_SHOWN
+    )
+    row = db.session.execute(query).one_or_none()
+    if row is None:
+        raise no_response()
+    return SessionAnswers(SessionRow._make(row), current_answers([session_id]))
+
+
+def no_response() -> NotFound:
+    """The refusal of an unknown response, and of one that is gone."""
+    return NotFound(
+        ErrorCode.NOT_FOUND, "There is no such response.", "It may be withdrawn or deleted."
+    )
+
+
+def newest_letter(form: FormRow) -> str | None:
+    """The id of the newest unread response, or of the newest; None without any."""
+    place = {"form": form.id, "began": form.last_stamp + 1, "id": ""}
+    return unread.next_unread(form) or _neighbour(_OLDER, place)
+
+
+def _parts(form: FormRow, person: SessionAnswers, skipped: list[str]) -> list[LetterPart]:
+    threads = {each.question_id: each for each in threads_of(form, [person])[person.session.id]}
+    parts = []
+    for number, question in enumerate(form.questions, 1):
+        question_id = question["id"]
+        thread, is_skipped = threads.get(question_id), question_id in skipped
+        parts.append(LetterPart(number, question["text"], thread, is_skipped))
+    return parts
+
+
+def _neighbour(query: Select[str], place: dict[str, object]) -> str | None:
+    found = read_rows(query, **place)
+    return str(found[0].id) if found else None
+
+
+def _first_of(nearest: Select[str, bool]) -> Select[str]:
+    """The first with an answer that is not deleted just now."""
+    some = nearest.limit(LOOKED_AT).subquery()
+    return select(some.c.id).where(some.c.shown).limit(1)
+
+
+_S = ResponseSession
+_REMARKS = select(_S.skipped, _S.read_stamp).where(_S.id == bindparam("session"))
+_BEGAN = type_coerce(_S.created_at, BigInteger)
+_PLACE, _HERE = tuple_(_BEGAN, _S.id), tuple_(bindparam("began"), bindparam("id"))
+_SOME = select(_S.id, and_(_S.answer_count > 0, IS_SHOWN).label("shown")).where(
+    _S.form_id == bindparam("form")
+)
+_OLDER = _first_of(_SOME.where(_PLACE < _HERE).order_by(_S.created_at.desc(), _S.id.desc()))
+_NEWER = _first_of(_SOME.where(_PLACE > _HERE).order_by(_S.created_at, _S.id))

@@ -1,0 +1,325 @@
+"""Searching and filtering responses."""
+
+import unicodedata
+from collections import defaultdict
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from itertools import chain
+
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    and_,
+    bindparam,
+    func,
+    select,
+    tuple_,
+    type_coerce,
+)
+from sqlalchemy.orm import InstrumentedAttribute
+
+from webapp.answers.by_question import CHARS_SHOWN, SHOWN_COLUMNS, SHOWN_TEXT, ShownAnswer
+from webapp.answers.threads import newer_in_threads
+from webapp.base.database import among, db, read_rows
+from webapp.base.text import normalized
+from webapp.base.vocabulary import FollowUpState, ResponseType, SessionStatus
+from webapp.records.follow_ups import FollowUp
+from webapp.records.responses.models import (
+    IS_SHOWN,
+    SESSION_COLUMNS,
+    Answer,
+    AnswerRow,
+    ResponseSession,
+    SessionAnswers,
+    SessionRow,
+    current_answers,
+)
+from webapp.records.responses.recordings import spoken_ids
+
+MATCHES_MAX = 200  # of one text
+
+
+def comparable(text: str) -> str:
+    """Without differences of case and of Unicode spelling."""
+    return normalized("NFKC", text).casefold()
+
+
+def find_matches(text: str, needle: str) -> list[tuple[int, int]]:
+    """First and last (excluded) positions of the comparable text `needle`, in order.
+
+    What is spelled over the border of two letters with their marks may be missed.
+    """
+    if not needle:
+        return []
+    folded, letters = _folded(text)
+    found: list[tuple[int, int]] = []
+    at = folded.find(needle)
+    while at >= 0 and len(found) < MATCHES_MAX:
+        after, done = at + len(needle), found[-1][1] if found else 0
+        found.append((max(letters[at][0], done), max(letters[after - 1][1], done)))
+        at = folded.find(needle, after)
+    return found
+
+
+def _folded(text: str) -> tuple[str, list[tuple[int, int]]]:
+    """The comparable text, and for each of its characters first and last position of its letter."""
+    if text.isascii():
+        return text.lower(), [(at, at + 1) for at in range(len(text))]
+    borders = [at for at, char in enumerate(text) if at and not unicodedata.combining(char)]
+    letters = list(zip([0, *borders], [*borders, len(text)], strict=True))
+    parts = [comparable(text[start:end]) for start, end in letters]
+    places = ([place] * len(part) for place, part in zip(letters, parts, strict=True))
+    return "".join(parts), list(chain.from_iterable(places))
+
+
+ANSWERS_FOUND = 50  # on one page
+PEOPLE_FOUND = 20
+ANSWERS_LOOKED_AT = 2000  # in one request
+PEOPLE_LOOKED_AT = 500
+CHARS_LOOKED_AT = 4_000_000
+ANSWERS_AT_ONCE = 100  # read together
+PEOPLE_AT_ONCE = 20
+
+AnswerKey = tuple[int, int]
+PersonKey = tuple[int, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Filters: text to find, sent responses only, times in milliseconds, `until` excluded.
+
+    `unflagged` leaves out what looks automated, `spoken` what was typed, `follow_ups` the threads
+    and people without follow-up questions, answered or not.
+    """
+
+    words: str = ""
+    sent_only: bool = False
+    unflagged: bool = False
+    spoken: bool = False
+    follow_ups: bool = False
+    since: int | None = None
+    until: int | None = None
+
+    def __bool__(self) -> bool:
+        return self != Filters()
+
+    @property
+    def needle(self) -> str:
+        """The search text, normalized for comparison."""
+        return comparable(self.words)
+
+    def keep(self, *, sent: bool, suspect: bool) -> bool:
+        """True for a response that passes all filters but the search text."""
+        return (sent or not self.sent_only) and not (suspect and self.unflagged)
+
+
+@dataclass(frozen=True, slots=True)
+class FoundAnswers:
+    """Answers newest first. `before` is the key to continue from, None at the end: the stamps of
+    the last and of the first answer that were looked at.
+    """
+
+    answers: list[ShownAnswer]
+    before: AnswerKey | None
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPeople:
+    """Persons newest first. `before` is the key to continue from, None at the end."""
+
+    people: list[SessionAnswers]
+    before: PersonKey | None
+
+
+@dataclass(slots=True)
+class _Effort:
+    """The remaining budget of one request."""
+
+    finds: int
+    looks: int
+    chars: int
+
+    def look(self, chars: int, *, found: bool) -> bool:
+        """Count one row; True if it was the last that may be read."""
+        self.looks -= 1
+        self.chars -= chars
+        self.finds -= found
+        return min(self.looks, self.chars, self.finds) <= 0
+
+
+def find_answers(form_id: str, filters: Filters, *, before: AnswerKey | None) -> FoundAnswers:
+    """Current answers that pass the filters and come after `before`.
+
+    Without those whose thread was found already: it is listed whole where its newest one is.
+    """
+    effort = _Effort(ANSWERS_FOUND, ANSWERS_LOOKED_AT, CHARS_LOOKED_AT)
+    last, newest = before or (None, None)
+    found: list[ShownAnswer] = []
+    further = None
+    for answer, may_pass in _answers_backwards(form_id, filters, last):
+        newest = newest or answer.stamp
+        passes = may_pass and _passes(filters, answer)
+        if passes:
+            found.append(answer)
+        if effort.look(len(answer.answer_text), found=passes):
+            further = answer.stamp, newest
+            break
+    kept = _found_first(found, filters, before) if before else found
+    return FoundAnswers(
+        [each._replace(answer_text=cut(each.answer_text)) for each in kept], further
+    )
+
+
+def _passes(filters: Filters, answer: ShownAnswer) -> bool:
+    kept = filters.keep(sent=answer.is_sent, suspect=answer.suspect)
+    kept = kept and (answer.response_type == ResponseType.VOICE or not filters.spoken)
+    return kept and _holds(filters.needle, answer.answer_text, answer.responder_name or "")
+
+
+def _found_first(
+    found: list[ShownAnswer], filters: Filters, before: AnswerKey
+) -> list[ShownAnswer]:
+    """Those whose threads hold nothing that was found on the way to `before`."""
+    earlier = {same for same, one in newer_in_threads(found, *before) if _passes(filters, one)}
+    return [each for each in found if each.id not in earlier]
+
+
+def find_people(form_id: str, filters: Filters, *, before: PersonKey | None) -> FoundPeople:
+    """Persons with at least one answer who pass the filters and began before `before`.
+
+    The times of the filters are those of the beginning. A found person has all their answers, of
+    which one is spoken if that is filtered for.
+    """
+    effort, needle = _Effort(PEOPLE_FOUND, PEOPLE_LOOKED_AT, CHARS_LOOKED_AT), filters.needle
+    found: list[SessionAnswers] = []
+    for person in _people_backwards(form_id, filters, before):
+        session, answers = person.session, person.answers
+        texts = [answer.answer_text for answer in answers]
+        kept = bool(spoken_ids(answers) if filters.spoken else answers)
+        passes = kept and _holds(needle, *texts, session.responder_name or "")
+        if passes:
+            found.append(_shown(person))
+        if effort.look(sum(map(len, texts)), found=passes):
+            return FoundPeople(found, (session.created_at, session.id))
+    return FoundPeople(found, None)
+
+
+def people_of(form_id: str, session_ids: Collection[str]) -> list[SessionAnswers]:
+    """These people as a list shows them, newest first."""
+    found = read_rows(_THESE, form=form_id, sessions=list(session_ids))
+    sessions = [SessionRow._make(row) for row in found]
+    people = _with_answers(sessions, {each.id for each in sessions}, Filters())
+    return [_shown(person) for person in people]
+
+
+def cut(answer_text: str) -> str:
+    """The text that a list shows, and one character more if the answer is longer."""
+    return answer_text[: CHARS_SHOWN + 1]
+
+
+def _shown(person: SessionAnswers) -> SessionAnswers:
+    answers = [each._replace(answer_text=cut(each.answer_text)) for each in person.answers]
+    return SessionAnswers(person.session, answers)
+
+
+def _answers_backwards(
+    form_id: str, filters: Filters, before: int | None
+) -> Iterator[tuple[ShownAnswer, bool]]:
+    """Answers, each with whether the database lets it pass: only current ones that are not deleted,
+    and with that filter those with follow-ups. Whole texts where there are words to find.
+    """
+    text = Answer.answer_text if filters.words else SHOWN_TEXT
+    current = and_(Answer.superseded.is_(False), IS_SHOWN)
+    query = (
+        select(*(text if column is SHOWN_TEXT else column for column in SHOWN_COLUMNS))
+        .add_columns(and_(current, _HAS_FOLLOW_UPS) if filters.follow_ups else current)
+        .join(ResponseSession, ResponseSession.id == Answer.session_id)
+        .where(Answer.form_id == form_id, *_between(Answer.stamp, filters.since, filters.until))
+        .order_by(Answer.stamp.desc())
+        .limit(ANSWERS_AT_ONCE)
+    )
+    while True:
+        older = query if before is None else query.where(Answer.stamp < before)
+        rows = db.session.execute(older).all()
+        for row in rows:
+            yield ShownAnswer._make(row[:-1]), row[-1]
+        if len(rows) < ANSWERS_AT_ONCE:
+            return
+        before = rows[-1].stamp
+
+
+def _people_backwards(
+    form_id: str, filters: Filters, before: PersonKey | None
+) -> Iterator[SessionAnswers]:
+    """Persons, those whom the filters leave out without their answers."""
+    began = type_coerce(ResponseSession.created_at, BigInteger)
+    query = (
+        select(*SESSION_COLUMNS, IS_SHOWN)
+        .where(ResponseSession.form_id == form_id, *_between(began, filters.since, filters.until))
+        .order_by(ResponseSession.created_at.desc(), ResponseSession.id.desc())
+        .limit(PEOPLE_AT_ONCE)
+    )
+    while True:
+        position = tuple_(began, ResponseSession.id)
+        older = query if before is None else query.where(position < tuple_(*before))
+        rows = db.session.execute(older).all()
+        sessions = [SessionRow._make(row[:-1]) for row in rows]
+        yield from _with_answers(sessions, {row.id for row in rows if row[-1]}, filters)
+        if len(sessions) < PEOPLE_AT_ONCE:
+            return
+        before = (sessions[-1].created_at, sessions[-1].id)
+
+
+def _with_answers(
+    sessions: list[SessionRow], shown: set[str], filters: Filters
+) -> Iterator[SessionAnswers]:
+    wanted = [
+        session.id
+        for session in sessions
+        if session.id in shown
+        and filters.keep(
+            sent=session.status == SessionStatus.COMPLETED, suspect=bool(session.suspect)
+        )
+    ]
+    if filters.follow_ups:
+        wanted = [row.session_id for row in read_rows(_ASKED_MORE, sessions=wanted)]
+    answers: dict[str, list[AnswerRow]] = defaultdict(list)
+    for answer in current_answers(wanted):
+        answers[answer.session_id].append(answer)
+    for session in sessions:
+        yield SessionAnswers(session, answers[session.id])
+
+
+_THESE = (
+    select(*SESSION_COLUMNS)
+    .where(among(ResponseSession.id, "sessions"), ResponseSession.form_id == bindparam("form"))
+    .where(IS_SHOWN)
+    .order_by(ResponseSession.created_at.desc(), ResponseSession.id.desc())
+)
+_IS_ASKED = FollowUp.state == FollowUpState.ASKED
+_ASKED_MORE = (
+    select(FollowUp.session_id).where(among(FollowUp.session_id, "sessions"), _IS_ASKED).distinct()
+)
+# no EXISTS: for it PostgreSQL reads all follow-ups of all forms
+_HAS_FOLLOW_UPS = (
+    select(FollowUp.id)
+    .where(
+        FollowUp.session_id == Answer.session_id,
+        FollowUp.parent_question_id == func.coalesce(Answer.parent_question_id, Answer.question_id),
+        _IS_ASKED,
+    )
+    .limit(1)
+    .scalar_subquery()
+    .is_not(None)
+)
+
+
+def _between(
+    column: ColumnElement[int] | InstrumentedAttribute[int], since: int | None, until: int | None
+) -> list[ColumnElement[bool]]:
+    conditions = [] if since is None else [column >= since]
+    return conditions if until is None else [*conditions, column < until]
+
+
+def _holds(needle: str, *texts: str) -> bool:
+    return not needle or any(needle in comparable(text) for text in texts)

@@ -1,0 +1,218 @@
+"""Threads as their creator reads them: an answer to a question of the form, then what was asked
+because of it, in that order, with what became of each.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from sqlalchemy import Select, and_, bindparam, func, select
+from sqlalchemy.orm import aliased
+
+from webapp.answers.by_question import SHOWN_COLUMNS, SHOWN_TEXT, ShownAnswer
+from webapp.base.database import among, read_rows
+from webapp.base.vocabulary import FollowUpState
+from webapp.records.content.model import AnyContent, asks_follow_ups
+from webapp.records.follow_ups import FollowUp
+from webapp.records.responses.models import Answer, AnswerRow, ResponseSession, SessionAnswers
+
+
+class AskedQuestion(NamedTuple):
+    """A follow-up question that somebody was asked.
+
+    writer    a `FollowUpAuthor`, the model and its host, or "" for the rules
+    skipped   ids of the questions that the same person skipped
+    outdated  the answer that it followed was changed or taken back since
+    """
+
+    id: str
+    session_id: str
+    parent_question_id: str
+    question_text: str
+    technique: str
+    reason: str
+    writer: str
+    skipped: list[str]
+    outdated: bool
+
+    @property
+    def is_skipped(self) -> bool:
+        """Whether the person skipped it."""
+        return self.id in self.skipped
+
+
+class ShownFollowUp(NamedTuple):
+    """A follow-up question with its answer, None for one that was skipped, dropped or left."""
+
+    asked: AskedQuestion
+    answer: ShownAnswer | AnswerRow | None
+
+
+class AnswerThread(NamedTuple):
+    """One person's answer to a question of the form, None if it was taken back, and its
+    follow-ups.
+    """
+
+    question_id: str
+    question_text: str
+    answer: AnswerRow | None
+    follow_ups: list[ShownFollowUp]
+
+
+def follow_ups_of(
+    content: AnyContent, answers: Iterable[ShownAnswer]
+) -> dict[str, list[ShownFollowUp]]:
+    """The follow-ups in the threads of these answers, by id of the answer, in two statements."""
+    shown = {each.id: each.session_id for each in answers}
+    if not shown or not asks_follow_ups(content):
+        return {}
+    rows = read_rows(_OF_ANSWERS, answers=list(shown), sessions=list({*shown.values()}))
+    given = _answers_to([row.id for row in rows])
+    found = defaultdict(list)
+    for row in rows:
+        asked = AskedQuestion._make(row[:-1])
+        found[row.first_id].append(ShownFollowUp(asked, given.get(asked.id)))
+    return found
+
+
+def first_answers(answers: Sequence[ShownAnswer]) -> list[ShownAnswer]:
+    """The answers that begin the threads of these, each once, in the order of the first of them.
+
+    The answer to a follow-up stands for its thread where that to the form's question was taken
+    back.
+    """
+    later = [each.id for each in answers if each.parent_question_id]
+    rows = read_rows(_FIRST_ANSWERS, answers=later) if later else ()
+    first = {(row.session_id, row.question_id): ShownAnswer._make(row) for row in rows}
+    found: dict[tuple[str, str], ShownAnswer] = {}
+    for each in answers:
+        thread = each.session_id, each.parent_question_id or each.question_id
+        found.setdefault(thread, first.get(thread, each))
+    return list(found.values())
+
+
+def newer_in_threads(
+    answers: Sequence[ShownAnswer], since: int, newest: int
+) -> list[tuple[str, ShownAnswer]]:
+    """The current answers in the threads of these that are stamped from `since` to `newest`, whole
+    and each with the id of the one it shares a thread with.
+    """
+    ids = [each.id for each in answers]
+    rows = read_rows(_NEWER, answers=ids, since=since, newest=newest) if ids else ()
+    return [(row.same, ShownAnswer._make(row[:-1])) for row in rows]
+
+
+def threads_of(
+    content: AnyContent, people: Sequence[SessionAnswers]
+) -> dict[str, list[AnswerThread]]:
+    """All threads of each person by id of the session, in one statement."""
+    asked: dict[str, list[AskedQuestion]] = defaultdict(list)
+    if people and asks_follow_ups(content):
+        for row in read_rows(_OF_SESSIONS, sessions=[each.session.id for each in people]):
+            asked[row.session_id].append(AskedQuestion._make(row))
+    return {
+        person.session.id: _threads(content, person.answers, asked[person.session.id])
+        for person in people
+    }
+
+
+def _threads(
+    content: AnyContent, answers: list[AnswerRow], asked: list[AskedQuestion]
+) -> list[AnswerThread]:
+    """In the order of the answers to the form's questions; those taken back last."""
+    given = {each.question_id: each for each in answers}
+    follow_ups: dict[str, list[ShownFollowUp]] = defaultdict(list)
+    for each in asked:
+        follow_ups[each.parent_question_id].append(ShownFollowUp(each, given.get(each.id)))
+    first = [each for each in answers if each.parent_question_id is None]
+    threads = [
+        AnswerThread(
+            each.question_id, each.question_text, each, follow_ups.pop(each.question_id, [])
+        )
+        for each in first
+    ]
+    for question in content.questions:
+        left = follow_ups.get(question["id"], [])
+        if any(part.answer for part in left):
+            threads.append(AnswerThread(question["id"], question["text"], None, left))
+    return threads
+
+
+def _answers_to(question_ids: list[str]) -> dict[str, ShownAnswer]:
+    rows = read_rows(_ANSWERS, questions=question_ids) if question_ids else ()
+    return {row.question_id: ShownAnswer._make(row) for row in rows}
+
+
+_F = FollowUp
+_FIRST, _FOLLOWED = aliased(Answer), aliased(Answer)
+_ASKED = (
+    select(
+        *(_F.__table__.c[name] for name in AskedQuestion._fields[:-2]),
+        select(ResponseSession.skipped)
+        .where(ResponseSession.id == _F.session_id)
+        .scalar_subquery()
+        .label("skipped"),
+        _FOLLOWED.superseded.label("outdated"),
+    )
+    .select_from(_F)
+    .join(_FOLLOWED, _FOLLOWED.id == _F.answer_id)
+    .where(_F.state == FollowUpState.ASKED)
+)
+_OF_SESSIONS = _ASKED.where(among(_F.session_id, "sessions")).order_by(
+    _F.session_id, _F.parent_question_id, _F.depth
+)
+_OF_ANSWERS = (
+    _ASKED.add_columns(_FIRST.id.label("first_id"))
+    .join(
+        _FIRST,
+        and_(
+            _FIRST.session_id == _F.session_id,
+            func.coalesce(_FIRST.parent_question_id, _FIRST.question_id) == _F.parent_question_id,
+        ),
+    )
+    # the sessions, too: by the answers alone PostgreSQL reads all follow-ups where those are few
+    .where(among(_FIRST.id, "answers"), among(_F.session_id, "sessions"))
+    .order_by(_F.depth)
+)
+
+
+def _shown() -> Select[*tuple[object, ...]]:
+    return (
+        select(*SHOWN_COLUMNS)
+        .join(ResponseSession, ResponseSession.id == Answer.session_id)
+        .where(Answer.superseded.is_(False))
+    )
+
+
+_ANSWERS = (
+    _shown()
+    .join(_F, and_(_F.form_id == Answer.form_id, _F.id == Answer.question_id))
+    .where(among(_F.id, "questions"))
+)
+_SAME, _LATER = aliased(Answer), aliased(Answer)
+_NEWER = (
+    select(*(Answer.answer_text if each is SHOWN_TEXT else each for each in SHOWN_COLUMNS))
+    .add_columns(_SAME.id.label("same"))
+    .join(ResponseSession, ResponseSession.id == Answer.session_id)
+    .join(
+        _SAME,
+        and_(
+            _SAME.session_id == Answer.session_id,
+            func.coalesce(_SAME.parent_question_id, _SAME.question_id)
+            == func.coalesce(Answer.parent_question_id, Answer.question_id),
+        ),
+    )
+    .where(among(_SAME.id, "answers"), Answer.superseded.is_(False))
+    .where(Answer.stamp.between(bindparam("since"), bindparam("newest")))
+)
+_FIRST_ANSWERS = (
+    _shown()
+    .join(
+        _LATER,
+        and_(
+            _LATER.session_id == Answer.session_id,
+            _LATER.parent_question_id == Answer.question_id,
+        ),
+    )
+    .where(among(_LATER.id, "answers"))
+)

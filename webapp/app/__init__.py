@@ -1,0 +1,1 @@
+"""The application factory, its server, its commands and its background work."""

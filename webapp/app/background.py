@@ -1,0 +1,177 @@
+"""Background work of a process, and the erasing of recordings."""
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from functools import partial
+from itertools import islice
+from typing import TypeAlias
+
+from flask import Flask
+
+from webapp.answers.deleted_responses import purge_deleted_responses
+from webapp.answers.device_transfer import purge_expired_links
+from webapp.answers.trash import purge_deleted, purge_discarded
+from webapp.base.config import Settings, settings
+from webapp.base.data_folder import empty_spool
+from webapp.base.database import utc_now
+from webapp.base.limits import UNREFERENCED_KEPT_SECONDS
+from webapp.events.endings import end_expired, note_unqueued, purge_ended
+from webapp.events.settling import purge_settled
+from webapp.oauth.account_deletion import purge_deleted_accounts
+from webapp.oauth.tokens import purge_dead
+from webapp.records.responses.counters import purge_spending
+from webapp.voice.audio_store import audio_store, erase_noted_objects
+from webapp.voice.uploads import ERASED_AT_ONCE, object_keys, purge_unclaimed, without_row
+from webapp.web import deferred_writes, request_audit
+
+STORE_SECONDS = 1.0
+DELETE_SECONDS = 5.0
+ERASE_SECONDS = 20.0
+EXPIRE_SECONDS = 60.0
+PURGE_SECONDS = 3600.0
+STOP_SECONDS = 0.5  # so that a hanging database does not delay the stop
+PAUSE_SECONDS = 0.05  # between the transactions of a purge, so that other writers get their turn
+
+log = logging.getLogger("askback.background")
+Purge: TypeAlias = Callable[[datetime], Iterator[int]]
+
+
+def erase_noted(_now: datetime) -> Iterator[int]:
+    """Erase objects whose row is gone; yields how many, after each batch."""
+    while erased := erase_noted_objects():
+        yield erased
+
+
+def erase_unreferenced(now: datetime) -> Iterator[int]:
+    """Erase objects without a row, once they are a day old; yields how many, for each batch.
+
+    Younger ones may belong to an upload or a restore that has not committed its rows.
+    """
+    latest = now - timedelta(seconds=UNREFERENCED_KEPT_SECONDS)
+    old = (each.key for each in audio_store().list_objects() if each.changed_at < latest)
+    while batch := list(islice(old, ERASED_AT_ONCE)):
+        if lost := without_row(batch):
+            audio_store().delete(sorted(lost))
+            yield len(lost)
+
+
+def erase_spooled(_now: datetime) -> Iterator[int]:
+    """Erase what killed processes left of uploads, and of copies for whoever writes down."""
+    empty_spool(settings().data_folder)
+    return iter(())
+
+
+# a failure of one leaves the others to be done
+PURGES: tuple[Purge, ...] = (
+    purge_discarded,
+    purge_dead,
+    purge_expired_links,
+    purge_spending,
+    purge_settled,
+    purge_ended,
+)
+
+# what people gave up for good: its recordings are to be gone within a minute, too
+GIVEN_UP: tuple[Purge, ...] = (purge_deleted, purge_deleted_accounts)
+DELETED: tuple[Purge, ...] = (purge_deleted_responses,)
+# each line in a thread of its own: listing a large store takes minutes
+ERASURES: dict[float, tuple[Purge, ...]] = {
+    ERASE_SECONDS: (erase_noted,),
+    PURGE_SECONDS: (erase_unreferenced, erase_spooled),
+}
+EXPIRIES: tuple[Purge, ...] = (end_expired, purge_unclaimed)
+EXPIRIES_WITHOUT_EVENTS: tuple[Purge, ...] = (*EXPIRIES, note_unqueued)
+
+
+def count_without_object() -> tuple[int, int]:
+    """How many recordings there are, and how many of them have no object."""
+    rows = set(object_keys())
+    missing = rows - {each.key for each in audio_store().list_objects()}
+    # some may have been withdrawn since they were read
+    return len(rows), len(missing - without_row(missing))
+
+
+@contextmanager
+def background_work(app: Flask) -> Iterator[None]:
+    """Run the threads while the block runs; the last counts are stored when it ends."""
+    ended = threading.Event()
+    work: list[tuple[str, Callable[[], None]]] = [("background", partial(_work, app, ended))]
+    work += [
+        (f"erasing, each {seconds:g} s", partial(_erase, app, ended, {seconds: purges}))
+        for seconds, purges in ERASURES.items()
+    ]
+    threads = [threading.Thread(target=each, name=name, daemon=True) for name, each in work]
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        until = time.monotonic() + STOP_SECONDS
+        for thread in threads:
+            thread.join(max(0.0, until - time.monotonic()))
+
+
+def _work(app: Flask, ended: threading.Event) -> None:
+    """Everything that is done with the database."""
+    config: Settings = app.config["SETTINGS"]
+    expiries = EXPIRIES if config.mcp_events_enabled else EXPIRIES_WITHOUT_EVENTS
+    work = {
+        DELETE_SECONDS: DELETED,
+        ERASE_SECONDS: GIVEN_UP,
+        EXPIRE_SECONDS: expiries,
+        PURGE_SECONDS: PURGES,
+    }
+    due = dict.fromkeys(work, time.monotonic())
+    while not ended.wait(STORE_SECONDS):
+        _store(app)
+        _purge_what_is_due(app, ended, work, due)
+    _store(app)
+
+
+def _erase(app: Flask, ended: threading.Event, work: Mapping[float, Sequence[Purge]]) -> None:
+    """What needs the store of recordings, too."""
+    due = dict.fromkeys(work, time.monotonic())
+    while not ended.wait(STORE_SECONDS):
+        _purge_what_is_due(app, ended, work, due)
+
+
+def _purge_what_is_due(
+    app: Flask,
+    ended: threading.Event,
+    work: Mapping[float, Sequence[Purge]],
+    due: dict[float, float],
+) -> None:
+    """Do the work whose seconds have passed, and note in `due` when it is to be done again."""
+    for seconds, purges in work.items():
+        if time.monotonic() >= due[seconds]:
+            for purge in purges:
+                _once(app, partial(_purge, purge, ended))
+            due[seconds] = time.monotonic() + seconds
+
+
+def _store(app: Flask) -> None:
+    for store in (deferred_writes.store_views, request_audit.store):
+        _once(app, store)
+
+
+def _once(app: Flask, work: Callable[[], None]) -> None:
+    """Log a failure and continue: the database may be unavailable for a while."""
+    with app.app_context():
+        try:
+            work()
+        except Exception:
+            log.exception("background work failed")
+
+
+def _purge(purge: Purge, ended: threading.Event) -> None:
+    if ended.is_set():
+        return
+    for deleted in purge(utc_now()):
+        log.info("purged", extra={"rows": deleted})
+        if ended.wait(PAUSE_SECONDS):
+            return

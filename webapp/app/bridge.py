@@ -1,0 +1,326 @@
+"""The application, which is WSGI, as an ASGI application (https://asgi.readthedocs.io, HTTP).
+
+A request takes one of few threads once its body was read, bounded and with a deadline. Waits and
+streams are coroutines, which hold no thread.
+"""
+
+import asyncio
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future
+from contextlib import suppress
+from contextvars import copy_context
+from functools import partial
+from http import HTTPStatus
+from io import BytesIO
+from queue import SimpleQueue
+from shutil import disk_usage
+from tempfile import SpooledTemporaryFile
+from typing import IO, Any, NamedTuple, cast
+from urllib.parse import unquote_to_bytes
+
+from flask import Flask
+from werkzeug.middleware.proxy_fix import ProxyFix
+from werkzeug.wsgi import FileWrapper
+
+from api.wire.event_stream import LEAVE_CONNECTION, Stream
+from webapp.app.refusals import refusal, refused_framing
+from webapp.app.streams import Message, Receive, Send, Streams, left, listening, wake_up
+from webapp.base.config import Settings
+from webapp.base.data_folder import spool_folder
+from webapp.base.limits import UPLOAD_BODY_MAX_BYTES
+from webapp.web.form_body_limits import body_max_bytes
+from webapp.web.wakeups import WAITED, Parked, Wait, Wakeups
+
+THREADS = 32
+PART_SECONDS = 30.0  # for a part of a body to come, and for a part of a response to be taken
+IN_MEMORY_BYTES = 512 * 1024  # of a body; beyond, it is in a file of the data folder
+PARTS = 2_000  # of a body, of any size; each takes the time of a hundred bytes and more
+PART_BYTES = 64  # of the others, on average
+LINGER_SECONDS = 5.0  # for a client that keeps sending after its request was refused
+SILENT_SECONDS = 0.5  # after which it does not
+AT_ONCE_BYTES = 64 * 1024  # of a response that is sent as a whole
+FILE_BYTES = 64 * 1024  # of a file, read at a time
+NAMELESS = (b"server", b"Askback")  # else granian names itself
+
+Environ = dict[str, Any]
+log = logging.getLogger("askback.server")
+
+
+class Gone(Exception):
+    """The client has left."""
+
+
+class Refused(Exception):
+    """A request that the application does not answer."""
+
+    def __init__(self, status: HTTPStatus) -> None:
+        self.status = status
+
+
+class Answer(NamedTuple):
+    """A response of the application, whose parts are made in a context."""
+
+    status: int
+    headers: list[tuple[str, str]]
+    parts: Iterable[bytes]
+    in_context: Callable[..., Any]
+
+    def close(self) -> None:
+        """End it."""
+        self.in_context(getattr(self.parts, "close", lambda: None))
+
+
+class Threads:
+    """Daemon threads: a request that never ends must not keep the process from its end."""
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+        self._calls: SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = SimpleQueue()
+        for _ in range(count):
+            threading.Thread(target=self._work, name="requests", daemon=True).start()
+
+    def stop(self) -> None:
+        """Let each end when its call does."""
+        for _ in range(self._count):
+            self._calls.put(None)
+
+    async def run(self, call: Callable[..., Any], *arguments: Any) -> Any:
+        """What `call` returns or raises."""
+        future: Future[Any] = Future()
+        self._calls.put((future, partial(call, *arguments)))
+        return await asyncio.wrap_future(future)
+
+    def _work(self) -> None:
+        while next_call := self._calls.get():
+            future, call = next_call
+            if future.set_running_or_notify_cancel():
+                try:
+                    result = call()
+                except Exception as error:
+                    future.set_exception(error)
+                else:
+                    future.set_result(result)
+
+
+class Bridge:
+    """The ASGI application."""
+
+    def __init__(self, app: Flask, settings: Settings) -> None:
+        self._app, self._settings = app, settings
+        proxied = ProxyFix(app, x_for=settings.trusted_proxy_count, x_proto=0, x_host=0)
+        self._trusted = {settings.trusted_proxy: proxied} if settings.trusted_proxy else {}
+        self._wakeups: Wakeups = app.extensions["wakeups"]
+        self.threads = Threads(THREADS)
+        self._run = self.threads.run
+        self.streams = Streams(app, settings.max_streams, self._run, self._wakeups)
+        self._reading: set[asyncio.Task[Any]] = set()
+        self.requests = 0  # that are not answered yet
+
+    def stop(self) -> None:
+        """Refuse bodies that are half sent, end waits and streams; from the loop."""
+        self.streams.stop()
+        self._wakeups.stop()
+        for task in self._reading:
+            task.cancel()
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        environ = self._environ(scope)
+        self.requests += 1
+        try:
+            if status := refused_framing(scope):
+                raise Refused(status)
+            await self._read(environ, receive)
+            await self._serve(environ, receive, send)
+        except Refused as refused:
+            await self._refuse(refused.status, environ, receive, send)
+        except (Gone, TimeoutError, asyncio.CancelledError):  # of the last, the server has stopped
+            log.info("a client has left, or reads nothing")
+        finally:
+            self.requests -= 1
+            with suppress(KeyError):
+                environ["wsgi.input"].close()
+
+    def _environ(self, scope: Message) -> Environ:
+        path = scope["raw_path"].partition(b"?")[0]
+        environ: Environ = {
+            "REQUEST_METHOD": scope["method"],
+            "SCRIPT_NAME": "",
+            "PATH_INFO": unquote_to_bytes(path).decode("latin-1"),
+            "QUERY_STRING": scope["query_string"].decode("latin-1"),
+            "SERVER_NAME": scope["server"][0],
+            "SERVER_PORT": str(scope["server"][1]),
+            "SERVER_PROTOCOL": f"HTTP/{scope['http_version']}",
+            "REMOTE_ADDR": scope["client"][0],
+            "wsgi.version": (1, 0),
+            "wsgi.input": BytesIO(),
+            "wsgi.url_scheme": "https" if self._settings.secure else "http",
+            "wsgi.multithread": True,
+            "wsgi.multiprocess": True,
+            "wsgi.run_once": False,
+            "wsgi.file_wrapper": lambda file, *_: FileWrapper(file, FILE_BYTES),
+            WAITED: {},
+        }
+        for name, value in scope["headers"]:
+            if b"_" not in name:
+                _add_header(environ, name.decode("latin-1"), value.decode("latin-1"))
+        environ[LEAVE_CONNECTION] = partial(self._leave, environ)
+        return environ
+
+    def _leave(self, environ: Environ, stream: Stream) -> bool:
+        """Go on with the stream after the response; False if there is no room for it."""
+        environ["askback.stream"] = stream if self.streams.reserve(stream) else None
+        return environ["askback.stream"] is not None
+
+    async def _read(self, environ: Environ, receive: Receive) -> None:
+        """Read the body, into a file if it is large. raises Refused"""
+        chunked = environ.pop("HTTP_TRANSFER_ENCODING", None)
+        most, length = body_max_bytes(environ["PATH_INFO"]), int(environ.get("CONTENT_LENGTH", 0))
+        if length > most:
+            raise Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
+        if not (length or chunked):
+            return
+        folder = str(spool_folder(self._settings.data_folder))
+        body = environ["wsgi.input"] = SpooledTemporaryFile(IN_MEMORY_BYTES, dir=folder)  # noqa: SIM115
+        task = cast(asyncio.Task[Any], asyncio.current_task())
+        self._reading.add(task)
+        try:
+            environ["CONTENT_LENGTH"] = str(await self._read_parts(receive, body, most))
+        except TimeoutError:
+            raise Refused(HTTPStatus.REQUEST_TIMEOUT) from None
+        except asyncio.CancelledError:
+            raise Refused(HTTPStatus.SERVICE_UNAVAILABLE) from None
+        finally:
+            self._reading.discard(task)
+        body.seek(0)
+
+    async def _read_parts(self, receive: Receive, body: IO[bytes], most: int) -> int:
+        """Bytes of the body"""
+        size = parts = 0
+        more = True
+        while more:
+            async with asyncio.timeout(PART_SECONDS):
+                message = await receive()
+            if message["type"] == "http.disconnect":  # granian says so, too, of what is no body
+                raise Refused(HTTPStatus.BAD_REQUEST)
+            part, more = message.get("body", b""), message.get("more_body", False)
+            parts, size, before = parts + 1, size + len(part), size
+            if parts > PARTS + size // PART_BYTES:
+                raise Refused(HTTPStatus.BAD_REQUEST)
+            in_file = size > IN_MEMORY_BYTES
+            if size > most or (in_file and before <= IN_MEMORY_BYTES and self._is_full(most)):
+                raise Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
+            await self._run(body.write, part) if in_file else body.write(part)
+        return size
+
+    def _is_full(self, most: int) -> bool:
+        """Whether the disk has no room for recordings, which alone may be so large."""
+        free = disk_usage(self._settings.data_folder).free
+        return most >= UPLOAD_BODY_MAX_BYTES and free < self._settings.audio_free_bytes
+
+    async def _serve(self, environ: Environ, receive: Receive, send: Send) -> None:
+        """Send the response of the application. raises Refused, Gone, TimeoutError"""
+        while isinstance(answer := await self._run(self._call, environ), Wait):
+            await self._wait(answer, environ, receive)
+            environ[WAITED][answer.key] = answer
+            environ["wsgi.input"].seek(0)
+        stream: Stream | None = environ.get("askback.stream")
+        if stream and answer.status != HTTPStatus.OK:  # the view has failed
+            self.streams.release(stream)
+            stream = None
+        await send(_start(answer.status, answer.headers))
+        try:
+            if stream is None:
+                await self._send(answer, send)
+        finally:
+            await self._run(answer.close)
+        if stream:
+            environ.clear()  # half of what a stream would hold
+            del answer
+            await self.streams.serve(stream, receive, send)
+
+    def _call(self, environ: Environ) -> Answer | Wait:
+        """The response of the application, or how it waits; in a thread. raises Refused"""
+        head: list[Any] = []
+        app = cast(Any, self._trusted.get(environ["REMOTE_ADDR"], self._app))
+        in_context = copy_context().run
+        try:
+            parts = in_context(app, environ, lambda *given: head.extend(given))
+            headers = head[1]
+            length = next((int(value) for name, value in headers if name == "Content-Length"), None)
+            answer = Answer(int(head[0][:3]), headers, parts, in_context)
+            if length is not None and length <= AT_ONCE_BYTES:
+                return answer._replace(parts=[in_context(b"".join, parts)])
+            return answer
+        except Parked as parked:
+            return parked.wait
+        except Exception:
+            log.exception("the application failed")
+            raise Refused(HTTPStatus.INTERNAL_SERVER_ERROR) from None
+
+    async def _wait(self, wait: Wait, environ: Environ, receive: Receive) -> None:
+        """Until there is something, the time is over or the server stops. raises Gone"""
+        with listening(self._wakeups, wait.key) as woken:
+            leaving = asyncio.create_task(left(receive, woken))
+            try:
+                while not await self._run(self._look, wait, environ):
+                    if wait.left <= 0 or self._wakeups.stopped:
+                        return
+                    await wake_up(woken, wait.left)
+                    if leaving.done():
+                        raise Gone
+            finally:
+                leaving.cancel()
+                wait.release()
+
+    def _look(self, wait: Wait, environ: Environ) -> bool:
+        """Whether there is something. An error counts: the view, run again, handles it."""
+        try:
+            with self._app.request_context(environ):
+                return wait.look() is not None
+        except Exception:
+            return True
+
+    async def _send(self, answer: Answer, send: Send) -> None:
+        """raises TimeoutError when the client reads nothing"""
+        parts = iter(answer.parts)
+        if isinstance(answer.parts, list):
+            return await send({"type": "http.response.body", "body": answer.parts[0]})
+        while (part := await self._run(answer.in_context, next, parts, None)) is not None:
+            async with asyncio.timeout(PART_SECONDS):
+                await send({"type": "http.response.body", "body": part, "more_body": True})
+        return await send({"type": "http.response.body", "body": b""})
+
+    async def _refuse(
+        self, status: HTTPStatus, environ: Environ, receive: Receive, send: Send
+    ) -> None:
+        """Send the refusal, and take what still comes: a reset could overtake the refusal.
+
+        The connection is open until the last byte.
+        """
+        log.info("refused", extra={"status": status.value})
+        answer = await self._run(refusal, self._app, self._settings, status, environ)
+        closing = [("Content-Length", str(len(answer.body))), ("Connection", "close")]
+        await send(_start(answer.status, [*answer.headers, *closing]))
+        await send({"type": "http.response.body", "body": answer.body[:-1], "more_body": True})
+        until, more = time.monotonic() + LINGER_SECONDS, True
+        with suppress(TimeoutError):
+            while more and time.monotonic() < until:
+                async with asyncio.timeout(SILENT_SECONDS):
+                    more = (await receive()).get("more_body", False)
+        await send({"type": "http.response.body", "body": answer.body[-1:]})
+
+
+def _add_header(environ: Environ, name: str, value: str) -> None:
+    key = name.upper().replace("-", "_")
+    key = key if key in {"CONTENT_TYPE", "CONTENT_LENGTH"} else f"HTTP_{key}"
+    separator = "; " if key == "HTTP_COOKIE" else ", "
+    environ[key] = f"{environ[key]}{separator}{value}" if key in environ else value
+
+
+def _start(status: int, headers: Iterable[tuple[str, str]]) -> Message:
+    sent = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers]
+    return {"type": "http.response.start", "status": status, "headers": [NAMELESS, *sent]}

@@ -1,0 +1,250 @@
+"""The command line: `askback`."""
+
+import gc
+import logging
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+
+import click
+import orjson
+from flask import Flask
+from sqlalchemy.exc import SQLAlchemyError
+
+from api.openapi.document import document
+from jobs.transcribe import transcribing
+from jobs.worker import delivering
+from webapp.agent_cli import commands as agent_commands
+from webapp.app.background import background_work
+from webapp.app.backup_files import BackupFailed
+from webapp.app.cli_commands import (
+    application,
+    audit,
+    backup_to,
+    client,
+    creator,
+    invite_url,
+    note,
+    rekey,
+    restore_from,
+    token,
+)
+from webapp.app.disk_full import EXIT_TEMPORARY, is_full
+from webapp.app.doctor import examine
+from webapp.app.factory import create_app
+from webapp.app.server import STOP_SECONDS, Server
+from webapp.base import open_files
+from webapp.base.config import Settings
+from webapp.base.config_environment import (
+    EXIT_CONFIGURATION,
+    ConfigurationError,
+    data_folder,
+    read_settings,
+)
+from webapp.base.data_folder import FolderInUse, empty_spool, lock_folder, make_private
+from webapp.base.database import schema, utc_now
+from webapp.base.errors import Outcome
+from webapp.oauth.registration import Refused
+from webapp.pages.errors import load_pages
+from webapp.pages.respondent import follow_ups
+from webapp.records.accounts.credentials import stop_hashing
+from webapp.records.accounts.invites import make_invite
+from webapp.records.accounts.models import has_account
+from webapp.records.audit import AuditKind
+from webapp.web import logs
+from webapp.web.wakeups import shared_wakeups
+
+log = logging.getLogger("askback.server")
+
+
+class Askback(click.Group):
+    """Expected failures end a command with their words and an exit code, never with a trace."""
+
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            return self._invoke(ctx)
+        except Exception as error:
+            folder = data_folder(os.environ)
+            if isinstance(error.__cause__, BackupFailed) or not is_full(error, folder):
+                raise
+            click.echo(DISK_IS_FULL.format(folder), err=True)
+            sys.exit(EXIT_TEMPORARY)
+
+    def _invoke(self, ctx: click.Context) -> object:
+        try:
+            return super().invoke(ctx)
+        except (ConfigurationError, FolderInUse, schema.NewerSchema) as error:
+            if is_full(error, data_folder(os.environ)):
+                raise
+            click.echo(error, err=True)
+            sys.exit(EXIT_CONFIGURATION)
+        except schema.TablesInUse as error:
+            click.echo(error, err=True)
+            sys.exit(EXIT_TEMPORARY)
+        except (BackupFailed, Refused) as error:
+            raise click.ClickException(str(error)) from error
+        except Outcome as error:
+            raise click.ClickException(f"{error.message} {error.resolution}") from error
+        except SQLAlchemyError as error:
+            reason = str(getattr(error, "orig", None) or error).strip()
+            raise click.ClickException(f"The database refused: {reason}") from error
+
+
+DISK_IS_FULL = "The disk is full, of the database or of {}. Make room on it, then start again."
+
+
+@click.group(cls=Askback)
+@click.version_option(package_name="askback")
+def main() -> None:
+    """Askback: agents ask, people answer."""
+
+
+for command in (
+    *(creator, client, token, audit, backup_to, restore_from, rekey),
+    *agent_commands.main.commands.values(),
+):
+    main.add_command(command)
+
+
+@main.command()
+def run() -> None:
+    """Start everything in one process on this machine."""
+    settings = read_settings(os.environ)
+    with lock_folder(settings.data_folder, settings.public_url):
+        for line in make_private(settings.data_folder):
+            click.echo(line, err=True)
+        app = create_app(settings)
+        server = _listen(app, settings)
+        with app.app_context():
+            schema.upgrade()
+            _print_first_link(settings)
+        logs.configure()
+        with (
+            delivering(
+                app, start_after=AFTER_START_SECONDS, stop_seconds=STOP_SECONDS
+            ) as deliverer,
+            transcribing(app, at_once=1, start_after=AFTER_START_SECONDS) as transcriber,
+        ):
+            server.at_stop += [deliverer.refuse, transcriber.refuse]
+            _serve(app, server, settings, tell=click.echo)
+
+
+@main.command()
+def web() -> None:
+    """Start one web process of a production installation."""
+    settings = read_settings(os.environ, production=True)
+    logs.configure()
+    app = create_app(settings)
+    with app.app_context():
+        _require_schema()
+    _serve(app, _listen(app, settings), settings, tell=log.info)
+
+
+@main.command()
+def worker() -> None:
+    """Start one process that sends events to agents and has recordings written down."""
+    settings = read_settings(os.environ, production=True)
+    logs.configure()
+    app = create_app(settings)
+    with app.app_context():
+        _require_schema()
+    stopped = threading.Event()
+    with (
+        background_work(app),
+        delivering(app, stop_seconds=WORKER_STOP_SECONDS),
+        transcribing(app, at_once=TRANSCRIBED_AT_ONCE),
+    ):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda *_: stopped.set())
+        log.info("Askback delivers events")
+        stopped.wait()
+    log.info("Askback has stopped; what was not sent waits in the database.")
+
+
+@main.command()
+def migrate() -> None:
+    """Bring the database to the newest schema."""
+    with application():
+        schema.require_known()
+        before = schema.present()
+        schema.upgrade(tell=partial(click.echo, err=True))
+        if before not in {None, schema.newest()}:
+            note(AuditKind.MIGRATED)
+        click.echo(f"schema {before or 'none'} → {schema.newest()}")
+
+
+@main.command("openapi")
+def print_openapi() -> None:
+    """Print the OpenAPI document of this installation."""
+    with application() as settings:
+        click.echo(orjson.dumps(document(settings), option=orjson.OPT_INDENT_2))
+
+
+@main.command()
+def doctor() -> None:
+    """Examine this installation; the exit code is 1 when something should be changed."""
+    with application() as settings:
+        with suppress(SQLAlchemyError):  # which the examination tells
+            schema.require_served()
+        findings = list(examine(settings))
+    for finding in findings:
+        click.echo(f"{'ok' if finding.fine else '!!'}  {finding.what}")
+    sys.exit(0 if all(finding.fine for finding in findings) else 1)
+
+
+def _require_schema() -> None:
+    """A database that does not answer is waited for; one of another version never gets right."""
+    try:
+        schema.require_served()
+        refusal = schema.refusal()
+    except SQLAlchemyError:
+        log.warning("the database does not answer yet", exc_info=True)
+        return
+    if refusal:
+        raise click.ClickException(f"Askback cannot start on this database: {refusal}")
+
+
+def _listen(app: Flask, settings: Settings) -> Server:
+    try:
+        return Server(app, settings)
+    except OSError as error:
+        address = f"{settings.host} port {settings.port}"
+        raise click.ClickException(
+            f"Cannot listen on {address}: {error.strerror}. Choose another one with PORT or HOST."
+        ) from error
+
+
+def _serve(app: Flask, server: Server, settings: Settings, tell: Callable[[str], None]) -> None:
+    server.stop_on_signals()
+    if (files := open_files.limit()) < open_files.RECOMMENDED:
+        log.warning(FEW_FILES.format(files, open_files.RECOMMENDED))
+    load_pages(app)
+    follow_ups.load(app, settings)
+    gc.freeze()  # all of it stays: a search for garbage in it would stop everybody for 0.1 s
+    empty_spool(settings.data_folder)
+    with background_work(app), shared_wakeups(app):
+        server.run(ready=lambda: tell(f"Askback runs on {settings.public_url}"))
+    app.extensions["deferred_writes"].settle(DEFERRED_SECONDS)
+    stop_hashing()
+    tell("Askback has stopped; everything answered is saved.")
+
+
+AFTER_START_SECONDS = 1.0  # so that what the deliveries import delays no first answer
+WORKER_STOP_SECONDS = 10.0  # for what is being sent
+TRANSCRIBED_AT_ONCE = 4  # by one worker: an engine at an address serves several
+DEFERRED_SECONDS = 0.5  # for writes that wait at the stop
+FEW_FILES = "only {} files may be open, so few people are served at once; allow at least {}"
+
+
+def _print_first_link(settings: Settings) -> None:
+    """While nobody has an account: a way in, for whoever reads this terminal."""
+    if has_account():
+        return
+    url = invite_url(settings, make_invite(now=utc_now()))
+    click.echo(
+        f"\nCreate your account within 24 hours, with this link that works once:\n\n  {url}\n"
+    )

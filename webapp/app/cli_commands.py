@@ -1,0 +1,373 @@
+"""Commands for accounts, clients, the audit trail, backups and keys."""
+
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import click
+import orjson
+from sqlalchemy import func, select
+from sqlalchemy.exc import SQLAlchemyError
+
+from api.wire.timestamps import wire_time
+from webapp.app.backup import back_up, restore
+from webapp.app.backup_files import BackupRecordings
+from webapp.app.factory import create_app
+from webapp.base.config import Settings
+from webapp.base.config_environment import read_settings
+from webapp.base.data_folder import lock_folder, served_address
+from webapp.base.database import db, schema, to_millis, utc_now, write_transaction
+from webapp.base.text import JOINERS
+from webapp.base.vocabulary import Scope
+from webapp.events.subscription_rows import rekey as seal_anew
+from webapp.oauth.account_deletion import delete_account, list_inventory
+from webapp.oauth.connections import disable_client, enable_client
+from webapp.oauth.models import OAuthClient, OAuthGrant
+from webapp.oauth.registration import create_client
+from webapp.oauth.tokens import has_token, issue_token
+from webapp.records.accounts.browser_sessions import SignIn
+from webapp.records.accounts.invites import create_account, make_invite
+from webapp.records.accounts.models import Account, clean_email, disable_account, enable_account
+from webapp.records.audit import OPERATOR, AuditEvent, AuditKind, add_event, list_events
+from webapp.records.forms import Form
+from webapp.voice.audio_store import audio_store
+from webapp.web.data_keys import sealer
+from webapp.web.wakeups import changes_told
+
+ADDRESS_VARIABLES = ("PUBLIC_URL", "HOST", "PORT")
+
+
+@contextmanager
+def application() -> Iterator[Settings]:
+    """The application context of a command that works beside running servers."""
+    settings = settings_of_the_server()
+    app = create_app(settings)
+    with app.app_context():
+        try:
+            with changes_told(app):
+                yield settings
+        finally:
+            db.session.remove()
+            db.engine.dispose()
+
+
+def settings_of_the_server() -> Settings:
+    """Links and tokens carry the public address: the server's, unless the environment has one."""
+    settings = read_settings(os.environ)
+    served = served_address(settings.data_folder)
+    if served and not any(os.environ.get(name) for name in ADDRESS_VARIABLES):
+        return settings.model_copy(update={"public_url": served})
+    return settings
+
+
+def note(kind: AuditKind) -> None:
+    """What the operator has done with everything; a database that takes no writes is told."""
+    try:
+        with write_transaction():
+            add_event(kind, None, by=OPERATOR, now=utc_now())
+    except SQLAlchemyError:
+        click.echo("This was not noted in the audit trail: the database takes no writes.", err=True)
+
+
+def event_line(event: AuditEvent) -> str:
+    """An event in one line, its parts separated by tabs; without what it does not have."""
+    parts = {**_event(event), "count": f"× {event.count}" if event.count > 1 else None}
+    return "\t".join(_visible(part) for part in parts.values() if part)
+
+
+def event_json(event: AuditEvent) -> str:
+    """An event as one JSON object."""
+    return orjson.dumps(_event(event)).decode()
+
+
+def creator_lines() -> Iterator[str]:
+    """Every account in one line, the oldest first, its parts separated by tabs.
+
+    E-mail, name, created, last active in a browser or through an agent, state, number of forms.
+    """
+    of_account = (
+        select(func.max(SignIn.last_active_at)).where(SignIn.account_id == Account.id),
+        select(func.max(OAuthGrant.last_used_at)).where(OAuthGrant.account_id == Account.id),
+        select(func.count(Form.id)).where(Form.account_id == Account.id, Form.deleted_at.is_(None)),
+    )
+    query = (
+        select(Account, *(part.scalar_subquery() for part in of_account))
+        .where(Account.deleted_at.is_(None))
+        .order_by(Account.created_at, Account.id)
+    )
+    for account, in_browser, by_agent, forms in db.session.execute(query):
+        active = max((at for at in (in_browser, by_agent) if at), default=None)
+        state = "disabled" if account.disabled_at else "active"
+        times = _moment(account.created_at), _moment(active) if active else "never"
+        parts = (account.email, account.name, *times, state, f"{forms} form{'s' * (forms != 1)}")
+        yield "\t".join(map(_visible, parts))
+
+
+def client_lines(*, now: datetime) -> Iterator[str]:
+    """Every OAuth client in one line, the oldest first, its parts separated by tabs.
+
+    Id, name, kind, created, state, number of accounts that it is connected to.
+    """
+    accounts = (
+        select(func.count(OAuthGrant.account_id.distinct()))
+        .where(
+            OAuthGrant.client_pk == OAuthClient.id, OAuthGrant.revoked_at.is_(None), has_token(now)
+        )
+        .correlate(OAuthClient)
+    )
+    query = select(OAuthClient, accounts.scalar_subquery()).order_by(
+        OAuthClient.created_at, OAuthClient.id
+    )
+    for client, connected in db.session.execute(query):
+        state = "disabled" if client.disabled_at else "active"
+        created, number = _moment(client.created_at), f"{connected} account{'s' * (connected != 1)}"
+        parts = (client.client_id, client.name, client.kind, created, state, number)
+        yield "\t".join(map(_visible, parts))
+
+
+def _moment(at: datetime) -> str:
+    return wire_time(to_millis(at))
+
+
+def _event(event: AuditEvent) -> dict[str, Any]:
+    return {
+        "at": _moment(event.at),
+        "event": event.kind,
+        "outcome": event.outcome,
+        "actor": event.actor,
+        "account": event.account_id,
+        "address": event.address,
+        "client": event.client_id,
+        "clientName": event.client_name,
+        "subject": event.subject,
+        "count": event.count,
+    }
+
+
+def _visible(part: Any) -> str:
+    return "".join(char if char.isprintable() or char in JOINERS else "?" for char in str(part))
+
+
+def moment(text: str) -> datetime:
+    """A day or a moment of ISO 8601, in UTC unless it says otherwise."""
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        raise click.BadParameter(f'"{text}" is neither a day nor a moment') from None
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+@click.group()
+def creator() -> None:
+    """People who own drafts and forms."""
+
+
+@creator.command("create")
+@click.option("--email", required=True)
+@click.option("--name", default="", help="As respondents may see it; else the mailbox name.")
+@click.option("--password-stdin", is_flag=True, help="Read the password from standard input.")
+def creator_create(email: str, name: str, *, password_stdin: bool) -> None:
+    """Create an account with a password."""
+    password = (
+        sys.stdin.readline().rstrip("\r\n")
+        if password_stdin
+        else click.prompt("Password", hide_input=True, confirmation_prompt=True)
+    )
+    with application():
+        account = create_account(email, name, password, now=utc_now(), by=OPERATOR)
+        click.echo(f"{account.email} can sign in now.")
+
+
+@creator.command("link")
+@click.option("--email", default=None, help="Fix the address; of an account: set a new password.")
+def creator_link(email: str | None) -> None:
+    """Print a one-time link, valid for 24 hours, that creates an account."""
+    with application() as settings:
+        invite = make_invite(email=email, now=utc_now(), by=OPERATOR)
+        click.echo(invite_url(settings, invite))
+
+
+@creator.command("list")
+def creator_list() -> None:
+    """Print every account: e-mail, name, created, last active, state, forms."""
+    with application():
+        for line in creator_lines():
+            click.echo(line)
+
+
+@creator.command("disable")
+@click.option("--email", required=True)
+def creator_disable(email: str) -> None:
+    """Sign somebody out and let neither them nor their agents in; forms stay open."""
+    with application():
+        disable_account(_account_id(email), now=utc_now(), by=OPERATOR)
+        click.echo(f"{email} is switched off. Forms stay open to people who have their links.")
+
+
+@creator.command("enable")
+@click.option("--email", required=True)
+def creator_enable(email: str) -> None:
+    """Undo `disable`: they sign in anew, their agents go on as before."""
+    with application():
+        enable_account(_account_id(email), now=utc_now(), by=OPERATOR)
+        click.echo(f"{email} can sign in.")
+
+
+@creator.command("delete")
+@click.option("--email", required=True)
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def creator_delete(email: str, *, yes: bool) -> None:
+    """Delete an account with everything in it, as its creator could; nothing brings it back."""
+    with application():
+        account_id = _account_id(email)
+        lost = list_inventory(account_id, now=utc_now())
+        what = f"{lost.forms} forms, {lost.responses} responses and {lost.drafts} drafts"
+        if not yes:
+            click.confirm(f"Delete {email} with {what} for good?", abort=True)
+        delete_account(account_id, now=utc_now(), by=OPERATOR)
+        click.echo(f"{email} is deleted. What was stored is erased within the hour by a server.")
+
+
+@click.group()
+def client() -> None:
+    """OAuth clients: agents that the operator registers by hand, and all others."""
+
+
+@client.command("create")
+@click.option("--name", required=True, help="What the creator reads on the consent page.")
+@click.option("--redirect-uri", "redirect_uris", required=True, multiple=True)
+@click.option("--public", is_flag=True, help="Without a secret: for apps on people's computers.")
+def client_create(name: str, redirect_uris: tuple[str, ...], *, public: bool) -> None:
+    """Register an OAuth client and print its id and secret; the secret is shown this once."""
+    with application():
+        client_id, secret = create_client(
+            name, list(redirect_uris), public=public, now=utc_now(), by=OPERATOR
+        )
+        click.echo(f"client_id={client_id}")
+        if secret is not None:
+            click.echo(f"client_secret={secret}")
+
+
+@client.command("list")
+def client_list() -> None:
+    """Print every OAuth client: id, name, kind, created, state, accounts connected."""
+    with application():
+        for line in client_lines(now=utc_now()):
+            click.echo(line)
+
+
+@client.command("disable")
+@click.argument("client_id")
+def client_disable(client_id: str) -> None:
+    """End all connections of an OAuth client, and let it ask for no more."""
+    with application():
+        accounts = disable_client(client_id, now=utc_now(), by=OPERATOR)
+        click.echo(f"{client_id} is switched off; it was connected to {accounts} account(s).")
+
+
+@client.command("enable")
+@click.argument("client_id")
+def client_enable(client_id: str) -> None:
+    """Undo `disable`: creators may connect it anew, what has ended stays so."""
+    with application():
+        enable_client(client_id, now=utc_now(), by=OPERATOR)
+        click.echo(f"{client_id} may ask creators for consent.")
+
+
+@click.group()
+def token() -> None:
+    """Access tokens without a browser, for scripts of the operator."""
+
+
+@token.command("issue")
+@click.option("--email", required=True, help="The account to act for.")
+@click.option("--scope", required=True, help="Scopes separated by spaces.")
+@click.option("--resource", type=click.Choice(["api", "mcp"]), default="api", show_default=True)
+def token_issue(email: str, scope: str, resource: str) -> None:
+    """Print an access token, and nothing else, on standard output."""
+    scopes = _scopes(scope.split())
+    with application() as settings:
+        audience = {"api": settings.api_url, "mcp": settings.mcp_url}[resource]
+        account_id = _account_id(email)
+        click.echo(issue_token(account_id, scopes, audience, now=utc_now(), by=OPERATOR))
+
+
+@click.command()
+@click.option("--email", default=None, help="Of this account only.")
+@click.option("--since", type=moment, default=None, help="As 2026-05-01 or 2026-05-01T09:30Z.")
+@click.option("--limit", type=click.IntRange(1), default=100, show_default=True)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object per line.")
+def audit(email: str | None, since: datetime | None, limit: int, *, as_json: bool) -> None:
+    """Print the audit trail, newest first: who did what, from where, and how it ended."""
+    with application():
+        account_id = None if email is None else _account_id(email)
+        for event in list_events(account_id, limit=limit, since=since):
+            click.echo(event_json(event) if as_json else event_line(event))
+
+
+def invite_url(settings: Settings, invite: str) -> str:
+    """Where a one-time link leads."""
+    return f"{settings.public_url}/join/{invite}"
+
+
+def _account_id(email: str) -> str:
+    found = db.session.scalar(select(Account.id).where(Account.email == clean_email(email)))
+    if found is None:
+        raise click.ClickException(f"{email} has no account. Make one with: askback creator create")
+    return found
+
+
+def _scopes(names: Iterable[str]) -> list[Scope]:
+    unknown = [name for name in names if name not in set(Scope)]
+    if unknown or not names:
+        known = ", ".join(Scope)
+        raise click.BadParameter(f"{', '.join(unknown) or 'nothing'} given; known are {known}")
+    return [Scope(name) for name in names]
+
+
+@click.command("backup")
+@click.argument("file", type=click.Path(path_type=Path))
+def backup_to(file: Path) -> None:
+    """Write everything that is stored to a new FILE; servers may run meanwhile."""
+    with application() as settings:
+        recordings = BackupRecordings(audio_store(), settings.data_folder)
+        back_up(db.engine.url, file, recordings)
+        note(AuditKind.BACKED_UP)
+    for line in (f"{file}: {file.stat().st_size} bytes", *recordings.notes()):
+        click.echo(line)
+
+
+@click.command("restore")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def restore_from(file: Path, *, yes: bool) -> None:
+    """Replace everything that is stored by what FILE holds; no server may run."""
+    settings = settings_of_the_server()
+    if not yes:
+        click.confirm(f"Replace the database of {settings.public_url}?", abort=True)
+    with lock_folder(settings.data_folder, settings.public_url), application():
+        with suppress(SQLAlchemyError):  # a database that is beyond reading
+            schema.require_known()
+        db.engine.dispose()
+        recordings = BackupRecordings(audio_store(), settings.data_folder)
+        click.echo(restore(db.engine.url, file, settings.data_folder, recordings))
+        note(AuditKind.BACKUP_RESTORED)
+
+
+@click.command()
+def rekey() -> None:
+    """Encrypt all secrets of callbacks with the first of DATA_KEYS; servers may run meanwhile."""
+    with application():
+        done = seal_anew(sealer())
+        if done.sealed:
+            note(AuditKind.REKEYED)
+        click.echo(f"{done.read} secrets; {done.sealed} encrypted anew with the first key")
+        if done.unopened:
+            click.echo(UNOPENED.format(done.unopened), err=True)
+
+
+UNOPENED = "{} that none of DATA_KEYS opens: nothing is sent there until its agent subscribes again"

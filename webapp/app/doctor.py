@@ -1,0 +1,221 @@
+"""`askback doctor`: checks an installation before people rely on it."""
+
+import resource
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import func, select, text
+from sqlalchemy.exc import SQLAlchemyError
+
+from webapp.app.background import count_without_object
+from webapp.base.config import Settings
+from webapp.base.data_folder import open_to_others
+from webapp.base.database import db, schema, utc_now
+from webapp.events.due import read_queue_state
+from webapp.events.subscription_rows import count_sealed_otherwise
+from webapp.records.accounts.models import Account
+from webapp.records.follow_ups import ModelOutcome, count_outcomes
+from webapp.voice.audio_inspection import AudioBusy, unconfined
+from webapp.voice.audio_store import AudioStoreUnavailable, audio_store
+from webapp.voice.transcripts import read_unheard
+from webapp.voice.uploads import read_backlog
+from webapp.web.health import redis_state
+
+LATE_SECONDS = 120  # of a delivery: nobody sends, or too few do
+UNHEARD_SECONDS = 1800  # of a recording: nobody writes down, or it takes too long
+MODEL_TIME = timedelta(days=7)
+ERASED_SECONDS = 60  # after which the object of a withdrawn recording is gone
+OPEN_FILES = 4096  # for a server with all its slots for waiting agents in use
+DURABLE: dict[str, dict[str, str | int]] = {
+    "postgresql": {
+        "SHOW fsync": "on",
+        "SHOW synchronous_commit": "on",
+        "SHOW full_page_writes": "on",
+    },
+    "sqlite": {"PRAGMA journal_mode": "wal", "PRAGMA synchronous": 2},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """The result of one check; `fine` is False for what should be changed."""
+
+    fine: bool
+    what: str
+
+
+def examine(settings: Settings) -> Iterator[Finding]:
+    """Run all checks, in the order of importance to an operator; needs an application context."""
+    yield Finding(True, f"Askback lives at {settings.public_url}")  # noqa: FBT003
+    yield from _folder(settings)
+    yield from _database(settings)
+    state = redis_state(settings.redis_url)
+    yield Finding(state != "degraded", f"Redis: {state}")
+    yield _callbacks(settings)
+    yield _transcriber(settings)
+    yield _audio_child()
+    yield _follow_ups(settings)
+    yield from _proxy(settings)
+    yield from _operator(settings)
+    files = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    enough = files == resource.RLIM_INFINITY or files >= OPEN_FILES
+    yield Finding(enough, f"open files allowed: {files}, wanted: {OPEN_FILES}")
+
+
+def _folder(settings: Settings) -> Iterator[Finding]:
+    folder = settings.data_folder
+    if folder.exists():
+        exposed = open_to_others(folder)
+        what = f"others can read or own {', '.join(map(str, exposed))}: chmod 700, files 600"
+        found = what if exposed else "readable by its owner alone"
+        yield Finding(not exposed, f"data folder {folder}: {found}")
+
+
+def _database(settings: Settings) -> Iterator[Finding]:
+    kind = db.engine.dialect.name
+    try:
+        refusal = schema.refusal()
+        yield Finding(refusal is None, f"{kind}: {refusal or 'the schema is current'}")
+        with db.engine.connect() as connection:
+            for question, wanted in DURABLE[kind].items():
+                found = connection.scalar(text(question))
+                yield Finding(found == wanted, f"{kind}: {question} is {found}, wanted: {wanted}")
+        if refusal is None:
+            count = db.session.scalar(select(func.count()).where(Account.deleted_at.is_(None)))
+            yield Finding(bool(count), f"accounts: {count}" if count else NO_ACCOUNT)
+            yield _deliveries(utc_now())
+            yield _recordings(utc_now())
+            if settings.follow_up_writer:
+                yield examine_model(utc_now())
+            yield _data_keys([key_id for key_id, _ in settings.data_keys])
+            yield from examine_recordings(settings, utc_now())
+    except SQLAlchemyError as error:
+        yield Finding(False, f"{kind}: {getattr(error, 'orig', error)}")  # noqa: FBT003
+
+
+def _deliveries(now: datetime) -> Finding:
+    """Whether somebody sends what is due."""
+    queue = read_queue_state(now)
+    waited = (now - queue.oldest_due_at).total_seconds() if queue.oldest_due_at else 0
+    age = f", the oldest for {waited:.0f} s" if queue.due else ""
+    resting = f"; endpoints that rest after failures: {queue.resting_endpoints}"
+    return Finding(waited < LATE_SECONDS, f"deliveries due: {queue.due}{age}{resting}")
+
+
+def examine_recordings(settings: Settings, now: datetime) -> Iterator[Finding]:
+    """Whether each has its object, those of withdrawn ones are erased, and more have room."""
+    store = audio_store()
+    try:
+        count, missing = count_without_object()
+        lost = f", {missing} of them without what was recorded" if missing else ""
+        yield Finding(not missing, f"recordings in {store.place}: {count}{lost}")
+        room = store.has_room(0)
+        what = "there is room for more" if room else "people are told to type"
+        yield Finding(room, f"{settings.audio_free_bytes} bytes stay free on the disk: {what}")
+    except AudioStoreUnavailable as error:
+        yield Finding(False, f"recordings in {store.place}: {error}")  # noqa: FBT003
+    backlog = read_backlog()
+    waited = (now - backlog.oldest_at).total_seconds() if backlog.oldest_at else 0
+    age = f", the oldest for {waited:.0f} s" if backlog.objects else ""
+    yield Finding(waited <= ERASED_SECONDS, f"recordings to erase: {backlog.objects}{age}")
+
+
+def _recordings(now: datetime) -> Finding:
+    """Whether somebody looks at what was recorded and has it written down."""
+    due, oldest = read_unheard(now=now)
+    waited = (now - oldest).total_seconds() if oldest else 0
+    age = f", the oldest for {waited:.0f} s" if due else ""
+    return Finding(waited < UNHEARD_SECONDS, f"recordings to look at and to write down: {due}{age}")
+
+
+def _data_keys(key_ids: list[str]) -> Finding:
+    """Whether the keys open all secrets, and which can be taken away."""
+    lost, waiting = count_sealed_otherwise(key_ids), count_sealed_otherwise(key_ids[:1])
+    told = f"data keys: {', '.join(key_ids)}; {key_ids[0]} encrypts"
+    if waiting > lost:
+        told += f"; {waiting - lost} secrets have to be encrypted anew: askback rekey"
+    if lost:
+        told += f"; {lost} secrets need a key that is not there"
+    return Finding(not waiting, told)
+
+
+def _callbacks(settings: Settings) -> Finding:
+    """Addresses inside the network are told: whoever subscribes can send requests there."""
+    origins = ", ".join(sorted(settings.mcp_events_callback_allowlist))
+    return Finding(True, f"events also go to: {origins or 'no origin of your network'}")  # noqa: FBT003
+
+
+def _transcriber(settings: Settings) -> Finding:
+    """The host is told: it gets what people say."""
+    host, model = settings.transcriber_host, settings.transcriber_model
+    told = f"{host}, with the model {model}" if host else "nobody"
+    return Finding(True, f"recordings are written down by: {told}")  # noqa: FBT003
+
+
+def _audio_child() -> Finding:
+    """Whether code in a hostile recording would be confined to the process that opens it."""
+    what = "the process that opens recordings"
+    try:
+        lacks = unconfined()
+    except AudioBusy as error:
+        return Finding(False, f"{what}: {error}")  # noqa: FBT003
+    return Finding(not lacks, f"{what}: {LACKS.format(lacks) if lacks else CONFINED}")
+
+
+CONFINED = "confined by Landlock, seccomp and limits"
+LACKS = (
+    "limits alone, without {}: use Linux from 5.13 on x86_64 or aarch64 with landlock in its lsm= "
+    "list, and a container whose seccomp profile permits both"
+)
+
+
+def _follow_ups(settings: Settings) -> Finding:
+    """The host is told: it gets answers, and what creators wrote for follow-up questions."""
+    writer = settings.follow_up_writer or "the built-in rules"
+    return Finding(True, f"follow-up questions are written by: {writer}")  # noqa: FBT003
+
+
+def examine_model(now: datetime) -> Finding:
+    """What came of asking the model: fine where most of it was of use."""
+    came, refused = count_outcomes(since=now - MODEL_TIME)
+    of_use = sum(came.get(each, 0) for each in OF_USE)
+    asked = sum((*came.values(), *refused.values()))
+    counts = [f"{came[each]} {name}" for each, name in OUTCOMES.items() if each in came]
+    counts += [f"{times} refused ({check})" for check, times in refused.items()]
+    told = "; ".join([f"{asked} times", ", ".join(counts)] if counts else ["never"])
+    return Finding(2 * of_use >= asked, f"the model was asked in {MODEL_TIME.days} days: {told}")
+
+
+OF_USE = (ModelOutcome.WROTE, ModelOutcome.PICKED, ModelOutcome.SILENT)
+OUTCOMES = {
+    ModelOutcome.WROTE: "questions written",
+    ModelOutcome.PICKED: "prepared questions picked",
+    ModelOutcome.SILENT: "silent",
+    ModelOutcome.LATE: "too late",
+    ModelOutcome.FAILED: "failed",
+}
+
+NO_ACCOUNT = "accounts: none; make one with: askback creator link"
+
+
+def _proxy(settings: Settings) -> Iterator[Finding]:
+    if settings.secure:
+        known = settings.trusted_proxy is not None
+        what = settings.trusted_proxy or "none: all visitors share the address of the proxy"
+        yield Finding(known, f"trusted proxy: {what}")
+
+
+def _operator(settings: Settings) -> Iterator[Finding]:
+    """Respondents must be able to find out who stores their answers."""
+    if not settings.on_loopback:
+        missing = [
+            variable
+            for variable, value in (
+                ("OPERATOR_NAME", settings.operator_name),
+                ("OPERATOR_CONTACT", settings.operator_contact),
+            )
+            if value is None
+        ]
+        what = f"set {' and '.join(missing)}" if missing else settings.operator_name
+        yield Finding(not missing, f"operator named on /privacy: {what}")

@@ -1,0 +1,188 @@
+"""The application factory: settings in, a bound Flask application out."""
+
+import logging
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from flask import Flask
+from jinja2 import StrictUndefined
+from sqlalchemy.exc import DBAPIError
+
+import api
+from jobs import deliver
+from webapp.base import database
+from webapp.base.config import Settings
+from webapp.base.database import TRIES, engine_options, failures
+from webapp.follow_ups import model_breaker
+from webapp.oauth import endpoints as oauth_endpoints
+from webapp.oauth import server
+from webapp.pages import errors, filters
+from webapp.pages.creator import (
+    agent_tokens,
+    confirm,
+    connections,
+    consent,
+    deliveries,
+    download_limits,
+    draft,
+    export,
+    form_trash,
+    forms,
+    inbox,
+    mutes,
+    questions,
+    response_deletion,
+    results,
+    returns,
+    revisions,
+    trial,
+)
+from webapp.pages.creator import request as creator_request
+from webapp.pages.creator.account import account_settings, activity, browser_sessions, sign_in
+from webapp.pages.creator.reading import letters, news
+from webapp.pages.creator.terms import follow_up_writer, spoken_answers
+from webapp.pages.public import about, docs, home, privacy, security_txt, theme_switch
+from webapp.pages.respondent import (
+    cross_site_posts,
+    device_transfer,
+    follow_ups,
+    pasted_links,
+    voice,
+)
+from webapp.pages.respondent import routes as respondent_routes
+from webapp.voice import audio_store
+from webapp.web import (
+    assets,
+    data_keys,
+    deferred_writes,
+    form_body_limits,
+    health,
+    hosts,
+    languages,
+    logs,
+    request_audit,
+    request_kind,
+    security_headers,
+    themes,
+    url_converters,
+    wakeups,
+)
+from webapp.web.browser_cookies import BrowserSessions
+from webapp.web.extensions import csrf, htmx
+from webapp.web.limiter import init_limiter
+from webapp.web.request_kind import PROGRAMS, RequestKind
+
+ROOT = Path(__file__).resolve().parents[2]
+ROUTES = {
+    RequestKind.PROBE: (health,),
+    RequestKind.PUBLIC_PAGE: (home, docs, security_txt, theme_switch),
+    RequestKind.CREATOR_PAGE: (
+        *(inbox, draft, questions, revisions, confirm, forms, form_trash, results, export),
+        *(letters, news, response_deletion),
+        *(
+            connections,
+            mutes,
+            returns,
+            agent_tokens,
+            deliveries,
+            account_settings,
+            activity,
+            browser_sessions,
+            sign_in,
+            consent,
+            spoken_answers,
+            follow_up_writer,
+            trial,
+        ),
+    ),
+    RequestKind.OAUTH: (oauth_endpoints,),
+    RequestKind.RESPONDENT_PAGE: (
+        respondent_routes,
+        device_transfer,
+        follow_ups,
+        voice,
+        about,
+        privacy,
+    ),
+}
+
+log = logging.getLogger("askback.requests")
+
+
+class Application(Flask):
+    """Flask that runs a view again when the database gave its transaction up for others.
+
+    Transactions take their locks in one order, except where an account ends: that locks the account
+    before its drafts, and publishing a draft before its account. PostgreSQL ends one of two that
+    wait for each other; nothing of it is stored, so the view runs once more.
+
+    So it does when a connection ends before its transaction is committed. A commit whose answer is
+    lost is no reason: its connection finds out what became of it. What a view does after its first
+    transaction is `tried_again` by itself. A connection may also end under what a view reads to
+    answer: run once more, it finds its work done.
+    """
+
+    def dispatch_request(self) -> Any:
+        """The answer of the view, which runs at most TRIES times."""
+        for _ in range(TRIES - 1):
+            try:
+                return super().dispatch_request()
+            except DBAPIError as error:
+                if not failures.may_run_again(error):
+                    raise
+                log.warning("given up by the database, tried again")
+                database.release_connections()
+        return super().dispatch_request()
+
+
+def create_app(config: Settings) -> Flask:
+    """An application on `config`; nothing is started and no schema is changed."""
+    app = Application("webapp", template_folder=str(ROOT / "templates"), static_folder=None)
+    app.config.update(
+        SETTINGS=config,
+        SECRET_KEY=config.secret_key,
+        # for addresses that are made outside of a request
+        SERVER_NAME=urlsplit(config.public_url).netloc,
+        PREFERRED_URL_SCHEME=urlsplit(config.public_url).scheme,
+        SQLALCHEMY_DATABASE_URI=config.database_url,
+        SQLALCHEMY_ENGINE_OPTIONS=engine_options(config.database_url),
+    )
+    app.jinja_env.undefined = StrictUndefined
+    app.session_interface = BrowserSessions()
+    url_converters.init_app(app)
+    logs.init_app(app)
+    security_headers.init_app(app, config)
+    hosts.init_app(app, config)
+    database.init_app(app)
+    for part in (data_keys, audio_store):
+        part.init_app(app, config)
+    with request_kind.hooks_without(app, PROGRAMS):
+        htmx.init_app(app)
+        form_body_limits.init_app(app)
+        cross_site_posts.init_app(app)
+        pasted_links.init_app(app)
+        csrf.init_app(app)
+        init_limiter(app, config)
+        sign_in.init_app(app, config)
+        server.init_app(app)
+        languages.init_app(app)
+        themes.init_app(app)
+    wakeups.init_app(app)
+    deliver.init_app(app, config)
+    for module in (download_limits, deferred_writes, request_audit):
+        module.init_app(app)
+    assets.init_app(app, ROOT / "static")
+    for part in (model_breaker, filters, errors):
+        part.init_app(app)
+    api.init_app(app, elsewhere=oauth_endpoints.router_refusal(errors.http_problem))
+    creator_request.init_app(app)
+    _register_routes(app)
+    return app
+
+
+def _register_routes(app: Flask) -> None:
+    for kind, modules in ROUTES.items():
+        for module in modules:
+            request_kind.register(app, module.bp, kind)
+    request_kind.require_kinds(app)

@@ -1,0 +1,173 @@
+"""Requests that the server refuses, and responses after a failure of the application."""
+
+import re
+from collections.abc import Mapping
+from http import HTTPStatus
+from io import BytesIO
+from typing import Any, NamedTuple
+
+import orjson
+from flask import Flask
+from werkzeug.wrappers import Response
+
+from api.mcp import protocol
+from api.mcp.protocol import INTERNAL_ERROR, INVALID_REQUEST, RpcError, encoded, error_body
+from webapp.base.config import Settings
+from webapp.base.error_codes import ErrorCode
+from webapp.oauth import endpoints
+from webapp.web.form_body_limits import REFUSED
+from webapp.web.request_kind import REST, RequestKind, of_address
+
+HEAD_BYTES = 64 * 1024
+OLD_VERSIONS = {"1", "1.0"}
+VERSIONS = {*OLD_VERSIONS, "1.1"}
+# RFC 3986 section 3.2: an address in brackets, else a name or an IPv4 address; and a port
+HOST = re.compile(
+    rb"(?:\[[0-9A-Fa-f:.]+\]|(?:[A-Za-z0-9._~!$&'()*+;=-]|%[0-9A-Fa-f]{2})+)(?::([0-9]{0,5}))?"
+)
+LENGTH = re.compile(rb"[0-9]{1,18}")
+
+
+def refused_framing(scope: Mapping[str, Any]) -> HTTPStatus | None:
+    """The status of the refusal for an ASGI scope, whose header names are in lower case.
+
+    The connection has to close then. None: it is fine.
+    """
+    version, fields = scope["http_version"], scope["headers"]
+    size = sum(len(name) + len(value) + 4 for name, value in fields)
+    if size + len(scope["raw_path"]) + len(scope["query_string"]) > HEAD_BYTES:
+        return HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE
+    hosts, lengths, codings = (
+        [value for name, value in fields if name == wanted]
+        for wanted in (b"host", b"content-length", b"transfer-encoding")
+    )
+    if version in OLD_VERSIONS and hosts in ([], [b""]):  # granian says so that there is none
+        hosts = [b"none"]
+    if version not in VERSIONS or len(hosts) != 1 or not _is_host(hosts[0]):  # section 3.2
+        return HTTPStatus.BAD_REQUEST
+    if len(lengths) + len(codings) > 1 or not all(map(LENGTH.fullmatch, lengths)):  # section 6
+        return HTTPStatus.BAD_REQUEST
+    if codings and codings[0].strip().lower() != b"chunked":
+        return HTTPStatus.NOT_IMPLEMENTED
+    return None
+
+
+def _is_host(value: bytes) -> bool:
+    found = HOST.fullmatch(value)
+    return found is not None and int(found[1] or 0) < 65_536
+
+
+# of requests to nobody's address, too: these are pages of creators and of the public
+PAGES = {RequestKind.RESPONDENT_PAGE, None}
+FAULT = "The service could not complete the request."
+# whether anything was stored before the error is unknown, so the text does not say
+BROKEN = """<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>Something broke on our side. · Askback</title>
+<h1>Something broke on our side.</h1>
+<p>The error has been logged. What was saved before is safe.
+Go back and look whether what you sent is there before you send it again.</p>
+</html>
+""".encode()
+
+
+class Refusal(NamedTuple):
+    """A response of this server; `headers` without the length of its body."""
+
+    status: int
+    headers: list[tuple[str, str]]
+    body: bytes
+
+
+def refusal(
+    app: Flask, config: Settings, status: HTTPStatus, environ: Mapping[str, Any]
+) -> Refusal:
+    """The response to a WSGI environment, in the form that requests of this kind expect."""
+    path = "/" + environ["PATH_INFO"].lstrip("/")
+    kind = of_address(path)  # None for pages of creators and of the public
+    if status != HTTPStatus.INTERNAL_SERVER_ERROR and kind in PAGES:
+        shown = _page(app, status, path, environ)
+    else:
+        status, content_type, body = _text(status, kind)
+        headers = {
+            "Content-Type": content_type,
+            "X-Content-Type-Options": "nosniff",
+            "Cache-Control": "no-store",
+        }
+        shown = Refusal(status, list(headers.items()), body)
+    cors = _cors_headers(kind, environ.get("HTTP_ORIGIN"), config)
+    return shown._replace(headers=[*shown.headers, *cors.items()])
+
+
+def _page(app: Flask, status: HTTPStatus, path: str, environ: Mapping[str, Any]) -> Refusal:
+    """The page that the application has for this status, in the language of the browser."""
+    asked = {
+        **environ,
+        "PATH_INFO": path,
+        "REQUEST_METHOD": "POST" if environ["REQUEST_METHOD"] == "POST" else "GET",
+        "HTTP_HOST": app.config["SERVER_NAME"],
+        "HTTP_X_REQUEST_ID": "",
+        "CONTENT_LENGTH": "0",
+        "wsgi.input": BytesIO(),
+        REFUSED: status,
+    }
+    page = Response.from_app(app, asked, buffered=True)
+    headers = [each for each in page.headers if each[0] != "Content-Length"]
+    return Refusal(page.status_code, headers, page.get_data())
+
+
+def _text(status: HTTPStatus, kind: RequestKind | None) -> tuple[HTTPStatus, str, bytes]:
+    """Status, content type and body, without the application."""
+    if kind in REST:
+        status, body = _api_refusal(status)
+        return status, "application/json", body
+    if kind is RequestKind.MCP:
+        return status, "application/json", _rpc_refusal(status)
+    if status == HTTPStatus.INTERNAL_SERVER_ERROR:
+        return status, "text/html; charset=utf-8", BROKEN
+    return status, "text/plain; charset=utf-8", f"{status.phrase}. Nothing was changed.\n".encode()
+
+
+def _cors_headers(kind: RequestKind | None, origin: str | None, config: Settings) -> dict[str, str]:
+    """Those with which the routes of this kind let pages of this origin read their responses."""
+    if kind is RequestKind.OAUTH:
+        return endpoints.OPEN
+    if kind is RequestKind.MCP:
+        return protocol.cors_headers(origin, config, own_origin="")
+    return {}
+
+
+def _rpc_refusal(status: HTTPStatus) -> bytes:
+    """A JSON-RPC error; the id of the request is not known here."""
+    if _is_fault(status):
+        return encoded(error_body(None, RpcError(INTERNAL_ERROR, FAULT)))
+    return encoded(error_body(None, RpcError(INVALID_REQUEST, f"{status.phrase}.")))
+
+
+def _is_fault(status: HTTPStatus) -> bool:
+    """Whether it is not the request that is wrong; 501 is for an unknown transfer encoding."""
+    return status >= 500 and status != HTTPStatus.NOT_IMPLEMENTED
+
+
+def _api_refusal(status: HTTPStatus) -> tuple[HTTPStatus, bytes]:
+    """Status and body with the four fields; too large and unreadable are both a 400 there."""
+    if _is_fault(status):
+        refused = ErrorCode.INTERNAL_ERROR
+        message = FAULT
+        resolution = "Try again; if it happens again, tell the operator of this service."
+    elif status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
+        refused = ErrorCode.PAYLOAD_TOO_LARGE
+        message = "body: is larger than this server reads."
+        resolution = "Send less: all questions of a draft together must fit into 256 KiB."
+    elif status == HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE:
+        refused = ErrorCode.PAYLOAD_TOO_LARGE
+        message = "The headers are larger than this server reads."
+        resolution = "Send fewer or shorter headers."
+    else:
+        refused = ErrorCode.VALIDATION_FAILED
+        message = "The request is not HTTP/1.1 that this server understands."
+        resolution = "Check the request line, the headers and the transfer encoding."
+    fields = {"error": message, "code": refused, "message": message, "resolution": resolution}
+    return refused.status, orjson.dumps(fields)

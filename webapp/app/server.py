@@ -1,0 +1,137 @@
+"""The HTTP server: granian in this process, with the bridge to the application.
+
+Its embedded server is marked experimental by its makers: the version is pinned, and the tests of
+this folder decide about each new one.
+"""
+
+import asyncio
+import signal
+import socket
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from types import FrameType
+from typing import Any
+
+from flask import Flask
+from granian.constants import HTTPModes, Interfaces
+from granian.http import HTTP1Settings
+from granian.log import LogLevels
+from granian.server.embed import Server as Granian
+
+from webapp.app.bridge import Bridge
+from webapp.base.config import Settings
+
+HEAD_MILLISECONDS = 10_000  # for the head of a request
+CONNECTIONS = 50_000  # more than files allow: beyond, it would take no new ones
+BACKLOG = 4_096
+SENDING_SECONDS = 0.1  # for the last bytes of responses
+STOP_SECONDS = 4.0  # for requests in progress; the process has 5 s in all
+LOGGING: dict[str, Any] = {
+    "formatters": {},
+    "handlers": {},
+    "loggers": {"_granian": {}},
+}  # ours formats it
+
+
+class Server:
+    """Holds its addresses as soon as it is created; raises OSError where one is taken."""
+
+    def __init__(self, app: Flask, settings: Settings) -> None:
+        self._bridge = Bridge(app, settings)
+        self.streams = self._bridge.streams
+        self._held = _hold_addresses(settings.host, settings.port)
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._stopping = asyncio.Event()
+        self.at_stop: list[Callable[[], None]] = []  # called as soon as the server stops
+
+    def run(self, ready: Callable[[], None] = lambda: None) -> None:
+        """Serve until `stop`; then finish requests in progress, for at most STOP_SECONDS.
+
+        ready  called once clients can connect
+        """
+        try:
+            asyncio.run(self._serve(ready))
+        finally:
+            self._bridge.threads.stop()
+
+    def stop(self, _signal: int = 0, _frame: FrameType | None = None) -> None:
+        """Stop, from any thread or signal handler."""
+        if self._loop is None:
+            self._stopping.set()
+        else:
+            with suppress(RuntimeError):  # the loop has ended
+                self._loop.call_soon_threadsafe(self._stopping.set)
+
+    def stop_on_signals(self) -> None:
+        """Stop the server on SIGINT and SIGTERM; call it from the main thread."""
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self.stop)
+
+    async def _serve(self, ready: Callable[[], None]) -> None:
+        self._loop = asyncio.get_running_loop()
+        servers = [_granian(self._bridge, held.getsockname()) for held in self._held]
+        for held in self._held:
+            held.close()
+        serving = [asyncio.create_task(server.serve()) for server in servers]
+        for server in servers:
+            await _until_it_listens(server.bind_addr, server.bind_port)
+        ready()
+        await self._stopping.wait()
+        self._bridge.stop()
+        for tell in self.at_stop:
+            tell()
+        for server in servers:
+            server.stop()  # type: ignore[no-untyped-call]
+        until = time.monotonic() + STOP_SECONDS
+        while self._bridge.requests and time.monotonic() < until:
+            await asyncio.sleep(SENDING_SECONDS)
+        # it would wait for clients that are connected and say nothing
+        await asyncio.wait(serving, timeout=SENDING_SECONDS)
+
+
+def _granian(bridge: Bridge, address: tuple[str, int]) -> Granian:
+    return Granian(
+        bridge,
+        address=address[0],
+        port=address[1],
+        interface=Interfaces.ASGINL,
+        http=HTTPModes.http1,
+        websockets=False,
+        backlog=BACKLOG,
+        backpressure=CONNECTIONS,
+        http1_settings=HTTP1Settings(header_read_timeout=HEAD_MILLISECONDS),
+        log_level=LogLevels.error,
+        log_dictconfig=LOGGING,
+    )
+
+
+def _hold_addresses(host: str, port: int) -> list[socket.socket]:
+    """A socket at each address of a host: granian shares a port with whoever has it."""
+    held: list[socket.socket] = []
+    for family, kind, protocol, _, address in socket.getaddrinfo(
+        host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+    ):
+        holder = socket.socket(family, kind, protocol)
+        held.append(holder)
+        try:
+            holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            if family == socket.AF_INET6:
+                holder.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+            holder.bind(address)
+        except OSError:
+            for each in held:
+                each.close()
+            raise
+    return held
+
+
+async def _until_it_listens(host: str, port: int) -> None:
+    while True:
+        try:
+            _, writer = await asyncio.open_connection(host, port)
+        except ConnectionError:
+            await asyncio.sleep(0.01)
+        else:
+            writer.close()
+            return

@@ -1,0 +1,173 @@
+"""Streams of answers: a coroutine for each connection that a view left to the server.
+
+All streams that ask in one turn of the loop are read for together, once for each place. What a
+client does not take stops its own coroutine, so that nothing piles up for it.
+"""
+
+import asyncio
+import logging
+import threading
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping
+from contextlib import contextmanager, suppress
+from functools import partial
+from typing import Any
+
+from flask import Flask, g
+
+from api.wire.event_stream import ACCOUNT_SHARE, COMMENT, OF_HOLDER, News, Place, Stream, end_frame
+from webapp.web.wakeups import LOOK_SECONDS, Wakeups
+
+STREAM_SECONDS = 900.0
+COMMENT_SECONDS = 15.0
+UNREAD_SECONDS = 30.0  # after which a client that reads nothing is dropped
+PATIENCE_SECONDS = 2.0  # for one statement
+READ_AT_ONCE = 64  # places, each of which may bring a page
+
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+Read = tuple[News | None, str | None]  # what is new, and the reason to end
+
+log = logging.getLogger("askback.streams")
+
+
+class Streams:
+    """All streams of one process.
+
+    most  how many there may be at a time
+    run   calls a function in a thread
+    """
+
+    def __init__(
+        self, app: Flask, most: int, run: Callable[..., Awaitable[Any]], wakeups: Wakeups
+    ) -> None:
+        self._app, self._run, self._wakeups = app, run, wakeups
+        self._most, self._of_account = most, max(OF_HOLDER, most // ACCOUNT_SHARE)
+        self._lock = threading.Lock()
+        self._held: Counter[str] = Counter()  # by token and by account
+        self._asked: dict[Place, list[tuple[Stream, asyncio.Future[Read]]]] = {}
+        self._stopping = False
+
+    def __len__(self) -> int:
+        """How many places are taken."""
+        return self._held.total() // 2
+
+    def reserve(self, stream: Stream) -> bool:
+        """Take a place for a stream; False if there is none."""
+        with self._lock:
+            of_token, of_account = self._held[stream.holder], self._held[stream.account_id]
+            if self._stopping or len(self) >= self._most:
+                return False
+            if of_token >= OF_HOLDER or of_account >= self._of_account:
+                return False
+            self._held.update((stream.holder, stream.account_id))
+            return True
+
+    def release(self, stream: Stream) -> None:
+        """Give the place back."""
+        with self._lock:
+            self._held.subtract((stream.holder, stream.account_id))
+            self._held += Counter()  # drops those that hold none
+
+    def stop(self) -> None:
+        """End all streams and take no more; the caller wakes them."""
+        self._stopping = True
+
+    async def serve(self, stream: Stream, receive: Receive, send: Send) -> None:
+        """Send what is new until the stream ends or its client leaves, and release its place.
+
+        Raises TimeoutError when the client reads nothing.
+        """
+        with listening(self._wakeups, stream.place.key) as woken:
+            leaving = asyncio.create_task(left(receive, woken))
+            try:
+                await self._serve(stream, send, woken, leaving)
+            finally:
+                self.release(stream)
+                leaving.cancel()
+
+    async def _serve(
+        self, stream: Stream, send: Send, woken: asyncio.Event, leaving: asyncio.Task[None]
+    ) -> None:
+        end_at, comment_at = time.monotonic() + STREAM_SECONDS, time.monotonic() + COMMENT_SECONDS
+        while not leaving.done():
+            news, end = await self._read(stream)
+            if news and not end:
+                stream, end = stream._replace(place=news.place), news.end
+                await _send(send, news.frames)
+            elif time.monotonic() >= comment_at:
+                comment_at += COMMENT_SECONDS
+                await _send(send, COMMENT)
+            if self._stopping and not (news and news.more):
+                end = end or "stopping"
+            if end or time.monotonic() >= end_at:
+                await _send(send, end_frame(end or "time"), more=False)
+                return
+            if not (news and news.more):
+                await wake_up(woken)
+
+    async def _read(self, stream: Stream) -> Read:
+        if not self._asked:  # those that were woken together ask together
+            asyncio.get_running_loop().call_soon(lambda: asyncio.create_task(self._read_for_all()))
+        answer: asyncio.Future[Read] = asyncio.Future()
+        self._asked.setdefault(stream.place, []).append((stream, answer))
+        return await answer
+
+    async def _read_for_all(self) -> None:
+        asked, self._asked = self._asked, {}
+        while asked:
+            taken = {place: asked.pop(place) for place in list(asked)[:READ_AT_ONCE]}
+            holders = {stream.holder for each in taken.values() for stream, _ in each}
+            found, ended = await self._run(self._look, list(taken), holders)
+            for place, each in taken.items():
+                for stream, answer in each:
+                    if not answer.done():  # else its client has left
+                        answer.set_result((found.get(place), ended.get(stream.holder)))
+
+    def _look(
+        self, places: list[Place], holders: set[str]
+    ) -> tuple[Mapping[Place, News], Mapping[str, str]]:
+        """Nothing while the database does not answer.
+
+        Tokens are read after the answers: no answer is newer than the end of a token.
+        """
+        try:
+            with self._app.app_context():
+                g.patience = PATIENCE_SECONDS
+                feed = self._app.extensions["feed"]
+                return feed.read(places), feed.ended(holders)
+        except Exception:
+            log.warning("the streams could not be read", exc_info=True)
+            return {}, {}
+
+
+@contextmanager
+def listening(wakeups: Wakeups, key: str) -> Iterator[asyncio.Event]:
+    """An event that each wake-up for `key` sets."""
+    woken = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    with wakeups.listening(key, partial(loop.call_soon_threadsafe, woken.set)):
+        yield woken
+
+
+async def wake_up(woken: asyncio.Event, seconds: float = LOOK_SECONDS) -> None:
+    """Wait for it, at most until the clock comes to the next look, which all have together."""
+    look = LOOK_SECONDS - time.monotonic() % LOOK_SECONDS
+    with suppress(TimeoutError):
+        async with asyncio.timeout(min(look, seconds)):
+            await woken.wait()
+    woken.clear()
+
+
+async def left(receive: Receive, woken: asyncio.Event) -> None:
+    """Until the client has left; what it sends is dropped."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
+    woken.set()
+
+
+async def _send(send: Send, data: bytes, *, more: bool = True) -> None:
+    async with asyncio.timeout(UNREAD_SECONDS):
+        await send({"type": "http.response.body", "body": data, "more_body": more})

@@ -1,0 +1,202 @@
+"""Reads the settings from environment variables; reports all problems together."""
+
+import logging
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from secrets import token_hex
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from pydantic import ValidationError
+
+from webapp.base import config_readers as readers
+from webapp.base.config import (
+    ANTHROPIC,
+    NOBODY,
+    OPENAI,
+    RULES,
+    VARIABLES,
+    WHISPER,
+    Settings,
+    describe,
+)
+from webapp.base.config_readers import is_loopback
+from webapp.base.data_folder import DEFAULT_FOLDER, embedded_secrets
+
+EXIT_CONFIGURATION = 78  # sysexits.h, EX_CONFIG
+NOT_UTF_8 = re.compile("[\ud800-\udfff]")  # what os.environ makes of other bytes
+REMOVED = (
+    "LIMIT_NEXT_SESSION LIMIT_PAGE_FORMS LIMIT_PAGE_WRITES LIMIT_REGISTRATION "
+    "LIMIT_SIGN_IN_ACCOUNT LIMIT_SIGN_IN_ACCOUNT_TOTAL LIMIT_SIGN_IN_ADDRESS LIMIT_TOKEN "
+    "LIMIT_TOKEN_FAILURES LIMIT_TRANSCRIPT_SESSION LIMIT_TRY_MODEL LIMIT_UPDATE_DRAFT "
+    "MAX_STREAM_BYTES MCP_EVENTS_ERROR_CODES OAUTH_ACCESS_SECONDS OAUTH_CODE_SECONDS "
+    "OAUTH_GRANT_SECONDS OAUTH_REFRESH_GRACE_SECONDS OAUTH_REFRESH_SECONDS SESSION_IDLE_DAYS "
+    "SUBSCRIPTION_SECONDS_DEFAULT SUBSCRIPTION_SECONDS_MAX SUBSCRIPTION_SECONDS_MIN "
+    "WORKER_THREADS"
+)
+PACKAGES = {  # of each service the package, and the extra that installs it
+    OPENAI: ("openai", "ai"),
+    ANTHROPIC: ("anthropic", "anthropic"),
+    WHISPER: ("faster_whisper", "whisper"),
+}
+
+log = logging.getLogger("askback.settings")
+
+
+class Problem(NamedTuple):
+    """One thing that is wrong with the environment, with a value that would be right."""
+
+    variable: str
+    what: str
+    example: str
+
+    def __str__(self) -> str:
+        return f"{self.variable}: {self.what} (example: {self.variable}={self.example})"
+
+
+class ConfigurationError(Exception):
+    """The environment does not make safe settings; `problems` lists everything that is wrong."""
+
+    def __init__(self, problems: list[Problem]) -> None:
+        self.problems = problems
+        lines = "\n".join(f"  {problem}" for problem in problems)
+        super().__init__(f"Askback cannot start with these settings:\n{lines}")
+
+
+def read_settings(environ: Mapping[str, str], *, production: bool = False) -> Settings:
+    """Settings of `environ`; an empty variable counts as missing.
+
+    Without `production` what is missing is filled in for this machine: a SQLite file and the
+    keys in the data folder, made there at first use. Raises ConfigurationError.
+    """
+    if removed := sorted(name for name in REMOVED.split() if environ.get(name, "").strip()):
+        log.warning("ignored, because they are no settings any more: %s", ", ".join(removed))
+    given = {variable: environ.get(variable, "").strip() for variable in VARIABLES}
+    texts = {variable: text for variable, text in given.items() if text}
+    problems = _refused(texts)
+    refused = {problem.variable for problem in problems}
+    kept = {variable: text for variable, text in texts.items() if variable not in refused}
+    made = Settings.model_validate({"SECRET_KEY": token_hex()} | kept)
+    unsafe = [*_unsafe(made), *(_unsafe_in_production(texts) if production else ())]
+    problems += [problem for problem in unsafe if problem.variable not in refused]
+    if problems:
+        raise ConfigurationError(problems)
+    if not kept.keys() >= {"SECRET_KEY", "DATA_KEYS"}:
+        own = _embedded_keys(made.data_folder)
+        lacking = {name: key for name, key in own.items() if name.upper() not in kept}
+        made = made.model_copy(update=lacking)
+    return made
+
+
+def data_folder(environ: Mapping[str, str]) -> Path:
+    """Where `askback run` keeps everything; the default where ASKBACK_DATA is refused."""
+    try:
+        return readers.absolute(environ.get("ASKBACK_DATA", "").strip() or DEFAULT_FOLDER)
+    except ValueError:
+        return readers.absolute(DEFAULT_FOLDER)
+
+
+def _refused(texts: Mapping[str, str]) -> list[Problem]:
+    odd = [variable for variable, text in texts.items() if NOT_UTF_8.search(text)]
+    problems = [_problem(variable, "it is not UTF-8") for variable in odd]
+    try:
+        Settings.model_validate({name: text for name, text in texts.items() if name not in odd})
+    except ValidationError as error:
+        problems += [
+            _problem(str(found["loc"][0]), _in_words(found["msg"]))
+            for found in error.errors(include_input=False)
+            # neither the key that is made later, nor a default that another field hinders
+            if found["type"] not in ("missing", "default_factory_not_called")
+        ]
+    return problems
+
+
+def _in_words(message: str) -> str:
+    """What pydantic says, with the setting as its subject."""
+    return re.sub("^(Input|String|Value) ", "it ", message.removeprefix("Value error, "))
+
+
+def _unsafe(made: Settings) -> Iterator[Problem]:
+    """What is readable but must not run."""
+    local = made.on_loopback and is_loopback(made.host)
+    if not made.public_url:
+        yield _problem("PUBLIC_URL", "it is required when HOST is not a loopback address")
+    elif not (made.secure or local):
+        yield _problem("PUBLIC_URL", "plain http is refused except on a loopback address")
+    if not made.on_loopback and any(map(_is_loopback, made.mcp_events_callback_allowlist)):
+        what = "addresses of this machine are refused unless PUBLIC_URL is one of them"
+        yield _problem("MCP_EVENTS_CALLBACK_ALLOWLIST", what)
+    if not (made.write_limits or local):
+        yield _problem("WRITE_LIMITS", "off is refused except on a loopback address")
+    for variable, what in (*_lacking_of_engine(made), *_lacking_of_model(made)):
+        yield _problem(variable, what)
+
+
+def _unsafe_in_production(texts: Mapping[str, str]) -> Iterator[Problem]:
+    """What one process on one machine may do without, and several may not."""
+    if "DATABASE_URL" not in texts:
+        yield _problem("DATABASE_URL", "askback web and worker need PostgreSQL")
+    elif texts["DATABASE_URL"].startswith("sqlite"):
+        yield _problem(
+            "DATABASE_URL", "SQLite serves one process only; askback web and worker need PostgreSQL"
+        )
+    if "REDIS_URL" not in texts:
+        yield _problem("REDIS_URL", "askback web and worker need Redis, which all processes share")
+    if "SECRET_KEY" not in texts:
+        yield _problem("SECRET_KEY", "all processes need the same key")
+    if "DATA_KEYS" not in texts:
+        yield _problem("DATA_KEYS", "all processes need the same keys")
+
+
+def _is_loopback(origin: str) -> bool:
+    return readers.leads_to_loopback(urlsplit(origin).hostname or "")
+
+
+def _problem(variable: str, what: str) -> Problem:
+    return Problem(variable, what, describe(variable).example)
+
+
+def _embedded_keys(data: Path) -> dict[str, object]:
+    """The keys of the data folder, as the settings of their names."""
+    try:
+        found = embedded_secrets(data)
+        return {"secret_key": found.secret_key, "data_keys": readers.data_keys(found.data_keys)}
+    except (OSError, ValueError) as reason:
+        what = f"the keys in this folder cannot be made or read: {reason}"
+        raise ConfigurationError([_problem("ASKBACK_DATA", what)]) from reason
+
+
+def _lacking_of_engine(made: Settings) -> Iterator[tuple[str, str]]:
+    """What the engine needs and does not have: variables, each with what is wrong."""
+    if made.transcriber == NOBODY:
+        return
+    package, extra = PACKAGES[made.transcriber]
+    if made.transcriber == OPENAI and made.transcriber_url is None:
+        yield "TRANSCRIBER_URL", "it is required by TRANSCRIBER=openai"
+    if made.transcriber_model is None:
+        yield "TRANSCRIBER_MODEL", f"it is required by TRANSCRIBER={made.transcriber}"
+    elif made.transcriber == WHISPER and _is_missing_folder(made.transcriber_model):
+        yield "TRANSCRIBER_MODEL", f"there is no folder {made.transcriber_model}"
+    if what := readers.lacking_package(made.transcriber, package, extra):
+        yield "TRANSCRIBER", what
+
+
+def _lacking_of_model(made: Settings) -> Iterator[tuple[str, str]]:
+    """What the model needs and does not have: variables, each with what is wrong."""
+    provider = made.llm_provider
+    if provider == RULES:
+        return
+    if made.llm_model is None:
+        yield "LLM_MODEL", f"it is required by LLM_PROVIDER={provider}"
+    if made.llm_api_key is None and provider == ANTHROPIC:
+        yield "LLM_API_KEY", "it is required by LLM_PROVIDER=anthropic"
+    elif made.llm_api_key is None and made.llm_base_url is None:
+        yield "LLM_API_KEY", "it is required unless LLM_BASE_URL names a service without keys"
+    if what := readers.lacking_package(provider, *PACKAGES[provider]):
+        yield "LLM_PROVIDER", what
+
+
+def _is_missing_folder(model: str) -> bool:
+    """Whether it is no folder and cannot be a name, which has one slash at most."""
+    return (model[0] in "./~" or model.count("/") > 1) and not Path(model).is_dir()

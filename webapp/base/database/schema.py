@@ -1,0 +1,331 @@
+"""The state of the database schema against the migrations of this code.
+
+Alembic is imported only when there is something to migrate: it would be an eighth of the memory
+of a process and of the time of its start.
+
+A migration that only expands the schema says `expands = True`: programs written for the revision
+before it go on working, so they stay ready until they are replaced. The schema carries a mark with
+the oldest revision that it serves, for programs that do not know its migrations.
+"""
+
+import logging
+import random
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+
+from flask import current_app
+from sqlalchemy import (
+    Column,
+    Connection,
+    String,
+    Table,
+    create_engine,
+    delete,
+    insert,
+    inspect,
+    select,
+    text,
+)
+from sqlalchemy.exc import DBAPIError
+
+from webapp.base.database.engine import db, on_sqlite
+from webapp.base.database.failures import is_in_use
+from webapp.base.database.sqlite import IMMEDIATE
+
+MIGRATIONS = Path(__file__).parents[2] / "migrations"
+EXPANDS = re.compile(r"^expands = True$", re.MULTILINE)
+NAMED = re.compile(r'^(down_revision|revision)\b[^=]*= *"([^"]+)"', re.MULTILINE)
+EARLY = {f"{number:04}" for number in range(1, 28)}  # of development; 0028 was the last one
+REFERENCES = re.compile(r'REFERENCES "?(\w+)')
+MARKS = Table(
+    "schema_marks",
+    db.metadata,
+    Column("revision", String(32), primary_key=True),  # that the schema has
+    Column("serves", String(32), nullable=False),  # the oldest revision of programs
+    Column("version", String(32), nullable=False),  # of the program that made this schema
+)
+
+
+log = logging.getLogger("askback.database")
+
+UPGRADE_SECONDS = 60.0  # how long an upgrade tries to lock its tables
+LOCKED_SECONDS = (0.5, 3.0)  # of the first try and of the longest; requests wait meanwhile
+LOOK_SECONDS = 0.1  # between two checks for deadlocks
+PAUSE_SECONDS = (0.1, 1.0)  # between two tries; requests are served meanwhile
+ONE_AT_A_TIME = "SELECT pg_advisory_xact_lock(5716)"  # any number that nothing else locks
+# holds a lock on one of the tables, and waits for this transaction
+END_DEADLOCKED = text(
+    "SELECT pg_terminate_backend(pid) FROM pg_locks"
+    " WHERE relation = ANY (CAST(:tables AS regclass[])) AND granted"
+    " AND :pid = ANY (pg_blocking_pids(pid))"
+)
+OLDEST_TRANSACTION = text(
+    "SELECT pid, application_name, extract(epoch FROM clock_timestamp() - xact_start)"
+    " FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+    " AND xact_start < clock_timestamp() - interval '5 seconds' ORDER BY xact_start LIMIT 1"
+)
+
+
+class NewerSchema(Exception):
+    """A version of this program made the schema that it cannot work on; the message names it."""
+
+
+class TablesInUse(Exception):
+    """Other transactions held the tables for UPGRADE_SECONDS; nothing was changed."""
+
+
+def upgrade(tell: Callable[[str], None] = log.warning) -> None:
+    """Migrate the database of the current application to the newest schema: all of it or nothing.
+
+    Servers of the version before may run meanwhile, and several processes may call it at once: on
+    PostgreSQL one migrates, the others wait. `tell` gets a line for each try that found the tables
+    locked. Nothing is done to a newer schema that serves this program. Raises NewerSchema,
+    TablesInUse, SQLAlchemyError.
+    """
+    found = present()
+    if found == newest():
+        return
+    if found not in {None, *revisions()}:
+        require_served()
+        return
+    tables = _changed_tables(found) if found and not on_sqlite() else []
+    began, seconds = time.monotonic(), LOCKED_SECONDS[0]
+    while True:
+        try:
+            _upgrade_once(tables, seconds)
+            return
+        except DBAPIError as error:
+            spent = time.monotonic() - began
+            if not is_in_use(error):
+                raise
+            if spent > UPGRADE_SECONDS:
+                raise TablesInUse(IN_USE.format(UPGRADE_SECONDS, _oldest_transaction())) from error
+        tell(f"others use the tables, trying again ({spent:.0f} s of {UPGRADE_SECONDS:.0f})")
+        time.sleep(random.uniform(*PAUSE_SECONDS))  # noqa: S311
+        seconds = min(seconds * 2, LOCKED_SECONDS[1])
+
+
+IN_USE = (
+    "The schema was not changed: others used its tables for {:.0f} s{}. Nothing is half done. Wait "
+    "for backups and long statements to end, then try again."
+)
+
+
+def _upgrade_once(tables: list[str], seconds: float) -> None:
+    """One transaction, which locks all tables that it changes before it changes one.
+
+    seconds  how long it may wait for the locks
+    """
+    engine = db.engine.execution_options(**{IMMEDIATE: True})
+    with engine.begin() as connection:
+        if not on_sqlite():
+            connection.exec_driver_sql(ONE_AT_A_TIME)
+        if tables:
+            _lock_tables(connection, tables, seconds)
+        upgrade_on(connection)
+
+
+def _lock_tables(connection: Connection, tables: list[str], seconds: float) -> None:
+    """In one step. Transactions in a deadlock with this one are ended; their requests run again.
+
+    PostgreSQL would look for a deadlock after a second, and might end this one.
+    """
+    names = ", ".join(f'"{name}"' for name in tables)
+    pid = connection.scalar(text("SELECT pg_backend_pid()"))
+    with _deadlocks_ended(pid=pid, tables=tables):
+        connection.exec_driver_sql(f"SET LOCAL statement_timeout = '{seconds}s'")
+        connection.exec_driver_sql(f"LOCK TABLE {names}")
+        connection.exec_driver_sql("SET LOCAL statement_timeout TO DEFAULT")
+
+
+@contextmanager
+def _deadlocks_ended(**ours: object) -> Iterator[None]:
+    """On a connection of its own, because the one that locks is waiting."""
+    engine, done = db.engine.execution_options(isolation_level="AUTOCOMMIT"), threading.Event()
+
+    def watch() -> None:
+        with engine.connect() as connection:
+            while not done.wait(LOOK_SECONDS):
+                with suppress(DBAPIError):  # only a superuser may end connections of one
+                    connection.execute(END_DEADLOCKED, ours)
+
+    watching = threading.Thread(target=watch)
+    watching.start()
+    try:
+        yield
+    finally:
+        done.set()
+        watching.join()
+
+
+def _changed_tables(before: str) -> list[str]:
+    """Tables that the migrations after `before` alter or drop, or that new foreign keys refer to.
+
+    Parents before children, the order in which most requests lock them.
+    """
+    old, new = _statements(before), _statements("heads")
+    changed = {table for table in old.keys() | new.keys() if old.get(table) != new.get(table)}
+    made = " ".join(sql for table in changed for sql in new.get(table, ()))
+    found = (changed | set(REFERENCES.findall(made))) & old.keys()
+    order = [table.name for table in db.metadata.sorted_tables]
+    return sorted(found, key=lambda name: order.index(name) if name in order else -1)
+
+
+def _statements(revision: str) -> dict[str, set[str]]:
+    """The statements of each table, its indexes and triggers at a revision, as SQLite has them."""
+    found: dict[str, set[str]] = {}
+    with at(revision) as scratch:
+        listed = "SELECT tbl_name, sql FROM sqlite_master WHERE sql IS NOT NULL"
+        for table, sql in scratch.exec_driver_sql(listed):
+            found.setdefault(table, set()).add(sql)
+    return found
+
+
+def _oldest_transaction() -> str:
+    if on_sqlite():
+        return ""
+    with db.engine.connect() as connection:
+        found = connection.execute(OLDEST_TRANSACTION).first()
+    return f"; process {found[0]} ({found[1]}) works since {found[2]:.0f} s" if found else ""
+
+
+def upgrade_on(connection: Connection, revision: str = "heads") -> None:
+    """Bring another database to `revision`, in the transaction of `connection`."""
+    from alembic import command
+
+    prepare()
+    logging.getLogger("alembic").setLevel(logging.WARNING)
+    config = current_app.extensions["migrate"].migrate.get_config(str(MIGRATIONS))
+    config.attributes["connection"] = connection
+    command.upgrade(config, revision)
+
+
+def shape(revision: str) -> dict[str, set[str]]:
+    """The columns of every table at a revision, as the migrations up to it make them."""
+    with at(revision) as scratch:
+        seen = inspect(scratch)
+        return {
+            table: {column["name"] for column in seen.get_columns(table)}
+            for table in seen.get_table_names()
+        }
+
+
+@contextmanager
+def at(revision: str) -> Iterator[Connection]:
+    """An empty SQLite database at a revision, in memory."""
+    with create_engine("sqlite://").connect() as scratch:
+        upgrade_on(scratch, revision)
+        yield scratch
+
+
+def prepare() -> None:
+    """Let the commands of Flask-Migrate work on the current application."""
+    from flask_migrate import Migrate
+
+    if "migrate" not in current_app.extensions:
+        app = current_app._get_current_object()  # type: ignore[attr-defined]
+        Migrate(app, db, directory=str(MIGRATIONS), render_as_batch=True)
+
+
+def newest() -> str | None:
+    """The revision that this code was written for: the one that no other one follows."""
+    followed = set(revisions().values())
+    return next((name for name in revisions() if name not in followed), None)
+
+
+@cache
+def revisions() -> dict[str, str | None]:
+    """Every revision that this code knows, with the one it follows."""
+    scripts = [path.read_text() for path in (MIGRATIONS / "versions").glob("*.py")]
+    named = [dict(NAMED.findall(script)) for script in scripts]
+    return {each["revision"]: each.get("down_revision") for each in named}
+
+
+def refusal() -> str | None:
+    """Why this code cannot use its database, and what to do; None if it can.
+
+    raises  SQLAlchemyError when the database does not answer
+    """
+    found = present()
+    if found == newest():
+        return None
+    if found is None:
+        return "it has no tables yet; run: askback migrate"
+    if found in revisions():
+        return "its schema is older than this program; run: askback migrate"
+    serves, _ = _mark(found)
+    return None if serves in revisions() else _unknown(found)
+
+
+def _unknown(revision: str) -> str:
+    """What a schema is that this program does not know, and what to do."""
+    if revision in EARLY:
+        return (
+            f"its schema ({revision}) is older than the first release; run `askback migrate` of "
+            "the commit b5bcbced, then of this program"
+        )
+    _, needed = _mark(revision)
+    return f"its schema is newer than this program ({version('askback')}); install Askback {needed}"
+
+
+def require_served() -> None:
+    """Raises NewerSchema when the schema is one that this code does not know and cannot serve."""
+    if present() not in {None, *revisions()} and (reason := refusal()):
+        raise NewerSchema(f"Askback cannot work on this database: {reason}")
+
+
+def require_known() -> None:
+    """The same for whoever changes tables, which have to be known even where they can be served."""
+    found = present()
+    if found and found not in revisions():
+        raise NewerSchema(f"Askback cannot change this database: {_unknown(found)}")
+
+
+def _mark(revision: str) -> tuple[str | None, str]:
+    """The oldest revision that the schema serves, and in words the version that it needs."""
+    marks = select(MARKS.c.serves, MARKS.c.version).where(MARKS.c.revision == revision)
+    with db.engine.connect() as connection:
+        if inspect(connection).has_table(MARKS.name):
+            for serves, made_by in connection.execute(marks):
+                return serves, f"{made_by} or newer"
+    return None, "in the version that made it"
+
+
+def write_mark(connection: Connection) -> None:
+    """Let the newest schema say which programs it serves; nothing at another revision."""
+    revision = connection.scalar(text("SELECT version_num FROM alembic_version"))
+    if revision == newest():
+        by = version("askback")
+        connection.execute(delete(MARKS))
+        connection.execute(
+            insert(MARKS).values(revision=revision, serves=oldest_served(), version=by)
+        )
+
+
+def oldest_served() -> str | None:
+    """The oldest revision whose programs can work on the newest schema."""
+    oldest = newest()
+    while oldest in _expanding() and revisions()[oldest]:
+        oldest = revisions()[oldest]
+    return oldest
+
+
+@cache
+def _expanding() -> set[str]:
+    scripts = [path.read_text() for path in (MIGRATIONS / "versions").glob("*.py")]
+    return {dict(NAMED.findall(each))["revision"] for each in scripts if EXPANDS.search(each)}
+
+
+def present() -> str | None:
+    """The revision of the database; None when it has never been migrated."""
+    with db.engine.connect() as connection:
+        if not inspect(connection).has_table("alembic_version"):
+            return None
+        found = connection.execute(text("SELECT version_num FROM alembic_version"))
+        return found.scalar_one_or_none()

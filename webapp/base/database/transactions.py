@@ -1,0 +1,256 @@
+"""Transactions, and the changes that wake-ups tell of."""
+
+import logging
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
+
+from flask import Flask, current_app, g
+from sqlalchemy import Connection, CursorResult, Executable, Row, event, text
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.orm import Session
+
+from webapp.base.database import sqlite
+from webapp.base.database.engine import beside, db, on_sqlite, prepare_engine
+from webapp.base.database.failures import (
+    STORAGE_FAILURES,
+    gave_no_answer,
+    may_run_again,
+    note_stored,
+    note_unknown,
+    was_lost,
+)
+from webapp.base.database.prepared_statements import all_rows
+from webapp.base.database.sqlite import IMMEDIATE
+
+CHANGE_LISTENERS = "change_listeners"
+TRIES = 3  # of a transaction that others stand in the way of
+log = logging.getLogger("askback.database")
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def tried_again(use_case: Callable[P, R]) -> Callable[P, R]:
+    """A use case that begins again when the database gave its one transaction up for others.
+
+    For those that follow another transaction of the same request, which has done its work: the
+    request as a whole may not run again.
+    """
+
+    @wraps(use_case)
+    def run(*args: P.args, **kwargs: P.kwargs) -> R:
+        for _ in range(TRIES - 1):
+            try:
+                return use_case(*args, **kwargs)
+            except DBAPIError as error:
+                if not may_run_again(error):
+                    raise
+                log.warning("given up by the database, tried again")
+                db.session.rollback()
+                _close_connection()
+        return use_case(*args, **kwargs)
+
+    return run
+
+
+def execute(statement: Executable, **values: Any) -> CursorResult[*tuple[Any, ...]]:
+    """Run a statement without entities in the session's transaction.
+
+    Hot statements are built once, with `bindparam`, and come here: building one and passing the
+    session's own `execute` take longer than SQLite takes to answer it. Nothing is flushed before.
+    """
+    return db.session.connection().execute(statement, values)
+
+
+def read_rows(statement: Executable, **values: Any) -> Sequence[Row[*tuple[Any, ...]]]:
+    """All rows of one SELECT, in a transaction of its own unless the session is in one.
+
+    The connection is kept for further reads until the session begins, `release_connections` or the
+    end of the request: a request that held one connection and waited for a second could deadlock
+    with others like it. One that the server drops is replaced once.
+
+    A statement is built once, with `bindparam` and without lists (`in_`): it is prepared and kept.
+    """
+    if db.session.registry.has() and db.session().in_transaction():
+        return execute(statement, **values).all()
+    try:
+        return all_rows(_connection(), statement, values)
+    except DBAPIError as error:
+        if not was_lost(error) or gave_no_answer(error):
+            raise
+    _close_connection()
+    return all_rows(_connection(), statement, values)
+
+
+def is_read_only() -> bool:
+    """Whether the database takes no writes: a replica, or a file that we may only read."""
+    if on_sqlite():
+        return not os.access(db.engine.url.database or "", os.W_OK)
+    return bool(read_rows(text("SHOW transaction_read_only"))[0][0] == "on")
+
+
+def execute_autocommit(statement: Executable, **values: Any) -> Sequence[Row[*tuple[Any, ...]]]:
+    """One statement outside of the session as a transaction of its own; the rows it returns.
+
+    PostgreSQL commits it by itself: one round trip, and rows are locked no longer than the database
+    needs. SQLite, where nothing travels, takes a `sqlite_transaction`. Statements as for `execute`.
+
+    A connection that PostgreSQL drops meanwhile leaves open whether the statement was carried out.
+    It is then sent once more, so it has to find nothing left to do, or to fail, where it was: no
+    rows and an IntegrityError may both mean that it is stored: the caller has to read it back.
+    """
+    if on_sqlite():
+        with sqlite_transaction() as connection:
+            return all_rows(connection, statement, values)
+    _leave_session()
+    try:
+        found = all_rows(_connection(), statement, values)
+    except DBAPIError as error:
+        if not was_lost(error):
+            raise
+        note_unknown()
+        if gave_no_answer(error):
+            raise
+        _close_connection()
+        found = all_rows(_connection(), statement, values)
+    note_stored()
+    _tell_changes()
+    return found
+
+
+@contextmanager
+def sqlite_transaction() -> Iterator[Connection]:
+    """One writing transaction of SQLite outside of the session, for statements that are prepared.
+
+    Commits at the end, rolls back on an exception; not to be nested. Takes half the processor time
+    of a `write_transaction`, whose session asks for a connection of its own.
+    """
+    _leave_session()
+    with sqlite.turn(_close_connection):
+        connection = _connection()
+        sqlite.begin_writing(connection)
+    with sqlite.ending(connection):
+        yield connection
+    note_stored()
+    _tell_changes()
+
+
+@contextmanager
+def core_transaction() -> Iterator[Connection]:
+    """One writing transaction for statements that are prepared: a `sqlite_transaction` where there
+    is one, else a `write_transaction`. What reads or writes in it is given its connection.
+    """
+    with sqlite_transaction() if on_sqlite() else write_transaction() as connection:
+        yield connection
+
+
+@contextmanager
+def write_transaction() -> Iterator[Connection]:
+    """One writing transaction of the session: commits at the end, rolls back on an exception.
+
+    Yields the session's connection. On SQLite there is one at a time; not to be nested. A refusal
+    that is to leave something stored is raised after the block.
+    """
+    try:
+        _begin_write()
+        yield db.session.connection()
+        db.session.commit()
+    except BaseException:
+        db.session.rollback()
+        raise
+    _tell_changes()
+
+
+def _begin_write() -> None:
+    """Make the session's transaction a writing one.
+
+    SQLite: ends an open read transaction and starts BEGIN IMMEDIATE behind one process-wide lock
+    (writers that wait on the busy handler alone starve each other). PostgreSQL: nothing to do.
+    """
+    if not on_sqlite():
+        return
+    session = db.session()
+    if session.in_transaction():
+        if session.connection().get_execution_options().get(IMMEDIATE):
+            return
+        session.rollback()
+    with sqlite.turn(_close_connection):
+        session.connection(execution_options={IMMEDIATE: True})
+
+
+def _connection() -> Connection:
+    """The connection of this request beside the session; its statements commit by themselves."""
+    if "connection" not in g:
+        g.connection = beside[db.engine].connect()
+    connection: Connection = g.connection
+    return connection
+
+
+def _leave_session() -> None:
+    if db.session.registry.has():
+        db.session.rollback()
+
+
+def release_connections(*_of_the_event: object) -> None:
+    """Give all connections of this request back, which never fails; call it before waiting for
+    anything.
+    """
+    db.session.remove()
+    _close_connection()
+
+
+def _close_connection(*_of_the_event: object) -> None:
+    if "connection" not in g:
+        return
+    connection: Connection = g.pop("connection")
+    try:
+        connection.close()
+    except STORAGE_FAILURES:
+        log.warning("a connection was given up", exc_info=True)
+        connection.invalidate()
+
+
+def call_after_changes(app: Flask, listener: Callable[[str], None]) -> None:
+    """Call `listener` with each id that was passed to `note_change`, after the commit.
+
+    It runs in the thread of the request, and must neither block nor raise.
+    """
+    app.extensions.setdefault(CHANGE_LISTENERS, []).append(listener)
+
+
+def note_change(object_id: str) -> None:
+    """Notify listeners of this object once the transaction, or next statement, has committed.
+
+    A notification does no harm if nothing is stored in the end.
+    """
+    g.setdefault("changed", set()).add(object_id)
+
+
+def _tell_changes() -> None:
+    """After a commit: notify of all that was noted."""
+    changed: set[str] = g.pop("changed", set())
+    for listener in current_app.extensions.get(CHANGE_LISTENERS, ()):
+        for object_id in changed:
+            listener(object_id)
+
+
+def _note_committed(session: Session) -> None:
+    if not session.in_nested_transaction():  # the end of a savepoint stores nothing
+        note_stored()
+
+
+event.listen(db.session, "after_transaction_create", _close_connection)
+event.listen(db.session, "after_commit", _note_committed)
+
+
+def init_app(app: Flask) -> None:
+    """Bind the handle; every request gives back what it took.
+
+    Needs the database in the configuration already.
+    """
+    db.init_app(app)
+    app.teardown_appcontext(release_connections)
+    with app.app_context():
+        prepare_engine(db.engine)

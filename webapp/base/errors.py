@@ -1,0 +1,293 @@
+"""Expected refusals, and how invalid input becomes one."""
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from typing import ClassVar, TypeVar
+
+from pydantic import (
+    AliasGenerator,
+    BaseModel,
+    ConfigDict,
+    ValidationError,
+    ValidationInfo,
+    model_validator,
+)
+from pydantic.alias_generators import to_camel
+from pydantic_core import ErrorDetails
+
+from webapp.base.error_codes import Code, ErrorCode
+
+
+class Phrase(str):
+    """English words that a page may say in another language, which needs their numbers apart.
+
+    pattern  the words with places as `%(limit)s`; catalogs are made of all of them
+    numbers  by the name of their place
+    """
+
+    pattern: str
+    numbers: dict[str, int]
+
+    def __new__(cls, pattern: str, **numbers: int) -> "Phrase":
+        said = {name: f"{number:,}" for name, number in numbers.items()}
+        phrase = super().__new__(cls, pattern % said if said else pattern)
+        phrase.pattern, phrase.numbers = pattern, numbers
+        return phrase
+
+
+class Outcome(Exception):
+    """Base of expected failures; `resolution` is the actionable hint of the contract's Error.
+
+    field  the path of the value that is to be changed or sent again; "" for none, or all of it
+    """
+
+    def __init__(self, code: Code, message: str, resolution: str, field: str = "") -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.resolution = resolution
+        self.field = field
+
+
+class InvalidInput(Outcome):
+    """The request itself is wrong (400)."""
+
+
+class RateLimited(Outcome):
+    """More is asked for in a time than one may (429); `seconds` says how long to wait."""
+
+    def __init__(self, message: str, resolution: str, seconds: int) -> None:
+        super().__init__(ErrorCode.RATE_LIMITED, message, resolution)
+        self.seconds = seconds
+
+
+class TooBusy(Outcome):
+    """More is asked for at once than the process takes (503)."""
+
+
+class NotFound(Outcome):
+    """No such object, or another account's (404)."""
+
+
+class StateConflict(Outcome):
+    """The state of the object does not allow the operation (409)."""
+
+
+class NotConfirmed(StateConflict):
+    """The creator has not confirmed the draft as it is."""
+
+    def __init__(self, code: Code, message: str, resolution: str, draft_id: str) -> None:
+        super().__init__(code, message, resolution)
+        self.draft_id = draft_id
+
+
+class SentBack(NotConfirmed):
+    """The creator sent the draft back: first the agent has to change it."""
+
+
+NAMED_AT_MOST = 10  # further wrong fields in one resolution
+PATH_MAX_CHARS = 100
+SHOWN_MAX_CHARS = 40  # of a value that was sent
+SURROGATES = re.compile("[\ud800-\udfff]")
+UNION_ARMS = {"text", "object"}  # of a question: no part of its path
+FOLLOW_UPS_GO = (
+    " Prepared follow-ups are a body of their own, PUT /drafts/{draftId}/follow-ups, or the "
+    "argument followUps of a tool that writes drafts."
+)
+OF_A_KEY = "[key]"  # behind the key that is wrong itself
+
+_CODES = {
+    "extra_forbidden": ErrorCode.UNKNOWN_FIELD,
+    "invalid_text": ErrorCode.INVALID_TEXT,
+    "string_unicode": ErrorCode.INVALID_TEXT,
+}
+
+
+_REASONS = {
+    "extra_forbidden": "is not a field of this object",
+    "missing": "is missing",
+    "model_type": "is {sent}; an object is needed",
+    "question_type": "is {sent}; a string or an object is needed",
+    "list_type": "is {sent}; an array is needed",
+    "dict_type": "is {sent}; an object is needed",
+    "blank_text": "is blank; a text is needed",
+    "string_type": "is {sent}; a string is needed",
+    "string_too_long": "has {size} characters; at most {max_length} are allowed",
+    "string_too_short": "is empty; at least {min_length} character is needed",
+    "too_long": "has {size} items; at most {max_length} are allowed",
+    "too_short": "has {size} items; at least {min_length} is needed",
+    "enum": "is {sent}; {expected} is needed",
+    "whole_number": "is {sent}; a whole number from {least} to {most} is needed",
+}
+
+_FIELDS_INSIDE: dict[int | str, str] = {"followUps": "text and when"}
+
+
+def refusal(
+    errors: Sequence[ErrorDetails], *, body_fields: Iterable[str], settings: Iterable[str]
+) -> InvalidInput:
+    """The first error as the message; the resolution names the other wrong fields.
+
+    body_fields, settings   names to send instead of unknown ones and of a nested `settings`
+    """
+    first = errors[0]
+    field = path_of(first["loc"])
+    code = _CODES.get(first["type"], ErrorCode.VALIDATION_FAILED)
+    instead = list(settings)
+    hints = [] if instead and field == "settings" else [_hint(code, first, body_fields)]
+    if instead and any(error["loc"] == ("settings",) for error in errors):
+        named = _list(instead)
+        hints.append(f"Send the fields inside settings as fields of the body itself: {named}.")
+    if len(errors) > 1:  # there may be tens of thousands
+        others = [path_of(error["loc"]) or "body" for error in errors[1 : NAMED_AT_MOST + 1]]
+        hints.append(f"Also wrong: {_list(others, len(errors) - 1 - len(others))}.")
+    message = f"{field or 'body'}: {_reason(first)}."
+    return InvalidInput(code, message, " ".join(hints), field=field)
+
+
+def refused_character(character: str, place: int) -> str:
+    """The reason to refuse a text: which character it holds, and where, counted from 1."""
+    return f"contains {_described(character)} at character {place}"
+
+
+def sent(value: object) -> str:
+    """A JSON value in a sentence: short ones as they are, others by their kind."""
+    if isinstance(value, dict):
+        return "an object"
+    if isinstance(value, list):
+        return "an array"
+    if isinstance(value, str) and len(value) > SHOWN_MAX_CHARS:
+        return "a longer text"
+    shown = json.dumps(value, ensure_ascii=not _is_visible(value))
+    return shown if len(shown) <= SHOWN_MAX_CHARS * 6 else "a longer number"
+
+
+def _reason(error: ErrorDetails) -> str:
+    value, kind = error["input"], error["type"]
+    if kind == "invalid_text":
+        return refused_character(chr(error["ctx"]["code_point"]), error["ctx"]["place"])
+    if kind == "string_unicode":
+        return _broken_pair(error)
+    if kind == "model_type" and error["loc"]:
+        kind = "question_type"
+    size = len(value) if isinstance(value, str | list | dict) else 0
+    told = {"sent": sent(value), "size": size, **error.get("ctx", {})}
+    if kind == "enum":
+        told["expected"] = told["expected"].replace("'", '"')
+    return _REASONS.get(kind, "has a value that is not allowed").format_map(told)
+
+
+def _broken_pair(error: ErrorDetails) -> str:
+    found = SURROGATES.search(error["input"])
+    character, place = (found[0], found.start() + 1) if found else ("\ud800", 1)
+    reason = refused_character(character, place)
+    is_name = not error["loc"] or error["loc"][-1] == "object"
+    return f"has a field whose name {reason}" if is_name else reason
+
+
+def _described(character: str) -> str:
+    """A character that is not allowed, by its kind and code point."""
+    code_point = f"U+{ord(character):04X}"
+    if SURROGATES.match(character):
+        return f"half of a surrogate pair, {code_point},"
+    if character > "\x9f":
+        return f"the text-direction character {code_point}"
+    return f"the control character {code_point}"
+
+
+def _hint(code: ErrorCode, error: ErrorDetails, body_fields: Iterable[str]) -> str:
+    if code == ErrorCode.UNKNOWN_FIELD:
+        known = (
+            _FIELDS_INSIDE.get(error["loc"][0], "id, text and context")
+            if len(error["loc"]) > 1
+            else _list([*body_fields] or ["none"])
+        )
+        elsewhere = FOLLOW_UPS_GO if error["loc"][-1] == "followUps" else ""
+        return f"Remove the field; those of this object are {known}.{elsewhere}"
+    if code == ErrorCode.INVALID_TEXT:
+        return (
+            "Send the text without that character. Titles, labels and ids are one line without "
+            "control characters; other texts may hold line breaks."
+        )
+    if error["type"] != "missing" and error["input"] is None:
+        return "Leave the field out to leave its value as it is; null is not accepted here."
+    return "Correct the field and send the request again."
+
+
+def _list(names: list[str], more: int = 0) -> str:
+    """`a, b and c`, or `a, b and 7 more`."""
+    *before, last = [*names, f"{more} more"] if more else names
+    return f"{', '.join(before)} and {last}" if before else last
+
+
+def path_of(location: tuple[int | str, ...]) -> str:
+    """`questions[0].text`, cut; the arm of a union is no part of it."""
+    path = ""
+    for before, step in zip((None, *location), location, strict=False):
+        if isinstance(step, int):
+            path += f"[{step}]"
+        elif step != OF_A_KEY and not (isinstance(before, int) and step in UNION_ARMS):
+            path += f".{_name(step)}" if path else _name(step)
+    return path[:PATH_MAX_CHARS]
+
+
+def _name(field: str) -> str:
+    """The name of a field, quoted if it could not be seen without."""
+    is_plain = field.isprintable() and field and field == field.strip()
+    return field if is_plain else json.dumps(field[:PATH_MAX_CHARS])
+
+
+def _is_visible(value: object) -> bool:
+    return isinstance(value, str) and value.isprintable()
+
+
+UNSET: tuple[object, ...] = (None, "", [])  # what serialisers write for a value that is not set
+
+
+class InputModel(BaseModel):
+    """An object whose field names are in camel case; unknown fields are refused.
+
+    SETTINGS  the fields to name to who sends them nested in `settings`
+    CLEARED   the fields that an empty text clears
+    """
+
+    SETTINGS: ClassVar[tuple[str, ...]] = ()
+    CLEARED: ClassVar[tuple[str, ...]] = ()
+
+    model_config = ConfigDict(
+        extra="forbid", alias_generator=AliasGenerator(validation_alias=to_camel), frozen=True
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _drop_unset(cls, raw: object, info: ValidationInfo) -> object:
+        """Without what serialisers write for an optional field that is not set."""
+        if not isinstance(raw, dict) or not info.context:
+            return raw
+        fields = cls.model_fields.items()
+        optional = {to_camel(name) for name, field in fields if not field.is_required()}
+        unset = {name for name in optional & raw.keys() if raw[name] in UNSET}
+        unset -= {name for name in cls.CLEARED if raw.get(name) == ""}
+        return {name: value for name, value in raw.items() if name not in unset}
+
+
+M = TypeVar("M", bound=InputModel)
+
+
+def field_names(model: type[InputModel]) -> tuple[str, ...]:
+    """The names of its fields as clients send them."""
+    return tuple(map(to_camel, model.model_fields))
+
+
+def parse_input(model: type[M], raw: object, *, drops_unset: bool = False) -> M:
+    """The object, validated.
+
+    drops_unset  null, `""` and `[]` are the same as an optional field that is absent
+    raises InvalidInput `unknown_field`, `invalid_text` or `validation_failed`, by the path
+    """
+    try:
+        return model.model_validate(raw, context=drops_unset)
+    except ValidationError as problem:
+        errors = problem.errors(include_url=False)
+        raise refusal(errors, body_fields=field_names(model), settings=model.SETTINGS) from None

@@ -1,0 +1,213 @@
+"""The way of the official SDKs to the service that the operator named, and to no other.
+
+What SDK and environment add to a request stays here. Redirects and proxies would show it to hosts
+that no page named. No answer is read beyond its bounds, and nobody waits for it longer.
+"""
+
+import logging
+import ssl
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from functools import cache
+from typing import Any, NamedTuple
+
+import httpcore2
+import httpx2
+
+from webapp.base.outbound import ADDRESSES_TRIED, Unreachable, resolve
+from webapp.base.public_addresses import is_private
+
+SENT_HEADERS = frozenset(
+    {
+        *("accept", "content-length", "content-type", "host", "transfer-encoding"),
+        "anthropic-version",
+    }
+)
+OUR_HEADERS = {"accept-encoding": "identity", "user-agent": "Askback", "connection": "close"}
+WRITTEN_BYTES = 16 * 1024  # at once, so that a slow reader is noticed
+ELSEWHERE = "it is not the host that was named"
+NO_ADDRESS = "its name has no address"
+NOT_PRIVATE = "plain http, and its address is not private"
+TOO_LATE = "it takes too long"
+TOO_LONG = "the answer is too long"
+
+
+class Bounds(NamedTuple):
+    """What an exchange may take.
+
+    ends   when it is over, by the monotonic clock, name and headers included
+    steps  of one step on the connection
+    bytes  of the body that is answered
+    """
+
+    ends: float
+    steps: httpx2.Timeout
+    bytes: int
+
+
+def guarded_client(url: str, headers: Mapping[str, str], bounds: Bounds) -> httpx2.Client:
+    """For requests below `url` alone; `headers` are sent besides what an SDK has to send.
+
+    Plain http goes to private addresses. An answer that is compressed although nobody allowed it
+    is not unpacked.
+    """
+    return httpx2.Client(
+        transport=_Guarded(url, headers, bounds),
+        timeout=bounds.steps,
+        trust_env=False,
+        follow_redirects=False,
+    )
+
+
+def silence(library: str) -> None:
+    """Let the SDK log no requests and answers; to be called once it is imported.
+
+    They hold what people wrote, and a variable of its own would switch them on.
+    """
+    for name in (library, "httpx2", "httpcore2"):
+        logging.getLogger(name).setLevel(logging.WARNING)
+
+
+def reason_of(cause: BaseException | None) -> str:
+    """What a connection failed of, without anything that came over it."""
+    before = isinstance(cause, httpx2.ConnectError | httpx2.ConnectTimeout)
+    if before or str(cause) in (TOO_LATE, TOO_LONG):
+        return str(cause)[:200]
+    return type(cause).__name__
+
+
+class _Guarded(httpx2.HTTPTransport):
+    def __init__(self, url: str, headers: Mapping[str, str], bounds: Bounds) -> None:
+        super().__init__(verify=_tls_context(), trust_env=False)
+        self._url, self._headers, self._bytes = httpx2.URL(url), headers, bounds.bytes
+        self._pool = httpcore2.ConnectionPool(
+            ssl_context=_tls_context(),
+            network_backend=_Connections(bounds.ends, encrypted=self._url.scheme == "https"),
+        )
+
+    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
+        if _origin(request.url) != _origin(self._url):
+            raise httpx2.ConnectError(ELSEWHERE)
+        kept = {name: each for name, each in request.headers.items() if name in SENT_HEADERS}
+        sent = httpx2.Request(
+            request.method,
+            request.url,
+            headers=kept | OUR_HEADERS | dict(self._headers),
+            stream=request.stream,
+            extensions=request.extensions,
+        )
+        response = super().handle_request(sent)
+        response.headers.pop("content-encoding", None)
+        if named := response.headers.get("content-type"):  # a charset can be `hex`, which raises
+            response.headers["content-type"] = named.partition(";")[0]
+        assert isinstance(response.stream, httpx2.SyncByteStream)  # noqa: S101 (for mypy)
+        response.stream = _Bounded(response.stream, self._bytes)
+        return response
+
+
+def _origin(url: httpx2.URL) -> tuple[str, str, int | None]:
+    return url.scheme, url.host, url.port
+
+
+class _Connections(httpcore2.SyncBackend):
+    """Connections to each address of a name in turn, until one is taken, and until `ends`.
+
+    `localhost` has two, and many services listen on one of them.
+    """
+
+    def __init__(self, ends: float, *, encrypted: bool) -> None:
+        self._ends, self._encrypted = ends, encrypted
+
+    def connect_tcp(
+        self, host: str, port: int, timeout: float | None = None, *others: Any, **options: Any
+    ) -> httpcore2.NetworkStream:
+        found = self._addresses(host, timeout)[:ADDRESSES_TRIED]
+        for tried, address in enumerate(found[:-1]):
+            share = _left(self._ends, httpcore2.ConnectTimeout) / (len(found) - tried)
+            with suppress(httpcore2.ConnectError, httpcore2.ConnectTimeout):
+                return self._connect(address, port, _least(timeout, share), *others, **options)
+        left = _least(timeout, _left(self._ends, httpcore2.ConnectTimeout))
+        return self._connect(found[-1], port, left, *others, **options)
+
+    def _connect(self, *arguments: Any, **options: Any) -> httpcore2.NetworkStream:
+        return _Timed(super().connect_tcp(*arguments, **options), self._ends)
+
+    def _addresses(self, host: str, timeout: float | None) -> list[str]:
+        """All addresses of the host; private ones where the way is not encrypted."""
+        left = _least(timeout, _left(self._ends, httpcore2.ConnectTimeout))
+        try:
+            found = resolve(host, left)
+        except Unreachable:
+            raise httpcore2.ConnectError(NO_ADDRESS) from None
+        if not (self._encrypted or all(is_private(address) for address in found)):
+            raise httpcore2.ConnectError(NOT_PRIVATE)
+        return found
+
+
+class _Timed(httpcore2.NetworkStream):
+    """A connection on which each step gets what is left until `ends`, if that is less.
+
+    Timeouts of the SDK are those of a step: headers that drip would hold a place without end.
+    """
+
+    def __init__(self, stream: httpcore2.NetworkStream, ends: float) -> None:
+        self._stream, self._ends = stream, ends
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        left = _left(self._ends, httpcore2.ReadTimeout)
+        return self._stream.read(max_bytes, _least(timeout, left))
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        for start in range(0, len(buffer), WRITTEN_BYTES):
+            left = _left(self._ends, httpcore2.WriteTimeout)
+            self._stream.write(buffer[start : start + WRITTEN_BYTES], _least(timeout, left))
+
+    def close(self) -> None:
+        self._stream.close()
+
+    def start_tls(
+        self,
+        ssl_context: ssl.SSLContext,
+        server_hostname: str | None = None,
+        timeout: float | None = None,
+    ) -> httpcore2.NetworkStream:
+        left = _least(timeout, _left(self._ends, httpcore2.ConnectTimeout))
+        return _Timed(self._stream.start_tls(ssl_context, server_hostname, left), self._ends)
+
+    def get_extra_info(self, info: str) -> Any:
+        return self._stream.get_extra_info(info)
+
+
+class _Bounded(httpx2.SyncByteStream):
+    """An answer of at most so many bytes."""
+
+    def __init__(self, stream: httpx2.SyncByteStream, most: int) -> None:
+        self._stream, self._room = stream, most
+
+    def __iter__(self) -> Iterator[bytes]:
+        for chunk in self._stream:
+            self._room -= len(chunk)
+            if self._room < 0:
+                raise httpx2.ReadError(TOO_LONG)
+            yield chunk
+
+    def close(self) -> None:
+        self._stream.close()
+
+
+def _left(ends: float, late: type[httpcore2.TimeoutException]) -> float:
+    left = ends - time.monotonic()
+    if left <= 0:
+        raise late(TOO_LATE)
+    return left
+
+
+def _least(timeout: float | None, left: float) -> float:
+    return left if timeout is None else min(timeout, left)
+
+
+@cache
+def _tls_context() -> ssl.SSLContext:
+    """Kept: reading the authorities of the system takes 34 ms."""
+    return ssl.create_default_context()

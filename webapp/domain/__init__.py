@@ -1,1 +1,0 @@
-"""Rules and storage: one folder per noun, without Flask."""

@@ -1,1 +1,0 @@
-"""The content of drafts and forms: model, input validation and diff."""

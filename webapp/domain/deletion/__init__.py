@@ -1,1 +1,0 @@
-"""Deleted forms and discarded drafts, until they are purged."""

@@ -1,1 +1,0 @@
-"""Drafts from their first revision to the form they become."""

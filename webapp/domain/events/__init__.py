@@ -1,1 +1,0 @@
-"""Events: who subscribed to completed responses, and the queue of what is sent to them."""

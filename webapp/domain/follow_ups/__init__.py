@@ -1,1 +1,0 @@
-"""Follow-up questions: what to ask after an answer, and what was asked."""

@@ -1,1 +1,0 @@
-"""Published forms, and where they may be shown."""

@@ -1,1 +1,0 @@
-"""The respondent's use cases: answer, correct, skip, send, withdraw, change devices."""

@@ -1,1 +1,0 @@
-"""Responses with their answers and counters, read by a cursor."""

@@ -1,1 +1,0 @@
-"""Results as their creator reads them: by question, searched, as a file."""

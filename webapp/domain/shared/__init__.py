@@ -1,1 +1,0 @@
-"""Shared by all nouns of the domain: vocabulary, limits, errors."""

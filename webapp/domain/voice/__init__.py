@@ -1,1 +1,0 @@
-"""Voice: recordings from their upload to the words that were heard in them."""

@@ -1,0 +1,1 @@
+"""Drafts until they are published, and what creators decide about their forms."""

@@ -1,0 +1,382 @@
+"""Creating and changing drafts; a repeated `Idempotency-Key` makes no second one."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from datetime import datetime, timedelta
+from typing import cast
+
+from sqlalchemy import (
+    Boolean,
+    ForeignKey,
+    Integer,
+    String,
+    bindparam,
+    case,
+    insert,
+    null,
+    select,
+    update,
+)
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Mapped, mapped_column
+
+from webapp.base.database import (
+    Base,
+    db,
+    execute,
+    execute_autocommit,
+    new_id,
+    on_sqlite,
+    read_rows,
+    sqlite_transaction,
+    write_transaction,
+)
+from webapp.base.database.prepared_statements import run
+from webapp.base.error_codes import ErrorCode
+from webapp.base.errors import InvalidInput
+from webapp.base.limits import IDEMPOTENCY_KEPT_SECONDS
+from webapp.base.vocabulary import DraftStatus
+from webapp.drafts.returns import Standing, put_standing
+from webapp.drafts.revisions import draft_of_revision, find_superseded
+from webapp.records.content.model import (
+    CONTENT_COLUMNS,
+    DRAFT_SETTINGS,
+    DraftUpdate,
+    QuestionRow,
+    content_hash,
+    merged,
+    require_context,
+    snapshot,
+)
+from webapp.records.drafts import (
+    Draft,
+    DraftRevision,
+    DraftRow,
+    missing_draft,
+    owned_draft,
+    require_open,
+    require_revision,
+)
+
+
+class IdempotencyKey(Base):
+    """A create request that was carried out; repeats within a day return its draft as created.
+
+    The key outlives its draft, with the draft id cleared: a repeat creates nothing.
+    """
+
+    __tablename__ = "idempotency_keys"
+
+    account_id: Mapped[str] = mapped_column(ForeignKey("accounts.id"), primary_key=True)
+    client_id: Mapped[str] = mapped_column(String(2048), primary_key=True)
+    key: Mapped[str] = mapped_column(String(255), primary_key=True)
+    body_hash: Mapped[str] = mapped_column(String(64))
+    draft_id: Mapped[str | None] = mapped_column(ForeignKey("drafts.id"))
+    created_at: Mapped[datetime]
+
+
+@dataclass(frozen=True, slots=True)
+class Repeatable:
+    """The idempotency key of a request: scope, key and the SHA-256 of its body."""
+
+    client_id: str
+    key: str
+    body_hash: str
+
+
+def find_repeated(account_id: str, repeatable: Repeatable, now: datetime) -> IdempotencyKey | None:
+    """The stored key if it has created a draft; None for a new or an expired key.
+
+    raises  InvalidInput `idempotency_key_reused` when the key came with another body
+    """
+    key = db.session.get(IdempotencyKey, (account_id, repeatable.client_id, repeatable.key))
+    if key is None:
+        return None
+    if key.created_at <= kept_since(now):
+        db.session.delete(key)
+        db.session.flush()
+        return None
+    if key.body_hash != repeatable.body_hash:
+        raise InvalidInput(
+            ErrorCode.IDEMPOTENCY_KEY_REUSED,
+            "Idempotency-Key: was used with another body.",
+            "Use a new key for a new draft, or repeat the first body exactly.",
+            field="Idempotency-Key",
+        )
+    return key
+
+
+def kept_since(now: datetime) -> datetime:
+    """Keys stored at this time or earlier are expired."""
+    return now - timedelta(seconds=IDEMPOTENCY_KEPT_SECONDS)
+
+
+def draft_discarded() -> InvalidInput:
+    """The refusal of a key whose draft was discarded: a new draft would undo that."""
+    return _gone("a draft that its creator discarded")
+
+
+def form_deleted() -> InvalidInput:
+    """The refusal of a key whose draft became a form that was deleted."""
+    return _gone("a draft whose form its creator deleted")
+
+
+def _gone(what: str) -> InvalidInput:
+    return InvalidInput(
+        ErrorCode.IDEMPOTENCY_KEY_REUSED,
+        f"Idempotency-Key: was used for {what}.",
+        "Ask the creator whether a new draft is wanted; if so, create it with a new key.",
+        field="Idempotency-Key",
+    )
+
+
+def remember(account_id: str, repeatable: Repeatable, draft_id: str, now: datetime) -> None:
+    """Store that the key created this draft; the flush raises IntegrityError for a used key."""
+    key = IdempotencyKey(
+        account_id=account_id,
+        client_id=repeatable.client_id,
+        key=repeatable.key,
+        body_hash=repeatable.body_hash,
+        draft_id=draft_id,
+        created_at=now,
+    )
+    db.session.add(key)
+
+
+def create_draft(
+    account_id: str,
+    changes: DraftUpdate,
+    *,
+    author: str | None,
+    now: datetime,
+    repeatable: Repeatable | None = None,
+    agent_note: str | None = None,
+) -> Draft:
+    """A private draft at revision 1; never a public link.
+
+    agent_note  see `agent_notes`; a repeat keeps that of the first request
+    A repeat of `repeatable` returns the draft as it was created; never a second one, even when its
+    creator discarded it, or deleted its form.
+    raises  InvalidInput `context_required`, `idempotency_key_reused`
+    """
+    draft = Draft(
+        id=new_id("drf"),
+        account_id=account_id,
+        status=DraftStatus.DRAFT,
+        revision=1,
+        created_by=author,
+        author=author,
+        agent_note=agent_note,
+        created_at=now,
+        updated_at=now,
+        return_count=0,
+        **_EMPTY | merged(changes, [], by_agent=bool(author)),
+    )
+    require_context(draft)
+    draft.content_hash = content_hash(draft)
+    if repeatable:
+        return _create_once(account_id, draft, repeatable, now)
+    _insert(draft)
+    return draft
+
+
+def update_draft(
+    account_id: str,
+    draft_id: str,
+    changes: DraftUpdate,
+    *,
+    author: str | None,
+    now: datetime,
+    expected_revision: int | None = None,
+    agent_note: str | None = None,
+) -> Draft:
+    """Replace the supplied content; equal content keeps revision, note and confirmation.
+
+    A new revision by an agent ends a sending back; one by the creator, who has no `author`, leaves
+    it.
+
+    raises  NotFound `draft_not_found`; StateConflict `draft_already_published`,
+            `revision_conflict` (another revision than expected); InvalidInput `context_required`
+    """
+    while True:
+        before = _row(account_id, draft_id)
+        require_open(before)
+        if expected_revision is not None:
+            require_revision(before, expected_revision)
+        given = merged(changes, before.questions, by_agent=bool(author))
+        draft = Draft(**{**_columns(before, _COLUMNS), **given})
+        require_context(draft)
+        draft.content_hash = content_hash(draft)
+        if draft.content_hash != before.content_hash:
+            draft.revision, draft.author, draft.updated_at = before.revision + 1, author, now
+            draft.agent_note = agent_note
+            if author:
+                put_standing(draft, Standing())
+        unchanged = all(value == getattr(before, name) for name, value in given.items())
+        if unchanged or _replace(before, draft) or _is_stored(draft):
+            return draft
+
+
+def is_made(draft: Draft, before: Draft, changes: DraftUpdate) -> bool:
+    """True if these changes, applied to an earlier revision, give the current draft.
+
+    The ids of new questions are random, so they are not compared.
+    """
+    asked = snapshot(before) | merged(changes, before.questions, by_agent=False)
+    known = {question["id"] for question in before.questions}
+    return _without_new_ids(asked, known) == _without_new_ids(snapshot(draft), known)
+
+
+_COLUMNS = tuple(field.name for field in fields(DraftRow))
+_CHANGING = (*CONTENT_COLUMNS, "revision", "content_hash", "author", "agent_note", "updated_at")
+_KEPT = {
+    f"kept_{column.key}": bindparam(f"kept_{column.key}", type_=column.type)
+    for column in DraftRevision.__table__.c
+}
+_INSERT = insert(Draft)
+# What a hash does not cover may change at one revision: whether follow-ups have a given number.
+_REPLACE = (
+    update(Draft)
+    .where(
+        Draft.id == bindparam("key"),
+        Draft.status == DraftStatus.DRAFT,
+        Draft.deleted_at.is_(None),
+        Draft.revision == bindparam("seen_revision"),
+        Draft.followups_given.is_not_distinct_from(bindparam("seen_followups", type_=Integer)),
+    )
+    .values({name: bindparam(name) for name in _CHANGING})
+    # decided by the row: it may have been sent back since it was read
+    .values(
+        {
+            name: case(
+                (bindparam("ends_return", type_=Boolean), null()), else_=Draft.__table__.c[name]
+            )
+            for name in Standing._fields
+        }
+    )
+    .returning(Draft.id)
+)
+_KEEP = insert(DraftRevision).values(
+    dict(zip(DraftRevision.__table__.c.keys(), _KEPT.values(), strict=True))
+)
+_REPLACED = _REPLACE.cte("replaced")
+_REPLACE_AND_KEEP = (
+    insert(DraftRevision)
+    .from_select(DraftRevision.__table__.c.keys(), select(*_KEPT.values()).select_from(_REPLACED))
+    .returning(DraftRevision.revision)
+)
+_ROW = owned_draft(bindparam("account"), bindparam("draft")).with_only_columns(
+    *(Draft.__table__.c[name] for name in _COLUMNS)
+)
+_EMPTY = DraftUpdate(title="", goal=None, private_context=None, questions=[]) | cast(
+    DraftUpdate, {setting.column: setting.default for setting in DRAFT_SETTINGS}
+)
+
+
+def _without_new_ids(content: DraftUpdate, known: set[str]) -> DraftUpdate:
+    questions: list[QuestionRow] = [
+        question if question["id"] in known else {**question, "id": ""}
+        for question in content["questions"]
+    ]
+    return content | DraftUpdate(questions=questions)
+
+
+def _row(account_id: str, draft_id: str) -> DraftRow:
+    found = read_rows(_ROW, account=account_id, draft=draft_id)
+    if not found:
+        raise missing_draft(account_id, draft_id)
+    return DraftRow(*found[0])
+
+
+def _insert(draft: Draft) -> None:
+    """Insert a new draft; succeeds if a lost earlier attempt has stored it."""
+    try:
+        execute_autocommit(_INSERT, **_columns(draft, _COLUMNS))
+    except IntegrityError:
+        if not read_rows(_ROW, account=draft.account_id, draft=draft.id):
+            raise
+
+
+def _is_stored(draft: Draft) -> bool:
+    """True if an earlier attempt has stored the row: it is the conflicting one, or superseded by
+    that.
+    """
+    row = _row(draft.account_id, draft.id)
+    if all(getattr(row, name) == getattr(draft, name) for name in _CHANGING):
+        return True
+    written = draft.author, draft.agent_note, draft.updated_at
+    return find_superseded(draft.id, draft.revision) == (
+        draft.id,
+        draft.revision,
+        snapshot(draft),
+        *written,
+    )
+
+
+def _replace(before: DraftRow, draft: Draft) -> bool:
+    """Update the row and store its old content as a revision; False if the row has changed."""
+    values = _columns(draft, _CHANGING) | {
+        "key": before.id,
+        "seen_revision": before.revision,
+        "seen_followups": before.followups_given,
+        "ends_return": draft.revision != before.revision and draft.author is not None,
+    }
+    if draft.revision == before.revision:
+        return bool(execute_autocommit(_REPLACE, **values))
+    kept = _superseded(before)
+    if not on_sqlite():
+        return bool(execute_autocommit(_REPLACE_AND_KEEP, **values, **kept))
+    with sqlite_transaction() as connection:
+        replaced = run(connection, _REPLACE, values).fetchall()
+        if replaced:
+            run(connection, _KEEP, kept)
+    return bool(replaced)
+
+
+def _columns(draft: Draft | DraftRow, names: Iterable[str]) -> dict[str, object]:
+    return {name: getattr(draft, name) for name in names}
+
+
+def _superseded(row: DraftRow) -> dict[str, object]:
+    """The revision row of a draft that is about to change."""
+    return {
+        "kept_draft_id": row.id,
+        "kept_revision": row.revision,
+        "kept_content": snapshot(row),
+        "kept_author": row.author,
+        "kept_agent_note": row.agent_note,
+        "kept_created_at": row.updated_at,
+    }
+
+
+def _created_before(account_id: str, repeatable: Repeatable, now: datetime) -> Draft | None:
+    key = find_repeated(account_id, repeatable, now)
+    if key is None:
+        return None
+    draft = db.session.get(Draft, key.draft_id) if key.draft_id else None
+    if draft is None or draft.deleted_at:
+        discarded = draft and draft.status is DraftStatus.DRAFT
+        raise draft_discarded() if discarded else form_deleted()
+    kept = find_superseded(draft.id, 1)
+    if kept is not None:
+        created = draft_of_revision(draft, kept)
+    else:
+        created = Draft(id=draft.id, status=DraftStatus.DRAFT, revision=1, **snapshot(draft))
+    created.repeated = True
+    return created
+
+
+def _create_once(account_id: str, draft: Draft, repeatable: Repeatable, now: datetime) -> Draft:
+    """On PostgreSQL the primary key makes the later of two requests with one key a repeat."""
+    try:
+        with write_transaction():
+            if earlier := _created_before(account_id, repeatable, now):
+                return earlier
+            execute(_INSERT, **_columns(draft, _COLUMNS))
+            remember(account_id, repeatable, draft.id, now)
+    except IntegrityError:
+        earlier = _created_before(account_id, repeatable, now)
+        if earlier is None:
+            raise
+        return earlier
+    return draft

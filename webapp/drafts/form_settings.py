@@ -1,0 +1,185 @@
+"""Settings of a published form: languages, pictures, and where it may be framed."""
+
+import hashlib
+import re
+from collections.abc import Sequence
+
+from sqlalchemy import ForeignKey, LargeBinary, String, bindparam, delete, select, update
+from sqlalchemy.orm import Mapped, mapped_column
+
+from webapp.base.database import Base, db, execute, read_rows, write_transaction
+from webapp.base.error_codes import PageCode
+from webapp.base.errors import InvalidInput
+from webapp.base.limits import FRAME_ORIGINS_MAX
+from webapp.follow_ups.languages import PHRASED, language_of_form, language_of_questions
+from webapp.records.accounts.models import Account
+from webapp.records.content.model import AnyContent, QuestionRow
+from webapp.records.forms import Form, no_form, owned_form, shared_form
+
+_FURTHER = select(Form.title, Form.spoken_language, Form.goal, Form.private_context).where(
+    shared_form(bindparam("share_token"))
+)
+
+
+def language_of_content(content: AnyContent) -> str:
+    """As `language_of_form`, of a draft or a form."""
+    return language_of_form(
+        content.questions,
+        title=content.title,
+        tag=getattr(content, "spoken_language", ""),  # drafts have none
+        goal=content.goal,
+        context=content.private_context,
+    )
+
+
+def has_phrases(content: AnyContent) -> bool:
+    """False if it is in another language than those that the built-in question is written in."""
+    return language_of_content(content) in {"", *PHRASED}
+
+
+def language_of_shared(share_token: str, questions: Sequence[QuestionRow]) -> str:
+    """The same of the form behind a link; reads what is private where its questions do not say."""
+    if found := language_of_questions(questions):
+        return found
+    for title, tag, goal, context in read_rows(_FURTHER, share_token=share_token):
+        return language_of_form(questions, title=title, tag=tag, goal=goal, context=context)
+    return ""
+
+
+# ISO 639-1, as Whisper and the services that speak OpenAI's protocol take it
+SPOKEN_LANGUAGES = (
+    *("af", "ar", "az", "be", "bg", "bs", "ca", "cs", "cy", "da", "de", "el", "en", "es", "et"),
+    *("fa", "fi", "fr", "gl", "he", "hi", "hr", "hu", "hy", "id", "is", "it", "ja", "kk", "kn"),
+    *("ko", "lt", "lv", "mi", "mk", "mr", "ms", "ne", "nl", "no", "pl", "pt", "ro", "ru", "sk"),
+    *("sl", "sr", "sv", "sw", "ta", "th", "tl", "tr", "uk", "ur", "vi", "zh"),
+)
+
+
+def set_spoken_language(account_id: str, form_id: str, language: str) -> None:
+    """Store one of SPOKEN_LANGUAGES, or "" for none in particular.
+
+    raises  InvalidInput `language_unknown`; NotFound
+    """
+    if language and language not in SPOKEN_LANGUAGES:
+        raise InvalidInput(
+            PageCode.LANGUAGE_UNKNOWN,
+            "This language is not in the list.",
+            "Choose one of the list, or none.",
+            "language",
+        )
+    with write_transaction():
+        changed = execute(
+            update(Form).where(owned_form(account_id, form_id)).values(spoken_language=language)
+        )
+        if not changed.rowcount:
+            raise no_form()
+
+
+LABEL = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
+ORIGIN = re.compile(rf"https://({LABEL}(?:\.{LABEL})*)(?::([0-9]{{1,5}}))?/?")
+HOST_MAX_CHARS = 253  # RFC 1035 section 2.3.4
+_ORIGINS = select(Form.frame_origins).where(shared_form(bindparam("share_token")))
+
+
+def allow_embedding(account_id: str, form_id: str, text: str) -> None:
+    """Store the origins in `text` as the only ones that may embed the form; empty forbids it.
+
+    raises  InvalidInput `origin_unreadable`, `too_many_origins`; NotFound
+    """
+    origins = " ".join(parse_origins(text))
+    with write_transaction():
+        changed = execute(
+            update(Form).where(owned_form(account_id, form_id)).values(frame_origins=origins)
+        )
+        if not changed.rowcount:
+            raise no_form()
+
+
+def parse_origins(text: str) -> list[str]:
+    """The origins in `text`, separated by white space or commas, normalized, each once.
+
+    Only https, a host name and a port: no paths, no wildcards. raises InvalidInput
+    """
+    origins = list(dict.fromkeys(_origin(word) for word in re.split(r"[\s,]+", text) if word))
+    if len(origins) > FRAME_ORIGINS_MAX:
+        raise InvalidInput(
+            PageCode.TOO_MANY_ORIGINS,
+            f"There are {len(origins)} addresses.",
+            f"Name at most {FRAME_ORIGINS_MAX}.",
+            "origins",
+        )
+    return origins
+
+
+def find_frame_origins(share_token: str) -> str:
+    """The origins of the form behind a public link, separated by spaces; "" when there are none."""
+    found = read_rows(_ORIGINS, share_token=share_token)
+    return found[0].frame_origins if found else ""
+
+
+def _origin(word: str) -> str:
+    found = ORIGIN.fullmatch(word.lower()) if word.isascii() else None
+    host, port = found.groups() if found else ("", None)
+    if not 0 < len(host) <= HOST_MAX_CHARS or not 0 < int(port or 443) < 65_536:
+        shown = word if len(word) <= 60 else f"{word[:59]}…"
+        raise InvalidInput(
+            PageCode.ORIGIN_UNREADABLE,
+            f"“{shown}” is not an address of this kind.",
+            "Write https:// and the name of the website, nothing after it.",
+            "origins",
+        )
+    return f"https://{host}" + (f":{int(port)}" if port and int(port) != 443 else "")
+
+
+class Picture(Base):
+    """A picture of an account by the SHA-256 of its content."""
+
+    __tablename__ = "pictures"
+
+    account_id: Mapped[str] = mapped_column(ForeignKey("accounts.id"), primary_key=True)
+    digest: Mapped[str] = mapped_column(String(64), primary_key=True)
+    content: Mapped[bytes] = mapped_column(LargeBinary)
+
+
+def set_picture(account_id: str, content: bytes) -> None:
+    """Show this picture from now on, b"" for none. Forms that are out keep theirs."""
+    digest = hashlib.sha256(content).hexdigest() if content else ""
+    with write_transaction():
+        account = db.session.get_one(Account, account_id, with_for_update=True)
+        account.picture = digest
+        if content:
+            db.session.merge(Picture(account_id=account_id, digest=digest, content=content))
+        shown = select(Form.asker_picture).where(Form.account_id == account_id)
+        db.session.execute(
+            delete(Picture).where(
+                Picture.account_id == account_id,
+                Picture.digest != digest,
+                Picture.digest.not_in(shown),
+            )
+        )
+
+
+def read_picture(account_id: str, digest: str) -> bytes | None:
+    """A picture of the account."""
+    found = read_rows(_OWN, account=account_id, digest=digest)
+    return bytes(found[0].content) if found else None
+
+
+def read_shared_picture(share_token: str, digest: str) -> bytes | None:
+    """The picture that the form behind a public link shows; None for another one."""
+    found = read_rows(_SHARED, share_token=share_token, digest=digest)
+    return bytes(found[0].content) if found else None
+
+
+_OWN = select(Picture.content).where(
+    Picture.account_id == bindparam("account"), Picture.digest == bindparam("digest")
+)
+_SHARED = (
+    select(Picture.content)
+    .join(Form, Form.account_id == Picture.account_id)
+    .where(
+        shared_form(bindparam("share_token")),
+        Form.asker_picture == Picture.digest,
+        Picture.digest == bindparam("digest"),
+    )
+)

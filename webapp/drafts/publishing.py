@@ -1,0 +1,277 @@
+"""Publishing: turns a draft whose current revision is confirmed into a form.
+
+One conditional UPDATE decides, so concurrent requests publish a draft once.
+"""
+
+import secrets
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import Connection, bindparam, exists, insert, select, update
+
+from webapp.base.database import (
+    db,
+    execute,
+    execute_autocommit,
+    new_id,
+    note_change,
+    on_sqlite,
+    read_rows,
+    sqlite_transaction,
+    to_millis,
+    write_transaction,
+)
+from webapp.base.database.prepared_statements import all_rows, run
+from webapp.base.error_codes import ErrorCode
+from webapp.base.errors import NotConfirmed
+from webapp.base.vocabulary import DraftStatus, FormStatus
+from webapp.drafts.confirmations import (
+    attest,
+    confirm_shown,
+    current_confirmation,
+    find_confirmation,
+    is_current,
+    require_complete,
+)
+from webapp.drafts.returns import sent_back
+from webapp.drafts.terms import TOLD_NOTHING, TYPED, FormTerms, Shown, VoiceTerms
+from webapp.records.audit import (
+    SYSTEM,
+    Actor,
+    AuditEvent,
+    AuditKind,
+    add_event,
+    event_values,
+    log_event,
+)
+from webapp.records.content.model import CONTENT_COLUMNS
+from webapp.records.drafts import Draft, DraftConfirmation, missing_draft, owned_draft
+from webapp.records.forms import FORM_COLUMNS, Form, FormLink, FormRow
+
+ID_MAX_CHARS = 40  # of the columns
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """`repeated` is True if the form existed before this call."""
+
+    form: FormRow
+    repeated: bool
+
+
+def confirm_and_publish(
+    account_id: str,
+    draft_id: str,
+    *,
+    revision: int,
+    shown_hash: str,
+    now: datetime,
+    terms: Shown[FormTerms] = TOLD_NOTHING,
+    by: Actor = SYSTEM,
+) -> Published:
+    """`confirm_draft` and `publish_draft` in one transaction: the creator's "Publish now"."""
+    with write_transaction() as connection:
+        confirm_shown(account_id, draft_id, revision, shown_hash, now, terms)
+        add_event(AuditKind.CONFIRMED, account_id, by=by, now=now, subject=draft_id)
+        made, event = _made(account_id, draft_id, now, by)
+        published = _published(_in_steps(connection, made, event), account_id, draft_id)
+    return _logged(published, event)
+
+
+def publish_draft(
+    account_id: str,
+    draft_id: str,
+    *,
+    now: datetime,
+    attested_by: str | None = None,
+    offered: VoiceTerms = TYPED,
+    by: Actor = SYSTEM,
+) -> Published:
+    """The form of a confirmed draft; a repeat returns the same form.
+
+    attested_by  the grant that may confirm for the creator, recorded as `agent_attested`
+    offered      what this server does with spoken answers, for what an agent confirms
+    raises       NotFound; NotConfirmed `draft_not_confirmed`, `confirmation_stale`; SentBack;
+                 StateConflict `draft_incomplete`
+    """
+    if not attested_by:
+        made, event = _made(account_id, draft_id, now, by)
+        return _logged(_published(_at_once(made, event), account_id, draft_id), event)
+    with write_transaction() as connection:
+        if attest(account_id, draft_id, attested_by, now, offered):
+            add_event(AuditKind.ATTESTED, account_id, by=by, now=now, subject=draft_id)
+        made, event = _made(account_id, draft_id, now, by)
+        published = _published(_in_steps(connection, made, event), account_id, draft_id)
+    return _logged(published, event)
+
+
+def find_published_form(draft_id: str) -> FormLink | None:
+    """The form that the draft became."""
+    found = read_rows(_LINK_OF_DRAFT, draft=draft_id)
+    return FormLink._make(found[0]) if found else None
+
+
+_TAKE_DRAFT = (
+    update(Draft)
+    .where(
+        Draft.id == bindparam("draft"),
+        Draft.account_id == bindparam("account"),
+        Draft.status == DraftStatus.DRAFT,
+        Draft.deleted_at.is_(None),
+        exists().where(current_confirmation()),
+    )
+    .values(status=DraftStatus.PUBLISHED)
+    .returning(*(getattr(Draft, name) for name in CONTENT_COLUMNS))
+)
+_MADE = (
+    "id",
+    "account_id",
+    "draft_id",
+    "share_token",
+    "status",
+    "last_stamp",
+    "published_at",
+    "response_count",
+    "answered_count",
+    "started_count",
+    "answer_bytes",
+)
+# of the newest confirmation, because the creator may have been told twice
+_AGREED = {
+    name: select(getattr(DraftConfirmation, name))
+    .join(Draft, current_confirmation())
+    .where(Draft.id == bindparam("draft"))
+    .order_by(DraftConfirmation.created_at.desc(), DraftConfirmation.id.desc())
+    .limit(1)
+    .scalar_subquery()
+    for name in FormTerms().columns()
+}
+_ADD_FORM = (
+    insert(Form)
+    .values({name: bindparam(name) for name in (*_MADE, *CONTENT_COLUMNS)} | _AGREED)
+    .returning(*FORM_COLUMNS)
+)
+_ADD_EVENT = insert(AuditEvent)
+_EVENT = AuditEvent.__table__.c
+_TAKEN = _TAKE_DRAFT.cte("taken")
+_MADE_FORM = (
+    insert(Form)
+    .from_select(
+        [*_MADE, *CONTENT_COLUMNS, *_AGREED],
+        select(
+            *(bindparam(f"new_{name}", type_=Form.__table__.c[name].type) for name in _MADE),
+            *_TAKEN.c,
+            *_AGREED.values(),
+        ),
+        include_defaults=False,
+    )
+    .returning(*FORM_COLUMNS)
+    .cte("made")
+)
+_MADE_EVENT = (
+    insert(AuditEvent)
+    .from_select(
+        _EVENT.keys(),
+        select(
+            *(bindparam(f"event_{column.name}", type_=column.type) for column in _EVENT),
+        ).select_from(_MADE_FORM),
+        include_defaults=False,
+    )
+    .cte("told")
+)
+_TURN_INTO_FORM = select(*_MADE_FORM.c).add_cte(_MADE_EVENT)
+_LINK_OF_DRAFT = select(Form.id, Form.share_token).where(Form.draft_id == bindparam("draft"))
+_FORM_OF_DRAFT = select(*FORM_COLUMNS).where(Form.draft_id == bindparam("draft"))
+
+
+def _at_once(made: dict[str, object], event: dict[str, object]) -> FormRow | None:
+    """As `_in_steps`, in a transaction of its own."""
+    if on_sqlite():
+        with sqlite_transaction() as connection:
+            return _in_steps(connection, made, event)
+    if len(str(made["draft_id"])) > ID_MAX_CHARS:  # refused even where there is nothing to insert
+        return None
+    values = {f"new_{name}": value for name, value in made.items()}
+    values |= {f"event_{name}": value for name, value in event.items()}
+    note_change(str(made["id"]))
+    forms = execute_autocommit(
+        _TURN_INTO_FORM, draft=made["draft_id"], account=made["account_id"], **values
+    )
+    return FormRow(*forms[0]) if forms else None
+
+
+def _in_steps(
+    connection: Connection, made: dict[str, object], event: dict[str, object]
+) -> FormRow | None:
+    """One conditional UPDATE decides; its row lock and the unique draft id leave one form."""
+    keys = {"draft": made["draft_id"], "account": made["account_id"]}
+    taken = all_rows(connection, _TAKE_DRAFT, keys)
+    if not taken:
+        return None
+    form = all_rows(connection, _ADD_FORM, keys | made | taken[0]._asdict())[0]
+    run(connection, _ADD_EVENT, event)
+    note_change(str(made["id"]))
+    return FormRow(*form)
+
+
+def _made(
+    account_id: str, draft_id: str, now: datetime, by: Actor
+) -> tuple[dict[str, object], dict[str, object]]:
+    """The columns of a form that its draft lacks, and the event of its publication."""
+    form_id = new_id("frm")
+    form: dict[str, object] = {
+        "id": form_id,
+        "account_id": account_id,
+        "draft_id": draft_id,
+        "share_token": secrets.token_urlsafe(16),
+        "status": FormStatus.PUBLISHED,
+        "last_stamp": to_millis(now),
+        "published_at": now,
+        "response_count": 0,
+        "answered_count": 0,
+        "started_count": 0,
+        "answer_bytes": 0,
+    }
+    event = event_values(AuditKind.PUBLISHED, account_id, by=by, now=now, subject=form_id)
+    return form, event
+
+
+def _published(form: FormRow | None, account_id: str, draft_id: str) -> Published:
+    if form is None:
+        return Published(_published_before(account_id, draft_id), repeated=True)
+    return Published(form, repeated=False)
+
+
+def _logged(published: Published, event: dict[str, object]) -> Published:
+    """After the commit: log the publication of a new form."""
+    if not published.repeated:
+        log_event(event)
+    return published
+
+
+def _published_before(account_id: str, draft_id: str) -> FormRow:
+    draft = db.session.scalar(
+        owned_draft(account_id, draft_id).execution_options(populate_existing=True)
+    )
+    if draft is None:
+        raise missing_draft(account_id, draft_id)
+    if draft.status is DraftStatus.PUBLISHED:
+        return FormRow(*execute(_FORM_OF_DRAFT, draft=draft_id).one())
+    if draft.returned_at:
+        raise sent_back(draft)
+    require_complete(draft)
+    confirmation = find_confirmation(draft.id)
+    # a current one was stored just now: the next try will find it
+    if confirmation and not is_current(confirmation, draft):
+        raise NotConfirmed(
+            ErrorCode.CONFIRMATION_STALE,
+            "The draft changed after its creator confirmed it.",
+            "Ask the creator to read and confirm the current revision, then retry.",
+            draft_id,
+        )
+    raise NotConfirmed(
+        ErrorCode.DRAFT_NOT_CONFIRMED,
+        "The creator has not confirmed this draft yet.",
+        "Ask the creator to open the draft and confirm it, then retry.",
+        draft_id,
+    )

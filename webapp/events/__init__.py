@@ -1,0 +1,1 @@
+"""Subscriptions, and delivering events to them."""

@@ -1,0 +1,308 @@
+"""Leases on deliveries: a row belongs to one attempt, and its bytes are frozen."""
+
+from collections.abc import Callable, Iterable
+from datetime import datetime, timedelta
+from typing import NamedTuple, cast
+
+import orjson
+from sqlalchemy import (
+    Integer,
+    String,
+    Table,
+    bindparam,
+    func,
+    select,
+    text,
+    update,
+)
+
+from webapp.base.database import (
+    UtcDateTime,
+    among,
+    core_transaction,
+    from_millis,
+    on_sqlite,
+    read_rows,
+    tried_again,
+)
+from webapp.base.database.prepared_statements import all_rows, run_each
+from webapp.base.vocabulary import DeliveryKind, DeliveryState, ErrorProfile
+from webapp.events.due import (
+    Due,
+    Room,
+    due_deliveries,
+    may_be_sent,
+    read_due_deliveries,
+    retry_delay,
+)
+from webapp.events.outbox import session_id_of
+from webapp.events.polling import lowest_unsettled, settled_until
+from webapp.records.events import (
+    EVENT_NAME,
+    CallbackEndpoint,
+    EventDelivery,
+    EventError,
+    EventSubscription,
+)
+from webapp.records.forms import Form
+
+
+def event_body(
+    event_id: str, form_id: str, *, position: int, answer_count: int, cursor: str
+) -> str:
+    """JSON of a completed response; everything at or before the cursor is settled."""
+    return _json(**event(event_id, form_id, position, answer_count), cursor=cursor)
+
+
+def event(event_id: str, form_id: str, position: int, answer_count: int) -> dict[str, object]:
+    """A completed response; `position` is the stamp of the completion, in milliseconds."""
+    completed = from_millis(position).strftime("%Y-%m-%dT%H:%M:%S") + f".{position % 1000:03d}Z"
+    return {
+        "eventId": event_id,
+        "name": EVENT_NAME,
+        "timestamp": completed,
+        "data": {
+            "formId": form_id,
+            "responseId": session_id_of(event_id),
+            "submittedAt": completed,
+            "answerCount": answer_count,
+        },
+    }
+
+
+def terminated_body(profile: ErrorProfile) -> str:
+    """JSON of the envelope that tells a receiver that its subscription was ended."""
+    forbidden = EventError.FORBIDDEN
+    reason = {"reason": "Access revoked"}
+    error = {"code": forbidden.code(profile), "message": forbidden.message, "data": reason}
+    return _json(type="terminated", error=error)
+
+
+def _json(**fields: object) -> str:
+    return orjson.dumps(fields).decode()
+
+
+LEASE_SECONDS = 30  # by the clock of the process that took it
+SILENT_LOOKS = 5  # one a second; if the lease is the same in all of them, its process is dead
+UNRENEWED_LOOKS = LEASE_SECONDS  # for processes that never renew: before revision 0022
+ADVISORY_LOCK = 0x61736B64  # a number of our own; PostgreSQL holds it during a claim
+
+CursorOf = Callable[[str, int], str]  # of the id of a form and a position in milliseconds
+
+
+class Claimed(NamedTuple):
+    """A delivery that the caller is to attempt before its lease ends.
+
+    attempts  this one included
+    secret    sealed, as is `previous_secret`, which signs, too, until `previous_until`
+    """
+
+    id: str
+    attempts: int
+    kind: DeliveryKind
+    event_id: str
+    account_id: str
+    form_id: str
+    subscription_id: str
+    endpoint_id: str
+    url: str
+    secret: str
+    previous_secret: str | None
+    previous_until: datetime | None
+    body: bytes
+    duration_ms: int | None
+
+
+class _Details(NamedTuple):
+    """A delivery that was chosen, with its subscription and endpoint; columns of `_DETAILS`."""
+
+    id: str
+    kind: DeliveryKind
+    event_id: str
+    account_id: str
+    form_id: str
+    subscription_id: str
+    endpoint_id: str
+    position: int
+    answer_count: int
+    stored: str | None
+    attempts: int
+    url: str
+    secret: str
+    previous_secret: str | None
+    previous_until: datetime | None
+    error_profile: ErrorProfile
+    duration_ms: int | None
+    lowest_pending: int | None
+    lowest_sending: int | None
+    completed_stamp: int | None
+
+
+@tried_again
+def claim(limit: int, room: Room, *, cursor_of: CursorOf, now: datetime) -> list[Claimed]:
+    """Lease up to `limit` due deliveries for which there is room, each with one attempt more;
+    commits.
+
+    Nothing is taken of subscriptions that are suspended or have expired, of forms in the trash, of
+    disabled accounts and of endpoints that rest. The body is frozen at the first attempt. A lease
+    takes its place until the attempt is settled, or `Leases` releases it.
+    """
+    with core_transaction() as connection:
+        if not on_sqlite():
+            all_rows(connection, _LOCK, {"number": ADVISORY_LOCK})
+        chosen = [due.id for due in room.choose(limit, *due_deliveries(connection, now))]
+        if not chosen:
+            return []
+        rows = all_rows(connection, _DETAILS, {"ids": chosen})
+        claimed = [_claimed(_Details._make(row), cursor_of) for row in rows]
+        until = now + timedelta(seconds=LEASE_SECONDS)
+        leases = [{"row": each.id, "text": each.body.decode(), "until": until} for each in claimed]
+        if leases:
+            run_each(connection, _LEASE, leases)
+        return claimed
+
+
+def read_due(limit: int, room: Room, *, now: datetime) -> list[Due]:
+    """What could be claimed now."""
+    return room.choose(limit, *read_due_deliveries(now))
+
+
+@tried_again
+def renew(held: Iterable[Claimed], *, now: datetime) -> None:
+    """Renew the leases of these attempts; commits. Rows that are locked are being settled."""
+    attempts = {each.id: each.attempts for each in held}
+    until = now + timedelta(seconds=LEASE_SECONDS)
+    with core_transaction() as connection:
+        found = all_rows(connection, _HELD, {"ids": list(attempts)})
+        mine = [{"row": row, "until": until} for row, number in found if attempts[row] == number]
+        if mine:
+            run_each(connection, _RENEW, mine)
+
+
+class Lease(NamedTuple):
+    """A lease as it was at one look; it changes as long as its process lives."""
+
+    id: str
+    attempts: int
+    renewals: int | None
+
+
+class Leases:
+    """The leases of all processes, and in how many looks of this one each was the same.
+
+    Looks are counted, not seconds: clocks of machines differ, and this process, too, may have been
+    paused or cut off from the database.
+    """
+
+    def __init__(self) -> None:
+        self._looks: dict[Lease, int] = {}
+
+    def look(self, *, now: datetime) -> None:
+        """Make deliveries of dead processes due again, by the schedule; commits. Call each second.
+
+        Those that had their last attempt are abandoned: it may be what kills the processes.
+        """
+        found = [Lease._make(row) for row in read_rows(_LEASES)]
+        self._looks = {each: self._looks.get(each, -1) + 1 for each in found}
+        for lease, looks in self._looks.items():
+            if looks >= (UNRENEWED_LOOKS if lease.renewals is None else SILENT_LOOKS):
+                _release(lease, now)
+
+
+@tried_again
+def _release(lease: Lease, now: datetime) -> None:
+    delay = retry_delay(lease.attempts)
+    changed: dict[str, object] = {
+        "new_state": DeliveryState.ABANDONED if delay is None else DeliveryState.PENDING,
+        "settled": now if delay is None else None,
+        "due": now + (delay or timedelta()),
+    }
+    with core_transaction() as connection:
+        all_rows(connection, _RELEASE, changed | dict(zip(_OF_LEASE, lease, strict=True)))
+
+
+def is_due(delivery_id: str, *, now: datetime) -> bool:
+    """Whether this delivery waits for an attempt, though others may have to go before it."""
+    waits = read_rows(_IS_DUE, row=delivery_id, moment=now)
+    return bool(waits) and may_be_sent(delivery_id, now=now)
+
+
+def _claimed(row: _Details, cursor_of: CursorOf) -> Claimed:
+    body = row.stored or _made_body(row, cursor_of)
+    columns = {name: value for name, value in row._asdict().items() if name in Claimed._fields}
+    return Claimed(**columns, body=body.encode())
+
+
+def _made_body(row: _Details, cursor_of: CursorOf) -> str:
+    if row.kind is DeliveryKind.TERMINATED:
+        return terminated_body(row.error_profile)
+    # a cursor lies behind the event that carries it
+    others = row.lowest_pending, row.lowest_sending
+    settled = settled_until(others, newest=max(row.completed_stamp or 0, row.position))
+    return event_body(
+        row.event_id,
+        row.form_id,
+        position=row.position,
+        answer_count=row.answer_count,
+        cursor=cursor_of(row.form_id, settled),
+    )
+
+
+_D, _S, _E = EventDelivery, EventSubscription, CallbackEndpoint
+_NOW = bindparam("moment", type_=UtcDateTime())
+_LOCK = text("SELECT pg_advisory_xact_lock(:number)")
+_IS_DUE = select(_D.id).where(
+    _D.id == bindparam("row"), _D.state == DeliveryState.PENDING, _D.next_at <= _NOW
+)
+_DETAILS = (
+    select(
+        *(_D.id, _D.kind, _D.event_id, _D.account_id, _D.form_id, _D.subscription_id),
+        *(_D.endpoint_id, _D.position, _D.answer_count, _D.body.label("stored")),
+        (_D.attempts + 1).label("attempts"),
+        *(_S.url, _S.secret, _S.previous_secret, _S.previous_until, _S.error_profile),
+        _E.duration_ms,
+        *lowest_unsettled(_D.subscription_id, but=_D.position),
+        Form.completed_stamp,
+    )
+    .join(_S, _S.id == _D.subscription_id)
+    .join(_E, _E.id == _D.endpoint_id)
+    .join(Form, Form.id == _D.form_id)
+    .where(among(_D.id, "ids"), _D.state == DeliveryState.PENDING)
+    # somebody may be about to cancel one
+    .with_for_update(of=_D, skip_locked=True)
+)
+_DELIVERIES = cast(Table, _D.__table__)
+_UNTIL = bindparam("until", type_=UtcDateTime())
+_OF_ROW = update(_DELIVERIES).where(_D.id == bindparam("row"))
+_LEASE = _OF_ROW.values(
+    state=DeliveryState.SENDING,
+    attempts=_D.attempts + 1,
+    body=func.coalesce(_D.body, bindparam("text", type_=String)),
+    lease_until=_UNTIL,
+    renewals=0,
+)
+_SENDING = _D.state == DeliveryState.SENDING
+_HELD = (
+    select(_D.id, _D.attempts)
+    .where(among(_D.id, "ids"), _SENDING)
+    .with_for_update(skip_locked=True)
+)
+_RENEW = _OF_ROW.values(lease_until=_UNTIL, renewals=_D.renewals + 1)
+_OF_LEASE = ("row", "attempt", "seen")
+_LEASES = select(*(getattr(_D, name) for name in Lease._fields)).where(_SENDING)
+_RELEASE = (
+    update(_DELIVERIES)
+    .where(
+        _SENDING,
+        _D.id == bindparam("row"),
+        _D.attempts == bindparam("attempt"),
+        _D.renewals.is_not_distinct_from(bindparam("seen", type_=Integer)),
+    )
+    .values(
+        state=bindparam("new_state", type_=_D.state.type),
+        settled_at=bindparam("settled", type_=UtcDateTime()),
+        next_at=bindparam("due", type_=UtcDateTime()),
+        lease_until=None,
+        renewals=None,
+    )
+)

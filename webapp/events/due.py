@@ -1,0 +1,369 @@
+"""Which deliveries are due, when they are tried again, and how accounts share the places."""
+
+import random
+import re
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
+from enum import Enum
+from functools import partial
+from heapq import heapify, heappop, heappush
+from typing import NamedTuple
+
+from sqlalchemy import (
+    CTE,
+    CompoundSelect,
+    Connection,
+    ScalarSelect,
+    Select,
+    bindparam,
+    case,
+    func,
+    literal,
+    or_,
+    select,
+    union_all,
+)
+
+from webapp.base.database import UtcDateTime, execute, read_rows
+from webapp.base.database.prepared_statements import all_rows
+from webapp.base.vocabulary import DeliveryKind, DeliveryState
+from webapp.records.accounts.models import Account
+from webapp.records.events import CallbackEndpoint, EventDelivery, EventSubscription
+from webapp.records.forms import Form
+
+AT_ONCE_PER_ENDPOINT = 2
+_D, _S, _E = EventDelivery, EventSubscription, CallbackEndpoint
+_NOW = bindparam("moment", type_=UtcDateTime())
+
+
+class Due(NamedTuple):
+    """A delivery that waits for an attempt at an endpoint that may be called.
+
+    failures, duration_ms  of its endpoint
+    """
+
+    id: str
+    account_id: str
+    endpoint_id: str
+    host: str
+    failures: int
+    duration_ms: int | None
+    next_at: datetime
+
+
+class InFlight(NamedTuple):
+    """A delivery that is leased to an attempt of any process."""
+
+    account_id: str
+    endpoint_id: str
+    host: str
+
+
+def due_deliveries(connection: Connection, now: datetime) -> tuple[list[Due], list[InFlight]]:
+    """The oldest AT_ONCE_PER_ENDPOINT of each subscription, and what is in flight.
+
+    Left out are subscriptions that are suspended or have expired, forms in the trash, disabled
+    accounts, and endpoints that rest.
+    """
+    return _parted(all_rows(connection, _DUE, {"moment": now}))
+
+
+def read_due_deliveries(now: datetime) -> tuple[list[Due], list[InFlight]]:
+    """The same at this moment, in no transaction."""
+    return _parted(read_rows(_DUE, moment=now))
+
+
+def _parted(rows: Sequence[Sequence[object]]) -> tuple[list[Due], list[InFlight]]:
+    due, in_flight = list[Due](), list[InFlight]()
+    for state, *columns in rows:
+        if state is DeliveryState.PENDING:
+            due.append(Due._make(columns))
+        else:
+            in_flight.append(InFlight._make(columns[1:4]))
+    return due, in_flight
+
+
+def may_be_sent(delivery_id: str, *, now: datetime) -> bool:
+    """Whether nothing but its time and its turn keeps a delivery from being sent."""
+    return bool(read_rows(_SERVED_ONE, row=delivery_id, moment=now))
+
+
+class QueueState(NamedTuple):
+    """What waits to be sent at this moment, and how many endpoints rest after failures.
+
+    oldest_due_at  None: nothing is due
+    """
+
+    due: int
+    oldest_due_at: datetime | None
+    resting_endpoints: int
+
+
+def read_queue_state(now: datetime) -> QueueState:
+    """The queue as operators look at it."""
+    due, oldest = execute(_QUEUED, moment=now).one()
+    return QueueState(due, oldest, execute(_RESTING, moment=now).scalar_one())
+
+
+def _waiting() -> CTE:
+    """The subscriptions that have pending deliveries, by one look at the index for each of them."""
+    pending = _D.state == DeliveryState.PENDING
+    first = select(func.min(_D.subscription_id).label("id")).where(pending)
+    found = first.cte("waiting", recursive=True)
+    following = select(func.min(_D.subscription_id)).where(pending, _D.subscription_id > found.c.id)
+    return found.union_all(select(following.scalar_subquery()).where(found.c.id.is_not(None)))
+
+
+def _served() -> CTE:
+    """Those of them that may be served, and what kind of deliveries they get."""
+    waiting = _waiting()
+    return (
+        select(_S.id, _S.endpoint_id, _E.host, _E.failures, _E.duration_ms, _KIND.label("kind"))
+        .join_from(waiting, _S, _S.id == waiting.c.id)
+        .join(_E, _E.id == _S.endpoint_id)
+        .join(Form, Form.id == _S.form_id)
+        .join(Account, Account.id == _S.account_id)
+        .where(*_IS_SERVED)
+        .cte("served")
+    )
+
+
+def _oldest(served: CTE, rank: int) -> ScalarSelect[str]:
+    return (
+        select(_D.id)
+        .where(
+            _D.state == DeliveryState.PENDING,
+            _D.subscription_id == served.c.id,
+            _D.next_at <= _NOW,
+            _D.kind == served.c.kind,
+        )
+        .order_by(_D.next_at)
+        .limit(1)
+        .offset(rank)
+        .scalar_subquery()
+    )
+
+
+def _due() -> CompoundSelect[*tuple[object, ...]]:
+    served = _served()
+    ranks = (
+        select(served, _oldest(served, rank).label("oldest"))
+        for rank in range(AT_ONCE_PER_ENDPOINT)
+    )
+    each = union_all(*ranks).subquery()
+    due = select(
+        *(_D.state, _D.id, _D.account_id, each.c.endpoint_id, each.c.host),
+        *(each.c.failures, each.c.duration_ms, _D.next_at),
+    ).join(each, each.c.oldest == _D.id)
+    in_flight = select(
+        *(_D.state, _D.id, _D.account_id, _D.endpoint_id, _D.host),
+        *(literal(0), literal(0), _D.next_at),
+    ).where(_D.state == DeliveryState.SENDING)
+    # in one statement, because claims of all processes wait for each other
+    return union_all(due, in_flight)
+
+
+def _queued() -> Select[int, datetime]:
+    served = _served()
+    found = select(func.count(), func.min(_D.next_at)).join(
+        served, (served.c.id == _D.subscription_id) & (served.c.kind == _D.kind)
+    )
+    return found.where(_D.state == DeliveryState.PENDING, _D.next_at <= _NOW)
+
+
+_KINDS = _D.__table__.c.kind.type
+_KIND = case(
+    (_S.ended_at.is_(None), literal(DeliveryKind.EVENT, _KINDS)),
+    else_=literal(DeliveryKind.TERMINATED, _KINDS),
+)
+_IS_SERVED = (
+    or_(_S.ended_at.is_not(None), _S.expires_at > _NOW),
+    _S.suspended_at.is_(None),
+    _S.url.is_not(None),
+    _S.secret.is_not(None),
+    or_(_E.paused_until.is_(None), _E.paused_until <= _NOW),
+    Form.deleted_at.is_(None),
+    Account.disabled_at.is_(None),
+)
+_SERVED_ONE = (
+    select(_D.id)
+    .join(_S, _S.id == _D.subscription_id)
+    .join(_E, _E.id == _S.endpoint_id)
+    .join(Form, Form.id == _S.form_id)
+    .join(Account, Account.id == _S.account_id)
+    .where(_D.id == bindparam("row"), _D.kind == _KIND, *_IS_SERVED)
+)
+_DUE = _due()
+_QUEUED = _queued()
+_RESTING = select(func.count()).where(_E.paused_until > _NOW)
+
+
+# after the first attempt, the second and so on; after as many attempts a delivery is abandoned
+RETRY_SECONDS = (1, 5, 30, 120, 600, 1800, 3600, 7200)
+MAX_ATTEMPTS = len(RETRY_SECONDS) + 1
+JITTER = 0.2  # of the schedule, to both sides
+RETRY_AFTER_SECONDS = (1, 3600)  # the least and the most that a receiver may ask for
+OPEN_AFTER_FAILURES = 5  # in a row: the circuit breaker of the endpoint opens
+PROBE_SECONDS = 60  # until its first probe; doubled with each that fails
+PROBE_SECONDS_MAX = 900
+# a later moment was written while a clock was ahead
+LONGEST_RETRY = timedelta(seconds=max(RETRY_SECONDS) * (1 + JITTER))
+LONGEST_REST = timedelta(seconds=max(*RETRY_AFTER_SECONDS, PROBE_SECONDS_MAX))
+_DIGITS = re.compile(r"-?[0-9]{1,12}")
+
+
+def retry_delay(attempts: int) -> timedelta | None:
+    """How long to wait after so many attempts, varied by JITTER; None: that was the last one."""
+    if attempts >= MAX_ATTEMPTS:
+        return None
+    varied = random.uniform(1 - JITTER, 1 + JITTER)  # noqa: S311 (no secret)
+    return timedelta(seconds=RETRY_SECONDS[attempts - 1] * varied)
+
+
+def asked_delay(retry_after: str | None, *, now: datetime) -> timedelta | None:
+    """What a `Retry-After` header asks for, within bounds (RFC 9110 section 10.2.3).
+
+    None if there is none, or nothing that can be understood.
+    """
+    seconds = _seconds_of((retry_after or "").strip(), now)
+    if seconds is None:
+        return None
+    least, most = RETRY_AFTER_SECONDS
+    return timedelta(seconds=min(max(seconds, least), most))
+
+
+def probe_delay(failures: int) -> timedelta | None:
+    """For how long an endpoint rests after so many failures in a row; None: its breaker is closed.
+
+    One that rested gets a single attempt, the probe.
+    """
+    doubled = failures - OPEN_AFTER_FAILURES
+    if doubled < 0:
+        return None
+    return timedelta(seconds=min(PROBE_SECONDS * 2 ** min(doubled, 10), PROBE_SECONDS_MAX))
+
+
+def _seconds_of(asked: str, now: datetime) -> float | None:
+    if asked.isdecimal() and asked.isascii() and not _DIGITS.fullmatch(asked):
+        return float("inf")
+    if _DIGITS.fullmatch(asked):
+        return int(asked)
+    try:
+        moment = parsedate_to_datetime(asked)
+    except (ValueError, OverflowError):
+        return None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    return (moment - now).total_seconds()
+
+
+AT_ONCE_PER_HOST = 8  # host name and port; an account with none there gets one more
+SLOW_MS = 1000
+KEPT_TURNS = 10_000  # accounts and endpoints whose last turn a process remembers
+
+
+class Lane(Enum):
+    """Kinds of endpoints; each may take the places of a process divided by its value."""
+
+    QUICK = 1
+    SLOW = 2
+    NEW = 4  # it never answered yet
+
+
+def lane_of(duration_ms: int | None) -> Lane:
+    """The lane of an endpoint with this duration; None: unknown."""
+    if duration_ms is None:
+        return Lane.NEW
+    return Lane.SLOW if duration_ms >= SLOW_MS else Lane.QUICK
+
+
+class Room:
+    """What a process may claim now.
+
+    running  account and lane of each attempt of this process
+    served   when accounts and endpoints were served last; updated here
+    """
+
+    def __init__(
+        self,
+        places: int,
+        running: Iterable[tuple[str, Lane]] = (),
+        served: dict[str, int] | None = None,
+    ) -> None:
+        self._all = _Shares(places)
+        self._lanes = {lane: _Shares(max(1, places // lane.value)) for lane in Lane}
+        for account_id, lane in running:
+            self._all.take(account_id)
+            self._lanes[lane].take(account_id)
+        self._hosts = defaultdict[str, _Shares](partial(_Shares, AT_ONCE_PER_HOST, least=1))
+        self._accounts, self._endpoints = Counter[str](), Counter[str]()
+        self._served = {} if served is None else served
+
+    def choose(self, limit: int, due: Iterable[Due], in_flight: Iterable[InFlight]) -> list[Due]:
+        """Up to `limit` due deliveries, given what is in flight in all processes."""
+        for sent in in_flight:
+            self._count(sent.account_id, sent.endpoint_id, sent.host)
+        queue = [(self._turn(each), each) for each in due]
+        heapify(queue)
+        chosen: dict[str, Due] = {}
+        while queue and len(chosen) < limit:
+            turn, each = heappop(queue)
+            if each.id in chosen or not self._has_place(each):
+                continue
+            later = self._turn(each)
+            if later > turn:  # others of its account came first
+                heappush(queue, (later, each))
+                continue
+            chosen[each.id] = each
+            self._take(each)
+        return list(chosen.values())
+
+    def _turn(self, due: Due) -> tuple[object, ...]:
+        return (
+            self._accounts[due.account_id],
+            self._served.get(due.account_id, 0),
+            self._endpoints[due.endpoint_id],
+            self._served.get(due.endpoint_id, 0),
+            due.next_at,
+        )
+
+    def _has_place(self, due: Due) -> bool:
+        is_new = lane_of(due.duration_ms) is Lane.NEW
+        is_probed = is_new or due.failures >= OPEN_AFTER_FAILURES
+        return (
+            self._endpoints[due.endpoint_id] < (1 if is_probed else AT_ONCE_PER_ENDPOINT)
+            and self._hosts[due.host].has_one_for(due.account_id)
+            and self._all.has_one_for(due.account_id)
+            and self._lanes[lane_of(due.duration_ms)].has_one_for(due.account_id)
+        )
+
+    def _take(self, due: Due) -> None:
+        self._count(due.account_id, due.endpoint_id, due.host)
+        self._all.take(due.account_id)
+        self._lanes[lane_of(due.duration_ms)].take(due.account_id)
+        if len(self._served) > KEPT_TURNS:
+            self._served.clear()
+        self._served[due.account_id] = self._served[due.endpoint_id] = time.monotonic_ns()
+
+    def _count(self, account_id: str, endpoint_id: str, host: str) -> None:
+        self._accounts[account_id] += 1
+        self._endpoints[endpoint_id] += 1
+        self._hosts[host].take(account_id)
+
+
+class _Shares:
+    """Places, and who takes them; an account always gets `least`, even if none is free."""
+
+    def __init__(self, places: int, *, least: int = 0) -> None:
+        self._free, self._least = places, least
+        self._taken_by = Counter[str]()
+
+    def has_one_for(self, account_id: str) -> bool:
+        return self._taken_by[account_id] < max(self._free, self._least)
+
+    def take(self, account_id: str) -> None:
+        self._free -= 1
+        self._taken_by[account_id] += 1

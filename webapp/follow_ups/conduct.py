@@ -1,0 +1,206 @@
+"""What a model must not ask, and what makes a question one."""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from functools import cache
+from typing import NamedTuple
+
+from webapp.base.text import normalized
+from webapp.follow_ups.languages import PHRASED
+from webapp.follow_ups.text import WordList, WordParts, fold, framed, load, tokens
+
+PLAIN = {"Lu", "Ll", "Lt", "Lo", "Lm", "Mn", "Mc", "Nd", "Sc", "Po", "Pd", "Ps", "Pe", "Pi", "Pf"}
+BLANKS = " \u00a0\u202f\u3000"  # French and East Asian punctuation has its own
+NOT_PLAIN = frozenset("#*@\\_[]{}⁇⁈⁉‽′″‴‵‶")  # punctuation by its category
+SIGNS = frozenset("+°")
+JOINERS = "\u200c\u200d"  # Persian and Indic spelling has them
+JOINED = re.compile(f"(?<=[\u0600-\u0dff])[{JOINERS}](?=[\u0600-\u0dff])")
+# a variation selector, a grapheme joiner and Hangul fillers are marks and letters nobody sees
+UNSEEN = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0]")
+
+QUESTION_MARKS = re.compile("[?？؟՞፧]")
+GREEK_QUESTION_MARKS = re.compile("[?;\u037e]")
+CLOSING = re.compile("[\"'”’»›」』)）\\s]*")
+
+ADDRESS = re.compile(
+    r"""
+    \w://|\bwww\d?[.。]|[^\s@]+@[^\s@]+
+    | \b(?:mailto|tel|javascript|data):
+    | [\w-]{2,}\.\s?(?:com|org|net)\b
+    | [\w-]{2,}\.[a-z]{2,}|[a-z0-9-]{2,}。[a-z]{2,}|\b[\w-]+\.[a-z]{2,}/\w
+    | \(\s?(?:at|ät|dot|punkt|punto|arroba|arobase|point|ponto)\s?\)
+    | \b(?:dot|punkt|punto|point|ponto)\s+(?:com|org|net|io|de|fr|es|br)\b
+    | \d+\.\d+\.\d+\.\d+
+    | (?:\d[\s().\-–/]*){7,}
+    | (?:^|\s)~?/\w
+    """,
+    re.VERBOSE,
+)
+MARKUP = re.compile(r"^\s*(?:[-–—•+]|\d+[.)])\s|&\w+;|//|--|\w\(\)|[A-Za-z]\([^)]{5,}|;\s*$")
+
+
+def has_one_line(question: str) -> bool:
+    """Whether no character of any script begins another line."""
+    return len(question.splitlines()) == 1
+
+
+def is_plain(question: str) -> bool:
+    """No character but letters, digits and punctuation: no control, bidi or format character."""
+    shown = JOINED.sub("", question)
+    return not UNSEEN.search(shown) and all(_is_plain(char) for char in shown)
+
+
+def asks_one_question(question: str, *, is_greek: bool) -> bool:
+    """Whether it ends with its only question mark, that of any script."""
+    marks = [*(GREEK_QUESTION_MARKS if is_greek else QUESTION_MARKS).finditer(question)]
+    one = len(marks) == 1 and question.count("¿") <= 1
+    return one and CLOSING.fullmatch(question, marks[0].end()) is not None
+
+
+def has_address(question: str) -> bool:
+    """Whether it names a site, a mailbox, a machine, a file or a telephone number."""
+    return ADDRESS.search(normalized("NFKC", question).casefold()) is not None
+
+
+def has_markup(question: str, *, is_greek: bool) -> bool:
+    """Whether it has lists, entities, calls or other signs of HTML, Markdown and code."""
+    return MARKUP.search(question.rstrip(";") if is_greek else question) is not None
+
+
+def _is_plain(char: str) -> bool:
+    if char in NOT_PLAIN:
+        return False
+    return char in SIGNS or char in BLANKS or unicodedata.category(char) in PLAIN
+
+
+NEVER = ("abuse", "self_harm", "sexual", "threats", "secrets", "orders")
+# GDPR Art. 9; `union` is membership, `intimate` sexual life and orientation
+SPECIAL = ("health", "religion", "politics", "ethnicity", "union", "intimate")
+NAMES_HEALTH = "health_named"  # places and people, in a question of the form
+ONLY_IF_SAID = "only_if_said"  # rewards and authorities
+
+_SENTENCE_END = re.compile("[.!?؟;:…\n]+")
+_ITEM = re.compile(r"[^\W_]+|[,،;:.!?؟…–—]")  # noqa: RUF001
+_SPELLED = re.compile(r"(?<=\b\w) (?=\w\b)")
+# what Arabic writes onto a word: and, then, with, as, for, the
+_ATTACHED = re.compile("^[وف]?(?:بال|كال|ال|لل|[بلك])?(?=[ا-ي]{3})")
+
+
+class _Grammar(NamedTuple):
+    """Words of one language, as they are written.
+
+    asks       begin a question, after words of `preposed`
+    joiners    begin another one
+    relatives  those of `asks` that after a comma go on with the question
+    frames     begin a clause that a question follows after a comma: "When it was slow, what …"
+    second     phrases that begin another question without a word of `asks`
+    """
+
+    asks: frozenset[str]
+    joiners: frozenset[str]
+    relatives: frozenset[str]
+    preposed: frozenset[str]
+    frames: frozenset[str]
+    second: WordList
+
+
+def named(text: str) -> set[str]:
+    """The lists that a text has words of."""
+    readings = list(_readings(text))
+    return {
+        kind
+        for kind, (phrases, parts) in _lists().items()
+        if any(_is_in(phrases, parts, each) for each in readings)
+    }
+
+
+def named_first(question: str, known: Iterable[str]) -> bool:
+    """Whether a reward or an authority is named that is in none of the known texts."""
+    phrases, parts = _lists()[ONLY_IF_SAID]
+    said = {token for text in known for token in tokens(fold(text))}
+    new = (token for token in tokens(fold(question)) if token not in said)
+    return any(_is_in(phrases, parts, [token]) for token in new)
+
+
+def _is_in(phrases: WordList, parts: WordParts, text: list[str]) -> bool:
+    return phrases.is_in(text) or next(parts.find(text), None) is not None
+
+
+def asks_twice(question: str, language: str) -> bool:
+    """Whether one sentence asks several questions; a short "…, and why?" at its end may be."""
+    grammar = _grammar(language)
+    if grammar.second.is_in(tokens(fold(question))):
+        return True
+    items = [*_items(question.casefold(), grammar.asks)]
+    last = max((at for at, item in enumerate(items) if item.isalnum()), default=0)
+    opened = subordinate = 0
+    for at, item in enumerate(items[:last]):
+        if item not in grammar.asks:
+            continue
+        before = next((n for n in range(at - 1, -1, -1) if items[n] not in grammar.preposed), -1)
+        mark = items[before] if before >= 0 else "."
+        if mark in {",", "،"}:
+            is_clause = item in grammar.relatives or items[0] in grammar.frames
+            subordinate += is_clause
+            opened += not is_clause
+        elif mark in grammar.joiners:
+            opened += before == 0 or items[before - 1] not in grammar.asks
+        else:
+            opened += not mark.isalnum()
+    return opened + (subordinate > 1) > 1
+
+
+def _items(question: str, asks: frozenset[str]) -> Iterator[str]:
+    """Words and marks; what Arabic writes onto a word that asks is a word of its own."""
+    for item in _ITEM.findall(question):
+        if item[0] in "وف" and item[1:] in asks:
+            yield from (item[0], item[1:])
+        else:
+            yield item
+
+
+def _readings(text: str) -> Iterator[list[str]]:
+    """Each sentence, also without what opens it; all of it, with its words in other spellings."""
+    folded = fold(text)
+    openings = _openings()
+    for sentence in _SENTENCE_END.split(folded):
+        found = tokens(sentence)
+        for at, token in enumerate(found):
+            yield framed(found[at:])
+            if token not in openings:
+                break
+    plain = tokens(folded)
+    yield [_ATTACHED.sub("", token) for token in plain]
+    yield _SPELLED.sub("", " ".join(plain)).split()
+    yield plain
+
+
+@cache
+def _files() -> dict[str, dict[str, str]]:
+    return {tag: load(f"conduct/{tag}") for tag in PHRASED}
+
+
+@cache
+def _lists() -> dict[str, tuple[WordList, WordParts]]:
+    def written(name: str, between: str) -> str:
+        return between.join(file.get(name, "") for file in _files().values())
+
+    return {
+        kind: (WordList(written(kind, ",")), WordParts(written(f"{kind}_parts", " ")))
+        for kind in (*NEVER, *SPECIAL, NAMES_HEALTH, ONLY_IF_SAID)
+    }
+
+
+@cache
+def _openings() -> frozenset[str]:
+    return frozenset(
+        token for each in _files().values() for token in tokens(fold(each["openings"]))
+    )
+
+
+@cache
+def _grammar(language: str) -> _Grammar:
+    file = _files()[language]
+    words = {name: frozenset(file.get(name, "").split()) for name in _Grammar._fields[:-1]}
+    return _Grammar(**words, second=WordList(file["second"]))

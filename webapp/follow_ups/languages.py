@@ -1,0 +1,120 @@
+"""The language of a text: one of six that there are words for, or none of them."""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from functools import cache, lru_cache
+from typing import cast
+
+from webapp.base.text import normalized
+from webapp.follow_ups.text import load
+from webapp.records.content.model import QuestionRow
+
+PHRASED = ("en", "es", "de", "fr", "pt-BR", "ar")
+OTHER = "und"  # BCP 47: undetermined; a language, but none of those that are known here
+
+_BY_PRIMARY = {tag.partition("-")[0]: tag for tag in PHRASED}
+_QUESTION_CHARS = 500
+_TEXT_CHARS = 5000
+_WORD = re.compile(r"\w+")
+_LATIN = re.compile("[a-z\u00df-\u024f\u1e00-\u1eff]")
+_ARABIC = re.compile("[\u0621-\u063a\u0641-\u064a]")
+# Persian, Urdu, Kurdish, Pashto and others: letters that Arabic does not have
+_ARABIC_OF_OTHERS = re.compile("[\u0671-\u06d5\u06ee-\u06ff\u0750-\u077f]")
+_OTHERS_SHARE = 0.03  # of the letters: a loanword of an Arabic text stays below
+_ENOUGH_SHARE = 0.2  # of the words, where a single one is known
+_FEW_WORDS = 3
+FORMS_KEPT = 64
+
+
+def language_of_tag(tag: str) -> str:
+    """One of PHRASED, OTHER for another language, "" without a tag."""
+    return _BY_PRIMARY.get(tag.replace("_", "-").partition("-")[0].lower(), OTHER) if tag else ""
+
+
+def language_of_questions(questions: Sequence[QuestionRow]) -> str:
+    """As `recognise`, kept for the forms asked for last; "" of a single word, such as "Team?"."""
+    return _recognised(*(each["text"] for each in questions))
+
+
+def language_of_form(
+    questions: Sequence[QuestionRow], *, title: str, tag: str, goal: str | None, context: str | None
+) -> str:
+    """The language of a form: of its questions, else of what else is known of it, in this order.
+
+    One of PHRASED, OTHER for another language, "" if it may be any.
+    """
+    asked = [each["text"] for each in questions]
+    shown = [*asked, title, *(each.get("context", "") for each in questions)]
+    return (
+        language_of_questions(questions)
+        or _recognised(*shown)
+        or language_of_tag(tag)
+        or _recognised(*shown, goal or "")
+        or _recognised(*shown, goal or "", context or "")
+    )
+
+
+def language_to_ask_in(of_form: str, of_page: str) -> str:
+    """One of PHRASED, or "": that of the form, where it may be any that of the page."""
+    found = of_form or language_of_tag(of_page)
+    return found if found in PHRASED else ""
+
+
+@lru_cache(maxsize=FORMS_KEPT)
+def _recognised(*texts: str) -> str:
+    said = "\n".join(text[:_QUESTION_CHARS] for text in texts)
+    return recognise(said) if len(said.split()) > 1 else ""
+
+
+def recognise(text: str) -> str:
+    """The tag of the language of a text, OTHER if it is none of those known, "" if it may be any.
+
+    By script, frequent words and telling letters: reliable for sentences, not for single nouns.
+    """
+    plain = normalized("NFKC", text[:_TEXT_CHARS])[:_TEXT_CHARS].lower()
+    latin, arabic = len(_LATIN.findall(plain)), len(_ARABIC.findall(plain))
+    others = len(_ARABIC_OF_OTHERS.findall(plain))
+    letters = sum(map(str.isalpha, plain))
+    if 2 * (arabic + others) > letters:
+        return "ar" if others < _OTHERS_SHARE * letters else OTHER
+    if 2 * latin > letters:
+        return _of_latin(plain)
+    return OTHER if letters else ""
+
+
+def _of_latin(plain: str) -> str:
+    words = _WORD.findall(plain)
+    frequent, telling = _known()
+    hits = Counter(tag for word in words for tag in frequent.get(word, ()))
+    hits.update(tag for letter in set(plain) for tag in telling.get(letter, ()))
+    (best, most), (_, second) = [*hits.most_common(2), ("", 0), ("", 0)][:2]
+    enough = most > 1 or len(words) <= _FEW_WORDS or most > _ENOUGH_SHARE * len(words)
+    return best if enough and most > second else ""
+
+
+@cache
+def frequent_words() -> dict[str, frozenset[str]]:
+    """By language tag, those of languages without phrases too: so that their words do not count as
+    those of another one.
+    """
+    return {tag: frozenset(words.split()) for tag, words in _frequent()["words"].items()}
+
+
+def _frequent() -> dict[str, dict[str, str]]:
+    return cast(dict[str, dict[str, str]], load("words/frequent"))
+
+
+@cache
+def _known() -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+    """The languages of each frequent word and of each telling letter."""
+    letters = {tag: frozenset(letters) for tag, letters in _frequent()["letters"].items()}
+    return _turned(frequent_words()), _turned(letters)
+
+
+def _turned(of_languages: dict[str, frozenset[str]]) -> dict[str, list[str]]:
+    languages: defaultdict[str, list[str]] = defaultdict(list)
+    for tag, items in of_languages.items():
+        for item in items:
+            languages[item].append(tag)
+    return dict(languages)

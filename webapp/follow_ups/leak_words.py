@@ -1,0 +1,309 @@
+"""Common words, numbers, codes and prose, as the search for leaks needs them."""
+
+import base64
+import re
+from binascii import Error
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+
+from webapp.follow_ups.languages import frequent_words
+from webapp.follow_ups.text import load
+from webapp.follow_ups.text_folding import UNSPACED_LETTERS, folded, words
+
+ENDING_MAX = 2  # letters in which forms of an ordinary word differ
+STEM_MIN = 6  # letters that two of them share,
+SHORT_STEM_MIN = 4  # or that one of them has before one of these endings
+ENDINGS = frozenset(
+    """
+    s es ed d ly er r e n en em m t st te a o as os ez ee x
+    ة ات ين ون ها ه ك نا ي
+    """.split()  # noqa: SIM905
+)
+_LISTS = load("common")
+_WORDS = frozenset(
+    token
+    for name, words in _LISTS.items()
+    if name not in {"german_nouns", "arabic"} and not name.endswith("_talk")
+    for token in folded(words).split()
+)
+_ENDINGS = ("", "e", "n", "en", "s", "es", "er", "ern", "se", "sen")
+_NOUNS = frozenset(folded(_LISTS["german_nouns"]).split())
+
+
+def is_common(word: str) -> bool:
+    """Whether the folded word, or the German noun that has this ending, is in the lists."""
+    return word in _WORDS or any(
+        word.endswith(ending) and word.removesuffix(ending) in _NOUNS for ending in _ENDINGS
+    )
+
+
+def is_ordinary(word: str) -> bool:
+    """Whether the folded word is common, or one of any conversation, or an inflected one."""
+    ordinary, beginnings = _ordinary()
+    return (
+        is_common(word)
+        or any(form in ordinary for form in _without_endings(word))
+        or not beginnings.isdisjoint(forms(word, STEM_MIN, ENDING_MAX))
+    )
+
+
+def _without_endings(word: str) -> Iterator[str]:
+    yield word
+    bare = _ARTICLE.sub("", word)
+    yield bare
+    for size in range(1, min(ENDING_MAX, len(bare) - SHORT_STEM_MIN) + 1):
+        if bare[-size:] in ENDINGS:
+            yield bare[:-size]
+
+
+@cache
+def _ordinary() -> tuple[frozenset[str], frozenset[str]]:
+    """The words, and the beginnings of the long ones."""
+    talk = " ".join(_LISTS.values())
+    frequent = " ".join(word for words in frequent_words().values() for word in words)
+    every = frozenset((*folded(f"{talk} {frequent}").split(), *_WORDS, *_NOUNS))
+    long = (word for word in every if len(word) >= STEM_MIN)
+    return every, frozenset(form for word in long for form in forms(word, STEM_MIN, ENDING_MAX))
+
+
+def forms(word: str, stem_min: int, ending_max: int = 3) -> set[str]:
+    """Beginnings of a folded word; inflected forms of one word share one."""
+    bare = _ARTICLE.sub("", word)
+    shortest = min(len(bare), max(stem_min, len(bare) - ending_max))
+    return {bare[:length] for length in range(shortest, len(bare) + 1)}
+
+
+# what Arabic writes together with the word after it: and, then, with, as, for, the
+_ARTICLE = re.compile(folded("^[وف]?(?:بال|كال|ال|لل)?(?=[ا-ي]{3})"))
+
+
+COUNTED_MIN = 4  # below, words for numbers are frequent: "one of the two"
+WORD_MAX = 60  # letters, "neunhundertneunundneunzigtausend…"
+RUN_MAX = 12  # words of one number
+
+_JOINERS = frozenset(folded("and und y et e a و").split())
+_VALUES = {
+    word: float(line.split()[0])
+    for line in load("numbers")["lines"].splitlines()
+    for word in folded(line).split()[1:]
+}
+_ORDINAL = re.compile(r"(?:th|iemes?|s?te[nmrs]?)$")  # English, French and German, where regular
+_LONGEST = max(map(len, _VALUES))
+_SCALES = {"100", "1000", "1000000", "1000000000"}  # "por cento", "a thousand things"
+_SCORE, _HUNDRED, _THOUSAND = 20, 100, 1000
+
+
+def spoken_numbers(words: Iterable[str]) -> set[str]:
+    """The numbers in folded words, from COUNTED_MIN on: each run of number words as their sum
+    ("two hundred five") and in a row ("twenty thirty-one").
+    """
+    found: set[str] = set()
+    for values in _runs(words):
+        total = _total(values)
+        if total >= COUNTED_MIN and total == int(total):
+            found.add(str(int(total)))
+        if len(values) > 1 and all(value < _HUNDRED and value == int(value) for value in values):
+            found.add(_in_a_row(values))
+    return found - _SCALES
+
+
+def _in_a_row(values: list[float]) -> str:
+    """Their digits, where a ten takes the one after it: 20, 30, 1 is 2031."""
+    read: list[int] = []
+    for value in map(int, values):
+        is_one = 0 < value < 10 and read and read[-1] >= _SCORE and not read[-1] % 10
+        if is_one:
+            read[-1] += value
+        else:
+            read.append(value)
+    return "".join(map(str, read))
+
+
+def _runs(words: Iterable[str]) -> Iterator[list[float]]:
+    run: list[float] = []
+    for word in words:
+        values = _values(word)
+        if values and len(run) < RUN_MAX:
+            run += values
+        elif not (run and word in _JOINERS):
+            if run:
+                yield run
+            run = []
+    if run:
+        yield run
+
+
+def _values(word: str) -> list[float]:
+    """The values of the parts of a word; [] if one is no number word."""
+    if word.isdecimal() and word.isascii() and len(word) < RUN_MAX:
+        return [float(word)]
+    if word in _VALUES:
+        return [_VALUES[word]]
+    cardinal = _ORDINAL.sub("", word)
+    ordinal = cardinal != word and (_values(cardinal) or _values(f"{cardinal}e"))  # "quatorz-ième"
+    if ordinal:
+        return ordinal
+    found, at = [], 0
+    while at < len(word) <= WORD_MAX:
+        ends = range(min(len(word), at + _LONGEST), at, -1)
+        part = next((word[at:end] for end in ends if _is_part(word[at:end])), "")
+        if not part:
+            return []
+        found += [_VALUES[part]] if part in _VALUES else []
+        at += len(part)
+    return found
+
+
+def _is_part(text: str) -> bool:
+    return text in _VALUES or text in {"und", "و"}
+
+
+def _total(values: list[float]) -> float:
+    total, current, before = 0.0, 0.0, 0.0
+    for value in values:
+        if value >= _THOUSAND:
+            total, current = total + (current or 1) * value, 0
+        elif value < 1 and before >= _THOUSAND:  # "a million and a quarter"
+            total += value * before
+        elif value == _HUNDRED:
+            current = (current or 1) * value
+        elif value in {_SCORE, 4 * _SCORE} and before == 4:  # "quatre-vingt"
+            current += 4 * _SCORE - 4
+        else:
+            current += value
+        before = value
+    return total + current
+
+
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+SHIFTS = [
+    str.maketrans(LETTERS, alphabet)
+    for alphabet in (LETTERS[::-1], *(LETTERS[by:] + LETTERS[:by] for by in range(1, 26)))
+]
+VOWELS = re.compile("[aeiou]")
+SUFFIX = re.compile("(?:way|yay|ay)$")  # of Pig Latin
+CODED = re.compile("[A-Za-z0-9+/=]{6,}")
+# dots and lines in groups, as Morse writes letters
+MORSE = re.compile(r"(?:(?:^|[\s/|])[.·•‧\-‐-―−]{1,6}(?=[\s/|]|$)){3,}")  # noqa: RUF001
+
+
+def shifted(word: str) -> Iterator[str]:
+    """Caesar ciphers by each number of letters, and Atbash."""
+    return (word.translate(shift) for shift in SHIFTS)
+
+
+def letters_of(word: str) -> set[str]:
+    """Its letters in alphabetical order, with and without what Pig Latin adds."""
+    return {"".join(sorted(each)) for each in (word, SUFFIX.sub("", word))}
+
+
+def without_vowels(word: str) -> str:
+    """Its consonants."""
+    return VOWELS.sub("", word)
+
+
+def decoded(text: str) -> Iterator[str]:
+    """The folded texts of words in hexadecimal digits, Base32 and Base64."""
+    for found in CODED.findall(text):
+        for decode in _DECODERS:
+            try:
+                yield folded(decode(found).decode())
+            except (ValueError, Error):
+                continue
+
+
+_DECODERS: tuple[Callable[[str], bytes], ...] = (
+    bytes.fromhex,
+    lambda word: base64.b32decode(word.rstrip("=").upper() + "=" * (-len(word.rstrip("=")) % 8)),
+    lambda word: base64.b64decode(word.rstrip("=") + "=" * (-len(word.rstrip("=")) % 4)),
+)
+
+
+def read_across(text: str, tokens: list[str]) -> Iterator[str]:
+    """The first letters of all words, the last ones, and the capitals."""
+    yield "".join(token[0] for token in tokens)
+    yield "".join(token[-1] for token in tokens)
+    yield folded("".join(char for char in text if char.isupper()))
+
+
+ITEM_WORDS = 3
+ROW_MIN = 4  # words in a row that no sentence holds together
+BREAK = re.compile(
+    r"[;:!?؟…|/•·()\[\]\n\r\t،؛。、，！？]+|[.,]+(?!\d)|(?<!\d)[.,]+|\s[-–—]+\s"  # noqa: RUF001
+    r"|\b(?:and|or|und|oder|y|o|ni|et|ou|e|nor|و|أو|او)\b"
+)
+
+
+def prose(text: str, *, items: int) -> list[str]:
+    """The words of a folded text without its lists of `items` or more.
+
+    An item is a short piece without an ordinary word, a piece that repeats half of the one before
+    or after it, or one of several words in a row of which none is ordinary.
+    """
+    pieces = [piece for piece in BREAK.split(text) if words(piece)]
+    ordinary = {word for word in set(words(text)) if is_ordinary(word)}
+    listed = _listed([words(piece) for piece in pieces], items, ordinary)
+    sentences = [piece for piece, is_listed in zip(pieces, listed, strict=True) if not is_listed]
+    return [
+        word
+        for sentence in sentences
+        for word in _without_rows(sentence, max(items, ROW_MIN), ordinary)
+    ]
+
+
+def _listed(pieces: list[list[str]], items: int, ordinary: set[str]) -> list[bool]:
+    """For each piece whether it is part of a list, or next to one and short."""
+    sets = [set(piece) for piece in pieces]
+    alike = [_are_alike(one, other) for one, other in zip(sets, sets[1:], strict=False)]
+    listed = [
+        bare or before or after
+        for bare, before, after in zip(
+            (_is_bare(piece, ordinary) for piece in pieces),
+            [False, *alike],
+            [*alike, False],
+            strict=False,
+        )
+    ]
+    found = [False] * len(pieces)
+    for start, end in _stretches(listed):
+        first = start - 1 if start and len(pieces[start - 1]) <= 2 * ITEM_WORDS else start
+        last = end + 1 if end < len(pieces) and len(pieces[end]) <= 2 * ITEM_WORDS else end
+        if end > start + 1 and last - first >= items:
+            found[first:last] = [True] * (last - first)
+    return found
+
+
+def _stretches(marks: list[bool]) -> Iterator[tuple[int, int]]:
+    start = 0
+    for at, mark in enumerate([*marks, False]):
+        if not mark:
+            if at > start:
+                yield start, at
+            start = at + 1
+
+
+def _is_bare(piece: list[str], ordinary: set[str]) -> bool:
+    return _size(piece) <= ITEM_WORDS and ordinary.isdisjoint(piece)
+
+
+def _size(piece: list[str]) -> int:
+    """In words; two letters of a script that does not space them make one."""
+    return sum(len(word) // 2 or 1 if UNSPACED_LETTERS.search(word) else 1 for word in piece)
+
+
+def _are_alike(one: set[str], other: set[str]) -> bool:
+    return 2 * len(one & other) >= max(len(one), len(other))
+
+
+def _without_rows(sentence: str, row_min: int, ordinary: set[str]) -> Iterator[str]:
+    """Without rows of words that are not ordinary; 1.250.000 counts as one word."""
+    chunks = [words(chunk) for chunk in sentence.split()]
+    marks = [
+        not any(word in ordinary or UNSPACED_LETTERS.search(word) for word in chunk)
+        for chunk in chunks
+    ]
+    for start, end in _stretches(marks):
+        if end - start >= row_min:
+            chunks[start:end] = [[]] * (end - start)
+    for chunk in chunks:
+        yield from chunk

@@ -1,0 +1,255 @@
+"""A thread of questions and answers, and which follow-up the rules ask."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from enum import StrEnum
+from typing import NamedTuple
+
+from webapp.base.vocabulary import FollowUpCondition, FollowUpMode
+from webapp.follow_ups.languages import PHRASED
+from webapp.follow_ups.lexicon import leaves_room, lexicons
+from webapp.follow_ups.signals import Signals, is_empty, is_junk, is_silent, is_tender, refuses
+from webapp.follow_ups.text import read
+from webapp.records.content.model import (
+    FormSettings,
+    PreparedFollowUp,
+    QuestionRow,
+    most_with_follow_ups,
+)
+
+
+class Technique(StrEnum):
+    """How a follow-up question goes on from an answer, as a model chooses it. Earlier versions
+    asked all of them by rules.
+    """
+
+    PREPARED = "prepared"  # before anybody answered
+    REOPEN = "reopen"  # from another angle
+    ELABORATE = "elaborate"
+    SPECIFY = "specify"
+    DEPENDS = "depends"
+    WHY = "why"
+    EXAMPLE = "example"
+    IMPACT = "impact"
+    ALTERNATIVES = "alternatives"
+    CONTRAST = "contrast"
+    CHOOSE_ONE = "choose_one"
+
+
+class Reason(StrEnum):
+    """Why something is asked, or nothing is. Some are only of rows that earlier versions stored."""
+
+    NON_ANSWER = "nonanswer"
+    FACT = "fact"
+    YES_NO = "yesno"
+    RICH = "rich"
+    MULTIPLE = "multi"
+    SHORT = "short"
+    HEDGED = "hedge"
+    VAGUE = "vague"
+    NO_REASON = "no_reason"
+    NO_EXAMPLE = "no_example"
+    CONTRAST = "contrast"
+    DEEPER = "deeper"  # deep_dive goes on without a sign in the answer
+    EMPTY = "empty"  # no letter and no digit
+    REFUSED = "stop"  # the answer says to stop
+    JUNK = "junk"
+    TENDER = "tender"
+    THIN_TWICE = "thin_twice"  # no answer to a follow-up
+    NO_PHRASES = "no_phrases"  # the built-in question is not written in the language of the form
+    NOTHING_LEFT = "nothing_left"  # no prepared follow-up fits, and the built-in one does not
+    CHOSEN_BY_MODEL = "model"
+    STOPPED_BY_MODEL = "model_stop"
+
+
+class Exchange(NamedTuple):
+    """A question with its answer; `technique` of a follow-up, None of a scripted question."""
+
+    question: str
+    answer: str
+    technique: Technique | None = None
+
+
+class Thread(NamedTuple):
+    """One scripted question with its answer, and the follow-ups to it that have one.
+
+    exchanges  in the order they were asked; the last one has the answer that is decided about
+    questions  all questions this respondent was asked or will be, follow-ups without answer too
+    depth      how many follow-ups to it were asked, those without an answer too
+    used       their techniques
+    language   tag of the language to ask in, "" if it is not known or none of the six
+    written    those of `questions` that a model wrote
+    hints      the explanations below the questions of the form
+    corrected  whether an answer is another one than when a follow-up to it was asked
+    prepared   the follow-ups to the scripted question that may still be asked, in their order
+    built_in_asked  whether this respondent was asked the built-in question
+    """
+
+    mode: FollowUpMode
+    exchanges: tuple[Exchange, ...]
+    questions: tuple[str, ...]
+    depth: int = 0
+    used: frozenset[Technique] = frozenset()
+    language: str = ""
+    written: tuple[str, ...] = ()
+    hints: tuple[str, ...] = ()
+    corrected: bool = False
+    prepared: tuple[PreparedFollowUp, ...] = ()
+    built_in_asked: bool = False
+
+    @property
+    def scripted(self) -> Exchange:
+        """The question of the form."""
+        return self.exchanges[0]
+
+    @property
+    def last(self) -> Exchange:
+        """The question whose answer is decided about."""
+        return self.exchanges[-1]
+
+
+class Decision(NamedTuple):
+    """A follow-up question and how it was chosen; `question` is "" where nothing is asked.
+
+    reason  of a prepared one its condition
+    writer  a `FollowUpAuthor`, the model and its host, or "" for the built-in question
+    model_outcome  a `ModelOutcome`, or the check that refused what a model wrote; "" if none was
+            asked
+    """
+
+    reason: Reason | FollowUpCondition
+    technique: Technique | None = None
+    question: str = ""
+    writer: str = ""
+    model_outcome: str = ""
+
+
+def decide(thread: Thread) -> Decision:
+    """What to ask after the last answer of the thread, or why nothing is asked.
+
+    The caps on questions are the caller's. The same thread always gives the same decision.
+    """
+    if thread.mode is FollowUpMode.NONE:
+        return Decision(Reason.NOTHING_LEFT)
+    if ended := ending(thread):
+        return Decision(ended)
+    for prepared in holding(thread):
+        return prepared_decision(prepared)
+    return _built_in(thread)
+
+
+def ending(thread: Thread) -> Reason | None:
+    """Why nothing may be asked after the last answer, whoever would write the question.
+
+    None where there may be a question. Looks at words of all six languages.
+    """
+    question, text, _ = thread.last
+    if is_empty(text):
+        return Reason.EMPTY
+    if is_tender(text):
+        return Reason.TENDER
+    answer = read(text)
+    if refuses(question, answer):
+        return Reason.REFUSED
+    if is_junk(answer):
+        return Reason.JUNK
+    return Reason.THIN_TWICE if len(thread.exchanges) > 1 and is_silent(answer) else None
+
+
+def holding(thread: Thread) -> Iterator[PreparedFollowUp]:
+    """The prepared follow-ups that are left and whose conditions hold, in their order."""
+    if thread.prepared:
+        signals = _signals(thread)
+        yield from (each for each in thread.prepared if _holds(each["condition"], signals))
+
+
+def may_follow(thread: Thread) -> bool:
+    """Whether anything may be asked, whatever the last answer says, whose words are to come."""
+    if len(thread.exchanges) > 1:
+        return any(holding(thread))
+    never = {Reason.NOTHING_LEFT, Reason.NO_PHRASES}
+    return bool(thread.prepared) or _built_in(thread).reason not in never
+
+
+def prepared_decision(prepared: PreparedFollowUp) -> Decision:
+    """To ask a prepared follow-up."""
+    return Decision(
+        prepared["condition"], Technique.PREPARED, prepared["text"], prepared["prepared_by"]
+    )
+
+
+def most_prepared(mode: FollowUpMode, prepared: Iterable[PreparedFollowUp]) -> int:
+    """How many prepared follow-ups to one question one person may be asked, without the caps."""
+    count = Counter(each["condition"] for each in prepared)
+    said = count[FollowUpCondition.ALWAYS] + count[FollowUpCondition.IF_SHORT]
+    said += count[FollowUpCondition.IF_SEVERAL]
+    said += max(count[FollowUpCondition.IF_YES], count[FollowUpCondition.IF_NO])
+    most = max(said, count[FollowUpCondition.IF_NO_ANSWER])
+    return min(most, 1) if mode is FollowUpMode.SMART else most
+
+
+def may_ask_built_in(questions: Sequence[QuestionRow], language: str) -> bool:
+    """Whether the built-in question may follow from an answer to one of these questions.
+
+    language  "" if it may be any, so that the page of each respondent decides
+    """
+    texts = [each["text"] for each in questions if not each.get("follow_ups")]
+    possible = PHRASED if not language else {language}.intersection(PHRASED)
+    return any(leaves_room(text, each) for text in texts for each in possible)
+
+
+def most_asked(questions: Sequence[QuestionRow], language: str, settings: FormSettings) -> int:
+    """How many questions one person can be asked where no model writes; `language` as above."""
+    mode, cap = settings.follow_up_mode, settings.max_followups_per_question
+    prepared = (most_prepared(mode, each.get("follow_ups", ())) for each in questions)
+    follow_ups = sum(min(cap, each) for each in prepared)
+    follow_ups += cap > 0 and may_ask_built_in(questions, language)
+    return most_with_follow_ups(len(questions), follow_ups, settings.max_total_questions)
+
+
+def load() -> None:
+    """Load the words of all languages, for which the first decision would take half a second."""
+    lexicons()
+    decide(Thread(FollowUpMode.DEEP_DIVE, (Exchange("How was it?", "It was slow"),), ()))
+
+
+def _built_in(thread: Thread) -> Decision:
+    """Asked once, and only after an answer to a question that has no prepared follow-ups."""
+    question = thread.scripted.question
+    if thread.depth or thread.prepared or thread.built_in_asked:
+        return Decision(Reason.NOTHING_LEFT)
+    if thread.language not in PHRASED:
+        return Decision(Reason.NO_PHRASES)
+    signals = _signals(thread)
+    if not leaves_room(question, thread.language):
+        return Decision(Reason.NOTHING_LEFT)
+    if signals.bare_number:
+        return Decision(Reason.FACT)
+    if signals.silent and not signals.unknown:
+        return Decision(Reason.NON_ANSWER)
+    if not signals.short and not signals.unknown:
+        return Decision(Reason.RICH)
+    reason = Reason.NON_ANSWER if signals.unknown else Reason.SHORT
+    return Decision(reason, Technique.ELABORATE, lexicons()[thread.language].say_more)
+
+
+def _signals(thread: Thread) -> Signals:
+    question, answer, _ = thread.scripted
+    return Signals(question, answer, thread.language)
+
+
+def _holds(condition: FollowUpCondition, signals: Signals) -> bool:
+    """Whether a prepared follow-up is asked after such an answer to the scripted question."""
+    match condition:
+        case FollowUpCondition.IF_NO_ANSWER:
+            return signals.unknown
+        case FollowUpCondition.IF_YES:
+            return signals.yes
+        case FollowUpCondition.IF_NO:
+            return signals.no
+        case FollowUpCondition.IF_SHORT:
+            return signals.short and not signals.silent
+        case FollowUpCondition.IF_SEVERAL:
+            return signals.several and not signals.silent
+        case _:
+            return not signals.silent

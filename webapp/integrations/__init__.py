@@ -1,1 +1,0 @@
-"""What other programs do for us: keeping audio, looking at it, writing it down."""

@@ -1,0 +1,97 @@
+"""Deletes an account: unusable at once, its rows purged later.
+
+One transaction stops its links, ends its subscriptions, grants and browser sessions and clears
+address and password. It may own millions of rows, so the purge deletes those in short
+transactions. OAuth clients that only this account registered stay until they expire unused.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import and_, delete, func, select, update
+
+from webapp.answers.trash import give_up_forms
+from webapp.base.database import db, write_transaction
+from webapp.base.ownership import delete_in_batches, rows_of_account
+from webapp.base.vocabulary import DraftStatus, RevokedReason
+from webapp.events.endings import erase_subscriptions
+from webapp.oauth.connections import end_grants
+from webapp.oauth.models import OAuthGrant
+from webapp.oauth.tokens import has_token
+from webapp.records.accounts.models import Account, Invite
+from webapp.records.audit import SYSTEM, Actor, AuditEvent, AuditKind, AuditOutcome, add_event
+from webapp.records.drafts import Draft
+from webapp.records.forms import Form
+
+
+@dataclass(frozen=True, slots=True)
+class AccountInventory:
+    """What is lost with an account; counts forms in the trash and their responses, too."""
+
+    forms: int
+    responses: int
+    drafts: int
+    agents: int
+
+
+def list_inventory(account_id: str, *, now: datetime) -> AccountInventory:
+    """Count what an account owns; `responses` have at least one answer, finished or not."""
+    forms, responses = db.session.execute(
+        select(func.count(), func.coalesce(func.sum(Form.answered_count), 0)).where(
+            Form.account_id == account_id
+        )
+    ).one()
+    drafts = select(func.count()).where(
+        Draft.account_id == account_id, Draft.status == DraftStatus.DRAFT
+    )
+    agents = select(func.count(OAuthGrant.client_pk.distinct())).where(
+        OAuthGrant.account_id == account_id,
+        OAuthGrant.revoked_at.is_(None),
+        has_token(now),
+    )
+    return AccountInventory(
+        forms, responses, db.session.scalar(drafts) or 0, db.session.scalar(agents) or 0
+    )
+
+
+def delete_account(account_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
+    """Delete the account irrevocably; its address is free for a new one at once.
+
+    One audit event outlives it: that this account was deleted, and when.
+    """
+    with write_transaction():
+        # invites before the account: the lock order of `accept_invite`
+        db.session.execute(delete(Invite).where(Invite.account_id == account_id))
+        db.session.execute(
+            update(Account)
+            .where(Account.id == account_id)
+            .values(
+                deleted_at=now,
+                email=Account.id,
+                name="",
+                password_hash="!",  # noqa: S106
+                session_epoch=Account.session_epoch + 1,
+            )
+        )
+        erase_subscriptions(account_id, now=now)
+        end_grants(account_id, RevokedReason.DISCONNECTED, now=now)
+        give_up_forms(account_id, now=now)
+        add_event(AuditKind.ACCOUNT_DELETED, account_id, by=Actor(by.kind), now=now)
+
+
+def purge_deleted_accounts(now: datetime) -> Iterator[int]:
+    """Delete the rows of deleted accounts, children first, a short transaction for each batch.
+
+    Yields the rows deleted by each; may be abandoned at any point, the next call continues.
+    """
+    deleted_ids = select(Account.id).where(Account.deleted_at.is_not(None))
+    for account_id in list(db.session.scalars(deleted_ids)):
+        for table, mine in rows_of_account(account_id):
+            which = mine & ~_IS_END if table is AuditEvent.__table__ else mine
+            yield from delete_in_batches(table, which)
+
+
+_IS_END = and_(  # the one event that stays
+    AuditEvent.kind == AuditKind.ACCOUNT_DELETED, AuditEvent.outcome == AuditOutcome.OK
+)

@@ -1,0 +1,1 @@
+"""Tables with their plain reads: accounts, content, drafts, forms, responses, events."""

@@ -1,0 +1,302 @@
+"""Passwords: which are refused, how they are hashed and checked."""
+
+import logging
+import re
+import string
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from datetime import datetime
+from typing import ParamSpec, TypeVar
+
+from argon2 import PasswordHasher
+from argon2.exceptions import InvalidHashError, VerificationError
+from sqlalchemy import update
+
+from webapp.base.database import db, release_connections, write_transaction
+from webapp.base.error_codes import ErrorCode, PageCode
+from webapp.base.errors import InvalidInput, TooBusy
+from webapp.base.limits import PASSWORD_MAX_CHARS, PASSWORD_MIN_CHARS
+from webapp.base.text import normalized
+from webapp.records.accounts.models import (
+    ACCENTS,
+    CREATOR_LANGUAGES,
+    Account,
+    clean_name,
+    clean_organisation,
+    end_links,
+    find_account,
+)
+from webapp.records.audit import SYSTEM, Actor, AuditKind, add_event
+
+# our choice: 19 MiB, two passes, one lane (19 ms on the reference machine)
+HASHER = PasswordHasher(memory_cost=19456, time_cost=2, parallelism=1)
+# Hashing is memory-hard on purpose, and the allocator keeps the memory of each thread: in the
+# threads of the server that would be 19 MiB each.
+HASHING_THREADS = 2
+WAITING_FOR_HASHING = 32  # our choice; each that waits holds a thread of the server
+_hashing = ThreadPoolExecutor(HASHING_THREADS, thread_name_prefix="passwords")
+_places = threading.BoundedSemaphore(HASHING_THREADS + WAITING_FOR_HASHING)
+# Checked for an unknown address, so that the response takes as long as for a known one. The hash of
+# "nobody has this password": making it would be a part of every start.
+_NOBODY = (
+    "$argon2id$v=19$m=19456,t=2,p=1"
+    "$BVp+6/iQrnRuzbLpdY/2Bw$hW3NV/hfXtLSlA0ryPmCEq1jocEQwXxxdEbjGyWN7l0"
+)
+
+# our choice, as zxcvbn's scores of 3 and 4: one known word with digits and signs has to have more
+GUESSES_MIN, GUESSES_MIN_AROUND_A_WORD = 10**8, 10**10
+AROUND_A_WORD = string.digits + string.punctuation + " "
+RATED_CHARS = 32  # rating takes steps in the square of them
+# What letters are seldom written as: each spelling more doubles the steps of a rating. Controls
+# and line ends: to zxcvbn digits before a line end are a date, which it then cannot read.
+RARE_SPELLINGS = dict.fromkeys(
+    [*map(ord, "({[<|!+%\u2028\u2029"), *range(0x20), *range(0x7F, 0xA0)], "_"
+)
+# Common phrases that word lists hold only in parts, and their stems. Compared without case, and
+# without digits and punctuation at the end.
+COMMON_PASSWORDS = """
+    password passwordpassword passwort passwortpasswort mypassword mysecretpassword thepassword
+    changeme changemechangeme pleasechangeme letmein letmeinletmein letmeinplease
+    iloveyou iloveyouforever iloveyousomuch qwerty qwertyqwerty qwertyuiop qwertyuiopasdf
+    qwertyuiopasdfghjkl qwertzuiop azertyuiop asdfghjkl asdfghjklzxcvbnm zxcvbnm
+    administrator administratoradministrator adminadmin adminadminadmin welcome welcomewelcome
+    welcomehome secretsecret secretsecretsecret supersecret topsecret correcthorsebatterystaple
+    abcdefghijkl abcdefghijklm abcdefghijklmnop abcabcabcabc football footballfootball
+    baseballbaseball monkeymonkey dragondragon sunshinesunshine princessprincess
+    supermansuperman batmanbatman starwarsstarwars manchesterunited liverpoolfc
+    askback askbackaskback
+"""
+COMMON = frozenset(COMMON_PASSWORDS.split())
+
+log = logging.getLogger("askback.passwords")
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+
+def check_password(password: str, email: str) -> str:
+    """The password as typed; raises InvalidInput for too short, too long and easy to guess."""
+    text = normalized("NFC", password) if len(password) <= PASSWORD_MAX_CHARS else password
+    if not PASSWORD_MIN_CHARS <= len(text) <= PASSWORD_MAX_CHARS:
+        raise _refused(
+            f"A password has {PASSWORD_MIN_CHARS} to {PASSWORD_MAX_CHARS:,} characters.",
+            "Choose a longer one; several words are easy to remember."
+            if len(text) < PASSWORD_MIN_CHARS
+            else "Choose a shorter one.",
+        )
+    if _is_common(text, email) or _is_guessed(text, email):
+        raise _refused(
+            "That password is too easy to guess: a well-known one, or a word,"
+            " a name, a date or a row of keys with little else.",
+            "Choose several unrelated words.",
+        )
+    return password
+
+
+def password_hash(password: str) -> str:
+    """The argon2id hash of an accepted password, as text with its parameters. Raises TooBusy."""
+    return _in_own_thread(HASHER.hash, _bytes(password))
+
+
+def password_matches(known_hash: str | None, password: str) -> bool:
+    """True if the password matches.
+
+    None (no such account) and a too long password take as long, and the result is False.
+    Raises TooBusy.
+    """
+    known = known_hash if len(password) <= PASSWORD_MAX_CHARS else None
+    try:
+        right = _in_own_thread(HASHER.verify, known or _NOBODY, _bytes(password))
+    except (VerificationError, InvalidHashError):
+        return False
+    return right and known is not None
+
+
+def needs_rehash(known_hash: str) -> bool:
+    """True if the hash was made with other parameters than the current ones."""
+    return HASHER.check_needs_rehash(known_hash)
+
+
+def _in_own_thread(work: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
+    """Run `work` in one of the hashing threads and return its result. Raises TooBusy."""
+    if not _places.acquire(blocking=False):
+        raise TooBusy(
+            PageCode.TOO_BUSY,
+            "Too many passwords are being checked just now.",
+            "Wait a few seconds, then try again.",
+            field="password",
+        )
+    try:
+        waiting = _hashing.submit(work, *args, **kwargs)
+    except RuntimeError:
+        # the process is stopping and starts no more work; this request still gets a response
+        return work(*args, **kwargs)
+    else:
+        return waiting.result()
+    finally:
+        _places.release()
+
+
+def stop_hashing() -> None:
+    """Cancel queued work, which the interpreter would otherwise finish before it exits."""
+    _hashing.shutdown(wait=False, cancel_futures=True)
+
+
+def _bytes(password: str) -> bytes:
+    text = normalized("NFC", password[:PASSWORD_MAX_CHARS])
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _is_common(text: str, email: str) -> bool:
+    lower = text.casefold()
+    stem = lower.rstrip("0123456789!?.*#-_ ")
+    mailbox = email.casefold().partition("@")[0]
+    return (
+        stem in COMMON
+        or stem in {"", mailbox, email.casefold()}
+        or lower == email.casefold()
+        or len(set(lower)) < 3
+    )
+
+
+def _is_guessed(text: str, email: str) -> bool:
+    """True if guessing programs, which try likely passwords first, would soon find it."""
+    # a third of a second and 15 MB, which a process that sets no password does without
+    from zxcvbn.matching import RANKED_DICTIONARIES
+
+    begin = text[:RATED_CHARS].translate(RARE_SPELLINGS)
+    with _rating:
+        guesses = _guesses(begin, ["askback", email, *re.findall(r"[^\W_]{3,}", email)])
+        word = begin.strip(AROUND_A_WORD).lower()
+        is_word = any(word in words for words in RANKED_DICTIONARIES.values())
+    return guesses < (GUESSES_MIN_AROUND_A_WORD if is_word else GUESSES_MIN)
+
+
+def _guesses(text: str, own_words: list[str]) -> float:
+    """The estimated number of tries; GUESSES_MIN if zxcvbn cannot rate the password."""
+    from zxcvbn import zxcvbn
+
+    try:
+        return float(zxcvbn(text, own_words)["guesses"])
+    except Exception as error:  # its type only: the message may contain the password
+        log.error("zxcvbn cannot rate a password: %s", type(error).__name__)  # noqa: TRY400
+        return GUESSES_MIN
+
+
+# zxcvbn puts the words of a call into a dictionary that all calls share
+_rating = threading.Lock()
+
+
+def _refused(message: str, resolution: str) -> InvalidInput:
+    return InvalidInput(ErrorCode.VALIDATION_FAILED, message, resolution, field="password")
+
+
+Also = Callable[[str], None]
+
+
+def find_sign_in(email: str, password: str) -> Account | None:
+    """The account with this address and password, detached; holds no connection while hashing.
+
+    Takes the same time if there is no such account.
+    """
+    account = find_account(email)
+    known_hash = account.password_hash if account else None
+    release_connections()  # hashing has its queue
+    if not password_matches(known_hash, password) or account is None:
+        return None
+    if needs_rehash(account.password_hash):
+        with suppress(TooBusy):  # another sign-in will rehash it
+            _rehash(account, password)
+    return account
+
+
+def change_details(
+    account_id: str, name: str, language: str, organisation: str = "", accent: str = ""
+) -> None:
+    """Change the name, organisation and colour that respondents see, and the language of the
+    creator's pages. Forms that are out keep what was confirmed.
+
+    A blank name is the mailbox part of the address. Raises InvalidInput.
+    """
+    if accent not in ACCENTS:
+        raise InvalidInput(
+            ErrorCode.VALIDATION_FAILED,
+            "There is no such colour.",
+            f"Choose one of {', '.join(filter(None, ACCENTS))}, or none.",
+            field="accent",
+        )
+    if language not in CREATOR_LANGUAGES:
+        raise InvalidInput(
+            ErrorCode.VALIDATION_FAILED,
+            "These pages are not written in that language.",
+            "Choose one of the list.",
+            field="language",
+        )
+    with write_transaction():
+        account = db.session.get_one(Account, account_id)
+        account.name = clean_name(name, account.email)
+        account.language = language
+        account.organisation = clean_organisation(organisation)
+        account.accent = accent
+
+
+def change_password(
+    account_id: str,
+    password: str,
+    new_password: str,
+    *,
+    now: datetime,
+    by: Actor = SYSTEM,
+    also: Also | None = None,
+) -> Account:
+    """Set a new password; ends every browser session, the caller's included, and every link.
+
+    also    what else it ends, in the same transaction
+    Raises InvalidInput with the field `current` when `password` is wrong, else `password`.
+    """
+    account = db.session.get_one(Account, account_id)
+    check_own_password(account, password)
+    known_hash = password_hash(check_password(new_password, account.email))
+    with write_transaction():
+        account = set_password(account_id, known_hash, also)
+        add_event(AuditKind.PASSWORD_CHANGED, account_id, by=by, now=now)
+    return account
+
+
+def check_own_password(account: Account, password: str) -> None:
+    """Raises InvalidInput with the field `current` when it is not the account's password."""
+    release_connections()  # hashing has its queue
+    if not password_matches(account.password_hash, password):
+        raise InvalidInput(
+            ErrorCode.VALIDATION_FAILED,
+            "That is not your password.",
+            "Type the one you sign in with.",
+            field="current",
+        )
+
+
+def set_password(account_id: str, known_hash: str, also: Also | None) -> Account:
+    """Store a new password; ends all browser sessions and unused links of the account."""
+    end_links(account_id)
+    account = db.session.get_one(Account, account_id, populate_existing=True)
+    account.password_hash = known_hash
+    account.session_epoch += 1
+    if also is not None:
+        db.session.flush()
+        also(account_id)
+    return account
+
+
+def _rehash(account: Account, password: str) -> None:
+    """Store the password under a new hash, in the row and in the detached account."""
+    known_hash = password_hash(password)
+    with write_transaction():
+        kept = db.session.execute(
+            update(Account)
+            .where(Account.id == account.id, Account.password_hash == account.password_hash)
+            .values(password_hash=known_hash)
+            .returning(Account.id)
+        ).first()
+    if kept:
+        account.password_hash = known_hash

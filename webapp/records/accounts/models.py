@@ -1,0 +1,168 @@
+"""Accounts of creators, and their switching off by the operator."""
+
+import re
+from datetime import UTC, datetime
+
+from sqlalchemy import ForeignKey, String, Update, delete, exists, select, update
+from sqlalchemy.orm import Mapped, mapped_column
+
+from webapp.base.database import Base, db, write_transaction
+from webapp.base.error_codes import ErrorCode, PageCode
+from webapp.base.errors import InvalidInput, StateConflict
+from webapp.base.limits import ACCOUNT_NAME_MAX_CHARS, EMAIL_MAX_CHARS, ORGANISATION_MAX_CHARS
+from webapp.base.text import in_one_line, normalized
+from webapp.records.audit import SYSTEM, Actor, AuditKind, add_event
+
+ACCENTS = ("", "green", "blue", "violet", "red", "ochre", "slate")  # "" shows none
+CREATOR_LANGUAGES = {"en": "English"}  # of the creator's pages, each by its own name
+NAME_READ_CHARS = 4 * ACCOUNT_NAME_MAX_CHARS  # spelled with a mark or two each
+EMAIL = re.compile("[^@\\s\x00-\x1f\x7f\ud800-\udfff]+@[^@\\s\x00-\x1f\x7f\ud800-\udfff]+")
+
+
+class Account(Base):
+    """A creator with everything that belongs to them. `session_epoch` ends all browser sessions.
+
+    A row with `deleted_at` is a deleted account whose data is still being purged.
+    While `disabled_at` is set, neither its creator nor its agents have access; its forms stay.
+    """
+
+    __tablename__ = "accounts"
+    # what Flask-Login reads
+    is_authenticated = True
+    is_active = True
+    is_anonymous = False
+
+    id: Mapped[str] = mapped_column(String(40), primary_key=True)
+    email: Mapped[str] = mapped_column(String(EMAIL_MAX_CHARS), unique=True)
+    name: Mapped[str] = mapped_column(String(ACCOUNT_NAME_MAX_CHARS))
+    password_hash: Mapped[str] = mapped_column(String(255))
+    session_epoch: Mapped[int] = mapped_column(default=0)
+    created_at: Mapped[datetime]
+    language: Mapped[str] = mapped_column(String(16), default="en")
+    organisation: Mapped[str] = mapped_column(
+        String(ORGANISATION_MAX_CHARS), default="", server_default=""
+    )
+    accent: Mapped[str] = mapped_column(String(20), default="", server_default="")
+    picture: Mapped[str] = mapped_column(String(64), default="", server_default="")
+    deleted_at: Mapped[datetime | None]
+    disabled_at: Mapped[datetime | None]
+
+    # of the browser session that this row was loaded for
+    session_id = ""
+    active_at = datetime.max.replace(tzinfo=UTC)
+
+    def get_id(self) -> str:
+        """The value that Flask-Login stores in the cookie."""
+        return self.session_id
+
+
+class Invite(Base):
+    """A one-time link; only the SHA-256 of its token is kept. `account_id`: whose password it sets.
+
+    `email` is fixed by the operator, or null when the person types it.
+    """
+
+    __tablename__ = "invites"
+
+    token_hash: Mapped[str] = mapped_column(String(64), primary_key=True)
+    email: Mapped[str | None] = mapped_column(String(EMAIL_MAX_CHARS))
+    account_id: Mapped[str | None] = mapped_column(ForeignKey("accounts.id"))
+    created_at: Mapped[datetime]
+    expires_at: Mapped[datetime]
+    used_at: Mapped[datetime | None]
+
+
+def has_account() -> bool:
+    """True if any account exists; without one, the start prints a link that creates it."""
+    return bool(db.session.scalar(select(exists().where(Account.deleted_at.is_(None)))))
+
+
+def find_account(email: str) -> Account | None:
+    """The account with this address, compared after normalization."""
+    return _find_by_email(normal_email(email))
+
+
+def end_links(account_id: str) -> None:
+    """End the unused links of the account; the caller commits.
+
+    Call it before the account is written: account deletion takes its locks in that order.
+    """
+    db.session.execute(
+        delete(Invite).where(Invite.account_id == account_id, Invite.used_at.is_(None))
+    )
+
+
+def account_disabled() -> StateConflict:
+    """The refusal of a disabled account."""
+    return StateConflict(
+        PageCode.ACCOUNT_DISABLED,
+        "This account is switched off.",
+        "Your administrator can switch it on again.",
+    )
+
+
+def clean_email(email: str) -> str:
+    """The address in lower case and NFC. Raises InvalidInput when it cannot be one."""
+    address = normal_email(email)
+    if len(address) > EMAIL_MAX_CHARS or not EMAIL.fullmatch(address):
+        raise InvalidInput(
+            ErrorCode.VALIDATION_FAILED,
+            "That is not an e-mail address.",
+            "Write it as name@example.com.",
+            field="email",
+        )
+    return address
+
+
+def normal_email(email: str) -> str:
+    """The spelling under which an address is stored, looked up and counted.
+
+    Returns "" for text too long to be an address.
+    """
+    return normalized("NFC", email).strip().lower() if len(email) <= EMAIL_MAX_CHARS else ""
+
+
+def clean_name(name: str, email: str) -> str:
+    """The name to show, or the mailbox part of the address when it is blank."""
+    text = in_one_line(normalized("NFC", name.strip()[:NAME_READ_CHARS]))
+    return (text or email.partition("@")[0])[:ACCOUNT_NAME_MAX_CHARS].rstrip()
+
+
+def clean_organisation(text: str) -> str:
+    """In one line, without control characters; "" for none."""
+    written = normalized("NFC", text.strip()[: 4 * ORGANISATION_MAX_CHARS])
+    return in_one_line(written)[:ORGANISATION_MAX_CHARS].rstrip()
+
+
+def _find_by_email(email: str) -> Account | None:
+    if not EMAIL.fullmatch(email):
+        return None
+    return db.session.scalars(select(Account).where(Account.email == email)).first()
+
+
+def disable_account(account_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
+    """Disable the account: ends browser sessions and open links, refuses agents; commits."""
+    disabled = (
+        update(Account)
+        .where(Account.id == account_id, Account.disabled_at.is_(None))
+        .values(disabled_at=now, session_epoch=Account.session_epoch + 1)
+    )
+    with write_transaction():
+        end_links(account_id)
+        _change(disabled, AuditKind.ACCOUNT_DISABLED, account_id, now, by)
+
+
+def enable_account(account_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
+    """Enable the account: agents have access as before, browsers sign in again; commits."""
+    enabled = (
+        update(Account)
+        .where(Account.id == account_id, Account.disabled_at.is_not(None))
+        .values(disabled_at=None)
+    )
+    with write_transaction():
+        _change(enabled, AuditKind.ACCOUNT_ENABLED, account_id, now, by)
+
+
+def _change(change: Update, kind: AuditKind, account_id: str, now: datetime, by: Actor) -> None:
+    if db.session.scalars(change.returning(Account.id)).all():
+        add_event(kind, account_id, by=by, now=now)

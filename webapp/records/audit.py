@@ -1,0 +1,240 @@
+"""The audit trail: who did what with an account, from where, and how it ended.
+
+Rows are append-only; they are deleted by age, or with their account. They hold ids and client
+names, never an answer, a password, a link or a token. The row of a use case is part of its
+transaction, and its log line is written after the commit.
+"""
+
+import logging
+import secrets
+import time
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from sqlalchemy import Index, String, Text, and_, event, or_, select
+from sqlalchemy.orm import Mapped, Session, mapped_column
+
+from webapp.base.database import Base, db
+
+ADDRESS_MAX_CHARS = 45  # an IPv6 address that ends in an IPv4 one
+UNLOGGED = "audit_events"  # of a session: what its transaction has added
+
+log = logging.getLogger("askback.audit")
+
+
+class AuditKind(StrEnum):
+    """What happened."""
+
+    SIGN_IN = "sign_in"
+    SIGN_OUT = "sign_out"
+    SIGN_OUT_EVERYWHERE = "sign_out_everywhere"
+    BROWSER_ENDED = "browser_ended"
+    BROWSERS_ENDED = "browsers_ended"
+    LINK_MADE = "link_made"
+    LINK_USED = "link_used"
+    ACCOUNT_CREATED = "account_created"
+    ACCOUNT_DELETED = "account_deleted"
+    ACCOUNT_DISABLED = "account_disabled"
+    ACCOUNT_ENABLED = "account_enabled"
+    PASSWORD_CHANGED = "password_changed"  # noqa: S105
+    PASSWORD_RESET = "password_reset"  # noqa: S105
+    CONSENT = "consent"
+    TRUST_GIVEN = "trust_given"
+    TRUST_ENDED = "trust_ended"
+    TOKEN_ISSUED = "token_issued"  # noqa: S105
+    TOKEN_REFRESHED = "token_refreshed"  # noqa: S105
+    TOKEN_REVOKED = "token_revoked"  # noqa: S105
+    TOKEN_REUSED = "token_reused"  # noqa: S105
+    CODE_REUSED = "code_reused"
+    AGENT_TOKEN_MADE = "agent_token_made"  # noqa: S105
+    AGENT_TOKEN_REVOKED = "agent_token_revoked"  # noqa: S105
+    AGENT_TOKENS_REVOKED = "agent_tokens_revoked"
+    SUBSCRIBED = "subscribed"
+    UNSUBSCRIBED = "unsubscribed"
+    CALLBACK_CONFIRMED = "callback_confirmed"
+    CALLBACK_REMOVED = "callback_removed"
+    DISCONNECTED = "disconnected"
+    MUTED = "muted"
+    UNMUTED = "unmuted"
+    CLIENT_CREATED = "client_created"
+    CLIENT_DISABLED = "client_disabled"
+    CLIENT_ENABLED = "client_enabled"
+    CONFIRMED = "confirmed"
+    ATTESTED = "attested"
+    SENT_BACK = "sent_back"
+    KEPT = "kept"
+    DISCARDED = "discarded"
+    TAKEN_BACK = "taken_back"
+    PUBLISHED = "published"
+    CLOSED = "closed"
+    REOPENED = "reopened"
+    VOICE_AGREED = "voice_agreed"
+    WRITER_AGREED = "writer_agreed"
+    DELETED = "deleted"
+    RESTORED = "restored"
+    ERASED = "erased"
+    RESPONSE_DELETED = "response_deleted"
+    AUTOMATED_DELETED = "automated_deleted"
+    RESPONSES_RESTORED = "responses_restored"
+    EXPORTED = "exported"
+    BACKED_UP = "backed_up"
+    BACKUP_RESTORED = "backup_restored"
+    MIGRATED = "migrated"
+    REKEYED = "rekeyed"
+
+
+REFUSED = (AuditKind.TOKEN_REUSED, AuditKind.CODE_REUSED)  # what never works
+
+
+class AuditOutcome(StrEnum):
+    """`denied`: the creator refused. `too_many_tries`: a rate limit refused it unchecked."""
+
+    OK = "ok"
+    FAILED = "failed"
+    DENIED = "denied"
+    TOO_MANY_TRIES = "too_many_tries"
+
+
+class ActorKind(StrEnum):
+    """`visitor`: somebody who is not signed in."""
+
+    CREATOR = "creator"
+    AGENT = "agent"
+    OPERATOR = "operator"
+    VISITOR = "visitor"
+    SYSTEM = "system"
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """Who acts; `address` is the network address, client id and name are those of an agent."""
+
+    kind: ActorKind
+    address: str | None = None
+    client_id: str | None = None
+    client_name: str | None = None
+
+
+SYSTEM = Actor(ActorKind.SYSTEM)
+OPERATOR = Actor(ActorKind.OPERATOR)
+
+
+class AuditEvent(Base):
+    """One event. `subject` is the id of the form, draft or connection that it is about.
+
+    `account_id` is no foreign key: the event of its deletion outlives the account. `count` is the
+    number of similar events that the row stands for.
+    """
+
+    __tablename__ = "audit_events"
+    __table_args__ = (
+        Index("ix_audit_events_listed", "account_id", "at", "id"),
+        Index("ix_audit_events_at", "at"),
+    )
+
+    id: Mapped[str] = mapped_column(String(40), primary_key=True)
+    at: Mapped[datetime]
+    kind: Mapped[str] = mapped_column(String(32))
+    outcome: Mapped[str] = mapped_column(String(16))
+    actor: Mapped[str] = mapped_column(String(16))
+    account_id: Mapped[str | None] = mapped_column(String(40))
+    client_id: Mapped[str | None] = mapped_column(Text)
+    client_name: Mapped[str | None] = mapped_column(Text)
+    address: Mapped[str | None] = mapped_column(String(ADDRESS_MAX_CHARS))
+    subject: Mapped[str | None] = mapped_column(String(40))
+    count: Mapped[int]
+
+
+def event_values(
+    kind: AuditKind,
+    account_id: str | None,
+    *,
+    by: Actor,
+    now: datetime,
+    outcome: AuditOutcome = AuditOutcome.OK,
+    subject: str | None = None,
+) -> dict[str, object]:
+    """The columns of a new row."""
+    return {
+        # orders events of one transaction that have the same time
+        "id": f"aud_{time.time_ns():016x}{secrets.token_hex(4)}",
+        "at": now,
+        "kind": str(kind),
+        "outcome": str(outcome),
+        "actor": str(by.kind),
+        "account_id": account_id,
+        "client_id": by.client_id,
+        "client_name": by.client_name,
+        "address": by.address,
+        "subject": subject,
+        "count": 1,
+    }
+
+
+def add_event(
+    kind: AuditKind,
+    account_id: str | None,
+    *,
+    by: Actor,
+    now: datetime,
+    subject: str | None = None,
+) -> None:
+    """A row in the session's transaction; the caller commits."""
+    outcome = AuditOutcome.FAILED if kind in REFUSED else AuditOutcome.OK
+    values = event_values(kind, account_id, by=by, now=now, outcome=outcome, subject=subject)
+    db.session.add(AuditEvent(**values))
+    db.session.info.setdefault(UNLOGGED, []).append(values)
+
+
+def log_event(values: dict[str, object]) -> None:
+    """The log line of a row."""
+    named = {
+        "event": values["kind"],
+        "outcome": values["outcome"],
+        "actor": values["actor"],
+        "account": values["account_id"],
+        "client": values["client_id"],
+        "address": values["address"],
+        "subject": values["subject"],
+    }
+    known = {name: value for name, value in named.items() if value is not None}
+    log.info("%s %s", values["kind"], values["outcome"], extra=known)
+
+
+def list_events(
+    account_id: str | None,
+    *,
+    limit: int,
+    since: datetime | None = None,
+    before: tuple[datetime, str] | None = None,
+) -> list[AuditEvent]:
+    """The events of the account, or of all accounts, newest first.
+
+    since   time of the oldest event to return
+    before  time and id of the last event of the previous page
+    """
+    query = select(AuditEvent)
+    if account_id is not None:
+        query = query.where(AuditEvent.account_id == account_id)
+    if since is not None:
+        query = query.where(AuditEvent.at >= since)
+    if before is not None:
+        at, event_id = before
+        same_moment = and_(AuditEvent.at == at, AuditEvent.id < event_id)
+        query = query.where(or_(AuditEvent.at < at, same_moment))
+    newest_first = query.order_by(AuditEvent.at.desc(), AuditEvent.id.desc())
+    return list(db.session.scalars(newest_first.limit(limit)))
+
+
+@event.listens_for(db.session, "after_commit")
+def _log_committed(session: Session) -> None:
+    if session.in_nested_transaction():  # the end of a savepoint stores nothing
+        return
+    for values in session.info.pop(UNLOGGED, []):
+        log_event(values)
+
+
+@event.listens_for(db.session, "after_rollback")
+def _forget_rolled_back(session: Session) -> None:
+    session.info.pop(UNLOGGED, None)

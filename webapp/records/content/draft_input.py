@@ -1,0 +1,382 @@
+"""Drafts and follow-ups as agents send them: the bounds of each field, and parsing."""
+
+import re
+from typing import Annotated, cast
+
+from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, StrictStr, Tag
+from pydantic_core import PydanticCustomError, PydanticKnownError
+
+from webapp.base import limits
+from webapp.base.error_codes import ErrorCode
+from webapp.base.errors import InputModel, InvalidInput, field_names, parse_input, sent
+from webapp.base.vocabulary import FollowUpCondition, FollowUpMode, ResponseLimit, ResponseMode
+from webapp.records.content.model import (
+    CHOICES,
+    NUMBERS,
+    AgentUpdate,
+    DraftUpdate,
+    GivenFollowUp,
+    GivenFollowUps,
+    QuestionRow,
+)
+
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+_CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+# Both are said to agents wherever they meet the fields
+CONTEXT_RULE = (
+    "Private, never shown to respondents; required when smart follow-ups are enabled. A summary of "
+    "relevant non-sensitive conversation context plus any extra context the creator gives."
+)
+ONE_QUESTION_RULE = (
+    "For a one-question form, first ask the creator whether smart follow-up questions are wanted. "
+    "If the creator enables them, summarize relevant conversation context, ask what other context "
+    "to include, and send the combined private context in `context`."
+)
+
+
+def _without(refused: re.Pattern[str]) -> AfterValidator:
+    def check(text: str) -> str:
+        if found := refused.search(text):
+            where = {"code_point": ord(found[0]), "place": found.start() + 1}
+            raise PydanticCustomError("invalid_text", "refused", where)
+        return text
+
+    return AfterValidator(check)
+
+
+def whole_number(most: int, least: int = 0) -> BeforeValidator:
+    """JSON Schema calls 7.0 an integer; booleans and digits in a string are none."""
+
+    def check(value: object) -> object:
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+            raise PydanticCustomError("whole_number", "refused", {"least": least, "most": most})
+        return value
+
+    return BeforeValidator(check)
+
+
+STORABLE = _without(_UNSTORABLE)
+ONE_LINE = _without(_CONTROLS)
+_ID = Field(
+    min_length=1,
+    max_length=limits.QUESTION_ID_MAX_CHARS,
+    description="Yours to choose: one line, unique in the form. Made for you when left out.",
+)
+
+Text = Annotated[StrictStr, STORABLE]
+QuestionText = Annotated[
+    Text,
+    Field(
+        description=(
+            "What is asked; line breaks are kept. It has no limit of its own: all questions of a "
+            "draft together must fit into 256 KiB."
+        )
+    ),
+]
+Hint = Annotated[
+    Text, Field(description='A public helping line below the text; `""` is the same as none.')
+]
+QuestionId = Annotated[StrictStr, _ID, STORABLE, ONE_LINE]
+Title = Annotated[
+    StrictStr,
+    Field(
+        max_length=limits.TITLE_MAX_CHARS,
+        description=(
+            "The heading that respondents read: one line without control and text-direction "
+            'characters. `""` until it is sent; publishing needs it.'
+        ),
+    ),
+    STORABLE,
+    ONE_LINE,
+]
+Goal = Annotated[
+    StrictStr,
+    Field(
+        max_length=limits.GOAL_MAX_CHARS,
+        description='What the form is for; respondents never see it. `""` clears it.',
+    ),
+    STORABLE,
+]
+Context = Annotated[
+    StrictStr,
+    Field(
+        max_length=limits.CONTEXT_MAX_CHARS,
+        description=f'{CONTEXT_RULE} It is never returned. `""` clears it.',
+    ),
+    STORABLE,
+]
+FollowUps = Annotated[
+    FollowUpMode, Field(description=f"{ONE_QUESTION_RULE} A new draft has `none`.")
+]
+Mode = Annotated[
+    ResponseMode,
+    Field(description="How people are asked to answer. A new draft has `voice_preferred`."),
+]
+Responses = Annotated[
+    ResponseLimit,
+    Field(description="How many responses the link takes in all. A new draft has `multiple`."),
+]
+MaxFollowUps = Annotated[
+    int,
+    Field(
+        ge=0,
+        le=limits.FOLLOW_UPS_MAX,
+        description=(
+            "Follow-up questions to one question at most. Until a number is sent it is 0, 2 or 5 "
+            "for `none`, `smart` and `deep_dive`."
+        ),
+    ),
+    whole_number(limits.FOLLOW_UPS_MAX),
+]
+MaxQuestions = Annotated[
+    int,
+    Field(
+        ge=0,
+        le=limits.TOTAL_QUESTIONS_MAX,
+        description=(
+            "Questions and follow-up questions for one person at most; the questions of the form "
+            "are asked in any case. A new draft has no limit; one that was sent can be changed "
+            "here and cleared by the creator."
+        ),
+    ),
+    whole_number(limits.TOTAL_QUESTIONS_MAX),
+]
+
+
+class Question(InputModel):
+    """A question with more than its text."""
+
+    id: QuestionId = ""
+    text: QuestionText
+    context: Hint = ""
+
+
+def _kind(value: object) -> str:
+    return "text" if isinstance(value, str) else "object"
+
+
+AskedQuestion = Annotated[
+    Annotated[Text, Tag("text")] | Annotated[Question, Tag("object")],
+    Discriminator(_kind),
+]
+
+
+class FormDraftInput(InputModel):
+    """The fields of a draft. What an update leaves out stays as it is; null is accepted nowhere.
+    No text may hold U+0000 or half of a surrogate pair.
+    """
+
+    SETTINGS = tuple(setting.name for setting in (*CHOICES, *NUMBERS))
+    CLEARED = ("goal", "context")
+
+    title: Title = ""
+    goal: Goal = ""
+    context: Context = ""
+    questions: Annotated[
+        list[AskedQuestion],
+        Field(
+            min_length=1,
+            max_length=limits.QUESTIONS_MAX,
+            description=(
+                "All questions of the form in their order, each a plain string or an object. They "
+                "replace those of the draft; one without an id keeps the id that its text had."
+            ),
+        ),
+    ] = []
+    follow_up_mode: FollowUps = FollowUpMode.NONE
+    response_mode: Mode = ResponseMode.VOICE_PREFERRED
+    response_limit: Responses = ResponseLimit.MULTIPLE
+    max_followups_per_question: MaxFollowUps = 0
+    max_total_questions: MaxQuestions = 0
+
+
+FIELDS = field_names(FormDraftInput)
+_COLUMNS = {
+    "context": "private_context",
+    "max_followups_per_question": "followups_given",
+}
+
+
+def parse_draft_input(raw: object) -> DraftUpdate:
+    """The supplied fields of a FormDraftInput, validated.
+
+    raises InvalidInput `unknown_field`, `invalid_text` or `validation_failed`; the message names
+    the path of the first wrong field, the resolution the others. An empty goal or context clears
+    it.
+    """
+    return draft_update(parse_input(FormDraftInput, raw))
+
+
+def draft_update(given: FormDraftInput) -> DraftUpdate:
+    """The supplied fields as columns. raises InvalidInput for an id that is used twice"""
+    supplied = given.model_fields_set & FormDraftInput.model_fields.keys()
+    changes = {_COLUMNS.get(name, name): getattr(given, name) for name in supplied}
+    for name in {"goal", "private_context"} & changes.keys():
+        changes[name] = changes[name] or None
+    if "questions" in changes:
+        changes["questions"] = _question_rows(given.questions)
+    return cast(DraftUpdate, changes)
+
+
+def _question_rows(questions: list[str | Question]) -> list[QuestionRow]:
+    rows = [_question_row(question) for question in questions]
+    ids = [row["id"] for row in rows if "id" in row]
+    for position, row in enumerate(rows):
+        if "id" in row and ids.count(row["id"]) > 1:
+            raise InvalidInput(
+                ErrorCode.VALIDATION_FAILED,
+                f"questions[{position}].id: is {sent(row['id'])}, as another question of this form"
+                " has it.",
+                "Give each question its own id, or leave ids out.",
+                field=f"questions[{position}].id",
+            )
+    return rows
+
+
+def _question_row(question: str | Question) -> QuestionRow:
+    if isinstance(question, str):
+        return QuestionRow(text=question)
+    row = QuestionRow(text=question.text)
+    if question.id:
+        row["id"] = question.id
+    if question.context:
+        row["context"] = question.context
+    return row
+
+
+PROBE_RULE = (
+    "A good one is open, asks for what the goal needs and the question leaves open, and assumes "
+    "nothing about the answer. Leave it out where the first answer is all you need."
+)
+
+
+def _not_blank(text: str) -> str:
+    if not text.strip():
+        raise PydanticCustomError("blank_text", "refused")
+    return text
+
+
+FollowUpText = Annotated[
+    StrictStr,
+    Field(max_length=limits.PREPARED_MAX_CHARS),
+    STORABLE,
+    AfterValidator(_not_blank),
+]
+
+
+class FollowUp(InputModel):
+    """A follow-up to one question of the form."""
+
+    text: Annotated[FollowUpText, Field(description="What is asked, in one question.")]
+    when: Annotated[FollowUpCondition, Field(description="`always` unless sent.")] = (
+        FollowUpCondition.ALWAYS
+    )
+
+
+class FollowUpsOfQuestion(InputModel):
+    """The follow-ups to one question of the form, as tools take them: their schemas have no keys
+    that are free to choose.
+    """
+
+    question: Annotated[
+        str, Field(description="The id of the question, or its position, from 1, as a string.")
+    ]
+    prepared: Annotated[
+        list[FollowUp],
+        Field(description=f"In the order of asking, {limits.PREPARED_MAX} at most. {PROBE_RULE}"),
+    ]
+
+
+def _prepared_kind(value: object) -> str:
+    return "text" if isinstance(value, str) else "object"
+
+
+def _by_question(given: object) -> object:
+    """The follow-ups by their question, from any form that they are taken in."""
+    if not isinstance(given, dict | list):
+        return given
+    most = limits.QUESTIONS_MAX * (1 if isinstance(given, dict) else limits.PREPARED_MAX)
+    if len(given) > most:
+        raise PydanticKnownError(
+            "too_long", {"field_type": "", "max_length": most, "actual_length": len(given)}
+        )
+    if isinstance(given, dict):
+        return {key: _listed(value) for key, value in given.items()}
+    found: dict[str, list[object]] = {}
+    for position, each in enumerate(given, start=1):
+        key, prepared = str(position), each
+        if isinstance(each, dict) and "question" in each:
+            rest = {name: value for name, value in each.items() if name != "question"}
+            key = str(each["question"])
+            prepared = rest["prepared"] if rest.keys() == {"prepared"} else rest
+        found.setdefault(key, []).extend(_listed(prepared))
+    return found
+
+
+def _listed(given: object) -> list[object]:
+    """One alone is a list of one; what an answer adds is left out, so that it can be sent back."""
+    several = given if isinstance(given, list) else [] if given is None else [given]
+    return [
+        {name: value for name, value in each.items() if name != "preparedBy"}
+        if isinstance(each, dict)
+        else each
+        for each in several
+    ]
+
+
+PreparedInput = dict[
+    Annotated[str, STORABLE],
+    Annotated[
+        list[
+            Annotated[
+                Annotated[FollowUpText, Tag("text")] | Annotated[FollowUp, Tag("object")],
+                Discriminator(_prepared_kind),
+            ]
+        ],
+        Field(max_length=limits.PREPARED_MAX),
+    ],
+]
+PreparedFollowUps = Annotated[PreparedInput, BeforeValidator(_by_question)]
+ToolFollowUps = Annotated[
+    PreparedInput, BeforeValidator(_by_question, json_schema_input_type=list[FollowUpsOfQuestion])
+]
+
+
+class FollowUpsInput(InputModel):
+    """All prepared follow-ups of a draft."""
+
+    follow_ups: Annotated[
+        PreparedFollowUps,
+        Field(
+            description=(
+                "By the id of their question, or its position from 1; an id goes first. A string "
+                "is a text that is asked `always`. They replace all that are there: a question "
+                f"without an entry has none, `{{}}` clears all. {PROBE_RULE}"
+            ),
+        ),
+    ]
+
+
+def parse_follow_ups(raw: object) -> AgentUpdate:
+    """The update of a draft that replaces its prepared follow-ups; an answer may be sent back.
+
+    raises InvalidInput as `parse_draft_input`
+    """
+    if isinstance(raw, dict):
+        raw = {name: value for name, value in raw.items() if name != "draftId"}
+    given = parse_input(FollowUpsInput, raw)
+    return AgentUpdate(follow_ups=given_follow_ups(given.follow_ups))
+
+
+def given_follow_ups(given: PreparedInput) -> GivenFollowUps:
+    """The same, as an update holds it."""
+    return {key: [_given(each) for each in several] for key, several in given.items()}
+
+
+def _given(each: str | FollowUp) -> GivenFollowUp:
+    if isinstance(each, str):
+        return GivenFollowUp(text=each, condition=FollowUpCondition.ALWAYS)
+    return GivenFollowUp(text=each.text, condition=each.when)

@@ -1,0 +1,407 @@
+"""The content of drafts and forms: questions, texts and settings."""
+
+import hashlib
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple, TypeAlias, TypedDict, cast
+
+import orjson
+from sqlalchemy import JSON, Text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from webapp.base import limits
+from webapp.base.database import enum_type, new_id
+from webapp.base.error_codes import ErrorCode
+from webapp.base.errors import InvalidInput, path_of
+from webapp.base.text import in_one_line
+from webapp.base.vocabulary import (
+    DEFAULT_FOLLOW_UPS,
+    FollowUpAuthor,
+    FollowUpCondition,
+    FollowUpMode,
+    ResponseLimit,
+    ResponseMode,
+)
+
+
+class PreparedFollowUp(TypedDict):
+    """A follow-up that was written before anybody answers, as stored in JSON."""
+
+    text: str
+    condition: FollowUpCondition
+    prepared_by: FollowUpAuthor
+
+
+class QuestionRow(TypedDict, total=False):
+    """A question as stored in JSON. What is empty is absent: `context`, the public helping line,
+    and `follow_ups`, in the order of asking.
+    """
+
+    id: str
+    text: str
+    context: str
+    follow_ups: list[PreparedFollowUp]
+
+
+class GivenFollowUp(TypedDict):
+    """A follow-up as an agent sends it."""
+
+    text: str
+    condition: FollowUpCondition
+
+
+GivenFollowUps: TypeAlias = dict[str, list[GivenFollowUp]]  # by id or position of the question
+
+
+class DraftUpdate(TypedDict, total=False):
+    """Values by content column; of a change those supplied, and its questions may lack an id."""
+
+    title: str
+    goal: str | None
+    private_context: str | None
+    questions: list[QuestionRow]
+    follow_up_mode: FollowUpMode
+    response_mode: ResponseMode
+    response_limit: ResponseLimit
+    followups_given: int | None
+    max_total_questions: int | None
+    public_reason: str | None
+
+
+class AgentUpdate(DraftUpdate, total=False):
+    """`follow_ups` replace all that are prepared; they are stored with their questions."""
+
+    follow_ups: GivenFollowUps
+
+
+class DraftSetting(NamedTuple):
+    """A setting of drafts and of the forms that they become.
+
+    name     on the wire and in forms of pages
+    default  stored in a new draft; None says that no number was chosen
+    most     of a number
+    """
+
+    column: str
+    name: str
+    default: StrEnum | None
+    most: int = 0
+
+
+# in the order of the review page
+DRAFT_SETTINGS = (
+    DraftSetting("follow_up_mode", "followUpMode", FollowUpMode.NONE),
+    DraftSetting("followups_given", "maxFollowupsPerQuestion", None, limits.FOLLOW_UPS_MAX),
+    DraftSetting("max_total_questions", "maxTotalQuestions", None, limits.TOTAL_QUESTIONS_MAX),
+    DraftSetting("response_mode", "responseMode", ResponseMode.VOICE_PREFERRED),
+    DraftSetting("response_limit", "responseLimit", ResponseLimit.MULTIPLE),
+)
+CHOICES = tuple(setting for setting in DRAFT_SETTINGS if not setting.most)
+NUMBERS = tuple(setting for setting in DRAFT_SETTINGS if setting.most)
+ENUMS = {setting.column: type(setting.default) for setting in DRAFT_SETTINGS if setting.default}
+
+
+@dataclass(frozen=True, slots=True)
+class FormSettings:
+    """All settings with every default filled in."""
+
+    follow_up_mode: FollowUpMode
+    response_mode: ResponseMode
+    response_limit: ResponseLimit
+    max_followups_per_question: int
+    max_total_questions: int | None
+
+
+class Content:
+    """Columns shared by `Draft` and `Form`. `private_context` never leaves the creator's side;
+    `public_reason` is why people are asked, in one line that they read.
+    """
+
+    title: Mapped[str] = mapped_column(Text)
+    goal: Mapped[str | None] = mapped_column(Text)
+    private_context: Mapped[str | None] = mapped_column(Text)
+    questions: Mapped[list[QuestionRow]] = mapped_column(JSON)
+    follow_up_mode: Mapped[FollowUpMode] = mapped_column(enum_type(FollowUpMode, "follow_up_mode"))
+    response_mode: Mapped[ResponseMode] = mapped_column(enum_type(ResponseMode, "response_mode"))
+    response_limit: Mapped[ResponseLimit] = mapped_column(
+        enum_type(ResponseLimit, "response_limit")
+    )
+    followups_given: Mapped[int | None]
+    max_total_questions: Mapped[int | None]
+    public_reason: Mapped[str | None] = mapped_column(Text)
+
+
+@dataclass(slots=True)
+class ContentRow:
+    """The columns of `Content` as a statement read them.
+
+    Not frozen: that would make its construction seven times as slow.
+    """
+
+    title: str
+    goal: str | None
+    private_context: str | None
+    questions: list[QuestionRow]
+    follow_up_mode: FollowUpMode
+    response_mode: ResponseMode
+    response_limit: ResponseLimit
+    followups_given: int | None
+    max_total_questions: int | None
+    public_reason: str | None
+
+
+AnyContent: TypeAlias = Content | ContentRow
+
+CONTENT_COLUMNS = (
+    "title",
+    "public_reason",
+    "goal",
+    "private_context",
+    "questions",
+    *(setting.column for setting in DRAFT_SETTINGS),
+)
+
+
+def form_settings(content: AnyContent) -> FormSettings:
+    """All settings of a draft, a form or a row of either's columns."""
+    given = content.followups_given
+    return FormSettings(
+        content.follow_up_mode,
+        content.response_mode,
+        content.response_limit,
+        DEFAULT_FOLLOW_UPS[content.follow_up_mode] if given is None else given,
+        content.max_total_questions,
+    )
+
+
+def most_questions(content: AnyContent) -> int:
+    """The worst case for one respondent: scripted questions plus all follow-ups under both caps."""
+    scripted = len(content.questions)
+    cap = follow_ups_cap(content.follow_up_mode, content.followups_given)
+    return most_with_follow_ups(scripted, scripted * cap, content.max_total_questions)
+
+
+def asks_follow_ups(content: AnyContent) -> bool:
+    """True if mode and caps leave room for a follow-up question."""
+    return most_questions(content) > len(content.questions)
+
+
+def follow_ups_cap(mode: FollowUpMode, given: int | None) -> int:
+    """Follow-ups that are asked to one question at most; `given` is a number that was chosen."""
+    if mode is FollowUpMode.NONE:
+        return 0
+    return DEFAULT_FOLLOW_UPS[mode] if given is None else given
+
+
+def most_with_follow_ups(scripted: int, follow_ups: int, max_total: int | None) -> int:
+    """The scripted questions, which are all asked, and the follow-ups that there is room for."""
+    most = scripted + follow_ups
+    return most if max_total is None else max(scripted, min(most, max_total))
+
+
+def snapshot(content: AnyContent) -> DraftUpdate:
+    """The content columns of a draft, a form or a row of either, by name."""
+    return cast(DraftUpdate, {name: getattr(content, name) for name in CONTENT_COLUMNS})
+
+
+def content_hash(content: Content) -> str:
+    """SHA-256 over everything that a confirmation covers, in one canonical JSON form."""
+    covered = {
+        **snapshot(content),
+        "followups_given": form_settings(content).max_followups_per_question,
+    }
+    if content.public_reason is None:  # as before there was one
+        del covered["public_reason"]
+    return hashlib.sha256(orjson.dumps(covered, option=orjson.OPT_SORT_KEYS)).hexdigest()
+
+
+def clean_reason(text: str) -> str | None:
+    """Why people are asked, as it is stored: one line; None for none. Raises InvalidInput."""
+    reason = in_one_line(text)
+    if len(reason) > limits.REASON_MAX_CHARS:
+        raise InvalidInput(
+            ErrorCode.VALIDATION_FAILED,
+            f"reason: has {len(reason)} characters; at most {limits.REASON_MAX_CHARS} are allowed.",
+            "Say it in one short sentence.",
+            field="reason",
+        )
+    return reason or None
+
+
+def about_minutes(scripted: int, most: int) -> int:
+    """How long a respondent needs, at least 1: 45 seconds for a question, 20 for a follow-up that
+    may come.
+    """
+    return max(1, round((45 * scripted + 20 * (most - scripted)) / 60))
+
+
+def missing_parts(content: Content) -> list[str]:
+    """The missing parts that prevent publishing, as phrases for a sentence."""
+    missing = [] if content.title.strip() else ["a title"]
+    if not content.questions:
+        missing.append("a question")
+    if any(not question["text"].strip() for question in content.questions):
+        missing.append("words for every question")
+    if lacks_context(content):
+        missing.append("the private context that smart follow-ups need")
+    return missing
+
+
+def missing_fields(content: Content) -> list[str]:
+    """The field paths of `missing_parts`."""
+    blank = [] if content.title.strip() else ["title"]
+    if not content.questions:
+        blank.append("questions")
+    for position, question in enumerate(content.questions):
+        if not question["text"].strip():
+            blank.append(f"questions[{position}].text")
+    return [*blank, "context"] if lacks_context(content) else blank
+
+
+def lacks_context(content: Content) -> bool:
+    """True if follow-ups are `smart` and the private context they need is empty."""
+    smart = content.follow_up_mode is FollowUpMode.SMART
+    return smart and not (content.private_context or "").strip()
+
+
+def merged(changes: DraftUpdate, before: list[QuestionRow], *, by_agent: bool) -> DraftUpdate:
+    """The new values of content columns; `before` are the questions that may keep their ids.
+
+    by_agent  its questions come without their follow-ups, which stay as they are unless it is an
+              AgentUpdate with others
+    raises    InvalidInput for a follow-up to no question, or equal to a question or a follow-up
+    """
+    given = changes.copy()
+    prepared = cast(AgentUpdate, given).pop("follow_ups", None)
+    keys: dict[str, str] = {}
+    if "questions" in given:
+        questions = _with_ids(given["questions"], before)
+        given["questions"] = _with_follow_ups(questions, before) if by_agent else questions
+    if prepared is not None:
+        questions = given.get("questions", before)
+        keys = _question_keys(questions, prepared)
+        given["questions"] = [
+            _prepared(row, prepared.get(keys.get(row["id"], ""), [])) for row in questions
+        ]
+    if "questions" in given:
+        _require_different(given["questions"], keys)
+    return given
+
+
+def _with_follow_ups(questions: list[QuestionRow], before: list[QuestionRow]) -> list[QuestionRow]:
+    prepared = {row["id"]: row["follow_ups"] for row in before if "follow_ups" in row}
+    return [
+        {**row, "follow_ups": prepared[row["id"]]} if row["id"] in prepared else row
+        for row in questions
+    ]
+
+
+def _question_keys(questions: list[QuestionRow], prepared: GivenFollowUps) -> dict[str, str]:
+    """The key of `prepared` by the id of the question that it stands for."""
+    ids = [row["id"] for row in questions]
+    by_position = {str(place): key for place, key in enumerate(ids, start=1)}
+    found: dict[str, str] = {}
+    for key in prepared:
+        question_id = key if key in ids else by_position.get(key)
+        path = path_of(("followUps", key))
+        if question_id is None:
+            raise InvalidInput(
+                ErrorCode.VALIDATION_FAILED,
+                f"{path}: is neither the id nor the position of a question of this draft.",
+                f"Send the id of a question, or its position, from 1 to {len(ids)}."
+                if ids
+                else "Send the questions first, or with the same call.",
+                field=path,
+            )
+        if question_id in found:
+            raise InvalidInput(
+                ErrorCode.VALIDATION_FAILED,
+                f"{path}: is the question that {path_of(('followUps', found[question_id]))} names.",
+                "Send all follow-ups to a question under one key.",
+                field=path,
+            )
+        found[question_id] = key
+    return found
+
+
+def _prepared(question: QuestionRow, given: list[GivenFollowUp]) -> QuestionRow:
+    """The question with these follow-ups of an agent; the author of an unchanged one stays."""
+    row = question.copy()
+    before = row.pop("follow_ups", [])
+    by_creator = [
+        (each["text"], each["condition"])
+        for each in before
+        if each["prepared_by"] == FollowUpAuthor.CREATOR
+    ]
+    if given:
+        row["follow_ups"] = [
+            PreparedFollowUp(
+                text=each["text"],
+                condition=each["condition"],
+                prepared_by=FollowUpAuthor.CREATOR
+                if (each["text"], each["condition"]) in by_creator
+                else FollowUpAuthor.AGENT,
+            )
+            for each in given
+        ]
+    return row
+
+
+def _require_different(questions: list[QuestionRow], keys: dict[str, str]) -> None:
+    """Nobody is asked the same twice. Of follow-ups that were not sent, the question is named.
+
+    keys  those that the follow-ups were sent under, by the id of their question
+    """
+    asked = {_compared(row["text"]): place for place, row in enumerate(questions)}
+    earlier: set[str] = set()
+    for number, row in enumerate(questions, start=1):
+        key = keys.get(row["id"])
+        for place, each in enumerate(row.get("follow_ups", [])):
+            text = _compared(each["text"])
+            path = path_of(("followUps", key or row["id"], place, "object", "text"))
+            reason = "is a follow-up of this form already"
+            if text in asked:
+                reason = f"is the text of question {asked[text] + 1}"
+                if key is None:
+                    path = f"questions[{asked[text]}].text"
+                    reason = f"is the text of a follow-up to question {number}"
+            elif text not in earlier:
+                earlier.add(text)
+                continue
+            raise InvalidInput(
+                ErrorCode.VALIDATION_FAILED,
+                f"{path}: {reason}.",
+                "Ask it once, as a question or as a follow-up.",
+                field=path,
+            )
+
+
+def _compared(text: str) -> str:
+    return " ".join(text.split()).casefold()
+
+
+def _with_ids(questions: list[QuestionRow], before: list[QuestionRow]) -> list[QuestionRow]:
+    """A question without an id gets that of the one with the same text: repeats change nothing."""
+    taken = {question["id"] for question in questions if "id" in question}
+    free: dict[str, list[str]] = {}
+    for old in reversed(before):
+        if old["id"] not in taken:
+            free.setdefault(old["text"], []).append(old["id"])
+
+    def id_of(question: QuestionRow) -> str:
+        known = free.get(question["text"])
+        return question.get("id") or (known.pop() if known else new_id("q"))
+
+    return [{**question, "id": id_of(question)} for question in questions]
+
+
+def require_context(content: Content) -> None:
+    """Raises InvalidInput `context_required`."""
+    if lacks_context(content):
+        raise InvalidInput(
+            ErrorCode.CONTEXT_REQUIRED,
+            "context: smart follow-ups need a private context.",
+            "Send `context` with a summary of what the follow-ups should know, or another"
+            " followUpMode.",
+            field="context",
+        )

@@ -1,0 +1,300 @@
+"""Drafts as they are stored, with the notes of their creators."""
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
+
+from sqlalchemy import (
+    JSON,
+    BindParameter,
+    ColumnElement,
+    ForeignKey,
+    Select,
+    String,
+    and_,
+    bindparam,
+    false,
+    func,
+    select,
+)
+from sqlalchemy.orm import Mapped, mapped_column
+
+from webapp.base.database import Base, db, enum_type, read_rows
+from webapp.base.error_codes import ErrorCode
+from webapp.base.errors import InvalidInput, NotFound, StateConflict, refused_character
+from webapp.base.limits import AGENT_NOTE_MAX_CHARS, CREATOR_NOTE_MAX_CHARS
+from webapp.base.vocabulary import ConfirmationMethod, DraftStatus
+from webapp.records.content.model import Content, ContentRow, DraftUpdate
+
+_REFUSED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def clean_note(text: str) -> str | None:
+    """The note as it is stored, without space around it; None for none. It may have many lines.
+
+    raises  InvalidInput `validation_failed`, `invalid_text`
+    """
+    note = text.strip()
+    if len(note) > CREATOR_NOTE_MAX_CHARS:
+        problem = f"has {len(note)} characters; at most {CREATOR_NOTE_MAX_CHARS} are allowed"
+        raise _wrong(ErrorCode.VALIDATION_FAILED, problem, "Shorten the note.")
+    if found := _REFUSED.search(note):
+        problem = refused_character(found[0], found.start() + 1)
+        raise _wrong(ErrorCode.INVALID_TEXT, problem, "Leave that character out.")
+    return note or None
+
+
+def with_note(said: str, note: str | None) -> str:
+    """The sentence that is begun in `said`, with the creator's words quoted in it."""
+    return f"{said}, with the note “{note}”." if note else f"{said}."
+
+
+def _wrong(code: ErrorCode, problem: str, resolution: str) -> InvalidInput:
+    return InvalidInput(code, f"note: {problem}.", resolution, field="note")
+
+
+ABOUT_CHARS = 200  # of a goal or a question, in lists
+
+
+class Draft(Content, Base):
+    """An unpublished form. `author` is the OAuth grant that wrote last, None = creator.
+
+    `agent_note` is what that agent wrote beside this revision, and nobody's content. `returned_at`,
+    `returned_revision` and `return_note` are of a sending back that stands, see `returns`;
+    `discard_note` is what the creator wrote beside a discard.
+    """
+
+    __tablename__ = "drafts"
+    repeated = False  # true of what a repeated create request got: the draft as first created
+
+    id: Mapped[str] = mapped_column(String(40), primary_key=True)
+    account_id: Mapped[str] = mapped_column(ForeignKey("accounts.id"), index=True)
+    status: Mapped[DraftStatus] = mapped_column(enum_type(DraftStatus, "status"))
+    revision: Mapped[int]
+    content_hash: Mapped[str] = mapped_column(String(64))
+    created_by: Mapped[str | None] = mapped_column(String(40))
+    author: Mapped[str | None] = mapped_column(String(40))
+    agent_note: Mapped[str | None] = mapped_column(String(AGENT_NOTE_MAX_CHARS))
+    created_at: Mapped[datetime]
+    updated_at: Mapped[datetime]
+    deleted_at: Mapped[datetime | None]
+    discard_note: Mapped[str | None] = mapped_column(String(CREATOR_NOTE_MAX_CHARS))
+    return_count: Mapped[int] = mapped_column(server_default="0")
+    returned_at: Mapped[datetime | None]
+    returned_revision: Mapped[int | None]
+    return_note: Mapped[str | None] = mapped_column(String(CREATOR_NOTE_MAX_CHARS))
+
+
+@dataclass(slots=True)
+class DraftRow(ContentRow):
+    """The columns of `Draft` as a statement read them."""
+
+    id: str
+    account_id: str
+    status: DraftStatus
+    revision: int
+    content_hash: str
+    created_by: str | None
+    author: str | None
+    agent_note: str | None
+    created_at: datetime
+    updated_at: datetime
+    deleted_at: datetime | None
+    discard_note: str | None
+    return_count: int
+    returned_at: datetime | None
+    returned_revision: int | None
+    return_note: str | None
+
+
+class DraftSummaryRow(NamedTuple):
+    """An unpublished draft as lists show it; its goal and first question cut."""
+
+    id: str
+    title: str
+    goal: str | None
+    first_question: str | None
+    author: str | None
+    created_by: str | None
+    revision: int
+    created_at: datetime
+    updated_at: datetime
+    returned_at: datetime | None
+    return_note: str | None
+    question_count: int
+
+
+class DraftRevision(Base):
+    """A superseded content of a draft."""
+
+    __tablename__ = "draft_revisions"
+
+    draft_id: Mapped[str] = mapped_column(ForeignKey("drafts.id"), primary_key=True)
+    revision: Mapped[int] = mapped_column(primary_key=True)
+    content: Mapped[DraftUpdate] = mapped_column(JSON)
+    author: Mapped[str | None] = mapped_column(String(40))
+    agent_note: Mapped[str | None] = mapped_column(String(AGENT_NOTE_MAX_CHARS))
+    created_at: Mapped[datetime]
+
+
+class DraftConfirmation(Base):
+    """A confirmation of one revision, by the creator or `agent_attested`. Append-only.
+
+    `return_count` is the draft's at that time: it counts until the draft is sent back again.
+    `records_voice`, `transcriber` and `follow_up_writer` are what the page said of them, as in
+    `Form`.
+    """
+
+    __tablename__ = "draft_confirmations"
+
+    id: Mapped[str] = mapped_column(String(40), primary_key=True)
+    draft_id: Mapped[str] = mapped_column(ForeignKey("drafts.id"), index=True)
+    revision: Mapped[int]
+    content_hash: Mapped[str] = mapped_column(String(64))
+    method: Mapped[ConfirmationMethod] = mapped_column(enum_type(ConfirmationMethod, "method"))
+    grant_id: Mapped[str | None] = mapped_column(String(40))
+    created_at: Mapped[datetime]
+    return_count: Mapped[int] = mapped_column(server_default="0")
+    records_voice: Mapped[bool] = mapped_column(server_default=false())
+    transcriber: Mapped[str] = mapped_column(String(260), server_default="")
+    follow_up_writer: Mapped[str] = mapped_column(String(500), server_default="")
+    asker_organisation: Mapped[str] = mapped_column(String(80), server_default="")
+    asker_accent: Mapped[str] = mapped_column(String(20), server_default="")
+    asker_picture: Mapped[str] = mapped_column(String(64), server_default="")
+
+
+class DraftReturn(Base):
+    """One sending back of a draft, the `number`th: what the creator wrote beside that revision.
+
+    `question_notes` are those on single questions, by question id.
+    """
+
+    __tablename__ = "draft_returns"
+
+    draft_id: Mapped[str] = mapped_column(ForeignKey("drafts.id"), primary_key=True)
+    number: Mapped[int] = mapped_column(primary_key=True)
+    revision: Mapped[int]
+    returned_at: Mapped[datetime]
+    note: Mapped[str | None] = mapped_column(String(CREATOR_NOTE_MAX_CHARS))
+    question_notes: Mapped[dict[str, str]] = mapped_column(JSON)
+
+
+def get_draft(account_id: str, draft_id: str) -> Draft:
+    """The account's draft; raises NotFound `draft_not_found`."""
+    draft = db.session.scalar(owned_draft(account_id, draft_id))
+    if draft is None:
+        raise missing_draft(account_id, draft_id)
+    return draft
+
+
+def list_drafts(account_id: str) -> list[DraftSummaryRow]:
+    """The account's unpublished drafts, most recently changed first."""
+    return list(map(DraftSummaryRow._make, read_rows(_LIST, account=account_id)))
+
+
+def get_revision(account_id: str, draft_id: str) -> int:
+    """At which revision the account's draft is; raises NotFound `draft_not_found`."""
+    found = read_rows(_AT, account=account_id, draft=draft_id)
+    if not found:
+        raise missing_draft(account_id, draft_id)
+    return int(found[0].revision)
+
+
+def owned_draft(
+    account_id: str | BindParameter[str], draft_id: str | BindParameter[str]
+) -> Select[Draft]:
+    """The select of one draft of the account; a deleted form has taken its draft with it."""
+    return select(Draft).where(
+        Draft.id == draft_id, Draft.account_id == account_id, Draft.deleted_at.is_(None)
+    )
+
+
+def unpublished(account_id: str | BindParameter[str]) -> ColumnElement[bool]:
+    """The condition for the drafts of an account that are neither published nor discarded."""
+    return and_(
+        Draft.account_id == account_id,
+        Draft.status == DraftStatus.DRAFT,
+        Draft.deleted_at.is_(None),
+    )
+
+
+def missing_draft(account_id: str, draft_id: str) -> NotFound:
+    """The refusal of a draft that is not there: of one that its creator discarded, with when and
+    the note; of an unknown one as of another account's.
+    """
+    discarded = read_rows(_DISCARDED, account=account_id, draft=draft_id)
+    if discarded:
+        said = f"Its creator discarded this draft at {discarded[0].deleted_at:%Y-%m-%dT%H:%M:%SZ}"
+        return NotFound(
+            ErrorCode.DRAFT_NOT_FOUND,
+            with_note(said, discarded[0].discard_note),
+            "Ask the creator whether another draft is wanted.",
+        )
+    return NotFound(
+        ErrorCode.DRAFT_NOT_FOUND,
+        "There is no draft with this draftId in this account, or its creator discarded it.",
+        "Use the draftId that creating the draft returned, with the same connected account.",
+    )
+
+
+def require_revision(draft: Draft | DraftRow, expected: int) -> None:
+    """Raises StateConflict `revision_conflict` unless the draft is at that revision."""
+    if draft.revision != expected:
+        raise StateConflict(
+            ErrorCode.REVISION_CONFLICT,
+            f"The draft is at revision {draft.revision}, not {expected}.",
+            "Read the draft again, then repeat the request on its current revision.",
+            field="If-Match",
+        )
+
+
+def open_draft(account_id: str, draft_id: str) -> Draft:
+    """The unpublished draft, its row locked; raises NotFound, StateConflict."""
+    draft = lock_draft(account_id, draft_id)
+    require_open(draft)
+    return draft
+
+
+def require_open(draft: Draft | DraftRow) -> None:
+    """Raises StateConflict `draft_already_published` for one that is."""
+    if draft.status is DraftStatus.PUBLISHED:
+        raise StateConflict(
+            ErrorCode.DRAFT_ALREADY_PUBLISHED,
+            "The draft is published and cannot change any more.",
+            "Create a new draft for a changed form.",
+        )
+
+
+_DISCARDED = select(Draft.deleted_at, Draft.discard_note).where(
+    Draft.id == bindparam("draft"),
+    Draft.account_id == bindparam("account"),
+    Draft.status == DraftStatus.DRAFT,
+    Draft.deleted_at.is_not(None),
+)
+_AT = owned_draft(bindparam("account"), bindparam("draft")).with_only_columns(Draft.revision)
+_LIST = (
+    select(
+        Draft.id,
+        Draft.title,
+        func.substr(Draft.goal, 1, ABOUT_CHARS).label("goal"),
+        func.substr(Draft.questions[0]["text"].as_string(), 1, ABOUT_CHARS).label("first_question"),
+        *(Draft.__table__.c[name] for name in DraftSummaryRow._fields[4:-1]),
+        func.json_array_length(Draft.questions).label("question_count"),
+    )
+    .where(unpublished(bindparam("account")))
+    .order_by(Draft.updated_at.desc(), Draft.id)
+)
+_LOCKED = (
+    owned_draft(bindparam("account"), bindparam("draft"))
+    .with_for_update()
+    .execution_options(populate_existing=True)
+)
+
+
+def lock_draft(account_id: str, draft_id: str) -> Draft:
+    """The draft under a row lock, published or not; raises NotFound."""
+    draft = db.session.scalar(_LOCKED, {"draft": draft_id, "account": account_id})
+    if draft is None:
+        raise missing_draft(account_id, draft_id)
+    return draft

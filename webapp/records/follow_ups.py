@@ -1,0 +1,148 @@
+"""Follow-ups as they are stored, and the outcomes of models."""
+
+from collections.abc import Iterable
+from datetime import datetime
+from enum import StrEnum
+from typing import NamedTuple
+
+from sqlalchemy import ForeignKey, Integer, String, Text, UniqueConstraint, bindparam, func, select
+from sqlalchemy.orm import Mapped, mapped_column
+
+from webapp.base.database import Base, among, db, enum_type, read_rows
+from webapp.base.limits import FOLLOW_UPS_MAX
+from webapp.base.vocabulary import FollowUpAuthor, FollowUpState
+from webapp.records.responses.models import Answer
+
+
+class FollowUp(Base):
+    """One decision after one answer, and the question that came of it.
+
+    id          that of the question, where one is asked
+    answer_id   the answer it follows; it is dropped once that answer is superseded
+    depth       its place among the follow-ups to the scripted question, from 1; none is left out,
+                dropped ones count. Null unless it was asked
+    reason      a `Reason`, or a `FollowUpCondition` of a prepared one; `technique` a `Technique`
+    writer      as `AskedFollowUp`
+    model_outcome a `ModelOutcome`, or the check that refused what the model wrote; null unless a
+                model was asked
+    lease_until until when the model may take; afterwards nobody decided
+    """
+
+    __tablename__ = "follow_ups"
+    __table_args__ = (UniqueConstraint("session_id", "parent_question_id", "depth"),)
+
+    id: Mapped[str] = mapped_column(String(40), primary_key=True)
+    form_id: Mapped[str] = mapped_column(ForeignKey("forms.id"), index=True)
+    session_id: Mapped[str] = mapped_column(ForeignKey("response_sessions.id"))
+    parent_question_id: Mapped[str] = mapped_column(String(200))
+    answer_id: Mapped[str] = mapped_column(ForeignKey("answers.id"), unique=True)
+    state: Mapped[FollowUpState] = mapped_column(enum_type(FollowUpState, "follow_up_state"))
+    depth: Mapped[int | None] = mapped_column(Integer)
+    question_text: Mapped[str] = mapped_column(Text)
+    technique: Mapped[str | None] = mapped_column(String(32))
+    reason: Mapped[str | None] = mapped_column(String(32))
+    writer: Mapped[str] = mapped_column(String(500))
+    model_outcome: Mapped[str | None] = mapped_column(String(32))
+    lease_until: Mapped[datetime | None]
+    created_at: Mapped[datetime]
+
+
+class ModelOutcome(StrEnum):
+    """What a model did, if no check refused it."""
+
+    WROTE = "wrote"
+    PICKED = "picked"  # a prepared question
+    SILENT = "silent"
+    LATE = "late"
+    FAILED = "failed"  # an error, a refusal of the service, nothing complete
+
+
+def count_outcomes(
+    *, form_id: str | None = None, since: datetime | None = None
+) -> tuple[dict[ModelOutcome, int], dict[str, int]]:
+    """How often each came, and how often each check refused what the model wrote."""
+    outcome, count = FollowUp.model_outcome, func.count()
+    counted = select(outcome, count).where(outcome.is_not(None)).group_by(outcome)
+    if form_id is not None:
+        counted = counted.where(FollowUp.form_id == form_id)
+    if since is not None:
+        counted = counted.where(FollowUp.created_at >= since)
+    rows = db.session.execute(counted.order_by(count.desc(), outcome)).all()
+    known = set(ModelOutcome)
+    return (
+        {ModelOutcome(name): times for name, times in rows if name in known},
+        {str(name): times for name, times in rows if name not in known},
+    )
+
+
+class AskedFollowUp(NamedTuple):
+    """A question that was asked, for good.
+
+    depth      its place among the follow-ups to the scripted question, from 1
+    writer     a `FollowUpAuthor`, the model and its host, or "" for the built-in question
+    follows    id of the question whose answer it follows
+    dropped    the answer that it follows was changed or taken back since
+    """
+
+    id: str
+    parent_question_id: str
+    depth: int
+    question_text: str
+    technique: str
+    reason: str
+    writer: str
+    answer_id: str
+    follows: str
+    dropped: bool
+
+    @property
+    def by_model(self) -> bool:
+        """True if a model wrote it."""
+        return bool(self.writer) and self.writer not in set(FollowUpAuthor)
+
+
+class HowAsked(NamedTuple):
+    """How a question came about: a `Technique`, its reason, its writer."""
+
+    id: str
+    technique: str
+    reason: str
+    writer: str
+
+
+_F = FollowUp
+_COLUMNS = (
+    *(_F.__table__.c[name] for name in AskedFollowUp._fields[:-2]),
+    Answer.question_id.label("follows"),
+    Answer.superseded.label("dropped"),
+)
+_ASKED = (
+    select(*_COLUMNS)
+    .join(Answer, Answer.id == _F.answer_id)
+    .where(_F.session_id == bindparam("session"), _F.state == FollowUpState.ASKED)
+)
+_OF_SESSION = _ASKED.order_by(_F.parent_question_id, _F.depth)
+_ONE = _ASKED.where(_F.parent_question_id == bindparam("parent"), _F.depth == bindparam("depth"))
+
+_HOW = select(*(_F.__table__.c[name] for name in HowAsked._fields)).where(among(_F.id, "ids"))
+
+
+def read_follow_ups(session_id: str) -> list[AskedFollowUp]:
+    """All that this respondent was asked, those of one scripted question in the order of asking."""
+    found = read_rows(_OF_SESSION, session=session_id)
+    return [AskedFollowUp._make(row) for row in found]
+
+
+def find_follow_up(session_id: str, parent_question_id: str, depth: int) -> AskedFollowUp | None:
+    """One that this respondent was asked; `depth` from 1."""
+    if depth > FOLLOW_UPS_MAX:
+        return None
+    found = read_rows(_ONE, session=session_id, parent=parent_question_id, depth=depth)
+    return AskedFollowUp._make(found[0]) if found else None
+
+
+def how_asked(question_ids: Iterable[str]) -> dict[str, HowAsked]:
+    """By id of the follow-up; no statement where none is asked for."""
+    ids = list(question_ids)
+    found = read_rows(_HOW, ids=ids) if ids else ()
+    return {row.id: HowAsked._make(row) for row in found}

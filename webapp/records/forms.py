@@ -1,0 +1,269 @@
+"""Published forms: the content as confirmed, a public link and the counters of its responses.
+
+States: published -> completed (`one` form has its response) / closed <-> published. Counters and
+the last stamp change only in the transaction that writes an answer or a completion. `deleted_at`
+marks a form in the trash, which only `form_trash` reads.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass, fields
+from datetime import datetime
+from typing import NamedTuple
+
+from sqlalchemy import (
+    BigInteger,
+    BindParameter,
+    ColumnElement,
+    ForeignKey,
+    Index,
+    String,
+    Text,
+    and_,
+    bindparam,
+    false,
+    func,
+    select,
+)
+from sqlalchemy.orm import Mapped, mapped_column
+
+from webapp.base.database import (
+    Base,
+    among,
+    db,
+    enum_type,
+    execute,
+    note_change,
+    read_rows,
+    write_transaction,
+)
+from webapp.base.error_codes import ErrorCode
+from webapp.base.errors import NotFound
+from webapp.base.limits import ANSWER_MAX_CHARS
+from webapp.base.vocabulary import FormStatus, ResponseLimit
+from webapp.records.audit import SYSTEM, Actor, AuditKind, add_event
+from webapp.records.content.model import Content, ContentRow
+from webapp.records.responses.models import raw_column
+
+BYTES_OF_CHAR = 4  # at most, in UTF-8
+
+
+class Form(Content, Base):
+    """A public form. Stamps are milliseconds since the epoch, strictly increasing per form.
+
+    `last_stamp` is the newest stamp taken (at first the publishing time), `completed_stamp` that
+    of the newest completed response. `response_count` counts completed responses,
+    `answered_count` sessions with at least one answer, `started_count` all of them. `answer_bytes`
+    is the size of the texts of all stored answers, superseded ones included, in UTF-8: each is
+    kept with the text of its question; and of the recordings that answers have.
+    `frame_origins` are the origins that may show it in a frame, separated by spaces.
+    `records_voice` and `transcriber` are what its creator was told when it was confirmed, or has
+    agreed to since: whether people may speak, and which host writes it down ("" for none).
+    `spoken_language` is a tag that the creator chose for the transcriber, or "".
+    `follow_up_writer` is the model and its host that the creator was told of, "" for the rules.
+    `seen_stamp` is the stamp up to which its creator has read everything.
+    """
+
+    __tablename__ = "forms"
+    __table_args__ = (Index("ix_forms_listed", "account_id", "published_at", "id"),)
+
+    id: Mapped[str] = mapped_column(String(40), primary_key=True)
+    account_id: Mapped[str] = mapped_column(ForeignKey("accounts.id"))
+    draft_id: Mapped[str] = mapped_column(ForeignKey("drafts.id"), unique=True)
+    share_token: Mapped[str] = mapped_column(String(40), unique=True)
+    status: Mapped[FormStatus] = mapped_column(enum_type(FormStatus, "status"))
+    last_stamp: Mapped[int] = mapped_column(BigInteger)
+    completed_stamp: Mapped[int | None] = mapped_column(BigInteger)
+    response_count: Mapped[int] = mapped_column(default=0)
+    answered_count: Mapped[int] = mapped_column(default=0)
+    started_count: Mapped[int] = mapped_column(default=0)
+    answer_bytes: Mapped[int] = mapped_column(BigInteger, default=0, server_default="0")
+    published_at: Mapped[datetime]
+    closed_at: Mapped[datetime | None]
+    frame_origins: Mapped[str] = mapped_column(Text, server_default="")
+    deleted_at: Mapped[datetime | None]
+    records_voice: Mapped[bool] = mapped_column(server_default=false())
+    transcriber: Mapped[str] = mapped_column(String(260), server_default="")
+    spoken_language: Mapped[str] = mapped_column(String(20), server_default="")
+    follow_up_writer: Mapped[str] = mapped_column(String(500), server_default="")
+    asker_organisation: Mapped[str] = mapped_column(String(80), server_default="")
+    asker_accent: Mapped[str] = mapped_column(String(20), server_default="")
+    asker_picture: Mapped[str] = mapped_column(String(64), server_default="")
+    seen_stamp: Mapped[int] = mapped_column(BigInteger, server_default="0")
+
+
+def owned_form(
+    account_id: str | BindParameter[str], form_id: str | BindParameter[str]
+) -> ColumnElement[bool]:
+    """The condition for one form of the account that is not in the trash."""
+    return and_(Form.id == form_id, Form.account_id == account_id, Form.deleted_at.is_(None))
+
+
+def shared_form(share_token: str | BindParameter[str]) -> ColumnElement[bool]:
+    """The condition for the form behind a public link that is not in the trash."""
+    return and_(Form.share_token == share_token, Form.deleted_at.is_(None))
+
+
+@dataclass(slots=True)
+class FormRow(ContentRow):
+    """The columns of `Form` as a statement read them."""
+
+    id: str
+    account_id: str
+    draft_id: str
+    share_token: str
+    status: FormStatus
+    last_stamp: int
+    completed_stamp: int | None
+    response_count: int
+    answered_count: int
+    started_count: int
+    answer_bytes: int
+    published_at: datetime
+    closed_at: datetime | None
+    frame_origins: str
+    deleted_at: datetime | None
+    records_voice: bool
+    transcriber: str
+    spoken_language: str
+    follow_up_writer: str
+    asker_organisation: str
+    asker_accent: str
+    asker_picture: str
+    seen_stamp: int
+
+
+FORM_COLUMNS = tuple(Form.__table__.c[field.name] for field in fields(FormRow))
+
+
+class FormSummaryRow(NamedTuple):
+    """A form as lists show it; times in milliseconds since the epoch, words as plain text."""
+
+    id: str
+    title: str
+    share_token: str
+    status: str
+    response_limit: str
+    response_count: int
+    completed_stamp: int | None
+    published_at: int
+    question_count: int
+
+
+class FormHead(NamedTuple):
+    """What a form is at, without its content; the newest stamp in milliseconds."""
+
+    id: str
+    status: FormStatus
+    response_count: int
+    last_stamp: int
+
+
+class FormLink(NamedTuple):
+    """What a published draft tells of its form."""
+
+    id: str
+    share_token: str
+
+
+_LIST = (
+    select(
+        *(raw_column(getattr(Form, name)) for name in FormSummaryRow._fields[:-1]),
+        func.json_array_length(Form.questions).label("question_count"),
+    )
+    .where(Form.account_id == bindparam("account_id"), Form.deleted_at.is_(None))
+    .order_by(Form.published_at.desc(), Form.id.desc())
+)
+_NEWEST = _LIST.limit(bindparam("most"))
+_HEADS = select(*(Form.__table__.c[name] for name in FormHead._fields)).where(
+    among(Form.id, "forms"), Form.deleted_at.is_(None)
+)
+_OWNED = owned_form(bindparam("account_id"), bindparam("form_id"))
+_ONE = select(*FORM_COLUMNS).where(_OWNED)
+_LOCK = select(Form.completed_stamp).where(_OWNED).with_for_update(key_share=True)
+
+
+def list_forms(account_id: str) -> list[FormSummaryRow]:
+    """All forms of the account, newest first, closed ones included.
+
+    No more is selected than a summary shows: with whole rows, `GET /api/forms` of 1,000 forms takes
+    3.1 times as long on SQLite, 4.2 times on PostgreSQL.
+    """
+    return list(map(FormSummaryRow._make, read_rows(_LIST, account_id=account_id)))
+
+
+def list_newest_forms(account_id: str, most: int) -> list[FormSummaryRow]:
+    """The first `most` of `list_forms`."""
+    return list(map(FormSummaryRow._make, read_rows(_NEWEST, account_id=account_id, most=most)))
+
+
+def get_form(account_id: str, form_id: str) -> FormRow:
+    """The account's form; raises NotFound `form_not_found`."""
+    found = read_rows(_ONE, account_id=account_id, form_id=form_id)
+    if not found:
+        raise no_form()
+    return FormRow(*found[0])
+
+
+def lock_form(account_id: str, form_id: str) -> int:
+    """Hold the row of the account's form until the end of the transaction.
+
+    Returns the stamp of its newest completion, 0 without one; raises NotFound `form_not_found`.
+    """
+    found = execute(_LOCK, account_id=account_id, form_id=form_id).one_or_none()
+    if found is None:
+        raise no_form()
+    return int(found.completed_stamp or 0)
+
+
+def read_heads(form_ids: Collection[str]) -> dict[str, FormHead]:
+    """By id; forms that are deleted, or in the trash, are not there."""
+    found = read_rows(_HEADS, forms=list(form_ids))
+    return {row.id: FormHead._make(row) for row in found}
+
+
+def is_full(answer_bytes: int, most_bytes: int) -> bool:
+    """True if an answer of maximum length would exceed the limit of stored bytes."""
+    return most_bytes - answer_bytes < ANSWER_MAX_CHARS * BYTES_OF_CHAR
+
+
+def close_form(account_id: str, form_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
+    """Close the form to answers; idempotent. raises NotFound"""
+    with write_transaction():
+        if _set_status(account_id, form_id, FormStatus.CLOSED, now):
+            add_event(AuditKind.CLOSED, account_id, by=by, now=now, subject=form_id)
+
+
+def reopen_form(account_id: str, form_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
+    """Open the form to answers; a `one` form that has its response becomes `completed` instead."""
+    with write_transaction():
+        if _set_status(account_id, form_id, FormStatus.PUBLISHED, None):
+            add_event(AuditKind.REOPENED, account_id, by=by, now=now, subject=form_id)
+
+
+def no_form() -> NotFound:
+    """The refusal of an unknown form and of another account's."""
+    return NotFound(
+        ErrorCode.FORM_NOT_FOUND,
+        "There is no form with this formId in this account, or its creator deleted it.",
+        "Use a formId that publishing or listing forms returned, with the same connected account.",
+    )
+
+
+def _set_status(account_id: str, form_id: str, status: FormStatus, closed: datetime | None) -> bool:
+    """True if the status changed; the caller commits."""
+    form = db.session.scalar(
+        select(Form)
+        .where(owned_form(account_id, form_id))
+        .with_for_update()
+        .execution_options(populate_existing=True)
+    )
+    if form is None:
+        raise no_form()
+    full = form.response_limit is ResponseLimit.ONE and form.response_count > 0
+    reopened = FormStatus.COMPLETED if full else FormStatus.PUBLISHED
+    changes = (form.status is FormStatus.CLOSED) != (status is FormStatus.CLOSED)
+    if changes:
+        form.status = FormStatus.CLOSED if status is FormStatus.CLOSED else reopened
+        form.closed_at = closed
+        note_change(form_id)
+    return changes

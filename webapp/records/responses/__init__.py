@@ -1,0 +1,1 @@
+"""Sessions with their answers and counters, and the cursor."""

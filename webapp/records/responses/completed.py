@@ -1,0 +1,217 @@
+"""Completed responses: their texts in parts, and reading one."""
+
+import hashlib
+from bisect import bisect_right
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import orjson
+from itsdangerous import BadData, URLSafeSerializer
+from sqlalchemy import and_, bindparam, select
+
+from webapp.base.database import read_rows
+from webapp.base.error_codes import ErrorCode
+from webapp.base.errors import InvalidInput, NotFound, StateConflict
+from webapp.base.vocabulary import ResponseType, SessionStatus
+from webapp.records.responses.models import (
+    ANSWER_COLUMNS,
+    SESSION_COLUMNS,
+    Answer,
+    AnswerRow,
+    ResponseSession,
+    SessionAnswers,
+    SessionRow,
+)
+from webapp.records.responses.recordings import attachments_of
+
+PAGE_BYTES = 24 * 1024  # of JSON, our choice
+EXCHANGE_BYTES = 300  # counted for the other fields of each exchange, without ids
+ATTACHMENT_BYTES = 200  # and for the recording of an answer
+CODE_POINT_BYTES = 6  # at most; with less room an exchange is left to the next page
+CURSOR_MAX_CHARS = 512
+VERSION = 1
+
+
+class Position(NamedTuple):
+    """Where a page begins: the number of the answer, and code points of its question and answer,
+    one text after the other.
+    """
+
+    answer: int
+    offset: int
+
+
+START = Position(0, 0)
+
+
+class Fragment(NamedTuple):
+    """A part of a question and its answer; offsets in code points from the start of each text."""
+
+    answer: AnswerRow
+    question_text: str
+    question_offset: int
+    answer_text: str
+    answer_offset: int
+
+    @property
+    def is_first(self) -> bool:
+        """Whether the answer begins here."""
+        return self.question_offset == 0 and self.answer_offset == 0
+
+    @property
+    def is_last(self) -> bool:
+        """Whether nothing of the answer is left."""
+        question_end = self.question_offset + len(self.question_text)
+        answer_end = self.answer_offset + len(self.answer_text)
+        lengths = len(self.answer.question_text), len(self.answer.answer_text)
+        return (question_end, answer_end) == lengths
+
+
+class FragmentPage(NamedTuple):
+    """Fragments in the order of the answers; `following` is None on the last page."""
+
+    fragments: list[Fragment]
+    following: Position | None
+
+
+def cut_page(answers: Sequence[AnswerRow], start: Position, most: int) -> FragmentPage:
+    """The page that begins there, of at most so many of these answers."""
+    room, offset = PAGE_BYTES, start.offset
+    fragments: list[Fragment] = []
+    for number in range(start.answer, len(answers)):
+        answer = answers[number]
+        room -= EXCHANGE_BYTES + _size(answer.question_id, answer.parent_question_id or "")
+        if answer.response_type == ResponseType.VOICE:
+            room -= ATTACHMENT_BYTES
+        if fragments and (room < CODE_POINT_BYTES or len(fragments) == most):
+            return FragmentPage(fragments, Position(number, 0))
+        fragment = _fragment(answer, offset, room)
+        fragments.append(fragment)
+        if not fragment.is_last:
+            taken = len(fragment.question_text) + len(fragment.answer_text)
+            return FragmentPage(fragments, Position(number, offset + taken))
+        room -= _size(fragment.question_text, fragment.answer_text)
+        offset = 0
+    return FragmentPage(fragments, None)
+
+
+def write_cursor(
+    key: bytes, account_id: str, session_id: str, answers: Sequence[AnswerRow], position: Position
+) -> str:
+    """A position of this response as it is just now, for the world outside; `key` signs it."""
+    state = [VERSION, account_id, session_id, _fingerprint(answers), *position]
+    return str(_signer(key).dumps(state))
+
+
+def read_cursor(
+    key: bytes, account_id: str, session_id: str, answers: Sequence[AnswerRow], cursor: str
+) -> Position | None:
+    """The position; None for what was not written here, of another response, or before one of its
+    answers was corrected or taken back.
+    """
+    if len(cursor) > CURSOR_MAX_CHARS or not cursor.isascii():
+        return None
+    try:
+        *state, answer, offset = _signer(key).loads(cursor)
+    except (BadData, TypeError, ValueError):
+        return None
+    if state != [VERSION, account_id, session_id, _fingerprint(answers)]:
+        return None
+    return Position(answer, offset)
+
+
+def _fragment(answer: AnswerRow, offset: int, room: int) -> Fragment:
+    """What follows `offset`, as far as there is room: the question first."""
+    question_offset = min(offset, len(answer.question_text))
+    answer_offset = offset - question_offset
+    question = _cut(answer.question_text[question_offset:], room)
+    if question_offset + len(question) < len(answer.question_text):
+        return Fragment(answer, question, question_offset, "", 0)
+    text = _cut(answer.answer_text[answer_offset:], room - _size(question))
+    return Fragment(answer, question, question_offset, text, answer_offset)
+
+
+def _cut(text: str, room: int) -> str:
+    """The beginning that has at most so many bytes, in whole code points."""
+    lengths = range(1, min(len(text), max(room, 0)) + 1)
+    return text[: bisect_right(lengths, room, key=lambda length: _size(text[:length]))]
+
+
+def _size(*texts: str) -> int:
+    """In bytes of JSON, without the quotes around them."""
+    return sum(len(orjson.dumps(text)) - 2 for text in texts)
+
+
+def _fingerprint(answers: Sequence[AnswerRow]) -> str:
+    """Of the answers that are current: a correction is a new row."""
+    return hashlib.sha256(",".join(answer.id for answer in answers).encode()).hexdigest()[:16]
+
+
+def _signer(key: bytes) -> URLSafeSerializer:
+    return URLSafeSerializer(
+        key, salt="cursor of fragments", signer_kwargs={"digest_method": hashlib.sha256}
+    )
+
+
+class FragmentsRead(NamedTuple):
+    """One page; `next_cursor` is None on the last one."""
+
+    fragments: list[Fragment]
+    next_cursor: str | None
+
+
+def get_completed_response(form_id: str, response_id: str) -> SessionAnswers:
+    """The response with its current answers, oldest first, as both were at one moment.
+
+    raises  NotFound `not_found`, also for a withdrawn one; StateConflict `response_not_completed`
+    """
+    rows = read_rows(_RESPONSE, form_id=form_id, response_id=response_id)
+    if not rows:
+        raise NotFound(
+            ErrorCode.NOT_FOUND,
+            "There is no response with this responseId in this form; it may have been withdrawn.",
+            "Use a responseId of an event, or a sessionId that reading responses returned.",
+        )
+    session = SessionRow._make(rows[0][:_ANSWER])
+    if session.status != SessionStatus.COMPLETED:
+        raise StateConflict(
+            ErrorCode.RESPONSE_NOT_COMPLETED,
+            "The respondent has not sent this response yet.",
+            "Wait until it is sent. What is answered so far is among the responses of the form.",
+        )
+    answers = [AnswerRow._make(row[_ANSWER:]) for row in rows if row[_ANSWER] is not None]
+    return SessionAnswers(session, answers, attachments_of(answers))
+
+
+def read_fragments(
+    key: bytes, account_id: str, response: SessionAnswers, cursor: str | None, limit: int
+) -> FragmentsRead:
+    """The page that the cursor names, without one the first. raises InvalidInput `invalid_cursor`
+
+    key    signs cursors
+    limit  how many answers it has at most
+    """
+    of = account_id, response.session.id, response.answers
+    start = START if cursor is None else read_cursor(key, *of, cursor)
+    if start is None:
+        raise InvalidInput(
+            ErrorCode.INVALID_CURSOR,
+            "cursor: is not one of this response as it is now.",
+            "Begin again: send the call without cursor, and drop the fragments read so far.",
+            field="cursor",
+        )
+    page = cut_page(response.answers, start, limit)
+    following = page.following
+    return FragmentsRead(page.fragments, write_cursor(key, *of, following) if following else None)
+
+
+_ANSWER = len(SESSION_COLUMNS)  # the first place of an answer in a row
+_RESPONSE = (
+    select(*SESSION_COLUMNS, *ANSWER_COLUMNS)
+    .outerjoin(Answer, and_(Answer.session_id == ResponseSession.id, Answer.superseded.is_(False)))
+    .where(
+        ResponseSession.id == bindparam("response_id"),
+        ResponseSession.form_id == bindparam("form_id"),
+    )
+    .order_by(Answer.stamp)
+)

@@ -1,0 +1,302 @@
+"""Counters of forms and days, and what of the daily quotas is spent."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from typing import cast
+
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Connection,
+    ForeignKey,
+    Insert,
+    Integer,
+    String,
+    Table,
+    TextClause,
+    bindparam,
+    or_,
+    select,
+    text,
+)
+from sqlalchemy.orm import Mapped, mapped_column
+
+from webapp.base.database import (
+    Base,
+    built_once,
+    db,
+    execute_autocommit,
+    insert_into,
+    read_rows,
+    to_millis,
+    write_transaction,
+)
+from webapp.base.database.prepared_statements import run
+from webapp.base.limits import RECORDING_MAX_SECONDS
+from webapp.base.ownership import delete_in_batches
+
+DAY_MILLIS = 86_400_000
+EPOCH_DAY = date(1970, 1, 1)
+
+
+class QuestionCount(Base):
+    """How many sessions have a current answer to a scripted question, and how many skipped it."""
+
+    __tablename__ = "question_counts"
+
+    form_id: Mapped[str] = mapped_column(ForeignKey("forms.id"), primary_key=True)
+    question_id: Mapped[str] = mapped_column(String(200), primary_key=True)
+    answered: Mapped[int] = mapped_column(Integer)
+    skipped: Mapped[int] = mapped_column(Integer)
+
+
+_QUESTIONS = cast(Table, QuestionCount.__table__)
+
+
+class DayCount(Base):
+    """Responses completed on one UTC day; `day` counts days since the epoch.
+
+    transcribed_ms  length of the recordings that an engine was given to write down
+    model_calls     how often a model was asked for a follow-up question
+    """
+
+    __tablename__ = "day_counts"
+
+    form_id: Mapped[str] = mapped_column(ForeignKey("forms.id"), primary_key=True)
+    day: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
+    completed: Mapped[int] = mapped_column(Integer)
+    transcribed_ms: Mapped[int] = mapped_column(BigInteger, server_default="0")
+    model_calls: Mapped[int] = mapped_column(Integer, server_default="0")
+
+
+class LinkViews(Base):
+    """How often the public link of a form was opened."""
+
+    __tablename__ = "link_openings"
+
+    form_id: Mapped[str] = mapped_column(ForeignKey("forms.id"), primary_key=True)
+    opened: Mapped[int] = mapped_column(BigInteger)
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionCounts:
+    """How often one question was answered and skipped; changes may be negative."""
+
+    answered: int = 0
+    skipped: int = 0
+
+
+def question_count_upsert(*only_if: ColumnElement[bool]) -> Insert:
+    """An INSERT that adds `:more_answered` and `:more_skipped` to the counters of a question.
+
+    Either may be negative. Nothing is written when both are 0, or a condition does not hold.
+    """
+    answered, skipped = (
+        bindparam(name, type_=Integer) for name in ("more_answered", "more_skipped")
+    )
+    columns = _QUESTIONS.c
+    of = (bindparam(name, type_=columns[name].type) for name in ("form_id", "question_id"))
+    row = select(*of, answered, skipped).where(or_(answered != 0, skipped != 0), *only_if)
+    added = insert_into(_QUESTIONS).from_select(columns.keys(), row)
+    return added.on_conflict_do_update(
+        index_elements=list(_QUESTIONS.primary_key),
+        set_={name: columns[name] + added.excluded[name] for name in ("answered", "skipped")},
+    )
+
+
+add_question_count = built_once(question_count_upsert)
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """Responses completed on one UTC day."""
+
+    date: date
+    completed: int
+
+
+def count_questions(form_id: str, changes: Mapping[str, QuestionCounts]) -> None:
+    """Add the changes, which may be negative, by question id. Does not commit."""
+    rows = [
+        {
+            "form_id": form_id,
+            "question_id": question_id,
+            "more_answered": change.answered,
+            "more_skipped": change.skipped,
+        }
+        for question_id, change in sorted(changes.items())
+        if change.answered or change.skipped
+    ]
+    if rows:
+        db.session.execute(add_question_count(), rows if len(rows) > 1 else rows[0])
+
+
+def count_completion(connection: Connection, form_id: str, stamp: int, *, change: int = 1) -> None:
+    """Add to the day of a completion's stamp (milliseconds). Does not commit."""
+    row = {"form_id": form_id, "day": stamp // DAY_MILLIS, "change": change}
+    run(connection, _ADD_DAY, row)
+
+
+def store_link_views(views: Mapping[str, int]) -> None:
+    """Add what was gathered, by share token, in one transaction; unknown links add nothing."""
+    with write_transaction():
+        rows = [{"share_token": token, "change": n} for token, n in sorted(views.items())]
+        db.session.execute(_ADD_LINK_VIEWS, rows)
+
+
+def read_questions(form_id: str) -> Mapping[str, QuestionCounts]:
+    """By question id; a question that nobody reached is not there."""
+    found = read_rows(_QUESTIONS_OF_FORM, form=form_id)
+    return {row.question_id: QuestionCounts(row.answered, row.skipped) for row in found}
+
+
+def read_link_views(form_id: str) -> int:
+    """How often the link was opened."""
+    found = read_rows(_LINK_VIEWS_OF_FORM, form=form_id)
+    return int(found[0].opened) if found else 0
+
+
+def read_days(form_id: str, now: datetime, *, days: int) -> list[Day]:
+    """The newest `days` UTC days up to today, oldest first, empty ones included."""
+    today = now.astimezone(UTC).date()
+    first = (today - EPOCH_DAY).days - days + 1
+    found = read_rows(_DAYS_OF_FORM, form=form_id, first=first)
+    counted = Counter({row.day: row.completed for row in found})
+    return [
+        Day(EPOCH_DAY + timedelta(days=day), counted[day]) for day in range(first, first + days)
+    ]
+
+
+_QUESTIONS_OF_FORM = select(
+    QuestionCount.question_id, QuestionCount.answered, QuestionCount.skipped
+).where(QuestionCount.form_id == bindparam("form"))
+_LINK_VIEWS_OF_FORM = select(LinkViews.opened).where(LinkViews.form_id == bindparam("form"))
+_DAYS_OF_FORM = select(DayCount.day, DayCount.completed).where(
+    DayCount.form_id == bindparam("form"), DayCount.day >= bindparam("first")
+)
+# The same words on both databases.
+_ADD_DAY = text(
+    "INSERT INTO day_counts (form_id, day, completed) VALUES (:form_id, :day, :change)"
+    " ON CONFLICT (form_id, day) DO UPDATE SET completed = day_counts.completed + :change"
+)
+_ADD_LINK_VIEWS = text(
+    "INSERT INTO link_openings (form_id, opened)"
+    " SELECT id, :change FROM forms WHERE share_token = :share_token AND deleted_at IS NULL"
+    " ON CONFLICT (form_id) DO UPDATE SET opened = link_openings.opened + :change"
+)
+
+
+# our choice: a quota is divided by this; that of the form, or of the server where the name says so
+UNCLAIMED_OF_ADDRESS = 20
+UNCLAIMED_OF_FORM = 4
+UNCLAIMED_OF_SERVER = 4
+ANSWERS_OF_ADDRESS = 2
+ANSWERS_OF_ADDRESS_ON_SERVER = 4
+CALLS_OF_ADDRESS = 10
+
+
+class DaySpending(Base):
+    """What was spent of one quota on one day.
+
+    day    since the epoch; rows of earlier days are purged
+    share  names the quota; it contains a network address as its keyed hash
+    spent  milliseconds of sound, or calls
+    """
+
+    __tablename__ = "day_spending"
+
+    day: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
+    share: Mapped[str] = mapped_column(String(160), primary_key=True)
+    spent: Mapped[int] = mapped_column(BigInteger)
+
+
+def spend_transcription(  # noqa: PLR0913 - a value each
+    form_id: str,
+    address_hash: str | None,
+    duration_ms: int,
+    *,
+    claimed: bool,
+    of_form: int,
+    of_server: int,
+    now: datetime,
+) -> bool:
+    """Count a recording before an engine gets it; False if a quota is used up. Commits.
+
+    address_hash        of the network that sent it; None once that was erased
+    claimed             it is part of an answer
+    of_form, of_server  minutes of a day
+    """
+    form_ms, server_ms = of_form * 60_000, of_server * 60_000
+    narrow: dict[str, int] = {}
+    wide: dict[str, int] = {}
+    if not claimed:
+        narrow[f"unclaimed {address_hash}"] = form_ms // UNCLAIMED_OF_ADDRESS
+        narrow[f"unclaimed {form_id}"] = form_ms // UNCLAIMED_OF_FORM
+        wide["unclaimed"] = server_ms // UNCLAIMED_OF_SERVER
+    elif address_hash:  # at least the longest recording, however few minutes there are
+        longest = RECORDING_MAX_SECONDS * 1000
+        narrow[f"answers {address_hash} {form_id}"] = max(form_ms // ANSWERS_OF_ADDRESS, longest)
+        wide[f"answers {address_hash}"] = max(server_ms // ANSWERS_OF_ADDRESS_ON_SERVER, longest)
+    wide["minutes"] = server_ms
+    return (
+        _spend(narrow, duration_ms, now)
+        and _add(_TO_SOUND, form_id, duration_ms, form_ms, now)
+        and _spend(wide, duration_ms, now)
+    )
+
+
+def spend_model_call(
+    form_id: str, address_hash: str, *, of_form: int, of_server: int, now: datetime
+) -> bool:
+    """Count a model call for a respondent; False if a quota is used up. Commits.
+
+    of_form, of_server  calls of a day
+    """
+    return (
+        _spend({f"calls {address_hash}": max(1, of_form // CALLS_OF_ADDRESS)}, 1, now)
+        and _add(_TO_CALLS, form_id, 1, of_form, now)
+        and spend_other_call(of_server=of_server, now=now)
+    )
+
+
+def spend_other_call(*, of_server: int, now: datetime) -> bool:
+    """Count a model call for no form; False if the server has none left. Commits."""
+    return _spend({"calls": of_server}, 1, now)
+
+
+def purge_spending(now: datetime) -> Iterator[int]:
+    """Delete the counts of earlier days; yields the number of rows of each transaction."""
+    return delete_in_batches(_TABLE, DaySpending.day < to_millis(now) // DAY_MILLIS)
+
+
+def _spend(shares: dict[str, int], amount: int, now: datetime) -> bool:
+    """Add to each share in turn; False at the first that is full, and those after it are left."""
+    return all(_add(_TO_SHARE, share, amount, most, now) for share, most in shares.items())
+
+
+def _add(statement: TextClause, key: str, amount: int, most: int, now: datetime) -> bool:
+    row = {"key": key, "day": to_millis(now) // DAY_MILLIS, "more": amount, "most": most}
+    return bool(execute_autocommit(statement, **row))
+
+
+def _addition(table: str, key: str, column: str, zero: str = "") -> TextClause:
+    """Adds `:more` to a column of a day unless that makes it more than `:most`.
+
+    zero  another column of a new row
+    """
+    total = f"{table}.{column} + excluded.{column}"
+    return text(
+        f"INSERT INTO {table} ({key}, day, {column}{zero and f', {zero}'})"  # noqa: S608
+        " SELECT CAST(:key AS VARCHAR), CAST(:day AS INTEGER), CAST(:more AS BIGINT)"
+        f"{zero and ', 0'} WHERE CAST(:more AS BIGINT) <= CAST(:most AS BIGINT)"
+        f" ON CONFLICT ({key}, day) DO UPDATE SET {column} = {total}"
+        f" WHERE {total} <= CAST(:most AS BIGINT) RETURNING day"
+    )
+
+
+_TABLE = cast(Table, DaySpending.__table__)
+_TO_SHARE = _addition("day_spending", "share", "spent")
+_TO_SOUND = _addition("day_counts", "form_id", "transcribed_ms", "completed")
+_TO_CALLS = _addition("day_counts", "form_id", "model_calls", "completed")

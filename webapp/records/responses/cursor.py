@@ -1,0 +1,208 @@
+"""The cursor: a stamp for each answer and each completion, and the reading of what came after one.
+
+Every answer and every completion of a form has a unique stamp (milliseconds),
+taken under the lock of its form's row, so per form the order of stamps is the order of commits.
+"""
+
+from collections import namedtuple
+from collections.abc import Sequence
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import Protocol, overload
+
+import orjson
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    GenerativeSelect,
+    Select,
+    and_,
+    bindparam,
+    case,
+    cast,
+    func,
+    null,
+    select,
+    union_all,
+)
+from sqlalchemy.orm import InstrumentedAttribute
+
+from webapp.base.database import on_sqlite, read_rows
+from webapp.base.limits import PAGE_MAX_BYTES, PAGE_MAX_ITEMS
+from webapp.records.responses.models import (
+    ANSWER_COLUMNS,
+    SESSION_COLUMNS,
+    Answer,
+    AnswerRow,
+    AttachmentRow,
+    ResponseSession,
+    SessionAnswers,
+    SessionRow,
+    StampedForm,
+    count_bytes,
+)
+from webapp.records.responses.recordings import attachments_of
+
+NOW = bindparam("now", type_=BigInteger)
+
+
+@dataclass(frozen=True, slots=True)
+class ResponsePage:
+    """What came after a cursor; `next_since` is the stamp to ask with next, in milliseconds."""
+
+    sessions: list[SessionAnswers]
+    answer_count: int
+    next_since: int | None
+    truncated: bool
+
+
+def next_stamp(last_stamp: ColumnElement[int]) -> ColumnElement[int]:
+    """`:now` in milliseconds, or the millisecond after the form's newest stamp if that is later.
+
+    Taken by the UPDATE of the form's row, whose lock makes the order of stamps that of commits,
+    also when a clock is set back.
+    """
+    return case((last_stamp < NOW, NOW), else_=last_stamp + 1)
+
+
+def read_responses(
+    form: StampedForm,
+    since: int | None,
+    *,
+    max_items: int = PAGE_MAX_ITEMS,
+    max_bytes: int = PAGE_MAX_BYTES,
+) -> ResponsePage:
+    """The answers stamped after `since` and the sessions completed after it, oldest first.
+
+    form        its `last_stamp` bounds the page, so that what commits while we read belongs to a
+                later page and is not skipped
+    since       milliseconds, exclusive; None = from the beginning
+    next_since  stamp of the last item returned, else `since` as it was; None when there is neither
+    """
+    if since is not None and since >= form.last_stamp:
+        return ResponsePage([], 0, since, truncated=False)
+    items = sorted(_read_items(form.id, since or 0, form.last_stamp, max_items + 1), key=_STAMP)
+    kept = items[: _fitting(items, max_items, max_bytes)]
+    return ResponsePage(
+        _by_session(kept, attachments_of(kept)),
+        sum(_is_answer(item) for item in kept),
+        kept[-1].stamp if kept else since,
+        truncated=len(kept) < len(items),
+    )
+
+
+def has_answer_after(form: StampedForm, since: int | None) -> bool:
+    """Whether an answer that is current was stamped after `since` (milliseconds)."""
+    if since is not None and since >= form.last_stamp:
+        return False
+    values = {"form_id": form.id, "since": since or 0, "until": form.last_stamp}
+    return bool(read_rows(_NEXT_ANSWER, **values))
+
+
+class _Item(Protocol):
+    """A row of an answer, or of a completion (its `id` is None), and its session."""
+
+    @property
+    def id(self) -> str | None: ...
+    @property
+    def question_text(self) -> str: ...
+    @property
+    def answer_text(self) -> str: ...
+    @property
+    def response_type(self) -> str | None: ...
+    @property
+    def stamp(self) -> int: ...
+    @overload
+    def __getitem__(self, at: int) -> object: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[object]: ...
+
+
+_SESSION = len(ANSWER_COLUMNS)  # the first place of a session in an item
+_STAMP = attrgetter("stamp")
+
+
+def _is_answer(item: _Item) -> bool:
+    return item.id is not None
+
+
+def _between(
+    stamp: InstrumentedAttribute[int] | InstrumentedAttribute[int | None],
+) -> ColumnElement[bool]:
+    return and_(stamp > bindparam("since"), stamp <= bindparam("until"))
+
+
+def _of_completion(
+    column: ColumnElement[int] | ColumnElement[str] | ColumnElement[object],
+) -> ColumnElement[int | None] | ColumnElement[object]:
+    """What a completion has in the place of this column of answers: its stamp, or nothing."""
+    if column.key == "stamp":
+        return ResponseSession.completed_stamp.label("stamp")
+    return cast(null(), column.type).label(column.key)
+
+
+_IS_NEW_ANSWER = and_(
+    Answer.form_id == bindparam("form_id"), _between(Answer.stamp), Answer.superseded.is_(False)
+)
+_NEXT_ANSWER = select(Answer.stamp).where(_IS_NEW_ANSWER).order_by(Answer.stamp).limit(1)
+_ANSWERS_AFTER = (
+    select(*ANSWER_COLUMNS, *SESSION_COLUMNS)
+    .join(ResponseSession, ResponseSession.id == Answer.session_id)
+    .where(_IS_NEW_ANSWER)
+)
+_COMPLETIONS_AFTER = select(*map(_of_completion, ANSWER_COLUMNS), *SESSION_COLUMNS).where(
+    ResponseSession.form_id == bindparam("form_id"), _between(ResponseSession.completed_stamp)
+)
+
+
+def _first(items: GenerativeSelect) -> Select[*tuple[object, ...]]:
+    return select(*items.order_by("stamp").limit(bindparam("most")).subquery().c)
+
+
+# in one statement: on PostgreSQL going there takes longer than finding what is new.
+# Both databases merge two indexes and stop at the limit, PostgreSQL only if each part has its own
+_ITEMS_AFTER = _first(union_all(_first(_ANSWERS_AFTER), _first(_COMPLETIONS_AFTER)))
+_ITEMS_IN_ONE_ROW = select(
+    func.json_group_array(
+        func.json_array(*_first(union_all(_ANSWERS_AFTER, _COMPLETIONS_AFTER)).subquery().c)
+    )
+)
+_COLUMNS = [str(each.key) for each in (*ANSWER_COLUMNS, *SESSION_COLUMNS)]
+_ItemOfJson = namedtuple("_ItemOfJson", _COLUMNS, rename=True)  # type: ignore[misc] # noqa: PYI024
+
+
+def _read_items(form_id: str, since: int, until: int, most: int) -> Sequence[_Item]:
+    """At most so many answers and completions.
+
+    On SQLite in one row: its driver releases the interpreter lock for each row and waits behind
+    other threads to take it again. With sixteen clients ten answers are read 1.3 times as fast.
+    """
+    values = {"form_id": form_id, "since": since, "until": until, "most": most}
+    if not on_sqlite():
+        return read_rows(_ITEMS_AFTER, **values)
+    ((items,),) = read_rows(_ITEMS_IN_ONE_ROW, **values)
+    # its fields are named by the columns, which mypy does not see
+    return list(map(_ItemOfJson._make, orjson.loads(items)))  # type: ignore[arg-type]
+
+
+def _fitting(items: list[_Item], max_items: int, max_bytes: int) -> int:
+    """How many items one page may hold: at least one, whatever its size."""
+    room = max_bytes
+    for position, item in enumerate(items[:max_items]):
+        room -= 300 + (count_bytes(item.question_text, item.answer_text) if _is_answer(item) else 0)
+        if room < 0 and position:
+            return position
+    return max_items
+
+
+def _by_session(items: list[_Item], attachments: dict[str, AttachmentRow]) -> list[SessionAnswers]:
+    """Sessions in the order of their first item."""
+    sessions: dict[object, SessionAnswers] = {}
+    for item in items:
+        entry = sessions.get(item[_SESSION])
+        if entry is None:
+            session = SessionRow._make(item[_SESSION:])
+            entry = sessions[session.id] = SessionAnswers(session, attachments=attachments)
+        if _is_answer(item):
+            entry.answers.append(AnswerRow._make(item[:_SESSION]))
+    return list(sessions.values())

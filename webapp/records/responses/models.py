@@ -1,0 +1,299 @@
+"""Sessions and answers as they are stored, and which ones are being deleted."""
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import PurePosixPath
+from typing import NamedTuple, Protocol
+
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    Boolean,
+    ColumnElement,
+    Enum,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    String,
+    Text,
+    UniqueConstraint,
+    and_,
+    case,
+    cast,
+    exists,
+    func,
+    or_,
+    select,
+    text,
+    type_coerce,
+)
+from sqlalchemy.orm import InstrumentedAttribute, Mapped, mapped_column
+
+from webapp.base.database import (
+    Base,
+    UtcDateTime,
+    among,
+    enum_type,
+    execute,
+    from_millis,
+    on_sqlite,
+    read_rows,
+)
+from webapp.base.limits import ABANDONED_AFTER_SECONDS
+from webapp.base.vocabulary import QuestionKind, ResponseType, SessionStatus
+from webapp.records.content.model import QuestionRow
+
+
+class ResponseSession(Base):
+    """One respondent's session with a form; `key_hash` is the SHA-256 of the key they carry.
+
+    `answered` holds the ids of the current answers by question id, `answer_count` how many.
+    `suspect` flags a response that looks automated. `read_stamp` is the newest stamp among its
+    answers and its completion when its creator read it alone, ahead of the form's `seen_stamp`.
+    """
+
+    __tablename__ = "response_sessions"
+    __table_args__ = (
+        UniqueConstraint("form_id", "completed_stamp"),
+        Index("ix_response_sessions_listed", "form_id", "created_at", "id"),
+        Index(
+            "ix_response_sessions_suspect",
+            "form_id",
+            "suspect",
+            "id",
+            sqlite_where=text("suspect IS 1"),
+        ),
+    )
+
+    id: Mapped[str] = mapped_column(String(40), primary_key=True)
+    form_id: Mapped[str] = mapped_column(ForeignKey("forms.id"))
+    key_hash: Mapped[str] = mapped_column(String(64), unique=True)
+    status: Mapped[SessionStatus] = mapped_column(enum_type(SessionStatus, "status"))
+    responder_name: Mapped[str | None] = mapped_column(Text)
+    skipped: Mapped[list[str]] = mapped_column(JSON)
+    answered: Mapped[dict[str, str]] = mapped_column(JSON, default=dict)
+    answer_count: Mapped[int] = mapped_column(default=0)
+    suspect: Mapped[bool] = mapped_column(default=False)
+    created_at: Mapped[datetime]
+    last_active_at: Mapped[datetime]
+    completed_stamp: Mapped[int | None] = mapped_column(BigInteger)
+    read_stamp: Mapped[int | None] = mapped_column(BigInteger)
+
+
+class Answer(Base):
+    """One answer as sent. A correction is a new row; the superseded one is never read again."""
+
+    __tablename__ = "answers"
+    __table_args__ = (
+        UniqueConstraint("form_id", "stamp"),
+        UniqueConstraint("session_id", "answer_key"),
+        # by question, newest first; with the count of words, so that "usually" reads no text
+        Index(
+            "ix_answers_of_question",
+            "form_id",
+            "question_id",
+            "superseded",
+            "stamp",
+            "word_count",
+        ),
+    )
+
+    id: Mapped[str] = mapped_column(String(40), primary_key=True)
+    form_id: Mapped[str] = mapped_column(ForeignKey("forms.id"))
+    session_id: Mapped[str] = mapped_column(ForeignKey("response_sessions.id"))
+    question_id: Mapped[str] = mapped_column(String(200))
+    question_text: Mapped[str] = mapped_column(Text)
+    answer_text: Mapped[str] = mapped_column(Text)
+    response_type: Mapped[ResponseType] = mapped_column(enum_type(ResponseType, "response_type"))
+    question_kind: Mapped[QuestionKind] = mapped_column(enum_type(QuestionKind, "question_kind"))
+    parent_question_id: Mapped[str | None] = mapped_column(String(200))
+    answer_key: Mapped[str] = mapped_column(String(64))
+    word_count: Mapped[int] = mapped_column(server_default="0")
+    superseded: Mapped[bool] = mapped_column(default=False)
+    stamp: Mapped[int] = mapped_column(BigInteger)
+
+
+class StampedForm(Protocol):
+    """The columns of a form that reading what came after a cursor needs."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def last_stamp(self) -> int: ...
+
+
+class AnsweredForm(StampedForm, Protocol):
+    """The columns of a form that reading its responses needs."""
+
+    @property
+    def questions(self) -> list[QuestionRow]: ...
+    @property
+    def started_count(self) -> int: ...
+    @property
+    def response_count(self) -> int: ...
+
+
+class Completion(NamedTuple):
+    """A completed response, before the commit; `stamp` in milliseconds.
+
+    is_awaited  whether the form has live subscriptions
+    """
+
+    form_id: str
+    session_id: str
+    stamp: int
+    answer_count: int
+    is_awaited: bool
+
+
+class AnswerRow(NamedTuple):
+    """An answer as read in bulk; `stamp` in milliseconds, words as plain text."""
+
+    id: str
+    session_id: str
+    question_id: str
+    question_text: str
+    answer_text: str
+    response_type: str
+    question_kind: str
+    parent_question_id: str | None
+    stamp: int
+
+
+class SessionRow(NamedTuple):
+    """A session as read in bulk; all times in milliseconds since the epoch."""
+
+    id: str
+    status: str
+    responder_name: str | None
+    suspect: bool | int  # 0 or 1 on SQLite
+    created_at: int
+    last_active_at: int
+    completed_stamp: int | None
+
+
+class AttachmentRow(NamedTuple):
+    """The recording of a spoken answer as read in bulk; times in milliseconds."""
+
+    answer_id: str
+    id: str
+    object_key: str
+    media_type: str
+    size: int
+    duration_ms: int
+    created_at: int
+
+    @property
+    def name(self) -> str:
+        """A file name of ours: what a client calls its file is not stored."""
+        day = from_millis(self.created_at).date().isoformat()
+        return f"recording-{day}-{self.id[-6:]}{PurePosixPath(self.object_key).suffix}"
+
+
+@dataclass(slots=True)
+class SessionAnswers:
+    """A session with those of its answers that the page holds, oldest first.
+
+    attachments  by id of the answer; those of other sessions may be among them
+    """
+
+    session: SessionRow
+    answers: list[AnswerRow] = field(default_factory=list)
+    attachments: Mapping[str, AttachmentRow] = field(default_factory=dict)
+
+
+def current_answers(session_ids: Iterable[str]) -> list[AnswerRow]:
+    """The answers of these sessions that no correction superseded, oldest first."""
+    found = read_rows(_CURRENT_ANSWERS, sessions=list(session_ids))
+    return [AnswerRow._make(row) for row in found]
+
+
+def count_words(answer_text: str) -> int:
+    """About how many words; scripts without spaces count 1.7 characters as one."""
+    unspaced = len(_UNSPACED.findall(answer_text))
+    return len(_UNSPACED.sub(" ", answer_text).split()) + round(unspaced / 1.7)
+
+
+def count_bytes(question_text: str, answer_text: str) -> int:
+    """What an answer adds to its form's `answer_bytes`."""
+    return len((question_text + answer_text).encode("utf-8", "surrogatepass"))
+
+
+def stored_bytes(session_ids: Collection[str]) -> int:
+    """What all answers of these sessions have added, superseded ones included."""
+    texts = Answer.question_text.concat(Answer.answer_text)
+    length = func.length(cast(texts, LargeBinary))  # SQLite counts characters else
+    if not on_sqlite():
+        length = func.octet_length(texts)
+    query = select(func.coalesce(func.sum(length), 0)).where(Answer.session_id.in_(session_ids))
+    return int(execute(query).scalar_one())
+
+
+def session_status(session: SessionRow, now_millis: int) -> SessionStatus:
+    """The stored status, or `abandoned` after 24 hours without activity."""
+    unfinished = session.status != SessionStatus.COMPLETED
+    if unfinished and now_millis - session.last_active_at > ABANDONED_AFTER_SECONDS * 1000:
+        return SessionStatus.ABANDONED
+    return SessionStatus(session.status)
+
+
+_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
+
+
+def raw_column(
+    column: InstrumentedAttribute[object],
+) -> ColumnElement[int] | ColumnElement[str] | ColumnElement[object]:
+    """The stored value without conversion: pages hold hundreds of rows, conversions cost most."""
+    if isinstance(column.type, UtcDateTime):
+        return type_coerce(column, BigInteger).label(column.key)
+    if isinstance(column.type, Enum):
+        return type_coerce(column, String).label(column.key)
+    if isinstance(column.type, Boolean):
+        return type_coerce(column, Integer).label(column.key)
+    return column.expression
+
+
+ANSWER_COLUMNS = tuple(raw_column(getattr(Answer, name)) for name in AnswerRow._fields)
+SESSION_COLUMNS = tuple(raw_column(getattr(ResponseSession, name)) for name in SessionRow._fields)
+_CURRENT_ANSWERS = (
+    select(*ANSWER_COLUMNS)
+    .where(among(Answer.session_id, "sessions"), Answer.superseded.is_(False))
+    .order_by(Answer.stamp)
+)
+
+
+class ResponseDeletion(Base):
+    """One deletion; its row goes when all of it is done.
+
+    session_id      the response; null for those of the form that look automated and have not
+                    changed since `scheduled_at`
+    response_count  how many it was of when it was scheduled
+    begun_at        set for good: from then on it cannot be undone
+    """
+
+    __tablename__ = "response_deletions"
+
+    id: Mapped[str] = mapped_column(String(40), primary_key=True)
+    form_id: Mapped[str] = mapped_column(ForeignKey("forms.id"), index=True)
+    session_id: Mapped[str | None] = mapped_column(ForeignKey("response_sessions.id"), unique=True)
+    response_count: Mapped[int]
+    scheduled_at: Mapped[datetime] = mapped_column(index=True)
+    begun_at: Mapped[datetime | None]
+
+
+_D, _S = ResponseDeletion, ResponseSession
+LOOKS_AUTOMATED = _S.suspect.is_(True)  # as the index of these says it
+_HIDES = (
+    _D.form_id == _S.form_id,
+    or_(
+        _D.session_id == _S.id,
+        and_(_D.session_id.is_(None), LOOKS_AUTOMATED, _S.last_active_at <= _D.scheduled_at),
+    ),
+)
+# as a CASE: an EXISTS by itself PostgreSQL would join, and may read all sessions for that
+IS_SHOWN: ColumnElement[bool] = case(
+    (exists(select(_D.id).where(*_HIDES).correlate(_S)), False), else_=True
+)

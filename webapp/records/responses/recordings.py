@@ -1,0 +1,198 @@
+"""Recordings of spoken answers, and the objects in the audio store that are to be erased.
+
+A recording hangs on the hash of a session key and on a question until an answer claims it:
+uploading makes no session. Whatever deletes its row, withdrawal, trash, account or replacement,
+notes the key of its object for erasure in the same transaction, because a trigger of the table
+does.
+"""
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Protocol
+
+from sqlalchemy import (
+    DDL,
+    BigInteger,
+    ColumnElement,
+    ForeignKey,
+    Index,
+    Row,
+    String,
+    Text,
+    UniqueConstraint,
+    bindparam,
+    event,
+    func,
+    select,
+)
+from sqlalchemy.orm import InstrumentedAttribute, Mapped, mapped_column
+from sqlalchemy.schema import ExecutableDDLElement
+
+from webapp.base.database import Base, among, enum_type, read_rows
+from webapp.base.error_codes import ErrorCode
+from webapp.base.errors import NotFound
+from webapp.base.vocabulary import ResponseType, TranscriptState
+from webapp.records.responses.models import Answer, AttachmentRow, raw_column
+
+
+class Recording(Base):
+    """One recording; its object is in the audio store before the row is.
+
+    upload_key         made for each recorder, so that a retry is stored once
+    session_id         with `answer_id` set by the answer that claims it, and moved by a correction
+    object_key         of the audio store; media type and size in bytes are ours, no client's
+    transcriber        the host that the page named, "" for none; no other ever gets the recording
+    levels             the loudness in 64 steps of equal length, each a digit from 0 to 9
+    transcript         as heard, which may not be what was sent
+    attempts           of writing it down; the next is due at `next_at`, none if that is null
+    address_hash       keyed, of the network that sent it; null once an answer has its words
+    """
+
+    __tablename__ = "recordings"
+    __table_args__ = (
+        UniqueConstraint("key_hash", "upload_key"),
+        # of an answer; those that no answer claimed, by age
+        Index("ix_recordings_claimed", "answer_id", "created_at"),
+        Index("ix_recordings_session_id", "session_id"),
+        Index("ix_recordings_of_question", "form_id", "key_hash", "question_id"),
+        Index("ix_recordings_due", "next_at"),
+        # unclaimed ones
+        Index("ix_recordings_of_form", "form_id", "answer_id", "created_at"),
+        Index("ix_recordings_of_address", "address_hash", "created_at"),
+    )
+
+    id: Mapped[str] = mapped_column(String(40), primary_key=True)
+    form_id: Mapped[str] = mapped_column(ForeignKey("forms.id"))
+    question_id: Mapped[str] = mapped_column(String(200))
+    key_hash: Mapped[str] = mapped_column(String(64))
+    upload_key: Mapped[str] = mapped_column(String(64))
+    session_id: Mapped[str | None] = mapped_column(ForeignKey("response_sessions.id"))
+    answer_id: Mapped[str | None] = mapped_column(ForeignKey("answers.id"))
+    object_key: Mapped[str] = mapped_column(String(200), unique=True)
+    media_type: Mapped[str] = mapped_column(String(40))
+    size: Mapped[int]
+    duration_ms: Mapped[int]
+    levels: Mapped[str | None] = mapped_column(String(64))
+    transcriber: Mapped[str] = mapped_column(String(260), server_default="")
+    transcript_state: Mapped[TranscriptState] = mapped_column(
+        enum_type(TranscriptState, "transcript_state")
+    )
+    transcript: Mapped[str | None] = mapped_column(Text)
+    attempts: Mapped[int] = mapped_column(default=0)
+    next_at: Mapped[datetime | None]
+    lease_until: Mapped[datetime | None]
+    address_hash: Mapped[str | None] = mapped_column(String(64))
+    created_at: Mapped[datetime]
+
+
+class ObjectDeletion(Base):
+    """An object of the audio store whose row is gone, to be erased; `noted_at` in milliseconds."""
+
+    __tablename__ = "object_deletions"
+
+    object_key: Mapped[str] = mapped_column(String(200), primary_key=True)
+    noted_at: Mapped[int] = mapped_column(BigInteger)
+
+
+VOICE = ResponseType.VOICE.value  # plain text, as each answer of a page is compared with it
+LATE = "late:"  # how the keys of answers begin that no respondent sent, or could send
+
+
+class GivenAnswer(Protocol):
+    """What tells whether an answer has a recording; both are None in rows of something else."""
+
+    @property
+    def id(self) -> str | None: ...
+    @property
+    def response_type(self) -> str | None: ...
+
+
+def late_answer_key(answer_id: str) -> str:
+    """The key of the answer that a late transcript puts in the place of this one."""
+    return LATE + answer_id
+
+
+def written_late(answer_key: InstrumentedAttribute[str]) -> ColumnElement[bool]:
+    """Whether an answer is a late transcript, which its respondent has not seen."""
+    return answer_key.startswith(LATE, autoescape=True)
+
+
+def replaced_by_late(answer_key: InstrumentedAttribute[str]) -> ColumnElement[str]:
+    """The id of the answer in whose place a late transcript is."""
+    return func.substr(answer_key, len(LATE) + 1)
+
+
+def spoken_ids(answers: Iterable[GivenAnswer]) -> list[str]:
+    """The ids of the answers that were given with a recording."""
+    return [each.id for each in answers if each.response_type == VOICE and each.id]
+
+
+def attachments_of(answers: Iterable[GivenAnswer]) -> dict[str, AttachmentRow]:
+    """The recordings of these answers by id of the answer; no statement where all were typed."""
+    ids = spoken_ids(answers)
+    rows = read_rows(_ATTACHMENTS, answers=ids) if ids else ()
+    return {row.answer_id: AttachmentRow._make(row) for row in rows}
+
+
+def claimed_bytes(deleted: Iterable[Row[int, str | None]]) -> int:
+    """The bytes of `answer_bytes` that deleted recordings took; rows with `size`, `answer_id`."""
+    return sum(row.size for row in deleted if row.answer_id)
+
+
+def find_attachment(form_id: str, attachment_id: str) -> AttachmentRow:
+    """The recording of a current answer to this form.
+
+    raises  NotFound `not_found`, also once it was replaced or withdrawn
+    """
+    rows = read_rows(_ATTACHMENT, form_id=form_id, attachment_id=attachment_id)
+    if not rows:
+        raise no_attachment()
+    return AttachmentRow._make(rows[0])
+
+
+def no_attachment() -> NotFound:
+    """The refusal of an unknown recording, and of one that is gone."""
+    return NotFound(
+        ErrorCode.NOT_FOUND,
+        "There is no attachment with this attachmentId in this form; it may have been replaced "
+        "or withdrawn.",
+        "Use the id of an attachment that reading responses returned.",
+    )
+
+
+_COLUMNS = tuple(raw_column(getattr(Recording, name)) for name in AttachmentRow._fields)
+_ATTACHMENTS = select(*_COLUMNS).where(among(Recording.answer_id, "answers"))
+_ATTACHMENT = (
+    select(*_COLUMNS)
+    .join(Answer, Answer.id == Recording.answer_id)
+    .where(
+        Recording.id == bindparam("attachment_id"),
+        Recording.form_id == bindparam("form_id"),
+        Answer.superseded.is_(False),
+    )
+)
+
+_NOTED = "INSERT INTO object_deletions (object_key, noted_at) VALUES (old.object_key, {now})"
+NOTE_ON_SQLITE = (
+    "CREATE TRIGGER recordings_deleted AFTER DELETE ON recordings BEGIN "
+    + _NOTED.format(now="CAST(strftime('%s', 'now') AS INTEGER) * 1000")
+    + "; END"
+)
+NOTE_ON_POSTGRESQL = (
+    "CREATE OR REPLACE FUNCTION note_object_deletion() RETURNS trigger LANGUAGE plpgsql "
+    "AS $$ BEGIN "
+    + _NOTED.format(now="CAST(EXTRACT(epoch FROM clock_timestamp()) * 1000 AS BIGINT)")
+    + "; RETURN NULL; END $$",
+    "CREATE TRIGGER recordings_deleted AFTER DELETE ON recordings "
+    "FOR EACH ROW EXECUTE FUNCTION note_object_deletion()",
+)
+
+
+def _note_on(dialect: str, *statements: str) -> None:
+    for statement in statements:
+        made: ExecutableDDLElement = DDL(statement)  # type: ignore[no-untyped-call]
+        event.listen(Recording.__table__, "after_create", made.execute_if(dialect=dialect))
+
+
+_note_on("sqlite", NOTE_ON_SQLITE.replace("%", "%%"))
+_note_on("postgresql", *NOTE_ON_POSTGRESQL)

@@ -1,1 +1,0 @@
-"""Running the application: its server, background work, backups and diagnosis."""

@@ -1,0 +1,1 @@
+"""Recordings, their store, and the engines that write them down."""

@@ -1,0 +1,352 @@
+"""Opens audio and pictures: the process that `audio_inspection` and `picture_inspection` ask, and
+the only one that imports PyAV.
+
+After its imports the process is confined for good: it can read and write the open files of a
+request and nothing else, whatever a file makes the libraries do. Where the machine cannot confine,
+the limits remain; one of them leaves no descriptor to open anything with.
+"""
+
+import io
+import os
+import re
+import resource
+import time
+import wave
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from fractions import Fraction
+from typing import TYPE_CHECKING, BinaryIO, NoReturn, cast
+
+import av
+from av.audio.frame import AudioFrame
+from av.audio.stream import AudioStream
+from av.container.input import InputContainer
+from av.filter import Graph
+from av.video.frame import VideoFrame
+
+from webapp.voice import voice_activity
+from webapp.voice.child_requests import FILES_MAX, Answer, Request, give_way
+from webapp.voice.confinement import confine
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer, WriteableBuffer
+
+MEMORY_BYTES = 512 * 1024**2
+NICE = 5
+DESCRIPTORS = 3 + FILES_MAX  # standard streams, and the files of a request, always as many
+CPU_SECONDS = 600
+SPENT_SECONDS = CPU_SECONDS // 2  # then the next request gets another process
+PCM_RATE = 16000
+SAMPLE_BYTES = 2
+MAX_SECONDS = 660  # decoded; recordings are at most ten minutes
+WRITTEN_BYTES = (MAX_SECONDS + 60) * PCM_RATE * SAMPLE_BYTES  # with what one packet adds at most
+MAX_PACKETS = 300_000  # eleven minutes of the shortest that Opus has
+FIRST_PACKETS = 50  # one of them must decode to sound
+SURPLUS_BYTES = 64 * 1024  # headers, indexes and tags, beside what each packet takes
+SURPLUS_PER_PACKET = 64
+EDGE_BYTES = 4096  # where programs look for what a file is: at its head, and archives at its end
+# so much of each that the random bytes of a recording do not hold it; of a ZIP archive the head
+# with the version that unpacks it, and the end with the number of its only disk
+OTHER_TYPES = re.compile(
+    rb"(?i:<html|<!doctype|<script|<svg[\s/>]|<\?php|%PDF-|#EXTM3U|ffconcat)"
+    rb"|PK\x03\x04[\x0a-\x3f]\0|PK\x05\x06\0\0\0\0"
+)
+PLAIN_CODECS = ("opus", "vorbis", "aac", "mp3", "flac")
+PLAIN_PCM = ("pcm_u8", "pcm_s16le", "pcm_s24le", "pcm_s32le", "pcm_f32le", "pcm_mulaw", "pcm_alaw")
+CODECS = (
+    *(*PLAIN_CODECS, *PLAIN_PCM),
+    *("alac", "amr_nb", "amr_wb", "adpcm_ima_qt", "adpcm_ima_wav", "adpcm_ms"),
+    *("pcm_s8", "pcm_s16be", "pcm_s24be", "pcm_s32be", "pcm_f32be", "pcm_f64be", "pcm_f64le"),
+)
+DECODERS = (*CODECS, "libopus", "libvorbis", "mp3float", "amrnb", "amrwb")
+RATES = range(4000, 192_001)
+PICTURE_DECODERS = ("png", "mjpeg", "webp")
+PICTURE_MAX_PIXELS = 25_000_000
+PICTURE_SIDE = 192  # four bytes a pixel: at most 148 kB, whatever it shows
+CHANNELS = range(1, 9)
+
+
+class Refused(Exception):
+    """The file is no recording that we take."""
+
+
+class NotPlain(Refused):
+    """A recording only after `to_pcm`."""
+
+
+def prepare() -> Answer:
+    """Confine this process; "lacks" names what this machine does not have for that."""
+    give_way(NICE)
+    _limit(resource.RLIMIT_AS, MEMORY_BYTES)
+    _import_all()
+    _limit(resource.RLIMIT_CORE, 0)
+    _limit(resource.RLIMIT_CPU, CPU_SECONDS)
+    _limit(resource.RLIMIT_FSIZE, WRITTEN_BYTES)
+    _limit(resource.RLIMIT_NOFILE, DESCRIPTORS)
+    _limit(resource.RLIMIT_NPROC, 0)
+    return {"lacks": ", ".join(confine())}
+
+
+def _limit(of: int, most: int) -> None:
+    given = resource.getrlimit(of)[1]
+    least = most if given == resource.RLIM_INFINITY else min(most, given)
+    resource.setrlimit(of, (least, least))
+
+
+def _import_all() -> None:
+    """PyAV imports parts of itself when they are needed, which a look cannot."""
+    file = io.BytesIO()
+    _write_wav(file, [bytes(PCM_RATE)])
+    file.seek(0)
+    with _opened(file, "wav") as container:
+        list(_voice_band(container, _track(container)))
+    picture = _encoded(VideoFrame(2, 2, "rgba"))
+    _redrawn(io.BytesIO(picture), "png_pipe")
+
+
+def answer(request: Request, files: Sequence[int]) -> Answer:
+    """Of a question about the first file; what it asks for is written into the second."""
+    if time.process_time() > SPENT_SECONDS:
+        os._exit(0)  # `child_process` starts another
+    try:
+        return _answer(str(request["question"]), str(request["demuxer"]), files)
+    except MemoryError:
+        os._exit(1)
+    except Exception as error:  # whatever a hostile file makes of the libraries
+        reason = f"{type(error).__name__}: {error}"[:200]
+        return {"refused": reason, "sound": isinstance(error, NotPlain)}
+
+
+class _File(io.RawIOBase):
+    """An open file, by calls that the filter permits; `open` would call `fstat`."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+
+    def readable(self) -> bool:
+        return True
+
+    writable = seekable = readable
+
+    def readinto(self, buffer: "WriteableBuffer") -> int:
+        return os.readv(self._descriptor, [buffer])
+
+    def write(self, data: "ReadableBuffer") -> int:
+        return os.write(self._descriptor, data)
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        return os.lseek(self._descriptor, offset, whence)
+
+
+def _answer(question: str, demuxer: str, files: Sequence[int]) -> Answer:
+    file = io.BufferedReader(_File(files[0]))
+    size = file.seek(0, os.SEEK_END)
+    file.seek(0)
+    if question == "picture":
+        picture = _redrawn(file, demuxer)
+        with io.BufferedWriter(_File(files[1])) as out:
+            out.write(picture)
+        return {"written": True}
+    with _opened(file, demuxer) as container:
+        track = _track(container)
+        if question == "inspect":
+            _require_plain(container, track)
+            length = duration_ms(container, track, size)
+            _require_no_other_type(file)
+            return {"duration_ms": length}
+        if question == "look":
+            levels = list(voice_activity.frame_levels(_voice_band(container, track)))
+            voiced = voice_activity.is_voiced(levels)
+            return {
+                "voiced": voiced,
+                "levels": voice_activity.level_curve(levels),
+                "decoded_ms": len(levels) * voice_activity.FRAME_MS,
+            }
+        with io.BufferedWriter(_File(files[1])) as out:
+            _write_wav(out, _converted(_frames(container, track), PCM_RATE))
+        return {"written": True}
+
+
+def _redrawn(file: BinaryIO, demuxer: str) -> bytes:
+    """The first picture of a file as a PNG of our own, small and without anything else in it."""
+    with _opened(file, demuxer, PICTURE_DECODERS) as container:
+        track = container.streams.video[0]
+        context = track.codec_context
+        context.thread_count = 1
+        if not 0 < context.width * context.height <= PICTURE_MAX_PIXELS:
+            raise Refused("no picture, or one of too many pixels")
+        frame = next(container.decode(track))
+        longest = max(frame.width, frame.height, PICTURE_SIDE)
+        width, height = (
+            max(side * PICTURE_SIDE // longest, 1) for side in (frame.width, frame.height)
+        )
+        return _encoded(frame.reformat(width, height, "rgba"))
+
+
+def _encoded(frame: VideoFrame) -> bytes:
+    encoder = av.CodecContext.create("png", "w")
+    encoder.width, encoder.height, encoder.pix_fmt = frame.width, frame.height, "rgba"
+    encoder.time_base, encoder.thread_count = Fraction(1, 25), 1
+    frame.pts = 0
+    return b"".join(bytes(packet) for packet in (*encoder.encode(frame), *encoder.encode(None)))
+
+
+@contextmanager
+def _opened(
+    file: BinaryIO, demuxer: str, decoders: Sequence[str] = DECODERS
+) -> Iterator[InputContainer]:
+    options = {
+        "protocol_whitelist": "",
+        "format_whitelist": demuxer,
+        "codec_whitelist": ",".join(decoders),
+    }
+    with av.open(
+        file,
+        "r",
+        format=demuxer,
+        container_options=options,
+        metadata_errors="replace",
+        io_open=_open_no_other,
+    ) as container:
+        yield container
+
+
+def _open_no_other(url: str, flags: int, options: dict[str, str]) -> NoReturn:
+    raise Refused("it names another file")
+
+
+def _track(container: InputContainer) -> AudioStream:
+    """The first track of sound that recordings have; raises Refused."""
+    for track in container.streams.audio:
+        codec = track.codec_context
+        is_known = codec is not None and codec.codec.canonical_name in CODECS
+        if is_known and codec.sample_rate in RATES and codec.layout.nb_channels in CHANNELS:
+            codec.thread_count = 1
+            return track
+    raise Refused("no track of sound with the codec, sampling rate and channels of a recording")
+
+
+def _require_plain(container: InputContainer, track: AudioStream) -> None:
+    if len(container.streams) > 1:
+        raise NotPlain("it holds something other than one track of sound")
+    plain = PLAIN_PCM if container.format.name == "wav" else PLAIN_CODECS
+    if track.codec_context.codec.canonical_name not in plain:
+        raise NotPlain("a codec that not every browser plays")
+
+
+def duration_ms(container: InputContainer, track: AudioStream, size: int) -> int:
+    """From the packets, whatever headers say: the span of their times, or what they last if more.
+
+    A recorder that was cut off writes no length. Raises Refused for a file without sound, and for
+    one that is in good part something else.
+    """
+    times: list[int] = []
+    lasted = carried = packets = 0
+    heard = False
+    for packet in container.demux(track):
+        packets += 1
+        if packets > MAX_PACKETS:
+            raise Refused("too many packets")
+        heard = heard or (packets <= FIRST_PACKETS and any(_decoded(packet)))
+        carried += packet.size
+        lasted += packet.duration or 0
+        if packet.pts is not None:
+            times += (packet.pts, packet.pts + (packet.duration or 0))
+    span = max(times) - min(times) if times else 0
+    length = int(max(span, lasted) * 1000 * (track.time_base or 0))
+    if not heard or length < 1:
+        raise Refused("no sound")
+    if size - carried > SURPLUS_BYTES + SURPLUS_PER_PACKET * packets:
+        raise Refused("too much beside the sound")
+    return length
+
+
+def _require_no_other_type(file: BinaryIO) -> None:
+    """Raise Refused for a recording that other programs take for a page, an archive or a list."""
+    for start, whence in ((0, os.SEEK_SET), (-EDGE_BYTES, os.SEEK_END)):
+        with suppress(OSError):  # shorter than that
+            file.seek(start, whence)
+        if OTHER_TYPES.search(file.read(EDGE_BYTES)):
+            raise Refused("something else as well")
+
+
+def _decoded(packet: "av.Packet[AudioStream]") -> list[AudioFrame]:
+    """Its frames; none if it is damaged."""
+    try:
+        return packet.decode()
+    except av.error.MemoryError:
+        raise
+    except av.error.FFmpegError:
+        return []
+
+
+def _frames(container: InputContainer, track: AudioStream) -> Iterator[AudioFrame]:
+    """What can be decoded, at most MAX_SECONDS of it; a damaged packet is left out.
+
+    So is a frame whose rate a file changed on the way: at one hertz it would last for hours.
+    """
+    seconds = 0.0
+    for packet in container.demux(track):
+        for frame in _decoded(packet):
+            if frame.sample_rate not in RATES:
+                continue
+            yield frame
+            seconds += frame.samples / frame.sample_rate
+        if seconds > MAX_SECONDS:
+            return
+
+
+def _voice_band(container: InputContainer, track: AudioStream) -> Iterator[bytes]:
+    highpass = ("highpass", f"f={voice_activity.HIGHPASS_HZ}")
+    return _converted(_frames(container, track), voice_activity.RATE, highpass)
+
+
+def _converted(
+    frames: Iterable[AudioFrame], rate: int, *filters: tuple[str, str]
+) -> Iterator[bytes]:
+    """One channel of 16-bit samples at that rate; frames may change their format on the way."""
+    graph, made_for = None, None
+    for frame in frames:
+        shape = (frame.sample_rate, frame.format.name, frame.layout.name)
+        if graph is None or shape != made_for:
+            yield from _drained(graph)
+            graph, made_for = _graph(frame, rate, filters), shape
+        frame.pts = None
+        graph.push(frame)
+        yield from _pulled(graph)
+    yield from _drained(graph)
+
+
+def _graph(frame: AudioFrame, rate: int, filters: Sequence[tuple[str, str]]) -> Graph:
+    graph = Graph()
+    graph.threads = 1
+    source = graph.add_abuffer(
+        sample_rate=frame.sample_rate,
+        format=frame.format.name,
+        layout=frame.layout.name,
+        time_base=frame.time_base,
+    )
+    wanted = f"sample_fmts=s16:sample_rates={rate}:channel_layouts=mono"
+    chain = [graph.add(name, arguments) for name, arguments in (*filters, ("aformat", wanted))]
+    graph.link_nodes(source, *chain, graph.add("abuffersink")).configure()
+    return graph
+
+
+def _drained(graph: Graph | None) -> Iterator[bytes]:
+    if graph is not None:
+        graph.push(None)
+        yield from _pulled(graph)
+
+
+def _pulled(graph: Graph) -> Iterator[bytes]:
+    with suppress(av.error.BlockingIOError, av.error.EOFError):
+        while True:
+            frame = cast(AudioFrame, graph.pull())
+            yield bytes(frame.planes[0])[: frame.samples * SAMPLE_BYTES]
+
+
+def _write_wav(out: BinaryIO, chunks: Iterable[bytes]) -> None:
+    with wave.open(out, "wb") as file:
+        file.setparams((1, SAMPLE_BYTES, PCM_RATE, 0, "NONE", "not compressed"))
+        for chunk in chunks:
+            file.writeframesraw(chunk)

@@ -1,0 +1,293 @@
+"""Where recordings are kept: a folder in the data folder, or a bucket that speaks S3.
+
+An object never changes. It is stored for good before the row that names it is committed, and
+erased after that row is gone. Its key is `{form id}/{random}.{extension}`.
+"""
+
+import asyncio
+import errno
+import os
+import re
+import shutil
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime, timedelta
+from functools import cached_property
+from io import FileIO
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+from flask import Flask, current_app
+
+from webapp.base.config import Settings
+from webapp.base.data_folder import RECORDINGS, open_folder, spool_folder, sync
+from webapp.base.database import release_connections
+from webapp.voice.uploads import forget_objects, noted_objects
+
+if TYPE_CHECKING:
+    from obstore.store import LocalStore, RetryConfig, S3Store
+
+CHUNK_BYTES = 256 * 1024  # the most that is held of an object in a folder
+PART_BYTES = 5 * 1024**2  # of an upload to a bucket: the least that S3 takes, except as the last
+RETRIES = 2  # of a request to a bucket
+RETRY_SECONDS = 10
+PUT_SECONDS = 6.0  # of a whole recording to a bucket; the respondent waits
+ERASE_SECONDS = 4.0  # of a batch of objects of a bucket; the respondent may wait
+# in messages of a disk, its quota, a bucket or its server
+FULL = re.compile(
+    rf"(?:Errno|os error) (?:{errno.ENOSPC}|{errno.EDQUOT})\b|\b507\b|StorageFull|QuotaExceeded"
+)
+
+
+class AudioStoreUnavailable(Exception):
+    """The folder or bucket did not do what was asked, or has no such object."""
+
+
+def says_full(error: BaseException) -> bool:
+    """Whether an error, perhaps the message of another program, says that there is no room."""
+    return bool(FULL.search(str(error)))
+
+
+class StoredObject(NamedTuple):
+    """One object; `size` in bytes."""
+
+    key: str
+    changed_at: datetime
+    size: int
+
+
+class ObjectPart(FileIO):
+    """A file that is read from `start` to `end`, in chunks of CHUNK_BYTES where it is iterated.
+
+    It is closed when the iteration is complete, or nobody has it any more.
+    """
+
+    def __init__(self, file: Path | int, start: int, end: int) -> None:
+        super().__init__(file)
+        self.seek(start)
+        self._end = end
+
+    def __next__(self) -> bytes:
+        chunk = self.read(min(CHUNK_BYTES, self._end - self.tell()))
+        if not chunk:
+            self.close()
+            raise StopIteration
+        return chunk
+
+    def __del__(self) -> None:
+        self.close()
+
+
+class AudioStore(ABC):
+    """Keeps recordings under their keys. All methods raise AudioStoreUnavailable.
+
+    place  what an operator calls it: a path, or the address of a bucket
+    """
+
+    def __init__(self, place: str, data_folder: Path, free_bytes: int) -> None:
+        self.place = place
+        self._data_folder = data_folder
+        self._free_bytes = free_bytes
+
+    @property
+    @abstractmethod
+    def _objects(self) -> "LocalStore | S3Store":
+        """Where obstore puts objects."""
+
+    def has_room(self, size: int) -> bool:
+        """Whether AUDIO_FREE_BYTES stay free on the disk of the data folder, where uploads wait."""
+        with _failures_told():
+            free = shutil.disk_usage(spool_folder(self._data_folder)).free
+        return free - size >= self._free_bytes
+
+    @abstractmethod
+    def put(self, key: str, path: Path) -> None:
+        """Store the content of a file; a loss of power after this returns does not lose it."""
+
+    @abstractmethod
+    def read(self, key: str, start: int, end: int) -> ObjectPart:
+        """The bytes from `start` up to, not including, `end`, in chunks of at most CHUNK_BYTES.
+
+        What is returned is an open file, closed when it is read to its end; the server sends it
+        without a thread.
+        """
+
+    @abstractmethod
+    def copy_to(self, key: str, path: Path) -> None:
+        """Write the whole object into a file."""
+
+    @abstractmethod
+    def delete(self, keys: Sequence[str]) -> None:
+        """Erase the objects; those that are not there count as erased."""
+
+    @abstractmethod
+    def list_objects(self) -> Iterator[StoredObject]:
+        """Everything that is stored, in no order.
+
+        What a killed process left of an upload is among it.
+        """
+
+
+class FolderStore(AudioStore):
+    """Files in a folder that only its owner reads.
+
+    obstore writes them; it hides and keeps what a killed process left of them, so that listing and
+    erasing are done here.
+    """
+
+    def __init__(self, data_folder: Path, free_bytes: int) -> None:
+        self._folder = data_folder / RECORDINGS
+        super().__init__(str(self._folder), data_folder, free_bytes)
+
+    @cached_property
+    def _objects(self) -> "LocalStore":
+        from obstore.store import LocalStore
+
+        return LocalStore(self._folder)
+
+    def put(self, key: str, path: Path) -> None:
+        """obstore renames a complete file into place, but syncs nothing."""
+        import obstore  # takes long to import
+
+        target = self._folder / key
+        with _failures_told():
+            for folder in (self._data_folder, self._folder, target.parent):
+                open_folder(folder)
+            obstore.put(self._objects, key, path, chunk_size=CHUNK_BYTES, max_concurrency=1)
+            target.parent.chmod(0o700)  # obstore made it, if an erasure removed it meanwhile
+            target.chmod(0o600)
+            for each in (target, target.parent, self._folder, self._data_folder):
+                sync(each)
+
+    def read(self, key: str, start: int, end: int) -> ObjectPart:
+        with _failures_told():
+            return ObjectPart(self._folder / key, start, end)
+
+    def copy_to(self, key: str, path: Path) -> None:
+        with _failures_told():
+            shutil.copyfile(self._folder / key, path)
+
+    def delete(self, keys: Sequence[str]) -> None:
+        with _failures_told():
+            for path in (self._folder / key for key in keys):
+                path.unlink(missing_ok=True)
+                with suppress(OSError):  # there are others in it
+                    path.parent.rmdir()
+
+    def list_objects(self) -> Iterator[StoredObject]:
+        with _failures_told():
+            for path in self._folder.glob("*/*"):
+                with suppress(FileNotFoundError):  # erased meanwhile
+                    found = path.stat()
+                    changed_at = datetime.fromtimestamp(found.st_mtime, UTC)
+                    key = str(path.relative_to(self._folder))
+                    yield StoredObject(key, changed_at, found.st_size)
+
+
+class BucketStore(AudioStore):
+    """Objects of a bucket; obstore reads the usual AWS_ variables of the environment."""
+
+    @cached_property
+    def _objects(self) -> "S3Store":
+        from obstore.store import S3Store
+
+        timeout = timedelta(seconds=RETRY_SECONDS)
+        retries: RetryConfig = {"max_retries": RETRIES, "retry_timeout": timeout}
+        return S3Store.from_url(self.place, retry_config=retries)
+
+    def put(self, key: str, path: Path) -> None:
+        """Given up after PUT_SECONDS; an object that is stored later has no row, and is erased."""
+        import obstore
+
+        self._in_time(
+            PUT_SECONDS,
+            lambda: obstore.put_async(  # by default up to twelve parts are held in memory
+                self._objects, key, path, chunk_size=PART_BYTES, max_concurrency=1
+            ),
+        )
+
+    def read(self, key: str, start: int, end: int) -> ObjectPart:
+        """Fetched before the first byte is returned: a slow reader would outlast the connection."""
+        import obstore
+
+        with _failures_told(), TemporaryFile(dir=spool_folder(self._data_folder)) as file:
+            found = obstore.get(self._objects, key, options={"range": (start, end)})
+            for chunk in found.stream(min_chunk_size=CHUNK_BYTES):
+                file.write(chunk)
+            file.flush()
+            return ObjectPart(os.dup(file.fileno()), 0, end - start)
+
+    def copy_to(self, key: str, path: Path) -> None:
+        import obstore
+
+        with _failures_told(), path.open("wb") as file:
+            for chunk in obstore.get(self._objects, key).stream(min_chunk_size=CHUNK_BYTES):
+                file.write(chunk)
+
+    def delete(self, keys: Sequence[str]) -> None:
+        import obstore
+
+        self._in_time(ERASE_SECONDS, lambda: obstore.delete_async(self._objects, list(keys)))
+
+    def _in_time(self, seconds: float, call: Callable[[], Awaitable[object]]) -> None:
+        """Bounds all requests of a call together; obstore bounds each alone."""
+
+        async def answered() -> None:
+            async with asyncio.timeout(seconds):
+                await call()
+
+        with _failures_told():
+            try:
+                asyncio.run(answered())
+            except TimeoutError as error:
+                raise TimeoutError(f"{self.place} took longer than {seconds:.0f} s") from error
+
+    def list_objects(self) -> Iterator[StoredObject]:
+        import obstore
+
+        with _failures_told():
+            for page in obstore.list(self._objects):
+                for each in page:
+                    yield StoredObject(each["path"], each["last_modified"], each["size"])
+
+
+@contextmanager
+def _failures_told() -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:
+        from obstore.exceptions import BaseError  # takes long to import
+
+        if isinstance(error, OSError | ValueError | BaseError):
+            raise AudioStoreUnavailable(str(error)) from error
+        raise
+
+
+def init_app(app: Flask, config: Settings) -> None:
+    """Give the application its store; nothing is made or connected."""
+    free = config.audio_free_bytes
+    app.extensions["audio_store"] = (
+        BucketStore(config.audio_store, config.data_folder, free)
+        if config.audio_store
+        else FolderStore(config.data_folder, free)
+    )
+
+
+def audio_store() -> AudioStore:
+    """The store of the current application."""
+    return cast(AudioStore, current_app.extensions["audio_store"])
+
+
+def erase_noted_objects() -> int:
+    """Erase up to ERASED_AT_ONCE objects whose row is gone; returns how many.
+
+    A key is forgotten after its object is gone: killed between the two, the next call erases again.
+    Raises AudioStoreUnavailable.
+    """
+    if keys := noted_objects():
+        release_connections()
+        audio_store().delete(keys)
+        forget_objects(keys)
+    return len(keys)

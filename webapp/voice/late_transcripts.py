@@ -1,0 +1,179 @@
+"""The step after a recording was written down, or was given up, for one that an answer has.
+
+Words go into the answer if it is the current one and has none: a new answer with an id and a stamp
+of its own, so that whoever polls sees it, and the same recording. Nothing else of the response
+changes, whatever its state and that of its form, and no second event is sent. The event of a
+response that waited for its words is due then.
+
+Rows are locked as by respondents: session, form.
+"""
+
+from datetime import datetime
+from typing import NamedTuple, cast
+
+from sqlalchemy import BigInteger, Table, bindparam, select, type_coerce, update
+
+from webapp.answers.answer_statements import ADD_ANSWER, SUPERSEDE
+from webapp.base.database import (
+    execute,
+    new_id,
+    note_change,
+    to_millis,
+    tried_again,
+    write_transaction,
+)
+from webapp.base.limits import FORM_BYTES_MAX
+from webapp.base.vocabulary import QuestionKind, ResponseType, TranscriptState
+from webapp.events.outbox import release_deliveries
+from webapp.records.forms import Form
+from webapp.records.responses.cursor import next_stamp
+from webapp.records.responses.models import Answer, ResponseSession, count_bytes, count_words
+from webapp.records.responses.recordings import Recording, late_answer_key
+
+_R, _S, _A = Recording, ResponseSession, Answer
+_KEPT = ("question_id", "question_text", "response_type", "question_kind", "parent_question_id")
+
+
+@tried_again
+def conclude(
+    recording_id: str, *, now: datetime, form_bytes_max: int = FORM_BYTES_MAX
+) -> list[str]:
+    """Take the step, if it is left; commits. Returns the ids of deliveries that it made due.
+
+    Nothing is done for a form in the trash, until it is restored, and nothing for a recording that
+    no answer has.
+    """
+    with write_transaction():
+        locked = execute(_LOCK_SESSION, recording=recording_id).first()
+        if locked is None:
+            return []
+        session = _Session._make(locked)
+        found = execute(_SETTLED, recording=recording_id, session=session.id).first()
+        if found is None:
+            return []
+        spoken = _Spoken._make(found)
+        if spoken.transcript and _takes_words(session, spoken):
+            if execute(_LOCK_FORM, form_id=session.form_id).first() is None:
+                return []
+            _fill(session, spoken, spoken.transcript, now=now, most_bytes=form_bytes_max)
+        execute(_CONCLUDED, recording=recording_id)
+        note_change(recording_id)
+        return release_deliveries(session.id, now=now)
+
+
+class _Session(NamedTuple):
+    """The session that the recording belongs to; answer ids by question id."""
+
+    id: str
+    form_id: str
+    answered: dict[str, str]
+
+
+class _Spoken(NamedTuple):
+    """A recording that was settled, with the answer that has it."""
+
+    id: str
+    transcript: str | None
+    answer_id: str
+    answer_text: str
+    superseded: bool
+    question_id: str
+    question_text: str
+    response_type: ResponseType
+    question_kind: QuestionKind
+    parent_question_id: str | None
+
+
+def _takes_words(session: _Session, spoken: _Spoken) -> bool:
+    current = session.answered.get(spoken.question_id) == spoken.answer_id
+    return current and not spoken.superseded and not spoken.answer_text.strip()
+
+
+def _fill(
+    session: _Session, spoken: _Spoken, words: str, *, now: datetime, most_bytes: int
+) -> None:
+    """Write the answer anew with its words, unless its form has no room for them."""
+    values = {name: getattr(spoken, name) for name in _KEPT} | {
+        "id": new_id("ans"),
+        "form_id": session.form_id,
+        "session_id": session.id,
+        "answer_text": words,
+        "answer_key": late_answer_key(spoken.answer_id),
+        "word_count": count_words(words),
+    }
+    stamp = execute(
+        _STAMP,
+        form_id=session.form_id,
+        now=to_millis(now),
+        bytes=count_bytes(spoken.question_text, words),
+        most_bytes=most_bytes,
+    ).scalar_one_or_none()
+    if stamp is None:
+        return
+    execute(ADD_ANSWER, **values, stamp=stamp)
+    execute(SUPERSEDE, earlier=spoken.answer_id)
+    answered = session.answered | {spoken.question_id: values["id"]}
+    execute(_CHANGE_SESSION, session=session.id, answers=answered)
+    execute(_MOVE, recording=spoken.id, answer=values["id"])
+    note_change(session.form_id)
+
+
+_FORMS, _SESSIONS = cast(Table, Form.__table__), cast(Table, _S.__table__)
+_OF_RECORDING = _R.id == bindparam("recording")
+_LOCK_SESSION = (
+    select(_S.id, _S.form_id, _S.answered)
+    .join(_R, _R.session_id == _S.id)
+    .join(Form, Form.id == _S.form_id)
+    .where(_OF_RECORDING, Form.deleted_at.is_(None))
+    .with_for_update(of=_S, key_share=True)
+)
+# a form that goes into the trash at this moment keeps the step for its return
+_LOCK_FORM = (
+    select(Form.id)
+    .where(Form.id == bindparam("form_id"), Form.deleted_at.is_(None))
+    .with_for_update(key_share=True)
+)
+# read under the lock of the session, which is held by whoever gives the recording to another answer
+_SETTLED = (
+    select(
+        *(_R.id, _R.transcript, _R.answer_id, _A.answer_text, _A.superseded),
+        *(getattr(_A, name) for name in _KEPT),
+    )
+    .join(_A, _A.id == _R.answer_id)
+    .where(
+        _OF_RECORDING,
+        _R.session_id == bindparam("session"),
+        _R.next_at.is_not(None),
+        _R.transcript_state != TranscriptState.WAITING,
+    )
+)
+_STAMP = (
+    update(_FORMS)
+    .where(
+        _FORMS.c.id == bindparam("form_id"),
+        _FORMS.c.deleted_at.is_(None),
+        _FORMS.c.answer_bytes + bindparam("bytes") <= bindparam("most_bytes", type_=BigInteger),
+    )
+    .values(
+        last_stamp=next_stamp(_FORMS.c.last_stamp),
+        answer_bytes=_FORMS.c.answer_bytes + bindparam("bytes"),
+    )
+    .returning(_FORMS.c.last_stamp)
+)
+# each state of a session has its own `last_active_at`, by which an answer that is written beside
+# this one finds that it has changed; the person did nothing, so it is the next millisecond
+_CHANGE_SESSION = (
+    update(_SESSIONS)
+    .where(_SESSIONS.c.id == bindparam("session"))
+    .values(
+        answered=bindparam("answers", type_=_SESSIONS.c.answered.type),
+        last_active_at=type_coerce(_SESSIONS.c.last_active_at, BigInteger) + 1,
+    )
+)
+_MOVE = update(_R).where(_OF_RECORDING).values(answer_id=bindparam("answer"))
+# somebody may have asked for another attempt meanwhile
+_CONCLUDED = (
+    update(_R)
+    .where(_OF_RECORDING, _R.transcript_state != TranscriptState.WAITING)
+    .values(next_at=None)
+)

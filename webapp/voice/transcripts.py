@@ -1,0 +1,432 @@
+"""Transcripts: which are due, their states, another try, and what pages show."""
+
+import re
+from datetime import UTC, datetime, time, timedelta
+from typing import NamedTuple
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    ColumnElement,
+    String,
+    and_,
+    bindparam,
+    case,
+    func,
+    literal,
+    or_,
+    select,
+    type_coerce,
+    update,
+)
+
+from webapp.base.database import (
+    UtcDateTime,
+    execute,
+    execute_autocommit,
+    read_rows,
+    tried_again,
+    write_transaction,
+)
+from webapp.base.error_codes import ErrorCode, PageCode
+from webapp.base.errors import NotFound, StateConflict
+from webapp.base.limits import SPOKEN_ANSWER_MAX_CHARS
+from webapp.base.text import token_hash
+from webapp.base.vocabulary import ON_THIS_SERVER, FormStatus, ResponseMode, TranscriptState
+from webapp.follow_ups.languages import language_of_form, language_to_ask_in
+from webapp.records.forms import Form, owned_form
+from webapp.records.responses.counters import spend_transcription
+from webapp.records.responses.models import Answer
+from webapp.records.responses.recordings import Recording
+
+LEASE_SECONDS = 60  # of an attempt, renewed while it lasts
+RETRY_SECONDS = (30, 300)  # after the first attempt and the second
+MAX_ATTEMPTS = len(RETRY_SECONDS) + 1
+ASKED_SECONDS = 10  # how long a page counts as asking; its script asks for eight
+LOOKED_AT = 64  # rows of one sweep
+UNSTORABLE = re.compile("[\0\ud800-\udfff]")
+
+_R = Recording
+
+
+class Claimed(NamedTuple):
+    """A recording that the caller is to look at and to write down before its lease ends.
+
+    levels       null until it was looked at; once it was, a voice was heard
+    transcriber  the host that its page named, "" for none
+    language     a tag that the creator chose, or ""
+    attempts     this one included
+    claimed      an answer has it
+    hint         the tag of the language that the form is in, "" if it is none of those known
+    """
+
+    id: str
+    form_id: str
+    object_key: str
+    duration_ms: int
+    levels: str | None
+    transcriber: str
+    language: str
+    attempts: int
+    address_hash: str | None
+    claimed: bool
+    hint: str
+
+
+class Step(NamedTuple):
+    """A recording with something left to do, whose time has come."""
+
+    id: str
+    state: TranscriptState
+    next_at: datetime
+    lease_until: datetime | None
+
+
+def ask_for_words(recording_id: str, *, now: datetime) -> bool:
+    """Have an unclaimed recording written down for the page that asks; commits.
+
+    False if it is under way already, or an attempt was made: the next one is made for an answer.
+    """
+    return bool(execute_autocommit(_ASK, row=recording_id, moment=now))
+
+
+@tried_again
+def claim(*, now: datetime) -> Claimed | None:
+    """Lease the recording that is due for longest, with one attempt more; None: none is. Commits.
+
+    Those of forms in the trash wait there. A lease that has ended takes its place until
+    `release_expired`.
+    """
+    with write_transaction():
+        found = execute(_NEXT, moment=now).first()
+        if found is None:
+            return None
+        execute(_LEASE, row=found.id, until=now + timedelta(seconds=LEASE_SECONDS))
+    *columns, questions, title, goal, context = found
+    tag = found.spoken_language
+    of_form = language_of_form(questions, title=title, tag=tag, goal=goal, context=context)
+    return Claimed._make([*columns, language_to_ask_in(of_form, "")])
+
+
+def read_steps(*, now: datetime) -> list[Step]:
+    """What is left to do at this moment: the oldest LOOKED_AT after an attempt, and before one."""
+    found = [*read_rows(_STEPS_AFTER, moment=now), *read_rows(_STEPS_BEFORE, moment=now)]
+    return [Step._make(row) for row in found]
+
+
+def is_recorded_here() -> bool:
+    """Whether a form is out whose recordings this server itself writes down."""
+    return bool(read_rows(_RECORDED_HERE))
+
+
+def read_unheard(*, now: datetime) -> tuple[int, datetime | None]:
+    """How many recordings wait for an attempt that is due, and since when the oldest does."""
+    ((due, oldest),) = read_rows(_UNHEARD, moment=now)
+    return due, oldest
+
+
+def release_expired(*, now: datetime) -> None:
+    """Make recordings due again whose attempt did not end within its lease; commits.
+
+    Those that had their last attempt are given up: they may be what stops whoever tries.
+    """
+    with write_transaction():
+        execute(_RELEASE_EXPIRED, moment=now)
+
+
+@tried_again
+def renew(claimed: Claimed, *, now: datetime) -> bool:
+    """Begin the lease anew; False where it was lost, or the recording is gone. Commits."""
+    until = now + timedelta(seconds=LEASE_SECONDS)
+    with write_transaction():
+        return bool(execute(_RENEW, **_held(claimed), until=until).rowcount)
+
+
+@tried_again
+def note_look(claimed: Claimed, levels: str) -> None:
+    """Store the curve of a recording in which a voice was heard; commits."""
+    with write_transaction():
+        execute(_NOTE_LOOK, **_held(claimed), curve=levels)
+
+
+@tried_again
+def put_back(claimed: Claimed, *, now: datetime) -> None:
+    """Make it due again without an attempt: whoever was at it stops. Commits."""
+    with write_transaction():
+        execute(_POSTPONE, **_held(claimed), due=now)
+
+
+@tried_again
+def spend_minutes(claimed: Claimed, *, of_form: int, of_server: int, now: datetime) -> bool:
+    """Count an attempt to this day (UTC) before an engine gets the recording; commits.
+
+    False if a quota is used up: it waits without an attempt, for the next day if it is part of an
+    answer, else until it is.
+    """
+    if spend_transcription(
+        claimed.form_id,
+        claimed.address_hash,
+        claimed.duration_ms,
+        claimed=claimed.claimed,
+        of_form=of_form,
+        of_server=of_server,
+        now=now,
+    ):
+        return True
+    tomorrow = datetime.combine(now.astimezone(UTC).date(), time(), UTC) + timedelta(days=1)
+    with write_transaction():
+        if claimed.claimed:
+            execute(_POSTPONE, **_held(claimed), due=tomorrow)
+        else:
+            execute(_LET_GO, **_held(claimed))
+    return False
+
+
+def settle_written(claimed: Claimed, heard: str, *, now: datetime) -> None:
+    """Store the words as text that any database keeps; without one, silence. Commits."""
+    text = UNSTORABLE.sub("\ufffd", heard[: SPOKEN_ANSWER_MAX_CHARS * 2])
+    text = text.replace("\r\n", "\n").replace("\r", "\n").strip()[:SPOKEN_ANSWER_MAX_CHARS]
+    state = TranscriptState.DONE if text else TranscriptState.SILENT
+    _settle(claimed, state, text=text or None, now=now)
+
+
+def settle_silent(claimed: Claimed, levels: str, *, now: datetime) -> None:
+    """No voice was heard: no engine is asked. Commits."""
+    _settle(claimed, TranscriptState.SILENT, levels=levels, now=now)
+
+
+def settle_unwritten(claimed: Claimed, *, now: datetime) -> None:
+    """Nobody writes it down: its page named no engine, or another one than there is. Commits."""
+    _settle(claimed, TranscriptState.NONE, now=now)
+
+
+@tried_again
+def settle_failed(claimed: Claimed, *, now: datetime) -> None:
+    """The attempt failed: the next one is due by the schedule, or it was the last. Commits."""
+    if claimed.attempts >= MAX_ATTEMPTS:
+        state = TranscriptState.FAILED if claimed.transcriber else TranscriptState.NONE
+        return _settle(claimed, state, now=now)
+    due = now + timedelta(seconds=RETRY_SECONDS[claimed.attempts - 1])
+    with write_transaction():
+        execute(_RETRY, **_held(claimed), due=due)
+    return None
+
+
+@tried_again
+def _settle(
+    claimed: Claimed,
+    state: TranscriptState,
+    *,
+    now: datetime,
+    text: str | None = None,
+    levels: str | None = None,
+) -> None:
+    with write_transaction():
+        execute(
+            _SETTLE,
+            **_held(claimed),
+            moment=now,
+            new_state=state,
+            text=text,
+            curve=levels or claimed.levels,
+            left=state is TranscriptState.DONE,
+        )
+
+
+def _held(claimed: Claimed) -> dict[str, object]:
+    """What `_HELD` compares: a lease that was lost belongs to another attempt."""
+    return {"row": claimed.id, "attempt": claimed.attempts}
+
+
+def _left(has_words: ColumnElement[bool]) -> ColumnElement[datetime | None]:
+    """When the step after the last attempt is due: none is left of silence that no answer has."""
+    return case((or_(_R.answer_id.is_not(None), has_words), _NOW))
+
+
+_NOW = bindparam("moment", type_=UtcDateTime())
+_STATES = _R.__table__.c.transcript_state.type
+_WAITING = _R.transcript_state == TranscriptState.WAITING
+_HELD = and_(
+    _R.id == bindparam("row"),
+    _R.attempts == bindparam("attempt"),
+    _R.lease_until.is_not(None),
+    _WAITING,
+)
+_UNTRIED = and_(_WAITING, _R.answer_id.is_(None), _R.attempts == 0)
+_IS_ASKED_FOR = type_coerce(_R.next_at, BigInteger) + ASKED_SECONDS * 1000 > _NOW
+_IS_DUE = and_(
+    _WAITING, _R.next_at <= _NOW, or_(_R.answer_id.is_not(None), and_(_UNTRIED, _IS_ASKED_FOR))
+)
+_ASK = (
+    update(_R)
+    .where(_R.id == bindparam("row"), _UNTRIED, or_(_R.next_at.is_(None), ~_IS_ASKED_FOR))
+    .values(next_at=_NOW)
+    .returning(_R.id)
+)
+_NEXT = (
+    select(
+        *(_R.id, _R.form_id, _R.object_key, _R.duration_ms, _R.levels, _R.transcriber),
+        Form.spoken_language,
+        *(_R.attempts + 1, _R.address_hash, _R.answer_id.is_not(None)),
+        *(Form.questions, Form.title, Form.goal, Form.private_context),
+    )
+    .join(Form, Form.id == _R.form_id)
+    .where(_IS_DUE, _R.lease_until.is_(None), Form.deleted_at.is_(None))
+    .order_by(_R.next_at, _R.id)
+    .limit(1)
+    .with_for_update(of=_R, skip_locked=True)
+)
+_RECORDED_HERE = (
+    select(Form.id)
+    .where(
+        Form.status == FormStatus.PUBLISHED,
+        Form.deleted_at.is_(None),
+        Form.records_voice,
+        Form.response_mode != ResponseMode.TEXT_ONLY,
+        Form.transcriber == ON_THIS_SERVER,
+    )
+    .limit(1)
+)
+_LEASE = (
+    update(_R)
+    .where(_R.id == bindparam("row"))
+    .values(attempts=_R.attempts + 1, lease_until=bindparam("until", type_=UtcDateTime()))
+)
+_STEPS = (
+    select(_R.id, _R.transcript_state, _R.next_at, _R.lease_until)
+    .join(Form, Form.id == _R.form_id)
+    .where(_R.next_at <= _NOW, Form.deleted_at.is_(None))
+    .order_by(_R.next_at)
+    .limit(LOOKED_AT)
+)
+_STEPS_AFTER = _STEPS.where(~_WAITING, _R.answer_id.is_not(None))
+_STEPS_BEFORE = _STEPS.where(
+    or_(and_(_IS_DUE, _R.lease_until.is_(None)), and_(_WAITING, _R.lease_until <= _NOW))
+)
+_UNHEARD = (
+    select(func.count(), func.min(_R.next_at))
+    .join(Form, Form.id == _R.form_id)
+    .where(_IS_DUE, Form.deleted_at.is_(None))
+)
+_IS_SPENT = _R.attempts >= MAX_ATTEMPTS
+_GIVEN_UP = case(
+    (_R.transcriber == "", literal(TranscriptState.NONE, _STATES)),
+    else_=literal(TranscriptState.FAILED, _STATES),
+)
+_RELEASE_EXPIRED = (
+    update(_R)
+    .where(_WAITING, _R.next_at <= _NOW, _R.lease_until <= _NOW)  # by the index of the first
+    .values(
+        transcript_state=case(
+            (_IS_SPENT, _GIVEN_UP), else_=literal(TranscriptState.WAITING, _STATES)
+        ),
+        next_at=_left(~_IS_SPENT),
+        lease_until=None,
+        address_hash=case((or_(_R.answer_id.is_(None), ~_IS_SPENT), _R.address_hash)),
+    )
+)
+_RENEW = update(_R).where(_HELD).values(lease_until=bindparam("until", type_=UtcDateTime()))
+_NOTE_LOOK = update(_R).where(_HELD).values(levels=bindparam("curve", type_=String))
+_DUE = bindparam("due", type_=UtcDateTime())
+_RETRY = update(_R).where(_HELD).values(next_at=_DUE, lease_until=None)
+_POSTPONE = _RETRY.values(attempts=_R.attempts - 1)
+_LET_GO = update(_R).where(_HELD).values(lease_until=None)
+_SETTLE = (
+    update(_R)
+    .where(_HELD)
+    .values(
+        transcript_state=bindparam("new_state", type_=_STATES),
+        transcript=bindparam("text", type_=_R.transcript.type),
+        levels=bindparam("curve", type_=String),
+        next_at=_left(bindparam("left", type_=Boolean)),
+        lease_until=None,
+        address_hash=case((_R.answer_id.is_(None), _R.address_hash)),
+    )
+)
+
+
+def try_again(
+    account_id: str, form_id: str, attachment_id: str, *, transcriber: str, now: datetime
+) -> str:
+    """Make a recording due that could not be written down, with all attempts before it; commits.
+
+    Returns its id, to hand over. One that is being written down already stays as it is.
+
+    transcriber  the host that there is, "" for none
+    raises       NotFound, also for a recording that no current answer has; StateConflict
+                 `transcript_settled` for one that did not fail, `transcriber_changed` where its
+                 page named another host than there is
+    """
+    with write_transaction():
+        found = execute(_ONE, account_id=account_id, form_id=form_id, row=attachment_id).first()
+        if found is None:
+            raise NotFound(
+                ErrorCode.NOT_FOUND,
+                "There is no such recording.",
+                "It may have been replaced or withdrawn by the person who spoke.",
+            )
+        if found.transcript_state is TranscriptState.WAITING:
+            return attachment_id
+        if found.transcript_state is not TranscriptState.FAILED:
+            raise StateConflict(
+                PageCode.TRANSCRIPT_SETTLED,
+                "This recording did not fail to be written down.",
+                "There is nothing to try again.",
+            )
+        if found.transcriber != transcriber:
+            raise StateConflict(
+                PageCode.TRANSCRIBER_CHANGED,
+                f"The person who spoke was told that {_named(found.transcriber)} writes it down, "
+                "which is no longer so.",
+                "Listen to the recording instead.",
+            )
+        execute(_TRY_AGAIN, row=attachment_id, due=now)
+    return attachment_id
+
+
+def _named(host: str) -> str:
+    return "this server" if host == ON_THIS_SERVER else host
+
+
+_ONE = (
+    select(_R.transcript_state, _R.transcriber)
+    .join(Form, Form.id == _R.form_id)
+    .join(Answer, Answer.id == _R.answer_id)
+    .where(
+        _R.id == bindparam("row"),
+        owned_form(bindparam("account_id"), bindparam("form_id")),
+        Answer.superseded.is_(False),
+    )
+    .with_for_update(of=_R)
+)
+_TRY_AGAIN = (
+    update(_R)
+    .where(_R.id == bindparam("row"))
+    .values(
+        transcript_state=TranscriptState.WAITING,
+        attempts=0,
+        next_at=bindparam("due", type_=_R.next_at.type),
+    )
+)
+
+
+def note_shown(session_key: str, recording_id: str) -> None:
+    """The page of an answer that is about to be stored showed the words of this recording; commits.
+
+    They were that person's to send: an answer that has the recording without them does not get
+    them later.
+    """
+    with write_transaction():
+        execute(_SHOWN, owner=token_hash(session_key), row=recording_id)
+
+
+_SHOWN = (
+    update(_R)
+    .where(
+        _R.id == bindparam("row"),
+        _R.key_hash == bindparam("owner"),
+        _R.answer_id.is_(None),
+        _R.transcript_state == TranscriptState.DONE,
+    )
+    .values(next_at=None)
+)

@@ -1,1 +1,0 @@
-"""What crosses the wire: the contract's objects, moments and error codes."""
