@@ -8,71 +8,16 @@ from contextlib import contextmanager, suppress
 from datetime import timedelta
 
 from flask import Flask
-from rq import Queue, SimpleWorker
-from rq.job import Job
-from rq.serializers import JSONSerializer
-from rq.timeouts import TimerDeathPenalty
 from sqlalchemy.exc import SQLAlchemyError
 
 from jobs.deliver import WORKER_THREADS, Deliverer, deliverer
-from jobs.queue import DELIVERIES, TRANSCRIPTIONS, Kind, wake_up_queue
+from jobs.queue import DELIVERIES, Kind, wake_up_queue
 from webapp.base.config import Settings
 from webapp.base.database import utc_now
 from webapp.events.claims import Leases, read_due
 from webapp.events.settling import abandon_overflow, bound_waits
 
-WORKER_TTL = 60  # seconds; by it RQ bounds how long a lost connection goes unnoticed
-RESTART_SECONDS = 1.0
-FUNCTIONS = {kind.name: kind.function for kind in (DELIVERIES, TRANSCRIPTIONS)}
-
 log = logging.getLogger("askback.deliveries")
-
-
-class ThreadWorker(SimpleWorker):
-    """A worker that may run beside others in one process."""
-
-    death_penalty_class = TimerDeathPenalty
-    max_connection_wait_time = 5.0
-
-    def execute_job(self, job: Job, queue: Queue) -> None:
-        """Do nothing but what we enqueue: whoever writes to Redis could name any function."""
-        if job.func_name == FUNCTIONS[queue.name]:
-            super().execute_job(job, queue)
-        else:
-            log.warning("a job of somebody else was dropped")
-            job.delete()
-
-    def _install_signal_handlers(self) -> None:
-        """Signals belong to the process."""
-
-    def subscribe(self) -> None:
-        """No commands: each worker would need a thread and a connection for them."""
-
-    def unsubscribe(self) -> None:
-        """See `subscribe`."""
-
-
-def work_until(app: Flask, ended: threading.Event, kind: Kind = DELIVERIES) -> None:
-    """Take wake-ups, with a new worker whenever one ends: they quit on errors of Redis."""
-    for name in ("rq.worker", "rq.job", "rq.registry"):
-        logging.getLogger(name).setLevel(logging.CRITICAL)  # the loss of Redis is told once, by us
-    while not ended.is_set():
-        try:
-            with app.app_context():
-                _worker(kind).work(logging_level="CRITICAL")
-        except Exception:
-            log.debug("a worker of the queue ended", exc_info=True)
-        time.sleep(RESTART_SECONDS)
-
-
-def _worker(kind: Kind = DELIVERIES) -> ThreadWorker:
-    return ThreadWorker(
-        [kind.name],
-        connection=wake_up_queue(kind).client(seconds=WORKER_TTL),
-        worker_ttl=WORKER_TTL,
-        serializer=JSONSerializer,
-        log_job_description=False,
-    )
 
 
 SWEEP_SECONDS = 1.0
@@ -161,7 +106,7 @@ def take_wake_ups(app: Flask, ended: threading.Event, kind: Kind, threads: int) 
         wake_ups = wake_up_queue(kind)
     if not wake_ups.await_use(ended):
         return
-    pass
+    from jobs.rq_worker import work_until  # takes long to import
 
     for number in range(threads):
         name = f"{kind.name}-{number}"

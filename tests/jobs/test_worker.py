@@ -17,7 +17,7 @@ from rq.serializers import DefaultSerializer, JSONSerializer
 from rq.timeouts import TimerDeathPenalty
 from sqlalchemy import func, select
 
-from jobs import queue, worker
+from jobs import queue, rq_worker, worker
 from jobs.deliver import Deliverer
 from jobs.queue import WakeUpQueue
 from jobs.worker import delivering
@@ -74,7 +74,7 @@ def all_delivered(app: Flask) -> bool:
 def soon_overdue(monkeypatch: pytest.MonkeyPatch) -> None:
     """Shorter intervals, in the same order: a sweep, a new worker of RQ, overdue."""
     monkeypatch.setattr(worker, "SWEEP_SECONDS", 0.05)
-    monkeypatch.setattr(worker, "RESTART_SECONDS", 0.1)
+    monkeypatch.setattr(rq_worker, "RESTART_SECONDS", 0.1)
     monkeypatch.setattr(worker, "OVERDUE_SECONDS", 0.5)
 
 
@@ -145,7 +145,7 @@ def test_a_wake_up_starts_no_timer_and_leaves_nothing(
         queue.DELIVERIES.name, connection=wake_ups.client(), serializer=JSONSerializer
     ).jobs
     with app.app_context():
-        made = worker._worker()
+        made = rq_worker._worker()
 
     assert len({job.id for job in jobs}) == 2
     for job in jobs:
@@ -225,7 +225,7 @@ def test_of_a_queue_that_nobody_takes_ten_thousand_wait(
 def test_without_a_thread_of_rq_everything_is_delivered(
     app: Flask, place: Receivers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(worker, "work_until", lambda app, ended, kind: None)
+    monkeypatch.setattr(rq_worker, "work_until", lambda app, ended, kind: None)
     monkeypatch.setitem(app.extensions, "wake_up_queue", WakeUpQueue(None))
     with delivering(app, stop_seconds=2):
         hand_over(app, due(app, place, count=20))

@@ -21,7 +21,7 @@ from sqlalchemy import Engine, create_engine, insert
 from standardwebhooks import Webhook
 
 from jobs.queue import WAKE_UP_SECONDS
-from jobs.worker import WORKER_TTL, ThreadWorker
+from jobs.rq_worker import WORKER_TTL, ThreadWorker
 from tests.bench.ceiling import ROWS, WORDS
 from webapp.base.database import prepare_engine
 from webapp.base.database.sqlite import IMMEDIATE

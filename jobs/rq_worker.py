@@ -1,0 +1,66 @@
+"""RQ in a thread of this process: no signals, no child processes, no commands from outside."""
+
+import logging
+import threading
+import time
+
+from flask import Flask
+from rq import Queue, SimpleWorker
+from rq.job import Job
+from rq.serializers import JSONSerializer
+from rq.timeouts import TimerDeathPenalty
+
+from jobs.queue import DELIVERIES, TRANSCRIPTIONS, Kind, wake_up_queue
+
+WORKER_TTL = 60  # seconds; by it RQ bounds how long a lost connection goes unnoticed
+RESTART_SECONDS = 1.0
+FUNCTIONS = {kind.name: kind.function for kind in (DELIVERIES, TRANSCRIPTIONS)}
+
+log = logging.getLogger("askback.deliveries")
+
+
+class ThreadWorker(SimpleWorker):
+    """A worker that may run beside others in one process."""
+
+    death_penalty_class = TimerDeathPenalty
+    max_connection_wait_time = 5.0
+
+    def execute_job(self, job: Job, queue: Queue) -> None:
+        """Do nothing but what we enqueue: whoever writes to Redis could name any function."""
+        if job.func_name == FUNCTIONS[queue.name]:
+            super().execute_job(job, queue)
+        else:
+            log.warning("a job of somebody else was dropped")
+            job.delete()
+
+    def _install_signal_handlers(self) -> None:
+        """Signals belong to the process."""
+
+    def subscribe(self) -> None:
+        """No commands: each worker would need a thread and a connection for them."""
+
+    def unsubscribe(self) -> None:
+        """See `subscribe`."""
+
+
+def work_until(app: Flask, ended: threading.Event, kind: Kind = DELIVERIES) -> None:
+    """Take wake-ups, with a new worker whenever one ends: they quit on errors of Redis."""
+    for name in ("rq.worker", "rq.job", "rq.registry"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)  # the loss of Redis is told once, by us
+    while not ended.is_set():
+        try:
+            with app.app_context():
+                _worker(kind).work(logging_level="CRITICAL")
+        except Exception:
+            log.debug("a worker of the queue ended", exc_info=True)
+        time.sleep(RESTART_SECONDS)
+
+
+def _worker(kind: Kind = DELIVERIES) -> ThreadWorker:
+    return ThreadWorker(
+        [kind.name],
+        connection=wake_up_queue(kind).client(seconds=WORKER_TTL),
+        worker_ttl=WORKER_TTL,
+        serializer=JSONSerializer,
+        log_job_description=False,
+    )
