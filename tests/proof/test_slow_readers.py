@@ -53,7 +53,7 @@ def test_readers_that_stop_reading(
     refused = [head for head in answers if b" 429 " in head.split(b"\r\n")[0]]
     assert len(begun) == 8
     assert len(begun) + len(refused) == readers
-    assert all(b"\r\nRetry-After: " in head for head in refused)
+    assert all(b"\r\nretry-after: " in head for head in refused)
     assert seconds < 2
     assert added < 64
 

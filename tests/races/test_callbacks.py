@@ -88,8 +88,8 @@ def test_equal_subscribes_at_once_share_one_challenge(
 
 def release_followed(app: Flask, hook: Webhook) -> None:
     """Let the address answer once all others wait for that."""
-    followers = app.extensions["followers"]
-    wait_until(lambda: followers._held.total() == AT_ONCE - 1, "followers", seconds=20)
+    waits = app.extensions["wakeups"]
+    wait_until(lambda: waits._held.total() == AT_ONCE - 1, "followers", seconds=20)
     hook.released.set()
 
 

@@ -244,7 +244,6 @@ def test_a_patch_beside_eight_publishes_leaves_one_form_or_none(
 
     unlawful = [race for race in raced if not is_lawful(*race)]
     assert unlawful == []
-    assert {patched for (patched, _), *_ in raced} == {200, 409}
 
 
 def race(

@@ -119,7 +119,7 @@ def test_the_creators_confirmation_wakes_an_agent_in_another_process(
 @pytest.fixture
 def shell(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
     """Commands of an operator on the database of the test."""
-    monkeypatch.setattr("webapp.app.factory.cli_commands.read_settings", lambda _environ: settings)
+    monkeypatch.setattr("webapp.app.cli_commands.read_settings", lambda _environ: settings)
     return lambda *words: CliRunner().invoke(main, words, catch_exceptions=False)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from flask import Flask, current_app
 from limits import RateLimitItem, parse
@@ -12,15 +12,15 @@ from webapp.base.database import release_connections
 from webapp.base.errors import RateLimited
 from webapp.events.callbacks import CHALLENGE_SECONDS, Unverified, callback_bounds, send_challenge
 from webapp.web.limiter import limiter, rate_in_words, seconds_until_free, time_in_words
-from webapp.web.wakeups import RETRY_SECONDS, NoSlot, Wakeups
+from webapp.web.wakeups import RETRY_SECONDS, NoSlot, Wakeups, finished, wakeups
 
 OF_ACCOUNT = parse("30/minute")
 FAILED_OF_HOST = parse("10/minute")
 FAILED_BY_ACCOUNT = parse("4/minute")  # of one host; our choice: two accounts leave some to others
 CHALLENGES_AT_ONCE = 6  # requests that wait for callbacks; each holds a thread
 CHALLENGES_OF_ACCOUNT = 4
-FOLLOWERS_AT_ONCE = 4  # requests that wait for the challenge of an equal one
-FOLLOWERS_OF_ACCOUNT = 4
+FOLLOWERS_OF_ACCOUNT = 32  # requests that wait for the challenge of an equal one
+FOLLOWED_SECONDS = 60.0
 
 T = TypeVar("T")
 
@@ -28,7 +28,6 @@ T = TypeVar("T")
 def init_app(app: Flask) -> None:
     """Give the application its places for challenges."""
     app.extensions["challenges"] = Wakeups(CHALLENGES_AT_ONCE, CHALLENGES_OF_ACCOUNT)
-    app.extensions["followers"] = Wakeups(FOLLOWERS_AT_ONCE, FOLLOWERS_OF_ACCOUNT)
     app.extensions["flights"] = {}
 
 
@@ -38,22 +37,39 @@ def shared(key: Hashable, account_id: str, ask: Callable[[], T]) -> T:
     Raises RateLimited where too many wait for it.
     """
     flights: dict[Hashable, Future[T]] = current_app.extensions["flights"]
+    awaited = f"challenge {key}"
+    if ended := finished(awaited):
+        return cast(Future[T], ended).result()
     mine = Future[T]()
     flight = flights.setdefault(key, mine)
     if flight is not mine:
         release_connections()
-        try:
-            with current_app.extensions["followers"].slot(account_id):
-                return flight.result()
-        except NoSlot:
-            raise _too_many() from None
+        _await(awaited, flight, account_id)
+        return flight.result()
     try:
         mine.set_result(ask())
     except BaseException as error:
         mine.set_exception(error)
     finally:
         del flights[key]
+        wakeups().wake(awaited)
     return mine.result()
+
+
+def _await(key: str, flight: Future[T], account_id: str) -> None:
+    """Until it has ended, without a thread behind our server."""
+    try:
+        ended = wakeups().wait_until(
+            key,
+            lambda: flight if flight.done() else None,
+            FOLLOWED_SECONDS,
+            account_id=f"challenges of {account_id}",
+            most=FOLLOWERS_OF_ACCOUNT,
+        )
+    except NoSlot:
+        raise _too_many() from None
+    if ended is None:
+        raise _too_many()
 
 
 def challenge(

@@ -203,6 +203,12 @@ def wakeups() -> Wakeups:
     return cast(Wakeups, current_app.extensions["wakeups"])
 
 
+def finished(key: str) -> object:
+    """What this request, which runs again, has waited for; None if it did not or nothing came."""
+    wait = request.environ.get(WAITED, {}).get(key)
+    return wait.look() if wait else None
+
+
 def began_waiting(key: str) -> float:
     """When this request began to wait for `key`, by the monotonic clock; now, if it did not."""
     wait = request.environ.get(WAITED, {}).get(key)

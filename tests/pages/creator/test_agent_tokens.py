@@ -28,13 +28,13 @@ HERE = "webapp.pages.creator"
 
 @pytest.fixture(autouse=True)
 def _signed_in_just_now(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("agent_tokens", "account.own_password"):
+    for module in ("agent_tokens", "account.sign_in"):
         monkeypatch.setattr(f"{HERE}.{module}.signed_in_recently", lambda: True)
 
 
 @pytest.fixture
 def _signed_in_long_ago(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("agent_tokens", "account.own_password"):
+    for module in ("agent_tokens", "account.sign_in"):
         monkeypatch.setattr(f"{HERE}.{module}.signed_in_recently", lambda: False)
 
 
@@ -163,7 +163,7 @@ def test_after_a_while_the_password_is_asked_for(
     assert last_event(app) == ("agent_token_made", "failed")
     assert "No agent token was made: the password was wrong." in ann.page("/account/activity").text
 
-    monkeypatch.setattr(f"{HERE}.account.own_password.credentials.check_own_password", lambda *_: 0)
+    monkeypatch.setattr(f"{HERE}.account.sign_in.credentials.check_own_password", lambda *_: 0)
     assert make(ann, form.id, current="right").status_code == 200
 
 

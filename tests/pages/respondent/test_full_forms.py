@@ -11,6 +11,7 @@ from flask.testing import FlaskClient
 from tests.factories import make_answer, make_form
 from tests.pages.creator_client import Creator
 from tests.pages.respondent_client import Respondent, box, heading, stored
+from webapp.base.config import Settings
 from webapp.base.limits import ANSWER_MAX_CHARS
 from webapp.records.forms import BYTES_OF_CHAR
 
@@ -19,7 +20,13 @@ WORDS = "\U0001f600" * ANSWER_MAX_CHARS
 NO_ROOM = "This form has no room for more answers."
 
 
-@pytest.mark.settings(limit_form_bytes=LONGEST)
+@pytest.fixture
+def settings(settings: Settings, request: pytest.FixtureRequest) -> Settings:
+    """Forms with room for so many bytes, fewer than an operator may choose."""
+    return settings.model_copy(update={"limit_form_bytes": request.param})
+
+
+@pytest.mark.parametrize("settings", [LONGEST], indirect=True)
 def test_the_text_stays_and_saved_answers_can_be_sent(app: Flask, respondent: Respondent) -> None:
     respondent.answer(1, "Me")
 
@@ -35,7 +42,7 @@ def test_the_text_stays_and_saved_answers_can_be_sent(app: Flask, respondent: Re
     assert "This is what you sent" in respondent.post("/sent").text
 
 
-@pytest.mark.settings(limit_form_bytes=LONGEST)
+@pytest.mark.parametrize("settings", [LONGEST], indirect=True)
 def test_text_typed_before_the_form_filled_up_is_kept(
     app: Flask, respondent: Respondent, form: Any
 ) -> None:
@@ -48,7 +55,7 @@ def test_text_typed_before_the_form_filled_up_is_kept(
     assert box(page) == WORDS
 
 
-@pytest.mark.settings(limit_form_bytes=LONGEST)
+@pytest.mark.parametrize("settings", [LONGEST], indirect=True)
 def test_the_message_is_in_the_language_of_the_page(
     app: Flask, respondent: Respondent, form: Any
 ) -> None:
@@ -59,7 +66,7 @@ def test_the_message_is_in_the_language_of_the_page(
     assert "Dieses Formular hat keinen Platz" in heading(page)
 
 
-@pytest.mark.settings(limit_form_bytes=LONGEST)
+@pytest.mark.parametrize("settings", [LONGEST], indirect=True)
 @pytest.mark.parametrize("path", ["", "/q/1", "/q/2"])
 def test_new_visitors_are_told_before_they_write(
     app: Flask, client: FlaskClient, form: Any, path: str
@@ -74,7 +81,7 @@ def test_new_visitors_are_told_before_they_write(
     assert "Continue" not in page.text
 
 
-@pytest.mark.settings(limit_form_bytes=LONGEST)
+@pytest.mark.parametrize("settings", [LONGEST], indirect=True)
 def test_respondents_with_a_session_continue_while_there_is_room(
     app: Flask, respondent: Respondent, form: Any
 ) -> None:
@@ -90,7 +97,7 @@ def test_respondents_with_a_session_continue_while_there_is_room(
     assert heading(respondent.post("/another")) == NO_ROOM
 
 
-@pytest.mark.settings(limit_form_bytes=LONGEST)
+@pytest.mark.parametrize("settings", [LONGEST], indirect=True)
 def test_a_form_with_room_again_accepts_new_respondents(
     app: Flask, client: FlaskClient, respondent: Respondent, form: Any
 ) -> None:
@@ -103,7 +110,7 @@ def test_a_form_with_room_again_accepts_new_respondents(
     assert [heading(page) for page in (full, empty)] == [NO_ROOM, "Who changed it?"]
 
 
-@pytest.mark.settings(limit_form_bytes=LONGEST)
+@pytest.mark.parametrize("settings", [LONGEST], indirect=True)
 def test_nobody_is_invited_to_answer(
     app: Flask, client: FlaskClient, respondent: Respondent, form: Any
 ) -> None:
@@ -130,7 +137,7 @@ def form_with(app: Flask, creator: Creator, size: int) -> Any:
     return form
 
 
-@pytest.mark.settings(limit_form_bytes=1000)
+@pytest.mark.parametrize("settings", [1000], indirect=True)
 @pytest.mark.parametrize(("size", "times"), [(784, 0), (785, 1)])
 def test_the_creator_is_told_from_eighty_per_cent_on(
     size: int, times: int, app: Flask, ann: Creator
@@ -142,7 +149,7 @@ def test_the_creator_is_told_from_eighty_per_cent_on(
     assert [page.count("LIMIT_FORM_BYTES") for page in pages] == [times] * 2
 
 
-@pytest.mark.settings(limit_form_bytes=500_315)
+@pytest.mark.parametrize("settings", [500_315], indirect=True)
 def test_the_creator_is_told_how_full_it_is(app: Flask, ann: Creator) -> None:
     with app.app_context():
         form = make_form(ann.account.id)

@@ -86,7 +86,7 @@ def test_whoever_waits_for_the_model_lets_others_decide(
 def test_whoever_waits_for_a_turn_holds_no_connection(
     app: Flask, waiting: Respondent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(form_data, "made_at", lambda key: None)  # so that it is looked up
+    monkeypatch.setattr(form_data, "session_made_at", lambda key: None)  # so that it is looked up
     entering = threading.Event()
     enter = Turn.__enter__
 
