@@ -141,7 +141,7 @@ def test_the_page_of_the_wait_is_usable(
         for width, scheme in ((320, "dark"), (1280, "light")):
             look(page, width=width, scheme=scheme)
             assert violations(page) + sideways(page) == []
-        press_until(page, "Tab", lambda: page.evaluate(FOCUSED) == "Next question", most=5)
+        press_until(page, "Tab", lambda: page.evaluate(FOCUSED) == "Next question", most=12)
         page.keyboard.press("Enter")
         asked(page, 2)
 
