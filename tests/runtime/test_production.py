@@ -118,9 +118,9 @@ def test_every_log_line_is_json(web: subprocess.Popen[str], variables: dict[str,
     web.send_signal(signal.SIGTERM)
     out, errors = web.communicate(timeout=5)
 
-    first, *others, last = [json.loads(line) for line in out.splitlines()]
-    requests = [line for line in others if line["logger"] == "askback.requests"]
+    *lines, last = [json.loads(line) for line in out.splitlines()]
+    requests = [line for line in lines if line["logger"] == "askback.requests"]
     assert [(line["route"], line["status"]) for line in requests] == [("/api/forms", 401)]
-    assert first["message"] == f"Askback runs on {variables['PUBLIC_URL']}"
+    assert f"Askback runs on {variables['PUBLIC_URL']}" in [line["message"] for line in lines]
     assert last["message"] == "Askback has stopped; everything answered is saved."
     assert (errors, out.count("canary")) == ("", 0)

@@ -178,12 +178,16 @@ class FolderStore(AudioStore):
 
     def list_objects(self) -> Iterator[StoredObject]:
         with _failures_told():
-            for path in self._folder.glob("*/*"):
-                with suppress(FileNotFoundError):  # erased meanwhile
-                    found = path.stat()
-                    changed_at = datetime.fromtimestamp(found.st_mtime, UTC)
-                    key = str(path.relative_to(self._folder))
-                    yield StoredObject(key, changed_at, found.st_size)
+            # files and folders are erased meanwhile, which a glob does not expect
+            for folder, _, names in os.walk(self._folder):
+                for path in (Path(folder, name) for name in names):
+                    if path.parents[1] != self._folder:
+                        continue
+                    with suppress(FileNotFoundError):
+                        found = path.stat()
+                        changed_at = datetime.fromtimestamp(found.st_mtime, UTC)
+                        key = str(path.relative_to(self._folder))
+                        yield StoredObject(key, changed_at, found.st_size)
 
 
 class BucketStore(AudioStore):
