@@ -53,7 +53,6 @@ ENQUEUED_AT_ONCE = 64  # wake-ups: each goes on with whatever is due
 WAITING_IN_REDIS = 64  # wake-ups, for as many threads; each goes on with whatever is due
 REST_SECONDS = 0.02  # after enqueuing: what comes meanwhile goes together
 FULL_REST_SECONDS = 0.2  # where nothing was enqueued: a look each time would cost requests theirs
-USE_SECONDS = 0.5  # between two looks whether the process ends
 WAKE_UP_SECONDS = 60  # after which one that nobody took is void
 
 log = logging.getLogger("askback.deliveries")
@@ -64,22 +63,14 @@ class WakeUpQueue:
 
     def __init__(self, redis_url: str | None, kind: Kind = DELIVERIES) -> None:
         self.kind = kind
-        self._url = redis_url
+        self.redis_url = redis_url
+        # without Redis: carries wake-ups out in this process, if it does such work
+        self.take: Callable[[Sequence[str]], None] = lambda ids: None
         self._ids: queue.Queue[str] = queue.Queue(HANDED_OVER)
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self._client: Redis | None = None
         self._failed = False
-        self._used = threading.Event()
-        if redis_url:  # other processes enqueue there, too
-            self._used.set()
-
-    def await_use(self, ended: threading.Event) -> bool:
-        """Wait until there may be something to take; False if `ended` came first."""
-        while not self._used.wait(USE_SECONDS):
-            if ended.is_set():
-                return False
-        return True
 
     def hand_over(self, ids: Sequence[str]) -> None:
         """Leave the ids to the thread; what finds no room is dropped."""
@@ -94,7 +85,6 @@ class WakeUpQueue:
 
         False if none was enqueued: enough of them wait, or Redis is away.
         """
-        self._used.set()
         try:
             enqueued = self._enqueue(ids)
             self._failed = False
@@ -107,8 +97,7 @@ class WakeUpQueue:
 
     def client(self, seconds: float = REDIS_SECONDS) -> "Redis":
         """A client that gives up after so many seconds of silence, and tries nothing again."""
-        if self._url is None:
-            return self._in_process()
+        assert self.redis_url  # noqa: S101 (for mypy)
         timeouts = {
             "socket_connect_timeout": min(seconds, REDIS_SECONDS),
             "socket_timeout": seconds,
@@ -117,15 +106,7 @@ class WakeUpQueue:
         from redis.backoff import NoBackoff
         from redis.retry import Retry
 
-        return Redis.from_url(self._url, retry=Retry(NoBackoff(), 0), **timeouts)
-
-    def _in_process(self) -> "Redis":
-        from fakeredis import FakeRedis, FakeServer  # takes long to import
-
-        with self._lock:
-            if "_server" not in vars(self):
-                self._server = FakeServer()
-            return FakeRedis(server=self._server)
+        return Redis.from_url(self.redis_url, retry=Retry(NoBackoff(), 0), **timeouts)
 
     def _begin(self) -> None:
         thread = threading.Thread(target=self._pass_on, name="wake-ups", daemon=True)
@@ -143,6 +124,9 @@ class WakeUpQueue:
             time.sleep(REST_SECONDS if self.enqueue(ids) else FULL_REST_SECONDS)
 
     def _enqueue(self, ids: Sequence[str]) -> bool:
+        if self.redis_url is None:
+            self.take(ids)
+            return True
         from rq import Queue  # takes long to import, so not before the server listens
         from rq.serializers import JSONSerializer
 

@@ -1,16 +1,16 @@
-"""Delivering in one process: threads of RQ, and the sweep."""
+"""Delivering in one process: threads that take wake-ups, and the sweep."""
 
 import logging
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import timedelta
 
 from flask import Flask
 from sqlalchemy.exc import SQLAlchemyError
 
-from jobs.deliver import WORKER_THREADS, Deliverer, deliverer
+from jobs.deliver import WORKER_THREADS, Deliverer, deliverer, wake
 from jobs.queue import DELIVERIES, Kind, wake_up_queue
 from webapp.base.config import Settings
 from webapp.base.database import utc_now
@@ -92,19 +92,32 @@ def delivering(app: Flask, *, stop_seconds: float, start_after: float = 0) -> It
 def _run(app: Flask, ended: threading.Event, threads: int, start_after: float) -> None:
     if ended.wait(start_after):
         return
-    arguments = (app, ended, DELIVERIES, threads)
+    arguments = (app, ended, DELIVERIES, threads, wake)
     threading.Thread(target=take_wake_ups, args=arguments, name="taking", daemon=True).start()
     sweep_until(app, ended, threads=threads)
 
 
-def take_wake_ups(app: Flask, ended: threading.Event, kind: Kind, threads: int) -> None:
-    """Have so many threads of RQ take them, from the first one on that this process may see.
-
-    A server that wakes nobody never imports RQ, which is an eighth of its memory.
-    """
+def take_wake_ups(
+    app: Flask,
+    ended: threading.Event,
+    kind: Kind,
+    threads: int,
+    wake: Callable[[str], object],
+) -> None:
+    """Have so many threads take them: of RQ where Redis is, else new ones in this process."""
     with app.app_context():
         wake_ups = wake_up_queue(kind)
-    if not wake_ups.await_use(ended):
+
+    def woken(each: str) -> None:
+        with app.app_context():
+            wake(each)
+
+    def take(ids: Sequence[str]) -> None:
+        for each in () if ended.is_set() else ids[:threads]:
+            threading.Thread(target=woken, args=(each,), name=kind.name, daemon=True).start()
+
+    if wake_ups.redis_url is None:
+        wake_ups.take = take
         return
     from jobs.rq_worker import work_until  # takes long to import
 

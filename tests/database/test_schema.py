@@ -64,7 +64,7 @@ def test_a_schema_of_early_development_is_refused_with_what_to_do(empty_app: Fla
 
 
 def test_a_server_begins_without_alembic_the_other_database_redis_and_rq() -> None:
-    unused = {"alembic", "psycopg", "sqlalchemy.dialects.postgresql", "redis", "rq", "fakeredis"}
+    unused = {"alembic", "psycopg", "sqlalchemy.dialects.postgresql", "redis", "rq"}
     code = f"import sys, webapp.app.cli; print({unused} & sys.modules.keys())"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
 

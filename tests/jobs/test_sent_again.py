@@ -59,7 +59,8 @@ def test_what_was_dropped_is_sent_again_as_it_was(
     assert page.index("Try 2 It arrived.") < page.index("Try 1 The address says that it is gone")
     with app.app_context():
         assert db.session.get_one(EventDelivery, one).state is DeliveryState.DELIVERED
-        signatures = list(db.session.scalars(select(DeliveryAttempt.signature)))
+        attempts = select(DeliveryAttempt.signature).order_by(DeliveryAttempt.number)
+        signatures = list(db.session.scalars(attempts))
     for request, signature in zip(place.got, signatures, strict=True):
         assert request.headers["webhook-signature"] == signature
         for name in ("webhook-timestamp", "webhook-signature", "X-MCP-Subscription-Id"):

@@ -80,7 +80,7 @@ def soon_overdue(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @both_databases
 @pytest.mark.usefixtures("deliverer")
-def test_rq_inside_the_process_wakes_at_once(
+def test_without_redis_a_wake_up_is_taken_at_once(
     app: Flask, place: Receivers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(worker, "SWEEP_SECONDS", 60)
@@ -108,42 +108,18 @@ def test_rq_on_redis_wakes_at_once(
         wait_until(lambda: set(look.keys(JOBS)) <= of_others, "forgetting the jobs")
 
 
-@pytest.mark.usefixtures("deliverer")
-def test_rq_begins_with_the_first_wake_up_and_on_redis_at_once(
-    app: Flask, redis_url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    before = set(threading.enumerate())  # those of other tests, which end
-
-    def started(name: str) -> bool:
-        return any(each.name.startswith(name) for each in set(threading.enumerate()) - before)
-
-    monkeypatch.setitem(app.extensions, "wake_up_queue", WakeUpQueue(None))
-    with delivering(app, stop_seconds=2):
-        time.sleep(0.5)
-        assert started("taking")
-    wait_until(lambda: not started("taking"), "ending without a wake-up")
-    assert not started(queue.DELIVERIES.name)
-
-    with delivering(app, stop_seconds=2):
-        hand_over(app, ["dlv_of_nobody"])
-        wait_until(lambda: started(queue.DELIVERIES.name), "taking wake-ups")
-    before |= set(threading.enumerate())
-
-    monkeypatch.setitem(app.extensions, "wake_up_queue", WakeUpQueue(redis_url))
-    with delivering(app, stop_seconds=2):
-        wait_until(lambda: started(queue.DELIVERIES.name), "taking wake-ups of others")
+@pytest.fixture
+def own_redis(app: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator[redis.Redis]:
+    """Of this test alone, and what wakes through it."""
+    with redis_server() as url, redis.Redis.from_url(url) as client:
+        monkeypatch.setitem(app.extensions, "wake_up_queue", WakeUpQueue(url))
+        yield client
 
 
-def test_a_wake_up_starts_no_timer_and_leaves_nothing(
-    app: Flask, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    wake_ups = WakeUpQueue(None)
-    monkeypatch.setitem(app.extensions, "wake_up_queue", wake_ups)
-    wake_ups.enqueue(["dlv_1", "dlv_1"])
+def test_a_wake_up_starts_no_timer_and_leaves_nothing(app: Flask, own_redis: redis.Redis) -> None:
+    app.extensions["wake_up_queue"].enqueue(["dlv_1", "dlv_1"])
 
-    jobs = Queue(
-        queue.DELIVERIES.name, connection=wake_ups.client(), serializer=JSONSerializer
-    ).jobs
+    jobs = Queue(queue.DELIVERIES.name, connection=own_redis, serializer=JSONSerializer).jobs
     with app.app_context():
         made = rq_worker._worker()
 
@@ -156,10 +132,9 @@ def test_a_wake_up_starts_no_timer_and_leaves_nothing(
 
 
 def test_where_enough_wake_ups_wait_others_look_seldom(
-    app: Flask, monkeypatch: pytest.MonkeyPatch
+    app: Flask, own_redis: redis.Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    wake_ups = WakeUpQueue(None)
-    monkeypatch.setitem(app.extensions, "wake_up_queue", wake_ups)
+    wake_ups = app.extensions["wake_up_queue"]
     monkeypatch.setattr(queue, "WAITING_IN_REDIS", 3)
     monkeypatch.setattr(queue, "FULL_REST_SECONDS", 2)
     wake_ups.enqueue(["dlv_1", "dlv_2", "dlv_3"])
@@ -173,7 +148,7 @@ def test_where_enough_wake_ups_wait_others_look_seldom(
         time.sleep(0.02)
     assert looked == [False]
 
-    wake_ups.client().flushall()  # somebody took them
+    own_redis.flushall()  # somebody took them
     wait_until(lambda: looked[-1], "being enqueued")
 
 
@@ -221,12 +196,11 @@ def test_of_a_queue_that_nobody_takes_ten_thousand_wait(
 
 
 @both_databases
-@pytest.mark.usefixtures("deliverer", "soon_overdue")
+@pytest.mark.usefixtures("deliverer", "soon_overdue", "own_redis")
 def test_without_a_thread_of_rq_everything_is_delivered(
     app: Flask, place: Receivers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(rq_worker, "work_until", lambda app, ended, kind: None)
-    monkeypatch.setitem(app.extensions, "wake_up_queue", WakeUpQueue(None))
     with delivering(app, stop_seconds=2):
         hand_over(app, due(app, place, count=20))
         wait_until(lambda: all_delivered(app), "being delivered", seconds=10)
@@ -285,14 +259,16 @@ def test_a_redis_that_hangs_ends_and_comes_back_empty_stops_nothing(
 
 @pytest.mark.usefixtures("deliverer")
 def test_nothing_but_wake_ups_is_carried_out(
-    app: Flask, place: Receivers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    app: Flask,
+    place: Receivers,
+    tmp_path: Path,
+    own_redis: redis.Redis,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(worker, "SWEEP_SECONDS", 60)
-    monkeypatch.setitem(app.extensions, "wake_up_queue", WakeUpQueue(None))
-    client = app.extensions["wake_up_queue"].client()
     folders = [str(tmp_path / "json"), str(tmp_path / "pickle")]
     for folder, serializer in zip(folders, (JSONSerializer, DefaultSerializer), strict=True):
-        Queue(queue.DELIVERIES.name, connection=client, serializer=serializer).enqueue(
+        Queue(queue.DELIVERIES.name, connection=own_redis, serializer=serializer).enqueue(
             "os.mkdir", folder
         )
     with delivering(app, stop_seconds=2):
@@ -300,7 +276,9 @@ def test_nothing_but_wake_ups_is_carried_out(
         hand_over(app, due(app, place, count=3))
         wait_until(lambda: all_delivered(app), "being delivered", seconds=10)
         wait_until(
-            lambda: client.llen(f"rq:queue:{queue.DELIVERIES.name}") == 0, "being taken", seconds=10
+            lambda: own_redis.llen(f"rq:queue:{queue.DELIVERIES.name}") == 0,
+            "being taken",
+            seconds=10,
         )
 
     assert list(tmp_path.iterdir()) == []
