@@ -8,14 +8,14 @@ from flask import Flask
 from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Response
 
-from api import agents, drafts, errors, forms, subscriptions
+from api import agents, challenges, drafts, errors, forms, subscriptions
 from api.agents import bp as agent_bp
 from api.blueprint import bp
 from api.mcp import endpoint as mcp_endpoint
 from api.mcp import endpoint as mcp_refusals
 from api.mcp.protocol import bp as mcp_bp
 from api.openapi import document as openapi
-from webapp.web import challenges, request_kind
+from webapp.web import request_kind
 from webapp.web.extensions import csrf
 from webapp.web.request_kind import RequestKind
 

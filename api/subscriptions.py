@@ -9,12 +9,14 @@ from flask import Response, g
 
 from api.blueprint import bp
 from api.bodies import json_answer, json_body
+from api.challenges import challenge, shared
 from api.rate_limits import limit_subscribes
 from api.wire.serializers import granted_subscription, subscription_list
 from webapp.base.config import settings
 from webapp.base.database import utc_now
 from webapp.base.error_codes import ErrorCode
 from webapp.base.errors import InvalidInput, NotFound, StateConflict, parse_input
+from webapp.base.sealing import cursor_key, sealer
 from webapp.base.vocabulary import DeliveryFailure, Scope
 from webapp.events.callbacks import CHALLENGE_SECONDS, Unverified
 from webapp.events.confirming import (
@@ -36,8 +38,6 @@ from webapp.events.subscribing import (
 )
 from webapp.events.subscription_rows import Asked, subscription_id
 from webapp.oauth.guard import Caller, acting_agent, check_scope, current_caller, require_scope
-from webapp.web.challenges import challenge, shared
-from webapp.web.data_keys import cursor_key, sealer
 
 LATER = "Send the same request again once the address answers "
 REMEDIES = {

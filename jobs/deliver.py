@@ -16,14 +16,13 @@ from jobs.queue import store
 from webapp.base.config import Settings, settings
 from webapp.base.database import utc_now
 from webapp.base.outbound import Bounds, Reply, Unreachable
-from webapp.events.callbacks import NoKey, callback_bounds, failure_of, post, signed_headers
+from webapp.base.sealing import NoKey, cursor_key, sealer
+from webapp.events.callbacks import callback_bounds, failure_of, post, signed_headers
 from webapp.events.claims import Claimed, claim, is_due, renew
 from webapp.events.due import Lane, Room, lane_of
 from webapp.events.polling import write_cursor
 from webapp.events.settling import AttemptResult, settle, settle_broken, suspend_unreadable
 from webapp.events.subscription_rows import secret_place
-from webapp.records.events import webhook_id
-from webapp.web.data_keys import cursor_key, sealer
 
 WORKER_THREADS = 16  # events that one process sends at a time
 RENEW_SECONDS = 1.0
@@ -200,7 +199,7 @@ def send(claimed: Claimed, secrets: list[str], *, bounds: Bounds) -> AttemptResu
     """One attempt, signed at this moment."""
     started_at, began = utc_now(), time.monotonic()
     headers = signed_headers(
-        webhook_id(claimed.event_id),
+        claimed.event_id,
         claimed.body,
         secrets,
         subscription_id=claimed.subscription_id,

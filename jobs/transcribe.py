@@ -16,13 +16,13 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from jobs.queue import BEGUN, TRANSCRIPTIONS, hand_over, store, wake_up_queue
 from jobs.worker import take_wake_ups
+from webapp.answers.late_transcripts import conclude
 from webapp.base.config import Settings, settings
 from webapp.base.data_folder import empty_spool, open_folder, spool_folder
 from webapp.base.database import release_connections, utc_now
 from webapp.base.vocabulary import TranscriptState
 from webapp.voice.audio_inspection import HEAD_BYTES, NotAudio, look, sniff
 from webapp.voice.audio_store import audio_store
-from webapp.voice.late_transcripts import conclude
 from webapp.voice.transcription import get_ready, is_loaded, write_down
 from webapp.voice.transcription_failure import TranscriptionFailed
 from webapp.voice.transcripts import (
@@ -256,6 +256,6 @@ def _run(app: Flask, ended: threading.Event, at_once: int, start_after: float) -
         return
     config: Settings = app.config["SETTINGS"]
     empty_spool(config.data_folder)  # copies of processes that were killed
-    arguments = (app, ended, TRANSCRIPTIONS, at_once)
+    arguments = (app, ended, TRANSCRIPTIONS, at_once, wake)
     threading.Thread(target=take_wake_ups, args=arguments, name="taking", daemon=True).start()
     sweep_until(app, ended)

@@ -16,6 +16,7 @@ from webapp.base.database import to_millis, utc_now
 from webapp.base.error_codes import ErrorCode
 from webapp.base.errors import InputModel, InvalidInput, NotFound, Outcome, RateLimited, parse_input
 from webapp.base.outbound import URL_MAX_CHARS
+from webapp.base.sealing import cursor_key
 from webapp.base.vocabulary import ErrorProfile, Scope
 from webapp.events.claims import event
 from webapp.events.endings import unsubscribe_address
@@ -27,7 +28,6 @@ from webapp.events.subscription_rows import Asked, DeliveryStatus
 from webapp.oauth.guard import Caller, acting_agent, authenticate_for_mcp, require_mcp_scope
 from webapp.records.content.draft_input import STORABLE
 from webapp.records.events import EVENT_NAME, EventError
-from webapp.web.data_keys import cursor_key
 from webapp.web.limiter import seconds_to_wait
 
 

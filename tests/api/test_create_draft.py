@@ -12,11 +12,11 @@ from tests.databases import both_databases
 from tests.factories import make_account
 from webapp.answers.trash import delete_form, discard_draft, erase_form, purge_deleted, restore
 from webapp.base.database import db, utc_now
-from webapp.drafts.editing import IdempotencyKey, Repeatable, create_draft
+from webapp.drafts.editing import Repeatable, create_draft
 from webapp.oauth.tokens import purge_dead
 from webapp.records.accounts.models import Account
 from webapp.records.content.model import DraftUpdate
-from webapp.records.drafts import Draft
+from webapp.records.drafts import Draft, IdempotencyKey
 
 KEY = {"Idempotency-Key": "0d3f"}
 DAY = timedelta(days=1)

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 from tests.event_factories import make_subscription
 from webapp.base.database import db
+from webapp.base.sealing import sealer
 from webapp.events.subscription_rows import secret_place
 from webapp.records.events import CallbackEndpoint, EventSubscription
-from webapp.web.data_keys import sealer
 
 Respond = Callable[[int], int]  # the status for the n-th request
 

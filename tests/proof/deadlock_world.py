@@ -27,6 +27,7 @@ from tests.pages.respondent_client import Respondent, arrive
 from tests.voice.factories import make_spoken_answer
 from webapp.answers import trash
 from webapp.base.database import db, utc_now
+from webapp.base.sealing import cursor_key, sealer
 from webapp.base.vocabulary import DeliveryState, Scope, TranscriptState
 from webapp.drafts import confirmations
 from webapp.events.confirming import note_unverified, note_verified
@@ -40,7 +41,6 @@ from webapp.records.accounts.credentials import password_hash
 from webapp.records.drafts import Draft
 from webapp.records.events import EventSubscription
 from webapp.records.responses.models import ResponseDeletion, ResponseSession
-from webapp.web.data_keys import cursor_key, sealer
 from webapp.web.limiter import limiter
 
 PASSWORD = "four plain words here"  # noqa: S105

@@ -27,8 +27,8 @@ from webapp.base.config import Settings
 from webapp.base.database import db, release_connections, schema, utc_now
 from webapp.base.text import token_hash
 from webapp.base.vocabulary import Scope, SessionStatus
-from webapp.drafts.editing import IdempotencyKey
 from webapp.oauth.tokens import issue_token
+from webapp.records.drafts import IdempotencyKey
 from webapp.records.responses.models import Answer, ResponseSession
 
 CALM_SECONDS = 5.0

@@ -25,6 +25,7 @@ from webapp.answers.deleted_responses import (
     purge_deleted_responses,
     undo_deletion,
 )
+from webapp.answers.late_transcripts import conclude
 from webapp.base.database import db, utc_now
 from webapp.base.errors import NotFound, StateConflict
 from webapp.base.vocabulary import TranscriptState
@@ -32,7 +33,6 @@ from webapp.records.forms import get_form
 from webapp.records.responses.cursor import read_responses
 from webapp.records.responses.models import Answer, ResponseDeletion, ResponseSession, count_bytes
 from webapp.records.responses.recordings import ObjectDeletion
-from webapp.voice.late_transcripts import conclude
 
 KEY = "a" * 32
 LATER = timedelta(seconds=30)

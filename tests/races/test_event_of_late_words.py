@@ -14,11 +14,11 @@ from tests.event_factories import make_subscription
 from tests.factories import make_answer, make_form
 from tests.races.threads import together
 from webapp.answers.answering import complete_response
+from webapp.answers.late_transcripts import conclude
 from webapp.base.database import db, utc_now
 from webapp.records.accounts.models import Account
 from webapp.records.events import EventDelivery
 from webapp.records.responses.models import Answer, ResponseSession
-from webapp.voice.late_transcripts import conclude
 from webapp.voice.transcripts import Claimed, claim, settle_written
 
 WORDS, TYPED = "Ben swapped it.", "It was Ann."

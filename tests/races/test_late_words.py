@@ -19,6 +19,7 @@ from webapp.answers.answering import (
     skip_question,
     withdraw_response,
 )
+from webapp.answers.late_transcripts import conclude
 from webapp.answers.trash import delete_form, restore_form
 from webapp.base.database import db, utc_now
 from webapp.base.vocabulary import TranscriptState
@@ -26,7 +27,6 @@ from webapp.records.forms import close_form, get_form
 from webapp.records.responses.cursor import read_responses
 from webapp.records.responses.models import Answer
 from webapp.records.responses.recordings import ObjectDeletion, Recording
-from webapp.voice.late_transcripts import conclude
 
 KEY = "a" * 32
 HEARD = "What was heard"

@@ -28,13 +28,12 @@ from webapp.answers.session_state import SessionState, read_session_state
 from webapp.answers.steps import Place, thread_of
 from webapp.base.database import among, built_once, insert_into, on_sqlite, read_rows, to_millis
 from webapp.base.vocabulary import FollowUpMode, FollowUpState, FormStatus, SessionStatus
-from webapp.drafts.form_settings import language_of_shared
 from webapp.follow_ups import rules
-from webapp.follow_ups.languages import language_to_ask_in
 from webapp.follow_ups.rules import Decision, Thread
 from webapp.records.content.model import follow_ups_cap, most_with_follow_ups
 from webapp.records.follow_ups import AskedFollowUp, FollowUp, read_follow_ups
 from webapp.records.forms import Form
+from webapp.records.languages import language_of_shared, language_to_ask_in
 from webapp.records.responses.models import Answer, ResponseSession
 from webapp.records.responses.recordings import Recording, replaced_by_late, written_late
 

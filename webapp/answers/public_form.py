@@ -20,7 +20,6 @@ from webapp.base.vocabulary import (
     SessionStatus,
     TranscriptState,
 )
-from webapp.drafts.form_settings import language_of_shared
 from webapp.follow_ups.rules import most_asked
 from webapp.records.accounts.models import Account
 from webapp.records.content.model import (
@@ -32,6 +31,7 @@ from webapp.records.content.model import (
 )
 from webapp.records.follow_ups import AskedFollowUp, read_follow_ups
 from webapp.records.forms import Form, is_full, shared_form
+from webapp.records.languages import language_of_shared
 from webapp.records.responses.models import Answer, ResponseSession
 from webapp.records.responses.recordings import Recording
 

@@ -10,9 +10,8 @@ from webapp.base.database import db, from_millis, note_change, read_rows, write_
 from webapp.base.limits import DISCARDED_KEPT_SECONDS, TRASH_KEPT_SECONDS
 from webapp.base.ownership import OF_DRAFT, OF_FORM, delete_in_batches, deletion_of, table_of
 from webapp.base.vocabulary import DraftStatus
-from webapp.drafts.editing import IdempotencyKey
 from webapp.records.audit import SYSTEM, Actor, AuditKind, add_event
-from webapp.records.drafts import Draft, open_draft, unpublished
+from webapp.records.drafts import Draft, IdempotencyKey, open_draft, unpublished
 from webapp.records.forms import Form, no_form, owned_form
 
 

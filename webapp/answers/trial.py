@@ -12,11 +12,10 @@ from typing import NamedTuple
 
 from webapp.answers.steps import Place, Step, follow_up_step, scripted_step, steps_of, thread_of
 from webapp.base.vocabulary import FollowUpMode
-from webapp.drafts.form_settings import language_of_content
-from webapp.follow_ups.languages import language_to_ask_in
 from webapp.follow_ups.rules import Decision, Thread
 from webapp.records.content.model import AnyContent, QuestionRow, form_settings
 from webapp.records.follow_ups import AskedFollowUp
+from webapp.records.languages import language_of_content, language_to_ask_in
 
 
 class NoRoom(StrEnum):

@@ -21,6 +21,7 @@ from webapp.base.config import Settings
 from webapp.base.config_environment import read_settings
 from webapp.base.data_folder import lock_folder, served_address
 from webapp.base.database import db, schema, to_millis, utc_now, write_transaction
+from webapp.base.sealing import sealer
 from webapp.base.text import JOINERS
 from webapp.base.vocabulary import Scope
 from webapp.events.subscription_rows import rekey as seal_anew
@@ -35,7 +36,6 @@ from webapp.records.accounts.models import Account, clean_email, disable_account
 from webapp.records.audit import OPERATOR, AuditEvent, AuditKind, add_event, list_events
 from webapp.records.forms import Form
 from webapp.voice.audio_store import audio_store
-from webapp.web.data_keys import sealer
 from webapp.web.wakeups import changes_told
 
 ADDRESS_VARIABLES = ("PUBLIC_URL", "HOST", "PORT")

@@ -11,7 +11,7 @@ from sqlalchemy.exc import DBAPIError
 
 import api
 from jobs import deliver
-from webapp.base import database
+from webapp.base import database, sealing
 from webapp.base.config import Settings
 from webapp.base.database import TRIES, engine_options, failures
 from webapp.follow_ups import model_breaker
@@ -54,7 +54,6 @@ from webapp.pages.respondent import routes as respondent_routes
 from webapp.voice import audio_store
 from webapp.web import (
     assets,
-    data_keys,
     deferred_writes,
     form_body_limits,
     health,
@@ -155,7 +154,7 @@ def create_app(config: Settings) -> Flask:
     security_headers.init_app(app, config)
     hosts.init_app(app, config)
     database.init_app(app)
-    for part in (data_keys, audio_store):
+    for part in (sealing, audio_store):
         part.init_app(app, config)
     with request_kind.hooks_without(app, PROGRAMS):
         htmx.init_app(app)

@@ -7,9 +7,7 @@ from typing import cast
 
 from sqlalchemy import (
     Boolean,
-    ForeignKey,
     Integer,
-    String,
     bindparam,
     case,
     insert,
@@ -18,10 +16,8 @@ from sqlalchemy import (
     update,
 )
 from sqlalchemy.exc import IntegrityError
-from sqlalchemy.orm import Mapped, mapped_column
 
 from webapp.base.database import (
-    Base,
     db,
     execute,
     execute_autocommit,
@@ -52,27 +48,12 @@ from webapp.records.drafts import (
     Draft,
     DraftRevision,
     DraftRow,
+    IdempotencyKey,
     missing_draft,
     owned_draft,
     require_open,
     require_revision,
 )
-
-
-class IdempotencyKey(Base):
-    """A create request that was carried out; repeats within a day return its draft as created.
-
-    The key outlives its draft, with the draft id cleared: a repeat creates nothing.
-    """
-
-    __tablename__ = "idempotency_keys"
-
-    account_id: Mapped[str] = mapped_column(ForeignKey("accounts.id"), primary_key=True)
-    client_id: Mapped[str] = mapped_column(String(2048), primary_key=True)
-    key: Mapped[str] = mapped_column(String(255), primary_key=True)
-    body_hash: Mapped[str] = mapped_column(String(64))
-    draft_id: Mapped[str | None] = mapped_column(ForeignKey("drafts.id"))
-    created_at: Mapped[datetime]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,7 @@
-"""Settings of a published form: languages, pictures, and where it may be framed."""
+"""Settings of a published form: language, pictures, and where it may be framed."""
 
 import hashlib
 import re
-from collections.abc import Sequence
 
 from sqlalchemy import ForeignKey, LargeBinary, String, bindparam, delete, select, update
 from sqlalchemy.orm import Mapped, mapped_column
@@ -11,40 +10,8 @@ from webapp.base.database import Base, db, execute, read_rows, write_transaction
 from webapp.base.error_codes import PageCode
 from webapp.base.errors import InvalidInput
 from webapp.base.limits import FRAME_ORIGINS_MAX
-from webapp.follow_ups.languages import PHRASED, language_of_form, language_of_questions
 from webapp.records.accounts.models import Account
-from webapp.records.content.model import AnyContent, QuestionRow
 from webapp.records.forms import Form, no_form, owned_form, shared_form
-
-_FURTHER = select(Form.title, Form.spoken_language, Form.goal, Form.private_context).where(
-    shared_form(bindparam("share_token"))
-)
-
-
-def language_of_content(content: AnyContent) -> str:
-    """As `language_of_form`, of a draft or a form."""
-    return language_of_form(
-        content.questions,
-        title=content.title,
-        tag=getattr(content, "spoken_language", ""),  # drafts have none
-        goal=content.goal,
-        context=content.private_context,
-    )
-
-
-def has_phrases(content: AnyContent) -> bool:
-    """False if it is in another language than those that the built-in question is written in."""
-    return language_of_content(content) in {"", *PHRASED}
-
-
-def language_of_shared(share_token: str, questions: Sequence[QuestionRow]) -> str:
-    """The same of the form behind a link; reads what is private where its questions do not say."""
-    if found := language_of_questions(questions):
-        return found
-    for title, tag, goal, context in read_rows(_FURTHER, share_token=share_token):
-        return language_of_form(questions, title=title, tag=tag, goal=goal, context=context)
-    return ""
-
 
 # ISO 639-1, as Whisper and the services that speak OpenAI's protocol take it
 SPOKEN_LANGUAGES = (

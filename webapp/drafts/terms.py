@@ -16,12 +16,12 @@ from webapp.base.database import execute, write_transaction
 from webapp.base.error_codes import ErrorCode
 from webapp.base.errors import StateConflict
 from webapp.base.vocabulary import ON_THIS_SERVER, ResponseMode
-from webapp.drafts.form_settings import language_of_content
 from webapp.follow_ups.rules import most_asked
 from webapp.records.accounts.models import Account
 from webapp.records.audit import SYSTEM, Actor, AuditKind, add_event
 from webapp.records.content.model import AnyContent, asks_follow_ups, form_settings, most_questions
 from webapp.records.forms import Form, FormRow, get_form, owned_form
+from webapp.records.languages import language_of_content
 
 
 class VoiceTerms(NamedTuple):

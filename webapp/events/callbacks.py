@@ -1,15 +1,14 @@
-"""Requests to callbacks: their bounds, signature, challenge, and secrets at rest."""
+"""Requests to callbacks: their bounds, signature and challenge."""
 
 import binascii
+import hmac
 import json
 import re
 import secrets
 from base64 import b64decode, b64encode
-from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
-from functools import cached_property
-from hmac import compare_digest
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from datetime import datetime
+from typing import NamedTuple
 
 from webapp.base.database import utc_now
 from webapp.base.outbound import Bounds, Pinned, Reply, Unreachable, checked_url, fetch, port_of
@@ -94,76 +93,24 @@ def signed_headers(
 ) -> dict[str, str]:
     """All headers of one POST to a callback, signed at `now` with each secret, newest first.
 
+    Standard Webhooks, "Signature scheme".
+
     message_id  without a dot, which would blur what is signed
     body        the bytes that are sent, in UTF-8
     now         with a time zone
     """
-    from standardwebhooks import Webhook  # 5 MiB that a process that sends nothing does without
-
     if now.tzinfo is None or "." in message_id:
         raise ValueError("a naive time, or a dot in the id, would sign something else")
-    text, utc = body.decode(), now.astimezone(UTC)  # the library reads any clock as UTC
-    signatures = (Webhook(secret_key(secret)).sign(message_id, utc, text) for secret in secrets)
+    timestamp = str(int(now.timestamp()))
+    signed = b".".join((message_id.encode(), timestamp.encode(), body))
+    digests = (hmac.digest(secret_key(secret), signed, "sha256") for secret in secrets)
     return {
         "Content-Type": "application/json",
         "webhook-id": message_id,
-        "webhook-timestamp": str(int(now.timestamp())),
-        "webhook-signature": " ".join(signatures),
+        "webhook-timestamp": timestamp,
+        "webhook-signature": " ".join(f"v1,{b64encode(each).decode()}" for each in digests),
         "X-MCP-Subscription-Id": subscription_id,
     }
-
-
-if TYPE_CHECKING:
-    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-
-NONCE_BYTES = 12  # NIST SP 800-38D, section 8.2.2: random ones serve for 2^32 secrets of a key
-
-
-class NoKey(Exception):
-    """None of the keys opens what was sealed, or it was sealed for another place."""
-
-
-class Sealer:
-    """Seals with the first of `keys`, and opens what any of them sealed.
-
-    A sealed text is the id of its key, a colon, and nonce with ciphertext in base64.
-    """
-
-    def __init__(self, keys: Mapping[str, bytes]) -> None:
-        self._keys = keys
-        self.first_key_id = next(iter(keys), "")
-
-    def seal(self, plain: str, *, place: str) -> str:
-        """The sealed text of `plain`; `place` as `table/row id/column`. Raises NoKey."""
-        if not self._keys:
-            raise NoKey
-        nonce = secrets.token_bytes(NONCE_BYTES)
-        cipher = self._ciphers[self.first_key_id]
-        sealed = nonce + cipher.encrypt(nonce, plain.encode(), place.encode())
-        return f"{self.first_key_id}:{b64encode(sealed).decode()}"
-
-    def unseal(self, sealed: str, *, place: str) -> str:
-        """What was sealed for `place`. Raises NoKey."""
-        from cryptography.exceptions import InvalidTag
-
-        key_id, _, text = sealed.partition(":")
-        try:
-            both = b64decode(text, validate=True)
-            nonce, ciphertext = both[:NONCE_BYTES], both[NONCE_BYTES:]
-            return self._ciphers[key_id].decrypt(nonce, ciphertext, place.encode()).decode()
-        except (KeyError, ValueError, InvalidTag) as error:
-            raise NoKey from error
-
-    @cached_property
-    def _ciphers(self) -> "dict[str, AESGCM]":
-        """Made at first use: a process that seals nothing does without 7 MiB."""
-        from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-
-        return {key_id: AESGCM(key) for key_id, key in self._keys.items()}
-
-    def is_current(self, sealed: str) -> bool:
-        """True for what the first key sealed."""
-        return sealed.partition(":")[0] == self.first_key_id
 
 
 CHALLENGE_BYTES = 32
@@ -214,7 +161,7 @@ def _judged(reply: Reply, challenge: str) -> Unverified | None:
     taken = 200 <= reply.status < 300
     echoed = taken and _echo(reply)
     sent_back = echoed.encode(errors="replace") if isinstance(echoed, str) else b""
-    if compare_digest(sent_back, challenge.encode()):
+    if hmac.compare_digest(sent_back, challenge.encode()):
         return None
     return Unverified(DeliveryFailure.CHALLENGE_FAILED, _described(reply), taken)
 

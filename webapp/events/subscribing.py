@@ -10,8 +10,9 @@ from webapp.base.database import UtcDateTime, read_rows, to_millis, write_transa
 from webapp.base.error_codes import ErrorCode
 from webapp.base.errors import InputModel, InvalidInput, StateConflict
 from webapp.base.outbound import URL_MAX_CHARS, Unreachable
+from webapp.base.sealing import Sealer
 from webapp.base.vocabulary import DeliveryFailure, DeliveryKind
-from webapp.events.callbacks import Sealer, check_callback_url, secret_key
+from webapp.events.callbacks import check_callback_url, secret_key
 from webapp.events.confirming import lock_account, require_confirmed, require_connection
 from webapp.events.outbox import alive, cancel_deliveries, unsettled
 from webapp.events.polling import queue_missed, read_cursor, watermark, write_cursor

@@ -19,8 +19,8 @@ from webapp.base.database import (
     tried_again,
     write_transaction,
 )
+from webapp.base.sealing import NoKey, Sealer
 from webapp.base.vocabulary import DeliveryFailure, ErrorProfile
-from webapp.events.callbacks import NoKey, Sealer
 from webapp.records.events import (
     EVENT_NAME,
     CallbackEndpoint,

@@ -7,8 +7,8 @@ from functools import cache
 from typing import NamedTuple
 
 from webapp.base.text import normalized
-from webapp.follow_ups.languages import PHRASED
 from webapp.follow_ups.text import WordList, WordParts, fold, framed, load, tokens
+from webapp.records.languages import PHRASED
 
 PLAIN = {"Lu", "Ll", "Lt", "Lo", "Lm", "Mn", "Mc", "Nd", "Sc", "Po", "Pd", "Ps", "Pe", "Pi", "Pf"}
 BLANKS = " \u00a0\u202f\u3000"  # French and East Asian punctuation has its own

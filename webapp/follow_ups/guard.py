@@ -8,12 +8,12 @@ from functools import cached_property, partial
 
 from webapp.base.text import TOGETHER, script_of
 from webapp.follow_ups import conduct
-from webapp.follow_ups.languages import PHRASED, recognise
 from webapp.follow_ups.leaks import leak
 from webapp.follow_ups.messages import QUESTION_MAX_CHARS, SEEN_MAX_CHARS, Reply, parse_reply, seen
 from webapp.follow_ups.rules import Decision, Reason, Technique, Thread
 from webapp.follow_ups.text_folding import UNSPACED_LETTERS, folded, spaced, words
 from webapp.records.content.model import PreparedFollowUp
+from webapp.records.languages import PHRASED, recognise
 
 SIMILARITY_MAX = 0.6
 COMPARED_MAX_CHARS = 600  # what is longer cannot be similar to a question of 200 characters

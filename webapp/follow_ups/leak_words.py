@@ -6,9 +6,9 @@ from binascii import Error
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 
-from webapp.follow_ups.languages import frequent_words
 from webapp.follow_ups.text import load
 from webapp.follow_ups.text_folding import UNSPACED_LETTERS, folded, words
+from webapp.records.languages import frequent_words
 
 ENDING_MAX = 2  # letters in which forms of an ordinary word differ
 STEM_MIN = 6  # letters that two of them share,

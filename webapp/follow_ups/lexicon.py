@@ -7,7 +7,6 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple, TypedDict, cast
 
-from webapp.follow_ups.languages import PHRASED
 from webapp.follow_ups.text import (
     MARK,
     START,
@@ -19,6 +18,7 @@ from webapp.follow_ups.text import (
     tokens,
     tokens_and_marks,
 )
+from webapp.records.languages import PHRASED
 
 WORDS_MAX = 40  # of a sentence
 SENTENCES_MAX = 60

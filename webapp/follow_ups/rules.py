@@ -6,7 +6,6 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from webapp.base.vocabulary import FollowUpCondition, FollowUpMode
-from webapp.follow_ups.languages import PHRASED
 from webapp.follow_ups.lexicon import leaves_room, lexicons
 from webapp.follow_ups.signals import Signals, is_empty, is_junk, is_silent, is_tender, refuses
 from webapp.follow_ups.text import read
@@ -16,6 +15,7 @@ from webapp.records.content.model import (
     QuestionRow,
     most_with_follow_ups,
 )
+from webapp.records.languages import PHRASED
 
 
 class Technique(StrEnum):

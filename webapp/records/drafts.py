@@ -298,3 +298,19 @@ def lock_draft(account_id: str, draft_id: str) -> Draft:
     if draft is None:
         raise missing_draft(account_id, draft_id)
     return draft
+
+
+class IdempotencyKey(Base):
+    """A create request that was carried out; repeats within a day return its draft as created.
+
+    The key outlives its draft, with the draft id cleared: a repeat creates nothing.
+    """
+
+    __tablename__ = "idempotency_keys"
+
+    account_id: Mapped[str] = mapped_column(ForeignKey("accounts.id"), primary_key=True)
+    client_id: Mapped[str] = mapped_column(String(2048), primary_key=True)
+    key: Mapped[str] = mapped_column(String(255), primary_key=True)
+    body_hash: Mapped[str] = mapped_column(String(64))
+    draft_id: Mapped[str | None] = mapped_column(ForeignKey("drafts.id"))
+    created_at: Mapped[datetime]

@@ -47,11 +47,6 @@ class EventError(Enum):
         return extension if profile is ErrorProfile.EXTENSION else plain
 
 
-def webhook_id(event_id: str) -> str:
-    """The header `webhook-id` of an event: receivers refuse one that differs from its body."""
-    return event_id
-
-
 class CallbackEndpoint(Base):
     """One callback address of an account, with what is known of its health.
 

@@ -1,14 +1,18 @@
 """The language of a text: one of six that there are words for, or none of them."""
 
 import re
+import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from functools import cache, lru_cache
-from typing import cast
+from pathlib import Path
 
+from sqlalchemy import bindparam, select
+
+from webapp.base.database import read_rows
 from webapp.base.text import normalized
-from webapp.follow_ups.text import load
-from webapp.records.content.model import QuestionRow
+from webapp.records.content.model import AnyContent, QuestionRow
+from webapp.records.forms import Form, shared_form
 
 PHRASED = ("en", "es", "de", "fr", "pt-BR", "ar")
 OTHER = "und"  # BCP 47: undetermined; a language, but none of those that are known here
@@ -25,6 +29,10 @@ _OTHERS_SHARE = 0.03  # of the letters: a loanword of an Arabic text stays below
 _ENOUGH_SHARE = 0.2  # of the words, where a single one is known
 _FEW_WORDS = 3
 FORMS_KEPT = 64
+
+_FURTHER = select(Form.title, Form.spoken_language, Form.goal, Form.private_context).where(
+    shared_form(bindparam("share_token"))
+)
 
 
 def language_of_tag(tag: str) -> str:
@@ -53,6 +61,31 @@ def language_of_form(
         or _recognised(*shown, goal or "")
         or _recognised(*shown, goal or "", context or "")
     )
+
+
+def language_of_content(content: AnyContent) -> str:
+    """As `language_of_form`, of a draft or a form."""
+    return language_of_form(
+        content.questions,
+        title=content.title,
+        tag=getattr(content, "spoken_language", ""),  # drafts have none
+        goal=content.goal,
+        context=content.private_context,
+    )
+
+
+def has_phrases(content: AnyContent) -> bool:
+    """False if it is in another language than those that the built-in question is written in."""
+    return language_of_content(content) in {"", *PHRASED}
+
+
+def language_of_shared(share_token: str, questions: Sequence[QuestionRow]) -> str:
+    """The same of the form behind a link; reads what is private where its questions do not say."""
+    if found := language_of_questions(questions):
+        return found
+    for title, tag, goal, context in read_rows(_FURTHER, share_token=share_token):
+        return language_of_form(questions, title=title, tag=tag, goal=goal, context=context)
+    return ""
 
 
 def language_to_ask_in(of_form: str, of_page: str) -> str:
@@ -102,7 +135,7 @@ def frequent_words() -> dict[str, frozenset[str]]:
 
 
 def _frequent() -> dict[str, dict[str, str]]:
-    return cast(dict[str, dict[str, str]], load("words/frequent"))
+    return tomllib.loads(Path(__file__).with_name("frequent_words.toml").read_text("utf-8"))
 
 
 @cache

@@ -20,6 +20,7 @@ from api.wire.serializers import linked_attachment
 from webapp.base.config import settings
 from webapp.base.database import release_connections, to_millis, utc_now
 from webapp.base.errors import NotFound
+from webapp.base.sealing import recording_key
 from webapp.base.vocabulary import Scope
 from webapp.oauth.connections import find_live_account
 from webapp.oauth.guard import Caller
@@ -28,7 +29,6 @@ from webapp.records.content.draft_input import STORABLE
 from webapp.records.responses.models import AttachmentRow
 from webapp.records.responses.recordings import find_attachment
 from webapp.voice.audio_store import AudioStoreUnavailable, audio_store
-from webapp.web.data_keys import recording_key
 
 LIVES = timedelta(minutes=5)
 VERSION = 1

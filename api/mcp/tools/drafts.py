@@ -20,6 +20,7 @@ from webapp.base.database import to_millis, utc_now
 from webapp.base.error_codes import ErrorCode
 from webapp.base.errors import InputModel, NotConfirmed, SentBack, StateConflict
 from webapp.base.limits import AGENT_NOTE_MAX_CHARS, API_BODY_MAX_BYTES, WAIT_MAX_SECONDS
+from webapp.base.sealing import request_state_key
 from webapp.base.vocabulary import Scope
 from webapp.drafts.agent_notes import clean_note
 from webapp.drafts.publishing import Published
@@ -35,7 +36,6 @@ from webapp.records.content.draft_input import (
 )
 from webapp.records.content.model import AgentUpdate
 from webapp.records.drafts import Draft, get_revision
-from webapp.web.data_keys import request_state_key
 from webapp.web.wakeups import RETRY_SECONDS
 
 LIVES_MILLIS = 15 * 60 * 1000

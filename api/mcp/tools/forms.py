@@ -36,6 +36,7 @@ from api.wire.serializers import (
 from api.wire.timestamps import parse_since
 from webapp.base.config import settings
 from webapp.base.limits import PAGE_MAX_ITEMS
+from webapp.base.sealing import fragment_key
 from webapp.base.vocabulary import Scope
 from webapp.drafts.agent_tokens import AgentTokenInput
 from webapp.records import forms
@@ -43,7 +44,6 @@ from webapp.records.content.draft_input import STORABLE
 from webapp.records.forms import FormRow
 from webapp.records.responses.completed import get_completed_response, read_fragments
 from webapp.records.responses.cursor import ResponsePage, read_responses
-from webapp.web.data_keys import fragment_key
 
 
 class OneFormArguments(PageArguments, FormArguments):

@@ -10,12 +10,12 @@ from sqlalchemy.exc import OperationalError
 from werkzeug.test import TestResponse
 
 import api.subscriptions as verified_callbacks
+from api import challenges
 from tests.api.conftest import Agent
 from tests.webhook_receiver import SECRET, URL, Webhook
 from webapp.base.database import db, utc_now
 from webapp.oauth.models import OAuthGrant
 from webapp.records.events import CallbackEndpoint, EventSubscription
-from webapp.web import challenges
 
 BODY = {"url": URL, "secret": SECRET}
 # what an address does to its challenge, and how that is called

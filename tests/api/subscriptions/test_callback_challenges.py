@@ -11,6 +11,7 @@ from flask import Flask
 from sqlalchemy import func, select, update
 
 import api.subscriptions as verified_callbacks
+from api import challenges
 from tests.api.conftest import Agent, Connect, refusal
 from tests.api.subscriptions.subscribing import (
     UNVERIFIED,
@@ -29,7 +30,6 @@ from tests.webhook_receiver import HOST, URL, Webhook, plain_receiver
 from webapp.base.database import db, utc_now
 from webapp.base.vocabulary import DeliveryFailure
 from webapp.records.events import CallbackEndpoint
-from webapp.web import challenges
 
 OTHER_SECRET = "whsec_" + "Ab3d" * 10
 

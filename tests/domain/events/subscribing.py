@@ -6,8 +6,8 @@ from typing import Any
 from sqlalchemy import select
 
 from webapp.base.database import db, utc_now
+from webapp.base.sealing import Sealer
 from webapp.base.vocabulary import Scope
-from webapp.events.callbacks import Sealer
 from webapp.events.subscribing import Granted, TtlBounds, subscribe
 from webapp.events.subscription_rows import Asked
 from webapp.oauth.models import OAuthGrant

@@ -17,8 +17,8 @@ from webapp.app.cli import main
 from webapp.app.factory import create_app
 from webapp.base.config_environment import read_settings
 from webapp.base.database import db
+from webapp.base.sealing import Sealer
 from webapp.events import subscription_rows
-from webapp.events.callbacks import Sealer
 from webapp.events.subscription_rows import Rekeyed, count_sealed_otherwise, rekey, secret_place
 from webapp.records.events import EventSubscription
 

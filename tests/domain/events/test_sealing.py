@@ -5,8 +5,7 @@ import secrets
 import pytest
 from flask import Flask
 
-from webapp.events.callbacks import NoKey, Sealer
-from webapp.web.data_keys import sealer
+from webapp.base.sealing import NoKey, Sealer, sealer
 
 OLD, NEW = {"k1": secrets.token_bytes(32)}, {"k2": secrets.token_bytes(32)}
 PLACE = "event_subscriptions/sub_1/secret"

@@ -23,9 +23,9 @@ from tests.factories import make_account, make_form, make_response
 from webapp.answers.trash import delete_form, restore_form
 from webapp.base.database import db, read_rows, utc_now, write_transaction
 from webapp.base.errors import NotFound, StateConflict
+from webapp.base.sealing import Sealer
 from webapp.base.vocabulary import DeliveryState, RevokedReason, SubscriptionEnd
 from webapp.events import subscribing as module
-from webapp.events.callbacks import Sealer
 from webapp.events.confirming import note_verified, read_callback
 from webapp.events.endings import unsubscribe
 from webapp.events.subscribing import Asked, Granted, check_asked, list_subscriptions

@@ -7,8 +7,8 @@ import pytest
 from tests.domain.follow_ups.written_questions import INTERVIEWS, make_thread, outcome
 from webapp.follow_ups import conduct
 from webapp.follow_ups.guard import Check
-from webapp.follow_ups.languages import PHRASED
 from webapp.follow_ups.text import load
+from webapp.records.languages import PHRASED
 
 FOLDER = Path(__file__).parent
 

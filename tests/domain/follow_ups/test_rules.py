@@ -13,13 +13,6 @@ from webapp.base.vocabulary import (
     ResponseLimit,
     ResponseMode,
 )
-from webapp.follow_ups.languages import (
-    OTHER,
-    PHRASED,
-    language_of_form,
-    language_to_ask_in,
-    recognise,
-)
 from webapp.follow_ups.lexicon import leaves_room, lexicons
 from webapp.follow_ups.rules import (
     Decision,
@@ -35,6 +28,13 @@ from webapp.follow_ups.rules import (
 from webapp.follow_ups.signals import is_junk
 from webapp.follow_ups.text import read
 from webapp.records.content.model import FormSettings, PreparedFollowUp, QuestionRow
+from webapp.records.languages import (
+    OTHER,
+    PHRASED,
+    language_of_form,
+    language_to_ask_in,
+    recognise,
+)
 
 SMART, DEEP, NONE = FollowUpMode.SMART, FollowUpMode.DEEP_DIVE, FollowUpMode.NONE
 OPEN = "What was the move like?"

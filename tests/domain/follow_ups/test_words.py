@@ -2,16 +2,16 @@
 
 import pytest
 
-from webapp.follow_ups.languages import PHRASED, frequent_words
 from webapp.follow_ups.lexicon import WORDS_FOLDER, Lexicon, lexicons, read_words
 from webapp.follow_ups.text import WordList, WordParts, phrases_of
+from webapp.records.languages import PHRASED, frequent_words
 
 # of questions for yes or no, a language has the beginnings or what is in none of them
 EITHER = {"yes_no_starts", "interrogatives"}
 
 
 def test_there_is_a_file_for_each_language() -> None:
-    assert {path.stem for path in WORDS_FOLDER.glob("*.toml")} == {*PHRASED, "frequent"}
+    assert {path.stem for path in WORDS_FOLDER.glob("*.toml")} == {*PHRASED}
     assert {*PHRASED} - {"ar"} <= frequent_words().keys()
 
 

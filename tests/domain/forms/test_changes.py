@@ -15,12 +15,12 @@ from tests.databases import both_databases
 from tests.domain.voice.claims import answer_with, make_waiting
 from tests.factories import make_account, make_answer, make_draft, make_form, make_response
 from webapp.answers import answering, trash
+from webapp.answers.late_transcripts import conclude
 from webapp.base.database import db, note_change, utc_now, write_transaction
 from webapp.drafts import publishing
 from webapp.oauth.account_deletion import delete_account
 from webapp.records import forms
 from webapp.records.responses.recordings import Recording
-from webapp.voice.late_transcripts import conclude
 from webapp.voice.transcripts import claim, settle_written
 
 ROOT = Path(__file__).parents[3]
@@ -193,7 +193,7 @@ WRITES: dict[str, tuple[Callable[[Any], None], ...] | str] = {
     "webapp/answers/session_state.py:change_form": (take_back, withdraw),
     "webapp/answers/unread.py:mark_all_read": "what its creator has read, no status",
     "webapp/answers/unread.py:mark_read": "what its creator has read, no status",
-    "webapp/voice/late_transcripts.py:_fill": (fill_in,),
+    "webapp/answers/late_transcripts.py:_fill": (fill_in,),
 }
 _WRITING = {"update", "insert", "delete", "insert_into"}
 _TABLE = {"Form", "_FORMS", "Form.__table__", "table"}

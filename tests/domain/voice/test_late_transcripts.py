@@ -13,6 +13,7 @@ from tests.domain.voice.claims import answer_with, make_waiting, state_of, store
 from tests.event_factories import make_subscription
 from tests.factories import make_answer, make_form
 from webapp.answers.answering import complete_response, skip_question, withdraw_response
+from webapp.answers.late_transcripts import conclude
 from webapp.answers.trash import delete_form, restore_form
 from webapp.base.database import db
 from webapp.base.vocabulary import DeliveryState, ResponseType, SessionStatus, TranscriptState
@@ -22,7 +23,6 @@ from webapp.records.forms import Form, close_form
 from webapp.records.responses.cursor import read_responses
 from webapp.records.responses.models import Answer, ResponseSession
 from webapp.records.responses.recordings import Recording
-from webapp.voice.late_transcripts import conclude
 from webapp.voice.transcripts import (
     LOOKED_AT,
     claim,

@@ -12,16 +12,16 @@ from flask import Flask
 from standardwebhooks import Webhook
 from werkzeug.test import TestResponse
 
+from api.challenges import CHALLENGES_OF_ACCOUNT
 from tests.event_factories import make_attempt, make_delivery, make_event, make_subscription
 from tests.pages.creator_client import ORIGIN, Creator, plain
 from tests.raw_receiver import raw_receiver, read_request
 from webapp.answers import trash
 from webapp.base.database import db, utc_now
+from webapp.base.sealing import sealer
 from webapp.base.vocabulary import DeliveryFailure, DeliveryKind, DeliveryState
 from webapp.events.subscription_rows import secret_place
 from webapp.records.events import EventDelivery, EventSubscription
-from webapp.web.challenges import CHALLENGES_OF_ACCOUNT
-from webapp.web.data_keys import sealer
 
 SECRET = "whsec_" + "Zk9x" * 8
 BODY = '{"eventId":"evt_1"}'
@@ -335,7 +335,7 @@ def test_tests_and_subscribing_share_one_limit(app: Flask, ann: Creator, form: A
     ]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("webapp.web.challenges.send_challenge", lambda *_, **__: None)
+        patch.setattr("api.challenges.send_challenge", lambda *_, **__: None)
         answers = [send_test(ann, each) for each in found]
 
     assert [answer.status_code for answer in answers] == [303] * 30 + [429]

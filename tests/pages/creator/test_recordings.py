@@ -14,12 +14,11 @@ from tests.factories import make_account, make_answer, make_form
 from tests.pages.creator_client import Creator, creator, plain
 from tests.voice.factories import make_spoken_answer, make_stored_answer, make_voice_form
 from tests.voice.store_reads import holds_connection
-from webapp.answers import export, search
+from webapp.answers import export, late_transcripts, search
 from webapp.base.database import db, utc_now
 from webapp.base.vocabulary import TranscriptState
 from webapp.records.responses.models import Answer
 from webapp.records.responses.recordings import Recording
-from webapp.voice import late_transcripts
 from webapp.voice.audio_store import audio_store
 
 HOST = "engine.example"

@@ -14,9 +14,9 @@ from webapp.base.database import utc_now
 from webapp.base.error_codes import ErrorCode
 from webapp.base.errors import InvalidInput, parse_input
 from webapp.base.limits import AGENT_TOKEN_DAYS, AGENT_TOKEN_LABEL_MAX_CHARS, AGENT_TOKEN_MAX_DAYS
+from webapp.base.sealing import NoKey, sealer
 from webapp.drafts import agent_tokens
 from webapp.drafts.agent_tokens import AgentTokenInput, find_agent_token_of
-from webapp.events.callbacks import NoKey
 from webapp.pages.creator.account.sign_in import (
     limited_tries,
     require_own_password,
@@ -28,7 +28,6 @@ from webapp.records import forms
 from webapp.records.audit import AuditKind
 from webapp.web import request_audit
 from webapp.web.browser_cookies import BrowserCookie
-from webapp.web.data_keys import sealer
 from webapp.web.limiter import AGENT_TOKENS, limiter
 
 ALL_FORMS = "all"

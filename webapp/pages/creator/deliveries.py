@@ -6,11 +6,12 @@ from typing import NamedTuple
 
 from flask import Blueprint, Response, abort, render_template, request, url_for
 
+from api.challenges import challenge
 from jobs.queue import hand_over
 from webapp.base.database import utc_now
+from webapp.base.sealing import NoKey, sealer
 from webapp.base.vocabulary import DeliveryFailure
 from webapp.events import subscription_log as subscriptions
-from webapp.events.callbacks import NoKey
 from webapp.events.delivery_log import (
     LOOKED_AT,
     AttemptRow,
@@ -31,8 +32,6 @@ from webapp.pages.creator.request import (
     require_creator,
 )
 from webapp.pages.fragments import go_to
-from webapp.web.challenges import challenge
-from webapp.web.data_keys import sealer
 from webapp.web.limiter import limiter
 
 POSITION = re.compile("([0-9]{1,13})-(dlv_[0-9a-f]{1,76})")

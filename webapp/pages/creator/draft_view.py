@@ -19,7 +19,6 @@ from webapp.base.vocabulary import DraftStatus
 from webapp.drafts import confirmations, publishing, returns, revisions
 from webapp.drafts import editing as draft_editing
 from webapp.drafts.agent_notes import AgentNote, current_note, list_notes
-from webapp.drafts.form_settings import has_phrases
 from webapp.drafts.returns import ReturnRow
 from webapp.drafts.unseen import keep_accepted, unseen_changes
 from webapp.oauth import connections
@@ -37,6 +36,7 @@ from webapp.records.content.model import (
     missing_parts,
 )
 from webapp.records.drafts import Draft
+from webapp.records.languages import has_phrases
 from webapp.web.wakeups import wakeups
 
 

@@ -17,6 +17,7 @@ from webapp.answers.session_state import SessionState
 from webapp.answers.steps import Place
 from webapp.base.config import RULES, Settings, settings
 from webapp.base.database import release_connections, utc_now
+from webapp.base.sealing import address_hash
 from webapp.follow_ups import rules
 from webapp.follow_ups.follow_up_models import MODEL_SECONDS, load_sdk
 from webapp.follow_ups.model_breaker import CALLS_AT_ONCE, model_breaker
@@ -27,7 +28,6 @@ from webapp.pages.respondent.form_data import FormData, read_form_data
 from webapp.pages.respondent.rendering import inked_by, next_question
 from webapp.pages.respondent.visit import posted_visit
 from webapp.records.responses.counters import spend_model_call
-from webapp.web.data_keys import address_hash
 from webapp.web.extensions import csrf
 from webapp.web.languages import page_language
 from webapp.web.limiter import client_network, limiter

@@ -15,6 +15,7 @@ from webapp.base.database import release_connections, utc_now
 from webapp.base.error_codes import PageCode
 from webapp.base.errors import InvalidInput, Outcome, Phrase
 from webapp.base.limits import RECORDING_MAX_BYTES, RECORDING_MAX_SECONDS
+from webapp.base.sealing import address_hash
 from webapp.pages.respondent.form_data import FormData
 from webapp.pages.respondent.visit import Visit
 from webapp.voice.audio_inspection import (
@@ -42,7 +43,6 @@ from webapp.voice.uploads import (
     find_upload,
     prepare_room,
 )
-from webapp.web.data_keys import address_hash
 from webapp.web.form_body_limits import UploadedFile
 from webapp.web.limiter import client_network
 

@@ -27,9 +27,9 @@ from webapp.answers.steps import (
 )
 from webapp.base.config import settings
 from webapp.base.vocabulary import FollowUpMode, FormStatus, ResponseLimit, ResponseMode
-from webapp.follow_ups.languages import PHRASED, language_of_questions
 from webapp.pages.respondent.form_data import FormData, new_session_key, remembered_key
 from webapp.records.content.model import about_minutes
+from webapp.records.languages import PHRASED, language_of_questions
 from webapp.web.request_kind import says_in_iframe
 from webapp.web.security_headers import allow_frames, allow_microphone
 

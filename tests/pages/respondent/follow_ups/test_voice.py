@@ -12,12 +12,12 @@ from tests.pages.respondent.voice.conftest import CHECKED, Speaker, kept
 from tests.pages.respondent_client import box, heading, hidden, texts
 from tests.voice.audio_files import recording
 from tests.voice.factories import make_voice_form
+from webapp.answers.late_transcripts import conclude
 from webapp.base.database import db, utc_now
 from webapp.base.vocabulary import QuestionKind, ResponseType, TranscriptState
 from webapp.records.follow_ups import FollowUp
 from webapp.records.responses.models import Answer
 from webapp.records.responses.recordings import Recording
-from webapp.voice.late_transcripts import conclude
 
 FIRST, SECOND = "What made you switch?", "What would you tell a friend?"
 SHORT = "It was slow"

@@ -8,11 +8,11 @@ from sqlalchemy import update
 
 from tests.pages.respondent.voice.conftest import Speaker, kept
 from tests.pages.respondent_client import box, texts
+from webapp.answers.late_transcripts import conclude
 from webapp.base.database import db, utc_now
 from webapp.base.vocabulary import TranscriptState
 from webapp.records.forms import Form
 from webapp.records.responses.recordings import Recording
-from webapp.voice.late_transcripts import conclude
 
 HOST = "speech.example.com"
 HEARD = "Ben swapped it."

@@ -7,7 +7,6 @@ from flask.typing import ResponseReturnValue
 
 from webapp.base.database import utc_now
 from webapp.base.errors import StateConflict
-from webapp.drafts.form_settings import has_phrases
 from webapp.drafts.terms import BY_RULES, agree_to_terms, terms_of
 from webapp.pages.creator.request import creator_id, limit_writes, require_creator
 from webapp.pages.creator.terms import page_terms
@@ -16,6 +15,7 @@ from webapp.records import forms
 from webapp.records.content.model import asks_follow_ups
 from webapp.records.follow_ups import count_outcomes
 from webapp.records.forms import FormRow
+from webapp.records.languages import has_phrases
 from webapp.web import request_audit
 
 bp = Blueprint("follow_up_writer", __name__, url_prefix="/forms/<form_id>/follow-ups")
