@@ -211,7 +211,7 @@ def results_automated(page: Page, data: ExampleData) -> None:
     page.get_by_text("This response may be automated.").wait_for()
 
 
-def results_news(page: Page, data: ExampleData) -> None:
+def results_new_answers(page: Page, data: ExampleData) -> None:
     """A page that was drawn an hour ago."""
     page.goto(data.results)
     page.locator("#new-answers").evaluate(
@@ -351,7 +351,7 @@ CREATOR = [
         ("results-people", at("{data.results}/people"), 0),
         ("results-person", results_person, 0),
         ("results-automated", results_automated, 0),
-        ("results-news", results_news, 0),
+        ("results-new-answers", results_new_answers, 0),
         ("results-older", at("{data.results}/questions/1"), 0),
         ("results-empty", at("{data.empty}"), 0),
         ("results-deleted", at("{data.deleted}/people?deleted=1"), 0),

@@ -45,6 +45,7 @@ ANSWERS_SHOWN = 10  # of each question at first, and with each "more"
 CHARS_SHOWN = 2000  # of one answer in a list; the page of its person shows all of it
 ANSWERS_LOOKED_AT = 1000  # of one question, to find those
 ANSWERS_AT_ONCE = 200  # read together, where some are deleted just now
+NEWER_COUNTED = 99  # answers that came while a page is open
 USUAL_FROM = 3  # of fewer answers none is usual
 USUAL_OF = 100  # the newest answers that "usually" is the median of
 
@@ -165,16 +166,13 @@ def usual_words(form: AnsweredForm) -> dict[str, int]:
     }
 
 
-def newer_answers(form: AnsweredForm, since: int, most: int) -> list[ShownAnswer]:
-    """The newest current answers stamped after `since` (milliseconds), to all questions."""
-    if since >= form.last_stamp:
-        return []
-    found = read_rows(_NEWER, form=form.id, since=since, most=most)
-    return [ShownAnswer._make(row) for row in found]
+def count_newer(form_id: str, since: int) -> int:
+    """How many current answers are stamped after `since` (milliseconds), to NEWER_COUNTED + 1."""
+    return len(read_rows(_NEWER, form=form_id, since=since))
 
 
 _NEWER = (
-    select(*SHOWN_COLUMNS)
+    select(Answer.id)
     .join(ResponseSession, ResponseSession.id == Answer.session_id)
     .where(
         Answer.form_id == bindparam("form"),
@@ -182,8 +180,7 @@ _NEWER = (
         Answer.superseded.is_(False),
         IS_SHOWN,
     )
-    .order_by(Answer.stamp.desc())
-    .limit(bindparam("most"))
+    .limit(NEWER_COUNTED + 1)
 )
 
 

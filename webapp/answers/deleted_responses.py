@@ -12,7 +12,7 @@ from typing import NamedTuple, cast
 
 from sqlalchemy import BigInteger, Table, bindparam, delete, func, select, type_coerce, update
 
-from webapp.answers.letters import no_response
+from webapp.answers.one_response import no_response
 from webapp.answers.session_deletion import LeavingSession, delete_sessions
 from webapp.base.database import (
     execute,

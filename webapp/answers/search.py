@@ -2,7 +2,7 @@
 
 import unicodedata
 from collections import defaultdict
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
 
@@ -10,7 +10,6 @@ from sqlalchemy import (
     BigInteger,
     ColumnElement,
     and_,
-    bindparam,
     func,
     select,
     tuple_,
@@ -204,14 +203,6 @@ def find_people(form_id: str, filters: Filters, *, before: PersonKey | None) -> 
     return FoundPeople(found, None)
 
 
-def people_of(form_id: str, session_ids: Collection[str]) -> list[SessionAnswers]:
-    """These people as a list shows them, newest first."""
-    found = read_rows(_THESE, form=form_id, sessions=list(session_ids))
-    sessions = [SessionRow._make(row) for row in found]
-    people = _with_answers(sessions, {each.id for each in sessions}, Filters())
-    return [_shown(person) for person in people]
-
-
 def cut(answer_text: str) -> str:
     """The text that a list shows, and one character more if the answer is longer."""
     return answer_text[: CHARS_SHOWN + 1]
@@ -290,12 +281,6 @@ def _with_answers(
         yield SessionAnswers(session, answers[session.id])
 
 
-_THESE = (
-    select(*SESSION_COLUMNS)
-    .where(among(ResponseSession.id, "sessions"), ResponseSession.form_id == bindparam("form"))
-    .where(IS_SHOWN)
-    .order_by(ResponseSession.created_at.desc(), ResponseSession.id.desc())
-)
 _IS_ASKED = FollowUp.state == FollowUpState.ASKED
 _ASKED_MORE = (
     select(FollowUp.session_id).where(among(FollowUp.session_id, "sessions"), _IS_ASKED).distinct()

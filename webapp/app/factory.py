@@ -33,6 +33,7 @@ from webapp.pages.creator import (
     mutes,
     questions,
     response_deletion,
+    responses,
     results,
     returns,
     revisions,
@@ -40,7 +41,6 @@ from webapp.pages.creator import (
 )
 from webapp.pages.creator import request as creator_request
 from webapp.pages.creator.account import account_settings, activity, browser_sessions, sign_in
-from webapp.pages.creator.reading import letters, news
 from webapp.pages.creator.terms import follow_up_writer, spoken_answers
 from webapp.pages.public import about, docs, home, privacy, security_txt, theme_switch
 from webapp.pages.respondent import (
@@ -78,7 +78,7 @@ ROUTES = {
     RequestKind.PUBLIC_PAGE: (home, docs, security_txt, theme_switch),
     RequestKind.CREATOR_PAGE: (
         *(inbox, draft, questions, revisions, confirm, forms, form_trash, results, export),
-        *(letters, news, response_deletion),
+        *(responses, response_deletion),
         *(
             connections,
             mutes,

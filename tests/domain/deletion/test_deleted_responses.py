@@ -28,7 +28,7 @@ from webapp.answers.by_question import (
     read_hidden,
 )
 from webapp.answers.export import read_answers, read_people
-from webapp.answers.letters import get_person
+from webapp.answers.one_response import get_person
 from webapp.answers.public_form import read_progress
 from webapp.answers.search import Filters, find_answers, find_people
 from webapp.answers.trash import delete_form, restore_form

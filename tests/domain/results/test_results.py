@@ -14,12 +14,11 @@ from webapp.answers.answering import skip_question
 from webapp.answers.by_question import (
     AnswerPage,
     more_answers,
-    newer_answers,
     newest_answers,
     read_funnel,
     usual_words,
 )
-from webapp.answers.letters import get_person
+from webapp.answers.one_response import get_person
 from webapp.answers.search import Filters, find_answers, find_people
 from webapp.base.database import db, release_connections, to_millis, utc_now
 from webapp.base.errors import NotFound
@@ -132,29 +131,6 @@ class TestByQuestion:
             make_answer(form, key(number), 0, "short")
 
         assert usual_words(form) == {form.questions[0]["id"]: 1}
-
-
-class TestWhatIsNew:
-    def test_answers_after_a_stamp_are_read_newest_first(self, form: Any) -> None:
-        make_answer(form, key(1))
-        seen = fresh(form).last_stamp
-        make_answer(form, key(2), 0, "first")
-        make_answer(form, key(2), 1, "second")
-
-        found = newer_answers(fresh(form), seen, 30)
-
-        assert [answer.answer_text for answer in found] == ["second", "first"]
-
-    def test_no_answers_are_new_after_the_last_stamp(self, form: Any) -> None:
-        make_answer(form, key(1))
-
-        assert newer_answers(fresh(form), fresh(form).last_stamp, 30) == []
-
-    def test_no_more_are_read_than_asked_for(self) -> None:
-        form = make_form(make_account().id, questions=TEN)
-        store_answers(form.id, 500)
-
-        assert len(newer_answers(fresh(form), 0, 30)) == 30
 
 
 class TestSearchingAnswers:

@@ -12,7 +12,7 @@ from tests.factories import make_account, make_answer, make_form, make_response
 from webapp.answers import answering
 from webapp.answers.by_question import newest_answers
 from webapp.answers.deleted_responses import delete_response
-from webapp.answers.letters import get_letter
+from webapp.answers.one_response import get_response
 from webapp.answers.unread import (
     UNREAD_COUNTED,
     count_unread,
@@ -149,7 +149,7 @@ def test_a_response_that_is_deleted_just_now_is_neither_counted_nor_next(form: A
 
     assert unread_of(form) == 1
     assert next_unread(fresh(form)) == kept
-    assert get_letter(fresh(form), kept).newer is None
+    assert get_response(fresh(form), kept).newer is None
 
 
 def test_no_more_than_a_hundred_are_looked_at(form: Any) -> None:

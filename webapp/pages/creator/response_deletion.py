@@ -83,7 +83,7 @@ def undo(form_id: str, deletion_id: str) -> ResponseReturnValue:
     undone = deletions.undo_deletion(creator_id(), form_id, deletion_id, now=now, by=by)
     if undone and undone.session_id:
         person = undone.session_id
-        return go_to(url_for("letters.show", form_id=form_id, session_id=person))
+        return go_to(url_for("responses.show", form_id=form_id, session_id=person))
     return go_to(url_for("results.by_person", form_id=form_id, undone=None if undone else 0))
 
 

@@ -31,6 +31,7 @@ from webapp.pages.creator.results_filters import (
     day_chart,
     days_since,
     get_shown_form,
+    lower_counts,
     person_before,
     position,
     read_choice,
@@ -38,7 +39,7 @@ from webapp.pages.creator.results_filters import (
 )
 from webapp.pages.creator.terms import follow_up_writer, spoken_answers
 from webapp.pages.filters import drawn_code
-from webapp.pages.fragments import page_or_fragment
+from webapp.pages.fragments import fragment, nothing_new, page_or_fragment
 from webapp.records import forms
 from webapp.records.content.model import form_settings
 from webapp.records.forms import FormRow
@@ -105,6 +106,25 @@ def by_person(form_id: str) -> ResponseReturnValue:
     )
 
 
+@bp.get("/new")
+def new_answers(form_id: str) -> ResponseReturnValue:
+    """How many answers came after the stamp `since`, and the figures; 204 if none after `seen`."""
+    stored = forms.get_form(creator_id(), form_id)
+    since = stamp("since") or stored.last_stamp
+    if max(since, stamp("seen") or 0) >= stored.last_stamp:
+        return nothing_new()
+    form, hidden = lower_counts(stored)
+    return fragment(
+        "results/_new_answers.html",
+        form=form,
+        since=since,
+        view=request.args.get("view", ""),
+        count=results.count_newer(form.id, since),
+        unread=unread.count_unread([form.id])[form.id],
+        funnel=hidden.lower_funnel(form, results.read_funnel(form)),
+    )
+
+
 @bp.post("/people/<session_id>/attachments/<attachment_id>/try-again")
 def try_again(form_id: str, session_id: str, attachment_id: str) -> ResponseReturnValue:
     """Have a recording written down that could not be, and go back to its person."""
@@ -113,7 +133,7 @@ def try_again(form_id: str, session_id: str, attachment_id: str) -> ResponseRetu
         creator_id(), form_id, attachment_id, transcriber=host, now=now
     )
     hand_over_recordings([recording])
-    person = url_for("letters.show", form_id=form_id, session_id=session_id)
+    person = url_for("responses.show", form_id=form_id, session_id=session_id)
     return redirect(person, HTTPStatus.SEE_OTHER)
 
 

@@ -25,7 +25,7 @@ def form(app: Flask, ann: Creator) -> Any:
 
 
 def people(ann: Creator, form: Any) -> dict[str, str]:
-    """The address of each letter by name."""
+    """The address of each response by name."""
     page = ann.page(f"/forms/{form.id}/people").text
     return {name: links(page, name)[0] for name in NAMES}
 
@@ -54,7 +54,7 @@ def test_every_question_stands_there_answered_skipped_or_not_reached(
 @both_databases
 def test_unread_ones_come_first_then_older_ones(ann: Creator, form: Any) -> None:
     paths = people(ann, form)
-    steps = [ann.page(f"/forms/{form.id}/letters").location]
+    steps = [ann.page(f"/forms/{form.id}/unread").location]
     for _ in range(3):
         page = ann.page(steps[-1]).text
         read(ann, steps[-1], htmx=True)
@@ -98,18 +98,18 @@ def test_people_without_an_answer_are_no_neighbours(app: Flask, ann: Creator) ->
     assert links(ann.page(old).text, "Newer")[0] == new
 
 
-def test_a_form_without_answers_has_no_letters(app: Flask, ann: Creator) -> None:
+def test_a_form_without_answers_leads_to_its_results(app: Flask, ann: Creator) -> None:
     with app.app_context():
         form = make_form(ann.account.id)
 
-    assert ann.page(f"/forms/{form.id}/letters").location == f"/forms/{form.id}"
+    assert ann.page(f"/forms/{form.id}/unread").location == f"/forms/{form.id}"
 
 
-def test_strangers_read_and_mark_no_letters(ann: Creator, stranger: Creator, form: Any) -> None:
+def test_strangers_read_and_mark_nothing(ann: Creator, stranger: Creator, form: Any) -> None:
     path = people(ann, form)["Bo"]
 
     assert stranger.page(path).status_code == 404
-    assert stranger.page(f"/forms/{form.id}/letters").status_code == 404
+    assert stranger.page(f"/forms/{form.id}/unread").status_code == 404
     assert stranger.post(f"{path}/read", stamp="9999999999999").status_code == 404
     assert ">New</span>" in ann.page(path).text
 

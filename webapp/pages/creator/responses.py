@@ -5,7 +5,7 @@ from http import HTTPStatus
 from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from webapp.answers import letters, unread
+from webapp.answers import one_response, unread
 from webapp.answers.export import recordings_of
 from webapp.base.config import settings
 from webapp.base.database import to_millis, utc_now
@@ -14,19 +14,19 @@ from webapp.pages.creator.request import creator_id, millis_in, require_creator
 from webapp.pages.fragments import go_to, nothing_new, wants_fragment
 from webapp.records import forms
 
-bp = Blueprint("letters", __name__, url_prefix="/forms/<form_id>")
+bp = Blueprint("responses", __name__, url_prefix="/forms/<form_id>")
 bp.before_request(require_creator)
 
 
-@bp.get("/letters")
+@bp.get("/unread")
 def show_next(form_id: str) -> ResponseReturnValue:
     """Redirect to the newest unread response, or to the newest."""
     form = forms.get_form(creator_id(), form_id)
-    session_id = letters.newest_letter(form)
+    session_id = one_response.newest_response(form)
     if session_id is None:
         path = url_for("results.by_question", form_id=form_id)
     else:
-        path = url_for("letters.show", form_id=form_id, session_id=session_id)
+        path = url_for("responses.show", form_id=form_id, session_id=session_id)
     return redirect(path, HTTPStatus.SEE_OTHER)
 
 
@@ -34,13 +34,13 @@ def show_next(form_id: str) -> ResponseReturnValue:
 def show(form_id: str, session_id: str) -> ResponseReturnValue:
     """All that one person answered."""
     form = forms.get_form(creator_id(), form_id)
-    letter = letters.get_letter(form, session_id)
+    response = one_response.get_response(form, session_id)
     return render_template(
-        "results/letter.html",
+        "results/response.html",
         form=form,
-        letter=letter,
-        person=letter.person,
-        recordings=recordings_of(letter.person.answers, with_transcripts=True),
+        response=response,
+        person=response.person,
+        recordings=recordings_of(response.person.answers, with_transcripts=True),
         transcriber=settings().transcriber_host,
         now_millis=to_millis(utc_now()),
         undo_seconds=RESPONSE_UNDO_SECONDS,
@@ -55,7 +55,7 @@ def mark_read(form_id: str, session_id: str) -> ResponseReturnValue:
     if wants_fragment():
         return nothing_new()
     following = unread.next_unread(forms.get_form(account, form_id), session_id)
-    path = url_for("letters.show", form_id=form_id, session_id=following or session_id)
+    path = url_for("responses.show", form_id=form_id, session_id=following or session_id)
     return redirect(path, HTTPStatus.SEE_OTHER)
 
 

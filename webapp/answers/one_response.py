@@ -1,4 +1,4 @@
-"""One response, read like a letter: every question in order, and its neighbours."""
+"""One response: every question in order, and its neighbours."""
 
 from typing import NamedTuple
 
@@ -34,7 +34,7 @@ class LetterPart(NamedTuple):
     is_skipped: bool
 
 
-class Letter(NamedTuple):
+class OneResponse(NamedTuple):
     """One response.
 
     stamp         the newest of its answers and of its completion, in milliseconds
@@ -52,14 +52,14 @@ class Letter(NamedTuple):
     next_unread: str | None
 
 
-def get_letter(form: FormRow, session_id: str) -> Letter:
+def get_response(form: FormRow, session_id: str) -> OneResponse:
     """The response of this session with all its words; raises NotFound"""
     remarks = read_rows(_REMARKS, session=session_id)
     person = get_person(form.id, session_id)
     session, (skipped, read_stamp) = person.session, remarks[0]
     stamp = unread.newest_stamp(session.completed_stamp, *(each.stamp for each in person.answers))
     place = {"form": form.id, "began": session.created_at, "id": session_id}
-    return Letter(
+    return OneResponse(
         person,
         _parts(form, person, skipped),
         stamp,
@@ -88,7 +88,7 @@ def no_response() -> NotFound:
     )
 
 
-def newest_letter(form: FormRow) -> str | None:
+def newest_response(form: FormRow) -> str | None:
     """The id of the newest unread response, or of the newest; None without any."""
     place = {"form": form.id, "began": form.last_stamp + 1, "id": ""}
     return unread.next_unread(form) or _neighbour(_OLDER, place)

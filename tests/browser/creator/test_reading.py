@@ -1,4 +1,4 @@
-"""Responses read like letters in a real browser, menus of results, and results on paper."""
+"""Responses one by one in a real browser, menus of results, and results on paper."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ NAMES = ("Anna", "Bo", "Cem")
 @pytest.fixture
 def form(site: ExampleSite) -> Any:
     with site.app.app_context():
-        form = make_form(site.data.account_id, title="Three letters")
+        form = make_form(site.data.account_id, title="Three responses")
         for name in NAMES:
             make_response(form, name=name)
         return form
@@ -26,7 +26,7 @@ def row(page: Page, form: Any) -> str:
     return page.locator(f".list-row:has([href='/forms/{form.id}'])").inner_text()
 
 
-def test_arrow_keys_turn_to_unread_letters_first(open_window: OpenWindow, form: Any) -> None:
+def test_arrow_keys_turn_to_unread_responses_first(open_window: OpenWindow, form: Any) -> None:
     with open_window() as page:
         page.goto(f"/forms/{form.id}")
         page.get_by_role("link", name="Read one by one").click()
@@ -50,7 +50,7 @@ def test_arrow_keys_turn_to_unread_letters_first(open_window: OpenWindow, form: 
 
 def test_without_scripts_a_button_marks_and_goes_on(open_window: OpenWindow, form: Any) -> None:
     with open_window(java_script_enabled=False) as page:
-        page.goto(f"/forms/{form.id}/letters")
+        page.goto(f"/forms/{form.id}/unread")
         page.get_by_role("button", name="Mark as read").click()
 
         expect(page.get_by_role("heading", level=1)).to_have_text("Bo")
@@ -76,7 +76,7 @@ def test_menus_close_by_escape_and_when_the_focus_leaves(
         expect(page.get_by_label("Completed only")).to_be_hidden()
 
 
-@pytest.mark.parametrize("view", ["", "/people", "/letters"])
+@pytest.mark.parametrize("view", ["", "/people", "/unread"])
 def test_paper_shows_answers_and_nothing_to_press(
     open_window: OpenWindow, form: Any, view: str
 ) -> None:

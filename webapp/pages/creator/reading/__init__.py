@@ -1,1 +1,0 @@
-"""Reading responses one by one, and what arrives while a page of results is open."""
