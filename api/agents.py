@@ -11,7 +11,7 @@ from werkzeug.exceptions import MethodNotAllowed
 from api.bodies import given_since, json_answer, wait_seconds
 from api.errors import error_answer
 from api.forms import attachment_bytes
-from api.wire.event_stream import LEAVE_CONNECTION, News, Place, Stream, frame
+from api.wire.event_stream import LEAVE_CONNECTION, Stream, StreamPosition, Update, frame
 from api.wire.serializers import ask_answer, ask_answers, completed_response, completed_within
 from api.wire.timestamps import parse_since, wire_time
 from webapp.base.database import release_connections, utc_now
@@ -121,7 +121,7 @@ def get_ask_answers(ask_id: str) -> Response:
     retry = {}
     if seconds and seen.page.next_since == since:
         try:
-            seen = _news_within(seconds, seen, since) or seen
+            seen = _update_within(seconds, seen, since) or seen
         except NoSlot:
             retry = {"Retry-After": str(RETRY_SECONDS)}
     return json_answer(ask_answers(seen.form, seen.page, since), headers=retry)
@@ -147,7 +147,7 @@ def _look(token: TokenRow, ask_id: str, since: int | None) -> _Seen:
     return _Seen(form, page)
 
 
-def _news_within(seconds: int, before: _Seen, since: int | None) -> _Seen | None:
+def _update_within(seconds: int, before: _Seen, since: int | None) -> _Seen | None:
     """What is new as soon as there is something, or the form has another status; None after that.
 
     raises  Unauthenticated as soon as the token has ended, NotFound when the form is deleted
@@ -184,7 +184,7 @@ def stream_ask(ask_id: str) -> Response:
     token = current_token()
     form = get_ask(token, ask_id)
     leave = cast(Callable[[Stream], bool], request.environ[LEAVE_CONNECTION])
-    if not leave(Stream(Place(form.id, since), token.id, token.account_id)):
+    if not leave(Stream(StreamPosition(form.id, since), token.id, token.account_id)):
         return _no_room()
     return Response(iter(()), headers=HEADERS)
 
@@ -197,11 +197,11 @@ def init_app(app: Flask) -> None:
 class AskFeed:
     """Reads for all streams of a process; what they follow are forms, their holders tokens."""
 
-    def read(self, places: Collection[Place]) -> Mapping[Place, News]:
+    def read(self, positions: Collection[StreamPosition]) -> Mapping[StreamPosition, Update]:
         """One look at all forms, and one at the answers of each place where there are new ones."""
-        heads = read_heads({place.key for place in places})
-        found = ((place, _news(place, heads.get(place.key))) for place in places)
-        return {place: news for place, news in found if news}
+        heads = read_heads({position.key for position in positions})
+        found = ((position, _update(position, heads.get(position.key))) for position in positions)
+        return {position: update for position, update in found if update}
 
     def ended(self, holders: Collection[str]) -> Mapping[str, str]:
         """The tokens that have ended."""
@@ -225,19 +225,19 @@ def _no_room() -> Response:
     return response
 
 
-def _news(place: Place, head: FormHead | None) -> News | None:
+def _update(position: StreamPosition, head: FormHead | None) -> Update | None:
     if head is None:
-        return News(b"", place, end="deleted")
-    page = read_responses(head, place.since, max_bytes=PAGE_BYTES)
+        return Update(b"", position, end="deleted")
+    page = read_responses(head, position.since, max_bytes=PAGE_BYTES)
     shown = head.status, head.response_count
-    frames = _events(page, place.since)
-    if place.shown != shown:
+    frames = _events(page, position.since)
+    if position.shown != shown:
         status = {"askId": head.id, "status": head.status, "responseCount": head.response_count}
         frames.insert(0, frame("form_status", status))
     # whoever has been sent all stands at one place, and is read for together
-    since = page.next_since if page.truncated else max(head.last_stamp, place.since or 0)
-    stands = Place(place.key, since, shown)
-    return None if stands == place else News(b"".join(frames), stands, page.truncated)
+    since = page.next_since if page.truncated else max(head.last_stamp, position.since or 0)
+    shown_to = StreamPosition(position.key, since, shown)
+    return None if shown_to == position else Update(b"".join(frames), shown_to, page.truncated)
 
 
 def _events(page: ResponsePage, since: int | None) -> list[bytes]:

@@ -43,7 +43,7 @@ from webapp.voice.transcripts import (
 
 EXTENSION = "transcriber"
 RENEW_SECONDS = 20.0
-UNTOLD_MS = 5000  # beyond what its container claimed: it would spend minutes that nobody counts
+UNDECLARED_MS = 5000  # beyond what its container claimed: it would spend minutes that nobody counts
 
 log = logging.getLogger("askback.transcripts")
 
@@ -131,7 +131,7 @@ def _outcome(claimed: Claimed, config: Settings) -> Callable[..., object]:
             if not seen.voiced:
                 return partial(settle_silent, claimed, seen.levels)
             claimed = claimed._replace(levels=seen.levels)
-            if seen.decoded_ms > claimed.duration_ms + UNTOLD_MS:
+            if seen.decoded_ms > claimed.duration_ms + UNDECLARED_MS:
                 return partial(settle_unwritten, claimed)
             note_look(claimed, seen.levels)
             claimed = claimed._replace(duration_ms=max(claimed.duration_ms, seen.decoded_ms))

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from flask import Flask, Response, request
 
-from api.wire.event_stream import LEAVE_CONNECTION, News, Place, Stream, frame
+from api.wire.event_stream import LEAVE_CONNECTION, Stream, StreamPosition, Update, frame
 from tests.event_streams import EventStream, open_stream
 from webapp.app.server import Server
 from webapp.app.streams import Streams
@@ -23,25 +23,25 @@ class Numbers:
 
     stored: list[bytes] = field(default_factory=list)
     ends: dict[str, str] = field(default_factory=dict)
-    reads: Counter[Place] = field(default_factory=Counter)
+    reads: Counter[StreamPosition] = field(default_factory=Counter)
     most: int = 50
     fails: bool = False
 
-    def read(self, places: Collection[Place]) -> Mapping[Place, News]:
+    def read(self, positions: Collection[StreamPosition]) -> Mapping[StreamPosition, Update]:
         if self.fails:
             raise ConnectionError("the database is away")
-        self.reads.update(places)
-        return {place: news for place in places if (news := self._after(place))}
+        self.reads.update(positions)
+        return {position: update for position in positions if (update := self._after(position))}
 
     def ended(self, holders: Collection[str]) -> Mapping[str, str]:
         return {holder: self.ends[holder] for holder in holders if holder in self.ends}
 
-    def _after(self, place: Place) -> News | None:
-        first = place.since or 0
+    def _after(self, position: StreamPosition) -> Update | None:
+        first = position.since or 0
         found = self.stored[first : first + self.most]
-        stands = first + len(found)
-        more = stands < len(self.stored)
-        return News(b"".join(found), place._replace(since=stands), more) if found else None
+        shown_to = first + len(found)
+        more = shown_to < len(self.stored)
+        return Update(b"".join(found), position._replace(since=shown_to), more) if found else None
 
     def add(self, app: Flask, text: str = "x") -> None:
         self.stored.append(frame("answer", text, str(len(self.stored))))
@@ -75,9 +75,9 @@ class Served:
 
 
 def leave() -> Response:
-    place = Place(KEY, request.args.get("since", 0, int) or None)
+    position = StreamPosition(KEY, request.args.get("since", 0, int) or None)
     holder = request.args["holder"]
-    taken = request.environ[LEAVE_CONNECTION](Stream(place, holder, f"account of {holder}"))
+    taken = request.environ[LEAVE_CONNECTION](Stream(position, holder, f"account of {holder}"))
     if "fails" in request.args:
         raise ValueError("after leaving its connection")
     return Response(iter(()), 200 if taken else 429, mimetype="text/event-stream")

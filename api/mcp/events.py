@@ -291,13 +291,13 @@ def _granted(granted: Granted) -> Json:
 def _delivery_status(status: DeliveryStatus) -> Json:
     """The last three only where they are true."""
     sent_at, failed_since, rests = status.last_delivery_at, status.failed_since, status.rests_for
-    told: Json = {
+    reported: Json = {
         "active": status.active,
         "lastDeliveryAt": wire_time(to_millis(sent_at)) if sent_at else None,
         "lastError": status.last_failure,
     }
     if failed_since:
-        told["failedSince"] = wire_time(to_millis(failed_since))
+        reported["failedSince"] = wire_time(to_millis(failed_since))
     if rests:
-        told |= {"throttled": True, "retryAfterMs": rests // timedelta(milliseconds=1)}
-    return told
+        reported |= {"throttled": True, "retryAfterMs": rests // timedelta(milliseconds=1)}
+    return reported

@@ -163,12 +163,12 @@ def _agent_token(public_url: str) -> dict[str, Any]:
 
 def _ask_answers() -> dict[str, Any]:
     session = _session()
-    told = {"sessionId": session["sessionId"]}
+    of_session = {"sessionId": session["sessionId"]}
     return {
         "askId": FORM_ID,
         "status": "published",
-        "answers": [answer | told for answer in session["answers"]],
-        "completed": [told | {"submittedAt": SENT_AT}],
+        "answers": [answer | of_session for answer in session["answers"]],
+        "completed": [of_session | {"submittedAt": SENT_AT}],
         "nextSince": SENT_AT,
         "truncated": False,
     }

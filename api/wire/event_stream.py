@@ -15,7 +15,7 @@ OF_HOLDER = 4  # streams of one token at a time
 ACCOUNT_SHARE = 8  # of the streams of a process, one account has one in so many at most
 
 
-class Place(NamedTuple):
+class StreamPosition(NamedTuple):
     """Where a stream stands. Streams at equal places are sent the same, which is read once.
 
     key    the wake-up after which there may be something new
@@ -28,7 +28,7 @@ class Place(NamedTuple):
     shown: tuple[str, int] | None = None
 
 
-class News(NamedTuple):
+class Update(NamedTuple):
     """What a stream is sent next.
 
     place  where it stands then
@@ -37,7 +37,7 @@ class News(NamedTuple):
     """
 
     frames: bytes
-    place: Place
+    position: StreamPosition
     more: bool = False
     end: str | None = None
 
@@ -45,7 +45,7 @@ class News(NamedTuple):
 class Feed(Protocol):
     """Reads for streams, in an application context."""
 
-    def read(self, places: Collection[Place]) -> Mapping[Place, News]:
+    def read(self, positions: Collection[StreamPosition]) -> Mapping[StreamPosition, Update]:
         """What is new at each place; places where nothing is may be left out."""
         ...
 
@@ -57,7 +57,7 @@ class Feed(Protocol):
 class Stream(NamedTuple):
     """A stream as its view leaves it; `holder` is the id of its token."""
 
-    place: Place
+    position: StreamPosition
     holder: str
     account_id: str
 

@@ -45,7 +45,7 @@ from webapp.base.database import db, new_id, to_millis, utc_now
 from webapp.base.vocabulary import ClientKind, RevokedReason, Scope, TokenKind
 from webapp.drafts import confirmations, editing, form_settings, publishing, returns, revisions
 from webapp.drafts.agent_tokens import make_agent_token
-from webapp.drafts.terms import TOLD_NOTHING, FormTerms, Shown, WriterTerms
+from webapp.drafts.terms import NOTHING_SHOWN, FormTerms, Shown, WriterTerms
 from webapp.oauth.models import OAuthClient, OAuthGrant
 from webapp.oauth.tokens import add_token, revoke_grant
 from webapp.records import forms
@@ -193,7 +193,7 @@ def published_elsewhere(author: str, now: datetime) -> dict[str, str]:
         for limit in ("multiple", "one")
     }
     told = FormTerms(writer=WriterTerms(WRITER))
-    for name, terms in (("rules", TOLD_NOTHING), ("model", Shown(told, told))):
+    for name, terms in (("rules", NOTHING_SHOWN), ("model", Shown(told, told))):
         found[name] = published(account_id, PROBED, author, now, terms, ASKED_BACK)
     respond(found["one"], "used-up-used-up-used-up-used-up", ANSWERS[0], now)
     return {limit: form.share_token for limit, form in found.items()}
@@ -267,7 +267,7 @@ def published(
     content: dict[str, Any],
     author: str | None,
     now: datetime,
-    terms: Shown[FormTerms] = TOLD_NOTHING,
+    terms: Shown[FormTerms] = NOTHING_SHOWN,
     follow_ups: Sequence[list[tuple[str, str]]] = (),
 ) -> Any:
     """A form as a row of its columns; `follow_ups` as `prepare` takes them."""

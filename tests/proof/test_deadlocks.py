@@ -260,8 +260,8 @@ RECIPES: dict[str, Callable[[World], Call]] = {
     "voice.begin": respondent_page("/begin-recording", "answered"),
     "voice.look": _of_recording("/q/1/transcript"),
     "voice.hand_back": _of_recording("/recordings/{}"),
-    "spoken_answers.agree": form_page("/forms/{}/voice", told_records="yes", told_transcriber=""),
-    "follow_up_writer.agree": form_page("/forms/{}/follow-ups", told_writer=""),
+    "spoken_answers.agree": form_page("/forms/{}/voice", shown_records="yes", shown_transcriber=""),
+    "follow_up_writer.agree": form_page("/forms/{}/follow-ups", shown_writer=""),
     "spoken_answers.choose_language": form_page("/forms/{}/voice/language", language="pt"),
     "agent_tokens.make": form_page(
         "/connections/tokens/new",

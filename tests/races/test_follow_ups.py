@@ -13,8 +13,9 @@ from sqlalchemy import select
 from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_form
 from tests.races.threads import together
-from webapp.answers import follow_up_situation
+from webapp.answers import follow_up_context
 from webapp.answers.answering import complete_response, skip_question, withdraw_response
+from webapp.answers.follow_up_context import FollowUpContext, read_context
 from webapp.answers.follow_up_decisions import (
     LEASE,
     Claim,
@@ -23,8 +24,7 @@ from webapp.answers.follow_up_decisions import (
     pass_on,
     settle_claim,
 )
-from webapp.answers.follow_up_situation import Situation, read_situation
-from webapp.answers.steps import Place
+from webapp.answers.steps import QuestionNumber
 from webapp.base.database import db, utc_now
 from webapp.base.vocabulary import FollowUpState, SessionStatus
 from webapp.follow_ups.rules import Decision, Reason, Technique
@@ -54,18 +54,18 @@ def answered(app: Flask, *positions: int, **fields: Any) -> Any:
     return form
 
 
-def situation(app: Flask, form: Any, number: int = 1) -> Situation:
+def situation(app: Flask, form: Any, number: int = 1) -> FollowUpContext:
     with app.app_context():
-        found = read_situation(form.share_token, KEY, Place(number))
+        found = read_context(form.share_token, KEY, QuestionNumber(number))
     assert found
     return found
 
 
-def claim(about: Situation, now: datetime | None = None) -> Callable[[], Claim | None]:
+def claim(about: FollowUpContext, now: datetime | None = None) -> Callable[[], Claim | None]:
     return partial(claim_decision, about, count_call=lambda: True, now=now or utc_now())
 
 
-def claimed(app: Flask, about: Situation, now: datetime | None = None) -> Claim:
+def claimed(app: Flask, about: FollowUpContext, now: datetime | None = None) -> Claim:
     with app.app_context():
         made = claim(about, now)()
     assert made
@@ -244,9 +244,9 @@ def test_nothing_is_decided_about_an_answer_that_is_withdrawn_while_it_is_read(
         act(withdraw_response, form)()
         return read_follow_ups(session_id)
 
-    monkeypatch.setattr(follow_up_situation, "read_follow_ups", withdrawing)
+    monkeypatch.setattr(follow_up_context, "read_follow_ups", withdrawing)
     with app.app_context():
-        assert read_situation(form.share_token, KEY, Place(1)) is None
+        assert read_context(form.share_token, KEY, QuestionNumber(1)) is None
 
 
 @three_times

@@ -20,7 +20,7 @@ from webapp.answers.answering import (
     withdraw_response,
 )
 from webapp.answers.device_transfer import claim_session_key, create_transfer_link, is_link_usable
-from webapp.answers.steps import Place
+from webapp.answers.steps import QuestionNumber
 from webapp.base.database import db, utc_now
 from webapp.base.errors import StateConflict
 from webapp.records.forms import Form, close_form
@@ -104,7 +104,7 @@ def test_one_answer_key_eight_times_at_once_stores_one_answer(app: Flask) -> Non
 
     following = together(app, [answer(form, "Me", answer_key="render-1")] * 8)
 
-    assert {each.place for each in following} == {Place(2)}
+    assert {each.place for each in following} == {QuestionNumber(2)}
     assert (count(app, of=ResponseSession), count(app)) == (1, 1)
 
 

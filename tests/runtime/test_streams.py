@@ -9,7 +9,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from api.wire.event_stream import Place, Stream, frame
+from api.wire.event_stream import Stream, StreamPosition, frame
 from tests.numbered_streams import KEY, Served
 from tests.services import wait_until
 from tests.serving import connect, get
@@ -62,12 +62,12 @@ def test_many_streams_at_one_place_are_read_for_together(served: Served) -> None
     with ExitStack() as stack:
         opened = [stack.enter_context(served.stream()) for _ in range(300)]
         wait_until(lambda: served.count == 300, "opening them", 20)
-        before = served.feed.reads[Place(KEY, None)]
+        before = served.feed.reads[StreamPosition(KEY, None)]
         served.feed.add(served.app)
         for stream in opened:
             assert stream.next().data == "x"
 
-        assert served.feed.reads[Place(KEY, None)] - before < 30
+        assert served.feed.reads[StreamPosition(KEY, None)] - before < 30
 
 
 def test_one_token_has_four_and_the_process_so_many(served: Served) -> None:
@@ -191,7 +191,7 @@ def test_a_stop_ends_the_streams_and_waits_for_no_client(served: Served) -> None
         assert ends == [[{"reason": "stopping"}]] * 20
         assert time.monotonic() - began < 5
         assert silent.recv(10) == b""
-        assert not served.streams.reserve(Stream(Place(KEY, None), "new", "acc"))
+        assert not served.streams.reserve(Stream(StreamPosition(KEY, None), "new", "acc"))
 
 
 def test_the_data_of_an_event_is_one_line() -> None:

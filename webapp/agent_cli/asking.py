@@ -224,9 +224,9 @@ def _publish(progress: Progress, api: Api, deadline: Deadline) -> None:
         if published is None:
             deadline.pause(LOOK_AGAIN_SECONDS)
     form = published.json()
-    told = {"formId": str(form["formId"]), "shareUrl": str(form["shareUrl"])}
-    steps = {"form_id": told["formId"], "share_url": told["shareUrl"]}
-    progress.output([{"event": "published", **told}], **steps)
+    links = {"formId": str(form["formId"]), "shareUrl": str(form["shareUrl"])}
+    steps = {"form_id": links["formId"], "share_url": links["shareUrl"]}
+    progress.output([{"event": "published", **links}], **steps)
 
 
 def _is_settled(review: dict[str, Any]) -> bool:

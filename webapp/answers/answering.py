@@ -30,7 +30,7 @@ from webapp.answers.session_state import (
     refusal,
     step_at,
 )
-from webapp.answers.steps import Place, Step, next_open, steps_of
+from webapp.answers.steps import QuestionNumber, Step, next_open, steps_of
 from webapp.base.database import core_transaction, execute, write_transaction
 from webapp.base.error_codes import PageCode
 from webapp.base.errors import InvalidInput, Phrase, StateConflict
@@ -114,7 +114,7 @@ class Following(NamedTuple):
     stored     the session with the answer; None if nothing was stored
     """
 
-    place: Place | None
+    place: QuestionNumber | None
     may_probe: bool
     stored: SessionState | None
 
@@ -161,7 +161,7 @@ def answer_question(  # noqa: PLR0913 - a value of the request each, besides the
     require_answer(answer_text, spoken=bool(recording_id))
     while True:
         state = read_session_state(share_token, session_key)
-        step = step_at(state, Place(position + 1, follow_up))
+        step = step_at(state, QuestionNumber(position + 1, follow_up))
         parent = state.questions[position]["id"] if follow_up else None
         kind = QuestionKind.FOLLOW_UP if follow_up else QuestionKind.SCRIPTED
         answer = NewAnswer(
@@ -192,7 +192,7 @@ def skip_question(
     now: datetime,
     follow_up: int = 0,
     replaces: str | None = None,
-) -> Place | None:
+) -> QuestionNumber | None:
     """Skip a question, supersede an answer it has, delete its recordings; repeats change nothing.
 
     The answers to follow-ups of a scripted question go with its own.
@@ -205,7 +205,7 @@ def skip_question(
         state = lock_or_create_session_state(connection, share_token, session_key, now)
         if state.form_status != FormStatus.PUBLISHED:
             raise not_open(state.form_status)
-        step = step_at(state, Place(position + 1, follow_up))
+        step = step_at(state, QuestionNumber(position + 1, follow_up))
         require_shown(state, step.question_id, replaces)
         taken = _take_back(state, step)
         answered = {key: value for key, value in state.answered.items() if key not in taken}
@@ -241,8 +241,8 @@ def _count_scripted_skip(state: SessionState, question_id: str) -> None:
 
 
 def _next_place(
-    state: SessionState, answered: Collection[str], skipped: set[str], *, after: Place
-) -> Place | None:
+    state: SessionState, answered: Collection[str], skipped: set[str], *, after: QuestionNumber
+) -> QuestionNumber | None:
     """Of the questions as they are after the write; a form without follow-ups needs no read."""
     none = state.follow_up_mode == FollowUpMode.NONE
     steps = steps_of(state.questions, () if none else read_follow_ups(state.session_id), answered)

@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection
 
-from webapp.answers import follow_up_situation as statements
-from webapp.answers.follow_up_situation import Situation
-from webapp.answers.steps import Place
+from webapp.answers import follow_up_context as statements
+from webapp.answers.follow_up_context import FollowUpContext
+from webapp.answers.steps import QuestionNumber
 from webapp.base.database import (
     core_transaction,
     execute_autocommit,
@@ -35,7 +35,7 @@ from webapp.follow_ups.rules import Decision, Reason
 LEASE = timedelta(seconds=6)  # of a claim; a model has four seconds
 WORDS_LEASE = timedelta(seconds=8)  # of a claim for words that are being written down
 # nothing is asked then, whoever writes, and no model gets the words
-HARD_STOPS = {Reason.EMPTY, Reason.REFUSED, Reason.TENDER, Reason.JUNK, Reason.THIN_TWICE}
+HARD_STOPS = {Reason.EMPTY, Reason.REFUSED, Reason.SENSITIVE, Reason.JUNK, Reason.THIN_TWICE}
 
 
 _UNKNOWN = Decision(Reason.CHOSEN_BY_MODEL, writer="?")  # what a model is about to decide
@@ -46,7 +46,7 @@ class Claim(NamedTuple):
 
     id: str
     lease_until: int
-    about: Situation
+    about: FollowUpContext
     brief: Brief
 
     @property
@@ -56,7 +56,7 @@ class Claim(NamedTuple):
 
 
 @tried_again
-def decide_by_rules(about: Situation, *, now: datetime) -> Place | None:
+def decide_by_rules(about: FollowUpContext, *, now: datetime) -> QuestionNumber | None:
     """Ask what the rules ask; a dropped follow-up to the same words comes first. Commits.
 
     Returns the place of a new question.
@@ -70,18 +70,18 @@ def decide_by_rules(about: Situation, *, now: datetime) -> Place | None:
     while seen is not None:
         asked = execute_autocommit(statements.ask(), **values, seen=seen)
         if asked:
-            return Place(about.place.number, asked[0].depth)
+            return QuestionNumber(about.place.number, asked[0].depth)
         seen = _changed_since(about, seen)
     return None
 
 
-def may_ask_model(about: Situation) -> bool:
+def may_ask_model(about: FollowUpContext) -> bool:
     """Whether a model is to decide: nothing in the answer says that nobody should ask."""
     return about.ruled.reason not in HARD_STOPS
 
 
 def claim_decision(
-    about: Situation, *, count_call: Callable[[], bool], now: datetime
+    about: FollowUpContext, *, count_call: Callable[[], bool], now: datetime
 ) -> Claim | None:
     """What a model is to decide. None if nothing is to be asked, somebody else decides, or it is
     decided: by the rules where no call is left. Commits.
@@ -99,7 +99,7 @@ def claim_decision(
 
 
 @tried_again
-def claim_for_words(about: Situation, *, now: datetime) -> bool:
+def claim_for_words(about: FollowUpContext, *, now: datetime) -> bool:
     """Let the decision wait for the words of a spoken answer. False if nobody writes them down, or
     nothing is to be asked. Commits.
     """
@@ -118,7 +118,7 @@ def awaits_words(recording_id: str, session_key: str, *, now: datetime) -> bool:
 
 
 @tried_again
-def _claim(about: Situation, now: datetime) -> Claim | None:
+def _claim(about: FollowUpContext, now: datetime) -> Claim | None:
     with core_transaction() as connection:
         claim_id = _insert_claim(connection, about, now, LEASE)
         if claim_id is None:
@@ -128,7 +128,7 @@ def _claim(about: Situation, now: datetime) -> Claim | None:
 
 
 def _insert_claim(
-    connection: Connection, about: Situation, now: datetime, lease: timedelta
+    connection: Connection, about: FollowUpContext, now: datetime, lease: timedelta
 ) -> str | None:
     made = {"id": new_id("q"), "lease": to_millis(now + lease), "moment": to_millis(now)}
     if not (_lock(connection, about) and _free_depth(connection, about, now, _UNKNOWN)):
@@ -159,7 +159,7 @@ def settle_claim(made: Claim, decision: Decision, *, now: datetime) -> None:
 
 
 @tried_again
-def pass_on(about: Situation, *, now: datetime) -> None:
+def pass_on(about: FollowUpContext, *, now: datetime) -> None:
     """Let nothing follow from the answer, unless something did already. Commits."""
     made = {"id": new_id("q"), "moment": to_millis(now)}
     with core_transaction() as connection:
@@ -167,7 +167,7 @@ def pass_on(about: Situation, *, now: datetime) -> None:
             run(connection, statements.pass_on(), _keys(about) | made)
 
 
-def _lock(connection: Connection, about: Situation) -> bool:
+def _lock(connection: Connection, about: FollowUpContext) -> bool:
     """Lock the session; False if the answer is not current any more, the response was sent, or the
     form takes no answers.
     """
@@ -175,7 +175,7 @@ def _lock(connection: Connection, about: Situation) -> bool:
     return bool(found) and _is_current(about, found[0].status, found[0].answered)
 
 
-def _changed_since(about: Situation, seen: int) -> int | None:
+def _changed_since(about: FollowUpContext, seen: int) -> int | None:
     """The state that the session has now; None if it is the one that was seen, or nothing is to be
     decided any more.
     """
@@ -185,20 +185,22 @@ def _changed_since(about: Situation, seen: int) -> int | None:
     return None
 
 
-def _is_current(about: Situation, status: SessionStatus, answered: dict[str, str]) -> bool:
+def _is_current(about: FollowUpContext, status: SessionStatus, answered: dict[str, str]) -> bool:
     """Whether the session is open and the answer its current one."""
     is_open = status is SessionStatus.IN_PROGRESS
     return is_open and answered.get(about.question_id) == about.answer_id
 
 
-def _free_depth(connection: Connection, about: Situation, now: datetime, decision: Decision) -> int:
+def _free_depth(
+    connection: Connection, about: FollowUpContext, now: datetime, decision: Decision
+) -> int:
     """The depth of this question, 0 where a cap admits none or it was asked; under the lock."""
     given = _keys(about) | _caps(about) | _words(decision) | {"moment": to_millis(now)}
     return next((depth for (depth,) in all_rows(connection, statements.FREE_DEPTH, given)), 0)
 
 
 @tried_again
-def _asked_again(about: Situation) -> bool:
+def _asked_again(about: FollowUpContext) -> bool:
     """Ask the dropped follow-up to the same words again; False if there is none."""
     if about.dropped:
         asked = {"row": about.dropped, "answer_id": about.answer_id}
@@ -208,7 +210,7 @@ def _asked_again(about: Situation) -> bool:
     return bool(about.dropped)
 
 
-def _keys(about: Situation) -> dict[str, object]:
+def _keys(about: FollowUpContext) -> dict[str, object]:
     return {
         "form_id": about.form_id,
         "session_id": about.session_id,
@@ -217,7 +219,7 @@ def _keys(about: Situation) -> dict[str, object]:
     }
 
 
-def _caps(about: Situation) -> dict[str, int]:
+def _caps(about: FollowUpContext) -> dict[str, int]:
     return {"most_of_parent": about.cap, "most": about.most}
 
 

@@ -11,7 +11,7 @@ from sqlalchemy import BigInteger, Connection, String, and_, bindparam, select, 
 
 from webapp.answers.answer_statements import insert_session
 from webapp.answers.public_form import has_recordings, no_public_form
-from webapp.answers.steps import Place, Step, follow_up_step, scripted_step
+from webapp.answers.steps import QuestionNumber, Step, follow_up_step, scripted_step
 from webapp.base.database import db, execute, new_id, note_change, read_rows, to_millis
 from webapp.base.database.prepared_statements import all_rows, run
 from webapp.base.error_codes import ErrorCode, PageCode
@@ -164,7 +164,7 @@ def _require_unsent(state: SessionState) -> SessionState:
     return state
 
 
-def step_at(state: SessionState, place: Place) -> Step:
+def step_at(state: SessionState, place: QuestionNumber) -> Step:
     """A question that this respondent is or was asked, dropped or not.
 
     raises  NotFound for a number without a question, and for a follow-up never asked

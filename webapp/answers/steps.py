@@ -13,7 +13,7 @@ from webapp.records.follow_ups import AskedFollowUp
 PATH = re.compile(r"([1-9]\d{0,2})(?:/f/([1-9]\d?))?", re.ASCII)
 
 
-class Place(NamedTuple):
+class QuestionNumber(NamedTuple):
     """Where a question stands; the order of places is that of asking.
 
     number     of the scripted question, from 1
@@ -29,7 +29,7 @@ class Place(NamedTuple):
         return f"{self.number}/f/{self.follow_up}" if self.follow_up else str(self.number)
 
 
-START = Place(0)  # before the first question
+START = QuestionNumber(0)  # before the first question
 
 
 class Step(NamedTuple):
@@ -38,17 +38,17 @@ class Step(NamedTuple):
     asked  how a follow-up came about, None of a scripted question
     """
 
-    place: Place
+    place: QuestionNumber
     question_id: str
     text: str
     hint: str | None = None
     asked: AskedFollowUp | None = None
 
 
-def read_place(path: str) -> Place | None:
-    """Read what `Place.path` wrote."""
+def read_place(path: str) -> QuestionNumber | None:
+    """Read what `QuestionNumber.path` wrote."""
     found = PATH.fullmatch(path)
-    return Place(int(found[1]), int(found[2] or 0)) if found else None
+    return QuestionNumber(int(found[1]), int(found[2] or 0)) if found else None
 
 
 def steps_of(
@@ -75,15 +75,17 @@ def steps_of(
 
 def scripted_step(number: int, question: QuestionRow) -> Step:
     """The step of a question of the form; `number` from 1."""
-    return Step(Place(number), question["id"], question["text"], question.get("context"))
+    return Step(QuestionNumber(number), question["id"], question["text"], question.get("context"))
 
 
 def follow_up_step(number: int, asked: AskedFollowUp) -> Step:
     """The step of a follow-up to question `number`."""
-    return Step(Place(number, asked.depth), asked.id, asked.question_text, asked=asked)
+    return Step(QuestionNumber(number, asked.depth), asked.id, asked.question_text, asked=asked)
 
 
-def next_open(steps: Sequence[Step], settled: Container[str], after: Place = START) -> Step | None:
+def next_open(
+    steps: Sequence[Step], settled: Container[str], after: QuestionNumber = START
+) -> Step | None:
     """The first unsettled step after a place, then from the beginning; None at the end.
 
     settled  ids of questions that are answered or skipped
@@ -93,7 +95,7 @@ def next_open(steps: Sequence[Step], settled: Container[str], after: Place = STA
     return next(following, unsettled[0] if unsettled else None)
 
 
-def step_before(steps: Sequence[Step], place: Place) -> Step | None:
+def step_before(steps: Sequence[Step], place: QuestionNumber) -> Step | None:
     """The step that Back leads to, None at the first."""
     return max((step for step in steps if step.place < place), default=None)
 
@@ -110,7 +112,7 @@ def thread_of(
     mode: FollowUpMode,
     questions: Sequence[QuestionRow],
     asked: Sequence[AskedFollowUp],
-    place: Place,
+    place: QuestionNumber,
     texts: Mapping[str, str],
     *,
     language: str,

@@ -10,7 +10,14 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import NamedTuple
 
-from webapp.answers.steps import Place, Step, follow_up_step, scripted_step, steps_of, thread_of
+from webapp.answers.steps import (
+    QuestionNumber,
+    Step,
+    follow_up_step,
+    scripted_step,
+    steps_of,
+    thread_of,
+)
 from webapp.base.vocabulary import FollowUpMode
 from webapp.follow_ups.rules import Decision, Thread
 from webapp.records.content.model import AnyContent, QuestionRow, form_settings
@@ -53,7 +60,7 @@ class Trial:
     decided  by what `answer_key` says
     """
 
-    told: str = ""
+    named_model: str = ""
     answers: dict[str, str] = field(default_factory=dict)
     skipped: tuple[str, ...] = ()
     unsent: dict[str, str] = field(default_factory=dict)
@@ -79,7 +86,7 @@ def steps(trial: Trial, content: AnyContent) -> list[Step]:
     return steps_of(content.questions, trial.follow_ups, trial.answers)
 
 
-def step_at(trial: Trial, content: AnyContent, place: Place) -> Step | None:
+def step_at(trial: Trial, content: AnyContent, place: QuestionNumber) -> Step | None:
     """The question at a place, None if it was never asked; it may be a dropped one."""
     if not 0 < place.number <= len(content.questions):
         return None

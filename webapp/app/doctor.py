@@ -132,12 +132,12 @@ def _recordings(now: datetime) -> Finding:
 def _data_keys(key_ids: list[str]) -> Finding:
     """Whether the keys open all secrets, and which can be taken away."""
     lost, waiting = count_sealed_otherwise(key_ids), count_sealed_otherwise(key_ids[:1])
-    told = f"data keys: {', '.join(key_ids)}; {key_ids[0]} encrypts"
+    sentence = f"data keys: {', '.join(key_ids)}; {key_ids[0]} encrypts"
     if waiting > lost:
-        told += f"; {waiting - lost} secrets have to be encrypted anew: askback rekey"
+        sentence += f"; {waiting - lost} secrets have to be encrypted anew: askback rekey"
     if lost:
-        told += f"; {lost} secrets need a key that is not there"
-    return Finding(not waiting, told)
+        sentence += f"; {lost} secrets need a key that is not there"
+    return Finding(not waiting, sentence)
 
 
 def _callbacks(settings: Settings) -> Finding:
@@ -149,8 +149,8 @@ def _callbacks(settings: Settings) -> Finding:
 def _transcriber(settings: Settings) -> Finding:
     """The host is told: it gets what people say."""
     host, model = settings.transcriber_host, settings.transcriber_model
-    told = f"{host}, with the model {model}" if host else "nobody"
-    return Finding(True, f"recordings are written down by: {told}")  # noqa: FBT003
+    sentence = f"{host}, with the model {model}" if host else "nobody"
+    return Finding(True, f"recordings are written down by: {sentence}")  # noqa: FBT003
 
 
 def _audio_child() -> Finding:
@@ -183,8 +183,10 @@ def examine_model(now: datetime) -> Finding:
     asked = sum((*came.values(), *refused.values()))
     counts = [f"{came[each]} {name}" for each, name in OUTCOMES.items() if each in came]
     counts += [f"{times} refused ({check})" for check, times in refused.items()]
-    told = "; ".join([f"{asked} times", ", ".join(counts)] if counts else ["never"])
-    return Finding(2 * of_use >= asked, f"the model was asked in {MODEL_TIME.days} days: {told}")
+    sentence = "; ".join([f"{asked} times", ", ".join(counts)] if counts else ["never"])
+    return Finding(
+        2 * of_use >= asked, f"the model was asked in {MODEL_TIME.days} days: {sentence}"
+    )
 
 
 OF_USE = (ModelOutcome.WROTE, ModelOutcome.PICKED, ModelOutcome.SILENT)

@@ -16,7 +16,15 @@ from typing import Any
 
 from flask import Flask, g
 
-from api.wire.event_stream import ACCOUNT_SHARE, COMMENT, OF_HOLDER, News, Place, Stream, end_frame
+from api.wire.event_stream import (
+    ACCOUNT_SHARE,
+    COMMENT,
+    OF_HOLDER,
+    Stream,
+    StreamPosition,
+    Update,
+    end_frame,
+)
 from webapp.web.wakeups import LOOK_SECONDS, Wakeups
 
 STREAM_SECONDS = 900.0
@@ -28,7 +36,7 @@ READ_AT_ONCE = 64  # places, each of which may bring a page
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
-Read = tuple[News | None, str | None]  # what is new, and the reason to end
+Read = tuple[Update | None, str | None]  # what is new, and the reason to end
 
 log = logging.getLogger("askback.streams")
 
@@ -47,7 +55,7 @@ class Streams:
         self._most, self._of_account = most, max(OF_HOLDER, most // ACCOUNT_SHARE)
         self._lock = threading.Lock()
         self._held: Counter[str] = Counter()  # by token and by account
-        self._asked: dict[Place, list[tuple[Stream, asyncio.Future[Read]]]] = {}
+        self._asked: dict[StreamPosition, list[tuple[Stream, asyncio.Future[Read]]]] = {}
         self._stopping = False
 
     def __len__(self) -> int:
@@ -80,7 +88,7 @@ class Streams:
 
         Raises TimeoutError when the client reads nothing.
         """
-        with listening(self._wakeups, stream.place.key) as woken:
+        with listening(self._wakeups, stream.position.key) as woken:
             leaving = asyncio.create_task(left(receive, woken))
             try:
                 await self._serve(stream, send, woken, leaving)
@@ -93,42 +101,42 @@ class Streams:
     ) -> None:
         end_at, comment_at = time.monotonic() + STREAM_SECONDS, time.monotonic() + COMMENT_SECONDS
         while not leaving.done():
-            news, end = await self._read(stream)
-            if news and not end:
-                stream, end = stream._replace(place=news.place), news.end
-                await _send(send, news.frames)
+            update, end = await self._read(stream)
+            if update and not end:
+                stream, end = stream._replace(position=update.position), update.end
+                await _send(send, update.frames)
             elif time.monotonic() >= comment_at:
                 comment_at += COMMENT_SECONDS
                 await _send(send, COMMENT)
-            if self._stopping and not (news and news.more):
+            if self._stopping and not (update and update.more):
                 end = end or "stopping"
             if end or time.monotonic() >= end_at:
                 await _send(send, end_frame(end or "time"), more=False)
                 return
-            if not (news and news.more):
+            if not (update and update.more):
                 await wake_up(woken)
 
     async def _read(self, stream: Stream) -> Read:
         if not self._asked:  # those that were woken together ask together
             asyncio.get_running_loop().call_soon(lambda: asyncio.create_task(self._read_for_all()))
         answer: asyncio.Future[Read] = asyncio.Future()
-        self._asked.setdefault(stream.place, []).append((stream, answer))
+        self._asked.setdefault(stream.position, []).append((stream, answer))
         return await answer
 
     async def _read_for_all(self) -> None:
         asked, self._asked = self._asked, {}
         while asked:
-            taken = {place: asked.pop(place) for place in list(asked)[:READ_AT_ONCE]}
+            taken = {position: asked.pop(position) for position in list(asked)[:READ_AT_ONCE]}
             holders = {stream.holder for each in taken.values() for stream, _ in each}
             found, ended = await self._run(self._look, list(taken), holders)
-            for place, each in taken.items():
+            for position, each in taken.items():
                 for stream, answer in each:
                     if not answer.done():  # else its client has left
-                        answer.set_result((found.get(place), ended.get(stream.holder)))
+                        answer.set_result((found.get(position), ended.get(stream.holder)))
 
     def _look(
-        self, places: list[Place], holders: set[str]
-    ) -> tuple[Mapping[Place, News], Mapping[str, str]]:
+        self, positions: list[StreamPosition], holders: set[str]
+    ) -> tuple[Mapping[StreamPosition, Update], Mapping[str, str]]:
         """Nothing while the database does not answer.
 
         Tokens are read after the answers: no answer is newer than the end of a token.
@@ -137,7 +145,7 @@ class Streams:
             with self._app.app_context():
                 g.patience = PATIENCE_SECONDS
                 feed = self._app.extensions["feed"]
-                return feed.read(places), feed.ended(holders)
+                return feed.read(positions), feed.ended(holders)
         except Exception:
             log.warning("the streams could not be read", exc_info=True)
             return {}, {}

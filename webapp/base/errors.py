@@ -172,10 +172,10 @@ def _reason(error: ErrorDetails) -> str:
     if kind == "model_type" and error["loc"]:
         kind = "question_type"
     size = len(value) if isinstance(value, str | list | dict) else 0
-    told = {"sent": sent(value), "size": size, **error.get("ctx", {})}
+    details = {"sent": sent(value), "size": size, **error.get("ctx", {})}
     if kind == "enum":
-        told["expected"] = told["expected"].replace("'", '"')
-    return _REASONS.get(kind, "has a value that is not allowed").format_map(told)
+        details["expected"] = details["expected"].replace("'", '"')
+    return _REASONS.get(kind, "has a value that is not allowed").format_map(details)
 
 
 def _broken_pair(error: ErrorDetails) -> str:

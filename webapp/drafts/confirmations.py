@@ -11,7 +11,7 @@ from webapp.base.errors import StateConflict
 from webapp.base.vocabulary import ConfirmationMethod, DraftStatus
 from webapp.drafts.returns import Standing, put_standing, sent_back
 from webapp.drafts.terms import (
-    TOLD_NOTHING,
+    NOTHING_SHOWN,
     TYPED,
     FormTerms,
     Shown,
@@ -51,7 +51,7 @@ def confirm_draft(
     revision: int,
     shown_hash: str,
     now: datetime,
-    terms: Shown[FormTerms] = TOLD_NOTHING,
+    terms: Shown[FormTerms] = NOTHING_SHOWN,
     by: Actor = SYSTEM,
 ) -> DraftConfirmation:
     """Store the creator's confirmation of exactly the content that the browser showed.
@@ -73,7 +73,7 @@ def confirm_shown(
     revision: int,
     shown_hash: str,
     now: datetime,
-    terms: Shown[FormTerms] = TOLD_NOTHING,
+    terms: Shown[FormTerms] = NOTHING_SHOWN,
 ) -> DraftConfirmation:
     """As `confirm_draft`, in a transaction that the caller has begun and commits."""
     draft = open_draft(account_id, draft_id)

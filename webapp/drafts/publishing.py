@@ -34,7 +34,7 @@ from webapp.drafts.confirmations import (
     require_complete,
 )
 from webapp.drafts.returns import sent_back
-from webapp.drafts.terms import TOLD_NOTHING, TYPED, FormTerms, Shown, VoiceTerms
+from webapp.drafts.terms import NOTHING_SHOWN, TYPED, FormTerms, Shown, VoiceTerms
 from webapp.records.audit import (
     SYSTEM,
     Actor,
@@ -66,7 +66,7 @@ def confirm_and_publish(
     revision: int,
     shown_hash: str,
     now: datetime,
-    terms: Shown[FormTerms] = TOLD_NOTHING,
+    terms: Shown[FormTerms] = NOTHING_SHOWN,
     by: Actor = SYSTEM,
 ) -> Published:
     """`confirm_draft` and `publish_draft` in one transaction: the creator's "Publish now"."""

@@ -102,12 +102,12 @@ AGREED = {VoiceTerms: AuditKind.VOICE_AGREED, WriterTerms: AuditKind.WRITER_AGRE
 class Shown(Generic[Terms]):
     """What a page told its creator, and what is so on this server at this moment."""
 
-    told: Terms
+    on_page: Terms
     offered: Terms
 
     def is_current(self, content: AnyContent) -> bool:
         """True if what was told is so for a form of this content."""
-        return self.told.used_by(content) == self.offered.used_by(content)
+        return self.on_page.used_by(content) == self.offered.used_by(content)
 
     def agreed(self, content: AnyContent) -> Terms:
         """What a form of this content keeps; raises StateConflict `confirmation_stale` if the page
@@ -122,18 +122,18 @@ class Shown(Generic[Terms]):
         return self.offered.used_by(content)
 
 
-TOLD_NOTHING = Shown(FormTerms(), FormTerms())
+NOTHING_SHOWN = Shown(FormTerms(), FormTerms())
 
 
 def confirmed_terms(shown: Shown[FormTerms], content: AnyContent) -> FormTerms:
     """As `agreed`; a page that told of no recordings, or of no model, makes a form without."""
-    told, offered = shown.told, shown.offered
+    on_page, offered = shown.on_page, shown.offered
     possible = FormTerms(
-        TYPED if told.voice == TYPED else offered.voice,
-        BY_RULES if told.writer == BY_RULES else offered.writer,
+        TYPED if on_page.voice == TYPED else offered.voice,
+        BY_RULES if on_page.writer == BY_RULES else offered.writer,
         offered.asker,
     )
-    return Shown(told, possible).agreed(content)
+    return Shown(on_page, possible).agreed(content)
 
 
 def attested_terms(content: AnyContent, offered: VoiceTerms, asker: AskerTerms) -> FormTerms:

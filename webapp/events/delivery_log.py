@@ -115,8 +115,8 @@ class DeliveryRow(NamedTuple):
     def may_be_sent_again(self, now: datetime) -> bool:
         """For events that are settled and not withdrawn, while something could be sent."""
         sendable = self.is_subscribed(now) and self.deleted_at is None and not self.suspended_at
-        is_told = self.kind is DeliveryKind.EVENT and not self.is_withdrawn
-        return sendable and is_told and self.state in SENT_AGAIN
+        is_kept = self.kind is DeliveryKind.EVENT and not self.is_withdrawn
+        return sendable and is_kept and self.state in SENT_AGAIN
 
 
 class DeliveryPage(NamedTuple):

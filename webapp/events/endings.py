@@ -41,7 +41,7 @@ from webapp.records.events import (
 )
 from webapp.records.forms import Form, lock_form
 
-TOLD_WITHIN = timedelta(seconds=60)  # our choice: then the subscriber is told no more
+NOTICE_WITHIN = timedelta(seconds=60)  # our choice: then the subscriber is told no more
 ENDED_KEPT = timedelta(hours=24)  # our choice: without deliveries; with them, as long as those
 UNUSED_KEPT = timedelta(hours=24)  # our choice: as long as an address counts as verified
 WAITS_FOR = timedelta(days=7)  # our choice: how long an address waits for its creator
@@ -106,7 +106,7 @@ def end_expired(now: datetime) -> Iterator[int]:
     """
     for row in read_rows(_WITH_EXPIRED, now=now):
         yield _end_expired_of(row.form_id, now)
-    for row in read_rows(_UNFINISHED, now=now, told=now - TOLD_WITHIN):
+    for row in read_rows(_UNFINISHED, now=now, ended_since=now - NOTICE_WITHIN):
         while finished := _finish(row.id, now):
             yield finished
 
@@ -116,10 +116,10 @@ def note_unqueued(_now: datetime) -> Iterator[int]:
 
     Yields how many subscriptions are concerned from now on.
     """
-    if read_rows(_UNTOLD)[0][0]:
-        told = update(_SUBSCRIPTIONS).where(*_MISSING).values(dropped=True)
+    if read_rows(_ANY_MISSING)[0][0]:
+        ended_since = update(_SUBSCRIPTIONS).where(*_MISSING).values(dropped=True)
         with write_transaction():
-            yield execute(told).rowcount
+            yield execute(ended_since).rowcount
 
 
 def purge_ended(now: datetime) -> Iterator[int]:
@@ -240,11 +240,11 @@ _WITH_EXPIRED = (
     .distinct()
 )
 _MISSING = (EventSubscription.ended_at.is_(None), EventSubscription.dropped.is_(False))
-_UNTOLD = select(exists().where(*_MISSING))
+_ANY_MISSING = select(exists().where(*_MISSING))
 _UNFINISHED = select(EventSubscription.id).where(
     EventSubscription.ended_at <= bindparam("now"),
     or_(
-        EventSubscription.ended_at <= bindparam("told"),
+        EventSubscription.ended_at <= bindparam("ended_since"),
         EventSubscription.end_reason == SubscriptionEnd.EXPIRED,
     ),
     or_(

@@ -167,8 +167,8 @@ def _note_subscription(
         if result.status == GONE and not all_rows(connection, _GONE_BEFORE, {"row": claimed.id}):
             gone_count += 1
         suspended_at = now if gone_count >= GONE_SUSPENDS else None
-        told = {"failed": result.failure, "gone": gone_count, "suspended": suspended_at}
-        all_rows(connection, _NOTE_FAILED, row | told)
+        noted = {"failed": result.failure, "gone": gone_count, "suspended": suspended_at}
+        all_rows(connection, _NOTE_FAILED, row | noted)
     if claimed.kind is DeliveryKind.TERMINATED:
         all_rows(connection, _ERASE, row)
 

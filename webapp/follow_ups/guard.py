@@ -192,8 +192,11 @@ def _is_of_the_script(written: _Written) -> bool:
 def _is_of_the_language(written: _Written) -> bool:
     """Whether its language is that of the form or of its questions, or cannot be told."""
     found = _primary(recognise(written.question))
-    told = {_primary(written.thread.language), _primary(recognise("\n".join(written.questions)))}
-    return not found or told == {""} or found in told
+    languages = {
+        _primary(written.thread.language),
+        _primary(recognise("\n".join(written.questions))),
+    }
+    return not found or languages == {""} or found in languages
 
 
 def _primary(tag: str) -> str:

@@ -101,8 +101,8 @@ class Lexicon(NamedTuple):
     asks_more    parts of a question that ask for more than a fact
     yes_no_starts  beginnings of a question for yes or no; in a language where such questions have
                  none, `interrogatives` are what they do not hold
-    tender       words of grave answers, `tender_parts` what all forms of one have in common
-    idioms       phrases with a word of `tender` that mean nothing of the kind: "bored to death"
+    sensitive    words of grave answers, `sensitive_parts` what all forms of one have in common
+    idioms       phrases with a word of `sensitive` that mean nothing of the kind: "bored to death"
     """
 
     say_more: str
@@ -121,8 +121,8 @@ class Lexicon(NamedTuple):
     asks_more: WordList
     yes_no_starts: WordList
     interrogatives: WordList
-    tender: WordList
-    tender_parts: WordParts
+    sensitive: WordList
+    sensitive_parts: WordParts
     idioms: WordList
 
 
@@ -151,7 +151,7 @@ def _lexicon(words: Words) -> Lexicon:
         if kind is WordList
     }
     return Lexicon(
-        say_more=words["say_more"], tender_parts=WordParts(lists["tender_parts"]), **made
+        say_more=words["say_more"], sensitive_parts=WordParts(lists["sensitive_parts"]), **made
     )
 
 

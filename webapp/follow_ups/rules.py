@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from webapp.base.vocabulary import FollowUpCondition, FollowUpMode
 from webapp.follow_ups.lexicon import leaves_room, lexicons
-from webapp.follow_ups.signals import Signals, is_empty, is_junk, is_silent, is_tender, refuses
+from webapp.follow_ups.signals import Signals, is_empty, is_junk, is_sensitive, is_silent, refuses
 from webapp.follow_ups.text import read
 from webapp.records.content.model import (
     FormSettings,
@@ -54,7 +54,7 @@ class Reason(StrEnum):
     EMPTY = "empty"  # no letter and no digit
     REFUSED = "stop"  # the answer says to stop
     JUNK = "junk"
-    TENDER = "tender"
+    SENSITIVE = "sensitive"
     THIN_TWICE = "thin_twice"  # no answer to a follow-up
     NO_PHRASES = "no_phrases"  # the built-in question is not written in the language of the form
     NOTHING_LEFT = "nothing_left"  # no prepared follow-up fits, and the built-in one does not
@@ -146,8 +146,8 @@ def ending(thread: Thread) -> Reason | None:
     question, text, _ = thread.last
     if is_empty(text):
         return Reason.EMPTY
-    if is_tender(text):
-        return Reason.TENDER
+    if is_sensitive(text):
+        return Reason.SENSITIVE
     answer = read(text)
     if refuses(question, answer):
         return Reason.REFUSED

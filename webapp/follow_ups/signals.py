@@ -229,10 +229,10 @@ LIKE_GRAVE = -1.0
 PERHAPS_GRAVE = -1.6  # enough where a word of the lists says so
 
 
-def is_tender(text: str) -> bool:
+def is_sensitive(text: str) -> bool:
     """Whether it is like grave answers, or a word of any of the six languages says so.
 
-    A tender answer is neither followed up nor sent to a model. Figures of speech that are not
+    A sensitive answer is neither followed up nor sent to a model. Figures of speech that are not
     known are taken literally, which costs one question.
     """
     found = gravity(text)
@@ -250,5 +250,5 @@ def _has_grave_words(text: str) -> bool:
 
 
 def _grave(lexicon: Lexicon, text: list[str]) -> Iterator[range]:
-    yield from (range(at, at + 1) for at in lexicon.tender_parts.find(text))
-    yield from lexicon.tender.find(text)
+    yield from (range(at, at + 1) for at in lexicon.sensitive_parts.find(text))
+    yield from lexicon.sensitive.find(text)

@@ -310,14 +310,14 @@ def _unknown_host() -> Problem:
 
 def too_many_tries(error: RateLimitExceeded) -> Response:
     """A rate limit was reached; the page names it and the wait, in minutes rounded up."""
-    return _too_many(seconds_to_wait(error), limit_told(error.limit.limit))
+    return _too_many(seconds_to_wait(error), limit_sentence(error.limit.limit))
 
 
 def too_many_writes(error: RateLimitExceeded) -> Response:
     """The same for a form of a creator: their words stay, and a button sends them again."""
-    told = f"{WORDS_KEPT} {limit_told(error.limit.limit)}".strip()
+    sentence = f"{WORDS_KEPT} {limit_sentence(error.limit.limit)}".strip()
     typed, again = _typed_by_creator(), _same_post()
-    return _too_many(seconds_to_wait(error), told, kept=typed, again=again)
+    return _too_many(seconds_to_wait(error), sentence, kept=typed, again=again)
 
 
 def _same_post() -> Again:
@@ -325,21 +325,21 @@ def _same_post() -> Again:
 
 
 def _too_many(
-    seconds: int, told: str = "", *, kept: str = "", again: Again | None = None
+    seconds: int, sentence: str = "", *, kept: str = "", again: Again | None = None
 ) -> Response:
-    """`told` is the limit as a sentence."""
+    """`sentence` is the limit as a sentence."""
     wait = ngettext(
         "Wait %(num)s minute, then try again.",
         "Wait %(num)s minutes, then try again.",
         math.ceil(seconds / 60),
     )
-    page = Problem(_("Too many tries in a short time."), f"{told} {wait}".strip())
+    page = Problem(_("Too many tries in a short time."), f"{sentence} {wait}".strip())
     response = problem(page, HTTPStatus.TOO_MANY_REQUESTS, kept=kept, again=again)
     response.headers["Retry-After"] = str(seconds)
     return response
 
 
-def limit_told(limit: RateLimitItem) -> str:
+def limit_sentence(limit: RateLimitItem) -> str:
     """The limit as a sentence; "" for an unnamed period."""
     message = LIMITS.get(limit.GRANULARITY.name) if limit.multiples == 1 else None
     return str(message) % {"num": limit.amount} if message else ""

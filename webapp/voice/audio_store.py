@@ -98,7 +98,7 @@ class AudioStore(ABC):
 
     def has_room(self, size: int) -> bool:
         """Whether AUDIO_FREE_BYTES stay free on the disk of the data folder, where uploads wait."""
-        with _failures_told():
+        with _storage_failures():
             free = shutil.disk_usage(spool_folder(self._data_folder)).free
         return free - size >= self._free_bytes
 
@@ -152,7 +152,7 @@ class FolderStore(AudioStore):
         import obstore  # takes long to import
 
         target = self._folder / key
-        with _failures_told():
+        with _storage_failures():
             for folder in (self._data_folder, self._folder, target.parent):
                 open_folder(folder)
             obstore.put(self._objects, key, path, chunk_size=CHUNK_BYTES, max_concurrency=1)
@@ -162,22 +162,22 @@ class FolderStore(AudioStore):
                 sync(each)
 
     def read(self, key: str, start: int, end: int) -> ObjectPart:
-        with _failures_told():
+        with _storage_failures():
             return ObjectPart(self._folder / key, start, end)
 
     def copy_to(self, key: str, path: Path) -> None:
-        with _failures_told():
+        with _storage_failures():
             shutil.copyfile(self._folder / key, path)
 
     def delete(self, keys: Sequence[str]) -> None:
-        with _failures_told():
+        with _storage_failures():
             for path in (self._folder / key for key in keys):
                 path.unlink(missing_ok=True)
                 with suppress(OSError):  # there are others in it
                     path.parent.rmdir()
 
     def list_objects(self) -> Iterator[StoredObject]:
-        with _failures_told():
+        with _storage_failures():
             # files and folders are erased meanwhile, which a glob does not expect
             for folder, _, names in os.walk(self._folder):
                 for path in (Path(folder, name) for name in names):
@@ -216,7 +216,7 @@ class BucketStore(AudioStore):
         """Fetched before the first byte is returned: a slow reader would outlast the connection."""
         import obstore
 
-        with _failures_told(), TemporaryFile(dir=spool_folder(self._data_folder)) as file:
+        with _storage_failures(), TemporaryFile(dir=spool_folder(self._data_folder)) as file:
             found = obstore.get(self._objects, key, options={"range": (start, end)})
             for chunk in found.stream(min_chunk_size=CHUNK_BYTES):
                 file.write(chunk)
@@ -226,7 +226,7 @@ class BucketStore(AudioStore):
     def copy_to(self, key: str, path: Path) -> None:
         import obstore
 
-        with _failures_told(), path.open("wb") as file:
+        with _storage_failures(), path.open("wb") as file:
             for chunk in obstore.get(self._objects, key).stream(min_chunk_size=CHUNK_BYTES):
                 file.write(chunk)
 
@@ -242,7 +242,7 @@ class BucketStore(AudioStore):
             async with asyncio.timeout(seconds):
                 await call()
 
-        with _failures_told():
+        with _storage_failures():
             try:
                 asyncio.run(answered())
             except TimeoutError as error:
@@ -251,14 +251,14 @@ class BucketStore(AudioStore):
     def list_objects(self) -> Iterator[StoredObject]:
         import obstore
 
-        with _failures_told():
+        with _storage_failures():
             for page in obstore.list(self._objects):
                 for each in page:
                     yield StoredObject(each["path"], each["last_modified"], each["size"])
 
 
 @contextmanager
-def _failures_told() -> Iterator[None]:
+def _storage_failures() -> Iterator[None]:
     try:
         yield
     except Exception as error:

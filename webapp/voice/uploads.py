@@ -24,7 +24,7 @@ from sqlalchemy import (
 from webapp.answers.answer_statements import RECORDINGS_OF_QUESTION
 from webapp.answers.public_form import SHOWN_COLUMNS, RecordingShown
 from webapp.answers.session_state import not_open, read_session_state, refusal, step_at
-from webapp.answers.steps import Place
+from webapp.answers.steps import QuestionNumber
 from webapp.base.database import (
     among,
     built_once,
@@ -41,7 +41,7 @@ from webapp.base.error_codes import PageCode
 from webapp.base.errors import InvalidInput, Phrase
 from webapp.base.limits import (
     FORM_BYTES_MAX,
-    FORM_TOLD_PERCENT,
+    FORM_NOTICE_PERCENT,
     RECORDING_COUNTED_BYTES,
     RECORDING_MAX_BYTES,
     RECORDINGS_MAX_BYTES,
@@ -143,7 +143,7 @@ def _shrink(scope: _Scope, most: int, full: Phrase, named: dict[str, str | int |
 
 def _unclaimed_max(answer_bytes: int, bounds: Bounds) -> int:
     """The bytes that unclaimed recordings of a form may take; the rest is for answers."""
-    left = bounds.form * FORM_TOLD_PERCENT // 100 - answer_bytes
+    left = bounds.form * FORM_NOTICE_PERCENT // 100 - answer_bytes
     return min(left, bounds.form * UNCLAIMED_FORM_PERCENT // 100)
 
 
@@ -287,12 +287,12 @@ _GIVEN = (
 def _insert() -> Insert:
     """The row of an upload; none if its form is not open, or the upload key has one.
 
-    Only the host that the page named (`:told`) may write it down.
+    Only the host that the page named (`:named_host`) may write it down.
     """
-    told = func.coalesce(bindparam("told", type_=String), Form.transcriber)
+    named_host = func.coalesce(bindparam("named_host", type_=String), Form.transcriber)
     row = select(
         Form.id,
-        case((Form.transcriber == told, Form.transcriber), else_=""),
+        case((Form.transcriber == named_host, Form.transcriber), else_=""),
         literal(TranscriptState.WAITING, _TABLE.c.transcript_state.type),
         literal(0, Integer),
         null(),  # due once its page asks for the words, or an answer has it
@@ -318,7 +318,7 @@ def check_upload(
                `form_completed`, `response_completed`; InvalidInput `voice_unavailable`
     """
     state = read_session_state(share_token, session_key)
-    step = step_at(state, Place(position + 1, follow_up))
+    step = step_at(state, QuestionNumber(position + 1, follow_up))
     if state.form_status != FormStatus.PUBLISHED:
         raise not_open(state.form_status)
     if not state.records_voice:
@@ -364,7 +364,7 @@ def add_recording(  # noqa: PLR0913 - a value of the row each
     duration_ms: int,
     now: datetime,
     follow_up: int = 0,
-    told: str | None = None,
+    named_host: str | None = None,
     address_hash: str | None = None,
     bounds: Bounds | None = None,
 ) -> RecordingShown:
@@ -386,7 +386,7 @@ def add_recording(  # noqa: PLR0913 - a value of the row each
         make_room(Upload(place.form_id, place.key_hash, address_hash, size), bounds or Bounds())
         values = {"upload_key": upload_key, "object_key": object_key, "media_type": media_type}
         measured = {"size": size, "duration_ms": duration_ms}
-        keys = {"id": new_id("att"), "told": told, "address_hash": address_hash}
+        keys = {"id": new_id("att"), "named_host": named_host, "address_hash": address_hash}
         execute(_insert(), **place._asdict(), **values, **measured, **keys, now=to_millis(now))
         if stored := find_upload(place, upload_key):
             return stored

@@ -238,7 +238,7 @@ def shared_wakeups(app: Flask) -> Iterator[None]:
 
 
 @contextmanager
-def changes_told(app: Flask) -> Iterator[None]:
+def announcing_changes(app: Flask) -> Iterator[None]:
     """At the end of the block, in an application context, tell the servers on the same PostgreSQL
     what it has changed: for a command beside them, which runs no threads.
     """
@@ -337,9 +337,9 @@ class Relay:
             if silent >= PING_SECONDS:
                 connection.execute("SELECT 1")
                 silent = 0.0
-            for told in connection.notifies(timeout=0):
-                if told.pid != self._sender_pid:
-                    self._wakeups.wake(told.payload)
+            for notice in connection.notifies(timeout=0):
+                if notice.pid != self._sender_pid:
+                    self._wakeups.wake(notice.payload)
 
 
 _NOTIFY = "SELECT pg_notify(%s, key) FROM unnest(%s::text[]) AS key"

@@ -12,7 +12,7 @@ from flask import Flask
 from sqlalchemy import update
 
 from api.agents import AskFeed
-from api.wire.event_stream import Place
+from api.wire.event_stream import StreamPosition
 from tests.api.conftest import Agent
 from tests.databases import both_databases, on_postgresql
 from tests.event_streams import Event, EventStream
@@ -196,14 +196,14 @@ def test_what_was_withdrawn_unseen_is_not_looked_for_again(app: Flask) -> None:
     feed = AskFeed()
     with app.app_context():
         form = make_form(make_account().id)
-        before = Place(form.id, None)
+        before = StreamPosition(form.id, None)
         seen = feed.read([before])[before]
         answering.withdraw_response(form.share_token, make_response(form), now=utc_now())
-        (moved,) = feed.read([seen.place]).values()
+        (moved,) = feed.read([seen.position]).values()
 
         assert moved.frames == b""
-        assert moved.place.since != seen.place.since
-        assert feed.read([moved.place]) == {}
+        assert moved.position.since != seen.position.since
+        assert feed.read([moved.position]) == {}
 
 
 def test_no_text_breaks_a_frame(site: Site) -> None:

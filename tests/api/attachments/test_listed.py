@@ -8,7 +8,7 @@ import pytest
 from flask import Flask
 
 from api.agents import AskFeed
-from api.wire.event_stream import Place
+from api.wire.event_stream import StreamPosition
 from tests.api.conftest import Agent
 from tests.databases import both_databases
 from tests.factories import make_answer
@@ -63,12 +63,12 @@ def test_polling_and_streaming_list_it(app: Flask, form: Any, response_id: str) 
 
     polled = Agent(app, token).get(f"/agent/asks/{form.id}/answers").json["answers"]
     with app.app_context():
-        (news,) = AskFeed().read([Place(form.id, None)]).values()
+        (update,) = AskFeed().read([StreamPosition(form.id, None)]).values()
 
     assert listed(polled) == [("voice", [LISTED]), ("text", [])]
     assert {answer["sessionId"] for answer in polled} == {response_id}
-    assert news.frames.count(ID.encode()) == 1
-    assert b'"attachments":[{"id":"att_' in news.frames
+    assert update.frames.count(ID.encode()) == 1
+    assert b'"attachments":[{"id":"att_' in update.frames
 
 
 def test_rest_cuts_what_was_spoken_where_a_typed_answer_ends(

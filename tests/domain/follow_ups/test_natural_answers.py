@@ -4,7 +4,7 @@ import pytest
 
 from webapp.base.vocabulary import FollowUpMode
 from webapp.follow_ups.rules import Decision, Exchange, Reason, Thread, decide
-from webapp.follow_ups.signals import is_silent, is_tender
+from webapp.follow_ups.signals import is_sensitive, is_silent
 from webapp.follow_ups.text import read
 
 SWITCH = "What made you switch?"
@@ -40,8 +40,8 @@ def decided(question: str, answer: str) -> Decision:
         *("فقدنا طفلنا", "لا أريد العيش", "أجهضت في تلك الفترة", "أجرح نفسي", "في غيبوبة"),
     ],
 )
-def test_tender_answers_are_told_by_more_than_single_words(answer: str) -> None:
-    assert is_tender(answer)
+def test_sensitive_answers_are_told_by_more_than_single_words(answer: str) -> None:
+    assert is_sensitive(answer)
 
 
 @pytest.mark.parametrize(
@@ -56,8 +56,8 @@ def test_tender_answers_are_told_by_more_than_single_words(answer: str) -> None:
         *("perdi minha senha", "me corté el pelo", "فقدت كلمة المرور"),
     ],
 )
-def test_losses_and_blows_of_other_kinds_are_not_tender(answer: str) -> None:
-    assert not is_tender(answer)
+def test_losses_and_blows_of_other_kinds_are_not_sensitive(answer: str) -> None:
+    assert not is_sensitive(answer)
 
 
 @pytest.mark.parametrize(

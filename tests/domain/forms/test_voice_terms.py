@@ -29,7 +29,7 @@ def told(terms: VoiceTerms) -> Shown[VoiceTerms]:
     return Shown(terms, terms)
 
 
-def told_voice(page: VoiceTerms, offered: VoiceTerms | None = None) -> Shown[FormTerms]:
+def shown_voice(page: VoiceTerms, offered: VoiceTerms | None = None) -> Shown[FormTerms]:
     return Shown(FormTerms(page), FormTerms(offered or page))
 
 
@@ -52,7 +52,7 @@ def agreed_events() -> list[str]:
 @both_databases
 def test_a_form_keeps_what_its_creator_was_told(account: Account, clock: Clock) -> None:
     draft = make_draft(account.id)
-    confirm(draft, clock, told_voice(WRITTEN_DOWN))
+    confirm(draft, clock, shown_voice(WRITTEN_DOWN))
 
     form = publishing.publish_draft(account.id, draft.id, offered=BY_ANOTHER, now=clock.now)
 
@@ -68,7 +68,7 @@ def test_publish_now_keeps_what_the_page_told(account: Account, clock: Clock) ->
         draft.id,
         revision=1,
         shown_hash=draft.content_hash,
-        terms=told_voice(SPOKEN),
+        terms=shown_voice(SPOKEN),
         now=clock.now,
     ).form
 
@@ -79,7 +79,7 @@ def test_publish_now_keeps_what_the_page_told(account: Account, clock: Clock) ->
 def test_the_newest_confirmation_counts(account: Account, clock: Clock) -> None:
     draft = make_draft(account.id)
     for terms in (TYPED, WRITTEN_DOWN, BY_ANOTHER):
-        confirm(draft, clock, told_voice(terms))
+        confirm(draft, clock, shown_voice(terms))
         clock.forward(milliseconds=1)
 
     form = publishing.publish_draft(account.id, draft.id, now=clock.now).form
@@ -90,10 +90,10 @@ def test_the_newest_confirmation_counts(account: Account, clock: Clock) -> None:
 @both_databases
 def test_what_an_older_revision_was_told_does_not_count(account: Account, clock: Clock) -> None:
     draft = make_draft(account.id)
-    confirm(draft, clock, told_voice(WRITTEN_DOWN))
+    confirm(draft, clock, shown_voice(WRITTEN_DOWN))
     changes = parse_draft_input({"title": "After"})
     draft = editing.update_draft(account.id, draft.id, changes, author=None, now=clock.now)
-    confirm(draft, clock, told_voice(SPOKEN))
+    confirm(draft, clock, shown_voice(SPOKEN))
 
     form = publishing.publish_draft(account.id, draft.id, now=clock.now).form
 
@@ -113,7 +113,7 @@ def test_an_agents_word_takes_what_is_so_on_this_server(account: Account, clock:
 
 def test_a_form_that_takes_typed_answers_only_never_records(account: Account, clock: Clock) -> None:
     draft = make_draft(account.id, responseMode="text_only")
-    confirm(draft, clock, told_voice(TYPED, WRITTEN_DOWN))
+    confirm(draft, clock, shown_voice(TYPED, WRITTEN_DOWN))
 
     form = publishing.publish_draft(account.id, draft.id, now=clock.now).form
     agree_to_terms(account.id, form.id, told(WRITTEN_DOWN), now=clock.now)
@@ -125,7 +125,7 @@ def test_a_page_that_told_of_no_recordings_makes_a_typed_form(
     account: Account, clock: Clock
 ) -> None:
     draft = make_draft(account.id)
-    confirm(draft, clock, told_voice(TYPED, WRITTEN_DOWN))
+    confirm(draft, clock, shown_voice(TYPED, WRITTEN_DOWN))
 
     assert (
         terms_of(publishing.publish_draft(account.id, draft.id, now=clock.now).form).voice == TYPED
@@ -139,7 +139,7 @@ def test_nothing_is_confirmed_that_the_page_told_otherwise(
     draft = make_draft(account.id)
 
     with pytest.raises(StateConflict) as caught:
-        confirm(draft, clock, told_voice(page, WRITTEN_DOWN))
+        confirm(draft, clock, shown_voice(page, WRITTEN_DOWN))
     db.session.rollback()
 
     assert caught.value.code == "confirmation_stale"

@@ -113,16 +113,16 @@ def test_the_upload_key_of_another_question_is_refused(form: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "stored"),
+    ("named_host", "stored"),
     [(None, "api.example.com"), ("api.example.com", "api.example.com"), ("", ""), ("other", "")],
 )
 def test_only_the_host_that_the_page_named_gets_a_recording(
-    form: Any, told: str | None, stored: str
+    form: Any, named_host: str | None, stored: str
 ) -> None:
     db.session.execute(update(Form).values(transcriber="api.example.com"))
     db.session.commit()
 
-    add(form, told=told)
+    add(form, named_host=named_host)
 
     assert row().transcriber == stored
 

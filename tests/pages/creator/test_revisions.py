@@ -254,7 +254,7 @@ def test_a_strange_place_in_the_history_starts_at_the_top(
     assert "Current version" in page.text
 
 
-@pytest.mark.parametrize("looked", ["have=1", "have=0&told=1", "have=x&told=1"])
+@pytest.mark.parametrize("looked", ["have=1", "have=0&notified=1", "have=x&notified=1"])
 def test_a_page_that_is_current_gets_no_content(app: Flask, ann: Creator, looked: str) -> None:
     draft = written(app, ann)
 
@@ -274,12 +274,12 @@ def test_a_page_hears_of_a_change_and_of_publishing(app: Flask, ann: Creator) ->
     published = ann.swap(f"/drafts/{draft.id}/rev?have=2")
 
     assert "changed this draft just now" in changed.text
-    assert 'name="told" value="2"' in changed.text
+    assert 'name="notified" value="2"' in changed.text
     assert "<html" not in changed.text
     assert "has been published" in published.text
     assert '<div id="publish-facts" hx-swap-oob="innerHTML"></div>' in published.text
     assert published.headers["HX-Trigger"] == "askback:published"
-    assert ann.swap(f"/drafts/{draft.id}/rev?have=2&told=published").status_code == 204
+    assert ann.swap(f"/drafts/{draft.id}/rev?have=2&notified=published").status_code == 204
 
 
 def test_the_page_of_the_decision_hears_that_it_is_outdated(app: Flask, ann: Creator) -> None:

@@ -20,7 +20,7 @@ NEVER_ASKED = {
     Reason.EMPTY,
     Reason.REFUSED,
     Reason.JUNK,
-    Reason.TENDER,
+    Reason.SENSITIVE,
     Reason.THIN_TWICE,
     Reason.NO_PHRASES,
     Reason.NOTHING_LEFT,

@@ -12,13 +12,13 @@ from flask import Flask, Response
 from tests.factories import make_form
 from tests.pages.respondent_client import Respondent, arrive, box, session_in
 from webapp.answers.public_form import NOTHING_YET, Progress, RespondentForm
-from webapp.answers.steps import Place
+from webapp.answers.steps import QuestionNumber
 from webapp.base.database import utc_now
 from webapp.base.errors import InvalidInput
 from webapp.base.vocabulary import FollowUpMode, FormStatus, ResponseLimit, ResponseMode
 from webapp.pages.respondent import page_cache, rendering
 from webapp.pages.respondent.page_cache import ANSWER_KEY, PageCache
-from webapp.pages.respondent.visit import Visit
+from webapp.pages.respondent.session_view import SessionView
 from webapp.records.accounts.models import Account
 from webapp.web.languages import LANGUAGES, Language
 
@@ -51,33 +51,33 @@ FORM = RespondentForm(
     is_full=False,
 )
 UNDER_WAY = Progress({"q_1": "Robin did, <at> night & alone"}, frozenset({"q_2"}))
-VISIT = Visit(FORM, "a-session-key-of-somebody", UNDER_WAY)
+VISIT = SessionView(FORM, "a-session-key-of-somebody", UNDER_WAY)
 REFUSAL = InvalidInput("answer_empty", "It is empty.", "Write something.", field="answer")
 
-Draw = Callable[[Visit], Response]
+Draw = Callable[[SessionView], Response]
 
 
-def asked(visit: Visit) -> Response:
-    return rendering.question(visit, Place(3))
+def asked(view: SessionView) -> Response:
+    return rendering.question(view, QuestionNumber(3))
 
 
-def asked_again(visit: Visit) -> Response:
-    return rendering.question(visit, Place(1))
+def asked_again(view: SessionView) -> Response:
+    return rendering.question(view, QuestionNumber(1))
 
 
-def checked(visit: Visit) -> Response:
-    return rendering.check(visit)
+def checked(view: SessionView) -> Response:
+    return rendering.check(view)
 
 
-def thanked(visit: Visit) -> Response:
-    return rendering.thanks(visit)
+def thanked(view: SessionView) -> Response:
+    return rendering.thanks(view)
 
 
-def of_form(**changed: Any) -> Visit:
+def of_form(**changed: Any) -> SessionView:
     return replace(VISIT, form=replace(FORM, **changed))
 
 
-def progressed(texts: dict[str, str], *skipped: str, **changed: Any) -> Visit:
+def progressed(texts: dict[str, str], *skipped: str, **changed: Any) -> SessionView:
     return replace(VISIT, progress=Progress(texts, frozenset(skipped), **changed))
 
 
@@ -134,41 +134,41 @@ def cache(monkeypatch: pytest.MonkeyPatch) -> PageCache:
     return kept
 
 
-def rendered(app: Flask, draw: Draw, visit: Visit, **way: Any) -> tuple[str, str]:
+def rendered(app: Flask, draw: Draw, view: SessionView, **way: Any) -> tuple[str, str]:
     """A page, through the cache, with its headers."""
-    with app.test_request_context(f"/r/{visit.form.share_token}", **way):
-        response = draw(visit)
+    with app.test_request_context(f"/r/{view.form.share_token}", **way):
+        response = draw(view)
         headers = re.sub("Expires=[^;]*", "", str(response.headers))  # to the second
         return response.get_data(as_text=True), headers
 
 
-def rendered_alone(app: Flask, draw: Draw, visit: Visit, **way: Any) -> tuple[str, str]:
+def rendered_alone(app: Flask, draw: Draw, view: SessionView, **way: Any) -> tuple[str, str]:
     """The same for this very visit, without cache and placeholders."""
     with pytest.MonkeyPatch.context() as patch:
-        plain = lambda visit, *_, by, **_step: by(visit).replace(ANSWER_KEY, MADE_KEY)  # noqa: E731
+        plain = lambda view, *_, by, **_step: by(view).replace(ANSWER_KEY, MADE_KEY)  # noqa: E731
         patch.setattr(page_cache, "render", plain)
-        return rendered(app, draw, visit, **way)
+        return rendered(app, draw, view, **way)
 
 
 @pytest.mark.usefixtures("cache")
 @pytest.mark.parametrize("draw", [asked, asked_again, checked])
 @pytest.mark.parametrize("other", OTHERS.values(), ids=OTHERS)
 def test_visits_that_differ_in_this_get_separate_pages(
-    app: Flask, draw: Draw, other: Visit
+    app: Flask, draw: Draw, other: SessionView
 ) -> None:
-    for visit in (VISIT, other, VISIT, other):
-        assert rendered(app, draw, visit) == rendered_alone(app, draw, visit)
+    for view in (VISIT, other, VISIT, other):
+        assert rendered(app, draw, view) == rendered_alone(app, draw, view)
 
 
 @pytest.mark.usefixtures("cache")
 @pytest.mark.parametrize("changed", [{}, {"remembered": True}, {"framed": True}], ids=repr)
 @pytest.mark.parametrize("other", OTHERS.values(), ids=OTHERS)
 def test_completed_visits_that_differ_in_this_get_separate_pages(
-    app: Flask, other: Visit, changed: dict[str, bool]
+    app: Flask, other: SessionView, changed: dict[str, bool]
 ) -> None:
     completed = replace(other.progress, completed_at=other.progress.completed_at or EARLIER)
-    for visit in (SENT, replace(other, progress=completed, **changed)) * 2:
-        assert rendered(app, thanked, visit) == rendered_alone(app, thanked, visit)
+    for view in (SENT, replace(other, progress=completed, **changed)) * 2:
+        assert rendered(app, thanked, view) == rendered_alone(app, thanked, view)
 
 
 @pytest.mark.usefixtures("cache")
@@ -187,8 +187,8 @@ def test_the_time_of_sending_is_filled_in_for_each_visit(app: Flask, language: L
     way = {"query_string": {"lang": language.tag}}
     earlier = replace(SENT, progress=replace(SENT.progress, completed_at=EARLIER))
 
-    for visit in (SENT, earlier) * 2:
-        assert rendered(app, thanked, visit, **way) == rendered_alone(app, thanked, visit, **way)
+    for view in (SENT, earlier) * 2:
+        assert rendered(app, thanked, view, **way) == rendered_alone(app, thanked, view, **way)
 
 
 @pytest.mark.usefixtures("cache")
@@ -201,11 +201,11 @@ def test_each_question_has_a_page_of_its_own(app: Flask) -> None:
 @pytest.mark.parametrize(
     "own",
     [
-        lambda visit: rendering.question(visit, Place(3), text="Words of my own"),
-        lambda visit: rendering.question(visit, Place(3), error=REFUSAL, text=""),
-        lambda visit: rendering.check(visit, name="Words of my own"),
-        lambda visit: rendering.check(visit, error=REFUSAL),
-        lambda _visit: rendering.thanks(SENT, unsent_text="Words of my own"),
+        lambda view: rendering.question(view, QuestionNumber(3), text="Words of my own"),
+        lambda view: rendering.question(view, QuestionNumber(3), error=REFUSAL, text=""),
+        lambda view: rendering.check(view, name="Words of my own"),
+        lambda view: rendering.check(view, error=REFUSAL),
+        lambda _view: rendering.thanks(SENT, unsent_text="Words of my own"),
     ],
     ids=["typed", "refused", "name", "not sent", "too late"],
 )
@@ -226,7 +226,7 @@ def test_visits_that_differ_in_keys_and_texts_share_a_cached_page(
 ) -> None:
     same = [VISIT, OTHERS["session key"], OTHERS["own words"]]
 
-    pages = [rendered(app, asked_again, visit)[0] for visit in same]
+    pages = [rendered(app, asked_again, view)[0] for view in same]
 
     assert len(cache) == 1
     assert len(set(pages)) == 3

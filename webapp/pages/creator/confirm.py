@@ -125,7 +125,7 @@ def _page(template: str, draft: Draft, status: HTTPStatus) -> Response:
         same=posted == (draft.revision, draft.content_hash),
         voice_changed=not page_terms.posted_voice().is_current(draft),
         writer_changed=not page_terms.posted_writer().is_current(draft),
-        asker_changed=page_terms.posted().told.asker != page_terms.offered().asker,
+        asker_changed=page_terms.posted().on_page.asker != page_terms.offered().asker,
         shown_revision=posted_revision(),
         **draft_view.context(draft),
     )

@@ -155,8 +155,8 @@ def move(draft_id: str, position: int) -> ResponseReturnValue:
         return rows
 
     done = _("Moved to %(number)s of %(count)s.", number=to, count=len(draft.questions))
-    told = {"focus_on": _pressed(position, to), "done": done if _has(draft, position) else ""}
-    return _save_order(draft, position, moved, focus=to, **told)
+    notice = {"focus_on": _pressed(position, to), "done": done if _has(draft, position) else ""}
+    return _save_order(draft, position, moved, focus=to, **notice)
 
 
 def _save_words(draft: Draft, position: int, part: str) -> Response:

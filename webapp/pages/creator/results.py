@@ -20,7 +20,7 @@ from webapp.answers.by_question import HiddenResponses, ShownAnswer
 from webapp.answers.export import recordings_of
 from webapp.base.config import settings
 from webapp.base.database import from_millis, to_millis, utc_now
-from webapp.base.limits import FORM_TOLD_PERCENT
+from webapp.base.limits import FORM_NOTICE_PERCENT
 from webapp.base.vocabulary import ConfirmationMethod
 from webapp.drafts import confirmations
 from webapp.pages.creator.request import agent_names, creator_id, limit_writes, require_creator
@@ -214,7 +214,7 @@ def _room(form: FormRow) -> dict[str, Any]:
     return {
         "filled": form.answer_bytes * 100 // most,
         "is_full": forms.is_full(form.answer_bytes, most),
-        "told_percent": FORM_TOLD_PERCENT,
+        "notice_percent": FORM_NOTICE_PERCENT,
     }
 
 

@@ -97,7 +97,7 @@ def tell_changes(draft_id: str) -> ResponseReturnValue:
     changed = state != request.args.get("have")
     if str(returns.standing_count(draft)) != request.args.get("returned", "0"):
         state += f".{draft.return_count}"
-    if state in {request.args.get("have"), request.args.get("told")}:
+    if state in {request.args.get("have"), request.args.get("notified")}:
         return nothing_new()
     grant = revisions.last_agent_since(draft, asked_revision("have"))
     agent = agent_names([grant]).get(grant or "", _("An agent")) if grant else ""

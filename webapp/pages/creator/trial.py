@@ -15,7 +15,7 @@ from limits import parse_many
 from webapp.answers import trial as trials
 from webapp.answers.answering import require_answer
 from webapp.answers.follow_up_decisions import HARD_STOPS
-from webapp.answers.steps import Place, Step, next_open, read_place, step_before
+from webapp.answers.steps import QuestionNumber, Step, next_open, read_place, step_before
 from webapp.answers.trial import Decided, NoRoom, Trial
 from webapp.base.config import settings
 from webapp.base.database import release_connections, utc_now
@@ -123,7 +123,7 @@ def decide(trial: Trial, draft: Draft, step: Step) -> Trial:
     came = Decided(
         decision.reason,
         asked=decision.technique is not None,
-        writer=decision.writer or (trial.told if made else ""),
+        writer=decision.writer or (trial.named_model if made else ""),
         unheard=asks_model and made is None,
     )
     return trials.decide(trial, draft, step, came, decision)
@@ -131,7 +131,7 @@ def decide(trial: Trial, draft: Draft, step: Step) -> Trial:
 
 def _has_model(trial: Trial) -> bool:
     """Whether the model is still the one that the page named."""
-    return bool(trial.told) and trial.told == settings().follow_up_writer
+    return bool(trial.named_model) and trial.named_model == settings().follow_up_writer
 
 
 def _of_model(trial: Trial, draft: Draft, step: Step, thread: Thread) -> Decision | None:
@@ -155,7 +155,7 @@ def _count_call(account_id: str) -> bool:
     ) and spend_other_call(of_server=settings().llm_calls_per_day_total, now=utc_now())
 
 
-FIRST = Place(1)
+FIRST = QuestionNumber(1)
 
 bp = Blueprint("trial", __name__, url_prefix="/drafts/<draft_id>/try")
 bp.before_request(require_creator)
@@ -213,8 +213,8 @@ def _elsewhere(draft: Draft) -> Response | None:
 
 
 def _new_trial(draft: Draft) -> Trial:
-    told = _terms(draft).writer.follow_up_writer
-    return Trial(told)
+    named_model = _terms(draft).writer.follow_up_writer
+    return Trial(named_model)
 
 
 def _terms(draft: Draft) -> FormTerms:
@@ -239,7 +239,7 @@ def _posted_step(trial: Trial, draft: Draft) -> Step | None:
     return step
 
 
-def _posted_place(name: str) -> Place | None:
+def _posted_place(name: str) -> QuestionNumber | None:
     """None for an empty field, which is the end."""
     path = request.form.get(name, "")
     return read_place(path) or (abort(HTTPStatus.NOT_FOUND) if path else None)
@@ -250,7 +250,7 @@ def _typed() -> str:
     return typed_text("answer").replace("\0", "\ufffd")
 
 
-def _next(trial: Trial, draft: Draft, after: Step) -> Place | None:
+def _next(trial: Trial, draft: Draft, after: Step) -> QuestionNumber | None:
     step = next_open(trials.steps(trial, draft), trial.settled, after.place)
     return step.place if step else None
 
@@ -258,7 +258,7 @@ def _next(trial: Trial, draft: Draft, after: Step) -> Place | None:
 def _page(
     draft: Draft,
     trial: Trial,
-    place: Place | None,
+    place: QuestionNumber | None,
     *,
     error: InvalidInput | None = None,
     has_changed: bool = False,

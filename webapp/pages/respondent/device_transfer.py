@@ -10,7 +10,7 @@ from typing import NamedTuple
 from flask import Blueprint, Response
 
 from webapp.answers import device_transfer
-from webapp.answers.steps import Place
+from webapp.answers.steps import QuestionNumber
 from webapp.base.database import utc_now
 from webapp.pages.respondent import error_handling, rendering
 from webapp.pages.respondent.form_data import (
@@ -21,7 +21,7 @@ from webapp.pages.respondent.form_data import (
     typed_anywhere,
     unreadable,
 )
-from webapp.pages.respondent.visit import find_form, keyed_visit, new_visit, posted_visit
+from webapp.pages.respondent.session_view import find_form, keyed_view, new_view, posted_view
 from webapp.web.extensions import csrf
 
 bp = Blueprint("elsewhere", __name__, url_prefix="/r/<share_token>")
@@ -46,14 +46,14 @@ def offer(share_token: str, number: int | None, follow_up: int) -> Response:
     A link that the page shows already is kept: its reader may have sent it to themselves.
     """
     posted = read_form_data(share_token)
-    visit = posted_visit(share_token, posted)
-    if stand_in := rendering.render_instead(visit, unsent_text=posted.answer):
+    view = posted_view(share_token, posted)
+    if stand_in := rendering.render_instead(view, unsent_text=posted.answer):
         return stand_in
-    place = None if number is None else Place(number, follow_up)
+    place = None if number is None else QuestionNumber(number, follow_up)
     if place:
-        visit.asked_step(place)
+        view.asked_step(place)
     return rendering.device_transfer(
-        visit,
+        view,
         _offered(share_token, posted),
         place=place,
         draft=typed_anywhere(),
@@ -65,8 +65,8 @@ def look(share_token: str, secret: str) -> Response:
     """Asks whether to continue here; changes nothing."""
     form = find_form(share_token)
     if not device_transfer.is_link_usable(share_token, secret, now=utc_now()):
-        return rendering.device_link_used(new_visit(form), secret)
-    return rendering.device_arrival(new_visit(form), secret, claim=secrets.token_urlsafe(16))
+        return rendering.device_link_used(new_view(form), secret)
+    return rendering.device_arrival(new_view(form), secret, claim=secrets.token_urlsafe(16))
 
 
 @bp.post("/continue")
@@ -77,9 +77,9 @@ def go_on(share_token: str) -> Response:
         share_token, arrival.secret, arrival.claim, now=utc_now()
     )
     if key is None:
-        return rendering.device_link_used(new_visit(find_form(share_token)), arrival.secret)
-    visit = keyed_visit(share_token, key)
-    return rendering.render_instead(visit) or rendering.question_or_check(visit, visit.next_open)
+        return rendering.device_link_used(new_view(find_form(share_token)), arrival.secret)
+    view = keyed_view(share_token, key)
+    return rendering.render_instead(view) or rendering.question_or_check(view, view.next_open)
 
 
 @bp.get("/continue")

@@ -9,7 +9,7 @@ from flask import Blueprint, Response, g, request
 from flask_limiter import RateLimitExceeded
 from werkzeug.exceptions import HTTPException
 
-from webapp.answers.steps import Place
+from webapp.answers.steps import QuestionNumber
 from webapp.base.config import settings
 from webapp.base.database.failures import STORAGE_FAILURES, may_have_stored
 from webapp.base.error_codes import Code, PageCode
@@ -20,12 +20,12 @@ from webapp.pages import errors
 from webapp.pages.fragments import wants_fragment
 from webapp.pages.respondent import rendering
 from webapp.pages.respondent.form_data import SESSION_KEY, posted_fields, read_form_data, typed
-from webapp.pages.respondent.visit import (
+from webapp.pages.respondent.session_view import (
     LAST_KNOWN_FRAMES,
-    Visit,
+    SessionView,
     find_form,
-    new_visit,
-    posted_visit,
+    new_view,
+    posted_view,
 )
 from webapp.web.limiter import client_network, limiter, seconds_to_wait
 from webapp.web.security_headers import allow_frames
@@ -93,15 +93,15 @@ def _too_fast(error: RateLimitExceeded) -> Response:
         typed("answer"),
         status=HTTPStatus.TOO_MANY_REQUESTS,
         retry_after=seconds_to_wait(error),
-        limit=errors.limit_told(error.limit.limit),
+        limit=errors.limit_sentence(error.limit.limit),
     )
 
 
 def _storage_failed(error: Exception) -> Response:
     """The database is locked, full or away."""
-    told = errors.storage_failed(error)
+    response = errors.storage_failed(error)
     if request.method != "POST":
-        return told
+        return response
     return rendering.render_not_saved(
         typed("answer"),
         status=HTTPStatus.SERVICE_UNAVAILABLE,
@@ -116,7 +116,7 @@ def outcome_page(error: Outcome) -> Response:
     if draw is None:
         return errors.outcome(error)
     try:
-        return draw(error, *_visit(error))
+        return draw(error, *_view(error))
     except Outcome as worse:
         return errors.outcome(worse)
     except HTTPException as worse:
@@ -125,65 +125,63 @@ def outcome_page(error: Outcome) -> Response:
         return _storage_failed(worse)
 
 
-def _visit(error: Outcome) -> tuple[Visit, Place]:
+def _view(error: Outcome) -> tuple[SessionView, QuestionNumber]:
     """The visit, a new one for an unknown session, and the place of its question."""
     values = request.view_args or {}
     token = values["share_token"]
-    place = Place(values.get("number") or 1, values.get("follow_up") or 0)
+    place = QuestionNumber(values.get("number") or 1, values.get("follow_up") or 0)
     if error.code == PageCode.SESSION_UNKNOWN:
-        return new_visit(find_form(token)), place
+        return new_view(find_form(token)), place
     posted = read_form_data(token)
-    return posted_visit(token, posted), posted.left or place
+    return posted_view(token, posted), posted.left or place
 
 
-def _question_again(error: Outcome, visit: Visit, place: Place) -> Response:
+def _question_again(error: Outcome, view: SessionView, place: QuestionNumber) -> Response:
     text = typed("answer")
-    return rendering.render_instead(visit, unsent_text=text) or rendering.question(
-        visit, place, error=error, text=text
+    return rendering.render_instead(view, unsent_text=text) or rendering.question(
+        view, place, error=error, text=text
     )
 
 
-def _newer_answer(error: Outcome, visit: Visit, place: Place) -> Response:
+def _newer_answer(error: Outcome, view: SessionView, place: QuestionNumber) -> Response:
     """Both texts, or the newer one alone if nothing was typed."""
     typed_text = typed("answer")
     text = typed_text if typed_text.strip() else None
-    return rendering.render_instead(visit, unsent_text=typed_text) or rendering.question(
-        visit, place, error=error, text=text
+    return rendering.render_instead(view, unsent_text=typed_text) or rendering.question(
+        view, place, error=error, text=text
     )
 
 
-def _recorder_again(error: Outcome, visit: Visit, place: Place) -> Response:
+def _recorder_again(error: Outcome, view: SessionView, place: QuestionNumber) -> Response:
     text = typed("answer")
-    return rendering.render_instead(visit, unsent_text=text) or rendering.recorded(
-        visit, place, text=text, error=error
+    return rendering.render_instead(view, unsent_text=text) or rendering.recorded(
+        view, place, text=text, error=error
     )
 
 
-def _no_room(error: Outcome, visit: Visit, place: Place) -> Response:
+def _no_room(error: Outcome, view: SessionView, place: QuestionNumber) -> Response:
     """The text stays in its box, also for a respondent who has just begun."""
-    return rendering.question(visit, place, error=error, text=typed("answer"))
+    return rendering.question(view, place, error=error, text=typed("answer"))
 
 
-def _check_again(error: Outcome, visit: Visit, _place: Place) -> Response:
-    return rendering.render_instead(visit) or rendering.check(
-        visit, error=error, name=typed("name")
-    )
+def _check_again(error: Outcome, view: SessionView, _place: QuestionNumber) -> Response:
+    return rendering.render_instead(view) or rendering.check(view, error=error, name=typed("name"))
 
 
-def _not_open(_error: Outcome, visit: Visit, _place: Place) -> Response:
-    return rendering.closed(visit, unsent_text=typed("answer"))
+def _not_open(_error: Outcome, view: SessionView, _place: QuestionNumber) -> Response:
+    return rendering.closed(view, unsent_text=typed("answer"))
 
 
-def _already_sent(_error: Outcome, visit: Visit, _place: Place) -> Response:
+def _already_sent(_error: Outcome, view: SessionView, _place: QuestionNumber) -> Response:
     text = typed("answer")
     return rendering.thanks(
-        visit,
-        unsent_text="" if text in visit.progress.texts.values() else text,
+        view,
+        unsent_text="" if text in view.progress.texts.values() else text,
         unsent_recording=request.endpoint == "voice.upload",
     )
 
 
-PAGES: dict[Code, Callable[[Outcome, Visit, Place], Response]] = {
+PAGES: dict[Code, Callable[[Outcome, SessionView, QuestionNumber], Response]] = {
     PageCode.ANSWER_EMPTY: _question_again,
     PageCode.ANSWER_NEWER: _newer_answer,
     PageCode.ANSWER_TOO_LONG: _question_again,

@@ -11,10 +11,10 @@ from flask import Blueprint, Flask, Response
 
 from jobs.queue import hand_over_recordings
 from webapp.answers import follow_up_decisions
+from webapp.answers.follow_up_context import FollowUpContext, context_of, is_claimed, read_context
 from webapp.answers.follow_up_decisions import decide_by_rules
-from webapp.answers.follow_up_situation import Situation, is_claimed, read_situation, situation_of
 from webapp.answers.session_state import SessionState
-from webapp.answers.steps import Place
+from webapp.answers.steps import QuestionNumber
 from webapp.base.config import RULES, Settings, settings
 from webapp.base.database import release_connections, utc_now
 from webapp.base.sealing import address_hash
@@ -26,7 +26,7 @@ from webapp.pages.model_decisions import decision_of_model
 from webapp.pages.respondent import error_handling, rendering
 from webapp.pages.respondent.form_data import FormData, read_form_data
 from webapp.pages.respondent.rendering import inked_by, next_question
-from webapp.pages.respondent.visit import posted_visit
+from webapp.pages.respondent.session_view import posted_view
 from webapp.records.responses.counters import spend_model_call
 from webapp.web.extensions import csrf
 from webapp.web.languages import page_language
@@ -122,14 +122,14 @@ def load(app: Flask, config: Settings) -> None:
 def decide(share_token: str, number: int, follow_up: int) -> Response:
     """What follows from the stored answer to a question; nothing does, if so posted."""
     posted = read_form_data(share_token)
-    place = Place(number, follow_up)
+    place = QuestionNumber(number, follow_up)
     if posted.pass_on:
         _pass_on(share_token, posted, place)
         return _following(share_token, posted, place)
     release_connections()  # a session of an earlier key was looked up
     waited = _wait_for_words(posted) if posted.recording else 0.0
     with Turn(max(0.0, waited + MODEL_SECONDS - WORDS_SECONDS)) as turn:
-        about = _situation(share_token, posted, place)
+        about = _context(share_token, posted, place)
         if about and about.has_words:
             _decide(about, turn)
         elif about:
@@ -138,57 +138,57 @@ def decide(share_token: str, number: int, follow_up: int) -> Response:
 
 
 def after_answer(
-    share_token: str, posted: FormData, place: Place, stored: SessionState | None
+    share_token: str, posted: FormData, place: QuestionNumber, stored: SessionState | None
 ) -> Response:
     """The page after an answer; `stored`: the session with it, None if it was stored before."""
     if stored:
-        about = situation_of(stored, place, posted.answer, page_language=page_language().tag)
+        about = context_of(stored, place, posted.answer, page_language=page_language().tag)
     else:
-        about = _situation(share_token, posted, place)
+        about = _context(share_token, posted, place)
     if about and _awaits_words(about, posted, is_new=stored is not None):
         hand_over_recordings([posted.recording])
-        return rendering.deciding(posted_visit(share_token, posted), place, posted.recording)
+        return rendering.deciding(posted_view(share_token, posted), place, posted.recording)
     if about and wants_fragment() and _may_ask_model(about):
-        return rendering.deciding(posted_visit(share_token, posted), place)
+        return rendering.deciding(posted_view(share_token, posted), place)
     asked = _decide(about, Turn()) if about else None
     if asked and asked.follow_up == place.follow_up + 1:  # none that is open stands before it
         return next_question(share_token, posted, asked, inked=inked_by(place))
     return _following(share_token, posted, place)
 
 
-def _pass_on(share_token: str, posted: FormData, place: Place) -> None:
-    about = _situation(share_token, posted, place)
+def _pass_on(share_token: str, posted: FormData, place: QuestionNumber) -> None:
+    about = _context(share_token, posted, place)
     if about:
         follow_up_decisions.pass_on(about, now=utc_now())
 
 
-def _situation(share_token: str, posted: FormData, place: Place) -> Situation | None:
+def _context(share_token: str, posted: FormData, place: QuestionNumber) -> FollowUpContext | None:
     language = page_language().tag
-    return read_situation(share_token, posted.session_key, place, page_language=language)
+    return read_context(share_token, posted.session_key, place, page_language=language)
 
 
-def _following(share_token: str, posted: FormData, place: Place) -> Response:
+def _following(share_token: str, posted: FormData, place: QuestionNumber) -> Response:
     """The next open step after one that was asked; aborts with 404 if it never was."""
-    visit = posted_visit(share_token, posted)
-    if stand_in := rendering.render_instead(visit):
+    view = posted_view(share_token, posted)
+    if stand_in := rendering.render_instead(view):
         return stand_in
-    after = visit.asked_step(place).place
+    after = view.asked_step(place).place
     return next_question(
-        share_token, posted, visit.next_open_after(after), visit, inked=inked_by(place)
+        share_token, posted, view.next_open_after(after), view, inked=inked_by(place)
     )
 
 
-def _has_model(about: Situation) -> bool:
+def _has_model(about: FollowUpContext) -> bool:
     """Whether there is a model: the one that the creator was told of, unless it fails."""
-    is_told = bool(about.writer) and about.writer == settings().follow_up_writer
-    return is_told and not model_breaker().rests
+    is_named = bool(about.writer) and about.writer == settings().follow_up_writer
+    return is_named and not model_breaker().rests
 
 
-def _may_ask_model(about: Situation) -> bool:
+def _may_ask_model(about: FollowUpContext) -> bool:
     return _has_model(about) and follow_up_decisions.may_ask_model(about)
 
 
-def _awaits_words(about: Situation, posted: FormData, *, is_new: bool) -> bool:
+def _awaits_words(about: FollowUpContext, posted: FormData, *, is_new: bool) -> bool:
     """Whether to wait for the words of an answer, because something may follow from them.
 
     is_new  it was stored just now: nobody has waited for them yet
@@ -226,7 +226,7 @@ def _wait_for_words(posted: FormData) -> float:
     return time.monotonic() - began
 
 
-def _decide(about: Situation, turn: Turn) -> Place | None:
+def _decide(about: FollowUpContext, turn: Turn) -> QuestionNumber | None:
     """The place of a new question of the rules; what a model decided has to be read.
 
     The rules decide where the model has no time: all claims of a form wait for its counter of
@@ -246,7 +246,7 @@ def _decide(about: Situation, turn: Turn) -> Place | None:
     return None
 
 
-def _decide_by_model(about: Situation, turn: Turn) -> bool:
+def _decide_by_model(about: FollowUpContext, turn: Turn) -> bool:
     """False if there was nothing to claim: it is decided, or somebody else decides."""
     now = utc_now()
     count_call = partial(
@@ -271,7 +271,7 @@ def _decide_by_model(about: Situation, turn: Turn) -> bool:
     return True
 
 
-def _wait_for_other(about: Situation) -> None:
+def _wait_for_other(about: FollowUpContext) -> None:
     deadline = time.monotonic() + WAIT_SECONDS
     with suppress(NoSlot), wakeups().slot(WAITER, most=WAITERS_AT_ONCE):
         while is_claimed(about, now=utc_now()) and time.monotonic() < deadline:

@@ -14,7 +14,7 @@ from werkzeug.wrappers import Response
 from webapp.answers.answer_writes import version_of
 from webapp.answers.answering import Signs
 from webapp.answers.public_form import Progress, read_progress
-from webapp.answers.steps import Place, read_place
+from webapp.answers.steps import QuestionNumber, read_place
 from webapp.base.config import settings
 from webapp.base.error_codes import PageCode
 from webapp.base.errors import InvalidInput, Phrase
@@ -123,7 +123,7 @@ class FormData:
     chosen_file: str
     pass_on: bool
     name: str
-    left: Place | None
+    left: QuestionNumber | None
     replaces: str | None
     remembered: bool
     signs: Signs

@@ -26,9 +26,9 @@ from markupsafe import escape
 
 from webapp.answers.answer_writes import version_of
 from webapp.answers.public_form import Progress
-from webapp.answers.steps import Place, Step
+from webapp.answers.steps import QuestionNumber, Step
 from webapp.pages.filters import LONG_QUESTION_CHARS, clock_time, excerpt
-from webapp.pages.respondent.visit import Visit
+from webapp.pages.respondent.session_view import SessionView
 from webapp.records.follow_ups import AskedFollowUp
 from webapp.web.languages import page_language
 from webapp.web.themes import page_theme
@@ -84,16 +84,16 @@ def placeholder(name: str) -> str:
 ANSWER_KEY = placeholder("answer_key")
 
 
-def is_for_cache(visit: Visit, step: Step) -> bool:
+def is_for_cache(view: SessionView, step: Step) -> bool:
     """Whether the page of a question may be cached: a follow-up only while it has no answer, and
     where its length does not change how it is shown.
     """
-    unanswered = step.question_id not in visit.progress.texts
+    unanswered = step.question_id not in view.progress.texts
     return not step.asked or (unanswered and len(step.text) <= LONG_QUESTION_CHARS)
 
 
 def render(
-    visit: Visit, *shown: object, by: Callable[[Visit], str], step: Step | None = None
+    view: SessionView, *shown: object, by: Callable[[SessionView], str], step: Step | None = None
 ) -> str:
     """The page that `by` renders for the visit, with a fresh answer key, cached if possible.
 
@@ -102,65 +102,65 @@ def render(
     step   the question that it asks; `is_for_cache`
     """
     asked = step.asked if step else None
-    key = _key(visit, (shown, _how_asked(visit, asked)))
+    key = _key(view, (shown, _how_asked(view, asked)))
     page = pages.get(key)
     if page is None:
-        page = _split(_nobody(visit, asked), by)
+        page = _split(_nobody(view, asked), by)
         pages.add(key, page)
     filled = list(page)
-    own = _own(visit) | _own_follow_up(visit, asked)
-    filled[1::2] = [own[name] if name in own else _of_answer(visit, name) for name in page[1::2]]
+    own = _own(view) | _own_follow_up(view, asked)
+    filled[1::2] = [own[name] if name in own else _of_answer(view, name) for name in page[1::2]]
     return "".join(filled)
 
 
-def _own(visit: Visit) -> dict[str, str]:
+def _own(view: SessionView) -> dict[str, str]:
     """The values of the placeholders, besides the answers."""
     own = {
-        "session": visit.session_key,
-        "draft_key": visit.draft_key,
+        "session": view.session_key,
+        "draft_key": view.draft_key,
         "answer_key": secrets.token_urlsafe(16),
     }
-    if visit.progress.completed_at:
-        own["sent_at"] = clock_time(visit.progress.completed_at)
+    if view.progress.completed_at:
+        own["sent_at"] = clock_time(view.progress.completed_at)
     return own
 
 
-def _of_answer(visit: Visit, name: str) -> str:
+def _of_answer(view: SessionView, name: str) -> str:
     """Cached pages show answers without recordings alone."""
-    text = visit.text(Place(int(name.removeprefix(VERSION))))
+    text = view.text(QuestionNumber(int(name.removeprefix(VERSION))))
     return version_of(text, None) if name.startswith(VERSION) else escape(text)
 
 
-def _own_follow_up(visit: Visit, asked: AskedFollowUp | None) -> dict[str, str]:
+def _own_follow_up(view: SessionView, asked: AskedFollowUp | None) -> dict[str, str]:
     if not asked:
         return {}
-    return {ASKED: escape(asked.question_text), QUOTED: escape(excerpt(_quoted(visit, asked)))}
+    return {ASKED: escape(asked.question_text), QUOTED: escape(excerpt(_quoted(view, asked)))}
 
 
-def _quoted(visit: Visit, asked: AskedFollowUp) -> str:
-    return visit.progress.texts.get(asked.follows, "")
+def _quoted(view: SessionView, asked: AskedFollowUp) -> str:
+    return view.progress.texts.get(asked.follows, "")
 
 
-def _how_asked(visit: Visit, asked: AskedFollowUp | None) -> Sequence[object]:
+def _how_asked(view: SessionView, asked: AskedFollowUp | None) -> Sequence[object]:
     """What the page of a follow-up shows besides its words."""
-    return (asked.technique, asked.writer, bool(_quoted(visit, asked))) if asked else ()
+    return (asked.technique, asked.writer, bool(_quoted(view, asked))) if asked else ()
 
 
-def _key(visit: Visit, shown: Sequence[object]) -> bytes:
+def _key(view: SessionView, shown: Sequence[object]) -> bytes:
     """A digest, because the form with all its questions weighs more than the page."""
-    progress = visit.progress
-    stands = (sorted(visit.answered), sorted(visit.skipped), progress.started)
+    progress = view.progress
+    stands = (sorted(view.answered), sorted(view.skipped), progress.started)
     probed = [
         (*step.place, step.question_id in progress.texts, step.question_id in progress.skipped)
-        for step in (visit.steps if progress.follow_ups else ())
+        for step in (view.steps if progress.follow_ups else ())
         if step.asked
     ]
     sent = progress.completed_at is not None
-    person = (visit.remembered, visit.framed, page_language().tag, page_theme())
-    return hashlib.sha256(orjson.dumps((shown, visit.form, stands, probed, sent, person))).digest()
+    person = (view.remembered, view.framed, page_language().tag, page_theme())
+    return hashlib.sha256(orjson.dumps((shown, view.form, stands, probed, sent, person))).digest()
 
 
-def _split(nobody: Visit, by: Callable[[Visit], str]) -> list[str]:
+def _split(nobody: SessionView, by: Callable[[SessionView], str]) -> list[str]:
     """The rendered page as pieces, between them the names of the placeholders."""
     page = by(nobody)
     if nobody.progress.started:
@@ -173,26 +173,26 @@ def _split(nobody: Visit, by: Callable[[Visit], str]) -> list[str]:
     return _PLACEHOLDER.split(page)
 
 
-def _nobody(visit: Visit, asked: AskedFollowUp | None) -> Visit:
+def _nobody(view: SessionView, asked: AskedFollowUp | None) -> SessionView:
     """A visit in the same state as this one, with placeholders for all personal values."""
-    questions = enumerate(visit.form.questions, start=1)
+    questions = enumerate(view.form.questions, start=1)
     ids = {number: question["id"] for number, question in questions}
     # those of follow-ups are on no cached page, but for the one that is quoted
-    texts = dict.fromkeys(visit.progress.texts, "")
-    texts |= {ids[number]: placeholder(str(number)) for number in visit.answered}
+    texts = dict.fromkeys(view.progress.texts, "")
+    texts |= {ids[number]: placeholder(str(number)) for number in view.answered}
     if asked and asked.follows in texts:
-        texts[asked.follows] = placeholder(QUOTED) if _quoted(visit, asked) else ""
+        texts[asked.follows] = placeholder(QUOTED) if _quoted(view, asked) else ""
     progress = Progress(
         texts,
-        visit.progress.skipped,
+        view.progress.skipped,
         follow_ups=tuple(
             each._replace(question_text=placeholder(ASKED) if each is asked else "")
-            for each in visit.progress.follow_ups
+            for each in view.progress.follow_ups
         ),
-        started=visit.progress.started,
-        completed_at=SENT_AT if visit.progress.completed_at else None,
+        started=view.progress.started,
+        completed_at=SENT_AT if view.progress.completed_at else None,
     )
-    return replace(visit, session_key=placeholder("session"), progress=progress)
+    return replace(view, session_key=placeholder("session"), progress=progress)
 
 
 def _size(page: Sequence[str]) -> int:

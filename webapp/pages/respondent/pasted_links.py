@@ -9,7 +9,7 @@ from http import HTTPStatus
 from flask import Flask, redirect, request
 from flask.typing import ResponseReturnValue
 
-from webapp.pages.respondent.visit import find_form
+from webapp.pages.respondent.session_view import find_form
 from webapp.web.url_converters import quoted_query
 
 LINK = re.compile(

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from werkzeug.datastructures import FileStorage
 
-from webapp.answers.steps import Place
+from webapp.answers.steps import QuestionNumber
 from webapp.base.config import settings
 from webapp.base.database import release_connections, utc_now
 from webapp.base.error_codes import PageCode
@@ -17,7 +17,7 @@ from webapp.base.errors import InvalidInput, Outcome, Phrase
 from webapp.base.limits import RECORDING_MAX_BYTES, RECORDING_MAX_SECONDS
 from webapp.base.sealing import address_hash
 from webapp.pages.respondent.form_data import FormData
-from webapp.pages.respondent.visit import Visit
+from webapp.pages.respondent.session_view import SessionView
 from webapp.voice.audio_inspection import (
     HEAD_BYTES,
     WAV,
@@ -71,22 +71,26 @@ class _Measured(NamedTuple):
     duration_ms: int
 
 
-def store_recording(visit: Visit, posted: FormData, *, at: Place, file: FileStorage | None) -> None:
+def store_recording(
+    view: SessionView, posted: FormData, *, at: QuestionNumber, file: FileStorage | None
+) -> None:
     """Store the file for the question, unless there is one under its key.
 
     raises  as `check_upload` and `add_recording`; InvalidInput `recording_missing`,
               `recording_too_large`, `recording_too_long`, `recording_not_audio`,
               `recording_no_room`; AudioBusy, AudioStoreUnavailable, OSError; nothing is stored then
     """
-    place = check_upload(visit.form.share_token, posted.session_key, at.number - 1, at.follow_up)
+    place = check_upload(view.form.share_token, posted.session_key, at.number - 1, at.follow_up)
     release_connections()  # for as long as it waits
     with _AT_ONCE.turn(client_network()):
         if not find_upload(place, posted.recording_key):
             release_connections()  # for as long as the child looks and the store takes
-            _store(visit, posted, place, at, _measure(file))
+            _store(view, posted, place, at, _measure(file))
 
 
-def _store(visit: Visit, posted: FormData, place: UploadPlace, at: Place, file: _Measured) -> None:
+def _store(
+    view: SessionView, posted: FormData, place: UploadPlace, at: QuestionNumber, file: _Measured
+) -> None:
     """The object is erased if the row is not stored; where that is unknown, it is left."""
     store = audio_store()
     if not store.has_room(file.size):
@@ -99,7 +103,7 @@ def _store(visit: Visit, posted: FormData, place: UploadPlace, at: Place, file: 
     store.put(key, file.path)
     try:
         stored = add_recording(
-            visit.form.share_token,
+            view.form.share_token,
             posted.session_key,
             position=at.number - 1,
             follow_up=at.follow_up,
@@ -109,7 +113,7 @@ def _store(visit: Visit, posted: FormData, place: UploadPlace, at: Place, file: 
             size=file.size,
             duration_ms=file.duration_ms,
             now=utc_now(),
-            told=posted.transcriber,
+            named_host=posted.transcriber,
             address_hash=source,
             bounds=upload_bounds(),
         )

@@ -8,7 +8,7 @@ from flask import Response, current_app, g, request, url_for
 
 from webapp.answers.answer_writes import VERSION_CHARS
 from webapp.answers.public_form import RespondentForm
-from webapp.answers.steps import Place, Step, step_before
+from webapp.answers.steps import QuestionNumber, Step, step_before
 from webapp.base.config import settings
 from webapp.base.error_codes import PageCode
 from webapp.base.errors import Outcome
@@ -17,30 +17,32 @@ from webapp.pages.filters import drawn_code
 from webapp.pages.fragments import drawn, wants_fragment
 from webapp.pages.respondent import page_cache
 from webapp.pages.respondent.form_data import FormData, forget, posted_fields, remember
-from webapp.pages.respondent.visit import Visit, new_visit, posted_visit
+from webapp.pages.respondent.session_view import SessionView, new_view, posted_view
 from webapp.web.request_kind import says_in_iframe
 
 Push: TypeAlias = tuple[str, dict[str, Any]]
 SHOWING_THE_NEWEST = {PageCode.ANSWER_DIFFERS, PageCode.ANSWER_NEWER}
 
 
-def render_instead(visit: Visit, *, unsent_text: str = "") -> Response | None:
+def render_instead(view: SessionView, *, unsent_text: str = "") -> Response | None:
     """The page shown in place of any question: sent already, or closed; None if neither."""
-    if visit.progress.completed_at:
-        return thanks(visit, unsent_text=unsent_text)
-    if not visit.may_answer:
-        return closed(visit, unsent_text=unsent_text)
+    if view.progress.completed_at:
+        return thanks(view, unsent_text=unsent_text)
+    if not view.may_answer:
+        return closed(view, unsent_text=unsent_text)
     return None
 
 
-def question_or_check(visit: Visit, place: Place | None, *, inked: int = 0) -> Response:
+def question_or_check(
+    view: SessionView, place: QuestionNumber | None, *, inked: int = 0
+) -> Response:
     """The question at a place; the check page for None. `inked` as in `question`."""
-    return check(visit, inked=inked) if place is None else question(visit, place, inked=inked)
+    return check(view, inked=inked) if place is None else question(view, place, inked=inked)
 
 
 def question(
-    visit: Visit,
-    place: Place,
+    view: SessionView,
+    place: QuestionNumber,
     *,
     error: Outcome | None = None,
     text: str | None = None,
@@ -49,16 +51,16 @@ def question(
     """One question with its stored answer, or with `error` and the `text` that was refused; the
     stroke of the question `inked` is drawn, 0 for none.
     """
-    step = visit.asked_step(place)
-    layout = layout_of(framed=visit.framed)
-    own = error or text is not None or visit.recording(place)
-    if own or not page_cache.is_for_cache(visit, step):
+    step = view.asked_step(place)
+    layout = layout_of(framed=view.framed)
+    own = error or text is not None or view.recording(place)
+    if own or not page_cache.is_for_cache(view, step):
         key = secrets.token_urlsafe(16)
-        body = _question(visit, step, layout, error=error, text=text, answer_key=key, inked=inked)
+        body = _question(view, step, layout, error=error, text=text, answer_key=key, inked=inked)
     else:
         key = page_cache.ANSWER_KEY
         body = page_cache.render(
-            visit,
+            view,
             ("question", place.path, inked),
             layout,
             by=lambda nobody: _question(
@@ -67,50 +69,52 @@ def question(
             step=step,
         )
     if error:
-        return _respond(body, visit, HTTPStatus.UNPROCESSABLE_ENTITY)
-    return _respond(body, visit, push=("respond.ask", place._asdict()))
+        return _respond(body, view, HTTPStatus.UNPROCESSABLE_ENTITY)
+    return _respond(body, view, push=("respond.ask", place._asdict()))
 
 
-def deciding(visit: Visit, place: Place, recording: str = "") -> Response:
+def deciding(view: SessionView, place: QuestionNumber, recording: str = "") -> Response:
     """The answer is saved, and a model decides whether one more question follows from it.
 
     recording  id of the recording of the answer whose words are awaited before
     """
-    return _page("follow_ups/deciding", visit, place=place, recording=recording)
+    return _page("follow_ups/deciding", view, place=place, recording=recording)
 
 
-def recorded(visit: Visit, place: Place, *, text: str, error: Outcome | None = None) -> Response:
+def recorded(
+    view: SessionView, place: QuestionNumber, *, text: str, error: Outcome | None = None
+) -> Response:
     """After an upload or its refusal: the question with the posted text, for scripts its recorder.
 
     A page with a session of its own, or one that takes the place of the question, is whole.
     """
     if not wants_fragment():
-        return question(visit, place, error=error, text=text)
+        return question(view, place, error=error, text=text)
     g.is_part = True
     values = {"place": place, "answer_key": secrets.token_urlsafe(16), "text": text, "error": error}
-    body = _render("_recorder", visit, layout_of(framed=visit.framed), **values)
-    return _respond(body, visit, HTTPStatus.UNPROCESSABLE_ENTITY if error else HTTPStatus.OK)
+    body = _render("_recorder", view, layout_of(framed=view.framed), **values)
+    return _respond(body, view, HTTPStatus.UNPROCESSABLE_ENTITY if error else HTTPStatus.OK)
 
 
-def transcript(visit: Visit, place: Place) -> Response:
+def transcript(view: SessionView, place: QuestionNumber) -> Response:
     """For scripts, what became of the words of the recording of a question."""
     g.is_part = True
-    return _respond(_render("_heard", visit, layout_of(framed=visit.framed), place=place), visit)
+    return _respond(_render("_heard", view, layout_of(framed=view.framed), place=place), view)
 
 
 def check(
-    visit: Visit, *, error: Outcome | None = None, name: str = "", inked: int = 0
+    view: SessionView, *, error: Outcome | None = None, name: str = "", inked: int = 0
 ) -> Response:
     """All answers for review, the optional name, and Send; `inked` as in `question`."""
     push: Push = ("respond.check", {})
-    if error or name or visit.progress.recordings or visit.progress.follow_ups:
+    if error or name or view.progress.recordings or view.progress.follow_ups:
         status = HTTPStatus.UNPROCESSABLE_ENTITY if error else HTTPStatus.OK
         shown = {"error": error, "name": name, "inked": inked}
-        return _page("check", visit, status=status, push=push, **shown)
-    return _cached_page("check", visit, push, error=None, name="", inked=inked)
+        return _page("check", view, status=status, push=push, **shown)
+    return _cached_page("check", view, push, error=None, name="", inked=inked)
 
 
-def thanks(visit: Visit, *, unsent_text: str = "", unsent_recording: bool = False) -> Response:
+def thanks(view: SessionView, *, unsent_text: str = "", unsent_recording: bool = False) -> Response:
     """The response is completed.
 
     unsent_text       text that came too late to be part of it
@@ -120,42 +124,44 @@ def thanks(visit: Visit, *, unsent_text: str = "", unsent_recording: bool = Fals
     push: Push = ("respond.done", {})
     unsent = {"unsent_text": unsent_text, "unsent_recording": unsent_recording}
     status = HTTPStatus.CONFLICT if unsent_recording else HTTPStatus.OK
-    if unsent_text.strip() or unsent_recording or visit.progress.uploads:
-        return _page("thanks", visit, status=status, push=push, **unsent)
-    return _cached_page("thanks", visit, push, unsent_text="", unsent_recording=False)
+    if unsent_text.strip() or unsent_recording or view.progress.uploads:
+        return _page("thanks", view, status=status, push=push, **unsent)
+    return _cached_page("thanks", view, push, unsent_text="", unsent_recording=False)
 
 
-def sent(visit: Visit) -> Response:
+def sent(view: SessionView) -> Response:
     """What was sent, read-only."""
-    return _page("sent", visit, push=("respond.show_sent", {}))
+    return _page("sent", view, push=("respond.show_sent", {}))
 
 
-def closed(visit: Visit, *, unsent_text: str = "") -> Response:
+def closed(view: SessionView, *, unsent_text: str = "") -> Response:
     """The form takes no answers; `unsent_text` is text that was not stored."""
-    return _page("closed", visit, status=HTTPStatus.GONE, unsent_text=unsent_text)
+    return _page("closed", view, status=HTTPStatus.GONE, unsent_text=unsent_text)
 
 
-def withdrawal(visit: Visit) -> Response:
+def withdrawal(view: SessionView) -> Response:
     """Asks for confirmation before the answers are deleted."""
-    return _page("withdrawal", visit)
+    return _page("withdrawal", view)
 
 
 def withdrawn(form: RespondentForm) -> Response:
     """The answers are deleted; the cookie goes with them."""
-    response = _page("withdrawn", new_visit(form), push=("respond.start", {}))
+    response = _page("withdrawn", new_view(form), push=("respond.start", {}))
     forget(response, form.share_token)
     return response
 
 
-def device_transfer(visit: Visit, secret: str, *, place: Place | None, draft: str) -> Response:
+def device_transfer(
+    view: SessionView, secret: str, *, place: QuestionNumber | None, draft: str
+) -> Response:
     """The transfer link for another device, and the way back to a question, or to the check page
     for None. `draft` is what was typed there and not sent.
     """
-    path = url_for("elsewhere.look", share_token=visit.form.share_token, secret=secret)
+    path = url_for("elsewhere.look", share_token=view.form.share_token, secret=secret)
     address = settings().public_url + path
     return _page(
         "device_transfer",
-        visit,
+        view,
         link=address,
         secret=secret,
         code=drawn_code(address),
@@ -165,14 +171,14 @@ def device_transfer(visit: Visit, secret: str, *, place: Place | None, draft: st
     )
 
 
-def device_arrival(visit: Visit, secret: str, *, claim: str) -> Response:
+def device_arrival(view: SessionView, secret: str, *, claim: str) -> Response:
     """Behind a transfer link: asks whether to continue here."""
-    return _page("device_arrival", visit, secret=secret, claim=claim)
+    return _page("device_arrival", view, secret=secret, claim=claim)
 
 
-def device_link_used(visit: Visit, secret: str) -> Response:
+def device_link_used(view: SessionView, secret: str) -> Response:
     """Behind a transfer link that is used or expired."""
-    return _page("device_link_used", visit, status=HTTPStatus.GONE, secret=secret)
+    return _page("device_link_used", view, status=HTTPStatus.GONE, secret=secret)
 
 
 def render_not_saved(
@@ -203,7 +209,7 @@ def render_not_saved(
     return response
 
 
-def redirect_to(endpoint: str, share_token: str, place: Place | None = None) -> Response:
+def redirect_to(endpoint: str, share_token: str, place: QuestionNumber | None = None) -> Response:
     """303 to another page of this form."""
     values: dict[str, Any] = place._asdict() if place else {}
     if says_in_iframe():
@@ -221,7 +227,7 @@ def layout_of(*, framed: bool) -> dict[str, Any]:
 
 
 def _question(
-    visit: Visit,
+    view: SessionView,
     step: Step,
     layout: dict[str, Any],
     *,
@@ -229,92 +235,92 @@ def _question(
     text: str | None = None,
     **more: Any,
 ) -> str:
-    stored = visit.progress.texts.get(step.question_id)
+    stored = view.progress.texts.get(step.question_id)
     words = (stored or "") if text is None else text
-    back = step_before(visit.steps, step.place)
+    back = step_before(view.steps, step.place)
     return _render(
         "question",
-        visit,
+        view,
         layout,
         step=step,
         place=step.place,
         back=back.place if back else None,
         stored=stored,
-        text=words or visit.heard(step.place),
-        most=SPOKEN_ANSWER_MAX_CHARS if visit.recording(step.place) else ANSWER_MAX_CHARS,
+        text=words or view.heard(step.place),
+        most=SPOKEN_ANSWER_MAX_CHARS if view.recording(step.place) else ANSWER_MAX_CHARS,
         error=error,
-        replaces=_replaces(visit, step, error=error, text=text),
+        replaces=_replaces(view, step, error=error, text=text),
         **more,
     )
 
 
-def _replaces(visit: Visit, step: Step, *, error: Outcome | None, text: str | None) -> str:
+def _replaces(view: SessionView, step: Step, *, error: Outcome | None, text: str | None) -> str:
     """The version of the answer that whoever typed has seen."""
     saw_newest = error.code in SHOWING_THE_NEWEST if error else text is None
     posted = None if saw_newest else posted_fields().get("replaces")
-    return visit.version(step) if posted is None else posted[:VERSION_CHARS]
+    return view.version(step) if posted is None else posted[:VERSION_CHARS]
 
 
 def _page(
     page: str,
-    visit: Visit,
+    view: SessionView,
     *,
     status: HTTPStatus = HTTPStatus.OK,
     push: Push | None = None,
     **context: Any,
 ) -> Response:
-    body = _render(page, visit, layout_of(framed=visit.framed), **context)
-    return _respond(body, visit, status, push)
+    body = _render(page, view, layout_of(framed=view.framed), **context)
+    return _respond(body, view, status, push)
 
 
-def _cached_page(page: str, visit: Visit, push: Push, **context: Any) -> Response:
+def _cached_page(page: str, view: SessionView, push: Push, **context: Any) -> Response:
     """A page whose context is the same for everybody."""
-    layout = layout_of(framed=visit.framed)
+    layout = layout_of(framed=view.framed)
     body = page_cache.render(
-        visit, (page, context), layout, by=lambda nobody: _render(page, nobody, layout, **context)
+        view, (page, context), layout, by=lambda nobody: _render(page, nobody, layout, **context)
     )
-    return _respond(body, visit, push=push)
+    return _respond(body, view, push=push)
 
 
-def _render(page: str, visit: Visit, layout: dict[str, Any], **context: Any) -> str:
+def _render(page: str, view: SessionView, layout: dict[str, Any], **context: Any) -> str:
     # without context processors: they ask the database who is signed in, which is not needed here
     template = current_app.jinja_env.get_template(f"respondent/{page}.html")
-    return template.render(**layout, visit=visit, **context)
+    return template.render(**layout, view=view, **context)
 
 
 def _respond(
-    body: str, visit: Visit, status: HTTPStatus = HTTPStatus.OK, push: Push | None = None
+    body: str, view: SessionView, status: HTTPStatus = HTTPStatus.OK, push: Push | None = None
 ) -> Response:
     push_url = None
-    if push and wants_fragment() and not visit.framed:
-        push_url = url_for(push[0], share_token=visit.form.share_token, **push[1])
+    if push and wants_fragment() and not view.framed:
+        push_url = url_for(push[0], share_token=view.form.share_token, **push[1])
     response = drawn(body, status=status, push_url=push_url)
-    if request.method == "POST" and (visit.progress.started or visit.progress.uploads):
-        remember(response, visit.form.share_token, visit.session_key)
+    if request.method == "POST" and (view.progress.started or view.progress.uploads):
+        remember(response, view.form.share_token, view.session_key)
     return response
 
 
 def next_question(
     share_token: str,
     posted: FormData,
-    place: Place | None,
-    visit: Visit | None = None,
+    place: QuestionNumber | None,
+    view: SessionView | None = None,
     *,
     inked: int = 0,
 ) -> Response:
-    """The question at a place, the check page for None; `visit` where it is known.
+    """The question at a place, the check page for None; `view` where it is known.
 
     inked  number of the scripted question that was answered just now, 0 for none
     """
     if not by_get(posted):
-        visit = visit or posted_visit(share_token, posted)
-        return question_or_check(visit, place, inked=inked)
+        view = view or posted_view(share_token, posted)
+        return question_or_check(view, place, inked=inked)
     if place is None:
         return redirect_to("respond.check", share_token)
     return redirect_to("respond.ask", share_token, place)
 
 
-def inked_by(answered: Place) -> int:
+def inked_by(answered: QuestionNumber) -> int:
     """The number of the stroke that an answer draws; follow-ups have none."""
     return 0 if answered.follow_up else answered.number
 

@@ -6,7 +6,7 @@ from flask import Blueprint, Response
 
 from jobs.queue import hand_over
 from webapp.answers import answering
-from webapp.answers.steps import Place
+from webapp.answers.steps import QuestionNumber
 from webapp.base.config import settings
 from webapp.base.database import utc_now
 from webapp.base.error_codes import PageCode
@@ -27,15 +27,21 @@ from webapp.pages.respondent.form_data import (
     unsent,
 )
 from webapp.pages.respondent.rendering import by_get, inked_by, next_question
-from webapp.pages.respondent.visit import Visit, find_form, new_visit, posted_visit, visit_by_cookie
+from webapp.pages.respondent.session_view import (
+    SessionView,
+    find_form,
+    new_view,
+    posted_view,
+    view_by_cookie,
+)
 from webapp.voice.transcripts import note_shown
 from webapp.web.deferred_writes import count_link_view
 from webapp.web.extensions import csrf
 from webapp.web.request_kind import says_in_iframe
 
-FIRST = Place(1)
+FIRST = QuestionNumber(1)
 
-Draw = Callable[[Visit], Response]
+Draw = Callable[[SessionView], Response]
 
 bp = Blueprint("respond", __name__, url_prefix="/r/<share_token>")
 # The session key in the body, which no other site can know, is the proof of intent
@@ -46,11 +52,11 @@ error_handling.add_limits_and_error_handlers(bp)
 @bp.get("")
 def start(share_token: str) -> Response:
     """The first question; for a returning respondent, a redirect to where they stopped."""
-    visit = visit_by_cookie(share_token)
-    if not visit.progress.started:
+    view = view_by_cookie(share_token)
+    if not view.progress.started:
         count_link_view(share_token)
-        return rendering.render_instead(visit) or rendering.question(visit, FIRST)
-    return _redirect_to_next(visit)
+        return rendering.render_instead(view) or rendering.question(view, FIRST)
+    return _redirect_to_next(view)
 
 
 @bp.get("/")
@@ -63,8 +69,10 @@ def slash(share_token: str) -> Response:
 @bp.get("/q/<int:number>/f/<int:follow_up>")
 def ask(share_token: str, number: int, follow_up: int) -> Response:
     """A question, with the answer it has."""
-    visit = visit_by_cookie(share_token)
-    return rendering.render_instead(visit) or rendering.question(visit, Place(number, follow_up))
+    view = view_by_cookie(share_token)
+    return rendering.render_instead(view) or rendering.question(
+        view, QuestionNumber(number, follow_up)
+    )
 
 
 @bp.get("/picture/<digest>")
@@ -78,8 +86,8 @@ def show_picture(share_token: str, digest: str) -> Response:
 def resume(share_token: str) -> Response:
     """Where the posted session stopped, for a reload in a browser without cookies."""
     posted = read_form_data(share_token)
-    visit = posted_visit(share_token, posted)
-    return rendering.render_instead(visit) or rendering.question_or_check(visit, visit.next_open)
+    view = posted_view(share_token, posted)
+    return rendering.render_instead(view) or rendering.question_or_check(view, view.next_open)
 
 
 @bp.post("/q/<int:number>", defaults={"follow_up": 0})
@@ -105,7 +113,7 @@ def answer(share_token: str, number: int, follow_up: int) -> Response:
         signs=posted.signs,
         form_bytes_max=settings().limit_form_bytes,
     )
-    place = Place(number, follow_up)
+    place = QuestionNumber(number, follow_up)
     if following.may_probe:
         return follow_ups.after_answer(share_token, posted, place, following.stored)
     return next_question(share_token, posted, following.place, inked=inked_by(place))
@@ -116,7 +124,7 @@ def answer(share_token: str, number: int, follow_up: int) -> Response:
 def skip(share_token: str, number: int, follow_up: int) -> Response:
     """Skip the question; an answer it had is superseded."""
     posted = read_form_data(share_token)
-    _require_nothing_to_lose(share_token, posted, Place(number, follow_up))
+    _require_nothing_to_lose(share_token, posted, QuestionNumber(number, follow_up))
     following = answering.skip_question(
         share_token,
         posted.session_key,
@@ -134,12 +142,12 @@ def open_question(share_token: str, number: int, follow_up: int) -> Response:
     """Back and Change: the question with its answer, found by the posted session."""
     _require_nothing_unsent(share_token)
     words = typed_along("answer")
-    place = Place(number, follow_up)
+    place = QuestionNumber(number, follow_up)
     return _page_by_post(
         share_token,
-        lambda visit: (
-            rendering.render_instead(visit, unsent_text=words or "")
-            or rendering.question(visit, place, text=words)
+        lambda view: (
+            rendering.render_instead(view, unsent_text=words or "")
+            or rendering.question(view, place, text=words)
         ),
         "respond.ask",
         place,
@@ -150,10 +158,10 @@ def open_question(share_token: str, number: int, follow_up: int) -> Response:
 @bp.get("/check")
 def check(share_token: str) -> Response:
     """All answers for review."""
-    visit = visit_by_cookie(share_token)
-    if not visit.progress.started:
+    view = view_by_cookie(share_token)
+    if not view.progress.started:
         return rendering.redirect_to("respond.start", share_token)
-    return rendering.render_instead(visit) or rendering.check(visit)
+    return rendering.render_instead(view) or rendering.check(view)
 
 
 @bp.post("/check/open")
@@ -163,7 +171,7 @@ def open_check(share_token: str) -> Response:
     name = typed_along("name")
     return _page_by_post(
         share_token,
-        lambda visit: rendering.render_instead(visit) or rendering.check(visit, name=name or ""),
+        lambda view: rendering.render_instead(view) or rendering.check(view, name=name or ""),
         "respond.check",
         by_post=name is not None,
     )
@@ -184,7 +192,7 @@ def send(share_token: str) -> Response:
     hand_over(queued or [])
     if by_get(posted):
         return rendering.redirect_to("respond.done", share_token)
-    return rendering.thanks(posted_visit(share_token, posted))
+    return rendering.thanks(posted_view(share_token, posted))
 
 
 @bp.get("/done")
@@ -214,7 +222,7 @@ def open_sent(share_token: str) -> Response:
 @bp.post("/withdraw")
 def withdraw(share_token: str) -> Response:
     """Ask for confirmation before deleting."""
-    return rendering.withdrawal(posted_visit(share_token, read_form_data(share_token)))
+    return rendering.withdrawal(posted_view(share_token, read_form_data(share_token)))
 
 
 @bp.post("/withdraw/now")
@@ -231,27 +239,27 @@ def another(share_token: str) -> Response:
     if remembered_key(share_token) and not (wants_fragment() or says_in_iframe()):
         response = rendering.redirect_to("respond.start", share_token)
     else:
-        visit = new_visit(find_form(share_token))
-        response = rendering.render_instead(visit) or rendering.question(visit, FIRST)
+        view = new_view(find_form(share_token))
+        response = rendering.render_instead(view) or rendering.question(view, FIRST)
     forget(response, share_token)
     return response
 
 
-def _visit_with_unsent_text(share_token: str, posted: FormData) -> Visit | None:
+def _view_with_unsent_text(share_token: str, posted: FormData) -> SessionView | None:
     """The visit if its question is left with typed text and no script to keep it, else None."""
     if not posted.answer.strip() or wants_fragment():
         return None
-    return posted_visit(share_token, posted)
+    return posted_view(share_token, posted)
 
 
-def _require_nothing_to_lose(share_token: str, posted: FormData, place: Place) -> None:
+def _require_nothing_to_lose(share_token: str, posted: FormData, place: QuestionNumber) -> None:
     """Raise InvalidInput `answer_unsent` or `recording_unsent` for what only this page has."""
-    visit = _visit_with_unsent_text(share_token, posted)
-    if visit and not visit.text(place):
+    view = _view_with_unsent_text(share_token, posted)
+    if view and not view.text(place):
         raise unsent(PageCode.ANSWER_UNSENT, SKIPPING)
     if not posted.recording or wants_fragment():
         return
-    recording = posted_visit(share_token, posted).recording_by_id(posted.recording)
+    recording = posted_view(share_token, posted).recording_by_id(posted.recording)
     if recording and not recording.claimed:
         raise recording_unclaimed()
 
@@ -259,8 +267,8 @@ def _require_nothing_to_lose(share_token: str, posted: FormData, place: Place) -
 def _require_nothing_unsent(share_token: str) -> None:
     """Raise InvalidInput `unsaved_text` if leaving the question would lose newly typed text."""
     posted = read_form_data(share_token)
-    visit = _visit_with_unsent_text(share_token, posted) if posted.left else None
-    if visit and posted.left and visit.text(posted.left) != posted.answer:
+    view = _view_with_unsent_text(share_token, posted) if posted.left else None
+    if view and posted.left and view.text(posted.left) != posted.answer:
         raise unsent(PageCode.UNSAVED_TEXT, GOING_BACK)
 
 
@@ -268,7 +276,7 @@ def _page_by_post(
     share_token: str,
     draw: Draw,
     endpoint: str,
-    place: Place | None = None,
+    place: QuestionNumber | None = None,
     *,
     by_post: bool = False,
 ) -> Response:
@@ -276,25 +284,25 @@ def _page_by_post(
     posted = read_form_data(share_token)
     if by_get(posted) and not by_post:
         return rendering.redirect_to(endpoint, share_token, place)
-    return draw(posted_visit(share_token, posted))
+    return draw(posted_view(share_token, posted))
 
 
 def _if_sent(draw: Draw) -> Draw:
-    return lambda visit: draw(visit) if visit.progress.completed_at else rendering.check(visit)
+    return lambda view: draw(view) if view.progress.completed_at else rendering.check(view)
 
 
 def _get_if_sent(share_token: str, draw: Draw) -> Response:
     """A page that only a completed response has, asked for by GET."""
-    visit = visit_by_cookie(share_token)
-    if not visit.progress.completed_at:
+    view = view_by_cookie(share_token)
+    if not view.progress.completed_at:
         return rendering.redirect_to("respond.start", share_token)
-    return draw(visit)
+    return draw(view)
 
 
-def _redirect_to_next(visit: Visit) -> Response:
-    token = visit.form.share_token
-    if visit.progress.completed_at:
+def _redirect_to_next(view: SessionView) -> Response:
+    token = view.form.share_token
+    if view.progress.completed_at:
         return rendering.redirect_to("respond.done", token)
-    if visit.next_open is None:
+    if view.next_open is None:
         return rendering.redirect_to("respond.check", token)
-    return rendering.redirect_to("respond.ask", token, visit.next_open)
+    return rendering.redirect_to("respond.ask", token, view.next_open)

@@ -13,7 +13,7 @@ from werkzeug.exceptions import RequestEntityTooLarge
 
 from jobs.queue import hand_over_recordings, tell_of_recording
 from webapp.answers.answer_writes import recording_gone
-from webapp.answers.steps import Place
+from webapp.answers.steps import QuestionNumber
 from webapp.base.config import settings
 from webapp.base.database import utc_now
 from webapp.base.limits import ANSWER_BODY_MAX_BYTES
@@ -38,7 +38,7 @@ from webapp.pages.respondent.recordings import (
     store_recording,
     upload_bounds,
 )
-from webapp.pages.respondent.visit import find_form, posted_visit
+from webapp.pages.respondent.session_view import find_form, posted_view
 from webapp.voice.audio_inspection import AudioBusy
 from webapp.voice.audio_store import AudioStoreUnavailable, audio_store, says_full
 from webapp.voice.child_process import ChildBusy
@@ -80,18 +80,18 @@ def require_room(endpoint: str | None, values: dict[str, Any] | None) -> None:
 def upload(share_token: str, number: int, follow_up: int) -> Response:
     """Store a recording for the question; the first one under its key stays."""
     posted = read_form_data(share_token, "recording_key")
-    visit = posted_visit(share_token, posted)
-    place = Place(number, follow_up)
-    store_recording(visit, posted, at=place, file=posted_file())
-    return rendering.recorded(posted_visit(share_token, posted), place, text=posted.answer)
+    view = posted_view(share_token, posted)
+    place = QuestionNumber(number, follow_up)
+    store_recording(view, posted, at=place, file=posted_file())
+    return rendering.recorded(posted_view(share_token, posted), place, text=posted.answer)
 
 
 @bp.post("/begin-recording")
 @limiter.limit(lambda: settings().limit_upload_session, key_func=error_handling.session_or_network)
 def begin(share_token: str) -> Response:
     """Record was pressed: an engine of this server gets ready. Nothing is stored."""
-    visit = posted_visit(share_token, read_form_data(share_token))
-    if visit.may_answer and visit.records and visit.transcriber == ON_THIS_SERVER:
+    view = posted_view(share_token, read_form_data(share_token))
+    if view.may_answer and view.records and view.transcriber == ON_THIS_SERVER:
         tell_of_recording()
     return nothing_new()
 
@@ -105,22 +105,22 @@ def look(share_token: str, number: int, follow_up: int) -> Response:
     It is written down only while somebody asks, until an answer has it.
     """
     posted = read_form_data(share_token)
-    visit = posted_visit(share_token, posted)
-    place = Place(number, follow_up)
-    recording = visit.recording(place)
+    view = posted_view(share_token, posted)
+    place = QuestionNumber(number, follow_up)
+    recording = view.recording(place)
     if recording and not recording.claimed and ask_for_words(recording.id, now=utc_now()):
         hand_over_recordings([recording.id])
     if not wants_fragment():
         if posted.recording and recording is None:
             raise recording_gone()
-        return rendering.render_instead(visit, unsent_text=posted.answer) or rendering.question(
-            visit, place, text=posted.answer
+        return rendering.render_instead(view, unsent_text=posted.answer) or rendering.question(
+            view, place, text=posted.answer
         )
     if recording is None or recording.id != posted.recording:
         abort(HTTPStatus.NOT_FOUND)
     if recording.transcript_state is TranscriptState.WAITING:
         return nothing_new()
-    return rendering.transcript(visit, place)
+    return rendering.transcript(view, place)
 
 
 @bp.get("/recordings/<recording_id>")

@@ -10,7 +10,7 @@ import pytest
 from flask import Flask
 
 from api.agents import AskFeed
-from api.wire.event_stream import Place
+from api.wire.event_stream import StreamPosition
 from tests.api.conftest import Agent
 from tests.api.mcp.conftest import Host, Hosted
 from tests.api.mcp.responses.reading import fragment_pages, quoted
@@ -117,12 +117,12 @@ def test_agent_endpoints_return_and_stream_them(app: Flask, form: Any, session_i
         token = agent_tokens.make_agent_token(
             form.account_id, form.id, label="", expires_at=now + timedelta(days=1), now=now
         ).token
-        (news,) = AskFeed().read([Place(form.id, None)]).values()
+        (update,) = AskFeed().read([StreamPosition(form.id, None)]).values()
 
     polled = Agent(app, token).get(f"/agent/asks/{form.id}/answers").json["answers"]
 
     assert told(polled) == expected(form)
-    assert list(of_stream(news.frames)) == polled
+    assert list(of_stream(update.frames)) == polled
 
 
 def test_they_count_as_answers_and_not_as_questions(app: Flask, form: Any, session_id: str) -> None:

@@ -324,10 +324,10 @@ def test_an_open_page_hears_of_it(
 def test_an_open_page_is_told_once(ann: Creator, draft: Draft) -> None:
     send_back(ann, draft)
     address = f"/drafts/{draft.id}/rev?have=1&returned=0"
-    told = re.search(r'name="told" value="([^"]*)"', ann.swap(address).text)
+    told = re.search(r'name="notified" value="([^"]*)"', ann.swap(address).text)
 
     assert told
-    assert ann.swap(f"{address}&told={told[1]}").status_code == 204
+    assert ann.swap(f"{address}&notified={told[1]}").status_code == 204
 
 
 def test_an_open_page_hears_that_it_was_kept(ann: Creator, draft: Draft) -> None:

@@ -27,7 +27,7 @@ def draft(app: Flask, ann: Creator) -> Draft:
 
 def publish(ann: Creator, draft: Draft, page: Any) -> Any:
     told = ("records", "transcriber", "writer", "organisation", "accent", "picture")
-    names = ("revision", "shown_hash", *(f"told_{what}" for what in told))
+    names = ("revision", "shown_hash", *(f"shown_{what}" for what in told))
     shown = {name: unescape(hidden(page, name)) for name in names}
     return ann.post(f"/drafts/{draft.id}/confirm", then="publish", **shown)
 

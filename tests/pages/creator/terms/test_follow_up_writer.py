@@ -65,13 +65,13 @@ def words(ann: Creator, path: str) -> str:
 
 def say_yes(ann: Creator, draft: Draft, page: Any, **changed: Any) -> Any:
     """Post the decision as the page has it in its hidden fields."""
-    names = ("revision", "shown_hash", "told_records", "told_transcriber", "told_writer")
+    names = ("revision", "shown_hash", "shown_records", "shown_transcriber", "shown_writer")
     form = {"then": "publish"} | {name: hidden(page, name) for name in names}
     return ann.post(f"/drafts/{draft.id}/confirm", **form | changed)
 
 
 def agree(ann: Creator, form: Any, page: Any) -> Any:
-    return ann.post(f"/forms/{form.id}/follow-ups", told_writer=hidden(page, "told_writer"))
+    return ann.post(f"/forms/{form.id}/follow-ups", shown_writer=hidden(page, "shown_writer"))
 
 
 def only_form(app: Flask, ann: Creator) -> Any:
@@ -447,7 +447,7 @@ def test_a_stranger_reaches_none_of_it(app: Flask, ann: Creator, stranger: Creat
     address = f"/forms/{asking(app, ann).id}/follow-ups"
 
     assert stranger.page(address).status_code == 404
-    assert stranger.post(address, told_writer="").status_code == 404
+    assert stranger.post(address, shown_writer="").status_code == 404
 
 
 @pytest.mark.settings(
@@ -455,9 +455,9 @@ def test_a_stranger_reaches_none_of_it(app: Flask, ann: Creator, stranger: Creat
 )
 def test_the_writer_is_that_of_the_settings(app: Flask, ann: Creator, draft: Draft) -> None:
     page = ann.page(f"/drafts/{draft.id}/confirm")
-    posted = {"told_writer": f'<b>"small"</b> at {HOST}'}
+    posted = {"shown_writer": f'<b>"small"</b> at {HOST}'}
     say_yes(ann, draft, page, **posted)
 
     assert f"&lt;b&gt;&#34;small&#34;&lt;/b&gt; at {HOST}" in page.text
-    assert writer_of(app, ann).follow_up_writer == posted["told_writer"]
+    assert writer_of(app, ann).follow_up_writer == posted["shown_writer"]
     assert writer_of(app, ann).host == HOST

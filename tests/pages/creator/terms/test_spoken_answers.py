@@ -45,7 +45,7 @@ def written_down_by(host: str) -> VoiceTerms:
 
 def say_yes(ann: Creator, draft: Draft, page: Any, **changed: Any) -> Any:
     """Post the decision as the page has it in its hidden fields."""
-    names = ("revision", "shown_hash", "told_records", "told_transcriber")
+    names = ("revision", "shown_hash", "shown_records", "shown_transcriber")
     form = {"then": "publish"} | {name: hidden(page, name) for name in names}
     return ann.post(f"/drafts/{draft.id}/confirm", **form | changed)
 
@@ -238,7 +238,7 @@ def test_who_shows_the_form_in_a_website_is_told_of_its_code(
 
 
 def agree(ann: Creator, form: Any, page: Any, **changed: str) -> Any:
-    names = ("told_records", "told_transcriber")
+    names = ("shown_records", "shown_transcriber")
     return ann.post(
         f"/forms/{form.id}/voice", **{name: hidden(page, name) for name in names} | changed
     )
@@ -313,7 +313,7 @@ def test_a_stranger_reaches_none_of_it(app: Flask, stranger: Creator, form: Any)
     address = f"/forms/{form.id}/voice"
 
     assert stranger.page(address).status_code == 404
-    assert stranger.post(address, told_records="no", told_transcriber="").status_code == 404
+    assert stranger.post(address, shown_records="no", shown_transcriber="").status_code == 404
     assert stranger.post(f"{address}/language", language="de").status_code == 404
 
 

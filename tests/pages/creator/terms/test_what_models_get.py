@@ -50,7 +50,7 @@ def test_whoever_publishes_from_the_page_was_shown_it(
     with app.app_context():
         draft = make_draft(ann.account.id, **ASKING)
     page = ann.page(f"/drafts/{draft.id}/confirm")
-    names = ("revision", "shown_hash", "told_records", "told_transcriber", "told_writer")
+    names = ("revision", "shown_hash", "shown_records", "shown_transcriber", "shown_writer")
     told = {name: hidden(page, name) for name in names}
 
     ann.post(f"/drafts/{draft.id}/confirm", then="publish", **told)
@@ -73,7 +73,7 @@ def test_a_form_from_before_sends_nothing_until_its_creator_agrees(
 
     page = ann.page(f"/forms/{form.id}/follow-ups")
     looked = got_it(model)
-    ann.post(f"/forms/{form.id}/follow-ups", told_writer=hidden(page, "told_writer"))
+    ann.post(f"/forms/{form.id}/follow-ups", shown_writer=hidden(page, "shown_writer"))
     answered(app, form)
 
     assert (before, looked) == (False, False)

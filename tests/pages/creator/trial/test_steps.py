@@ -270,7 +270,7 @@ def test_a_form_is_tried_as_its_creator_agreed(app: Flask, ann: Creator) -> None
         form = make_form(ann.account.id)
     path = f"/drafts/{form.draft_id}/try"
     typed = ann.page(path).text
-    offered = {"told_records": "yes", "told_transcriber": "", "told_writer": ""}
+    offered = {"shown_records": "yes", "shown_transcriber": "", "shown_writer": ""}
 
     ann.post(f"/forms/{form.id}/voice", **offered)
 

@@ -15,12 +15,12 @@ from tests.pages.respondent.test_page_cache import (
     rendered_alone,
 )
 from webapp.answers.public_form import Progress
-from webapp.answers.steps import Place
+from webapp.answers.steps import QuestionNumber
 from webapp.base.vocabulary import FollowUpMode
 from webapp.pages.filters import EXCERPT_CHARS, LONG_QUESTION_CHARS
 from webapp.pages.respondent import page_cache, rendering
 from webapp.pages.respondent.page_cache import PageCache
-from webapp.pages.respondent.visit import Visit
+from webapp.pages.respondent.session_view import SessionView
 from webapp.records.follow_ups import AskedFollowUp
 
 ASKED = AskedFollowUp(
@@ -30,10 +30,12 @@ SECOND = ASKED._replace(id="q_8", depth=2, question_text="Such as?", follows="q_
 PROBING = replace(FORM, follow_up_mode=FollowUpMode.DEEP_DIVE)
 
 
-def probed(said: str, asked: AskedFollowUp = ASKED, *, skipped: str = "", **texts: str) -> Visit:
+def probed(
+    said: str, asked: AskedFollowUp = ASKED, *, skipped: str = "", **texts: str
+) -> SessionView:
     """Somebody who was asked about what they said."""
     progress = Progress({"q_1": said} | texts, frozenset({skipped}), follow_ups=(asked,))
-    return Visit(PROBING, "a-session-key-of-somebody", progress)
+    return SessionView(PROBING, "a-session-key-of-somebody", progress)
 
 
 VISIT = probed("It was slow")
@@ -61,26 +63,26 @@ OTHERS = {
 }
 
 
-def asked(visit: Visit) -> Response:
-    return rendering.question(visit, Place(1, 1))
+def asked(view: SessionView) -> Response:
+    return rendering.question(view, QuestionNumber(1, 1))
 
 
-def asked_next(visit: Visit) -> Response:
-    return rendering.question(visit, Place(2))
+def asked_next(view: SessionView) -> Response:
+    return rendering.question(view, QuestionNumber(2))
 
 
-def asked_twice(visit: Visit) -> Response:
-    return rendering.question(visit, Place(1, 2))
+def asked_twice(view: SessionView) -> Response:
+    return rendering.question(view, QuestionNumber(1, 2))
 
 
 @pytest.mark.usefixtures("cache")
 @pytest.mark.parametrize("draw", [asked, asked_next])
 @pytest.mark.parametrize("other", OTHERS.values(), ids=OTHERS)
 def test_visits_that_differ_in_this_get_separate_pages(
-    app: Flask, draw: Draw, other: Visit
+    app: Flask, draw: Draw, other: SessionView
 ) -> None:
-    for visit in (VISIT, other, VISIT, other):
-        assert rendered(app, draw, visit) == rendered_alone(app, draw, visit)
+    for view in (VISIT, other, VISIT, other):
+        assert rendered(app, draw, view) == rendered_alone(app, draw, view)
 
 
 @pytest.mark.usefixtures("cache")
@@ -102,7 +104,7 @@ def test_the_second_one_quotes_the_answer_to_the_first(app: Flask) -> None:
 def test_respondents_who_are_asked_alike_share_a_cached_page(app: Flask, cache: PageCache) -> None:  # noqa: F811
     reworded = probed("It was late", ASKED._replace(question_text="What made it late?"))
 
-    pages = [rendered(app, asked, visit)[0] for visit in (VISIT, reworded)]
+    pages = [rendered(app, asked, view)[0] for view in (VISIT, reworded)]
 
     assert len(cache) == 1
     assert "It was slow" in pages[0]

@@ -422,7 +422,7 @@ def test_a_spent_day_leaves_it_to_the_rules(
 @pytest.mark.parametrize(
     "words",
     ["…", "My mother died of it in March", "that's all, please stop asking"],
-    ids=["no letter", "tender", "refusal"],
+    ids=["no letter", "sensitive", "refusal"],
 )
 def test_no_model_gets_what_is_not_to_be_probed(
     app: Flask, respondent: Respondent, model: ModelServer, words: str

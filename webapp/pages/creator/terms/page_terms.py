@@ -28,11 +28,11 @@ def offered() -> FormTerms:
 def posted() -> Shown[FormTerms]:
     """What the posted page said, beside what is so at this moment."""
     voice = VoiceTerms(
-        request.form.get("told_records") == "yes", request.form.get("told_transcriber", "")
+        request.form.get("shown_records") == "yes", request.form.get("shown_transcriber", "")
     )
-    writer = WriterTerms(request.form.get("told_writer", ""))
+    writer = WriterTerms(request.form.get("shown_writer", ""))
     asker = AskerTerms(
-        *(request.form.get(f"told_{what}", "") for what in ("organisation", "accent", "picture"))
+        *(request.form.get(f"shown_{what}", "") for what in ("organisation", "accent", "picture"))
     )
     return Shown(FormTerms(voice, writer, asker), offered())
 
@@ -40,10 +40,10 @@ def posted() -> Shown[FormTerms]:
 def posted_voice() -> Shown[VoiceTerms]:
     """As `posted`, of a page about spoken answers."""
     page = posted()
-    return Shown(page.told.voice, page.offered.voice)
+    return Shown(page.on_page.voice, page.offered.voice)
 
 
 def posted_writer() -> Shown[WriterTerms]:
     """As `posted`, of a page about follow-up questions."""
     page = posted()
-    return Shown(page.told.writer, page.offered.writer)
+    return Shown(page.on_page.writer, page.offered.writer)

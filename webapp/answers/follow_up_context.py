@@ -25,7 +25,7 @@ from sqlalchemy import (
 )
 
 from webapp.answers.session_state import SessionState, read_session_state
-from webapp.answers.steps import Place, thread_of
+from webapp.answers.steps import QuestionNumber, thread_of
 from webapp.base.database import among, built_once, insert_into, on_sqlite, read_rows, to_millis
 from webapp.base.vocabulary import FollowUpMode, FollowUpState, FormStatus, SessionStatus
 from webapp.follow_ups import rules
@@ -219,7 +219,7 @@ def pass_on() -> Insert:
 
 
 @dataclass(frozen=True)
-class Situation:
+class FollowUpContext:
     """The current answer to a question, about which nothing is decided yet.
 
     parent_id  of the scripted question
@@ -231,7 +231,7 @@ class Situation:
 
     form_id: str
     session_id: str
-    place: Place
+    place: QuestionNumber
     parent_id: str
     question_id: str
     answer_id: str
@@ -274,9 +274,9 @@ class _Known(NamedTuple):
     decided: bool
 
 
-def read_situation(
-    share_token: str, session_key: str, place: Place, *, page_language: str = ""
-) -> Situation | None:
+def read_context(
+    share_token: str, session_key: str, place: QuestionNumber, *, page_language: str = ""
+) -> FollowUpContext | None:
     """None if nothing is to be decided: there is no current answer, something was decided about it,
     its question of the form or a follow-up to that was skipped, a cap is reached, the form takes no
     answers.
@@ -284,13 +284,13 @@ def read_situation(
     raises  NotFound, StateConflict as `read_session_state`
     """
     state = read_session_state(share_token, session_key)
-    return situation_of(state, place, page_language=page_language)
+    return context_of(state, place, page_language=page_language)
 
 
-def situation_of(
-    state: SessionState, place: Place, words: str | None = None, *, page_language: str = ""
-) -> Situation | None:
-    """As `read_situation`, of a session that is known.
+def context_of(
+    state: SessionState, place: QuestionNumber, words: str | None = None, *, page_language: str = ""
+) -> FollowUpContext | None:
+    """As `read_context`, of a session that is known.
 
     words          of the answer if it was stored just now, so that nothing is decided about it
     page_language  to ask in if the form may be in any
@@ -314,7 +314,7 @@ def situation_of(
     most = most_with_follow_ups(scripted, scripted * cap, state.max_total_questions) - scripted
     if not dropped and not (len(asked.of_parent) < cap and len(asked.all) < most):
         return None
-    return Situation(
+    return FollowUpContext(
         state.form_id,
         state.session_id,
         place,
@@ -330,12 +330,12 @@ def situation_of(
     )
 
 
-def is_claimed(about: Situation, *, now: datetime) -> bool:
+def is_claimed(about: FollowUpContext, *, now: datetime) -> bool:
     """Whether a model decides at this moment."""
     return bool(read_rows(CLAIMED, answer_id=about.answer_id, moment=to_millis(now)))
 
 
-def _read_asked(state: SessionState, place: Place) -> _Asked | None:
+def _read_asked(state: SessionState, place: QuestionNumber) -> _Asked | None:
     if not 1 <= place.number <= len(state.questions):
         return None
     parent = state.questions[place.number - 1]["id"]
@@ -348,7 +348,7 @@ def _read_asked(state: SessionState, place: Place) -> _Asked | None:
 
 
 def _words(
-    state: SessionState, asked: _Asked, place: Place, new: Mapping[str, _Known]
+    state: SessionState, asked: _Asked, place: QuestionNumber, new: Mapping[str, _Known]
 ) -> dict[str, _Known]:
     """By id of the answer: those of the thread, and those that dropped follow-ups followed."""
     ids = [state.questions[place.number - 1]["id"], *(each.id for each in asked.of_parent)]
@@ -373,7 +373,7 @@ def _same_words(
 def _thread(
     state: SessionState,
     asked: _Asked,
-    place: Place,
+    place: QuestionNumber,
     known: Mapping[str, _Known],
     page_language: str,
 ) -> Thread:

@@ -18,7 +18,7 @@ from webapp.answers.public_form import (
 )
 from webapp.answers.steps import (
     START,
-    Place,
+    QuestionNumber,
     Step,
     follow_up_step,
     next_open,
@@ -39,7 +39,7 @@ LAST_KNOWN_FRAMES: dict[str, str] = {}
 
 
 @dataclass(frozen=True, slots=True)
-class Visit:
+class SessionView:
     """A respondent at a form.
 
     remembered  their cookie carries the session
@@ -68,7 +68,7 @@ class Visit:
         progress = self.progress
         return steps_of(self.form.questions, progress.follow_ups, progress.texts)
 
-    def step(self, place: Place) -> Step | None:
+    def step(self, place: QuestionNumber) -> Step | None:
         """The question at a place, None if it was never asked; it may be a dropped one."""
         if not 0 < place.number <= len(self.form.questions):
             return None
@@ -79,7 +79,7 @@ class Visit:
         found = next((each for each in asked if each.parent_question_id == question["id"]), None)
         return follow_up_step(place.number, found) if found else None
 
-    def asked_step(self, place: Place) -> Step:
+    def asked_step(self, place: QuestionNumber) -> Step:
         """The question at a place; aborts with 404 if it was never asked."""
         step = self.step(place)
         if step is None:
@@ -94,11 +94,11 @@ class Visit:
         )
 
     @property
-    def next_open(self) -> Place | None:
+    def next_open(self) -> QuestionNumber | None:
         """The first question neither answered nor skipped, None at the end."""
         return self.next_open_after(START)
 
-    def next_open_after(self, place: Place) -> Place | None:
+    def next_open_after(self, place: QuestionNumber) -> QuestionNumber | None:
         """The first open question after a place, then from the beginning; None at the end."""
         step = next_open(self.steps, self.progress.settled, place)
         return step.place if step else None
@@ -122,7 +122,7 @@ class Visit:
         open_ = self.form.status is FormStatus.PUBLISHED and not self.form.is_full
         return open_ and self.form.response_limit is ResponseLimit.MULTIPLE
 
-    def text(self, place: Place) -> str:
+    def text(self, place: QuestionNumber) -> str:
         """The answer to a question; "" if there is none."""
         step = self.step(place)
         return self.progress.texts.get(step.question_id, "") if step else ""
@@ -141,17 +141,17 @@ class Visit:
     @property
     def transcriber(self) -> str:
         """The host that writes recordings down, "" for none: the one that the creator was told."""
-        told = self.form.transcriber
-        return told if told == settings().transcriber_host else ""
+        named = self.form.transcriber
+        return named if named == settings().transcriber_host else ""
 
     @property
     def model_host(self) -> str:
         """The host whose model may write follow-ups, "" for none: the one of which the creator was
         told.
         """
-        told = self.form.follow_up_writer
+        named = self.form.follow_up_writer
         asks = self.form.follow_up_mode is not FollowUpMode.NONE
-        return settings().llm_host if asks and told == settings().follow_up_writer else ""
+        return settings().llm_host if asks and named == settings().follow_up_writer else ""
 
     @property
     def most_questions(self) -> int:
@@ -163,13 +163,13 @@ class Visit:
         """About how long it takes."""
         return about_minutes(len(self.form.questions), self.most_questions)
 
-    def recording(self, place: Place) -> RecordingShown | None:
+    def recording(self, place: QuestionNumber) -> RecordingShown | None:
         """What was recorded for a question; of what no answer has claimed, the newest."""
         step = self.step(place)
         question = step.question_id if step else ""
         return self.progress.uploads.get(question) or self.progress.recordings.get(question)
 
-    def heard(self, place: Place) -> str:
+    def heard(self, place: QuestionNumber) -> str:
         """The words of a recording that no answer has: they fill an empty sheet."""
         recording = self.recording(place)
         return recording.transcript or "" if recording and not recording.claimed else ""
@@ -190,31 +190,31 @@ class Visit:
         return {number for number, question in questions if question["id"] in ids}
 
 
-def visit_by_cookie(share_token: str) -> Visit:
+def view_by_cookie(share_token: str) -> SessionView:
     """The visit of a GET: by its cookie, else a new one that is stored nowhere yet."""
     form = find_form(share_token)
     key = None if _framed(form) else remembered_key(share_token)
     progress = _progress(form, key, may_record=may_record(form)) if key else NOTHING_YET
     if key and (progress.started or progress.uploads):
-        return Visit(form, key, progress, remembered=True)
-    return new_visit(form)
+        return SessionView(form, key, progress, remembered=True)
+    return new_view(form)
 
 
-def new_visit(form: RespondentForm) -> Visit:
+def new_view(form: RespondentForm) -> SessionView:
     """A visit with a fresh session key, stored with its first answer."""
-    return Visit(form, new_session_key(), NOTHING_YET, framed=_framed(form))
+    return SessionView(form, new_session_key(), NOTHING_YET, framed=_framed(form))
 
 
-def posted_visit(share_token: str, posted: FormData) -> Visit:
+def posted_view(share_token: str, posted: FormData) -> SessionView:
     """The visit of a POST, by the session in its body."""
-    return keyed_visit(share_token, posted.session_key, remembered=posted.remembered)
+    return keyed_view(share_token, posted.session_key, remembered=posted.remembered)
 
 
-def keyed_visit(share_token: str, session_key: str, *, remembered: bool = False) -> Visit:
+def keyed_view(share_token: str, session_key: str, *, remembered: bool = False) -> SessionView:
     """The visit of the session with this key."""
     form = find_form(share_token)
     progress = _progress(form, session_key, may_record=may_record(form))
-    return Visit(form, session_key, progress, remembered, _framed(form))
+    return SessionView(form, session_key, progress, remembered, _framed(form))
 
 
 def find_form(share_token: str) -> RespondentForm:

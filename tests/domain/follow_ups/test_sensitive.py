@@ -2,7 +2,7 @@
 
 import pytest
 
-from webapp.follow_ups.signals import is_tender
+from webapp.follow_ups.signals import is_sensitive
 from webapp.follow_ups.text import WordParts
 
 
@@ -23,7 +23,7 @@ from webapp.follow_ups.text import WordParts
     ],
 )
 def test_loss_is_told_by_relatives_and_verbs(answer: str) -> None:
-    assert is_tender(answer)
+    assert is_sensitive(answer)
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_loss_is_told_by_relatives_and_verbs(answer: str) -> None:
     ],
 )
 def test_illness_is_told_by_its_name_and_by_what_doctors_say(answer: str) -> None:
-    assert is_tender(answer)
+    assert is_sensitive(answer)
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_illness_is_told_by_its_name_and_by_what_doctors_say(answer: str) -> Non
     ],
 )
 def test_violence_is_told_by_what_is_done_to_whom(answer: str) -> None:
-    assert is_tender(answer)
+    assert is_sensitive(answer)
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_violence_is_told_by_what_is_done_to_whom(answer: str) -> None:
     ],
 )
 def test_the_wish_not_to_live_is_told_without_the_word(answer: str) -> None:
-    assert is_tender(answer)
+    assert is_sensitive(answer)
 
 
 @pytest.mark.parametrize(
@@ -95,8 +95,8 @@ def test_the_wish_not_to_live_is_told_without_the_word(answer: str) -> None:
         *("الطابعة ماتت", "أموت في الشوكولاتة", "قتلني الملل"),
     ],
 )
-def test_figures_of_speech_are_not_tender(answer: str) -> None:
-    assert not is_tender(answer)
+def test_figures_of_speech_are_not_sensitive(answer: str) -> None:
+    assert not is_sensitive(answer)
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_figures_of_speech_are_not_tender(answer: str) -> None:
     ],
 )
 def test_a_figure_of_speech_hides_only_its_own_words(answer: str) -> None:
-    assert is_tender(answer)
+    assert is_sensitive(answer)
 
 
 @pytest.mark.parametrize(
@@ -123,8 +123,8 @@ def test_a_figure_of_speech_hides_only_its_own_words(answer: str) -> None:
         *("Aufnahme ist nicht mehr da", "le bouton a disparu", "la grabación ya no está aquí"),
     ],
 )
-def test_a_tender_word_of_one_language_may_be_a_plain_one_of_another(answer: str) -> None:
-    assert not is_tender(answer)
+def test_a_sensitive_word_of_one_language_may_be_a_plain_one_of_another(answer: str) -> None:
+    assert not is_sensitive(answer)
 
 
 @pytest.mark.parametrize(
