@@ -1,12 +1,11 @@
-"""`askback connect`: each host's settings new, full, with comments, read-only; its own command."""
+"""`askback connect`: the command of a host, and Cursor's file: new, full, strange, read-only."""
 
 import json
-import re
+import shlex
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
@@ -16,24 +15,12 @@ from tests.command import DATA_KEYS
 from webapp.agent_cli.commands import main
 from webapp.base.config import Settings
 
-FILES = {
-    "claude": (".claude.json", "mcpServers", {"type": "http"}),
-    "cursor": (".cursor/mcp.json", "mcpServers", {}),
-    "vscode": (".config/Code/User/mcp.json", "servers", {"type": "http"}),
+COMMANDS = {
+    "claude": ["claude", "mcp", "add", "--transport", "http", "--scope", "user", "askback", "URL"],
+    "vscode": ["code", "--add-mcp", '{"name": "askback", "type": "http", "url": "URL"}'],
+    "codex": ["codex", "mcp", "add", "askback", "--url", "URL"],
 }
-ADDED = {
-    "claude": ["mcp", "add", "--transport", "http", "--scope", "user", "askback", "URL"],
-    "vscode": ["--add-mcp", '{"name": "askback", "type": "http", "url": "URL"}'],
-    "codex": ["mcp", "add", "askback", "--url", "URL"],
-}
-PROGRAMS = {"claude": "claude", "vscode": "code", "codex": "codex"}
-FULL: dict[str, Any] = {
-    "theme": "dunkel – 暗い",
-    "mcpServers": {"other": {"command": "npx", "args": ["x"], "env": {"A": "1"}}},
-    "servers": {"other": {"type": "stdio", "command": "npx"}},
-    "inputs": [{"id": "token", "type": "promptString"}],
-}
-by_file = pytest.mark.parametrize("host", FILES)
+by_command = pytest.mark.parametrize("host", COMMANDS)
 
 
 @dataclass
@@ -62,8 +49,6 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 @pytest.fixture
 def person(served: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Person:
     """Without any host's own command, unless the test makes one."""
-    for variable in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CONFIG_HOME"):
-        monkeypatch.delenv(variable, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("PATH", f"{tmp_path}/programs")
     monkeypatch.setenv("ASKBACK_URL", served.origin)
@@ -71,13 +56,11 @@ def person(served: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Per
     return Person(served.origin, tmp_path / "home")
 
 
-def settings_of(person: Person, host: str) -> Path:
-    return person.home / FILES[host][0]
-
-
-def written(path: Path, text: str) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
+@pytest.fixture
+def file(person: Person) -> Path:
+    """The settings of Cursor, in a folder that is there."""
+    path = person.home / ".cursor/mcp.json"
+    path.parent.mkdir(parents=True)
     return path
 
 
@@ -85,259 +68,129 @@ def url_of(person: Person) -> str:
     return f"{person.origin}/mcp/app"
 
 
-def entry_of(person: Person, host: str) -> dict[str, str]:
-    return {**FILES[host][2], "url": url_of(person)}
+def with_program(person: Person, host: str, tmp_path: Path, end: str, *options: str) -> Result:
+    """The command of the host, which writes down its arguments, is on the path."""
+    program = tmp_path / "programs" / COMMANDS[host][0]
+    program.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > {tmp_path}/arguments\n{end}\n')
+    program.chmod(0o755)
+    return person.run("connect", host, "--yes", *options)
 
 
-@by_file
-def test_a_new_file_is_made(person: Person, host: str) -> None:
-    connected = person.run("connect", host, typed="y\n")
-    path = settings_of(person, host)
-
-    assert connected.exit_code == 0
-    assert json.loads(path.read_text()) == {FILES[host][1]: {"askback": entry_of(person, host)}}
-    assert str(path) in connected.stderr
-    assert url_of(person) in connected.stderr
-
-
-@by_file
-def test_everything_else_in_the_file_is_kept_and_a_copy_beside_it(
-    person: Person, host: str
-) -> None:
-    before = json.dumps(FULL, indent="\t", ensure_ascii=False)
-    path = written(settings_of(person, host), before)
-    path.chmod(0o640)
-
-    assert person.run("connect", host, typed="y\n").exit_code == 0
-
-    section = FILES[host][1]
-    expected = FULL | {section: FULL[section] | {"askback": entry_of(person, host)}}
-    assert json.loads(path.read_text()) == expected
-    assert list(json.loads(path.read_text())) == list(FULL)
-    assert path.read_text().startswith('{\n\t"theme": "dunkel – 暗い"')
-    assert stat.S_IMODE(path.stat().st_mode) == 0o640
-    (copy,) = path.parent.glob(f"{path.name}.*.bak")
-    assert copy.read_text() == before
-
-
-@by_file
-def test_again_makes_no_second_entry(person: Person, host: str) -> None:
-    person.run("connect", host, "--yes")
-    before = settings_of(person, host).read_text()
-    again = person.run("connect", host, "--yes")
-
-    assert again.exit_code == 0
-    assert "already, as askback" in again.stderr
-    assert settings_of(person, host).read_text() == before
-
-
-@by_file
-def test_another_installation_gets_a_name_of_its_own(person: Person, host: str) -> None:
-    section = FILES[host][1]
-    known = {"type": "http", "url": "https://ask.example.org/mcp/app"}
-    path = written(settings_of(person, host), json.dumps({section: {"askback": known}}))
-    person.run("connect", host, "--yes")
-
-    port = person.origin.rpartition(":")[2]
-    assert json.loads(path.read_text())[section] == {
-        "askback": known,
-        f"askback-127-0-0-1-{port}": entry_of(person, host),
-    }
-
-
-@by_file
-def test_an_entry_of_such_a_name_is_kept(person: Person, host: str) -> None:
-    section, port = FILES[host][1], person.origin.rpartition(":")[2]
-    name = f"askback-127-0-0-1-{port}"
-    known = {each: {"url": f"https://{each}.example.org/"} for each in ("askback", name)}
-    path = written(settings_of(person, host), json.dumps({section: known}))
-
-    assert person.run("connect", host, "--yes").exit_code == 0
-    added = {f"{name}-2": entry_of(person, host)}
-    assert json.loads(path.read_text())[section] == known | added
-
-
-KEPT = {  # « and » enclose what is added
-    "comments": """{
-  // mine
-  "mcpServers": {«
-    ENTRY,»
-    "a": {"url": "x"} // first
-    /* end */
-  }
-}""",
-    "trailing commas, tabs": '{\n\t"mcpServers": {«\n\t\tENTRY,»\n\t\t"a": [1,],\n\t},\n}',
-    "CRLF, byte order mark": '\ufeff{\r\n  "mcpServers": {«\r\n  ENTRY,»\r\n  "a": {}\r\n  }\r\n}',
-    "an empty section": '{\n    "mcpServers": {«ENTRY»},\n    "b": 1.50\n}',
-    "a section of a comment": '{"mcpServers": {«\n    ENTRY»\n    // none yet\n  }\n}',
-    "a comment behind the brace": '{"mcpServers": {« ENTRY,» // {\n  "a": {}}}',
-    "one line": '{"mcpServers":{«ENTRY,»"a":{"url":"x"} /* { */}, "b":"\\u00e9 é"}',
-    "one line with a comma": '{"mcpServers": {«ENTRY,»"a": {}, }}',
-    "the word elsewhere": '{"x": {"mcpServers": {}}, "y": "\\"mcpServers\\": {",\n'
-    ' "mcpServers": {«ENTRY,»"z": {}}}',
-    "no section": """// all of it
-{«
-  "mcpServers": {ENTRY},»
-  "b": "// no comment, \\"not\\" one"
-}  // the end""",
-    "no section, the word elsewhere": '{«"mcpServers": {ENTRY},»"x": {"mcpServers": {}}}',
-    "an empty object": '{«"mcpServers": {ENTRY}»}\n',
-    "nothing": '«{\n  "mcpServers": {\n    "askback": {\n      "url": "URL"\n    }\n  }\n}\n»',
-}
-TOML_KEPT = {
-    "a new file": '«[mcp_servers.askback]\nurl = "URL"\n»',
-    "comments": '# mine\nmodel = "x"  # y\n\n[mcp_servers.a]\ncommand = "b"\n'
-    '«\n[mcp_servers.askback]\nurl = "URL"\n»',
-    "CRLF, no last line end": 'a = "x"\r\n[b]\r\nc = 1'
-    '«\r\n\r\n[mcp_servers.askback]\r\nurl = "URL"\r\n»',
-}
-
-
-@pytest.mark.parametrize(
-    ("host", "text"),
-    [
-        *(pytest.param("cursor", text, id=kind) for kind, text in KEPT.items()),
-        *(pytest.param("codex", text, id=f"TOML, {kind}") for kind, text in TOML_KEPT.items()),
-    ],
-)
-def test_every_other_byte_of_a_file_is_kept(person: Person, host: str, text: str) -> None:
-    path = person.home / (".codex/config.toml" if host == "codex" else FILES[host][0])
-    path.parent.mkdir(parents=True)
-    path.write_bytes(re.sub("«.*»", "", text, flags=re.DOTALL).encode())
-    connected = person.run("connect", host, "--yes")
-    again = person.run("connect", host, "--yes")
-    added = text.replace("ENTRY", '"askback": {"url": "URL"}').replace("URL", url_of(person))
-
-    assert connected.exit_code == 0, connected.stderr
-    assert "already, as askback" in again.stderr
-    assert path.read_bytes().decode() == re.sub("[«»]", "", added)
-
-
-@pytest.mark.parametrize(
-    ("host", "text"),
-    [
-        *(
-            (host, text)
-            for host in ("claude", "vscode")
-            for text in ("[]", "// a comment alone", '{"SECTION": []}', "\udcff", "{'SECTION': {}}")
-        ),
-        *(
-            ("cursor", text)
-            for text in ("{SECTION: {}}", '{"a": 1 /* no end }', '{"SECTION": {} "a": 1}')
-        ),
-        ("cursor", "{" * 100_000),
-        *(
-            ("codex", text)
-            for text in ("SECTION = {}\n", "[SECTION\n", "SECTION = 1\n", "\ufeffa = 1\n", "\udcff")
-        ),
-    ],
-)
-def test_a_file_that_is_not_understood_is_refused(person: Person, host: str, text: str) -> None:
-    file, section, _ = FILES.get(host, (".codex/config.toml", "mcp_servers", {}))
-    path = person.home / file
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(text.replace("SECTION", section).encode(errors="surrogateescape"))
-    before = path.read_bytes()
-    refused = person.run("connect", host, "--yes")
-
-    assert refused.exit_code == 2
-    assert "Nothing was changed" in refused.stderr
-    assert str(path) in refused.stderr
-    assert [each.name for each in path.parent.iterdir() if each.is_file()] == [path.name]
-    assert path.read_bytes() == before
-
-
-@pytest.mark.parametrize("known", ["ORIGIN/mcp/app/", "http://localhost:PORT/mcp/app"])
-def test_the_same_server_by_another_address_is_no_second_entry(person: Person, known: str) -> None:
-    port = person.origin.rpartition(":")[2]
-    url = known.replace("PORT", port).replace("ORIGIN", person.origin)
-    path = written(
-        settings_of(person, "cursor"), json.dumps({"mcpServers": {"people": {"url": url}}})
-    )
-    before = path.read_bytes()
-
-    assert "already, as people" in person.run("connect", "cursor", "--yes").stderr
-    assert path.read_bytes() == before
-
-
-@by_file
-def test_a_read_only_file_is_left_alone(person: Person, host: str) -> None:
-    path = written(settings_of(person, host), "{}")
-    path.chmod(0o400)
-    refused = person.run("connect", host, "--yes")
-
-    assert refused.exit_code == 2
-    assert "Nothing was changed" in refused.stderr
-    assert path.read_text() == "{}"
-
-
-@by_file
-def test_a_link_goes_on_leading_to_the_file(person: Person, host: str, tmp_path: Path) -> None:
-    real = written(tmp_path / "dotfiles" / "mcp.json", "{}")
-    link = settings_of(person, host)
-    link.parent.mkdir(parents=True, exist_ok=True)
-    link.symlink_to(real)
-
-    assert person.run("connect", host, "--yes").exit_code == 0
-    assert link.is_symlink()
-    assert "askback" in real.read_text()
-
-
-@pytest.mark.parametrize("host", PROGRAMS)
-def test_the_own_command_of_a_host_is_preferred(person: Person, host: str, tmp_path: Path) -> None:
-    connected = with_program(person, host, tmp_path, "exit 0")
-    arguments = [word.replace("URL", url_of(person)) for word in ADDED[host]]
+@by_command
+@pytest.mark.parametrize("name", ["askback", "work"])
+def test_the_command_of_a_host_is_run(person: Person, host: str, name: str, tmp_path: Path) -> None:
+    connected = with_program(person, host, tmp_path, "exit 0", "--name", name)
+    _, *wanted = COMMANDS[host]
 
     assert connected.exit_code == 0
-    assert (tmp_path / "arguments").read_text().splitlines() == arguments
+    assert (tmp_path / "arguments").read_text().splitlines() == [
+        word.replace("askback", name).replace("URL", url_of(person)) for word in wanted
+    ]
     assert "This command will be run" in connected.stderr
-    assert not (host in FILES and settings_of(person, host).exists())
 
 
-@pytest.mark.parametrize("host", PROGRAMS)
-def test_1_when_the_own_command_fails(person: Person, host: str, tmp_path: Path) -> None:
+@by_command
+def test_1_and_the_command_where_its_program_is_missing(person: Person, host: str) -> None:
+    shown = person.run("connect", host, "--yes")
+
+    assert shown.exit_code == 1
+    command = [word.replace("URL", url_of(person)) for word in COMMANDS[host]]
+    assert shlex.join(command) in shown.stderr
+
+
+@by_command
+def test_1_when_the_command_fails(person: Person, host: str, tmp_path: Path) -> None:
     assert with_program(person, host, tmp_path, "exit 3").exit_code == 1
 
 
-@pytest.mark.parametrize("host", PROGRAMS)
-def test_the_own_command_is_not_run_for_a_server_it_knows(
-    person: Person, host: str, tmp_path: Path
+def test_a_new_file_is_made_once(person: Person) -> None:
+    path = person.home / ".cursor/mcp.json"
+    connected = person.run("connect", "cursor", typed="y\n")
+    before = path.read_bytes()
+    again = person.run("connect", "cursor", "--yes")
+
+    assert connected.exit_code == again.exit_code == 0
+    assert json.loads(before) == {"mcpServers": {"askback": {"url": url_of(person)}}}
+    assert str(path) in connected.stderr
+    assert "already, as askback" in again.stderr
+    assert path.read_bytes() == before
+
+
+def test_everything_else_in_the_file_is_kept_with_a_copy(person: Person, file: Path) -> None:
+    other = {"command": "npx", "args": ["x"], "env": {"A": "1"}}
+    settings = {"theme": "dunkel – 暗い", "mcpServers": {"other": other}, "inputs": [1.5]}
+    file.write_text(before := "\ufeff" + json.dumps(settings, indent="\t", ensure_ascii=False))
+    file.chmod(0o640)
+
+    assert person.run("connect", "cursor", typed="y\n").exit_code == 0
+
+    settings["mcpServers"] = {"other": other, "askback": {"url": url_of(person)}}
+    assert json.loads(file.read_text()) == settings
+    assert list(json.loads(file.read_text())) == list(settings)
+    assert stat.S_IMODE(file.stat().st_mode) == 0o640
+    (copy,) = file.parent.glob(f"{file.name}.*.bak")
+    assert copy.read_text() == before
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[]", "{ // mine\n}", '{"mcpServers": []}', "\udcff", '{"a": 1,}', "{" * 100_000],
+)
+def test_a_file_that_is_not_plain_json_is_left_alone(person: Person, file: Path, text: str) -> None:
+    file.write_bytes(before := text.encode(errors="surrogateescape"))
+    refused = person.run("connect", "cursor", "--yes")
+
+    assert refused.exit_code == 2
+    assert str(file) in refused.stderr
+    assert f'{{"askback": {{"url": "{url_of(person)}"}}}}' in refused.stderr
+    assert file.read_bytes() == before
+    assert [each.name for each in file.parent.iterdir()] == [file.name]
+
+
+@pytest.mark.parametrize("known", ["ORIGIN/mcp/app/", "http://localhost:PORT/mcp/app"])
+def test_the_same_server_by_another_address_is_no_second_entry(
+    person: Person, file: Path, known: str
 ) -> None:
-    if host == "codex":
-        toml = f'# mine\n[mcp_servers.people]\nurl = "{url_of(person)}"\n'
-        written(person.home / ".codex/config.toml", toml)
-    else:
-        known = {FILES[host][1]: {"people": entry_of(person, host)}}
-        written(settings_of(person, host), json.dumps(known))
-    connected = with_program(person, host, tmp_path, "exit 3")
+    port = person.origin.rpartition(":")[2]
+    url = known.replace("PORT", port).replace("ORIGIN", person.origin)
+    file.write_text(json.dumps({"mcpServers": {"people": {"url": url}}}))
+    before = file.read_bytes()
 
-    assert connected.exit_code == 0
-    assert "already, as people" in connected.stderr
-    assert not (tmp_path / "arguments").exists()
+    assert "already, as people" in person.run("connect", "cursor", "--yes").stderr
+    assert file.read_bytes() == before
 
 
-def test_the_own_command_copes_with_comments(person: Person, tmp_path: Path) -> None:
-    written(settings_of(person, "vscode"), "{ // mine\n}")
+def test_another_installation_needs_another_name(person: Person, file: Path) -> None:
+    known = {"askback": {"url": "https://ask.example.org/mcp/app"}}
+    file.write_text(json.dumps({"mcpServers": known}))
+    refused = person.run("connect", "cursor", "--yes")
 
-    assert with_program(person, "vscode", tmp_path, "exit 0").exit_code == 0
-
-
-def test_nobody_is_sent_to_a_sign_in_that_the_host_has_begun(
-    person: Person, tmp_path: Path
-) -> None:
-    """`codex mcp add` signs in where a server offers it."""
-    added = with_program(person, "codex", tmp_path, "exit 0").stderr
-    toml = f'[mcp_servers.people]\nurl = "{url_of(person)}"\n'
-    written(person.home / ".codex/config.toml", toml)
-    known = person.run("connect", "codex", "--yes").stderr
-
-    assert "Codex has begun the sign-in itself. Only if it did not end:" in added
-    assert "Sign in with:" not in added
-    assert "Sign in with: codex mcp login people" in known
+    assert (refused.exit_code, "--name" in refused.stderr) == (2, True)
+    assert person.run("connect", "cursor", "--yes", "--name", "here").exit_code == 0
+    added = known | {"here": {"url": url_of(person)}}
+    assert json.loads(file.read_text()) == {"mcpServers": added}
 
 
-def test_claude_desktop_is_told_where_to_click(person: Person) -> None:
-    connected = person.run("connect", "claude", "--yes")
+def test_a_read_only_file_is_left_alone(person: Person, file: Path) -> None:
+    file.write_text("{}")
+    file.chmod(0o400)
+
+    assert person.run("connect", "cursor", "--yes").exit_code == 2
+    assert file.read_text() == "{}"
+
+
+def test_a_link_goes_on_leading_to_the_file(person: Person, file: Path, tmp_path: Path) -> None:
+    real = tmp_path / "mcp.json"
+    real.write_text("{}")
+    file.symlink_to(real)
+
+    assert person.run("connect", "cursor", "--yes").exit_code == 0
+    assert file.is_symlink()
+    assert "askback" in real.read_text()
+
+
+def test_claude_desktop_is_connected_by_hand(person: Person, tmp_path: Path) -> None:
+    connected = with_program(person, "claude", tmp_path, "exit 0")
 
     assert "Add custom connector" in connected.stderr
     assert "an address of this computer is not reached" in connected.stderr
@@ -348,19 +201,12 @@ def test_1_and_nothing_is_changed_without_a_yes(person: Person, typed: str) -> N
     declined = person.run("connect", "cursor", typed=typed)
 
     assert declined.exit_code == 1
-    assert not settings_of(person, "cursor").exists()
+    assert not (person.home / ".cursor").exists()
 
 
 def test_2_for_an_unknown_host_and_7_for_an_unknown_server(person: Person) -> None:
     assert person.run("connect", "emacs").exit_code == 2
+    assert person.run("connect", "cursor", "--name", "a b").exit_code == 2
     nowhere = ("--server", "http://127.0.0.1:9")
     assert person.run("connect", "cursor", "--yes", *nowhere).exit_code == 7
-    assert not settings_of(person, "cursor").exists()
-
-
-def with_program(person: Person, host: str, tmp_path: Path, end: str) -> Result:
-    """The command of the host, which writes down its arguments, is on the path."""
-    program = tmp_path / "programs" / PROGRAMS[host]
-    program.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > {tmp_path}/arguments\n{end}\n')
-    program.chmod(0o755)
-    return person.run("connect", host, "--yes")
+    assert not (person.home / ".cursor").exists()

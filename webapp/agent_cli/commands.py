@@ -24,7 +24,7 @@ from webapp.agent_cli.exits import (
     server_address,
     tell,
 )
-from webapp.agent_cli.hosts import HOSTS, connect
+from webapp.agent_cli.hosts import HOSTS, NAME, connect
 from webapp.agent_cli.progress import Progress, new_key, working
 from webapp.agent_cli.sign_in import sign_in, sign_out
 
@@ -50,6 +50,12 @@ class Duration(click.ParamType[float]):
 def _key(_ctx: click.Context, _param: click.Parameter, given: str | None) -> str | None:
     if given is not None and not (0 < len(given) <= KEY_MAX_CHARS and given.isprintable()):
         raise click.BadParameter(f"it is 1 to {KEY_MAX_CHARS} printable characters")
+    return given
+
+
+def _name(_ctx: click.Context, _param: click.Parameter, given: str) -> str:
+    if not re.fullmatch("[A-Za-z0-9][A-Za-z0-9_-]{0,63}", given):
+        raise click.BadParameter("it is letters, digits, - and _")
     return given
 
 
@@ -98,12 +104,13 @@ def sign_out_command(server: str | None) -> None:
 @main.command("connect")
 @click.argument("host", type=click.Choice(list(HOSTS)))
 @server_option
+@click.option("--name", default=NAME, show_default=True, callback=_name, help="In that host.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
-def connect_command(host: str, server: str | None, *, yes: bool) -> None:
-    """Tell a host of agents of the MCP server, after showing what that changes."""
+def connect_command(host: str, server: str | None, name: str, *, yes: bool) -> None:
+    """Add the MCP server to a host of agents, after showing what that changes."""
     with _ending(), _once():
         url = mcp_address(server_address(server, os.environ))
-        connect(HOSTS[host], url, lambda question: yes or _confirmed(question))
+        connect(HOSTS[host], url, name, lambda question: yes or _confirmed(question))
 
 
 @main.command("ask")
