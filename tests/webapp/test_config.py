@@ -475,15 +475,6 @@ def test_the_folder_of_a_model_has_to_be_there(
         assert problems == {"TRANSCRIBER_MODEL": f"there is no folder {missing}"}
 
 
-def test_fields_of_requests_are_kept(embedded: dict[str, str]) -> None:
-    fields = {"max_tokens": 300, "thinking": {"type": "disabled"}, "user": "ä😀 {}"}
-
-    made = read_settings(embedded | MODELS["openai"] | {"LLM_EXTRA": json.dumps(fields)})
-
-    assert made.llm_request_fields == fields
-    assert read_settings(embedded).llm_request_fields == {}
-
-
 def test_the_doctor_names_who_writes(embedded: dict[str, str]) -> None:
     def told(**variables: str) -> str:
         return CliRunner(env=embedded | variables).invoke(main, ["doctor"]).stdout

@@ -134,54 +134,52 @@ def answer_question(  # noqa: PLR0913 - a value of the request each, besides the
     signs: Signs | None = None,
     form_bytes_max: int = FORM_BYTES_MAX,
 ) -> Following:
-    """Store one answer durably; a repeat of `answer_key` stores nothing and is no error.
+    """Store one answer durably; a repeat of `answer_key`, or of the current answer, stores nothing.
 
-    The current answer sent again, the same text and recording, stores nothing either: id and stamp
-    stay. An answer without a recording deletes the one that it corrects, and the uploads.
+    An answer without a recording deletes the one that it corrects, and the uploads.
 
     position      0-based place of the scripted question
     follow_up     which follow-up to it, from 1; 0 for itself
-    answer_key    made for each rendered question, so that a double click or a retry is stored once
-    recording_id  an upload to this question under this session key, or the recording that its
-                  answer has; "" for a typed answer. The text may be empty then
-    blank         the page showed no words of an answer: leaving them out again beside the same
-                  recording takes none back that were written down meanwhile
-    replaces      the version of the answer that the page showed, as of `version_of`; None if it is
-                  not known: then any answer is replaced
+    answer_key    made for each rendered question, so that a retry is stored once
+    recording_id  an upload of this session to this question, or what its answer has; "" if typed
+    blank         the page showed no words of this recording: leaving them out removes none
+    replaces      `version_of` the answer that the page showed; None replaces any
     signs         how the page was used: flags the session if it looks automated
-    returns       the next question that is neither answered nor skipped, unless it is to be
-                  decided whether one more follows from this answer
-    raises        NotFound, also for a question never asked; StateConflict `form_closed`,
-                  `form_completed`, `response_completed`,
-                  `form_full` (no room for it in `form_bytes_max`), `answer_differs` (this key
-                  stored another answer), `answer_newer` (it would replace one that was not
-                  shown); InvalidInput `answer_empty`, `answer_too_long`, `recording_unknown`;
-                  nothing is stored then
+    returns       the next open question, unless a follow-up to this answer is to be decided
+    raises        NotFound; StateConflict `form_closed`, `form_completed`, `response_completed`,
+                  `form_full`, `answer_differs` (this key stored another), `answer_newer` (one
+                  that was not shown); InvalidInput as `require_answer`, `recording_unknown`
     """
     require_answer(answer_text, spoken=bool(recording_id))
     while True:
         state = read_session_state(share_token, session_key)
         step = step_at(state, QuestionNumber(position + 1, follow_up))
-        parent = state.questions[position]["id"] if follow_up else None
-        kind = QuestionKind.FOLLOW_UP if follow_up else QuestionKind.SCRIPTED
-        answer = NewAnswer(
-            step.question_id, step.text, answer_text, answer_key, recording_id, kind, parent
-        )
+        answer = _new_answer(step, answer_text, answer_key, recording_id)
         stored = None
         if is_unchanged(state, answer, blank=blank, replaces=replaces):
             break
-        reached = len(state.answered.keys() | {step.question_id})
-        suspect = signs is not None and signs.looks_automated(reached, now)
+        suspect = _is_suspect(signs, state, step, now)
         stored = store_answer(
             state, answer, now=now, suspect=suspect, form_bytes_max=form_bytes_max
         )
         if stored or is_repeat(state, answer, form_bytes_max=form_bytes_max):
             break
-    answered = {step.question_id, *state.answered}
     if state.follow_up_mode != FollowUpMode.NONE:
         return Following(None, may_probe=True, stored=stored)
+    answered = {step.question_id, *state.answered}
     place = _next_place(state, answered, {*state.skipped}, after=step.place)
     return Following(place, may_probe=False, stored=stored)
+
+
+def _is_suspect(signs: Signs | None, state: SessionState, step: Step, now: datetime) -> bool:
+    reached = len(state.answered.keys() | {step.question_id})
+    return signs is not None and signs.looks_automated(reached, now)
+
+
+def _new_answer(step: Step, text: str, answer_key: str, recording_id: str) -> NewAnswer:
+    kind = QuestionKind.FOLLOW_UP if step.asked else QuestionKind.SCRIPTED
+    parent = step.asked.parent_question_id if step.asked else None
+    return NewAnswer(step.question_id, step.text, text, answer_key, recording_id, kind, parent)
 
 
 def skip_question(

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from difflib import Match, SequenceMatcher
 from enum import StrEnum
 from itertools import accumulate
-from time import thread_time
 from typing import NamedTuple
 
 import orjson
@@ -27,7 +26,6 @@ SAME_QUESTION_RATIO = 0.6  # our choice: with half of its words it still counts 
 COMPARED_CHARS, COMPARED_WORDS = 600, 300  # bounds the matching of questions that lost their ids
 # of one comparison; texts that need more are shown as replaced
 STEPS, STEPS_AT_ONCE = 200_000, 100_000  # some 0.1 µs each
-SECONDS = 0.03  # CPU seconds, after which no further text is compared
 REMEMBERED = 32  # our choice: comparisons kept, at most a megabyte each
 # scripts that put no spaces between words: each character counts as one
 _UNSPACED = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
@@ -92,19 +90,14 @@ class TooCostly(Exception):
 
 
 class Effort:
-    """The remaining budget of one comparison.
-
-    The number of steps gives the same result on every machine; the time bounds slow machines and
-    work that steps do not count. It is the CPU time of this thread, so other load changes nothing.
-    """
+    """The steps that are left of one comparison: the same on every machine."""
 
     def __init__(self) -> None:
         self.steps = STEPS
-        self._until = thread_time() + SECONDS
 
     def spend(self, steps: int) -> None:
         """Subtract steps. Raises TooCostly, and subtracts nothing, if too few are left."""
-        if steps > min(self.steps, STEPS_AT_ONCE) or thread_time() > self._until:
+        if steps > min(self.steps, STEPS_AT_ONCE):
             raise TooCostly
         self.steps -= steps
 

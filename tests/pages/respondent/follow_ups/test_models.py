@@ -43,7 +43,7 @@ from webapp.follow_ups.model_failure import ModelFailed
 from webapp.pages.respondent.follow_ups import HOLDER, WAITER
 from webapp.records.accounts.models import Account
 from webapp.records.follow_ups import FollowUp
-from webapp.records.forms import Form, close_form
+from webapp.records.forms import Form
 from webapp.records.responses.counters import DayCount
 
 FIRST, SECOND = "What made you switch?", "What would you tell a friend?"
@@ -196,23 +196,6 @@ def test_what_the_model_writes_for_one_person_takes_it_from_nobody(
     model.answer = asking()
     assert heading(arrive(app.test_client(), form).answer(1, ANSWER)) == QUESTION
 
-
-AROUND = {
-    "fence": "```json\n%s\n```",
-    "thoughts": "<think>They say little {so}.</think>\nHere it is: %s",
-    "prose": "I ask this: %s\nIt fits the goal.",
-}
-
-
-@pytest.mark.parametrize("around", AROUND.values(), ids=AROUND)
-def test_what_is_around_a_reply_is_no_matter(
-    app: Flask, respondent: Respondent, model: ModelServer, told: str, around: str
-) -> None:
-    reply = json.dumps({"technique": "dig", "question": QUESTION, "confidence": 0.9})
-    model.answer = written(around % reply)
-
-    assert heading(respondent.answer(1, ANSWER)) == QUESTION
-    assert [(row.writer, row.technique) for row in rows(app)] == [(told, "elaborate")]
 
 
 @pytest.mark.parametrize(
@@ -379,17 +362,6 @@ def test_next_after_sending_is_the_thank_you_page(
     assert (model.asked, rows(app)) == ([], [])
 
 
-def test_next_on_a_closed_form_is_the_closed_page(
-    app: Flask, account: Account, form: Any, respondent: Respondent, model: ModelServer
-) -> None:
-    respondent.page = scripted_post(respondent, "/q/1", answer=ANSWER)
-    with app.app_context():
-        close_form(account.id, form.id, now=utc_now())
-
-    assert scripted_post(respondent, "/q/1/next").status_code == 410
-    assert (model.asked, rows(app)) == ([], [])
-
-
 @pytest.mark.parametrize("told", ["", "another-model at llm.example.com"])
 def test_a_form_keeps_the_writer_that_its_creator_was_told_of(
     app: Flask, respondent: Respondent, model: ModelServer
@@ -444,14 +416,6 @@ def test_nobody_waits_where_no_question_may_come(
     assert len(model.asked) == 1
 
 
-def test_two_thin_answers_in_a_row_end_it_for_a_model_too(
-    respondent: Respondent, model: ModelServer
-) -> None:
-    assert heading(respondent.answer(1, "It was slow")) == QUESTION
-    assert heading(respondent.post("/q/1/f/1", answer="I don't know")) == SECOND
-    assert len(model.asked) == 1
-
-
 def test_a_claim_that_nobody_settled_decides_nothing(
     app: Flask, respondent: Respondent, model: ModelServer
 ) -> None:
@@ -503,20 +467,6 @@ def test_a_second_word_of_the_context_is_told_at_no_other_question(
 
     assert "sell" not in page.text
     assert [row.writer for row in rows(app) if row.state is FollowUpState.ASKED] == [told, "agent"]
-
-
-def test_no_phrase_of_the_goal_is_told(
-    app: Flask, respondent: Respondent, model: ModelServer
-) -> None:
-    with app.app_context():
-        db.session.execute(update(Form).values(goal="Learn who warned them of it"))
-        db.session.commit()
-    model.answer = asking("Do you recall who warned them of it?")
-
-    page = respondent.answer(1, ANSWER)
-
-    assert "Learn who warned them of it" in model.asked[0].system
-    assert "who warned" not in page.text
 
 
 def test_the_host_of_the_model_is_named_before_anybody_answers(
