@@ -6,13 +6,13 @@ from typing import Any
 
 from webapp.base.database import db, new_id, to_millis, utc_now
 from webapp.base.vocabulary import DeliveryKind, DeliveryState, SessionStatus
-from webapp.drafts.agent_tokens import AgentToken
 from webapp.records.events import (
     CallbackEndpoint,
     DeliveryAttempt,
     EventDelivery,
     EventSubscription,
 )
+from webapp.records.forms import AgentToken
 from webapp.records.responses.models import ResponseSession
 
 

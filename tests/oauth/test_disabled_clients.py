@@ -13,12 +13,12 @@ from tests.oauth.flow import Flow, bearer, register
 from webapp.base.database import db, utc_now
 from webapp.base.errors import NotFound, StateConflict
 from webapp.base.vocabulary import DeliveryKind, Scope
-from webapp.drafts.agent_tokens import AgentToken
 from webapp.oauth.connections import disable_client, enable_client
 from webapp.oauth.models import OAuthGrant
 from webapp.oauth.tokens import COMMAND_LINE_CLIENT, issue_token
 from webapp.records.audit import OPERATOR, AuditEvent
 from webapp.records.events import EventDelivery, EventSubscription
+from webapp.records.forms import AgentToken
 
 pytestmark = both_databases
 

@@ -12,12 +12,12 @@ from tests.factories import make_account, make_form
 from tests.oauth.flow import Flow, register
 from webapp.base import ownership
 from webapp.base.database import db, utc_now
-from webapp.drafts.agent_tokens import AgentToken
 from webapp.oauth.models import OAuthClient, OAuthCode, OAuthGrant, OAuthToken
 from webapp.oauth.registration import create_client
 from webapp.oauth.tokens import purge_dead
 from webapp.records.accounts.invites import make_invite
 from webapp.records.accounts.models import Invite
+from webapp.records.forms import AgentToken
 
 TABLES = (OAuthClient, OAuthGrant, OAuthCode, OAuthToken)
 

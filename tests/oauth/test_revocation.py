@@ -10,9 +10,9 @@ from tests.event_factories import make_agent_token, make_subscription
 from tests.factories import make_form
 from tests.oauth.flow import Flow, bearer, register
 from webapp.base.database import db
-from webapp.drafts.agent_tokens import AgentToken
 from webapp.oauth.models import OAuthGrant
 from webapp.records.events import EventSubscription
+from webapp.records.forms import AgentToken
 
 
 def revoke(flow: Flow, **form: str | None) -> TestResponse:

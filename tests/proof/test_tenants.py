@@ -26,14 +26,14 @@ from webapp.answers.trash import delete_form, discard_draft
 from webapp.base.config import Settings
 from webapp.base.database import db, to_millis, utc_now
 from webapp.base.vocabulary import Scope
-from webapp.drafts.agent_tokens import AgentToken, make_agent_token
+from webapp.drafts.agent_tokens import make_agent_token
 from webapp.oauth.models import OAuthClient, OAuthGrant, OAuthToken
 from webapp.oauth.tokens import issue_token
 from webapp.pages.creator.account.sign_in import SIGNED_IN_AT
 from webapp.records.accounts.browser_sessions import SignIn, begin_session
 from webapp.records.accounts.models import Account
 from webapp.records.events import CallbackEndpoint, EventDelivery, EventSubscription
-from webapp.records.forms import close_form
+from webapp.records.forms import AgentToken, close_form
 from webapp.records.responses.models import Answer, ResponseSession
 from webapp.records.responses.recordings import Recording
 

@@ -23,6 +23,7 @@ from webapp.base.vocabulary import (
 from webapp.follow_ups.rules import most_asked
 from webapp.records.accounts.models import Account
 from webapp.records.content.model import (
+    AnyContent,
     ContentRow,
     QuestionRow,
     asks_follow_ups,
@@ -31,7 +32,7 @@ from webapp.records.content.model import (
 )
 from webapp.records.follow_ups import AskedFollowUp, read_follow_ups
 from webapp.records.forms import Form, is_full, shared_form
-from webapp.records.languages import language_of_shared
+from webapp.records.languages import language_of_content, language_of_shared
 from webapp.records.responses.models import Answer, ResponseSession
 from webapp.records.responses.recordings import Recording
 
@@ -181,6 +182,13 @@ _RECORDINGS = (
     .where(Recording.key_hash == bindparam("key_hash"), shared_form(bindparam("share_token")))
     .order_by(Recording.created_at, Recording.id)
 )
+
+
+def most_asked_with(writer: str, content: AnyContent) -> int:
+    """How many questions one respondent can be asked; `writer` is a model, "" for the rules."""
+    if writer or not asks_follow_ups(content):
+        return most_questions(content)
+    return most_asked(content.questions, language_of_content(content), form_settings(content))
 
 
 def get_public_form(share_token: str, *, form_bytes_max: int = FORM_BYTES_MAX) -> RespondentForm:

@@ -14,7 +14,6 @@ from jobs import deliver
 from webapp.base import database, sealing
 from webapp.base.config import Settings
 from webapp.base.database import TRIES, engine_options, failures
-from webapp.follow_ups import model_breaker
 from webapp.oauth import endpoints as oauth_endpoints
 from webapp.oauth import server
 from webapp.pages import errors, filters
@@ -172,7 +171,7 @@ def create_app(config: Settings) -> Flask:
     for module in (download_limits, deferred_writes, request_audit):
         module.init_app(app)
     assets.init_app(app, ROOT / "static")
-    for part in (model_breaker, filters, errors):
+    for part in (filters, errors):
         part.init_app(app)
     api.init_app(app, elsewhere=oauth_endpoints.router_refusal(errors.http_problem))
     creator_request.init_app(app)

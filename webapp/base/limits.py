@@ -50,7 +50,6 @@ API_BODY_MAX_BYTES = 256 * 1024  # our choice: bounds all questions of a draft t
 WAIT_MAX_SECONDS = 25  # our choice: below the idle timeouts of proxies
 WAIT_SECONDS = 20  # our choice: of a tool that is not told how long
 IDEMPOTENCY_KEY_MAX_CHARS = 255  # as Stripe
-IDEMPOTENCY_KEPT_SECONDS = 24 * 3600  # as Stripe
 PASSWORD_MIN_CHARS = 12  # our choice, no composition rules
 PASSWORD_MAX_CHARS = 1024  # our choice: beyond it nothing is read
 LAST_USED_EVERY_SECONDS = 60  # our choice: one write a minute and connection

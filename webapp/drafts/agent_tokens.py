@@ -11,7 +11,6 @@ from typing import Annotated, NamedTuple
 from pydantic import Field, StrictStr
 from sqlalchemy import (
     ColumnElement,
-    ForeignKey,
     Select,
     String,
     and_,
@@ -24,10 +23,8 @@ from sqlalchemy import (
     table,
     update,
 )
-from sqlalchemy.orm import Mapped, mapped_column
 
 from webapp.base.database import (
-    Base,
     UtcDateTime,
     among,
     db,
@@ -48,7 +45,7 @@ from webapp.base.vocabulary import TokenEnd
 from webapp.records.accounts.models import Account
 from webapp.records.audit import SYSTEM, Actor, AuditKind, add_event
 from webapp.records.content.draft_input import ONE_LINE, STORABLE, whole_number
-from webapp.records.forms import Form, FormRow, get_form, lock_form
+from webapp.records.forms import AgentToken, Form, FormRow, get_form, lock_form
 
 PREFIX = "askag_"
 RANDOM_BYTES = 32
@@ -87,29 +84,6 @@ def _base_62(number: int, width: int) -> str:
         number, digit = divmod(number, len(DIGITS))
         digits = DIGITS[digit] + digits
     return digits
-
-
-class AgentToken(Base):
-    """A token for one form, or for all forms of the account where `form_id` is null.
-
-    grant_id  the connection that made it, with which it ends; null: made by the creator
-    hint      its first nine and last four characters
-    """
-
-    __tablename__ = "agent_tokens"
-
-    id: Mapped[str] = mapped_column(String(40), primary_key=True)
-    account_id: Mapped[str] = mapped_column(ForeignKey("accounts.id"), index=True)
-    form_id: Mapped[str | None] = mapped_column(ForeignKey("forms.id"), index=True)
-    # without a key: it outlives its connection
-    grant_id: Mapped[str | None] = mapped_column(String(40), index=True)
-    token_hash: Mapped[str] = mapped_column(String(64), unique=True)
-    hint: Mapped[str] = mapped_column(String(20))
-    label: Mapped[str] = mapped_column(String(120))
-    created_at: Mapped[datetime]
-    expires_at: Mapped[datetime]
-    last_used_at: Mapped[datetime | None]
-    revoked_at: Mapped[datetime | None]
 
 
 class TokenRow(NamedTuple):

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import NamedTuple
 
-from sqlalchemy import BindParameter, ColumnElement, and_, bindparam, exists, func, or_, select
+from sqlalchemy import bindparam, select
 
 from webapp.base.database import db, new_id, read_rows, write_transaction
 from webapp.base.error_codes import ErrorCode
@@ -27,6 +27,7 @@ from webapp.records.drafts import (
     Draft,
     DraftConfirmation,
     DraftSummaryRow,
+    current_confirmation,
     lock_draft,
     open_draft,
     unpublished,
@@ -161,16 +162,6 @@ def require_complete(draft: Draft) -> None:
         )
 
 
-def current_confirmation() -> ColumnElement[bool]:
-    """The join condition of a draft and a confirmation that lets it be published."""
-    return and_(
-        DraftConfirmation.draft_id == Draft.id,
-        DraftConfirmation.revision == Draft.revision,
-        DraftConfirmation.content_hash == Draft.content_hash,
-        DraftConfirmation.return_count == Draft.return_count,
-    )
-
-
 _MINE = unpublished(bindparam("account"))
 _CONFIRMED = select(Draft.id).join(DraftConfirmation, current_confirmation()).where(_MINE)
 
@@ -196,18 +187,6 @@ def _add_confirmation(
     db.session.add(confirmation)
     db.session.flush()
     return confirmation
-
-
-def waiting(account_id: str | BindParameter[str]) -> ColumnElement[bool]:
-    """The condition for the drafts of an account that an agent wrote, and that are neither empty
-    nor sent back nor confirmed as they are.
-    """
-    by_agent = or_(Draft.author.is_not(None), Draft.created_by.is_not(None))
-    # the length of the questions costs: last
-    holds_something = or_(func.trim(Draft.title) != "", func.json_array_length(Draft.questions) > 0)
-    is_confirmed = exists().where(current_confirmation())
-    is_kept = Draft.returned_at.is_(None)
-    return and_(unpublished(account_id), by_agent, is_kept, ~is_confirmed, holds_something)
 
 
 def is_by_hand(draft: DraftSummaryRow) -> bool:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import cast
 
 from sqlalchemy import (
@@ -30,7 +30,6 @@ from webapp.base.database import (
 from webapp.base.database.prepared_statements import run
 from webapp.base.error_codes import ErrorCode
 from webapp.base.errors import InvalidInput
-from webapp.base.limits import IDEMPOTENCY_KEPT_SECONDS
 from webapp.base.vocabulary import DraftStatus
 from webapp.drafts.returns import Standing, put_standing
 from webapp.drafts.revisions import draft_of_revision, find_superseded
@@ -49,6 +48,7 @@ from webapp.records.drafts import (
     DraftRevision,
     DraftRow,
     IdempotencyKey,
+    kept_since,
     missing_draft,
     owned_draft,
     require_open,
@@ -85,11 +85,6 @@ def find_repeated(account_id: str, repeatable: Repeatable, now: datetime) -> Ide
             field="Idempotency-Key",
         )
     return key
-
-
-def kept_since(now: datetime) -> datetime:
-    """Keys stored at this time or earlier are expired."""
-    return now - timedelta(seconds=IDEMPOTENCY_KEPT_SECONDS)
 
 
 def draft_discarded() -> InvalidInput:

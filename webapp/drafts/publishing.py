@@ -28,7 +28,6 @@ from webapp.base.vocabulary import DraftStatus, FormStatus
 from webapp.drafts.confirmations import (
     attest,
     confirm_shown,
-    current_confirmation,
     find_confirmation,
     is_current,
     require_complete,
@@ -45,7 +44,13 @@ from webapp.records.audit import (
     log_event,
 )
 from webapp.records.content.model import CONTENT_COLUMNS
-from webapp.records.drafts import Draft, DraftConfirmation, missing_draft, owned_draft
+from webapp.records.drafts import (
+    Draft,
+    DraftConfirmation,
+    current_confirmation,
+    missing_draft,
+    owned_draft,
+)
 from webapp.records.forms import FORM_COLUMNS, Form, FormLink, FormRow
 
 ID_MAX_CHARS = 40  # of the columns

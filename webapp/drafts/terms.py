@@ -16,12 +16,10 @@ from webapp.base.database import execute, write_transaction
 from webapp.base.error_codes import ErrorCode
 from webapp.base.errors import StateConflict
 from webapp.base.vocabulary import ON_THIS_SERVER, ResponseMode
-from webapp.follow_ups.rules import most_asked
 from webapp.records.accounts.models import Account
 from webapp.records.audit import SYSTEM, Actor, AuditKind, add_event
-from webapp.records.content.model import AnyContent, asks_follow_ups, form_settings, most_questions
+from webapp.records.content.model import AnyContent, asks_follow_ups
 from webapp.records.forms import Form, FormRow, get_form, owned_form
-from webapp.records.languages import language_of_content
 
 
 class VoiceTerms(NamedTuple):
@@ -53,13 +51,6 @@ class WriterTerms(NamedTuple):
     def used_by(self, content: AnyContent) -> "WriterTerms":
         """What of it a form of this content uses."""
         return self if asks_follow_ups(content) else BY_RULES
-
-    def most_questions(self, content: AnyContent) -> int:
-        """How many questions one respondent can be asked."""
-        if self.follow_up_writer or not asks_follow_ups(content):
-            return most_questions(content)
-        language = language_of_content(content)
-        return most_asked(content.questions, language, form_settings(content))
 
 
 class AskerTerms(NamedTuple):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import cast
 
-from flask import Flask, current_app
+from flask import current_app
 
 from webapp.follow_ups.model_failure import ModelFailed, ModelRefused, ModelResting
 
@@ -80,11 +80,6 @@ class ModelBreaker:
                 self._opened_until = self._clock() + REST_SECONDS
 
 
-def init_app(app: Flask) -> None:
-    """Give the application its own breaker."""
-    app.extensions["model_breaker"] = ModelBreaker()
-
-
 def model_breaker() -> ModelBreaker:
     """The breaker of the current application."""
-    return cast(ModelBreaker, current_app.extensions["model_breaker"])
+    return cast(ModelBreaker, current_app.extensions.setdefault("model_breaker", ModelBreaker()))

@@ -11,12 +11,11 @@ from webapp.base.error_codes import ErrorCode
 from webapp.base.errors import NotFound
 from webapp.base.limits import MUTED_SECONDS
 from webapp.base.vocabulary import RevokedReason, Scope
-from webapp.drafts.confirmations import waiting
 from webapp.oauth.models import OAuthClient, OAuthGrant
 from webapp.oauth.tokens import has_token, revoke_grants
 from webapp.records.accounts.models import Account
 from webapp.records.audit import SYSTEM, Actor, AuditKind, add_event
-from webapp.records.drafts import Draft
+from webapp.records.drafts import Draft, waiting
 
 NOTICE_DAYS = 30  # our choice: how long a connection ended for safety stays on the page
 SUSPICIOUS = (RevokedReason.CODE_REUSE, RevokedReason.REFRESH_REUSE)

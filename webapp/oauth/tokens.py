@@ -17,15 +17,14 @@ from webapp.base.limits import LAST_USED_EVERY_SECONDS
 from webapp.base.ownership import OF_CONNECTION, delete_in_batches, table_of
 from webapp.base.text import token_hash
 from webapp.base.vocabulary import ClientKind, RevokedReason, Scope, SubscriptionEnd, TokenKind
-from webapp.drafts.agent_tokens import AgentToken
-from webapp.drafts.editing import kept_since
 from webapp.events.endings import end_subscriptions
 from webapp.oauth.models import OAuthClient, OAuthCode, OAuthGrant, OAuthToken, shows_given_name
 from webapp.oauth.protocol import ACCESS_PREFIX, REFRESH_PREFIX, new_secret
 from webapp.records.accounts.browser_sessions import SESSION_IDLE, SignIn
 from webapp.records.accounts.models import Account, Invite
 from webapp.records.audit import SYSTEM, Actor, AuditEvent, AuditKind, add_event
-from webapp.records.drafts import IdempotencyKey
+from webapp.records.drafts import IdempotencyKey, kept_since
+from webapp.records.forms import AgentToken
 from webapp.web.deferred_writes import write_later
 
 CODE_SECONDS = 60  # RFC 6749, section 4.1.2, allows ten minutes at most

@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from sqlalchemy import (
@@ -14,8 +14,10 @@ from sqlalchemy import (
     String,
     and_,
     bindparam,
+    exists,
     false,
     func,
+    or_,
     select,
 )
 from sqlalchemy.orm import Mapped, mapped_column
@@ -314,3 +316,33 @@ class IdempotencyKey(Base):
     body_hash: Mapped[str] = mapped_column(String(64))
     draft_id: Mapped[str | None] = mapped_column(ForeignKey("drafts.id"))
     created_at: Mapped[datetime]
+
+
+def current_confirmation() -> ColumnElement[bool]:
+    """The join condition of a draft and a confirmation that lets it be published."""
+    return and_(
+        DraftConfirmation.draft_id == Draft.id,
+        DraftConfirmation.revision == Draft.revision,
+        DraftConfirmation.content_hash == Draft.content_hash,
+        DraftConfirmation.return_count == Draft.return_count,
+    )
+
+
+def waiting(account_id: str | BindParameter[str]) -> ColumnElement[bool]:
+    """The condition for the drafts of an account that an agent wrote, and that are neither empty
+    nor sent back nor confirmed as they are.
+    """
+    by_agent = or_(Draft.author.is_not(None), Draft.created_by.is_not(None))
+    # the length of the questions costs: last
+    holds_something = or_(func.trim(Draft.title) != "", func.json_array_length(Draft.questions) > 0)
+    is_confirmed = exists().where(current_confirmation())
+    is_kept = Draft.returned_at.is_(None)
+    return and_(unpublished(account_id), by_agent, is_kept, ~is_confirmed, holds_something)
+
+
+IDEMPOTENCY_KEPT_SECONDS = 24 * 3600  # as Stripe
+
+
+def kept_since(now: datetime) -> datetime:
+    """Keys stored at this time or earlier are expired."""
+    return now - timedelta(seconds=IDEMPOTENCY_KEPT_SECONDS)

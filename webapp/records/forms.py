@@ -267,3 +267,26 @@ def _set_status(account_id: str, form_id: str, status: FormStatus, closed: datet
         form.closed_at = closed
         note_change(form_id)
     return changes
+
+
+class AgentToken(Base):
+    """A token for one form, or for all forms of the account where `form_id` is null.
+
+    grant_id  the connection that made it, with which it ends; null: made by the creator
+    hint      its first nine and last four characters
+    """
+
+    __tablename__ = "agent_tokens"
+
+    id: Mapped[str] = mapped_column(String(40), primary_key=True)
+    account_id: Mapped[str] = mapped_column(ForeignKey("accounts.id"), index=True)
+    form_id: Mapped[str | None] = mapped_column(ForeignKey("forms.id"), index=True)
+    # without a key: it outlives its connection
+    grant_id: Mapped[str | None] = mapped_column(String(40), index=True)
+    token_hash: Mapped[str] = mapped_column(String(64), unique=True)
+    hint: Mapped[str] = mapped_column(String(20))
+    label: Mapped[str] = mapped_column(String(120))
+    created_at: Mapped[datetime]
+    expires_at: Mapped[datetime]
+    last_used_at: Mapped[datetime | None]
+    revoked_at: Mapped[datetime | None]

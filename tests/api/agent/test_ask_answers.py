@@ -28,10 +28,10 @@ from tests.pages.respondent_client import arrive
 from webapp.answers import answering, trash
 from webapp.base.database import db, utc_now
 from webapp.drafts import agent_tokens
-from webapp.drafts.agent_tokens import AgentToken
 from webapp.drafts.agent_tokens import new_token as unknown_token
 from webapp.records import forms
 from webapp.records.accounts.models import Account
+from webapp.records.forms import AgentToken
 from webapp.web import wakeups
 
 CHALLENGE = 'Bearer realm="agent"'

@@ -26,12 +26,12 @@ from webapp.base.config import Settings
 from webapp.base.database import utc_now, write_transaction
 from webapp.base.vocabulary import Scope
 from webapp.drafts import agent_tokens
-from webapp.drafts.agent_tokens import AgentToken
 from webapp.drafts.agent_tokens import new_token as unknown_token
 from webapp.oauth import connections
 from webapp.oauth.tokens import issue_token
 from webapp.records import forms
 from webapp.records.accounts import models as accounts
+from webapp.records.forms import AgentToken
 
 AWKWARD = "one\rtwo\nthree\r\n\r\nevent: end\ndata: {}\n\nid: 9\u2028\u2029\x85\x0b end"
 

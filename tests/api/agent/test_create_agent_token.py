@@ -11,11 +11,11 @@ from tests.api.conftest import Agent, Connect, refusal
 from tests.factories import make_account, make_form
 from webapp.base.database import db, utc_now
 from webapp.base.vocabulary import Scope
-from webapp.drafts.agent_tokens import AgentToken
 from webapp.oauth import connections
 from webapp.oauth.models import OAuthGrant
 from webapp.records.accounts.models import Account
 from webapp.records.audit import AuditEvent
+from webapp.records.forms import AgentToken
 
 limits = pytest.mark.settings
 

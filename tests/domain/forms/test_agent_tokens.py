@@ -18,12 +18,13 @@ from webapp.base.errors import NotFound
 from webapp.base.text import token_hash
 from webapp.base.vocabulary import ClientKind, RevokedReason, TokenEnd
 from webapp.drafts import agent_tokens
-from webapp.drafts.agent_tokens import AgentToken, MadeToken, TokenRow, list_agent_tokens, new_token
+from webapp.drafts.agent_tokens import MadeToken, TokenRow, list_agent_tokens, new_token
 from webapp.oauth import connections
 from webapp.oauth.models import OAuthClient, OAuthGrant
 from webapp.oauth.tokens import add_grant, revoke_grant
 from webapp.records.accounts.models import disable_account
 from webapp.records.audit import AuditEvent
+from webapp.records.forms import AgentToken
 
 pytestmark = [pytest.mark.usefixtures("app_context"), both_databases]
 

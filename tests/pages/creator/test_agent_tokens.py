@@ -15,10 +15,11 @@ from tests.pages.creator_client import Creator, plain
 from webapp.answers import trash
 from webapp.base.database import db, utc_now
 from webapp.base.vocabulary import Scope
-from webapp.drafts.agent_tokens import AgentToken, make_agent_token
+from webapp.drafts.agent_tokens import make_agent_token
 from webapp.oauth.models import OAuthGrant
 from webapp.oauth.tokens import issue_token
 from webapp.records.audit import AuditEvent
+from webapp.records.forms import AgentToken
 from webapp.web import request_audit
 
 NEW = "/connections/tokens/new"

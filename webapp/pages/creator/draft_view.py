@@ -11,6 +11,7 @@ from typing import Any
 from flask import Response, request, url_for
 from flask_babel import gettext as _
 
+from webapp.answers.public_form import most_asked_with
 from webapp.base import limits
 from webapp.base.database import db, utc_now
 from webapp.base.error_codes import ErrorCode
@@ -365,7 +366,7 @@ def _terms(draft: Draft) -> dict[str, Any]:
         "writer": offered.writer,
         "terms": offered.used_by(draft),
         "asks_follow_ups": asks_follow_ups(draft),
-        "most_questions": offered.writer.most_questions(draft),
+        "most_questions": most_asked_with(offered.writer.follow_up_writer, draft),
         "about_minutes": about_minutes,
         "prepared": sum(len(question.get("follow_ups", ())) for question in draft.questions),
         "has_phrases": has_phrases(draft),

@@ -15,6 +15,7 @@ from limits import parse_many
 from webapp.answers import trial as trials
 from webapp.answers.answering import require_answer
 from webapp.answers.follow_up_decisions import HARD_STOPS
+from webapp.answers.public_form import most_asked_with
 from webapp.answers.steps import QuestionNumber, Step, next_open, read_place, step_before
 from webapp.answers.trial import Decided, NoRoom, Trial
 from webapp.base.config import settings
@@ -281,7 +282,7 @@ def _page(
         text=_shown(trial, step, error) if step else "",
         error=error,
         has_changed=has_changed,
-        most_questions=terms.writer.most_questions(draft),
+        most_questions=most_asked_with(terms.writer.follow_up_writer, draft),
         terms=terms,
     )
     status = HTTPStatus.CONFLICT if has_changed else HTTPStatus.OK

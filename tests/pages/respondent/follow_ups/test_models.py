@@ -38,7 +38,12 @@ from webapp.base.config import Settings
 from webapp.base.database import db, utc_now
 from webapp.base.vocabulary import FollowUpState
 from webapp.follow_ups.follow_up_models import MODEL_SECONDS
-from webapp.follow_ups.model_breaker import CALLS_AT_ONCE, FAILURES_IN_A_ROW, REST_SECONDS
+from webapp.follow_ups.model_breaker import (
+    CALLS_AT_ONCE,
+    FAILURES_IN_A_ROW,
+    REST_SECONDS,
+    model_breaker,
+)
 from webapp.follow_ups.model_failure import ModelFailed
 from webapp.pages.respondent.follow_ups import HOLDER, WAITER
 from webapp.records.accounts.models import Account
@@ -197,7 +202,6 @@ def test_what_the_model_writes_for_one_person_takes_it_from_nobody(
     assert heading(arrive(app.test_client(), form).answer(1, ANSWER)) == QUESTION
 
 
-
 @pytest.mark.parametrize(
     "wanted", ["What is your password?", "Click here, will you?", "What, and who, and why so?"]
 )
@@ -318,7 +322,7 @@ def test_without_a_slot_nobody_waits_for_another_request(
 
 def open_breaker(app: Flask) -> None:
     for _ in range(FAILURES_IN_A_ROW):
-        with suppress(ModelFailed), app.extensions["model_breaker"].call():
+        with app.app_context(), suppress(ModelFailed), model_breaker().call():
             raise ModelFailed("for this test")
 
 

@@ -5,6 +5,7 @@ from http import HTTPStatus
 from flask import Blueprint, Response, render_template, url_for
 from flask.typing import ResponseReturnValue
 
+from webapp.answers.public_form import most_asked_with
 from webapp.base.database import utc_now
 from webapp.base.errors import StateConflict
 from webapp.drafts.terms import BY_RULES, agree_to_terms, terms_of
@@ -32,7 +33,7 @@ def of_form(form: FormRow) -> dict[str, object]:
         "model_came": came,
         "model_refused": refused,
         "asks_follow_ups": asks_follow_ups(form),
-        "most_questions": current.most_questions(form),
+        "most_questions": most_asked_with(current.follow_up_writer, form),
         "agreed_writer": agreed,
         "writer": writer,
         "current_writer": current,
