@@ -76,7 +76,7 @@ class Target:
             )
             path = f"/drafts/{published}/confirm"
             page = self.owner.get(path)
-            told = r'name="(revision|shown_hash|told_records)" value="([^"]*)"'
+            told = r'name="(revision|shown_hash|shown_records)" value="([^"]*)"'
             fields = dict(re.findall(told, page.text))
             assert post(self.owner, path, **fields).status_code == 303
             form = agent.post(f"/api/drafts/{published}/publish").json()

@@ -288,8 +288,8 @@ def _tried_again(world: World) -> Call:
 
 
 OF_RESPONSES = {
-    "letters.mark_all_read": _all_read,
-    "letters.mark_read": _read,
+    "responses.mark_all_read": _all_read,
+    "responses.mark_read": _read,
     "response_deletion.delete": _response_deleted,
     "response_deletion.delete_automated": _automated_deleted,
     "response_deletion.undo": _deletion_undone,

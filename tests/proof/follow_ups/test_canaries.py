@@ -17,7 +17,6 @@ from tests.proof.follow_ups.secrets_told import TOLD, Told
 from tests.proof.follow_ups.test_model_behaviours import arrive
 from webapp.base.config import Settings
 from webapp.base.database import db
-from webapp.follow_ups import model_breaker
 from webapp.records.accounts.models import Account
 from webapp.records.follow_ups import FollowUp
 from webapp.records.forms import Form
@@ -51,7 +50,7 @@ def ann(app: Flask, account: Account) -> Creator:
 
 @pytest.fixture
 def form(app: Flask, ann: Creator, settings: Settings, told: Told) -> Any:
-    model_breaker.init_app(app)
+    app.extensions.pop("model_breaker", None)
     asks = {"followUpMode": "deep_dive", "context": told.context}
     with app.app_context():
         made = make_form(ann.account.id, title=told.question, questions=[told.question], **asks)

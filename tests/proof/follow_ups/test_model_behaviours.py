@@ -36,7 +36,6 @@ from tests.pages.respondent_client import session_in
 from tests.proof.follow_ups.people import MOMENT, SHORT, THANKS, Person
 from webapp.base.config import Settings
 from webapp.base.database import db
-from webapp.follow_ups import model_breaker
 from webapp.follow_ups.follow_up_models import load_sdk
 from webapp.follow_ups.model_breaker import FAILURES_IN_A_ROW, REST_SECONDS, ModelBreaker
 from webapp.records.accounts.models import Account
@@ -101,7 +100,7 @@ def settings(settings: Settings, model: ModelServer, provider: str) -> Settings:
 
 @pytest.fixture
 def form(app: Flask, account: Account, settings: Settings) -> Any:
-    model_breaker.init_app(app)
+    app.extensions.pop("model_breaker", None)
     with app.app_context():
         asks = {"followUpMode": "smart", "context": CONTEXT, "maxFollowupsPerQuestion": 1}
         prepared = {0: [("And then?", "always")], 1: [("And now?", "always")]}

@@ -22,7 +22,6 @@ from tests.proof.follow_ups.walking import Walker
 from tests.voice.factories import make_voice_form
 from webapp.base.config import Settings
 from webapp.base.database import db
-from webapp.follow_ups import model_breaker
 from webapp.follow_ups.model_failure import ModelFailed, ModelRefused
 from webapp.follow_ups.rules import Technique
 from webapp.pages import model_decisions
@@ -136,7 +135,7 @@ def test_random_walks(
         seed = secrets.randbelow(1 << 32)
         random = Random(seed)  # noqa: S311 - repeatable
         monkeypatch.setattr(model_decisions, "ask_model", unreliable(random))
-        model_breaker.init_app(app)
+        app.extensions.pop("model_breaker", None)
         walkers = make_walkers(app, account, random)
         try:
             walk(walkers, random, steps=steps)
