@@ -1,13 +1,9 @@
 """listService"""
 
-import re
-
-from sqlalchemy import event
-
 from tests.api.conftest import Agent, Connect
 from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_form, make_response
-from webapp.base.database import db, utc_now
+from webapp.base.database import utc_now
 from webapp.records import forms
 from webapp.records.accounts.models import Account
 
@@ -91,23 +87,3 @@ def test_forms_of_others_are_not_listed(agent: Agent, connect: Connect) -> None:
         make_form(stranger.id)
 
     assert agent.get("/forms").json["formCount"] == 0
-
-
-def test_many_forms_take_one_query_beside_the_token(agent: Agent, account: Account) -> None:
-    with agent.app.app_context():
-        for _ in range(20):
-            make_form(account.id)
-        engine = db.engine
-    agent.get("/forms")
-    statements: list[str] = []
-
-    def note(_connection: object, _cursor: object, statement: str, *_rest: object) -> None:
-        statements.append(statement)
-
-    event.listen(engine, "before_cursor_execute", note)
-    agent.get("/forms")
-    event.remove(engine, "before_cursor_execute", note)
-
-    selects = [statement for statement in statements if statement.startswith("SELECT")]
-    assert len(selects) == 2
-    assert not re.search("goal|private_context|(?<!json_array_length.forms.)questions", selects[-1])

@@ -109,34 +109,6 @@ def test_a_draft_is_decided_on_its_first_screen(site: ExampleSite) -> None:
             raise AssertionError("more than twelve presses")
 
 
-def test_a_review_and_its_decision_are_short(site: ExampleSite) -> None:
-    path = draft_page(site)
-    for width, height in ((1280, 800), (390, 664)):
-        with signed_in(site, width, height) as page:
-            page.goto(path)
-            assert page.evaluate(WORDS) <= 240
-            page.goto(f"{path}/confirm")
-            assert page.evaluate(WORDS) <= 150
-
-
-def test_the_bar_of_a_review_is_one_row_on_a_phone(site: ExampleSite) -> None:
-    with signed_in(site, 390, 664) as page:
-        for path in (draft_page(site), site.data.rota):  # without and with changes of an agent
-            page.goto(path)
-            bar = page.locator(".bar").bounding_box()
-            assert bar is not None
-            assert bar["height"] < 90
-
-
-def test_a_trial_on_a_phone_is_like_the_question(site: ExampleSite) -> None:
-    for width, height in ((390, 664), (664, 390)):
-        with signed_in(site, width, height) as page:
-            page.goto(f"{draft_page(site)}/try")
-            page.locator("#answer").scroll_into_view_if_needed()
-            assert page.evaluate(GREEN) == []
-            sheet_is_free(page)
-
-
 def test_five_drafts_fit_into_the_first_screen(site: ExampleSite) -> None:
     for _ in range(5):
         draft_page(site)
@@ -173,13 +145,3 @@ def test_a_row_of_the_inbox_has_a_menu_by_keyboard(site: ExampleSite) -> None:
         expect(page.locator(":focus")).to_contain_text("1 draft discarded.")
         page.get_by_role("button", name="Undo").press("Enter")
         expect(page.get_by_text("1 draft restored.")).to_be_visible()
-
-
-def test_results_are_printed_with_dates(site: ExampleSite) -> None:
-    with signed_in(site) as page:
-        page.goto(site.data.results)
-        page.emulate_media(media="print")
-        time = page.locator("time[data-ago]").first
-        printed = time.evaluate("(time) => getComputedStyle(time, '::after').content")
-        assert re.search(r"\d{4}", printed)
-        assert all(badge.is_hidden() for badge in page.locator(".badge--new").all())

@@ -1,6 +1,5 @@
 """Durability settings, locks and error messages of database connections."""
 
-import ast
 import secrets
 import threading
 from collections.abc import Callable
@@ -20,7 +19,6 @@ from webapp.base.database import db, execute, read_rows, write_transaction
 from webapp.records.accounts.models import Account
 from webapp.records.responses.models import Answer
 
-ROOT = Path(__file__).parents[2]
 # of each connection to SQLite; what undoes a statement stays in memory
 SETTINGS = {
     "synchronous": 2,
@@ -94,20 +92,6 @@ def rename(name: str, *, fails: bool = False) -> None:
 def rename_elsewhere(app: Flask, name: str) -> None:
     with app.app_context():
         rename(name)
-
-
-def test_transactions_end_in_the_database_package_alone() -> None:
-    """Save for restores, which work on connections of their own."""
-    elsewhere = [
-        f"{path.relative_to(ROOT)}:{node.lineno}"
-        for package in ("webapp", "api", "jobs")
-        for path in sorted((ROOT / package).rglob("*.py"))
-        if not path.is_relative_to(ROOT / "webapp/base/database")
-        for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, ast.Attribute) and node.attr in {"commit", "rollback"}
-    ]
-
-    assert {place.partition(":")[0] for place in elsewhere} == {"webapp/app/backup_postgresql.py"}
 
 
 @both_databases

@@ -1,7 +1,6 @@
 """README, documents and docstrings agree with the code."""
 
 import re
-from pathlib import Path
 
 import click
 import pytest
@@ -13,7 +12,6 @@ README = (ROOT / "README.md").read_text()
 DOCUMENTS = {path.stem: path.read_text() for path in (ROOT / "templates/docs").glob("*.md")}
 WRITTEN = {"README": README} | DOCUMENTS
 TARGETS = re.findall(r"^([a-z]+):.*## ", (ROOT / "Makefile").read_text(), re.M)
-PICTURE_MAX_BYTES = 150_000
 
 
 @pytest.mark.parametrize("name", WRITTEN)
@@ -55,9 +53,3 @@ def test_readme_names_every_target_of_make() -> None:
 @pytest.mark.parametrize("name", re.findall(r"\]\((?!http)([^)#]+)\)", README))
 def test_readme_points_only_at_files_that_exist(name: str) -> None:
     assert (ROOT / name).exists()
-
-
-@pytest.mark.parametrize("picture", sorted((ROOT / "static" / "pictures").glob("*")), ids=str)
-def test_a_picture_in_the_repository_is_small(picture: Path) -> None:
-    assert picture.suffix == ".png"
-    assert picture.stat().st_size < PICTURE_MAX_BYTES

@@ -11,7 +11,6 @@ from sqlalchemy import event, func, select, update
 from tests.oauth.flow import API, MCP, Flow, bearer
 from webapp.base.database import db, utc_now
 from webapp.base.vocabulary import Scope
-from webapp.oauth.guard import authenticate
 from webapp.oauth.models import OAuthClient, OAuthGrant, OAuthToken
 from webapp.oauth.tokens import issue_token
 from webapp.records.accounts.models import Account
@@ -171,21 +170,6 @@ def test_a_refresh_token_is_no_access_token(app: Flask, flow: Flow) -> None:
     refresh_token = flow.connect()["refresh_token"]
 
     assert 'error="invalid_token"' in challenge(app, **bearer(refresh_token))
-
-
-def test_a_token_costs_one_select(app: Flask, token: str) -> None:
-    app.test_client().get("/api/forms", headers=bearer(token))
-    statements: list[str] = []
-
-    def count(*arguments: Any) -> None:
-        statements.append(arguments[2])
-
-    with app.test_request_context("/api/forms", headers=bearer(token)):
-        event.listen(db.engine, "before_cursor_execute", count)
-        authenticate(API, now=utc_now())
-        event.remove(db.engine, "before_cursor_execute", count)
-
-    assert [statement.split()[0] for statement in statements] == ["SELECT"]
 
 
 def test_token_use_is_stored_at_most_once_a_minute(app: Flask, token: str) -> None:

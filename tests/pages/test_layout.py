@@ -123,25 +123,8 @@ def test_a_typo_in_a_template_is_an_error_not_a_dead_link(app: Flask) -> None:
         asset("css/missing.css")
 
 
-def test_htmx_comes_from_its_package(app: Flask, client: FlaskClient) -> None:
-    assert 'version:"2.0.' in client.get(address(app, "js/htmx.js")).text
-
-
-def test_first_visit_styles_stay_small(app: Flask, client: FlaskClient) -> None:
-    sent = client.get(address(app, "css/app.css"), headers={"Accept-Encoding": "gzip"})
-
-    assert len(sent.data) <= 9 * 1024
-
-
 def test_no_template_needs_inline_code() -> None:
     found = {str(template): INLINE_CODE.findall(template.read_text()) for template in TEMPLATES}
 
     assert found
     assert {name: code for name, code in found.items() if code} == {}
-
-
-def test_braces_of_styles_and_scripts_are_paired() -> None:
-    texts = {str(path): path.read_text() for path in Path("static").rglob("*.[cj]s*")}
-
-    assert texts
-    assert [name for name, text in texts.items() if text.count("{") != text.count("}")] == []

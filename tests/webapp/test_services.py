@@ -7,17 +7,8 @@ from pathlib import Path
 
 import psycopg
 import pytest
-import redis
-from flask import Flask
-from flask.testing import FlaskClient
-from playwright.sync_api import Browser
-from sqlalchemy import func, select
 
 from tests import services
-from tests.databases import both_databases
-from tests.factories import make_account
-from webapp.base.database import db
-from webapp.records.accounts.models import Account
 
 
 def libpq(url: str) -> str:
@@ -44,18 +35,6 @@ def test_the_postgresql_of_the_wheel_runs_too() -> None:
             assert connection.execute("SELECT 1").fetchone() == (1,)
 
 
-def test_redis_answers(redis_url: str) -> None:
-    with redis.Redis.from_url(redis_url) as connection:
-        assert connection.ping()
-
-
-def test_chromium_opens_a_page(browser: Browser) -> None:
-    page = browser.new_page()
-    page.set_content("<h1>Good morning</h1>")
-
-    assert page.locator("h1").inner_text() == "Good morning"
-
-
 def test_node_is_new_enough_for_the_protocol_clients(node: Path) -> None:
     script = "process.stdout.write(process.versions.node)"
     shown = subprocess.run(
@@ -76,16 +55,3 @@ def test_a_missing_server_fails_with_its_remedy(monkeypatch: pytest.MonkeyPatch)
 
     with pytest.raises(pytest.fail.Exception, match="apt-get install redis-server"):
         services._redis_program()
-
-
-@both_databases
-@pytest.mark.parametrize("name", ["first", "second"])
-def test_each_test_starts_on_empty_tables(app: Flask, name: str) -> None:
-    with app.app_context():
-        make_account(name=name)
-
-        assert db.session.scalar(select(func.count()).select_from(Account)) == 1
-
-
-def test_the_client_gets_an_answer(client: FlaskClient) -> None:
-    assert client.get("/nowhere").status_code == 404

@@ -10,36 +10,12 @@ from webapp.pages.errors import OF_FAULTS
 
 TEMPLATES = Path(__file__).parents[2] / "templates"
 NAMES = sorted(str(path.relative_to(TEMPLATES)) for path in TEMPLATES.rglob("*.html"))
-LINE_MOST = 160
 MESSAGES = {"_": 1, "gettext": 1, "ngettext": 2}  # how many arguments are messages
-
-
-def test_no_line_is_too_long() -> None:
-    lines = (
-        (name, number, len(line))
-        for name in NAMES
-        for number, line in enumerate((TEMPLATES / name).read_text().splitlines(), start=1)
-    )
-
-    assert [each for each in lines if each[2] > LINE_MOST] == []
 
 
 @pytest.mark.parametrize("layout", ["creator", "public"])
 def test_a_layout_imports_nothing_from_respondent_templates(layout: str) -> None:
     assert '"respondent/' not in (TEMPLATES / "base" / f"{layout}.html").read_text()
-
-
-def test_every_imported_macro_is_used(app: Flask) -> None:
-    found = {name: unused_imports(app, (TEMPLATES / name).read_text()) for name in NAMES}
-
-    assert {name: unused for name, unused in found.items() if unused} == {}
-
-
-def unused_imports(app: Flask, source: str) -> set[str]:
-    tree = app.jinja_env.parse(source)
-    named = [name for part in tree.find_all(nodes.FromImport) for name in part.names]
-    imported = {name if isinstance(name, str) else name[1] for name in named}
-    return imported - {use.name for use in tree.find_all(nodes.Name)}
 
 
 def test_pages_of_faults_are_loaded_with_all_their_parts(app: Flask) -> None:

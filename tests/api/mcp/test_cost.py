@@ -1,21 +1,14 @@
 """What answering costs: a host waits one second for discovery, then speaks the earlier era."""
 
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import pytest
 from flask import Flask
-from sqlalchemy import event, select
 from sqlalchemy.exc import OperationalError
 from werkzeug.wrappers import Request
 
 from tests.api.mcp.conftest import LEGACY, MODERN, Hosted
-from tests.databases import both_databases
 from tests.pages.creator_client import creator
-from webapp.base.database import db
-from webapp.oauth.models import OAuthGrant
 from webapp.web.limiter import DecoratorLimiter
 
 CHEAP = [
@@ -26,45 +19,6 @@ CHEAP = [
     (LEGACY, "tools/list"),
 ]
 cheap = pytest.mark.parametrize(("version", "method"), CHEAP)
-
-
-@contextmanager
-def counted(app: Flask) -> Iterator[list[str]]:
-    """The statements and commits of this thread; deferred writes are made by another one."""
-    here, seen = threading.get_ident(), []
-
-    def statement(*arguments: Any) -> None:
-        if threading.get_ident() == here:
-            seen.append(arguments[2].split()[0])
-
-    def commit(*_arguments: Any) -> None:
-        if threading.get_ident() == here:
-            seen.append("COMMIT")
-
-    with app.app_context():
-        engine = db.engine
-    listeners = [("before_cursor_execute", statement), ("commit", commit)]
-    for name, listener in listeners:
-        event.listen(engine, name, listener)
-    yield seen
-    for name, listener in listeners:
-        event.remove(engine, name, listener)
-
-
-@both_databases
-@cheap
-def test_it_reads_the_token_and_touches_the_database_no_more(
-    hosted: Hosted, account: Any, version: str, method: str
-) -> None:
-    host = hosted(account.id, version=version)
-
-    for _ in range(2):  # the first one is noted as the last use of the connection
-        with counted(host.app) as seen:
-            host.result(method)
-        assert [each for each in seen if each not in {"BEGIN", "PRAGMA"}] == ["SELECT"]
-
-    with host.app.app_context():
-        assert db.session.scalars(select(OAuthGrant.last_used_at)).one()
 
 
 @cheap

@@ -9,7 +9,6 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import ExampleSite
-from tests.browser.tab_order import WINDOWS
 from tests.browsing import window
 from tests.factories import make_answer, make_follow_up, make_follow_up_answer, make_form
 
@@ -53,21 +52,6 @@ def tops(page: Page, selector: str) -> list[float]:
         "parts => parts.map((part) => Math.round(part.getBoundingClientRect().top))"
     )
     return found
-
-
-@pytest.mark.parametrize("view", ["", "/people"])
-@pytest.mark.parametrize(("width", "height"), WINDOWS[:2])
-def test_the_first_answer_is_on_the_first_screen(
-    site: ExampleSite, width: int, height: int, view: str
-) -> None:
-    options = {"storage_state": site.signed_in, "width": width, "height": height}
-    with window(site.browser, site.address, **options) as page:
-        page.goto(f"{site.data.results}{view}")
-
-        expect(page.locator(".answer__text").first).to_be_in_viewport(ratio=1)
-        figures = tops(page, ".figures > div:visible")
-        assert len(figures) == (4 if width == 1280 else 2)
-        assert len({*figures}) == 1
 
 
 def poll(page: Page) -> None:

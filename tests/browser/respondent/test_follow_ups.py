@@ -30,11 +30,6 @@ ASKS: dict[str, Any] = {
 }
 IN_ARABIC = {0: [("كيف لاحظت ذلك؟", "if_short")]}
 ARABIC = ["ما الذي حدث في الأسبوع الماضي؟", "ماذا تقول لصديق؟"]
-BOX = """(button) => {
-  const { height } = button.getBoundingClientRect();
-  const { fontSize, paddingInlineStart } = getComputedStyle(button);
-  return [height, fontSize, paddingInlineStart];
-}"""
 
 
 def left(part: Locator) -> float:
@@ -299,17 +294,6 @@ def test_a_follow_up_is_answered_by_keyboard_alone(page: Page, link: Link) -> No
     asked(page, 3)
 
     assert link.texts() == [SHORT, LONG, SHORT]
-
-
-@pytest.mark.parametrize("width", [320, 1280])
-def test_next_question_is_as_large_as_continue(page: Page, width: int) -> None:
-    give(page, SHORT)
-    followed(page)
-    look(page, width=width)
-    names = ("Continue", "Next question")
-    sizes = [page.get_by_role("button", name=name).evaluate(BOX) for name in names]
-
-    assert sizes[0] == sizes[1]
 
 
 @pytest.mark.parametrize("scripts", [True, False])

@@ -1,19 +1,17 @@
 """Respondent pages on a phone: the keyboard, long questions, rows of buttons, menus."""
 
-import re
 from collections.abc import Iterator
 
 import pytest
 from flask import Flask
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.respondent_steps import QUESTIONS, Link, asked, give, press
+from tests.browser.respondent_steps import QUESTIONS, Link, asked, give
 from tests.browsing import window
 from tests.conftest import delete_rows
 from tests.factories import make_account, make_form
 
 WITHOUT_KEYBOARD, ABOVE_KEYBOARD = {"width": 390, "height": 664}, {"width": 390, "height": 384}
-THIRD = re.compile("Question 3 of 3")
 LONG = "How would you explain to a new colleague on her first morning how the rota comes about? "
 
 
@@ -56,31 +54,6 @@ def test_continue_stays_above_the_keyboard_while_somebody_types(phone: Page) -> 
     phone.get_by_role("button", name="Continue").tap()
 
     expect(phone.locator("h1")).to_contain_text(LONG.strip())
-
-
-def test_a_long_question_leaves_room_for_the_answer(phone: Page) -> None:
-    give(phone, "Me")
-    asked(phone, 2)
-    give(phone, "It")
-    expect(phone).to_have_title(THIRD)
-
-    assert phone.locator("#answer").bounding_box()["y"] < 664 * 0.75  # type: ignore[index]
-
-
-def test_the_check_page_has_one_row_for_sending_and_one_for_the_rest(phone: Page) -> None:
-    give(phone, "Me")
-    asked(phone, 2)
-    press(phone, "Skip this question")
-    expect(phone).to_have_title(THIRD)
-    phone.get_by_role("button", name="Skip this question").tap()
-    send, delete = top(phone, "Send to"), top(phone, "Delete my answers")
-
-    assert 0 < top(phone, "Back") - send < 80
-    assert delete > top(phone, "Back") + 44
-    assert abs(top(phone, "Finish on another device") - delete) < 2
-    colour = "button => getComputedStyle(button).color"
-    red = phone.get_by_role("button", name="Delete my answers").evaluate(colour)
-    assert red != phone.get_by_role("button", name="Finish on another device").evaluate(colour)
 
 
 def test_an_open_menu_moves_no_other_and_is_inside_the_window(phone: Page) -> None:

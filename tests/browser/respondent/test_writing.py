@@ -100,30 +100,6 @@ def test_a_touch_screen_shows_the_question_and_no_keyboard(phone: Page) -> None:
     expect(phone.get_by_role("heading", level=1)).to_be_focused()
 
 
-def test_the_shortcut_hint_is_shown_with_a_keyboard_only(
-    browser: Browser, page: Page, phone: Page, link: Link
-) -> None:
-    keys = page.get_by_text("Ctrl ↵")
-    expect(keys).to_be_visible()
-    beside = page.get_by_role("button", name="Continue").bounding_box()
-    where = keys.bounding_box()
-    assert beside
-    assert where
-    assert beside["y"] < where["y"] < beside["y"] + beside["height"]
-    expect(phone.get_by_text("Ctrl ↵")).to_be_hidden()
-    page.set_viewport_size({"width": 390, "height": 664})
-    expect(keys).to_be_hidden()
-    with window(browser, link.address, java_script_enabled=False) as plain:
-        plain.goto(link.path)
-        expect(plain.get_by_text("Ctrl ↵")).to_be_hidden()
-        plain.goto(f"{link.path}?lang=de")
-        expect(plain.get_by_text("Strg ↵")).to_have_count(1)
-
-
-def test_an_empty_textarea_has_a_placeholder(page: Page) -> None:
-    expect(page.get_by_placeholder("In your own words")).to_have_id("answer")
-
-
 def test_without_scripts_a_second_back_discards_unsent_text(browser: Browser, link: Link) -> None:
     with window(browser, link.address, refused=[422], java_script_enabled=False) as page:
         page.goto(link.path)
@@ -137,11 +113,3 @@ def test_without_scripts_a_second_back_discards_unsent_text(browser: Browser, li
         asked(page, 1)
         expect(page.locator("#answer")).to_have_value("Me")
     assert link.texts() == ["Me"]
-
-
-def test_an_empty_sheet_begins_where_the_language_of_the_page_does(page: Page, link: Link) -> None:
-    page.goto(f"{link.path}?lang=ar")
-
-    expect(page.locator("#answer")).to_have_css("direction", "rtl")
-    page.locator("#answer").fill("Me")
-    expect(page.locator("#answer")).to_have_css("direction", "ltr")

@@ -23,13 +23,6 @@ def test_an_account_keeps_its_address_in_lower_case(clock: Clock) -> None:
 
 
 @in_app
-def test_a_blank_name_becomes_the_mailbox(clock: Clock) -> None:
-    account = invites.create_account("ann@example.com", " \x00 ", PASSWORD, now=clock.now)
-
-    assert account.name == "ann"
-
-
-@in_app
 def test_an_address_is_taken_once(clock: Clock) -> None:
     make_ann(clock)
 

@@ -7,32 +7,15 @@ from sqlalchemy import select
 from tests.conftest import Clock
 from tests.databases import both_databases
 from tests.domain.accounts.account_setup import begin, make_ann
-from tests.factories import make_account
 from webapp.base.database import db
 from webapp.oauth.tokens import purge_dead
 from webapp.records.accounts.browser_sessions import (
     SignIn,
-    end_browser,
-    end_other_sessions,
-    end_sessions,
     find_session_account,
-    list_sessions,
     note_active,
 )
 
 in_app = pytest.mark.usefixtures("app_context")
-
-
-@in_app
-def test_ending_all_sessions_ends_them(clock: Clock) -> None:
-    account = make_ann(clock)
-    session_id = begin(account, clock)
-    found_before = find_session_account(session_id, now=clock.now)
-
-    end_sessions(account.id, now=clock.now)
-
-    assert found_before is not None
-    assert find_session_account(session_id, now=clock.now) is None
 
 
 @in_app
@@ -59,25 +42,6 @@ def test_a_session_that_is_not_used_ends_after_14_days(app: Flask, clock: Clock)
         assert find_session_account(session_id, now=clock.forward(milliseconds=1)) is None
         list(purge_dead(clock.now))
         assert db.session.get(SignIn, session_id) is None
-
-
-@both_databases
-def test_one_browser_or_all_others_are_signed_out(app: Flask, clock: Clock) -> None:
-    with app.app_context():
-        account = make_ann(clock)
-        here, there, elsewhere = (begin(account, clock) for _ in range(3))
-        stranger = begin(make_account(), clock)
-        handle = db.session.get_one(SignIn, there).handle
-        alive = [len(list_sessions(account.id, now=clock.now))]
-
-        end_browser(account.id, handle, now=clock.now)
-        alive.append(len(list_sessions(account.id, now=clock.now)))
-        end_other_sessions(account.id, here, now=clock.now)
-
-        alive += [each.id for each in list_sessions(account.id, now=clock.now)]
-        assert alive == [3, 2, here]
-        assert find_session_account(elsewhere, now=clock.now) is None
-        assert find_session_account(stranger, now=clock.now) is not None
 
 
 @in_app

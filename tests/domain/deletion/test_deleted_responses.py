@@ -29,14 +29,12 @@ from webapp.answers.by_question import (
 )
 from webapp.answers.export import read_answers, read_people
 from webapp.answers.one_response import get_person
-from webapp.answers.public_form import read_progress
 from webapp.answers.search import Filters, find_answers, find_people
 from webapp.answers.trash import delete_form, restore_form
 from webapp.base.database import db, utc_now
 from webapp.base.errors import NotFound
 from webapp.base.text import token_hash
 from webapp.base.vocabulary import DeliveryState
-from webapp.records.audit import AuditEvent
 from webapp.records.events import EventDelivery
 from webapp.records.forms import get_form
 from webapp.records.responses.completed import get_completed_response
@@ -231,21 +229,6 @@ class TestUndoing:
             deletions.undo_deletion(make_account().id, form.id, deletion_id, now=utc_now())
         assert len(deletions.list_deletions(form.id)) == 1
 
-    def test_the_trail_tells_of_each_deed_once(self, form: Any) -> None:
-        make_response(form, KEY)
-        deletion_id = schedule(form)
-        schedule(form)
-        undo(form, deletion_id)
-        undo(form, deletion_id)
-        flag(KEY)
-        for _ in range(2):
-            deletions.delete_automated(form.account_id, form.id, now=utc_now())
-
-        query = select(AuditEvent.kind).where(AuditEvent.subject == form.id)
-        told = list(db.session.scalars(query.order_by(AuditEvent.at, AuditEvent.id)))
-        assert told[-3:] == ["response_deleted", "responses_restored", "automated_deleted"]
-        assert len(told) == 4  # and its publication
-
 
 class TestAfterwards:
     def test_nothing_of_it_is_left(self) -> None:
@@ -308,16 +291,6 @@ class TestAfterwards:
         make_response(form)
         assert fresh(form).response_count == 1
 
-    def test_its_respondent_begins_anew(self, form: Any) -> None:
-        make_answer(form, KEY)
-        schedule(form)
-        assert read_progress(form.share_token, KEY).started
-        purge()
-
-        assert not read_progress(form.share_token, KEY).started
-        make_answer(form, KEY, 1)
-        assert list(read_progress(form.share_token, KEY).texts) == [form.questions[1]["id"]]
-
     def test_it_goes_from_a_form_that_lies_in_the_trash(self, form: Any) -> None:
         make_response(form, KEY)
         schedule(form)
@@ -360,19 +333,6 @@ class TestAutomated:
         after = fresh(form)
         assert (after.response_count, after.answered_count, after.started_count) == (1, 1, 1)
         assert polled(form) == [kept]
-
-    def test_undoing_restores_the_whole_set(self, form: Any) -> None:
-        flag(*(make_response(form) for _ in range(3)))
-        before = fresh(form)
-        deletions.delete_automated(form.account_id, form.id, now=utc_now())
-
-        undone = undo(form, deletions.list_deletions(form.id)[0].id)
-
-        assert undone is not None
-        assert (undone.session_id, undone.response_count) == (None, 3)
-        assert purge() == []
-        assert fresh(form) == before
-        assert {len(ids) for ids in shown(form)} == {3}
 
     def test_one_that_changes_or_comes_meanwhile_stays(self, form: Any) -> None:
         make_answer(form, KEY)

@@ -15,8 +15,8 @@ from tests.event_factories import (
     make_subscription,
 )
 from tests.factories import make_account, make_answer, make_form, make_response
-from webapp.answers import answering, trash
-from webapp.answers.public_form import get_public_form, read_progress
+from webapp.answers import trash
+from webapp.answers.public_form import get_public_form
 from webapp.answers.trash import (
     count_deleted_forms,
     delete_form,
@@ -29,8 +29,8 @@ from webapp.answers.trash import (
 from webapp.base import ownership
 from webapp.base.database import db, utc_now
 from webapp.base.errors import NotFound
-from webapp.drafts import publishing, revisions
-from webapp.records import drafts, forms
+from webapp.drafts import revisions
+from webapp.records import forms
 from webapp.records.responses.counters import store_link_views
 from webapp.records.responses.models import ResponseSession
 
@@ -61,53 +61,6 @@ def full_form(account_id: str) -> Any:
 
 
 class TestDeleting:
-    def test_a_deleted_form_is_found_nowhere(self) -> None:
-        account_id = make_account().id
-        form = make_form(account_id)
-
-        delete_form(account_id, form.id, now=utc_now())
-
-        assert forms.list_forms(account_id) == []
-        for find in (
-            lambda: forms.get_form(account_id, form.id),
-            lambda: forms.close_form(account_id, form.id, now=utc_now()),
-            lambda: forms.reopen_form(account_id, form.id, now=utc_now()),
-            lambda: drafts.get_draft(account_id, form.draft_id),
-            lambda: publishing.publish_draft(account_id, form.draft_id, now=utc_now()),
-            lambda: get_public_form(form.share_token),
-            lambda: delete_form(account_id, form.id, now=utc_now()),
-        ):
-            with pytest.raises(NotFound):
-                find()
-            db.session.rollback()
-
-    def test_a_deleted_form_takes_no_answers(self) -> None:
-        account_id = make_account().id
-        form = make_form(account_id)
-        make_answer(form, "k" * 24)
-
-        delete_form(account_id, form.id, now=utc_now())
-
-        for key in ("k" * 24, "n" * 24):
-            with pytest.raises(NotFound):
-                make_answer(form, key, 1)
-            db.session.rollback()
-            with pytest.raises(NotFound):
-                answering.skip_question(form.share_token, key, position=1, now=utc_now())
-            db.session.rollback()
-        assert not read_progress(form.share_token, "k" * 24).started
-
-    def test_sending_to_a_deleted_form_finds_nothing(self) -> None:
-        account_id = make_account().id
-        form = make_form(account_id)
-        make_answer(form, "k" * 24)
-        delete_form(account_id, form.id, now=utc_now())
-
-        with pytest.raises(NotFound):
-            answering.complete_response(
-                form.share_token, "k" * 24, responder_name="", now=utc_now()
-            )
-
     def test_another_account_deletes_nothing(self) -> None:
         account_id = make_account().id
         form = make_form(account_id)
@@ -119,29 +72,6 @@ class TestDeleting:
 
 
 class TestRestoring:
-    def test_a_restored_form_is_as_it_was(self) -> None:
-        account_id = make_account().id
-        form = full_form(account_id)
-        before = forms.get_form(account_id, form.id)
-        delete_form(account_id, form.id, now=utc_now())
-
-        restore_form(account_id, form.id, now=utc_now())
-
-        assert forms.get_form(account_id, form.id) == before
-        assert drafts.get_draft(account_id, form.draft_id).id == form.draft_id
-        assert get_public_form(form.share_token).title == form.title
-
-    def test_the_trash_lists_deleted_forms_of_the_account_only(self) -> None:
-        account_id = make_account().id
-        kept, in_trash = make_form(account_id), make_form(account_id)
-        delete_form(account_id, in_trash.id, now=utc_now())
-
-        listed = list_deleted_forms(account_id, now=utc_now())
-
-        assert [row.id for row in listed] == [in_trash.id]
-        assert kept.id not in {row.id for row in listed}
-        assert list_deleted_forms(make_account().id, now=utc_now()) == []
-
     @pytest.mark.parametrize(("after", "found"), [(KEPT - timedelta(seconds=1), 1), (KEPT, 0)])
     def test_it_can_be_restored_for_thirty_days(self, after: timedelta, found: int) -> None:
         account_id = make_account().id
@@ -192,14 +122,6 @@ class TestRestoring:
 
         assert find_deleted_form(account_id, in_trash.id, now=utc_now())
         assert forms.get_form(account_id, live.id)
-
-    def test_another_account_restores_nothing(self) -> None:
-        account_id = make_account().id
-        form = make_form(account_id)
-        delete_form(account_id, form.id, now=utc_now())
-
-        with pytest.raises(NotFound):
-            restore_form(make_account().id, form.id, now=utc_now())
 
 
 class TestPurging:

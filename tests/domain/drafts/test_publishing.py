@@ -6,7 +6,7 @@ from tests.conftest import Clock
 from tests.factories import make_draft
 from webapp.base.database import db
 from webapp.base.errors import StateConflict
-from webapp.base.vocabulary import ConfirmationMethod, FormStatus
+from webapp.base.vocabulary import ConfirmationMethod
 from webapp.drafts import confirmations, editing, publishing
 from webapp.records import drafts
 from webapp.records.accounts.models import Account
@@ -33,44 +33,6 @@ def refusal(account: Account, draft: Draft, clock: Clock) -> str:
     return caught.value.code
 
 
-def test_a_confirmed_draft_becomes_a_form_with_the_same_content(
-    account: Account, clock: Clock
-) -> None:
-    draft = make_draft(account.id, goal="Learn", context="private")
-    confirm(account, draft, clock)
-
-    published = publishing.publish_draft(account.id, draft.id, now=clock.now)
-
-    form = published.form
-    assert not published.repeated
-    assert (form.title, form.goal, form.questions) == ("Rota", "Learn", draft.questions)
-    assert (form.status, form.response_count) == (FormStatus.PUBLISHED, 0)
-
-
-def test_publishing_twice_returns_the_same_form(account: Account, clock: Clock) -> None:
-    draft = make_draft(account.id)
-    confirm(account, draft, clock)
-    first = publishing.publish_draft(account.id, draft.id, now=clock.now)
-
-    second = publishing.publish_draft(account.id, draft.id, now=clock.now)
-
-    assert second.repeated
-    assert second.form.id == first.form.id
-
-
-def test_nothing_is_published_without_a_confirmation(account: Account, clock: Clock) -> None:
-    assert refusal(account, make_draft(account.id), clock) == "draft_not_confirmed"
-
-
-def test_a_change_voids_the_confirmation(account: Account, clock: Clock) -> None:
-    draft = make_draft(account.id)
-    confirm(account, draft, clock)
-    changes = parse_draft_input({"title": "After"})
-    editing.update_draft(account.id, draft.id, changes, author="grn_1", now=clock.now)
-
-    assert refusal(account, draft, clock) == "confirmation_stale"
-
-
 def test_a_change_and_its_undoing_need_a_new_confirmation(account: Account, clock: Clock) -> None:
     draft = make_draft(account.id)
     confirm(account, draft, clock)
@@ -95,16 +57,6 @@ def test_a_trusted_agent_publishes_after_a_change_and_its_undoing(
     published = publishing.publish_draft(account.id, draft.id, now=clock.now, attested_by="grn_1")
 
     assert not published.repeated
-
-
-def test_a_change_that_changes_nothing_keeps_the_confirmation(
-    account: Account, clock: Clock
-) -> None:
-    draft = make_draft(account.id)
-    confirm(account, draft, clock)
-    editing.update_draft(account.id, draft.id, {}, author="grn_1", now=clock.now)
-
-    assert not publishing.publish_draft(account.id, draft.id, now=clock.now).repeated
 
 
 @pytest.mark.parametrize(
@@ -163,12 +115,3 @@ def test_an_existing_confirmation_is_kept_over_an_attestation(
     confirmation = confirmations.find_confirmation(draft.id)
     assert confirmation is not None
     assert confirmation.method is ConfirmationMethod.BROWSER
-
-
-def test_a_trusted_agent_cannot_publish_an_incomplete_draft(account: Account, clock: Clock) -> None:
-    draft = make_draft(account.id, title="")
-
-    with pytest.raises(StateConflict) as caught:
-        publishing.publish_draft(account.id, draft.id, now=clock.now, attested_by="grn_1")
-
-    assert caught.value.code == "draft_incomplete"

@@ -7,12 +7,11 @@ import pytest
 
 from tests.bulk import copy_rows
 from tests.databases import both_databases
-from tests.event_factories import make_attempt, make_delivery, make_event, make_subscription
+from tests.event_factories import make_attempt, make_delivery, make_subscription
 from tests.factories import make_account, make_form
-from webapp.answers import trash
 from webapp.base.database import db, utc_now
-from webapp.base.errors import NotFound, StateConflict
-from webapp.base.vocabulary import DeliveryFailure, DeliveryKind, DeliveryState, SubscriptionEnd
+from webapp.base.errors import StateConflict
+from webapp.base.vocabulary import DeliveryFailure, DeliveryState, SubscriptionEnd
 from webapp.events import delivery_log
 from webapp.events import subscription_log as subscriptions
 from webapp.events.delivery_log import (
@@ -112,19 +111,6 @@ def test_filters_apply_together(subscription: EventSubscription) -> None:
     assert ids(account_id, DeliveryFilters(form_id=form.id, host=subscription.host)) == []
 
 
-def test_another_account_reads_nothing(subscription: EventSubscription) -> None:
-    delivery, stranger = make_delivery(subscription), make_account().id
-
-    assert ids(stranger) == []
-    assert ids(stranger, DeliveryFilters(None, subscription.form_id, subscription.host)) == []
-    assert subscriptions.list_live_subscriptions(stranger) == []
-    assert subscriptions.list_choices(stranger) == []
-    with pytest.raises(NotFound):
-        get_delivery(stranger, delivery.id)
-    with pytest.raises(NotFound):
-        subscriptions.get_callback(stranger, subscription.id, now=utc_now())
-
-
 def test_the_next_try_waits_for_a_paused_endpoint(subscription: EventSubscription) -> None:
     make_delivery(subscription)
     until = utc_now() + LATER
@@ -133,56 +119,6 @@ def test_the_next_try_waits_for_a_paused_endpoint(subscription: EventSubscriptio
     db.session.commit()
 
     assert abs(only(subscription).next_try - until) < timedelta(milliseconds=1)
-
-
-SENDABLE = {DeliveryState.DELIVERED, DeliveryState.DROPPED, DeliveryState.ABANDONED}
-
-
-@pytest.mark.parametrize("state", DeliveryState)
-def test_what_is_settled_may_be_sent_again(
-    subscription: EventSubscription, state: DeliveryState
-) -> None:
-    make_delivery(subscription, state=state, event_id=make_event(subscription.form_id))
-
-    assert only(subscription).may_be_sent_again(utc_now()) == (state in SENDABLE)
-
-
-@pytest.mark.parametrize(
-    "changed",
-    [{"ended_at": utc_now()}, {"expires_at": utc_now() - LATER}, {"suspended_at": utc_now()}],
-    ids=["ended", "expired", "suspended"],
-)
-def test_nothing_is_sent_again_without_a_live_subscription(changed: dict[str, Any]) -> None:
-    subscription = make_subscription(make_form(make_account().id), **changed)
-    event_id = make_event(subscription.form_id)
-    make_delivery(subscription, state=DeliveryState.ABANDONED, event_id=event_id)
-
-    assert not only(subscription).may_be_sent_again(utc_now())
-
-
-def test_an_envelope_and_a_trashed_form_are_not_sent_again() -> None:
-    form = make_form(make_account().id)
-    subscription = make_subscription(form)
-    make_delivery(subscription, kind=DeliveryKind.TERMINATED, state=DeliveryState.ABANDONED)
-    assert not only(subscription).may_be_sent_again(utc_now())
-
-    trashed = make_form(form.account_id)
-    there, event_id = make_subscription(trashed), make_event(trashed.id)
-    make_delivery(there, state=DeliveryState.ABANDONED, event_id=event_id)
-    trash.delete_form(form.account_id, trashed.id, now=utc_now())
-    rows = list_deliveries(form.account_id, DeliveryFilters(form_id=trashed.id)).deliveries
-    assert [row.may_be_sent_again(utc_now()) for row in rows] == [False]
-
-
-def test_an_event_of_a_withdrawn_response_is_not_sent_again(
-    subscription: EventSubscription,
-) -> None:
-    make_delivery(subscription, state=DeliveryState.DELIVERED)
-
-    row = only(subscription)
-
-    assert row.is_withdrawn
-    assert not row.may_be_sent_again(utc_now())
 
 
 def test_an_endpoint_is_silent_from_an_open_breaker_on(subscription: EventSubscription) -> None:

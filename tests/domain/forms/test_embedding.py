@@ -1,10 +1,9 @@
 """Which websites may frame a form: exactly written origins, https only."""
 
 import pytest
-from flask import Flask
 
 from tests.factories import make_account, make_form
-from webapp.base.errors import InvalidInput, NotFound
+from webapp.base.errors import InvalidInput
 from webapp.base.limits import FRAME_ORIGINS_MAX
 from webapp.drafts.form_settings import allow_embedding, find_frame_origins, parse_origins
 
@@ -94,13 +93,3 @@ def test_the_origins_named_last_replace_earlier_ones() -> None:
 
     assert both == "https://a.example https://b.example"
     assert find_frame_origins(form.share_token) == ""
-
-
-def test_another_account_cannot_allow_embedding(app: Flask) -> None:
-    with app.app_context():
-        form, stranger = make_form(make_account().id), make_account()
-
-        with pytest.raises(NotFound):
-            allow_embedding(stranger.id, form.id, "https://a.example")
-
-        assert find_frame_origins(form.share_token) == ""

@@ -1,7 +1,5 @@
 """The parts that write an answer or a completion: each defined once, all of them or none stored."""
 
-import re
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,7 +20,6 @@ from webapp.records.responses.counters import QuestionCount
 from webapp.records.responses.models import Answer, ResponseSession
 from webapp.records.responses.recordings import ObjectDeletion, Recording
 
-WEBAPP = Path(__file__).parents[3] / "webapp"
 KEY = "a" * 32
 first_or_later = pytest.mark.parametrize("earlier", [[], ["Before"]])
 
@@ -79,22 +76,6 @@ def recordings() -> dict[str, tuple[str | None, str | None]]:
     """Answer and session by id of the recording."""
     found = db.session.execute(select(Recording.id, Recording.answer_id, Recording.session_id))
     return {row.id: (row.answer_id, row.session_id) for row in found}
-
-
-@pytest.mark.parametrize(
-    "part",
-    [
-        r"last_stamp < ",
-        r"insert\(_ANSWERS\)|INSERT INTO answers|insert\(Answer\)",
-        r"superseded = |superseded=true\(\)",
-        r"insert_into\(_QUESTIONS\)|INSERT INTO question_counts",
-        r"insert_into\(_SESSIONS\)|INSERT INTO response_sessions|insert\(ResponseSession\)",
-    ],
-)
-def test_each_part_is_defined_once_in_the_code(part: str) -> None:
-    code = (path for path in WEBAPP.rglob("*.py") if "migrations" not in path.parts)
-
-    assert sum(len(re.findall(part, path.read_text())) for path in code) == 1
 
 
 @both_databases

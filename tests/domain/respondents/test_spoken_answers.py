@@ -19,7 +19,6 @@ from webapp.answers.answering import (
 from webapp.answers.public_form import get_public_form, read_progress
 from webapp.base.database import db, utc_now
 from webapp.base.errors import InvalidInput, Outcome
-from webapp.base.limits import ANSWER_MAX_CHARS, SPOKEN_ANSWER_MAX_CHARS
 from webapp.base.text import token_hash
 from webapp.records.forms import Form, close_form
 from webapp.records.responses.models import Answer, ResponseSession
@@ -83,30 +82,6 @@ def refused(call: Any, *arguments: Any, **given: Any) -> str:
     return caught.value.code
 
 
-def test_a_recording_alone_is_an_answer(form: Any) -> None:
-    recording = upload(form)
-
-    assert give(form, recording.id) == 1
-
-    assert (current().response_type, current().answer_text) == ("voice", "")
-    assert kept() == {recording.id: current().id}
-
-
-def test_no_words_and_no_recording_are_no_answer(form: Any) -> None:
-    assert refused(give, form) == "answer_empty"
-
-
-def test_words_beside_a_recording_may_be_longer_than_typed_ones(form: Any) -> None:
-    recording = upload(form)
-    most = "\U0001f600" * SPOKEN_ANSWER_MAX_CHARS
-
-    assert refused(give, form, text=most[: ANSWER_MAX_CHARS + 1]) == "answer_too_long"
-    assert refused(give, form, recording.id, most + ".") == "answer_too_long"
-
-    give(form, recording.id, most)
-    assert current().answer_text == most
-
-
 def test_the_size_of_its_words_counts_for_the_form(form: Any) -> None:
     give(form, upload(form).id, "Me" * 20_000)
 
@@ -141,15 +116,6 @@ def test_a_form_has_room_for_a_recording_up_to_the_last_byte(form: Any) -> None:
     give(form, recording.id, form_bytes_max=most)
     assert refused(give, form, recording.id, ".", form_bytes_max=most) == "form_full"
     give(form, text=".", form_bytes_max=most)  # gives the room of the recording back
-
-
-def test_a_repeat_of_an_answer_key_stores_nothing(form: Any) -> None:
-    recording = upload(form)
-    give(form, recording.id, answer_key="render-1")
-    before = dump()
-
-    assert give(form, recording.id, answer_key="render-1") == 1
-    assert dump() == before
 
 
 def test_a_repeat_after_a_correction_stores_nothing(form: Any) -> None:
@@ -207,30 +173,6 @@ def test_a_page_that_showed_no_words_may_give_others_or_another_recording(form: 
     assert to_erase() == {first.object_key, second.object_key}
 
 
-def test_a_correction_of_the_words_keeps_the_recording(form: Any) -> None:
-    recording = upload(form)
-    give(form, recording.id, "He")
-    first = current().id
-
-    give(form, recording.id, "Me")
-
-    assert current().answer_text == "Me"
-    assert current().id != first
-    assert kept() == {recording.id: current().id}
-    assert to_erase() == set()
-
-
-def test_another_recording_replaces_the_first(form: Any) -> None:
-    first = upload(form)
-    give(form, first.id)
-    second = upload(form)
-
-    give(form, second.id)
-
-    assert kept() == {second.id: current().id}
-    assert to_erase() == {first.object_key}
-
-
 def test_typing_instead_erases_the_recording(form: Any) -> None:
     first, elsewhere = upload(form), upload(form, position=1)
     give(form, first.id, "Me")
@@ -248,17 +190,6 @@ def test_a_first_typed_answer_erases_what_was_uploaded(form: Any) -> None:
     give(form, text="Me")
 
     assert to_erase() == {recording.object_key}
-
-
-def test_skipping_erases_the_recordings_of_the_question(form: Any) -> None:
-    first = upload(form)
-    give(form, first.id)
-    second, elsewhere = upload(form), upload(form, position=1)
-
-    skip(form)
-
-    assert kept() == {elsewhere.id: None}
-    assert to_erase() == {first.object_key, second.object_key}
 
 
 def test_skipping_before_any_answer_erases_an_upload(form: Any) -> None:
@@ -339,28 +270,6 @@ def test_a_recording_is_claimed_after_its_form_stopped_recording(form: Any) -> N
     give(form, text="Me")
 
     assert to_erase() == {recording.object_key}
-
-
-def test_progress_shows_recordings_and_uploads_by_question(form: Any) -> None:
-    question, other = (each["id"] for each in form.questions)
-    upload(form, position=1)
-    upload(form, OTHER)
-    before = read_progress(form.share_token, KEY)
-    assert (before.started, before.recordings, list(before.uploads)) == (False, {}, [other])
-
-    recording = upload(form)
-    give(form, recording.id)
-    again = make_recording(form, KEY, duration_ms=61_001, levels="5" * 64)
-    db.session.commit()
-
-    progress = read_progress(form.share_token, KEY)
-    assert progress.texts == {question: ""}
-    assert progress.settled == {question}
-    assert {key: shown.id for key, shown in progress.recordings.items()} == {question: recording.id}
-    assert progress.recordings[question].claimed is True
-    shown = progress.uploads[question]
-    assert (shown.id, shown.claimed, shown.seconds) == (again.id, False, 62)
-    assert (shown.object_key, shown.levels) == (again.object_key, "5" * 64)
 
 
 def test_progress_of_another_form_shows_nothing(form: Any) -> None:

@@ -1,10 +1,8 @@
 """What a creator reads by question, found by search and by filter, each read bounded."""
 
-from datetime import timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import event
 
 from tests.bulk import store_answers
 from tests.databases import both_databases
@@ -12,18 +10,11 @@ from tests.factories import make_account, make_answer, make_form, make_response
 from webapp.answers import by_question, export, search
 from webapp.answers.answering import skip_question
 from webapp.answers.by_question import (
-    AnswerPage,
-    more_answers,
     newest_answers,
-    read_funnel,
     usual_words,
 )
-from webapp.answers.one_response import get_person
 from webapp.answers.search import Filters, find_answers, find_people
-from webapp.base.database import db, release_connections, to_millis, utc_now
-from webapp.base.errors import NotFound
-from webapp.records import forms
-from webapp.records.responses.counters import QuestionCounts, store_link_views
+from webapp.base.database import db, release_connections, utc_now
 
 pytestmark = pytest.mark.usefixtures("app_context")
 TEN = [{"id": f"q_{number}", "text": f"Question {number}?"} for number in range(1, 11)]
@@ -31,10 +22,6 @@ TEN = [{"id": f"q_{number}", "text": f"Question {number}?"} for number in range(
 
 def key(number: int) -> str:
     return f"key-of-respondent-{number:06}"
-
-
-def fresh(form: Any) -> Any:
-    return forms.get_form(form.account_id, form.id)
 
 
 def texts(page: Any) -> list[str]:
@@ -50,60 +37,18 @@ def form() -> Any:
     return make_form(make_account().id)
 
 
-def test_the_funnel_counts_openings_beginnings_questions_and_responses(form: Any) -> None:
-    store_link_views({form.share_token: 9})
-    make_response(form)
-    make_answer(form, key(1), 0)
-    skip_question(form.share_token, key(1), position=1, now=utc_now())
-
-    funnel = read_funnel(fresh(form))
-
-    assert (funnel.opened, funnel.started, funnel.completed) == (9, 2, 1)
-    assert funnel.questions == [QuestionCounts(answered=2), QuestionCounts(skipped=1)]
-
-
 class TestByQuestion:
-    def test_the_newest_answers_come_first_and_older_ones_page_by_page(self, form: Any) -> None:
-        for number in range(23):
-            make_answer(form, key(number), 0, f"answer {number}")
-        question = form.questions[0]["id"]
-
-        first = newest_answers(form)[question]
-        second = more_answers(form.id, question, first.before or 0)
-        third = more_answers(form.id, question, second.before or 0)
-
-        seen = texts(first) + texts(second) + texts(third)
-        assert seen == [f"answer {number}" for number in reversed(range(23))]
-        assert [len(page.answers) for page in (first, second, third)] == [10, 10, 3]
-        assert third.before is None
-
     def test_exactly_ten_answers_offer_no_more(self, form: Any) -> None:
         for number in range(10):
             make_answer(form, key(number))
 
         assert newest_answers(form)[form.questions[0]["id"]].before is None
 
-    def test_a_question_without_answers_has_an_empty_page(self, form: Any) -> None:
-        make_answer(form, key(1), 0)
-
-        assert newest_answers(form)[form.questions[1]["id"]] == AnswerPage([], None)
-
     def test_a_corrected_answer_is_shown_once(self, form: Any) -> None:
         make_answer(form, key(1), text="before")
         make_answer(form, key(1), text="after")
 
         assert texts(newest_answers(form)[form.questions[0]["id"]]) == ["after"]
-
-    def test_an_answer_is_shown_with_its_respondent_and_status(self, form: Any) -> None:
-        make_response(form, name="Sam")
-        make_answer(form, key(1))
-
-        found = newest_answers(form)[form.questions[0]["id"]].answers
-
-        assert [(answer.responder_name, answer.is_sent) for answer in found] == [
-            (None, False),
-            ("Sam", True),
-        ]
 
     def test_long_answers_are_cut_one_character_behind_what_is_shown(self, form: Any) -> None:
         make_answer(form, key(1), text="ß" * 20_000)
@@ -169,22 +114,6 @@ class TestSearchingAnswers:
 
         assert texts(find_answers(form.id, Filters("words"), before=None)) == ["new words"]
 
-    def test_only_sent_ones(self, form: Any) -> None:
-        make_response(form)
-        make_answer(form, key(1), text="not sent")
-
-        assert texts(find_answers(form.id, Filters(sent_only=True), before=None)) == ["Me"]
-
-    def test_times_bound_the_stamps(self, form: Any) -> None:
-        for number in range(3):
-            make_answer(form, key(number), text=str(number))
-        page = find_answers(form.id, Filters(), before=None)
-        stamps = [answer.stamp for answer in page.answers]
-
-        found = find_answers(form.id, Filters(since=stamps[1], until=stamps[0]), before=None)
-
-        assert texts(found) == ["1"]
-
     def test_a_search_looks_at_a_bounded_number_and_goes_on_from_there(
         self, form: Any, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -226,16 +155,6 @@ class TestSearchingAnswers:
 
 
 class TestPeople:
-    def test_people_come_newest_first_with_all_their_answers(self, form: Any) -> None:
-        make_response(form, name="Ann")
-        make_answer(form, key(1), 0, "first")
-        make_answer(form, key(1), 1, "second")
-
-        page = find_people(form.id, Filters(), before=None)
-
-        assert [texts(person) for person in page.people] == [["first", "second"], ["Me"]]
-        assert page.before is None
-
     def test_people_who_only_skipped_are_left_out(self, form: Any) -> None:
         skip_question(form.share_token, key(1), position=0, now=utc_now())
 
@@ -254,28 +173,6 @@ class TestPeople:
 
         assert seen == [str(number) for number in reversed(range(45))]
 
-    def test_search_finds_people_by_any_answer(self, form: Any) -> None:
-        make_response(form, key(1), name="Ann")
-        make_answer(form, key(2), 0, "nothing")
-        make_answer(form, key(2), 1, "the oven")
-
-        page = find_people(form.id, Filters("OVEN"), before=None)
-
-        assert [texts(person) for person in page.people] == [["nothing", "the oven"]]
-
-    def test_only_sent_ones(self, form: Any) -> None:
-        make_response(form, name="Ann")
-        make_answer(form, key(1))
-
-        assert names(find_people(form.id, Filters(sent_only=True), before=None)) == ["Ann"]
-
-    def test_times_bound_the_beginning(self, form: Any) -> None:
-        make_response(form, name="Ann")
-        tomorrow = to_millis(utc_now() + timedelta(days=1))
-
-        assert find_people(form.id, Filters(since=tomorrow), before=None).people == []
-        assert names(find_people(form.id, Filters(until=tomorrow), before=None)) == ["Ann"]
-
     def test_a_search_looks_at_a_bounded_number_and_goes_on_from_there(
         self, form: Any, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -289,19 +186,6 @@ class TestPeople:
         second = find_people(form.id, Filters("needle"), before=first.before)
 
         assert (names(first), names(second)) == ([], ["needle"])
-
-    def test_the_page_of_one_respondent_has_whole_answers(self, form: Any) -> None:
-        make_answer(form, key(1), text="x" * 20_000)
-        session_id = find_people(form.id, Filters(), before=None).people[0].session.id
-
-        assert texts(get_person(form.id, session_id)) == ["x" * 20_000]
-
-    def test_a_person_of_another_form_is_not_found(self, form: Any) -> None:
-        make_response(form)
-        session_id = find_people(form.id, Filters(), before=None).people[0].session.id
-
-        with pytest.raises(NotFound):
-            get_person(make_form(form.account_id).id, session_id)
 
 
 class TestExports:
@@ -358,21 +242,3 @@ class TestExports:
 
         assert [person.session.responder_name for person in people] == list(map(str, range(10)))
         assert all(texts(person) == ["Me"] for person in people)
-
-
-def test_a_page_by_question_takes_four_selects_for_ten_questions() -> None:
-    form = make_form(make_account().id, questions=TEN)
-    statements: list[str] = []
-
-    def note(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
-        statements.append(statement)
-
-    event.listen(db.engine, "before_cursor_execute", note)
-    try:
-        newest_answers(form)
-        usual_words(form)
-        read_funnel(form)
-    finally:
-        event.remove(db.engine, "before_cursor_execute", note)
-
-    assert sum(statement.startswith("SELECT") for statement in statements) == 4

@@ -13,11 +13,8 @@ from webapp.answers.by_question import newest_answers
 from webapp.answers.search import Filters, find_answers, find_people
 from webapp.answers.threads import first_answers, follow_ups_of, threads_of
 from webapp.base.database import db, utc_now
-from webapp.base.text import token_hash
 from webapp.base.vocabulary import FollowUpState
 from webapp.follow_ups.rules import Reason, Technique
-from webapp.records import forms
-from webapp.records.responses.models import ResponseSession
 
 pytestmark = [pytest.mark.usefixtures("app_context"), both_databases]
 KEY, OTHER = "k" * 32, "o" * 32
@@ -38,14 +35,6 @@ def ask_and_answer(form: Any, text: str, key: str = KEY, position: int = 0, **ch
     asked = ask(form, key, position, **changed)
     make_follow_up_answer(form, key, asked, text)
     return asked
-
-
-def skip(key: str, asked: Any) -> None:
-    session = db.session.scalars(
-        db.select(ResponseSession).where(ResponseSession.key_hash == token_hash(key))
-    ).one()
-    session.skipped = [*session.skipped, asked.id]
-    db.session.commit()
 
 
 def under(form: Any, position: int = 0) -> list[Any]:
@@ -77,22 +66,6 @@ def pages(text: str, form: Any) -> list[str]:
 
 
 class TestByQuestion:
-    def test_follow_ups_stand_under_the_answer_of_the_same_person(self, form: Any) -> None:
-        for key in (KEY, OTHER):
-            make_answer(form, key)
-            make_answer(form, key, 1)
-            ask_and_answer(form, f"deeper {key[0]}", key)
-            ask_and_answer(form, f"other {key[0]}", key, 1)
-            ask_and_answer(form, f"deepest {key[0]}", key, depth=2)
-
-        first, second = under(form)
-
-        assert [words(first), words(second)] == [
-            ["deeper o", "deepest o"],
-            ["deeper k", "deepest k"],
-        ]
-        assert [words(parts) for parts in under(form, 1)] == [["other o"], ["other k"]]
-
     def test_they_say_how_they_came_about(self, form: Any) -> None:
         make_answer(form, KEY)
         how = {"technique": Technique.WHY, "reason": Reason.SHORT, "writer": "qwen3 at 127.0.0.1"}
@@ -103,22 +76,6 @@ class TestByQuestion:
         asked = part.asked
         assert asked.question_text == "Why?"
         assert (asked.technique, asked.reason, asked.writer) == tuple(how.values())
-
-    def test_skipped_dropped_and_left_ones_have_no_answer(self, form: Any) -> None:
-        make_answer(form, KEY)
-        ask(form)
-        make_answer(form, KEY, text="changed")
-        skip(KEY, ask(form, depth=2))
-        make_answer(form, OTHER)
-        ask(form, OTHER)
-
-        (left,), (dropped, skipped) = under(form)
-
-        assert [left.answer, dropped.answer, skipped.answer] == [None] * 3
-        assert [part.asked.is_skipped for part in (left, dropped, skipped)] == [False, False, True]
-        assert [bool(part.asked.outdated) for part in (left, dropped, skipped)] == [
-            False, True, False,
-        ]  # fmt: skip
 
     def test_an_answered_one_stays_when_the_answer_before_it_changes(self, form: Any) -> None:
         make_answer(form, KEY)
@@ -139,18 +96,6 @@ class TestByQuestion:
 
 
 class TestByPerson:
-    def test_a_person_has_threads_in_the_order_of_the_questions(self, form: Any) -> None:
-        make_answer(form, KEY)
-        ask_and_answer(form, "deeper")
-        make_answer(form, KEY, 1, "second")
-        ask(form, depth=2)
-
-        ((first, second),) = people(form)
-
-        assert (first.question_text, first.answer.answer_text) == ("Who changed it?", "Me")
-        assert words(first.follow_ups) == ["deeper", None]
-        assert (second.answer.answer_text, second.follow_ups) == ("second", [])
-
     def test_the_answer_to_a_follow_up_outlives_that_before_it(self, form: Any) -> None:
         make_answer(form, KEY)
         late = ask(form)
@@ -226,34 +171,3 @@ class TestSearching:
 
         assert shown.parent_question_id == form.questions[0]["id"]
         assert words(follow_ups_of(form, [shown])[shown.id]) == ["the needle"]
-
-    @pytest.mark.parametrize("mode", ["answered", "asked"])
-    def test_only_threads_with_follow_ups(self, form: Any, mode: str) -> None:
-        make_answer(form, KEY, text="with")
-        make_answer(form, KEY, 1, text="without")
-        make_answer(form, OTHER, text="without")
-        ask_and_answer(form, "deeper") if mode == "answered" else ask(form)
-
-        found = find_answers(form.id, Filters(follow_ups=True), before=None).answers
-        everybody = find_people(form.id, Filters(follow_ups=True), before=None).people
-
-        assert [answer.answer_text for answer in first_answers(found)] == ["with"]
-        assert [person.answers[0].answer_text for person in everybody] == ["with"]
-
-    def test_with_follow_ups_and_words(self, form: Any) -> None:
-        make_answer(form, KEY, text="needle")
-        make_answer(form, OTHER, text="needle, and more")
-        ask(form, OTHER)
-
-        found = find_answers(form.id, Filters("needle", follow_ups=True), before=None).answers
-
-        assert [answer.answer_text for answer in found] == ["needle, and more"]
-
-
-def test_results_of_a_form_are_its_own(form: Any) -> None:
-    other = made_form(form.account_id, followUpMode="deep_dive")
-    make_answer(form, KEY)
-    make_answer(other, OTHER)
-    ask_and_answer(other, "elsewhere", OTHER)
-
-    assert under(forms.get_form(form.account_id, form.id)) == [[]]

@@ -1,6 +1,5 @@
 """What a creator has read, response by response and all at once."""
 
-from functools import partial
 from typing import Any
 
 import pytest
@@ -21,7 +20,6 @@ from webapp.answers.unread import (
     next_unread,
 )
 from webapp.base.database import db, utc_now
-from webapp.base.errors import NotFound
 from webapp.base.text import token_hash
 from webapp.records import forms
 from webapp.records.responses.models import ResponseSession
@@ -58,18 +56,6 @@ def unread_of(form: Any) -> int:
     return count_unread([form.id])[form.id]
 
 
-def test_completed_responses_are_unread_until_each_is_read(form: Any) -> None:
-    make_answer(form, "not completed".ljust(32))
-    first, second, third = (respond(form) for _ in range(3))
-    counted = [unread_of(form)]
-
-    for each in (third, first, third, second):
-        read(form, each)
-        counted.append(unread_of(form))
-
-    assert counted == [3, 2, 1, 1, 0]
-
-
 def test_all_are_read_at_once_up_to_what_the_page_showed(form: Any) -> None:
     respond(form)
     shown = fresh(form).last_stamp
@@ -89,38 +75,6 @@ def test_a_stamp_that_no_page_showed_marks_nothing(form: Any, stamp: int) -> Non
     mark_all_read(form.account_id, form.id, stamp)
 
     assert unread_of(form) == 1
-
-
-def test_the_next_unread_one_is_older_then_the_newest(form: Any) -> None:
-    oldest, middle, newest = (respond(form) for _ in range(3))
-    query = select(ResponseSession.id, ResponseSession.completed_stamp)
-    completed = {row.id: row.completed_stamp for row in db.session.execute(query)}
-    db.session.rollback()
-
-    def after(session_id: str) -> str | None:
-        return next_unread(fresh(form), session_id, completed[session_id])
-
-    assert [after(newest), after(middle), after(oldest)] == [middle, oldest, newest]
-    read(form, middle)
-    assert [after(newest), after(oldest)] == [oldest, newest]
-    read(form, oldest)
-    assert after(newest) is None
-    assert next_unread(fresh(form)) == newest
-
-
-def test_answers_are_new_until_they_or_their_response_are_read(form: Any) -> None:
-    read_one, other = respond(form), respond(form)
-
-    def new() -> set[str]:
-        form_now = fresh(form)
-        shown = newest_answers(form_now)[form.questions[0]["id"]].answers
-        return {each.session_id for each in shown if each.is_new(form_now.seen_stamp)}
-
-    assert new() == {read_one, other}
-    read(form, other)
-    assert new() == {read_one}
-    mark_all_read(form.account_id, form.id, fresh(form).last_stamp)
-    assert new() == set()
 
 
 def test_what_somebody_corrects_after_it_was_read_is_new(form: Any) -> None:
@@ -156,15 +110,3 @@ def test_no_more_than_a_hundred_are_looked_at(form: Any) -> None:
     store_answers(form.id, 10 * 150)
 
     assert unread_of(form) == UNREAD_COUNTED + 1
-
-
-@pytest.mark.parametrize("mark", [mark_all_read, partial(mark_read, session_id="ses_x")])
-def test_another_creator_marks_nothing(form: Any, mark: Any) -> None:
-    respond(form)
-    stranger = make_account().id
-
-    with pytest.raises(NotFound):
-        mark(stranger, form.id, stamp=fresh(form).last_stamp)
-
-    assert unread_of(form) == 1
-    assert fresh(form).seen_stamp == 0

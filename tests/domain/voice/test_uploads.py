@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import func, select, update
 
 from tests.databases import both_databases
-from tests.factories import make_account, make_answer, make_form, make_response
+from tests.factories import make_answer
 from tests.voice.factories import make_voice_form, upload
 from webapp.answers.answering import answer_question
 from webapp.answers.public_form import RecordingShown
@@ -17,10 +17,9 @@ from webapp.base.errors import Outcome
 from webapp.base.text import token_hash
 from webapp.base.vocabulary import TranscriptState
 from webapp.records.forms import Form, close_form
-from webapp.records.responses.models import ResponseSession
 from webapp.records.responses.recordings import Recording
 from webapp.voice.transcripts import claim, settle_written
-from webapp.voice.uploads import check_upload, find_recording, find_upload
+from webapp.voice.uploads import check_upload, find_recording
 
 KEY = "a" * 32
 
@@ -84,12 +83,6 @@ def test_the_hash_of_an_address_is_erased_once_an_answer_has_its_words(form: Any
     assert (row().answer_id is None, row().address_hash) == (False, None)
 
 
-def test_an_upload_makes_no_session(form: Any) -> None:
-    add(form)
-
-    assert count(ResponseSession) == 0
-
-
 def test_the_same_upload_key_keeps_the_first(form: Any) -> None:
     first = add(form, upload_key="recorder-1")
 
@@ -127,28 +120,12 @@ def test_only_the_host_that_the_page_named_gets_a_recording(
     assert row().transcriber == stored
 
 
-def test_what_was_uploaded_is_found(form: Any) -> None:
-    added = add(form, upload_key="recorder-1")
-    place = check_upload(form.share_token, KEY, 0)
-
-    assert find_upload(place, "recorder-1") == added
-    assert find_upload(place, "recorder-2") is None
-    assert find_upload(check_upload(form.share_token, KEY, 1), "recorder-1") is None
-    assert find_recording(form.share_token, KEY, added.id) == added
-
-
 def test_a_recording_is_found_by_its_own_session_and_form_only(form: Any) -> None:
     added = add(form)
 
     assert find_recording(form.share_token, "b" * 32, added.id) is None
     assert find_recording(make_voice_form().share_token, KEY, added.id) is None
     assert find_recording(form.share_token, KEY, "att_unknown") is None
-
-
-def test_where_an_upload_belongs(form: Any) -> None:
-    place = check_upload(form.share_token, KEY, 1)
-
-    assert place == (form.id, form.questions[1]["id"], token_hash(KEY))
 
 
 @pytest.mark.parametrize("begun", [False, True])
@@ -165,25 +142,3 @@ def test_an_upload_is_refused_as_words_are(form: Any, *, begun: bool) -> None:
     delete_form(form.account_id, form.id, now=utc_now())
     assert refused(check_upload, *check) == "not_found"
     assert refused(add, form) == "not_found"
-
-
-def test_an_upload_to_a_sent_response_is_refused(form: Any) -> None:
-    make_response(form, KEY)
-
-    assert refused(check_upload, form.share_token, KEY, 0) == "response_completed"
-    assert refused(add, form) == "response_completed"
-
-
-def test_an_upload_under_the_key_of_another_form_is_refused(form: Any) -> None:
-    make_answer(make_voice_form(), KEY)
-
-    assert refused(add, form) == "not_found"
-
-
-@pytest.mark.parametrize("text_only", [False, True])
-def test_a_form_that_records_nothing_takes_no_upload(app_context: None, *, text_only: bool) -> None:
-    silent = make_form(make_account().id)
-    form = make_voice_form(responseMode="text_only") if text_only else silent
-
-    assert refused(check_upload, form.share_token, KEY, 0) == "voice_unavailable"
-    assert refused(add, form) == "voice_unavailable"

@@ -9,7 +9,6 @@ from sqlalchemy import update
 from werkzeug.test import TestResponse
 
 from tests.pages.respondent.voice.conftest import Speaker
-from tests.races.threads import each_statement
 from tests.voice.factories import make_voice_form
 from webapp.base.database import db
 from webapp.base.vocabulary import ResponseMode
@@ -81,22 +80,3 @@ def test_enter_continues_and_uploads_nothing(app: Flask) -> None:
     form = page[page.index('<form class="ask"') :]
 
     assert "formaction" not in form[form.index("<button") : form.index(">", form.index("<button"))]
-
-
-@pytest.mark.parametrize(
-    ("mode", "looks"), [(ResponseMode.TEXT_ONLY, 0), (ResponseMode.VOICE_PREFERRED, 1)]
-)
-def test_nobody_looks_for_recordings_that_a_newcomer_cannot_have(
-    app: Flask, mode: ResponseMode, looks: int
-) -> None:
-    speaker = opened(app, mode)
-    statements: list[str] = []
-
-    def note(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
-        statements.append(statement)
-
-    with each_statement(app, "before_cursor_execute", note):
-        page = speaker.answer(1, "")
-
-    assert "There is no answer yet." in page.text
-    assert sum(each.startswith("SELECT recordings") for each in statements) == looks
