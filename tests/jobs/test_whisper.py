@@ -84,12 +84,15 @@ def short_idle(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_model_is_loaded_when_somebody_begins_to_record(
     app: Flask, form: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    def loaded() -> bool:
+        tell_of_recording()  # dropped while the threads that take wake-ups begin
+        return whisper.child.pid is not None
+
     use(app, monkeypatch, "tiny")
     with fake_whisper(tmp_path / "libraries", monkeypatch):
         with transcribe.transcribing(app, at_once=1), app.app_context():
             assert whisper.child.pid is None
-            tell_of_recording()
-            wait_until(lambda: whisper.child.pid is not None, "loading the model")
+            wait_until(loaded, "loading the model")
         spoken = recorded(app, form)
         work(app)
 
