@@ -3,9 +3,7 @@
 import pytest
 
 from tests.factories import make_draft
-from webapp.answers import trash
 from webapp.drafts import editing
-from webapp.records import drafts
 from webapp.records.accounts.models import Account
 from webapp.records.content.draft_input import parse_draft_input
 from webapp.records.drafts import Draft
@@ -45,12 +43,3 @@ def test_questions_with_the_same_words_sent_again_change_nothing(account: Accoun
     changed = change(account, draft, questions=questions)
 
     assert (changed.revision, changed.questions) == (1, draft.questions)
-
-
-def test_a_discarded_draft_is_not_found(account: Account) -> None:
-    draft = make_draft(account.id)
-    change(account, draft, title="After")
-
-    trash.discard_draft(account.id, draft.id, now=draft.updated_at)
-
-    assert drafts.list_drafts(account.id) == []

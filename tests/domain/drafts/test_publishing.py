@@ -59,40 +59,6 @@ def test_a_trusted_agent_publishes_after_a_change_and_its_undoing(
     assert not published.repeated
 
 
-@pytest.mark.parametrize(
-    "fields", [{"title": " "}, {"questions": [" "]}, {"title": ""}, {"questions": ["A?", ""]}]
-)
-def test_an_incomplete_draft_is_neither_confirmed_nor_published(
-    account: Account, clock: Clock, fields: dict[str, object]
-) -> None:
-    draft = make_draft(account.id, **fields)
-
-    with pytest.raises(StateConflict) as caught:
-        confirm(account, draft, clock)
-    db.session.rollback()
-
-    assert caught.value.code == "draft_incomplete"
-    assert refusal(account, draft, clock) == "draft_incomplete"
-
-
-@pytest.mark.parametrize(("revision", "changed_hash"), [(2, None), (1, "0" * 64)])
-def test_only_what_was_shown_can_be_confirmed(
-    account: Account, clock: Clock, revision: int, changed_hash: str | None
-) -> None:
-    draft = make_draft(account.id)
-
-    with pytest.raises(StateConflict) as caught:
-        confirmations.confirm_draft(
-            account.id,
-            draft.id,
-            revision=revision,
-            shown_hash=changed_hash or draft.content_hash,
-            now=clock.now,
-        )
-
-    assert caught.value.code == "confirmation_stale"
-
-
 def test_an_attestation_is_recorded_as_agent_attested(account: Account, clock: Clock) -> None:
     draft = make_draft(account.id)
 

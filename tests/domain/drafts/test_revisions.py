@@ -7,7 +7,7 @@ import pytest
 
 from tests.factories import make_draft, prepare
 from webapp.base.database import utc_now
-from webapp.base.errors import InvalidInput, NotFound
+from webapp.base.errors import InvalidInput
 from webapp.drafts import confirmations, editing, revisions
 from webapp.records.accounts.models import Account
 from webapp.records.content.diff import differences
@@ -136,14 +136,6 @@ def test_a_removed_question_comes_back_behind_its_neighbour(account: Account) ->
     assert asked(draft) == ["x", "a", "b", "c"]
 
 
-@pytest.mark.parametrize(("since", "number"), [(1, 2), (1, 0), (7, 1), (0, 1)])
-def test_an_unknown_change_cannot_be_put_back(account: Account, since: int, number: int) -> None:
-    draft = changed(written(account), title="New")
-
-    with pytest.raises(NotFound):
-        revisions.put_back(draft, since, number)
-
-
 def test_putting_back_cannot_exceed_the_limit_of_questions(account: Account) -> None:
     draft = changed(written(account), questions=[f"Number {number}?" for number in range(20)])
     removed = differences(revisions.find_revision(draft, 1), draft)[-1]
@@ -167,35 +159,6 @@ def test_restoring_a_revision_is_a_new_unconfirmed_revision(account: Account) ->
     assert snapshot(draft) == first
     assert draft.revision == 3
     assert not confirmations.is_current(confirmations.find_confirmation(draft.id), draft)
-
-
-def test_revisions_are_listed_with_authors_and_confirmations(account: Account) -> None:
-    draft = changed(written(account), title="Second")
-    confirmations.confirm_draft(
-        account.id, draft.id, revision=2, shown_hash=draft.content_hash, now=utc_now()
-    )
-    draft = changed(draft, author=None, goal="Third")
-
-    found = revisions.list_revisions(draft, before=None, limit=10)
-
-    assert [(entry.number, entry.author) for entry in found] == [(3, None), (2, "grt_1"), (1, None)]
-    assert [[change.part for change in entry.changes] for entry in found] == [
-        ["goal"],
-        ["title"],
-        [],
-    ]
-    assert [len(entry.confirmations) for entry in found] == [0, 1, 0]
-
-
-def test_older_revisions_are_listed_page_by_page(account: Account) -> None:
-    draft = written(account)
-    for number in range(2, 8):
-        draft = changed(draft, title=f"Title {number}")
-
-    pages = [revisions.list_revisions(draft, before=before, limit=3) for before in (None, 5, 2, 1)]
-
-    assert [[entry.number for entry in page] for page in pages] == [[7, 6, 5], [4, 3, 2], [1], []]
-    assert [len(entry.changes) for entry in pages[1]] == [1, 1, 1]
 
 
 def test_the_last_agent_is_found_before_later_changes_of_the_creator(account: Account) -> None:

@@ -1,7 +1,6 @@
 """Subscribing, refreshing and unsubscribing."""
 
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -21,11 +20,9 @@ from tests.factories import make_account, make_form, make_response
 from webapp.base.database import db, read_rows, utc_now, write_transaction
 from webapp.base.sealing import Sealer
 from webapp.events import subscribing as module
-from webapp.events.confirming import note_verified
 from webapp.events.endings import unsubscribe
-from webapp.events.subscribing import Asked, Granted, list_subscriptions
+from webapp.events.subscribing import Asked, Granted
 from webapp.events.subscription_rows import secret_place, subscription_id
-from webapp.records.events import CallbackEndpoint
 
 FIRST, SECOND, THIRD = ("whsec_" + letter * 32 for letter in "ABC")
 
@@ -107,20 +104,6 @@ def test_expired_ended_and_foreign_ones_take_no_room(
     assert len(subscriptions()) == 4
 
 
-def test_an_address_that_answers_a_challenge_is_paused_no_more(agent: Agent) -> None:
-    agent.subscribe()
-    with write_transaction():
-        endpoint = db.session.scalars(db.select(CallbackEndpoint)).one()
-        endpoint.failures, endpoint.paused_until = 9, utc_now() + timedelta(hours=1)
-
-    subscribe_now(agent.ask())
-    db.session.refresh(endpoint)
-    assert endpoint.failures == 9
-    note_verified(agent.ask(), now=utc_now())
-    db.session.refresh(endpoint)
-    assert (endpoint.failures, endpoint.paused_until) == (0, None)
-
-
 @both_databases
 def test_a_refresh_ends_a_suspension_and_tells_of_what_was_dropped(agent: Agent) -> None:
     agent.subscribe()
@@ -135,27 +118,6 @@ def test_a_refresh_ends_a_suspension_and_tells_of_what_was_dropped(agent: Agent)
     assert refreshed == [True, False]
     assert (stored.suspended_at, stored.gone_count, stored.dropped) == (None, 0, False)
     assert states() == ["pending"]
-
-
-@both_databases
-def test_live_subscriptions_of_the_form_are_listed(agent: Agent, clock: Clock) -> None:
-    agent.subscribe(clock.now, url=f"{URL}&n=1", ttl_seconds=300)
-    other = make_form(agent.form.account_id)
-    subscribe_now(asked_for(other, agent.grant_id), now=clock.now)
-    second = agent.subscribe(clock.forward(seconds=301), url=f"{URL}&n=2")
-    third = agent.subscribe(clock.forward(seconds=1), url=f"{URL}&n=3")
-    with write_transaction():
-        db.session.get_one(module.EventSubscription, third.subscription_id).suspended_at = clock.now
-
-    listed = list_subscriptions(agent.form.account_id, agent.form.id, now=clock.now)
-
-    assert [(row.id, row.active) for row in listed] == [
-        (second.subscription_id, True),
-        (third.subscription_id, False),
-    ]
-    assert listed[0].host == "hooks.example.com:443"
-    assert listed[0].refresh_before == second.refresh_before
-    assert (listed[0].last_delivery_at, listed[0].last_failure) == (None, None)
 
 
 def test_unsubscribing_from_what_is_unknown_or_of_another_form_does_nothing(agent: Agent) -> None:

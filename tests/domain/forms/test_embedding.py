@@ -2,10 +2,9 @@
 
 import pytest
 
-from tests.factories import make_account, make_form
 from webapp.base.errors import InvalidInput
 from webapp.base.limits import FRAME_ORIGINS_MAX
-from webapp.drafts.form_settings import allow_embedding, find_frame_origins, parse_origins
+from webapp.drafts.form_settings import parse_origins
 
 
 @pytest.mark.parametrize(
@@ -76,20 +75,3 @@ def test_the_number_of_origins_is_bounded() -> None:
     assert parse_origins(" ".join(most)) == most
     with pytest.raises(InvalidInput, match="There are 11 addresses"):
         parse_origins(" ".join([*most, "https://one-more.example"]))
-
-
-@pytest.mark.usefixtures("app_context")
-def test_a_new_form_cannot_be_embedded() -> None:
-    assert find_frame_origins(make_form(make_account().id).share_token) == ""
-
-
-@pytest.mark.usefixtures("app_context")
-def test_the_origins_named_last_replace_earlier_ones() -> None:
-    form = make_form(make_account().id)
-
-    allow_embedding(form.account_id, form.id, "https://a.example https://b.example")
-    both = find_frame_origins(form.share_token)
-    allow_embedding(form.account_id, form.id, "")
-
-    assert both == "https://a.example https://b.example"
-    assert find_frame_origins(form.share_token) == ""

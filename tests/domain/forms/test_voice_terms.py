@@ -1,20 +1,16 @@
 """What a form keeps of what its creator was told of spoken answers, and how that changes."""
 
 import pytest
-from sqlalchemy import select
 
 from tests.conftest import Clock
 from tests.databases import both_databases
-from tests.factories import make_account, make_draft, make_form
-from webapp.answers import trash
-from webapp.base.database import db
-from webapp.base.errors import InvalidInput, NotFound, StateConflict
+from tests.factories import make_draft, make_form
+from webapp.base.errors import InvalidInput
 from webapp.drafts import confirmations, editing, publishing
 from webapp.drafts.form_settings import SPOKEN_LANGUAGES, set_spoken_language
 from webapp.drafts.terms import TYPED, FormTerms, Shown, VoiceTerms, agree_to_terms, terms_of
 from webapp.records import forms
 from webapp.records.accounts.models import Account
-from webapp.records.audit import AuditEvent, AuditKind
 from webapp.records.content.draft_input import parse_draft_input
 from webapp.records.drafts import Draft
 
@@ -42,37 +38,6 @@ def confirm(draft: Draft, clock: Clock, terms: Shown[FormTerms]) -> None:
         terms=terms,
         now=clock.now,
     )
-
-
-def agreed_events() -> list[str]:
-    query = select(AuditEvent.kind).where(AuditEvent.kind == AuditKind.VOICE_AGREED)
-    return list(db.session.scalars(query))
-
-
-@both_databases
-def test_a_form_keeps_what_its_creator_was_told(account: Account, clock: Clock) -> None:
-    draft = make_draft(account.id)
-    confirm(draft, clock, shown_voice(WRITTEN_DOWN))
-
-    form = publishing.publish_draft(account.id, draft.id, offered=BY_ANOTHER, now=clock.now)
-
-    assert terms_of(form.form).voice == WRITTEN_DOWN
-    assert terms_of(forms.get_form(account.id, form.form.id)).voice == WRITTEN_DOWN
-
-
-@both_databases
-def test_publish_now_keeps_what_the_page_told(account: Account, clock: Clock) -> None:
-    draft = make_draft(account.id)
-    form = publishing.confirm_and_publish(
-        account.id,
-        draft.id,
-        revision=1,
-        shown_hash=draft.content_hash,
-        terms=shown_voice(SPOKEN),
-        now=clock.now,
-    ).form
-
-    assert terms_of(form).voice == SPOKEN
 
 
 @both_databases
@@ -119,73 +84,6 @@ def test_a_form_that_takes_typed_answers_only_never_records(account: Account, cl
     agree_to_terms(account.id, form.id, told(WRITTEN_DOWN), now=clock.now)
 
     assert terms_of(forms.get_form(account.id, form.id)).voice == TYPED
-
-
-def test_a_page_that_told_of_no_recordings_makes_a_typed_form(
-    account: Account, clock: Clock
-) -> None:
-    draft = make_draft(account.id)
-    confirm(draft, clock, shown_voice(TYPED, WRITTEN_DOWN))
-
-    assert (
-        terms_of(publishing.publish_draft(account.id, draft.id, now=clock.now).form).voice == TYPED
-    )
-
-
-@pytest.mark.parametrize("page", [SPOKEN, BY_ANOTHER])
-def test_nothing_is_confirmed_that_the_page_told_otherwise(
-    account: Account, clock: Clock, page: VoiceTerms
-) -> None:
-    draft = make_draft(account.id)
-
-    with pytest.raises(StateConflict) as caught:
-        confirm(draft, clock, shown_voice(page, WRITTEN_DOWN))
-    db.session.rollback()
-
-    assert caught.value.code == "confirmation_stale"
-    assert confirmations.find_confirmation(draft.id) is None
-
-
-@both_databases
-@pytest.mark.parametrize("closed", [False, True])
-def test_a_published_form_changes_by_consent_alone(
-    account: Account, clock: Clock, *, closed: bool
-) -> None:
-    form = make_form(account.id)
-    if closed:
-        forms.close_form(account.id, form.id, now=clock.now)
-    for _ in range(2):
-        agree_to_terms(account.id, form.id, told(WRITTEN_DOWN), now=clock.now)
-
-    kept = forms.get_form(account.id, form.id)
-    assert terms_of(form).voice == TYPED
-    assert terms_of(kept).voice == WRITTEN_DOWN
-    assert kept.questions == form.questions
-    assert len(agreed_events()) == 1
-
-
-def test_a_page_that_told_otherwise_changes_no_form(account: Account, clock: Clock) -> None:
-    form = make_form(account.id)
-
-    for page in (TYPED, WRITTEN_DOWN):
-        with pytest.raises(StateConflict):
-            agree_to_terms(account.id, form.id, Shown(page, BY_ANOTHER), now=clock.now)
-
-    assert terms_of(forms.get_form(account.id, form.id)).voice == TYPED
-    assert agreed_events() == []
-
-
-def test_a_form_of_somebody_else_or_in_the_trash_is_not_found(
-    account: Account, clock: Clock
-) -> None:
-    theirs, gone = make_form(make_account().id), make_form(account.id)
-    trash.delete_form(account.id, gone.id, now=clock.now)
-
-    for form in (theirs, gone):
-        with pytest.raises(NotFound):
-            agree_to_terms(account.id, form.id, told(SPOKEN), now=clock.now)
-        with pytest.raises(NotFound):
-            set_spoken_language(account.id, form.id, "de")
 
 
 def test_a_language_is_one_that_transcribers_know(account: Account) -> None:

@@ -7,14 +7,12 @@ from sqlalchemy import select
 
 from tests.conftest import Clock
 from tests.databases import both_databases
-from tests.factories import make_account, make_draft, make_form
-from webapp.answers import trash
+from tests.factories import make_draft, make_form
 from webapp.base.database import db
-from webapp.base.errors import NotFound, StateConflict
+from webapp.base.errors import StateConflict
 from webapp.drafts import confirmations, editing, publishing
 from webapp.drafts.terms import (
     BY_RULES,
-    TYPED,
     FormTerms,
     Shown,
     VoiceTerms,
@@ -26,7 +24,7 @@ from webapp.records import forms
 from webapp.records.accounts.models import Account
 from webapp.records.audit import AuditEvent, AuditKind
 from webapp.records.content.draft_input import parse_draft_input
-from webapp.records.drafts import Draft, DraftConfirmation
+from webapp.records.drafts import Draft
 
 pytestmark = pytest.mark.usefixtures("app_context")
 
@@ -69,32 +67,6 @@ def agreements() -> int:
     return len(db.session.scalars(query).all())
 
 
-@both_databases
-@pytest.mark.parametrize("writer", [SMALL, BY_RULES])
-def test_a_form_keeps_the_writer_its_creator_was_told_of(
-    account: Account, clock: Clock, writer: WriterTerms
-) -> None:
-    form = publish(make_draft(account.id, **SMART), clock, page(writer, writer))
-
-    assert terms_of(form) == FormTerms(SPOKEN, writer)
-    assert kept(form) == writer
-
-
-@both_databases
-def test_publish_now_keeps_the_writer_too(account: Account, clock: Clock) -> None:
-    draft = make_draft(account.id, **SMART)
-    form = publishing.confirm_and_publish(
-        account.id,
-        draft.id,
-        revision=1,
-        shown_hash=draft.content_hash,
-        terms=page(SMALL, SMALL),
-        now=clock.now,
-    ).form
-
-    assert terms_of(form).writer == SMALL
-
-
 @pytest.mark.parametrize(
     "chosen",
     [
@@ -118,12 +90,6 @@ def test_room_for_one_follow_up_is_enough(account: Account, clock: Clock) -> Non
     form = publish(make_draft(account.id, **SMART, maxTotalQuestions=3), clock, page(SMALL, SMALL))
 
     assert kept(form) == SMALL
-
-
-def test_whoever_was_told_of_the_rules_keeps_them(account: Account, clock: Clock) -> None:
-    form = publish(make_draft(account.id, **SMART), clock, page(BY_RULES, SMALL))
-
-    assert terms_of(form) == FormTerms(SPOKEN, BY_RULES)
 
 
 @pytest.mark.parametrize("offered", [LARGE, BY_RULES])
@@ -167,23 +133,6 @@ def test_an_agents_word_takes_no_model_away(account: Account, clock: Clock) -> N
 
 
 @both_databases
-@pytest.mark.parametrize("closed", [False, True])
-def test_a_published_form_gets_a_model_by_consent_alone(
-    account: Account, clock: Clock, *, closed: bool
-) -> None:
-    form = make_form(account.id, **SMART)
-    if closed:
-        forms.close_form(account.id, form.id, now=clock.now)
-    for _ in range(2):
-        agree(form, clock, SMALL, SMALL)
-
-    found = forms.get_form(account.id, form.id)
-    assert terms_of(form).writer == BY_RULES
-    assert terms_of(found) == FormTerms(TYPED, SMALL)
-    assert agreements() == 1
-
-
-@both_databases
 def test_a_yes_to_one_thing_leaves_the_other_as_it_is(account: Account, clock: Clock) -> None:
     form = make_form(account.id, **SMART)
     agree(form, clock, SMALL, SMALL)
@@ -198,33 +147,3 @@ def test_the_way_back_to_the_rules_is_a_yes_as_well(account: Account, clock: Clo
 
     assert kept(form) == BY_RULES
     assert agreements() == 1
-
-
-def test_a_page_that_told_of_another_writer_changes_no_form(account: Account, clock: Clock) -> None:
-    form = make_form(account.id, **SMART)
-
-    for told in (BY_RULES, SMALL):
-        with pytest.raises(StateConflict):
-            agree(form, clock, told, LARGE)
-
-    assert kept(form) == BY_RULES
-    assert agreements() == 0
-
-
-def test_a_form_of_somebody_else_or_in_the_trash_is_not_found(
-    account: Account, clock: Clock
-) -> None:
-    theirs, gone = make_form(make_account().id, **SMART), make_form(account.id, **SMART)
-    trash.delete_form(account.id, gone.id, now=clock.now)
-
-    for form in (theirs, gone):
-        with pytest.raises(NotFound):
-            agree_to_terms(account.id, form.id, Shown(SMALL, SMALL), now=clock.now)
-
-
-def test_a_confirmation_says_what_was_told(account: Account, clock: Clock) -> None:
-    confirm(make_draft(account.id, **SMART), clock, page(SMALL, SMALL))
-
-    assert db.session.scalars(select(DraftConfirmation.follow_up_writer)).all() == [
-        SMALL.follow_up_writer
-    ]

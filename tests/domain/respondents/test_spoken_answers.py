@@ -8,20 +8,16 @@ from sqlalchemy import select
 
 from tests.bulk import dump
 from tests.databases import both_databases
-from tests.factories import make_answer
 from tests.voice.factories import make_recording, make_voice_form
 from webapp.answers.answering import (
     answer_question,
-    complete_response,
     skip_question,
     withdraw_response,
 )
-from webapp.answers.public_form import get_public_form, read_progress
 from webapp.base.database import db, utc_now
-from webapp.base.errors import InvalidInput, Outcome
-from webapp.base.text import token_hash
-from webapp.records.forms import Form, close_form
-from webapp.records.responses.models import Answer, ResponseSession
+from webapp.base.errors import Outcome
+from webapp.records.forms import Form
+from webapp.records.responses.models import Answer
 from webapp.records.responses.recordings import ObjectDeletion, Recording
 
 KEY = "a" * 32
@@ -145,21 +141,6 @@ def test_the_current_answer_sent_again_stores_nothing(form: Any) -> None:
     assert dump() == before
 
 
-def test_words_written_down_meanwhile_are_not_taken_back_by_a_page_that_showed_none(
-    form: Any,
-) -> None:
-    recording = upload(form)
-    give(form, recording.id, blank=True)
-    give(form, recording.id, "What was heard")
-    before = dump()
-
-    give(form, recording.id, " ", blank=True)
-    assert dump() == before
-
-    give(form, recording.id)
-    assert current().answer_text == ""
-
-
 def test_a_page_that_showed_no_words_may_give_others_or_another_recording(form: Any) -> None:
     first, second = upload(form), upload(form)
     give(form, first.id, "What was heard")
@@ -171,17 +152,6 @@ def test_a_page_that_showed_no_words_may_give_others_or_another_recording(form: 
     give(form, third.id, blank=True)
     assert current().answer_text == ""
     assert to_erase() == {first.object_key, second.object_key}
-
-
-def test_typing_instead_erases_the_recording(form: Any) -> None:
-    first, elsewhere = upload(form), upload(form, position=1)
-    give(form, first.id, "Me")
-
-    give(form, text="Me")
-
-    assert current().response_type == "text"
-    assert kept() == {elsewhere.id: None}
-    assert to_erase() == {first.object_key}
 
 
 def test_a_first_typed_answer_erases_what_was_uploaded(form: Any) -> None:
@@ -233,32 +203,10 @@ def test_a_recording_that_was_replaced_is_refused(form: Any) -> None:
     assert refused(give, form, first.id) == "recording_unknown"
 
 
-@pytest.mark.parametrize("earlier", [[], ["Before"]])
-def test_a_form_that_takes_no_answers_keeps_the_upload(form: Any, earlier: list[str]) -> None:
-    for text in earlier:
-        give(form, text=text)
-    recording = upload(form)
-
-    close_form(form.account_id, form.id, now=utc_now())
-    assert refused(give, form, recording.id, "Me") == "form_closed"
-    assert refused(give, form, text="Me") == "form_closed"
-    assert refused(skip, form) == "form_closed"
-
-
 def test_a_full_form_keeps_the_upload(form: Any) -> None:
     recording = upload(form)
 
     assert refused(give, form, recording.id, "Me", form_bytes_max=1) == "form_full"
-
-
-def test_a_sent_response_keeps_its_recording(form: Any) -> None:
-    recording = upload(form)
-    give(form, recording.id)
-    complete_response(form.share_token, KEY, responder_name="", now=utc_now())
-    later = upload(form)
-
-    assert refused(give, form, later.id, "Me") == "response_completed"
-    assert refused(give, form, text="Me") == "response_completed"
 
 
 def test_a_recording_is_claimed_after_its_form_stopped_recording(form: Any) -> None:
@@ -270,40 +218,3 @@ def test_a_recording_is_claimed_after_its_form_stopped_recording(form: Any) -> N
     give(form, text="Me")
 
     assert to_erase() == {recording.object_key}
-
-
-def test_progress_of_another_form_shows_nothing(form: Any) -> None:
-    upload(form)
-
-    progress = read_progress(make_voice_form().share_token, KEY)
-    assert (progress.recordings, progress.uploads) == ({}, {})
-
-
-def test_the_public_form_says_who_writes_recordings_down(form: Any) -> None:
-    silent = get_public_form(form.share_token)
-    named = get_public_form(make_voice_form(transcriber="api.example.com").share_token)
-
-    assert (silent.records_voice, silent.transcriber) == (True, "")
-    assert (named.transcriber, named.response_mode) == ("api.example.com", "voice_preferred")
-
-
-def test_only_the_session_that_uploaded_may_claim(form: Any) -> None:
-    recording = upload(form)
-    make_answer(form, OTHER)
-
-    with pytest.raises(InvalidInput):
-        answer_question(
-            form.share_token,
-            OTHER,
-            position=0,
-            answer_text="Me",
-            answer_key="render-1",
-            recording_id=recording.id,
-            now=utc_now(),
-        )
-
-    of_other = select(ResponseSession.answer_count).where(
-        ResponseSession.key_hash == token_hash(OTHER)
-    )
-    assert db.session.scalar(of_other) == 1
-    assert kept() == {recording.id: None}

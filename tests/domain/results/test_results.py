@@ -44,19 +44,6 @@ class TestByQuestion:
 
         assert newest_answers(form)[form.questions[0]["id"]].before is None
 
-    def test_a_corrected_answer_is_shown_once(self, form: Any) -> None:
-        make_answer(form, key(1), text="before")
-        make_answer(form, key(1), text="after")
-
-        assert texts(newest_answers(form)[form.questions[0]["id"]]) == ["after"]
-
-    def test_long_answers_are_cut_one_character_behind_what_is_shown(self, form: Any) -> None:
-        make_answer(form, key(1), text="ß" * 20_000)
-
-        (answer,) = newest_answers(form)[form.questions[0]["id"]].answers
-
-        assert answer.answer_text == "ß" * (by_question.CHARS_SHOWN + 1)
-
     def test_usual_is_the_median_number_of_words(self, form: Any) -> None:
         for number, words in enumerate(["one", "one two three", "one two three four five six"]):
             make_answer(form, key(number), 0, words)
@@ -79,41 +66,6 @@ class TestByQuestion:
 
 
 class TestSearchingAnswers:
-    @pytest.mark.parametrize(
-        ("stored", "words"),
-        [
-            ("The Ovens were cold", "ovens"),
-            ("Straße", "STRASSE"),
-            ("ﬁne", "fine"),
-            ("cafe\u0301", "café"),
-            ("100 % of _them_", "% of _"),
-            ("زوجي، لأنه", "لأنه"),
-        ],
-    )
-    @both_databases
-    def test_search_ignores_case_and_unicode_spelling(
-        self, form: Any, stored: str, words: str
-    ) -> None:
-        make_answer(form, key(1), text=stored)
-        make_answer(form, key(2), text="something else")
-
-        assert texts(find_answers(form.id, Filters(words), before=None)) == [stored]
-
-    def test_names_are_found_too(self, form: Any) -> None:
-        make_response(form, name="Mira Svensson")
-        make_response(form, name="Tom")
-
-        found = find_answers(form.id, Filters("mira"), before=None)
-
-        assert [answer.responder_name for answer in found.answers] == ["Mira Svensson"]
-
-    def test_superseded_and_other_forms_answers_are_not_found(self, form: Any) -> None:
-        make_answer(form, key(1), text="old words")
-        make_answer(form, key(1), text="new words")
-        make_answer(make_form(form.account_id), key(2), text="old words elsewhere")
-
-        assert texts(find_answers(form.id, Filters("words"), before=None)) == ["new words"]
-
     def test_a_search_looks_at_a_bounded_number_and_goes_on_from_there(
         self, form: Any, monkeypatch: pytest.MonkeyPatch
     ) -> None:
