@@ -1,8 +1,6 @@
 """The tool that waits for the creator of a draft"""
 
-import time
 from collections.abc import Callable
-from contextlib import ExitStack
 from functools import partial
 
 import pytest
@@ -10,7 +8,7 @@ from werkzeug.test import TestResponse
 
 from tests.api.conftest import Agent, Confirm
 from tests.api.mcp.conftest import Host, Hosted
-from tests.api.waiting import SOON_SECONDS, at_once, while_waiting
+from tests.api.waiting import while_waiting
 from webapp.base.database import utc_now
 from webapp.oauth import connections
 from webapp.records.accounts.models import Account
@@ -67,26 +65,3 @@ def test_a_wait_whose_token_ends_is_answered_as_a_new_request(
     assert answer.status_code == 401
     assert 'error="invalid_token"' in answer.headers["WWW-Authenticate"]
     assert answer.get_json()["id"] == 7
-
-
-def test_a_wait_ends_after_its_time(host: Host, draft_id: str) -> None:
-    started = time.monotonic()
-
-    found = host.use("get_form_draft", draftId=draft_id, timeoutSeconds=1).structured_content
-
-    assert found is not None
-    assert (found["confirmation"], found["timedOut"]) == ("none", True)
-    assert 0.9 < time.monotonic() - started < SOON_SECONDS
-
-
-def test_without_a_place_a_wait_is_answered_at_once(
-    host: Host, draft_id: str, account: Account
-) -> None:
-    with ExitStack() as taken:
-        for _ in range(wakeups.OF_ACCOUNT):
-            taken.enter_context(host.app.extensions["wakeups"].slot(account.id))
-        wait = partial(host.use, "get_form_draft", draftId=draft_id, timeoutSeconds=25)
-        found = at_once(wait).structured_content
-
-    assert found is not None
-    assert (found["timedOut"], found["retryAfterMs"]) == (True, 2000)

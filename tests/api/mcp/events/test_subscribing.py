@@ -16,9 +16,6 @@ from tests.api.mcp.conftest import Host, Hosted
 from tests.api.mcp.events.subscribing import DECLARED, asked, held, named, subscribe
 from tests.api.subscriptions.subscribing import (
     count_subscriptions,
-    disconnect_while_asked,
-    forget_verification,
-    given_up_once,
     path,
 )
 from tests.api.subscriptions.subscribing import subscribe as subscribe_by_rest
@@ -27,13 +24,12 @@ from tests.domain.events.claiming import taken
 from tests.event_factories import make_attempt, make_delivery
 from tests.factories import make_response
 from tests.races.threads import together
-from tests.webhook_receiver import HOST, SECRET, URL, Webhook
+from tests.webhook_receiver import SECRET, Webhook
 from webapp.answers.trash import delete_form, restore_form
 from webapp.base.database import db, utc_now
 from webapp.base.vocabulary import DeliveryFailure, DeliveryState, ErrorProfile
 from webapp.events.outbox import event_id_of
 from webapp.oauth.connections import disconnect_all
-from webapp.oauth.models import OAuthGrant
 from webapp.records.accounts.models import Account
 from webapp.records.audit import AuditEvent
 from webapp.records.events import CallbackEndpoint, EventDelivery, EventSubscription
@@ -109,15 +105,6 @@ def test_the_life_stays_within_its_bounds(
     host: Host, form: Any, hook: Webhook, sent: int | None, granted: int
 ) -> None:
     assert lives_for(subscribe(host, form, ttlMs=sent)) == pytest.approx(granted, abs=10)
-
-
-def test_it_never_outlives_the_connection(app: Flask, host: Host, form: Any, hook: Webhook) -> None:
-    with app.app_context():
-        ends = utc_now() + timedelta(minutes=7)
-        db.session.execute(update(OAuthGrant).values(expires_at=ends))
-        db.session.commit()
-
-    assert lives_for(subscribe(host, form)) == pytest.approx(420, abs=10)
 
 
 def test_the_mode_may_be_left_out_and_what_is_unknown_is_ignored(
@@ -259,30 +246,6 @@ def test_nothing_older_than_the_age_in_milliseconds_is_sent(
     assert subscribe(host, form, cursor=cursor, maxAgeMs=40)["truncated"] is True
 
 
-def test_a_view_that_runs_again_asks_once(
-    host: Host, form: Any, hook: Webhook, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    tries = given_up_once(monkeypatch)
-
-    assert subscribe(host, form)["id"]
-    assert len(tries) == 2
-    assert len(hook.posted) == 1
-
-
-def test_a_failed_renewal_leaves_the_subscription_as_it_was(
-    app: Flask, agent: Agent, host: Host, form: Any, hook: Webhook
-) -> None:
-    subscribe(host, form)
-    before = agent.get(path(form)).get_json()
-    forget_verification(app)
-    hook.echoes = False
-
-    answer = host.send("events/subscribe", asked(form, secret=OTHER_SECRET))
-
-    assert "error" in answer.get_json()
-    assert agent.get(path(form)).get_json() == before
-
-
 def test_a_refresh_with_a_new_secret_asks_nobody_and_keeps_the_former_for_a_day(
     app: Flask, host: Host, form: Any, hook: Webhook
 ) -> None:
@@ -297,18 +260,6 @@ def test_a_refresh_with_a_new_secret_asks_nobody_and_keeps_the_former_for_a_day(
         assert kept.previous_until is not None
         left = (kept.previous_until - utc_now()).total_seconds()
     assert left == pytest.approx(86_400, abs=10)
-
-
-def test_a_connection_that_ends_during_the_challenge_subscribes_to_nothing(
-    app: Flask, host: Host, form: Any, hook: Webhook, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    disconnect_while_asked(app, monkeypatch)
-
-    answer = host.send("events/subscribe", asked(form))
-
-    assert answer.status_code == 401
-    assert "/.well-known/oauth-protected-resource/mcp/app" in answer.headers["WWW-Authenticate"]
-    assert count_subscriptions(app) == 0
 
 
 def test_a_disconnection_is_told_in_the_numbers_of_the_client(
@@ -368,12 +319,3 @@ def test_unsubscribing_ends_the_one_of_a_form_in_the_trash(
     with app.app_context():
         restore_form(account.id, form.id, now=utc_now())
     assert agent.get(path(form)).get_json() == {"subscriptions": []}
-
-
-def test_another_address_is_another_subscription(host: Host, form: Any, hook: Webhook) -> None:
-    first = subscribe(host, form)
-    other = subscribe(host, form, url=f"https://{HOST}/askback?flow=8")
-
-    assert first["id"] != other["id"]
-    host.result("events/unsubscribe", held(form, url=f"https://{HOST}/askback?flow=8"))
-    assert "deliveryStatus" in subscribe(host, form, url=URL)

@@ -17,16 +17,14 @@ from api.wire.timestamps import wire_time
 from tests.api.mcp.conftest import Host, Hosted
 from tests.api.mcp.responses.reading import quoted, refused
 from tests.api.waiting import (
-    CROWD,
     SOON_SECONDS,
     at_once,
-    crowd_waiting,
     while_waiting,
 )
 from tests.databases import both_databases
 from tests.factories import make_answer, make_response
 from tests.pages.respondent_client import arrive
-from webapp.answers import answering, trash
+from webapp.answers import answering
 from webapp.base.database import db, utc_now, write_transaction
 from webapp.oauth.models import OAuthToken
 from webapp.records.accounts.models import Account
@@ -269,18 +267,6 @@ def test_nothing_is_told_that_came_after_the_end_of_the_token(
 
 
 @BOTH
-def test_a_form_that_is_deleted_ends_the_wait(app: Flask, host: Host, form: Any, tool: str) -> None:
-    def deletes() -> None:
-        with app.app_context():
-            trash.delete_form(form.account_id, form.id, now=utc_now())
-
-    result = ended_by(host, tool, form, deletes).get_json()["result"]
-
-    assert result["isError"]
-    assert '"form_not_found"' in result["content"][0]["text"]
-
-
-@BOTH
 def test_without_a_place_the_wait_is_answered_at_once(
     app: Flask, host: Host, form: Any, tool: str
 ) -> None:
@@ -297,24 +283,6 @@ def test_without_a_place_the_wait_is_answered_at_once(
     assert (found["responses"], found["nextSince"]) == ([], since)
     assert (there["timedOut"], there["returnedResponseCount"]) == (False, 1)
     assert "retryAfterMs" not in there
-
-
-@both_databases
-def test_waits_hold_no_database_connection(
-    app: Flask, host: Host, form: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def wait(number: int) -> Any:
-        tool = ("watch_ask", "wait_for_form_responses")[number % 2]
-        return quoted(host, tool, formId=form.id, timeoutSeconds=25)
-
-    def happens() -> None:
-        with app.app_context():
-            make_response(form)
-            wakeups.wakeups().notify(form.id)
-
-    pages = crowd_waiting(app, wait, happens, monkeypatch)
-
-    assert [page["returnedAnswerCount"] for page in pages] == [1] * CROWD
 
 
 @both_databases
