@@ -14,6 +14,7 @@ from tests.api.test_every_refusal import CASES, PROVOKE, Scene
 from tests.factories import make_draft, make_form
 from webapp.base.vocabulary import Scope
 from webapp.records.accounts.models import Account
+from webapp.web.limiter import limiter
 
 HAVE_TOOLS = {
     "createServiceDraft",
@@ -125,6 +126,10 @@ def publish(door: Any, draft_id: str) -> bool:
     return used_up(door.post(f"/drafts/{draft_id}/publish"))
 
 
+def make(door: Any) -> bool:
+    return used_up(door.post("/drafts", json={"title": "Rota", "questions": ["Who?"]}))
+
+
 def confirmed(agent: Agent, confirm: Confirm, number: int) -> list[str]:
     body = {"title": "Rota", "questions": ["Who?"]}
     ids = [agent.post("/drafts", json=body).json["draftId"] for _ in range(number)]
@@ -183,6 +188,37 @@ def test_all_writes_of_one_token_are_limited_together(
     assert not host.use("list_forms").is_error
 
 
+@pytest.mark.settings(limit_publish="2/minute", limit_writes="2/minute")
+def test_refused_and_repeated_publishes_use_no_quota(
+    agent: Agent, by_tools: Any, confirm: Confirm
+) -> None:
+    unconfirmed = agent.post("/drafts", json={}).json["draftId"]
+    limiter.reset()
+    first, second = confirmed_without_counting(agent, confirm)
+
+    for _ in range(5):
+        assert by_tools.post(f"/drafts/{unconfirmed}/publish").json["code"] == "draft_incomplete"
+        assert by_tools.post("/drafts/drf_unknown/publish").json["code"] == "draft_not_found"
+    assert not any(publish(by_tools, first) for _ in range(5))
+    assert not publish(by_tools, second)
+    assert publish(by_tools, "drf_unknown")
+
+
+def confirmed_without_counting(agent: Agent, confirm: Confirm) -> list[str]:
+    found = confirmed(agent, confirm, 2)
+    limiter.reset()
+    return found
+
+
+@pytest.mark.settings(limit_create_draft="1/minute", limit_writes="1/minute")
+def test_refused_arguments_use_no_quota(by_tools: Any) -> None:
+    wrong = [{"title": 1}, {"colour": "red"}, {"followUpMode": "smart"}]
+    codes = [by_tools.post("/drafts", json=each).json["code"] for each in wrong * 3]
+
+    assert codes == ["validation_failed", "unknown_field", "context_required"] * 3
+    assert [make(by_tools), make(by_tools)] == [False, True]
+
+
 @pytest.mark.settings(limit_create_draft="1/minute")
 def test_a_limit_is_a_result_that_says_how_long_to_wait(host: Host) -> None:
     host.use("create_form_draft")
@@ -197,3 +233,8 @@ def test_a_limit_is_a_result_that_says_how_long_to_wait(host: Host) -> None:
     )
     assert refused["resolution"].startswith("Send the same request again in ")
     assert refused["resolution"].endswith((" seconds.", " minute."))
+
+
+@pytest.mark.settings(limit_create_draft="1/minute", limit_writes="1/minute", write_limits=False)
+def test_limits_can_be_off(by_tools: Any) -> None:
+    assert not any(make(by_tools) for _ in range(4))

@@ -10,7 +10,7 @@ from tests.conftest import Clock
 from tests.databases import both_databases
 from tests.domain.accounts.account_setup import PASSWORD, begin, make_ann
 from webapp.base.database import db
-from webapp.base.errors import InvalidInput
+from webapp.base.errors import InvalidInput, NotFound
 from webapp.records.accounts import credentials, invites
 from webapp.records.accounts.browser_sessions import find_session_account
 from webapp.records.accounts.credentials import HASHER
@@ -42,6 +42,13 @@ def test_a_weak_password_is_refused(password: str, clock: Clock) -> None:
         invites.create_account(email, "Ann", password, now=clock.now)
 
     assert refusal.value.field == "password"
+
+
+@in_app
+def test_signing_in_ignores_case_and_composition_of_what_was_typed(clock: Clock) -> None:
+    invites.create_account("ann@example.com", "Ann", "caf\u00e9 in the morning", now=clock.now)
+
+    assert credentials.find_sign_in(" ANN@example.com ", "cafe\u0301 in the morning")
 
 
 @in_app
@@ -85,3 +92,23 @@ def test_a_sign_in_during_a_password_change_is_ended(app: Flask, clock: Clock) -
         session_id = begin(read_before, clock)
 
         assert find_session_account(session_id, now=clock.now) is None
+
+
+@both_databases
+@pytest.mark.parametrize("way", ["reset", "change"])
+def test_a_new_password_ends_the_older_links_of_the_account(
+    app: Flask, clock: Clock, way: str
+) -> None:
+    with app.app_context():
+        account = make_ann(clock)
+        used, older = (invites.make_invite(email=account.email, now=clock.now) for _ in range(2))
+        of_others = invites.make_invite(now=clock.now)
+        new = "another four words"
+        if way == "reset":
+            invites.accept_invite(used, "", "", new, now=clock.now)
+        else:
+            credentials.change_password(account.id, PASSWORD, new, now=clock.now)
+
+        with pytest.raises(NotFound):
+            invites.get_invite(older, now=clock.now)
+        assert invites.get_invite(of_others, now=clock.now).account_id is None

@@ -4,13 +4,15 @@ import logging
 from datetime import timedelta
 
 import pytest
+from flask import Flask
 
 from tests.conftest import Clock
+from tests.databases import both_databases
 from tests.factories import make_account
 from webapp.base.database import db, write_transaction
 from webapp.base.database.failures import may_have_stored
 from webapp.oauth.tokens import purge_dead
-from webapp.records.audit import Actor, ActorKind, AuditKind, add_event, list_events
+from webapp.records.audit import Actor, ActorKind, AuditEvent, AuditKind, add_event, list_events
 
 ANN = Actor(ActorKind.CREATOR, "203.0.113.5")
 
@@ -22,6 +24,17 @@ def add(
         add_event(kind, account_id, by=ANN, now=clock.now)
         if fails:
             raise ZeroDivisionError
+
+
+@both_databases
+def test_an_event_stores_actor_kind_time_and_address(app: Flask, clock: Clock) -> None:
+    with app.app_context():
+        add("acc_1", clock)
+
+        (event,) = list_events("acc_1", limit=9)
+
+    values = (event.kind, event.outcome, event.actor, event.address, event.at, event.count)
+    assert values == ("sign_in", "ok", "creator", "203.0.113.5", clock.now, 1)
 
 
 @pytest.mark.usefixtures("app_context")
@@ -52,6 +65,30 @@ def test_a_rolled_back_event_leaves_neither_row_nor_log_line(
 
     assert (told_before, caplog.messages) == ([], ["sign_out ok"])
     assert [event.kind for event in list_events("acc_1", limit=9)] == ["sign_out"]
+
+
+@both_databases
+def test_pages_of_events_neither_skip_nor_repeat_one(app: Flask, clock: Clock) -> None:
+    with app.app_context():
+        for number in range(7):
+            add("acc_1", clock)
+            clock.forward(milliseconds=number % 2)
+        seen: list[AuditEvent] = []
+        while page := list_events(
+            "acc_1", limit=2, before=(seen[-1].at, seen[-1].id) if seen else None
+        ):
+            seen += page
+
+    assert len({event.id for event in seen}) == len(seen) == 7
+    assert [event.at for event in seen] == sorted((event.at for event in seen), reverse=True)
+
+
+@pytest.mark.usefixtures("app_context")
+def test_events_of_somebody_else_are_not_listed(clock: Clock) -> None:
+    add("acc_1", clock)
+    add("acc_2", clock)
+
+    assert [event.account_id for event in list_events("acc_2", limit=9)] == ["acc_2"]
 
 
 @pytest.mark.settings(audit_days=30)

@@ -216,3 +216,24 @@ def test_an_unknown_field_is_refused_with_the_known_fields() -> None:
 
     assert "title, goal, context, questions, followUpMode" in of_body
     assert "id, text and context" in of_question
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        {"title": "a\x00b"},
+        {"title": "a\nb"},
+        {"title": "a\u202eb"},
+        {"title": "a\u2066b"},
+        {"title": "a\u2069b"},
+        {"title": "a\x7fb"},
+        {"title": "a\x9fb"},
+        {"goal": "\ud800"},
+        {"context": "\x00"},
+        {"questions": ["a\x00"]},
+        {"questions": [{"text": "a", "context": "\udfff"}]},
+        {"questions": [{"id": "a\tb", "text": "a"}]},
+    ],
+)
+def test_text_that_cannot_be_stored_or_shown_is_refused(raw: dict[str, Any]) -> None:
+    assert refusal(raw).code == "invalid_text"

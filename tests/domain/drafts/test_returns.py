@@ -57,6 +57,22 @@ def publish(draft: Draft, clock: Clock, by: str | None = None) -> publishing.Pub
     return publishing.publish_draft(draft.account_id, draft.id, now=clock.now, attested_by=by)
 
 
+@both_databases
+@pytest.mark.parametrize("by", [None, CLAUDE])
+def test_a_confirmed_draft_that_is_sent_back_is_not_published(
+    draft: Draft, clock: Clock, by: str | None
+) -> None:
+    confirm(draft, clock)
+    send_back(draft, clock)
+
+    with pytest.raises(NotConfirmed) as refused:
+        publish(draft, clock, by)
+
+    assert refused.value.code == "draft_not_confirmed"
+    assert refused.value.message == f"Its creator sent this draft back, with the note “{NOTE}”."
+    assert confirmations.list_confirmed(draft.account_id) == set()
+
+
 def test_without_a_note_none_is_quoted(draft: Draft, clock: Clock) -> None:
     send_back(draft, clock, None)
 

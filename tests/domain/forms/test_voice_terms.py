@@ -4,8 +4,9 @@ import pytest
 
 from tests.conftest import Clock
 from tests.databases import both_databases
-from tests.factories import make_draft, make_form
-from webapp.base.errors import InvalidInput
+from tests.factories import make_account, make_draft, make_form
+from webapp.answers import trash
+from webapp.base.errors import InvalidInput, NotFound
 from webapp.drafts import confirmations, editing, publishing
 from webapp.drafts.form_settings import SPOKEN_LANGUAGES, set_spoken_language
 from webapp.drafts.terms import TYPED, FormTerms, Shown, VoiceTerms, agree_to_terms, terms_of
@@ -84,6 +85,19 @@ def test_a_form_that_takes_typed_answers_only_never_records(account: Account, cl
     agree_to_terms(account.id, form.id, told(WRITTEN_DOWN), now=clock.now)
 
     assert terms_of(forms.get_form(account.id, form.id)).voice == TYPED
+
+
+def test_a_form_of_somebody_else_or_in_the_trash_is_not_found(
+    account: Account, clock: Clock
+) -> None:
+    theirs, gone = make_form(make_account().id), make_form(account.id)
+    trash.delete_form(account.id, gone.id, now=clock.now)
+
+    for form in (theirs, gone):
+        with pytest.raises(NotFound):
+            agree_to_terms(account.id, form.id, told(SPOKEN), now=clock.now)
+        with pytest.raises(NotFound):
+            set_spoken_language(account.id, form.id, "de")
 
 
 def test_a_language_is_one_that_transcribers_know(account: Account) -> None:

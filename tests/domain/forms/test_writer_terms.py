@@ -7,9 +7,10 @@ from sqlalchemy import select
 
 from tests.conftest import Clock
 from tests.databases import both_databases
-from tests.factories import make_draft, make_form
+from tests.factories import make_account, make_draft, make_form
+from webapp.answers import trash
 from webapp.base.database import db
-from webapp.base.errors import StateConflict
+from webapp.base.errors import NotFound, StateConflict
 from webapp.drafts import confirmations, editing, publishing
 from webapp.drafts.terms import (
     BY_RULES,
@@ -147,3 +148,14 @@ def test_the_way_back_to_the_rules_is_a_yes_as_well(account: Account, clock: Clo
 
     assert kept(form) == BY_RULES
     assert agreements() == 1
+
+
+def test_a_form_of_somebody_else_or_in_the_trash_is_not_found(
+    account: Account, clock: Clock
+) -> None:
+    theirs, gone = make_form(make_account().id, **SMART), make_form(account.id, **SMART)
+    trash.delete_form(account.id, gone.id, now=clock.now)
+
+    for form in (theirs, gone):
+        with pytest.raises(NotFound):
+            agree_to_terms(account.id, form.id, Shown(SMALL, SMALL), now=clock.now)

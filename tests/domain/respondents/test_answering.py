@@ -15,6 +15,8 @@ from webapp.answers.answering import (
     withdraw_response,
 )
 from webapp.base.database import to_millis, utc_now
+from webapp.base.limits import RESPONDER_NAME_MAX_CHARS
+from webapp.base.vocabulary import FormStatus
 from webapp.records.forms import close_form, get_form, reopen_form
 from webapp.records.responses.cursor import ResponsePage, read_responses
 from webapp.records.responses.models import AnswerRow
@@ -130,6 +132,27 @@ def test_stamps_rise_even_when_the_clock_steps_back(app_context: None, clock: Cl
     assert stamps[0] >= to_millis(moments[0])
 
 
+@pytest.mark.parametrize(
+    ("typed", "kept"),
+    [
+        ("", None),
+        (" \t\n", None),
+        ("  Sam   Okafor ", "Sam Okafor"),
+        ("n" * RESPONDER_NAME_MAX_CHARS, "n" * RESPONDER_NAME_MAX_CHARS),
+        ("a\u202eb\u2066c\0d\x1be", "abcde"),
+        ("王芳", "王芳"),
+        ("نیلوفر علی\u200cزاده", "نیلوفر علی\u200cزاده"),
+        ("ශ්\u200dරී 👩\u200d🚀", "ශ්\u200dරී 👩\u200d🚀"),
+        (" \u200d\u202e\u200b ", None),  # nothing of it can be seen
+    ],
+)
+def test_a_name_is_one_line_of_visible_characters(form: Any, typed: str, kept: str | None) -> None:
+    give(form, "Me")
+    complete(form, typed)
+
+    assert read_responses(now_of(form), None).sessions[0].session.responder_name == kept
+
+
 def test_a_session_begun_before_the_cursor_and_completed_after_it_is_returned(form: Any) -> None:
     """Seen in a peer: a respondent who started before the cursor never appeared."""
     give(form, "Me")
@@ -173,3 +196,13 @@ def test_withdrawing_leaves_the_newest_completion_that_is_left(form: Any) -> Non
     after = now_of(form)
     assert (after.response_count, after.completed_stamp) == (1, before.completed_stamp)
     assert after.last_stamp > before.last_stamp
+
+
+def test_withdrawing_from_a_closed_form_leaves_it_closed(app_context: None) -> None:
+    single = make_form(make_account().id, responseLimit="one")
+    key = make_response(single)
+    close_form(single.account_id, single.id, now=utc_now())
+
+    withdraw_response(single.share_token, key, now=utc_now())
+
+    assert now_of(single).status is FormStatus.CLOSED

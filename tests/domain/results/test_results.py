@@ -66,6 +66,41 @@ class TestByQuestion:
 
 
 class TestSearchingAnswers:
+    @pytest.mark.parametrize(
+        ("stored", "words"),
+        [
+            ("The Ovens were cold", "ovens"),
+            ("Straße", "STRASSE"),
+            ("ﬁne", "fine"),
+            ("cafe\u0301", "café"),
+            ("100 % of _them_", "% of _"),
+            ("زوجي، لأنه", "لأنه"),
+        ],
+    )
+    @both_databases
+    def test_search_ignores_case_and_unicode_spelling(
+        self, form: Any, stored: str, words: str
+    ) -> None:
+        make_answer(form, key(1), text=stored)
+        make_answer(form, key(2), text="something else")
+
+        assert texts(find_answers(form.id, Filters(words), before=None)) == [stored]
+
+    def test_names_are_found_too(self, form: Any) -> None:
+        make_response(form, name="Mira Svensson")
+        make_response(form, name="Tom")
+
+        found = find_answers(form.id, Filters("mira"), before=None)
+
+        assert [answer.responder_name for answer in found.answers] == ["Mira Svensson"]
+
+    def test_superseded_and_other_forms_answers_are_not_found(self, form: Any) -> None:
+        make_answer(form, key(1), text="old words")
+        make_answer(form, key(1), text="new words")
+        make_answer(make_form(form.account_id), key(2), text="old words elsewhere")
+
+        assert texts(find_answers(form.id, Filters("words"), before=None)) == ["new words"]
+
     def test_a_search_looks_at_a_bounded_number_and_goes_on_from_there(
         self, form: Any, monkeypatch: pytest.MonkeyPatch
     ) -> None:

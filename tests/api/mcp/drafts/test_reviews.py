@@ -6,8 +6,10 @@ import pytest
 from flask import Flask
 
 from tests.api.conftest import Agent
+from tests.api.mcp.by_tools import AgentByTools
 from tests.api.mcp.conftest import Host, Hosted
 from tests.api.waiting import while_waiting
+from webapp.answers import trash
 from webapp.base.database import utc_now
 from webapp.drafts import editing, returns
 from webapp.records.accounts.models import Account
@@ -53,3 +55,29 @@ def test_sending_back_ends_a_wait(host: Host, draft_id: str, account: Account) -
 
     found = answer.get_json()["result"]["structuredContent"]
     assert (found["state"], found["note"], found["timedOut"]) == ("returned", NOTE, False)
+
+
+def test_publishing_what_was_sent_back_is_refused_in_the_same_words(
+    host: Host, agent: Agent, draft_id: str, account: Account
+) -> None:
+    send_back(host.app, account, draft_id)
+
+    by_tool = AgentByTools(host).post(f"/drafts/{draft_id}/publish").json
+    by_rest = agent.post(f"/drafts/{draft_id}/publish").json
+
+    assert by_tool["code"] == by_rest["code"] == "draft_not_confirmed"
+    assert by_tool["message"] == by_rest["message"]
+    assert NOTE in by_rest["message"]
+
+
+@pytest.mark.parametrize("tool", ["update_form_draft", "publish_form_draft", "get_form_draft"])
+def test_a_discarded_draft_is_refused_with_the_note(
+    host: Host, draft_id: str, account: Account, tool: str
+) -> None:
+    with host.app.app_context():
+        trash.discard_draft(account.id, draft_id, note=NOTE, now=utc_now())
+
+    refused = host.use(tool, draftId=draft_id)
+
+    assert refused.is_error
+    assert f"Z, with the note “{NOTE}”." in str(refused.content)

@@ -17,7 +17,9 @@ from tests.api.mcp.events.subscribing import (
     named,
     subscribe,
 )
+from tests.api.subscriptions.subscribing import UNVERIFIED, behave, count_subscriptions
 from tests.api.subscriptions.subscribing import subscribe as subscribe_by_rest
+from tests.event_factories import make_subscription
 from tests.factories import make_account, make_form
 from tests.webhook_receiver import HOST, Webhook
 from webapp.answers.trash import delete_form
@@ -171,6 +173,40 @@ def test_a_form_that_is_unknown_foreign_or_deleted_is_forbidden_in_the_same_word
     reason = refused[0]["data"]["reason"]
     assert refused == [named(host, "Forbidden", reason=reason)] * 3
     assert hook.posted == []
+
+
+def test_the_hundred_and_first_is_refused_before_it_is_asked(
+    app: Flask, host: Host, form: Any, hook: Webhook
+) -> None:
+    subscribe(host, form)
+    with app.app_context():
+        for _ in range(99):
+            make_subscription(form)
+
+    found = error(host, "events/subscribe", asked(form, url=f"https://{HOST}/more"))
+
+    assert found == named(host, "ResourceExhausted", limit="subscriptions", max=100)
+    assert len(hook.posted) == 1
+    assert subscribe(host, form)["deliveryStatus"]["active"]
+
+
+@pytest.mark.parametrize(("behaviour", "reason"), UNVERIFIED)
+def test_an_address_that_does_not_verify_is_refused_with_the_reason(
+    app: Flask,
+    host: Host,
+    form: Any,
+    hook: Webhook,
+    monkeypatch: pytest.MonkeyPatch,
+    behaviour: dict[str, Any],
+    reason: str,
+) -> None:
+    behave(hook, behaviour, monkeypatch)
+
+    found = error(host, "events/subscribe", asked(form))
+
+    assert found == named(host, "CallbackEndpointError", reason=reason)
+    assert len(hook.posted) == 1
+    assert count_subscriptions(app) == 0
 
 
 @pytest.mark.settings(limit_subscribe="3/minute")

@@ -16,6 +16,7 @@ from tests.api.mcp.conftest import Host, Hosted
 from tests.api.mcp.events.subscribing import DECLARED, asked, held, named, subscribe
 from tests.api.subscriptions.subscribing import (
     count_subscriptions,
+    disconnect_while_asked,
     path,
 )
 from tests.api.subscriptions.subscribing import subscribe as subscribe_by_rest
@@ -260,6 +261,18 @@ def test_a_refresh_with_a_new_secret_asks_nobody_and_keeps_the_former_for_a_day(
         assert kept.previous_until is not None
         left = (kept.previous_until - utc_now()).total_seconds()
     assert left == pytest.approx(86_400, abs=10)
+
+
+def test_a_connection_that_ends_during_the_challenge_subscribes_to_nothing(
+    app: Flask, host: Host, form: Any, hook: Webhook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disconnect_while_asked(app, monkeypatch)
+
+    answer = host.send("events/subscribe", asked(form))
+
+    assert answer.status_code == 401
+    assert "/.well-known/oauth-protected-resource/mcp/app" in answer.headers["WWW-Authenticate"]
+    assert count_subscriptions(app) == 0
 
 
 def test_a_disconnection_is_told_in_the_numbers_of_the_client(
