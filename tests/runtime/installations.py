@@ -1,9 +1,6 @@
 """An installation on a database of the test, worked on by commands."""
 
 import shutil
-import sqlite3
-import subprocess
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -65,17 +62,6 @@ class Installation:
         with engine.begin() as connection:
             for statement in statements:
                 connection.execute(text(statement))
-
-    def back_up_plainly(self, file: Path) -> None:
-        """As versions before the mark wrote their backups."""
-        if self.database_url.startswith("sqlite"):
-            database = self.database_url.removeprefix("sqlite:///")
-            with closing(sqlite3.connect(database, isolation_level=None)) as connection:
-                connection.execute("VACUUM INTO ?", [str(file)])
-            return
-        url = self.database_url.replace("+psycopg", "")
-        command = ["pg_dump", "--format=custom", "--no-owner", f"--file={file}", url]
-        subprocess.run(command, check=True)
 
     def add(self, email: str) -> Result:
         return self("creator", "create", "--email", email, "--password-stdin")

@@ -1,313 +1,467 @@
-"""Backup of the whole database into one file, and restore."""
+"""Backup of everything that is stored into one file, and restore."""
 
+import json
+import secrets
+import shutil
 import sqlite3
-from contextlib import closing
+from collections.abc import Callable
+from contextlib import ExitStack, closing
+from datetime import timedelta
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
+from zipfile import ZipFile
 
 import psycopg
 import pytest
 from click.testing import CliRunner, Result
+from sqlalchemy import func, select
 
 from tests.command import askback
 from tests.databases import both_empty_databases
+from tests.factories import make_account, make_form, make_response
 from tests.runtime.installations import Installation, next_version
-from tests.services import free_port
+from tests.services import free_port, postgresql_database
+from tests.voice.factories import make_recording
 from tests.webapp.test_cli import running
-from webapp.app import backup_sqlite
+from webapp.answers.deleted_responses import delete_response, purge_deleted_responses
 from webapp.app.cli import main
 from webapp.base.data_folder import lock_folder
+from webapp.base.database import db, utc_now
+from webapp.records.responses.models import ResponseSession
+from webapp.voice.audio_store import audio_store
+
+on_postgresql = pytest.mark.parametrize("empty_database_url", ["postgresql"], indirect=True)
+WORDS = b"recorded words, " * 50_000
+Record = Callable[..., str]
 
 
-@both_empty_databases
-def test_a_restore_restores_the_backup(installation: Installation, tmp_path: Path) -> None:
-    file = tmp_path / "backup"
-    assert installation("backup", str(file)).exit_code == 0
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "backup"
+
+
+@pytest.fixture
+def record(installation: Installation, tmp_path: Path) -> Record:
+    """Stores a recording with its object; returns the key."""
+
+    def store(content: bytes = WORDS) -> str:
+        (tmp_path / "uploaded").write_bytes(content)
+        with installation.app().app_context():
+            form = make_form(make_account().id)
+            key: str = make_recording(form, secrets.token_urlsafe(24)).object_key
+            audio_store().put(key, tmp_path / "uploaded")
+            db.session.commit()
+            db.session.remove()
+            db.engine.dispose()
+        return key
+
+    return store
+
+
+@pytest.fixture
+def recordings(installation: Installation) -> Path:
+    return installation.data / "recordings"
+
+
+def done(command: Result) -> str:
+    assert (command.exit_code, command.stderr) == (0, "")
+    return command.stdout
+
+
+def kept_by(restored: str) -> Path:
+    return Path(restored.removeprefix("What was there before is kept as ").removesuffix(".\n"))
+
+
+def assert_refused(installation: Installation, file: Path, names: str = "") -> None:
+    """In one line, with nothing replaced and nothing left behind."""
     installation.add("bob@example.com")
-
-    restored = installation("restore", "--yes", str(file))
-
-    assert (restored.exit_code, restored.stderr) == (0, "")
-    assert [installation.knows(name) for name in ("ann@example.com", "bob@example.com")] == [
-        True,
-        False,
-    ]
+    refused = installation("restore", "--yes", str(file))
+    assert (refused.exit_code, len(refused.stderr.splitlines())) == (1, 1), refused.output
+    assert names in refused.stderr
+    assert installation.knows("ann@example.com")
+    assert installation.knows("bob@example.com")
+    assert list(installation.data.glob("*before-restore*")) == []
 
 
 @both_empty_databases
-def test_a_backup_is_for_its_owner_alone_and_overwrites_nothing(
-    installation: Installation, tmp_path: Path
+def test_a_restore_replaces_everything_and_keeps_what_was_there(
+    installation: Installation, file: Path, recordings: Path, record: Record
 ) -> None:
-    file = tmp_path / "backup"
-    installation("backup", str(file))
+    keys = record(), record(b"x")
+    done(installation("backup", str(file)))
+    installation.add("bob@example.com")
+    later = record()
+    shutil.rmtree(recordings / keys[0].partition("/")[0])
+
+    kept = kept_by(done(installation("restore", "--yes", str(file))))
+
+    assert installation.knows("ann@example.com")
+    assert not installation.knows("bob@example.com")
+    assert [(recordings / key).read_bytes() for key in keys] == [WORDS, b"x"]
+    assert (recordings / keys[0]).stat().st_mode & 0o777 == 0o600
+    assert list((installation.data / "spool").iterdir()) == []
+    assert "recordings: 2\n" in installation("doctor").stdout.replace(f" in {recordings}", "")
+
+    shutil.rmtree(recordings)
+    done(installation("restore", "--yes", str(kept)))
+    assert installation.knows("bob@example.com")
+    assert (recordings / later).read_bytes() == WORDS
+    assert [each.stat().st_mode & 0o777 for each in (file, kept)] == [0o600, 0o600]
+
+
+@both_empty_databases
+def test_a_backup_is_restored_on_the_other_database(
+    installation: Installation,
+    file: Path,
+    record: Record,
+    tmp_path: Path,
+    request: pytest.FixtureRequest,
+) -> None:
+    """Everything, and in a schema that counts on: a further backup has the same rows."""
+    record()
+    with installation.app().app_context():
+        make_response(make_form(make_account().id))
+        db.session.remove()
+        db.engine.dispose()
+    done(installation("backup", str(file)))
+    with ExitStack() as kept:
+        url = f"sqlite:///{tmp_path}/other.sqlite3"
+        if installation.database_url.startswith("sqlite"):
+            server = request.getfixturevalue("postgresql_url")
+            url = kept.enter_context(postgresql_database(server))
+        other = Installation(tmp_path / "other", url)
+
+        assert done(other("restore", "--yes", str(file))) == "The database was made.\n"
+        done(other("backup", str(tmp_path / "again")))
+        assert other.knows("ann@example.com")
+        assert other("doctor").exit_code == 0
+    before, after = rows_of(file), rows_of(tmp_path / "again")
+    before["audit_events"] = after["audit_events"] = []  # both commands are noted there
+    assert before == after
+    assert before["answers"]
+    assert before["recordings"]
+
+
+def rows_of(file: Path) -> dict[str, list[Any]]:
+    with ZipFile(file) as archive:
+        tables = json.loads(archive.read("manifest.json"))["tables"]
+        lines = {each: archive.read(f"tables/{each}.jsonl").splitlines() for each in tables}
+        names = {each: columns for each, (columns, _) in tables.items()}
+    return {
+        each: sorted(
+            json.dumps(dict(zip(names[each], json.loads(line), strict=True)), sort_keys=True)
+            for line in lines[each]
+        )
+        for each in tables
+    }
+
+
+@both_empty_databases
+def test_a_restore_makes_a_database_where_there_is_none(
+    installation: Installation, file: Path, empty_database_url: str
+) -> None:
+    done(installation("backup", str(file)))
+    database = Path(empty_database_url.removeprefix("sqlite:///"))
+    if empty_database_url.startswith("sqlite"):
+        database.unlink()
+    else:
+        installation.says("DROP SCHEMA public CASCADE", "CREATE SCHEMA public")
+
+    assert done(installation("restore", "--yes", str(file))) == "The database was made.\n"
+    assert installation.knows("ann@example.com")
+
+
+@both_empty_databases
+def test_a_backup_overwrites_nothing(installation: Installation, file: Path) -> None:
+    done(installation("backup", str(file)))
     written = file.read_bytes()
 
-    again = installation("backup", str(file))
+    assert installation("backup", str(file)).exit_code == 1
+    assert file.read_bytes() == written
+    assert list(file.parent.glob("*.part")) == []
 
-    assert file.stat().st_mode & 0o777 == 0o600
-    assert (again.exit_code, file.read_bytes()) == (1, written)
+
+def test_a_backup_can_be_taken_while_a_server_runs(tmp_path: Path, file: Path) -> None:
+    data = tmp_path / "data"
+    with running(data, free_port()):
+        assert askback("backup", str(file), ASKBACK_DATA=str(data)).returncode == 0
+
+    assert "accounts" in rows_of(file)
 
 
 @both_empty_databases
 def test_a_backup_of_an_earlier_version_is_restored(
-    installation: Installation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    installation: Installation, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    file = tmp_path / "backup"
-    assert installation("backup", str(file)).exit_code == 0
+    done(installation("backup", str(file)))
     next_version(tmp_path, monkeypatch)
     assert installation("migrate").exit_code == 0
     installation.add("bob@example.com")
 
-    restored = installation("restore", "--yes", str(file))
+    done(installation("restore", "--yes", str(file)))
 
-    assert (restored.exit_code, restored.stderr) == (0, "")
     assert installation.knows("ann@example.com")
     assert not installation.knows("bob@example.com")
     assert installation("doctor").exit_code == 0
 
 
 @both_empty_databases
-def test_a_file_that_is_no_backup_is_refused(installation: Installation, tmp_path: Path) -> None:
-    file = tmp_path / "backup"
-    file.write_text("something else")
-
-    refused = installation("restore", "--yes", str(file))
-
-    assert refused.exit_code == 1
-    assert refused.stderr.startswith("Error: ")
-    assert installation.knows("ann@example.com")
-    assert list(installation.data.glob("*before-restore*")) == []
-
-
-@pytest.mark.parametrize("empty_database_url", ["postgresql"], indirect=True)
-@pytest.mark.parametrize("cut", [2_000, 20_000])
-def test_a_truncated_backup_is_refused(
-    installation: Installation, empty_database_url: str, tmp_path: Path, cut: int
+def test_what_operators_added_to_the_database_is_not_in_a_backup(
+    installation: Installation, file: Path
 ) -> None:
-    file = tmp_path / "backup"
-    assert installation("backup", str(file)).exit_code == 0
-    file.write_bytes(file.read_bytes()[:-cut])
-    installation.add("bob@example.com")
+    installation.says(
+        "CREATE TABLE notes (x INTEGER)", "ALTER TABLE accounts ADD COLUMN phone VARCHAR(20)"
+    )
 
-    refused = installation("restore", "--yes", str(file))
+    done(installation("backup", str(file)))
+    done(installation("restore", "--yes", str(file)))
 
-    assert refused.exit_code == 1
-    assert installation.knows("bob@example.com")
-    with closing(psycopg.connect(empty_database_url.replace("+psycopg", ""))) as connection:
-        assert connection.execute("SELECT count(*) FROM sign_ins").fetchone() == (0,)
-    assert list(installation.data.glob("*before-restore*")) == []
-
-
-@pytest.mark.parametrize("empty_database_url", ["postgresql"], indirect=True)
-def test_a_database_of_another_program_is_refused(
-    installation: Installation, empty_database_url: str, tmp_path: Path
-) -> None:
-    file = tmp_path / "backup"
-    with closing(psycopg.connect(empty_database_url.replace("+psycopg", ""))) as connection:
-        connection.execute("ALTER TABLE alembic_version RENAME TO something_else")
-        connection.commit()
-        installation("backup", str(file))
-        connection.execute("ALTER TABLE something_else RENAME TO alembic_version")
-        connection.commit()
-
-    refused = installation("restore", "--yes", str(file))
-
-    assert "is no backup of Askback" in refused.stderr
     assert installation.knows("ann@example.com")
 
 
-@pytest.mark.parametrize("empty_database_url", ["postgresql"], indirect=True)
-def test_a_database_in_use_is_not_replaced(
-    installation: Installation, empty_database_url: str, tmp_path: Path
+@both_empty_databases
+def test_a_deletion_that_was_due_is_carried_out_after_a_restore(
+    installation: Installation, file: Path
 ) -> None:
-    file = tmp_path / "backup"
-    installation("backup", str(file))
-    installation.add("bob@example.com")
+    responses = select(func.count()).select_from(ResponseSession)
+    app = installation.app()
+    with app.app_context():
+        form = make_form(make_account().id)
+        make_response(form)
+        response_id = db.session.scalars(select(ResponseSession.id)).one()
+        delete_response(form.account_id, form.id, response_id, now=utc_now())
+        db.engine.dispose()
+    done(installation("backup", str(file)))
+    done(installation("restore", "--yes", str(file)))
 
-    with closing(psycopg.connect(empty_database_url.replace("+psycopg", ""))):
-        refused = installation("restore", "--yes", str(file))
+    with app.app_context():
+        assert db.session.scalar(responses) == 1
+        db.session.rollback()
+        assert list(purge_deleted_responses(utc_now() + timedelta(seconds=30))) == [1]
+        assert db.session.scalar(responses) == 0
+        db.session.remove()
+        db.engine.dispose()
 
-    assert refused.exit_code == 1
-    assert "in use, by others (1). Stop all servers first." in refused.stderr
-    assert installation.knows("bob@example.com")
+
+# --- Recordings ---
 
 
 @both_empty_databases
-def test_a_backup_of_a_newer_version_is_refused(tmp_path: Path, installation: Installation) -> None:
-    file = tmp_path / "backup"
-    installation.says("UPDATE alembic_version SET version_num = '9' || version_num")
-    installation("backup", str(file))
-    installation.says("UPDATE alembic_version SET version_num = substr(version_num, 2)")
+def test_recordings_that_are_not_found_are_counted(
+    installation: Installation, record: Record, recordings: Path, file: Path
+) -> None:
+    kept, lost = record(), record()
+    (recordings / lost).unlink()
 
-    refused = installation("restore", "--yes", str(file))
+    noted = done(installation("backup", str(file)))
+    shutil.rmtree(recordings)
+    done(installation("restore", "--yes", str(file)))
 
-    assert f"comes from a newer Askback ({version('askback')})" in refused.stderr
-    assert_nothing_was_replaced(installation, refused)
+    assert noted.endswith(f"not found in {recordings} and are not included: 1.\n")
+    assert (recordings / kept).exists()
+
+
+def test_a_bucket_is_named_as_not_included(
+    installation: Installation, record: Record, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record()
+    monkeypatch.setenv("AUDIO_STORE", "s3://askback-recordings/production")
+
+    noted = done(installation("backup", str(file)))
+
+    assert noted.endswith("not included: back up s3://askback-recordings/production by itself.\n")
+    assert file.stat().st_size < len(WORDS)
+
+
+def test_recordings_that_cannot_be_stored_replace_nothing(
+    installation: Installation, record: Record, recordings: Path, file: Path
+) -> None:
+    record()
+    done(installation("backup", str(file)))
+    shutil.rmtree(recordings)
+    recordings.write_text("a file")
+
+    assert_refused(installation, file, "cannot be stored in")
+
+
+# --- Refused ---
+
+Members = dict[str, bytes]
+
+
+def manifest(**changed: Any) -> Callable[[Members], None]:
+    """The manifest says something else."""
+
+    def edit(members: Members) -> None:
+        said = json.loads(members["manifest.json"]) | changed
+        members["manifest.json"] = json.dumps(said).encode()
+
+    return edit
+
+
+def accounts(change: Callable[[list[str], int], tuple[list[str], int]]) -> Callable[..., None]:
+    """The manifest says something else about one table."""
+
+    def edit(members: Members) -> None:
+        said = json.loads(members["manifest.json"])
+        said["tables"]["accounts"] = change(*said["tables"]["accounts"])
+        members["manifest.json"] = json.dumps(said).encode()
+
+    return edit
+
+
+def another_table(members: Members) -> None:
+    said = json.loads(members["manifest.json"])
+    said["tables"]["sqlite_master"] = ["sql"], 1
+    members["manifest.json"] = json.dumps(said).encode()
+    members["tables/sqlite_master.jsonl"] = b'["CREATE VIEW"]\n'
+
+
+def no_accounts(members: Members) -> None:
+    """Other rows name them."""
+    accounts(lambda columns, _: (columns, 0))(members)
+    members[ACCOUNTS] = b""
+
+
+ACCOUNTS = "tables/accounts.jsonl"
+SAYS_NOTHING = "does not say what is in it"
+NOT_AS_IT_SAYS: dict[str, tuple[str, Callable[[Members], Any]]] = {
+    "no manifest": (SAYS_NOTHING, lambda members: members.pop("manifest.json")),
+    "no JSON": (SAYS_NOTHING, lambda members: members.update({"manifest.json": b"{"})),
+    "a list": (SAYS_NOTHING, lambda members: members.update({"manifest.json": b"[]"})),
+    "another program": (SAYS_NOTHING, manifest(program="kitchen")),
+    "no revision": (SAYS_NOTHING, manifest(revision=None)),
+    "no tables": ("lacks", manifest(tables={})),
+    "words as rows": (SAYS_NOTHING, accounts(lambda columns, _: (columns, "many"))),  # type: ignore[arg-type, return-value]
+    "a newer revision": (version("askback"), manifest(revision="9999")),
+    "other rows": ("has 1 rows, not 2", accounts(lambda columns, _: (columns, 2))),
+    "a column less": ("lacks", accounts(lambda columns, count: (columns[1:], count))),
+    "a column more": (
+        "accounts.x, which is not part of Askback",
+        accounts(lambda columns, count: ([*columns, "x"], count)),
+    ),
+    "a table more": ("sqlite_master.sql, which is not part of Askback", another_table),
+    "a file more": ("other files", lambda members: members.update({"tables/x.jsonl": b""})),
+    "a path": ("other files", lambda members: members.update({"recordings/../../x.webm": b""})),
+    "a table that is missing": ("other files", lambda members: members.pop(ACCOUNTS)),
+    "rows that others name are missing": ("", no_accounts),
+    "rows that are no JSON": ("damaged", lambda members: members.update({ACCOUNTS: b"["})),
+    "rows that are no lists": ("damaged", lambda members: members.update({ACCOUNTS: b"1\n"})),
+    "a row that is short": ("", lambda members: members.update({ACCOUNTS: b"[1]\n"})),
+    "a value of another kind": (
+        "",
+        lambda members: members.update({ACCOUNTS: members[ACCOUNTS].replace(b'"acc_', b'{"x":"')}),
+    ),
+}
 
 
 @both_empty_databases
-def test_a_backup_of_another_program_with_our_revision_is_refused(
-    tmp_path: Path, installation: Installation
+@pytest.mark.parametrize("what", NOT_AS_IT_SAYS)
+def test_a_backup_that_is_not_as_it_says_is_refused(
+    installation: Installation, file: Path, what: str
 ) -> None:
-    file = tmp_path / "backup"
-    installation.says("ALTER TABLE handovers RENAME TO cabbages")
-    installation("backup", str(file))
-    installation.says("ALTER TABLE cabbages RENAME TO handovers")
+    names, edit = NOT_AS_IT_SAYS[what]
+    assert installation.knows("ann@example.com")  # by a token, whose rows name the account
+    done(installation("backup", str(file)))
+    with ZipFile(file) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    edit(members)
+    with ZipFile(file, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
 
-    refused = installation("restore", "--yes", str(file))
+    assert_refused(installation, file, names)
 
-    assert "is no backup of Askback: its table handovers lacks" in refused.stderr
-    assert_nothing_was_replaced(installation, refused)
+
+def cut(content: bytes) -> bytes:
+    return content[: len(content) // 2]
 
 
 @both_empty_databases
-def test_a_backup_without_a_description_is_refused(
-    tmp_path: Path, installation: Installation
-) -> None:
-    file = tmp_path / "backup"
-    installation.back_up_plainly(file)
-
-    refused = installation("restore", "--yes", str(file))
-
-    assert "is no backup of Askback" in refused.stderr
-    assert refused.stderr.endswith("and then by: askback migrate\n")
-    assert_nothing_was_replaced(installation, refused)
-
-
-@both_empty_databases
-@pytest.mark.parametrize("broken", [b'"rows"; {', b'"rowz": {'])
-def test_a_backup_with_an_unreadable_description_is_refused(
-    tmp_path: Path, installation: Installation, broken: bytes
-) -> None:
-    file = tmp_path / "backup"
-    installation("backup", str(file))
-    whole = file.read_bytes()
-    file.write_bytes(whole.replace(b'"rows": {', broken))
-
-    refused = installation("restore", "--yes", str(file))
-
-    assert "is damaged: what it says about itself cannot be read." in refused.stderr
-    assert_nothing_was_replaced(installation, refused)
-
-
-def assert_nothing_was_replaced(installation: Installation, refused: Result) -> None:
-    assert refused.exit_code == 1
-    assert installation.knows("ann@example.com")
-    left = [path.name for path in installation.data.iterdir()]
-    assert [name for name in left if "restore" in name or "arriving" in name] == []
-
-
-def test_a_reader_of_the_old_database_stops_a_restore(
-    tmp_path: Path,
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda _: b"something else",
+        cut,
+        lambda content: content.replace(b"these words", b"other words"),
+    ],
+    ids=["another file", "cut off", "other bytes"],
+)
+def test_a_damaged_file_is_refused(
     installation: Installation,
-    empty_database_url: str,
-    monkeypatch: pytest.MonkeyPatch,
+    file: Path,
+    record: Record,
+    recordings: Path,
+    damage: Callable[[bytes], bytes],
 ) -> None:
-    """It holds on to the log, in which the last writes are and nowhere else."""
-    monkeypatch.setattr(backup_sqlite, "BUSY_SECONDS", 0.5)
-    file, database = tmp_path / "backup", Path(empty_database_url.removeprefix("sqlite:///"))
-    installation("backup", str(file))
-    with closing(sqlite3.connect(database)) as reader:
-        reader.execute("BEGIN")
-        reader.execute("SELECT count(*) FROM accounts").fetchone()
+    key = record(b"these words")
+    done(installation("backup", str(file)))
+    file.write_bytes(damage(file.read_bytes()))
+
+    assert_refused(installation, file, "is damaged, or no backup of Askback")
+    assert (recordings / key).read_bytes() == b"these words"
+
+
+@on_postgresql
+def test_a_database_in_use_is_not_replaced(
+    installation: Installation, empty_database_url: str, file: Path
+) -> None:
+    done(installation("backup", str(file)))
+    with closing(psycopg.connect(empty_database_url.replace("+psycopg", ""))):
+        assert_refused(installation, file, "in use, by others (1). Stop all servers first.")
+
+
+def test_a_running_server_keeps_its_database(installation: Installation, file: Path) -> None:
+    done(installation("backup", str(file)))
+    with lock_folder(installation.data, "http://127.0.0.1:8000"):
+        assert installation("restore", "--yes", str(file)).exit_code == 78
+
+
+def test_a_reader_of_the_old_database_loses_nothing(
+    installation: Installation, empty_database_url: str, file: Path
+) -> None:
+    done(installation("backup", str(file)))
+    count = "SELECT count(*) FROM accounts"
+    with closing(sqlite3.connect(empty_database_url.removeprefix("sqlite:///"))) as reader:
         installation.add("bob@example.com")
-        log = database.with_name(f"{database.name}-wal").read_bytes()
+        reader.execute("BEGIN")
+        before = reader.execute(count).fetchone()
 
-        refused = installation("restore", "--yes", str(file))
+        done(installation("restore", "--yes", str(file)))
 
-        assert "is in use by another program" in refused.stderr
-        assert database.with_name(f"{database.name}-wal").read_bytes() == log
-    assert_nothing_was_replaced(installation, refused)
-    assert installation.knows("bob@example.com")
+        assert (before, reader.execute(count).fetchone()) == ((2,), (2,))
+        reader.execute("COMMIT")
+        assert reader.execute(count).fetchone() == (1,)
 
 
-def test_a_database_that_cannot_be_backed_up_is_not_replaced(
-    tmp_path: Path, installation: Installation, empty_database_url: str
+def test_a_damaged_database_is_not_replaced(
+    installation: Installation, empty_database_url: str, file: Path
 ) -> None:
-    file, database = tmp_path / "backup", Path(empty_database_url.removeprefix("sqlite:///"))
-    installation("backup", str(file))
+    done(installation("backup", str(file)))
+    database = Path(empty_database_url.removeprefix("sqlite:///"))
     with database.open("r+b") as damaged:
         damaged.seek(5 * 4096)
         damaged.write(b"x" * 4096)
+    written = database.read_bytes()
 
     refused = installation("restore", "--yes", str(file))
 
-    assert "cannot be kept, so nothing was replaced." in refused.stderr
-    assert list(database.parent.glob("*before-restore*")) == []
+    assert "move it away together with its -wal" in refused.stderr
+    assert database.read_bytes() == written
+    assert list(installation.data.glob("*before-restore*")) == []
 
 
-@both_empty_databases
-def test_the_replaced_database_can_be_restored(tmp_path: Path, installation: Installation) -> None:
-    file = tmp_path / "backup"
-    installation("backup", str(file))
-    installation.add("bob@example.com")
-    kept = kept_by(installation("restore", "--yes", str(file)))
-    gone = not installation.knows("bob@example.com")
+def test_without_confirmation_nothing_is_restored(installation: Installation, file: Path) -> None:
+    done(installation("backup", str(file)))
 
-    assert installation("restore", "--yes", str(kept)).exit_code == 0
-    assert (gone, installation.knows("bob@example.com")) == (True, True)
-    assert kept.stat().st_mode & 0o777 == 0o600
-
-
-def kept_by(restored: Result) -> Path:
-    output = restored.stdout.removeprefix("What was there before is kept as ")
-    return Path(output.removesuffix(".\n"))
-
-
-@both_empty_databases
-def test_a_restore_makes_a_database_where_there_is_none(
-    tmp_path: Path, installation: Installation, empty_database_url: str
-) -> None:
-    file = tmp_path / "backup"
-    installation("backup", str(file))
-    if empty_database_url.startswith("sqlite"):
-        Path(empty_database_url.removeprefix("sqlite:///")).unlink()
-    else:
-        installation.says("DROP SCHEMA public CASCADE", "CREATE SCHEMA public")
-
-    assert installation("restore", "--yes", str(file)).stdout == "The database was made.\n"
-    assert installation.knows("ann@example.com")
-
-
-def test_the_replaced_database_is_kept(tmp_path: Path, installation: Installation) -> None:
-    file = tmp_path / "backup"
-    installation("backup", str(file))
-
-    output = installation("restore", "--yes", str(file))
-
-    with sqlite3.connect(kept_by(output)) as connection:
-        assert connection.execute("SELECT email FROM accounts").fetchall() == [("ann@example.com",)]
-    connection.close()
-
-
-def test_without_confirmation_nothing_is_restored(
-    tmp_path: Path, installation: Installation
-) -> None:
-    installation("backup", str(tmp_path / "backup"))
-
-    asked = installation("restore", str(tmp_path / "backup"))
+    asked = installation("restore", str(file))
 
     assert asked.exit_code == 1
     assert "Replace the database" in asked.stdout
 
 
-def test_a_running_server_keeps_its_database(tmp_path: Path, installation: Installation) -> None:
-    installation("backup", str(tmp_path / "backup"))
-    with lock_folder(installation.data, "http://127.0.0.1:8000"):
-        refused = installation("restore", "--yes", str(tmp_path / "backup"))
-
-    assert refused.exit_code == 78
-
-
-def test_a_backup_can_be_taken_beside_a_running_server(tmp_path: Path) -> None:
-    data, file = tmp_path / "data", tmp_path / "backup"
-    with running(data, free_port()):
-        taken = askback("backup", str(file), ASKBACK_DATA=str(data))
-
-    assert taken.returncode == 0
-    with sqlite3.connect(file) as connection:
-        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-    connection.close()
+# --- doctor ---
 
 
 @both_empty_databases

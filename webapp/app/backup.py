@@ -1,51 +1,404 @@
-"""Backs up the whole database into one file beside running servers, and restores it."""
+"""Backs up the whole database into one file alongside running servers, and restores it.
 
+A backup is a zip file: `manifest.json`, `tables/{name}.jsonl` with one row per line, and
+`recordings/{key}`. Rows are all that a restore takes from it, into tables that our own migrations
+make; so a backup of SQLite can be restored on PostgreSQL, and the other way round.
+"""
+
+import base64
 import os
+import re
+import shutil
+import sys
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.metadata import version
+from itertools import islice
 from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import Any, Literal, TypeAlias
+from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
-from sqlalchemy import URL
+import orjson
+from pydantic import TypeAdapter
+from sqlalchemy import (
+    JSON,
+    URL,
+    Connection,
+    MetaData,
+    NullPool,
+    Table,
+    Text,
+    column,
+    create_engine,
+    delete,
+    func,
+    inspect,
+    select,
+    table,
+    text,
+)
+from sqlalchemy.exc import SQLAlchemyError
 
-from webapp.app import backup_sqlite
-from webapp.app.backup_files import BackupFailed, BackupRecordings, free_name
+from webapp.base.data_folder import spool_folder, sync
+from webapp.base.database import db, schema
+from webapp.voice.audio_store import AudioStore, AudioStoreUnavailable, FolderStore
 
+MANIFEST = "manifest.json"
+VERSIONS = "alembic_version"
+ROWS_AT_ONCE = 1_000
+COMPRESSION = 1  # of zlib: half the time of its default
+RECORDING = re.compile(r"recordings/[A-Za-z0-9_-]+/[A-Za-z0-9_-]+\.[a-z0-9]+")
 KEPT = "What was there before is kept as {}."
+BEYOND_REPAIR = (
+    " Nothing was replaced. If the database is beyond repair, move it away together with its -wal "
+    "and -shm files, then restore again."
+)
+NOT_INCLUDED = "Recordings are not included: back up {} by itself."
+NOT_FOUND = "Recordings that were not found in {} and are not included: {}."
+FOREIGN_KEYS = text(
+    "SELECT conrelid::regclass::text AS of, quote_ident(conname) AS named,"
+    " pg_get_constraintdef(oid) AS written FROM pg_constraint"
+    " WHERE contype = 'f' AND connamespace = CAST(current_schema() AS regnamespace)"
+)
+COUNTED = text(
+    "SELECT table_name AS of, column_name AS named,"
+    " pg_get_serial_sequence(quote_ident(table_name), column_name) AS counter"
+    " FROM information_schema.columns"
+    " WHERE table_schema = current_schema() AND column_default LIKE 'nextval(%'"
+)
+OTHER_CONNECTIONS = text(
+    "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+    " AND backend_type = 'client backend' AND pid <> pg_backend_pid()"
+)
+
+Row: TypeAlias = list[Any]
 
 
-def back_up(url: URL, file: Path, recordings: BackupRecordings) -> None:
-    """Write the database at `url` to a new file with mode 0600. Raises BackupFailed."""
-    try:
-        os.close(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-    except OSError as error:
-        raise BackupFailed(f"{file}: {error.strerror}. Name a file that does not exist.") from error
-    try:
-        if url.get_backend_name() == "sqlite":
-            backup_sqlite.write(Path(url.database or ""), file, recordings)
-        else:
-            from webapp.app import backup_postgresql
-
-            backup_postgresql.write(url, file, recordings)
-    except BaseException:
-        file.unlink()
-        raise
+class BackupFailed(Exception):
+    """The backup or restore failed and changed nothing; the message says why."""
 
 
-def restore(url: URL, file: Path, folder: Path, recordings: BackupRecordings) -> str:
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """The description in a backup.
+
+    tables  columns and number of rows, by name
+    """
+
+    program: Literal["askback"]
+    version: str
+    revision: str
+    tables: dict[str, tuple[list[str], int]]
+
+
+def back_up(url: URL, file: Path, store: AudioStore) -> list[str]:
+    """Write the database at `url` and its recordings to a new file with mode 0600.
+
+    Returns notes for the operator about recordings that are not in it. Raises BackupFailed.
+    """
+    with _transaction(url) as connection:
+        return _write(connection, file, store)
+
+
+def restore(url: URL, file: Path, folder: Path, store: AudioStore) -> str:
     """Restore the database from `file`; returns a line about where the old one is kept.
 
     No server may use it: on SQLite the lock of the data folder prevents that, on PostgreSQL other
-    connections are detected. The result has the newest schema. The restore is atomic, even if the
-    process is killed: recordings, which come first, belong to nothing before its end. Raises
-    BackupFailed; needs an application context.
-    folder  where the dump of a replaced PostgreSQL database goes; a SQLite file is kept next to the
-            new one
+    connections are detected. The result has the newest schema. All is one transaction, so that a
+    killed process leaves the old database; recordings, which come first, belong to nothing before
+    its end. Raises BackupFailed; needs an application context.
+    folder  where the backup of the replaced database goes
     """
+    with _opened(file) as archive:
+        manifest = _checked(archive, file)
+        with _transaction(url, alone=True) as connection:
+            replaced = _lock(connection)
+            kept = _free_name(folder, url) if replaced else None
+            if kept:
+                _write(connection, kept, store)
+            try:
+                _put_back(archive, store, folder)
+                _drop(connection, replaced)
+                schema.upgrade_on(connection, manifest.revision)
+                _load(connection, archive, manifest, file)
+                schema.upgrade_on(connection)
+            except BaseException:
+                if kept:
+                    kept.unlink()
+                raise
+            connection.commit()
+    return KEPT.format(kept) if kept else "The database was made."
+
+
+# --- Writing ---
+
+
+def _write(connection: Connection, file: Path, store: AudioStore) -> list[str]:
+    """What `back_up` does, in a transaction that sees one state of the database."""
+    writing = file.with_name(f"{file.name}.part")
+    try:
+        if file.exists():
+            raise BackupFailed(f"{file}: File exists. Name a file that does not exist.")
+        opened = os.open(writing, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+    except OSError as error:
+        raise BackupFailed(f"{writing}: {error.strerror}. Name another file.") from error
+    try:
+        with (
+            os.fdopen(opened, "w+b") as raw,
+            ZipFile(raw, "w", ZIP_DEFLATED, compresslevel=COMPRESSION) as archive,
+        ):
+            notes = _write_all(connection, archive, store)
+        sync(writing)
+        writing.rename(file)
+    except BaseException:
+        writing.unlink()
+        raise
+    return notes
+
+
+def _write_all(connection: Connection, archive: ZipFile, store: AudioStore) -> list[str]:
+    revision = _revision(connection)
+    if revision is None:
+        raise BackupFailed("There is no database of Askback yet; run: askback migrate")
+    known = schema.shape(revision) if revision in schema.revisions() else None
+    seen = MetaData()
+    seen.reflect(connection)
+    tables: dict[str, tuple[list[str], int]] = {}
+    for name in sorted(known or seen.tables.keys()):
+        if name == VERSIONS:
+            continue
+        if name not in seen.tables:
+            raise BackupFailed(f"The database is no longer one of Askback: it lacks {name}.")
+        names = [each.name for each in seen.tables[name].columns]
+        columns = [each for each in names if known is None or each in known[name]]
+        with archive.open(_member(name), "w", force_zip64=True) as lines:
+            count = 0
+            for row in _rows(connection, seen.tables[name], columns):
+                count += 1
+                lines.write(orjson.dumps(list(row), default=_as_json) + b"\n")
+        tables[name] = columns, count
+    notes = list(_write_recordings(connection, archive, store, seen))
+    manifest = Manifest("askback", version("askback"), revision, tables)
+    archive.writestr(MANIFEST, orjson.dumps(manifest))
+    return notes
+
+
+def _rows(connection: Connection, source: Table, columns: list[str]) -> Iterator[Any]:
+    """All rows; JSON as the text that is stored."""
+    wanted = [source.c[name] for name in columns]
+    asked = [each.cast(Text) if isinstance(each.type, JSON) else each for each in wanted]
+    streamed = {"yield_per": ROWS_AT_ONCE}
+    return iter(connection.execute(select(*asked), execution_options=streamed))
+
+
+def _as_json(value: object) -> dict[str, str]:
+    if isinstance(value, bytes | memoryview):
+        return {"base64": base64.b64encode(value).decode()}
+    raise TypeError(type(value))
+
+
+def _write_recordings(
+    connection: Connection, archive: ZipFile, store: AudioStore, seen: MetaData
+) -> Iterator[str]:
+    """Those of a folder; one that is withdrawn meanwhile may be gone. Yields notes."""
+    if not isinstance(store, FolderStore):
+        yield NOT_INCLUDED.format(store.place)
+        return
+    lost = 0
+    keys = select(seen.tables["recordings"].c.object_key)
+    for key in connection.scalars(keys).all():
+        try:
+            content = store.read(key, 0, sys.maxsize)
+        except AudioStoreUnavailable:
+            lost += 1
+            continue
+        described = ZipInfo(f"recordings/{key}")
+        described.compress_type = ZIP_STORED
+        with content, archive.open(described, "w", force_zip64=True) as target:
+            shutil.copyfileobj(content, target)
+    if lost:
+        yield NOT_FOUND.format(store.place, lost)
+
+
+# --- Reading ---
+
+
+@contextmanager
+def _opened(file: Path) -> Iterator[ZipFile]:
+    """The archive; what is wrong in it, also later, raises BackupFailed."""
     if not file.is_file():
         raise BackupFailed(f"There is no file {file}.")
-    if url.get_backend_name() == "sqlite":
-        kept = backup_sqlite.replace(Path(url.database or ""), file, recordings)
-    else:
-        from webapp.app import backup_postgresql
+    try:
+        with ZipFile(file) as archive:
+            yield archive
+    except (BadZipFile, EOFError, zlib.error, RuntimeError, ValueError) as error:
+        raise BackupFailed(f"{file} is damaged, or no backup of Askback: {error}") from error
 
-        name = free_name(folder / (url.database or "postgresql"))
-        kept = backup_postgresql.replace(url, file, name, recordings)
-    return KEPT.format(kept) if kept else "The database was made."
+
+def _checked(archive: ZipFile, file: Path) -> Manifest:
+    """The manifest of a backup that has what our schema has, and nothing else."""
+    try:
+        manifest = TypeAdapter(Manifest).validate_json(archive.read(MANIFEST))
+    except (KeyError, ValueError) as error:
+        raise BackupFailed(
+            f"{file} is no backup of Askback: it does not say what is in it."
+        ) from error
+    if manifest.revision not in schema.revisions():
+        raise BackupFailed(
+            f"{file} comes from a newer Askback ({manifest.version}); install that one first."
+        )
+    wanted = schema.shape(manifest.revision)
+    del wanted[VERSIONS]
+    for name in wanted.keys() | manifest.tables.keys():
+        columns = set(manifest.tables.get(name, ([], 0))[0])
+        if missing := wanted.get(name, set()) - columns:
+            raise BackupFailed(
+                f"{file} is no backup of Askback: its table {name} lacks {', '.join(missing)}."
+            )
+        if more := columns - wanted.get(name, set()):
+            raise BackupFailed(f"{file} has {name}.{min(more)}, which is not part of Askback.")
+    found = [name for name in archive.namelist() if not RECORDING.fullmatch(name)]
+    if sorted(found) != sorted([MANIFEST, *map(_member, manifest.tables)]):
+        raise BackupFailed(f"{file} is damaged: it has other files than it says.")
+    return manifest
+
+
+def _lock(connection: Connection) -> list[str]:
+    """The tables of Askback that are there; on PostgreSQL nobody writes to them from now on."""
+    ours = {VERSIONS, *db.metadata.tables}
+    revision = _revision(connection)
+    if revision in schema.revisions():
+        ours |= schema.shape(revision).keys()
+    found = [name for name in inspect(connection).get_table_names() if name in ours]
+    if found and connection.dialect.name == "postgresql":
+        names = ", ".join(map(connection.dialect.identifier_preparer.quote, found))
+        connection.execute(text(f"LOCK TABLE {names} IN EXCLUSIVE MODE"))
+    return found
+
+
+def _free_name(folder: Path, url: URL) -> Path:
+    number, name = 1, Path(url.database or "postgresql").name
+    while (kept := folder / f"{name}.before-restore-{number}").exists():
+        number += 1
+    return kept
+
+
+def _put_back(archive: ZipFile, store: AudioStore, folder: Path) -> None:
+    """Store the recordings that are not there yet, also in a bucket.
+
+    Objects never change, and those that no row names go after a day: where the restore does not
+    come to its end, nothing was replaced.
+    """
+    try:
+        there = {each.key: each.size for each in store.list_objects()}
+        for member in archive.infolist():
+            if not RECORDING.fullmatch(member.filename):
+                continue
+            with archive.open(member) as content, NamedTemporaryFile(dir=spool_folder(folder)) as f:
+                shutil.copyfileobj(content, f)
+                f.flush()
+                key = member.filename.removeprefix("recordings/")
+                if there.get(key) != f.tell():
+                    store.put(key, Path(f.name))
+    except (AudioStoreUnavailable, OSError) as error:
+        raise BackupFailed(f"Recordings cannot be stored in {store.place}: {error}") from error
+
+
+def _drop(connection: Connection, names: Iterable[str]) -> None:
+    seen = MetaData()
+    seen.reflect(connection, only=list(names))
+    seen.drop_all(connection)
+
+
+def _load(connection: Connection, archive: ZipFile, manifest: Manifest, file: Path) -> None:
+    """Insert all rows into the empty tables of their revision."""
+    on_postgresql = connection.dialect.name == "postgresql"
+    keys = connection.execute(FOREIGN_KEYS).all() if on_postgresql else []
+    for key in keys:  # tables come in the order of their names
+        connection.execute(text(f"ALTER TABLE {key.of} DROP CONSTRAINT {key.named}"))
+    for name, (columns, count) in manifest.tables.items():
+        connection.execute(delete(table(name)))  # rows that migrations inserted
+        with archive.open(_member(name)) as lines:
+            inserted = _insert(connection, name, columns, map(_values, lines))
+        if inserted != count:
+            raise BackupFailed(f"{file} is damaged: {name} has {inserted} rows, not {count}.")
+    for key in keys:
+        connection.execute(text(f"ALTER TABLE {key.of} ADD CONSTRAINT {key.named} {key.written}"))
+    for each in connection.execute(COUNTED).all() if on_postgresql else []:
+        most = connection.scalar(select(func.max(column(each.named))).select_from(table(each.of)))
+        connection.execute(select(func.setval(each.counter, most or 1)))
+    if not on_postgresql and connection.exec_driver_sql("PRAGMA foreign_key_check").first():
+        raise BackupFailed(f"{file} is damaged: its rows name others that are not in it.")
+
+
+def _values(line: bytes) -> Row:
+    try:
+        return [
+            base64.b64decode(value["base64"]) if isinstance(value, dict) else value
+            for value in orjson.loads(line)
+        ]
+    except (LookupError, TypeError) as error:
+        raise ValueError("a row cannot be read") from error
+
+
+def _insert(connection: Connection, name: str, columns: list[str], rows: Iterator[Row]) -> int:
+    """Returns how many there were."""
+    quote = connection.dialect.identifier_preparer.quote
+    into = f"{quote(name)} ({', '.join(map(quote, columns))})"
+    driver: Any = connection.connection.driver_connection
+    count = 0
+    if connection.dialect.name == "postgresql":
+        with driver.cursor() as cursor, cursor.copy(f"COPY {into} FROM stdin") as copy:
+            for row in rows:
+                count += 1
+                copy.write_row(row)
+        return count
+    statement = f"INSERT INTO {into} VALUES ({', '.join('?' * len(columns))})"  # noqa: S608
+    while some := list(islice(rows, ROWS_AT_ONCE)):
+        driver.executemany(statement, some)
+        count += len(some)
+    return count
+
+
+def _member(name: str) -> str:
+    return f"tables/{name}.jsonl"
+
+
+def _revision(connection: Connection) -> str | None:
+    if not inspect(connection).has_table(VERSIONS):
+        return None
+    found: str | None = connection.scalar(text("SELECT version_num FROM alembic_version"))
+    return found
+
+
+@contextmanager
+def _transaction(url: URL, *, alone: bool = False) -> Iterator[Connection]:
+    """One transaction on one state of the database, rolled back unless it was committed.
+
+    Raises BackupFailed for errors of the database, and with `alone` where others use it.
+    """
+    engine = create_engine(url, poolclass=NullPool)
+    if engine.dialect.name == "sqlite" and not (alone or Path(url.database or "").exists()):
+        raise BackupFailed(f"There is no database at {url.database} yet.")
+    try:
+        with engine.connect() as connection:
+            if engine.dialect.name == "sqlite":
+                driver: Any = connection.connection.driver_connection
+                driver.isolation_level = None  # else Python commits before each change of a table
+                for pragma in ("journal_mode = WAL", "synchronous = FULL", "secure_delete = ON"):
+                    driver.execute(f"PRAGMA {pragma}")
+                driver.execute("BEGIN EXCLUSIVE" if alone else "BEGIN")
+            elif not alone:
+                connection.execute(text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"))
+            elif others := connection.scalar(OTHER_CONNECTIONS):
+                raise BackupFailed(
+                    f"The database is in use, by others ({others}). Stop all servers first."
+                )
+            yield connection
+    except (SQLAlchemyError, engine.dialect.loaded_dbapi.Error) as error:
+        first_line, *_ = str(getattr(error, "orig", error)).splitlines()
+        hint = BEYOND_REPAIR if alone and engine.dialect.name == "sqlite" else ""
+        raise BackupFailed(f"The database refused: {first_line}.{hint}") from error

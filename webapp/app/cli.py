@@ -20,7 +20,7 @@ from jobs.transcribe import transcribing
 from jobs.worker import delivering
 from webapp.agent_cli import commands as agent_commands
 from webapp.app.background import background_work
-from webapp.app.backup_files import BackupFailed
+from webapp.app.backup import BackupFailed
 from webapp.app.cli_commands import (
     application,
     audit,

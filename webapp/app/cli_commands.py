@@ -15,7 +15,6 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from api.wire.timestamps import wire_time
 from webapp.app.backup import back_up, restore
-from webapp.app.backup_files import BackupRecordings
 from webapp.app.factory import create_app
 from webapp.base.config import Settings
 from webapp.base.config_environment import read_settings
@@ -333,11 +332,10 @@ def _scopes(names: Iterable[str]) -> list[Scope]:
 @click.argument("file", type=click.Path(path_type=Path))
 def backup_to(file: Path) -> None:
     """Write everything that is stored to a new FILE; servers may run meanwhile."""
-    with application() as settings:
-        recordings = BackupRecordings(audio_store(), settings.data_folder)
-        back_up(db.engine.url, file, recordings)
+    with application():
+        notes = back_up(db.engine.url, file, audio_store())
         note(AuditKind.BACKED_UP)
-    for line in (f"{file}: {file.stat().st_size} bytes", *recordings.notes()):
+    for line in (f"{file}: {file.stat().st_size} bytes", *notes):
         click.echo(line)
 
 
@@ -353,8 +351,7 @@ def restore_from(file: Path, *, yes: bool) -> None:
         with suppress(SQLAlchemyError):  # a database that is beyond reading
             schema.require_known()
         db.engine.dispose()
-        recordings = BackupRecordings(audio_store(), settings.data_folder)
-        click.echo(restore(db.engine.url, file, settings.data_folder, recordings))
+        click.echo(restore(db.engine.url, file, settings.data_folder, audio_store()))
         note(AuditKind.BACKUP_RESTORED)
 
 
