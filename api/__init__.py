@@ -1,4 +1,4 @@
-"""JSON for agents: under `/api` the contract's account operations and routes beside them, and the
+"""JSON for agents: under `/api` the contract's operations and routes alongside them, and the
 MCP endpoint, which offers the same as tools.
 """
 

@@ -16,7 +16,7 @@ from webapp.web.wakeups import RETRY_SECONDS, NoSlot, Wakeups, finished, wakeups
 
 OF_ACCOUNT = parse("30/minute")
 FAILED_OF_HOST = parse("10/minute")
-FAILED_BY_ACCOUNT = parse("4/minute")  # of one host; our choice: two accounts leave some to others
+FAILED_BY_ACCOUNT = parse("4/minute")  # of one host: two accounts leave some to others
 CHALLENGES_AT_ONCE = 6  # requests that wait for callbacks; each holds a thread
 CHALLENGES_OF_ACCOUNT = 4
 FOLLOWERS_OF_ACCOUNT = 32  # requests that wait for the challenge of an equal one

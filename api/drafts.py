@@ -46,7 +46,7 @@ from webapp.web.wakeups import RETRY_SECONDS, NoSlot, wakeups
 
 HEADER = "Askback-Note"
 ENCODED_MAX_CHARS = 12 * AGENT_NOTE_MAX_CHARS  # four bytes of UTF-8 each, and each of them as %XX
-# what stands for itself is taken as it is, too
+# what needs no encoding is taken as it is, too
 _ENCODED = re.compile("(?:[\x20-\x24\x26-\x7e]|%[0-9A-Fa-f]{2})*")
 
 

@@ -67,7 +67,7 @@ def http_problem(error: HTTPException) -> Response:
         return error_answer(
             ErrorCode.VALIDATION_FAILED,
             f"Host: {error.description}",
-            f"Call it at {settings().public_url} instead. If a proxy stands in front, let it "
+            f"Call it at {settings().public_url} instead. If a proxy is in front, let it "
             "pass on the header Host.",
         )
     if error.code == HTTPStatus.NOT_FOUND:

@@ -162,15 +162,15 @@ def wake_up_queue(kind: Kind = DELIVERIES) -> WakeUpQueue:
 
 
 def hand_over(delivery_ids: Sequence[str]) -> None:
-    """Wake whoever delivers these, soon; never blocks and never raises."""
+    """Wake a worker that delivers these, soon; never blocks and never raises."""
     wake_up_queue().hand_over(delivery_ids)
 
 
 def tell_of_recording() -> None:
-    """Somebody begins to record: whoever writes it down gets ready; never blocks or raises."""
+    """Somebody begins to record: a worker gets ready to write it down; never blocks or raises."""
     hand_over_recordings([BEGUN])
 
 
 def hand_over_recordings(recording_ids: Sequence[str]) -> None:
-    """Wake whoever looks at these and writes them down, soon; never blocks and never raises."""
+    """Wake a worker that transcribes these, soon; never blocks and never raises."""
     wake_up_queue(TRANSCRIPTIONS).hand_over(recording_ids)

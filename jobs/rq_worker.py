@@ -20,13 +20,13 @@ log = logging.getLogger("askback.deliveries")
 
 
 class ThreadWorker(SimpleWorker):
-    """A worker that may run beside others in one process."""
+    """A worker that may run alongside others in one process."""
 
     death_penalty_class = TimerDeathPenalty
     max_connection_wait_time = 5.0
 
     def execute_job(self, job: Job, queue: Queue) -> None:
-        """Do nothing but what we enqueue: whoever writes to Redis could name any function."""
+        """Do nothing but what we enqueue: anybody who writes to Redis could name any function."""
         if job.func_name == FUNCTIONS[queue.name]:
             super().execute_job(job, queue)
         else:
@@ -46,7 +46,9 @@ class ThreadWorker(SimpleWorker):
 def work_until(app: Flask, ended: threading.Event, kind: Kind = DELIVERIES) -> None:
     """Take wake-ups, with a new worker whenever one ends: they quit on errors of Redis."""
     for name in ("rq.worker", "rq.job", "rq.registry"):
-        logging.getLogger(name).setLevel(logging.CRITICAL)  # the loss of Redis is told once, by us
+        logging.getLogger(name).setLevel(
+            logging.CRITICAL
+        )  # the loss of Redis is logged once, by us
     while not ended.is_set():
         try:
             with app.app_context():

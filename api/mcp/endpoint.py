@@ -238,7 +238,7 @@ def check_origin() -> None:
 
 @bp.route("", methods=["OPTIONS"], strict_slashes=False)
 def preflight() -> Response:
-    """For browsers only: other clients are told the one method."""
+    """For browsers only: other clients get the one method."""
     if "Origin" not in request.headers:
         raise MethodNotAllowed
     return Response(status=HTTPStatus.NO_CONTENT)

@@ -39,7 +39,7 @@ def error_profile(call: Call) -> ErrorProfile:
 
 
 def event_error(call: Call, error: EventError, **data: object) -> RpcError:
-    """The message is the name of the error; what it is about stands in its data alone."""
+    """The message is the name of the error; what it is about is in its data alone."""
     found: Json = dict(data)
     return RpcError(error.code(error_profile(call)), error.message, found)
 
@@ -142,7 +142,7 @@ def _require_mode(call: Call, delivery: object, wanted: str) -> None:
         raise event_error(call, EventError.UNSUPPORTED, feature="deliveryMode", value=shown)
 
 
-NEXT_POLL_MS = 5000  # our choice
+NEXT_POLL_MS = 5000
 DESCRIPTION = (
     "A respondent finished a response to one form you own. Carries ids only; read the answers with "
     "get_completed_response. Webhooks are delivered at least once and in any order: deduplicate by "
@@ -220,7 +220,7 @@ def poll(call: Call, params: Json) -> Json:
 
 def unsubscribe(call: Call, params: Json) -> Json:
     """`events/unsubscribe`: for most clients it succeeds again, as ChatGPT wants it; those with the
-    extension are told what is not held. raises RpcError
+    extension hear what is not held. raises RpcError
     """
     require_mcp_scope(call.caller, Scope.RESPONSES_READ)
     form_id = read_form_id(call, params)

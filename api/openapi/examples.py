@@ -259,7 +259,7 @@ FAULT = (
     "request id 7d0e2b4c6a8f1e3d."
 )
 
-# code, message, resolution; {origin} stands for the public address
+# code, message, resolution; {origin} is the public address
 _SAID = (
     (
         ErrorCode.INVALID_JSON,

@@ -1,4 +1,4 @@
-"""The routes beside the contract's, for the OpenAPI document."""
+"""The routes alongside the contract's, for the OpenAPI document."""
 
 from http import HTTPMethod, HTTPStatus
 

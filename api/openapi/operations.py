@@ -33,7 +33,7 @@ TAGS = {
     "Drafts": "Private until their creator confirms them in a browser and they are published.",
     "Forms": "What drafts became: a public link and its counts.",
     "Responses": "What people answered, each answer once.",
-    "Events": "Being told of each completed response, by signed requests to an address.",
+    "Events": "Hearing of each completed response, by signed requests to an address.",
     "Agent tokens": "Private tokens, with which a program reads one form and nothing else.",
     "Document": "This document.",
 }

@@ -136,7 +136,7 @@ PARAMETERS: dict[str, dict[str, Any]] = {
         "name": HEADER,
         "in": "header",
         "description": (
-            "Why, in half a sentence: the creator reads it beside this change, as the words of the "
+            "Why, in half a sentence: the creator reads it with this change, as the words of the "
             f"agent. One line of {AGENT_NOTE_MAX_CHARS} code points at most, in UTF-8 and "
             "percent-encoded. It belongs to the revision that the request makes: it is not kept "
             "where nothing changes, not compared by `Idempotency-Key`, and answered nowhere."

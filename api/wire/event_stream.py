@@ -16,7 +16,7 @@ ACCOUNT_SHARE = 8  # of the streams of a process, one account has one in so many
 
 
 class StreamPosition(NamedTuple):
-    """Where a stream stands. Streams at equal places are sent the same, which is read once.
+    """The position of a stream. Streams at equal positions are sent the same, which is read once.
 
     key    the wake-up after which there may be something new
     since  stamp of the last event that was sent, in milliseconds; None at the beginning
@@ -31,7 +31,7 @@ class StreamPosition(NamedTuple):
 class Update(NamedTuple):
     """What a stream is sent next.
 
-    place  where it stands then
+    place  where it is then
     more   there is more to read at once
     end    the reason why the stream ends here
     """

@@ -104,7 +104,7 @@ class Subscription(TypedDict):
 
 @exactly
 class SubscriptionSummary(TypedDict):
-    """A live subscription. Neither its secret nor its whole address is told."""
+    """A live subscription. Neither its secret nor its whole address is shown."""
 
     subscriptionId: Annotated[str, said("As subscribing answered it.")]
     host: Annotated[str, said("Host name and port of its address.")]
@@ -131,7 +131,7 @@ class SubscriptionSummary(TypedDict):
 
 @exactly
 class SubscriptionList(TypedDict):
-    """The live subscriptions of a form, whoever of the account subscribed."""
+    """The live subscriptions of a form, by any connection of the account."""
 
     subscriptions: Annotated[list[SubscriptionSummary], said("Oldest first.")]
 
@@ -305,7 +305,7 @@ class ReviewChange(TypedDict):
         str | None,
         said(
             f"What it was, cut at {CHANGE_SHOWN_CHARS} code points; of a move the position, from "
-            "1. null for nothing, and for the private context, which is never told."
+            "1. null for nothing, and for the private context, which is never shown."
         ),
     ]
     after: Annotated[str | None, said("What it is now, in the same way.")]

@@ -295,7 +295,7 @@ def response_session(
 def response_answer(
     answer: AnswerRow, recording: AttachmentRow | None, *, whole: bool = False
 ) -> ResponseAnswer:
-    """One answer; only one beside a recording is ever longer than the bound of REST.
+    """One answer; only one with a recording is ever longer than the bound of REST.
 
     whole  for a file, which has all of it
     """

@@ -84,7 +84,7 @@ class OutputQuestion(TypedDict):
 
 @exactly
 class FormSettings(TypedDict):
-    """All five settings, defaults filled in. To change them, send them beside `title`."""
+    """All five settings, defaults filled in. To change them, send them alongside `title`."""
 
     followUpMode: Annotated[FollowUpMode, said("Whether follow-up questions are asked.")]
     responseMode: Annotated[ResponseMode, said("How people are asked to answer.")]

@@ -19,9 +19,9 @@ Stamped = tuple[str, Event]
 def events_of(page: dict[str, Any], form_id: str, since: str) -> list[Event]:
     """`answer` for each answer, and `completed` for each response that was sent.
 
-    A response stands in the page with its status also when only answers of it are new: it was
-    sent after `since`, and not beyond the page, or that is not told here. Moments of the API have
-    one width, so they compare as texts.
+    A page has the status of a response also where only answers of it are new. `completed` is for
+    those that were sent after `since` and not beyond the page. Moments of the API have one width,
+    so they compare as texts.
     """
     found: list[Stamped] = []
     for session in page["responses"]:

@@ -72,7 +72,7 @@ def store(connection: Connection) -> None:
 
 
 def remove(server: str) -> None:
-    """Keep nothing of it any more; for whoever is alone (`changing`)."""
+    """Keep nothing of it any more; for a command that is alone (`changing`)."""
     path = _path(server)
     forget_secret(server)
     for stored in (path, path.with_suffix(".lock")):

@@ -62,7 +62,7 @@ class Progress:
         replace_file(self._path, json.dumps(asdict(self.steps)))
 
     def output(self, events: list[dict[str, object]], **changed: object) -> None:
-        """Print events, one object per line, each once; `changed` are the steps they stand for.
+        """Print events, one object per line, each once; `changed` are the steps they report.
 
         ASCII alone: what people wrote gives a terminal no orders.
         """

@@ -217,7 +217,7 @@ MAY_GO_ON = "What was stored here is removed. The page Agents lists the connecti
 
 
 def sign_out(server: str) -> None:
-    """Forget the server, also where it cannot be told; Stopped is raised then."""
+    """Forget the server, also where it cannot be reached; Stopped is raised then."""
     with changing(server):
         failure = _end_at(server)
         remove(server)

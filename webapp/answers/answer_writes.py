@@ -60,7 +60,7 @@ class NewAnswer(NamedTuple):
 
     @property
     def response_type(self) -> ResponseType:
-        """What agents are told of it."""
+        """How agents see it."""
         return ResponseType.VOICE if self.recording_id else ResponseType.TEXT
 
 
@@ -228,7 +228,7 @@ def _changes(state: SessionState, answer: NewAnswer, after: SessionState) -> dic
     }
 
 
-VERSION_CHARS = 16  # our choice: 64 bits
+VERSION_CHARS = 16  # 64 bits
 _STORED = select(
     Answer.question_id,
     Answer.answer_text,

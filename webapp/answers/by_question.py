@@ -231,7 +231,7 @@ def _page(answers: list[ShownAnswer]) -> AnswerPage:
     return AnswerPage(shown, shown[-1].stamp if len(answers) > ANSWERS_SHOWN else None)
 
 
-HIDDEN_COUNTED = 500  # our choice
+HIDDEN_COUNTED = 500
 
 
 class _Hidden(NamedTuple):

@@ -38,7 +38,7 @@ LISTED_MOST = 5
 
 
 class ScheduledDeletion(NamedTuple):
-    """A deletion as the pages of its form tell of it.
+    """A deletion as the pages of its form show it.
 
     session_id  null for all that look automated; `responder_name` is that of the response
     begun       it cannot be undone any more
@@ -67,7 +67,7 @@ def delete_response(
     """
     with write_transaction():
         get_form(account_id, form_id)
-        # a withdrawal beside this one is over, or waits
+        # a concurrent withdrawal is over, or waits
         if execute(_HOLD, form_id=form_id, session_id=session_id).first() is None:
             raise no_response()
         if _schedule(form_id, session_id, 1, now):
@@ -123,8 +123,8 @@ def list_deletions(form_id: str) -> list[ScheduledDeletion]:
 def purge_deleted_responses(now: datetime) -> Iterator[int]:
     """Carry out what cannot be undone any more, a short transaction for each batch.
 
-    Yields the responses deleted by each; may be abandoned at any point and run beside another: the
-    next one continues.
+    Yields the responses deleted by each. May be abandoned at any point, and run alongside another:
+    the next one continues.
     """
     latest = to_millis(now - timedelta(seconds=RESPONSE_UNDO_SECONDS))
     while found := read_rows(_DUE, latest=latest):

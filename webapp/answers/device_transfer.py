@@ -1,7 +1,7 @@
 """Moving a response session to another device by a link that works once, within an hour.
 
 A session key is stored nowhere, only its hash, so the row carries the key sealed with the secret of
-the link. Of the secret, too, only a hash is kept: whoever reads the table can open nothing.
+the link. Of the secret, too, only a hash is kept: nobody who reads the table can use it.
 """
 
 import hashlib

@@ -225,7 +225,7 @@ class FollowUpContext:
     parent_id  of the scripted question
     seen       the state of the session, its `last_active_at` in milliseconds
     cap, most  how many follow-ups there may be: to one question, to all
-    writer     the model that the creator was told of, "" for none
+    writer     the model that was named to the creator, "" for none
     dropped    id of a follow-up to the same words that was dropped, "" for none
     """
 

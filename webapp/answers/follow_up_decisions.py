@@ -2,8 +2,8 @@
 
 One decision for each answer, under the lock of the session's row, within both caps of the form. A
 model is asked between two transactions: the first stores a claim, which counts as a question while
-its lease lasts and its answer stands, the second settles it. A claim that was not settled in time
-decides nothing.
+its lease lasts and its answer is current; the second settles it. A claim that was not settled in
+time decides nothing.
 
 A spoken answer whose words are being written down has a claim, too: the decision is about the late
 answer that has them, unless somebody passed on before.
@@ -34,7 +34,7 @@ from webapp.follow_ups.rules import Decision, Reason
 
 LEASE = timedelta(seconds=6)  # of a claim; a model has four seconds
 WORDS_LEASE = timedelta(seconds=8)  # of a claim for words that are being written down
-# nothing is asked then, whoever writes, and no model gets the words
+# nothing is asked then, by rules or a model, and no model gets the words
 HARD_STOPS = {Reason.EMPTY, Reason.REFUSED, Reason.SENSITIVE, Reason.JUNK, Reason.THIN_TWICE}
 
 

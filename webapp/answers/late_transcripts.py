@@ -1,7 +1,7 @@
 """The step after a recording was written down, or was given up, for one that an answer has.
 
 Words go into the answer if it is the current one and has none: a new answer with an id and a stamp
-of its own, so that whoever polls sees it, and the same recording. Nothing else of the response
+of its own, so that agents that poll see it, and the same recording. Nothing else of the response
 changes, whatever its state and that of its form, and no second event is sent. The event of a
 response that waited for its words is due then.
 
@@ -133,7 +133,7 @@ _LOCK_FORM = (
     .where(Form.id == bindparam("form_id"), Form.deleted_at.is_(None))
     .with_for_update(key_share=True)
 )
-# read under the lock of the session, which is held by whoever gives the recording to another answer
+# read under the lock of the session, which is held while the recording is given to another answer
 _SETTLED = (
     select(
         *(_R.id, _R.transcript, _R.answer_id, _A.answer_text, _A.superseded),
@@ -160,7 +160,7 @@ _STAMP = (
     )
     .returning(_FORMS.c.last_stamp)
 )
-# each state of a session has its own `last_active_at`, by which an answer that is written beside
+# each state of a session has its own `last_active_at`, by which an answer that is written meanwhile
 # this one finds that it has changed; the person did nothing, so it is the next millisecond
 _CHANGE_SESSION = (
     update(_SESSIONS)

@@ -53,7 +53,7 @@ class RespondentForm:
     response_mode: ResponseMode
     transcriber: str  # the host that writes recordings down, "" for none
     follow_up_mode: FollowUpMode
-    follow_up_writer: str  # the model and its host that its creator was told of, "" for the rules
+    follow_up_writer: str  # the model and its host that were named to its creator, "" for the rules
     organisation: str  # of who asks, "" for none
     accent: str
     picture: str  # its digest

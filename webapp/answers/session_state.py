@@ -29,7 +29,7 @@ class SessionState(NamedTuple):
     """Columns of a form and one session; each state of it has its own `last_active_at` (ms).
 
     follow_ups_given  to one question at most; None: as its mode has it
-    follow_up_writer  the model that its creator was told of, "" for the rules
+    follow_up_writer  the model that was named to its creator, "" for the rules
     has_recordings    some were uploaded under its key, claimed by an answer or not
     """
 

@@ -14,7 +14,7 @@ PATH = re.compile(r"([1-9]\d{0,2})(?:/f/([1-9]\d?))?", re.ASCII)
 
 
 class QuestionNumber(NamedTuple):
-    """Where a question stands; the order of places is that of asking.
+    """The position of a question; positions are ordered as questions are asked.
 
     number     of the scripted question, from 1
     follow_up  0: the scripted question itself; k: the k-th follow-up to it

@@ -53,11 +53,11 @@ class Decided(NamedTuple):
 class Trial:
     """How far the creator is.
 
-    told     the model and host that the page named before the first answer, "" for the rules
-    answers  by question id
-    unsent   what was typed and not sent when a question was left, by question id
-    asked    all follow-ups; whether one is `dropped` is told by `follow_ups`
-    decided  by what `answer_key` says
+    named_model  the model and host on the page before the first answer, "" for the rules
+    answers      by question id
+    unsent       what was typed and not sent when a question was left, by question id
+    asked        all follow-ups; whether one is `dropped` is in `follow_ups`
+    decided      by what `answer_key` says
     """
 
     named_model: str = ""

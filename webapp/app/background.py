@@ -60,7 +60,7 @@ def erase_unreferenced(now: datetime) -> Iterator[int]:
 
 
 def erase_spooled(_now: datetime) -> Iterator[int]:
-    """Erase what killed processes left of uploads, and of copies for whoever writes down."""
+    """Erase what killed processes left of uploads, and of copies for transcription."""
     empty_spool(settings().data_folder)
     return iter(())
 

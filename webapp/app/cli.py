@@ -241,7 +241,7 @@ FEW_FILES = "only {} files may be open, so few people are served at once; allow 
 
 
 def _print_first_link(settings: Settings) -> None:
-    """While nobody has an account: a way in, for whoever reads this terminal."""
+    """While nobody has an account: a way in, for the person who reads this terminal."""
     if has_account():
         return
     url = invite_url(settings, make_invite(now=utc_now()))

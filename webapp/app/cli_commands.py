@@ -42,7 +42,7 @@ ADDRESS_VARIABLES = ("PUBLIC_URL", "HOST", "PORT")
 
 @contextmanager
 def application() -> Iterator[Settings]:
-    """The application context of a command that works beside running servers."""
+    """The application context of a command that works alongside running servers."""
     settings = settings_of_the_server()
     app = create_app(settings)
     with app.app_context():
@@ -64,7 +64,7 @@ def settings_of_the_server() -> Settings:
 
 
 def note(kind: AuditKind) -> None:
-    """What the operator has done with everything; a database that takes no writes is told."""
+    """What the operator has done with everything; a database that takes no writes is reported."""
     try:
         with write_transaction():
             add_event(kind, None, by=OPERATOR, now=utc_now())

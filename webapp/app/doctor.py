@@ -141,13 +141,13 @@ def _data_keys(key_ids: list[str]) -> Finding:
 
 
 def _callbacks(settings: Settings) -> Finding:
-    """Addresses inside the network are told: whoever subscribes can send requests there."""
+    """Report addresses inside the network: who subscribes can send requests there."""
     origins = ", ".join(sorted(settings.mcp_events_callback_allowlist))
     return Finding(True, f"events also go to: {origins or 'no origin of your network'}")  # noqa: FBT003
 
 
 def _transcriber(settings: Settings) -> Finding:
-    """The host is told: it gets what people say."""
+    """Report the host: it gets what people say."""
     host, model = settings.transcriber_host, settings.transcriber_model
     sentence = f"{host}, with the model {model}" if host else "nobody"
     return Finding(True, f"recordings are written down by: {sentence}")  # noqa: FBT003
@@ -171,7 +171,7 @@ LACKS = (
 
 
 def _follow_ups(settings: Settings) -> Finding:
-    """The host is told: it gets answers, and what creators wrote for follow-up questions."""
+    """Report the host: it gets answers, and what creators wrote for follow-up questions."""
     writer = settings.follow_up_writer or "the built-in rules"
     return Finding(True, f"follow-up questions are written by: {writer}")  # noqa: FBT003
 

@@ -107,7 +107,7 @@ def _granian(bridge: Bridge, address: tuple[str, int]) -> Granian:
 
 
 def _hold_addresses(host: str, port: int) -> list[socket.socket]:
-    """A socket at each address of a host: granian shares a port with whoever has it."""
+    """A socket at each address of a host: granian shares a port with another process."""
     held: list[socket.socket] = []
     for family, kind, protocol, _, address in socket.getaddrinfo(
         host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE

@@ -184,7 +184,7 @@ class Settings(BaseModel):
         json_schema_extra={"shown": "none"},
     )
     trusted_proxy_count: Annotated[int, Field(ge=1, le=9)] = Field(
-        default=1, description="How many proxies stand in front, one behind the other"
+        default=1, description="How many proxies are in front, one behind the other"
     )
     operator_name: Annotated[str, Field(max_length=120), ONE_LINE] | None = Field(
         default=None,
@@ -201,7 +201,7 @@ class Settings(BaseModel):
     security_contact: Annotated[str, AfterValidator(readers.security_contact)] | None = Field(
         default=None,
         description="Whom to tell about a weakness, as `mailto:security@example.org` or an "
-        "https address; stands in `/.well-known/security.txt`",
+        "https address; shown in `/.well-known/security.txt`",
         examples=["mailto:security@example.org"],
         json_schema_extra={"shown": "none: no such page"},
     )
@@ -237,7 +237,7 @@ class Settings(BaseModel):
     audio_free_bytes: Annotated[ByteSize, Field(ge=0, le=1024**5)] = Field(
         default=ByteSize(1024**3),
         description="Bytes that stay free on the disk of the data folder: where a recording would "
-        "leave less, people are told to type",
+        "leave less, people are asked to type",
     )
     audio_unclaimed_bytes: Annotated[ByteSize, Field(ge=25 * 1024**2, le=1024**5)] = Field(
         default=ByteSize(100 * 1024**2),
@@ -286,8 +286,8 @@ class Settings(BaseModel):
         default="none",
         description="Who writes follow-up questions: `openai` any service that understands "
         "`/v1/chat/completions`, `anthropic` one that understands `/v1/messages`, `none` the "
-        "built-in rules. A published form keeps the model and the host that its creator was told "
-        "of, or the rules",
+        "built-in rules. A published form keeps the model and the host that its creator was shown, "
+        "or the rules",
     )
     llm_base_url: ServiceUrl | None = Field(
         default=None,
@@ -369,7 +369,7 @@ class Settings(BaseModel):
     mcp_events_callback_allowlist: Origins = Field(
         default=frozenset(),
         description="Origins to which events are sent although they are plain http, on another "
-        "port than 443 and 8443, or inside your network; separated by commas. Whoever may "
+        "port than 443 and 8443, or inside your network; separated by commas. Who may "
         "subscribe can send requests there",
         examples=["http://n8n.internal:5678"],
         json_schema_extra={"shown": "none"},
@@ -415,7 +415,7 @@ class Settings(BaseModel):
 
     @property
     def follow_up_writer(self) -> str:
-        """Who writes follow-up questions, as creators are told before they confirm; "" for rules.
+        """Who writes follow-up questions, as creators are shown before they confirm; "" for rules.
 
         A form for which another writer was confirmed stays with the rules.
         """
@@ -448,7 +448,7 @@ def settings() -> Settings:
 
 
 def describe(variable: str) -> SettingDescription:
-    """What people are told of the setting that is read from `variable`."""
+    """The description of the setting that is read from `variable`."""
     field = VARIABLES[variable]
     value = "on" if field.default is True else str(field.default)
     extra = cast(Mapping[str, str], field.json_schema_extra or {})

@@ -186,7 +186,7 @@ def service_url(text: str) -> str:
 
 
 def with_version(url: str) -> str:
-    """The address up to `/v1`, which stands for a path that is missing."""
+    """The address up to `/v1`, which replaces a path that is missing."""
     return url if urlsplit(url).path else f"{url}/v1"
 
 

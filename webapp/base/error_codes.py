@@ -12,7 +12,7 @@ class ErrorCode(StrEnum):
     meaning   completes "This is answered when …"
     remedy    what to do
 
-    Words of programs stand in both texts between backticks.
+    Words of programs are between backticks in both texts.
     """
 
     status: HTTPStatus
@@ -43,7 +43,7 @@ class ErrorCode(StrEnum):
         HTTPStatus.BAD_REQUEST,
         "an object holds a field that the contract does not know, as `settings` of an answer sent"
         " back",
-        "Remove the field. What stands inside `settings` is sent as fields of the body itself.",
+        "Remove the field. What is inside `settings` is sent as fields of the body itself.",
     )
     CONTEXT_REQUIRED = (
         "context_required",

@@ -23,10 +23,10 @@ from urllib.parse import SplitResult, urlsplit
 from webapp.base.config_readers import HOST_NAME
 from webapp.base.public_addresses import is_public
 
-URL_MAX_CHARS = 2048  # our choice
-HEAD_MAX_BYTES = 64 * 1024  # our choice; http.client itself takes 6.5 MB of headers
-RESOLVE_SECONDS = 3  # our choice; getaddrinfo itself has no limit
-ADDRESSES_TRIED = 3  # our choice
+URL_MAX_CHARS = 2048
+HEAD_MAX_BYTES = 64 * 1024  # http.client itself takes 6.5 MB of headers
+RESOLVE_SECONDS = 3  # getaddrinfo itself has no limit
+ADDRESSES_TRIED = 3
 DEFAULT_PORTS = {"http": 80, "https": 443}
 PRINTABLE_ASCII = re.compile(r"[\x21-\x7e]+")
 
@@ -90,7 +90,7 @@ class _Deadline:
         self._room: float = HEAD_MAX_BYTES
 
     def connected(self) -> None:
-        """The connection stands; the rest has the time that is left in all."""
+        """The connection is made; the rest has the time that is left in all."""
         self._ends, self._step = self._all_ends, self.bounds.socket_seconds
 
     def left(self) -> float:
@@ -107,7 +107,7 @@ class _Deadline:
             raise http.client.HTTPException("the headers are too long")
 
     def head_ended(self) -> None:
-        """What follows is bounded by whoever reads it."""
+        """What follows is bounded by its reader."""
         self._room = math.inf
 
 

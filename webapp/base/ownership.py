@@ -1,7 +1,7 @@
 """Which rows belong to a session, a form, a draft, a connection and an account: one declaration.
 
 Every deletion reads it: of responses, trash, discarded drafts, expiry, the end of an account. Each
-list stands in the order in which its rows go, children first. A new table takes its place here; a
+list is in the order in which its rows go, children first. A new table takes its place here; a
 test fails until it has one.
 """
 

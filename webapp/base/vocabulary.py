@@ -95,7 +95,7 @@ class FollowUpState(StrEnum):
 
 class ResponseMode(StrEnum):
     """`voice_preferred`: by voice or in writing, as people like. `text_only`: in writing.
-    `voice_only`: by voice; whoever cannot record types.
+    `voice_only`: by voice; people who cannot record type.
 
     OpenAPI document, FormSettings.responseMode
     """
@@ -106,7 +106,7 @@ class ResponseMode(StrEnum):
 
 
 class ResponseLimit(StrEnum):
-    """`one`: the link takes one completed response in all, whoever sends it; it is meant for one
+    """`one`: the link takes one completed response in all, from anybody; it is meant for one
     named person. `multiple`: any number.
 
     OpenAPI document, FormSettings.responseLimit
@@ -245,7 +245,7 @@ class DeliveryState(StrEnum):
 
 
 class DeliveryFailure(StrEnum):
-    """Why a callback counts as failed; all that agents are told of it."""
+    """Why a callback counts as failed; all that agents see of it."""
 
     CONNECTION_REFUSED = "connection_refused"
     TIMEOUT = "timeout"

@@ -14,12 +14,12 @@ from webapp.base.limits import AGENT_NOTE_MAX_CHARS
 from webapp.records.drafts import Draft, DraftRevision, unpublished
 from webapp.records.forms import Form
 
-NOTES_SHOWN = 10  # our choice: the newest of the revisions that a creator has not seen
+NOTES_SHOWN = 10  # the newest of the revisions that a creator has not seen
 _REFUSED = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 class AgentNote(NamedTuple):
-    """What the agent of a grant said beside a revision."""
+    """What the agent of a grant said about a revision."""
 
     revision: int
     author: str
@@ -56,7 +56,7 @@ def list_notes(draft: Draft, since: int) -> list[AgentNote]:
 
 
 def current_note(draft: Draft) -> AgentNote | None:
-    """The note of the revision as it stands."""
+    """The note of the current revision."""
     if draft.author is None or draft.agent_note is None:
         return None
     return AgentNote(draft.revision, draft.author, draft.agent_note)

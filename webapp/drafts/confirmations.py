@@ -95,7 +95,7 @@ def attest(
 ) -> bool:
     """Store the agent's confirmation of the current revision; False if it is confirmed already.
 
-    offered  what this server does with spoken answers: no page told it to the creator
+    offered  what this server does with spoken answers: no page showed it to the creator
     raises   NotFound; StateConflict `draft_incomplete`; SentBack
     """
     draft = lock_draft(account_id, draft_id)
@@ -195,7 +195,7 @@ def is_by_hand(draft: DraftSummaryRow) -> bool:
 
 
 def is_returned(draft: DraftSummaryRow) -> bool:
-    """Whether it stands sent back."""
+    """Whether it is sent back."""
     return draft.returned_at is not None
 
 

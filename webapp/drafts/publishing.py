@@ -141,7 +141,7 @@ _MADE = (
     "started_count",
     "answer_bytes",
 )
-# of the newest confirmation, because the creator may have been told twice
+# of the newest confirmation, because the creator may have been shown two
 _AGREED = {
     name: select(getattr(DraftConfirmation, name))
     .join(Draft, current_confirmation())

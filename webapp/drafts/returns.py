@@ -1,6 +1,6 @@
 """Drafts that their creator sent back: a no to one revision, with a note for the agent.
 
-A sending back voids the confirmations before it. It stands until an agent writes a new revision,
+A sending back voids the confirmations before it. It holds until an agent writes a new revision,
 or until the creator keeps, confirms or publishes the draft after all; their own edits leave it.
 """
 
@@ -18,7 +18,7 @@ from webapp.records.drafts import Draft, DraftReturn, open_draft, require_revisi
 
 
 class Standing(NamedTuple):
-    """The columns of a sending back that stands; all None for none."""
+    """The columns of the current sending back; all None for none."""
 
     returned_at: datetime | None = None
     returned_revision: int | None = None
@@ -90,7 +90,7 @@ def list_returns(draft_id: str) -> list[ReturnRow]:
 
 
 def standing_notes(draft: Draft) -> dict[str, str]:
-    """The notes on single questions of the sending back that stands, by question id."""
+    """The notes on single questions of the current sending back, by question id."""
     if not draft.returned_at:
         return {}
     found = list_returns(draft.id)
@@ -105,7 +105,7 @@ _RETURNS = (
 
 
 def standing_count(draft: Draft) -> int:
-    """Which sending back stands, counted from 1; 0 for none."""
+    """The number of the current sending back, from 1; 0 for none."""
     return draft.return_count if draft.returned_at else 0
 
 
@@ -125,7 +125,7 @@ def _no_question() -> InvalidInput:
 
 
 def sent_back(draft: Draft) -> SentBack:
-    """The refusal to publish a draft that stands sent back."""
+    """The refusal to publish a draft that is sent back."""
     return SentBack(
         ErrorCode.DRAFT_NOT_CONFIRMED,
         with_note("Its creator sent this draft back", draft.return_note),

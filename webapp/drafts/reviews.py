@@ -1,4 +1,4 @@
-"""How far the creator's review of a draft has come, as its agent is told."""
+"""How far the creator's review of a draft has come, as its agent sees it."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -50,14 +50,14 @@ def review_state(draft: Draft, confirmation: ConfirmationRow | None) -> ReviewSt
 
 
 def review_note(draft: Draft, state: ReviewState) -> str | None:
-    """What the creator wrote beside what brought the draft into this state."""
+    """What the creator wrote about what brought the draft into this state."""
     notes = {ReviewState.RETURNED: draft.return_note, ReviewState.DISCARDED: draft.discard_note}
     return notes.get(state)
 
 
 def creator_changes(draft: Draft) -> list[CreatorChange]:
     """What the creator changed since an agent wrote last, in the order of the review page; then
-    their notes on single questions, while the draft stands sent back.
+    their notes on single questions, while the draft is sent back.
     """
     found = [CreatorChange("question_note", *each) for each in _question_notes(draft)]
     last = (

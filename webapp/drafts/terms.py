@@ -1,4 +1,4 @@
-"""What a creator is told before a form goes out, and what the published form keeps of it: whether
+"""What a creator is shown before a form goes out, and what the published form keeps of it: whether
 people may speak and who writes it down, who writes follow-up questions, and who asks.
 
 A change of the operator's settings reaches a form only when its creator agrees to that. One that
@@ -91,18 +91,18 @@ AGREED = {VoiceTerms: AuditKind.VOICE_AGREED, WriterTerms: AuditKind.WRITER_AGRE
 
 @dataclass(frozen=True, slots=True)
 class Shown(Generic[Terms]):
-    """What a page told its creator, and what is so on this server at this moment."""
+    """What a page showed its creator, and what is so on this server at this moment."""
 
     on_page: Terms
     offered: Terms
 
     def is_current(self, content: AnyContent) -> bool:
-        """True if what was told is so for a form of this content."""
+        """True if what was shown is so for a form of this content."""
         return self.on_page.used_by(content) == self.offered.used_by(content)
 
     def agreed(self, content: AnyContent) -> Terms:
         """What a form of this content keeps; raises StateConflict `confirmation_stale` if the page
-        told something else.
+        showed something else.
         """
         if not self.is_current(content):
             raise StateConflict(
@@ -117,7 +117,7 @@ NOTHING_SHOWN = Shown(FormTerms(), FormTerms())
 
 
 def confirmed_terms(shown: Shown[FormTerms], content: AnyContent) -> FormTerms:
-    """As `agreed`; a page that told of no recordings, or of no model, makes a form without."""
+    """As `agreed`; a page that named no recordings, or no model, makes a form without."""
     on_page, offered = shown.on_page, shown.offered
     possible = FormTerms(
         TYPED if on_page.voice == TYPED else offered.voice,
@@ -128,7 +128,7 @@ def confirmed_terms(shown: Shown[FormTerms], content: AnyContent) -> FormTerms:
 
 
 def attested_terms(content: AnyContent, offered: VoiceTerms, asker: AskerTerms) -> FormTerms:
-    """What a form keeps that an agent confirmed: no page told its creator of a model."""
+    """What a form keeps that an agent confirmed: no page named a model to its creator."""
     return FormTerms(offered.used_by(content), BY_RULES, asker)
 
 
@@ -154,7 +154,7 @@ def terms_of(form: FormRow) -> FormTerms:
 def agree_to_terms(
     account_id: str, form_id: str, shown: Shown[TermsOfPage], *, now: datetime, by: Actor = SYSTEM
 ) -> None:
-    """Let the form do what the page told, whatever its status; idempotent.
+    """Let the form do what the page said, whatever its status; idempotent.
 
     raises  NotFound; StateConflict `confirmation_stale`
     """

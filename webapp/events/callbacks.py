@@ -15,10 +15,10 @@ from webapp.base.outbound import Bounds, Pinned, Reply, Unreachable, checked_url
 from webapp.base.vocabulary import DeliveryFailure
 
 PORTS = frozenset({443, 8443})
-CONNECT_SECONDS = 5.0  # our choice
-DELIVERY_SECONDS = 10.0  # our choice, as ChatGPT's own example and Outpost have it
-CHALLENGE_SECONDS = 8.0  # our choice: an agent waits for it
-REPLY_MAX_BYTES = 64 * 1024  # our choice
+CONNECT_SECONDS = 5.0
+DELIVERY_SECONDS = 10.0  # as ChatGPT's own example and Outpost have it
+CHALLENGE_SECONDS = 8.0  # an agent waits for it
+REPLY_MAX_BYTES = 64 * 1024
 FAILURES = {
     "timed_out": DeliveryFailure.TIMEOUT,
     "tls_failed": DeliveryFailure.TLS_ERROR,
@@ -56,10 +56,10 @@ def post(url: str, headers: dict[str, str], body: bytes, *, bounds: Bounds) -> R
 
 
 def failure_of(outcome: Unreachable | int) -> DeliveryFailure:
-    """How agents are told that there was no reply, or one whose status is not 2xx.
+    """How agents learn that there was no reply, or one whose status is not 2xx.
 
     A redirect is the fault of the receiver, as other statuses below 500 are. Why there was no
-    connection is not told: it would say which addresses exist inside the network.
+    connection is not named: it would say which addresses exist inside the network.
     """
     if isinstance(outcome, Unreachable):
         return FAILURES.get(outcome.reason, DeliveryFailure.CONNECTION_REFUSED)

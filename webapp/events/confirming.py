@@ -23,9 +23,9 @@ from webapp.records.audit import SYSTEM, Actor, AuditKind, add_event
 from webapp.records.events import CallbackEndpoint
 from webapp.records.forms import Form, lock_form
 
-VERIFIED_FOR = timedelta(hours=24)  # our choice: how long an address needs no further challenge
-ASKED_AGAIN_AFTER = timedelta(minutes=10)  # our choice: while it waits for its creator
-WAITING_MAX = 20  # our choice: addresses of an account that wait for their creator
+VERIFIED_FOR = timedelta(hours=24)  # how long an address needs no further challenge
+ASKED_AGAIN_AFTER = timedelta(minutes=10)  # while it waits for its creator
+WAITING_MAX = 20  # addresses of an account that wait for their creator
 
 _E = CallbackEndpoint
 

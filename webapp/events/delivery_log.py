@@ -37,8 +37,8 @@ from webapp.records.events import (
 from webapp.records.forms import Form
 from webapp.records.responses.models import ResponseSession
 
-PAGE_DELIVERIES = 50  # our choice
-LOOKED_AT = 10_000  # our choice: deliveries that filters are applied to for one page
+PAGE_DELIVERIES = 50
+LOOKED_AT = 10_000  # deliveries that filters are applied to for one page
 
 Position = tuple[int, str]  # milliseconds of the creation, id
 
@@ -105,7 +105,7 @@ class DeliveryRow(NamedTuple):
 
     @property
     def next_try(self) -> datetime:
-        """When it is sent next, if it waits and nothing else stands in its way."""
+        """When it is sent next, if it waits and nothing else keeps it back."""
         return max(self.next_at, self.paused_until or self.next_at)
 
     def is_subscribed(self, now: datetime) -> bool:
@@ -341,7 +341,7 @@ _SENT_BEFORE = (
     )
     .with_for_update(key_share=True, of=(_S, _D))
 )
-# locked, so that a withdrawal beside it either comes first or cancels what is queued here
+# locked, so that a concurrent withdrawal either comes first or cancels what is queued here
 _SESSION = (
     select(ResponseSession.id)
     .where(ResponseSession.id == bindparam("session"))

@@ -41,10 +41,10 @@ from webapp.records.events import (
 )
 from webapp.records.forms import Form, lock_form
 
-NOTICE_WITHIN = timedelta(seconds=60)  # our choice: then the subscriber is told no more
-ENDED_KEPT = timedelta(hours=24)  # our choice: without deliveries; with them, as long as those
-UNUSED_KEPT = timedelta(hours=24)  # our choice: as long as an address counts as verified
-WAITS_FOR = timedelta(days=7)  # our choice: how long an address waits for its creator
+NOTICE_WITHIN = timedelta(seconds=60)  # then the subscriber is told no more
+ENDED_KEPT = timedelta(hours=24)  # without deliveries; with them, as long as those
+UNUSED_KEPT = timedelta(hours=24)  # as long as an address counts as verified
+WAITS_FOR = timedelta(days=7)  # how long an address waits for its creator
 
 _SUBSCRIPTIONS = cast(Table, EventSubscription.__table__)
 _RETURNED = ("id", "account_id", "form_id", "endpoint_id", "host")

@@ -103,7 +103,7 @@ def queue_deliveries(connection: Connection, completion: Completion, *, now: dat
 def release_deliveries(session_id: str, *, now: datetime) -> list[str]:
     """Make due what waits for recordings of this response, if none is being written down any more.
 
-    Returns the ids of the deliveries. Under the lock of the session, or a completion beside it
+    Returns the ids of the deliveries. Under the lock of the session, or a concurrent completion
     could queue them unseen. The caller commits.
     """
     found = execute(_RELEASE, event=event_id_of(session_id), session=session_id, now=to_millis(now))
@@ -113,7 +113,7 @@ def release_deliveries(session_id: str, *, now: datetime) -> list[str]:
 def cancel_events(session_ids: Iterable[str], *, now: datetime) -> None:
     """Cancel what is not sent of responses that are withdrawn or deleted.
 
-    After the form's row was locked, or a replay beside it could queue a response. The caller
+    After the form's row was locked, or a concurrent replay could queue a response. The caller
     commits.
     """
     cancel_deliveries(EventDelivery.event_id.in_(map(event_id_of, session_ids)), now=now)

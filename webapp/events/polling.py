@@ -34,7 +34,7 @@ from webapp.records.events import EventDelivery, EventSubscription
 from webapp.records.forms import Form, get_form
 from webapp.records.responses.models import ResponseSession
 
-CURSOR_MAX_CHARS = 256  # our choice: what clients have to keep
+CURSOR_MAX_CHARS = 256  # what clients have to keep
 VERSION = 1
 
 
@@ -98,7 +98,7 @@ _LOWEST_AND_NEWEST = select(
 )
 
 
-REPLAY_MAX_EVENTS = 500  # our choice
+REPLAY_MAX_EVENTS = 500
 
 _SESSIONS = cast(Table, ResponseSession.__table__)
 _SUBSCRIPTIONS = cast(Table, EventSubscription.__table__)
@@ -189,7 +189,7 @@ def _build_queue() -> Insert:
 _queue = built_once(_build_queue)
 
 
-POLL_MAX_EVENTS = 100  # our choice: of a page
+POLL_MAX_EVENTS = 100  # of a page
 
 
 class PolledEvent(NamedTuple):

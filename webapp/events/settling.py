@@ -159,7 +159,7 @@ def _note_subscription(
     gone_count: int,
     now: datetime,
 ) -> None:
-    """Its health as agents are told; the address and the secret of an ended one are erased."""
+    """Its health as agents see it; the address and the secret of an ended one are erased."""
     row: dict[str, object] = {"subscription": claimed.subscription_id}
     if result.failure is None:
         all_rows(connection, _NOTE_DELIVERED, row | {"moment": now})

@@ -33,7 +33,7 @@ from webapp.records.content.draft_input import STORABLE, whole_number
 from webapp.records.events import EventDelivery, EventSubscription
 from webapp.records.forms import get_form, lock_form
 
-SECONDS_MAX = 10**9  # our choice: some thirty years, which any clock can add
+SECONDS_MAX = 10**9  # some thirty years, which any clock can add
 NAMED = (
     "Send the https address of a host name, on port 443 or 8443, without user name and fragment, "
     f"in at most {URL_MAX_CHARS} printable ASCII characters. Other origins have to be allowed by "
@@ -117,7 +117,7 @@ def _refused(field: str, reason: str, resolution: str) -> InvalidInput:
     return InvalidInput(ErrorCode.VALIDATION_FAILED, message, resolution, field=field)
 
 
-SUBSCRIPTIONS_MAX = 100  # our choice: live ones of an account
+SUBSCRIPTIONS_MAX = 100  # live ones of an account
 
 
 class TtlBounds(NamedTuple):

@@ -36,7 +36,7 @@ class Asked(NamedTuple):
     url     verbatim: receivers tell their subscriptions apart by its query
     host    of the url, with its port
     cursor  a new or lapsed subscription replays what came after it
-    error_profile  None where the client is told no numbers: what was known before stays
+    error_profile  None where the client gets no numbers: what was known before stays
     """
 
     account_id: str
@@ -66,7 +66,7 @@ def _digest(*parts: object) -> str:
     return hashlib.sha256(orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
-ROTATED_FOR = timedelta(hours=24)  # our choice: how long the previous secret signs, too
+ROTATED_FOR = timedelta(hours=24)  # how long the previous secret signs, too
 
 
 class StoredSubscription(NamedTuple):
@@ -225,7 +225,7 @@ _FIRST_FAILED = (
 )
 
 
-BATCH_ROWS = 200  # in one transaction, of milliseconds: servers run beside it
+BATCH_ROWS = 200  # in one transaction, of milliseconds: servers run meanwhile
 COLUMNS = (EventSubscription.secret, EventSubscription.previous_secret)
 
 

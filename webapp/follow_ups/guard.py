@@ -19,7 +19,7 @@ SIMILARITY_MAX = 0.6
 COMPARED_MAX_CHARS = 600  # what is longer cannot be similar to a question of 200 characters
 COPIED_WORDS_MAX = 6
 COPIED_LETTERS_MAX = 10  # of scripts that do not space words: 1.7 letters make a word
-KNOWN_MAX_CHARS = 10_000  # our choice: of the answers and of the questions, to bound the time
+KNOWN_MAX_CHARS = 10_000  # of the answers and of the questions, to bound the time
 
 # Opening marks with what closes them. A straight or single one is an apostrophe inside words.
 QUOTED = re.compile(
@@ -160,7 +160,7 @@ class _Written:
 
     @cached_property
     def main_scripts(self) -> frozenset[str]:
-        """The script that most letters of the questions have, with those written beside it."""
+        """The script that most letters of the questions have, with those written alongside it."""
         found = _scripts("".join(self.questions)[:KNOWN_MAX_CHARS])
         main = max(found, key=found.__getitem__, default="")
         beside = {script for group in TOGETHER if main in group for script in group}
@@ -190,7 +190,7 @@ def _is_of_the_script(written: _Written) -> bool:
 
 
 def _is_of_the_language(written: _Written) -> bool:
-    """Whether its language is that of the form or of its questions, or cannot be told."""
+    """Whether its language is that of the form or of its questions, or is not recognised."""
     found = _primary(recognise(written.question))
     languages = {
         _primary(written.thread.language),
@@ -274,7 +274,7 @@ def _unspaced_runs(letters: str) -> Iterator[str]:
 
 
 def _quotes_the_answer(written: _Written) -> bool:
-    """Whether all that stands in quotation marks are words of the respondent, in their order."""
+    """Whether everything in quotation marks is a quote of the respondent, in their order."""
     quoted = [next(filter(None, groups), "") for groups in QUOTED.findall(written.question)]
     if QUOTATION_MARKS.search(QUOTED.sub(" ", written.question)):
         return False  # a mark without its other one

@@ -278,7 +278,7 @@ def _has_code(asked: Text, public: Text) -> bool:
 
 
 def _is_coded(word: str) -> bool:
-    """Letters and digits in one word: a code, or digits that stand for letters."""
+    """Letters and digits in one word: a code, or digits in place of letters."""
     letters = UNSPACED_LETTERS.sub("", word)
     return any(char.isdigit() for char in word) and any(char.isalpha() for char in letters)
 

@@ -10,7 +10,7 @@ from webapp.base.vocabulary import FollowUpCondition, FollowUpMode
 from webapp.follow_ups.rules import Exchange, Technique, Thread, holding
 
 SEEN_MAX_CHARS = 6000  # of each text, in code points
-FOLLOW_UPS_SEEN = 8  # our choice: keeps a long thread within what is read in time
+FOLLOW_UPS_SEEN = 8  # keeps a long thread within what is read in time
 QUESTION_MAX_CHARS = 200
 
 ASK, STOP = "ask", "stop"
@@ -31,7 +31,7 @@ REPLY_SCHEMA: dict[str, object] = {
 
 
 class Brief(NamedTuple):
-    """What the creator of a draft or form wrote for whoever asks."""
+    """What the creator of a draft or form wrote for the model or rules that ask."""
 
     title: str
     goal: str | None
@@ -175,7 +175,7 @@ def _json(value: object) -> str:
 
 
 REPLY_MAX_CHARS = 64 * 1024  # with what a model thinks aloud
-OBJECTS_TRIED = 40  # our choice: bounds the time, as each may reach to the end of the text
+OBJECTS_TRIED = 40  # bounds the time, as each may reach to the end of the text
 STOPS = frozenset({"stop", "none", "nothing", "silence", "skip", "end", "no"})
 NUMBER = re.compile("[0-9]{1,3}")
 
@@ -220,7 +220,7 @@ def _replies(text: str) -> Iterator[Reply]:
 
 
 def _reply(fields: dict[str, object]) -> Reply | None:
-    """A stop is a stop, whatever stands beside it."""
+    """A stop is a stop, whatever comes with it."""
     action = str(fields.get("action") or "").strip().casefold()
     question, technique = fields.get("question"), fields.get("technique")
     is_silent = not action and "question" in fields and question in (None, "")

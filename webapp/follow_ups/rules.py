@@ -139,7 +139,7 @@ def decide(thread: Thread) -> Decision:
 
 
 def ending(thread: Thread) -> Reason | None:
-    """Why nothing may be asked after the last answer, whoever would write the question.
+    """Why nothing may be asked after the last answer, by rules or by a model.
 
     None where there may be a question. Looks at words of all six languages.
     """

@@ -47,7 +47,7 @@ _ELIDED = frozenset(
 
 
 class Reading(NamedTuple):
-    """The beginning of a text: folded, its tokens, and its words or what stands for words."""
+    """The beginning of a text: folded, its tokens, and its words or what replaces them."""
 
     folded: str
     tokens: list[str]
@@ -212,7 +212,7 @@ def _ends(slots: Sequence[Slot], text: Sequence[str], at: int) -> Iterator[int]:
 
 
 def _patterns(phrase: str) -> Iterator[list[Slot]]:
-    """What stands at each place; words that are several tokens make patterns of their own."""
+    """The tokens at each position; words that are several tokens make patterns of their own."""
     for choice in product(*map(_choices, phrase.split())):
         yield [slot for slots in choice for slot in slots]
 

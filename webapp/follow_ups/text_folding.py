@@ -56,7 +56,7 @@ def words(text: str) -> list[str]:
 
 
 def word_matches(text: str) -> Iterator[re.Match[str]]:
-    """The same with where they stand."""
+    """The same with their positions."""
     if text.isascii():
         return _ASCII_WORD.finditer(text)
     return _pattern(_word(), text).finditer(text.replace("_", " "))

@@ -16,7 +16,7 @@ from webapp.base.database.sqlite import IMMEDIATE
 
 
 def render_item(kind: str, item: Any, _context: Any) -> str | bool:
-    """Our column types stand in migrations as what they are stored as."""
+    """Migrations have our column types as what they are stored as."""
     return "sa.BigInteger()" if kind == "type" and isinstance(item, UtcDateTime) else False
 
 

@@ -17,7 +17,7 @@ from webapp.records.accounts.models import Account
 from webapp.records.audit import SYSTEM, Actor, AuditKind, add_event
 from webapp.records.drafts import Draft, waiting
 
-NOTICE_DAYS = 30  # our choice: how long a connection ended for safety stays on the page
+NOTICE_DAYS = 30  # how long a connection ended for safety stays on the page
 SUSPICIOUS = (RevokedReason.CODE_REUSE, RevokedReason.REFRESH_REUSE)
 
 

@@ -36,13 +36,13 @@ from webapp.web.hosts import origin_under
 from webapp.web.limiter import client_network, is_failure, limiter, seconds_to_wait
 from webapp.web.request_kind import RequestKind, request_kind
 
-METADATA_KEPT_SECONDS = 300  # our choice
+METADATA_KEPT_SECONDS = 300
 CLIENT_KEY_CHARS = 100  # of a client id in the key of a limit
 RATE_OF_TOKENS = "600/minute"  # of one client and network address
 RATE_OF_FAILURES = "10/minute"  # with one code or refresh token of theirs
 # of one network address, a bound on floods; not the same agent again without a secret
 REGISTRATION_RATE = "1000/hour;3000/day"
-REFUSED_REGISTRATIONS = "60/minute"  # our choice
+REFUSED_REGISTRATIONS = "60/minute"
 AUTHORIZATION_SERVER = "/.well-known/oauth-authorization-server"
 PROTECTED_RESOURCE = "/.well-known/oauth-protected-resource"
 FORM = "application/x-www-form-urlencoded"

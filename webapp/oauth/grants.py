@@ -77,7 +77,7 @@ class S256Only(CodeChallenge):
 class AuthorizationCodeGrant(grants.AuthorizationCodeGrant):
     """A code works once and is spent before the verifier is checked: a thief has one attempt.
 
-    It is spent in the transaction that adds the tokens, or before the refusal is told: after a
+    It is spent in the transaction that adds the tokens, or before the refusal is sent: after a
     failure of the database it is still valid.
     """
 
@@ -86,7 +86,7 @@ class AuthorizationCodeGrant(grants.AuthorizationCodeGrant):
     resources: list[str]  # of an authorization request
     audience: str | None  # of a token request
     code: OAuthCode | None = None  # of this client, in any state
-    refused: OAuth2Error | None = None  # after the code was found: to be told when it is spent
+    refused: OAuth2Error | None = None  # after the code was found: to be sent when it is spent
 
     def validate_authorization_request(self) -> str:
         redirect_uri: str = super().validate_authorization_request()
@@ -133,7 +133,7 @@ class AuthorizationCodeGrant(grants.AuthorizationCodeGrant):
         return found if found.expires_at > utc_now() else None
 
     def validate_token_request(self) -> None:
-        """All checks but whether the code is spent; nothing is told of one that was found."""
+        """All checks but whether the code is spent; nothing is said of one that was found."""
         try:
             super().validate_token_request()
             self.audience = _narrowed(self.request.authorization_code.grant)

@@ -54,7 +54,7 @@ class OAuthClient(Base, ClientMixin):
     def redirect_host(self) -> str | None:
         """The host that every code for this client goes to; None where there is not just one.
 
-        Anybody can register the address of another beside their own.
+        Anybody can register the address of another app alongside their own.
         """
         return shared_host(self.redirect_uris)
 

@@ -116,7 +116,7 @@ class ConsentRequired(OAuth2Error):
     description = "Consent is asked each time, and the request forbids to ask."
 
 
-BODY_MAX_BYTES = 16 * 1024  # our choice
+BODY_MAX_BYTES = 16 * 1024
 VERIFIER = "has 43 to 128 characters: letters, digits, hyphens, dots, underscores and tildes."
 # by the beginning of Authlib's description; those of our own errors are kept
 SENTENCES = {

@@ -34,7 +34,7 @@ PUBLIC = "none"
 BASIC = "client_secret_basic"  # without a method, and for one that we do not know
 AUTH_METHODS = (PUBLIC, BASIC, "client_secret_post")
 GRANT_TYPES = ("authorization_code", "refresh_token")
-RENEWED_AFTER = timedelta(hours=1)  # our choice: far below the day that an unused client is kept
+RENEWED_AFTER = timedelta(hours=1)  # far below the day that an unused client is kept
 ID_CHARS = 40  # of a hash, 160 bits
 
 
@@ -229,11 +229,11 @@ def _registered(
     )
 
 
-DOCUMENT_MAX_BYTES = 5120  # our choice, as the draft recommends 5 KB
-KEPT_AT_LEAST = timedelta(seconds=60)  # our choice
-KEPT_AT_MOST = timedelta(hours=24)  # our choice
-FAILURE_KEPT = timedelta(seconds=60)  # our choice
-FAILURES_MAX = 1000  # our choice: how many addresses are remembered as failed
+DOCUMENT_MAX_BYTES = 5120  # as the draft recommends 5 KB
+KEPT_AT_LEAST = timedelta(seconds=60)
+KEPT_AT_MOST = timedelta(hours=24)
+FAILURE_KEPT = timedelta(seconds=60)
+FAILURES_MAX = 1000  # how many addresses are remembered as failed
 
 DOT_SEGMENT = re.compile(r"/(\.|%2e){1,2}(/|$)", re.IGNORECASE)
 JSON_TYPE = re.compile(r"application/([a-z0-9.!#$&^_-]+\+)?json", re.IGNORECASE)

@@ -279,7 +279,7 @@ def _command_line_client(*, now: datetime) -> OAuthClient:
     return client
 
 
-# our choice: long enough to tell late reuse from an unknown token
+# long enough to tell late reuse from an unknown token
 SPENT_KEPT = timedelta(days=90)
 # SDKs keep and reuse the client that they registered, so its ended grants are kept
 GRANT_KEPT = timedelta(days=180)

@@ -34,7 +34,7 @@ from webapp.web.request_kind import says_in_iframe
 from webapp.web.url_converters import current_address, quoted_query
 
 HOME = "/drafts"
-RETURN_SECONDS = 3600  # our choice: how long a page to come back to is remembered
+RETURN_SECONDS = 3600  # how long a page to come back to is remembered
 # no second slash, no backslash and no white space, which browsers turn into a slash or drop
 OWN_PATH = re.compile(r"/(?!/)[!-\[\]-~]*")
 
@@ -346,7 +346,7 @@ def limit_sentence(limit: RateLimitItem) -> str:
 
 
 def storage_failed(error: Exception) -> Response:
-    """The database is locked, full or unavailable; for htmx a note beside the typed text.
+    """The database is locked, full or unavailable; for htmx a note next to the typed text.
 
     raises  `error` if it is a programming error
     """

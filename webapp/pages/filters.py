@@ -92,10 +92,10 @@ NUMBERS = (
     "Nine",
     "Ten",
 )
-EXCERPT_CHARS = 90  # our choice: two lines of a phone
-LONG_QUESTION_CHARS = 140  # our choice: more, in large type, pushes the box off a phone's screen
+EXCERPT_CHARS = 90  # two lines of a phone
+LONG_QUESTION_CHARS = 140  # more, in large type, pushes the box off a phone's screen
 THREADS_SHOWN = 12  # of one person in a list; their own page shows all
-MINUTES_EACH = 1.25  # our choice: a few typed sentences for each question
+MINUTES_EACH = 1.25  # a few typed sentences for each question
 
 
 def init_app(app: Flask) -> None:

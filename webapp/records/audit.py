@@ -124,7 +124,7 @@ class AuditEvent(Base):
     """One event. `subject` is the id of the form, draft or connection that it is about.
 
     `account_id` is no foreign key: the event of its deletion outlives the account. `count` is the
-    number of similar events that the row stands for.
+    number of similar events that the row counts for.
     """
 
     __tablename__ = "audit_events"

@@ -62,9 +62,9 @@ ABOUT_CHARS = 200  # of a goal or a question, in lists
 class Draft(Content, Base):
     """An unpublished form. `author` is the OAuth grant that wrote last, None = creator.
 
-    `agent_note` is what that agent wrote beside this revision, and nobody's content. `returned_at`,
-    `returned_revision` and `return_note` are of a sending back that stands, see `returns`;
-    `discard_note` is what the creator wrote beside a discard.
+    `agent_note` is what that agent wrote about this revision, and nobody's content. `returned_at`,
+    `returned_revision` and `return_note` are of the current sending back, see `returns`;
+    `discard_note` is what the creator wrote about a discard.
     """
 
     __tablename__ = "drafts"
@@ -167,7 +167,7 @@ class DraftConfirmation(Base):
 
 
 class DraftReturn(Base):
-    """One sending back of a draft, the `number`th: what the creator wrote beside that revision.
+    """One sending back of a draft, the `number`th: what the creator wrote about that revision.
 
     `question_notes` are those on single questions, by question id.
     """

@@ -38,7 +38,7 @@ class EventError(Enum):
 
     @property
     def message(self) -> str:
-        """What stands beside the code."""
+        """The message of the code."""
         return self.value[0]
 
     def code(self, profile: ErrorProfile) -> int:

@@ -56,10 +56,10 @@ class Form(Content, Base):
     is the size of the texts of all stored answers, superseded ones included, in UTF-8: each is
     kept with the text of its question; and of the recordings that answers have.
     `frame_origins` are the origins that may show it in a frame, separated by spaces.
-    `records_voice` and `transcriber` are what its creator was told when it was confirmed, or has
+    `records_voice` and `transcriber` are what its creator was shown when it was confirmed, or has
     agreed to since: whether people may speak, and which host writes it down ("" for none).
     `spoken_language` is a tag that the creator chose for the transcriber, or "".
-    `follow_up_writer` is the model and its host that the creator was told of, "" for the rules.
+    `follow_up_writer` is the model and its host that were named to the creator, "" for the rules.
     `seen_stamp` is the stamp up to which its creator has read everything.
     """
 
@@ -159,7 +159,7 @@ class FormHead(NamedTuple):
 
 
 class FormLink(NamedTuple):
-    """What a published draft tells of its form."""
+    """What a published draft says about its form."""
 
     id: str
     share_token: str

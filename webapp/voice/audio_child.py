@@ -42,7 +42,7 @@ MAX_SECONDS = 660  # decoded; recordings are at most ten minutes
 WRITTEN_BYTES = (MAX_SECONDS + 60) * PCM_RATE * SAMPLE_BYTES  # with what one packet adds at most
 MAX_PACKETS = 300_000  # eleven minutes of the shortest that Opus has
 FIRST_PACKETS = 50  # one of them must decode to sound
-SURPLUS_BYTES = 64 * 1024  # headers, indexes and tags, beside what each packet takes
+SURPLUS_BYTES = 64 * 1024  # headers, indexes and tags, besides what each packet takes
 SURPLUS_PER_PACKET = 64
 EDGE_BYTES = 4096  # where programs look for what a file is: at its head, and archives at its end
 # so much of each that the random bytes of a recording do not hold it; of a ZIP archive the head

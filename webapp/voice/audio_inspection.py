@@ -44,7 +44,7 @@ class Look(NamedTuple):
 
 
 class NotAudio(Exception):
-    """No recording that we take: no sound, something beside it, broken, or too much work."""
+    """No recording that we take: no sound, something besides it, broken, or too much work."""
 
 
 class NotPlain(NotAudio):

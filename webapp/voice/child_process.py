@@ -24,12 +24,12 @@ from webapp.voice.child_requests import Answer, Request
 ROOT = Path(__file__).resolve().parents[2]
 REQUESTS = "webapp.voice.child_requests"
 ENVIRONMENT = ("PATH", "LD_LIBRARY_PATH", "LANG", "LC_ALL", "TMPDIR")
-START_SECONDS = 30.0  # our choice: reading the libraries from a cold, busy disk
+START_SECONDS = 30.0  # reading the libraries from a cold, busy disk
 END_SECONDS = 5.0
 IDLE_SECONDS = 60.0
 ANSWER_MAX_BYTES = 2 * 1024**2  # the words of a long recording, escaped
-WAITING = 16  # our choice: requests that wait for their turn, one of a worker thread each
-WAIT_SECONDS = 20.0  # our choice
+WAITING = 16  # requests that wait for their turn, one of a worker thread each
+WAIT_SECONDS = 20.0
 
 log = logging.getLogger("askback.children")
 
@@ -147,7 +147,7 @@ def _warn_once(module: str, lacks: str) -> None:
 
 
 class _Turn:
-    """A lock that goes to whoever waits for longest: `threading.Lock` goes to whoever is quick."""
+    """A lock for the thread that waits for longest: `threading.Lock` goes to the quickest."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

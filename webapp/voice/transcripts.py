@@ -128,7 +128,7 @@ def read_unheard(*, now: datetime) -> tuple[int, datetime | None]:
 def release_expired(*, now: datetime) -> None:
     """Make recordings due again whose attempt did not end within its lease; commits.
 
-    Those that had their last attempt are given up: they may be what stops whoever tries.
+    Those that had their last attempt are given up: they may be what stops the process that tries.
     """
     with write_transaction():
         execute(_RELEASE_EXPIRED, moment=now)
@@ -151,7 +151,7 @@ def note_look(claimed: Claimed, levels: str) -> None:
 
 @tried_again
 def put_back(claimed: Claimed, *, now: datetime) -> None:
-    """Make it due again without an attempt: whoever was at it stops. Commits."""
+    """Make it due again without an attempt: the process that worked on it stops. Commits."""
     with write_transaction():
         execute(_POSTPONE, **_held(claimed), due=now)
 

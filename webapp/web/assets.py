@@ -68,7 +68,7 @@ EXPORT = re.compile(rb"^export (?=(?:async )?(?:function|class|const) (\w+))", r
 # slashes after a space
 READING_AIDS = re.compile(rb"^ *//.*\n| +// .*$|^ +", re.MULTILINE)
 IMMUTABLE = "public, max-age=31536000, immutable"
-COMPRESSED_FROM_BYTES = 512  # our choice: below, the gzip header costs more than compression saves
+COMPRESSED_FROM_BYTES = 512  # below, the gzip header costs more than compression saves
 
 
 @dataclass(frozen=True, slots=True)

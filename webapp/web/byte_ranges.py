@@ -69,7 +69,7 @@ def audio_response(
     headers["Content-Disposition"] = "attachment"
     if download:
         headers.set("Content-Disposition", "attachment", filename=name)
-    headers["Content-Security-Policy"] = "sandbox"  # beside the one of every response
+    headers["Content-Security-Policy"] = "sandbox"  # besides the one of every response
     headers["Cross-Origin-Resource-Policy"] = "same-origin"
     if status is HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
         headers["Content-Range"] = f"bytes */{size}"

@@ -68,7 +68,7 @@ class FormParser(FormDataParser):
 class UploadedFile:
     """A posted file, with a name in the data folder from its first byte until the request ends.
 
-    A disk that fails loses the file, not the text that was posted beside it.
+    A disk that fails loses the file, not the text that was posted with it.
     open_file  makes it; its OSError counts as one of the disk
     """
 

@@ -3,7 +3,7 @@
 Failures and exports wait in memory until the background work stores them, so that no request waits
 for the writer lock because of them. Their log lines are written at once; a process that is killed
 loses the rows of the last second. A flood of failures gets few rows: of one kind, account, network
-and hour the first ten, then the 20th, 40th, 80th and so on, each with how many it stands for, and
+and hour the first ten, then the 20th, 40th, 80th and so on, each with how many it counts for, and
 likewise after 200 rows of all of them. Attempts that a limit refuses get one row for each of its
 windows.
 """
@@ -31,10 +31,10 @@ from webapp.records.audit import (
 from webapp.web.deferred_writes import Pending
 from webapp.web.limiter import client_address, client_network, is_first_refusal
 
-ROWS_OF_SAME = 10  # our choice: failures of one key within an hour that get a row each
-ROWS_OF_ALL = 200  # our choice: the same for all failures
-KEYS_KEPT = 10_000  # our choice: with more keys than that, counting starts anew
-WAITING_MOST = 10_000  # our choice: rows kept while the database is unavailable
+ROWS_OF_SAME = 10  # failures of one key within an hour that get a row each
+ROWS_OF_ALL = 200  # the same for all failures
+KEYS_KEPT = 10_000  # with more keys than that, counting starts anew
+WAITING_MOST = 10_000  # rows kept while the database is unavailable
 HOUR_MILLIS = 3_600_000
 
 Row: TypeAlias = dict[str, Any]
@@ -54,7 +54,7 @@ class Flood:
         self._held: Counter[str] = Counter()
 
     def stands_for(self, key: str, *, now: datetime) -> int:
-        """How many failures with this key its row stands for; 0 when it gets none."""
+        """How many failures with this key its row counts for; 0 when it gets none."""
         with self._lock:
             return self._count(key, to_millis(now) // HOUR_MILLIS)
 

@@ -52,7 +52,7 @@ ADDRESSES = {
     "/.well-known": RequestKind.OAUTH,
 }
 LONGEST = max(address.count("/") for address in ADDRESSES) + 1  # in parts, the first one is empty
-# told by the address alone: what has no session is known before there is a route
+# known by the address alone: what has no session is known before there is a route
 BY_ADDRESS = {
     *PROGRAMS,
     RequestKind.RESPONDENT_PAGE,
@@ -192,7 +192,7 @@ def says_in_iframe() -> bool:
     return framed
 
 
-READ_CHARS = 1000  # our choice: several times what browsers send
+READ_CHARS = 1000  # several times what browsers send
 
 
 def accepted_languages() -> LanguageAccept:

@@ -240,7 +240,7 @@ def shared_wakeups(app: Flask) -> Iterator[None]:
 @contextmanager
 def announcing_changes(app: Flask) -> Iterator[None]:
     """At the end of the block, in an application context, tell the servers on the same PostgreSQL
-    what it has changed: for a command beside them, which runs no threads.
+    what it has changed: for a command that runs alongside them, without threads.
     """
     keys: set[str] = set()
     found: Wakeups = app.extensions["wakeups"]
@@ -259,7 +259,7 @@ def _tell_once(keys: set[str]) -> None:
         with _own_connection() as connection:
             connection.execute(_NOTIFY, [CHANNEL, list(keys)[:MOST_KEYS]])
     except Exception:
-        log.warning("the servers were not told what has changed; they find it soon", exc_info=True)
+        log.warning("the servers were not notified of a change; they find it soon", exc_info=True)
 
 
 class Relay:
@@ -293,7 +293,7 @@ class Relay:
             thread.join(END_LOOK_SECONDS)
 
     def tell(self, key: str) -> None:
-        """Have the other processes told; never blocks."""
+        """Notify the other processes; never blocks."""
         with self._changed:
             if not self._keys:
                 self._changed.notify()
@@ -324,7 +324,7 @@ class Relay:
             connection.execute(_NOTIFY, [CHANNEL, list(keys)])
 
     def _listen(self, connection: Any) -> None:
-        """Wake whoever waits here, at first for what was told before we listened."""
+        """Wake who waits here, at first for what was notified before we listened."""
         connection.execute(f"LISTEN {CHANNEL}")
         self._wakeups.wake(None)
         arrived = select.poll()

@@ -133,7 +133,7 @@ Note = Annotated[
     Field(
         max_length=AGENT_NOTE_MAX_CHARS,
         description=(
-            "Why, in half a sentence and one line: the creator reads it beside the change, as your "
+            "Why, in half a sentence and one line: the creator reads it with the change, as your "
             "words. It is no content of the form, and not kept where nothing changes."
         ),
     ),

@@ -55,7 +55,7 @@ class FormArguments(InputModel):
     form_id: FormId
 
 
-RESULT_BYTES = 48 * 1024  # of the text of a result, our choice
+RESULT_BYTES = 48 * 1024  # of the text of a result
 TEXT_BYTES = RESULT_BYTES - 512  # of it, for the JSON; the rest is for the marks around it
 PAGE_BYTES = TEXT_BYTES - 1024  # of that, for a page; the rest is for a cursor or a wait
 LIMIT_MAX = 1000  # more than fit on a page

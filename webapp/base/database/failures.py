@@ -26,7 +26,7 @@ GIVEN_UP = {"40P01", "40001"}  # of PostgreSQL: deadlock, serialization failure
 IN_USE = {"55P03", "57014", *GIVEN_UP}  # of PostgreSQL: no lock in time, a statement out of time
 NO_ANSWER = "HYT00"  # the SQLSTATE that other drivers have for a time-out
 SQLITE_IN_USE = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
-# Those that tell of the database, not of a statement: its connections, its files, its locks.
+# Failures of the database, not of a statement: its connections, its files, its locks.
 AWAY = (
     OperationalError,
     InterfaceError,
@@ -49,7 +49,7 @@ def is_away(error: BaseException) -> bool:
         return True
     if isinstance(error, InvalidRequestError):
         return str(error).startswith(CLOSED_IN_THE_POOL)
-    # of a damaged file; the class stands above all others of a driver
+    # of a damaged file; the base class of all others of a driver
     return type(error) in {DatabaseError, sqlite3.DatabaseError}
 
 

@@ -1,4 +1,4 @@
-"""Statements that are built once and go to the driver as they stand.
+"""Statements that are built once and go to the driver unchanged.
 
 SQLAlchemy inspects a statement anew each time it is executed, which takes five times as long as
 SQLite takes to answer it. Here a statement is compiled once for a dialect, together with the

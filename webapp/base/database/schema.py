@@ -281,7 +281,7 @@ def require_served() -> None:
 
 
 def require_known() -> None:
-    """The same for whoever changes tables, which have to be known even where they can be served."""
+    """The same for commands that change tables: they have to know these, not only be served."""
     found = present()
     if found and found not in revisions():
         raise NewerSchema(f"Askback cannot change this database: {_unknown(found)}")

@@ -104,7 +104,7 @@ def ending(connection: Connection) -> Iterator[None]:
     driver = pooled.dbapi_connection
     try:
         yield
-        if connection.engine.dispatch.commit:  # whoever listens to the engine hears of it
+        if connection.engine.dispatch.commit:  # listeners of the engine hear of it
             connection.engine.dispatch.commit(connection)
         try:
             driver.execute("COMMIT")

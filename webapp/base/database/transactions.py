@@ -1,4 +1,4 @@
-"""Transactions, and the changes that wake-ups tell of."""
+"""Transactions, and the changes that wake-ups report."""
 
 import logging
 import os
@@ -26,7 +26,7 @@ from webapp.base.database.prepared_statements import all_rows
 from webapp.base.database.sqlite import IMMEDIATE
 
 CHANGE_LISTENERS = "change_listeners"
-TRIES = 3  # of a transaction that others stand in the way of
+TRIES = 3  # of a transaction that others block
 log = logging.getLogger("askback.database")
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -181,7 +181,7 @@ def _begin_write() -> None:
 
 
 def _connection() -> Connection:
-    """The connection of this request beside the session; its statements commit by themselves."""
+    """The connection of this request without the session; its statements commit by themselves."""
     if "connection" not in g:
         g.connection = beside[db.engine].connect()
     connection: Connection = g.connection

@@ -32,7 +32,7 @@ from webapp.web.limiter import AGENT_TOKENS, limiter
 
 ALL_FORMS = "all"
 # the token on its way to the page that shows it, sealed; that page deletes it
-MADE = BrowserCookie("askback_token", max_age=60, path="/connections/tokens/made")  # our choice
+MADE = BrowserCookie("askback_token", max_age=60, path="/connections/tokens/made")
 
 bp = Blueprint("agent_tokens", __name__, url_prefix="/connections/tokens")
 bp.before_request(require_creator)

@@ -18,7 +18,7 @@ from webapp.pages.fragments import fragment, go_to, nothing_new, wants_fragment
 from webapp.web import request_audit
 
 PAGE = "/connections"
-TOKENS_SHOWN = 100  # our choice
+TOKENS_SHOWN = 100
 CONFIRMED, REMOVED = "confirmed", "removed"  # changes of an address
 
 bp = Blueprint("connections", __name__)

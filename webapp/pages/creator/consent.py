@@ -31,7 +31,7 @@ from webapp.web.hosts import ASKED_HOST
 from webapp.web.limiter import limiter
 
 DAY_SECONDS = 86_400
-REQUESTS = "60/minute"  # our choice: each may fetch the description of an app, from any host
+REQUESTS = "60/minute"  # each may fetch the description of an app, from any host
 FORBIDDEN_IN_VALUES = frozenset('"\\')
 # RFC 6749 section 3.1: others are ignored, as OpenID's `claims` and `login_hint`
 PARAMETERS = (

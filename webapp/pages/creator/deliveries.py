@@ -1,4 +1,4 @@
-"""The log of deliveries: who is told of completed responses, what was sent, what came back."""
+"""The log of deliveries: who hears of completed responses, what was sent, what came back."""
 
 import re
 from datetime import datetime
@@ -36,7 +36,7 @@ from webapp.web.limiter import limiter
 
 POSITION = re.compile("([0-9]{1,13})-(dlv_[0-9a-f]{1,76})")
 VALUE = re.compile("[!-~]{1,300}")  # form ids and hosts are shorter
-SENT_AGAIN_RATE = "30/minute"  # our choice: each is up to nine requests to somebody else
+SENT_AGAIN_RATE = "30/minute"  # each is up to nine requests to somebody else
 ARRIVED, NO_KEY = "arrived", "no_key"  # outcomes of a test besides the failures
 
 bp = Blueprint("deliveries", __name__, url_prefix="/deliveries")

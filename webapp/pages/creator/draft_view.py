@@ -50,7 +50,7 @@ class ShownNote:
 
 
 def notes_since(draft: Draft, revision: int) -> list[ShownNote]:
-    """Of the revisions after this one; else of the revision as it stands, if it has any."""
+    """Of the revisions after this one; else of the current revision, if it has any."""
     standing = current_note(draft)
     return _named(list_notes(draft, revision) or ([standing] if standing else []))
 
@@ -319,7 +319,7 @@ def editing(
 
 
 def in_plain_words(problem: InvalidInput) -> str:
-    """The error message beside a field, without the field path of API messages."""
+    """The error message at a field, without the field path of API messages."""
     words: str
     limit = FIELD_LIMITS.get(re.split(r"[.\[]", problem.field)[0])
     if problem.code == ErrorCode.CONTEXT_REQUIRED:

@@ -151,7 +151,7 @@ def muted_agents(entries: Iterable[Entry], muted: Mapping[str, datetime]) -> lis
 
 
 LIVE_SHOWN = 5
-CHOSEN_MAX = 500  # our choice: bounds one statement
+CHOSEN_MAX = 500  # bounds one statement
 
 bp = Blueprint("inbox", __name__, url_prefix="/drafts")
 bp.before_request(require_creator)
@@ -270,7 +270,7 @@ def _choice(status: HTTPStatus, **more: Any) -> ResponseReturnValue:
 
 
 def _just(done: str, entries: list[Entry]) -> DraftSummaryRow | None:
-    """The draft that the address says was just sent back or kept, where it stands so."""
+    """The draft that the address says was just sent back or kept, if it still is."""
     asked = request.args.get(done)
     return next((entry.draft for entry in entries if entry.draft.id == asked), None)
 

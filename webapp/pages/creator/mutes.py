@@ -28,7 +28,7 @@ def unmute(grant_id: str) -> Response:
 
 
 def _back(grant_id: str, section: str) -> Response:
-    """To the page that the button was on, where its agent stands now."""
+    """To the page that the button was on, where its agent is now."""
     if request.form.get("from") == "connections":
         return go_to(url_for("connections.show_connections", _anchor=f"connection-{grant_id}"))
     return go_to(url_for("inbox.show", _anchor=section))

@@ -257,7 +257,7 @@ def _editing(draft: Draft, opened: Opened) -> Response:
 
 
 def _previewed(draft: Draft, opened: Opened) -> dict[str, Any]:
-    """What the preview shows beside an editor: its question, a new one among the others."""
+    """What the preview shows next to an editor: its question, a new one among the others."""
     if opened.position:
         return {"asked": opened.position}
     before = _position(draft, opened.after) or len(draft.questions)

@@ -100,7 +100,7 @@ def events_enabled() -> bool:
 
 
 def agent_names(grant_ids: Iterable[str | None]) -> dict[str, str]:
-    """Client names by grant id; ignores None, which stands for the creator."""
+    """Client names by grant id; ignores None, which means the creator."""
     return {grant_id: client.name for grant_id, client in clients_of(grant_ids).items()}
 
 

@@ -21,7 +21,7 @@ limit_writes(bp)
 
 
 class DeletionNotes(TypedDict):
-    """What pages of a form tell of its deletions; `deletion_state` is what the notes show.
+    """What pages of a form show of its deletions; `deletion_state` is what the notes show.
 
     has_automated  some look so, and those are not deleted just now
     """

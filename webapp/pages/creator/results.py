@@ -169,7 +169,7 @@ def _found(form: FormRow, hidden: HiddenResponses, choice: Choice) -> ResponseRe
 
 
 def threads_under(form: FormRow, answers: Sequence[ShownAnswer]) -> dict[str, Any]:
-    """What stands under answers in a list: their follow-ups, and all recordings."""
+    """What is under answers in a list: their follow-ups, and all recordings."""
     follow_ups = threads.follow_ups_of(form, answers)
     parts = [part.answer for parts in follow_ups.values() for part in parts if part.answer]
     recordings = recordings_of(chain(answers, parts))

@@ -37,7 +37,7 @@ class Choice:
 
     @property
     def chosen(self) -> list[str]:
-        """What filters beside the search do, in words."""
+        """What filters besides the search do, in words."""
         names = [FILTERS[name] for name in FILTERS if name in self.values]
         days = {name: self.values.get(name, "") for name in ("from", "to")}
         return [*names, *(f"{DAYS[name]} {day}" for name, day in days.items() if day)]

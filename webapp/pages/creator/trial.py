@@ -42,7 +42,7 @@ from webapp.web.limiter import limiter
 from webapp.web.security_headers import allow_microphone
 from webapp.web.wakeups import NoSlot, wakeups
 
-CARRIED_MAX_CHARS = 512 * 1024  # our choice: leaves room for one more answer in a form's body
+CARRIED_MAX_CHARS = 512 * 1024  # leaves room for one more answer in a form's body
 NAMES = tuple(field.name for field in fields(Trial))
 # a page that another version of the application made is refused, not misread
 LAYOUT = "-".join((*NAMES, *Decided._fields, *AskedFollowUp._fields))

@@ -56,7 +56,7 @@ DOCUMENTS = (
     ),
     Document(
         "events",
-        "Be told of each response",
+        "Events for each response",
         "signed webhooks: receiving them in Python and TypeScript, subscribing by curl",
     ),
     Document(

@@ -10,7 +10,7 @@ from webapp.base.config_readers import DAY
 from webapp.base.database import utc_now
 
 PATH = "/.well-known/security.txt"
-GOOD_FOR = timedelta(days=180)  # our choice; the RFC recommends less than a year
+GOOD_FOR = timedelta(days=180)  # the RFC recommends less than a year
 
 bp = Blueprint("security_txt", __name__)
 

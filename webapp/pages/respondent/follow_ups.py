@@ -33,7 +33,7 @@ from webapp.web.languages import page_language
 from webapp.web.limiter import client_network, limiter
 from webapp.web.wakeups import NoSlot, began_waiting, wakeups
 
-MOST_SECONDS = 3.0  # of a wait; whoever has waited so long goes on beside the others
+MOST_SECONDS = 3.0  # of a wait; a request that has waited so long goes on alongside the others
 REST_SECONDS = 0.005  # between two turns, where one waits: all others run then
 LATE_SECONDS = 1.0  # the model would have too little time then
 
@@ -151,7 +151,7 @@ def after_answer(
     if about and wants_fragment() and _may_ask_model(about):
         return rendering.deciding(posted_view(share_token, posted), place)
     asked = _decide(about, Turn()) if about else None
-    if asked and asked.follow_up == place.follow_up + 1:  # none that is open stands before it
+    if asked and asked.follow_up == place.follow_up + 1:  # none that is open comes before it
         return next_question(share_token, posted, asked, inked=inked_by(place))
     return _following(share_token, posted, place)
 
@@ -179,7 +179,7 @@ def _following(share_token: str, posted: FormData, place: QuestionNumber) -> Res
 
 
 def _has_model(about: FollowUpContext) -> bool:
-    """Whether there is a model: the one that the creator was told of, unless it fails."""
+    """Whether there is a model: the one that was named to the creator, unless it fails."""
     is_named = bool(about.writer) and about.writer == settings().follow_up_writer
     return is_named and not model_breaker().rests
 

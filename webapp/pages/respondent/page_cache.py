@@ -1,11 +1,10 @@
 """Caches rendered pages for all respondents who differ in nothing but keys and texts.
 
-A page is rendered for a visit that holds nothing of anybody's: placeholders stand for the session
-key, the answer key, the name that browsers keep unsent words under, the text and the version of
-each answer, a follow-up question with the answer that it quotes, and the time of sending. They are
-filled in for the visit at hand. So a kept page cannot hold words of a respondent, and whatever else
-it was rendered from is its cache key. The name of a respondent is left out: a page that shows it is
-not for here.
+A page is rendered for a visit without content. Placeholders replace the session key, the answer
+key, the name that browsers keep unsent words under, the text and the version of each answer, a
+follow-up question with the answer that it quotes, and the time of sending; they are filled in for
+each visit. So a cached page cannot hold words of a respondent, and everything else that it was
+rendered from is its cache key. A page that shows the name of a respondent is not cached.
 
 Measured by CPU time against a server that keeps the pages of those who have not begun only: an
 answer with the next page takes 0.65 on SQLite and 0.71 on PostgreSQL.
@@ -33,8 +32,8 @@ from webapp.records.follow_ups import AskedFollowUp
 from webapp.web.languages import page_language
 from webapp.web.themes import page_theme
 
-PAGES_MAX = 1024  # our choice: pages of several forms, in several languages
-BYTES_MAX = 8 * 1024**2  # our choice
+PAGES_MAX = 1024  # pages of several forms, in several languages
+BYTES_MAX = 8 * 1024**2
 MARK = secrets.token_urlsafe(24)  # so that no text can contain a placeholder
 SENT_AT = datetime(1, 1, 1, tzinfo=UTC)  # what no response says of itself
 VERSION = "version"

@@ -255,7 +255,7 @@ def _question(
 
 
 def _replaces(view: SessionView, step: Step, *, error: Outcome | None, text: str | None) -> str:
-    """The version of the answer that whoever typed has seen."""
+    """The version of the answer that the person who typed has seen."""
     saw_newest = error.code in SHOWING_THE_NEWEST if error else text is None
     posted = None if saw_newest else posted_fields().get("replaces")
     return view.version(step) if posted is None else posted[:VERSION_CHARS]

@@ -33,7 +33,7 @@ from webapp.records.languages import PHRASED, language_of_questions
 from webapp.web.request_kind import says_in_iframe
 from webapp.web.security_headers import allow_frames, allow_microphone
 
-FRAMES_KNOWN = 10_000  # our choice: some megabytes
+FRAMES_KNOWN = 10_000  # some megabytes
 # by share token, for the page of a storage failure, which may be in an iframe, too
 LAST_KNOWN_FRAMES: dict[str, str] = {}
 
@@ -140,7 +140,7 @@ class SessionView:
 
     @property
     def transcriber(self) -> str:
-        """The host that writes recordings down, "" for none: the one that the creator was told."""
+        """The host that transcribes recordings, "" for none: the one named to the creator."""
         named = self.form.transcriber
         return named if named == settings().transcriber_host else ""
 

@@ -15,9 +15,9 @@ from webapp.base.database import Base, db, read_rows, tried_again, write_transac
 from webapp.records.accounts.models import Account
 from webapp.records.audit import ADDRESS_MAX_CHARS, SYSTEM, Actor, AuditKind, add_event
 
-SESSION_LIFETIME = timedelta(days=30)  # our choice; counted from signing in, used or not
+SESSION_LIFETIME = timedelta(days=30)  # counted from signing in, used or not
 SESSION_IDLE = timedelta(days=14)  # without use; privacy page and docs name it
-ACTIVE_EVERY = timedelta(minutes=5)  # our choice: one note for each session
+ACTIVE_EVERY = timedelta(minutes=5)  # one note for each session
 BROWSER_MAX_CHARS = 60
 
 

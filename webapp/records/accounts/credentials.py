@@ -30,12 +30,12 @@ from webapp.records.accounts.models import (
 )
 from webapp.records.audit import SYSTEM, Actor, AuditKind, add_event
 
-# our choice: 19 MiB, two passes, one lane (19 ms on the reference machine)
+# 19 MiB, two passes, one lane (19 ms on the reference machine)
 HASHER = PasswordHasher(memory_cost=19456, time_cost=2, parallelism=1)
 # Hashing is memory-hard on purpose, and the allocator keeps the memory of each thread: in the
 # threads of the server that would be 19 MiB each.
 HASHING_THREADS = 2
-WAITING_FOR_HASHING = 32  # our choice; each that waits holds a thread of the server
+WAITING_FOR_HASHING = 32  # each that waits holds a thread of the server
 _hashing = ThreadPoolExecutor(HASHING_THREADS, thread_name_prefix="passwords")
 _places = threading.BoundedSemaphore(HASHING_THREADS + WAITING_FOR_HASHING)
 # Checked for an unknown address, so that the response takes as long as for a known one. The hash of
@@ -45,7 +45,7 @@ _NOBODY = (
     "$BVp+6/iQrnRuzbLpdY/2Bw$hW3NV/hfXtLSlA0ryPmCEq1jocEQwXxxdEbjGyWN7l0"
 )
 
-# our choice, as zxcvbn's scores of 3 and 4: one known word with digits and signs has to have more
+# as zxcvbn's scores of 3 and 4: one known word with digits and signs has to have more
 GUESSES_MIN, GUESSES_MIN_AROUND_A_WORD = 10**8, 10**10
 AROUND_A_WORD = string.digits + string.punctuation + " "
 RATED_CHARS = 32  # rating takes steps in the square of them

@@ -22,11 +22,11 @@ from webapp.records.content.model import (
     snapshot,
 )
 
-SAME_QUESTION_RATIO = 0.6  # our choice: with half of its words it still counts as the same question
+SAME_QUESTION_RATIO = 0.6  # with half of its words it still counts as the same question
 COMPARED_CHARS, COMPARED_WORDS = 600, 300  # bounds the matching of questions that lost their ids
 # of one comparison; texts that need more are shown as replaced
 STEPS, STEPS_AT_ONCE = 200_000, 100_000  # some 0.1 µs each
-REMEMBERED = 32  # our choice: comparisons kept, at most a megabyte each
+REMEMBERED = 32  # comparisons kept, at most a megabyte each
 # scripts that put no spaces between words: each character counts as one
 _UNSPACED = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 _WORD = re.compile(rf"[{_UNSPACED}]\s*|[^\s{_UNSPACED}]+\s*|\s+")

@@ -24,7 +24,7 @@ from webapp.records.responses.models import (
 )
 from webapp.records.responses.recordings import attachments_of
 
-PAGE_BYTES = 24 * 1024  # of JSON, our choice
+PAGE_BYTES = 24 * 1024  # of JSON
 EXCHANGE_BYTES = 300  # counted for the other fields of each exchange, without ids
 ATTACHMENT_BYTES = 200  # and for the recording of an answer
 CODE_POINT_BYTES = 6  # at most; with less room an exchange is left to the next page

@@ -188,7 +188,7 @@ _ADD_LINK_VIEWS = text(
 )
 
 
-# our choice: a quota is divided by this; that of the form, or of the server where the name says so
+# a quota is divided by this; that of the form, or of the server where the name says so
 UNCLAIMED_OF_ADDRESS = 20
 UNCLAIMED_OF_FORM = 4
 UNCLAIMED_OF_SERVER = 4

@@ -16,7 +16,7 @@ from webapp.records.audit import AuditEvent, list_events
 from webapp.records.drafts import Draft
 from webapp.records.forms import Form
 
-EVENTS_ON_PAGE = 50  # our choice
+EVENTS_ON_PAGE = 50
 POSITION = re.compile("([0-9]{1,13})-(aud_[0-9a-f]{1,36})")
 
 bp = Blueprint("activity", __name__)

@@ -55,7 +55,7 @@ from webapp.web.deferred_writes import write_later
 from webapp.web.extensions import login
 from webapp.web.limiter import client_network, is_failure, limiter
 
-COOKIE = BrowserCookie("askback_device", max_age=365 * 24 * 3600)  # our choice
+COOKIE = BrowserCookie("askback_device", max_age=365 * 24 * 3600)
 
 
 def remember_device(account: Account) -> None:
@@ -91,7 +91,7 @@ def _signer(account: Account) -> URLSafeSerializer:
     return URLSafeSerializer(settings().secret_key, salt=f"device {account.password_hash}")
 
 
-RECENT_SECONDS = 600  # our choice: after that, irreversible actions ask for the password again
+RECENT_SECONDS = 600  # after that, irreversible actions ask for the password again
 # of failed sign-ins; the last two not from browsers that have signed in before
 ACCOUNT_RATE = "5/minute;20/hour"  # to one account, of one network address or known browser
 ACCOUNT_TOTAL_RATE = "100/hour;500/day"  # to one account

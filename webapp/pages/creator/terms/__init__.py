@@ -1,1 +1,1 @@
-"""What creators are told of their forms before they publish, and agree to afterwards."""
+"""What creators are shown about their forms before they publish, and agree to afterwards."""

@@ -43,7 +43,7 @@ def of_form(form: FormRow) -> dict[str, object]:
 
 @bp.get("")
 def ask(form_id: str) -> ResponseReturnValue:
-    """Who writes them today, and what they get to see, beside what the form's creator was told."""
+    """Who writes them today, what they get to see, and what the form's creator was shown."""
     form = forms.get_form(creator_id(), form_id)
     facts = of_form(form)
     if facts["agreed_writer"] == facts["writer"]:
@@ -53,7 +53,7 @@ def ask(form_id: str) -> ResponseReturnValue:
 
 @bp.post("")
 def agree(form_id: str) -> ResponseReturnValue:
-    """Let the one write them of whom the page told."""
+    """Let the one write them that the page named."""
     account, by = creator_id(), request_audit.creator()
     try:
         agree_to_terms(account, form_id, page_terms.posted_writer(), now=utc_now(), by=by)

@@ -26,7 +26,7 @@ def offered() -> FormTerms:
 
 
 def posted() -> Shown[FormTerms]:
-    """What the posted page said, beside what is so at this moment."""
+    """What the posted page said, next to what is so at this moment."""
     voice = VoiceTerms(
         request.form.get("shown_records") == "yes", request.form.get("shown_transcriber", "")
     )

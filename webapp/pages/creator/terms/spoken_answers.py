@@ -1,4 +1,4 @@
-"""What creators are told of spoken answers, and what they choose for a published form."""
+"""What creators are shown about spoken answers, and what they choose for a published form."""
 
 from functools import cache
 from http import HTTPStatus
@@ -41,7 +41,7 @@ def _languages() -> list[tuple[str, str]]:
 
 @bp.get("")
 def ask(form_id: str) -> ResponseReturnValue:
-    """What happens to spoken answers today, beside what the form's creator was told."""
+    """What happens to spoken answers today, and what the form's creator was shown."""
     form = forms.get_form(creator_id(), form_id)
     facts = of_form(form)
     if facts["agreed"] == facts["voice"]:
@@ -51,7 +51,7 @@ def ask(form_id: str) -> ResponseReturnValue:
 
 @bp.post("")
 def agree(form_id: str) -> ResponseReturnValue:
-    """Let the form do what the page told."""
+    """Let the form do what the page said."""
     account = creator_id()
     try:
         agree_to_terms(
