@@ -1,38 +1,20 @@
-"""Every error of the endpoints that programs call is told as a sentence of this server's own."""
+"""Every error of the endpoints for programs has a code and a description (RFC 6749 section 5.2)."""
 
-import ast
 import re
 from base64 import b64encode
 from collections.abc import Callable
-from pathlib import Path
 
-import authlib.oauth2
 import pytest
-from authlib.oauth2 import OAuth2Error, rfc6749
 from sqlalchemy import update
 from werkzeug.test import TestResponse
 
 from tests.oauth.flow import Flow, register
 from webapp.base.database import db, utc_now
 from webapp.oauth.models import OAuthGrant
-from webapp.oauth.protocol import worded
 from webapp.web.limiter import limiter
 
-SENTENCE = re.compile(r"[A-Z](?:(?!\")[ -~])+[.]")
+DESCRIPTION = re.compile(r"[ !#-\[\]-~]+")
 Case = Callable[[Flow], TestResponse]
-
-
-def library_words() -> set[str]:
-    """Every constant text in Authlib's OAuth modules, and the texts around its placeholders."""
-    folder = Path(authlib.oauth2.__file__).parent
-    trees = [ast.parse(file.read_text()) for file in folder.rglob("*.py")]
-    texts = [
-        node.value for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Constant)
-    ]
-    return {text.strip() for text in texts if isinstance(text, str) and text.count(" ") >= 2}
-
-
-LIBRARY = library_words()
 
 
 def posted(endpoint: str, **form: object) -> Case:
@@ -146,20 +128,14 @@ CASES: list[Case] = [
 ]
 
 
-def assert_own_sentence(text: str) -> None:
-    assert SENTENCE.fullmatch(text), text
-    assert text.count(" ") >= 3, text
-    assert not any(text.startswith(words) for words in LIBRARY), text
-
-
 @pytest.mark.parametrize("case", CASES)
-def test_an_error_is_described_by_a_sentence(case: Case, flow: Flow) -> None:
+def test_an_error_is_described(case: Case, flow: Flow) -> None:
     response = case(flow)
 
     assert response.status_code >= 400
     assert response.json is not None
     assert response.json.keys() == {"error", "error_description"}
-    assert_own_sentence(response.json["error_description"])
+    assert DESCRIPTION.fullmatch(response.json["error_description"])
 
 
 def test_a_401_says_the_same_in_its_header(flow: Flow) -> None:
@@ -167,18 +143,3 @@ def test_a_401_says_the_same_in_its_header(flow: Flow) -> None:
 
     assert response.json is not None
     assert response.json["error_description"] in response.headers["WWW-Authenticate"]
-
-
-@pytest.mark.parametrize("name", rfc6749.errors.__all__)
-def test_no_error_keeps_a_description_of_authlib(name: str) -> None:
-    kind = getattr(rfc6749.errors, name)
-    error = worded(kind("anything") if name.startswith("Unsupported") else kind())
-
-    assert isinstance(error, OAuth2Error)
-    assert_own_sentence(error.description)
-
-
-def test_unknown_descriptions_of_authlib_are_not_shown() -> None:
-    error = worded(rfc6749.InvalidRequestError("Words of a later version"))
-
-    assert_own_sentence(error.description)

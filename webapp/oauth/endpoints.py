@@ -26,7 +26,7 @@ from webapp.base.database import release_connections, utc_now
 from webapp.base.text import token_hash
 from webapp.base.vocabulary import Scope
 from webapp.oauth.client_metadata import PRINTABLE_ASCII
-from webapp.oauth.protocol import BODY_MAX_BYTES, described, refusal, served_resources, worded
+from webapp.oauth.protocol import BODY_MAX_BYTES, described, served_resources, worded
 from webapp.oauth.registration import AUTH_METHODS, Refused, register_client
 from webapp.oauth.server import AUTHORIZE, server
 from webapp.records.audit import AuditKind
@@ -267,15 +267,15 @@ def _check_token_request() -> None:
     (RFC 6749 section 3.2).
     """
     if request.query_string:
-        raise refusal(InvalidRequestError, "Send the parameters in the body, not in the address.")
+        raise InvalidRequestError("Send the parameters in the body, not in the address.")
     if request.mimetype != FORM:
-        raise refusal(InvalidRequestError, f"Send the parameters form-encoded, as {FORM}.")
+        raise InvalidRequestError(f"Send the parameters form-encoded, as {FORM}.")
     for name in TOKEN_PARAMETERS:
         values = request.form.getlist(name)
         if len(values) > 1 and name != "resource":
-            raise refusal(InvalidRequestError, "A parameter was sent more than once.")
+            raise InvalidRequestError("A parameter was sent more than once.")
         if not all(_printable(value) for value in values):
-            raise refusal(InvalidRequestError, "Every parameter has to be printable ASCII text.")
+            raise InvalidRequestError("Every parameter has to be printable ASCII text.")
     _check_basic_authorization()
     if not request.form.get("client_id") and "Authorization" not in request.headers:
         raise _unauthenticated("Send client_id, or the client's Basic authorization.")
@@ -291,7 +291,7 @@ def _check_basic_authorization() -> None:
 
 
 def _unauthenticated(sentence: str) -> OAuth2Error:
-    return refusal(InvalidClientError, sentence, status_code=HTTPStatus.UNAUTHORIZED)
+    return InvalidClientError(sentence, status_code=HTTPStatus.UNAUTHORIZED)
 
 
 def _printable(text: str) -> bool:

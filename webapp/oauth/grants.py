@@ -35,7 +35,6 @@ from webapp.oauth.protocol import (
     named_resources,
     new_secret,
     read_scopes,
-    refusal,
     served_resources,
 )
 from webapp.oauth.tokens import CODE_SECONDS, add_grant, add_token, lifetime, revoke_grant
@@ -68,9 +67,9 @@ class S256Only(CodeChallenge):
     def validate_code_challenge(self, grant: Any, redirect_uri: str) -> None:
         given = grant.request.payload.data
         if not given.get("code_challenge"):
-            raise refusal(InvalidRequestError, "The parameter code_challenge is missing.")
+            raise InvalidRequestError("The parameter code_challenge is missing.")
         if given.get("code_challenge_method") != "S256":
-            raise refusal(InvalidRequestError, "The code_challenge_method has to be S256.")
+            raise InvalidRequestError("The code_challenge_method has to be S256.")
         super().validate_code_challenge(grant, redirect_uri)
 
 
@@ -196,7 +195,7 @@ class RefreshTokenGrant(grants.RefreshTokenGrant):
             granted = [scope for scope in granted if scope in asked]
         if not name_permission(granted):
             sentence = f"Granted is the scope {token.scope}; ask for consent again."
-            raise refusal(InvalidScopeError, sentence)
+            raise InvalidScopeError(sentence)
         self.scope = " ".join(granted)
 
     def create_token_response(self) -> TokenResponse:
@@ -236,7 +235,7 @@ def _asked_resources(among: Collection[str]) -> list[str]:
     meant = [named_resources(name).intersection(among) for name in names]
     if not all(meant):
         sentence = f"The resource has to be {' or '.join(among)}, or left out."
-        raise refusal(InvalidTargetError, sentence)
+        raise InvalidTargetError(sentence)
     return [resource for resource in among if not meant or any(resource in each for each in meant)]
 
 
@@ -246,7 +245,7 @@ def _narrowed(grant: OAuthGrant) -> str | None:
     served = [resource for resource in granted if resource in served_resources()]
     if not served:
         sentence = f"{grant.resource} is no longer served here; ask for consent again."
-        raise refusal(InvalidTargetError, sentence)
+        raise InvalidTargetError(sentence)
     asked = _asked_resources(served)
     return None if asked == granted else " ".join(asked)
 
@@ -284,7 +283,7 @@ def _rotate(token_id: str, grant_id: str) -> OAuth2Error | None:
     if spent is not None or _is_parallel(token_id, now):
         return None
     _end_reused(grant_id, RevokedReason.REFRESH_REUSE, AuditKind.TOKEN_REUSED)
-    return refusal(InvalidGrantError, "This refresh token was used before; ask for consent again.")
+    return InvalidGrantError("This refresh token was used before; ask for consent again.")
 
 
 def _end_reused(grant_id: str, reason: RevokedReason, kind: AuditKind) -> None:
@@ -319,10 +318,10 @@ def _live_grant(grant_id: str) -> OAuthGrant:
         .execution_options(populate_existing=True)
     ).one()
     if grant.revoked_at is not None or grant.expires_at <= utc_now():
-        raise refusal(InvalidGrantError, "This connection has ended; ask for consent again.")
+        raise InvalidGrantError("This connection has ended; ask for consent again.")
     account = read_rows(_DISABLED_AT, account=grant.account_id)
     if not account or account[0].disabled_at is not None:
-        raise refusal(InvalidGrantError, "The account of this connection is switched off.")
+        raise InvalidGrantError("The account of this connection is switched off.")
     return grant
 
 

@@ -1,6 +1,7 @@
 """Scopes, resources, secrets and errors of the authorization server."""
 
 import hmac
+import re
 import secrets
 from collections.abc import Iterable
 from http import HTTPStatus
@@ -104,7 +105,6 @@ class LoginRequired(OAuth2Error):
     """The client wanted no page, but nobody is signed in (OpenID Connect Core 3.1.2.6)."""
 
     error = "login_required"
-    is_worded = True
     description = "Nobody is signed in, and the request forbids to ask."
 
 
@@ -112,38 +112,12 @@ class ConsentRequired(OAuth2Error):
     """The client wanted no page, but consent is never remembered."""
 
     error = "consent_required"
-    is_worded = True
     description = "Consent is asked each time, and the request forbids to ask."
 
 
 BODY_MAX_BYTES = 16 * 1024
-VERIFIER = "has 43 to 128 characters: letters, digits, hyphens, dots, underscores and tildes."
-# by the beginning of Authlib's description; those of our own errors are kept
-SENTENCES = {
-    "Missing 'code' in": "The parameter code is missing.",
-    "Invalid 'code' in": (
-        "This code is unknown, expired, used or of another client; ask for consent again."
-    ),
-    "Missing 'redirect_uri' in": (
-        "The parameter redirect_uri is missing; a client that registered several has to name one."
-    ),
-    "Invalid 'redirect_uri' in": "The redirect_uri is not the one that consent was asked with.",
-    "Redirect URI ": "The redirect_uri is not one that this client registered.",
-    "Missing 'refresh_token' in": "The parameter refresh_token is missing.",
-    "Missing 'code_verifier'": "The parameter code_verifier is missing.",
-    "Invalid 'code_verifier'": f"The code_verifier {VERIFIER}",
-    "Code challenge failed.": (
-        "The code_verifier does not fit the code_challenge; ask for consent again."
-    ),
-    "Invalid 'code_challenge'": f"The code_challenge {VERIFIER}",
-    "The client does not exist": "No client is registered here under this client_id.",
-    "The client is not authorized to use 'grant_type": (
-        "This client did not register for this grant_type."
-    ),
-    "The client cannot authenticate": (
-        "The client's credentials are wrong, or sent in a way that it did not register for."
-    ),
-}
+# what error_description may hold (RFC 6749 section 5.2), and no text of a client is longer
+DESCRIPTION = re.compile(r"[ !#-\[\]-~]{1,200}")
 GENERAL = {
     "access_denied": "The creator did not allow it.",
     "invalid_client": "The client is unknown or did not prove who it is.",
@@ -177,22 +151,10 @@ REFUSALS: dict[int, tuple[str, str]] = {  # by HTTP status
 }
 
 
-def refusal(kind: type[OAuth2Error], sentence: str, **more: object) -> OAuth2Error:
-    """An error with a sentence of ours; `more` as the error takes it."""
-    error = kind(description=sentence, **more)
-    error.is_worded = True
-    return error
-
-
 def worded(error: OAuth2Error) -> OAuth2Error:
-    """The same error, described by a sentence of ours."""
-    if not getattr(error, "is_worded", False):
-        description = error.description or ""
-        error.description = next(
-            (ours for theirs, ours in SENTENCES.items() if description.startswith(theirs)),
-            GENERAL.get(error.error, REFUSED),
-        )
-        error.is_worded = True
+    """The same error with a description, where Authlib has none or one that cannot be sent."""
+    if not DESCRIPTION.fullmatch(error.description or ""):
+        error.description = GENERAL.get(error.error, REFUSED)
     return error
 
 

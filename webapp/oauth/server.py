@@ -28,7 +28,7 @@ from webapp.oauth.grants import (
     S256Only,
 )
 from webapp.oauth.models import OAuthClient, OAuthToken
-from webapp.oauth.protocol import refusal, worded
+from webapp.oauth.protocol import worded
 from webapp.oauth.tokens import revoke_access_token, revoke_grant
 from webapp.records.audit import AuditKind, add_event
 from webapp.web import request_audit
@@ -70,8 +70,7 @@ class Server(AuthorizationServer):
         except UnsupportedResponseTypeError as error:
             if request.payload.response_type:
                 raise
-            raise refusal(
-                InvalidRequestError,
+            raise InvalidRequestError(
                 "The parameter response_type is missing.",
                 redirect_uri=error.redirect_uri,
             ) from error
@@ -106,7 +105,7 @@ class RevocationEndpoint(BaseRevocationEndpoint):
 
     def check_params(self, oauth_request: Any, client: OAuthClient) -> None:
         if "token" not in oauth_request.form:
-            raise refusal(InvalidRequestError, "The parameter token is missing.")
+            raise InvalidRequestError("The parameter token is missing.")
 
     def query_token(self, token_string: str, _hint: str | None) -> OAuthToken | None:
         return db.session.scalars(
