@@ -354,7 +354,6 @@ def test_reuse_of_a_code_ends_the_connection_with_a_wrong_verifier_too(flow: Flo
     reused = flow.redeem(code, code_verifier="x" * 43)
 
     assert_refused(reused, "invalid_grant")
-    assert reused.json["error"] == "invalid_grant"
     used = flow.machine.get("/api/forms", headers=bearer(tokens["access_token"]))
     assert used.status_code == 401
 

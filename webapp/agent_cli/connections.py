@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode
 
 from webapp.agent_cli.exits import Exit, NotNow, Stopped, called_as
 from webapp.agent_cli.files import (
@@ -106,8 +105,8 @@ def access_token(server: str, *, refused: str = "") -> str:
 
 def token_request(connection: Connection, **form: str) -> Reply:
     """What the token endpoint answers. Raises NotNow."""
-    body = urlencode({"client_id": connection.client_id, **form}).encode()
-    return call("POST", connection.token_endpoint, body=body)
+    asked = {"client_id": connection.client_id, **form}
+    return call("POST", connection.token_endpoint, form=asked)
 
 
 def end_at_server(connection: Connection) -> bool:
@@ -126,8 +125,8 @@ def is_known(connection: Connection) -> bool:
 
 def _revoke(connection: Connection, token: str) -> Reply:
     """RFC 7009, where a token that means nothing is a success."""
-    body = urlencode({"client_id": connection.client_id, "token": token}).encode()
-    return call("POST", connection.revocation_endpoint, body=body)
+    asked = {"client_id": connection.client_id, "token": token}
+    return call("POST", connection.revocation_endpoint, form=asked)
 
 
 def with_tokens(connection: Connection, answered: dict[str, object]) -> Connection:

@@ -1,26 +1,24 @@
-"""HTTP by the standard library: one request, its answer whole, no redirect followed."""
+"""HTTP: one request, its answer whole, no redirect followed: a token goes to no other host."""
 
-import http.client
 import json
-import urllib.error
-import urllib.request
+import ssl
 from collections.abc import Mapping
-from http.client import HTTPResponse as Answer
 from typing import NamedTuple
 from urllib.parse import urlsplit
+
+import httpx2
 
 from webapp.agent_cli.exits import NotNow, is_local
 
 ANSWER_MAX_BYTES = 16 * 1024 * 1024  # a page of answers has at most 512 KiB before JSON escapes it
 CALL_SECONDS = 15.0
-FORM = "application/x-www-form-urlencoded"
 AWAY = frozenset({502, 503, 504})  # what proxies answer for a server that is away
 AGAIN = frozenset({429, 500})
 WORDS_MAX_CHARS = 500
 
 
 class Reply(NamedTuple):
-    """What a server answered; header names in lower case."""
+    """What a server answered."""
 
     status: int
     headers: Mapping[str, str]
@@ -41,51 +39,35 @@ class Reply(NamedTuple):
         return str(next(texts, ""))[:WORDS_MAX_CHARS]
 
 
-class _EveryStatus(urllib.request.HTTPErrorProcessor):
-    """An error is an answer, and so is a redirect: a token never follows it to another host."""
-
-    def http_response(self, request: urllib.request.Request, response: Answer) -> Answer:  # noqa: ARG002
-        return response
-
-    https_response = http_response
-
-
 def call(
     method: str,
     url: str,
     *,
     headers: Mapping[str, str] | None = None,
     body: bytes | None = None,
+    form: Mapping[str, str] | None = None,
     seconds: float = CALL_SECONDS,
 ) -> Reply:
-    """One request. Raises NotNow when there is no answer, or one that asks to come again.
+    """One request, through the proxy of the environment except to this computer.
 
+    Raises NotNow when there is no answer, or one that asks to come again.
     seconds  of silence until the server counts as away
     """
-    asked = urllib.request.Request(url, body, dict(headers or {}), method=method)  # noqa: S310
+    found = b""
+    trusted = ssl.create_default_context()  # of this computer, not of the package
+    client = httpx2.Client(trust_env=not is_local(url), verify=trusted, timeout=seconds)
     try:
-        with _opener(url).open(asked, timeout=seconds) as answer:
-            reply = _read(answer)
-    except urllib.error.URLError as error:
-        raise NotNow(f"{_host(url)} is not reached: {error.reason}", reached=False) from error
-    except (OSError, http.client.HTTPException) as error:
-        raise NotNow(f"{_host(url)} is not reached: {error!r}", reached=False) from error
-    return _checked(url, reply)
-
-
-def _opener(url: str) -> urllib.request.OpenerDirector:
-    """Through the proxy of the environment, except to this computer."""
-    proxies: dict[str, str] | None = {} if is_local(url) else None
-    return urllib.request.build_opener(_EveryStatus, urllib.request.ProxyHandler(proxies))
-
-
-def _read(answer: Answer) -> Reply:
-    """Raises OSError or HTTPException, also for a body that ends early."""
-    names = {name.lower(): value for name, value in answer.headers.items()}
-    body = answer.read(ANSWER_MAX_BYTES)
-    if answer.length and len(body) < ANSWER_MAX_BYTES:
-        raise http.client.IncompleteRead(body, answer.length)
-    return Reply(answer.status, names, body)
+        with (
+            client,
+            client.stream(method, url, headers=headers, content=body, data=form) as answer,
+        ):
+            for part in answer.iter_bytes():
+                found += part
+                if len(found) > ANSWER_MAX_BYTES:
+                    break
+    except httpx2.HTTPError as error:
+        raise NotNow(f"{_host(url)} is not reached: {error}", reached=False) from error
+    return _checked(url, Reply(answer.status_code, answer.headers, found))
 
 
 def _checked(url: str, reply: Reply) -> Reply:
