@@ -10,9 +10,8 @@ from tests.factories import make_draft
 from tests.pages.creator.test_draft import by_agent, stored
 from tests.pages.creator_client import ORIGIN, Creator, hidden, plain
 from tests.pages.respondent_client import storage_away
-from webapp.base.database import utc_now
 from webapp.base.vocabulary import DraftStatus
-from webapp.drafts import confirmations, publishing
+from webapp.drafts import confirmations
 from webapp.drafts.confirmations import ConfirmationRow
 from webapp.records.drafts import Draft
 
@@ -44,15 +43,6 @@ def test_the_page_is_bound_to_revision_and_content(ann: Creator, draft: Draft) -
     assert hidden(page, "shown_hash") == draft.content_hash
 
 
-def test_the_page_shows_what_people_see_and_what_yes_means(ann: Creator, draft: Draft) -> None:
-    words = plain(ann.page(f"/drafts/{draft.id}/confirm").text)
-
-    assert "Asked by Robin Example" in words
-    assert "Who changed it?" in words
-    assert "Anyone who has the link can answer" in words
-    assert "Private context" in words
-
-
 def test_publish_now_makes_the_form_and_shows_its_link(
     app: Flask, ann: Creator, draft: Draft
 ) -> None:
@@ -75,17 +65,6 @@ def test_letting_the_agent_publish_only_confirms(app: Flask, ann: Creator, draft
     assert found.content_hash == draft.content_hash
 
 
-def test_the_confirmed_draft_says_that_the_agent_goes_on(ann: Creator, draft: Draft) -> None:
-    before = plain(ann.page(f"/drafts/{draft.id}").text)
-    say_yes(ann, draft, then="agent")
-
-    words = plain(ann.page(f"/drafts/{draft.id}").text)
-
-    assert "You have confirmed this." not in before
-    assert "You have confirmed this. Your agent may publish it now." in words
-    assert "Publish now" in words
-
-
 def test_a_change_withdraws_the_confirmation_on_the_open_page(ann: Creator, draft: Draft) -> None:
     say_yes(ann, draft, then="agent")
 
@@ -95,15 +74,6 @@ def test_a_change_withdraws_the_confirmation_on_the_open_page(ann: Creator, draf
     assert 'name="revision" value="2"' in saved.partition('id="decision"')[2]
     assert "Changed since you confirmed it" in saved
     assert "You have confirmed this." not in saved
-
-
-def test_nothing_is_counted_before_there_is_a_question(ann: Creator) -> None:
-    draft = ann.post("/drafts/new").location.partition("?")[0]
-
-    words = plain(ann.page(draft).text + ann.page(f"{draft}/confirm").text)
-
-    assert "Add them" in words
-    assert "0 questions" not in words
 
 
 def test_a_get_never_confirms(app: Flask, ann: Creator, draft: Draft) -> None:
@@ -198,15 +168,6 @@ def test_a_storage_that_is_away_offers_the_same_yes_again(
     assert stored(app, draft).status is DraftStatus.PUBLISHED
 
 
-def test_a_page_that_the_storage_kept_away_is_asked_for_again(
-    app: Flask, ann: Creator, draft: Draft
-) -> None:
-    with storage_away(app):
-        refused = ann.page(f"/drafts/{draft.id}/confirm?x=1")
-
-    assert f'href="/drafts/{draft.id}/confirm?x=1">Try again</a>' in refused.text
-
-
 def test_a_form_of_another_site_is_never_drawn_again(
     app: Flask, ann: Creator, draft: Draft
 ) -> None:
@@ -288,15 +249,3 @@ def test_a_form_without_our_token_is_refused(app: Flask, ann: Creator, draft: Dr
     assert response.status_code == 400
     assert "open for too long" in response.text
     assert untouched(app, draft)
-
-
-def test_publish_by_the_agent_needs_a_current_confirmation(
-    app: Flask, ann: Creator, draft: Draft
-) -> None:
-    say_yes(ann, draft, then="agent")
-    by_agent(app, draft, title="Bait")
-
-    with app.app_context(), pytest.raises(Exception, match="changed after"):
-        publishing.publish_draft(draft.account_id, draft.id, now=utc_now())
-
-    assert "Changed since you confirmed it" in ann.page(f"/drafts/{draft.id}").text

@@ -65,19 +65,6 @@ def test_the_prompt_and_a_tab_for_each_host_have_the_address_of_this_server(
     assert f'<noscript><p class="small"><a href="{path}">Reload this page</a>' in page
 
 
-def test_the_documents_say_the_same(ann: Creator) -> None:
-    documents = "".join(
-        ann.page(f"/docs/{name}.md").text for name in ("mcp", "command-line", "connect")
-    )
-    page = ann.page("/connections").text
-
-    for text in pasted(page):
-        assert text in documents
-    for words in ("Add custom MCP server", "Create as a plugin", "Add custom connector"):
-        assert words in page
-        assert words in documents
-
-
 @pytest.mark.parametrize(
     ("public", "hosts"),
     [

@@ -46,10 +46,6 @@ def works(app: Flask, token: str) -> bool:
     return app.test_client().get("/api/forms", headers=bearer(token)).status_code == 200
 
 
-def test_without_agents_it_says_so(browser: FlaskClient) -> None:
-    assert "No agent is connected." in browser.get("/connections").text
-
-
 def test_it_shows_what_an_agent_may_do(browser: FlaskClient, token: str) -> None:
     page = browser.get("/connections").text
 
@@ -108,12 +104,6 @@ def test_an_agent_whose_keys_have_all_expired_is_no_longer_connected(
     assert "No agent is connected." in flow.browser.get("/connections").text
 
 
-def test_it_shows_when_an_agent_was_here(app: Flask, browser: FlaskClient, token: str) -> None:
-    works(app, token)
-
-    assert "Last used" in browser.get("/connections").text
-
-
 def test_disconnecting_stops_the_agent_at_once(
     app: Flask, browser: FlaskClient, token: str
 ) -> None:
@@ -167,13 +157,6 @@ def names_of_disconnected(browser: FlaskClient, address: str) -> list[str]:
     return re.findall("<bdi>(.*?)</bdi>", words[1]) if words else []
 
 
-def test_disconnecting_is_idempotent(app: Flask, browser: FlaskClient, token: str) -> None:
-    grant_id = grant(app).id
-    press(browser, f"{grant_id}/disconnect")
-
-    assert press(browser, f"{grant_id}/disconnect") == 303
-
-
 def test_disconnecting_all_stops_every_agent(
     app: Flask, browser: FlaskClient, account: Account, token: str
 ) -> None:
@@ -183,19 +166,6 @@ def test_disconnecting_all_stops_every_agent(
     press(browser, "disconnect-all")
 
     assert (works(app, token), works(app, other)) == (False, False)
-
-
-@pytest.mark.parametrize(
-    "said",
-    [
-        "Reads answers, is told when somebody finishes.",
-        pytest.param("Reads answers.", marks=pytest.mark.settings(mcp_events_enabled=False)),
-    ],
-)
-def test_who_reads_answers_is_told_of_them_where_events_are_on(flow: Flow, said: str) -> None:
-    flow.connect(scope="responses:read offline_access")
-
-    assert said in flow.browser.get("/connections").text
 
 
 def test_grants_of_one_client_stand_as_one_connection(flow: Flow) -> None:
@@ -251,16 +221,6 @@ def test_trust_holds_for_every_grant_that_may_write(app: Flask, flow: Flow) -> N
     assert found == {"forms:write": True, "forms:read forms:write": True, "forms:read": False}
 
 
-def test_the_page_before_deleting_an_account_counts_clients(flow: Flow) -> None:
-    flow.connect()
-    flow.connect()
-
-    page = flow.browser.get("/account/delete").text
-
-    assert "The connection of" in page
-    assert "The connections of" not in page
-
-
 def test_an_agent_may_be_trusted_and_no_longer(
     app: Flask, browser: FlaskClient, token: str
 ) -> None:
@@ -282,19 +242,6 @@ def test_an_agent_that_only_reads_cannot_be_trusted(
 
     assert not grant(app).attests_publish
     assert 'name="trust"' not in browser.get("/connections").text
-
-
-def test_htmx_gets_only_the_agent_back(app: Flask, browser: FlaskClient, token: str) -> None:
-    csrf = csrf_token(browser.get("/account"))
-
-    response = browser.post(
-        f"/connections/{grant(app).id}/trust",
-        data={"csrf_token": csrf, "trust": "on"},
-        headers={"HX-Request": "true"},
-    )
-
-    assert response.text.lstrip().startswith('<li class="agent"')
-    assert " checked" in response.text
 
 
 @pytest.mark.parametrize("action", ["disconnect", "trust"])
@@ -326,10 +273,6 @@ def test_every_action_needs_the_token_of_the_form(
 
     assert statuses == {400}
     assert works(app, token)
-
-
-def test_a_stranger_is_asked_to_sign_in(client: FlaskClient) -> None:
-    assert client.get("/connections").location.startswith("/login?next=")
 
 
 def notices(app: Flask, browser: FlaskClient, reason: RevokedReason, days: int) -> int:

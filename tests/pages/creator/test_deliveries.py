@@ -54,13 +54,6 @@ def ids(page: TestResponse) -> list[str]:
     return re.findall(r'href="/deliveries/(dlv_[0-9a-f]+)"', page.text)
 
 
-def test_an_empty_page_says_how_an_agent_signs_up(ann: Creator) -> None:
-    said = words(ann.page("/deliveries"))
-
-    assert "Nothing sent yet. Agents sign up by themselves." in said
-    assert "POST /api/forms/ formId /subscriptions" in said
-
-
 def test_a_row_says_when_what_where_how_and_how_often(
     app: Flask, ann: Creator, subscription: Any
 ) -> None:
@@ -104,24 +97,6 @@ def test_an_outcome_is_said_in_words(
 
     assert said in words(ann.page("/deliveries"))
     assert said in words(ann.page(f"/deliveries/{one}"))
-
-
-def test_a_delivery_of_the_last_day_is_dated_alike_in_every_time_zone(
-    app: Flask, ann: Creator, subscription: Any
-) -> None:
-    for hours in (13, 23):
-        deliver(app, subscription, created_at=utc_now() - timedelta(hours=hours))
-
-    said = words(ann.page("/deliveries"))
-
-    assert "13 h ago" in said
-    assert "23 h ago" in said
-
-
-def test_the_next_try_is_told(app: Flask, ann: Creator, subscription: Any) -> None:
-    deliver(app, subscription, next_at=utc_now() + LATER)
-
-    assert re.search(r"Waiting, next try \d+ \w+, \d\d:\d\d UTC", words(ann.page("/deliveries")))
 
 
 def test_a_waiting_delivery_says_what_it_waits_for(
@@ -190,21 +165,6 @@ def test_what_cannot_be_a_filter_filters_nothing(
     deliver(app, subscription)
 
     assert len(ids(ann.page(f"/deliveries?{query}"))) == 1
-
-
-def test_a_filter_stays_chosen(app: Flask, ann: Creator, form: Any, subscription: Any) -> None:
-    page = ann.page(f"/deliveries?state=failed&form={form.id}&host=hooks.example.com:443").text
-
-    assert '<option value="failed" selected>' in page
-    assert f'<option value="{form.id}" dir="auto" selected>Rota</option>' in page
-    assert '<option value="hooks.example.com:443" selected>hooks.example.com</option>' in page
-
-
-def test_a_filter_that_nothing_has_stays_chosen_and_is_escaped(ann: Creator) -> None:
-    page = ann.page("/deliveries?form=frm_x&host=%3Cb%3E").text
-
-    assert '<option value="frm_x" dir="auto" selected>frm_x</option>' in page
-    assert '<option value="&lt;b&gt;" selected>&lt;b&gt;</option>' in page
 
 
 def test_older_deliveries_are_on_the_next_page_with_the_same_filters(
@@ -281,23 +241,6 @@ def test_one_delivery_shows_every_try_with_its_headers_and_the_answer(
     assert re.search(r"webhook-timestamp: \d{10} ", said)
     assert "<bdi>thanks\nfor that</bdi>" in page.text
     assert "{&#34;eventId&#34;:&#34;evt_1&#34;,&#34;data&#34;:{}}" in page.text
-
-
-def test_a_delivery_without_tries_has_no_bytes_yet(
-    app: Flask, ann: Creator, subscription: Any
-) -> None:
-    said = words(ann.page(f"/deliveries/{deliver(app, subscription)}"))
-
-    assert "None so far." in said
-    assert "It is written at the first try" in said
-
-
-def test_a_delivery_called_off_before_its_first_try_promises_none(
-    app: Flask, ann: Creator, subscription: Any
-) -> None:
-    one = deliver(app, subscription, state=DeliveryState.CANCELLED)
-
-    assert "Tries None. What is sent Nothing." in words(ann.page(f"/deliveries/{one}"))
 
 
 REASONS: list[tuple[int | None, str | None, str]] = [
@@ -391,17 +334,6 @@ def test_other_accounts_see_nothing_of_it(
 @pytest.mark.parametrize("path", ["dlv_unknown", "x", "%00", "dlv_%F0%9F%92%A5"])
 def test_an_unknown_delivery_is_404(ann: Creator, path: str) -> None:
     assert ann.page(f"/deliveries/{path}").status_code == 404
-
-
-def test_the_page_is_for_creators(client: Any) -> None:
-    assert client.get("/deliveries").location.startswith("/login?next=")
-
-
-def test_the_navigation_leads_there(ann: Creator) -> None:
-    assert '<a href="/deliveries" aria-current="page">' in re.sub(
-        r"\s+", " ", ann.page("/deliveries").text
-    )
-    assert '<a href="/deliveries">' in ann.page("/forms").text
 
 
 @pytest.mark.settings(mcp_events_enabled=False)

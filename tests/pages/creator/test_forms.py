@@ -1,7 +1,6 @@
 """The list of forms, one form with its responses, its link and its end."""
 
 import re
-from functools import partial
 from html import unescape
 from typing import Any
 
@@ -108,62 +107,12 @@ def test_what_was_done_is_said_with_the_focus_and_the_way_back(
     assert after is None or status(app, form) is after
 
 
-def test_an_empty_list_of_forms_shows_no_trash(ann: Creator) -> None:
-    page = ann.page("/forms").text
-
-    assert "No forms yet." in page
-    assert 'action="/drafts/new"' in page
-    assert "/forms/trash" not in page
-
-
-def test_before_erasing_the_page_says_what_is_lost(app: Flask, ann: Creator, form: Any) -> None:
-    said = []
-    for step in (None, make_response, partial(make_answer, session_key="k" * 32)):
-        with app.app_context():
-            if step:
-                step(form)
-        said.append(plain(ann.page(f"/forms/{form.id}/delete").text))
-
-    assert "Nobody has answered it." in said[0]
-    assert "1 completed response goes with it. The link" in said[1]
-    assert "1 completed response goes with it, and 1 that is not completed." in said[2]
-
-
-def test_the_list_links_the_trash_with_its_count(ann: Creator, form: Any) -> None:
-    ann.post(f"/forms/{form.id}/delete")
-
-    assert "1 form in the trash" in plain(ann.page("/forms").text)
-
-
-def test_the_settings_tell_what_follow_ups_add(app: Flask, ann: Creator) -> None:
-    with app.app_context():
-        form = make_form(ann.account.id, followUpMode="smart", context="Why.")
-
-    words = plain(ann.page(f"/forms/{form.id}/settings").text)
-
-    assert "Smart: a short follow-up where an answer wants one." in words
-    assert "2, those above, and follow-up questions. Each person gets at most 3 questions." in words
-
-
-def test_a_get_closes_nothing(app: Flask, ann: Creator, form: Any) -> None:
-    assert ann.page(f"/forms/{form.id}/close").status_code == 405
-    assert status(app, form) is FormStatus.PUBLISHED
-
-
 def test_the_share_page_gives_link_and_code(ann: Creator, form: Any) -> None:
     page = ann.page(f"/forms/{form.id}/share").text
 
     assert f'value="{ORIGIN}/r/{form.share_token}"' in page
     assert "<svg" in page.partition('class="qr"')[2]
     assert "canary" not in page
-
-
-def test_the_settings_show_what_was_published(ann: Creator, form: Any) -> None:
-    words = plain(ann.page(f"/forms/{form.id}/settings").text)
-
-    assert "Who changed it?" in words
-    assert "Speak or type" in words
-    assert "exactly 2, those above" in words
 
 
 @pytest.mark.parametrize(

@@ -72,14 +72,6 @@ def test_a_form_is_written_by_hand(app: Flask, ann: Creator) -> None:
     assert seen(app, draft) == 2
 
 
-@pytest.mark.parametrize("path", ["/drafts/new", "/drafts/tidy", "/drafts"])
-def test_a_get_makes_no_draft(app: Flask, ann: Creator, path: str) -> None:
-    ann.page(path)
-
-    with app.app_context():
-        assert drafts.list_drafts(ann.account.id) == []
-
-
 @both_databases
 def test_chosen_drafts_go_and_come_back_together(app: Flask, ann: Creator) -> None:
     first, second, kept = (written(app, ann, title=f"Draft {name}") for name in "ABC")
@@ -97,15 +89,6 @@ def test_chosen_drafts_go_and_come_back_together(app: Flask, ann: Creator) -> No
     assert stored(app, first).revision == 2
     assert seen(app, second) == 1
     assert "discarded" not in plain(ann.page("/drafts").text)
-
-
-def test_a_single_discard_is_undone_from_the_inbox(app: Flask, ann: Creator) -> None:
-    draft = written(app, ann)
-
-    away = ann.post(f"/drafts/{draft.id}/discard")
-    ann.post("/drafts/take-back", at=moment(away.location))
-
-    assert stored(app, draft).title == "Rota"
 
 
 def test_a_discarded_draft_is_not_found_by_its_agent_and_cannot_be_published(

@@ -168,51 +168,6 @@ def test_they_read_below_their_question_with_condition_and_author(
         assert "&lt;i&gt;Why&lt;/i&gt;? if several things are named · by you" in words
 
 
-@pytest.mark.parametrize(
-    ("mode", "prepared", "told"),
-    [
-        ("none", [WHICH], "Nobody will see the follow-ups below"),
-        ("smart", [], "Without follow-ups, people get"),
-        ("deep_dive", [], "Without follow-ups, people get"),
-        ("smart", [WHICH], ""),
-        ("none", [], ""),
-    ],
-)
-def test_one_line_says_that_follow_ups_will_not_be_seen_or_are_missing(
-    app: Flask, ann: Creator, mode: str, prepared: Any, told: str
-) -> None:
-    with app.app_context():
-        asking = {"followUpMode": mode, "context": "Canary"}
-        draft = prepare(make_draft(ann.account.id, **asking), prepared)
-    lines = ("Nobody will see the follow-ups below", "Without follow-ups, people get")
-
-    page = ann.page(f"/drafts/{draft.id}").text
-
-    assert [line for line in lines if line in page] == ([told] if told else [])
-    assert ('questions/1/edit?follow_up=1"' in page) is (told == lines[1])
-    editor = ann.swap(f"/drafts/{draft.id}/questions/1/edit?follow_up=1").text
-    assert editor.count("autofocus") == 1
-    assert "autofocus" in editor.partition('name="follow_up-1"')[2].partition(">")[0]
-
-
-def test_the_line_follows_the_settings(ann: Creator, draft: Draft) -> None:
-    form = {"followUpMode": "none", "responseMode": "text_only", "responseLimit": "one"}
-
-    saved = ann.post(f"/drafts/{draft.id}/settings", htmx=True, **form, revision=2)
-
-    assert "Nobody will see the follow-ups below" in saved.text
-
-
-def test_a_model_that_writes_them_leaves_nothing_to_say(
-    app: Flask, ann: Creator, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("webapp.base.config.Settings.follow_up_writer", "m at a.example")
-    with app.app_context():
-        draft = make_draft(ann.account.id, followUpMode="smart", context="Canary")
-
-    assert "Without follow-ups, people get" not in ann.page(f"/drafts/{draft.id}").text
-
-
 def test_a_change_of_them_while_the_page_is_read_is_not_published(
     app: Flask, ann: Creator, draft: Draft
 ) -> None:

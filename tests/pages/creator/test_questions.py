@@ -150,14 +150,6 @@ def test_removing_asks_first(app: Flask, ann: Creator, asking: Ask) -> None:
     assert texts(app, draft) == ["B"]
 
 
-def test_the_last_question_can_be_removed(app: Flask, ann: Creator, asking: Ask) -> None:
-    draft = asking("A")
-
-    ann.post(f"/drafts/{draft.id}/questions/1/remove", revision=1)
-
-    assert texts(app, draft) == []
-
-
 def test_saving_can_begin_the_next_question(ann: Creator, app: Flask, asking: Ask) -> None:
     draft = asking("A?", "B?")
     path = f"/drafts/{draft.id}/questions"
@@ -250,24 +242,6 @@ def test_an_unknown_position_changes_nothing(
     assert texts(app, draft)[:2] == ["A", "B"]
 
 
-def test_an_open_question_hides_the_tools_of_the_others(ann: Creator, asking: Ask) -> None:
-    draft = asking("A", "B")
-
-    response = ann.swap(f"/drafts/{draft.id}/questions/1/edit")
-
-    assert "autofocus" in response.text
-    assert "/questions/2/edit" not in response.text
-
-
-def test_without_scripts_an_editor_is_a_page(ann: Creator, asking: Ask) -> None:
-    draft = asking("A", "B")
-
-    for step in ("new", "1/edit", "1/remove"):
-        response = ann.page(f"/drafts/{draft.id}/questions/{step}")
-        assert "<html" in response.text
-        assert "<form" in response.text
-
-
 def test_a_question_is_added_below_another(app: Flask, ann: Creator, asking: Ask) -> None:
     draft = asking("A", "B")
     first = draft.questions[0]["id"]
@@ -308,19 +282,6 @@ def test_a_new_question_keeps_its_position_through_a_conflict(
     assert conflict.status_code == 409
     assert 'name="after" value="' + first["id"] in conflict.text
     assert texts(app, draft) == ["B", "A", "New", "C"]
-
-
-def test_a_swap_writes_on_the_page_and_a_page_of_its_own_has_labelled_fields(
-    ann: Creator, asking: Ask
-) -> None:
-    draft = asking("A", "B")
-    for part in ("title", "goal", "questions/2"):
-        path = f"/drafts/{draft.id}/{part}/edit"
-
-        assert 'class="words__text"' in ann.swap(path).text
-        page = ann.page(path).text
-        assert "words__text" not in page
-        assert 'class="field__label"' in page
 
 
 @pytest.mark.parametrize(

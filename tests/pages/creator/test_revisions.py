@@ -43,14 +43,6 @@ def test_nothing_is_offered_for_undo_that_was_not_just_done(
     assert "/restore" not in ann.page(f"/drafts/{draft.id}?saved_from={saved_from}").text
 
 
-def test_a_swap_that_saved_offers_undo(app: Flask, ann: Creator) -> None:
-    draft = written(app, ann)
-
-    response = ann.post(f"/drafts/{draft.id}/questions/1/position", htmx=True, to=2, revision=1)
-
-    assert 'name="to" value="1"' in response.text
-
-
 def test_saving_what_was_there_leaves_nothing_to_undo(app: Flask, ann: Creator) -> None:
     draft = written(app, ann)
 
@@ -241,17 +233,6 @@ def test_a_long_history_comes_in_pages(app: Flask, ann: Creator) -> None:
     assert "Go back to revision 3" not in first
     assert "Go back to revision 3" in older
     assert "Older revisions" not in older
-
-
-@pytest.mark.parametrize("before", ["x", "-1", "0", "9" * 40])
-def test_a_strange_place_in_the_history_starts_at_the_top(
-    app: Flask, ann: Creator, before: str
-) -> None:
-    draft = written(app, ann)
-
-    page = ann.page(f"/drafts/{draft.id}/history?before={before}")
-
-    assert "Current version" in page.text
 
 
 @pytest.mark.parametrize("looked", ["have=1", "have=0&notified=1", "have=x&notified=1"])

@@ -1,6 +1,5 @@
 """Follow-up questions on the results pages: under their answers, explained, filtered and found."""
 
-import re
 from typing import Any
 
 import pytest
@@ -13,7 +12,6 @@ from webapp.answers.answering import skip_question
 from webapp.base.database import db, utc_now
 from webapp.base.vocabulary import FollowUpAuthor, FollowUpCondition
 from webapp.follow_ups.rules import Reason, Technique
-from webapp.records.follow_ups import FollowUp
 
 KEY, OTHER = "k" * 32, "o" * 32
 NEVER_ASKED = {
@@ -66,17 +64,6 @@ def test_each_view_shows_question_answer_and_how_it_came_about(
     assert f"Not answered. {model} · asked what came of it, as the model decided" in words
 
 
-def test_the_page_of_a_person_shows_them_whole(app: Flask, ann: Creator, form: Any) -> None:
-    with app.app_context():
-        left = db.session.scalars(db.select(FollowUp).where(FollowUp.depth == 2)).one()
-        make_follow_up_answer(form, KEY, left, "x" * 20_000)
-
-    page = person(ann, form)
-
-    assert "x" * 20_000 in page
-    assert page.index("It was cold") < page.index("For &lt;i&gt;") < page.index("x" * 20_000)
-
-
 def test_answers_stand_under_their_question_in_order(ann: Creator, form: Any) -> None:
     words = plain(ann.page(f"/forms/{form.id}").text)
 
@@ -102,17 +89,6 @@ def test_what_was_skipped_or_dropped_says_so(app: Flask, ann: Creator, form: Any
     assert "because there was none; the answer before it was changed since" in words
 
 
-def test_one_that_was_dropped_says_so(app: Flask, ann: Creator, form: Any) -> None:
-    with app.app_context():
-        make_follow_up(form, OTHER)
-        db.session.commit()
-        make_answer(form, OTHER, text="Somebody did")
-
-    words = plain(ann.page(f"/forms/{form.id}/people").text)
-
-    assert "Not answered. The answer before it was changed." in words
-
-
 @pytest.mark.parametrize("view", ["", "/people"])
 def test_an_answer_that_was_taken_back_leaves_its_place(
     app: Flask, ann: Creator, form: Any, view: str
@@ -127,40 +103,6 @@ def test_an_answer_that_was_taken_back_leaves_its_place(
 
     assert "Who changed it?" in words
     assert "Taken back. What happened as a result? the needle" in words
-
-
-class TestFilter:
-    @pytest.mark.parametrize("view", ["", "/people"])
-    def test_with_follow_ups(self, ann: Creator, form: Any, view: str) -> None:
-        page = ann.page(f"/forms/{form.id}{view}?followups=1").text
-
-        assert "It was cold" in page
-        assert "Nobody did" not in page
-        assert re.search(r'name="followups"\s+value="1" checked', page)
-
-    def test_it_goes_along_to_the_other_view(self, ann: Creator, form: Any) -> None:
-        page = ann.page(f"/forms/{form.id}?q=cold&followups=1").text
-
-        assert links(page, "By person") == [f"/forms/{form.id}/people?q=cold&followups=1"]
-
-    def test_a_form_without_follow_ups_offers_none(self, app: Flask, ann: Creator) -> None:
-        with app.app_context():
-            plain_form = make_form(ann.account.id)
-            make_answer(plain_form, KEY)
-
-        assert 'name="followups"' not in ann.page(f"/forms/{plain_form.id}").text
-
-    def test_a_found_follow_up_brings_the_answer_above_it(self, ann: Creator, form: Any) -> None:
-        words = plain(ann.page(f"/forms/{form.id}?q=gnorw").text)
-
-        assert "1 answer with “gnorw” ." in words
-        assert words.count("It was cold") == 1
-
-    def test_both_counts_are_of_what_was_found(self, ann: Creator, form: Any) -> None:
-        words = plain(ann.page(f"/forms/{form.id}?followups=1").text)
-
-        assert "2 answers." in words
-        assert "2 answers found" in words
 
 
 @pytest.mark.parametrize(

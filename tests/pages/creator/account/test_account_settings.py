@@ -10,7 +10,7 @@ from flask.testing import FlaskClient
 from sqlalchemy import select, update
 from werkzeug.test import TestResponse
 
-from tests.factories import make_account, make_draft, make_form, make_response
+from tests.factories import make_account, make_form
 from tests.oauth.flow import API, EMAIL, PASSWORD, bearer, csrf_token, enter, sign_in
 from webapp.base.database import db, utc_now
 from webapp.base.vocabulary import Scope
@@ -20,7 +20,6 @@ from webapp.pages.creator.account.sign_in import RECENT_SECONDS, SIGNED_IN_AT
 from webapp.records.accounts import invites
 from webapp.records.accounts.browser_sessions import SignIn
 from webapp.records.accounts.models import (
-    CREATOR_LANGUAGES,
     Account,
     disable_account,
     enable_account,
@@ -73,30 +72,6 @@ def test_a_new_password_may_hold_a_line_end(app: Flask, browser: FlaskClient) ->
     assert sign_in(app.test_client(), password=other).status_code == 303
 
 
-def test_the_site_header_leads_to_it(browser: FlaskClient) -> None:
-    page = browser.get("/drafts").text
-
-    assert '<a href="/account" aria-label="Your account, Ann"' in page
-
-
-def test_signing_out_is_on_this_page_alone(browser: FlaskClient) -> None:
-    assert 'action="/logout"' in browser.get("/account").text
-    assert "/logout" not in browser.get("/drafts").text
-
-
-def test_with_one_language_there_is_nothing_to_choose(
-    browser: FlaskClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    alone = browser.get("/account").text
-    press(browser, "/account/details", name="Ann")
-    saved = browser.get("/account?saved=details").text
-    monkeypatch.setitem(CREATOR_LANGUAGES, "de", "Deutsch")
-
-    assert "<select" not in alone
-    assert "Saved." in saved
-    assert '<select class="input" id="language"' in browser.get("/account").text
-
-
 @pytest.mark.parametrize(
     ("typed", "shown"),
     [
@@ -112,14 +87,6 @@ def test_a_new_name_is_shown(browser: FlaskClient, typed: str, shown: str) -> No
     page = browser.get(response.location).text
     assert f'value="{shown}"' in page
     assert "Saved." in page
-
-
-def test_a_blank_name_is_the_mailbox(browser: FlaskClient) -> None:
-    press(browser, "/account/details", name="  ", language="en")
-
-    page = browser.get("/account").text
-    assert 'value="ann"' in page
-    assert "Left empty, they see what is before the @ of your e-mail address." in page
 
 
 @pytest.mark.parametrize("language", ["", "xx", "\x00"])
@@ -174,33 +141,6 @@ def test_guessing_the_password_of_an_open_browser_is_limited(browser: FlaskClien
     guesses = [change_password(browser, "wrong", NEW_PASSWORD).status_code for _ in range(6)]
 
     assert guesses == [422] * 5 + [429]
-
-
-def test_deletion_says_what_will_be_lost(
-    app: Flask, browser: FlaskClient, creator: Account
-) -> None:
-    with app.app_context():
-        make_draft(creator.id)
-        form = make_form(creator.id)
-        make_response(form)
-        make_response(form)
-        issue_token(creator.id, [Scope.FORMS_READ], API, now=utc_now())
-
-    page = " ".join(browser.get("/account/delete").text.split())
-
-    for said in (
-        "1 form, and its link",
-        "2 responses with",
-        "1 draft that",
-        "The connection of 1 agent",
-    ):
-        assert said in page
-
-
-def test_a_get_deletes_nothing(app: Flask, browser: FlaskClient) -> None:
-    browser.get("/account/delete")
-
-    assert known(app) == [EMAIL]
 
 
 def test_right_after_sign_in_deletion_needs_no_password(app: Flask, browser: FlaskClient) -> None:
@@ -283,16 +223,6 @@ def test_a_stranger_is_asked_to_sign_in(path: str, client: FlaskClient) -> None:
     assert client.get(path).location.startswith("/login?next=")
 
 
-def test_another_account_is_not_changed(app: Flask, browser: FlaskClient) -> None:
-    with app.app_context():
-        other = make_account(name="Bo")
-
-    press(browser, "/account/details", name="Changed", language="en", id=other.id)
-
-    with app.app_context():
-        assert db.session.get_one(Account, other.id).name == "Bo"
-
-
 def as_agent(app: Flask, token: str) -> int:
     """The status of a call with this token."""
     return app.test_client().get("/api/forms", headers=bearer(token)).status_code
@@ -311,13 +241,6 @@ def test_a_new_password_ends_agents_if_asked_to(
     press(browser, "/account/password", current=PASSWORD, password=NEW_PASSWORD, **ticked)
 
     assert as_agent(app, token) == status
-
-
-def test_a_refused_password_ends_no_agent(app: Flask, browser: FlaskClient, token: str) -> None:
-    page = press(browser, "/account/password", current="wrong", password="x", end_agents="on")
-
-    assert 'name="end_agents" checked' in page.text
-    assert as_agent(app, token) == 200
 
 
 @pytest.mark.parametrize(("ticked", "status"), [({}, 200), ({"end_agents": "on"}, 401)])

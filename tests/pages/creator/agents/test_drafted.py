@@ -88,31 +88,6 @@ def test_two_grants_of_one_agent_are_one_agent(
     assert groups(ann.page("/drafts").text) == [("Claude drafted 2 forms", ["Two", "One"])]
 
 
-def test_the_name_of_a_group_is_escaped(
-    ann: Creator, connected: Connected, drafted: Drafted
-) -> None:
-    grant = connected("<b>Eve</b>")
-    drafted(grant), drafted(grant)
-
-    page = ann.page("/drafts").text
-
-    assert "<bdi>&lt;b&gt;Eve&lt;/b&gt;</bdi> drafted 2 forms" in page
-
-
-@both_databases
-def test_an_open_inbox_gets_the_group_when_its_second_draft_comes(
-    ann: Creator, claude: str, drafted: Drafted
-) -> None:
-    drafted(claude, title="One")
-    shown = ann.page("/drafts").text.partition("/drafts?v=")[2].partition('"')[0]
-    drafted(claude, title="Two")
-
-    news = ann.swap(f"/drafts?v={shown}")
-
-    assert groups(news.text) == [("Claude drafted 2 forms", ["Two", "One"])]
-    assert "<html" not in news.text
-
-
 @both_databases
 @pytest.mark.parametrize(
     ("fields", "is_waiting"),
@@ -171,16 +146,6 @@ def test_a_confirmed_draft_waits_for_nobody(ann: Creator, claude: str, drafted: 
 
     assert sections(ann.page("/drafts").text) == {"confirmed": ["Rota"]}
     assert badge(ann) == ""
-
-
-def test_all_of_them_can_be_discarded(ann: Creator, claude: str, drafted: Drafted) -> None:
-    drafted(claude, title="", questions=[])
-    drafted(None, title="By hand")
-
-    page = ann.page("/drafts/tidy").text
-
-    assert 'href="/drafts/tidy"' in ann.page("/drafts").text
-    assert page.count('name="draft"') == 2
 
 
 def test_own_edits_are_no_changes_since_the_last_look(

@@ -125,15 +125,6 @@ def test_it_is_kept_after_all_from_the_inbox(ann: Creator, draft: Draft) -> None
     assert "Kept: Rota" in plain(page)
 
 
-def test_it_is_kept_after_all_from_its_own_page(ann: Creator, draft: Draft) -> None:
-    send_back(ann, draft)
-
-    kept = ann.post(f"/drafts/{draft.id}/keep")
-
-    assert kept.location == f"/drafts/{draft.id}"
-    assert "You sent revision" not in ann.page(kept.location).text
-
-
 @pytest.mark.parametrize("page", ["", "/confirm"])
 def test_pages_of_the_draft_say_that_it_stands_sent_back(
     ann: Creator, draft: Draft, page: str
@@ -158,19 +149,6 @@ def test_the_history_says_which_revision_was_sent_back(ann: Creator, draft: Draf
     assert "Sent back" not in newer
     assert "Sent back by you, in your browser" in plain(older)
     assert quoted(older) == [NOTE]
-
-
-def test_the_page_of_the_draft_leads_to_the_note(ann: Creator, draft: Draft) -> None:
-    path = f"/drafts/{draft.id}/return"
-    review = ann.page(f"/drafts/{draft.id}").text
-
-    part, whole, link = ann.swap(f"{path}/edit").text, ann.page(f"{path}/edit").text, ann.swap(path)
-
-    assert f'hx-get="{path}/edit"' in review
-    assert part.lstrip().startswith("<form")
-    assert "Send this draft back?" in whole
-    assert "autofocus>Send back</a>" in link.text
-    assert ann.page(path).location == f"/drafts/{draft.id}#return"
 
 
 def test_nobody_hears_of_what_the_creator_wrote_by_hand(ann: Creator, drafted: Drafted) -> None:
@@ -258,13 +236,6 @@ def test_the_page_that_discards_several_keeps_note_and_choice(
     assert stored(app, draft).deleted_at is None
 
 
-def test_the_inbox_leads_to_both(ann: Creator, draft: Draft) -> None:
-    page = ann.page("/drafts").text
-
-    assert f'href="/drafts/{draft.id}/return/edit"' in page
-    assert f'action="/drafts/{draft.id}/discard"' in page
-
-
 def test_it_waits_again_as_soon_as_an_agent_changes_it(
     app: Flask, ann: Creator, claude: str, draft: Draft
 ) -> None:
@@ -339,32 +310,6 @@ def test_an_open_page_hears_that_it_was_kept(ann: Creator, draft: Draft) -> None
     address = f"/drafts/{draft.id}/rev?have=1&returned={shown[1]}"
     assert "You kept this draft after all" in ann.swap(address).text
     assert "was sent back" not in ann.swap(f"/drafts/{draft.id}/now").text
-
-
-def test_the_whole_page_is_fetched_with_it(ann: Creator, draft: Draft) -> None:
-    send_back(ann, draft)
-
-    swapped = ann.swap(f"/drafts/{draft.id}/now").text
-
-    assert quoted(swapped) == [NOTE]
-    assert 'name="returned" value="1"' in swapped
-
-
-def test_an_open_inbox_hears_of_it(ann: Creator, draft: Draft) -> None:
-    shown = ann.page("/drafts").text.partition("/drafts?v=")[2].partition('"')[0]
-    send_back(ann, draft)
-
-    assert sections(ann.swap(f"/drafts?v={shown}").text) == {"returned": ["Rota"]}
-
-
-def test_both_are_in_the_activity_of_the_account(ann: Creator, draft: Draft) -> None:
-    send_back(ann, draft)
-    ann.post(f"/drafts/{draft.id}/keep")
-
-    words = plain(ann.page("/account/activity").text)
-
-    assert "You sent “ Rota ” back." in words
-    assert "You kept “ Rota ” after all." in words
 
 
 def test_a_published_draft_is_not_sent_back(ann: Creator, draft: Draft) -> None:

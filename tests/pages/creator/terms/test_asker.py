@@ -74,15 +74,6 @@ def test_a_form_that_is_out_keeps_who_asked_and_an_old_page_is_refused(
     assert "asker-mark" not in shown
 
 
-def test_without_all_of_it_the_page_is_as_before(ann: Creator, draft: Draft) -> None:
-    page = ann.page(f"/drafts/{draft.id}/confirm")
-
-    shown = respondents_page(ann, publish(ann, draft, page).location)
-
-    assert "Asked by Robin Example<" in shown.replace("\n", "").replace("  ", "")
-    assert "ask__reason" not in shown
-
-
 def test_the_reason_is_part_of_what_is_confirmed_compared_and_undone(
     app: Flask, ann: Creator, draft: Draft
 ) -> None:
@@ -148,14 +139,6 @@ def test_a_picture_is_shown_where_its_creator_confirmed_it(
     assert addresses(ann.page("/account").text) == []
     assert stranger.page(own).status_code == 404
     assert ann.client.get(public.replace(own[-64:], "0" * 64)).status_code == 404
-
-
-def test_what_nobody_shows_is_not_kept(app: Flask, ann: Creator) -> None:
-    upload(ann, PIXEL)
-    (own,) = addresses(ann.page("/account").text)
-    ann.post("/account/picture/remove")
-
-    assert ann.page(own).status_code == 404
 
 
 @pytest.mark.parametrize(

@@ -104,17 +104,6 @@ def test_review_and_confirm_name_writer_and_worst_case(
     assert f"Each person gets at most {most} questions" in shown
 
 
-def test_the_confirm_page_says_what_a_model_gets_to_see(
-    ann: Creator, draft: Draft, server: Any
-) -> None:
-    server(SMALL)
-
-    shown = words(ann, f"/drafts/{draft.id}/confirm")
-
-    assert SEES in shown
-    assert PARAPHRASE in shown
-
-
 @pytest.mark.parametrize(
     ("chosen", "said"),
     [
@@ -138,23 +127,6 @@ def test_where_nothing_can_be_asked_no_writer_is_told_of(
     assert terms_of(form) == FormTerms(SPOKEN, BY_RULES)
     assert RULES not in words(ann, f"/forms/{form.id}/settings")
     assert ann.page(f"/forms/{form.id}/follow-ups").location.endswith("/settings#follow-ups")
-
-
-@pytest.mark.parametrize("path", ["", "/context/edit"])
-def test_beside_the_private_context_stands_who_sees_it(
-    ann: Creator, draft: Draft, server: Any, path: str
-) -> None:
-    by_rules = words(ann, f"/drafts/{draft.id}{path}")
-    server(SMALL)
-    by_model = words(ann, f"/drafts/{draft.id}{path}")
-
-    assert HOST not in by_rules
-    assert PARAPHRASE not in by_rules
-    assert f"{HOST} sees it: the model there writes them." in by_model
-    assert "checked for names, numbers and phrases of the private context" in by_model
-    assert PARAPHRASE in by_model
-    assert "Your agents can read it, so no secrets." in by_rules
-    assert "Your agents can read it, so no secrets." in by_model
 
 
 @pytest.mark.parametrize(
@@ -199,44 +171,6 @@ def test_where_the_rules_have_no_phrases_nobody_is_asked_more(
 
     assert said in shown
     assert "gets at most" not in shown
-
-
-def test_a_form_without_phrases_tells_its_worst_case_by_who_writes(
-    app: Flask, ann: Creator, server: Any
-) -> None:
-    form = asking(app, ann, questions=["Mitä mieltä olet siitä?"])
-    server(SMALL)
-    assert "exactly 1, the one above" in words(ann, f"/forms/{form.id}/settings")
-
-    agree(ann, form, ann.page(f"/forms/{form.id}/follow-ups"))
-
-    assert "Each person gets at most 3 questions." in words(ann, f"/forms/{form.id}/settings")
-
-
-def test_the_language_is_told_as_soon_as_a_question_is_written(
-    app: Flask, ann: Creator, server: Any
-) -> None:
-    draft = written(app, ann, **SMART, questions=["Why did you go?"])
-
-    saved = ann.post(
-        f"/drafts/{draft.id}/questions/1",
-        htmx=True,
-        revision=1,
-        text="Mitä mieltä olet siitä?",
-        context="",
-    )
-
-    told = saved.text.partition('id="question-limit" hx-swap-oob="true"')[2]
-    assert saved.status_code == 200
-    assert NO_PHRASES in plain(told)
-
-
-def test_a_form_without_follow_ups_is_told_nothing_of_languages(
-    app: Flask, ann: Creator, server: Any
-) -> None:
-    draft = written(app, ann, questions=["Mitä mieltä olet siitä?"])
-
-    assert NO_PHRASES not in words(ann, f"/drafts/{draft.id}")
 
 
 def test_what_people_speak_is_not_the_language_of_the_questions(
@@ -360,21 +294,6 @@ def test_a_form_from_before_keeps_the_rules_until_its_creator_agrees(
     with app.app_context():
         event = select(AuditEvent.actor).where(AuditEvent.kind == AuditKind.WRITER_AGREED)
         assert db.session.scalars(event).all() == ["creator"]
-
-
-def test_the_page_shows_what_the_model_would_see_and_where(
-    app: Flask, ann: Creator, server: Any
-) -> None:
-    form = asking(app, ann, goal="Learn why.")
-    server(SMALL)
-
-    shown = words(ann, f"/forms/{form.id}/follow-ups")
-
-    assert A_MODEL in shown
-    assert SEES in shown
-    assert "Two cafés close." in shown
-    assert "Learn why." in shown
-    assert PARAPHRASE in shown
 
 
 @pytest.mark.parametrize(("today", "said"), [(LARGE, LARGE.follow_up_writer), (BY_RULES, RULES)])

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from flask import Flask
-from sqlalchemy import select, update
+from sqlalchemy import select
 
 from tests.factories import make_draft
 from tests.pages.creator_client import Creator, hidden, plain
@@ -16,7 +16,6 @@ from webapp.pages.creator.terms import page_terms
 from webapp.records import forms
 from webapp.records.audit import AuditEvent, AuditKind
 from webapp.records.drafts import Draft
-from webapp.records.forms import Form
 
 HOST = "speech.example.org"
 SPOKEN = VoiceTerms(records_voice=True)
@@ -90,30 +89,6 @@ def test_the_preview_shows_the_recorder_as_people_see_it(
     assert ("Record your answer" in preview) == records
     assert ("I cannot record, let me type" in preview) == folded
     assert ("<textarea" in preview) != folded
-
-
-def test_speaking_only_is_told_with_the_way_to_type(app: Flask, ann: Creator, server: Any) -> None:
-    with app.app_context():
-        draft = make_draft(ann.account.id, responseMode="voice_only")
-
-    said = plain(ann.page(f"/drafts/{draft.id}/confirm").text)
-
-    assert "People speak, or type if they cannot record." in said
-
-
-@pytest.mark.parametrize(
-    ("terms", "words"),
-    [
-        (SPOKEN, "Nobody writes down automatically what they say"),
-        (written_down_by(HOST), f"Each recording is sent to {HOST} , which writes down"),
-    ],
-)
-def test_the_settings_of_a_draft_say_it_too(
-    ann: Creator, draft: Draft, server: Any, terms: VoiceTerms, words: str
-) -> None:
-    server(terms)
-
-    assert words in plain(ann.page(f"/drafts/{draft.id}").text)
 
 
 def test_a_typed_form_is_told_nothing_of_recordings(app: Flask, ann: Creator, server: Any) -> None:
@@ -222,19 +197,6 @@ def test_a_form_from_before_stays_typed_until_it_is_switched_on(
     with app.app_context():
         event = select(AuditEvent.actor).where(AuditEvent.kind == AuditKind.VOICE_AGREED)
         assert db.session.scalars(event).all() == ["creator"]
-
-
-@pytest.mark.parametrize("origins", ["", "https://www.example.org"])
-def test_who_shows_the_form_in_a_website_is_told_of_its_code(
-    app: Flask, ann: Creator, form: Any, server: Any, origins: str
-) -> None:
-    with app.app_context():
-        db.session.execute(update(Form).values(frame_origins=origins))
-        db.session.commit()
-
-    page = ann.page(f"/forms/{form.id}/voice").text
-
-    assert ("it lets the form use the microphone" in page) == bool(origins)
 
 
 def agree(ann: Creator, form: Any, page: Any, **changed: str) -> Any:
