@@ -43,13 +43,6 @@ def test_only_targets_of_make_that_exist_are_named(name: str) -> None:
     assert {first or second for first, second in named} <= set(TARGETS)
 
 
-def test_readme_names_every_target_of_make() -> None:
-    named = set(re.findall(r"make ([a-z]+)", README))
-
-    assert set(TARGETS) - named - {"format"} == set()
-    assert {"run", "test"} <= set(TARGETS)
-
-
 @pytest.mark.parametrize("name", re.findall(r"\]\((?!http)([^)#]+)\)", README))
 def test_readme_points_only_at_files_that_exist(name: str) -> None:
     assert (ROOT / name).exists()

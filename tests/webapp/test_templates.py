@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import pytest
 from flask import Flask
 from jinja2 import meta, nodes
 
@@ -11,11 +10,6 @@ from webapp.pages.errors import OF_FAULTS
 TEMPLATES = Path(__file__).parents[2] / "templates"
 NAMES = sorted(str(path.relative_to(TEMPLATES)) for path in TEMPLATES.rglob("*.html"))
 MESSAGES = {"_": 1, "gettext": 1, "ngettext": 2}  # how many arguments are messages
-
-
-@pytest.mark.parametrize("layout", ["creator", "public"])
-def test_a_layout_imports_nothing_from_respondent_templates(layout: str) -> None:
-    assert '"respondent/' not in (TEMPLATES / "base" / f"{layout}.html").read_text()
 
 
 def test_pages_of_faults_are_loaded_with_all_their_parts(app: Flask) -> None:
@@ -32,22 +26,6 @@ def test_only_literals_are_translated(app: Flask) -> None:
 
     assert found
     assert {name: lines for name, lines in found.items() if lines} == {}
-
-
-@pytest.mark.parametrize(
-    "source",
-    [
-        "{{ _(refusal.message) }}",
-        "{{ gettext(message) }}",
-        "{{ ngettext('%(num)s form', plural, 2) }}",
-        "{{ _('a' ~ name) }}",
-        "{{ message|gettext }}",
-        "{% call _(message) %}{% endcall %}",
-        "{% set say = _ %}{{ say(message) }}",
-    ],
-)
-def test_a_translated_variable_is_found(app: Flask, source: str) -> None:
-    assert variables_translated(app, source)
 
 
 def variables_translated(app: Flask, source: str) -> list[int]:

@@ -23,11 +23,6 @@ def test_the_wordmark_of_respondents_leads_to_it_in_their_language(
     assert 'href="/privacy?lang=fr"' in about.text
 
 
-@pytest.mark.parametrize("path", ["/privacy", "/r/no-such-form"])
-def test_other_pages_of_respondents_lead_to_it(client: FlaskClient, path: str) -> None:
-    assert re.search(r'<a class="wordmark" href="/about"', client.get(path).text)
-
-
 def test_an_unknown_form_leads_to_no_sign_in(client: FlaskClient) -> None:
     page = client.get("/r/no-such-form")
 

@@ -3,12 +3,10 @@
 import re
 
 import pytest
-from flask import Flask
 from flask.testing import FlaskClient
 from markupsafe import escape
 
 from tests.pages.creator_client import Creator
-from tests.pages.respondent_client import Respondent
 from webapp.base.config import VARIABLES, describe
 from webapp.base.error_codes import ErrorCode
 from webapp.pages.public import markdown
@@ -90,15 +88,6 @@ def test_llms_txt_lists_every_document(client: FlaskClient) -> None:
     assert {client.get(path).status_code for path in listed} == {200}
 
 
-def test_a_document_is_rendered_once(app: Flask, client: FlaskClient) -> None:
-    client.get("/docs/errors")
-    made = app.extensions["documents"]["errors"]
-
-    client.get("/docs/errors.md")
-
-    assert app.extensions["documents"]["errors"] is made
-
-
 @pytest.mark.parametrize("path", ["/docs/nothing", "/docs/nothing.md", "/docs/errors.html"])
 def test_an_unknown_document_is_not_found(path: str, client: FlaskClient) -> None:
     assert client.get(path).status_code == 404
@@ -129,18 +118,6 @@ def test_a_section_begins_at_each_second_heading() -> None:
     assert 'role="region" aria-label="Table: G"><table>' in made
 
 
-def test_pages_of_creators_and_strangers_lead_to_them(
-    client: FlaskClient, ann: Creator, respondent: Respondent
-) -> None:
-    missing = ann.page("/nothing/here")
-    pages = [ann.page("/drafts"), client.get("/login"), client.get("/docs/errors"), missing]
-    of_respondents = [respondent.page, client.get("/privacy"), client.get("/r/nothing-here")]
-
-    assert missing.status_code == 404
-    assert all('<a href="/docs">Documents</a>' in page.text for page in pages)
-    assert not any("/docs" in page.text for page in of_respondents)
-
-
 @pytest.mark.parametrize("known", ErrorCode)
 def test_every_error_code_is_explained(known: ErrorCode, client: FlaskClient) -> None:
     page = client.get("/docs/errors").text
@@ -162,30 +139,3 @@ def test_every_setting_is_explained(variable: str, client: FlaskClient) -> None:
     entry = text.partition(f"\n### `{variable}`\n\n")[2].partition("\n#")[0]
     described = describe(variable)
     assert entry.startswith(f"{described.text}.\n\n**Default** {described.default}.")
-
-
-def test_a_setting_stands_under_its_heading(client: FlaskClient) -> None:
-    text = client.get("/docs/settings.md").text
-
-    assert re.findall("^## (.+)", text, re.M) == [
-        "Server",
-        "Limits",
-        "Events",
-    ]
-    assert text.index("`PORT`") < text.index("## Limits") < text.index("`LIMIT_")
-
-
-def test_a_code_stands_under_its_status(client: FlaskClient) -> None:
-    page = client.get("/docs/errors").text
-
-    headed = page.partition('id="429-too-many-requests"')[2].partition("<h2")[0]
-    assert 'id="rate_limited"' in headed
-
-
-def test_the_error_documentation_promises_no_change_below_500_only(client: FlaskClient) -> None:
-    page = client.get("/docs/errors").text
-
-    assert "A refusal with a status below 500 changed nothing" in page
-    assert "A refused request changed nothing" not in page
-    for name in ("code", "message", "resolution", "error"):
-        assert f"<code>{name}</code>" in page

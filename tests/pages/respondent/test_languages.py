@@ -254,14 +254,6 @@ def test_a_choice_on_a_form_closed_meanwhile_shows_the_text(
     assert (page.status_code, box(page)) == (410, "half a sentence")
 
 
-def test_the_chooser_names_each_language_in_itself(client: FlaskClient, form: Any) -> None:
-    page = client.get(f"/r/{form.share_token}?lang=de")
-
-    offered = re.findall(r'name="language" value="([^"]+)" lang="\1"[^>]*>([^<]+)<', page.text)
-    assert offered == [(each.tag, each.name) for each in LANGUAGES]
-    assert len(re.findall('name="language" [^>]*aria-current="true"', page.text)) == 1
-
-
 @pytest.mark.parametrize("path", ["/r/nothing-is-here", "/r/nothing/is/here", "/privacy"])
 def test_other_respondent_pages_are_translated(client: FlaskClient, path: str) -> None:
     assert tag(client.get(path, headers={"Accept-Language": "de"})) == "de"
@@ -277,13 +269,6 @@ def test_pages_of_creators_are_english_in_every_browser(ann: Creator, path: str)
 
     assert tag(page) == "en"
     assert "Content-Language" not in page.headers
-
-
-def test_the_link_to_the_privacy_note_keeps_the_language(client: FlaskClient, form: Any) -> None:
-    page = client.get(f"/r/{form.share_token}?lang=fr")
-
-    assert 'href="/privacy?lang=fr"' in page.text
-    assert tag(client.get("/privacy?lang=fr")) == "fr"
 
 
 @pytest.mark.parametrize(
