@@ -7,7 +7,7 @@ from sqlalchemy import func, select
 
 from tests.bench.conftest import Bench
 from tests.bench.figures import BEFORE
-from tests.bench.work import CONNECTIONS, DRAFT, new_form
+from tests.bench.work import CONNECTIONS, DRAFT, QUESTIONS, new_form
 from tests.databases import both_databases
 from webapp.base.database import db
 from webapp.records.follow_ups import FollowUp
@@ -40,15 +40,16 @@ def test_what_respondents_write(bench: Bench) -> None:
 
 
 def test_what_respondents_write_who_are_asked_back(bench: Bench) -> None:
-    """Each answer is followed by a question, which the rules ask in a commit of its own."""
+    """Each answer is followed by a prepared question, asked in a commit of its own."""
     asks = DRAFT | {
         "followUpMode": "smart",
         "context": "They deploy by hand.",
         "maxFollowupsPerQuestion": 1,
+        "prepared": {place: [(f"Since when, {place}?", "always")] for place in range(QUESTIONS)},
     }
     forms = [new_form(bench.work, **asks).share_token for _ in range(CONNECTIONS)]
     inserts, answers = bench.work.inserts(), partial(bench.work.answers, forms)
-    bench.add("answer, and a follow-up by the rules", RULES_GOAL, inserts, answers)
+    bench.add("answer, and a prepared follow-up", RULES_GOAL, inserts, answers)
     with bench.work.app.app_context():
         asked = db.session.scalar(select(func.count()).select_from(FollowUp))
         answered = db.session.scalar(select(func.count()).select_from(Answer))
