@@ -16,7 +16,7 @@ from tests.webapp.test_cli import running
 from webapp.app.cli import main
 from webapp.base import config_readers
 from webapp.base.config import VARIABLES, Settings, describe
-from webapp.base.config_environment import REMOVED, ConfigurationError, read_settings
+from webapp.base.config_environment import ConfigurationError, read_settings
 
 SECRET = "kX3vQ9wLz7Bn2Rt5Yh8Mj4Gf6Pd1Sc0Ae"
 PRODUCTION = {
@@ -273,17 +273,6 @@ def test_all_problems_are_reported_together_with_an_example() -> None:
     required = ["DATABASE_URL", "DATA_KEYS", "PORT", "REDIS_URL", "SECRET_KEY", "WRITE_LIMITS"]
     assert sorted(names) == required
     assert all(f"(example: {name}=" in line for name, line in zip(names, lines, strict=True))
-
-
-def test_removed_settings_that_are_still_set_are_named_in_one_line(
-    embedded: dict[str, str], caplog: pytest.LogCaptureFixture
-) -> None:
-    read_settings(embedded | {"LIMIT_TOKEN": "1/minute", "WORKER_THREADS": "4", "MAX_STREAMS": "9"})
-
-    assert [record.getMessage() for record in caplog.records] == [
-        "ignored, because they are no settings any more: LIMIT_TOKEN, WORKER_THREADS"
-    ]
-    assert not set(REMOVED.split()) & VARIABLES.keys()
 
 
 @pytest.mark.parametrize("folder", ["file/data", "one", "~no-such-user/data"])

@@ -1,6 +1,5 @@
 """Reads the settings from environment variables; reports all problems together."""
 
-import logging
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -26,22 +25,11 @@ from webapp.base.data_folder import DEFAULT_FOLDER, embedded_secrets
 
 EXIT_CONFIGURATION = 78  # sysexits.h, EX_CONFIG
 NOT_UTF_8 = re.compile("[\ud800-\udfff]")  # what os.environ makes of other bytes
-REMOVED = (
-    "LIMIT_NEXT_SESSION LIMIT_PAGE_FORMS LIMIT_PAGE_WRITES LIMIT_REGISTRATION "
-    "LIMIT_SIGN_IN_ACCOUNT LIMIT_SIGN_IN_ACCOUNT_TOTAL LIMIT_SIGN_IN_ADDRESS LIMIT_TOKEN "
-    "LIMIT_TOKEN_FAILURES LIMIT_TRANSCRIPT_SESSION LIMIT_TRY_MODEL LIMIT_UPDATE_DRAFT "
-    "MAX_STREAM_BYTES MCP_EVENTS_ERROR_CODES OAUTH_ACCESS_SECONDS OAUTH_CODE_SECONDS "
-    "OAUTH_GRANT_SECONDS OAUTH_REFRESH_GRACE_SECONDS OAUTH_REFRESH_SECONDS SESSION_IDLE_DAYS "
-    "SUBSCRIPTION_SECONDS_DEFAULT SUBSCRIPTION_SECONDS_MAX SUBSCRIPTION_SECONDS_MIN "
-    "WORKER_THREADS"
-)
 PACKAGES = {  # of each service the package, and the extra that installs it
     OPENAI: ("openai", "ai"),
     ANTHROPIC: ("anthropic", "anthropic"),
     WHISPER: ("faster_whisper", "whisper"),
 }
-
-log = logging.getLogger("askback.settings")
 
 
 class Problem(NamedTuple):
@@ -70,8 +58,6 @@ def read_settings(environ: Mapping[str, str], *, production: bool = False) -> Se
     Without `production` what is missing is filled in for this machine: a SQLite file and the
     keys in the data folder, made there at first use. Raises ConfigurationError.
     """
-    if removed := sorted(name for name in REMOVED.split() if environ.get(name, "").strip()):
-        log.warning("ignored, because they are no settings any more: %s", ", ".join(removed))
     given = {variable: environ.get(variable, "").strip() for variable in VARIABLES}
     texts = {variable: text for variable, text in given.items() if text}
     problems = _refused(texts)
