@@ -23,7 +23,7 @@ from webapp.base.config import Settings
 from webapp.follow_ups import anthropic_messages, openai_chat
 from webapp.follow_ups.follow_up_models import ask_model
 from webapp.follow_ups.messages import REPLY_SCHEMA, ModelMessages
-from webapp.follow_ups.model_failure import ModelFailed, ModelRefused
+from webapp.follow_ups.model_breaker import ModelFailed, ModelRefused
 
 ASKED = ModelMessages("You ask one question. Background: ctx-canary", '{"answer": "ans-canary 慢"}')
 KEY = "sk-of-the-operator"

@@ -5,8 +5,13 @@ from contextlib import ExitStack
 
 import pytest
 
-from webapp.follow_ups.model_breaker import CALLS_AT_ONCE, ModelBreaker
-from webapp.follow_ups.model_failure import ModelFailed, ModelRefused, ModelResting
+from webapp.follow_ups.model_breaker import (
+    CALLS_AT_ONCE,
+    ModelBreaker,
+    ModelFailed,
+    ModelRefused,
+    ModelResting,
+)
 
 
 class Clock:

@@ -1,4 +1,6 @@
-"""Calls of the model in one process: how many at once, and none while its service fails."""
+"""Calls of the model in one process: how many at once, none while its service fails, and how
+calls fail.
+"""
 
 import threading
 import time
@@ -8,11 +10,28 @@ from typing import cast
 
 from flask import current_app
 
-from webapp.follow_ups.model_failure import ModelFailed, ModelRefused, ModelResting
-
 CALLS_AT_ONCE = 16  # half of the threads of the server
 FAILURES_IN_A_ROW = 3
 REST_SECONDS = 60.0
+
+
+class ModelFailed(Exception):
+    """There is no reply, and the rules decide.
+
+    The reason is for the log: it holds no word of a prompt, an answer or a reply, and no secret.
+    """
+
+
+class ModelLate(ModelFailed):
+    """It took longer than anybody waits."""
+
+
+class ModelRefused(ModelFailed):
+    """The service works, and wrote nothing of use about this answer: another may be different."""
+
+
+class ModelResting(ModelFailed):
+    """Nobody was asked: the service failed a moment ago, or has enough to do."""
 
 
 class ModelBreaker:

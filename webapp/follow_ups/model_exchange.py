@@ -5,7 +5,7 @@ import time
 import httpx2
 
 from webapp.base.guarded_client import TOO_LONG, Bounds, guarded_client, reason_of
-from webapp.follow_ups.model_failure import ModelFailed, ModelLate, ModelRefused
+from webapp.follow_ups.model_breaker import ModelFailed, ModelLate, ModelRefused
 
 ANSWER_MAX_BYTES = 64 * 1024
 OF_THE_REQUEST = (400, 413, 422)  # statuses that say nothing about other requests

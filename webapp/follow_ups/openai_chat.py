@@ -14,8 +14,8 @@ import orjson
 from webapp.base.config import Settings
 from webapp.base.guarded_client import silence
 from webapp.follow_ups.messages import REPLY_SCHEMA, ModelMessages
+from webapp.follow_ups.model_breaker import ModelFailed, ModelRefused
 from webapp.follow_ups.model_exchange import REPLY_MAX_TOKENS, broken_by, model_client, refused_with
-from webapp.follow_ups.model_failure import ModelFailed, ModelRefused
 
 NEW_LIMIT, OLD_LIMIT = "max_completion_tokens", "max_tokens"
 FILTERED = ("content_filter", "content_policy_violation")  # codes of refusals with status 400

@@ -6,8 +6,7 @@ from typing import NamedTuple
 from webapp.base.config import settings
 from webapp.follow_ups.follow_up_models import MODEL_SECONDS, ask_model
 from webapp.follow_ups.messages import Brief, messages_for
-from webapp.follow_ups.model_breaker import model_breaker
-from webapp.follow_ups.model_failure import ModelFailed, ModelLate, ModelResting
+from webapp.follow_ups.model_breaker import ModelFailed, ModelLate, ModelResting, model_breaker
 from webapp.follow_ups.rules import Decision, Technique, Thread
 from webapp.records.follow_ups import ModelOutcome
 

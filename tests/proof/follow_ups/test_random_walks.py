@@ -22,7 +22,7 @@ from tests.proof.follow_ups.walking import Walker
 from tests.voice.factories import make_voice_form
 from webapp.base.config import Settings
 from webapp.base.database import db
-from webapp.follow_ups.model_failure import ModelFailed, ModelRefused
+from webapp.follow_ups.model_breaker import ModelFailed, ModelRefused
 from webapp.follow_ups.rules import Technique
 from webapp.pages import model_decisions
 from webapp.records.accounts.models import Account

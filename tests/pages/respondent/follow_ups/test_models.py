@@ -42,9 +42,9 @@ from webapp.follow_ups.model_breaker import (
     CALLS_AT_ONCE,
     FAILURES_IN_A_ROW,
     REST_SECONDS,
+    ModelFailed,
     model_breaker,
 )
-from webapp.follow_ups.model_failure import ModelFailed
 from webapp.pages.respondent.follow_ups import HOLDER, WAITER
 from webapp.records.accounts.models import Account
 from webapp.records.follow_ups import FollowUp
