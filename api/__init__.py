@@ -19,18 +19,12 @@ from webapp.web import request_kind
 from webapp.web.extensions import csrf
 from webapp.web.request_kind import RequestKind
 
-__all__ = [
-    "agent_tokens",
-    "asks",
-    "attachments",
+__all__ = [  # modules that bring routes, too
     "drafts",
-    "follow_ups",
     "forms",
     "init_app",
     "mcp_endpoint",
     "openapi",
-    "responses",
-    "stream",
     "subscriptions",
 ]
 

@@ -309,7 +309,7 @@ RECIPES: dict[str, Callable[[World], Call]] = {
     "api.update_service_draft": agent(
         "PATCH", "/drafts/{}", lambda world: world.draft.id, title="By an agent"
     ),
-    "appearance.choose": creator_page("/appearance", theme="dark"),
+    "site.choose_theme": creator_page("/appearance", theme="dark"),
     "browsers.end": creator_page("/account/browsers/end", handle="none"),
     "browsers.end_others": creator_page("/account/browsers/end-others"),
     "confirm.confirm": _confirm("agent"),

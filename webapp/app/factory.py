@@ -41,7 +41,7 @@ from webapp.pages.creator import (
 from webapp.pages.creator import request as creator_request
 from webapp.pages.creator.account import account_settings, activity, browser_sessions, sign_in
 from webapp.pages.creator.terms import follow_up_writer, spoken_answers
-from webapp.pages.public import about, docs, home, privacy, security_txt, theme_switch
+from webapp.pages.public import about, docs, site
 from webapp.pages.respondent import (
     cross_site_posts,
     device_transfer,
@@ -74,7 +74,7 @@ from webapp.web.request_kind import PROGRAMS, RequestKind
 ROOT = Path(__file__).resolve().parents[2]
 ROUTES = {
     RequestKind.PROBE: (health,),
-    RequestKind.PUBLIC_PAGE: (home, docs, security_txt, theme_switch),
+    RequestKind.PUBLIC_PAGE: (docs, site),
     RequestKind.CREATOR_PAGE: (
         *(inbox, draft, questions, revisions, confirm, forms, form_trash, results, export),
         *(responses, response_deletion),
@@ -101,7 +101,6 @@ ROUTES = {
         follow_ups,
         voice,
         about,
-        privacy,
     ),
 }
 

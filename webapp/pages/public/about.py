@@ -1,18 +1,47 @@
-"""What Askback is, for people who were sent a form."""
+"""What Askback is, for people who were sent a form, and the privacy note. Both need no database."""
 
 from flask import Blueprint, current_app
 
 from webapp.base.config import settings
+from webapp.base.config_readers import DAY
+from webapp.base.limits import DISCARDED_KEPT_SECONDS, TRANSFER_LINK_SECONDS, TRASH_KEPT_SECONDS
+from webapp.events.settling import KEPT_DAYS
+from webapp.oauth.tokens import GRANT_KEPT, SPENT_KEPT
+from webapp.pages.respondent.form_data import COOKIE_DAYS
+from webapp.records.accounts.browser_sessions import SESSION_IDLE, SESSION_LIFETIME
 
 bp = Blueprint("about", __name__)
 
 
 @bp.get("/about")
 def show() -> str:
-    """The page; needs no database."""
+    """What Askback is, and who operates this server."""
     template = current_app.jinja_env.get_template("about/show.html")
     return template.render(
         operator=settings().operator_name,
         contact=settings().operator_contact,
         host=settings().public_host,
+    )
+
+
+@bp.get("/privacy")
+def show_privacy() -> str:
+    """The privacy note; its periods are the constants and settings that the code uses."""
+    template = current_app.jinja_env.get_template("privacy/show.html")
+    return template.render(
+        operator=settings().operator_name,
+        contact=settings().operator_contact,
+        host=settings().public_host,
+        transcriber=settings().transcriber_host,
+        llm_host=settings().llm_host,
+        cookie_days=COOKIE_DAYS,
+        link_minutes=TRANSFER_LINK_SECONDS // 60,
+        trash_days=TRASH_KEPT_SECONDS // DAY,
+        discarded_hours=DISCARDED_KEPT_SECONDS // 3600,
+        signed_in_days=SESSION_LIFETIME.days,
+        idle_days=SESSION_IDLE.days,
+        audit_days=settings().audit_days,
+        connection_days=GRANT_KEPT.days,
+        token_days=SPENT_KEPT.days,
+        delivery_days=KEPT_DAYS,
     )
