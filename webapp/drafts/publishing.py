@@ -182,7 +182,7 @@ _MADE_EVENT = (
         ).select_from(_MADE_FORM),
         include_defaults=False,
     )
-    .cte("told")
+    .cte("logged")
 )
 _TURN_INTO_FORM = select(*_MADE_FORM.c).add_cte(_MADE_EVENT)
 _LINK_OF_DRAFT = select(Form.id, Form.share_token).where(Form.draft_id == bindparam("draft"))

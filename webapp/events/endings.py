@@ -41,7 +41,7 @@ from webapp.records.events import (
 )
 from webapp.records.forms import Form, lock_form
 
-NOTICE_WITHIN = timedelta(seconds=60)  # then the subscriber is told no more
+NOTICE_WITHIN = timedelta(seconds=60)  # later the subscriber hears no more
 ENDED_KEPT = timedelta(hours=24)  # without deliveries; with them, as long as those
 UNUSED_KEPT = timedelta(hours=24)  # as long as an address counts as verified
 WAITS_FOR = timedelta(days=7)  # how long an address waits for its creator

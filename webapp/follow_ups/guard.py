@@ -163,8 +163,8 @@ class _Written:
         """The script that most letters of the questions have, with those written alongside it."""
         found = _scripts("".join(self.questions)[:KNOWN_MAX_CHARS])
         main = max(found, key=found.__getitem__, default="")
-        beside = {script for group in TOGETHER if main in group for script in group}
-        return frozenset({main} | {script for script in beside - {"LATIN"} if script in found})
+        allowed = {script for group in TOGETHER if main in group for script in group}
+        return frozenset({main} | {script for script in allowed - {"LATIN"} if script in found})
 
     @property
     def is_greek(self) -> bool:

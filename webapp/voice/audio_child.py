@@ -257,7 +257,7 @@ def duration_ms(container: InputContainer, track: AudioStream, size: int) -> int
     if not heard or length < 1:
         raise Refused("no sound")
     if size - carried > SURPLUS_BYTES + SURPLUS_PER_PACKET * packets:
-        raise Refused("too much beside the sound")
+        raise Refused("too much besides the sound")
     return length
 
 

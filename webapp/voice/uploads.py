@@ -374,7 +374,7 @@ def add_recording(  # noqa: PLR0913 - a value of the row each
     object of the repeat is to be erased then, as after a refusal.
 
     upload_key  made for each recorder, so that a retry is stored once
-    told        the host that the page named as writing it down, "" for none; None if it names the
+    named_host  the host that the page named as writing it down, "" for none; None if it names the
                 one of the form. No other host gets the recording
     raises      as `check_upload`; InvalidInput `recordings_full`, `form_unreadable` (the key is
                 that of another question)

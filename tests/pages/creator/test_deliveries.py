@@ -314,7 +314,7 @@ def test_a_subscription_says_how_it_stands(
 
     page = words(ann.page("/deliveries"))
 
-    assert "An agent at hooks.example.com Not reached yet, told of Rota" in page
+    assert "An agent at hooks.example.com Not reached yet, for Rota" in page
     assert said in page
 
 

@@ -126,9 +126,7 @@ def test_a_settled_event_is_sent_again_with_the_same_bytes(
     row = stored(app, one)
     assert (row.state, row.body, row.event_id) == (DeliveryState.PENDING, BODY, event_id)
     page = words(ann.page(answer.location))
-    assert (
-        "It goes out again. What comes back stands below as soon as it is there. Look again" in page
-    )
+    assert "It goes out again. The response appears below as soon as it arrives. Look again" in page
     assert "Send again" not in page
 
 

@@ -27,9 +27,9 @@ def respondent(client: FlaskClient, form: Any) -> Respondent:
     return arrive(client, form)
 
 
-def inked(page: TestResponse) -> list[int]:
+def just_answered(page: TestResponse) -> list[int]:
     """Numbers of the strokes that are drawn on this page."""
-    drawn = re.findall(r'<path class="done inked" pathLength="1" d="([^"]*)"', page.text)
+    drawn = re.findall(r'<path class="done just-answered" pathLength="1" d="([^"]*)"', page.text)
     return [tally_of(6).paths.index(path) + 1 for path in drawn]
 
 
@@ -43,24 +43,24 @@ def swap(respondent: Respondent, path: str, **fields: str) -> TestResponse:
 
 
 def test_the_stroke_of_the_answer_just_given_is_drawn(respondent: Respondent) -> None:
-    assert inked(respondent.page) == []
+    assert just_answered(respondent.page) == []
     for number in (1, 2, 3, 4, 5, 6):
-        assert inked(swap(respondent, f"/q/{number}", answer="It ran twice.")) == [number]
+        assert just_answered(swap(respondent, f"/q/{number}", answer="It ran twice.")) == [number]
 
 
 def test_nothing_is_drawn_without_an_answer(respondent: Respondent) -> None:
     swap(respondent, "/q/1", answer="It ran twice.")
 
-    assert inked(swap(respondent, "/q/2/skip", answer="")) == []
-    assert inked(swap(respondent, "/q/2/open")) == []
-    assert inked(swap(respondent, "/q/2", answer="")) == []
-    assert inked(respondent.open("/q/2")) == []
+    assert just_answered(swap(respondent, "/q/2/skip", answer="")) == []
+    assert just_answered(swap(respondent, "/q/2/open")) == []
+    assert just_answered(swap(respondent, "/q/2", answer="")) == []
+    assert just_answered(respondent.open("/q/2")) == []
 
 
 def test_without_scripts_and_cookies_the_stroke_is_drawn_as_well(app: Flask, form: Any) -> None:
     respondent = arrive(app.test_client(use_cookies=False), form)
 
-    assert inked(respondent.answer(1, "It ran twice.")) == [1]
+    assert just_answered(respondent.answer(1, "It ran twice.")) == [1]
 
 
 def test_a_follow_up_has_no_stroke_of_its_own(app: Flask, account: Account) -> None:
@@ -71,9 +71,9 @@ def test_a_follow_up_has_no_stroke_of_its_own(app: Flask, account: Account) -> N
 
     page = swap(respondent, "/q/1", answer="It was bad.")
     assert "Follow-up to question 1" in page.text
-    assert inked(page) == [1]
+    assert just_answered(page) == [1]
     assert 'class="now"' in respondent.open("/q/1").text
     assert 'class="now"' not in respondent.open("/q/1/f/1").text
     page = swap(respondent, "/q/1/f/1", answer="Because it was.")
     assert "Question 2 of 6" in page.text
-    assert inked(page) == []
+    assert just_answered(page) == []

@@ -28,7 +28,8 @@ POOL_SECONDS = 4  # how long a request waits for a pooled connection
 FILES_OF_A_CONNECTION = 3  # of SQLite: the database, its log, and a journal at times
 log = logging.getLogger("askback.database")
 R = TypeVar("R")
-beside: WeakKeyDictionary[Engine, Engine] = WeakKeyDictionary()
+# by engine: the same pool, used without a session
+direct_engines: WeakKeyDictionary[Engine, Engine] = WeakKeyDictionary()
 
 
 class Base(DeclarativeBase):
@@ -131,9 +132,9 @@ def prepare_engine(engine: Engine) -> None:
     """Attach the SQLite settings and the writer lock, or the check of PostgreSQL connections."""
     if engine.dialect.name == "sqlite":
         sqlite.prepare_engine(engine)
-        beside[engine] = engine.execution_options(**{READING: True})
+        direct_engines[engine] = engine.execution_options(**{READING: True})
     else:
         from webapp.base.database import postgresql
 
         postgresql.prepare_engine(engine)
-        beside[engine] = engine.execution_options(isolation_level="AUTOCOMMIT")
+        direct_engines[engine] = engine.execution_options(isolation_level="AUTOCOMMIT")

@@ -13,7 +13,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
 from webapp.base.database import sqlite
-from webapp.base.database.engine import beside, db, on_sqlite, prepare_engine
+from webapp.base.database.engine import db, direct_engines, on_sqlite, prepare_engine
 from webapp.base.database.failures import (
     STORAGE_FAILURES,
     gave_no_answer,
@@ -183,7 +183,7 @@ def _begin_write() -> None:
 def _connection() -> Connection:
     """The connection of this request without the session; its statements commit by themselves."""
     if "connection" not in g:
-        g.connection = beside[db.engine].connect()
+        g.connection = direct_engines[db.engine].connect()
     connection: Connection = g.connection
     return connection
 

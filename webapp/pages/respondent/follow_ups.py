@@ -25,7 +25,7 @@ from webapp.pages.fragments import wants_fragment
 from webapp.pages.model_decisions import decision_of_model
 from webapp.pages.respondent import error_handling, rendering
 from webapp.pages.respondent.form_data import FormData, read_form_data
-from webapp.pages.respondent.rendering import inked_by, next_question
+from webapp.pages.respondent.rendering import next_question, scripted_number
 from webapp.pages.respondent.session_view import posted_view
 from webapp.records.responses.counters import spend_model_call
 from webapp.web.extensions import csrf
@@ -152,7 +152,7 @@ def after_answer(
         return rendering.deciding(posted_view(share_token, posted), place)
     asked = _decide(about, Turn()) if about else None
     if asked and asked.follow_up == place.follow_up + 1:  # none that is open comes before it
-        return next_question(share_token, posted, asked, inked=inked_by(place))
+        return next_question(share_token, posted, asked, just_answered=scripted_number(place))
     return _following(share_token, posted, place)
 
 
@@ -174,7 +174,7 @@ def _following(share_token: str, posted: FormData, place: QuestionNumber) -> Res
         return stand_in
     after = view.asked_step(place).place
     return next_question(
-        share_token, posted, view.next_open_after(after), view, inked=inked_by(place)
+        share_token, posted, view.next_open_after(after), view, just_answered=scripted_number(place)
     )
 
 

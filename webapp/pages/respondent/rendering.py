@@ -34,10 +34,14 @@ def render_instead(view: SessionView, *, unsent_text: str = "") -> Response | No
 
 
 def question_or_check(
-    view: SessionView, place: QuestionNumber | None, *, inked: int = 0
+    view: SessionView, place: QuestionNumber | None, *, just_answered: int = 0
 ) -> Response:
-    """The question at a place; the check page for None. `inked` as in `question`."""
-    return check(view, inked=inked) if place is None else question(view, place, inked=inked)
+    """The question at a place; the check page for None. `just_answered` as in `question`."""
+    return (
+        check(view, just_answered=just_answered)
+        if place is None
+        else question(view, place, just_answered=just_answered)
+    )
 
 
 def question(
@@ -46,25 +50,31 @@ def question(
     *,
     error: Outcome | None = None,
     text: str | None = None,
-    inked: int = 0,
+    just_answered: int = 0,
 ) -> Response:
     """One question with its stored answer, or with `error` and the `text` that was refused; the
-    stroke of the question `inked` is drawn, 0 for none.
+    stroke of the question `just_answered` is drawn, 0 for none.
     """
     step = view.asked_step(place)
     layout = layout_of(framed=view.framed)
     own = error or text is not None or view.recording(place)
     if own or not page_cache.is_for_cache(view, step):
         key = secrets.token_urlsafe(16)
-        body = _question(view, step, layout, error=error, text=text, answer_key=key, inked=inked)
+        body = _question(
+            view, step, layout, error=error, text=text, answer_key=key, just_answered=just_answered
+        )
     else:
         key = page_cache.ANSWER_KEY
         body = page_cache.render(
             view,
-            ("question", place.path, inked),
+            ("question", place.path, just_answered),
             layout,
             by=lambda nobody: _question(
-                nobody, nobody.asked_step(place), layout, answer_key=key, inked=inked
+                nobody,
+                nobody.asked_step(place),
+                layout,
+                answer_key=key,
+                just_answered=just_answered,
             ),
             step=step,
         )
@@ -103,15 +113,15 @@ def transcript(view: SessionView, place: QuestionNumber) -> Response:
 
 
 def check(
-    view: SessionView, *, error: Outcome | None = None, name: str = "", inked: int = 0
+    view: SessionView, *, error: Outcome | None = None, name: str = "", just_answered: int = 0
 ) -> Response:
-    """All answers for review, the optional name, and Send; `inked` as in `question`."""
+    """All answers for review, the optional name, and Send; `just_answered` as in `question`."""
     push: Push = ("respond.check", {})
     if error or name or view.progress.recordings or view.progress.follow_ups:
         status = HTTPStatus.UNPROCESSABLE_ENTITY if error else HTTPStatus.OK
-        shown = {"error": error, "name": name, "inked": inked}
+        shown = {"error": error, "name": name, "just_answered": just_answered}
         return _page("check", view, status=status, push=push, **shown)
-    return _cached_page("check", view, push, error=None, name="", inked=inked)
+    return _cached_page("check", view, push, error=None, name="", just_answered=just_answered)
 
 
 def thanks(view: SessionView, *, unsent_text: str = "", unsent_recording: bool = False) -> Response:
@@ -306,21 +316,21 @@ def next_question(
     place: QuestionNumber | None,
     view: SessionView | None = None,
     *,
-    inked: int = 0,
+    just_answered: int = 0,
 ) -> Response:
     """The question at a place, the check page for None; `view` where it is known.
 
-    inked  number of the scripted question that was answered just now, 0 for none
+    just_answered  number of the scripted question that was answered just now, 0 for none
     """
     if not by_get(posted):
         view = view or posted_view(share_token, posted)
-        return question_or_check(view, place, inked=inked)
+        return question_or_check(view, place, just_answered=just_answered)
     if place is None:
         return redirect_to("respond.check", share_token)
     return redirect_to("respond.ask", share_token, place)
 
 
-def inked_by(answered: QuestionNumber) -> int:
+def scripted_number(answered: QuestionNumber) -> int:
     """The number of the stroke that an answer draws; follow-ups have none."""
     return 0 if answered.follow_up else answered.number
 

@@ -26,7 +26,7 @@ from webapp.pages.respondent.form_data import (
     typed_along,
     unsent,
 )
-from webapp.pages.respondent.rendering import by_get, inked_by, next_question
+from webapp.pages.respondent.rendering import by_get, next_question, scripted_number
 from webapp.pages.respondent.session_view import (
     SessionView,
     find_form,
@@ -116,7 +116,7 @@ def answer(share_token: str, number: int, follow_up: int) -> Response:
     place = QuestionNumber(number, follow_up)
     if following.may_probe:
         return follow_ups.after_answer(share_token, posted, place, following.stored)
-    return next_question(share_token, posted, following.place, inked=inked_by(place))
+    return next_question(share_token, posted, following.place, just_answered=scripted_number(place))
 
 
 @bp.post("/q/<int:number>/skip", defaults={"follow_up": 0})

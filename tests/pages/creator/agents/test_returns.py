@@ -184,7 +184,7 @@ def test_without_its_revision_nothing_is_sent_back(
     refused = ann.post(f"/drafts/{draft.id}/return", note=NOTE, revision=revision)
 
     assert refused.status_code == 409
-    assert "The page you decided on is not the draft as it stands." in refused.text
+    assert "The draft is not the one on the page you decided on." in refused.text
     assert "Open the draft and read it once more before you send it back." in refused.text
     assert stored(app, draft).returned_at is None
 
