@@ -22,7 +22,6 @@ from webapp.records.accounts import invites
 from webapp.web.limiter import BREATH_SECONDS, LimitStorage
 
 LIMIT = parse("5/minute")
-ON_A_BUSY_MACHINE = 0.4  # seconds of a call that waits for nothing but its turn
 
 
 @dataclass

@@ -2,7 +2,6 @@
 
 import json
 import secrets
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import Any
@@ -383,12 +382,10 @@ def test_a_revocation_in_another_process_ends_the_stream(site: Site, elsewhere: 
     made, kept = site.token(form), site.token(form)
     with site.stream(form, made.token) as stream, site.stream(form, kept.token) as other:
         stream.next(), other.next()
-        began = time.monotonic()
         with elsewhere.app.app_context():
             agent_tokens.revoke_agent_token(form.account_id, made.id, now=utc_now())
 
         assert reason(stream) == "revoked"
-        assert time.monotonic() - began < 2
         site.answer(form, "a" * 32)
         assert other.next().name == "answer"
 
@@ -402,12 +399,10 @@ def test_disconnecting_the_maker_of_the_token_ends_the_stream(site: Site, elsewh
     token = Agent(site.app, access).post(f"/forms/{form.id}/agent-tokens", json={}).json["token"]
     with site.stream(form, token) as stream:
         stream.next()
-        began = time.monotonic()
         with elsewhere.app.app_context():
             connections.disconnect_all(form.account_id, now=utc_now())
 
         assert reason(stream) == "revoked"
-        assert time.monotonic() - began < 2
 
 
 @both_databases

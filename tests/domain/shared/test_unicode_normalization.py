@@ -32,7 +32,7 @@ FORMS: tuple[Form, ...] = ("NFC", "NFKC", "NFKD")
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("text", RUNS.values(), ids=RUNS)
 def test_normalization_time_is_linear(text: str, form: Form) -> None:
-    assert min(seconds(text, form) for _ in range(3)) < 0.2  # the square takes 3 s
+    assert min(seconds(text, form) for _ in range(3)) < 1  # the square takes 3 s
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -73,6 +73,7 @@ def test_every_mark_of_unicode_is_known() -> None:
 
 
 def seconds(text: str, form: Form) -> float:
-    begin = time.perf_counter()
+    """Of the processor, whatever else the machine does."""
+    begin = time.thread_time()
     normalized(form, text)
-    return time.perf_counter() - begin
+    return time.thread_time() - begin
