@@ -140,7 +140,7 @@ def _oldest(served: CTE, rank: int) -> ScalarSelect[str]:
             _D.next_at <= _NOW,
             _D.kind == served.c.kind,
         )
-        .order_by(_D.next_at)
+        .order_by(_D.next_at, _D.id)  # else one of several is the first and the second
         .limit(1)
         .offset(rank)
         .scalar_subquery()
