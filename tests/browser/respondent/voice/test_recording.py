@@ -408,5 +408,6 @@ def test_a_page_looks_at_once_and_as_long_as_somebody_stays(page: Page) -> None:
     says(page, "Your recording is here.")
 
     assert looked(0.6) >= 1
-    assert 20 <= looked(30) <= 31
-    assert 5 <= looked(30) <= 11
+    often = looked(30)
+    assert often >= 20
+    assert 5 <= looked(30) < often
