@@ -234,7 +234,7 @@ def _update(position: StreamPosition, head: FormHead | None) -> Update | None:
     if position.shown != shown:
         status = {"askId": head.id, "status": head.status, "responseCount": head.response_count}
         frames.insert(0, frame("form_status", status))
-    # streams that have been sent everything are at one place, and is read for together
+    # streams that were sent everything are at one position, and are read for together
     since = page.next_since if page.truncated else max(head.last_stamp, position.since or 0)
     shown_to = StreamPosition(position.key, since, shown)
     return None if shown_to == position else Update(b"".join(frames), shown_to, page.truncated)
