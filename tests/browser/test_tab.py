@@ -33,7 +33,11 @@ def sign_in_page(site: ExampleSite, script: str) -> None:
     [
         ("console.error('a warning of ours')", "a warning of ours"),
         ("fetch('/nothing-is-here')", "404: .*/nothing-is-here"),
-        ("setTimeout(() => { throw new Error('it broke') })", "it broke"),
+        # the page is left once it has been thrown
+        (
+            "new Promise(end => setTimeout(() => { setTimeout(end); throw new Error('broken') }))",
+            "broken",
+        ),
     ],
 )
 def test_a_page_that_is_not_quiet_fails_its_visit_alone(
