@@ -46,9 +46,8 @@ class ThreadWorker(SimpleWorker):
 def work_until(app: Flask, ended: threading.Event, kind: Kind = DELIVERIES) -> None:
     """Take wake-ups, with a new worker whenever one ends: they quit on errors of Redis."""
     for name in ("rq.worker", "rq.job", "rq.registry"):
-        logging.getLogger(name).setLevel(
-            logging.CRITICAL
-        )  # the loss of Redis is logged once, by us
+        # the loss of Redis is logged once, by us
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     while not ended.is_set():
         try:
             with app.app_context():

@@ -31,9 +31,9 @@ class StreamPosition(NamedTuple):
 class Update(NamedTuple):
     """What a stream is sent next.
 
-    place  where it is then
-    more   there is more to read at once
-    end    the reason why the stream ends here
+    position  of the stream after it
+    more      there is more to read at once
+    end       the reason why the stream ends here
     """
 
     frames: bytes

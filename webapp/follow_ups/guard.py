@@ -274,7 +274,7 @@ def _unspaced_runs(letters: str) -> Iterator[str]:
 
 
 def _quotes_the_answer(written: _Written) -> bool:
-    """Whether everything in quotation marks is a quote of the respondent, in their order."""
+    """Whether everything in quotation marks is words of the respondent, in their order."""
     quoted = [next(filter(None, groups), "") for groups in QUOTED.findall(written.question)]
     if QUOTATION_MARKS.search(QUOTED.sub(" ", written.question)):
         return False  # a mark without its other one

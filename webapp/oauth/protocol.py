@@ -116,7 +116,7 @@ class ConsentRequired(OAuth2Error):
 
 
 BODY_MAX_BYTES = 16 * 1024
-# what error_description may hold (RFC 6749 section 5.2), and no text of a client is longer
+# what error_description may hold (RFC 6749 section 5.2); a longer one repeats what a client sent
 DESCRIPTION = re.compile(r"[ !#-\[\]-~]{1,200}")
 GENERAL = {
     "access_denied": "The creator did not allow it.",

@@ -324,7 +324,7 @@ class Relay:
             connection.execute(_NOTIFY, [CHANNEL, list(keys)])
 
     def _listen(self, connection: Any) -> None:
-        """Wake who waits here, at first for what was notified before we listened."""
+        """Wake everybody who waits here, at first for what was notified before we listened."""
         connection.execute(f"LISTEN {CHANNEL}")
         self._wakeups.wake(None)
         arrived = select.poll()
