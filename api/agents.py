@@ -9,10 +9,10 @@ from flask import Blueprint, Flask, Response, g, request
 from werkzeug.exceptions import MethodNotAllowed
 
 from api.bodies import given_since, json_answer, wait_seconds
-from api.errors import error_answer
+from api.errors import RECONNECT_SECONDS, always_refused
 from api.forms import attachment_bytes
 from api.wire.event_stream import LEAVE_CONNECTION, Stream, StreamPosition, Update, frame
-from api.wire.serializers import ask_answer, ask_answers, completed_response, completed_within
+from api.wire.responses import ask_answer, ask_answers, completed_response, completed_within
 from api.wire.timestamps import parse_since, wire_time
 from webapp.base.database import release_connections, utc_now
 from webapp.base.error_codes import ErrorCode
@@ -165,7 +165,6 @@ def _update_within(seconds: int, before: _Seen, since: int | None) -> _Seen | No
 
 
 PAGE_BYTES = 128 * 1024  # read at a time
-RECONNECT_SECONDS = 5
 LAST_EVENT_ID = "Last-Event-ID"
 HEADERS = {
     "Content-Type": "text/event-stream",
@@ -185,7 +184,7 @@ def stream_ask(ask_id: str) -> Response:
     form = get_ask(token, ask_id)
     leave = cast(Callable[[Stream], bool], request.environ[LEAVE_CONNECTION])
     if not leave(Stream(StreamPosition(form.id, since), token.id, token.account_id)):
-        return _no_room()
+        return always_refused(ErrorCode.TOO_MANY_STREAMS, {"Retry-After": str(RECONNECT_SECONDS)})
     return Response(iter(()), headers=HEADERS)
 
 
@@ -212,17 +211,6 @@ def _since() -> int | None:
     """Milliseconds; None from the beginning. raises InvalidInput `invalid_since`"""
     last = request.headers.get(LAST_EVENT_ID)
     return parse_since(last, LAST_EVENT_ID) if last else given_since()
-
-
-def _no_room() -> Response:
-    response = error_answer(
-        ErrorCode.TOO_MANY_STREAMS,
-        "This agent token or its account has too many streams open, or this server has no room.",
-        f"Close one, or connect again in {RECONNECT_SECONDS} seconds; "
-        "GET …/answers needs no stream.",
-    )
-    response.headers["Retry-After"] = str(RECONNECT_SECONDS)
-    return response
 
 
 def _update(position: StreamPosition, head: FormHead | None) -> Update | None:

@@ -23,8 +23,8 @@ from api.bodies import (
     wait_seconds,
 )
 from api.rate_limits import count_nothing, limit_creates, limit_publishes, limit_updates
-from api.wire.extension_types import Confirmation
-from api.wire.serializers import draft_follow_ups, draft_review, form_draft, published_form
+from api.wire.drafts import Confirmation, draft_follow_ups, draft_review, form_draft
+from api.wire.forms import published_form
 from webapp.base.config import settings
 from webapp.base.database import release_connections, utc_now
 from webapp.base.error_codes import ErrorCode

@@ -27,6 +27,28 @@ from webapp.web.request_kind import REST, request_kind
 
 log = logging.getLogger(__name__)
 
+RECONNECT_SECONDS = 5  # after a stream for which there was no room
+# message and resolution of codes that always say the same
+ALWAYS_SAID = {
+    ErrorCode.NOT_FOUND: (
+        "There is nothing at this address.",
+        "Use the paths of the OpenAPI document at /api/openapi.",
+    ),
+    ErrorCode.RANGE_NOT_SATISFIABLE: (
+        "Range: none of the bytes that it names are there.",
+        "Send a Range inside the size of the attachment, or none for all of it.",
+    ),
+    ErrorCode.TOO_MANY_STREAMS: (
+        "This agent token or its account has too many streams open, or this server has no room.",
+        f"Close one, or connect again in {RECONNECT_SECONDS} seconds; "
+        "GET …/answers needs no stream.",
+    ),
+    ErrorCode.STORAGE_UNAVAILABLE: (
+        "The storage does not answer just now; nothing was changed.",
+        "Send the same request again in a few seconds.",
+    ),
+}
+
 
 def answer_failures(blueprint: Blueprint) -> None:
     """Answer the failures of all routes of a blueprint; call it before it is registered."""
@@ -71,11 +93,7 @@ def http_problem(error: HTTPException) -> Response:
             "pass on the header Host.",
         )
     if error.code == HTTPStatus.NOT_FOUND:
-        return error_answer(
-            ErrorCode.NOT_FOUND,
-            "There is nothing at this address.",
-            "Use the paths of the OpenAPI document at /api/openapi.",
-        )
+        return always_refused(ErrorCode.NOT_FOUND)
     if error.code is not None and error.code < HTTPStatus.INTERNAL_SERVER_ERROR:
         return error_answer(
             ErrorCode.VALIDATION_FAILED,
@@ -99,15 +117,17 @@ def unexpected_fields(error: Exception) -> Error:
 
 
 def _storage_unavailable() -> Error:
+    message, resolution = ALWAYS_SAID[ErrorCode.STORAGE_UNAVAILABLE]
     if may_have_stored():
         message = "The storage stopped answering; nobody knows whether this was carried out."
-    else:
-        message = "The storage does not answer just now; nothing was changed."
-    return four_fields(
-        ErrorCode.STORAGE_UNAVAILABLE,
-        message,
-        "Send the same request again in a few seconds.",
-    )
+    return four_fields(ErrorCode.STORAGE_UNAVAILABLE, message, resolution)
+
+
+def always_refused(code: ErrorCode, headers: dict[str, str] | None = None) -> Response:
+    """The four fields of a code that always says the same."""
+    response = error_answer(code, *ALWAYS_SAID[code])
+    response.headers.update(headers or {})
+    return response
 
 
 def error_answer(code: ErrorCode, message: str, resolution: str) -> Response:

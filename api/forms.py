@@ -7,10 +7,10 @@ from flask import Response
 
 from api.blueprint import bp
 from api.bodies import given_since, json_answer, json_body
-from api.errors import error_answer
+from api.errors import always_refused
 from api.rate_limits import limit_agent_tokens
-from api.wire.extension_types import MadeAgentToken
-from api.wire.serializers import form_list, form_responses, made_agent_token, owned_form
+from api.wire.forms import MadeAgentToken, form_list, made_agent_token, owned_form
+from api.wire.responses import form_responses
 from webapp.base.config import settings
 from webapp.base.database import utc_now
 from webapp.base.error_codes import ErrorCode
@@ -65,18 +65,9 @@ def attachment_bytes(form_id: str, attachment_id: str) -> Response:
     """
     response = recording_response(find_attachment(form_id, attachment_id), audio_store().read)
     if response.status_code == HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
-        return _outside(response.headers["Content-Range"])
+        content_range = {"Content-Range": response.headers["Content-Range"]}
+        return always_refused(ErrorCode.RANGE_NOT_SATISFIABLE, content_range)
     return response
-
-
-def _outside(content_range: str) -> Response:
-    refused = error_answer(
-        ErrorCode.RANGE_NOT_SATISFIABLE,
-        "Range: none of the bytes that it names are there.",
-        "Send a Range inside the size of the attachment, or none for all of it.",
-    )
-    refused.headers["Content-Range"] = content_range
-    return refused
 
 
 @bp.post("/forms/<form_id>/agent-tokens")

@@ -11,7 +11,7 @@ from api.blueprint import bp
 from api.bodies import json_answer, json_body
 from api.challenges import challenge, shared
 from api.rate_limits import limit_subscribes
-from api.wire.serializers import granted_subscription, subscription_list
+from api.wire.subscriptions import granted_subscription, subscription_list
 from webapp.base.config import settings
 from webapp.base.database import utc_now
 from webapp.base.error_codes import ErrorCode

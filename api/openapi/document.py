@@ -10,25 +10,25 @@ from pydantic import TypeAdapter
 from pydantic.json_schema import JsonSchemaValue
 
 from api.blueprint import bp
-from api.openapi.examples import bodies, errors
-from api.openapi.extensions import EXTENSIONS
-from api.openapi.operations import AUDIO, OPERATIONS, TAGS, Operation
-from api.openapi.operations import EXAMPLES as EVENT_EXAMPLES
-from api.openapi.operations import TAG as EVENTS_TAG
-from api.openapi.parameters import ERROR_HEADERS, HEADERS, PARAMETERS, SchemaGenerator
-from api.wire import extension_types
-from api.wire import types as wire_types
+from api.openapi.components import HEADERS, PARAMETERS, SchemaGenerator
+from api.openapi.examples import error_examples, success_examples
+from api.openapi.operations import (
+    AUDIO,
+    EVENT_STREAM,
+    EVENTS_TAG,
+    EXTENSIONS,
+    JSON,
+    OPERATIONS,
+    TAGS,
+    Operation,
+)
+from api.wire.types import Error
 from webapp.base.config import Settings, settings
 from webapp.base.error_codes import ErrorCode
 from webapp.base.vocabulary import Scope
-from webapp.drafts.agent_tokens import AgentTokenInput
-from webapp.events.subscribing import SubscriptionInput
-from webapp.records.content.draft_input import FollowUpsInput, FormDraftInput
 
 CONTRACT_VERSION = "1.0.0"
 SCHEMAS = "#/components/schemas"
-JSON = "application/json"
-EVENTS = "text/event-stream"
 BYTES = "application/octet-stream"  # what generators of clients take bytes for
 OPEN = {
     "Access-Control-Allow-Origin": "*",
@@ -42,21 +42,6 @@ PREFLIGHT = OPEN | {
     "Access-Control-Max-Age": "86400",
 }
 
-TAKEN = (FormDraftInput, FollowUpsInput, AgentTokenInput, SubscriptionInput)
-ANSWERED = (
-    wire_types.FormDraft,
-    wire_types.PublishedForm,
-    wire_types.FormList,
-    wire_types.OwnedForm,
-    wire_types.FormResponses,
-    extension_types.DraftReview,
-    extension_types.DraftFollowUps,
-    extension_types.AskAnswers,
-    extension_types.MadeAgentToken,
-    extension_types.Subscription,
-    extension_types.SubscriptionList,
-    wire_types.Error,
-)
 SCOPES = {
     Scope.FORMS_READ: "Read forms owned by the connected account",
     Scope.RESPONSES_READ: "Read responses submitted to owned forms",
@@ -119,14 +104,12 @@ def document(settings: Settings) -> dict[str, Any]:
             "schemas": schemas(),
             "parameters": PARAMETERS,
             "headers": HEADERS,
-            "examples": {
-                code: {"value": example} for code, example in errors(settings.public_url).items()
-            },
+            "examples": error_examples(settings.public_url),
             "responses": {
                 "MethodNotAllowed": _failure(
                     HTTPStatus.METHOD_NOT_ALLOWED,
                     (ErrorCode.METHOD_NOT_ALLOWED,),
-                    ERROR_HEADERS,
+                    {"Allow": "Allow"},
                 )
             },
             "securitySchemes": {"oauth2": _security_scheme(settings), "agentToken": AGENT_TOKEN},
@@ -156,7 +139,7 @@ def _info(settings: Settings) -> dict[str, Any]:
 
 def _paths(settings: Settings) -> dict[str, dict[str, Any]]:
     paths: dict[str, dict[str, Any]] = {}
-    examples = bodies(settings.public_url) | EVENT_EXAMPLES
+    examples = success_examples(settings.public_url)
     for operation in (*OPERATIONS, *EXTENSIONS):
         if operation.tag == EVENTS_TAG and not settings.mcp_events_enabled:
             continue
@@ -167,10 +150,13 @@ def _paths(settings: Settings) -> dict[str, dict[str, Any]]:
 
 def schemas() -> dict[str, JsonSchemaValue]:
     """The objects of the contract by their names in it."""
+    operations = (*OPERATIONS, *EXTENSIONS)
+    taken = {each.takes: None for each in operations if each.takes}
+    answered = {each.answers: None for each in operations if each.answers} | {Error: None}
     _, made = TypeAdapter.json_schemas(
         [
-            *((kind.__name__, "validation", TypeAdapter(kind)) for kind in TAKEN),
-            *((kind.__name__, "serialization", TypeAdapter(kind)) for kind in ANSWERED),
+            *((kind.__name__, "validation", TypeAdapter(kind)) for kind in taken),
+            *((kind.__name__, "serialization", TypeAdapter(kind)) for kind in answered),
         ],
         ref_template=SCHEMAS + "/{model}",
         schema_generator=SchemaGenerator,
@@ -193,12 +179,15 @@ def _operation(operation: Operation, example: dict[str, Any] | str) -> dict[str,
         "parameters": [_reference("parameters", name) for name in operation.parameters],
         "responses": _successes(operation, example)
         | {
-            str(status): _failure(status, codes, operation.error_headers)
-            for status, codes in sorted(operation.codes.items())
+            str(status): _failure(status, codes, operation.error_headers(status))
+            for status, codes in operation.codes.items()
         },
     }
     if operation.takes:
-        content = {"schema": _reference("schemas", operation.takes), "example": operation.sent}
+        content = {
+            "schema": _reference("schemas", operation.takes.__name__),
+            "example": operation.sent,
+        }
         described["requestBody"] = {"required": True, "content": {JSON: content}}
     return described
 
@@ -234,18 +223,18 @@ def _success(operation: Operation, example: dict[str, Any] | str) -> dict[str, A
     described: dict[str, Any] = {
         "description": operation.summary,
         "headers": {name: _reference("headers", name) for name in operation.headers}
-        | {name: _reference("headers", key) for name, key in operation.sometimes.items()},
+        | ({"Retry-After": _reference("headers", "WaitAgainAfter")} if operation.waits else {}),
         "links": {
             target: {"operationId": target, "parameters": parameters}
             for target, parameters in operation.links.items()
         },
     }
     if operation.answers:
-        content = {"schema": _reference("schemas", operation.answers), "example": example}
+        content = {"schema": _reference("schemas", operation.answers.__name__), "example": example}
         described["content"] = {JSON: content}
-    elif operation.media == EVENTS:
+    elif operation.media == EVENT_STREAM:
         text = {"type": "string", "description": "Server-sent events."}
-        described["content"] = {EVENTS: {"schema": text, "example": example}}
+        described["content"] = {EVENT_STREAM: {"schema": text, "example": example}}
     elif operation.media == AUDIO:
         octets = {"type": "string", "format": "binary"}
         described["content"] = {AUDIO: {"schema": octets}, BYTES: {"schema": octets}}
@@ -253,7 +242,7 @@ def _success(operation: Operation, example: dict[str, Any] | str) -> dict[str, A
 
 
 def _failure(
-    status: HTTPStatus, codes: tuple[ErrorCode, ...], headers: dict[HTTPStatus, dict[str, str]]
+    status: HTTPStatus, codes: tuple[ErrorCode, ...], headers: dict[str, str]
 ) -> dict[str, Any]:
     """An Error body, the codes to expect in it, and the headers that come with the status.
 
@@ -263,9 +252,7 @@ def _failure(
     examples = {code.value: _reference("examples", code) for code in codes}
     return {
         "description": f"{REASONS[status]}.{listed}",
-        "headers": {
-            name: _reference("headers", key) for name, key in headers.get(status, {}).items()
-        },
+        "headers": {name: _reference("headers", key) for name, key in headers.items()},
         "content": {JSON: {"schema": _reference("schemas", "Error"), "examples": examples}},
     }
 

@@ -23,6 +23,11 @@ def wire_time(millis: int) -> str:
     return f"{_second(seconds)}.{rest:03d}Z"
 
 
+def wire_time_or_none(millis: int | None) -> str | None:
+    """The same; None for none."""
+    return None if millis is None else wire_time(millis)
+
+
 def parse_since(text: str, field: str = "since") -> int:
     """Milliseconds since the epoch of an RFC 3339 date-time; what is finer is cut.
 

@@ -8,8 +8,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from api.openapi.extensions import EXTENSIONS
-from api.openapi.operations import OPERATIONS
+from api.openapi.operations import EXTENSIONS, OPERATIONS
 from tests.api.conftest import ALL_SCOPES, Agent, Connect, refusal
 from tests.factories import make_account, make_draft, make_form
 from tests.webhook_receiver import SECRET

@@ -8,8 +8,7 @@ import pytest
 from sqlalchemy.exc import OperationalError
 from werkzeug.test import TestResponse
 
-from api.openapi.extensions import EXTENSIONS
-from api.openapi.operations import OPERATIONS, Operation
+from api.openapi.operations import EXTENSIONS, OPERATIONS, Operation
 from tests.api.conftest import Agent, Confirm
 from tests.api.readable import assert_readable
 from tests.event_factories import make_subscription

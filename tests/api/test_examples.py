@@ -10,8 +10,7 @@ from sqlalchemy.exc import OperationalError
 from werkzeug.test import TestResponse
 
 from api.openapi.document import document
-from api.openapi.extensions import EXTENSIONS
-from api.openapi.operations import OPERATIONS
+from api.openapi.operations import EXTENSIONS, OPERATIONS
 from api.wire.event_stream import LEAVE_CONNECTION
 from tests.api.conftest import Agent, Confirm
 from tests.described import validator

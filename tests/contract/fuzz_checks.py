@@ -11,8 +11,7 @@ from typing import Any
 
 import schemathesis
 
-from api.openapi.extensions import EXTENSIONS
-from api.openapi.operations import OPERATIONS
+from api.openapi.operations import EXTENSIONS, OPERATIONS
 
 LISTED = {
     (operation.method.value, operation.path): {

@@ -11,8 +11,7 @@ import pytest
 from flask import Flask
 from werkzeug.test import TestResponse
 
-from api.openapi.extensions import EXTENSIONS
-from api.openapi.operations import ATTACHMENTS, OPERATIONS, Operation
+from api.openapi.operations import ATTACHMENTS, EXTENSIONS, OPERATIONS, Operation
 from api.wire.event_stream import LEAVE_CONNECTION
 from tests.api.conftest import Agent
 from tests.event_factories import make_subscription

@@ -10,7 +10,7 @@ from flask.testing import FlaskClient
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from api.openapi import document as openapi
-from api.openapi.extensions import EXTENSIONS
+from api.openapi.operations import EXTENSIONS
 from webapp.base.config import Settings
 from webapp.base.error_codes import OF_REST, OF_TOOLS
 from webapp.base.vocabulary import Scope

@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 
-from api.openapi.extensions import EXTENSIONS
-from api.openapi.operations import OPERATIONS, Operation
+from api.openapi.operations import EXTENSIONS, OPERATIONS, Operation
 from tests.command import ROOT, environment
 from tests.contract.fuzz_checks import SEEN
 from tests.services import free_port

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from api.openapi.extensions import EXTENSIONS
-from api.openapi.operations import Operation
+from api.openapi.operations import EXTENSIONS, Operation
 from tests.contract.test_answers import Scene, scene  # noqa: F401 (a fixture)
 
 MIB = 1024 * 1024

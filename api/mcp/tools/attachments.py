@@ -15,8 +15,7 @@ from api.errors import unexpected_fields
 from api.forms import attachment_bytes
 from api.mcp.protocol import INTERNAL_ERROR, Call, Json, RpcError, bp
 from api.mcp.tools.table import FormArguments, WithBlocks, tool
-from api.wire.extension_types import LinkedAttachment
-from api.wire.serializers import linked_attachment
+from api.wire.responses import LinkedAttachment, linked_attachment
 from webapp.base.config import settings
 from webapp.base.database import release_connections, to_millis, utc_now
 from webapp.base.errors import NotFound

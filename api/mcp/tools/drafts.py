@@ -13,8 +13,15 @@ from api.drafts import create_draft, publish_draft, update_draft, wait_for_draft
 from api.mcp.protocol import Call, Json
 from api.mcp.tools.table import InputRequired, PageArguments, page_of, tool
 from api.rate_limits import limit_creates, limit_publishes, limit_updates
-from api.wire.extension_types import ReviewedDraft, ReviewedForm, WatchedDraft
-from api.wire.serializers import draft_follow_ups, draft_review, form_draft, published_form
+from api.wire.drafts import (
+    ReviewedDraft,
+    ReviewedForm,
+    WatchedDraft,
+    draft_follow_ups,
+    draft_review,
+    form_draft,
+)
+from api.wire.forms import published_form
 from webapp.base.config import settings
 from webapp.base.database import to_millis, utc_now
 from webapp.base.error_codes import ErrorCode

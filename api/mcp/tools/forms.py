@@ -19,19 +19,13 @@ from api.mcp.tools.table import (
     tool,
 )
 from api.rate_limits import limit_agent_tokens
-from api.wire.extension_types import (
+from api.wire.forms import FormPage, MadeAgentToken, PagedForm, form_list, owned_form
+from api.wire.responses import (
     CompletedResponsePage,
-    FormPage,
-    MadeAgentToken,
-    PagedForm,
     ResponsesPage,
-)
-from api.wire.serializers import (
     completed_page,
     completed_within,
-    form_list,
     form_responses,
-    owned_form,
 )
 from api.wire.timestamps import parse_since
 from webapp.base.config import settings

@@ -16,7 +16,7 @@ from pydantic_core import core_schema
 
 from api.errors import error_fields, rate_limited
 from api.mcp.protocol import Call, Json
-from api.openapi.parameters import SchemaGenerator
+from api.openapi.components import SchemaGenerator
 from api.rate_limits import count_nothing
 from webapp.base.database.failures import may_run_again
 from webapp.base.error_codes import ErrorCode

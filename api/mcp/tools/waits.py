@@ -15,9 +15,7 @@ from api.mcp.tools.table import (
     TimeoutSeconds,
     tool,
 )
-from api.wire.extension_types import WaitedResponses
-from api.wire.serializers import form_responses
-from api.wire.types import FormResponses
+from api.wire.responses import FormResponses, WaitedResponses, form_responses
 from webapp.base.database import release_connections
 from webapp.base.error_codes import ErrorCode
 from webapp.base.errors import InputModel, InvalidInput

@@ -4,7 +4,7 @@ from typing import Any, get_args, get_type_hints
 
 import pytest
 
-from api.wire.serializers import form_draft
+from api.wire.drafts import form_draft
 from webapp.base.vocabulary import FollowUpAuthor, FollowUpCondition, FollowUpMode
 from webapp.records.content.model import (
     CONTENT_COLUMNS,

@@ -4,8 +4,7 @@ from http import HTTPStatus
 
 import pytest
 
-from api.openapi.extensions import EXTENSIONS
-from api.openapi.operations import OPERATIONS
+from api.openapi.operations import EXTENSIONS, OPERATIONS
 from webapp.base.error_codes import ErrorCode
 
 # where codes are listed, not raised

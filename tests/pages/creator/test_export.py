@@ -11,8 +11,7 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from api.wire.serializers import form_responses
-from api.wire.types import FormResponses
+from api.wire.responses import FormResponses, form_responses
 from tests.databases import both_databases
 from tests.factories import (
     make_account,

@@ -13,7 +13,7 @@ from urllib.parse import quote
 import orjson
 from flask import Blueprint, Response, abort, stream_with_context
 
-from api.wire.serializers import form_responses, response_session
+from api.wire.responses import form_responses, response_session
 from api.wire.timestamps import wire_time
 from webapp.answers.by_question import find_shown_attachment
 from webapp.answers.export import (

@@ -10,7 +10,7 @@ from flask import Blueprint, Response, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 
-from api.wire.serializers import share_url
+from api.wire.forms import share_url
 from webapp.answers import trash
 from webapp.answers.unread import count_unread
 from webapp.base.config import settings

@@ -12,7 +12,7 @@ from typing import Any
 from flask import Blueprint, abort, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from api.wire.serializers import share_url
+from api.wire.forms import share_url
 from jobs.queue import hand_over_recordings
 from webapp.answers import by_question as results
 from webapp.answers import search, threads, unread
