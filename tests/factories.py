@@ -11,7 +11,7 @@ from sqlalchemy import or_, select
 from webapp.answers import answering
 from webapp.answers.answer_writes import NewAnswer, store_answer
 from webapp.answers.answering import Signs
-from webapp.answers.session_state import read_session_state
+from webapp.answers.session import read_open_session
 from webapp.base.database import db, new_id, utc_now
 from webapp.base.text import token_hash
 from webapp.base.vocabulary import FollowUpAuthor, FollowUpCondition, FollowUpState, QuestionKind
@@ -171,4 +171,4 @@ def make_follow_up_answer(form: Any, session_key: str, asked: FollowUp, text: st
         parent_question_id=asked.parent_question_id,
     )
     db.session.commit()
-    store_answer(read_session_state(form.share_token, session_key), answer, now=utc_now())
+    store_answer(read_open_session(form.share_token, session_key), answer, now=utc_now())

@@ -13,17 +13,19 @@ from sqlalchemy import select
 from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_form
 from tests.races.threads import together
-from webapp.answers import follow_up_context
+from webapp.answers import session as sessions
 from webapp.answers.answering import complete_response, skip_question, withdraw_response
-from webapp.answers.follow_up_context import FollowUpContext, read_context
 from webapp.answers.follow_up_decisions import (
     LEASE,
     Claim,
+    FollowUpContext,
     claim_decision,
+    context_of,
     decide_by_rules,
     pass_on,
     settle_claim,
 )
+from webapp.answers.session import read_open_session
 from webapp.answers.steps import QuestionNumber
 from webapp.base.database import db, utc_now
 from webapp.base.vocabulary import FollowUpState, SessionStatus
@@ -54,9 +56,13 @@ def answered(app: Flask, *positions: int, **fields: Any) -> Any:
     return form
 
 
+def read_context(form: Any, place: QuestionNumber) -> FollowUpContext | None:
+    return context_of(read_open_session(form.share_token, KEY), place)
+
+
 def situation(app: Flask, form: Any, number: int = 1) -> FollowUpContext:
     with app.app_context():
-        found = read_context(form.share_token, KEY, QuestionNumber(number))
+        found = read_context(form, QuestionNumber(number))
     assert found
     return found
 
@@ -244,9 +250,9 @@ def test_nothing_is_decided_about_an_answer_that_is_withdrawn_while_it_is_read(
         act(withdraw_response, form)()
         return read_follow_ups(session_id)
 
-    monkeypatch.setattr(follow_up_context, "read_follow_ups", withdrawing)
+    monkeypatch.setattr(sessions, "read_follow_ups", withdrawing)
     with app.app_context():
-        assert read_context(form.share_token, KEY, QuestionNumber(1)) is None
+        assert read_context(form, QuestionNumber(1)) is None
 
 
 @three_times

@@ -19,7 +19,7 @@ from tests.races.threads import each_statement, together
 from tests.services import wait_until
 from tests.voice.factories import make_recording, make_voice_form
 from tests.voice.factories import upload as make_upload
-from webapp.answers.answering import Following, answer_question, skip_question, withdraw_response
+from webapp.answers.answering import Answered, answer_question, skip_question, withdraw_response
 from webapp.base.database import db, utc_now
 from webapp.base.errors import Outcome
 from webapp.base.limits import RECORDING_MAX_BYTES, RECORDINGS_MAX_BYTES
@@ -77,9 +77,10 @@ def sweep() -> int:
     return sum(purge_unclaimed(utc_now() + timedelta(days=2)))
 
 
-def position_of(following: Following) -> int | None:
+def position_of(answered: Answered) -> int | None:
     """The 0-based position of the next question."""
-    return following.place and following.place.number - 1
+    place = answered.session.steps.next_place()
+    return place and place.number - 1
 
 
 def outcome(call: Call) -> Call:
@@ -88,7 +89,7 @@ def outcome(call: Call) -> Call:
     def run() -> str:
         try:
             value = call()
-            return str(position_of(value) if isinstance(value, Following) else value)
+            return str(position_of(value) if isinstance(value, Answered) else value)
         except Outcome as refused:
             db.session.rollback()
             return refused.code

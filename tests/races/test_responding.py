@@ -14,7 +14,7 @@ from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_form
 from tests.races.threads import together
 from webapp.answers.answering import (
-    Following,
+    Answered,
     answer_question,
     complete_response,
     withdraw_response,
@@ -48,9 +48,10 @@ def answer(form: Any, text: str, *, position: int = 0, answer_key: str = "") -> 
     )
 
 
-def position_of(following: Following) -> int | None:
+def position_of(answered: Answered) -> int | None:
     """The 0-based position of the next question."""
-    return following.place and following.place.number - 1
+    place = answered.session.steps.next_place()
+    return place and place.number - 1
 
 
 def outcome(call: Callable[[], Any]) -> Callable[[], str]:
@@ -59,7 +60,7 @@ def outcome(call: Callable[[], Any]) -> Callable[[], str]:
     def run() -> str:
         try:
             value = call()
-            return str(position_of(value) if isinstance(value, Following) else value)
+            return str(position_of(value) if isinstance(value, Answered) else value)
         except StateConflict as refused:
             db.session.rollback()
             return refused.code
@@ -104,7 +105,7 @@ def test_one_answer_key_eight_times_at_once_stores_one_answer(app: Flask) -> Non
 
     following = together(app, [answer(form, "Me", answer_key="render-1")] * 8)
 
-    assert {each.place for each in following} == {QuestionNumber(2)}
+    assert {each.session.steps.next_place() for each in following} == {QuestionNumber(2)}
     assert (count(app, of=ResponseSession), count(app)) == (1, 1)
 
 

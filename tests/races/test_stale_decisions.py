@@ -18,12 +18,12 @@ from tests.races.test_follow_ups import (
     claim,
     claimed,
     dropped,
+    read_context,
     settle,
     situation,
     states,
 )
 from webapp.answers.answering import answer_question, complete_response, skip_question
-from webapp.answers.follow_up_context import read_context
 from webapp.answers.follow_up_decisions import decide_by_rules, pass_on
 from webapp.answers.steps import QuestionNumber
 from webapp.answers.trash import delete_form
@@ -50,7 +50,7 @@ def test_about_two_answers_to_one_question_as_much_is_asked_as_there_is_room_for
         give = {"position": 0, "answer_key": "k" * 32, "now": utc_now()}
         answer_question(form.share_token, KEY, follow_up=1, answer_text=VAGUE, **give)
         make_answer(form, KEY, 0, HEDGED)
-        both = [read_context(form.share_token, KEY, QuestionNumber(1, depth)) for depth in (0, 1)]
+        both = [read_context(form, QuestionNumber(1, depth)) for depth in (0, 1)]
         for about in filter(None, both):
             made = claim(about)() if writer == "model" else None
             settle(made)() if made else decide_by_rules(about, now=utc_now())

@@ -1,30 +1,16 @@
 """The write of an answer or a completion, and of one that comes again."""
 
-import hashlib
+from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple, cast
 
 from sqlalchemy import Connection, String, bindparam, select, type_coerce
 from sqlalchemy.exc import IntegrityError
 
-from webapp.answers.answer_statements import (
-    ADD_ANSWER,
-    CLAIM_RECORDING,
-    COMPLETE,
-    DELETE_OTHER_RECORDINGS,
-    RECORDED,
-    RECORDINGS_OF_QUESTION,
-    STAMP_ANSWER,
-    STAMP_COMPLETION,
-    SUPERSEDE,
-    TOUCH,
-    TOUCH_BY_NEW_KEY,
-    answer_at_once,
-    insert_session,
-)
-from webapp.answers.session_state import SessionState, next_activity, recordings_of, refusal
+from webapp.answers import answer_statements as statements
+from webapp.answers.answer_statements import RECORDINGS_OF_QUESTION
+from webapp.answers.session import LockedSession, RespondentSession, refusal, version_of
 from webapp.base.database import (
-    execute,
     execute_autocommit,
     new_id,
     note_change,
@@ -69,13 +55,13 @@ class _Refused(Exception):
 
 
 def store_answer(
-    state: SessionState,
+    state: RespondentSession,
     answer: NewAnswer,
     *,
     now: datetime,
     suspect: bool = False,
     form_bytes_max: int = FORM_BYTES_MAX,
-) -> SessionState | None:
+) -> RespondentSession | None:
     """Write an answer with its stamp and its recording, delete others of its question, commit.
 
     Returns the session as it is now. None, and nothing written, if it has changed since, the form
@@ -84,15 +70,17 @@ def store_answer(
     """
     answer_id = new_id("ans")
     after = _with_answer(state, answer, answer_id, now)
-    values = _row(state, answer, answer_id) | _changes(state, answer, after)
+    values = _row(answer, answer_id) | _progress(state, after) | _counts(state, answer)
     values |= {"now": to_millis(now), "suspect": suspect, "most_bytes": form_bytes_max}
-    begins, recordings = state.last_active_at == 0, after.has_recordings
-    note_change(state.form_id)
+    begins, recordings = not state.started, after.has_recordings
+    note_change(state.form.id)
     try:
         if on_sqlite():
             with sqlite_transaction() as connection:
                 _in_steps(connection, values, begins=begins, recordings=recordings)
-        elif not execute_autocommit(answer_at_once(begins=begins, recordings=recordings), **values):
+        elif not execute_autocommit(
+            statements.answer_at_once(begins=begins, recordings=recordings), **values
+        ):
             return None
     except _Refused:
         return None
@@ -105,7 +93,7 @@ def store_answer(
 
 def store_completion(
     connection: Connection,
-    state: SessionState,
+    session: LockedSession,
     *,
     responder_name: str | None,
     suspect: bool,
@@ -115,86 +103,81 @@ def store_completion(
 
     Does not commit.
     """
-    values: dict[str, object] = {"now": to_millis(now), "session_id": state.session_id}
-    stamped = all_rows(connection, STAMP_COMPLETION, values | {"form_id": state.form_id})
+    form_id = session.form_id
+    values: dict[str, object] = {"now": to_millis(now), "session_id": session.session_id}
+    stamped = all_rows(connection, statements.STAMP_COMPLETION, values | {"form_id": form_id})
     if not stamped:
         return None
     stamp = stamped[0].last_stamp
-    values |= {"stamp": stamp, "name": responder_name, "suspect": suspect}
-    ((is_awaited,),) = all_rows(connection, COMPLETE, values | {"form": state.form_id})
-    count_completion(connection, state.form_id, stamp)
-    note_change(state.form_id)
-    return Completion(state.form_id, state.session_id, stamp, state.answer_count, is_awaited)
+    values |= {"stamp": stamp, "name": responder_name, "suspect": suspect, "form": form_id}
+    ((is_awaited,),) = all_rows(connection, statements.COMPLETE, values)
+    count_completion(connection, form_id, stamp)
+    note_change(form_id)
+    return Completion(form_id, session.session_id, stamp, session.answer_count, is_awaited)
 
 
-def touch_session(
-    state: SessionState, now: datetime, *, skipped: list[str], answered: dict[str, str]
-) -> None:
-    """Write the progress of a locked session; `answered` holds answer ids by question id.
-
-    Does not commit.
-    """
-    execute(
-        TOUCH,
-        session_id=state.session_id,
-        skipped=skipped,
-        answered=answered,
-        answer_count=len(answered),
-        suspect=False,
-        seen=state.last_active_at,
-        active=next_activity(state, now),
-    )
-
-
-def supersede(answer_id: str | None) -> None:
-    """Mark an answer as superseded; does nothing for None. Does not commit."""
-    if answer_id:
-        execute(SUPERSEDE, earlier=answer_id)
+def write_progress(
+    connection: Connection, before: RespondentSession, after: RespondentSession, *, now: datetime
+) -> bool:
+    """Store a state without a new answer; False if the session has changed. Does not commit."""
+    values = _progress(before, after) | {"now": to_millis(now), "suspect": False}
+    opening = statements.TOUCH if before.started else statements.insert_session()
+    return bool(run(connection, opening, values).rowcount)
 
 
 def _in_steps(
     connection: Connection, values: dict[str, object], *, begins: bool, recordings: bool
 ) -> None:
-    opening = insert_session() if begins else TOUCH_BY_NEW_KEY
+    opening = statements.insert_session() if begins else statements.TOUCH_BY_NEW_KEY
     if not run(connection, opening, values).rowcount:
         raise _Refused
     if recordings:
-        ((recorded,),) = all_rows(connection, RECORDED, values)
+        ((recorded,),) = all_rows(connection, statements.RECORDED, values)
         values["bytes"] = cast(int, values["bytes"]) + recorded
-    stamps = run(connection, STAMP_ANSWER, values).fetchall()
+    stamps = run(connection, statements.STAMP_ANSWER, values).fetchall()
     if not stamps:
         raise _Refused
-    run(connection, ADD_ANSWER, values | {"stamp": stamps[0][0]})
+    run(connection, statements.ADD_ANSWER, values | {"stamp": stamps[0][0]})
     if values["earlier"]:
-        run(connection, SUPERSEDE, values)
+        run(connection, statements.SUPERSEDE, values)
     if values["more_answered"] or values["more_skipped"]:
         run(connection, add_question_count(), values)
     if recordings:
-        if run(connection, CLAIM_RECORDING, values).rowcount != values["claims"]:
+        if run(connection, statements.CLAIM_RECORDING, values).rowcount != values["claims"]:
             raise _Refused
-        run(connection, DELETE_OTHER_RECORDINGS, values)
+        run(connection, statements.DELETE_OTHER_RECORDINGS, values)
 
 
 def _with_answer(
-    state: SessionState, answer: NewAnswer, answer_id: str, now: datetime
-) -> SessionState:
+    state: RespondentSession, answer: NewAnswer, answer_id: str, now: datetime
+) -> RespondentSession:
     """The state of the session that follows."""
-    answered = state.answered | {answer.question_id: answer_id}
-    return state._replace(
-        has_recordings=state.has_recordings or bool(answer.recording_id),
+    after = state.changed(
+        now,
         skipped=[each for each in state.skipped if each != answer.question_id],
-        answered=answered,
-        answer_count=len(answered),
-        last_active_at=next_activity(state, now),
+        answered=state.answered | {answer.question_id: answer_id},
     )
+    return replace(after, has_recordings=state.has_recordings or bool(answer.recording_id))
 
 
-def _row(state: SessionState, answer: NewAnswer, answer_id: str) -> dict[str, object]:
-    """The columns of the new answer without its stamp."""
+def _progress(state: RespondentSession, after: RespondentSession) -> dict[str, object]:
+    """The columns of the session."""
+    return {
+        "session_id": state.id,
+        "form_id": state.form.id,
+        "key_hash": state.key_hash,
+        "seen": state.last_active_at,
+        "active": after.last_active_at,
+        "skipped": after.skipped,
+        "answered": after.answered,
+        "answer_count": len(after.answered),
+    }
+
+
+def _row(answer: NewAnswer, answer_id: str) -> dict[str, object]:
+    """The columns of the new answer without its stamp and what it belongs to."""
     return {
         "id": answer_id,
-        "form_id": state.form_id,
-        "session_id": state.session_id,
         "question_id": answer.question_id,
         "question_text": answer.question_text,
         "answer_text": answer.answer_text,
@@ -206,29 +189,22 @@ def _row(state: SessionState, answer: NewAnswer, answer_id: str) -> dict[str, ob
     }
 
 
-def _changes(state: SessionState, answer: NewAnswer, after: SessionState) -> dict[str, object]:
-    """The new values of session, form and counters. Only scripted questions have counters."""
+def _counts(state: RespondentSession, answer: NewAnswer) -> dict[str, object]:
+    """What changes in the form and its counters. Only scripted questions have counters."""
     earlier = state.answered.get(answer.question_id)
     scripted = answer.question_kind is QuestionKind.SCRIPTED
     return {
-        "key_hash": state.key_hash,
-        "seen": state.last_active_at,
-        "active": after.last_active_at,
         "first": int(not state.answered),
-        "started": int(state.last_active_at == 0),
+        "started": int(not state.started),
         "bytes": count_bytes(answer.question_text, answer.answer_text),
         "earlier": earlier,
         "recording": answer.recording_id,
         "claims": int(bool(answer.recording_id)),
-        "skipped": after.skipped,
-        "answered": after.answered,
-        "answer_count": after.answer_count,
         "more_answered": int(scripted and earlier is None),
         "more_skipped": -int(scripted and answer.question_id in state.skipped),
     }
 
 
-VERSION_CHARS = 16  # 64 bits
 _STORED = select(
     Answer.question_id,
     Answer.answer_text,
@@ -245,22 +221,15 @@ _UPLOADED = select(Recording.id).where(
 )
 
 
-def version_of(text: str | None, recording_id: str | None) -> str:
-    """Tells two answers apart; "" for none."""
-    if text is None:
-        return ""
-    return hashlib.sha256(f"{recording_id or ''} {text}".encode()).hexdigest()[:VERSION_CHARS]
-
-
 def is_unchanged(
-    state: SessionState, answer: NewAnswer, *, blank: bool, replaces: str | None
+    state: RespondentSession, answer: NewAnswer, *, blank: bool, replaces: str | None
 ) -> bool:
     """True if this is the current answer and the form is open; parameters as in `answer_question`.
 
     raises  StateConflict `answer_newer`
     """
     current = state.answered.get(answer.question_id)
-    if current is None or state.form_status != FormStatus.PUBLISHED:
+    if current is None or state.form.status is not FormStatus.PUBLISHED:
         return False
     found = read_rows(_CURRENT, answer=current)
     if not found:
@@ -276,12 +245,11 @@ def is_unchanged(
     return False
 
 
-def require_shown(state: SessionState, question_id: str, replaces: str | None) -> None:
+def require_shown(state: RespondentSession, question_id: str, replaces: str | None) -> None:
     """Raise StateConflict `answer_newer` unless the current answer is the version `replaces`."""
     current = state.answered.get(question_id)
-    if current is not None and replaces is not None:
-        for row in read_rows(_CURRENT, answer=current):
-            _require_version(row.answer_text, row.recording_id, replaces)
+    for row in read_rows(_CURRENT, answer=current) if current and replaces is not None else ():
+        _require_version(row.answer_text, row.recording_id, replaces)
 
 
 def _require_version(text: str, recording_id: str | None, replaces: str | None) -> None:
@@ -293,19 +261,19 @@ def _require_version(text: str, recording_id: str | None, replaces: str | None) 
         )
 
 
-def is_repeat(state: SessionState, answer: NewAnswer, *, form_bytes_max: int) -> bool:
+def is_repeat(state: RespondentSession, answer: NewAnswer, *, form_bytes_max: int) -> bool:
     """After a failed write: True if this key has stored this answer, False to try again.
 
     raises  StateConflict, NotFound, InvalidInput if another try would fail, too
     """
-    if stored := read_rows(_STORED_UNDER_KEY, session=state.session_id, key=answer.answer_key):
+    if stored := read_rows(_STORED_UNDER_KEY, session=state.id, key=answer.answer_key):
         _require_same(answer, *stored[0][:-1])
         return True
     size = count_bytes(answer.question_text, answer.answer_text)
     if state.has_recordings:
-        place = recordings_of(state, answer.question_id)
-        size += read_rows(RECORDED, recording=answer.recording_id, **place)[0][0]
-    if refused := refusal(state.form_id, more_bytes=size, form_bytes_max=form_bytes_max):
+        place = state.recording_keys(answer.question_id)
+        size += read_rows(statements.RECORDED, recording=answer.recording_id, **place)[0][0]
+    if refused := refusal(state.form.id, more_bytes=size, form_bytes_max=form_bytes_max):
         raise refused
     if answer.recording_id:
         _require_uploaded(state, answer)
@@ -329,9 +297,9 @@ def _require_same(
         )
 
 
-def _require_uploaded(state: SessionState, answer: NewAnswer) -> None:
+def _require_uploaded(state: RespondentSession, answer: NewAnswer) -> None:
     """Raise InvalidInput if its recording is not there, or of another session or question."""
-    place = recordings_of(state, answer.question_id)
+    place = state.recording_keys(answer.question_id)
     if not read_rows(_UPLOADED, recording=answer.recording_id, **place):
         raise recording_gone()
 

@@ -1,36 +1,24 @@
 """What respondents do: answer, skip, complete and withdraw."""
 
-from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from webapp.answers.answer_statements import TAKE_BACK
-from webapp.answers.answer_writes import (
-    NewAnswer,
-    is_repeat,
-    is_unchanged,
-    require_shown,
-    store_answer,
-    store_completion,
-    supersede,
-    touch_session,
-)
-from webapp.answers.public_form import get_public_form
-from webapp.answers.session_deletion import LeavingSession, delete_sessions
-from webapp.answers.session_state import (
-    SessionState,
+from webapp.answers import answer_writes as writes
+from webapp.answers.answer_statements import SUPERSEDE, TAKE_BACK
+from webapp.answers.answer_writes import NewAnswer
+from webapp.answers.session import (
+    RespondentSession,
     change_form,
-    is_new,
-    lock_or_create_session_state,
-    lock_session_state,
+    lock_session,
     not_open,
-    read_session_state,
-    recordings_of,
+    read_form,
+    read_open_session,
+    read_session,
     refusal,
-    step_at,
 )
-from webapp.answers.steps import QuestionNumber, Step, next_open, steps_of
+from webapp.answers.session_deletion import delete_sessions
+from webapp.answers.steps import QuestionNumber, Step
 from webapp.base.database import core_transaction, execute, write_transaction
 from webapp.base.error_codes import PageCode
 from webapp.base.errors import InvalidInput, Phrase, StateConflict
@@ -42,9 +30,8 @@ from webapp.base.limits import (
     SPOKEN_ANSWER_MAX_CHARS,
 )
 from webapp.base.text import in_one_line
-from webapp.base.vocabulary import FollowUpMode, FormStatus, QuestionKind, SessionStatus
+from webapp.base.vocabulary import FormStatus, QuestionKind
 from webapp.events.outbox import queue_deliveries
-from webapp.records.follow_ups import read_follow_ups
 from webapp.records.forms import Form
 from webapp.records.responses.counters import QuestionCounts, count_questions
 from webapp.records.responses.recordings import claimed_bytes
@@ -106,17 +93,11 @@ def clean_name(name: str) -> str | None:
     return name or None
 
 
-class Following(NamedTuple):
-    """What comes after an answer.
+class Answered(NamedTuple):
+    """The session with an answer; `is_new` if it was stored just now, not before."""
 
-    place      None at the end, and where it is not decided yet
-    may_probe  the form asks follow-ups: somebody has to decide
-    stored     the session with the answer; None if nothing was stored
-    """
-
-    place: QuestionNumber | None
-    may_probe: bool
-    stored: SessionState | None
+    session: RespondentSession
+    is_new: bool
 
 
 def answer_question(  # noqa: PLR0913 - a value of the request each, besides the limit
@@ -133,7 +114,7 @@ def answer_question(  # noqa: PLR0913 - a value of the request each, besides the
     replaces: str | None = None,
     signs: Signs | None = None,
     form_bytes_max: int = FORM_BYTES_MAX,
-) -> Following:
+) -> Answered:
     """Store one answer durably; a repeat of `answer_key`, or of the current answer, stores nothing.
 
     An answer without a recording deletes the one that it corrects, and the uploads.
@@ -145,33 +126,28 @@ def answer_question(  # noqa: PLR0913 - a value of the request each, besides the
     blank         the page showed no words of this recording: leaving them out removes none
     replaces      `version_of` the answer that the page showed; None replaces any
     signs         how the page was used: flags the session if it looks automated
-    returns       the next open question, unless a follow-up to this answer is to be decided
     raises        NotFound; StateConflict `form_closed`, `form_completed`, `response_completed`,
                   `form_full`, `answer_differs` (this key stored another), `answer_newer` (one
                   that was not shown); InvalidInput as `require_answer`, `recording_unknown`
     """
     require_answer(answer_text, spoken=bool(recording_id))
     while True:
-        state = read_session_state(share_token, session_key)
-        step = step_at(state, QuestionNumber(position + 1, follow_up))
+        state = read_open_session(share_token, session_key, form_bytes_max=form_bytes_max)
+        step = state.asked_step(QuestionNumber(position + 1, follow_up))
         answer = _new_answer(step, answer_text, answer_key, recording_id)
-        stored = None
-        if is_unchanged(state, answer, blank=blank, replaces=replaces):
-            break
+        if writes.is_unchanged(state, answer, blank=blank, replaces=replaces):
+            return Answered(state, is_new=False)
         suspect = _is_suspect(signs, state, step, now)
-        stored = store_answer(
+        stored = writes.store_answer(
             state, answer, now=now, suspect=suspect, form_bytes_max=form_bytes_max
         )
-        if stored or is_repeat(state, answer, form_bytes_max=form_bytes_max):
-            break
-    if state.follow_up_mode != FollowUpMode.NONE:
-        return Following(None, may_probe=True, stored=stored)
-    answered = {step.question_id, *state.answered}
-    place = _next_place(state, answered, {*state.skipped}, after=step.place)
-    return Following(place, may_probe=False, stored=stored)
+        if stored:
+            return Answered(stored, is_new=True)
+        if writes.is_repeat(state, answer, form_bytes_max=form_bytes_max):
+            return Answered(read_session(share_token, session_key), is_new=False)
 
 
-def _is_suspect(signs: Signs | None, state: SessionState, step: Step, now: datetime) -> bool:
+def _is_suspect(signs: Signs | None, state: RespondentSession, step: Step, now: datetime) -> bool:
     reached = len(state.answered.keys() | {step.question_id})
     return signs is not None and signs.looks_automated(reached, now)
 
@@ -190,62 +166,60 @@ def skip_question(
     now: datetime,
     follow_up: int = 0,
     replaces: str | None = None,
-) -> QuestionNumber | None:
+) -> RespondentSession:
     """Skip a question, supersede an answer it has, delete its recordings; repeats change nothing.
 
     The answers to follow-ups of a scripted question go with its own.
 
     replaces  as in `answer_question`
-    returns   place of the next question that is neither answered nor skipped, None at the end
+    returns   the session without them
     raises    NotFound; StateConflict as `answer_question`
     """
+    while True:
+        state = read_open_session(share_token, session_key)
+        if state.form.status is not FormStatus.PUBLISHED:
+            raise not_open(state.form.status)
+        step = state.asked_step(QuestionNumber(position + 1, follow_up))
+        writes.require_shown(state, step.question_id, replaces)
+        if after := _skip(state, step, now):
+            return after
+
+
+def _skip(state: RespondentSession, step: Step, now: datetime) -> RespondentSession | None:
+    """The session that follows; None, and nothing written, if it has changed since."""
+    taken = {step.question_id, *(each.id for each in state.steps.asked_after(step.question_id))}
+    after = state.changed(
+        now,
+        skipped=[*(each for each in state.skipped if each not in taken), step.question_id],
+        answered={key: value for key, value in state.answered.items() if key not in taken},
+    )
     with write_transaction() as connection:
-        state = lock_or_create_session_state(connection, share_token, session_key, now)
-        if state.form_status != FormStatus.PUBLISHED:
-            raise not_open(state.form_status)
-        step = step_at(state, QuestionNumber(position + 1, follow_up))
-        require_shown(state, step.question_id, replaces)
-        taken = _take_back(state, step)
-        answered = {key: value for key, value in state.answered.items() if key not in taken}
-        _count_skip(state, taken_back=bool(state.answered) and not answered)
-        if not follow_up:
+        if not writes.write_progress(connection, state, after, now=now):
+            return None
+        _take_back(state, taken)
+        _count_skip(state, taken_back=bool(state.answered) and not after.answered)
+        if not step.asked:
             _count_scripted_skip(state, step.question_id)
-        skipped = [*(each for each in state.skipped if each not in taken), step.question_id]
-        touch_session(state, now, skipped=skipped, answered=answered)
-    return _next_place(state, answered.keys(), {*skipped}, after=step.place)
+    return after
 
 
-def _take_back(state: SessionState, step: Step) -> set[str]:
-    """Supersede the answers of a step and of the follow-ups to it; ids of all those questions."""
-    taken = {step.question_id}
-    if not step.asked and state.follow_up_mode != FollowUpMode.NONE:
-        follow_ups = read_follow_ups(state.session_id)
-        taken |= {each.id for each in follow_ups if each.parent_question_id == step.question_id}
+def _take_back(state: RespondentSession, taken: set[str]) -> None:
+    """Supersede the answers to these questions, and delete their recordings."""
     freed = 0
     for question_id in sorted(taken):
-        supersede(state.answered.get(question_id))
+        if question_id in state.answered:
+            execute(SUPERSEDE, earlier=state.answered[question_id])
         if state.has_recordings:
-            freed += claimed_bytes(execute(TAKE_BACK, **recordings_of(state, question_id)))
+            freed += claimed_bytes(execute(TAKE_BACK, **state.recording_keys(question_id)))
     if freed:
-        change_form(state.form_id, {"answer_bytes": Form.answer_bytes - freed})
-    return taken
+        change_form(state.form.id, {"answer_bytes": Form.answer_bytes - freed})
 
 
-def _count_scripted_skip(state: SessionState, question_id: str) -> None:
+def _count_scripted_skip(state: RespondentSession, question_id: str) -> None:
     change = QuestionCounts(
         -int(question_id in state.answered), int(question_id not in state.skipped)
     )
-    count_questions(state.form_id, {question_id: change})
-
-
-def _next_place(
-    state: SessionState, answered: Collection[str], skipped: set[str], *, after: QuestionNumber
-) -> QuestionNumber | None:
-    """Of the questions as they are after the write; a form without follow-ups needs no read."""
-    none = state.follow_up_mode == FollowUpMode.NONE
-    steps = steps_of(state.questions, () if none else read_follow_ups(state.session_id), answered)
-    step = next_open(steps, skipped.union(answered), after=after)
-    return step.place if step else None
+    count_questions(state.form.id, {question_id: change})
 
 
 def complete_response(
@@ -266,41 +240,42 @@ def complete_response(
     """
     name = clean_name(responder_name)
     with core_transaction() as connection:
-        state = lock_session_state(connection, share_token, session_key)
-        if state is None:
-            get_public_form(share_token)
-        if state is None or (state.answer_count == 0 and state.status != SessionStatus.COMPLETED):
+        session = lock_session(connection, share_token, session_key)
+        if session is None:
+            read_form(share_token)
+        elif session.completed_stamp is not None:
+            return None
+        if session is None or session.answer_count == 0:
             raise StateConflict(
                 PageCode.NOTHING_ANSWERED,
                 Phrase("Nothing is answered yet."),
                 Phrase("Answer at least one question."),
             )
-        if state.status == SessionStatus.COMPLETED:
-            return None
-        suspect = signs is not None and signs.looks_automated(state.answer_count, now)
-        done = store_completion(connection, state, responder_name=name, suspect=suspect, now=now)
+        suspect = signs is not None and signs.looks_automated(session.answer_count, now)
+        done = writes.store_completion(
+            connection, session, responder_name=name, suspect=suspect, now=now
+        )
         if done is None:
-            raise refusal(state.form_id) or not_open(FormStatus.CLOSED)
+            raise refusal(session.form_id) or not_open(FormStatus.CLOSED)
         return queue_deliveries(connection, done, now=now) if events else []
 
 
 def withdraw_response(share_token: str, session_key: str, *, now: datetime) -> bool:
     """Delete the session of this key, as `delete_sessions`; False if there is none."""
     with write_transaction() as connection:
-        state = lock_session_state(connection, share_token, session_key)
-        if state is None:
+        session = lock_session(connection, share_token, session_key)
+        if session is None:
             return False
-        leaving = LeavingSession(*(getattr(state, name) for name in LeavingSession._fields))
-        delete_sessions(state.form_id, [leaving], now=now)
+        delete_sessions(session.form_id, [session], now=now)
     return True
 
 
-def _count_skip(state: SessionState, *, taken_back: bool) -> None:
+def _count_skip(state: RespondentSession, *, taken_back: bool) -> None:
     """Count the session if it begins with this skip; uncount it as answered if none is left."""
     values: dict[str, object] = {}
-    if is_new(state):
+    if not state.started:
         values["started_count"] = Form.started_count + 1
     if taken_back:
         values["answered_count"] = Form.answered_count - 1
     if values:
-        change_form(state.form_id, values)
+        change_form(state.form.id, values)

@@ -13,7 +13,8 @@ from typing import NamedTuple, cast
 from sqlalchemy import BigInteger, Table, bindparam, delete, func, select, type_coerce, update
 
 from webapp.answers.one_response import no_response
-from webapp.answers.session_deletion import LeavingSession, delete_sessions
+from webapp.answers.session import LOCKED_COLUMNS, LockedSession
+from webapp.answers.session_deletion import delete_sessions
 from webapp.base.database import (
     execute,
     insert_into,
@@ -165,13 +166,13 @@ def _delete_batch(due: _Due, now: datetime) -> int:
     return len(sessions)
 
 
-def _lock_batch(due: _Due) -> Sequence[LeavingSession]:
+def _lock_batch(due: _Due) -> Sequence[LockedSession]:
     if due.session_id is not None:
         found = execute(_LOCK_ONE, session_id=due.session_id)
     else:
         of = {"form_id": due.form_id, "at": due.scheduled_at}
         found = execute(_LOCK_AUTOMATED, **of, most=BATCH_SESSIONS)
-    return list(map(LeavingSession._make, found))
+    return list(map(LockedSession._make, found))
 
 
 _D, _S = ResponseDeletion, ResponseSession
@@ -221,9 +222,7 @@ _BEGIN = (
     .values(begun_at=func.coalesce(_D.begun_at, bindparam("now", type_=_DELETIONS.c.begun_at.type)))
 )
 _END = delete(_DELETIONS).where(_D.id == bindparam("deletion"))
-_LEAVING = select(
-    _S.id, _S.key_hash, _S.skipped, _S.answer_count, _S.completed_stamp
-).with_for_update(of=_S)
+_LEAVING = select(*LOCKED_COLUMNS).with_for_update(of=_S)
 _LOCK_ONE = _LEAVING.where(_S.id == bindparam("session_id"))
 # by id, so that two at once lock in one order
 _LOCK_AUTOMATED = (

@@ -25,7 +25,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Mapped, mapped_column
 
-from webapp.answers.session_state import lock_session_state
+from webapp.answers.session import lock_session
 from webapp.base.database import Base, db, new_id, write_transaction
 from webapp.base.error_codes import ErrorCode
 from webapp.base.errors import NotFound, Phrase
@@ -62,19 +62,19 @@ def create_transfer_link(share_token: str, session_key: str, *, now: datetime) -
     """
     secret = secrets.token_urlsafe(24)
     with write_transaction() as connection:
-        state = lock_session_state(connection, share_token, session_key)
-        if state is None:
+        session = lock_session(connection, share_token, session_key)
+        if session is None:
             raise NotFound(
                 ErrorCode.NOT_FOUND,
                 Phrase("There are no answers to go on with."),
                 Phrase("Answer a question first."),
             )
-        delete_transfer_link(state.session_id)
+        delete_transfer_link(session.session_id)
         db.session.add(
             DeviceTransfer(
                 id=new_id("hov"),
-                form_id=state.form_id,
-                session_id=state.session_id,
+                form_id=session.form_id,
+                session_id=session.session_id,
                 secret_hash=token_hash(secret),
                 sealed_key=_seal(secret).encrypt(session_key.encode()).decode(),
                 expires_at=now + timedelta(seconds=TRANSFER_LINK_SECONDS),

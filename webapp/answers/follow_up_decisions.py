@@ -10,13 +10,15 @@ answer that has them, unless somebody passed on before.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cached_property
 from typing import NamedTuple
 
 from sqlalchemy import Connection
 
-from webapp.answers import follow_up_context as statements
-from webapp.answers.follow_up_context import FollowUpContext
+from webapp.answers import follow_up_statements as statements
+from webapp.answers.session import RespondentSession
 from webapp.answers.steps import QuestionNumber
 from webapp.base.database import (
     core_transaction,
@@ -28,17 +30,113 @@ from webapp.base.database import (
 )
 from webapp.base.database.prepared_statements import all_rows, run
 from webapp.base.text import token_hash
-from webapp.base.vocabulary import SessionStatus
+from webapp.base.vocabulary import FormStatus, SessionStatus
+from webapp.follow_ups import rules
 from webapp.follow_ups.messages import Brief
-from webapp.follow_ups.rules import Decision, Reason
+from webapp.follow_ups.rules import Decision, Reason, Thread
+from webapp.records.content.model import follow_ups_cap, most_with_follow_ups
+from webapp.records.languages import language_of_shared, language_to_ask_in
 
 LEASE = timedelta(seconds=6)  # of a claim; a model has four seconds
 WORDS_LEASE = timedelta(seconds=8)  # of a claim for words that are being written down
 # nothing is asked then, by rules or a model, and no model gets the words
 HARD_STOPS = {Reason.EMPTY, Reason.REFUSED, Reason.SENSITIVE, Reason.JUNK, Reason.THIN_TWICE}
-
-
 _UNKNOWN = Decision(Reason.CHOSEN_BY_MODEL, writer="?")  # what a model is about to decide
+
+
+@dataclass(frozen=True)
+class FollowUpContext:
+    """The current answer to a question, about which nothing is decided yet.
+
+    parent_id  of the scripted question
+    cap, most  how many follow-ups there may be: to one question, to all
+    dropped    id of a follow-up to the same words that was dropped, "" for none
+    """
+
+    session: RespondentSession
+    place: QuestionNumber
+    parent_id: str
+    question_id: str
+    answer_id: str
+    cap: int
+    most: int
+    thread: Thread
+    dropped: str
+
+    @property
+    def form_id(self) -> str:
+        """Of the form that is answered."""
+        return self.session.form.id
+
+    @property
+    def writer(self) -> str:
+        """The model that was named to the creator, "" for none."""
+        return self.session.form.follow_up_writer
+
+    @property
+    def has_words(self) -> bool:
+        """False of a spoken answer without any, or none yet."""
+        return bool(self.thread.last.answer.strip())
+
+    @property
+    def may_be_asked(self) -> bool:
+        """Whether anything may be asked without a model, whatever the answer says."""
+        return rules.may_follow(self.thread)
+
+    @cached_property
+    def ruled(self) -> Decision:
+        """What the rules decide, at the cost of a tenth of the request."""
+        return rules.decide(self.thread)
+
+
+def context_of(
+    session: RespondentSession, place: QuestionNumber, *, is_new: bool = False, language: str = ""
+) -> FollowUpContext | None:
+    """What there is to decide about an answer. None if there is no current one, something was
+    decided about it, its question of the form or a follow-up to that was skipped, a cap is reached,
+    the response is sent, or the form takes no answers.
+
+    is_new    the answer was stored just now, so that nothing is decided about it
+    language  of the page, to ask in if the form may be in any
+    """
+    form, steps = session.form, session.steps
+    is_open = form.status is FormStatus.PUBLISHED and session.completed_stamp is None
+    step = steps.at(place) if is_open else None
+    answer_id = session.answered.get(step.question_id) if step else None
+    if step is None or answer_id is None:
+        return None
+    parent_id = form.questions[place.number - 1]["id"]
+    asked = steps.asked_after(parent_id)
+    if not {parent_id, *(each.id for each in asked)}.isdisjoint(session.skipped):
+        return None
+    ids = [each.answer_id for each in asked if each.dropped] + ([] if is_new else [answer_id])
+    known = {row.id: row for row in read_rows(statements.WORDS, answers=ids)} if ids else {}
+    is_decided = not is_new and (answer_id not in known or known[answer_id].decided)
+    text = None if is_decided else session.texts.get(step.question_id)
+    if text is None:  # none of a response that was withdrawn a moment ago
+        return None
+    said = step.question_id, text
+    followed = {each.id: known.get(each.answer_id) for each in asked if each.dropped}
+    again = (
+        id_ for id_, row in followed.items() if row and (row.question_id, row.answer_text) == said
+    )
+    dropped = next((id_ for id_ in again if id_ not in session.answered), "")
+    cap = follow_ups_cap(form.follow_up_mode, form.followups_given)
+    scripted = len(form.questions)
+    most = most_with_follow_ups(scripted, scripted * cap, form.max_total_questions) - scripted
+    if not dropped and not (len(asked) < cap and len(session.follow_ups) < most):
+        return None
+    asks_in = language_to_ask_in(language_of_shared(form.share_token, form.questions), language)
+    thread = steps.thread(form.follow_up_mode, place, session.texts, language=asks_in)
+    return FollowUpContext(
+        session, place, parent_id, step.question_id, answer_id, cap, most, thread, dropped
+    )
+
+
+def is_claimed(about: FollowUpContext, *, now: datetime) -> bool:
+    """Whether a model decides at this moment."""
+    moment = to_millis(now)
+    return bool(read_rows(statements.CLAIMED, answer_id=about.answer_id, moment=moment))
 
 
 class Claim(NamedTuple):
@@ -66,7 +164,7 @@ def decide_by_rules(about: FollowUpContext, *, now: datetime) -> QuestionNumber 
         return None
     values: dict[str, object] = {**_keys(about), **_caps(about), **_words(ruled)}
     values |= {"id": new_id("q"), "moment": to_millis(now)}
-    seen: int | None = about.seen
+    seen: int | None = about.session.last_active_at
     while seen is not None:
         asked = execute_autocommit(statements.ask(), **values, seen=seen)
         if asked:
@@ -171,7 +269,7 @@ def _lock(connection: Connection, about: FollowUpContext) -> bool:
     """Lock the session; False if the answer is not current any more, the response was sent, or the
     form takes no answers.
     """
-    found = all_rows(connection, statements.LOCK, {"session_id": about.session_id})
+    found = all_rows(connection, statements.LOCK, {"session_id": about.session.id})
     return bool(found) and _is_current(about, found[0].status, found[0].answered)
 
 
@@ -179,7 +277,7 @@ def _changed_since(about: FollowUpContext, seen: int) -> int | None:
     """The state that the session has now; None if it is the one that was seen, or nothing is to be
     decided any more.
     """
-    for status, answered, now_seen in read_rows(statements.STATE, session_id=about.session_id):
+    for status, answered, now_seen in read_rows(statements.STATE, session_id=about.session.id):
         if _is_current(about, status, answered) and now_seen != seen:
             return int(now_seen)
     return None
@@ -213,7 +311,7 @@ def _asked_again(about: FollowUpContext) -> bool:
 def _keys(about: FollowUpContext) -> dict[str, object]:
     return {
         "form_id": about.form_id,
-        "session_id": about.session_id,
+        "session_id": about.session.id,
         "parent_question_id": about.parent_id,
         "answer_id": about.answer_id,
     }

@@ -5,11 +5,10 @@ the creator of their form.
 from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
-from typing import NamedTuple
 
 from sqlalchemy import String, case, delete, func, select, type_coerce
 
-from webapp.answers.session_state import change_form
+from webapp.answers.session import LockedSession, change_form
 from webapp.base.database import db, execute
 from webapp.base.ownership import OF_SESSION, deletion_of
 from webapp.base.vocabulary import FormStatus, QuestionKind
@@ -26,17 +25,7 @@ from webapp.records.responses.models import Answer, ResponseSession, stored_byte
 from webapp.records.responses.recordings import Recording, claimed_bytes
 
 
-class LeavingSession(NamedTuple):
-    """The columns of a session that deleting it needs."""
-
-    session_id: str
-    key_hash: str
-    skipped: list[str]
-    answer_count: int
-    completed_stamp: int | None
-
-
-def delete_sessions(form_id: str, sessions: Sequence[LeavingSession], *, now: datetime) -> None:
+def delete_sessions(form_id: str, sessions: Sequence[LockedSession], *, now: datetime) -> None:
     """Delete sessions of one form with all they hold, and lower its counters. The caller commits.
 
     The caller has locked their rows, and no other row. A completed form with `response_limit` one
@@ -63,7 +52,7 @@ def delete_sessions(form_id: str, sessions: Sequence[LeavingSession], *, now: da
 
 
 def _reached(
-    form_id: str, sessions: Sequence[LeavingSession], ids: Sequence[str]
+    form_id: str, sessions: Sequence[LockedSession], ids: Sequence[str]
 ) -> dict[str, QuestionCounts]:
     """The counter changes of deleting the sessions, by question id."""
     query = (
@@ -87,7 +76,7 @@ def _reached(
 
 
 def _lower_counts(
-    form_id: str, sessions: Sequence[LeavingSession], *, completed: int, size: int
+    form_id: str, sessions: Sequence[LockedSession], *, completed: int, size: int
 ) -> None:
     """Lower the form's counters by these sessions; `size` in bytes of their answers."""
     answered = sum(each.completed_stamp is not None or each.answer_count > 0 for each in sessions)

@@ -1,8 +1,10 @@
-"""The steps of a form, and the thread of each question."""
+"""The questions of one respondent in order, which comes next, and the thread of each."""
 
 import re
 from collections import defaultdict
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 from webapp.base.vocabulary import FollowUpMode
@@ -51,102 +53,114 @@ def read_place(path: str) -> QuestionNumber | None:
     return QuestionNumber(int(found[1]), int(found[2] or 0)) if found else None
 
 
-def steps_of(
-    questions: Sequence[QuestionRow],
-    follow_ups: Iterable[AskedFollowUp] = (),
-    answered: Container[str] = (),
-) -> list[Step]:
-    """All steps in order. A dropped follow-up is one only if it has an answer.
+@dataclass(frozen=True)
+class Steps:
+    """The questions that one respondent is asked, and how far they are.
 
-    answered  ids of questions that have an answer
+    follow_ups  all that were asked, dropped ones included
+    answered    ids of the questions that have an answer; `skipped` likewise
     """
-    asked = defaultdict(list)
-    for each in follow_ups:
-        asked[each.parent_question_id].append(each)
-    return [
-        step
-        for number, question in enumerate(questions, start=1)
-        for step in (
-            scripted_step(number, question),
-            *_follow_up_steps(number, asked.get(question["id"], ()), answered),
+
+    questions: Sequence[QuestionRow]
+    follow_ups: Sequence[AskedFollowUp]
+    answered: Container[str]
+    skipped: Container[str]
+
+    @cached_property
+    def in_order(self) -> list[Step]:
+        """All of them. A dropped follow-up is one only if it has an answer."""
+        return [
+            step
+            for number, question in enumerate(self.questions, start=1)
+            for step in (_scripted(number, question), *self._follow_ups(number, question["id"]))
+        ]
+
+    def at(self, place: QuestionNumber) -> Step | None:
+        """The question at a place, None if it was never asked; it may be a dropped one."""
+        if not 0 < place.number <= len(self.questions):
+            return None
+        question = self.questions[place.number - 1]
+        if not place.follow_up:
+            return _scripted(place.number, question)
+        found = (each for each in self.asked_after(question["id"]) if each.depth == place.follow_up)
+        return next((_follow_up(place.number, each) for each in found), None)
+
+    def next_place(self, after: QuestionNumber = START) -> QuestionNumber | None:
+        """The first question neither answered nor skipped after a place, then from the beginning;
+        None at the end.
+        """
+        unsettled = [
+            step.place
+            for step in self.in_order
+            if step.question_id not in self.answered and step.question_id not in self.skipped
+        ]
+        following = (place for place in unsettled if place > after)
+        return next(following, unsettled[0] if unsettled else None)
+
+    def place_before(self, place: QuestionNumber) -> QuestionNumber | None:
+        """Where Back leads to, None at the first."""
+        return max((step.place for step in self.in_order if step.place < place), default=None)
+
+    def asked_after(self, question_id: str) -> Sequence[AskedFollowUp]:
+        """The follow-ups to a scripted question, dropped ones included."""
+        return self._by_parent.get(question_id, ())
+
+    def has_answered_follow_ups(self, step: Step) -> bool:
+        """Whether follow-ups to a scripted question have an answer, which goes with its own."""
+        return any(each.id in self.answered for each in self.asked_after(step.question_id))
+
+    @cached_property
+    def _by_parent(self) -> Mapping[str, Sequence[AskedFollowUp]]:
+        found: dict[str, list[AskedFollowUp]] = defaultdict(list)
+        for each in self.follow_ups:
+            found[each.parent_question_id].append(each)
+        return found
+
+    def _follow_ups(self, number: int, question_id: str) -> Iterator[Step]:
+        for each in self.asked_after(question_id):
+            if not each.dropped or each.id in self.answered:
+                yield _follow_up(number, each)
+
+    def thread(
+        self, mode: FollowUpMode, place: QuestionNumber, texts: Mapping[str, str], *, language: str
+    ) -> Thread:
+        """The thread up to the answer that the question at a place has.
+
+        texts     answers by question id, at least those of this thread
+        language  tag of the language to ask in, "" for none
+        """
+        parent = self.questions[place.number - 1]
+        of_parent = self.asked_after(parent["id"])
+        said: list[tuple[str, str, Technique | None]] = [(parent["id"], parent["text"], None)]
+        said += [
+            (each.id, each.question_text, Technique(each.technique))
+            for each in of_parent
+            if each.depth <= place.follow_up
+        ]
+        return Thread(
+            mode,
+            tuple(Exchange(text, texts[id_], how) for id_, text, how in said if id_ in texts),
+            questions=(
+                *(question["text"] for question in self.questions),
+                *(each.question_text for each in self.follow_ups),
+            ),
+            written=tuple(each.question_text for each in self.follow_ups if each.by_model),
+            hints=tuple(question.get("context", "") for question in self.questions),
+            corrected=any(each.dropped for each in of_parent),
+            prepared=_left(mode, parent, of_parent),
+            built_in_asked=any(not each.writer for each in self.follow_ups),
+            depth=len(of_parent),
+            used=frozenset(Technique(each.technique) for each in of_parent),
+            language=language,
         )
-    ]
 
 
-def scripted_step(number: int, question: QuestionRow) -> Step:
-    """The step of a question of the form; `number` from 1."""
+def _scripted(number: int, question: QuestionRow) -> Step:
     return Step(QuestionNumber(number), question["id"], question["text"], question.get("context"))
 
 
-def follow_up_step(number: int, asked: AskedFollowUp) -> Step:
-    """The step of a follow-up to question `number`."""
+def _follow_up(number: int, asked: AskedFollowUp) -> Step:
     return Step(QuestionNumber(number, asked.depth), asked.id, asked.question_text, asked=asked)
-
-
-def next_open(
-    steps: Sequence[Step], settled: Container[str], after: QuestionNumber = START
-) -> Step | None:
-    """The first unsettled step after a place, then from the beginning; None at the end.
-
-    settled  ids of questions that are answered or skipped
-    """
-    unsettled = [step for step in steps if step.question_id not in settled]
-    following = (step for step in unsettled if step.place > after)
-    return next(following, unsettled[0] if unsettled else None)
-
-
-def step_before(steps: Sequence[Step], place: QuestionNumber) -> Step | None:
-    """The step that Back leads to, None at the first."""
-    return max((step for step in steps if step.place < place), default=None)
-
-
-def _follow_up_steps(
-    number: int, asked: Iterable[AskedFollowUp], answered: Container[str]
-) -> Iterator[Step]:
-    for each in asked:
-        if not each.dropped or each.id in answered:
-            yield follow_up_step(number, each)
-
-
-def thread_of(
-    mode: FollowUpMode,
-    questions: Sequence[QuestionRow],
-    asked: Sequence[AskedFollowUp],
-    place: QuestionNumber,
-    texts: Mapping[str, str],
-    *,
-    language: str,
-) -> Thread:
-    """The thread up to the answer that the question at a place has.
-
-    asked  all follow-ups to any question, dropped ones included
-    texts  answers by question id, at least those of this thread
-    language  tag of the language to ask in, "" for none
-    """
-    parent = questions[place.number - 1]
-    of_parent = [each for each in asked if each.parent_question_id == parent["id"]]
-    steps: list[tuple[str, str, Technique | None]] = [(parent["id"], parent["text"], None)]
-    steps += [
-        (each.id, each.question_text, Technique(each.technique))
-        for each in of_parent
-        if each.depth <= place.follow_up
-    ]
-    return Thread(
-        mode,
-        tuple(Exchange(text, texts[id_], how) for id_, text, how in steps if id_ in texts),
-        questions=(
-            *(question["text"] for question in questions),
-            *(each.question_text for each in asked),
-        ),
-        written=tuple(each.question_text for each in asked if each.by_model),
-        hints=tuple(question.get("context", "") for question in questions),
-        corrected=any(each.dropped for each in of_parent),
-        prepared=_left(mode, parent, of_parent),
-        built_in_asked=any(not each.writer for each in asked),
-        depth=len(of_parent),
-        used=frozenset(Technique(each.technique) for each in of_parent),
-        language=language,
-    )
 
 
 def _left(

@@ -10,14 +10,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import NamedTuple
 
-from webapp.answers.steps import (
-    QuestionNumber,
-    Step,
-    follow_up_step,
-    scripted_step,
-    steps_of,
-    thread_of,
-)
+from webapp.answers.steps import Step, Steps
 from webapp.base.vocabulary import FollowUpMode
 from webapp.follow_ups.rules import Decision, Thread
 from webapp.records.content.model import AnyContent, QuestionRow, form_settings
@@ -68,11 +61,6 @@ class Trial:
     decided: dict[str, Decided] = field(default_factory=dict)
 
     @property
-    def settled(self) -> frozenset[str]:
-        """Ids of the questions answered or skipped."""
-        return frozenset(self.skipped) | self.answers.keys()
-
-    @property
     def follow_ups(self) -> list[AskedFollowUp]:
         """All that were asked; those are dropped whose answer before them is another now."""
         return [
@@ -81,20 +69,9 @@ class Trial:
         ]
 
 
-def steps(trial: Trial, content: AnyContent) -> list[Step]:
-    """All questions that are asked at this point, in order."""
-    return steps_of(content.questions, trial.follow_ups, trial.answers)
-
-
-def step_at(trial: Trial, content: AnyContent, place: QuestionNumber) -> Step | None:
-    """The question at a place, None if it was never asked; it may be a dropped one."""
-    if not 0 < place.number <= len(content.questions):
-        return None
-    question = content.questions[place.number - 1]
-    if not place.follow_up:
-        return scripted_step(place.number, question)
-    found = (each for each in _asked_because_of(trial, question) if each.depth == place.follow_up)
-    return next((follow_up_step(place.number, each) for each in found), None)
+def steps_of(trial: Trial, content: AnyContent) -> Steps:
+    """All questions that are asked at this point."""
+    return Steps(content.questions, trial.follow_ups, trial.answers, trial.skipped)
 
 
 def answer_key(trial: Trial, question_id: str) -> str:
@@ -142,10 +119,8 @@ def to_decide(
     if known and known.reason not in set(NoRoom):
         return None
     parent = content.questions[step.place.number - 1]
-    return _lack_of_room(trial, content, parent) or thread_of(
+    return _lack_of_room(trial, content, parent) or steps_of(trial, content).thread(
         content.follow_up_mode,
-        content.questions,
-        trial.follow_ups,
         step.place,
         trial.answers,
         language=language_to_ask_in(language_of_content(content), page_language),

@@ -9,7 +9,6 @@ from sqlalchemy import ForeignKey, Integer, String, Text, UniqueConstraint, bind
 from sqlalchemy.orm import Mapped, mapped_column
 
 from webapp.base.database import Base, among, db, enum_type, read_rows
-from webapp.base.limits import FOLLOW_UPS_MAX
 from webapp.base.vocabulary import FollowUpAuthor, FollowUpState
 from webapp.records.responses.models import Answer
 
@@ -122,8 +121,6 @@ _ASKED = (
     .where(_F.session_id == bindparam("session"), _F.state == FollowUpState.ASKED)
 )
 _OF_SESSION = _ASKED.order_by(_F.parent_question_id, _F.depth)
-_ONE = _ASKED.where(_F.parent_question_id == bindparam("parent"), _F.depth == bindparam("depth"))
-
 _HOW = select(*(_F.__table__.c[name] for name in HowAsked._fields)).where(among(_F.id, "ids"))
 
 
@@ -131,14 +128,6 @@ def read_follow_ups(session_id: str) -> list[AskedFollowUp]:
     """All that this respondent was asked, those of one scripted question in the order of asking."""
     found = read_rows(_OF_SESSION, session=session_id)
     return [AskedFollowUp._make(row) for row in found]
-
-
-def find_follow_up(session_id: str, parent_question_id: str, depth: int) -> AskedFollowUp | None:
-    """One that this respondent was asked; `depth` from 1."""
-    if depth > FOLLOW_UPS_MAX:
-        return None
-    found = read_rows(_ONE, session=session_id, parent=parent_question_id, depth=depth)
-    return AskedFollowUp._make(found[0]) if found else None
 
 
 def how_asked(question_ids: Iterable[str]) -> dict[str, HowAsked]:

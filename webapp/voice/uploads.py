@@ -22,8 +22,13 @@ from sqlalchemy import (
 )
 
 from webapp.answers.answer_statements import RECORDINGS_OF_QUESTION
-from webapp.answers.public_form import SHOWN_COLUMNS, RecordingShown
-from webapp.answers.session_state import not_open, read_session_state, refusal, step_at
+from webapp.answers.session import (
+    RECORDING_COLUMNS,
+    RecordingShown,
+    not_open,
+    read_open_session,
+    refusal,
+)
 from webapp.answers.steps import QuestionNumber
 from webapp.base.database import (
     among,
@@ -263,7 +268,7 @@ class UploadPlace(NamedTuple):
 
 _TABLE = cast(Table, Recording.__table__)
 _OF_KEY = _TABLE.c.key_hash == bindparam("key_hash")
-_SHOWN = select(*SHOWN_COLUMNS)
+_SHOWN = select(*RECORDING_COLUMNS)
 _BY_UPLOAD_KEY = _SHOWN.where(
     *RECORDINGS_OF_QUESTION, _TABLE.c.upload_key == bindparam("upload_key")
 )
@@ -317,18 +322,18 @@ def check_upload(
     raises     NotFound, also for a question never asked; StateConflict `form_closed`,
                `form_completed`, `response_completed`; InvalidInput `voice_unavailable`
     """
-    state = read_session_state(share_token, session_key)
-    step = step_at(state, QuestionNumber(position + 1, follow_up))
-    if state.form_status != FormStatus.PUBLISHED:
-        raise not_open(state.form_status)
-    if not state.records_voice:
+    session = read_open_session(share_token, session_key)
+    step = session.asked_step(QuestionNumber(position + 1, follow_up))
+    if session.form.status is not FormStatus.PUBLISHED:
+        raise not_open(session.form.status)
+    if not session.form.may_record:
         raise InvalidInput(
             PageCode.VOICE_UNAVAILABLE,
             Phrase("This form takes no recordings."),
             Phrase("Type your answer."),
             field="audio",
         )
-    return UploadPlace(state.form_id, step.question_id, state.key_hash)
+    return UploadPlace(session.form.id, step.question_id, session.key_hash)
 
 
 def find_upload(place: UploadPlace, upload_key: str) -> RecordingShown | None:

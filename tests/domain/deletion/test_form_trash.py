@@ -16,7 +16,7 @@ from tests.event_factories import (
 )
 from tests.factories import make_account, make_answer, make_form, make_response
 from webapp.answers import trash
-from webapp.answers.public_form import get_public_form
+from webapp.answers.session import read_form
 from webapp.answers.trash import (
     count_deleted_forms,
     delete_form,
@@ -185,7 +185,7 @@ class TestPurging:
 
         assert list(purge_deleted(now + KEPT)) == []
         assert rows_by_table() == before
-        assert get_public_form(form.share_token).title == form.title
+        assert read_form(form.share_token).title == form.title
 
     def test_a_form_whose_purge_has_begun_is_not_restored(self) -> None:
         account_id, now = make_account().id, utc_now()

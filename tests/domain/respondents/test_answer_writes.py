@@ -11,7 +11,7 @@ from tests.factories import make_account, make_answer, make_form
 from tests.voice.factories import make_recording, make_voice_form
 from webapp.answers.answer_writes import NewAnswer, store_answer
 from webapp.answers.answering import complete_response
-from webapp.answers.session_state import read_session_state
+from webapp.answers.session import read_open_session
 from webapp.base.database import db, utc_now
 from webapp.base.text import token_hash
 from webapp.base.vocabulary import QuestionKind
@@ -56,7 +56,7 @@ def follow_up(form: Any, text: str = "Because", **given: Any) -> NewAnswer:
 
 
 def store(form: Any, answer: NewAnswer, **given: Any) -> bool:
-    return store_answer(read_session_state(form.share_token, KEY), answer, now=utc_now(), **given)
+    return store_answer(read_open_session(form.share_token, KEY), answer, now=utc_now(), **given)
 
 
 def stored() -> list[Answer]:
@@ -119,7 +119,7 @@ def test_a_follow_up_counts_for_its_session_but_not_by_question(form: Any) -> No
 @both_databases
 def test_a_session_that_has_changed_stores_nothing(form: Any) -> None:
     store(form, new_answer(form))
-    state = read_session_state(form.share_token, KEY)
+    state = read_open_session(form.share_token, KEY)
     store(form, new_answer(form, "Mira"))
     before = dump()
 

@@ -14,6 +14,7 @@ from webapp.answers.answering import (
     skip_question,
     withdraw_response,
 )
+from webapp.answers.steps import QuestionNumber
 from webapp.base.database import to_millis, utc_now
 from webapp.base.limits import RESPONDER_NAME_MAX_CHARS
 from webapp.base.vocabulary import FormStatus
@@ -44,19 +45,21 @@ def answers(form: Any, since: int | None = None) -> list[AnswerRow]:
 def give(
     form: Any, text: str, *, position: int = 0, answer_key: str = "", key: str = KEY
 ) -> int | None:
-    place = answer_question(
+    session = answer_question(
         form.share_token,
         key,
         position=position,
         answer_text=text,
         answer_key=answer_key or secrets.token_urlsafe(16),
         now=utc_now(),
-    ).place
+    ).session
+    place = session.steps.next_place(QuestionNumber(position + 1))
     return place and place.number - 1
 
 
 def skip(form: Any, position: int) -> int | None:
-    place = skip_question(form.share_token, KEY, position=position, now=utc_now())
+    session = skip_question(form.share_token, KEY, position=position, now=utc_now())
+    place = session.steps.next_place(QuestionNumber(position + 1))
     return place and place.number - 1
 
 

@@ -14,6 +14,7 @@ from webapp.answers.answering import (
     skip_question,
     withdraw_response,
 )
+from webapp.answers.steps import QuestionNumber
 from webapp.base.database import db, utc_now
 from webapp.base.errors import Outcome
 from webapp.records.forms import Form
@@ -40,9 +41,10 @@ def upload(form: Any, key: str = KEY, position: int = 0, size: int = SIZE) -> Re
 
 def give(form: Any, recording_id: str = "", text: str = "", **given: Any) -> int | None:
     sent = {"position": 0, "answer_key": secrets.token_urlsafe(16)} | given
-    place = answer_question(
+    session = answer_question(
         form.share_token, KEY, answer_text=text, recording_id=recording_id, now=utc_now(), **sent
-    ).place
+    ).session
+    place = session.steps.next_place(QuestionNumber(1))
     return place and place.number - 1
 
 

@@ -18,7 +18,7 @@ from webapp.answers.answering import (
     skip_question,
     withdraw_response,
 )
-from webapp.answers.public_form import read_progress
+from webapp.answers.session import read_session
 from webapp.base.database import db, utc_now
 from webapp.base.errors import Outcome
 from webapp.base.limits import RECORDING_COUNTED_BYTES
@@ -112,7 +112,7 @@ class Speakers(RuleBasedStateMachine):
     @rule(person=people)
     def withdraw(self, person: int) -> None:
         """Without a session nothing is there to withdraw, and uploads wait for their end."""
-        if not read_progress(self.form.share_token, self.keys[person]).started:
+        if not read_session(self.form.share_token, self.keys[person]).started:
             return
         self.does(withdraw_response, person, allowed=True)
         self.sent.discard(person)

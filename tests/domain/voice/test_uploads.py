@@ -10,7 +10,7 @@ from tests.databases import both_databases
 from tests.factories import make_answer
 from tests.voice.factories import make_voice_form, upload
 from webapp.answers.answering import answer_question
-from webapp.answers.public_form import RecordingShown
+from webapp.answers.session import RecordingShown
 from webapp.answers.trash import delete_form
 from webapp.base.database import db, utc_now
 from webapp.base.errors import Outcome

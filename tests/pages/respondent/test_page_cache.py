@@ -11,9 +11,9 @@ from flask import Flask, Response
 
 from tests.factories import make_form
 from tests.pages.respondent_client import Respondent, arrive, box, session_in
-from webapp.answers.public_form import NOTHING_YET, Progress, RespondentForm
+from webapp.answers.session import RespondentForm, RespondentSession
 from webapp.answers.steps import QuestionNumber
-from webapp.base.database import utc_now
+from webapp.base.database import to_millis, utc_now
 from webapp.base.errors import InvalidInput
 from webapp.base.vocabulary import FollowUpMode, FormStatus, ResponseLimit, ResponseMode
 from webapp.pages.respondent import page_cache, rendering
@@ -29,6 +29,7 @@ QUESTIONS: Any = [
     {"id": "q_3", "text": "What would have helped?"},
 ]
 FORM = RespondentForm(
+    "form_1",
     "share-token-of-the-form",
     "Rota",
     QUESTIONS,
@@ -42,16 +43,29 @@ FORM = RespondentForm(
     transcriber="",
     follow_up_mode=FollowUpMode.NONE,
     follow_up_writer="",
+    followups_given=None,
+    max_total_questions=None,
     organisation="",
     accent="",
     picture="",
     reason=None,
-    most_questions=3,
-    most_without_model=3,
     is_full=False,
 )
-UNDER_WAY = Progress({"q_1": "Robin did, <at> night & alone"}, frozenset({"q_2"}))
-VISIT = SessionView(FORM, "a-session-key-of-somebody", UNDER_WAY)
+TEXTS = {"q_1": "Robin did, <at> night & alone"}
+
+
+def progressed(
+    texts: dict[str, str], *skipped: str, form: Any = FORM, follow_ups: Any = (), **changed: Any
+) -> SessionView:
+    """Somebody who has given these answers."""
+    answered = dict.fromkeys(texts, "ans_1")
+    stored = {"last_active_at": 1} | changed
+    session = RespondentSession(form, "hash", "ses_1", [*skipped], answered, **stored)
+    parts = session.with_parts(texts=texts, follow_ups=follow_ups)
+    return SessionView(parts, "a-session-key-of-somebody")
+
+
+VISIT = progressed(TEXTS, "q_2")
 REFUSAL = InvalidInput("answer_empty", "It is empty.", "Write something.", field="answer")
 
 Draw = Callable[[SessionView], Response]
@@ -74,22 +88,26 @@ def thanked(view: SessionView) -> Response:
 
 
 def of_form(**changed: Any) -> SessionView:
-    return replace(VISIT, form=replace(FORM, **changed))
+    return progressed(TEXTS, "q_2", form=replace(FORM, **changed))
 
 
-def progressed(texts: dict[str, str], *skipped: str, **changed: Any) -> SessionView:
-    return replace(VISIT, progress=Progress(texts, frozenset(skipped), **changed))
+EARLIER = to_millis(utc_now() - timedelta(days=400))
 
 
-EARLIER = utc_now() - timedelta(days=400)
-SENT = progressed({"q_1": "Robin did"}, "q_2", completed_at=utc_now())
+def sent(**changed: Any) -> SessionView:
+    return progressed(
+        {"q_1": "Robin did"}, "q_2", **{"completed_stamp": to_millis(utc_now())} | changed
+    )
+
+
+SENT = sent()
 REWORDED: Any = [*QUESTIONS[:2], {"id": "q_3", "text": "What else?"}]
 HINTED: Any = [*QUESTIONS[:2], QUESTIONS[2] | {"context": "Anything at all."}]
 OTHERS = {
     "session key": replace(VISIT, session_key="a-session-key-of-another"),
     "remembered": replace(VISIT, remembered=True),
     "framed": replace(VISIT, framed=True),
-    "not begun": replace(VISIT, progress=NOTHING_YET),
+    "not begun": progressed({}, last_active_at=0),
     "begun without any answer": progressed({}),
     "own words": progressed({"q_1": 'Kim did, "early"\n & sober'}, "q_2"),
     "words like a placeholder": progressed({"q_1": page_cache.placeholder("session")}, "q_2"),
@@ -102,8 +120,8 @@ OTHERS = {
     "an answer to what is not asked": progressed({"q_1": "Robin did", "q_9": "Why?"}, "q_2"),
     "name": progressed({"q_1": "Robin did"}, "q_2", responder_name="Kim"),
     "sent": SENT,
-    "sent at another time": replace(SENT, progress=replace(SENT.progress, completed_at=EARLIER)),
-    "sent with a name": replace(SENT, progress=replace(SENT.progress, responder_name="Kim")),
+    "sent at another time": sent(completed_stamp=EARLIER),
+    "sent with a name": sent(responder_name="Kim"),
     "share token": of_form(share_token="share-token-of-another"),
     "title": of_form(title="Rota of the night"),
     "question": of_form(questions=REWORDED),
@@ -166,8 +184,9 @@ def test_visits_that_differ_in_this_get_separate_pages(
 def test_completed_visits_that_differ_in_this_get_separate_pages(
     app: Flask, other: SessionView, changed: dict[str, bool]
 ) -> None:
-    completed = replace(other.progress, completed_at=other.progress.completed_at or EARLIER)
-    for view in (SENT, replace(other, progress=completed, **changed)) * 2:
+    parts = {"texts": other.session.texts, "follow_ups": ()}
+    completed = replace(other.session, completed_stamp=other.session.completed_stamp or EARLIER)
+    for view in (SENT, replace(other, session=completed.with_parts(**parts), **changed)) * 2:
         assert rendered(app, thanked, view) == rendered_alone(app, thanked, view)
 
 
@@ -185,7 +204,7 @@ def test_requests_that_differ_in_this_get_separate_pages(
 @pytest.mark.parametrize("language", LANGUAGES, ids=lambda language: language.tag)
 def test_the_time_of_sending_is_filled_in_for_each_visit(app: Flask, language: Language) -> None:
     way = {"query_string": {"lang": language.tag}}
-    earlier = replace(SENT, progress=replace(SENT.progress, completed_at=EARLIER))
+    earlier = sent(completed_stamp=EARLIER)
 
     for view in (SENT, earlier) * 2:
         assert rendered(app, thanked, view, **way) == rendered_alone(app, thanked, view, **way)

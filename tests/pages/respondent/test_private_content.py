@@ -12,7 +12,7 @@ from werkzeug.test import TestResponse
 
 from tests.factories import make_form, make_response
 from tests.pages.respondent_client import Respondent, arrive, hidden, storage_away
-from webapp.answers.public_form import RespondentForm
+from webapp.answers.session import RespondentForm
 from webapp.base.database import utc_now
 from webapp.records import forms
 from webapp.records.accounts.models import Account
@@ -170,6 +170,7 @@ def test_the_example_visit_requests_every_route(
 
 def test_pages_load_only_the_public_part_of_a_form() -> None:
     assert {part.name for part in fields(RespondentForm)} == {
+        "id",
         "share_token",
         "title",
         "questions",
@@ -188,8 +189,8 @@ def test_pages_load_only_the_public_part_of_a_form() -> None:
         "accent",
         "picture",
         "reason",
-        "most_questions",
-        "most_without_model",
+        "followups_given",
+        "max_total_questions",
     }
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from flask import Response, request, url_for
 from flask_babel import gettext as _
 
-from webapp.answers.public_form import most_asked_with
+from webapp.answers.session import most_asked_with
 from webapp.base import limits
 from webapp.base.database import db, utc_now
 from webapp.base.error_codes import ErrorCode

@@ -15,8 +15,8 @@ from limits import parse_many
 from webapp.answers import trial as trials
 from webapp.answers.answering import require_answer
 from webapp.answers.follow_up_decisions import HARD_STOPS
-from webapp.answers.public_form import most_asked_with
-from webapp.answers.steps import QuestionNumber, Step, next_open, read_place, step_before
+from webapp.answers.session import most_asked_with
+from webapp.answers.steps import QuestionNumber, Step, read_place
 from webapp.answers.trial import Decided, NoRoom, Trial
 from webapp.base.config import settings
 from webapp.base.database import release_connections, utc_now
@@ -198,12 +198,12 @@ def _gone_on(draft: Draft, trial: Trial, step: Step) -> Response:
         typed = _typed() if step.question_id not in trial.answers else ""
         skipped = trials.skip(trials.leave(trial, step, typed), draft, step)
         require_room(skipped, draft)
-        return _page(draft, skipped, _next(skipped, draft, step))
+        return _page(draft, skipped, trials.steps_of(skipped, draft).next_place(step.place))
     require_answer(_typed(), spoken=False)
     answered = trials.answer(trial, step, _typed())
     require_room(answered, draft)
     decided = decide(answered, draft, step)
-    return _page(draft, decided, _next(decided, draft, step))
+    return _page(draft, decided, trials.steps_of(decided, draft).next_place(step.place))
 
 
 def _elsewhere(draft: Draft) -> Response | None:
@@ -234,7 +234,7 @@ def _terms(draft: Draft) -> FormTerms:
 def _posted_step(trial: Trial, draft: Draft) -> Step | None:
     """The question of the posted page, None for the end; 404 for one that was never asked."""
     place = _posted_place("place") if "place" in request.form else None
-    step = trials.step_at(trial, draft, place) if place else None
+    step = trials.steps_of(trial, draft).at(place) if place else None
     if step is None and "place" in request.form:
         abort(HTTPStatus.NOT_FOUND)
     return step
@@ -251,11 +251,6 @@ def _typed() -> str:
     return typed_text("answer").replace("\0", "\ufffd")
 
 
-def _next(trial: Trial, draft: Draft, after: Step) -> QuestionNumber | None:
-    step = next_open(trials.steps(trial, draft), trial.settled, after.place)
-    return step.place if step else None
-
-
 def _page(
     draft: Draft,
     trial: Trial,
@@ -265,7 +260,7 @@ def _page(
     has_changed: bool = False,
 ) -> Response:
     """The question at a place, the end for None."""
-    step = trials.step_at(trial, draft, place) if place else None
+    step = trials.steps_of(trial, draft).at(place) if place else None
     if place and step is None:
         abort(HTTPStatus.NOT_FOUND)
     terms = _terms(draft)
@@ -291,14 +286,13 @@ def _page(
 
 def _around(draft: Draft, trial: Trial, step: Step | None) -> dict[str, object]:
     """All steps with what came of them, and where a page at one of them leads."""
-    steps = trials.steps(trial, draft)
-    back = step_before(steps, step.place) if step else steps[-1]
+    steps = trials.steps_of(trial, draft)
     return {
-        "steps": steps,
-        "after": {each.question_id: trials.decided_after(trial, each) for each in steps},
-        "back": back.place if back else None,
-        "is_settled": next_open(steps, trial.settled) is None,
-        "takes_along": step is not None and _has_answered_follow_ups(trial, step),
+        "steps": steps.in_order,
+        "after": {each.question_id: trials.decided_after(trial, each) for each in steps.in_order},
+        "back": steps.place_before(step.place) if step else steps.in_order[-1].place,
+        "is_settled": steps.next_place() is None,
+        "takes_along": step is not None and steps.has_answered_follow_ups(step),
     }
 
 
@@ -306,11 +300,6 @@ def _shown(trial: Trial, step: Step, error: InvalidInput | None) -> str:
     if error:
         return _typed()
     return trial.unsent.get(step.question_id, trial.answers.get(step.question_id, ""))
-
-
-def _has_answered_follow_ups(trial: Trial, step: Step) -> bool:
-    asked = (each for each in trial.asked if each.parent_question_id == step.question_id)
-    return any(each.id in trial.answers for each in asked)
 
 
 def _answered_numbers(trial: Trial, draft: Draft) -> set[int]:

@@ -79,7 +79,9 @@ def go_on(share_token: str) -> Response:
     if key is None:
         return rendering.device_link_used(new_view(find_form(share_token)), arrival.secret)
     view = keyed_view(share_token, key)
-    return rendering.render_instead(view) or rendering.question_or_check(view, view.next_open)
+    return rendering.render_instead(view) or rendering.question_or_check(
+        view, view.steps.next_place()
+    )
 
 
 @bp.get("/continue")

@@ -176,7 +176,7 @@ def _already_sent(_error: Outcome, view: SessionView, _place: QuestionNumber) ->
     text = typed("answer")
     return rendering.thanks(
         view,
-        unsent_text="" if text in view.progress.texts.values() else text,
+        unsent_text="" if text in view.session.texts.values() else text,
         unsent_recording=request.endpoint == "voice.upload",
     )
 

@@ -3,6 +3,7 @@
 import threading
 import time
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from types import TracebackType
 from typing import Self
@@ -11,9 +12,12 @@ from flask import Blueprint, Flask, Response
 
 from jobs.queue import hand_over_recordings
 from webapp.answers import follow_up_decisions
-from webapp.answers.follow_up_context import FollowUpContext, context_of, is_claimed, read_context
-from webapp.answers.follow_up_decisions import decide_by_rules
-from webapp.answers.session_state import SessionState
+from webapp.answers.follow_up_decisions import (
+    FollowUpContext,
+    context_of,
+    decide_by_rules,
+    is_claimed,
+)
 from webapp.answers.steps import QuestionNumber
 from webapp.base.config import RULES, Settings, settings
 from webapp.base.database import release_connections, utc_now
@@ -26,7 +30,7 @@ from webapp.pages.model_decisions import decision_of_model
 from webapp.pages.respondent import error_handling, rendering
 from webapp.pages.respondent.form_data import FormData, read_form_data
 from webapp.pages.respondent.rendering import next_question, scripted_number
-from webapp.pages.respondent.session_view import posted_view
+from webapp.pages.respondent.session_view import SessionView, posted_view
 from webapp.records.responses.counters import spend_model_call
 from webapp.web.extensions import csrf
 from webapp.web.languages import page_language
@@ -124,58 +128,54 @@ def decide(share_token: str, number: int, follow_up: int) -> Response:
     posted = read_form_data(share_token)
     place = QuestionNumber(number, follow_up)
     if posted.pass_on:
-        _pass_on(share_token, posted, place)
-        return _following(share_token, posted, place)
+        view = posted_view(share_token, posted)
+        if about := _context(view, place):
+            follow_up_decisions.pass_on(about, now=utc_now())
+        return _following(view, posted, place)
     release_connections()  # a session of an earlier key was looked up
     waited = _wait_for_words(posted) if posted.recording else 0.0
     with Turn(max(0.0, waited + MODEL_SECONDS - WORDS_SECONDS)) as turn:
-        about = _context(share_token, posted, place)
+        view = posted_view(share_token, posted)
+        about = _context(view, place)
         if about and about.has_words:
             _decide(about, turn)
+            view = posted_view(share_token, posted)
         elif about:
             follow_up_decisions.pass_on(about, now=utc_now())
-        return _following(share_token, posted, place)
+        return _following(view, posted, place)
 
 
 def after_answer(
-    share_token: str, posted: FormData, place: QuestionNumber, stored: SessionState | None
+    view: SessionView, posted: FormData, place: QuestionNumber, *, is_new: bool
 ) -> Response:
-    """The page after an answer; `stored`: the session with it, None if it was stored before."""
-    if stored:
-        about = context_of(stored, place, posted.answer, page_language=page_language().tag)
-    else:
-        about = _context(share_token, posted, place)
-    if about and _awaits_words(about, posted, is_new=stored is not None):
+    """The page after an answer; `is_new` if it was stored just now, not before."""
+    about = _context(view, place, is_new=is_new)
+    if about is None:
+        return _following(view, posted, place)
+    if _awaits_words(about, posted, is_new=is_new):
         hand_over_recordings([posted.recording])
-        return rendering.deciding(posted_view(share_token, posted), place, posted.recording)
-    if about and wants_fragment() and _may_ask_model(about):
-        return rendering.deciding(posted_view(share_token, posted), place)
-    asked = _decide(about, Turn()) if about else None
+        return rendering.deciding(view, place, posted.recording)
+    if wants_fragment() and _may_ask_model(about):
+        return rendering.deciding(view, place)
+    asked = _decide(about, Turn())
     if asked and asked.follow_up == place.follow_up + 1:  # none that is open comes before it
-        return next_question(share_token, posted, asked, just_answered=scripted_number(place))
-    return _following(share_token, posted, place)
+        view = replace(view, session=view.session.with_parts())  # its follow-ups are read anew
+        return next_question(view, posted, asked, just_answered=scripted_number(place))
+    return _following(posted_view(view.form.share_token, posted), posted, place)
 
 
-def _pass_on(share_token: str, posted: FormData, place: QuestionNumber) -> None:
-    about = _context(share_token, posted, place)
-    if about:
-        follow_up_decisions.pass_on(about, now=utc_now())
+def _context(
+    view: SessionView, place: QuestionNumber, *, is_new: bool = False
+) -> FollowUpContext | None:
+    return context_of(view.session, place, is_new=is_new, language=page_language().tag)
 
 
-def _context(share_token: str, posted: FormData, place: QuestionNumber) -> FollowUpContext | None:
-    language = page_language().tag
-    return read_context(share_token, posted.session_key, place, page_language=language)
-
-
-def _following(share_token: str, posted: FormData, place: QuestionNumber) -> Response:
+def _following(view: SessionView, posted: FormData, place: QuestionNumber) -> Response:
     """The next open step after one that was asked; aborts with 404 if it never was."""
-    view = posted_view(share_token, posted)
     if stand_in := rendering.render_instead(view):
         return stand_in
-    after = view.asked_step(place).place
-    return next_question(
-        share_token, posted, view.next_open_after(after), view, just_answered=scripted_number(place)
-    )
+    following = view.steps.next_place(view.asked_step(place).place)
+    return next_question(view, posted, following, just_answered=scripted_number(place))
 
 
 def _has_model(about: FollowUpContext) -> bool:

@@ -11,9 +11,8 @@ from itsdangerous import BadSignature, TimestampSigner
 from werkzeug.datastructures import FileStorage
 from werkzeug.wrappers import Response
 
-from webapp.answers.answer_writes import version_of
 from webapp.answers.answering import Signs
-from webapp.answers.public_form import Progress, read_progress
+from webapp.answers.session import read_session, version_of
 from webapp.answers.steps import QuestionNumber, read_place
 from webapp.base.config import settings
 from webapp.base.error_codes import PageCode
@@ -155,11 +154,11 @@ def read_form_data(share_token: str, *needed: str) -> FormData:
     if not RECORDING_ID.fullmatch(form.get("recording", "")):
         raise unreadable()
     made_at = session_made_at(session_key)
-    if made_at is None and not _progress(share_token, session_key).started:
+    if made_at is None and not read_session(share_token, session_key).started:
         raise session_unknown()
     remembered = None if says_in_iframe() else remembered_key(share_token)
     if remembered and remembered != session_key and _has_begun(share_token, remembered):
-        stored = _progress(share_token, session_key)
+        stored = read_session(share_token, session_key)
         session_key = session_key if stored.started or stored.uploads else remembered
     return FormData(
         session_key,
@@ -182,12 +181,8 @@ def read_form_data(share_token: str, *needed: str) -> FormData:
 
 def _has_begun(share_token: str, session_key: str) -> bool:
     """True for the key of a response that is not sent yet."""
-    progress = _progress(share_token, session_key)
-    return progress.started and progress.completed_at is None
-
-
-def _progress(share_token: str, session_key: str) -> Progress:
-    return read_progress(share_token, session_key, may_record=True, follow_ups=False)
+    session = read_session(share_token, session_key)
+    return session.started and session.completed_stamp is None
 
 
 def typed(name: str) -> str:

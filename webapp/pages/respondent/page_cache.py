@@ -23,9 +23,9 @@ from threading import Lock
 import orjson
 from markupsafe import escape
 
-from webapp.answers.answer_writes import version_of
-from webapp.answers.public_form import Progress
+from webapp.answers.session import version_of
 from webapp.answers.steps import QuestionNumber, Step
+from webapp.base.database import from_millis, to_millis
 from webapp.pages.filters import LONG_QUESTION_CHARS, clock_time, excerpt
 from webapp.pages.respondent.session_view import SessionView
 from webapp.records.follow_ups import AskedFollowUp
@@ -35,7 +35,7 @@ from webapp.web.themes import page_theme
 PAGES_MAX = 1024  # pages of several forms, in several languages
 BYTES_MAX = 8 * 1024**2
 MARK = secrets.token_urlsafe(24)  # so that no text can contain a placeholder
-SENT_AT = datetime(1, 1, 1, tzinfo=UTC)  # what no response says of itself
+SENT_AT = to_millis(datetime(1, 1, 1, tzinfo=UTC))  # what no response says of itself
 VERSION = "version"
 ASKED, QUOTED = "asked", "quoted"  # a follow-up, and the answer that it follows
 _PLACEHOLDER = re.compile(rf"{MARK}\.(\w+)\.")
@@ -87,7 +87,7 @@ def is_for_cache(view: SessionView, step: Step) -> bool:
     """Whether the page of a question may be cached: a follow-up only while it has no answer, and
     where its length does not change how it is shown.
     """
-    unanswered = step.question_id not in view.progress.texts
+    unanswered = step.question_id not in view.session.answered
     return not step.asked or (unanswered and len(step.text) <= LONG_QUESTION_CHARS)
 
 
@@ -119,8 +119,8 @@ def _own(view: SessionView) -> dict[str, str]:
         "draft_key": view.draft_key,
         "answer_key": secrets.token_urlsafe(16),
     }
-    if view.progress.completed_at:
-        own["sent_at"] = clock_time(view.progress.completed_at)
+    if view.session.completed_at:
+        own["sent_at"] = clock_time(view.session.completed_at)
     return own
 
 
@@ -137,7 +137,7 @@ def _own_follow_up(view: SessionView, asked: AskedFollowUp | None) -> dict[str, 
 
 
 def _quoted(view: SessionView, asked: AskedFollowUp) -> str:
-    return view.progress.texts.get(asked.follows, "")
+    return view.session.texts.get(asked.follows, "")
 
 
 def _how_asked(view: SessionView, asked: AskedFollowUp | None) -> Sequence[object]:
@@ -147,14 +147,14 @@ def _how_asked(view: SessionView, asked: AskedFollowUp | None) -> Sequence[objec
 
 def _key(view: SessionView, shown: Sequence[object]) -> bytes:
     """A digest, because the form with all its questions weighs more than the page."""
-    progress = view.progress
-    stands = (sorted(view.answered), sorted(view.skipped), progress.started)
+    session = view.session
+    stands = (sorted(view.answered), sorted(view.skipped), session.started)
     probed = [
-        (*step.place, step.question_id in progress.texts, step.question_id in progress.skipped)
-        for step in (view.steps if progress.follow_ups else ())
+        (*step.place, step.question_id in session.answered, step.question_id in session.skipped)
+        for step in (view.steps.in_order if session.follow_ups else ())
         if step.asked
     ]
-    sent = progress.completed_at is not None
+    sent = session.completed_stamp is not None
     person = (view.remembered, view.framed, page_language().tag, page_theme())
     return hashlib.sha256(orjson.dumps((shown, view.form, stands, probed, sent, person))).digest()
 
@@ -162,13 +162,13 @@ def _key(view: SessionView, shown: Sequence[object]) -> bytes:
 def _split(nobody: SessionView, by: Callable[[SessionView], str]) -> list[str]:
     """The rendered page as pieces, between them the names of the placeholders."""
     page = by(nobody)
-    if nobody.progress.started:
+    if nobody.session.started:
         page = page.replace(nobody.draft_key, placeholder("draft_key"))
     for number in nobody.answered:
         version = version_of(placeholder(str(number)), None)
         page = page.replace(version, placeholder(f"{VERSION}{number}"))
-    if nobody.progress.completed_at:
-        page = page.replace(clock_time(SENT_AT), placeholder("sent_at"))
+    if nobody.session.completed_stamp is not None:
+        page = page.replace(clock_time(from_millis(SENT_AT)), placeholder("sent_at"))
     return _PLACEHOLDER.split(page)
 
 
@@ -177,21 +177,21 @@ def _nobody(view: SessionView, asked: AskedFollowUp | None) -> SessionView:
     questions = enumerate(view.form.questions, start=1)
     ids = {number: question["id"] for number, question in questions}
     # those of follow-ups are on no cached page, but for the one that is quoted
-    texts = dict.fromkeys(view.progress.texts, "")
+    texts = dict.fromkeys(view.session.answered, "")
     texts |= {ids[number]: placeholder(str(number)) for number in view.answered}
     if asked and asked.follows in texts:
         texts[asked.follows] = placeholder(QUOTED) if _quoted(view, asked) else ""
-    progress = Progress(
-        texts,
-        view.progress.skipped,
-        follow_ups=tuple(
-            each._replace(question_text=placeholder(ASKED) if each is asked else "")
-            for each in view.progress.follow_ups
-        ),
-        started=view.progress.started,
-        completed_at=SENT_AT if view.progress.completed_at else None,
+    follow_ups = tuple(
+        each._replace(question_text=placeholder(ASKED) if each is asked else "")
+        for each in view.session.follow_ups
     )
-    return replace(view, session_key=placeholder("session"), progress=progress)
+    sent = None if view.session.completed_stamp is None else SENT_AT
+    session = replace(view.session, completed_stamp=sent, responder_name=None, has_recordings=False)
+    return replace(
+        view,
+        session_key=placeholder("session"),
+        session=session.with_parts(texts=texts, follow_ups=follow_ups),
+    )
 
 
 def _size(page: Sequence[str]) -> int:

@@ -6,9 +6,8 @@ from typing import Any, TypeAlias
 
 from flask import Response, current_app, g, request, url_for
 
-from webapp.answers.answer_writes import VERSION_CHARS
-from webapp.answers.public_form import RespondentForm
-from webapp.answers.steps import QuestionNumber, Step, step_before
+from webapp.answers.session import VERSION_CHARS, RespondentForm
+from webapp.answers.steps import QuestionNumber, Step
 from webapp.base.config import settings
 from webapp.base.error_codes import PageCode
 from webapp.base.errors import Outcome
@@ -17,7 +16,7 @@ from webapp.pages.filters import drawn_code
 from webapp.pages.fragments import drawn, wants_fragment
 from webapp.pages.respondent import page_cache
 from webapp.pages.respondent.form_data import FormData, forget, posted_fields, remember
-from webapp.pages.respondent.session_view import SessionView, new_view, posted_view
+from webapp.pages.respondent.session_view import SessionView, new_view
 from webapp.web.request_kind import says_in_iframe
 
 Push: TypeAlias = tuple[str, dict[str, Any]]
@@ -26,7 +25,7 @@ SHOWING_THE_NEWEST = {PageCode.ANSWER_DIFFERS, PageCode.ANSWER_NEWER}
 
 def render_instead(view: SessionView, *, unsent_text: str = "") -> Response | None:
     """The page shown in place of any question: sent already, or closed; None if neither."""
-    if view.progress.completed_at:
+    if view.session.completed_at:
         return thanks(view, unsent_text=unsent_text)
     if not view.may_answer:
         return closed(view, unsent_text=unsent_text)
@@ -117,7 +116,7 @@ def check(
 ) -> Response:
     """All answers for review, the optional name, and Send; `just_answered` as in `question`."""
     push: Push = ("respond.check", {})
-    if error or name or view.progress.recordings or view.progress.follow_ups:
+    if error or name or view.session.recordings or view.session.follow_ups:
         status = HTTPStatus.UNPROCESSABLE_ENTITY if error else HTTPStatus.OK
         shown = {"error": error, "name": name, "just_answered": just_answered}
         return _page("check", view, status=status, push=push, **shown)
@@ -134,7 +133,7 @@ def thanks(view: SessionView, *, unsent_text: str = "", unsent_recording: bool =
     push: Push = ("respond.done", {})
     unsent = {"unsent_text": unsent_text, "unsent_recording": unsent_recording}
     status = HTTPStatus.CONFLICT if unsent_recording else HTTPStatus.OK
-    if unsent_text.strip() or unsent_recording or view.progress.uploads:
+    if unsent_text.strip() or unsent_recording or view.session.uploads:
         return _page("thanks", view, status=status, push=push, **unsent)
     return _cached_page("thanks", view, push, unsent_text="", unsent_recording=False)
 
@@ -245,16 +244,15 @@ def _question(
     text: str | None = None,
     **more: Any,
 ) -> str:
-    stored = view.progress.texts.get(step.question_id)
+    stored = view.session.texts.get(step.question_id)
     words = (stored or "") if text is None else text
-    back = step_before(view.steps, step.place)
     return _render(
         "question",
         view,
         layout,
         step=step,
         place=step.place,
-        back=back.place if back else None,
+        back=view.steps.place_before(step.place),
         stored=stored,
         text=words or view.heard(step.place),
         most=SPOKEN_ANSWER_MAX_CHARS if view.recording(step.place) else ANSWER_MAX_CHARS,
@@ -268,7 +266,7 @@ def _replaces(view: SessionView, step: Step, *, error: Outcome | None, text: str
     """The version of the answer that the person who typed has seen."""
     saw_newest = error.code in SHOWING_THE_NEWEST if error else text is None
     posted = None if saw_newest else posted_fields().get("replaces")
-    return view.version(step) if posted is None else posted[:VERSION_CHARS]
+    return view.session.version(step.question_id) if posted is None else posted[:VERSION_CHARS]
 
 
 def _page(
@@ -305,29 +303,27 @@ def _respond(
     if push and wants_fragment() and not view.framed:
         push_url = url_for(push[0], share_token=view.form.share_token, **push[1])
     response = drawn(body, status=status, push_url=push_url)
-    if request.method == "POST" and (view.progress.started or view.progress.uploads):
+    if request.method == "POST" and (view.session.started or view.session.uploads):
         remember(response, view.form.share_token, view.session_key)
     return response
 
 
 def next_question(
-    share_token: str,
+    view: SessionView,
     posted: FormData,
     place: QuestionNumber | None,
-    view: SessionView | None = None,
     *,
     just_answered: int = 0,
 ) -> Response:
-    """The question at a place, the check page for None; `view` where it is known.
+    """The question at a place, the check page for None.
 
     just_answered  number of the scripted question that was answered just now, 0 for none
     """
     if not by_get(posted):
-        view = view or posted_view(share_token, posted)
         return question_or_check(view, place, just_answered=just_answered)
     if place is None:
-        return redirect_to("respond.check", share_token)
-    return redirect_to("respond.ask", share_token, place)
+        return redirect_to("respond.check", view.form.share_token)
+    return redirect_to("respond.ask", view.form.share_token, place)
 
 
 def scripted_number(answered: QuestionNumber) -> int:

@@ -33,6 +33,7 @@ from webapp.pages.respondent.session_view import (
     new_view,
     posted_view,
     view_by_cookie,
+    view_of,
 )
 from webapp.voice.transcripts import note_shown
 from webapp.web.deferred_writes import count_link_view
@@ -53,7 +54,7 @@ error_handling.add_limits_and_error_handlers(bp)
 def start(share_token: str) -> Response:
     """The first question; for a returning respondent, a redirect to where they stopped."""
     view = view_by_cookie(share_token)
-    if not view.progress.started:
+    if not view.session.started:
         count_link_view(share_token)
         return rendering.render_instead(view) or rendering.question(view, FIRST)
     return _redirect_to_next(view)
@@ -87,7 +88,9 @@ def resume(share_token: str) -> Response:
     """Where the posted session stopped, for a reload in a browser without cookies."""
     posted = read_form_data(share_token)
     view = posted_view(share_token, posted)
-    return rendering.render_instead(view) or rendering.question_or_check(view, view.next_open)
+    return rendering.render_instead(view) or rendering.question_or_check(
+        view, view.steps.next_place()
+    )
 
 
 @bp.post("/q/<int:number>", defaults={"follow_up": 0})
@@ -99,7 +102,7 @@ def answer(share_token: str, number: int, follow_up: int) -> Response:
         raise recording_unsent()
     if posted.shown and posted.recording and not posted.answer.strip():
         note_shown(posted.session_key, posted.recording)
-    following = answering.answer_question(
+    answered = answering.answer_question(
         share_token,
         posted.session_key,
         position=number - 1,
@@ -114,9 +117,11 @@ def answer(share_token: str, number: int, follow_up: int) -> Response:
         form_bytes_max=settings().limit_form_bytes,
     )
     place = QuestionNumber(number, follow_up)
-    if following.may_probe:
-        return follow_ups.after_answer(share_token, posted, place, following.stored)
-    return next_question(share_token, posted, following.place, just_answered=scripted_number(place))
+    view = view_of(answered.session, posted.session_key, remembered=posted.remembered)
+    if view.form.asks_follow_ups:
+        return follow_ups.after_answer(view, posted, place, is_new=answered.is_new)
+    following = view.steps.next_place(place)
+    return next_question(view, posted, following, just_answered=scripted_number(place))
 
 
 @bp.post("/q/<int:number>/skip", defaults={"follow_up": 0})
@@ -124,8 +129,9 @@ def answer(share_token: str, number: int, follow_up: int) -> Response:
 def skip(share_token: str, number: int, follow_up: int) -> Response:
     """Skip the question; an answer it had is superseded."""
     posted = read_form_data(share_token)
-    _require_nothing_to_lose(share_token, posted, QuestionNumber(number, follow_up))
-    following = answering.skip_question(
+    place = QuestionNumber(number, follow_up)
+    _require_nothing_to_lose(share_token, posted, place)
+    session = answering.skip_question(
         share_token,
         posted.session_key,
         position=number - 1,
@@ -133,7 +139,8 @@ def skip(share_token: str, number: int, follow_up: int) -> Response:
         replaces=posted.replaces,
         now=utc_now(),
     )
-    return next_question(share_token, posted, following)
+    view = view_of(session, posted.session_key, remembered=posted.remembered)
+    return next_question(view, posted, view.steps.next_place(place))
 
 
 @bp.post("/q/<int:number>/open", defaults={"follow_up": 0})
@@ -159,7 +166,7 @@ def open_question(share_token: str, number: int, follow_up: int) -> Response:
 def check(share_token: str) -> Response:
     """All answers for review."""
     view = view_by_cookie(share_token)
-    if not view.progress.started:
+    if not view.session.started:
         return rendering.redirect_to("respond.start", share_token)
     return rendering.render_instead(view) or rendering.check(view)
 
@@ -288,21 +295,20 @@ def _page_by_post(
 
 
 def _if_sent(draw: Draw) -> Draw:
-    return lambda view: draw(view) if view.progress.completed_at else rendering.check(view)
+    return lambda view: draw(view) if view.session.completed_at else rendering.check(view)
 
 
 def _get_if_sent(share_token: str, draw: Draw) -> Response:
     """A page that only a completed response has, asked for by GET."""
     view = view_by_cookie(share_token)
-    if not view.progress.completed_at:
+    if not view.session.completed_at:
         return rendering.redirect_to("respond.start", share_token)
     return draw(view)
 
 
 def _redirect_to_next(view: SessionView) -> Response:
     token = view.form.share_token
-    if view.progress.completed_at:
+    if view.session.completed_at:
         return rendering.redirect_to("respond.done", token)
-    if view.next_open is None:
-        return rendering.redirect_to("respond.check", token)
-    return rendering.redirect_to("respond.ask", token, view.next_open)
+    place = view.steps.next_place()
+    return rendering.redirect_to("respond.ask" if place else "respond.check", token, place)

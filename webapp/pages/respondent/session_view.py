@@ -1,4 +1,4 @@
-"""The respondent of a request and their progress: by cookie, by posted session, or new."""
+"""The respondent of a request at a form: by cookie, by posted session, or new."""
 
 import hashlib
 from collections.abc import Container
@@ -7,26 +7,17 @@ from http import HTTPStatus
 
 from flask import abort
 
-from webapp.answers.answer_writes import version_of
-from webapp.answers.public_form import (
-    NOTHING_YET,
-    Progress,
+from webapp.answers.session import (
     RecordingShown,
     RespondentForm,
-    get_public_form,
-    read_progress,
+    RespondentSession,
+    new_session,
+    read_form,
+    read_session,
 )
-from webapp.answers.steps import (
-    START,
-    QuestionNumber,
-    Step,
-    follow_up_step,
-    next_open,
-    scripted_step,
-    steps_of,
-)
+from webapp.answers.steps import QuestionNumber, Step, Steps
 from webapp.base.config import settings
-from webapp.base.vocabulary import FollowUpMode, FormStatus, ResponseLimit, ResponseMode
+from webapp.base.vocabulary import FormStatus, ResponseLimit
 from webapp.pages.respondent.form_data import FormData, new_session_key, remembered_key
 from webapp.records.content.model import about_minutes
 from webapp.records.languages import PHRASED, language_of_questions
@@ -46,67 +37,39 @@ class SessionView:
     framed      they are in an iframe of another website, where no cookie is read or set
     """
 
-    form: RespondentForm
+    session: RespondentSession
     session_key: str
-    progress: Progress
     remembered: bool = False
     framed: bool = False
 
     @property
+    def form(self) -> RespondentForm:
+        """The form that they are at."""
+        return self.session.form
+
+    @property
+    def steps(self) -> Steps:
+        """The questions that they are asked."""
+        return self.session.steps
+
+    @property
     def answered(self) -> set[int]:
         """Numbers, from 1, of the questions that have an answer."""
-        return self._numbers(self.progress.texts)
+        return self._numbers(self.session.answered)
 
     @property
     def skipped(self) -> set[int]:
         """Numbers, from 1, of the questions that were skipped."""
-        return self._numbers(self.progress.skipped)
-
-    @property
-    def steps(self) -> list[Step]:
-        """All questions that this respondent is asked, in order."""
-        progress = self.progress
-        return steps_of(self.form.questions, progress.follow_ups, progress.texts)
-
-    def step(self, place: QuestionNumber) -> Step | None:
-        """The question at a place, None if it was never asked; it may be a dropped one."""
-        if not 0 < place.number <= len(self.form.questions):
-            return None
-        question = self.form.questions[place.number - 1]
-        if not place.follow_up:
-            return scripted_step(place.number, question)
-        asked = (each for each in self.progress.follow_ups if each.depth == place.follow_up)
-        found = next((each for each in asked if each.parent_question_id == question["id"]), None)
-        return follow_up_step(place.number, found) if found else None
+        return self._numbers(self.session.skipped)
 
     def asked_step(self, place: QuestionNumber) -> Step:
         """The question at a place; aborts with 404 if it was never asked."""
-        step = self.step(place)
-        if step is None:
-            abort(HTTPStatus.NOT_FOUND)
-        return step
-
-    def answered_follow_ups(self, step: Step) -> bool:
-        """Whether follow-ups to a scripted question have an answer, which goes with its own."""
-        return any(
-            each.parent_question_id == step.question_id and each.id in self.progress.texts
-            for each in self.progress.follow_ups
-        )
-
-    @property
-    def next_open(self) -> QuestionNumber | None:
-        """The first question neither answered nor skipped, None at the end."""
-        return self.next_open_after(START)
-
-    def next_open_after(self, place: QuestionNumber) -> QuestionNumber | None:
-        """The first open question after a place, then from the beginning; None at the end."""
-        step = next_open(self.steps, self.progress.settled, place)
-        return step.place if step else None
+        return self.steps.at(place) or abort(HTTPStatus.NOT_FOUND)
 
     @property
     def draft_key(self) -> str:
         """The name that browsers keep unsent text under; reveals nothing about the key."""
-        if not self.progress.started:
+        if not self.session.started:
             return "new"
         return hashlib.sha256(f"kept:{self.session_key}".encode()).hexdigest()[:16]
 
@@ -114,7 +77,7 @@ class SessionView:
     def may_answer(self) -> bool:
         """True if the form takes answers; a full one takes those of started sessions."""
         open_ = self.form.status is FormStatus.PUBLISHED
-        return open_ and (self.progress.started or not self.form.is_full)
+        return open_ and (self.session.started or not self.form.is_full)
 
     @property
     def may_repeat(self) -> bool:
@@ -124,8 +87,8 @@ class SessionView:
 
     def text(self, place: QuestionNumber) -> str:
         """The answer to a question; "" if there is none."""
-        step = self.step(place)
-        return self.progress.texts.get(step.question_id, "") if step else ""
+        step = self.steps.at(place)
+        return self.session.texts.get(step.question_id, "") if step else ""
 
     @property
     def language(self) -> str:
@@ -136,7 +99,7 @@ class SessionView:
     @property
     def records(self) -> bool:
         """True if questions may be answered by voice."""
-        return may_record(self.form)
+        return self.form.may_record
 
     @property
     def transcriber(self) -> str:
@@ -150,13 +113,16 @@ class SessionView:
         told.
         """
         named = self.form.follow_up_writer
-        asks = self.form.follow_up_mode is not FollowUpMode.NONE
-        return settings().llm_host if asks and named == settings().follow_up_writer else ""
+        return (
+            settings().llm_host
+            if self.form.asks_follow_ups and named == settings().follow_up_writer
+            else ""
+        )
 
     @property
     def most_questions(self) -> int:
         """How many one respondent can be asked."""
-        return self.form.most_questions if self.model_host else self.form.most_without_model
+        return self.form.most_questions(with_model=bool(self.model_host))
 
     @property
     def minutes(self) -> int:
@@ -165,24 +131,18 @@ class SessionView:
 
     def recording(self, place: QuestionNumber) -> RecordingShown | None:
         """What was recorded for a question; of what no answer has claimed, the newest."""
-        step = self.step(place)
+        step = self.steps.at(place)
         question = step.question_id if step else ""
-        return self.progress.uploads.get(question) or self.progress.recordings.get(question)
+        return self.session.uploads.get(question) or self.session.recordings.get(question)
 
     def heard(self, place: QuestionNumber) -> str:
         """The words of a recording that no answer has: they fill an empty sheet."""
         recording = self.recording(place)
         return recording.transcript or "" if recording and not recording.claimed else ""
 
-    def version(self, step: Step) -> str:
-        """The version of the answer to a question, "" for none."""
-        recording = self.progress.recordings.get(step.question_id)
-        stored = self.progress.texts.get(step.question_id)
-        return version_of(stored, recording.id if recording else None)
-
     def recording_by_id(self, recording_id: str) -> RecordingShown | None:
         """A recording of this respondent."""
-        known = (*self.progress.uploads.values(), *self.progress.recordings.values())
+        known = (*self.session.uploads.values(), *self.session.recordings.values())
         return next((each for each in known if each.id == recording_id), None)
 
     def _numbers(self, ids: Container[str]) -> set[int]:
@@ -192,17 +152,18 @@ class SessionView:
 
 def view_by_cookie(share_token: str) -> SessionView:
     """The visit of a GET: by its cookie, else a new one that is stored nowhere yet."""
-    form = find_form(share_token)
-    key = None if _framed(form) else remembered_key(share_token)
-    progress = _progress(form, key, may_record=may_record(form)) if key else NOTHING_YET
-    if key and (progress.started or progress.uploads):
-        return SessionView(form, key, progress, remembered=True)
-    return new_view(form)
+    key = remembered_key(share_token)
+    if not key:
+        return new_view(find_form(share_token))
+    view = keyed_view(share_token, key, remembered=True)
+    known = not view.framed and (view.session.started or view.session.uploads)
+    return view if known else new_view(view.form)
 
 
 def new_view(form: RespondentForm) -> SessionView:
     """A visit with a fresh session key, stored with its first answer."""
-    return SessionView(form, new_session_key(), NOTHING_YET, framed=_framed(form))
+    key = new_session_key()
+    return SessionView(new_session(form, key), key, framed=_framed(form))
 
 
 def posted_view(share_token: str, posted: FormData) -> SessionView:
@@ -212,32 +173,35 @@ def posted_view(share_token: str, posted: FormData) -> SessionView:
 
 def keyed_view(share_token: str, session_key: str, *, remembered: bool = False) -> SessionView:
     """The visit of the session with this key."""
-    form = find_form(share_token)
-    progress = _progress(form, session_key, may_record=may_record(form))
-    return SessionView(form, session_key, progress, remembered, _framed(form))
+    most = settings().limit_form_bytes
+    session = read_session(share_token, session_key, form_bytes_max=most)
+    return view_of(session, session_key, remembered=remembered)
+
+
+def view_of(
+    session: RespondentSession, session_key: str, *, remembered: bool = False
+) -> SessionView:
+    """The visit of a session that was read."""
+    _admit(session.form)
+    return SessionView(session, session_key, remembered, _framed(session.form))
 
 
 def find_form(share_token: str) -> RespondentForm:
     """The form behind a public link; the response may be embedded by its origins."""
-    form = get_public_form(share_token, form_bytes_max=settings().limit_form_bytes)
-    allow_frames(form.frame_origins)
-    if may_record(form):
-        allow_microphone()
-    if form.frame_origins or share_token in LAST_KNOWN_FRAMES:
-        if len(LAST_KNOWN_FRAMES) >= FRAMES_KNOWN:
-            LAST_KNOWN_FRAMES.clear()
-        LAST_KNOWN_FRAMES[share_token] = form.frame_origins
+    form = read_form(share_token, form_bytes_max=settings().limit_form_bytes)
+    _admit(form)
     return form
 
 
-def may_record(form: RespondentForm) -> bool:
-    """True if questions of this form may be answered by voice."""
-    return form.records_voice and form.response_mode is not ResponseMode.TEXT_ONLY
-
-
-def _progress(form: RespondentForm, session_key: str, *, may_record: bool) -> Progress:
-    asks = form.follow_up_mode is not FollowUpMode.NONE
-    return read_progress(form.share_token, session_key, may_record=may_record, follow_ups=asks)
+def _admit(form: RespondentForm) -> None:
+    """Let the response be embedded by the origins of the form, and record if it does."""
+    allow_frames(form.frame_origins)
+    if form.may_record:
+        allow_microphone()
+    if form.frame_origins or form.share_token in LAST_KNOWN_FRAMES:
+        if len(LAST_KNOWN_FRAMES) >= FRAMES_KNOWN:
+            LAST_KNOWN_FRAMES.clear()
+        LAST_KNOWN_FRAMES[form.share_token] = form.frame_origins
 
 
 def _framed(form: RespondentForm) -> bool:

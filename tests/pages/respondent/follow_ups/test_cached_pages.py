@@ -11,10 +11,10 @@ from tests.pages.respondent.test_page_cache import (
     WAYS,
     Draw,
     cache,  # noqa: F401 (a fixture)
+    progressed,
     rendered,
     rendered_alone,
 )
-from webapp.answers.public_form import Progress
 from webapp.answers.steps import QuestionNumber
 from webapp.base.vocabulary import FollowUpMode
 from webapp.pages.filters import EXCERPT_CHARS, LONG_QUESTION_CHARS
@@ -34,14 +34,11 @@ def probed(
     said: str, asked: AskedFollowUp = ASKED, *, skipped: str = "", **texts: str
 ) -> SessionView:
     """Somebody who was asked about what they said."""
-    progress = Progress({"q_1": said} | texts, frozenset({skipped}), follow_ups=(asked,))
-    return SessionView(PROBING, "a-session-key-of-somebody", progress)
+    return progressed({"q_1": said} | texts, skipped, form=PROBING, follow_ups=(asked,))
 
 
 VISIT = probed("It was slow")
-TWICE = replace(
-    VISIT, progress=Progress({"q_1": "It was slow", "q_9": "Ink"}, follow_ups=(ASKED, SECOND))
-)
+TWICE = progressed({"q_1": "It was slow", "q_9": "Ink"}, form=PROBING, follow_ups=(ASKED, SECOND))
 OTHERS = {
     "session key": replace(VISIT, session_key="a-session-key-of-another"),
     "words": probed("<b>Late</b> & 'loud'\n\"again\""),

@@ -46,7 +46,7 @@ def test_decisions_are_made_one_after_the_other(
     for each in respondents:
         each.page = scripted_post(each, "/q/1", answer=ANSWER)
     lock, running, most = threading.Lock(), 0, 0
-    read = follow_ups.read_context
+    read = follow_ups.context_of
 
     def slowly(*given: Any, **named: Any) -> Any:
         nonlocal running, most
@@ -58,7 +58,7 @@ def test_decisions_are_made_one_after_the_other(
             running -= 1
         return read(*given, **named)
 
-    monkeypatch.setattr(follow_ups, "read_context", slowly)
+    monkeypatch.setattr(follow_ups, "context_of", slowly)
     with ThreadPoolExecutor(4) as together:
         pages = list(together.map(lambda each: scripted_post(each, "/q/1/next"), respondents))
 

@@ -5,7 +5,7 @@ from http import HTTPStatus
 from flask import Blueprint, Response, render_template, url_for
 from flask.typing import ResponseReturnValue
 
-from webapp.answers.public_form import most_asked_with
+from webapp.answers.session import most_asked_with
 from webapp.base.database import utc_now
 from webapp.base.errors import StateConflict
 from webapp.drafts.terms import BY_RULES, agree_to_terms, terms_of

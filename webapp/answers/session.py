@@ -1,0 +1,418 @@
+"""One respondent's session with a form: what is stored of both, read once a request.
+
+Sessions are written where they are as they were read: each state has its own `last_active_at`.
+Rows are locked in one order: session, then form.
+"""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import cached_property
+from pathlib import PurePosixPath
+from typing import Any, NamedTuple, Self, cast
+
+from sqlalchemy import BigInteger, Connection, bindparam, exists, select, type_coerce, update
+
+from webapp.answers.steps import QuestionNumber, Step, Steps
+from webapp.base.database import db, from_millis, new_id, note_change, read_rows, to_millis
+from webapp.base.database.prepared_statements import all_rows
+from webapp.base.error_codes import ErrorCode, PageCode
+from webapp.base.errors import NotFound, Outcome, Phrase, StateConflict
+from webapp.base.limits import FORM_BYTES_MAX
+from webapp.base.text import token_hash
+from webapp.base.vocabulary import (
+    FollowUpMode,
+    FormStatus,
+    ResponseLimit,
+    ResponseMode,
+    TranscriptState,
+)
+from webapp.follow_ups.rules import most_asked
+from webapp.records.accounts.models import Account
+from webapp.records.content import model as content
+from webapp.records.content.model import AnyContent, ContentRow, QuestionRow
+from webapp.records.follow_ups import AskedFollowUp, read_follow_ups
+from webapp.records.forms import Form, is_full, shared_form
+from webapp.records.languages import language_of_content, language_of_shared
+from webapp.records.responses.models import Answer, ResponseSession
+from webapp.records.responses.recordings import Recording
+
+VERSION_CHARS = 16  # 64 bits
+
+
+@dataclass(frozen=True, slots=True)
+class RespondentForm:
+    """The public columns of a form: never goal or private context."""
+
+    id: str
+    share_token: str
+    title: str
+    questions: list[QuestionRow] = field(hash=False)
+    status: FormStatus
+    response_limit: ResponseLimit
+    asker: str
+    closed_at: datetime | None
+    frame_origins: str
+    records_voice: bool
+    response_mode: ResponseMode
+    transcriber: str  # the host that writes recordings down, "" for none
+    follow_up_mode: FollowUpMode
+    follow_up_writer: str  # the model and its host that were named to its creator, "" for the rules
+    followups_given: int | None  # to one question at most; None: as the mode has it
+    max_total_questions: int | None
+    organisation: str  # of who asks, "" for none
+    accent: str
+    picture: str  # its digest
+    reason: str | None  # why they ask, in one line
+    is_full: bool  # no room for new sessions; what is left is for those that have begun
+
+    @property
+    def may_record(self) -> bool:
+        """True if questions may be answered by voice."""
+        return self.records_voice and self.response_mode is not ResponseMode.TEXT_ONLY
+
+    @property
+    def asks_follow_ups(self) -> bool:
+        """Whether something may follow from an answer."""
+        return self.follow_up_mode is not FollowUpMode.NONE
+
+    def most_questions(self, *, with_model: bool) -> int:
+        """How many one respondent can be asked."""
+        row = cast(ContentRow, self)  # it has what caps and language come from
+        if with_model or not content.asks_follow_ups(row):
+            return content.most_questions(row)
+        language = language_of_shared(self.share_token, self.questions)
+        return most_asked(self.questions, language, content.form_settings(row))
+
+
+class RecordingShown(NamedTuple):
+    """A recording as its respondent knows it, besides its key in the audio store.
+
+    levels   the loudness in 64 steps of equal length, each a digit; None until it was looked at
+    claimed  it is part of an answer
+    """
+
+    id: str
+    question_id: str
+    object_key: str
+    media_type: str
+    size: int
+    duration_ms: int
+    levels: str | None
+    transcript_state: TranscriptState
+    transcript: str | None
+    claimed: bool
+
+    @property
+    def name(self) -> str:
+        """A file name of ours."""
+        return self.id + PurePosixPath(self.object_key).suffix
+
+    @property
+    def seconds(self) -> int:
+        """Its length, rounded up."""
+        return -(-self.duration_ms // 1000)
+
+
+@dataclass(frozen=True)
+class RespondentSession:
+    """What is stored of a respondent at a form; texts, follow-ups and recordings are read once
+    they are asked for.
+
+    id              made up until something is stored
+    answered        ids of the current answers by question id
+    last_active_at  in milliseconds, of each state its own; 0 if nothing is stored
+    has_recordings  some were uploaded under its key, claimed by an answer or not
+    is_foreign      its key is that of a session with another form
+    """
+
+    form: RespondentForm
+    key_hash: str
+    id: str
+    skipped: list[str] = field(default_factory=list)
+    answered: dict[str, str] = field(default_factory=dict)
+    completed_stamp: int | None = None
+    responder_name: str | None = None
+    last_active_at: int = 0
+    has_recordings: bool = False
+    is_foreign: bool = False
+
+    @property
+    def started(self) -> bool:
+        """Whether anything is stored."""
+        return self.last_active_at > 0
+
+    @property
+    def completed_at(self) -> datetime | None:
+        """When it was sent, None if it was not."""
+        return None if self.completed_stamp is None else from_millis(self.completed_stamp)
+
+    @cached_property
+    def texts(self) -> Mapping[str, str]:
+        """The current answers by question id."""
+        found = read_rows(_TEXTS, session=self.id) if self.answered else ()
+        return {row.question_id: row.answer_text for row in found}
+
+    @cached_property
+    def follow_ups(self) -> Sequence[AskedFollowUp]:
+        """All that were asked, dropped ones included."""
+        return read_follow_ups(self.id) if self.started and self.form.asks_follow_ups else ()
+
+    @cached_property
+    def steps(self) -> Steps:
+        """The questions of this respondent."""
+        return Steps(self.form.questions, self.follow_ups, self.answered, self.skipped)
+
+    @cached_property
+    def recordings(self) -> Mapping[str, RecordingShown]:
+        """Those of the current answers, by question id."""
+        return {each.question_id: each for each in self._recorded if each.claimed}
+
+    @cached_property
+    def uploads(self) -> Mapping[str, RecordingShown]:
+        """The newest of each question that no answer has claimed; also before the session began."""
+        return {each.question_id: each for each in self._recorded if not each.claimed}
+
+    @cached_property
+    def _recorded(self) -> Sequence[RecordingShown]:
+        keys = {"key_hash": self.key_hash, "form_id": self.form.id}
+        found = read_rows(_RECORDINGS, **keys) if self.has_recordings else ()
+        return list(map(RecordingShown._make, found))
+
+    def version(self, question_id: str) -> str:
+        """The version of the current answer to a question, "" for none."""
+        recording = self.recordings.get(question_id)
+        return version_of(self.texts.get(question_id), recording.id if recording else None)
+
+    def asked_step(self, place: QuestionNumber) -> Step:
+        """A question that this respondent is or was asked, dropped or not.
+
+        raises  NotFound for a number without a question, and for a follow-up never asked
+        """
+        follow_ups = self.follow_ups if place.follow_up else ()
+        steps = Steps(self.form.questions, follow_ups, self.answered, self.skipped)
+        if found := steps.at(place):
+            return found
+        if 0 < place.number <= len(self.form.questions):
+            raise NotFound(
+                ErrorCode.NOT_FOUND,
+                Phrase("This question was not asked."),
+                Phrase("Go back to the form and answer its questions."),
+            )
+        raise NotFound(
+            PageCode.QUESTION_UNKNOWN,
+            Phrase("This form has no such question."),
+            Phrase("Go back to the form and answer its questions."),
+        )
+
+    def changed(self, now: datetime, *, skipped: list[str], answered: dict[str, str]) -> Self:
+        """The state that follows this one; its parts are to be read anew."""
+        active = max(to_millis(now), self.last_active_at + 1)
+        return replace(self, skipped=skipped, answered=answered, last_active_at=active)
+
+    def with_parts(self, **parts: object) -> Self:
+        """A copy with these parts instead of those that are stored."""
+        copy = replace(self)
+        copy.__dict__.update(parts)
+        return copy
+
+    def recording_keys(self, question_id: str) -> dict[str, str]:
+        """The parameters of RECORDINGS_OF_QUESTION."""
+        return {"key_hash": self.key_hash, "form_id": self.form.id, "question_id": question_id}
+
+
+class LockedSession(NamedTuple):
+    """The row of a stored session that is locked; it is completed if it has a stamp."""
+
+    session_id: str
+    form_id: str
+    key_hash: str
+    skipped: list[str]
+    answer_count: int
+    completed_stamp: int | None
+
+
+_S = ResponseSession
+LOCKED_COLUMNS = (
+    _S.id.label("session_id"),
+    *(_S.form_id, _S.key_hash, _S.skipped, _S.answer_count, _S.completed_stamp),
+)
+RECORDING_COLUMNS = (
+    *(Recording.__table__.c[name] for name in RecordingShown._fields[:-1]),
+    Recording.answer_id.is_not(None).label("claimed"),
+)
+_FORM_COLUMNS = (
+    *(Form.id, Form.share_token, Form.title, Form.questions, Form.status, Form.response_limit),
+    Account.name.label("asker"),
+    *(Form.closed_at, Form.frame_origins, Form.records_voice, Form.response_mode),
+    *(Form.transcriber, Form.follow_up_mode, Form.follow_up_writer, Form.followups_given),
+    *(Form.max_total_questions, Form.asker_organisation, Form.asker_accent, Form.asker_picture),
+    *(Form.public_reason, Form.answer_bytes),
+)
+_FORM = (
+    select(*_FORM_COLUMNS)
+    .join(Account, Account.id == Form.account_id)
+    .where(shared_form(bindparam("share_token")))
+)
+# one statement for both, also for a key that has no session or one with another form: with three
+# the form of a first answer takes twice the CPU time on PostgreSQL
+_SESSION = _FORM.add_columns(
+    _S.form_id.label("form_of_key"),
+    *(_S.id.label("session_id"), _S.skipped, _S.answered, _S.completed_stamp, _S.responder_name),
+    type_coerce(_S.last_active_at, BigInteger).label("last_active_at"),
+    exists().where(Recording.key_hash == bindparam("key_hash")).label("has_recordings"),
+).outerjoin(_S, _S.key_hash == bindparam("key_hash"))
+_TEXTS = select(Answer.question_id, Answer.answer_text).where(
+    Answer.session_id == bindparam("session"), Answer.superseded.is_(False)
+)
+_RECORDINGS = (
+    select(*RECORDING_COLUMNS)
+    .where(Recording.key_hash == bindparam("key_hash"), Recording.form_id == bindparam("form_id"))
+    .order_by(Recording.created_at, Recording.id)
+)
+_LOCKED = (
+    select(*LOCKED_COLUMNS)
+    .join(Form, Form.id == _S.form_id)
+    .where(shared_form(bindparam("share_token")), _S.key_hash == bindparam("key_hash"))
+    .with_for_update(of=_S)
+)
+_STATUS = select(Form.status, Form.answer_bytes).where(
+    Form.id == bindparam("form"), Form.deleted_at.is_(None)
+)
+
+
+def read_form(share_token: str, *, form_bytes_max: int = FORM_BYTES_MAX) -> RespondentForm:
+    """The form behind a public link, whatever its status; raises NotFound `not_found`."""
+    found = read_rows(_FORM, share_token=share_token)
+    if not found:
+        raise _no_public_form()
+    return _form_of(found[0], form_bytes_max)
+
+
+def read_session(
+    share_token: str, session_key: str, *, form_bytes_max: int = FORM_BYTES_MAX
+) -> RespondentSession:
+    """What is stored under this key for this form; raises NotFound for an unknown form."""
+    key_hash = token_hash(session_key)
+    found = read_rows(_SESSION, share_token=share_token, key_hash=key_hash)
+    if not found:
+        raise _no_public_form()
+    form = _form_of(found[0], form_bytes_max)
+    form_of_key, *stored = found[0][len(_FORM_COLUMNS) :]
+    if form_of_key == form.id:
+        return RespondentSession(form, key_hash, *stored)
+    return replace(
+        new_session(form, session_key),
+        has_recordings=stored[-1],
+        is_foreign=form_of_key is not None,
+    )
+
+
+def new_session(form: RespondentForm, session_key: str) -> RespondentSession:
+    """One of which nothing is stored."""
+    return RespondentSession(form, token_hash(session_key), new_id("ses"))
+
+
+def read_open_session(
+    share_token: str, session_key: str, *, form_bytes_max: int = FORM_BYTES_MAX
+) -> RespondentSession:
+    """As `read_session`, of one that is not sent, or may begin.
+
+    raises  NotFound, also for a key of another form; StateConflict if it is completed, or has not
+            begun and the form takes no answers
+    """
+    session = read_session(share_token, session_key, form_bytes_max=form_bytes_max)
+    if session.is_foreign:
+        raise _no_public_form()
+    if session.completed_stamp is not None:
+        raise StateConflict(
+            PageCode.RESPONSE_COMPLETED,
+            Phrase("These answers are sent already."),
+            Phrase("Start another response to say more."),
+        )
+    if not session.started and session.form.status is not FormStatus.PUBLISHED:
+        raise not_open(session.form.status)
+    return session
+
+
+def lock_session(
+    connection: Connection, share_token: str, session_key: str
+) -> LockedSession | None:
+    """The session of this key, its row locked; None if nothing is stored under it yet."""
+    keys = {"share_token": share_token, "key_hash": token_hash(session_key)}
+    found = all_rows(connection, _LOCKED, keys)
+    return LockedSession._make(found[0]) if found else None
+
+
+def version_of(text: str | None, recording_id: str | None) -> str:
+    """Tells two answers apart; "" for none."""
+    if text is None:
+        return ""
+    return hashlib.sha256(f"{recording_id or ''} {text}".encode()).hexdigest()[:VERSION_CHARS]
+
+
+def most_asked_with(writer: str, of: AnyContent) -> int:
+    """How many questions one respondent can be asked; `writer` is a model, "" for the rules."""
+    if writer or not content.asks_follow_ups(of):
+        return content.most_questions(of)
+    return most_asked(of.questions, language_of_content(of), content.form_settings(of))
+
+
+def change_form(form_id: str, values: Mapping[str, object]) -> None:
+    """Update the counters of a form whose session the caller has locked."""
+    note_change(form_id)
+    db.session.execute(
+        update(Form)
+        .where(Form.id == form_id)
+        .values(values)
+        .execution_options(synchronize_session=False)
+    )
+
+
+def refusal(
+    form_id: str, *, more_bytes: int = 0, form_bytes_max: int = FORM_BYTES_MAX
+) -> Outcome | None:
+    """Why a form takes no answer; None if it does.
+
+    more_bytes  size of the answer; all answers of the form take at most `form_bytes_max`
+    """
+    found = read_rows(_STATUS, form=form_id)
+    if not found:
+        return _no_public_form()
+    form = found[0]
+    if form.status is not FormStatus.PUBLISHED:
+        return not_open(form.status)
+    return _form_full() if form.answer_bytes + more_bytes > form_bytes_max else None
+
+
+def not_open(status: str | None) -> StateConflict:
+    """The refusal of a form with this status."""
+    copy = Phrase("Copy what you wrote if you want to keep it.")
+    if status == FormStatus.COMPLETED:
+        return StateConflict(
+            PageCode.FORM_COMPLETED, Phrase("This form has already been answered."), copy
+        )
+    return StateConflict(PageCode.FORM_CLOSED, Phrase("This form takes no more answers."), copy)
+
+
+def _no_public_form() -> NotFound:
+    return NotFound(
+        ErrorCode.NOT_FOUND, Phrase("There is no form at this address."), Phrase("Check the link.")
+    )
+
+
+def _form_full() -> StateConflict:
+    return StateConflict(
+        PageCode.FORM_FULL,
+        Phrase("This form has no room for more answers."),
+        Phrase(
+            "Your words are still here: copy them, and tell whoever sent you the link. "
+            "Anything you saved before is safe, and you can still send it."
+        ),
+    )
+
+
+def _form_of(row: Sequence[Any], form_bytes_max: int) -> RespondentForm:
+    *shown, answer_bytes = row[: len(_FORM_COLUMNS)]
+    return RespondentForm(*[*shown, is_full(answer_bytes, form_bytes_max)])
