@@ -21,10 +21,9 @@ from webapp.base.config import Settings, settings
 from webapp.base.data_folder import empty_spool, open_folder, spool_folder
 from webapp.base.database import release_connections, utc_now
 from webapp.base.vocabulary import TranscriptState
-from webapp.voice.audio_inspection import HEAD_BYTES, NotAudio, look, sniff
+from webapp.voice.audio_inspection import TranscriptionFailed, look, sniff_file
 from webapp.voice.audio_store import audio_store
 from webapp.voice.transcription import get_ready, is_loaded, write_down
-from webapp.voice.transcription_failure import TranscriptionFailed
 from webapp.voice.transcripts import (
     Claimed,
     claim,
@@ -122,10 +121,7 @@ def conclude_and_wake(recording_id: str) -> None:
 def _outcome(claimed: Claimed, config: Settings) -> Callable[..., object]:
     """What the attempt brought. Raises whatever the store, the child and the engine raise."""
     with _copy(claimed, config.data_folder) as path:
-        with path.open("rb") as file:
-            audio = sniff(file.read(HEAD_BYTES))
-        if audio is None:
-            raise NotAudio("no format that we take")
+        audio = sniff_file(path)
         if claimed.levels is None:
             seen = look(path, audio)
             if not seen.voiced:

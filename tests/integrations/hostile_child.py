@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Sequence
 
 from webapp.voice import audio_child, confinement
-from webapp.voice.child_requests import Answer, Request
+from webapp.voice.child_process import Answer, Request
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 PARTS = {

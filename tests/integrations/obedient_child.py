@@ -4,7 +4,7 @@ import os
 import time
 from collections.abc import Sequence
 
-from webapp.voice.child_requests import Answer, Request
+from webapp.voice.child_process import Answer, Request
 
 
 def prepare() -> Answer:

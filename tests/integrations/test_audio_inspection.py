@@ -140,7 +140,7 @@ def test_the_serving_process_imports_no_audio_library(tmp_path: Path) -> None:
     path, _ = kept(tmp_path, recording("wav"))
     code = (
         "import sys, pathlib, webapp.app.cli\n"
-        "from webapp.voice import audio_inspection as audio, whisper\n"
+        "from webapp.voice import audio_inspection as audio, transcription\n"
         "print(audio.look(pathlib.Path(sys.argv[1]), audio.WAV).voiced)\n"
         "print([name for name in ('av', 'numpy', 'faster_whisper') if name in sys.modules])"
     )

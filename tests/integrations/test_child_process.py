@@ -1,5 +1,6 @@
 """A child is started when needed, asked one thing at a time, ended when idle or stuck."""
 
+import gc
 import os
 import signal
 import socket
@@ -17,12 +18,13 @@ import pytest
 
 from webapp.voice import child_process
 from webapp.voice.child_process import (
-    REQUESTS,
+    PROGRAM,
     ChildBusy,
     ChildFailed,
     ChildKilled,
     ChildProcess,
     Clients,
+    Turns,
 )
 
 MODULE = "tests.integrations.obedient_child"
@@ -34,8 +36,8 @@ NewChild = Callable[..., ChildProcess]
 def new_child() -> Iterator[NewChild]:
     made: list[ChildProcess] = []
 
-    def new(**changed: Any) -> ChildProcess:
-        made.append(ChildProcess(MODULE, **changed))
+    def new(module: str = MODULE, **changed: Any) -> ChildProcess:
+        made.append(ChildProcess(module, **changed))
         return made[-1]
 
     yield new
@@ -62,7 +64,7 @@ def is_gone(pid: int) -> bool:
     return True
 
 
-def test_no_process_runs_before_it_is_needed_and_then_one(new_child: NewChild) -> None:
+def test_one_process_serves_all_from_the_first_request_on(new_child: NewChild) -> None:
     child = new_child()
 
     assert child.pid is None
@@ -97,23 +99,20 @@ def test_an_idle_one_ends_and_leaves_no_zombie(new_child: NewChild) -> None:
     assert ask(child) != pid
 
 
-def test_one_that_takes_too_long_is_killed_and_another_serves(new_child: NewChild) -> None:
+@pytest.mark.parametrize(
+    ("request_", "seconds", "reason"),
+    [({"sleep": 60}, 0.2, "longer than"), ({"status": 1}, 5, "1"), ({"status": 3}, 5, "3")],
+)
+def test_one_that_hangs_or_breaks_is_ended_and_another_serves(
+    new_child: NewChild, request_: dict[str, float], seconds: float, reason: str
+) -> None:
     child = new_child()
     pid = ask(child)
-    with pytest.raises(ChildKilled):
-        child.call({"sleep": 60}, [], seconds=0.2)
+    with pytest.raises(ChildKilled, match=reason):
+        child.call(request_, [], seconds=seconds)
 
     assert is_gone(pid)
     assert ask(child) != pid
-
-
-@pytest.mark.parametrize("status", [1, 3])
-def test_one_that_breaks_is_told_from_an_idle_one(new_child: NewChild, status: int) -> None:
-    child = new_child()
-    with pytest.raises(ChildKilled, match=f"status {status}"):
-        ask(child, status=status)
-
-    assert ask(child)
 
 
 def test_one_that_always_ends_is_not_started_for_ever(new_child: NewChild) -> None:
@@ -121,17 +120,18 @@ def test_one_that_always_ends_is_not_started_for_ever(new_child: NewChild) -> No
         ask(new_child(), status=0)
 
 
-def test_one_that_cannot_start_says_why() -> None:
-    child = ChildProcess("tests.integrations.no_child")
+def test_one_that_cannot_start_says_why(new_child: NewChild) -> None:
+    child = new_child("tests.integrations.no_child")
 
     with pytest.raises(ChildFailed, match="ModuleNotFoundError: .*no_child"):
         ask(child)
     assert child.pid is None
 
 
-def test_one_that_takes_too_long_to_start_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_that_takes_too_long_to_start_is_killed(
+    new_child: NewChild, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(child_process, "START_SECONDS", 0.5)
-    child = ChildProcess(MODULE, fixed={"PREPARE_SECONDS": "60"})
     started: list[subprocess.Popen[bytes]] = []
     start = subprocess.Popen
 
@@ -141,10 +141,9 @@ def test_one_that_takes_too_long_to_start_is_killed(monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(subprocess, "Popen", noted)
     with pytest.raises(ChildFailed):
-        ask(child)
+        ask(new_child(fixed={"PREPARE_SECONDS": "60"}))
 
-    (process,) = started
-    assert process.poll() == -signal.SIGKILL
+    assert [process.poll() for process in started] == [-signal.SIGKILL]
 
 
 def test_the_end_of_the_service_leaves_it_time_to_answer(new_child: NewChild) -> None:
@@ -158,7 +157,7 @@ def test_the_end_of_the_service_leaves_it_time_to_answer(new_child: NewChild) ->
 
 
 def test_requests_take_turns_and_only_so_many_wait(new_child: NewChild) -> None:
-    child = new_child(waiting=2)
+    child = new_child(at_once=3)
     ask(child)
     with ThreadPoolExecutor(4) as threads:
         started = time.monotonic()
@@ -170,40 +169,32 @@ def test_requests_take_turns_and_only_so_many_wait(new_child: NewChild) -> None:
     assert time.monotonic() - started > 0.9
 
 
-def test_whoever_waits_for_longest_comes_next() -> None:
-    turn = child_process._Turn()
+def test_turns_go_in_the_order_of_arrival_and_nobody_waits_for_ever() -> None:
+    turns = Turns(5, wait_seconds=5)
     came: list[str] = []
 
     def come(name: str) -> None:
-        assert turn.acquire(time.monotonic() + 5)
-        came.append(name)
-        turn.release()
+        with turns.turn():
+            came.append(name)
 
-    assert turn.acquire(0)
     waiting = [threading.Thread(target=come, args=(name,)) for name in ("first", "second")]
-    for number, each in enumerate(waiting, 1):
-        each.start()
-        assert until(lambda number=number: len(turn._waiting) == number)  # type: ignore[misc]
-    turn.release()
+    with turns.turn():
+        for number, each in enumerate(waiting, 2):
+            each.start()
+            assert until(lambda number=number: len(turns._line) == number)  # type: ignore[misc]
+        with pytest.raises(ChildBusy), turns.turn(wait_seconds=0.01):
+            pass
     come("last")
     for each in waiting:
         each.join()
 
     assert came == ["first", "second", "last"]
-
-
-def test_a_turn_that_was_not_waited_for_is_not_handed_over() -> None:
-    turn = child_process._Turn()
-    assert turn.acquire(0)
-    assert not turn.acquire(time.monotonic() + 0.01)
-    turn.release()
-
-    assert not turn.taken
-    assert turn.acquire(0)
+    with turns.turn(0):
+        assert len(turns._line) == 1
 
 
 def test_a_client_waits_for_their_own_and_for_nobody_else() -> None:
-    clients = Clients(most=12)
+    clients = Clients(at_once=12)
     came = threading.Event()
 
     def hold() -> None:
@@ -220,67 +211,35 @@ def test_a_client_waits_for_their_own_and_for_nobody_else() -> None:
         refused = [type(call.exception()) for call in calls]
 
     assert refused.count(ChildBusy) == 2
-    assert clients._asking == {}
+    calls.clear()  # whose errors hold on to what raised them
+    gc.collect()
+    assert len(clients._turns) == 0
 
 
-def test_a_client_waits_for_their_own_only_so_long() -> None:
-    clients = Clients(wait_seconds=0.05)
-    with clients.turn("10.0.0.1"), pytest.raises(ChildBusy), clients.turn("10.0.0.1"):
-        pass
-
-    with clients.turn("10.0.0.1"):
-        assert len(clients._asking) == 1
-
-
-def test_nobody_waits_for_ever(new_child: NewChild) -> None:
-    child = new_child(wait_seconds=0.1)
-    ask(child)
-    slow = threading.Thread(target=ask, args=(child,), kwargs={"sleep": 0.8})
-    slow.start()
-    assert until(lambda: child._turn.taken)
-    with pytest.raises(ChildBusy):
-        ask(child)
-    slow.join()
-
-    assert ask(child)
-
-
-def started_by_another(*calls: str) -> tuple["subprocess.Popen[str]", int]:
-    """A process that has asked a child, and the id of that child."""
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+@pytest.mark.parametrize("at_work", [False, True])
+def test_the_end_of_the_parent_ends_it(number: int, *, at_work: bool) -> None:
     code = (
         "import time\n"
         "from webapp.voice.child_process import ChildProcess\n"
         f"child = ChildProcess({MODULE!r})\n"
         "print(child.call({}, [], seconds=5)['pid'], flush=True)\n"
+        f"{at_work} and child.call({{'sleep': 60}}, [], seconds=60)\n"
+        "time.sleep(60)"
     )
-    parent = subprocess.Popen(
-        [sys.executable, "-c", "\n".join((code, *calls, "time.sleep(60)"))],
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert parent.stdout is not None
-    return parent, int(parent.stdout.readline())
-
-
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-def test_the_end_of_the_parent_ends_an_idle_one(number: int) -> None:
-    parent, pid = started_by_another()
-    with parent:
-        parent.send_signal(number)
-    assert until(lambda: is_gone(pid))
-
-
-def test_the_end_of_the_parent_ends_one_at_work() -> None:
-    parent, pid = started_by_another("child.call({'sleep': 60}, [], seconds=60)")
-    with parent:
+    command = [sys.executable, "-c", code]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        pid = int(parent.stdout.readline())
         time.sleep(0.2)
-        parent.kill()
+        parent.send_signal(number)
+
     assert until(lambda: is_gone(pid))
 
 
 def test_a_request_that_nobody_ends_ends_by_itself() -> None:
     ours, theirs = socket.socketpair()
-    command = [sys.executable, "-m", REQUESTS, MODULE, "60"]
+    command = [sys.executable, "-m", PROGRAM, MODULE, "60"]
     with ours, theirs, subprocess.Popen(command, stdin=theirs.fileno()) as process:
         assert ours.recv(100) == b"{}\n"
         ours.send(b'{"sleep": 60, "seconds": -0.8}\n')

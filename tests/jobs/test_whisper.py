@@ -20,7 +20,7 @@ from webapp.base.config import WHISPER
 from webapp.base.database import db, utc_now
 from webapp.records.accounts.models import Account
 from webapp.records.forms import Form, close_form
-from webapp.voice import whisper
+from webapp.voice import transcription
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def test_a_recording_is_written_down_by_an_engine_in_a_child(
     with fake_whisper(tmp_path / "libraries", monkeypatch):
         work(app)
 
-        assert whisper.child.pid
+        assert transcription.child.pid
     assert outcome(app, spoken) == (DONE, f"tiny 1 {expected} 1 and more.")
     assert outcome(app, silent)[1] is None
     assert left_behind(app) == []
@@ -78,7 +78,9 @@ def test_a_model_that_is_missing_uses_an_attempt_up_and_is_logged(
 @pytest.fixture
 def short_idle(monkeypatch: pytest.MonkeyPatch) -> None:
     """A child that ends when it had nothing to do for a second."""
-    monkeypatch.setattr(whisper.child, "_command", [*whisper.child._command[:-1], "1.0"])
+    monkeypatch.setattr(
+        transcription.child, "_command", [*transcription.child._command[:-1], "1.0"]
+    )
 
 
 def test_the_model_is_loaded_when_somebody_begins_to_record(
@@ -86,12 +88,12 @@ def test_the_model_is_loaded_when_somebody_begins_to_record(
 ) -> None:
     def loaded() -> bool:
         tell_of_recording()  # dropped while the threads that take wake-ups begin
-        return whisper.child.pid is not None
+        return transcription.child.pid is not None
 
     use(app, monkeypatch, "tiny")
     with fake_whisper(tmp_path / "libraries", monkeypatch):
         with transcribe.transcribing(app, at_once=1), app.app_context():
-            assert whisper.child.pid is None
+            assert transcription.child.pid is None
             wait_until(loaded, "loading the model")
         spoken = recorded(app, form)
         work(app)
@@ -114,11 +116,11 @@ def test_the_model_stays_while_a_form_that_records_is_out(
         app.app_context(),
     ):
         transcribe.wake(transcribe.BEGUN)
-        first = whisper.child.pid
+        first = transcription.child.pid
         time.sleep(2)
-        assert whisper.child.pid == first
+        assert transcription.child.pid == first
         close_form(account.id, form.id, now=utc_now())
-        wait_until(lambda: whisper.child.pid is None, "ending")
+        wait_until(lambda: transcription.child.pid is None, "ending")
 
 
 def test_what_cannot_be_loaded_is_said_by_the_recording_alone(

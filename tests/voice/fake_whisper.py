@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from webapp.voice import audio_inspection, whisper
+from webapp.voice import audio_inspection, transcription
 
 ENGINE = """
 import wave
@@ -66,9 +66,9 @@ def fake_whisper(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None
     folder.mkdir()
     (folder / "faster_whisper.py").write_text(ENGINE)
     monkeypatch.setenv("PYTHONPATH", str(folder))
-    whisper.child.end()
+    transcription.child.end()
     try:
         yield
     finally:
-        for child in (whisper.child, audio_inspection.child):
+        for child in (transcription.child, audio_inspection.child):
             child.end()

@@ -1,5 +1,5 @@
-"""Opens audio and pictures: the process that `audio_inspection` and `picture_inspection` ask, and
-the only one that imports PyAV.
+"""Opens audio and pictures: the process that `audio_inspection` asks, the only one that imports
+PyAV.
 
 After its imports the process is confined for good: it can read and write the open files of a
 request and nothing else, whatever a file makes the libraries do. Where the machine cannot confine,
@@ -25,7 +25,7 @@ from av.filter import Graph
 from av.video.frame import VideoFrame
 
 from webapp.voice import voice_activity
-from webapp.voice.child_requests import FILES_MAX, Answer, Request, give_way
+from webapp.voice.child_process import FILES_MAX, Answer, Request, give_way
 from webapp.voice.confinement import confine
 
 if TYPE_CHECKING:

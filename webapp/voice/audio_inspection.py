@@ -1,5 +1,5 @@
 """What a recording is: its type by its first bytes; its length, its loudness and its samples by a
-child.
+child, which also redraws pictures.
 
 No audio is opened in this process, and PyAV is not imported in it: `audio_child` does both. A child
 reads one file that was opened for it, by the demuxer that the bytes name, and may take ten seconds
@@ -9,17 +9,25 @@ signal a process (`confinement`).
 
 import logging
 import re
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, NamedTuple
+from tempfile import TemporaryFile
+from typing import IO, NamedTuple, TypeVar
 
-from webapp.voice.child_process import ChildBusy, ChildFailed, ChildKilled, ChildProcess
-from webapp.voice.child_requests import Answer
+from webapp.voice.child_process import (
+    Answer,
+    ChildBusy,
+    ChildFailed,
+    ChildKilled,
+    ChildProcess,
+)
 
 LOOK_SECONDS = 10.0
 LEVELS = re.compile(r"[0-9]{64}")
 HEAD_BYTES = 64  # enough to sniff
+
+T = TypeVar("T")
 
 log = logging.getLogger("askback.audio")
 
@@ -51,8 +59,19 @@ class NotPlain(NotAudio):
     """Sound together with other data, or in a codec that not every browser plays; see `to_pcm`."""
 
 
+class NotPicture(Exception):
+    """No picture that we take, broken, or too large to draw."""
+
+
 class AudioBusy(Exception):
     """Nothing is known about the file: too many wait for the child, or it cannot be started."""
+
+
+class TranscriptionFailed(Exception):
+    """An engine brought no words; another attempt may find some.
+
+    The reason is for the log: it holds neither words nor a secret.
+    """
 
 
 WEBM = AudioFormat("audio/webm", "webm", "matroska")
@@ -63,14 +82,25 @@ MP3 = AudioFormat("audio/mpeg", "mp3", "mp3")
 PLAIN = (WEBM, MP4, OGG, WAV, MP3)  # what is stored is one of these
 MATROSKA = AudioFormat("audio/x-matroska", "mka", "matroska")
 AAC = AudioFormat("audio/aac", "aac", "aac")
-FLAC = AudioFormat("audio/flac", "flac", "flac")
-AMR = AudioFormat("audio/amr", "amr", "amr")
-CAF = AudioFormat("audio/x-caf", "caf", "caf")
-AIFF = AudioFormat("audio/aiff", "aiff", "aiff")
 # of the files that people may choose; phones know some by their names alone
 ACCEPTED = (
     "audio/*,.m4a,.mp4,.qta,.3gp,.3ga,.aac,.mp3,.wav,.ogg,.oga,.opus,.webm,.weba,.mka,.caf,.amr,"
     ".awb,.flac,.aif,.aiff"
+)
+# how files begin, what follows after eight bytes, and what they are
+HEADS = (
+    (b"OggS\0", b"", OGG),
+    (b"RIFF", b"WAVE", WAV),
+    (b"ID3", b"", MP3),
+    (b"fLaC", b"", AudioFormat("audio/flac", "flac", "flac")),
+    (b"#!AMR", b"", AudioFormat("audio/amr", "amr", "amr")),
+    (b"caff", b"", AudioFormat("audio/x-caf", "caf", "caf")),
+    (b"FORM", b"AIF", AudioFormat("audio/aiff", "aiff", "aiff")),
+)
+PICTURE_HEADS = (
+    (b"\x89PNG\r\n\x1a\n", b"", "png_pipe"),
+    (b"\xff\xd8\xff", b"", "jpeg_pipe"),
+    (b"RIFF", b"WEBP", "webp_pipe"),
 )
 
 child = ChildProcess("webapp.voice.audio_child", fixed={"MALLOC_ARENA_MAX": "1"})
@@ -82,21 +112,14 @@ def sniff(head: bytes) -> AudioFormat | None:
         return WEBM if b"webm" in head[:HEAD_BYTES] else MATROSKA
     if head[4:8] == b"ftyp":
         return MP4
-    for start, form, audio in _HEADS:
+    return _by_head(head, HEADS) or _of_frame(head)
+
+
+def _by_head(head: bytes, known: Iterable[tuple[bytes, bytes, T]]) -> T | None:
+    for start, form, kind in known:
         if head.startswith(start) and head[8:12].startswith(form):
-            return audio
-    return _of_frame(head)
-
-
-_HEADS = (
-    (b"OggS\0", b"", OGG),
-    (b"RIFF", b"WAVE", WAV),
-    (b"ID3", b"", MP3),
-    (b"fLaC", b"", FLAC),
-    (b"#!AMR", b"", AMR),
-    (b"caff", b"", CAF),
-    (b"FORM", b"AIF", AIFF),
-)
+            return kind
+    return None
 
 
 def _of_frame(head: bytes) -> AudioFormat | None:
@@ -111,20 +134,29 @@ def _of_frame(head: bytes) -> AudioFormat | None:
     return MP3 if is_mp3 and head[2] & 0x0C != 0x0C else None
 
 
+def sniff_file(path: Path) -> AudioFormat:
+    """The format by the first bytes of a file. Raises NotAudio, OSError."""
+    with path.open("rb") as file:
+        audio = sniff(file.read(HEAD_BYTES))
+    if audio is None:
+        raise NotAudio("no format that we take")
+    return audio
+
+
 def inspect(path: Path, audio: AudioFormat) -> int:
     """The length in milliseconds, at least 1, of a file that holds one track of sound and nothing
     else. Raises NotPlain, NotAudio, AudioBusy, OSError.
     """
     if audio not in PLAIN:
         raise NotPlain(audio.media_type)
-    with _named_failures():
-        return int(_ask("inspect", path, audio)["duration_ms"])
+    with _named_failures(), path.open("rb") as file:
+        return int(_ask("inspect", audio.demuxer, file)["duration_ms"])
 
 
 def look(path: Path, audio: AudioFormat) -> Look:
     """Decode it and listen. Raises NotAudio, AudioBusy, OSError."""
-    with _named_failures():
-        answer = _ask("look", path, audio)
+    with _named_failures(), path.open("rb") as file:
+        answer = _ask("look", audio.demuxer, file)
         levels = str(answer["levels"])
         if not LEVELS.fullmatch(levels):
             raise ValueError("no levels")
@@ -136,8 +168,29 @@ def to_pcm(path: Path, audio: AudioFormat, out: IO[bytes]) -> None:
 
     Raises NotAudio, AudioBusy, OSError.
     """
-    with _named_failures():
-        _ask("to_pcm", path, audio, out)
+    with _named_failures(), path.open("rb") as file:
+        _ask("to_pcm", audio.demuxer, file, out)
+
+
+def redraw(content: bytes) -> bytes:
+    """The picture of an uploaded file as a PNG without metadata, at most 192 pixels a side, which
+    are at most 148 kB.
+
+    Raises NotPicture, AudioBusy, OSError.
+    """
+    demuxer = _by_head(content, PICTURE_HEADS)
+    if demuxer is None:
+        raise NotPicture("not PNG, JPEG or WebP")
+    with TemporaryFile() as file, TemporaryFile() as out:
+        file.write(content)
+        file.flush()
+        try:
+            with _named_failures():
+                _ask("picture", demuxer, file, out)
+        except NotAudio as error:
+            raise NotPicture(str(error)) from error
+        out.seek(0)
+        return out.read()
 
 
 def unconfined() -> str:
@@ -146,12 +199,10 @@ def unconfined() -> str:
         return str(child.start()["lacks"])
 
 
-def _ask(question: str, path: Path, audio: AudioFormat, out: IO[bytes] | None = None) -> Answer:
-    request = {"question": question, "demuxer": audio.demuxer}
-    with ExitStack() as opened:
-        file = opened.enter_context(path.open("rb"))
-        files = [file.fileno(), (out or file).fileno()]  # the child always takes two
-        answer = child.call(request, files, seconds=LOOK_SECONDS)
+def _ask(question: str, demuxer: str, file: IO[bytes], out: IO[bytes] | None = None) -> Answer:
+    request = {"question": question, "demuxer": demuxer}
+    files = [file.fileno(), (out or file).fileno()]  # the child always takes two
+    answer = child.call(request, files, seconds=LOOK_SECONDS)
     if "refused" in answer:
         raise (NotPlain if answer.get("sound") else NotAudio)(str(answer["refused"])[:200])
     return answer

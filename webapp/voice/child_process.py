@@ -2,33 +2,47 @@
 
 It gets open files instead of paths, and of the environment only what finds Python and its
 libraries. It ends when nobody asked it anything for a while, and when this process ends, for then
-its standard input does.
+its standard input does. Requests and answers are lines of JSON on that input, a socket.
+
+Run as a program, this file is the other end: the command line names a module with two functions,
+`prepare`, of which the first answer comes, and `answer`, and the seconds after which an idle
+process ends.
 """
 
+import importlib
 import json
 import logging
 import os
+import select
+import signal
 import socket
 import subprocess
 import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
+from typing import TypeAlias
+from weakref import WeakValueDictionary
 
-from webapp.voice.child_requests import Answer, Request
+Request: TypeAlias = Mapping[str, str | float]
+Answer: TypeAlias = dict[str, str | int | bool]
+Work: TypeAlias = Callable[[Request, Sequence[int]], Answer]
 
 ROOT = Path(__file__).resolve().parents[2]
-REQUESTS = "webapp.voice.child_requests"
+PROGRAM = "webapp.voice.child_process"
 ENVIRONMENT = ("PATH", "LD_LIBRARY_PATH", "LANG", "LC_ALL", "TMPDIR")
 START_SECONDS = 30.0  # reading the libraries from a cold, busy disk
 END_SECONDS = 5.0
 IDLE_SECONDS = 60.0
+REQUEST_MAX_BYTES = 65536
+FILES_MAX = 2
 ANSWER_MAX_BYTES = 2 * 1024**2  # the words of a long recording, escaped
-WAITING = 16  # requests that wait for their turn, one of a worker thread each
+AT_ONCE = 17  # requests at work or waiting for their turn, one of a worker thread each
+AT_ONCE_OF_CLIENT = 12
 WAIT_SECONDS = 20.0
 
 log = logging.getLogger("askback.children")
@@ -46,6 +60,57 @@ class ChildKilled(Exception):
     """The request took more time or memory than it may, or got something that is no answer."""
 
 
+class Turns:
+    """One holder at a time, in the order of arrival: `threading.Lock` goes to the quickest."""
+
+    def __init__(self, at_once: int, wait_seconds: float) -> None:
+        self._at_once = at_once
+        self._wait_seconds = wait_seconds
+        self._changed = threading.Condition()
+        self._line: deque[object] = deque()  # the first has the turn
+
+    @contextmanager
+    def turn(self, wait_seconds: float | None = None) -> Iterator[None]:
+        """Hold the turn while the block runs.
+
+        Raises ChildBusy if `at_once` hold it or wait already, or the wait is over.
+        """
+        ours = object()
+        with self._changed:
+            if len(self._line) >= self._at_once:
+                raise ChildBusy("too many wait")
+            self._line.append(ours)
+        try:
+            wait = self._wait_seconds if wait_seconds is None else wait_seconds
+            with self._changed:
+                if not self._changed.wait_for(lambda: self._line[0] is ours, wait):
+                    raise ChildBusy("waited for too long")
+            yield
+        finally:
+            with self._changed:
+                self._line.remove(ours)
+                self._changed.notify_all()
+
+
+class Clients:
+    """Turns for each client, who waits for nobody else; raises ChildBusy."""
+
+    def __init__(
+        self, at_once: int = AT_ONCE_OF_CLIENT, wait_seconds: float = WAIT_SECONDS
+    ) -> None:
+        self._limits = at_once, wait_seconds
+        self._lock = threading.Lock()
+        self._turns: WeakValueDictionary[str, Turns] = WeakValueDictionary()
+
+    @contextmanager
+    def turn(self, client: str) -> Iterator[None]:
+        """Hold the turn of the client while the block runs."""
+        with self._lock:
+            turns = self._turns.setdefault(client, Turns(*self._limits))
+        with turns.turn():
+            yield
+
+
 class ChildProcess:
     """At most one process that answers by `module`, for all threads of this one."""
 
@@ -56,15 +121,13 @@ class ChildProcess:
         environment: Sequence[str] = (),
         fixed: Mapping[str, str] | None = None,
         idle_seconds: float = IDLE_SECONDS,
-        waiting: int = WAITING,
+        at_once: int = AT_ONCE,
         wait_seconds: float = WAIT_SECONDS,
     ) -> None:
-        self._command = [sys.executable, "-P", "-m", REQUESTS, module, str(idle_seconds)]
+        self._command = [sys.executable, "-P", "-m", PROGRAM, module, str(idle_seconds)]
         self._inherited = (*ENVIRONMENT, *environment)
         self._fixed = dict(fixed or {})
-        self._turn = _Turn()
-        self._places = threading.BoundedSemaphore(waiting + 1)
-        self._wait_seconds = wait_seconds
+        self._turns = Turns(at_once, wait_seconds)
         self._running: _Running | None = None
 
     def call(
@@ -81,10 +144,15 @@ class ChildProcess:
 
         Raises ChildBusy, ChildFailed, ChildKilled.
         """
-        wait = self._wait_seconds if wait_seconds is None else wait_seconds
-        with self._one_at_a_time(time.monotonic() + wait):
+        with self._turns.turn(wait_seconds):
             try:
-                return self._ask({**request, "seconds": seconds}, files, seconds)
+                for _ in range(2):
+                    timed = {**request, "seconds": seconds}
+                    answer = self._started().ask(timed, files, seconds)
+                    if answer is not None:
+                        return answer
+                    self.end()  # it had been idle
+                raise ChildFailed("it ended twice before it answered")
             except BaseException:
                 self.end()
                 raise
@@ -97,7 +165,7 @@ class ChildProcess:
 
     def start(self) -> Answer:
         """What its `prepare` says; raises ChildBusy, ChildFailed."""
-        with self._one_at_a_time(time.monotonic() + self._wait_seconds):
+        with self._turns.turn():
             return self._started().ready
 
     @property
@@ -106,111 +174,20 @@ class ChildProcess:
         running = self._running
         return running.process.pid if running and running.process.poll() is None else None
 
-    @contextmanager
-    def _one_at_a_time(self, until: float) -> Iterator[None]:
-        if not self._places.acquire(blocking=False):
-            raise ChildBusy("too many wait")
-        try:
-            if not self._turn.acquire(until):
-                raise ChildBusy("waited for too long")
-            try:
-                yield
-            finally:
-                self._turn.release()
-        finally:
-            self._places.release()
-
-    def _ask(self, request: Request, files: Sequence[int], seconds: float) -> Answer:
-        for _ in range(2):
-            answer = self._started().ask(request, files, seconds)
-            if answer is not None:
-                return answer
-            self.end()  # it had been idle
-        raise ChildFailed("it ended twice before it answered")
-
     def _started(self) -> "_Running":
         if self._running is None:
-            self._running = _Running(self._command, self._environment())
+            found = {name: os.environ[name] for name in self._inherited if name in os.environ}
+            paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+            fixed = {**self._fixed, "PYTHONPATH": os.pathsep.join(paths)}
+            self._running = _Running(self._command, found | fixed)
             if lacks := self._running.ready.get("lacks"):
                 _warn_once(self._command[4], str(lacks))
         return self._running
-
-    def _environment(self) -> dict[str, str]:
-        found = {name: os.environ[name] for name in self._inherited if name in os.environ}
-        paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
-        return {**found, **self._fixed, "PYTHONPATH": os.pathsep.join(paths)}
 
 
 @cache
 def _warn_once(module: str, lacks: str) -> None:
     log.warning("%s runs without %s; askback doctor says more", module, lacks)
-
-
-class _Turn:
-    """A lock for the thread that waits for longest: `threading.Lock` goes to the quickest."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._waiting: deque[threading.Lock] = deque()  # each released to hand the turn over
-        self.taken = False
-
-    def acquire(self, until: float) -> bool:
-        """Whether it was handed over until then (`time.monotonic`)."""
-        with self._lock:
-            if not self.taken:
-                self.taken = True
-                return True
-            handed_over = threading.Lock()
-            handed_over.acquire()
-            self._waiting.append(handed_over)
-        if handed_over.acquire(timeout=max(0.0, until - time.monotonic())):
-            return True
-        with self._lock:
-            if handed_over in self._waiting:
-                self._waiting.remove(handed_over)
-                return False
-        return True
-
-    def release(self) -> None:
-        """Hand it over."""
-        with self._lock:
-            self.taken = bool(self._waiting)
-            if self._waiting:
-                self._waiting.popleft().release()
-
-
-class Clients:
-    """One turn at a time for each client; up to `most` of its requests wait."""
-
-    def __init__(self, most: int = WAITING * 3 // 4, wait_seconds: float = WAIT_SECONDS) -> None:
-        self._most = most
-        self._wait_seconds = wait_seconds
-        self._lock = threading.Lock()
-        self._asking: dict[str, tuple[_Turn, int]] = {}
-
-    @contextmanager
-    def turn(self, client: str) -> Iterator[None]:
-        """Hold the turn of the client while the block runs; raises ChildBusy."""
-        own = self._count(client, 1)
-        try:
-            if not own.acquire(time.monotonic() + self._wait_seconds):
-                raise ChildBusy("others of the same client took too long")
-            try:
-                yield
-            finally:
-                own.release()
-        finally:
-            self._count(client, -1)
-
-    def _count(self, client: str, change: int) -> _Turn:
-        with self._lock:
-            own, asking = self._asking.pop(client, (_Turn(), 0))
-            if change > 0 and asking >= self._most:
-                self._asking[client] = own, asking
-                raise ChildBusy("too many of the same client wait")
-            if asking + change:
-                self._asking[client] = own, asking + change
-            return own
 
 
 class _Running:
@@ -283,3 +260,71 @@ class _Running:
         if not isinstance(answer, dict):
             raise ValueError
         return answer
+
+
+def give_way(nice: int) -> None:
+    """In a child: leave the processors to the processes that serve.
+
+    Where Linux groups processes by session, nice values compare those of one group alone: a child
+    that runs in a session of its own lowers that of its group, too.
+    """
+    os.nice(nice)
+    with suppress(OSError):  # not grouped
+        Path("/proc/self/autogroup").write_text(f"{nice}")
+
+
+def main(module_name: str, idle_seconds: float) -> None:
+    """Answer by the functions of that module; tell the asker why if it cannot be prepared."""
+    # a supervisor tells every process of a service to end, and the asker may still need an answer
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    with socket.socket(fileno=sys.stdin.fileno()) as channel:
+        channel.settimeout(idle_seconds)
+        # before `prepare`, which may leave no way to start a thread
+        threading.Thread(target=_end_with, args=(channel.fileno(),), daemon=True).start()
+        try:
+            module = importlib.import_module(module_name)
+            _send(channel, module.prepare())
+        except Exception as error:
+            _send(channel, {"failed": f"{type(error).__name__}: {error}"})
+        else:
+            _serve(channel, module.answer)
+
+
+def _serve(channel: socket.socket, work: Work) -> None:
+    """Answer until nobody has asked for the time-out of the channel.
+
+    The process ends at once, whatever it does, when the asker is gone or a request takes longer
+    than it may.
+    """
+    while True:
+        try:
+            line, files, _, _ = socket.recv_fds(channel, REQUEST_MAX_BYTES, FILES_MAX)
+        except TimeoutError:
+            return
+        if not line:
+            return
+        request = json.loads(line)
+        signal.setitimer(signal.ITIMER_REAL, float(request["seconds"]) + 1)
+        try:
+            answer = work(request, files)
+        finally:
+            for descriptor in files:
+                os.close(descriptor)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        _send(channel, answer)
+
+
+def _end_with(channel: int) -> None:
+    """End the process when its asker has ended."""
+    hung_up = select.poll()
+    hung_up.register(channel, 0)
+    hung_up.poll()
+    os._exit(0)
+
+
+def _send(channel: socket.socket, answer: Answer) -> None:
+    channel.sendall(json.dumps(answer).encode() + b"\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], float(sys.argv[2]))

@@ -12,8 +12,7 @@ import openai
 
 from webapp.base.config import Settings
 from webapp.base.guarded_client import Bounds, guarded_client, reason_of, silence
-from webapp.voice.audio_inspection import AudioFormat
-from webapp.voice.transcription_failure import TranscriptionFailed
+from webapp.voice.audio_inspection import AudioFormat, TranscriptionFailed
 
 CONNECT_SECONDS = 5.0
 WRITE_SECONDS = 30.0  # for each piece of the recording

@@ -1,4 +1,4 @@
-"""Runs faster-whisper: the process that `whisper` asks."""
+"""Runs faster-whisper: the process that `transcription` asks."""
 
 import os
 from collections.abc import Iterable, Sequence
@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from faster_whisper import WhisperModel
 
-from webapp.voice.child_requests import Answer, Request, give_way
+from webapp.voice.child_process import Answer, Request, give_way
 
 NICE = 15  # far behind the processes that serve
 MAX_CHARS = 100_000

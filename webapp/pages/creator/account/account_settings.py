@@ -28,8 +28,7 @@ from webapp.pages.pictures import as_picture
 from webapp.records.accounts import credentials
 from webapp.records.accounts.models import ACCENTS, CREATOR_LANGUAGES
 from webapp.records.audit import AuditKind
-from webapp.voice.audio_inspection import AudioBusy
-from webapp.voice.picture_inspection import NotPicture, redraw
+from webapp.voice.audio_inspection import AudioBusy, NotPicture, redraw
 from webapp.web import request_audit
 
 PAGE = "/account"
