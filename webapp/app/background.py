@@ -24,8 +24,14 @@ from webapp.events.settling import purge_settled
 from webapp.oauth.account_deletion import purge_deleted_accounts
 from webapp.oauth.tokens import purge_dead
 from webapp.records.responses.counters import purge_spending
-from webapp.voice.audio_store import audio_store, erase_noted_objects
-from webapp.voice.uploads import ERASED_AT_ONCE, object_keys, purge_unclaimed, without_row
+from webapp.voice.audio_store import audio_store
+from webapp.voice.uploads import (
+    ERASED_AT_ONCE,
+    erase_noted_objects,
+    object_keys,
+    purge_unclaimed,
+    without_row,
+)
 from webapp.web import deferred_writes, request_audit
 
 STORE_SECONDS = 1.0

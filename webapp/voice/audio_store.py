@@ -17,16 +17,15 @@ from functools import cached_property
 from io import FileIO
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, cast
 
 from flask import Flask, current_app
 
 from webapp.base.config import Settings
 from webapp.base.data_folder import RECORDINGS, open_folder, spool_folder, sync
-from webapp.base.database import release_connections
-from webapp.voice.uploads import forget_objects, noted_objects
 
 if TYPE_CHECKING:
+    from obstore import GetOptions
     from obstore.store import LocalStore, RetryConfig, S3Store
 
 CHUNK_BYTES = 256 * 1024  # the most that is held of an object in a folder
@@ -90,11 +89,6 @@ class AudioStore(ABC):
         self.place = place
         self._data_folder = data_folder
         self._free_bytes = free_bytes
-
-    @property
-    @abstractmethod
-    def _objects(self) -> "LocalStore | S3Store":
-        """Where obstore puts objects."""
 
     def has_room(self, size: int) -> bool:
         """Whether AUDIO_FREE_BYTES stay free on the disk of the data folder, where uploads wait."""
@@ -205,42 +199,41 @@ class BucketStore(AudioStore):
         """Given up after PUT_SECONDS; an object that is stored later has no row, and is erased."""
         import obstore
 
-        self._in_time(
-            PUT_SECONDS,
-            lambda: obstore.put_async(  # by default up to twelve parts are held in memory
-                self._objects, key, path, chunk_size=PART_BYTES, max_concurrency=1
-            ),
-        )
+        # by default up to twelve parts are held in memory
+        bounds = {"chunk_size": PART_BYTES, "max_concurrency": 1}
+        self._in_time(PUT_SECONDS, obstore.put_async, key, path, **bounds)
 
     def read(self, key: str, start: int, end: int) -> ObjectPart:
         """Fetched before the first byte is returned: a slow reader would outlast the connection."""
-        import obstore
-
         with _storage_failures(), TemporaryFile(dir=spool_folder(self._data_folder)) as file:
-            found = obstore.get(self._objects, key, options={"range": (start, end)})
-            for chunk in found.stream(min_chunk_size=CHUNK_BYTES):
-                file.write(chunk)
-            file.flush()
+            self._fetch(key, file, range=(start, end))
             return ObjectPart(os.dup(file.fileno()), 0, end - start)
 
     def copy_to(self, key: str, path: Path) -> None:
+        with _storage_failures(), path.open("wb") as file:
+            self._fetch(key, file)
+
+    def _fetch(self, key: str, file: IO[bytes], **options: Any) -> None:
         import obstore
 
-        with _storage_failures(), path.open("wb") as file:
-            for chunk in obstore.get(self._objects, key).stream(min_chunk_size=CHUNK_BYTES):
-                file.write(chunk)
+        found = obstore.get(self._objects, key, options=cast("GetOptions", options))
+        for chunk in found.stream(min_chunk_size=CHUNK_BYTES):
+            file.write(chunk)
+        file.flush()
 
     def delete(self, keys: Sequence[str]) -> None:
         import obstore
 
-        self._in_time(ERASE_SECONDS, lambda: obstore.delete_async(self._objects, list(keys)))
+        self._in_time(ERASE_SECONDS, obstore.delete_async, list(keys))
 
-    def _in_time(self, seconds: float, call: Callable[[], Awaitable[object]]) -> None:
+    def _in_time(
+        self, seconds: float, call: Callable[..., Awaitable[object]], *given: Any, **bounds: Any
+    ) -> None:
         """Bounds all requests of a call together; obstore bounds each alone."""
 
         async def answered() -> None:
             async with asyncio.timeout(seconds):
-                await call()
+                await call(self._objects, *given, **bounds)
 
         with _storage_failures():
             try:
@@ -282,16 +275,3 @@ def init_app(app: Flask, config: Settings) -> None:
 def audio_store() -> AudioStore:
     """The store of the current application."""
     return cast(AudioStore, current_app.extensions["audio_store"])
-
-
-def erase_noted_objects() -> int:
-    """Erase up to ERASED_AT_ONCE objects whose row is gone; returns how many.
-
-    A key is forgotten after its object is gone: killed between the two, the next call erases again.
-    Raises AudioStoreUnavailable.
-    """
-    if keys := noted_objects():
-        release_connections()
-        audio_store().delete(keys)
-        forget_objects(keys)
-    return len(keys)

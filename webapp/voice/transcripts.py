@@ -2,13 +2,11 @@
 
 import re
 from datetime import UTC, datetime, time, timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sqlalchemy import (
     BigInteger,
-    Boolean,
     ColumnElement,
-    String,
     and_,
     bindparam,
     case,
@@ -101,7 +99,8 @@ def claim(*, now: datetime) -> Claimed | None:
         found = execute(_NEXT, moment=now).first()
         if found is None:
             return None
-        execute(_LEASE, row=found.id, until=now + timedelta(seconds=LEASE_SECONDS))
+        lease = {"attempts": _R.attempts + 1, "lease_until": _lease_end(now)}
+        execute(update(_R).where(_R.id == found.id).values(lease))
     *columns, questions, title, goal, context = found
     tag = found.spoken_language
     of_form = language_of_form(questions, title=title, tag=tag, goal=goal, context=context)
@@ -134,26 +133,19 @@ def release_expired(*, now: datetime) -> None:
         execute(_RELEASE_EXPIRED, moment=now)
 
 
-@tried_again
 def renew(claimed: Claimed, *, now: datetime) -> bool:
     """Begin the lease anew; False where it was lost, or the recording is gone. Commits."""
-    until = now + timedelta(seconds=LEASE_SECONDS)
-    with write_transaction():
-        return bool(execute(_RENEW, **_held(claimed), until=until).rowcount)
+    return _update(claimed, lease_until=_lease_end(now))
 
 
-@tried_again
 def note_look(claimed: Claimed, levels: str) -> None:
     """Store the curve of a recording in which a voice was heard; commits."""
-    with write_transaction():
-        execute(_NOTE_LOOK, **_held(claimed), curve=levels)
+    _update(claimed, levels=levels)
 
 
-@tried_again
 def put_back(claimed: Claimed, *, now: datetime) -> None:
     """Make it due again without an attempt: the process that worked on it stops. Commits."""
-    with write_transaction():
-        execute(_POSTPONE, **_held(claimed), due=now)
+    _update(claimed, next_at=now, lease_until=None, attempts=claimed.attempts - 1)
 
 
 @tried_again
@@ -173,12 +165,11 @@ def spend_minutes(claimed: Claimed, *, of_form: int, of_server: int, now: dateti
         now=now,
     ):
         return True
-    tomorrow = datetime.combine(now.astimezone(UTC).date(), time(), UTC) + timedelta(days=1)
-    with write_transaction():
-        if claimed.claimed:
-            execute(_POSTPONE, **_held(claimed), due=tomorrow)
-        else:
-            execute(_LET_GO, **_held(claimed))
+    if claimed.claimed:
+        tomorrow = now.astimezone(UTC).date() + timedelta(days=1)
+        put_back(claimed, now=datetime.combine(tomorrow, time(), UTC))
+    else:
+        _update(claimed, lease_until=None)
     return False
 
 
@@ -187,71 +178,127 @@ def settle_written(claimed: Claimed, heard: str, *, now: datetime) -> None:
     text = UNSTORABLE.sub("\ufffd", heard[: SPOKEN_ANSWER_MAX_CHARS * 2])
     text = text.replace("\r\n", "\n").replace("\r", "\n").strip()[:SPOKEN_ANSWER_MAX_CHARS]
     state = TranscriptState.DONE if text else TranscriptState.SILENT
-    _settle(claimed, state, text=text or None, now=now)
+    _settle(claimed, state, now, transcript=text or None)
 
 
 def settle_silent(claimed: Claimed, levels: str, *, now: datetime) -> None:
     """No voice was heard: no engine is asked. Commits."""
-    _settle(claimed, TranscriptState.SILENT, levels=levels, now=now)
+    _settle(claimed, TranscriptState.SILENT, now, levels=levels)
 
 
 def settle_unwritten(claimed: Claimed, *, now: datetime) -> None:
     """Nobody writes it down: its page named no engine, or another one than there is. Commits."""
-    _settle(claimed, TranscriptState.NONE, now=now)
+    _settle(claimed, TranscriptState.NONE, now)
 
 
-@tried_again
 def settle_failed(claimed: Claimed, *, now: datetime) -> None:
     """The attempt failed: the next one is due by the schedule, or it was the last. Commits."""
-    if claimed.attempts >= MAX_ATTEMPTS:
+    if claimed.attempts < MAX_ATTEMPTS:
+        due = now + timedelta(seconds=RETRY_SECONDS[claimed.attempts - 1])
+        _update(claimed, next_at=due, lease_until=None)
+    else:
         state = TranscriptState.FAILED if claimed.transcriber else TranscriptState.NONE
-        return _settle(claimed, state, now=now)
-    due = now + timedelta(seconds=RETRY_SECONDS[claimed.attempts - 1])
-    with write_transaction():
-        execute(_RETRY, **_held(claimed), due=due)
-    return None
+        _settle(claimed, state, now)
+
+
+def _settle(claimed: Claimed, state: TranscriptState, now: datetime, **found: str | None) -> None:
+    """No step is left of silence that no answer has; an address is kept until an answer does."""
+    due: ColumnElement[datetime | None] = literal(now, UtcDateTime())
+    if state is not TranscriptState.DONE:
+        due = case((_R.answer_id.is_not(None), due))
+    address = case((_R.answer_id.is_(None), _R.address_hash))
+    ends = {"transcript_state": state, "next_at": due, "lease_until": None, "address_hash": address}
+    _update(claimed, **{"levels": claimed.levels} | found | ends)
 
 
 @tried_again
-def _settle(
-    claimed: Claimed,
-    state: TranscriptState,
-    *,
-    now: datetime,
-    text: str | None = None,
-    levels: str | None = None,
-) -> None:
+def _update(claimed: Claimed, **values: Any) -> bool:
+    """Whether the lease is still held; one that was lost belongs to another attempt. Commits."""
+    held = and_(
+        _R.id == claimed.id,
+        _R.attempts == claimed.attempts,
+        _R.lease_until.is_not(None),
+        _WAITING,
+    )
     with write_transaction():
-        execute(
-            _SETTLE,
-            **_held(claimed),
-            moment=now,
-            new_state=state,
-            text=text,
-            curve=levels or claimed.levels,
-            left=state is TranscriptState.DONE,
-        )
+        return bool(execute(update(_R).where(held).values(values)).rowcount)
 
 
-def _held(claimed: Claimed) -> dict[str, object]:
-    """What `_HELD` compares: a lease that was lost belongs to another attempt."""
-    return {"row": claimed.id, "attempt": claimed.attempts}
+def _lease_end(now: datetime) -> datetime:
+    return now + timedelta(seconds=LEASE_SECONDS)
 
 
-def _left(has_words: ColumnElement[bool]) -> ColumnElement[datetime | None]:
-    """When the step after the last attempt is due: none is left of silence that no answer has."""
-    return case((or_(_R.answer_id.is_not(None), has_words), _NOW))
+def try_again(
+    account_id: str, form_id: str, attachment_id: str, *, transcriber: str, now: datetime
+) -> str:
+    """Make a recording due that could not be written down, with all attempts before it; commits.
+
+    Returns its id, to hand over. One that is being written down already stays as it is.
+
+    transcriber  the host that there is, "" for none
+    raises       NotFound, also for a recording that no current answer has; StateConflict
+                 `transcript_settled` for one that did not fail, `transcriber_changed` where its
+                 page named another host than there is
+    """
+    with write_transaction():
+        found = execute(
+            select(_R.transcript_state, _R.transcriber)
+            .join(Form, Form.id == _R.form_id)
+            .join(Answer, Answer.id == _R.answer_id)
+            .where(
+                _R.id == attachment_id,
+                owned_form(account_id, form_id),
+                Answer.superseded.is_(False),
+            )
+            .with_for_update(of=_R)
+        ).first()
+        if found is None:
+            raise NotFound(
+                ErrorCode.NOT_FOUND,
+                "There is no such recording.",
+                "It may have been replaced or withdrawn by the person who spoke.",
+            )
+        if found.transcript_state is TranscriptState.WAITING:
+            return attachment_id
+        if found.transcript_state is not TranscriptState.FAILED:
+            raise StateConflict(
+                PageCode.TRANSCRIPT_SETTLED,
+                "This recording did not fail to be written down.",
+                "There is nothing to try again.",
+            )
+        if found.transcriber != transcriber:
+            is_here = found.transcriber == ON_THIS_SERVER
+            named = "this server" if is_here else found.transcriber
+            raise StateConflict(
+                PageCode.TRANSCRIBER_CHANGED,
+                f"The person who spoke was told that {named} writes it down, "
+                "which is no longer so.",
+                "Listen to the recording instead.",
+            )
+        due = {"transcript_state": TranscriptState.WAITING, "attempts": 0, "next_at": now}
+        execute(update(_R).where(_R.id == attachment_id).values(due))
+    return attachment_id
+
+
+def note_shown(session_key: str, recording_id: str) -> None:
+    """The page of an answer that is about to be stored showed the words of this recording; commits.
+
+    They were that person's to send: an answer that has the recording without them does not get
+    them later.
+    """
+    shown = and_(
+        _R.id == recording_id,
+        _R.key_hash == token_hash(session_key),
+        _R.answer_id.is_(None),
+        _R.transcript_state == TranscriptState.DONE,
+    )
+    with write_transaction():
+        execute(update(_R).where(shown).values(next_at=None))
 
 
 _NOW = bindparam("moment", type_=UtcDateTime())
 _STATES = _R.__table__.c.transcript_state.type
 _WAITING = _R.transcript_state == TranscriptState.WAITING
-_HELD = and_(
-    _R.id == bindparam("row"),
-    _R.attempts == bindparam("attempt"),
-    _R.lease_until.is_not(None),
-    _WAITING,
-)
 _UNTRIED = and_(_WAITING, _R.answer_id.is_(None), _R.attempts == 0)
 _IS_ASKED_FOR = type_coerce(_R.next_at, BigInteger) + ASKED_SECONDS * 1000 > _NOW
 _IS_DUE = and_(
@@ -287,11 +334,6 @@ _RECORDED_HERE = (
     )
     .limit(1)
 )
-_LEASE = (
-    update(_R)
-    .where(_R.id == bindparam("row"))
-    .values(attempts=_R.attempts + 1, lease_until=bindparam("until", type_=UtcDateTime()))
-)
 _STEPS = (
     select(_R.id, _R.transcript_state, _R.next_at, _R.lease_until)
     .join(Form, Form.id == _R.form_id)
@@ -320,113 +362,8 @@ _RELEASE_EXPIRED = (
         transcript_state=case(
             (_IS_SPENT, _GIVEN_UP), else_=literal(TranscriptState.WAITING, _STATES)
         ),
-        next_at=_left(~_IS_SPENT),
+        next_at=case((or_(_R.answer_id.is_not(None), ~_IS_SPENT), _NOW)),
         lease_until=None,
         address_hash=case((or_(_R.answer_id.is_(None), ~_IS_SPENT), _R.address_hash)),
     )
-)
-_RENEW = update(_R).where(_HELD).values(lease_until=bindparam("until", type_=UtcDateTime()))
-_NOTE_LOOK = update(_R).where(_HELD).values(levels=bindparam("curve", type_=String))
-_DUE = bindparam("due", type_=UtcDateTime())
-_RETRY = update(_R).where(_HELD).values(next_at=_DUE, lease_until=None)
-_POSTPONE = _RETRY.values(attempts=_R.attempts - 1)
-_LET_GO = update(_R).where(_HELD).values(lease_until=None)
-_SETTLE = (
-    update(_R)
-    .where(_HELD)
-    .values(
-        transcript_state=bindparam("new_state", type_=_STATES),
-        transcript=bindparam("text", type_=_R.transcript.type),
-        levels=bindparam("curve", type_=String),
-        next_at=_left(bindparam("left", type_=Boolean)),
-        lease_until=None,
-        address_hash=case((_R.answer_id.is_(None), _R.address_hash)),
-    )
-)
-
-
-def try_again(
-    account_id: str, form_id: str, attachment_id: str, *, transcriber: str, now: datetime
-) -> str:
-    """Make a recording due that could not be written down, with all attempts before it; commits.
-
-    Returns its id, to hand over. One that is being written down already stays as it is.
-
-    transcriber  the host that there is, "" for none
-    raises       NotFound, also for a recording that no current answer has; StateConflict
-                 `transcript_settled` for one that did not fail, `transcriber_changed` where its
-                 page named another host than there is
-    """
-    with write_transaction():
-        found = execute(_ONE, account_id=account_id, form_id=form_id, row=attachment_id).first()
-        if found is None:
-            raise NotFound(
-                ErrorCode.NOT_FOUND,
-                "There is no such recording.",
-                "It may have been replaced or withdrawn by the person who spoke.",
-            )
-        if found.transcript_state is TranscriptState.WAITING:
-            return attachment_id
-        if found.transcript_state is not TranscriptState.FAILED:
-            raise StateConflict(
-                PageCode.TRANSCRIPT_SETTLED,
-                "This recording did not fail to be written down.",
-                "There is nothing to try again.",
-            )
-        if found.transcriber != transcriber:
-            raise StateConflict(
-                PageCode.TRANSCRIBER_CHANGED,
-                f"The person who spoke was told that {_named(found.transcriber)} writes it down, "
-                "which is no longer so.",
-                "Listen to the recording instead.",
-            )
-        execute(_TRY_AGAIN, row=attachment_id, due=now)
-    return attachment_id
-
-
-def _named(host: str) -> str:
-    return "this server" if host == ON_THIS_SERVER else host
-
-
-_ONE = (
-    select(_R.transcript_state, _R.transcriber)
-    .join(Form, Form.id == _R.form_id)
-    .join(Answer, Answer.id == _R.answer_id)
-    .where(
-        _R.id == bindparam("row"),
-        owned_form(bindparam("account_id"), bindparam("form_id")),
-        Answer.superseded.is_(False),
-    )
-    .with_for_update(of=_R)
-)
-_TRY_AGAIN = (
-    update(_R)
-    .where(_R.id == bindparam("row"))
-    .values(
-        transcript_state=TranscriptState.WAITING,
-        attempts=0,
-        next_at=bindparam("due", type_=_R.next_at.type),
-    )
-)
-
-
-def note_shown(session_key: str, recording_id: str) -> None:
-    """The page of an answer that is about to be stored showed the words of this recording; commits.
-
-    They were that person's to send: an answer that has the recording without them does not get
-    them later.
-    """
-    with write_transaction():
-        execute(_SHOWN, owner=token_hash(session_key), row=recording_id)
-
-
-_SHOWN = (
-    update(_R)
-    .where(
-        _R.id == bindparam("row"),
-        _R.key_hash == bindparam("owner"),
-        _R.answer_id.is_(None),
-        _R.transcript_state == TranscriptState.DONE,
-    )
-    .values(next_at=None)
 )

@@ -1,13 +1,11 @@
 """Recordings: the room for them, their upload, and their erasing."""
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 from sqlalchemy import (
-    Insert,
-    Integer,
     Select,
     String,
     Table,
@@ -17,7 +15,6 @@ from sqlalchemy import (
     delete,
     func,
     literal,
-    null,
     select,
 )
 
@@ -32,14 +29,13 @@ from webapp.answers.session import (
 from webapp.answers.steps import QuestionNumber
 from webapp.base.database import (
     among,
-    built_once,
     execute,
     from_millis,
     insert_into,
     new_id,
     on_sqlite,
     read_rows,
-    to_millis,
+    release_connections,
     write_transaction,
 )
 from webapp.base.error_codes import PageCode
@@ -58,13 +54,17 @@ from webapp.base.ownership import delete_in_batches
 from webapp.base.text import token_hash
 from webapp.base.vocabulary import FormStatus, TranscriptState
 from webapp.records.forms import Form, shared_form
-from webapp.records.responses.cursor import NOW
 from webapp.records.responses.recordings import ObjectDeletion, Recording
+from webapp.voice.audio_store import audio_store
 
 TRIES = 20  # while answers hold what could be deleted
 TRY_SECONDS = 0.05
+ERASED_AT_ONCE = 500
 FULL_FORM = Phrase("This form has no room for more recordings.")
 FULL_SESSION = Phrase("There is no room for more recordings in this response.")
+
+_RECORDINGS = cast(Table, Recording.__table__)
+_R = _RECORDINGS.c
 
 
 class Bounds(NamedTuple):
@@ -72,190 +72,6 @@ class Bounds(NamedTuple):
 
     form: int = FORM_BYTES_MAX
     address: int = UNCLAIMED_BYTES_MAX
-
-
-class Upload(NamedTuple):
-    """A recording that needs room; `size` in bytes."""
-
-    form_id: str
-    key_hash: str
-    address_hash: str | None
-    size: int
-
-
-def may_have_room(share_token: str, size: int, bounds: Bounds) -> bool:
-    """False if the form has no room for a recording of this size, even with nothing unclaimed."""
-    found = read_rows(_FILLED_BY_LINK, share_token=share_token)
-    return not found or size <= _unclaimed_max(found[0].answer_bytes, bounds)
-
-
-def make_room(upload: Upload, bounds: Bounds) -> None:
-    """Delete unclaimed recordings until there is room for one more; the caller commits.
-
-    First of the session, then of the address, then of the form, there of the address with most of
-    them. Concurrent uploads wait for each other.
-
-    raises  InvalidInput `recordings_full`
-    """
-    named = upload._asdict()
-    if not on_sqlite():  # which has one writer at a time
-        execute(_LOCK, **named)
-    _shrink(_OF_SESSION, RECORDINGS_MAX_BYTES, FULL_SESSION, named)
-    _shrink(_OF_ADDRESS, bounds.address, FULL_FORM, named)
-    filled: int = execute(_FILLED, **named).scalar_one()
-    _shrink(_OF_FORM, _unclaimed_max(filled, bounds), FULL_FORM, named)
-
-
-class _Scope(NamedTuple):
-    """Recordings that share a bound.
-
-    taken      their bytes
-    unclaimed  how many no answer has
-    free       those of them that are not locked, the first to be deleted first
-    """
-
-    taken: Select[int]
-    unclaimed: Select[int]
-    free: Select[str, int]
-
-
-def _shrink(scope: _Scope, most: int, full: Phrase, named: dict[str, str | int | None]) -> None:
-    taken_before = None
-    for _ in range(TRIES):
-        taken: int = execute(scope.taken, **named).scalar_one()
-        excess = taken + max(cast(int, named["size"]), RECORDING_COUNTED_BYTES) - most
-        if excess <= 0:
-            return
-        gone = []
-        for row in execute(scope.free, **named):
-            if excess > 0:
-                gone.append(row.id)
-                excess -= row.counted
-        if gone:
-            execute(_DELETE, gone=gone)
-        elif execute(scope.unclaimed, **named).scalar_one():  # an answer is about to take them
-            time.sleep(TRY_SECONDS)
-        elif taken == taken_before:  # no answer took them after they were counted
-            break
-        taken_before = taken
-    raise InvalidInput(
-        PageCode.RECORDINGS_FULL,
-        full,
-        Phrase("Type your answer. What you recorded before is safe."),
-        field="audio",
-    )
-
-
-def _unclaimed_max(answer_bytes: int, bounds: Bounds) -> int:
-    """The bytes that unclaimed recordings of a form may take; the rest is for answers."""
-    left = bounds.form * FORM_NOTICE_PERCENT // 100 - answer_bytes
-    return min(left, bounds.form * UNCLAIMED_FORM_PERCENT // 100)
-
-
-_R = cast(Table, Recording.__table__).c
-_COUNTED = case((_R.size < RECORDING_COUNTED_BYTES, RECORDING_COUNTED_BYTES), else_=_R.size)
-_SUM = select(func.coalesce(func.sum(_COUNTED), 0))
-_IS_FREE = _R.answer_id.is_(None)
-
-
-def _scope(name: str, *, claimed: bool = False) -> _Scope:
-    """The recordings with the same value in this column; with `claimed`, those count, too."""
-    ours = _R[name] == bindparam(name)
-    shares = (
-        select(_R.id, func.sum(_COUNTED).over(partition_by=_R.address_hash).label("share"))
-        .where(ours, _IS_FREE)
-        .subquery()
-    )
-    free = (
-        select(_R.id, _COUNTED.label("counted"))
-        .join(shares, shares.c.id == _R.id)
-        .where(_IS_FREE)
-        .order_by(shares.c.share.desc(), _R.created_at, _R.id)
-        .limit(RECORDING_MAX_BYTES // RECORDING_COUNTED_BYTES + 1)
-        # an answer may be claiming some
-        .with_for_update(of=cast(Table, Recording.__table__), skip_locked=True)
-    )
-    unclaimed = select(func.count()).where(ours, _IS_FREE)
-    return _Scope(_SUM.where(ours) if claimed else _SUM.where(ours, _IS_FREE), unclaimed, free)
-
-
-_OF_SESSION = _scope("key_hash", claimed=True)
-_OF_ADDRESS = _scope("address_hash")
-_OF_FORM = _scope("form_id")
-_DELETE = delete(Recording).where(among(Recording.id, "gone"), Recording.answer_id.is_(None))
-_FILLED = select(Form.answer_bytes).where(Form.id == bindparam("form_id"))
-_FILLED_BY_LINK = select(Form.answer_bytes).where(shared_form(bindparam("share_token")))
-# in this order; advisory locks, as a session may have no row yet
-_LOCK = select(
-    *(
-        func.pg_advisory_xact_lock(func.hashtextextended(bindparam(name, type_=String), number))
-        for number, name in ((2, "address_hash"), (1, "form_id"), (0, "key_hash"))
-    )
-)
-
-
-ERASED_AT_ONCE = 500
-
-_RECORDINGS = cast(Table, Recording.__table__)
-_NOTED = (
-    select(ObjectDeletion.object_key)
-    .order_by(ObjectDeletion.noted_at, ObjectDeletion.object_key)
-    .limit(ERASED_AT_ONCE)
-)
-_FORGET = delete(ObjectDeletion).where(among(ObjectDeletion.object_key, "keys"))
-_WITH_ROW = select(Recording.object_key).where(among(Recording.object_key, "keys"))
-_PAGE = (
-    select(Recording.object_key)
-    .where(Recording.object_key > bindparam("after"))
-    .order_by(Recording.object_key)
-    .limit(ERASED_AT_ONCE)
-)
-_BACKLOG = select(func.count(), func.min(ObjectDeletion.noted_at))
-
-
-class Backlog(NamedTuple):
-    """Objects that wait to be erased, and since when the oldest does."""
-
-    objects: int
-    oldest_at: datetime | None
-
-
-def purge_unclaimed(now: datetime) -> Iterator[int]:
-    """Delete recordings that no answer claimed for an hour; yields how many, batch by batch."""
-    before = now - timedelta(seconds=UNCLAIMED_KEPT_SECONDS)
-    which = and_(Recording.answer_id.is_(None), Recording.created_at < before)
-    return delete_in_batches(_RECORDINGS, which)
-
-
-def noted_objects() -> list[str]:
-    """The keys of objects whose row is gone, those first that wait longest; not all at once."""
-    return [row.object_key for row in read_rows(_NOTED)]
-
-
-def forget_objects(keys: Sequence[str]) -> None:
-    """These are erased."""
-    with write_transaction():
-        execute(_FORGET, keys=list(keys))
-
-
-def without_row(keys: Iterable[str]) -> set[str]:
-    """Those of the keys that no recording has."""
-    wanted = set(keys)
-    return wanted - {row.object_key for row in read_rows(_WITH_ROW, keys=sorted(wanted))}
-
-
-def object_keys() -> Iterator[str]:
-    """The key of every recording, also of unclaimed ones."""
-    after = ""
-    while page := read_rows(_PAGE, after=after):
-        yield from (row.object_key for row in page)
-        after = page[-1].object_key
-
-
-def read_backlog() -> Backlog:
-    """What waits to be erased."""
-    (row,) = read_rows(_BACKLOG)
-    return Backlog(row[0], None if row[1] is None else from_millis(row[1]))
 
 
 class UploadPlace(NamedTuple):
@@ -266,50 +82,10 @@ class UploadPlace(NamedTuple):
     key_hash: str
 
 
-_TABLE = cast(Table, Recording.__table__)
-_OF_KEY = _TABLE.c.key_hash == bindparam("key_hash")
-_SHOWN = select(*RECORDING_COLUMNS)
-_BY_UPLOAD_KEY = _SHOWN.where(
-    *RECORDINGS_OF_QUESTION, _TABLE.c.upload_key == bindparam("upload_key")
-)
-_BY_ID = _SHOWN.join(Form, Form.id == _TABLE.c.form_id).where(
-    _OF_KEY, _TABLE.c.id == bindparam("recording"), shared_form(bindparam("share_token"))
-)
-_GIVEN = (
-    "id",
-    "question_id",
-    "key_hash",
-    "upload_key",
-    "object_key",
-    "media_type",
-    "size",
-    "duration_ms",
-    "address_hash",
-)
-
-
-@built_once
-def _insert() -> Insert:
-    """The row of an upload; none if its form is not open, or the upload key has one.
-
-    Only the host that the page named (`:named_host`) may write it down.
-    """
-    named_host = func.coalesce(bindparam("named_host", type_=String), Form.transcriber)
-    row = select(
-        Form.id,
-        case((Form.transcriber == named_host, Form.transcriber), else_=""),
-        literal(TranscriptState.WAITING, _TABLE.c.transcript_state.type),
-        literal(0, Integer),
-        null(),  # due once its page asks for the words, or an answer has it
-        NOW,
-        *(bindparam(name, type_=_TABLE.c[name].type) for name in _GIVEN),
-    ).where(
-        Form.id == bindparam("form_id"),
-        Form.status == FormStatus.PUBLISHED,
-        Form.deleted_at.is_(None),
-    )
-    ours = ("form_id", "transcriber", "transcript_state", "attempts", "next_at", "created_at")
-    return insert_into(_TABLE).from_select([*ours, *_GIVEN], row).on_conflict_do_nothing()
+def may_have_room(share_token: str, size: int, bounds: Bounds) -> bool:
+    """False if the form has no room for a recording of this size, even with nothing unclaimed."""
+    found = read_rows(_FILLED_BY_LINK, share_token=share_token)
+    return not found or size <= _unclaimed_max(found[0].answer_bytes, bounds)
 
 
 def check_upload(
@@ -352,9 +128,9 @@ def find_recording(share_token: str, session_key: str, recording_id: str) -> Rec
 def prepare_room(
     place: UploadPlace, size: int, *, address_hash: str | None, bounds: Bounds
 ) -> None:
-    """`make_room` before the object is stored; `add_recording` does it again. Commits."""
+    """Make room before the object is stored; `add_recording` does it again. Commits."""
     with write_transaction():
-        make_room(Upload(place.form_id, place.key_hash, address_hash, size), bounds)
+        _make_room(place, size, address_hash, bounds)
 
 
 def add_recording(  # noqa: PLR0913 - a value of the row each
@@ -388,19 +164,221 @@ def add_recording(  # noqa: PLR0913 - a value of the row each
         place = check_upload(share_token, session_key, position, follow_up)
         if stored := find_upload(place, upload_key):
             return stored
-        make_room(Upload(place.form_id, place.key_hash, address_hash, size), bounds or Bounds())
-        values = {"upload_key": upload_key, "object_key": object_key, "media_type": media_type}
-        measured = {"size": size, "duration_ms": duration_ms}
-        keys = {"id": new_id("att"), "named_host": named_host, "address_hash": address_hash}
-        execute(_insert(), **place._asdict(), **values, **measured, **keys, now=to_millis(now))
+        _make_room(place, size, address_hash, bounds or Bounds())
+        values = place._asdict() | {
+            "id": new_id("att"),
+            "upload_key": upload_key,
+            "object_key": object_key,
+            "media_type": media_type,
+            "size": size,
+            "duration_ms": duration_ms,
+            "address_hash": address_hash,
+            "transcript_state": TranscriptState.WAITING,
+            "attempts": 0,
+            "next_at": None,  # due once its page asks for the words, or an answer has it
+            "created_at": now,
+        }
+        _insert_if_open(values, named_host)
         if stored := find_upload(place, upload_key):
             return stored
-        raise refusal(place.form_id) or _key_of_another_question()
+        raise refusal(place.form_id) or InvalidInput(
+            PageCode.FORM_UNREADABLE,
+            Phrase("This page was not sent as it was made."),
+            Phrase("Nothing was stored. Open the link once more and answer there."),
+        )
 
 
-def _key_of_another_question() -> InvalidInput:
-    return InvalidInput(
-        PageCode.FORM_UNREADABLE,
-        Phrase("This page was not sent as it was made."),
-        Phrase("Nothing was stored. Open the link once more and answer there."),
+def _insert_if_open(values: dict[str, Any], named_host: str | None) -> None:
+    """Insert nothing if the form is not open any more, or the upload key has a row."""
+    transcriber: Any = Form.transcriber
+    if named_host is not None:
+        transcriber = case((Form.transcriber == named_host, Form.transcriber), else_="")
+    row = select(
+        transcriber, *(literal(value, _R[name].type) for name, value in values.items())
+    ).where(
+        Form.id == values["form_id"],
+        Form.status == FormStatus.PUBLISHED,
+        Form.deleted_at.is_(None),
     )
+    inserted = insert_into(_RECORDINGS).from_select(["transcriber", *values], row)
+    execute(inserted.on_conflict_do_nothing())
+
+
+def _make_room(place: UploadPlace, size: int, address_hash: str | None, bounds: Bounds) -> None:
+    """Delete unclaimed recordings until there is room for one more; the caller commits.
+
+    First of the session, then of the address, then of the form, there of the address with most of
+    them. Concurrent uploads wait for each other.
+
+    raises  InvalidInput `recordings_full`
+    """
+    named = place._asdict() | {"address_hash": address_hash}
+    if not on_sqlite():  # which has one writer at a time
+        execute(_LOCK, **named)
+    needed = max(size, RECORDING_COUNTED_BYTES)
+    _shrink(_OF_SESSION, RECORDINGS_MAX_BYTES - needed, FULL_SESSION, named)
+    _shrink(_OF_ADDRESS, bounds.address - needed, FULL_FORM, named)
+    filled: int = execute(_FILLED, **named).scalar_one()
+    _shrink(_OF_FORM, _unclaimed_max(filled, bounds) - needed, FULL_FORM, named)
+
+
+def _unclaimed_max(answer_bytes: int, bounds: Bounds) -> int:
+    """The bytes that unclaimed recordings of a form may take; the rest is for answers."""
+    left = bounds.form * FORM_NOTICE_PERCENT // 100 - answer_bytes
+    return min(left, bounds.form * UNCLAIMED_FORM_PERCENT // 100)
+
+
+class _Scope(NamedTuple):
+    """Recordings that share a bound.
+
+    taken      their bytes
+    unclaimed  how many no answer has
+    free       those of them that are not locked, the first to be deleted first
+    """
+
+    taken: Select[int]
+    unclaimed: Select[int]
+    free: Select[str, int]
+
+
+def _shrink(scope: _Scope, most: int, full: Phrase, named: dict[str, Any]) -> None:
+    taken_before = None
+    for _ in range(TRIES):
+        taken: int = execute(scope.taken, **named).scalar_one()
+        excess = taken - most
+        if excess <= 0:
+            return
+        gone = []
+        for row in execute(scope.free, **named):
+            if excess > 0:
+                gone.append(row.id)
+                excess -= row.counted
+        if gone:
+            execute(_DELETE, gone=gone)
+        elif execute(scope.unclaimed, **named).scalar_one():  # an answer is about to take them
+            time.sleep(TRY_SECONDS)
+        elif taken == taken_before:  # no answer took them after they were counted
+            break
+        taken_before = taken
+    raise InvalidInput(
+        PageCode.RECORDINGS_FULL,
+        full,
+        Phrase("Type your answer. What you recorded before is safe."),
+        field="audio",
+    )
+
+
+_COUNTED = case((_R.size < RECORDING_COUNTED_BYTES, RECORDING_COUNTED_BYTES), else_=_R.size)
+_SUM = select(func.coalesce(func.sum(_COUNTED), 0))
+_IS_FREE = _R.answer_id.is_(None)
+
+
+def _scope(name: str, *, claimed: bool = False) -> _Scope:
+    """The recordings with the same value in this column; with `claimed`, those count, too."""
+    ours = _R[name] == bindparam(name)
+    shares = (
+        select(_R.id, func.sum(_COUNTED).over(partition_by=_R.address_hash).label("share"))
+        .where(ours, _IS_FREE)
+        .subquery()
+    )
+    free = (
+        select(_R.id, _COUNTED.label("counted"))
+        .join(shares, shares.c.id == _R.id)
+        .where(_IS_FREE)
+        .order_by(shares.c.share.desc(), _R.created_at, _R.id)
+        .limit(RECORDING_MAX_BYTES // RECORDING_COUNTED_BYTES + 1)
+        # an answer may be claiming some
+        .with_for_update(of=_RECORDINGS, skip_locked=True)
+    )
+    unclaimed = select(func.count()).where(ours, _IS_FREE)
+    return _Scope(_SUM.where(ours) if claimed else _SUM.where(ours, _IS_FREE), unclaimed, free)
+
+
+_OF_SESSION = _scope("key_hash", claimed=True)
+_OF_ADDRESS = _scope("address_hash")
+_OF_FORM = _scope("form_id")
+_DELETE = delete(Recording).where(among(Recording.id, "gone"), Recording.answer_id.is_(None))
+_FILLED = select(Form.answer_bytes).where(Form.id == bindparam("form_id"))
+_FILLED_BY_LINK = select(Form.answer_bytes).where(shared_form(bindparam("share_token")))
+# in this order; advisory locks, as a session may have no row yet
+_LOCK = select(
+    *(
+        func.pg_advisory_xact_lock(func.hashtextextended(bindparam(name, type_=String), number))
+        for number, name in ((2, "address_hash"), (1, "form_id"), (0, "key_hash"))
+    )
+)
+_SHOWN = select(*RECORDING_COLUMNS)
+_BY_UPLOAD_KEY = _SHOWN.where(*RECORDINGS_OF_QUESTION, _R.upload_key == bindparam("upload_key"))
+_BY_ID = _SHOWN.join(Form, Form.id == _R.form_id).where(
+    _R.key_hash == bindparam("key_hash"),
+    _R.id == bindparam("recording"),
+    shared_form(bindparam("share_token")),
+)
+
+
+class Backlog(NamedTuple):
+    """Objects that wait to be erased, and since when the oldest does."""
+
+    objects: int
+    oldest_at: datetime | None
+
+
+def purge_unclaimed(now: datetime) -> Iterator[int]:
+    """Delete recordings that no answer claimed for an hour; yields how many, batch by batch."""
+    before = now - timedelta(seconds=UNCLAIMED_KEPT_SECONDS)
+    return delete_in_batches(_RECORDINGS, and_(_IS_FREE, _R.created_at < before))
+
+
+def noted_objects() -> list[str]:
+    """The keys of objects whose row is gone, those first that wait longest; not all at once."""
+    return [row.object_key for row in read_rows(_NOTED)]
+
+
+def erase_noted_objects() -> int:
+    """Erase up to ERASED_AT_ONCE objects whose row is gone; returns how many.
+
+    A key is forgotten after its object is gone: killed between the two, the next call erases again.
+    Raises AudioStoreUnavailable.
+    """
+    if keys := noted_objects():
+        release_connections()
+        audio_store().delete(keys)
+        with write_transaction():
+            execute(_FORGET, keys=keys)
+    return len(keys)
+
+
+def without_row(keys: Iterable[str]) -> set[str]:
+    """Those of the keys that no recording has."""
+    wanted = set(keys)
+    return wanted - {row.object_key for row in read_rows(_WITH_ROW, keys=sorted(wanted))}
+
+
+def object_keys() -> Iterator[str]:
+    """The key of every recording, also of unclaimed ones."""
+    after = ""
+    while page := read_rows(_PAGE, after=after):
+        yield from (row.object_key for row in page)
+        after = page[-1].object_key
+
+
+def read_backlog() -> Backlog:
+    """What waits to be erased."""
+    ((objects, oldest),) = read_rows(_BACKLOG)
+    return Backlog(objects, None if oldest is None else from_millis(oldest))
+
+
+_NOTED = (
+    select(ObjectDeletion.object_key)
+    .order_by(ObjectDeletion.noted_at, ObjectDeletion.object_key)
+    .limit(ERASED_AT_ONCE)
+)
+_FORGET = delete(ObjectDeletion).where(among(ObjectDeletion.object_key, "keys"))
+_WITH_ROW = select(Recording.object_key).where(among(Recording.object_key, "keys"))
+_PAGE = (
+    select(Recording.object_key)
+    .where(Recording.object_key > bindparam("after"))
+    .order_by(Recording.object_key)
+    .limit(ERASED_AT_ONCE)
+)
+_BACKLOG = select(func.count(), func.min(ObjectDeletion.noted_at))

@@ -19,27 +19,22 @@ from webapp.base.sealing import address_hash
 from webapp.pages.respondent.form_data import FormData
 from webapp.pages.respondent.session_view import SessionView
 from webapp.voice.audio_inspection import (
-    HEAD_BYTES,
     WAV,
     AudioFormat,
     NotAudio,
     NotPlain,
     inspect,
-    sniff,
+    sniff_file,
     to_pcm,
 )
-from webapp.voice.audio_store import (
-    AudioStoreUnavailable,
-    audio_store,
-    erase_noted_objects,
-    says_full,
-)
+from webapp.voice.audio_store import AudioStoreUnavailable, audio_store, says_full
 from webapp.voice.child_process import Clients
 from webapp.voice.uploads import (
     Bounds,
     UploadPlace,
     add_recording,
     check_upload,
+    erase_noted_objects,
     find_upload,
     prepare_room,
 )
@@ -155,11 +150,8 @@ def _measure(file: FileStorage | None) -> _Measured:
 
 def _inspect(path: Path) -> tuple[AudioFormat, int]:
     """The format and length of the file, which becomes WAV if not every browser plays it."""
-    with path.open("rb") as file:
-        audio = sniff(file.read(HEAD_BYTES))
     try:
-        if audio is None:
-            raise NotAudio("another head")
+        audio = sniff_file(path)
         try:
             return audio, inspect(path, audio)
         except NotPlain:

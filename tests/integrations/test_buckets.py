@@ -1,7 +1,8 @@
-"""Buckets that keep no recording: people are told in time, typing goes on, the cause is named."""
+"""An installation that keeps recordings in a bucket, also in one that keeps nothing."""
 
 import time
 from contextlib import nullcontext
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -9,12 +10,17 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from tests.pages.respondent.voice.conftest import Speaker, kept
-from tests.pages.respondent_client import box, stored
+from tests.pages.respondent_client import box, hidden, stored
 from tests.runtime.installations import Installation
 from tests.services import free_port
+from tests.voice.audio_files import recording
 from tests.voice.bad_bucket import bad_bucket
 from tests.voice.factories import make_voice_form
-from tests.voice.s3_server import reached_at
+from tests.voice.s3_server import BUCKET, reached_at
+from webapp.answers import answering
+from webapp.app.background import erase_noted, erase_unreferenced
+from webapp.base.database import utc_now
+from webapp.voice.audio_store import audio_store
 
 NOT_KEPT = "Your recording could not be kept here just now."
 NO_ROOM = "This server has no room for recordings just now."
@@ -35,6 +41,47 @@ def at_bucket(name: str) -> pytest.MarkDecorator:
     return pytest.mark.settings(audio_store=f"s3://{name.replace(' ', '-')}")
 
 
+def reach(monkeypatch: pytest.MonkeyPatch, port: int) -> None:
+    for name, value in reached_at(port).items():
+        monkeypatch.setenv(name, value)
+
+
+def speaker_to_new_form(app: Flask, client: FlaskClient) -> Speaker:
+    with app.app_context():
+        share_token = make_voice_form().share_token
+    return Speaker(client, share_token, client.get(f"/r/{share_token}"))
+
+
+def objects() -> set[str]:
+    return {each.key for each in audio_store().list_objects()}
+
+
+@pytest.mark.settings(audio_store=f"s3://{BUCKET}/installation")
+def test_a_recording_is_uploaded_played_and_erased(
+    app: Flask, client: FlaskClient, s3_port: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reach(monkeypatch, s3_port)
+    speaker = speaker_to_new_form(app, client)
+    session = hidden(speaker.page)["session"]
+    speaker.upload()
+    speaker.go_on(1)
+    [row] = kept(app)
+    address = f"/r/{speaker.share_token}/recordings/{row.id}"
+
+    played = client.get(address, headers={"Range": "bytes=10-99"})
+
+    assert (played.status_code, played.data) == (206, recording()[10:100])
+    with app.app_context():
+        (tmp_path / "orphan").write_bytes(b"of no row")
+        audio_store().put("frm_1/orphan.webm", tmp_path / "orphan")
+        answering.withdraw_response(speaker.share_token, session, now=utc_now())
+        assert sum(erase_noted(utc_now())) == 1
+        assert objects() == {"frm_1/orphan.webm"}
+        assert sum(erase_unreferenced(utc_now())) == 0
+        assert sum(erase_unreferenced(datetime.max.replace(tzinfo=utc_now().tzinfo))) == 1
+        assert objects() == set()
+
+
 @pytest.mark.parametrize("what", [pytest.param(each, marks=at_bucket(each)) for each in BUCKETS])
 def test_a_bucket_that_keeps_nothing_is_told_in_time(
     app: Flask,
@@ -45,12 +92,8 @@ def test_a_bucket_that_keeps_nothing_is_told_in_time(
 ) -> None:
     status, code, shown, words, cause = BUCKETS[what]
     with bad_bucket(status, code) if status != 0 else nullcontext(free_port()) as port:
-        for name, value in reached_at(port).items():
-            monkeypatch.setenv(name, value)
-        with app.app_context():
-            share_token = make_voice_form().share_token
-        speaker = Speaker(client, share_token, client.get(f"/r/{share_token}"))
-
+        reach(monkeypatch, port)
+        speaker = speaker_to_new_form(app, client)
         began = time.monotonic()
         page = speaker.upload(answer="My words")
         seconds = time.monotonic() - began
@@ -70,9 +113,8 @@ def test_the_doctor_names_what_the_bucket_says(
     here = Installation(tmp_path / "data", f"sqlite:///{tmp_path}/askback.sqlite3")
     assert here("migrate").exit_code == 0
     with bad_bucket(*BUCKETS[what][:2]) as port:
-        for name, value in (reached_at(port) | {"AUDIO_STORE": "s3://recordings"}).items():
-            monkeypatch.setenv(name, value)
-
+        reach(monkeypatch, port)
+        monkeypatch.setenv("AUDIO_STORE", "s3://recordings")
         report = here("doctor")
 
     assert report.exit_code == 1
