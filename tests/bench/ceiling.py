@@ -28,7 +28,7 @@ from webapp.base.config import Settings
 from webapp.base.database import prepare_engine
 from webapp.base.database.sqlite import IMMEDIATE
 from webapp.base.text import token_hash
-from webapp.oauth.tokens import LOOK_UP
+from webapp.oauth.guard import LOOK_UP
 from webapp.records.forms import Form, FormSummaryRow
 from webapp.records.responses.models import Answer, AnswerRow, raw_column
 from webapp.web.wakeups import init_app

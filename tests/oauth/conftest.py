@@ -6,7 +6,7 @@ from flask.testing import FlaskClient
 
 from tests.factories import make_account
 from tests.oauth.flow import EMAIL, Flow, enter, register
-from webapp.pages.creator import consent
+from webapp.oauth import registration
 from webapp.records.accounts.models import Account
 from webapp.web.limiter import limiter
 
@@ -15,7 +15,7 @@ from webapp.web.limiter import limiter
 def _fresh_process_memory(app: Flask) -> None:
     """Limits and failed documents are remembered in the process, not in the database."""
     limiter.reset()
-    consent.failures.reasons.clear()
+    registration.failures.clear()
 
 
 @pytest.fixture

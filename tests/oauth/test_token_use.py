@@ -24,9 +24,8 @@ every_end = pytest.mark.parametrize(
         lambda now: update(OAuthToken).values(revoked_at=now),
         lambda now: update(OAuthGrant).values(revoked_at=now),
         lambda now: update(OAuthGrant).values(expires_at=now),
-        lambda now: update(OAuthClient).values(disabled_at=now),
     ],
-    ids=["expired", "revoked", "disconnected", "connection over", "client switched off"],
+    ids=["expired", "revoked", "disconnected", "connection over"],
 )
 
 

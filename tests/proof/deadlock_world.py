@@ -166,7 +166,7 @@ class World:
     @property
     def muted_grant(self) -> str:
         with self.app.app_context():
-            connections.mute(self.account.id, self.grant, now=utc_now())
+            connections.set_muted(self.account.id, self.grant, muted=True, now=utc_now())
         return self.grant
 
     def confirmed(self) -> str:

@@ -317,8 +317,8 @@ RECIPES: dict[str, Callable[[World], Call]] = {
     "connections.disconnect_all": creator_page(
         "/connections/disconnect-all", lambda world: world.grant
     ),
-    "mutes.mute": creator_page("/connections/{}/mute", lambda world: world.grant),
-    "mutes.unmute": creator_page("/connections/{}/unmute", lambda world: world.muted_grant),
+    "connections.mute": creator_page("/connections/{}/mute", lambda world: world.grant),
+    "connections.unmute": creator_page("/connections/{}/unmute", lambda world: world.muted_grant),
     "connections.confirm_address": creator_page(
         "/connections/addresses/{}/confirm", lambda world: world.waiting_address
     ),

@@ -29,7 +29,6 @@ from webapp.pages.creator import (
     form_trash,
     forms,
     inbox,
-    mutes,
     questions,
     response_deletion,
     responses,
@@ -80,7 +79,6 @@ ROUTES = {
         *(responses, response_deletion),
         *(
             connections,
-            mutes,
             returns,
             agent_tokens,
             deliveries,

@@ -98,14 +98,11 @@ class TokenRow(NamedTuple):
     grant_id: str | None
     grant_expires_at: datetime | None
     grant_revoked_at: datetime | None
-    client_disabled_at: datetime | None
     account_disabled_at: datetime | None
 
     def ended(self, now: datetime) -> TokenEnd | None:
         """Why it is of no use at this moment, None while it is."""
-        if self.revoked_at or self.grant_revoked_at:
-            return TokenEnd.REVOKED
-        if self.account_disabled_at or self.client_disabled_at:
+        if self.revoked_at or self.grant_revoked_at or self.account_disabled_at:
             return TokenEnd.REVOKED
         grant_is_over = self.grant_id and not (self.grant_expires_at or now) > now
         return TokenEnd.EXPIRED if grant_is_over or self.expires_at <= now else None
@@ -120,15 +117,13 @@ class MadeToken(NamedTuple):
     expires_at: datetime
 
 
-# their models belong to a layer above
+# their model belongs to a layer above
 GRANTS = table(
     "oauth_grants",
     column("id", String),
-    column("client_pk", String),
     column("expires_at", UtcDateTime),
     column("revoked_at", UtcDateTime),
 )
-_CLIENTS = table("oauth_clients", column("id", String), column("disabled_at", UtcDateTime))
 
 
 def _look_up(which: ColumnElement[bool]) -> Select[*tuple[object, ...]]:
@@ -143,13 +138,11 @@ def _look_up(which: ColumnElement[bool]) -> Select[*tuple[object, ...]]:
             AgentToken.grant_id,
             GRANTS.c.expires_at.label("grant_expires_at"),
             GRANTS.c.revoked_at.label("grant_revoked_at"),
-            _CLIENTS.c.disabled_at.label("client_disabled_at"),
             Account.disabled_at.label("account_disabled_at"),
         )
         .select_from(AgentToken)
         .join(Account, Account.id == AgentToken.account_id)
         .outerjoin(GRANTS, GRANTS.c.id == AgentToken.grant_id)
-        .outerjoin(_CLIENTS, _CLIENTS.c.id == GRANTS.c.client_pk)
         .where(which)
     )
 

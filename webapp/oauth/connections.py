@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import ColumnElement, and_, bindparam, exists, func, select, update
 from sqlalchemy.orm import aliased
 
-from webapp.base.database import db, execute, read_rows, tried_again, write_transaction
+from webapp.base.database import db, read_rows, tried_again, write_transaction
 from webapp.base.error_codes import ErrorCode
 from webapp.base.errors import NotFound
 from webapp.base.limits import MUTED_SECONDS
@@ -90,14 +90,13 @@ def list_connections(account_id: str, *, now: datetime) -> Connections:
 
 
 def find_live_account(grant_id: str, *, now: datetime) -> str | None:
-    """The account of a connection; None once that has ended, or its client or account is off."""
+    """The account of a connection; None once that has ended, or its account is off."""
     living = (
         OAuthGrant.revoked_at.is_(None),
         OAuthGrant.expires_at > now,
-        OAuthClient.disabled_at.is_(None),
         Account.disabled_at.is_(None),
     )
-    found = select(OAuthGrant.account_id).join(OAuthGrant.client).join(Account)
+    found = select(OAuthGrant.account_id).join(Account)
     return db.session.scalar(found.where(OAuthGrant.id == grant_id, *living))
 
 
@@ -259,24 +258,21 @@ def _no_connection() -> NotFound:
     )
 
 
-def mute(account_id: str, grant_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
-    """Mute the agent of this grant for a day from now, ended connections included. Raises NotFound.
+def set_muted(
+    account_id: str, grant_id: str, *, muted: bool, now: datetime, by: Actor = SYSTEM
+) -> None:
+    """Mute the agent of this grant for a day from now, or end that. Raises NotFound.
 
-    Once more begins the day anew.
+    Connections that have ended included; muted once more, the day begins anew.
     """
+    until = now + timedelta(seconds=MUTED_SECONDS) if muted else None
     with write_transaction():
         grant = get_grant(account_id, grant_id)
-        grant.muted_until = now + timedelta(seconds=MUTED_SECONDS)
-        add_grant_event(AuditKind.MUTED, grant, by, now)
-
-
-def unmute(account_id: str, grant_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
-    """End the mute of the agent of this grant, if there is one. Raises NotFound."""
-    with write_transaction():
-        grant = get_grant(account_id, grant_id)
-        ended = execute(_UNMUTE, account=account_id, client=grant.client_pk, now=now)
-        if ended.rowcount:
-            add_grant_event(AuditKind.UNMUTED, grant, by, now)
+        same = (OAuthGrant.account_id == account_id, _same_client(grant))
+        which = OAuthGrant.id == grant_id if muted else OAuthGrant.muted_until > now
+        changed = update(OAuthGrant).where(*same, which).values(muted_until=until)
+        if db.session.scalars(changed.returning(OAuthGrant.id)).all():
+            add_grant_event(AuditKind.MUTED if muted else AuditKind.UNMUTED, grant, by, now)
 
 
 def list_muted(account_id: str, *, now: datetime) -> dict[str, datetime]:
@@ -289,12 +285,6 @@ def count_waiting(account_id: str, *, now: datetime) -> int:
     return int(read_rows(_COUNT_WAITING, account=account_id, now=now)[0][0])
 
 
-_UNMUTE = (
-    update(OAuthGrant)
-    .where(OAuthGrant.account_id == bindparam("account"))
-    .where(OAuthGrant.client_pk == bindparam("client"), OAuthGrant.muted_until > bindparam("now"))
-    .values(muted_until=None)
-)
 _MUTES = (
     select(OAuthGrant.client_pk, func.max(OAuthGrant.muted_until).label("until"))
     .where(OAuthGrant.account_id == bindparam("account"), OAuthGrant.muted_until > bindparam("now"))

@@ -37,7 +37,7 @@ from webapp.oauth.protocol import (
     read_scopes,
     served_resources,
 )
-from webapp.oauth.tokens import CODE_SECONDS, add_grant, add_token, lifetime, revoke_grant
+from webapp.oauth.tokens import CODE_SECONDS, LIFETIMES, add_grant, add_token, revoke_grant
 from webapp.records.accounts.models import Account
 from webapp.records.audit import AuditKind, add_event
 from webapp.web import request_audit
@@ -105,7 +105,6 @@ class AuthorizationCodeGrant(grants.AuthorizationCodeGrant):
             scope, resource = self.consent.scope, " ".join(self.resources)
             grant = add_grant(request.user.id, request.client, scope, resource, now=now)
             grant.attests_publish = bool(self.consent.attests_publish)
-            db.session.flush()
             db.session.add(
                 OAuthCode(
                     code_hash=token_hash(code),
@@ -341,7 +340,7 @@ def _token_body(
     body: dict[str, Any] = {
         "token_type": "Bearer",
         "access_token": add_token(grant, TokenKind.ACCESS, scope, resource=audience, now=now),
-        "expires_in": int(min(lifetime(TokenKind.ACCESS), grant.expires_at - now).total_seconds()),
+        "expires_in": int(min(LIFETIMES[TokenKind.ACCESS], grant.expires_at - now).total_seconds()),
         "scope": scope,
     }
     if refresh_scope is not None:

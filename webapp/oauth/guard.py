@@ -1,22 +1,26 @@
 """Checks the bearer token of a request for one resource and its scopes."""
 
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
-from datetime import datetime
-from functools import wraps
-from typing import ParamSpec, TypeVar, cast
+from datetime import datetime, timedelta
+from functools import partial, wraps
+from typing import NamedTuple, ParamSpec, TypeVar, cast
 
 from flask import g, request
+from sqlalchemy import bindparam, func, select, update
 
 from webapp.base.config import settings
-from webapp.base.database import utc_now
+from webapp.base.database import execute_autocommit, read_rows, utc_now
 from webapp.base.error_codes import ErrorCode
 from webapp.base.errors import Outcome
-from webapp.base.vocabulary import ClientKind, Scope
+from webapp.base.limits import LAST_USED_EVERY_SECONDS
+from webapp.base.text import token_hash
+from webapp.base.vocabulary import ClientKind, Scope, TokenKind
+from webapp.oauth.models import OAuthClient, OAuthGrant, OAuthToken, shows_given_name
 from webapp.oauth.protocol import ACCESS_PREFIX, PERMISSIONS, looks_like, resource_metadata_url
-from webapp.oauth.tokens import TokenRow, client_name, find_access_token, note_use
+from webapp.records.accounts.models import Account
 from webapp.records.audit import Actor
 from webapp.web import request_audit
+from webapp.web.deferred_writes import write_later
 
 QUERY_NAMES = ("access_token", "token")
 
@@ -24,19 +28,91 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-@dataclass(frozen=True, slots=True)
-class Caller:
-    """The connection behind a call; `attests_publish`: its publish counts as the creator's word."""
+class Caller(NamedTuple):
+    """An access token in any state, with its connection, as selected by `find_access_token`.
 
-    account_id: str
+    attests_publish  its publish counts as the creator's word
+    """
+
+    token_id: str
+    scope: str
+    expires_at: datetime
+    revoked_at: datetime | None
     grant_id: str
+    account_id: str
+    resource: str
+    attests_publish: bool
+    grant_expires_at: datetime
+    grant_revoked_at: datetime | None
+    last_used_at: datetime | None
     client_id: str
     client_kind: ClientKind
     client_given_name: str
-    scopes: frozenset[str]
-    token_id: str
-    attests_publish: bool
-    grant_expires_at: datetime
+    account_disabled_at: datetime | None
+
+    @property
+    def scopes(self) -> frozenset[str]:
+        return frozenset(self.scope.split())
+
+    @property
+    def client_name(self) -> str:
+        """What creators are shown as the name of the client."""
+        if shows_given_name(self.client_kind, self.client_given_name):
+            return self.client_given_name
+        details = read_rows(_DETAILS, client=self.client_id)[0].details
+        named = {"client_id": self.client_id, "given_name": self.client_given_name}
+        return OAuthClient(kind=self.client_kind, details=details, **named).name
+
+
+_DETAILS = select(OAuthClient.details).where(OAuthClient.client_id == bindparam("client"))
+LOOK_UP = (
+    select(
+        OAuthToken.id,
+        OAuthToken.scope,
+        OAuthToken.expires_at,
+        OAuthToken.revoked_at,
+        OAuthGrant.id,
+        OAuthGrant.account_id,
+        func.coalesce(OAuthToken.resource, OAuthGrant.resource),
+        OAuthGrant.attests_publish,
+        OAuthGrant.expires_at,
+        OAuthGrant.revoked_at,
+        OAuthGrant.last_used_at,
+        OAuthClient.client_id,
+        OAuthClient.kind,
+        OAuthClient.given_name,
+        Account.disabled_at,
+    )
+    .select_from(OAuthToken)
+    .join(OAuthGrant, OAuthGrant.id == OAuthToken.grant_id)
+    .join(OAuthClient, OAuthClient.id == OAuthGrant.client_pk)
+    .join(Account, Account.id == OAuthGrant.account_id)
+    .where(OAuthToken.token_hash == bindparam("hash"), OAuthToken.kind == TokenKind.ACCESS)
+)
+
+
+def find_access_token(token: str) -> Caller | None:
+    """The row of this access token in any state; one select, no entities."""
+    found = read_rows(LOOK_UP, hash=token_hash(token))
+    return Caller._make(found[0]) if found else None
+
+
+def note_use(caller: Caller, *, now: datetime) -> None:
+    """Store `last_used_at` by a deferred write, at most once a minute."""
+    since = now - timedelta(seconds=LAST_USED_EVERY_SECONDS)
+    if caller.last_used_at is None or caller.last_used_at <= since:
+        write_later(("use", caller.grant_id), partial(_store_use, caller.grant_id, now))
+
+
+def _store_use(grant_id: str, now: datetime) -> None:
+    execute_autocommit(_USED, grant=grant_id, now=now)
+
+
+_USED = (
+    update(OAuthGrant)
+    .where(OAuthGrant.id == bindparam("grant"))
+    .values(last_used_at=bindparam("now"))
+)
 
 
 class Unauthenticated(Outcome):
@@ -78,7 +154,7 @@ def check_scope(*scopes: Scope) -> Caller:
     raises  Unauthenticated with the challenge of RFC 6750 section 3 and RFC 9728; a missing scope
             is a 401, too
     """
-    caller = authenticate(settings().api_url, now=utc_now())
+    caller = _authenticate(settings().api_url)
     _require_scopes(caller, scopes, settings().api_url)
     return caller
 
@@ -88,7 +164,7 @@ def authenticate_for_mcp() -> Caller:
 
     raises  Unauthenticated
     """
-    return authenticate(settings().mcp_url, now=utc_now())
+    return _authenticate(settings().mcp_url)
 
 
 def require_mcp_scope(caller: Caller, *scopes: Scope) -> None:
@@ -104,48 +180,29 @@ def current_caller() -> Caller:
 def acting_agent() -> Actor:
     """The connection behind the current call as the audit trail names it."""
     caller = current_caller()
-    name = client_name(caller.client_id, caller.client_kind, caller.client_given_name)
-    return request_audit.agent(caller.client_id, name)
+    return request_audit.agent(caller.client_id, caller.client_name)
 
 
-def authenticate(resource: str, *, now: datetime) -> Caller:
+def _authenticate(resource: str) -> Caller:
     """The caller of this request when its token is valid for `resource`; scopes are not judged.
 
     raises  Unauthenticated, whose challenge asks for all permissions: a client asks its creator
             once, who may untick any
     """
-    token = _bearer_token(resource)
-    row = find_access_token(token) if looks_like(ACCESS_PREFIX, token) else None
-    problem = _problem(row, now)
-    if row is None or problem is not None:
-        raise _invalid_token(problem or "This access token is not known here.", resource)
-    if resource not in row.resource.split():
-        raise _other_resource(resource)
-    note_use(row, now=now)
-    return Caller(
-        account_id=row.account_id,
-        grant_id=row.grant_id,
-        client_id=row.client_id,
-        client_kind=row.client_kind,
-        client_given_name=row.client_given_name,
-        scopes=frozenset(row.scope.split()),
-        token_id=row.token_id,
-        attests_publish=row.attests_publish,
-        grant_expires_at=row.grant_expires_at,
-    )
-
-
-def challenge(
-    resource: str,
-    scopes: Iterable[str] = PERMISSIONS,
-    error: str = "",
-    description: str = "",
-) -> str:
-    """One WWW-Authenticate value; without `error` when no token was sent (RFC 6750 section 3.1)."""
-    parts = [f'error="{error}"', f'error_description="{description}"'] if error else []
-    metadata = resource_metadata_url(settings(), resource)
-    parts += [f'resource_metadata="{metadata}"', f'scope="{" ".join(scopes)}"']
-    return "Bearer " + ", ".join(parts)
+    token, now = _bearer_token(resource), utc_now()
+    caller = find_access_token(token) if looks_like(ACCESS_PREFIX, token) else None
+    problem = _problem(caller, now)
+    if caller is None or problem:
+        raise _invalid_token(problem, resource)
+    if resource not in caller.resource.split():
+        raise _refusal(
+            "This access token is for another resource.",
+            f"Complete OAuth once more with the parameter resource={resource}, or without it for "
+            "all of this server, and use the access token of that connection here.",
+            resource,
+        )
+    note_use(caller, now=now)
+    return caller
 
 
 def _bearer_token(resource: str) -> str:
@@ -160,7 +217,7 @@ def _bearer_token(resource: str) -> str:
     scheme, _, token = request.headers.get("Authorization", "").strip().partition(" ")
     if not scheme:
         message = "This call needs an access token."
-        raise Unauthenticated(message, _complete_oauth(), challenge(resource))
+        raise Unauthenticated(message, _complete_oauth(), _challenge(resource))
     if scheme.lower() != "bearer":
         raise _invalid_token(
             "The Authorization header does not begin with the word Bearer.", resource
@@ -168,16 +225,16 @@ def _bearer_token(resource: str) -> str:
     return token.strip()
 
 
-def _problem(row: TokenRow | None, now: datetime) -> str | None:
-    if row is None:
+def _problem(caller: Caller | None, now: datetime) -> str:
+    if caller is None:
         return "This access token is not known here."
-    if row.revoked_at or row.grant_revoked_at or row.client_disabled_at:
+    if caller.revoked_at or caller.grant_revoked_at:
         return "This access token was revoked."
-    if row.account_disabled_at:
+    if caller.account_disabled_at:
         return "The account of this access token is switched off."
-    if row.expires_at <= now or row.grant_expires_at <= now:
+    if caller.expires_at <= now or caller.grant_expires_at <= now:
         return "This access token has expired."
-    return None
+    return ""
 
 
 def _invalid_token(message: str, resource: str) -> Unauthenticated:
@@ -185,26 +242,10 @@ def _invalid_token(message: str, resource: str) -> Unauthenticated:
     return _refusal(message, remedy, resource)
 
 
-def _other_resource(resource: str) -> Unauthenticated:
-    return _refusal(
-        "This access token is for another resource.",
-        f"Complete OAuth once more with the parameter resource={resource}, or without it for all "
-        "of this server, and use the access token of that connection here.",
-        resource,
-    )
-
-
 def _refusal(
     message: str, remedy: str, resource: str, *, error: str = "invalid_token"
 ) -> Unauthenticated:
-    return Unauthenticated(message, remedy, challenge(resource, PERMISSIONS, error, message))
-
-
-def _complete_oauth(scopes: Iterable[str] = PERMISSIONS) -> str:
-    return (
-        f"Complete OAuth as the WWW-Authenticate header says, with the scope {' '.join(scopes)}, "
-        "and retry with the header Authorization: Bearer and the access token."
-    )
+    return Unauthenticated(message, remedy, _challenge(resource, PERMISSIONS, error, message))
 
 
 def _require_scopes(caller: Caller, needed: Collection[Scope], resource: str) -> None:
@@ -213,8 +254,25 @@ def _require_scopes(caller: Caller, needed: Collection[Scope], resource: str) ->
         return
     wanted = sorted(caller.scopes.union(needed) - {Scope.OFFLINE_ACCESS})
     message = f"This access token lacks the permission {' '.join(needed)}."
-    raise LacksScope(
-        message,
-        _complete_oauth(wanted),
-        challenge(resource, wanted, "insufficient_scope", message),
+    challenge = _challenge(resource, wanted, "insufficient_scope", message)
+    raise LacksScope(message, _complete_oauth(wanted), challenge)
+
+
+def _challenge(
+    resource: str,
+    scopes: Iterable[str] = PERMISSIONS,
+    error: str = "",
+    description: str = "",
+) -> str:
+    """One WWW-Authenticate value; without `error` when no token was sent (RFC 6750 section 3.1)."""
+    parts = [f'error="{error}"', f'error_description="{description}"'] if error else []
+    metadata = resource_metadata_url(settings(), resource)
+    parts += [f'resource_metadata="{metadata}"', f'scope="{" ".join(scopes)}"']
+    return "Bearer " + ", ".join(parts)
+
+
+def _complete_oauth(scopes: Iterable[str] = PERMISSIONS) -> str:
+    return (
+        f"Complete OAuth as the WWW-Authenticate header says, with the scope {' '.join(scopes)}, "
+        "and retry with the header Authorization: Bearer and the access token."
     )

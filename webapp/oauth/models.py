@@ -116,7 +116,7 @@ class OAuthGrant(Base):
     """One consent; revoking it ends all its tokens. `scope` is what the creator ticked.
 
     `resource` is one or more resources, separated by spaces as scopes are.
-    `muted_until` of one grant counts for all grants of its client and account: see `mutes`.
+    `muted_until` of one grant counts for all grants of its client and account.
     """
 
     __tablename__ = "oauth_grants"

@@ -3,24 +3,17 @@
 import hashlib
 import json
 import re
-import threading
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 from urllib.parse import urlsplit
 
-from sqlalchemy import Table, select
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy import select
+from werkzeug.datastructures import ResponseCacheControl
+from werkzeug.http import parse_cache_control_header
 
-from webapp.base.database import (
-    db,
-    execute,
-    insert_into,
-    new_id,
-    release_connections,
-    write_transaction,
-)
+from webapp.base.database import db, new_id, release_connections, write_transaction
 from webapp.base.limits import CLIENT_ID_MAX_CHARS, CLIENT_NAME_MAX_CHARS, REDIRECT_URIS_MAX
 from webapp.base.outbound import Bounds, Pinned, Reply, Unreachable, checked_url, fetch
 from webapp.base.text import token_hash
@@ -28,6 +21,7 @@ from webapp.base.vocabulary import ClientKind, Scope
 from webapp.oauth.client_metadata import TAKEN, cleaned_name, redirect_problem, without_port
 from webapp.oauth.models import OAuthClient
 from webapp.oauth.protocol import CLIENT_SECRET_PREFIX, new_secret
+from webapp.oauth.tokens import store_client
 from webapp.records.audit import SYSTEM, Actor, AuditKind, add_event
 
 PUBLIC = "none"
@@ -164,21 +158,13 @@ def _shared_client(details: dict[str, Any], *, now: datetime) -> tuple[OAuthClie
         raise Refused(
             "invalid_client_metadata", "The operator of this server has switched this client off."
         )
-    if known is None or known.created_at < now - RENEWED_AFTER:
-        adding = insert_into(cast(Table, OAuthClient.__table__))
-        with write_transaction():
-            execute(
-                adding.on_conflict_do_update(
-                    index_elements=["client_id"], set_={"created_at": now}
-                ),
-                id=new_id("cli"),
-                client_id=client_id,
-                kind=ClientKind.DYNAMIC,
-                name=details.get("client_name", ""),
-                details=details,
-                created_at=now,
-            )
-    return known or db.session.scalars(found).one(), known is None
+    if known is not None and known.created_at >= now - RENEWED_AFTER:
+        return known, False
+    with write_transaction():
+        client = store_client(
+            client_id, ClientKind.DYNAMIC, details, now=now, renewed={"created_at": now}
+        )
+    return client, known is None
 
 
 def _shared_id(details: dict[str, Any]) -> str:
@@ -194,18 +180,10 @@ def _shared_id(details: dict[str, Any]) -> str:
 def _add_client(
     kind: ClientKind, details: dict[str, Any], *, now: datetime
 ) -> tuple[OAuthClient, str | None]:
-    method = details["token_endpoint_auth_method"]
-    secret = None if method == PUBLIC else new_secret(CLIENT_SECRET_PREFIX)
-    client = OAuthClient(
-        id=new_id("cli"),
-        client_id=new_id("client"),
-        kind=kind,
-        given_name=details.get("client_name", ""),
-        secret_hash=secret and token_hash(secret),
-        details=details,
-        created_at=now,
-    )
-    db.session.add(client)
+    is_public = details["token_endpoint_auth_method"] == PUBLIC
+    secret = None if is_public else new_secret(CLIENT_SECRET_PREFIX)
+    known_hash = secret and token_hash(secret)
+    client = store_client(new_id("client"), kind, details, now=now, secret_hash=known_hash)
     return client, secret
 
 
@@ -230,14 +208,12 @@ def _registered(
 
 
 DOCUMENT_MAX_BYTES = 5120  # as the draft recommends 5 KB
-KEPT_AT_LEAST = timedelta(seconds=60)
-KEPT_AT_MOST = timedelta(hours=24)
+KEPT_AT_LEAST, KEPT_AT_MOST = 60, 24 * 3600  # seconds
 FAILURE_KEPT = timedelta(seconds=60)
 FAILURES_MAX = 1000  # how many addresses are remembered as failed
 
 DOT_SEGMENT = re.compile(r"/(\.|%2e){1,2}(/|$)", re.IGNORECASE)
 JSON_TYPE = re.compile(r"application/([a-z0-9.!#$&^_-]+\+)?json", re.IGNORECASE)
-MAX_AGE = re.compile(r"(?:^|[,\s])max-age=\"?(\d{1,9})", re.IGNORECASE)
 
 
 SECRET_MEMBERS = ("client_secret", "client_secret_expires_at")
@@ -245,23 +221,8 @@ SECRET_MEMBERS = ("client_secret", "client_secret_expires_at")
 METHOD_MEMBERS = ("token_endpoint_auth_method", "token_endpoint_auth_methods_supported")
 
 
-@dataclass(slots=True)
-class Failures:
-    """Addresses that failed recently, so that reloading a page does not fetch again."""
-
-    reasons: dict[str, tuple[datetime, str]] = field(default_factory=dict)
-    lock: threading.Lock = field(default_factory=threading.Lock)
-
-    def recent(self, client_id: str, now: datetime) -> str | None:
-        with self.lock:
-            at, reason = self.reasons.get(client_id, (None, ""))
-            return reason if at is not None and at > now - FAILURE_KEPT else None
-
-    def add(self, client_id: str, reason: str, now: datetime) -> None:
-        with self.lock:
-            if len(self.reasons) >= FAILURES_MAX:
-                self.reasons.clear()
-            self.reasons[client_id] = (now, reason)
+# addresses that failed recently, so that reloading a page does not fetch again
+failures: dict[str, tuple[datetime, str]] = {}
 
 
 def names_document(client_id: str) -> bool:
@@ -270,25 +231,37 @@ def names_document(client_id: str) -> bool:
 
 
 def load_document_client(
-    client_id: str, failures: Failures, *, pinned: tuple[Pinned, ...] = (), now: datetime
+    client_id: str, *, pinned: tuple[Pinned, ...] = (), now: datetime
 ) -> OAuthClient:
     """The client described at this address, fetched if the stored metadata is too old; commits.
 
     Raises Refused with a sentence for the person at the screen.
     """
-    known = _find(client_id)
+    known = db.session.scalars(
+        select(OAuthClient).where(
+            OAuthClient.client_id == client_id, OAuthClient.kind == ClientKind.DOCUMENT
+        )
+    ).first()
     if known and known.fetched_until and known.fetched_until > now:
         return known
-    reason = failures.recent(client_id, now)
-    if reason is not None:
+    failed_at, reason = failures.get(client_id, (datetime.min.replace(tzinfo=UTC), ""))
+    if failed_at > now - FAILURE_KEPT:
         raise Refused("invalid_client", reason)
     try:
         reply = _fetch(client_id, pinned)
         details = _document_details(client_id, reply)
     except Refused as refusal:
-        failures.add(client_id, refusal.description, now)
+        if len(failures) >= FAILURES_MAX:
+            failures.clear()
+        failures[client_id] = now, refusal.description
         raise
-    return _store(client_id, details, now + _kept(reply), now=now)
+    with write_transaction():
+        renewed = {
+            "name": details.get("client_name", ""),
+            "details": details,
+            "fetched_until": now + _kept(reply),
+        }
+        return store_client(client_id, ClientKind.DOCUMENT, details, now=now, renewed=renewed)
 
 
 def check_document_url(client_id: str) -> None:
@@ -351,45 +324,8 @@ def _document(reply: Reply) -> dict[str, Any]:
 
 
 def _kept(reply: Reply) -> timedelta:
-    control = reply.headers.get("cache-control", "")
-    found = MAX_AGE.search(control)
-    if found is None or "no-store" in control.lower() or "no-cache" in control.lower():
-        return KEPT_AT_LEAST
-    return min(max(timedelta(seconds=int(found[1])), KEPT_AT_LEAST), KEPT_AT_MOST)
-
-
-def _store(
-    client_id: str, details: dict[str, Any], until: datetime, *, now: datetime
-) -> OAuthClient:
-    with write_transaction():
-        client = _find(client_id) or _added(client_id, details, now=now)
-        client.given_name = details.get("client_name", "")
-        client.details = details
-        client.fetched_until = until
-    return client
-
-
-def _added(client_id: str, details: dict[str, Any], *, now: datetime) -> OAuthClient:
-    """The client in the session, created here or by a concurrent request."""
-    client = OAuthClient(
-        id=new_id("cli"),
-        client_id=client_id,
-        kind=ClientKind.DOCUMENT,
-        given_name=details.get("client_name", ""),
-        details=details,
-        created_at=now,
+    control = parse_cache_control_header(
+        reply.headers.get("cache-control"), cls=ResponseCacheControl
     )
-    try:
-        with db.session.begin_nested():
-            db.session.add(client)
-    except IntegrityError:
-        return cast(OAuthClient, _find(client_id))
-    return client
-
-
-def _find(client_id: str) -> OAuthClient | None:
-    return db.session.scalars(
-        select(OAuthClient).where(
-            OAuthClient.client_id == client_id, OAuthClient.kind == ClientKind.DOCUMENT
-        )
-    ).first()
+    fresh = not (control.no_store or control.no_cache) and control.max_age or 0
+    return timedelta(seconds=min(max(fresh, KEPT_AT_LEAST), KEPT_AT_MOST))

@@ -1,31 +1,34 @@
 """Access and refresh tokens, and erasing those that have expired."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
-from functools import partial
-from typing import NamedTuple
+from types import MappingProxyType
+from typing import Any, cast
 
-from sqlalchemy import ColumnElement, bindparam, exists, func, or_, select, update
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy import ColumnElement, Table, exists, or_, select, update
 
 from webapp.base.config import settings
-from webapp.base.database import Base, db, execute_autocommit, new_id, read_rows, write_transaction
+from webapp.base.database import (
+    Base,
+    db,
+    insert_into,
+    new_id,
+    write_transaction,
+)
 from webapp.base.error_codes import ErrorCode
 from webapp.base.errors import StateConflict
-from webapp.base.limits import LAST_USED_EVERY_SECONDS
 from webapp.base.ownership import OF_CONNECTION, delete_in_batches, table_of
 from webapp.base.text import token_hash
 from webapp.base.vocabulary import ClientKind, RevokedReason, Scope, SubscriptionEnd, TokenKind
 from webapp.events.endings import end_subscriptions
-from webapp.oauth.models import OAuthClient, OAuthCode, OAuthGrant, OAuthToken, shows_given_name
+from webapp.oauth.models import OAuthClient, OAuthCode, OAuthGrant, OAuthToken
 from webapp.oauth.protocol import ACCESS_PREFIX, REFRESH_PREFIX, new_secret
 from webapp.records.accounts.browser_sessions import SESSION_IDLE, SignIn
-from webapp.records.accounts.models import Account, Invite
+from webapp.records.accounts.models import Invite
 from webapp.records.audit import SYSTEM, Actor, AuditEvent, AuditKind, add_event
 from webapp.records.drafts import IdempotencyKey, kept_since
 from webapp.records.forms import AgentToken
-from webapp.web.deferred_writes import write_later
 
 CODE_SECONDS = 60  # RFC 6749, section 4.1.2, allows ten minutes at most
 ACCESS_SECONDS = 3_600
@@ -33,91 +36,12 @@ REFRESH_SECONDS = 30 * 86_400  # of a token that is not used
 GRANT_SECONDS = 180 * 86_400  # then the agent has to be connected again
 COMMAND_LINE_CLIENT = "askback-command-line"
 
+# of a new token, which its grant may shorten
+LIFETIMES = {
+    TokenKind.ACCESS: timedelta(seconds=ACCESS_SECONDS),
+    TokenKind.REFRESH: timedelta(seconds=REFRESH_SECONDS),
+}
 PREFIXES = {TokenKind.ACCESS: ACCESS_PREFIX, TokenKind.REFRESH: REFRESH_PREFIX}
-
-
-class TokenRow(NamedTuple):
-    """A token with what its grant and client say, as selected by `find_access_token`."""
-
-    token_id: str
-    scope: str
-    expires_at: datetime
-    revoked_at: datetime | None
-    grant_id: str
-    account_id: str
-    resource: str
-    attests_publish: bool
-    grant_expires_at: datetime
-    grant_revoked_at: datetime | None
-    last_used_at: datetime | None
-    client_id: str
-    client_kind: ClientKind
-    client_given_name: str
-    client_disabled_at: datetime | None
-    account_disabled_at: datetime | None
-
-
-LOOK_UP = (
-    select(
-        OAuthToken.id,
-        OAuthToken.scope,
-        OAuthToken.expires_at,
-        OAuthToken.revoked_at,
-        OAuthGrant.id,
-        OAuthGrant.account_id,
-        func.coalesce(OAuthToken.resource, OAuthGrant.resource),
-        OAuthGrant.attests_publish,
-        OAuthGrant.expires_at,
-        OAuthGrant.revoked_at,
-        OAuthGrant.last_used_at,
-        OAuthClient.client_id,
-        OAuthClient.kind,
-        OAuthClient.given_name,
-        OAuthClient.disabled_at,
-        Account.disabled_at,
-    )
-    .select_from(OAuthToken)
-    .join(OAuthGrant, OAuthGrant.id == OAuthToken.grant_id)
-    .join(OAuthClient, OAuthClient.id == OAuthGrant.client_pk)
-    .join(Account, Account.id == OAuthGrant.account_id)
-    .where(OAuthToken.token_hash == bindparam("hash"), OAuthToken.kind == TokenKind.ACCESS)
-)
-
-
-_DETAILS = select(OAuthClient.details).where(OAuthClient.client_id == bindparam("client"))
-
-
-def find_access_token(token: str) -> TokenRow | None:
-    """The row of this access token in any state; one select, no entities."""
-    found = read_rows(LOOK_UP, hash=token_hash(token))
-    return TokenRow._make(found[0]) if found else None
-
-
-def client_name(client_id: str, kind: ClientKind, given_name: str) -> str:
-    """What creators are shown as the name of a client whose token was found."""
-    if shows_given_name(kind, given_name):
-        return given_name
-    details = read_rows(_DETAILS, client=client_id)[0][0]
-    client = OAuthClient(client_id=client_id, kind=kind, given_name=given_name, details=details)
-    return client.name
-
-
-def note_use(row: TokenRow, *, now: datetime) -> None:
-    """Store `last_used_at` by a deferred write, at most once a minute."""
-    since = now - timedelta(seconds=LAST_USED_EVERY_SECONDS)
-    if row.last_used_at is None or row.last_used_at <= since:
-        write_later(("use", row.grant_id), partial(_store_use, row.grant_id, now))
-
-
-def _store_use(grant_id: str, now: datetime) -> None:
-    execute_autocommit(_USED, grant=grant_id, now=now)
-
-
-_USED = (
-    update(OAuthGrant)
-    .where(OAuthGrant.id == bindparam("grant"))
-    .values(last_used_at=bindparam("now"))
-)
 
 
 def add_grant(
@@ -126,8 +50,18 @@ def add_grant(
     """Add a consent to the session; without offline access it ends with its only token.
 
     The caller commits.
+    raises  StateConflict for a client that is disabled: that ended all its connections
     """
+    # locked: to disable it ends those that are there
+    held = select(OAuthClient.disabled_at).where(OAuthClient.id == client.id)
+    if db.session.scalar(held.with_for_update(read=True)) is not None:
+        raise StateConflict(
+            ErrorCode.AUTHENTICATION_REQUIRED,
+            f"The client {client.client_id} is switched off.",
+            f"Undo that with: askback client enable {client.client_id}",
+        )
     lasting = Scope.OFFLINE_ACCESS in scope.split()
+    seconds = GRANT_SECONDS if lasting else CODE_SECONDS + ACCESS_SECONDS
     grant = OAuthGrant(
         id=new_id("con"),
         account_id=account_id,
@@ -135,14 +69,11 @@ def add_grant(
         resource=resource,
         scope=scope,
         created_at=now,
-        expires_at=now + timedelta(seconds=_grant_seconds(lasting=lasting)),
+        expires_at=now + timedelta(seconds=seconds),
     )
     db.session.add(grant)
+    db.session.flush()
     return grant
-
-
-def _grant_seconds(*, lasting: bool) -> int:
-    return GRANT_SECONDS if lasting else CODE_SECONDS + ACCESS_SECONDS
 
 
 def add_token(
@@ -165,20 +96,11 @@ def add_token(
             scope=scope,
             resource=resource,
             issued_at=now,
-            expires_at=min(now + lifetime(kind), grant.expires_at),
+            expires_at=min(now + LIFETIMES[kind], grant.expires_at),
             renews_id=renews_id,
         )
     )
     return token
-
-
-def lifetime(kind: TokenKind) -> timedelta:
-    """The lifetime of a new token of this kind, which its grant may shorten."""
-    seconds = {
-        TokenKind.ACCESS: ACCESS_SECONDS,
-        TokenKind.REFRESH: REFRESH_SECONDS,
-    }
-    return timedelta(seconds=seconds[kind])
 
 
 def issue_token(
@@ -195,16 +117,10 @@ def issue_token(
     raises  StateConflict while their client is disabled
     """
     with write_transaction():
-        client = _command_line_client(now=now)
-        if client.disabled_at is not None:
-            raise StateConflict(
-                ErrorCode.AUTHENTICATION_REQUIRED,
-                f"The client {COMMAND_LINE_CLIENT} is switched off.",
-                f"Undo that with: askback client enable {COMMAND_LINE_CLIENT}",
-            )
+        details = {"redirect_uris": [], "grant_types": [], "client_name": "Askback command line"}
+        client = store_client(COMMAND_LINE_CLIENT, ClientKind.PRE_REGISTERED, details, now=now)
         scope = " ".join(sorted(scopes))
         grant = add_grant(account_id, client, scope, resource, now=now)
-        db.session.flush()
         token = add_token(grant, TokenKind.ACCESS, scope, now=now)
         by = replace(by, client_id=client.client_id, client_name=client.name)
         add_event(AuditKind.TOKEN_ISSUED, account_id, by=by, now=now, subject=grant.id)
@@ -225,6 +141,37 @@ def revoke_access_token(token_id: str, grant_id: str, *, now: datetime) -> bool:
     db.session.execute(update(OAuthToken).where(OAuthToken.id == token_id).values(revoked_at=now))
     left = select(exists().where(OAuthGrant.id == grant_id, has_token(now)))
     return bool(db.session.scalar(left))
+
+
+def store_client(
+    client_id: str,
+    kind: ClientKind,
+    details: dict[str, Any],
+    *,
+    now: datetime,
+    secret_hash: str | None = None,
+    renewed: Mapping[str, object] = MappingProxyType({}),
+) -> OAuthClient:
+    """A new client; one that has this id already takes only what is `renewed`.
+
+    The caller commits.
+    """
+    row = {
+        "id": new_id("cli"),
+        "client_id": client_id,
+        "kind": kind,
+        "name": details.get("client_name", ""),
+        "secret_hash": secret_hash,
+        "details": details,
+        "created_at": now,
+    }
+    adding = insert_into(cast(Table, OAuthClient.__table__)).values({**row, **renewed})
+    adding = adding.on_conflict_do_update(
+        index_elements=["client_id"], set_=renewed or {"kind": kind}
+    )
+    stored = select(OAuthClient).from_statement(adding.returning(OAuthClient))
+    options = {"populate_existing": True}
+    return cast(OAuthClient, db.session.scalars(stored, execution_options=options).one())
 
 
 def revoke_grants(which: ColumnElement[bool], reason: RevokedReason, *, now: datetime) -> bool:
@@ -256,27 +203,6 @@ def revoke_grant(grant_id: str, reason: RevokedReason, *, now: datetime) -> bool
     False if it had ended before.
     """
     return revoke_grants(OAuthGrant.id == grant_id, reason, now=now)
-
-
-def _command_line_client(*, now: datetime) -> OAuthClient:
-    known = select(OAuthClient).where(OAuthClient.client_id == COMMAND_LINE_CLIENT)
-    found = db.session.scalars(known).first()
-    if found is not None:
-        return found
-    try:
-        with db.session.begin_nested():
-            client = OAuthClient(
-                id=new_id("cli"),
-                client_id=COMMAND_LINE_CLIENT,
-                kind=ClientKind.PRE_REGISTERED,
-                given_name="Askback command line",
-                details={"redirect_uris": [], "grant_types": []},
-                created_at=now,
-            )
-            db.session.add(client)
-    except IntegrityError:
-        client = db.session.scalars(known).one()
-    return client
 
 
 # long enough to tell late reuse from an unknown token

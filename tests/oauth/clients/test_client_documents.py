@@ -12,9 +12,9 @@ from tests.oauth.clients.documents import CLIENT_ID, HOST, REDIRECT, Site, docum
 from tests.oauth.flow import Flow, leave, location, way_back
 from tests.races.threads import together
 from webapp.base.database import db, utc_now
+from webapp.oauth import registration
 from webapp.oauth.models import OAuthClient
 from webapp.oauth.registration import load_document_client
-from webapp.pages.creator import consent
 
 NO_METHOD: dict[str, object] = {"token_endpoint_auth_method": None}
 
@@ -135,10 +135,7 @@ def test_a_document_with_a_misleading_name_is_known_by_its_host(agent: Flow, sit
 @both_databases
 def test_concurrent_first_requests_create_one_client(app: Flask, site: Site) -> None:
     def load() -> str:
-        failures = consent.Failures()
-        return load_document_client(
-            CLIENT_ID, failures, pinned=site.pinned, now=utc_now()
-        ).client_id
+        return load_document_client(CLIENT_ID, pinned=site.pinned, now=utc_now()).client_id
 
     assert together(app, [load] * 4) == [CLIENT_ID] * 4
     assert clients(app) == 1
@@ -157,8 +154,8 @@ def test_a_failure_is_forgotten_after_a_minute(agent: Flow, site: Site) -> None:
     site.status = 500
     ask(agent)
     site.status = 200
-    for client_id, (at, reason) in consent.failures.reasons.items():
-        consent.failures.reasons[client_id] = (at - timedelta(seconds=61), reason)
+    at, reason = registration.failures[CLIENT_ID]
+    registration.failures[CLIENT_ID] = (at - timedelta(seconds=61), reason)
 
     assert "Let Document agent work" in ask(agent)
 

@@ -12,9 +12,10 @@ from webapp.base.config import settings
 from webapp.base.database import db, utc_now
 from webapp.base.vocabulary import ClientKind, Scope, TokenKind
 from webapp.oauth.client_metadata import is_showable, stays_on_this_computer
+from webapp.oauth.guard import find_access_token
 from webapp.oauth.models import OAuthClient
 from webapp.oauth.registration import create_client
-from webapp.oauth.tokens import add_grant, add_token, client_name
+from webapp.oauth.tokens import add_grant, add_token
 from webapp.pages.creator.connections import PAGE
 from webapp.pages.creator.request import agent_names
 from webapp.records.accounts import invites
@@ -154,11 +155,12 @@ def test_a_name_is_judged_whenever_it_is_shown(
         )
         db.session.add(agent)
         grant = add_grant(account.id, agent, Scope.FORMS_READ, settings().api_url, now=now)
-        db.session.flush()
-        add_token(grant, TokenKind.ACCESS, Scope.FORMS_READ, now=now)
+        token = add_token(grant, TokenKind.ACCESS, Scope.FORMS_READ, now=now)
         db.session.commit()
         assert agent_names([grant.id]) == {grant.id: host}
-        assert client_name(client_id, kind, "Askback") == host
+        caller = find_access_token(token)
+        assert caller is not None
+        assert caller.client_name == host
     sign_in(client)
 
     assert f"<bdi>{host}</bdi>" in client.get(PAGE).text

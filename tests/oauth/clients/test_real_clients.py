@@ -17,8 +17,8 @@ from tests.oauth.flow import ALL_SCOPES, REDIRECT
 from tests.oauth.live import Installation, Person, installation
 from webapp.base.config import Settings
 from webapp.base.database import utc_now
+from webapp.oauth import registration
 from webapp.oauth.registration import create_client
-from webapp.pages.creator import consent
 from webapp.web.limiter import limiter
 
 
@@ -27,7 +27,7 @@ def running(settings: Settings, tmp_path: Path) -> Iterator[Installation]:
     own = settings.model_copy(update={"database_url": f"sqlite:///{tmp_path}/clients.sqlite3"})
     with installation(own) as running:
         limiter.reset()
-        consent.failures.reasons.clear()
+        registration.failures.clear()
         yield running
 
 

@@ -225,7 +225,7 @@ def test_trust_and_mutes_belong_to_one_account(app: Flask, both: tuple[Flow, Flo
     assert (own.attests_publish, other.attests_publish) == (True, False)
 
     with app.app_context():
-        connections.mute(own.account_id, own.id, now=now)
+        connections.set_muted(own.account_id, own.id, muted=True, now=now)
         connections.let_publish(other.account_id, other.id, allowed=False, now=now)
 
         assert connections.list_muted(own.account_id, now=now)

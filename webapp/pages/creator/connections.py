@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from flask import Blueprint, Response, render_template, request, url_for
 from flask.typing import ResponseReturnValue
+from flask_limiter import RateLimitExceeded
 
 from webapp.base.config import settings
 from webapp.base.database import to_millis, utc_now
@@ -13,7 +14,14 @@ from webapp.drafts.agent_tokens import find_revoked_token, list_agent_tokens
 from webapp.events import confirming
 from webapp.events.endings import WAITS_FOR
 from webapp.oauth import connections
-from webapp.pages.creator.request import agent_names, creator_id, moment_in, require_creator
+from webapp.pages import errors
+from webapp.pages.creator.request import (
+    agent_names,
+    creator_id,
+    limit_one_write,
+    moment_in,
+    require_creator,
+)
 from webapp.pages.fragments import fragment, go_to, nothing_new, wants_fragment
 from webapp.web import request_audit
 
@@ -23,6 +31,7 @@ CONFIRMED, REMOVED = "confirmed", "removed"  # changes of an address
 
 bp = Blueprint("connections", __name__)
 bp.before_request(require_creator)
+bp.register_error_handler(RateLimitExceeded, errors.too_many_writes)
 
 
 class ConnectGuide(NamedTuple):
@@ -159,6 +168,21 @@ def let_publish(grant_id: str) -> ResponseReturnValue:
         muted = connections.list_muted(creator_id(), now=utc_now())
         return render_template("connections/_connection.html", connection=connection, muted=muted)
     return go_to(PAGE)
+
+
+@bp.post("/connections/<grant_id>/mute", endpoint="mute", defaults={"muted": True})
+@bp.post("/connections/<grant_id>/unmute", endpoint="unmute", defaults={"muted": False})
+@limit_one_write
+def set_muted(grant_id: str, muted: bool) -> Response:  # noqa: FBT001
+    """Let the drafts of an agent arrive quietly for a day, or end that.
+
+    Back to the page that the button was on, where its agent is now.
+    """
+    by = request_audit.creator()
+    connections.set_muted(creator_id(), grant_id, muted=muted, now=utc_now(), by=by)
+    if request.form.get("from") == "connections":
+        return go_to(url_for("connections.show_connections", _anchor=f"connection-{grant_id}"))
+    return go_to(url_for("inbox.show", _anchor="muted" if muted else "waiting"))
 
 
 def _after(ended: datetime) -> Response:

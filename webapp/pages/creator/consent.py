@@ -19,7 +19,7 @@ from webapp.oauth.connections import has_consented
 from webapp.oauth.grants import AuthorizationCodeGrant, Consent
 from webapp.oauth.models import NAMELESS, OAuthClient
 from webapp.oauth.protocol import ConsentRequired, LoginRequired, name_permission, worded
-from webapp.oauth.registration import Failures, Refused, load_document_client, names_document
+from webapp.oauth.registration import Refused, load_document_client, names_document
 from webapp.oauth.server import AUTHORIZE, server
 from webapp.oauth.tokens import GRANT_SECONDS
 from webapp.records.accounts.browser_sessions import end_session
@@ -65,7 +65,6 @@ SWITCH_OFF = (
 )
 
 bp = Blueprint("consent", __name__)
-failures = Failures()
 
 
 @bp.errorhandler(OAuth2Error)
@@ -170,9 +169,8 @@ def _asked_grant() -> AuthorizationCodeGrant:
     if names_document(client_id):
         if not settings().client_documents:
             raise Refused("invalid_client", NO_DOCUMENTS)
-        load_document_client(
-            client_id, failures, pinned=current_app.config["PINNED_HOSTS"], now=utc_now()
-        )
+        pinned = current_app.config["PINNED_HOSTS"]
+        load_document_client(client_id, pinned=pinned, now=utc_now())
     grant = cast(AuthorizationCodeGrant, server.get_consent_grant(end_user=_creator()))
     if "none" in request.args.get("prompt", "").split():
         raise ConsentRequired(redirect_uri=grant.redirect_uri)

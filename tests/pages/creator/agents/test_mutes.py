@@ -66,7 +66,7 @@ def test_a_mute_ends_after_a_day(app: Flask, ann: Creator, claude: str, drafted:
     drafted(claude)
     began = utc_now()
     with app.app_context():
-        connections.mute(ann.account.id, claude, now=began)
+        connections.set_muted(ann.account.id, claude, muted=True, now=began)
         counts = [
             connections.count_waiting(ann.account.id, now=began + later)
             for later in (timedelta(), DAY - timedelta(seconds=1), DAY)
