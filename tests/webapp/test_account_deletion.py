@@ -1,7 +1,7 @@
 """Of a deleted account nothing is left, and of everybody else everything."""
 
 import secrets
-from dataclasses import replace
+from dataclasses import asdict
 
 import pytest
 from flask import Flask
@@ -22,11 +22,12 @@ from webapp.answers.deleted_responses import delete_response
 from webapp.answers.device_transfer import create_transfer_link
 from webapp.base.database import db, utc_now
 from webapp.drafts import editing, form_settings, returns, revisions
-from webapp.drafts.editing import Repeatable, remember
+from webapp.drafts.editing import Repeatable
 from webapp.oauth.account_deletion import delete_account, purge_deleted_accounts
 from webapp.records.accounts import invites
 from webapp.records.accounts.models import Account
 from webapp.records.content.draft_input import parse_draft_input
+from webapp.records.drafts import IdempotencyKey
 from webapp.records.responses.counters import store_link_views
 from webapp.records.responses.models import ResponseSession
 from webapp.records.responses.recordings import ObjectDeletion
@@ -76,7 +77,8 @@ def fill(account_id: str) -> None:
     ).one()
     delete_response(account_id, form.id, session_id, now=utc_now())
     make_follow_up(form, session_key, 1)
-    remember(account_id, replace(once, key="thrown"), in_trash.draft_id, utc_now())
+    thrown = asdict(once) | {"key": "thrown", "draft_id": in_trash.draft_id}
+    db.session.add(IdempotencyKey(account_id=account_id, created_at=utc_now(), **thrown))
     db.session.commit()
     trash.delete_form(account_id, in_trash.id, now=utc_now())
 

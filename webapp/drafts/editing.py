@@ -1,7 +1,7 @@
 """Creating and changing drafts; a repeated `Idempotency-Key` makes no second one."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from typing import cast
 
@@ -63,60 +63,6 @@ class Repeatable:
     client_id: str
     key: str
     body_hash: str
-
-
-def find_repeated(account_id: str, repeatable: Repeatable, now: datetime) -> IdempotencyKey | None:
-    """The stored key if it has created a draft; None for a new or an expired key.
-
-    raises  InvalidInput `idempotency_key_reused` when the key came with another body
-    """
-    key = db.session.get(IdempotencyKey, (account_id, repeatable.client_id, repeatable.key))
-    if key is None:
-        return None
-    if key.created_at <= kept_since(now):
-        db.session.delete(key)
-        db.session.flush()
-        return None
-    if key.body_hash != repeatable.body_hash:
-        raise InvalidInput(
-            ErrorCode.IDEMPOTENCY_KEY_REUSED,
-            "Idempotency-Key: was used with another body.",
-            "Use a new key for a new draft, or repeat the first body exactly.",
-            field="Idempotency-Key",
-        )
-    return key
-
-
-def draft_discarded() -> InvalidInput:
-    """The refusal of a key whose draft was discarded: a new draft would undo that."""
-    return _gone("a draft that its creator discarded")
-
-
-def form_deleted() -> InvalidInput:
-    """The refusal of a key whose draft became a form that was deleted."""
-    return _gone("a draft whose form its creator deleted")
-
-
-def _gone(what: str) -> InvalidInput:
-    return InvalidInput(
-        ErrorCode.IDEMPOTENCY_KEY_REUSED,
-        f"Idempotency-Key: was used for {what}.",
-        "Ask the creator whether a new draft is wanted; if so, create it with a new key.",
-        field="Idempotency-Key",
-    )
-
-
-def remember(account_id: str, repeatable: Repeatable, draft_id: str, now: datetime) -> None:
-    """Store that the key created this draft; the flush raises IntegrityError for a used key."""
-    key = IdempotencyKey(
-        account_id=account_id,
-        client_id=repeatable.client_id,
-        key=repeatable.key,
-        body_hash=repeatable.body_hash,
-        draft_id=draft_id,
-        created_at=now,
-    )
-    db.session.add(key)
 
 
 def create_draft(
@@ -326,13 +272,32 @@ def _superseded(row: DraftRow) -> dict[str, object]:
 
 
 def _created_before(account_id: str, repeatable: Repeatable, now: datetime) -> Draft | None:
-    key = find_repeated(account_id, repeatable, now)
+    """The draft that the key has created, as it was then; None for a new or an expired key.
+
+    raises  InvalidInput `idempotency_key_reused` when the key came with another body, or when its
+            draft is gone: a new one would undo that
+    """
+    key = db.session.get(IdempotencyKey, (account_id, repeatable.client_id, repeatable.key))
     if key is None:
         return None
+    if key.created_at <= kept_since(now):
+        db.session.delete(key)
+        db.session.flush()
+        return None
+    if key.body_hash != repeatable.body_hash:
+        raise _key_reused(
+            "with another body",
+            "Use a new key for a new draft, or repeat the first body exactly.",
+        )
     draft = db.session.get(Draft, key.draft_id) if key.draft_id else None
     if draft is None or draft.deleted_at:
-        discarded = draft and draft.status is DraftStatus.DRAFT
-        raise draft_discarded() if discarded else form_deleted()
+        is_draft = draft and draft.status is DraftStatus.DRAFT
+        raise _key_reused(
+            "for a draft that its creator discarded"
+            if is_draft
+            else "for a draft whose form its creator deleted",
+            "Ask the creator whether a new draft is wanted; if so, create it with a new key.",
+        )
     kept = find_superseded(draft.id, 1)
     if kept is not None:
         created = draft_of_revision(draft, kept)
@@ -342,6 +307,15 @@ def _created_before(account_id: str, repeatable: Repeatable, now: datetime) -> D
     return created
 
 
+def _key_reused(how: str, resolution: str) -> InvalidInput:
+    return InvalidInput(
+        ErrorCode.IDEMPOTENCY_KEY_REUSED,
+        f"Idempotency-Key: was used {how}.",
+        resolution,
+        field="Idempotency-Key",
+    )
+
+
 def _create_once(account_id: str, draft: Draft, repeatable: Repeatable, now: datetime) -> Draft:
     """On PostgreSQL the primary key makes the later of two requests with one key a repeat."""
     try:
@@ -349,7 +323,8 @@ def _create_once(account_id: str, draft: Draft, repeatable: Repeatable, now: dat
             if earlier := _created_before(account_id, repeatable, now):
                 return earlier
             execute(_INSERT, **_columns(draft, _COLUMNS))
-            remember(account_id, repeatable, draft.id, now)
+            made = {"account_id": account_id, "draft_id": draft.id, "created_at": now}
+            db.session.add(IdempotencyKey(**made, **asdict(repeatable)))
     except IntegrityError:
         earlier = _created_before(account_id, repeatable, now)
         if earlier is None:

@@ -14,7 +14,7 @@ from sqlalchemy import and_, delete, func, select, update
 from webapp.answers.trash import give_up_forms
 from webapp.base.database import db, write_transaction
 from webapp.base.ownership import delete_in_batches, rows_of_account
-from webapp.base.vocabulary import DraftStatus, RevokedReason
+from webapp.base.vocabulary import DraftStatus
 from webapp.events.endings import erase_subscriptions
 from webapp.oauth.connections import end_grants
 from webapp.oauth.models import OAuthGrant
@@ -75,7 +75,7 @@ def delete_account(account_id: str, *, now: datetime, by: Actor = SYSTEM) -> Non
             )
         )
         erase_subscriptions(account_id, now=now)
-        end_grants(account_id, RevokedReason.DISCONNECTED, now=now)
+        end_grants(account_id, now=now)
         give_up_forms(account_id, now=now)
         add_event(AuditKind.ACCOUNT_DELETED, account_id, by=Actor(by.kind), now=now)
 

@@ -152,7 +152,8 @@ def disconnect(account_id: str, grant_id: str, *, now: datetime, by: Actor = SYS
     with write_transaction():
         grant = get_grant(account_id, grant_id)
         before = grant.revoked_at
-        ended = _end(account_id, RevokedReason.DISCONNECTED, _same_client(grant), now=now)
+        mine = and_(OAuthGrant.account_id == account_id, _same_client(grant))
+        ended = revoke_grants(mine, RevokedReason.DISCONNECTED, now=now)
         if ended:
             add_grant_event(AuditKind.DISCONNECTED, grant, by, now)
     return now if ended or before is None else before
@@ -161,14 +162,12 @@ def disconnect(account_id: str, grant_id: str, *, now: datetime, by: Actor = SYS
 def disconnect_all(account_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
     """End every connection of the account."""
     with write_transaction():
-        end_grants(account_id, RevokedReason.DISCONNECTED, now=now, by=by)
+        end_grants(account_id, now=now, by=by)
 
 
-def end_grants(
-    account_id: str, reason: RevokedReason, *, now: datetime, by: Actor = SYSTEM
-) -> None:
+def end_grants(account_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
     """End every connection of the account, in one event of the audit trail; the caller commits."""
-    if _end(account_id, reason, now=now):
+    if revoke_grants(OAuthGrant.account_id == account_id, RevokedReason.DISCONNECTED, now=now):
         add_event(AuditKind.DISCONNECTED, account_id, by=by, now=now)
 
 
@@ -220,14 +219,6 @@ def _trust(grants: list[OAuthGrant], *, allowed: bool) -> bool:
     for grant in grants:
         grant.attests_publish = allowed and Scope.FORMS_WRITE in grant.scope.split()
     return before != [grant.attests_publish for grant in grants]
-
-
-def _end(
-    account_id: str, reason: RevokedReason, *which: ColumnElement[bool], now: datetime
-) -> bool:
-    """End the live grants of the account; returns whether there was one."""
-    mine = and_(OAuthGrant.account_id == account_id, *which)
-    return revoke_grants(mine, reason, now=now)
 
 
 def _same_client(grant: OAuthGrant) -> ColumnElement[bool]:

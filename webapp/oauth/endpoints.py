@@ -47,17 +47,8 @@ AUTHORIZATION_SERVER = "/.well-known/oauth-authorization-server"
 PROTECTED_RESOURCE = "/.well-known/oauth-protected-resource"
 FORM = "application/x-www-form-urlencoded"
 TOKEN_PARAMETERS = (
-    "grant_type",
-    "code",
-    "redirect_uri",
-    "code_verifier",
-    "client_id",
-    "client_secret",
-    "refresh_token",
-    "scope",
-    "resource",
-    "token",
-    "token_type_hint",
+    *("grant_type", "code", "redirect_uri", "code_verifier", "client_id", "client_secret"),
+    *("refresh_token", "scope", "resource", "token", "token_type_hint"),
 )
 OPEN = {"Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": "WWW-Authenticate"}
 ALLOWED_HEADERS = "authorization, content-type, mcp-protocol-version"
@@ -276,18 +267,15 @@ def _check_token_request() -> None:
             raise InvalidRequestError("A parameter was sent more than once.")
         if not all(_printable(value) for value in values):
             raise InvalidRequestError("Every parameter has to be printable ASCII text.")
-    _check_basic_authorization()
-    if not request.form.get("client_id") and "Authorization" not in request.headers:
-        raise _unauthenticated("Send client_id, or the client's Basic authorization.")
-
-
-def _check_basic_authorization() -> None:
     try:
         parts = extract_basic_authorization(request.headers)
-    except ValueError as error:
-        raise _unauthenticated("The Basic authorization cannot be read.") from error
-    if not all(_printable(part) for part in parts if part):
+        is_readable = all(_printable(part) for part in parts if part)
+    except ValueError:
+        is_readable = False
+    if not is_readable:
         raise _unauthenticated("The Basic authorization cannot be read.")
+    if not request.form.get("client_id") and "Authorization" not in request.headers:
+        raise _unauthenticated("Send client_id, or the client's Basic authorization.")
 
 
 def _unauthenticated(sentence: str) -> OAuth2Error:

@@ -20,7 +20,7 @@ from tests.voice.factories import make_spoken_answer, make_stored_answer
 from webapp.answers import answering, trash
 from webapp.base.database import db, utc_now
 from webapp.oauth import connections
-from webapp.oauth.models import OAuthClient
+from webapp.oauth.tokens import COMMAND_LINE_CLIENT
 from webapp.records.accounts.models import Account
 
 TOOL = "get_attachment"
@@ -189,8 +189,7 @@ def end_connection(account_id: str, _form: Any) -> None:
 
 
 def switch_client_off(_account_id: str, _form: Any) -> None:
-    db.session.execute(update(OAuthClient).values(disabled_at=utc_now()))
-    db.session.commit()
+    connections.disable_client(COMMAND_LINE_CLIENT, now=utc_now())
 
 
 def switch_account_off(account_id: str, _form: Any) -> None:

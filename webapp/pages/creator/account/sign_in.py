@@ -30,7 +30,6 @@ from webapp.base.database import utc_now
 from webapp.base.database.failures import STORAGE_FAILURES
 from webapp.base.errors import InvalidInput, NotFound, StateConflict, TooBusy
 from webapp.base.limits import EMAIL_MAX_CHARS
-from webapp.base.vocabulary import RevokedReason
 from webapp.oauth.connections import end_grants
 from webapp.pages.creator.account.browser_sessions import browser_in_words
 from webapp.pages.creator.request import creator_id
@@ -274,7 +273,7 @@ def ending_agents(now: datetime, by: Actor) -> Also | None:
     """What a new password ends besides sessions: connections of agents, if that was chosen."""
     if not asked_to_end_agents():
         return None
-    return partial(end_grants, reason=RevokedReason.DISCONNECTED, now=now, by=by)
+    return partial(end_grants, now=now, by=by)
 
 
 def _refused(email: str, *, is_disabled: bool) -> ResponseReturnValue:
