@@ -2,16 +2,18 @@
 
 import re
 import secrets
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import unescape
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from authlib.oauth2.rfc7636 import create_s256_code_challenge
+from flask import Flask
 from flask.testing import FlaskClient
+from sqlalchemy import Executable
 from werkzeug.test import TestResponse
 
-from webapp.base.database import utc_now
+from webapp.base.database import db, utc_now
 from webapp.records.accounts.browser_sessions import begin_session
 from webapp.records.accounts.models import Account
 
@@ -86,6 +88,24 @@ def way_back(page: TestResponse) -> dict[str, str]:
     return dict(parse_qsl(urlsplit(unescape(found[1])).query, strict_parsing=True))
 
 
+def refused(response: TestResponse, error: str, status: int = 400) -> str:
+    """The description of this OAuth error (RFC 6749 section 5.2)."""
+    body = response.json
+    assert body is not None, response.text
+    assert (response.status_code, body["error"]) == (status, error), response.text
+    assert body.keys() == {"error", "error_description"}
+    assert re.fullmatch(r"[ !#-\[\]-~]+", body["error_description"])
+    return str(body["error_description"])
+
+
+def change(app: Flask, *statements: Executable) -> None:
+    """Carry the statements out behind the application's back."""
+    with app.app_context():
+        for statement in statements:
+            db.session.execute(statement)
+        db.session.commit()
+
+
 @dataclass
 class Flow:
     """One client in front of one signed-in creator."""
@@ -107,6 +127,16 @@ class Flow:
             "code_challenge_method": "S256",
         }
         return {name: value for name, value in (values | changed).items() if value is not None}
+
+    def other(self, **metadata: Any) -> "Flow":
+        """The same with another public client."""
+        changed = {"token_endpoint_auth_method": "none"} | metadata
+        return replace(self, client=register(self.machine, **changed))
+
+    def opens(self, body: dict[str, str]) -> bool:
+        """Whether the API takes the token of this response."""
+        headers = bearer(body["access_token"])
+        return self.machine.get("/api/forms", headers=headers).status_code == 200
 
     def address(self, **changed: Any) -> str:
         return "/oauth/authorize?" + urlencode(self.parameters(**changed), doseq=True)

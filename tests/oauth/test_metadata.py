@@ -5,9 +5,10 @@ from authlib.oauth2.rfc8414 import AuthorizationServerMetadata
 from authlib.oauth2.rfc9207 import AuthorizationServerMetadata as IssuerMetadata
 from flask.testing import FlaskClient
 
-from tests.oauth.flow import API, MCP, ORIGIN, Flow
+from tests.oauth.flow import API, MCP, ORIGIN, Flow, refused
 
 PUBLIC = "https://ask.example.org"
+METHODS = ["none", "client_secret_basic", "client_secret_post"]
 AUTHORIZATION_SERVER = "/.well-known/oauth-authorization-server"
 RESOURCE = "/.well-known/oauth-protected-resource"
 
@@ -25,28 +26,12 @@ def test_the_authorization_server_describes_itself(client: FlaskClient) -> None:
         "response_types_supported": ["code"],
         "response_modes_supported": ["query"],
         "grant_types_supported": ["authorization_code", "refresh_token"],
-        "token_endpoint_auth_methods_supported": [
-            "none",
-            "client_secret_basic",
-            "client_secret_post",
-        ],
-        "revocation_endpoint_auth_methods_supported": [
-            "none",
-            "client_secret_basic",
-            "client_secret_post",
-        ],
+        "token_endpoint_auth_methods_supported": METHODS,
+        "revocation_endpoint_auth_methods_supported": METHODS,
         "code_challenge_methods_supported": ["S256"],
         "authorization_response_iss_parameter_supported": True,
         "client_id_metadata_document_supported": True,
     }
-
-
-@pytest.mark.settings(public_url=PUBLIC)
-def test_the_document_is_valid_for_an_https_issuer(client: FlaskClient) -> None:
-    document = AuthorizationServerMetadata(client.get(AUTHORIZATION_SERVER, base_url=PUBLIC).json)
-
-    document.validate(metadata_classes=[IssuerMetadata])
-    assert document["issuer"] == PUBLIC
 
 
 @pytest.mark.parametrize(
@@ -158,10 +143,11 @@ def test_other_names_and_ports_are_not_repeated(host: str, client: FlaskClient) 
 def test_a_public_installation_has_one_name(host: str, client: FlaskClient) -> None:
     headers = {"Host": host}
 
-    assert (
-        client.get(f"{RESOURCE}/mcp/app", headers=headers).json["resource"] == f"{PUBLIC}/mcp/app"
-    )
-    assert client.get(AUTHORIZATION_SERVER, headers=headers).json["issuer"] == PUBLIC
+    resource = client.get(f"{RESOURCE}/mcp/app", headers=headers).json
+    document = client.get(AUTHORIZATION_SERVER, headers=headers).json
+
+    assert (resource["resource"], document["issuer"]) == (f"{PUBLIC}/mcp/app", PUBLIC)
+    AuthorizationServerMetadata(document).validate(metadata_classes=[IssuerMetadata])
 
 
 @pytest.mark.parametrize(
@@ -177,19 +163,15 @@ def test_a_public_installation_has_one_name(host: str, client: FlaskClient) -> N
     ],
 )
 def test_browser_clients_may_preflight(path: str, method: str, client: FlaskClient) -> None:
-    headers = client.options(path, headers={"Origin": "https://inspector.example"}).headers
+    origin = {"Origin": "https://inspector.example"}
+    headers, read = client.options(path, headers=origin).headers, client.get(path, headers=origin)
 
     assert headers["Access-Control-Allow-Origin"] == "*"
+    assert read.headers["Access-Control-Allow-Origin"] == "*"
+    assert read.headers["Access-Control-Expose-Headers"] == "WWW-Authenticate"
     assert method in headers["Access-Control-Allow-Methods"]
     assert "mcp-protocol-version" in headers["Access-Control-Allow-Headers"]
     assert "Access-Control-Allow-Credentials" not in headers
-
-
-def test_responses_are_readable_from_every_origin(client: FlaskClient) -> None:
-    headers = client.get(AUTHORIZATION_SERVER, headers={"Origin": "https://x.example"}).headers
-
-    assert headers["Access-Control-Allow-Origin"] == "*"
-    assert headers["Access-Control-Expose-Headers"] == "WWW-Authenticate"
 
 
 def test_the_consent_page_is_closed_to_other_origins(client: FlaskClient) -> None:
@@ -199,24 +181,21 @@ def test_the_consent_page_is_closed_to_other_origins(client: FlaskClient) -> Non
 
 
 @pytest.mark.parametrize(
-    ("method", "path", "status", "description"),
+    ("method", "path", "status", "said"),
     [
-        ("POST", AUTHORIZATION_SERVER, 405, "This address takes GET requests only."),
-        ("DELETE", f"{RESOURCE}/api", 405, "This address takes GET requests only."),
-        ("POST", "/.well-known/security.txt", 405, "This address takes GET requests only."),
-        ("GET", "/oauth/token", 405, "This address takes POST requests only."),
-        ("GET", "/.well-known/openid-configuration", 404, "There is nothing at this address."),
-        ("GET", f"{RESOURCE}/else", 404, "There is nothing at this address."),
-        ("POST", "/oauth/token/more", 404, "There is nothing at this address."),
+        ("POST", AUTHORIZATION_SERVER, 405, "GET"),
+        ("DELETE", f"{RESOURCE}/api", 405, "GET"),
+        ("POST", "/.well-known/security.txt", 405, "GET"),
+        ("GET", "/oauth/token", 405, "POST"),
+        ("GET", "/.well-known/openid-configuration", 404, "nothing"),
+        ("GET", f"{RESOURCE}/else", 404, "nothing"),
+        ("POST", "/oauth/token/more", 404, "nothing"),
     ],
 )
 def test_a_refusal_of_an_address_or_a_method_says_what_is_there(
-    method: str, path: str, status: int, description: str, client: FlaskClient
+    method: str, path: str, status: int, said: str, client: FlaskClient
 ) -> None:
-    response = client.open(path, method=method)
-
-    assert response.status_code == status
-    assert response.json == {"error": "invalid_request", "error_description": description}
+    assert said in refused(client.open(path, method=method), "invalid_request", status)
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1:8000", "localhost:8000", "[::1]:8000"])

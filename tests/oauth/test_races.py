@@ -8,7 +8,7 @@ from sqlalchemy import func, select
 from werkzeug.test import TestResponse
 
 from tests.databases import both_databases
-from tests.oauth.flow import Flow, bearer
+from tests.oauth.flow import Flow
 from webapp.base.database import db
 from webapp.oauth.models import OAuthGrant
 from webapp.records.audit import AuditEvent, AuditKind
@@ -22,13 +22,6 @@ def at_once(app: Flask, forms: list[dict[str, str]]) -> list[TestResponse]:
 
     with ThreadPoolExecutor(len(forms)) as pool:
         return list(pool.map(post, forms))
-
-
-def opens(app: Flask, response: TestResponse) -> bool:
-    body = response.json
-    assert body is not None
-    headers = bearer(body["access_token"])
-    return app.test_client().get("/api/forms", headers=headers).status_code == 200
 
 
 def test_eight_uses_of_a_code_succeed_at_most_once(app: Flask, flow: Flow) -> None:
@@ -45,7 +38,7 @@ def test_eight_uses_of_a_code_succeed_at_most_once(app: Flask, flow: Flow) -> No
     assert len(succeeded) <= 1
     assert {response.status_code for response in responses} <= {200, 400}
     # seven of them were a replay, so whatever was issued is dead
-    assert not any(opens(app, response) for response in succeeded)
+    assert not any(flow.opens(response.json) for response in succeeded)
 
 
 def test_guesses_at_once_are_no_more_than_one(app: Flask, flow: Flow) -> None:
@@ -76,7 +69,7 @@ def test_parallel_refreshes_all_succeed_inside_the_window(app: Flask, flow: Flow
     responses = at_once(app, [form] * 6)
 
     assert [response.status_code for response in responses] == [200] * 6
-    assert all(opens(app, response) for response in responses)
+    assert all(flow.opens(response.json) for response in responses)
 
 
 def test_a_late_request_races_the_use_of_the_successor(app: Flask, flow: Flow) -> None:
@@ -95,9 +88,9 @@ def test_a_late_request_races_the_use_of_the_successor(app: Flask, flow: Flow) -
         assert used.status_code in {200, 400}
         if late.status_code == 200:
             assert used.status_code == 200
-            assert opens(app, late)
+            assert flow.opens(late.json)
         else:
-            assert not (used.status_code == 200 and opens(app, used))
+            assert not (used.status_code == 200 and flow.opens(used.json))
 
 
 @pytest.mark.constants("webapp.oauth.grants", REFRESH_GRACE_SECONDS=0)
@@ -109,4 +102,4 @@ def test_without_a_window_parallel_refreshes_end_the_connection(app: Flask, flow
 
     succeeded = [response for response in responses if response.status_code == 200]
     assert len(succeeded) <= 1
-    assert not any(opens(app, response) for response in succeeded)
+    assert not any(flow.opens(response.json) for response in succeeded)

@@ -8,7 +8,7 @@ from werkzeug.test import TestResponse
 from tests.databases import both_databases
 from tests.event_factories import make_agent_token, make_subscription
 from tests.factories import make_form
-from tests.oauth.flow import Flow, bearer, register
+from tests.oauth.flow import Flow, refused
 from webapp.base.database import db
 from webapp.oauth.models import OAuthGrant
 from webapp.records.events import EventSubscription
@@ -19,19 +19,17 @@ def revoke(flow: Flow, **form: str | None) -> TestResponse:
     return flow.machine.post("/oauth/revoke", data=flow.authenticated(**form))
 
 
-def opens(flow: Flow, body: dict[str, str]) -> bool:
-    headers = bearer(body["access_token"])
-    return flow.machine.get("/api/forms", headers=headers).status_code == 200
-
-
-def test_revoking_an_access_token_revokes_nothing_else(flow: Flow) -> None:
+@pytest.mark.parametrize(("kind", "renewed"), [("access_token", 200), ("refresh_token", 400)])
+def test_only_a_refresh_token_ends_a_lasting_connection(
+    kind: str, renewed: int, flow: Flow
+) -> None:
     body = flow.connect()
 
-    response = revoke(flow, token=body["access_token"])
+    response = revoke(flow, token=body[kind])
 
     assert response.status_code == 200
-    assert not opens(flow, body)
-    assert flow.refresh(body["refresh_token"]).status_code == 200
+    assert not flow.opens(body)
+    assert flow.refresh(body["refresh_token"]).status_code == renewed
 
 
 @both_databases
@@ -61,58 +59,40 @@ def test_revoking_the_last_token_ends_the_connection_and_what_it_made(
     assert [at is not None for at in row] == [reason is not None] * 2
 
 
-def test_revoking_a_refresh_token_ends_the_connection(flow: Flow) -> None:
-    body = flow.connect()
-
-    response = revoke(flow, token=body["refresh_token"])
-
-    assert response.status_code == 200
-    assert not opens(flow, body)
-    assert flow.refresh(body["refresh_token"]).status_code == 400
-
-
 @pytest.mark.parametrize("token", ["askat_unknown", "x" * 5000, "", "askat_" + "x" * 43])
 def test_revoking_an_unknown_token_succeeds(token: str, flow: Flow) -> None:
     assert revoke(flow, token=token).status_code == 200
 
 
-@pytest.mark.parametrize("hint", ["access_token", "refresh_token", "id_token", "", "\x7f" * 3])
+@pytest.mark.parametrize("hint", ["access_token", "refresh_token", "id_token", ""])
 def test_a_token_type_hint_is_ignored(hint: str, flow: Flow) -> None:
     body = flow.connect()
 
-    revoke(flow, token=body["access_token"], token_type_hint=hint if hint.isprintable() else "odd")
+    revoke(flow, token=body["access_token"], token_type_hint=hint)
 
-    assert not opens(flow, body)
+    assert not flow.opens(body)
 
 
-def test_another_client_cannot_revoke_a_token(flow: Flow) -> None:
+@pytest.mark.parametrize("kind", ["access_token", "refresh_token"])
+def test_another_client_cannot_revoke_a_token(kind: str, flow: Flow) -> None:
     body = flow.connect()
-    other = Flow(
-        flow.browser,
-        flow.machine,
-        register(flow.browser, client_name="Another", token_endpoint_auth_method="none"),
-    )
 
-    revoke(other, token=body["access_token"])
-    revoke(other, token=body["refresh_token"])
+    refused(revoke(flow.other(client_name="Another"), token=body[kind]), "invalid_grant")
 
-    assert opens(flow, body)
+    assert flow.opens(body)
 
 
-def test_a_confidential_client_must_authenticate(confidential: Flow) -> None:
+def test_a_client_with_a_secret_must_authenticate(confidential: Flow) -> None:
     body = confidential.connect()
 
     response = revoke(confidential, token=body["access_token"], client_secret="askcs_wrong")
 
-    assert response.status_code == 401
-    assert opens(confidential, body)
+    refused(response, "invalid_client", 401)
+    assert confidential.opens(body)
 
 
-def test_without_a_token_it_is_refused(flow: Flow) -> None:
-    assert revoke(flow).status_code == 400
-
-
-def test_a_token_in_the_address_is_refused(flow: Flow) -> None:
-    response = flow.machine.post("/oauth/revoke?token=x", data=flow.authenticated())
-
-    assert response.status_code == 400
+def test_the_token_is_read_from_the_form(flow: Flow) -> None:
+    refused(revoke(flow), "invalid_request")
+    address = flow.machine.post("/oauth/revoke?token=x", data=flow.authenticated())
+    refused(address, "invalid_request")
+    refused(revoke(flow, token="askrt_x", client_id="client_unknown"), "invalid_client", 401)

@@ -8,7 +8,7 @@ from sqlalchemy import select
 
 from tests.databases import both_databases
 from tests.factories import make_draft
-from tests.oauth.flow import ALL_SCOPES, Flow, bearer, csrf_token, location, register
+from tests.oauth.flow import ALL_SCOPES, Flow, bearer, csrf_token, location
 from tests.races.threads import together
 from webapp.base.database import db
 from webapp.oauth.models import OAuthGrant
@@ -73,24 +73,15 @@ def test_the_newest_consent_says_whether_the_agent_may_publish(
     assert (" checked" in box[0]) == trusted
 
 
-def test_a_consent_that_did_not_ask_keeps_the_trust(
+def test_other_clients_and_consents_that_did_not_ask_keep_the_trust(
     app: Flask, creator: Account, flow: Flow
 ) -> None:
     old = consent(flow, trust="on")
     consent(flow, scope="forms:read")
+    consent(flow.other(client_name="Another"))
 
     assert publishes(app, creator, old)
     assert trust_events(app) == []
-
-
-def test_trust_in_one_client_does_not_change_others(
-    app: Flask, creator: Account, flow: Flow
-) -> None:
-    old = consent(flow, trust="on")
-    other = register(flow.machine, client_name="Another", token_endpoint_auth_method="none")
-    consent(Flow(flow.browser, flow.machine, other))
-
-    assert publishes(app, creator, old)
 
 
 @both_databases

@@ -1,7 +1,5 @@
 """Names of clients that mislead: the creator is shown the client's host instead."""
 
-from typing import Any
-
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
@@ -13,7 +11,7 @@ from webapp.base.database import db, utc_now
 from webapp.base.vocabulary import ClientKind, Scope, TokenKind
 from webapp.oauth.client_metadata import is_showable, stays_on_this_computer
 from webapp.oauth.guard import find_access_token
-from webapp.oauth.models import OAuthClient
+from webapp.oauth.models import NAMELESS, OAuthClient
 from webapp.oauth.registration import create_client
 from webapp.oauth.tokens import add_grant, add_token
 from webapp.pages.creator.connections import PAGE
@@ -71,6 +69,7 @@ MISLEADING = [
     "\U0001f916",
     "Z" + "\u0301" * 79,
     "a\u0489b",
+    "a" + "\u0301\u0323" * 40,
 ]
 FINE = [
     "Example agent",
@@ -105,23 +104,18 @@ FINE = [
 ]
 
 
-def shown(app: Flask, body: dict[str, Any]) -> str:
-    with app.app_context():
-        return stored(body["client_id"]).name
-
-
 def stored(client_id: str) -> OAuthClient:
     return db.session.scalars(select(OAuthClient).where(OAuthClient.client_id == client_id)).one()
 
 
 @pytest.mark.parametrize("name", MISLEADING)
-def test_a_name_that_misleads_is_not_shown(app: Flask, client: FlaskClient, name: str) -> None:
-    assert shown(app, register(client, client_name=name)) == "app.example"
+def test_a_name_that_misleads_is_not_shown(name: str) -> None:
+    assert not is_showable(name)
 
 
 @pytest.mark.parametrize("name", FINE)
-def test_other_names_are_shown(app: Flask, client: FlaskClient, name: str) -> None:
-    assert shown(app, register(client, client_name=name)) == name
+def test_other_names_are_shown(name: str) -> None:
+    assert is_showable(name)
 
 
 @pytest.mark.usefixtures("app_context")
@@ -166,29 +160,26 @@ def test_a_name_is_judged_whenever_it_is_shown(
     assert f"<bdi>{host}</bdi>" in client.get(PAGE).text
 
 
-NAMELESS = "An app without a name"
 THEIRS, EVIL = "https://claude.ai/api/mcp/auth_callback", "https://evil.example/cb"
 
 
+@pytest.mark.usefixtures("app_context")
 @pytest.mark.parametrize(
-    "redirect_uris", [[THEIRS, EVIL], [EVIL, THEIRS], ["claude.ai:/cb"], ["claude.ai:/cb", THEIRS]]
+    ("redirect_uris", "shown"),
+    [
+        ([THEIRS, EVIL], NAMELESS),
+        ([EVIL, THEIRS], NAMELESS),
+        (["claude.ai:/cb"], NAMELESS),
+        (["claude.ai:/cb", THEIRS], NAMELESS),
+        ([THEIRS, "https://claude.ai:8443/other", "https://CLAUDE.ai/cb"], "claude.ai"),
+    ],
 )
-def test_a_host_that_is_not_where_every_code_goes_is_no_name(
-    app: Flask, client: FlaskClient, redirect_uris: list[str]
+def test_only_the_host_where_every_code_goes_is_a_name(
+    redirect_uris: list[str], shown: str, client: FlaskClient
 ) -> None:
     body = register(client, client_name="Askback", redirect_uris=redirect_uris)
 
-    assert shown(app, body) == NAMELESS
-
-
-def test_several_redirects_to_one_host_have_its_name(app: Flask, client: FlaskClient) -> None:
-    uris = [THEIRS, "https://claude.ai:8443/other", "https://CLAUDE.ai/cb"]
-
-    assert shown(app, register(client, client_name="Askback", redirect_uris=uris)) == "claude.ai"
-
-
-def test_a_name_of_combining_marks_is_checked_fast() -> None:
-    assert not is_showable("a" + "\u0301\u0323" * 40)
+    assert stored(body["client_id"]).name == shown
 
 
 @pytest.mark.parametrize(
