@@ -82,34 +82,13 @@ def test_a_wrong_value_is_named_by_its_path(raw: dict[str, Any], field: str) -> 
 @pytest.mark.parametrize(
     ("raw", "message"),
     [
-        ({"title": 1}, "title: is 1; a string is needed."),
         ({"title": "x" * 134}, "title: has 134 characters; at most 120 are allowed."),
-        ({"goal": []}, "goal: is an array; a string is needed."),
-        ({"questions": "q"}, 'questions: is "q"; an array is needed.'),
         ({"questions": []}, "questions: has 0 items; at least 1 is needed."),
-        ({"questions": ["q"] * 21}, "questions: has 21 items; at most 20 are allowed."),
         ({"questions": ["q", 7]}, "questions[1]: is 7; a string or an object is needed."),
         ({"questions": [{"id": "a"}]}, "questions[0].text: is missing."),
-        ({"questions": [{"text": True}]}, "questions[0].text: is true; a string is needed."),
-        (
-            {"questions": [{"id": "", "text": "q"}]},
-            "questions[0].id: is empty; at least 1 character is needed.",
-        ),
-        (
-            {"questions": [{"id": "a", "text": "q"}] * 2},
-            'questions[0].id: is "a", as another question of this form has it.',
-        ),
-        (
-            {"followUpMode": "clever"},
-            'followUpMode: is "clever"; "none", "smart" or "deep_dive" is needed.',
-        ),
         (
             {"responseLimit": "x" * 999},
             'responseLimit: is a longer text; "one" or "multiple" is needed.',
-        ),
-        (
-            {"maxTotalQuestions": 51},
-            "maxTotalQuestions: is 51; a whole number from 0 to 50 is needed.",
         ),
         (
             {"maxTotalQuestions": 10**4000},
@@ -117,16 +96,8 @@ def test_a_wrong_value_is_named_by_its_path(raw: dict[str, Any], field: str) -> 
         ),
         ({"title": "a\nb"}, "title: contains the control character U+000A at character 2."),
         (
-            {"title": "ab\u202e"},
-            "title: contains the text-direction character U+202E at character 3.",
-        ),
-        (
             {"questions": ["", "\ud800"]},
             "questions[1]: contains half of a surrogate pair, U+D800, at character 1.",
-        ),
-        (
-            {"title": "\udfff"},
-            "title: contains half of a surrogate pair, U+DFFF, at character 1.",
         ),
         (
             {"\ud800": 1},
@@ -135,14 +106,8 @@ def test_a_wrong_value_is_named_by_its_path(raw: dict[str, Any], field: str) -> 
         ),
         ({"a\u202e": 1}, '"a\\u202e": is not a field of this object.'),
         ({"": 1}, '"": is not a field of this object.'),
-        ({" ": 1}, '" ": is not a field of this object.'),
-        ({"\n": 1}, '"\\n": is not a field of this object.'),
-        ({"\u200b": 1}, '"\\u200b": is not a field of this object.'),
         ({"größe": 1}, "größe: is not a field of this object."),
-        (
-            {"questions": [{"text": "q", "": 1}]},
-            'questions[0]."": is not a field of this object.',
-        ),
+        ({"questions": [{"text": "q", "": 1}]}, 'questions[0]."": is not a field of this object.'),
     ],
 )
 def test_a_refusal_uses_json_terms(raw: dict[str, Any], message: str) -> None:
@@ -178,44 +143,37 @@ def test_a_thousand_wrong_fields_make_a_short_resolution() -> None:
     assert len(problem.resolution) < 2000
 
 
-def test_nested_settings_are_refused_with_the_body_fields_to_use() -> None:
-    problem = refusal({"settings": {"followUpMode": "none", "maxTotalQuestions": None}})
+@pytest.mark.parametrize(
+    ("raw", "code", "field", "said"),
+    [
+        (
+            {"settings": {"followUpMode": "none", "maxTotalQuestions": None}},
+            "unknown_field",
+            "settings",
+            "fields of the body itself: followUpMode, responseMode",
+        ),
+        ({"follow_up_mode": "x"}, "unknown_field", "follow_up_mode", "title, goal, context, qu"),
+        (
+            {"questions": [{"text": "q", "hint": "x"}]},
+            "unknown_field",
+            "questions[0].hint",
+            "id, text and context",
+        ),
+        (
+            {"draftId": "drf_1", "title": "Rota", "goal": None, "settings": {}, "shareUrl": None},
+            "validation_failed",
+            "goal",
+            "Also wrong: draftId, settings and shareUrl.",
+        ),
+    ],
+)
+def test_a_refusal_says_which_fields_to_send(
+    raw: dict[str, Any], code: str, field: str, said: str
+) -> None:
+    problem = refusal(raw)
 
-    assert (problem.code, problem.field) == ("unknown_field", "settings")
-    assert problem.resolution == (
-        "Send the fields inside settings as fields of the body itself: followUpMode, responseMode,"
-        " responseLimit, maxFollowupsPerQuestion and maxTotalQuestions."
-    )
-
-
-def test_a_returned_draft_sent_back_is_refused_with_all_read_only_fields() -> None:
-    answered = {
-        "draftId": "drf_1",
-        "status": "draft",
-        "title": "Rota",
-        "goal": None,
-        "questions": [{"id": "q_1", "text": "Who?"}],
-        "settings": {"followUpMode": "none"},
-        "publishedFormId": None,
-        "shareUrl": None,
-    }
-
-    problem = refusal(answered)
-
-    assert (problem.code, problem.field) == ("validation_failed", "goal")
-    assert "null is not accepted" in problem.resolution
-    assert "fields of the body itself: followUpMode" in problem.resolution
-    assert problem.resolution.endswith(
-        "Also wrong: draftId, status, settings, publishedFormId and shareUrl."
-    )
-
-
-def test_an_unknown_field_is_refused_with_the_known_fields() -> None:
-    of_body = refusal({"follow_up_mode": "smart"}).resolution
-    of_question = refusal({"questions": [{"text": "q", "hint": "x"}]}).resolution
-
-    assert "title, goal, context, questions, followUpMode" in of_body
-    assert "id, text and context" in of_question
+    assert (problem.code, problem.field) == (code, field)
+    assert said in problem.resolution
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from tests.databases import both_databases
 from tests.factories import make_draft
 from webapp.base.database import utc_now
-from webapp.drafts import agent_notes, editing, revisions
+from webapp.drafts import editing, revisions
 from webapp.drafts.agent_notes import NOTES_SHOWN, current_note, list_notes
 from webapp.records.accounts.models import Account
 from webapp.records.content.draft_input import parse_draft_input
@@ -56,12 +56,3 @@ def test_no_more_notes_are_read_than_are_shown(account: Account) -> None:
     found = [each.text for each in list_notes(draft, 0)]
 
     assert found == [str(number) for number in range(3, NOTES_SHOWN + 3)]
-
-
-def test_a_draft_that_was_seen_whole_is_not_asked_for_its_notes(
-    account: Account, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    draft = changed(make_draft(account.id), note="why")
-    monkeypatch.delattr(agent_notes, "read_rows")
-
-    assert (list_notes(draft, draft.revision), len(list_notes(draft, 1))) == ([], 1)

@@ -58,28 +58,26 @@ def publish(draft: Draft, clock: Clock, by: str | None = None) -> publishing.Pub
 
 
 @both_databases
-@pytest.mark.parametrize("by", [None, CLAUDE])
+@pytest.mark.parametrize(
+    ("by", "note", "said"),
+    [
+        (None, NOTE, f", with the note “{NOTE}”."),
+        (CLAUDE, NOTE, f", with the note “{NOTE}”."),
+        (None, None, "."),
+    ],
+)
 def test_a_confirmed_draft_that_is_sent_back_is_not_published(
-    draft: Draft, clock: Clock, by: str | None
+    draft: Draft, clock: Clock, by: str | None, note: str | None, said: str
 ) -> None:
     confirm(draft, clock)
-    send_back(draft, clock)
+    send_back(draft, clock, note)
 
     with pytest.raises(NotConfirmed) as refused:
         publish(draft, clock, by)
 
     assert refused.value.code == "draft_not_confirmed"
-    assert refused.value.message == f"Its creator sent this draft back, with the note “{NOTE}”."
+    assert refused.value.message == f"Its creator sent this draft back{said}"
     assert confirmations.list_confirmed(draft.account_id) == set()
-
-
-def test_without_a_note_none_is_quoted(draft: Draft, clock: Clock) -> None:
-    send_back(draft, clock, None)
-
-    with pytest.raises(NotConfirmed) as refused:
-        publish(draft, clock)
-
-    assert refused.value.message == "Its creator sent this draft back."
 
 
 @both_databases
@@ -104,10 +102,19 @@ def test_what_is_no_new_revision_of_an_agent_leaves_it(
 
 
 @both_databases
-def test_an_older_confirmation_does_not_come_back(draft: Draft, clock: Clock) -> None:
+@pytest.mark.parametrize("is_kept", [True, False])
+def test_an_older_confirmation_does_not_come_back(
+    draft: Draft,
+    clock: Clock,
+    is_kept: bool,  # noqa: FBT001
+) -> None:
+    """Neither where the creator keeps the draft nor after the answer of an agent."""
     confirm(draft, clock)
     send_back(draft, clock)
-    returns.keep_draft(draft.account_id, draft.id, now=clock.now)
+    if is_kept:
+        returns.keep_draft(draft.account_id, draft.id, now=clock.now)
+    else:
+        change(draft, clock, CLAUDE, title="Shorter")
 
     with pytest.raises(NotConfirmed) as refused:
         publish(draft, clock)
@@ -116,26 +123,10 @@ def test_an_older_confirmation_does_not_come_back(draft: Draft, clock: Clock) ->
     assert count_waiting(draft.account_id, now=clock.now) == 1
 
 
-@both_databases
-def test_after_the_answer_of_an_agent_nothing_is_stale(draft: Draft, clock: Clock) -> None:
-    confirm(draft, clock)
-    send_back(draft, clock)
-    change(draft, clock, CLAUDE, title="Shorter")
-
-    with pytest.raises(NotConfirmed) as refused:
-        publish(draft, clock)
-
-    assert refused.value.code == "draft_not_confirmed"
-
-
-def test_a_draft_that_was_confirmed_after_it_is_published(draft: Draft, clock: Clock) -> None:
+def test_confirming_and_publishing_end_it(draft: Draft, clock: Clock) -> None:
     send_back(draft, clock)
     confirm(stored(draft), clock)
-
-    assert not publish(draft, clock).repeated
-
-
-def test_publishing_now_ends_it(draft: Draft, clock: Clock) -> None:
+    assert standing(draft) == (None, None, None)
     send_back(draft, clock)
 
     shown = {"revision": draft.revision, "shown_hash": draft.content_hash}

@@ -123,39 +123,26 @@ def test_a_mistyped_token_costs_no_query(clock: Clock) -> None:
     assert asked == []
 
 
-def test_a_token_stays_revoked_when_its_connection_is_forgotten(
-    settings: Settings, clock: Clock
-) -> None:
-    form = make_form(make_account().id)
-    made = make(form, clock, grant_id=connect(form.account_id, settings, clock).id)
-
-    connections.disconnect_all(form.account_id, now=clock.now)
-    db.session.execute(delete(OAuthGrant))
-    db.session.commit()
-
-    assert found(made).ended(clock.now) is TokenEnd.REVOKED
-
-
-def test_a_token_made_while_its_connection_ends_is_of_no_use(
-    settings: Settings, clock: Clock
+@pytest.mark.parametrize("forgotten", [False, True])
+def test_a_token_ends_with_the_connection_that_made_it(
+    forgotten: bool,  # noqa: FBT001
+    settings: Settings,
+    clock: Clock,
 ) -> None:
     form = make_form(make_account().id)
     grant = connect(form.account_id, settings, clock)
-    connections.disconnect_all(form.account_id, now=clock.now)
-
-    made = make(form, clock, grant_id=grant.id)
-
-    assert found(made).ended(clock.now) is TokenEnd.REVOKED
-
-
-def test_a_token_of_the_creator_outlives_every_connection(settings: Settings, clock: Clock) -> None:
-    form = make_form(make_account().id)
-    connect(form.account_id, settings, clock)
-    made = make(form, clock)
+    before = make(form, clock, grant_id=grant.id)
+    own = make(form, clock)
 
     connections.disconnect_all(form.account_id, now=clock.now)
+    meanwhile = make(form, clock, grant_id=grant.id)
+    if forgotten:
+        db.session.execute(delete(OAuthGrant))
+        db.session.commit()
 
-    assert found(made).ended(clock.now) is None
+    assert found(before).ended(clock.now) is TokenEnd.REVOKED
+    assert forgotten or found(meanwhile).ended(clock.now) is TokenEnd.REVOKED
+    assert found(own).ended(clock.now) is None
 
 
 def test_a_deleted_token_counts_as_revoked(clock: Clock) -> None:

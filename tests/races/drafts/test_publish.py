@@ -11,7 +11,7 @@ from typing import Any
 from flask import Flask
 from sqlalchemy import select
 
-from tests.databases import on_postgresql, postgresql_first
+from tests.databases import both_databases, on_postgresql, postgresql_first
 from tests.factories import make_draft
 from tests.races.threads import each_statement, together
 from webapp.base.database import db, utc_now
@@ -19,6 +19,7 @@ from webapp.base.errors import StateConflict
 from webapp.drafts.confirmations import confirm_draft
 from webapp.drafts.editing import update_draft
 from webapp.drafts.publishing import publish_draft
+from webapp.drafts.revisions import find_view, mark_seen
 from webapp.records.accounts.models import Account
 from webapp.records.drafts import Draft, get_draft
 from webapp.records.forms import Form
@@ -136,3 +137,16 @@ def outcome(app: Flask, draft_id: str, publishes: list[Any], patched: Any) -> Ou
             titles=list(db.session.scalars(select(Form.title).where(Form.draft_id == draft_id))),
             draft=db.session.get_one(Draft, draft_id),
         )
+
+
+@both_databases
+def test_concurrent_first_views_store_one_view(app: Flask, account: Account) -> None:
+    with app.app_context():
+        draft = make_draft(account.id)
+
+    together(app, [partial(mark_seen, account.id, draft.id, 1, now=utc_now()) for _ in range(8)])
+
+    with app.app_context():
+        view = find_view(draft.id)
+        assert view is not None
+        assert view.revision == 1

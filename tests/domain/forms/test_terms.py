@@ -1,0 +1,206 @@
+"""What a form keeps of what its creator was shown, and how that changes: who writes spoken answers
+down, and who writes follow-up questions.
+"""
+
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+
+from tests.conftest import Clock
+from tests.databases import both_databases
+from tests.factories import make_account, make_draft, make_form
+from webapp.answers import trash
+from webapp.base.database import db
+from webapp.base.errors import InvalidInput, NotFound, StateConflict
+from webapp.drafts import confirmations, editing, publishing
+from webapp.drafts.form_settings import SPOKEN_LANGUAGES, set_spoken_language
+from webapp.drafts.terms import (
+    BY_RULES,
+    TYPED,
+    FormTerms,
+    Shown,
+    VoiceTerms,
+    WriterTerms,
+    agree_to_terms,
+    terms_of,
+)
+from webapp.records import forms
+from webapp.records.accounts.models import Account
+from webapp.records.audit import AuditEvent, AuditKind
+from webapp.records.content.draft_input import parse_draft_input
+from webapp.records.drafts import Draft
+
+pytestmark = pytest.mark.usefixtures("app_context")
+
+SPOKEN = VoiceTerms(records_voice=True)
+WRITTEN_DOWN = VoiceTerms(records_voice=True, transcriber="speech.example.org")
+BY_ANOTHER = VoiceTerms(records_voice=True, transcriber="other.example.org")
+SMALL = WriterTerms("small at models.example.org")
+LARGE = WriterTerms("large at models.example.org")
+SMART = {"followUpMode": "smart", "context": "Two cafés close."}
+Terms = FormTerms | VoiceTerms | WriterTerms
+
+
+def shown(told: Terms, offered: Terms | None = None) -> Shown[FormTerms]:
+    """A page that said the first, while the second is so."""
+
+    def whole(terms: Terms) -> FormTerms:
+        if isinstance(terms, FormTerms):
+            return terms
+        by_voice = isinstance(terms, VoiceTerms)
+        return FormTerms(terms) if by_voice else FormTerms(SPOKEN, terms)
+
+    return Shown(whole(told), whole(told if offered is None else offered))
+
+
+def confirm(draft: Draft, clock: Clock, terms: Shown[FormTerms]) -> None:
+    exactly = {"revision": draft.revision, "shown_hash": draft.content_hash}
+    confirmations.confirm_draft(draft.account_id, draft.id, **exactly, terms=terms, now=clock.now)
+
+
+def publish(draft: Draft, clock: Clock, **more: Any) -> Any:
+    return publishing.publish_draft(draft.account_id, draft.id, now=clock.now, **more).form
+
+
+def change(draft: Draft, clock: Clock, **fields: Any) -> Draft:
+    changes = parse_draft_input(fields)
+    return editing.update_draft(draft.account_id, draft.id, changes, author=None, now=clock.now)
+
+
+def agree(form: Any, clock: Clock, terms: VoiceTerms | WriterTerms) -> None:
+    agree_to_terms(form.account_id, form.id, Shown(terms, terms), now=clock.now)
+
+
+def kept(form: Any) -> FormTerms:
+    return terms_of(forms.get_form(form.account_id, form.id))
+
+
+@both_databases
+def test_the_newest_confirmation_counts(account: Account, clock: Clock) -> None:
+    draft = make_draft(account.id)
+    for terms in (TYPED, WRITTEN_DOWN, BY_ANOTHER):
+        confirm(draft, clock, shown(terms))
+        clock.forward(milliseconds=1)
+
+    assert kept(publish(draft, clock)).voice == BY_ANOTHER
+
+
+@both_databases
+def test_what_was_shown_of_an_older_revision_does_not_count(account: Account, clock: Clock) -> None:
+    draft = make_draft(account.id, **SMART)
+    confirm(draft, clock, shown(FormTerms(WRITTEN_DOWN, SMALL)))
+    draft = change(draft, clock, title="After", context="One café closes.")
+    confirm(draft, clock, shown(SPOKEN, FormTerms(SPOKEN, SMALL)))
+
+    assert kept(publish(draft, clock)) == FormTerms(SPOKEN, BY_RULES)
+
+
+@both_databases
+def test_an_agents_word_takes_what_is_so_here_and_no_model(account: Account, clock: Clock) -> None:
+    form = publish(
+        make_draft(account.id, **SMART), clock, attested_by="grn_1", offered=WRITTEN_DOWN
+    )
+
+    assert kept(form) == FormTerms(WRITTEN_DOWN, BY_RULES)
+
+
+def test_an_agents_word_takes_no_model_away(account: Account, clock: Clock) -> None:
+    draft = make_draft(account.id, **SMART)
+    confirm(draft, clock, shown(SMALL))
+
+    assert kept(publish(draft, clock, attested_by="grn_1")).writer == SMALL
+
+
+def test_a_form_that_takes_typed_answers_only_never_records(account: Account, clock: Clock) -> None:
+    draft = make_draft(account.id, responseMode="text_only")
+    confirm(draft, clock, shown(TYPED, WRITTEN_DOWN))
+    form = publish(draft, clock)
+
+    agree(form, clock, WRITTEN_DOWN)
+
+    assert kept(form).voice == TYPED
+
+
+@pytest.mark.parametrize(
+    ("chosen", "told", "offered", "writer"),
+    [
+        ({}, SMALL, LARGE, BY_RULES),
+        ({"followUpMode": "none", "maxFollowupsPerQuestion": 5}, SMALL, LARGE, BY_RULES),
+        (SMART | {"maxFollowupsPerQuestion": 0}, SMALL, LARGE, BY_RULES),
+        (SMART | {"maxTotalQuestions": 1}, SMALL, LARGE, BY_RULES),
+        (SMART | {"maxTotalQuestions": 2}, SMALL, LARGE, BY_RULES),
+        (SMART | {"maxTotalQuestions": 3}, SMALL, SMALL, SMALL),
+    ],
+)
+def test_a_form_has_a_model_if_there_is_room_for_a_follow_up(
+    chosen: dict[str, Any],
+    told: WriterTerms,
+    offered: WriterTerms,
+    writer: WriterTerms,
+    account: Account,
+    clock: Clock,
+) -> None:
+    draft = make_draft(account.id, **chosen)
+    confirm(draft, clock, shown(told, offered))
+    form = publish(draft, clock)
+    agree(form, clock, told)
+
+    assert kept(form).writer == writer
+
+
+@pytest.mark.parametrize("offered", [LARGE, BY_RULES])
+def test_nothing_is_confirmed_with_a_model_that_is_not_there_any_more(
+    account: Account, clock: Clock, offered: WriterTerms
+) -> None:
+    draft = make_draft(account.id, **SMART)
+
+    with pytest.raises(StateConflict) as caught:
+        confirm(draft, clock, shown(SMALL, offered))
+    db.session.rollback()
+
+    assert caught.value.code == "confirmation_stale"
+    assert confirmations.find_confirmation(draft.id) is None
+
+
+@both_databases
+def test_a_yes_to_one_thing_leaves_the_other_as_it_is(account: Account, clock: Clock) -> None:
+    form = make_form(account.id, **SMART)
+    agree(form, clock, SMALL)
+    agree(form, clock, SPOKEN)
+    assert kept(form) == FormTerms(SPOKEN, SMALL)
+
+    agree(form, clock, BY_RULES)
+    agree(form, clock, BY_RULES)
+
+    assert kept(form) == FormTerms(SPOKEN, BY_RULES)
+    query = select(AuditEvent.id).where(AuditEvent.kind == AuditKind.WRITER_AGREED)
+    assert len(db.session.scalars(query).all()) == 2
+
+
+def test_a_form_of_somebody_else_or_in_the_trash_is_not_found(
+    account: Account, clock: Clock
+) -> None:
+    theirs, gone = make_form(make_account().id, **SMART), make_form(account.id, **SMART)
+    trash.delete_form(account.id, gone.id, now=clock.now)
+
+    for form in (theirs, gone):
+        for terms in (SPOKEN, SMALL):
+            with pytest.raises(NotFound):
+                agree_to_terms(account.id, form.id, Shown(terms, terms), now=clock.now)
+        with pytest.raises(NotFound):
+            set_spoken_language(account.id, form.id, "de")
+
+
+def test_a_language_is_one_that_transcribers_know(account: Account) -> None:
+    form = make_form(account.id)
+    set_spoken_language(account.id, form.id, "pt")
+
+    for unknown in ("xx", "pt-BR", "PT", " pt", "p" * 1000):
+        with pytest.raises(InvalidInput):
+            set_spoken_language(account.id, form.id, unknown)
+
+    assert forms.get_form(account.id, form.id).spoken_language == "pt"
+    set_spoken_language(account.id, form.id, "")
+    assert forms.get_form(account.id, form.id).spoken_language == ""
+    assert len(set(SPOKEN_LANGUAGES)) == len(SPOKEN_LANGUAGES)
