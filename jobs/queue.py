@@ -1,4 +1,4 @@
-"""Wake-ups that RQ carries, and what is done again while the database is away."""
+"""Wake-ups, which RQ carries between processes."""
 
 import logging
 import queue
@@ -9,26 +9,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from flask import Flask, current_app
-from sqlalchemy.exc import SQLAlchemyError
 
 from webapp.base.config import Settings
-
-TRIES = 5  # of a database that does not answer, while the lease lasts
-PAUSE_SECONDS = 1.0
-
-
-def store(app: Flask, change: Callable[[], object]) -> None:
-    """Make the change in a context of its own, tried again; the last failure is raised."""
-    for left in reversed(range(TRIES)):
-        try:
-            with app.app_context():
-                change()
-            return
-        except SQLAlchemyError:
-            if not left:
-                raise
-        time.sleep(PAUSE_SECONDS)
-
 
 if TYPE_CHECKING:
     from redis import Redis
@@ -50,7 +32,7 @@ BEGUN = "begun"  # in place of an id: somebody begins to record
 REDIS_SECONDS = 0.3  # to connect, and for each answer
 HANDED_OVER = 1000  # ids that wait in this process
 ENQUEUED_AT_ONCE = 64  # wake-ups: each goes on with whatever is due
-WAITING_IN_REDIS = 64  # wake-ups, for as many threads; each goes on with whatever is due
+WAITING_IN_REDIS = 64
 REST_SECONDS = 0.02  # after enqueuing: what comes meanwhile goes together
 FULL_REST_SECONDS = 0.2  # where nothing was enqueued: a look each time would cost requests theirs
 WAKE_UP_SECONDS = 60  # after which one that nobody took is void
@@ -59,12 +41,14 @@ log = logging.getLogger("askback.deliveries")
 
 
 class WakeUpQueue:
-    """Where this process hands its wake-ups to, and the thread that does so, begun by the first."""
+    """Where this process hands its wake-ups to.
+
+    take  without Redis: wakes what works in this process, if anything does
+    """
 
     def __init__(self, redis_url: str | None, kind: Kind = DELIVERIES) -> None:
         self.kind = kind
         self.redis_url = redis_url
-        # without Redis: carries wake-ups out in this process, if it does such work
         self.take: Callable[[Sequence[str]], None] = lambda ids: None
         self._ids: queue.Queue[str] = queue.Queue(HANDED_OVER)
         self._lock = threading.Lock()
@@ -73,7 +57,11 @@ class WakeUpQueue:
         self._failed = False
 
     def hand_over(self, ids: Sequence[str]) -> None:
-        """Leave the ids to the thread; what finds no room is dropped."""
+        """Leave the ids to a thread that enqueues them; what finds no room is dropped."""
+        if self.redis_url is None:
+            if ids:
+                self.take(ids)
+            return
         with suppress(queue.Full):
             for each in ids:
                 self._ids.put_nowait(each)
@@ -90,7 +78,7 @@ class WakeUpQueue:
             self._failed = False
         except Exception:
             if not self._failed:
-                log.warning("no wake-up was enqueued: all is done seconds later", exc_info=True)
+                log.warning("no wake-up was enqueued: all is done a second later", exc_info=True)
             self._failed = True
             return False
         return enqueued
@@ -124,9 +112,6 @@ class WakeUpQueue:
             time.sleep(REST_SECONDS if self.enqueue(ids) else FULL_REST_SECONDS)
 
     def _enqueue(self, ids: Sequence[str]) -> bool:
-        if self.redis_url is None:
-            self.take(ids)
-            return True
         from rq import Queue  # takes long to import, so not before the server listens
         from rq.serializers import JSONSerializer
 

@@ -4,9 +4,8 @@ import logging
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import cast
@@ -14,8 +13,8 @@ from typing import cast
 from flask import Flask, current_app
 from sqlalchemy.exc import SQLAlchemyError
 
-from jobs.queue import BEGUN, TRANSCRIPTIONS, hand_over, store, wake_up_queue
-from jobs.worker import take_wake_ups
+from jobs.queue import BEGUN, TRANSCRIPTIONS, hand_over
+from jobs.worker import Worker, at_work
 from webapp.answers.late_transcripts import conclude
 from webapp.base.config import Settings, settings
 from webapp.base.data_folder import empty_spool, open_folder, spool_folder
@@ -42,75 +41,85 @@ from webapp.voice.transcripts import (
 
 EXTENSION = "transcriber"
 RENEW_SECONDS = 20.0
+STAY_SECONDS = 20.0  # between two looks whether an engine of this server is still needed
 UNDECLARED_MS = 5000  # beyond what its container claimed: it would spend minutes that nobody counts
 
 log = logging.getLogger("askback.transcripts")
 
 
-class Transcriber:
-    """What writes down in this process, at most so many recordings at a time.
+class Transcriber(Worker[Claimed]):
+    """What writes down in this process."""
 
-    A thread that finds nothing to do leaves.
-    """
+    kind = TRANSCRIPTIONS
 
-    def __init__(self, app: Flask, at_once: int) -> None:
-        self._app = app
-        self._free = threading.Semaphore(at_once)
-        self._refuses = threading.Event()
-        self._running: dict[str, Claimed] = {}
+    def __init__(self, app: Flask, threads: int) -> None:
+        super().__init__(app, threads)
+        self._renews_at = time.monotonic() + RENEW_SECONDS
+        self._stays_at = time.monotonic() + STAY_SECONDS
 
-    def work(self) -> None:
-        """Write down until nothing is due, or there is no place for this thread."""
-        if not self._free.acquire(blocking=False):
-            return
-        try:
-            while not self._refuses.is_set() and (claimed := self._claim()) is not None:
-                self._attempt(claimed)
-        finally:
-            self._free.release()
+    def take(self, ids: Sequence[str]) -> None:
+        """As every worker; for BEGUN, get ready meanwhile."""
+        if BEGUN in ids:
+            threading.Thread(target=self._get_ready, daemon=True).start()
+        super().take(ids)
 
-    def refuse(self) -> None:
-        """Claim nothing any more; what runs goes on."""
-        self._refuses.set()
+    def claim(self, most: int) -> Sequence[Claimed]:
+        found = claim(now=utc_now())
+        if found and most > 1:
+            super().take([])  # there may be another one
+        return [found] if found else []
 
-    def put_back(self) -> None:
-        """Leave what runs to others, because this process ends; what fails is left to its lease."""
-        self.refuse()
-        for claimed in list(self._running.values()):
-            with suppress(SQLAlchemyError), self._app.app_context():
-                put_back(claimed, now=utc_now())
-
-    def _claim(self) -> Claimed | None:
-        with self._app.app_context():
-            return claim(now=utc_now())
-
-    def _attempt(self, claimed: Claimed) -> None:
+    def attempt(self, claimed: Claimed) -> None:
         """Look, write down and settle; whatever fails uses the attempt up.
 
         Where not even that can be stored, the end of the lease brings the recording back.
         """
-        self._running[claimed.id] = claimed
         try:
-            with self._app.app_context(), _renewed(self._app, claimed):
+            with self.app.app_context():
                 outcome = _outcome(claimed, settings())
         except Exception as error:
             why = f": {error}" if isinstance(error, TranscriptionFailed) else ""
             log.warning("a recording was not written down%s", why, exc_info=not why)
             outcome = partial(settle_failed, claimed)
         try:
-            store(self._app, lambda: outcome(now=utc_now()))
-            store(self._app, lambda: conclude_and_wake(claimed.id))
+            self.store(lambda: outcome(now=utc_now()))
+            self.store(lambda: conclude_and_wake(claimed.id))
         except Exception:
             log.exception("what came of a recording was not stored")
-        # another thread may have claimed it after the lease of this one
-        self._running.pop(claimed.id, None)
+
+    def sweep(self) -> None:
+        """Renew our leases, release those that have ended, and go on after attempts."""
+        now = utc_now()
+        if time.monotonic() >= self._renews_at:
+            self._renews_at = time.monotonic() + RENEW_SECONDS
+            for claimed in self.running:
+                renew(claimed, now=now)
+        steps = read_steps(now=now)
+        if any(step.lease_until is not None for step in steps):
+            release_expired(now=now)
+        for step in steps:
+            if step.state is not TranscriptState.WAITING:
+                conclude_and_wake(step.id)
+        if time.monotonic() >= self._stays_at:
+            self._stays_at = time.monotonic() + STAY_SECONDS
+            if is_loaded(settings()) and is_recorded_here():
+                self.take([BEGUN])
+
+    def put_back(self) -> None:
+        """Leave what runs to others, because this process ends; what fails is left to its lease."""
+        self.refuse()
+        for claimed in self.running:
+            with suppress(SQLAlchemyError), self.app.app_context():
+                put_back(claimed, now=utc_now())
+
+    def _get_ready(self) -> None:
+        with self.app.app_context():
+            get_ready(settings())
 
 
 def wake(recording_id: str) -> None:
-    """A job: go on with whatever is due, if there is a place; for BEGUN, get ready."""
-    if recording_id == BEGUN:
-        return get_ready(settings())
-    return cast(Transcriber, current_app.extensions[EXTENSION]).work()
+    """A job: write this down, or whatever else goes before it; for BEGUN, get ready."""
+    cast(Transcriber, current_app.extensions[EXTENSION]).take_when_free(recording_id)
 
 
 def conclude_and_wake(recording_id: str) -> None:
@@ -168,30 +177,6 @@ def _copy(claimed: Claimed, data_folder: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def _renewed(app: Flask, claimed: Claimed) -> Iterator[None]:
-    """Keep the lease while the block runs."""
-    ended = threading.Event()
-
-    def keep() -> None:
-        while not ended.wait(RENEW_SECONDS):
-            with suppress(SQLAlchemyError), app.app_context():
-                if not renew(claimed, now=utc_now()):
-                    return
-
-    threading.Thread(target=keep, name="lease", daemon=True).start()
-    try:
-        yield
-    finally:
-        ended.set()
-
-
-SWEEP_SECONDS = 1.0
-STAY_SECONDS = 20.0  # between two looks whether an engine of this server is still needed
-OVERDUE_SECONDS = 3  # then no worker of the queue is there
-LOG_SECONDS = 60.0  # between two lines of the log that sweeps fail
-
-
-@contextmanager
 def transcribing(app: Flask, *, at_once: int, start_after: float = 0) -> Iterator[Transcriber]:
     """Look at recordings and write them down while the block runs.
 
@@ -199,59 +184,9 @@ def transcribing(app: Flask, *, at_once: int, start_after: float = 0) -> Iterato
     start_after  seconds until the threads begin, and import RQ where Redis is configured
     """
     transcriber = app.extensions[EXTENSION] = Transcriber(app, at_once)
-    ended = threading.Event()
-    arguments = (app, ended, at_once, start_after)
-    threading.Thread(target=_run, args=arguments, name="transcripts", daemon=True).start()
+    empty_spool(app.config["SETTINGS"].data_folder)  # copies of processes that were killed
     try:
-        yield transcriber
+        with at_work(transcriber, start_after=start_after):
+            yield transcriber
     finally:
-        ended.set()
         transcriber.put_back()
-
-
-def sweep_until(app: Flask, ended: threading.Event) -> None:
-    """Sweep each second, also after one that failed; a long failure is logged now and then."""
-    logs_at = stays_until = time.monotonic()
-    while not ended.wait(SWEEP_SECONDS):
-        try:
-            with app.app_context():
-                sweep(app.extensions[EXTENSION])
-                if time.monotonic() >= stays_until:
-                    stays_until = time.monotonic() + STAY_SECONDS
-                    stay_ready_if_needed()
-        except Exception:
-            if time.monotonic() >= logs_at:
-                logs_at = time.monotonic() + LOG_SECONDS
-                log.exception("a sweep failed")
-
-
-def sweep(transcriber: Transcriber) -> None:
-    """Do what is left of recordings that were written down; have the others written down."""
-    now = utc_now()
-    steps = read_steps(now=now)
-    if any(step.lease_until is not None for step in steps):
-        release_expired(now=now)
-    for step in steps:
-        if step.state is not TranscriptState.WAITING:
-            conclude_and_wake(step.id)
-    due = [step for step in steps if step.state is TranscriptState.WAITING]
-    if any(step.next_at <= now - timedelta(seconds=OVERDUE_SECONDS) for step in due):
-        threading.Thread(target=transcriber.work, name="overdue", daemon=True).start()
-    if due:
-        wake_up_queue(TRANSCRIPTIONS).enqueue([step.id for step in due])
-
-
-def stay_ready_if_needed() -> None:
-    """Keep the model of an engine of this server while a form that records is out."""
-    if is_loaded(settings()) and is_recorded_here():
-        get_ready(settings())
-
-
-def _run(app: Flask, ended: threading.Event, at_once: int, start_after: float) -> None:
-    if ended.wait(start_after):
-        return
-    config: Settings = app.config["SETTINGS"]
-    empty_spool(config.data_folder)  # copies of processes that were killed
-    arguments = (app, ended, TRANSCRIPTIONS, at_once, wake)
-    threading.Thread(target=take_wake_ups, args=arguments, name="taking", daemon=True).start()
-    sweep_until(app, ended)

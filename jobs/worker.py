@@ -1,126 +1,188 @@
-"""Delivering in one process: threads that take wake-ups, and the sweep."""
+"""What works in one process: it claims what is due for all free places, an attempt for each."""
 
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from datetime import timedelta
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Generic, TypeVar
 
 from flask import Flask
 from sqlalchemy.exc import SQLAlchemyError
 
-from jobs.deliver import WORKER_THREADS, Deliverer, deliverer, wake
-from jobs.queue import DELIVERIES, Kind, wake_up_queue
-from webapp.base.config import Settings
-from webapp.base.database import utc_now
-from webapp.events.claims import Leases, read_due
-from webapp.events.settling import abandon_overflow, bound_waits
-
-log = logging.getLogger("askback.deliveries")
-
+from jobs.queue import Kind, wake_up_queue
 
 SWEEP_SECONDS = 1.0
-OVERDUE_SECONDS = 3  # then no worker of the queue is there
-TIDY_SECONDS = 10.0
-LOG_SECONDS = 60.0  # between two lines of the log that sweeps fail
+LOG_SECONDS = 60.0  # between two lines of the log that the same fails
+STORE_TRIES = 5  # of a database that does not answer, while the lease lasts
+STORE_PAUSE_SECONDS = 1.0
+
+T = TypeVar("T", bound=Hashable)
+
+log = logging.getLogger("askback.jobs")
 
 
-def sweep_until(app: Flask, ended: threading.Event, *, threads: int) -> None:
-    """Sweep each second, also after a failure; a long one is logged once in LOG_SECONDS.
+class Worker(ABC, Generic[T]):
+    """At most `threads` attempts at a time; each has a thread, and its lease is renewed meanwhile.
 
-    At the end renew leases only, until no attempt runs.
+    It looks for work when it is woken, when an attempt ends, and each second.
     """
-    tidy_at = logs_at = time.monotonic()
-    leases = Leases()
-    while not ended.wait(SWEEP_SECONDS):
+
+    kind: Kind
+
+    def __init__(self, app: Flask, threads: int) -> None:
+        self.app = app
+        self.threads = threads
+        self.ended = threading.Event()
+        self._refused_at: float | None = None
+        self._claiming = threading.Lock()
+        self._changed = threading.Condition()
+        self._woken = False
+        self._running: dict[T, float] = {}  # when it began
+
+    @abstractmethod
+    def claim(self, most: int) -> Sequence[T]:
+        """Lease what is due, at most so much. In an application context."""
+
+    @abstractmethod
+    def attempt(self, claimed: T) -> None:
+        """Do it and settle it; raises nothing."""
+
+    @abstractmethod
+    def sweep(self) -> None:
+        """Renew leases and tidy up, each second. In an application context."""
+
+    @property
+    def running(self) -> dict[T, float]:
+        """The attempts of this process, and when they began (`time.monotonic`)."""
+        with self._changed:
+            return self._running.copy()
+
+    def take(self, ids: Sequence[str]) -> None:  # noqa: ARG002 (for others)
+        """Look for work, now; never blocks."""
+        with self._changed:
+            self._woken = True
+            self._changed.notify_all()
+
+    def take_when_free(self, each: str) -> None:
+        """A job: look for work once a place is free; until then other processes get the jobs."""
+        with self._changed:
+            self._changed.wait_for(self._has_place)
+        self.take([each])
+
+    def refuse(self) -> None:
+        """Claim nothing any more; what runs goes on. A second call changes nothing."""
+        if self._refused_at is None:
+            self._refused_at = time.monotonic()
+        self.ended.set()
+        self.take([])
+
+    def finish(self, seconds: float) -> bool:
+        """Refuse, and wait for what runs until `seconds` after the refusal; False if more runs."""
+        self.refuse()
+        left = (self._refused_at or 0) + seconds - time.monotonic()
+        with self._changed:
+            return self._changed.wait_for(lambda: not self._running, max(0.0, left))
+
+    def work(self) -> None:
+        """Until nothing is due and nothing runs."""
+        while self._begin_due() or self._running:
+            with self._changed:
+                self._changed.wait_for(lambda: self._woken or not self._running)
+                self._woken = False
+
+    def run(self) -> None:
+        """Sweep and look for work until the end, and sweep until nothing runs any more."""
+        threading.Thread(target=self._repeat, args=(self._sweep,), daemon=True).start()
+        self._repeat(self._look)
+
+    def store(self, change: Callable[[], object]) -> None:
+        """Make the change in a context of its own, tried again; the last failure is raised."""
+        for left in reversed(range(STORE_TRIES)):
+            try:
+                with self.app.app_context():
+                    change()
+                return
+            except SQLAlchemyError:
+                if not left:
+                    raise
+            time.sleep(STORE_PAUSE_SECONDS)
+
+    def _repeat(self, action: Callable[[], object]) -> None:
+        logs_at = time.monotonic()
+        while not self.ended.is_set() or self._running:
+            try:
+                action()
+            except Exception:
+                if time.monotonic() >= logs_at:
+                    logs_at = time.monotonic() + LOG_SECONDS
+                    log.exception("a sweep failed")
+
+    def _sweep(self) -> None:
+        time.sleep(SWEEP_SECONDS)
+        with self.app.app_context():
+            self.sweep()
+
+    def _look(self) -> None:
+        with self._changed:
+            self._changed.wait_for(lambda: self._woken, SWEEP_SECONDS)
+            self._woken = False
+        self._begin_due()
+
+    def _has_place(self) -> bool:
+        return self.ended.is_set() or len(self._running) < self.threads
+
+    def _begin_due(self) -> bool:
+        """Claim for all free places and begin; False if nothing was claimed."""
+        with self._claiming:
+            free = 0 if self.ended.is_set() else self.threads - len(self._running)
+            if free <= 0:
+                return False
+            with self.app.app_context():
+                found = self.claim(free)
+            with self._changed:
+                self._running |= dict.fromkeys(found, time.monotonic())
+        for each in found:
+            try:
+                threading.Thread(target=self._attempt, args=(each,), daemon=True).start()
+            except RuntimeError:  # no thread can be started: its lease runs out
+                self._end(each)
+        return bool(found)
+
+    def _attempt(self, claimed: T) -> None:
         try:
-            with app.app_context():
-                sweep(leases, threads=threads)
-                if time.monotonic() >= tidy_at:
-                    tidy_at = time.monotonic() + TIDY_SECONDS
-                    abandon_overflow(now=utc_now())
-                    bound_waits(now=utc_now())
-        except Exception:
-            if time.monotonic() >= logs_at:
-                logs_at = time.monotonic() + LOG_SECONDS
-                log.exception("a sweep failed")
-    with app.app_context():
-        while not deliverer().is_idle:
-            with suppress(SQLAlchemyError):
-                deliverer().renew()
-            time.sleep(SWEEP_SECONDS)
+            self.attempt(claimed)
+        finally:
+            self._end(claimed)
 
-
-def sweep(leases: Leases, *, threads: int) -> None:
-    """Renew our leases, release those of dead processes, and enqueue a wake-up for what is due.
-
-    What is overdue is delivered here, in up to `threads` new threads.
-    """
-    deliverer().renew()
-    now = utc_now()
-    leases.look(now=now)
-    due = read_due(threads, deliverer().room(), now=now)
-    if not due:
-        return
-    overdue = sum(each.next_at <= now - timedelta(seconds=OVERDUE_SECONDS) for each in due)
-    for _ in range(overdue):
-        threading.Thread(target=deliverer().work, name="overdue", daemon=True).start()
-    wake_up_queue().enqueue([each.id for each in due])
+    def _end(self, claimed: T) -> None:
+        with self._changed:
+            self._running.pop(claimed, None)
+            self._woken = True
+            self._changed.notify_all()
 
 
 @contextmanager
-def delivering(app: Flask, *, stop_seconds: float, start_after: float = 0) -> Iterator[Deliverer]:
-    """Deliver while the block runs, unless events are switched off.
+def at_work(worker: Worker[T], *, start_after: float) -> Iterator[None]:
+    """Have the worker work while the block runs: its thread, and that of RQ where Redis is."""
+    app, kind = worker.app, worker.kind
 
-    start_after   seconds until the threads begin, and import RQ where Redis is configured
-    stop_seconds  how long what runs may take, from the end or from an earlier `refuse`
-    """
-    config: Settings = app.config["SETTINGS"]
-    deliverer: Deliverer = app.extensions["deliverer"]
-    ended = threading.Event()
-    if config.mcp_events_enabled:
-        arguments = (app, ended, WORKER_THREADS, start_after)
-        threading.Thread(target=_run, args=arguments, name="deliveries", daemon=True).start()
-    try:
-        yield deliverer
-    finally:
-        ended.set()
-        deliverer.finish(stop_seconds)
-
-
-def _run(app: Flask, ended: threading.Event, threads: int, start_after: float) -> None:
-    if ended.wait(start_after):
-        return
-    arguments = (app, ended, DELIVERIES, threads, wake)
-    threading.Thread(target=take_wake_ups, args=arguments, name="taking", daemon=True).start()
-    sweep_until(app, ended, threads=threads)
-
-
-def take_wake_ups(
-    app: Flask,
-    ended: threading.Event,
-    kind: Kind,
-    threads: int,
-    wake: Callable[[str], object],
-) -> None:
-    """Have so many threads take them: of RQ where Redis is, else new ones in this process."""
-    with app.app_context():
-        wake_ups = wake_up_queue(kind)
-
-    def woken(each: str) -> None:
+    def begin() -> None:
         with app.app_context():
-            wake(each)
+            wake_ups = wake_up_queue(kind)
+        wake_ups.take = worker.take
+        if worker.ended.wait(start_after):
+            return
+        if wake_ups.redis_url is not None:
+            from jobs.rq_worker import work_until  # takes long to import
 
-    def take(ids: Sequence[str]) -> None:
-        for each in () if ended.is_set() else ids[:threads]:
-            threading.Thread(target=woken, args=(each,), name=kind.name, daemon=True).start()
+            arguments = (app, worker.ended, kind)
+            threading.Thread(target=work_until, args=arguments, name="taking", daemon=True).start()
+        worker.run()
 
-    if wake_ups.redis_url is None:
-        wake_ups.take = take
-        return
-    from jobs.rq_worker import work_until  # takes long to import
-
-    for number in range(threads):
-        name = f"{kind.name}-{number}"
-        threading.Thread(target=work_until, args=(app, ended, kind), name=name, daemon=True).start()
+    threading.Thread(target=begin, name=kind.name, daemon=True).start()
+    try:
+        yield
+    finally:
+        worker.refuse()

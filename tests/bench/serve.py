@@ -19,8 +19,8 @@ def main(kind: str) -> None:
     settings = read_settings(os.environ)
     with ExitStack() as beside:
         if kind in ("askback", "web"):
+            from jobs.deliver import delivering
             from jobs.transcribe import transcribing
-            from jobs.worker import delivering
             from webapp.app.factory import create_app
             from webapp.pages.errors import load_pages
             from webapp.pages.respondent import follow_ups

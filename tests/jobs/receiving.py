@@ -3,16 +3,20 @@
 import base64
 import secrets
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
 
+from flask import Flask
+from sqlalchemy import select
+
 from tests.event_factories import make_subscription
 from webapp.base.database import db
 from webapp.base.sealing import sealer
 from webapp.events.subscription_rows import secret_place
-from webapp.records.events import CallbackEndpoint, EventSubscription
+from webapp.records.events import CallbackEndpoint, EventDelivery, EventSubscription
 
 Respond = Callable[[int], int]  # the status for the n-th request
 
@@ -86,3 +90,9 @@ def subscribe(form: Any, url: str, secret: str | None = None, **changed: Any) ->
     db.session.get_one(CallbackEndpoint, made.endpoint_id).host = host
     db.session.commit()
     return made
+
+
+def states(app: Flask) -> Counter[str]:
+    """How many deliveries are in each state."""
+    with app.app_context():
+        return Counter(db.session.scalars(select(EventDelivery.state)))

@@ -11,7 +11,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import update
 
-from jobs import transcribe
+from jobs import transcribe, worker
 from jobs.queue import TRANSCRIPTIONS, WakeUpQueue, hand_over_recordings
 from jobs.transcribe import Transcriber
 from tests.databases import both_databases
@@ -99,7 +99,7 @@ def recorded(
 
 
 def work(app: Flask) -> None:
-    Transcriber(app, at_once=1).work()
+    Transcriber(app, threads=1).work()
 
 
 def outcome(app: Flask, recording_id: str) -> tuple[str, str | None]:
@@ -323,14 +323,13 @@ def test_an_attempt_that_lost_its_lease_leaves_the_recording_to_the_next(
             with app.app_context():
                 release_expired(now=utc_now() + timedelta(seconds=70))
             make_due(app)
-            one.work()
+            work(app)
         return words(f"{WORDS} {number}")
 
     with speech_engine(lose_lease) as engine:
         use(engine)
         recording = recorded(app, form, make=make_answered)
-        one = Transcriber(app, at_once=2)
-        one.work()
+        work(app)
 
     assert outcome(app, recording) == (DONE, f"{WORDS} 1")
 
@@ -361,7 +360,7 @@ def running(app: Flask) -> Any:
 def test_a_wake_up_is_enough_and_the_answer_gets_its_words(
     app: Flask, form: Any, engine: SpeechEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(transcribe, "SWEEP_SECONDS", 60)
+    monkeypatch.setattr(worker, "SWEEP_SECONDS", 60)
     waiting = WakeUpQueue(None, TRANSCRIPTIONS)
     monkeypatch.setitem(app.extensions, TRANSCRIPTIONS.extension, waiting)
     with app.app_context():
@@ -392,8 +391,7 @@ def texts(app: Flask) -> list[str]:
 def test_without_redis_the_sweeper_does_it(
     app: Flask, form: Any, engine: SpeechEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(transcribe, "SWEEP_SECONDS", 0.05)
-    monkeypatch.setattr(transcribe, "OVERDUE_SECONDS", 0.1)
+    monkeypatch.setattr(worker, "SWEEP_SECONDS", 0.05)
     nowhere = WakeUpQueue(f"redis://127.0.0.1:{free_port()}/0", TRANSCRIPTIONS)
     monkeypatch.setitem(app.extensions, TRANSCRIPTIONS.extension, nowhere)
     recording = recorded(app, form)
@@ -404,7 +402,7 @@ def test_without_redis_the_sweeper_does_it(
 def test_the_sweeper_fills_what_a_killed_process_left(
     app: Flask, form: Any, engine: SpeechEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(transcribe, "SWEEP_SECONDS", 0.05)
+    monkeypatch.setattr(worker, "SWEEP_SECONDS", 0.05)
     with app.app_context():
         make_answer(form, KEY)
     recording = recorded(app, form)
@@ -422,7 +420,7 @@ def test_one_at_a_time(app: Flask, form: Any, use: Use) -> None:
     with speech_engine(lambda _number: words(WORDS, after=0.1)) as engine:
         use(engine)
         recordings = [recorded(app, form) for _ in range(4)]
-        one = Transcriber(app, at_once=1)
+        one = Transcriber(app, threads=1)
         threads = [threading.Thread(target=one.work) for _ in range(3)]
         for thread in threads:
             thread.start()
@@ -436,6 +434,7 @@ def test_one_at_a_time(app: Flask, form: Any, use: Use) -> None:
 def test_the_lease_is_renewed_while_an_engine_takes_long(
     app: Flask, form: Any, use: Use, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(worker, "SWEEP_SECONDS", 0.05)
     monkeypatch.setattr(transcribe, "RENEW_SECONDS", 0.1)
     leases: list[Any] = []
 
@@ -449,7 +448,8 @@ def test_the_lease_is_renewed_while_an_engine_takes_long(
     with speech_engine(slow) as engine:
         use(engine)
         recording = recorded(app, form)
-        work(app)
+        with running(app):
+            wait_until(lambda: outcome(app, recording) == (DONE, WORDS), "being written down")
 
     assert leases[0] < leases[1]
 
@@ -458,7 +458,7 @@ def test_a_process_that_stops_puts_back_what_it_has(app: Flask, form: Any, use: 
     with speech_engine(lambda _number: words(WORDS, after=1.0)) as engine:
         use(engine)
         recording = recorded(app, form)
-        stopping = Transcriber(app, at_once=1)
+        stopping = Transcriber(app, threads=1)
         thread = threading.Thread(target=stopping.work)
         thread.start()
         wait_until(lambda: bool(engine.heard), "being asked")

@@ -8,7 +8,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import update
 
-from jobs import transcribe
+from jobs import transcribe, worker
 from jobs.queue import tell_of_recording
 from tests.domain.voice.claims import make_answered
 from tests.factories import make_form
@@ -21,6 +21,7 @@ from webapp.base.database import db, utc_now
 from webapp.records.accounts.models import Account
 from webapp.records.forms import Form, close_form
 from webapp.voice import transcription
+from webapp.voice.transcription import get_ready
 
 
 @pytest.fixture
@@ -106,7 +107,7 @@ def test_the_model_stays_while_a_form_that_records_is_out(
     app: Flask, account: Account, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     use(app, monkeypatch, "tiny")
-    monkeypatch.setattr(transcribe, "SWEEP_SECONDS", 0.1)
+    monkeypatch.setattr(worker, "SWEEP_SECONDS", 0.1)
     monkeypatch.setattr(transcribe, "STAY_SECONDS", 0.2)
     with app.app_context():
         form = make_voice_form(account.id, transcriber="localhost")
@@ -116,6 +117,7 @@ def test_the_model_stays_while_a_form_that_records_is_out(
         app.app_context(),
     ):
         transcribe.wake(transcribe.BEGUN)
+        wait_until(lambda: transcription.child.pid is not None, "loading the model")
         first = transcription.child.pid
         time.sleep(2)
         assert transcription.child.pid == first
@@ -128,4 +130,4 @@ def test_what_cannot_be_loaded_is_said_by_the_recording_alone(
 ) -> None:
     use(app, monkeypatch, "missing")
     with fake_whisper(tmp_path / "libraries", monkeypatch), app.app_context():
-        transcribe.wake(transcribe.BEGUN)
+        get_ready(app.config["SETTINGS"])

@@ -4,10 +4,10 @@ import os
 import signal
 import threading
 import time
-from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 import redis
@@ -15,27 +15,27 @@ from flask import Flask
 from rq import Queue
 from rq.serializers import DefaultSerializer, JSONSerializer
 from rq.timeouts import TimerDeathPenalty
-from sqlalchemy import func, select
 
 from jobs import queue, rq_worker, worker
-from jobs.deliver import Deliverer
+from jobs.deliver import delivering
 from jobs.queue import WakeUpQueue
-from jobs.worker import delivering
 from tests.bulk import analyze, copy_rows
 from tests.databases import both_databases
 from tests.event_factories import make_delivery, make_subscription
 from tests.factories import make_account, make_form
 from tests.jobs.conftest import Allow
-from tests.jobs.receiving import Receivers, receivers, subscribe
+from tests.jobs.receiving import Receivers, receivers, states, subscribe
 from tests.services import free_port, redis_server, wait_until
-from webapp.base.database import db, utc_now
+from webapp.base.database import utc_now
 from webapp.base.vocabulary import DeliveryState
 from webapp.events.claims import Leases
 from webapp.records.events import EventDelivery
 
+pytestmark = pytest.mark.usefixtures("deliverer")
 JOBS = "rq:job:*"
 TIMES = 5  # one call alone could be late on a busy machine
-AT_ONCE = TIMES * queue.REDIS_SECONDS  # whoever asks a Redis that is away waits as long
+AT_ONCE = TIMES * queue.REDIS_SECONDS  # a request that asks a Redis that is away waits as long
+NO_SWEEPS = pytest.mark.constants("jobs.worker", SWEEP_SECONDS=60)
 
 
 @pytest.fixture
@@ -43,6 +43,26 @@ def place(allow: Allow) -> Iterator[Receivers]:
     with receivers() as found:
         allow(found.origin)
         yield found
+
+
+@pytest.fixture
+def wakes(app: Flask, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Wake by the Redis at this address; None: in this process."""
+
+    def through(url: str | None) -> WakeUpQueue:
+        made = WakeUpQueue(url)
+        monkeypatch.setitem(app.extensions, "wake_up_queue", made)
+        return made
+
+    return through
+
+
+@pytest.fixture
+def own_redis(wakes: Any) -> Iterator[redis.Redis]:
+    """Of this test alone, and what wakes through it."""
+    with redis_server() as url, redis.Redis.from_url(url) as client:
+        wakes(url)
+        yield client
 
 
 def due(app: Flask, place: Receivers, count: int = 1) -> list[str]:
@@ -60,58 +80,50 @@ def hand_over(app: Flask, ids: list[str]) -> float:
     return time.monotonic() - began
 
 
-def states(app: Flask) -> Counter[str]:
-    with app.app_context():
-        counted = select(EventDelivery.state, func.count()).group_by(EventDelivery.state)
-        return Counter(dict(db.session.execute(counted).all()))
+def wait_for_all(app: Flask, seconds: float = 20) -> None:
+    wait_until(lambda: states(app).keys() == {DeliveryState.DELIVERED}, "delivering", seconds)
 
 
-def all_delivered(app: Flask) -> bool:
-    return states(app).keys() == {DeliveryState.DELIVERED}
-
-
-@pytest.fixture
-def soon_overdue(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Shorter intervals, in the same order: a sweep, a new worker of RQ, overdue."""
-    monkeypatch.setattr(worker, "SWEEP_SECONDS", 0.05)
-    monkeypatch.setattr(rq_worker, "RESTART_SECONDS", 0.1)
-    monkeypatch.setattr(worker, "OVERDUE_SECONDS", 0.5)
-
-
+@NO_SWEEPS
 @both_databases
-@pytest.mark.usefixtures("deliverer")
-def test_without_redis_a_wake_up_is_taken_at_once(
-    app: Flask, place: Receivers, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(worker, "SWEEP_SECONDS", 60)
-    monkeypatch.setitem(app.extensions, "wake_up_queue", WakeUpQueue(None))
+def test_without_redis_a_wake_up_is_taken_at_once(app: Flask, place: Receivers, wakes: Any) -> None:
+    wakes(None)
     with delivering(app, stop_seconds=2):
         time.sleep(0.5)
-        ids = due(app, place, count=6)
-        assert hand_over(app, ids) < AT_ONCE
-        wait_until(lambda: all_delivered(app), "being delivered", seconds=30)  # no sweep helps
+        assert hand_over(app, due(app, place, count=6)) < AT_ONCE
+        wait_for_all(app)
 
 
-@pytest.mark.usefixtures("deliverer")
+@NO_SWEEPS
 def test_rq_on_redis_wakes_at_once(
-    app: Flask, place: Receivers, redis_url: str, monkeypatch: pytest.MonkeyPatch
+    app: Flask, place: Receivers, redis_url: str, wakes: Any
 ) -> None:
-    monkeypatch.setattr(worker, "SWEEP_SECONDS", 60)
-    monkeypatch.setitem(app.extensions, "wake_up_queue", WakeUpQueue(redis_url))
+    wakes(redis_url)
     with delivering(app, stop_seconds=2), redis.Redis.from_url(redis_url) as look:
         of_others = set(look.keys(JOBS))  # of processes that were killed
         time.sleep(0.5)
         hand_over(app, due(app, place, count=6))
-        wait_until(lambda: all_delivered(app), "being delivered", seconds=5)
+        wait_for_all(app)
         wait_until(lambda: set(look.keys(JOBS)) <= of_others, "forgetting the jobs")
 
 
-@pytest.fixture
-def own_redis(app: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator[redis.Redis]:
-    """Of this test alone, and what wakes through it."""
-    with redis_server() as url, redis.Redis.from_url(url) as client:
-        monkeypatch.setitem(app.extensions, "wake_up_queue", WakeUpQueue(url))
-        yield client
+def test_a_process_without_a_free_place_leaves_wake_ups_to_others(
+    app: Flask, allow: Allow, own_redis: redis.Redis
+) -> None:
+    released = threading.Event()
+    with receivers(lambda _number: released.wait(30) and 204) as place:
+        allow(place.origin)
+        with delivering(app, stop_seconds=2) as busy:
+            busy.threads = 1
+            hand_over(app, due(app, place))
+            wait_until(lambda: len(place.got) == 1, "being sent")
+            waiting = Queue(queue.DELIVERIES.name, connection=own_redis, serializer=JSONSerializer)
+            hand_over(app, ["dlv_1", "dlv_2"])
+            wait_until(lambda: waiting.count > 1, "enqueuing")
+            time.sleep(0.3)
+            assert waiting.count > 1
+            released.set()
+            wait_until(lambda: waiting.count == 0, "taking them")
 
 
 def test_a_wake_up_starts_no_timer_and_leaves_nothing(app: Flask, own_redis: redis.Redis) -> None:
@@ -129,12 +141,11 @@ def test_a_wake_up_starts_no_timer_and_leaves_nothing(app: Flask, own_redis: red
     assert made.death_penalty_class is TimerDeathPenalty
 
 
+@pytest.mark.constants("jobs.queue", WAITING_IN_REDIS=3, FULL_REST_SECONDS=2)
 def test_where_enough_wake_ups_wait_others_look_seldom(
     app: Flask, own_redis: redis.Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wake_ups = app.extensions["wake_up_queue"]
-    monkeypatch.setattr(queue, "WAITING_IN_REDIS", 3)
-    monkeypatch.setattr(queue, "FULL_REST_SECONDS", 2)
     wake_ups.enqueue(["dlv_1", "dlv_2", "dlv_3"])
     looked: list[bool] = []
     look = wake_ups.enqueue
@@ -150,7 +161,7 @@ def test_where_enough_wake_ups_wait_others_look_seldom(
     wait_until(lambda: looked[-1], "being enqueued")
 
 
-@pytest.mark.usefixtures("deliverer")
+@pytest.mark.constants("jobs.worker", SWEEP_SECONDS=0.02)
 def test_sweeps_that_fail_are_logged_once_and_go_on(
     app: Flask,
     place: Receivers,
@@ -165,22 +176,19 @@ def test_sweeps_that_fail_are_logged_once_and_go_on(
         if tries < 5:
             raise ConnectionError("the database is away")
 
-    monkeypatch.setattr(worker, "SWEEP_SECONDS", 0.02)
-    monkeypatch.setattr(worker, "OVERDUE_SECONDS", 0)
     monkeypatch.setattr(Leases, "look", fail_at_first)
     due(app, place)
     with delivering(app, stop_seconds=2):
-        wait_until(lambda: tries >= 5 and all_delivered(app), "being delivered")
+        wait_until(lambda: tries >= 5, "sweeping")
+        wait_for_all(app)
 
     assert [each.message for each in caplog.records if each.exc_info] == ["a sweep failed"]
 
 
 @both_databases
-@pytest.mark.usefixtures("deliverer")
-def test_of_a_queue_that_nobody_takes_ten_thousand_wait(
-    app: Flask, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(worker, "SWEEP_SECONDS", 0.05)
+@pytest.mark.constants("jobs.worker", SWEEP_SECONDS=0.05)
+@pytest.mark.constants("jobs.deliver", TIDY_SECONDS=0.1)
+def test_of_a_queue_that_nobody_takes_ten_thousand_wait(app: Flask) -> None:
     with app.app_context():
         suspended = make_subscription(make_form(make_account().id), suspended_at=utc_now())
         made = {name: f"{name}_{{}}".format for name in ("id", "event_id")}
@@ -193,48 +201,33 @@ def test_of_a_queue_that_nobody_takes_ten_thousand_wait(
         )
 
 
-@both_databases
-@pytest.mark.usefixtures("deliverer", "soon_overdue", "own_redis")
-def test_without_a_thread_of_rq_everything_is_delivered(
-    app: Flask, place: Receivers, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("fault", ["no thread of RQ", "no Redis", "a full Redis"])
+def test_without_wake_ups_nobody_waits_and_everything_is_delivered(
+    app: Flask,
+    place: Receivers,
+    own_redis: redis.Redis,
+    wakes: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    fault: str,
 ) -> None:
-    monkeypatch.setattr(rq_worker, "work_until", lambda app, ended, kind: None)
+    if fault == "no thread of RQ":
+        monkeypatch.setattr(rq_worker, "work_until", lambda app, ended, kind: None)
+    elif fault == "no Redis":
+        wakes(f"redis://127.0.0.1:{free_port()}/0")
+    else:
+        own_redis.config_set("maxmemory", "1")
     with delivering(app, stop_seconds=2):
-        hand_over(app, due(app, place, count=20))
-        wait_until(lambda: all_delivered(app), "being delivered", seconds=10)
+        assert hand_over(app, due(app, place, count=20) * 200) < AT_ONCE
+        wait_for_all(app)
 
 
-@pytest.mark.usefixtures("deliverer")
-def test_without_redis_nobody_waits_and_everything_is_delivered(
-    app: Flask, place: Receivers, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    nowhere = f"redis://127.0.0.1:{free_port()}/0"
-    monkeypatch.setitem(app.extensions, "wake_up_queue", WakeUpQueue(nowhere))
-    with delivering(app, stop_seconds=2):
-        ids = due(app, place, count=20)
-        assert hand_over(app, ids * 200) < AT_ONCE
-        wait_until(lambda: all_delivered(app), "being delivered", seconds=10)
-
-
-@pytest.mark.usefixtures("deliverer", "soon_overdue")
-def test_with_a_full_redis_everything_is_delivered(
-    app: Flask, place: Receivers, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with redis_server() as url, redis.Redis.from_url(url) as full:
-        full.config_set("maxmemory", "1")
-        monkeypatch.setitem(app.extensions, "wake_up_queue", WakeUpQueue(url))
-        with delivering(app, stop_seconds=2):
-            assert hand_over(app, due(app, place, count=5)) < AT_ONCE
-            wait_until(lambda: all_delivered(app), "being delivered", seconds=10)
-
-
-@pytest.mark.usefixtures("deliverer", "soon_overdue")
+@pytest.mark.constants("jobs.rq_worker", RESTART_SECONDS=0.1)
 def test_a_redis_that_hangs_ends_and_comes_back_empty_stops_nothing(
-    app: Flask, place: Receivers, monkeypatch: pytest.MonkeyPatch
+    app: Flask, place: Receivers, wakes: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     port = free_port()
     with redis_server(port) as url:
-        monkeypatch.setitem(app.extensions, "wake_up_queue", WakeUpQueue(url))
+        wakes(url)
         with redis.Redis.from_url(url) as look:
             process_id = look.info("server")["process_id"]
         with delivering(app, stop_seconds=2):
@@ -242,80 +235,46 @@ def test_a_redis_that_hangs_ends_and_comes_back_empty_stops_nothing(
             os.kill(process_id, signal.SIGSTOP)
             try:
                 assert hand_over(app, due(app, place, count=5)) < AT_ONCE
-                wait_until(lambda: all_delivered(app), "being delivered", seconds=10)
+                wait_for_all(app)
             finally:
                 os.kill(process_id, signal.SIGCONT)
             os.kill(process_id, signal.SIGKILL)
             hand_over(app, due(app, place, count=5))
-            wait_until(lambda: all_delivered(app), "being delivered", seconds=10)
+            wait_for_all(app)
             with redis_server(port):
-                monkeypatch.setattr(worker, "OVERDUE_SECONDS", 1000)  # RQ alone
-                time.sleep(0.3)
+                monkeypatch.setattr(worker, "SWEEP_SECONDS", 60)  # RQ alone
+                time.sleep(1.5)
                 hand_over(app, due(app, place, count=5))
-                wait_until(lambda: all_delivered(app), "being delivered", seconds=20)
+                wait_for_all(app)
 
 
-@pytest.mark.usefixtures("deliverer")
+@NO_SWEEPS
 def test_nothing_but_wake_ups_is_carried_out(
-    app: Flask,
-    place: Receivers,
-    tmp_path: Path,
-    own_redis: redis.Redis,
-    monkeypatch: pytest.MonkeyPatch,
+    app: Flask, place: Receivers, tmp_path: Path, own_redis: redis.Redis
 ) -> None:
-    monkeypatch.setattr(worker, "SWEEP_SECONDS", 60)
     folders = [str(tmp_path / "json"), str(tmp_path / "pickle")]
     for folder, serializer in zip(folders, (JSONSerializer, DefaultSerializer), strict=True):
         Queue(queue.DELIVERIES.name, connection=own_redis, serializer=serializer).enqueue(
             "os.mkdir", folder
         )
+    waiting = f"rq:queue:{queue.DELIVERIES.name}"
     with delivering(app, stop_seconds=2):
         time.sleep(0.5)
         hand_over(app, due(app, place, count=3))
-        wait_until(lambda: all_delivered(app), "being delivered", seconds=10)
-        wait_until(
-            lambda: own_redis.llen(f"rq:queue:{queue.DELIVERIES.name}") == 0,
-            "being taken",
-            seconds=10,
-        )
+        wait_for_all(app)
+        wait_until(lambda: own_redis.llen(waiting) == 0, "being taken", seconds=10)
 
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.usefixtures("soon_overdue")
 @pytest.mark.settings(mcp_events_enabled=False)
+@pytest.mark.constants("jobs.worker", SWEEP_SECONDS=0.05)
 def test_switched_off_nothing_is_sent(app: Flask, place: Receivers) -> None:
-    before = set(threading.enumerate())
     with delivering(app, stop_seconds=1):
-        due(app, place)
-        hand_over(app, [])
-        time.sleep(0.6)
-        started = {thread.name for thread in set(threading.enumerate()) - before}
+        hand_over(app, due(app, place))
+        time.sleep(0.5)
 
     assert place.got == []
-    assert not started & {"deliveries", "wake-ups", "taking"}
-
-
-def test_what_runs_is_finished_and_nothing_more_is_claimed(
-    app: Flask, allow: Allow, deliverer: Deliverer
-) -> None:
-    def slow(_number: int) -> int:
-        time.sleep(0.5)
-        return 204
-
-    with receivers(slow) as place:
-        allow(place.origin)
-        with app.app_context():
-            subscription = subscribe(make_form(make_account().id), place.origin)
-            for _ in range(5):
-                make_delivery(subscription)
-        thread = threading.Thread(target=deliverer.work)
-        thread.start()
-        wait_until(lambda: len(place.got) == 1, "being sent")
-        assert deliverer.finish(5)
-        thread.join(5)
-
-    assert len(place.got) == 1
 
 
 def test_a_full_queue_of_wake_ups_drops_and_never_blocks() -> None:
@@ -337,7 +296,7 @@ def test_whatever_fails_in_the_queue_the_next_wake_up_is_tried(
         raise ValueError(ids)
 
     monkeypatch.setattr(WakeUpQueue, "_enqueue", fail)
-    handed_over = WakeUpQueue(None)
+    handed_over = WakeUpQueue("redis://127.0.0.1:1/0")
     for number in range(3):
         handed_over.hand_over([f"dlv_{number}"])
         wait_until(lambda: len(tried) > number, "being tried", seconds=5)  # noqa: B023

@@ -16,8 +16,8 @@ from flask import Flask
 from sqlalchemy.exc import SQLAlchemyError
 
 from api.openapi.document import document
+from jobs.deliver import delivering
 from jobs.transcribe import transcribing
-from jobs.worker import delivering
 from webapp.agent_cli import commands as agent_commands
 from webapp.app.background import background_work
 from webapp.app.backup import BackupFailed

@@ -2,11 +2,10 @@
 
 from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import orjson
 from sqlalchemy import (
-    Integer,
     String,
     Table,
     bindparam,
@@ -27,14 +26,7 @@ from webapp.base.database import (
 )
 from webapp.base.database.prepared_statements import all_rows, run_each
 from webapp.base.vocabulary import DeliveryKind, DeliveryState, ErrorProfile
-from webapp.events.due import (
-    Due,
-    Room,
-    due_deliveries,
-    may_be_sent,
-    read_due_deliveries,
-    retry_delay,
-)
+from webapp.events.due import Room, due_deliveries, retry_delay
 from webapp.events.outbox import session_id_of
 from webapp.events.polling import lowest_unsettled, settled_until
 from webapp.records.events import (
@@ -45,13 +37,6 @@ from webapp.records.events import (
     EventSubscription,
 )
 from webapp.records.forms import Form
-
-
-def event_body(
-    event_id: str, form_id: str, *, position: int, answer_count: int, cursor: str
-) -> str:
-    """JSON of a completed response; everything at or before the cursor is settled."""
-    return _json(**event(event_id, form_id, position, answer_count), cursor=cursor)
 
 
 def event(event_id: str, form_id: str, position: int, answer_count: int) -> dict[str, object]:
@@ -84,7 +69,6 @@ def _json(**fields: object) -> str:
 
 LEASE_SECONDS = 30  # by the clock of the process that took it
 SILENT_LOOKS = 5  # one a second; if the lease is the same in all of them, its process is dead
-UNRENEWED_LOOKS = LEASE_SECONDS  # for processes that never renew: before revision 0022
 ADVISORY_LOCK = 0x61736B64  # a number of our own; PostgreSQL holds it during a claim
 
 CursorOf = Callable[[str, int], str]  # of the id of a form and a position in milliseconds
@@ -109,33 +93,8 @@ class Claimed(NamedTuple):
     secret: str
     previous_secret: str | None
     previous_until: datetime | None
+    duration_ms: int | None
     body: bytes
-    duration_ms: int | None
-
-
-class _Details(NamedTuple):
-    """A delivery that was chosen, with its subscription and endpoint; columns of `_DETAILS`."""
-
-    id: str
-    kind: DeliveryKind
-    event_id: str
-    account_id: str
-    form_id: str
-    subscription_id: str
-    endpoint_id: str
-    position: int
-    answer_count: int
-    stored: str | None
-    attempts: int
-    url: str
-    secret: str
-    previous_secret: str | None
-    previous_until: datetime | None
-    error_profile: ErrorProfile
-    duration_ms: int | None
-    lowest_pending: int | None
-    lowest_sending: int | None
-    completed_stamp: int | None
 
 
 @tried_again
@@ -154,17 +113,12 @@ def claim(limit: int, room: Room, *, cursor_of: CursorOf, now: datetime) -> list
         if not chosen:
             return []
         rows = all_rows(connection, _DETAILS, {"ids": chosen})
-        claimed = [_claimed(_Details._make(row), cursor_of) for row in rows]
+        claimed = [_claimed(row, cursor_of) for row in rows]
         until = now + timedelta(seconds=LEASE_SECONDS)
         leases = [{"row": each.id, "text": each.body.decode(), "until": until} for each in claimed]
         if leases:
             run_each(connection, _LEASE, leases)
         return claimed
-
-
-def read_due(limit: int, room: Room, *, now: datetime) -> list[Due]:
-    """What could be claimed now."""
-    return room.choose(limit, *read_due_deliveries(now))
 
 
 @tried_again
@@ -184,7 +138,7 @@ class Lease(NamedTuple):
 
     id: str
     attempts: int
-    renewals: int | None
+    renewals: int
 
 
 class Leases:
@@ -205,7 +159,7 @@ class Leases:
         found = [Lease._make(row) for row in read_rows(_LEASES)]
         self._looks = {each: self._looks.get(each, -1) + 1 for each in found}
         for lease, looks in self._looks.items():
-            if looks >= (UNRENEWED_LOOKS if lease.renewals is None else SILENT_LOOKS):
+            if looks >= SILENT_LOOKS:
                 _release(lease, now)
 
 
@@ -221,43 +175,29 @@ def _release(lease: Lease, now: datetime) -> None:
         all_rows(connection, _RELEASE, changed | dict(zip(_OF_LEASE, lease, strict=True)))
 
 
-def is_due(delivery_id: str, *, now: datetime) -> bool:
-    """Whether this delivery waits for an attempt, though others may have to go before it."""
-    waits = read_rows(_IS_DUE, row=delivery_id, moment=now)
-    return bool(waits) and may_be_sent(delivery_id, now=now)
+def _claimed(row: Any, cursor_of: CursorOf) -> Claimed:
+    body = row.body or _made_body(row, cursor_of)
+    kept = (getattr(row, name) for name in Claimed._fields[:-1])
+    return Claimed._make((*kept, body.encode()))
 
 
-def _claimed(row: _Details, cursor_of: CursorOf) -> Claimed:
-    body = row.stored or _made_body(row, cursor_of)
-    columns = {name: value for name, value in row._asdict().items() if name in Claimed._fields}
-    return Claimed(**columns, body=body.encode())
-
-
-def _made_body(row: _Details, cursor_of: CursorOf) -> str:
+def _made_body(row: Any, cursor_of: CursorOf) -> str:
     if row.kind is DeliveryKind.TERMINATED:
         return terminated_body(row.error_profile)
     # a cursor lies behind the event that carries it
     others = row.lowest_pending, row.lowest_sending
     settled = settled_until(others, newest=max(row.completed_stamp or 0, row.position))
-    return event_body(
-        row.event_id,
-        row.form_id,
-        position=row.position,
-        answer_count=row.answer_count,
-        cursor=cursor_of(row.form_id, settled),
-    )
+    cursor = cursor_of(row.form_id, settled)
+    return _json(**event(row.event_id, row.form_id, row.position, row.answer_count), cursor=cursor)
 
 
 _D, _S, _E = EventDelivery, EventSubscription, CallbackEndpoint
 _NOW = bindparam("moment", type_=UtcDateTime())
 _LOCK = text("SELECT pg_advisory_xact_lock(:number)")
-_IS_DUE = select(_D.id).where(
-    _D.id == bindparam("row"), _D.state == DeliveryState.PENDING, _D.next_at <= _NOW
-)
 _DETAILS = (
     select(
         *(_D.id, _D.kind, _D.event_id, _D.account_id, _D.form_id, _D.subscription_id),
-        *(_D.endpoint_id, _D.position, _D.answer_count, _D.body.label("stored")),
+        *(_D.endpoint_id, _D.position, _D.answer_count, _D.body),
         (_D.attempts + 1).label("attempts"),
         *(_S.url, _S.secret, _S.previous_secret, _S.previous_until, _S.error_profile),
         _E.duration_ms,
@@ -296,7 +236,7 @@ _RELEASE = (
         _SENDING,
         _D.id == bindparam("row"),
         _D.attempts == bindparam("attempt"),
-        _D.renewals.is_not_distinct_from(bindparam("seen", type_=Integer)),
+        _D.renewals == bindparam("seen"),
     )
     .values(
         state=bindparam("new_state", type_=_D.state.type),

@@ -4,7 +4,7 @@ import random
 import re
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from enum import Enum
@@ -27,7 +27,7 @@ from sqlalchemy import (
     union_all,
 )
 
-from webapp.base.database import UtcDateTime, execute, read_rows
+from webapp.base.database import UtcDateTime, execute
 from webapp.base.database.prepared_statements import all_rows
 from webapp.base.vocabulary import DeliveryKind, DeliveryState
 from webapp.records.accounts.models import Account
@@ -68,27 +68,13 @@ def due_deliveries(connection: Connection, now: datetime) -> tuple[list[Due], li
     Left out are subscriptions that are suspended or have expired, forms in the trash, disabled
     accounts, and endpoints that rest.
     """
-    return _parted(all_rows(connection, _DUE, {"moment": now}))
-
-
-def read_due_deliveries(now: datetime) -> tuple[list[Due], list[InFlight]]:
-    """The same at this moment, in no transaction."""
-    return _parted(read_rows(_DUE, moment=now))
-
-
-def _parted(rows: Sequence[Sequence[object]]) -> tuple[list[Due], list[InFlight]]:
     due, in_flight = list[Due](), list[InFlight]()
-    for state, *columns in rows:
+    for state, *columns in all_rows(connection, _DUE, {"moment": now}):
         if state is DeliveryState.PENDING:
             due.append(Due._make(columns))
         else:
             in_flight.append(InFlight._make(columns[1:4]))
     return due, in_flight
-
-
-def may_be_sent(delivery_id: str, *, now: datetime) -> bool:
-    """Whether nothing but its time and its turn keeps a delivery from being sent."""
-    return bool(read_rows(_SERVED_ONE, row=delivery_id, moment=now))
 
 
 class QueueState(NamedTuple):
@@ -187,14 +173,6 @@ _IS_SERVED = (
     or_(_E.paused_until.is_(None), _E.paused_until <= _NOW),
     Form.deleted_at.is_(None),
     Account.disabled_at.is_(None),
-)
-_SERVED_ONE = (
-    select(_D.id)
-    .join(_S, _S.id == _D.subscription_id)
-    .join(_E, _E.id == _S.endpoint_id)
-    .join(Form, Form.id == _S.form_id)
-    .join(Account, Account.id == _S.account_id)
-    .where(_D.id == bindparam("row"), _D.kind == _KIND, *_IS_SERVED)
 )
 _DUE = _due()
 _QUEUED = _queued()

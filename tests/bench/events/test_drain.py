@@ -12,8 +12,8 @@ import pytest
 from flask import Flask
 from sqlalchemy import func, insert, select, update
 
+from jobs.deliver import delivering
 from jobs.queue import WakeUpQueue, hand_over
-from jobs.worker import delivering
 from tests.bench.events.receiving import certificate, receiving, send
 from tests.bench.figures import Table
 from tests.databases import both_databases

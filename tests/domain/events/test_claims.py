@@ -14,8 +14,7 @@ from tests.event_factories import make_delivery, make_subscription
 from tests.factories import make_account, make_form
 from webapp.base.database import db, from_millis, to_millis, utc_now
 from webapp.base.vocabulary import DeliveryKind, DeliveryState, ErrorProfile
-from webapp.events.claims import Claimed, Leases, is_due, read_due, renew
-from webapp.events.due import Room
+from webapp.events.claims import Claimed, Leases, renew
 from webapp.records.accounts.models import Account
 from webapp.records.events import CallbackEndpoint, EventDelivery, EventSubscription
 from webapp.records.forms import Form
@@ -56,29 +55,15 @@ def test_a_lease_ends_with_its_process(clock: Clock) -> None:
         renew([claimed], now=clock.now)
     for _ in range(5):
         leases.look(now=clock.now)
-    assert not is_due(delivery.id, now=clock.forward(seconds=2))
+    assert taken(now=clock.forward(seconds=2)) == []
 
     leases.look(now=clock.now)
-    assert is_due(delivery.id, now=clock.forward(seconds=2))
+    clock.forward(seconds=2)
     (again,) = taken(now=clock.now)
     renew([claimed], now=clock.now)  # comes back late, and renews nothing of others
 
     db.session.expire_all()
     assert (again.attempts, delivery.attempts, delivery.renewals) == (2, 2, 0)
-
-
-def test_a_lease_of_a_process_of_the_version_before_lasts_half_a_minute(clock: Clock) -> None:
-    delivery = make_delivery(make_subscription(make_form(make_account().id)), next_at=clock.now)
-    taken(now=clock.now)
-    change(EventDelivery, renewals=None)
-    leases = Leases()
-
-    for _ in range(30):
-        leases.look(now=clock.now)
-    assert not is_due(delivery.id, now=clock.forward(seconds=2))
-    leases.look(now=clock.now)
-
-    assert is_due(delivery.id, now=clock.forward(seconds=2))
 
 
 def test_a_delivery_whose_attempts_never_end_is_given_up(clock: Clock) -> None:
@@ -160,8 +145,6 @@ def test_nothing_is_sent_and_no_attempt_used_while(
     change(model, **values)
 
     assert taken(now=clock.forward(seconds=1)) == []
-    assert read_due(1, Room(1), now=clock.now) == []
-    assert not is_due(delivery.id, now=clock.now)
 
     db.session.expire_all()
     assert (delivery.state, delivery.attempts) == (DeliveryState.PENDING, 0)

@@ -8,7 +8,7 @@ from flask import Flask
 from sqlalchemy import select, update
 
 from jobs.queue import TRANSCRIPTIONS
-from jobs.transcribe import Transcriber, sweep
+from jobs.transcribe import Transcriber
 from tests.pages.respondent.voice.conftest import Speaker, kept
 from tests.pages.respondent.voice.test_transcripts import look
 from tests.pages.respondent_client import box, hidden
@@ -48,10 +48,10 @@ def speaking(app: Flask, engine: SpeechEngine, speaker: Speaker) -> Speaker:
 
 def work(app: Flask) -> None:
     """Everything that is due, as the threads of a process do it."""
-    transcriber = Transcriber(app, at_once=1)
+    transcriber = Transcriber(app, threads=1)
     transcriber.work()
     with app.app_context():
-        sweep(transcriber)
+        transcriber.sweep()
 
 
 def current(app: Flask) -> list[str]:
