@@ -18,9 +18,7 @@ from webapp.base.errors import InputModel, InvalidInput, NotFound, Outcome, Rate
 from webapp.base.outbound import URL_MAX_CHARS
 from webapp.base.sealing import cursor_key
 from webapp.base.vocabulary import ErrorProfile, Scope
-from webapp.events.claims import event
 from webapp.events.endings import unsubscribe_address
-from webapp.events.outbox import event_id_of
 from webapp.events.polling import POLL_MAX_EVENTS
 from webapp.events.polling import poll as poll_events
 from webapp.events.subscribing import SECONDS_MAX, SUBSCRIPTIONS_MAX, Granted, check_callback
@@ -207,10 +205,7 @@ def poll(call: Call, params: Json) -> Json:
     except Outcome as failure:
         raise _refusal(call, failure) from None
     return {
-        "events": [
-            event(event_id_of(each.session_id), form_id, each.position, each.answer_count)
-            for each in found.events
-        ],
+        "events": found.events,
         "cursor": found.cursor,
         "truncated": found.truncated,
         "hasMore": found.has_more,

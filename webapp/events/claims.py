@@ -19,40 +19,24 @@ from webapp.base.database import (
     UtcDateTime,
     among,
     core_transaction,
-    from_millis,
+    execute,
     on_sqlite,
     read_rows,
     tried_again,
+    write_transaction,
 )
 from webapp.base.database.prepared_statements import all_rows, run_each
 from webapp.base.vocabulary import DeliveryKind, DeliveryState, ErrorProfile
 from webapp.events.due import Room, due_deliveries, retry_delay
-from webapp.events.outbox import session_id_of
+from webapp.events.outbox import event
 from webapp.events.polling import lowest_unsettled, settled_until
 from webapp.records.events import (
-    EVENT_NAME,
     CallbackEndpoint,
     EventDelivery,
     EventError,
     EventSubscription,
 )
 from webapp.records.forms import Form
-
-
-def event(event_id: str, form_id: str, position: int, answer_count: int) -> dict[str, object]:
-    """A completed response; `position` is the stamp of the completion, in milliseconds."""
-    completed = from_millis(position).strftime("%Y-%m-%dT%H:%M:%S") + f".{position % 1000:03d}Z"
-    return {
-        "eventId": event_id,
-        "name": EVENT_NAME,
-        "timestamp": completed,
-        "data": {
-            "formId": form_id,
-            "responseId": session_id_of(event_id),
-            "submittedAt": completed,
-            "answerCount": answer_count,
-        },
-    }
 
 
 def terminated_body(profile: ErrorProfile) -> str:
@@ -70,6 +54,9 @@ def _json(**fields: object) -> str:
 LEASE_SECONDS = 30  # by the clock of the process that took it
 SILENT_LOOKS = 5  # one a second; if the lease is the same in all of them, its process is dead
 ADVISORY_LOCK = 0x61736B64  # a number of our own; PostgreSQL holds it during a claim
+
+_D, _S, _E = EventDelivery, EventSubscription, CallbackEndpoint
+_SENDING = _D.state == DeliveryState.SENDING
 
 CursorOf = Callable[[str, int], str]  # of the id of a form and a position in milliseconds
 
@@ -125,54 +112,48 @@ def claim(limit: int, room: Room, *, cursor_of: CursorOf, now: datetime) -> list
 def renew(held: Iterable[Claimed], *, now: datetime) -> None:
     """Renew the leases of these attempts; commits. Rows that are locked are being settled."""
     attempts = {each.id: each.attempts for each in held}
-    until = now + timedelta(seconds=LEASE_SECONDS)
-    with core_transaction() as connection:
-        found = all_rows(connection, _HELD, {"ids": list(attempts)})
-        mine = [{"row": row, "until": until} for row, number in found if attempts[row] == number]
-        if mine:
-            run_each(connection, _RENEW, mine)
-
-
-class Lease(NamedTuple):
-    """A lease as it was at one look; it changes as long as its process lives."""
-
-    id: str
-    attempts: int
-    renewals: int
+    unlocked = select(_D.id, _D.attempts).where(_D.id.in_(attempts), _SENDING)
+    with write_transaction():
+        found = execute(unlocked.with_for_update(skip_locked=True)).all()
+        mine = [row for row, number in found if attempts[row] == number]
+        until = now + timedelta(seconds=LEASE_SECONDS)
+        renewed = update(_D).where(_D.id.in_(mine))
+        execute(renewed.values(lease_until=until, renewals=_D.renewals + 1))
 
 
 class Leases:
     """The leases of all processes, and in how many looks of this one each was the same.
 
     Looks are counted, not seconds: clocks of machines differ, and this process, too, may have been
-    paused or cut off from the database.
+    paused or cut off from the database. A lease is an id, its attempt and how often it was renewed.
     """
 
     def __init__(self) -> None:
-        self._looks: dict[Lease, int] = {}
+        self._looks: dict[tuple[str, int, int], int] = {}
 
     def look(self, *, now: datetime) -> None:
         """Make deliveries of dead processes due again, by the schedule; commits. Call each second.
 
         Those that had their last attempt are abandoned: it may be what kills the processes.
         """
-        found = [Lease._make(row) for row in read_rows(_LEASES)]
+        found = [tuple(row) for row in read_rows(_LEASES)]
         self._looks = {each: self._looks.get(each, -1) + 1 for each in found}
         for lease, looks in self._looks.items():
             if looks >= SILENT_LOOKS:
-                _release(lease, now)
+                _release(*lease, now)
 
 
 @tried_again
-def _release(lease: Lease, now: datetime) -> None:
-    delay = retry_delay(lease.attempts)
-    changed: dict[str, object] = {
-        "new_state": DeliveryState.ABANDONED if delay is None else DeliveryState.PENDING,
-        "settled": now if delay is None else None,
-        "due": now + (delay or timedelta()),
-    }
-    with core_transaction() as connection:
-        all_rows(connection, _RELEASE, changed | dict(zip(_OF_LEASE, lease, strict=True)))
+def _release(delivery_id: str, attempts: int, renewals: int, now: datetime) -> None:
+    delay = retry_delay(attempts)
+    released = {"lease_until": None, "renewals": None}
+    if delay is None:
+        changed = released | {"state": DeliveryState.ABANDONED, "settled_at": now}
+    else:
+        changed = released | {"state": DeliveryState.PENDING, "next_at": now + delay}
+    mine = (_D.id == delivery_id, _D.attempts == attempts, _D.renewals == renewals, _SENDING)
+    with write_transaction():
+        execute(update(_D).where(*mine).values(changed))
 
 
 def _claimed(row: Any, cursor_of: CursorOf) -> Claimed:
@@ -191,7 +172,6 @@ def _made_body(row: Any, cursor_of: CursorOf) -> str:
     return _json(**event(row.event_id, row.form_id, row.position, row.answer_count), cursor=cursor)
 
 
-_D, _S, _E = EventDelivery, EventSubscription, CallbackEndpoint
 _NOW = bindparam("moment", type_=UtcDateTime())
 _LOCK = text("SELECT pg_advisory_xact_lock(:number)")
 _DETAILS = (
@@ -211,38 +191,15 @@ _DETAILS = (
     # somebody may be about to cancel one
     .with_for_update(of=_D, skip_locked=True)
 )
-_DELIVERIES = cast(Table, _D.__table__)
-_UNTIL = bindparam("until", type_=UtcDateTime())
-_OF_ROW = update(_DELIVERIES).where(_D.id == bindparam("row"))
-_LEASE = _OF_ROW.values(
-    state=DeliveryState.SENDING,
-    attempts=_D.attempts + 1,
-    body=func.coalesce(_D.body, bindparam("text", type_=String)),
-    lease_until=_UNTIL,
-    renewals=0,
-)
-_SENDING = _D.state == DeliveryState.SENDING
-_HELD = (
-    select(_D.id, _D.attempts)
-    .where(among(_D.id, "ids"), _SENDING)
-    .with_for_update(skip_locked=True)
-)
-_RENEW = _OF_ROW.values(lease_until=_UNTIL, renewals=_D.renewals + 1)
-_OF_LEASE = ("row", "attempt", "seen")
-_LEASES = select(*(getattr(_D, name) for name in Lease._fields)).where(_SENDING)
-_RELEASE = (
-    update(_DELIVERIES)
-    .where(
-        _SENDING,
-        _D.id == bindparam("row"),
-        _D.attempts == bindparam("attempt"),
-        _D.renewals == bindparam("seen"),
-    )
+_LEASE = (
+    update(cast(Table, _D.__table__))
+    .where(_D.id == bindparam("row"))
     .values(
-        state=bindparam("new_state", type_=_D.state.type),
-        settled_at=bindparam("settled", type_=UtcDateTime()),
-        next_at=bindparam("due", type_=UtcDateTime()),
-        lease_until=None,
-        renewals=None,
+        state=DeliveryState.SENDING,
+        attempts=_D.attempts + 1,
+        body=func.coalesce(_D.body, bindparam("text", type_=String)),
+        lease_until=bindparam("until", type_=UtcDateTime()),
+        renewals=0,
     )
 )
+_LEASES = select(_D.id, _D.attempts, _D.renewals).where(_SENDING)

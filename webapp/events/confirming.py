@@ -20,7 +20,7 @@ from webapp.events.endings import WAITS_FOR, end_subscriptions_at, forget
 from webapp.events.subscription_rows import Asked, endpoint_id, store_endpoint
 from webapp.records.accounts.models import Account
 from webapp.records.audit import SYSTEM, Actor, AuditKind, add_event
-from webapp.records.events import CallbackEndpoint
+from webapp.records.events import CallbackEndpoint, columns_of
 from webapp.records.forms import Form, lock_form
 
 VERIFIED_FOR = timedelta(hours=24)  # how long an address needs no further challenge
@@ -223,10 +223,7 @@ _LOCK_ACCOUNT = (
     select(Account.id).where(Account.id == bindparam("account")).with_for_update(key_share=True)
 )
 _LISTED = (
-    select(
-        *(_E.id, _E.url, _E.host, _E.answered, _E.asked_at, _E.confirmed_at, _E.grant_id),
-        Form.title,
-    )
+    select(*columns_of(ListedCallback, _E, Form))
     .outerjoin(Form, (Form.id == _E.asked_form_id) & Form.deleted_at.is_(None))
     .where(
         _E.account_id == bindparam("account"),

@@ -33,6 +33,7 @@ from webapp.records.events import (
     DeliveryAttempt,
     EventDelivery,
     EventSubscription,
+    columns_of,
 )
 from webapp.records.forms import Form
 from webapp.records.responses.models import ResponseSession
@@ -41,6 +42,7 @@ PAGE_DELIVERIES = 50
 LOOKED_AT = 10_000  # deliveries that filters are applied to for one page
 
 Position = tuple[int, str]  # milliseconds of the creation, id
+_D, _S = EventDelivery, EventSubscription
 
 
 class StateGroup(StrEnum):
@@ -160,46 +162,34 @@ class DeliveryDetails(NamedTuple):
 _last = aliased(DeliveryAttempt)
 _last_number = (
     select(func.max(DeliveryAttempt.number))
-    .where(DeliveryAttempt.delivery_id == EventDelivery.id)
-    .correlate(EventDelivery)
+    .where(DeliveryAttempt.delivery_id == _D.id)
+    .correlate(_D)
     .scalar_subquery()
 )
-_digits_of_event = func.substr(EventDelivery.event_id, len("evt_") + 1)
+_digits_of_event = func.substr(_D.event_id, len("evt_") + 1)
 _DELIVERIES = (
     select(
-        EventDelivery.id,
-        EventDelivery.kind,
-        EventDelivery.state,
-        EventDelivery.host,
-        EventDelivery.form_id,
-        Form.title,
-        Form.deleted_at,
-        EventDelivery.created_at,
-        EventDelivery.next_at,
-        EventSubscription.ended_at,
-        EventSubscription.expires_at,
-        EventSubscription.suspended_at,
-        CallbackEndpoint.paused_until,
-        ResponseSession.id,
-        func.coalesce(_last.number, 0).label("tries"),
-        _last.status,
-        _last.failure,
+        *columns_of(
+            DeliveryRow,
+            *(_D, _S, Form, CallbackEndpoint),
+            session_id=ResponseSession.id,
+            tries=func.coalesce(_last.number, 0),
+            status=_last.status,
+            failure=_last.failure,
+        )
     )
-    .join(Form, Form.id == EventDelivery.form_id)
-    .join(EventSubscription, EventSubscription.id == EventDelivery.subscription_id)
-    .join(CallbackEndpoint, CallbackEndpoint.id == EventDelivery.endpoint_id)
+    .join(Form, Form.id == _D.form_id)
+    .join(_S, _S.id == _D.subscription_id)
+    .join(CallbackEndpoint, CallbackEndpoint.id == _D.endpoint_id)
     .outerjoin(ResponseSession, ResponseSession.id == literal("ses_").concat(_digits_of_event))
-    .outerjoin(_last, and_(_last.delivery_id == EventDelivery.id, _last.number == _last_number))
-    .where(EventDelivery.account_id == bindparam("account_id"))
+    .outerjoin(_last, and_(_last.delivery_id == _D.id, _last.number == _last_number))
+    .where(_D.account_id == bindparam("account_id"))
 )
-_ONE = _DELIVERIES.add_columns(
-    EventDelivery.event_id,
-    EventDelivery.subscription_id,
-    EventSubscription.grant_id,
-    EventDelivery.body,
-).where(EventDelivery.id == bindparam("delivery_id"))
+_ONE = _DELIVERIES.add_columns(_D.event_id, _D.subscription_id, _S.grant_id, _D.body).where(
+    _D.id == bindparam("delivery_id")
+)
 _ATTEMPTS = (
-    select(*(getattr(DeliveryAttempt, name) for name in AttemptRow._fields))
+    select(*columns_of(AttemptRow, DeliveryAttempt))
     .where(DeliveryAttempt.delivery_id == bindparam("delivery_id"))
     .order_by(DeliveryAttempt.number.desc())
 )
@@ -207,7 +197,7 @@ _ATTEMPTS = (
 
 def is_in(group: StateGroup) -> ColumnElement[bool]:
     """The condition for deliveries in one of the states of this group."""
-    return or_(*(EventDelivery.state == state for state in STATES[group]))
+    return or_(*(_D.state == state for state in STATES[group]))
 
 
 def list_deliveries(
@@ -229,12 +219,8 @@ def list_deliveries(
     )
     rows = [DeliveryRow._make(row) for row in found]
     if len(rows) > PAGE_DELIVERIES:
-        return DeliveryPage(rows[:-1], _position_of(rows[-2]))
+        return DeliveryPage(rows[:-1], (to_millis(rows[-2].created_at), rows[-2].id))
     return DeliveryPage(rows, (until, until_id) if last else None)
-
-
-def _position_of(delivery: DeliveryRow) -> Position:
-    return to_millis(delivery.created_at), delivery.id
 
 
 def get_delivery(account_id: str, delivery_id: str) -> DeliveryDetails:
@@ -263,9 +249,9 @@ def _page(
     if group:
         query = query.where(is_in(group))
     if of_form:
-        query = query.where(EventDelivery.form_id == bindparam("form_id"))
+        query = query.where(_D.form_id == bindparam("form_id"))
     if of_host:
-        query = query.where(EventDelivery.host == bindparam("host"))
+        query = query.where(_D.host == bindparam("host"))
     return query.order_by(*_NEWEST_FIRST).limit(PAGE_DELIVERIES + 1)
 
 
@@ -275,13 +261,13 @@ def _position(created: str, delivery_id: str) -> Tuple:
 
 _NEWEST: Position = (2**62, "")
 _OLDEST: Position = (0, "")
-_CREATED = type_coerce(EventDelivery.created_at, BigInteger)
-_POSITION = tuple_(_CREATED, EventDelivery.id)
+_CREATED = type_coerce(_D.created_at, BigInteger)
+_POSITION = tuple_(_CREATED, _D.id)
 _IS_AFTER = _position("created", "delivery_id") > _POSITION
-_NEWEST_FIRST = (EventDelivery.created_at.desc(), EventDelivery.id.desc())
+_NEWEST_FIRST = (_D.created_at.desc(), _D.id.desc())
 _LAST_LOOKED_AT = (
-    select(_CREATED, EventDelivery.id)
-    .where(EventDelivery.account_id == bindparam("account_id"), _IS_AFTER)
+    select(_CREATED, _D.id)
+    .where(_D.account_id == bindparam("account_id"), _IS_AFTER)
     .order_by(*_NEWEST_FIRST)
     .offset(bindparam("most"))
     .limit(1)
@@ -289,8 +275,6 @@ _LAST_LOOKED_AT = (
 
 
 SENT_AGAIN = (DeliveryState.DELIVERED, DeliveryState.DROPPED, DeliveryState.ABANDONED)
-
-_D, _S = EventDelivery, EventSubscription
 
 
 def send_again(account_id: str, delivery_id: str, *, now: datetime) -> str:

@@ -13,7 +13,6 @@ from sqlalchemy import (
     BindParameter,
     ColumnElement,
     Connection,
-    Insert,
     Integer,
     Select,
     String,
@@ -31,10 +30,10 @@ from sqlalchemy import (
     update,
 )
 
-from webapp.base.database import execute, to_millis
+from webapp.base.database import execute, from_millis, to_millis
 from webapp.base.database.prepared_statements import all_rows
 from webapp.base.vocabulary import DeliveryKind, DeliveryState
-from webapp.records.events import EventDelivery, EventSubscription
+from webapp.records.events import EVENT_NAME, EventDelivery, EventSubscription
 from webapp.records.responses.models import Completion
 from webapp.records.responses.recordings import Recording
 
@@ -43,22 +42,6 @@ WORDS_MILLIS = 60_000  # how long an event waits at most for recordings to be wr
 
 DELIVERIES = cast(Table, EventDelivery.__table__)
 _SUBSCRIPTIONS = cast(Table, EventSubscription.__table__)
-FILLED = (
-    "id",
-    "account_id",
-    "form_id",
-    "subscription_id",
-    "endpoint_id",
-    "host",
-    "kind",
-    "event_id",
-    "answer_count",
-    "position",
-    "state",
-    "attempts",
-    "next_at",
-    "created_at",
-)
 
 
 def event_id_of(session_id: str) -> str:
@@ -74,6 +57,22 @@ def session_id_of(event_id: str) -> str:
 def digits_of(object_id: str) -> str:
     """An id without its prefix."""
     return object_id.partition("_")[2]
+
+
+def event(event_id: str, form_id: str, position: int, answer_count: int) -> dict[str, object]:
+    """A completed response; `position` is the stamp of the completion, in milliseconds."""
+    completed = from_millis(position).strftime("%Y-%m-%dT%H:%M:%S") + f".{position % 1000:03d}Z"
+    return {
+        "eventId": event_id,
+        "name": EVENT_NAME,
+        "timestamp": completed,
+        "data": {
+            "formId": form_id,
+            "responseId": session_id_of(event_id),
+            "submittedAt": completed,
+            "answerCount": answer_count,
+        },
+    }
 
 
 def queue_deliveries(connection: Connection, completion: Completion, *, now: datetime) -> list[str]:
@@ -155,24 +154,25 @@ def delivery_rows(
     stamp: ColumnElement[int],
     due: ColumnElement[int],
 ) -> Select[*tuple[object, ...]]:
-    """The columns FILLED of deliveries to subscriptions; times in milliseconds."""
+    """Deliveries to subscriptions, with the names of their columns; times in milliseconds."""
     columns = _SUBSCRIPTIONS.c
-    return select(
-        literal_column("'dlv_'", String) + digits + func.substr(columns.id, 5),
-        columns.account_id,
-        columns.form_id,
-        columns.id,
-        columns.endpoint_id,
-        columns.host,
-        literal(DeliveryKind.EVENT.value, String),
-        literal_column("'evt_'", String) + digits,
-        answer_count,
-        stamp,
-        literal(DeliveryState.PENDING.value, String),
-        literal(0, Integer),
-        due,
-        bindparam("now", type_=BigInteger),
-    )
+    values = {
+        "id": literal_column("'dlv_'", String) + digits + func.substr(columns.id, 5),
+        "account_id": columns.account_id,
+        "form_id": columns.form_id,
+        "subscription_id": columns.id,
+        "endpoint_id": columns.endpoint_id,
+        "host": columns.host,
+        "kind": literal(DeliveryKind.EVENT.value, String),
+        "event_id": literal_column("'evt_'", String) + digits,
+        "answer_count": answer_count,
+        "position": stamp,
+        "state": literal(DeliveryState.PENDING.value, String),
+        "attempts": literal(0, Integer),
+        "next_at": due,
+        "created_at": bindparam("now", type_=BigInteger),
+    }
+    return select(*(value.label(name) for name, value in values.items()))
 
 
 def is_transcribing(session_id: ColumnElement[str]) -> ColumnElement[bool]:
@@ -186,17 +186,15 @@ def is_transcribing(session_id: ColumnElement[str]) -> ColumnElement[bool]:
 
 _NOW = bindparam("now", type_=BigInteger)
 _IS_TRANSCRIBING = is_transcribing(bindparam("session"))
-_QUEUE: Insert = (
+_QUEUED = delivery_rows(
+    bindparam("digits", type_=String),
+    bindparam("answer_count", type_=Integer),
+    bindparam("stamp", type_=BigInteger),
+    _NOW + case((_IS_TRANSCRIBING, WORDS_MILLIS), else_=0),
+).where(_SUBSCRIPTIONS.c.form_id == bindparam("form"), alive(_NOW))
+_QUEUE = (
     insert(DELIVERIES)
-    .from_select(
-        FILLED,
-        delivery_rows(
-            bindparam("digits", type_=String),
-            bindparam("answer_count", type_=Integer),
-            bindparam("stamp", type_=BigInteger),
-            _NOW + case((_IS_TRANSCRIBING, WORDS_MILLIS), else_=0),
-        ).where(_SUBSCRIPTIONS.c.form_id == bindparam("form"), alive(_NOW)),
-    )
+    .from_select(_QUEUED.selected_columns.keys(), _QUEUED)
     .returning(DELIVERIES.c.id)
 )
 _RELEASE = (

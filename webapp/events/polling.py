@@ -24,10 +24,11 @@ from webapp.base.database import built_once, execute, insert_into, read_rows, to
 from webapp.base.vocabulary import DeliveryState
 from webapp.events.outbox import (
     DELIVERIES,
-    FILLED,
     UNSETTLED,
     WORDS_MILLIS,
     delivery_rows,
+    event,
+    event_id_of,
     is_transcribing,
 )
 from webapp.records.events import EventDelivery, EventSubscription
@@ -172,7 +173,7 @@ def _build_queue() -> Insert:
         _SUBSCRIPTIONS.c.id == bindparam("subscription"),
         _SUBSCRIPTIONS.c.form_id == missed.c.form_id,
     )
-    added = insert_into(DELIVERIES).from_select(FILLED, rows)
+    added = insert_into(DELIVERIES).from_select(rows.selected_columns.keys(), rows)
     return added.on_conflict_do_update(
         index_elements=["subscription_id", "event_id"],
         set_={
@@ -192,18 +193,6 @@ _queue = built_once(_build_queue)
 POLL_MAX_EVENTS = 100  # of a page
 
 
-class PolledEvent(NamedTuple):
-    """A completed response; `position` is the stamp of its completion.
-
-    is_waiting  recordings of it are being written down
-    """
-
-    session_id: str
-    position: int
-    answer_count: int
-    is_waiting: bool
-
-
 class Polled(NamedTuple):
     """The next events, oldest first.
 
@@ -211,7 +200,7 @@ class Polled(NamedTuple):
     truncated  something after the cursor that was sent is left out
     """
 
-    events: list[PolledEvent]
+    events: list[dict[str, object]]
     cursor: str
     truncated: bool
     has_more: bool
@@ -240,17 +229,15 @@ def poll(
         return Polled([], fresh, truncated=cursor is not None, has_more=False)
     moment, limit = to_millis(now), min(most, POLL_MAX_EVENTS)
     after = max(position, 0 if max_age_ms is None else moment - max_age_ms - 1)
-    rows = read_rows(_AFTER, form=form_id, after=after, until=head, most=limit + 1)
-    found = [PolledEvent(*row) for row in rows]
-    young = moment - WORDS_MILLIS
-    waiting = (at for at, each in enumerate(found) if each.is_waiting and each.position > young)
-    stop = min(next(waiting, len(found)), limit)
+    found = read_rows(_AFTER, form=form_id, after=after, until=head, most=limit + 1)
+    waits = (each.is_waiting and each.completed_stamp > moment - WORDS_MILLIS for each in found)
+    stop = min(next((at for at, waiting in enumerate(waits) if waiting), len(found)), limit)
     kept = found[:stop]
-    reached = kept[-1].position if kept else position
+    reached = kept[-1].completed_stamp if kept else position
     if len(found) == len(kept):
         reached = max(position, head)
     return Polled(
-        kept,
+        [event(event_id_of(key), form_id, stamp, answers) for key, stamp, answers, _ in kept],
         write_cursor(cursor_key, form_id, reached),
         truncated=after > position and any_between(form_id, position, after),
         has_more=len(found) > limit == stop,
@@ -262,7 +249,7 @@ _AFTER = (
         _SESSIONS.c.id,
         _SESSIONS.c.completed_stamp,
         _SESSIONS.c.answer_count,
-        is_transcribing(_SESSIONS.c.id),
+        is_transcribing(_SESSIONS.c.id).label("is_waiting"),
     )
     .where(
         _SESSIONS.c.form_id == bindparam("form"),

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
-from typing import NamedTuple, TypeVar, cast
+from typing import NamedTuple, cast
 
 from sqlalchemy import (
-    BindParameter,
-    Connection,
+    ColumnElement,
     Table,
+    Update,
     and_,
     bindparam,
     case,
@@ -19,10 +19,8 @@ from sqlalchemy import (
     select,
     update,
 )
-from sqlalchemy.orm import InstrumentedAttribute
 
 from webapp.base.database import UtcDateTime, execute, read_rows, tried_again, write_transaction
-from webapp.base.database.prepared_statements import all_rows
 from webapp.base.ownership import Owned, delete_in_batches, table_of
 from webapp.base.vocabulary import DeliveryFailure, DeliveryKind, DeliveryState
 from webapp.events.claims import Claimed
@@ -48,7 +46,6 @@ from webapp.records.events import (
 REPLY_KEPT_BYTES = 2048
 GONE_SUSPENDS = 3  # different events in a row that are answered 410
 GONE, TOO_LARGE = 410, 413  # neither is tried again
-T = TypeVar("T")
 
 _D, _S, _E, _A = EventDelivery, EventSubscription, CallbackEndpoint, DeliveryAttempt
 
@@ -79,25 +76,28 @@ def settle(claimed: Claimed, result: AttemptResult, *, now: datetime) -> bool:
     False, and nothing is changed, where the lease was lost to another attempt, or the delivery was
     cancelled meanwhile.
     """
-    with write_transaction() as connection:
-        mine = {"subscription": claimed.subscription_id}
-        found = all_rows(connection, _LOCK_SUBSCRIPTION, _held(claimed) | mine)
-        if not found:
+    with write_transaction():
+        gone_count = _lock_subscription(claimed)
+        if gone_count is None:
             return False
         asked = asked_delay(result.retry_after, now=now)
-        state, next_at = _next_state(claimed, result, asked, now)
-        _note_subscription(connection, claimed, result, found[0].gone_count, now)
-        _note_endpoint(connection, claimed, result, asked, now)
-        _note_attempt(connection, claimed, result)
-        _settle(connection, claimed, state, next_at, now)
+        _note_subscription(claimed, result, gone_count, now)
+        _note_endpoint(claimed, result, asked, now)
+        _note_attempt(claimed, result)
+        if result.failure is None:
+            _set_state(claimed, DeliveryState.DELIVERED, settled_at=now)
+        elif result.status in (GONE, TOO_LARGE):
+            _set_state(claimed, DeliveryState.DROPPED, settled_at=now)
+        else:
+            _try_again(claimed, asked, now)
     return True
 
 
 @tried_again
 def settle_broken(claimed: Claimed, *, now: datetime) -> None:
     """An error of ours used the attempt up; the next one is due by the schedule. Commits."""
-    with write_transaction() as connection:
-        _settle(connection, claimed, *_after_failure(claimed, None, now), now)
+    with write_transaction():
+        _try_again(claimed, None, now)
 
 
 @tried_again
@@ -106,106 +106,97 @@ def suspend_unreadable(claimed: Claimed, *, now: datetime) -> None:
 
     The delivery waits for it, without an attempt.
     """
-    held = _held(claimed)
-    mine = {"subscription": claimed.subscription_id}
-    with write_transaction() as connection:
-        if all_rows(connection, _LOCK_SUBSCRIPTION, held | mine):
-            all_rows(connection, _SUSPEND, mine | {"moment": now})
-            all_rows(connection, _PUT_BACK, held)
+    with write_transaction():
+        if _lock_subscription(claimed) is not None:
+            execute(_of_subscription(claimed).values(suspended_at=now))
+            _set_state(claimed, DeliveryState.PENDING, attempts=claimed.attempts - 1)
 
 
-def _next_state(
-    claimed: Claimed, result: AttemptResult, asked: timedelta | None, now: datetime
-) -> tuple[DeliveryState, datetime | None]:
-    """The state after the attempt, and when the next one is due; None: settled."""
-    if result.failure is None:
-        return DeliveryState.DELIVERED, None
-    if result.status in (GONE, TOO_LARGE):
-        return DeliveryState.DROPPED, None
-    return _after_failure(claimed, asked, now)
-
-
-def _after_failure(
-    claimed: Claimed, asked: timedelta | None, now: datetime
-) -> tuple[DeliveryState, datetime | None]:
-    """As `_next_state`, by the schedule, or later where the receiver asked for that."""
+def _try_again(claimed: Claimed, asked: timedelta | None, now: datetime) -> None:
+    """By the schedule, or later where the receiver asked for that; the last attempt ends it."""
     delay = retry_delay(claimed.attempts)
     if delay is None or claimed.kind is DeliveryKind.TERMINATED:
-        return DeliveryState.ABANDONED, None
-    return DeliveryState.PENDING, now + max(delay, asked or delay)
+        _set_state(claimed, DeliveryState.ABANDONED, settled_at=now)
+    else:
+        _set_state(claimed, DeliveryState.PENDING, next_at=now + max(delay, asked or delay))
 
 
-def _held(claimed: Claimed) -> dict[str, object]:
-    """What `_HELD` compares: a lease that was lost belongs to another attempt."""
-    return {"row": claimed.id, "attempt": claimed.attempts}
+def _set_state(claimed: Claimed, state: DeliveryState, **changed: object) -> None:
+    released = {"lease_until": None, "renewals": None}
+    execute(update(_D).where(_is_held(claimed)).values(state=state, **released, **changed))
 
 
-def _settle(
-    connection: Connection,
-    claimed: Claimed,
-    state: DeliveryState,
-    next_at: datetime | None,
-    now: datetime,
-) -> None:
-    settled_at = now if next_at is None else None
-    changed = {"new_state": state, "due": next_at, "settled": settled_at}
-    all_rows(connection, _SETTLE, _held(claimed) | changed)
+def _is_held(claimed: Claimed) -> ColumnElement[bool]:
+    """A lease that was lost belongs to another attempt."""
+    return and_(
+        _D.id == claimed.id, _D.attempts == claimed.attempts, _D.state == DeliveryState.SENDING
+    )
+
+
+def _lock_subscription(claimed: Claimed) -> int | None:
+    """How many events in a row were answered 410; None where the lease was lost."""
+    held = select(_S.gone_count).where(
+        _S.id == claimed.subscription_id, exists().where(_is_held(claimed))
+    )
+    locked = execute(held.with_for_update(key_share=True, of=_S))
+    return cast(int | None, locked.scalar_one_or_none())
+
+
+def _of_subscription(claimed: Claimed) -> Update:
+    return update(_S).where(_S.id == claimed.subscription_id)
 
 
 def _note_subscription(
-    connection: Connection,
-    claimed: Claimed,
-    result: AttemptResult,
-    gone_count: int,
-    now: datetime,
+    claimed: Claimed, result: AttemptResult, gone_count: int, now: datetime
 ) -> None:
     """Its health as agents see it; the address and the secret of an ended one are erased."""
-    row: dict[str, object] = {"subscription": claimed.subscription_id}
+    mine = _of_subscription(claimed)
     if result.failure is None:
-        all_rows(connection, _NOTE_DELIVERED, row | {"moment": now})
+        execute(mine.values(last_delivery_at=now, last_failure=None, gone_count=0))
     else:
-        if result.status == GONE and not all_rows(connection, _GONE_BEFORE, {"row": claimed.id}):
+        before = select(_A.id).where(_A.delivery_id == claimed.id, _A.status == GONE).limit(1)
+        if result.status == GONE and execute(before).first() is None:
             gone_count += 1
-        suspended_at = now if gone_count >= GONE_SUSPENDS else None
-        noted = {"failed": result.failure, "gone": gone_count, "suspended": suspended_at}
-        all_rows(connection, _NOTE_FAILED, row | noted)
+        suspended = {"suspended_at": now} if gone_count >= GONE_SUSPENDS else {}
+        execute(mine.values(last_failure=result.failure, gone_count=gone_count, **suspended))
     if claimed.kind is DeliveryKind.TERMINATED:
-        all_rows(connection, _ERASE, row)
+        execute(mine.where(_S.ended_at.is_not(None)).values(ERASED))
 
 
 def _note_endpoint(
-    connection: Connection,
-    claimed: Claimed,
-    result: AttemptResult,
-    asked: timedelta | None,
-    now: datetime,
+    claimed: Claimed, result: AttemptResult, asked: timedelta | None, now: datetime
 ) -> None:
     """Store the duration unless it was and is quick; then close the breaker or count the failure.
 
     410 and 413 do neither: they are clear answers.
     """
-    row = {"endpoint": claimed.endpoint_id}
-    if {Lane.QUICK} != {lane_of(claimed.duration_ms), lane_of(result.duration_ms)}:
-        all_rows(connection, _MEASURE, row | {"took": result.duration_ms})
+    mine, took = _E.id == claimed.endpoint_id, result.duration_ms
+    if {Lane.QUICK} != {lane_of(claimed.duration_ms), lane_of(took)}:
+        halved = case((_E.duration_ms // 2 > took, _E.duration_ms // 2), else_=took)
+        execute(update(_E).where(mine).values(duration_ms=halved))
     if result.failure is None:
-        all_rows(connection, _CLOSE_BREAKER, row)
+        unwell = or_(_E.failures > 0, _E.paused_until.is_not(None))
+        execute(update(_E).where(mine, unwell).values(failures=0, paused_until=None))
     elif result.status not in (GONE, TOO_LARGE):
-        failures, paused_until = all_rows(connection, _LOCK_ENDPOINT, row)[0]
+        locked = select(_E.failures, _E.paused_until).where(mine).with_for_update(key_share=True)
+        failures, paused_until = execute(locked).one()
         rests = paused_until is not None and paused_until > now
         if rests and failures >= OPEN_AFTER_FAILURES:
             return  # the probe alone makes it rest longer
         rest = max(filter(None, (asked, probe_delay(failures + 1))), default=None)
         if rest is not None:
             paused_until = max(now + rest, paused_until or now)
-        counted = {"failed": failures + 1, "until": paused_until}
-        all_rows(connection, _NOTE_UNWELL, row | counted)
+        counted = {"failures": failures + 1, "paused_until": paused_until}
+        execute(update(_E).where(mine).values(counted))
 
 
-def _note_attempt(connection: Connection, claimed: Claimed, result: AttemptResult) -> None:
+def _note_attempt(claimed: Claimed, result: AttemptResult) -> None:
     """Attempts are numbered through, also where an event is sent again."""
     reply = result.reply[:REPLY_KEPT_BYTES].decode(errors="replace").replace("\0", "\ufffd")
+    earlier = select(func.coalesce(func.max(_A.number), 0) + 1).where(_A.delivery_id == claimed.id)
     values = {
-        "row": claimed.id,
+        "delivery_id": claimed.id,
+        "number": earlier.scalar_subquery(),
         "form_id": claimed.form_id,
         "started_at": result.started_at,
         "duration_ms": result.duration_ms,
@@ -214,87 +205,12 @@ def _note_attempt(connection: Connection, claimed: Claimed, result: AttemptResul
         "failure": result.failure,
         "reply": reply if result.status is not None else None,
     }
-    all_rows(connection, _NOTE_ATTEMPT, values)
-
-
-def _bind(name: str, column: InstrumentedAttribute[T]) -> BindParameter[T]:
-    return bindparam(name, type_=column.type)
-
-
-_DELIVERIES, _SUBSCRIPTIONS, _ENDPOINTS, _ATTEMPTS = (
-    cast(Table, model.__table__) for model in (_D, _S, _E, _A)
-)
-_HELD = and_(
-    _D.id == bindparam("row"),
-    _D.attempts == bindparam("attempt"),
-    _D.state == DeliveryState.SENDING,
-)
-_LOCK_SUBSCRIPTION = (
-    select(_S.gone_count)
-    .where(_S.id == bindparam("subscription"), exists().where(_HELD))
-    .with_for_update(key_share=True, of=_S)
-)
-_OF_SUBSCRIPTION = update(_SUBSCRIPTIONS).where(_S.id == bindparam("subscription"))
-_NOTE_DELIVERED = _OF_SUBSCRIPTION.values(
-    last_delivery_at=_bind("moment", _S.last_delivery_at), last_failure=None, gone_count=0
-)
-_NOTE_FAILED = _OF_SUBSCRIPTION.values(
-    last_failure=_bind("failed", _S.last_failure),
-    gone_count=_bind("gone", _S.gone_count),
-    suspended_at=func.coalesce(_bind("suspended", _S.suspended_at), _S.suspended_at),
-)
-_ERASE = _OF_SUBSCRIPTION.where(_S.ended_at.is_not(None)).values(ERASED)
-_OF_ENDPOINT = update(_ENDPOINTS).where(_E.id == bindparam("endpoint"))
-_CLOSE_BREAKER = _OF_ENDPOINT.where(or_(_E.failures > 0, _E.paused_until.is_not(None))).values(
-    failures=0, paused_until=None
-)
-_TOOK = _bind("took", _E.duration_ms)
-_MEASURE = _OF_ENDPOINT.values(
-    duration_ms=case((_E.duration_ms // 2 > _TOOK, _E.duration_ms // 2), else_=_TOOK)
-)
-_LOCK_ENDPOINT = (
-    select(_E.failures, _E.paused_until)
-    .where(_E.id == bindparam("endpoint"))
-    .with_for_update(key_share=True)
-)
-_NOTE_UNWELL = _OF_ENDPOINT.values(
-    failures=_bind("failed", _E.failures), paused_until=_bind("until", _E.paused_until)
-)
-_OF_DELIVERY = _A.delivery_id == bindparam("row")
-_GONE_BEFORE = select(_A.id).where(_OF_DELIVERY, _A.status == GONE).limit(1)
-_KEPT = ("form_id", "started_at", "duration_ms", "signature", "status", "failure", "reply")
-_NOTE_ATTEMPT = insert(_ATTEMPTS).from_select(
-    ["delivery_id", "number", *_KEPT],
-    select(
-        _bind("row", _A.delivery_id),
-        func.coalesce(func.max(_A.number), 0) + 1,
-        *(_bind(name, getattr(_A, name)) for name in _KEPT),
-    ).where(_OF_DELIVERY),
-)
-_SETTLE = (
-    update(_DELIVERIES)
-    .where(_HELD)
-    .values(
-        state=_bind("new_state", _D.state),
-        settled_at=_bind("settled", _D.settled_at),
-        next_at=func.coalesce(_bind("due", _D.next_at), _D.next_at),
-        lease_until=None,
-        renewals=None,
-    )
-)
-_PUT_BACK = (
-    update(_DELIVERIES)
-    .where(_HELD)
-    .values(state=DeliveryState.PENDING, attempts=_D.attempts - 1, lease_until=None, renewals=None)
-)
-_SUSPEND = _OF_SUBSCRIPTION.values(suspended_at=_bind("moment", _S.suspended_at))
+    execute(insert(cast(Table, _A.__table__)).values(values))
 
 
 MAX_PENDING = 10_000  # deliveries of one subscription
 KEPT_DAYS = 30  # after it was settled
 FIRST_WAIT = timedelta(milliseconds=2 * WORDS_MILLIS)  # the clocks of machines differ
-
-_D, _S, _E = EventDelivery, EventSubscription, CallbackEndpoint
 
 
 def abandon_overflow(*, now: datetime, most: int = MAX_PENDING) -> int:
@@ -324,11 +240,13 @@ def _abandon_oldest(subscription_id: str, kept: int, now: datetime) -> int:
 @tried_again
 def bound_waits(*, now: datetime) -> None:
     """Shorten waits that exceed the longest delay, because a clock was ahead; commits."""
-    latest = {"first": now + FIRST_WAIT, "later": now + LONGEST_RETRY, "rest": now + LONGEST_REST}
-    if read_rows(_WAIT_TOO_LONG, **latest):
-        with write_transaction():
-            execute(_BOUND_RETRIES, **latest)
-            execute(_BOUND_RESTS, **latest)
+    first, later = (literal(now + most, UtcDateTime()) for most in (FIRST_WAIT, LONGEST_RETRY))
+    latest = case((_D.attempts == 0, first), else_=later)
+    retries = and_(_D.state == DeliveryState.PENDING, _D.next_at > latest)
+    rests = _E.paused_until > now + LONGEST_REST
+    with write_transaction():
+        execute(update(_D).where(retries).values(next_at=latest))
+        execute(update(_E).where(rests).values(paused_until=now + LONGEST_REST))
 
 
 def purge_settled(now: datetime) -> Iterator[int]:
@@ -350,14 +268,3 @@ _OVERFULL = (
     .group_by(_D.subscription_id)
     .having(func.count() > bindparam("most"))
 )
-_FIRST, _LATER, _REST = (
-    bindparam(name, type_=UtcDateTime()) for name in ("first", "later", "rest")
-)
-_LATEST = case((_D.attempts == 0, _FIRST), else_=_LATER)
-_RETRY_TOO_LATE = and_(_D.state == DeliveryState.PENDING, _D.next_at > _LATEST)
-_REST_TOO_LONG = _E.paused_until > _REST
-_WAIT_TOO_LONG = select(literal(1)).where(
-    or_(exists().where(_RETRY_TOO_LATE), exists().where(_REST_TOO_LONG))
-)
-_BOUND_RETRIES = update(_D).where(_RETRY_TOO_LATE).values(next_at=_LATEST)
-_BOUND_RESTS = update(_E).where(_REST_TOO_LONG).values(paused_until=_REST)

@@ -30,7 +30,7 @@ from webapp.events.subscription_rows import (
 )
 from webapp.records.audit import SYSTEM, Actor, AuditKind, add_event
 from webapp.records.content.draft_input import STORABLE, whole_number
-from webapp.records.events import EventDelivery, EventSubscription
+from webapp.records.events import EventDelivery, EventSubscription, columns_of
 from webapp.records.forms import get_form, lock_form
 
 SECONDS_MAX = 10**9  # some thirty years, which any clock can add
@@ -267,7 +267,7 @@ def _store(
     }
     if asked.error_profile is not None:
         values["error_profile"] = asked.error_profile
-    store_subscription(values | secrets._asdict(), now=now)
+    store_subscription(values | secrets, now=now)
 
 
 def _replay(key: str, asked: Asked, cursor_key: bytes, *, lives: bool, now: datetime) -> bool:
@@ -292,12 +292,12 @@ _COUNT_OTHERS = select(func.count(EventSubscription.id)).where(
 )
 _LIST = (
     select(
-        EventSubscription.id,
-        EventSubscription.host,
-        EventSubscription.suspended_at.is_(None).label("active"),
-        EventSubscription.last_delivery_at,
-        EventSubscription.last_failure,
-        EventSubscription.expires_at,
+        *columns_of(
+            SubscriptionRow,
+            EventSubscription,
+            active=EventSubscription.suspended_at.is_(None),
+            refresh_before=EventSubscription.expires_at,
+        )
     )
     .where(EventSubscription.form_id == bindparam("form"), _ALIVE)
     .order_by(EventSubscription.created_at, EventSubscription.id)

@@ -14,12 +14,18 @@ from webapp.events.delivery_log import StateGroup, is_in
 from webapp.events.due import OPEN_AFTER_FAILURES
 from webapp.events.outbox import alive
 from webapp.events.settling import GONE_SUSPENDS
-from webapp.records.events import CallbackEndpoint, EventDelivery, EventSubscription
+from webapp.records.events import (
+    CallbackEndpoint,
+    EventDelivery,
+    EventSubscription,
+    columns_of,
+)
 from webapp.records.forms import Form
 
 LIVE_SHOWN, ENDED_SHOWN = 100, 20  # an account has no more live ones
 CHOICES_SHOWN = 200  # forms with hosts to filter by
 WAITING_COUNTED = 1000  # of one endpoint
+_S, _E = EventSubscription, CallbackEndpoint
 
 
 class LoggedSubscription(NamedTuple):
@@ -81,86 +87,71 @@ class FilterChoice(NamedTuple):
 
 
 _SUBSCRIPTIONS = (
-    select(
-        EventSubscription.id,
-        EventSubscription.form_id,
-        Form.title,
-        Form.deleted_at,
-        EventSubscription.host,
-        EventSubscription.grant_id,
-        EventSubscription.created_at,
-        EventSubscription.expires_at,
-        EventSubscription.suspended_at,
-        EventSubscription.gone_count,
-        EventSubscription.last_delivery_at,
-        EventSubscription.ended_at,
-        EventSubscription.end_reason,
-        CallbackEndpoint.paused_until,
-    )
-    .join(Form, Form.id == EventSubscription.form_id)
-    .join(CallbackEndpoint, CallbackEndpoint.id == EventSubscription.endpoint_id)
-    .where(EventSubscription.account_id == bindparam("account_id"))
+    select(*columns_of(LoggedSubscription, _S, Form, _E))
+    .join(Form, Form.id == _S.form_id)
+    .join(_E, _E.id == _S.endpoint_id)
+    .where(_S.account_id == bindparam("account_id"))
 )
 _LIVE = (
-    _SUBSCRIPTIONS.where(EventSubscription.ended_at.is_(None))
-    .order_by(EventSubscription.created_at.desc(), EventSubscription.id)
+    _SUBSCRIPTIONS.where(_S.ended_at.is_(None))
+    .order_by(_S.created_at.desc(), _S.id)
     .limit(LIVE_SHOWN)
 )
 _ENDED = (
-    _SUBSCRIPTIONS.where(EventSubscription.ended_at.is_not(None))
-    .order_by(EventSubscription.ended_at.desc(), EventSubscription.id)
+    _SUBSCRIPTIONS.where(_S.ended_at.is_not(None))
+    .order_by(_S.ended_at.desc(), _S.id)
     .limit(ENDED_SHOWN)
 )
-_there = aliased(EventSubscription)
+_there = aliased(_S)
 _waiting_there = (
     select(EventDelivery.id)
     .join(_there, _there.id == EventDelivery.subscription_id)
-    .where(_there.endpoint_id == CallbackEndpoint.id, is_in(StateGroup.WAITING))
-    .correlate(CallbackEndpoint)
+    .where(_there.endpoint_id == _E.id, is_in(StateGroup.WAITING))
+    .correlate(_E)
     .limit(WAITING_COUNTED)
     .subquery()
 )
 _SILENT = (
     select(
-        CallbackEndpoint.host,
-        CallbackEndpoint.paused_until,
-        func.max(EventSubscription.last_delivery_at).label("answered_at"),
+        _E.host,
+        _E.paused_until,
+        func.max(_S.last_delivery_at).label("answered_at"),
         select(func.count()).select_from(_waiting_there).scalar_subquery().label("waiting"),
     )
-    .join(EventSubscription, EventSubscription.endpoint_id == CallbackEndpoint.id)
+    .join(_S, _S.endpoint_id == _E.id)
     .where(
-        CallbackEndpoint.account_id == bindparam("account_id"),
-        CallbackEndpoint.failures >= OPEN_AFTER_FAILURES,
-        CallbackEndpoint.paused_until.is_not(None),
+        _E.account_id == bindparam("account_id"),
+        _E.failures >= OPEN_AFTER_FAILURES,
+        _E.paused_until.is_not(None),
         alive(bindparam("now", type_=UtcDateTime)),
     )
-    .group_by(CallbackEndpoint.id, CallbackEndpoint.host, CallbackEndpoint.paused_until)
-    .order_by(CallbackEndpoint.paused_until)
+    .group_by(_E.id, _E.host, _E.paused_until)
+    .order_by(_E.paused_until)
 )
 _CALLBACK = (
     select(
-        EventSubscription.url,
-        EventSubscription.host,
-        EventSubscription.secret,
-        CallbackEndpoint.confirmed_at.is_not(None),
+        _S.url,
+        _S.host,
+        _S.secret,
+        _E.confirmed_at.is_not(None),
         and_(
             alive(bindparam("now", type_=UtcDateTime)),
-            EventSubscription.url.is_not(None),
-            EventSubscription.secret.is_not(None),
+            _S.url.is_not(None),
+            _S.secret.is_not(None),
         ).label("is_live"),
     )
-    .join(CallbackEndpoint, CallbackEndpoint.id == EventSubscription.endpoint_id)
+    .join(_E, _E.id == _S.endpoint_id)
     .where(
-        EventSubscription.id == bindparam("subscription_id"),
-        EventSubscription.account_id == bindparam("account_id"),
+        _S.id == bindparam("subscription_id"),
+        _S.account_id == bindparam("account_id"),
     )
 )
 _CHOICES = (
-    select(EventSubscription.form_id, Form.title, EventSubscription.host)
-    .join(Form, Form.id == EventSubscription.form_id)
-    .where(EventSubscription.account_id == bindparam("account_id"))
-    .group_by(EventSubscription.form_id, Form.title, EventSubscription.host)
-    .order_by(func.max(EventSubscription.created_at).desc())
+    select(_S.form_id, Form.title, _S.host)
+    .join(Form, Form.id == _S.form_id)
+    .where(_S.account_id == bindparam("account_id"))
+    .group_by(_S.form_id, Form.title, _S.host)
+    .order_by(func.max(_S.created_at).desc())
     .limit(CHOICES_SHOWN)
 )
 

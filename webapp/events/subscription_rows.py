@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
 from operator import add
 from typing import NamedTuple, cast
@@ -27,6 +28,7 @@ from webapp.records.events import (
     DeliveryAttempt,
     EventDelivery,
     EventSubscription,
+    columns_of,
 )
 
 
@@ -84,20 +86,8 @@ class StoredSubscription(NamedTuple):
     paused_until: datetime | None
 
 
-class Secrets(NamedTuple):
-    """The columns of the secrets, sealed."""
-
-    secret: str
-    previous_secret: str | None
-    previous_until: datetime | None
-
-
-_OF_SUBSCRIPTION = StoredSubscription._fields[:-1]
 _LOCK = (
-    select(
-        *(getattr(EventSubscription, name) for name in _OF_SUBSCRIPTION),
-        CallbackEndpoint.paused_until,
-    )
+    select(*columns_of(StoredSubscription, EventSubscription, CallbackEndpoint))
     .join(CallbackEndpoint, CallbackEndpoint.id == EventSubscription.endpoint_id)
     .where(EventSubscription.id == bindparam("id"))
     .with_for_update(of=EventSubscription)
@@ -122,22 +112,21 @@ def sealed_secrets(
     sealer: Sealer,
     *,
     now: datetime,
-) -> Secrets:
-    """The secret, with the one before it for ROTATED_FOR if it has changed; of those just one.
+) -> dict[str, object]:
+    """The columns of the secret, and of the one before it, which signs for ROTATED_FOR, too.
 
     before  the live subscription that is refreshed
     """
     place = secret_place(subscription_id)
+    previous: tuple[str | None, datetime | None] = None, None
+    with suppress(NoKey):
+        if before is not None and before.secret is not None:
+            if sealer.unseal(before.secret, place=place) != secret:
+                previous = before.secret, now + ROTATED_FOR
+            else:
+                previous = before.previous_secret, before.previous_until
     sealed = sealer.seal(secret, place=place)
-    if before is None or before.secret is None:
-        return Secrets(sealed, None, None)
-    try:
-        changed = sealer.unseal(before.secret, place=place) != secret
-    except NoKey:
-        return Secrets(sealed, None, None)
-    if changed:
-        return Secrets(sealed, before.secret, now + ROTATED_FOR)
-    return Secrets(sealed, before.previous_secret, before.previous_until)
+    return {"secret": sealed, "previous_secret": previous[0], "previous_until": previous[1]}
 
 
 def store_endpoint(
@@ -226,7 +215,7 @@ _FIRST_FAILED = (
 
 
 BATCH_ROWS = 200  # in one transaction, of milliseconds: servers run meanwhile
-COLUMNS = (EventSubscription.secret, EventSubscription.previous_secret)
+SECRETS = (EventSubscription.secret, EventSubscription.previous_secret)
 
 
 class Rekeyed(NamedTuple):
@@ -237,25 +226,19 @@ class Rekeyed(NamedTuple):
     unopened: int = 0
 
 
-class _Row(NamedTuple):
-    id: str
-    secret: str | None
-    previous_secret: str | None
-
-
 def rekey(sealer: Sealer) -> Rekeyed:
     """Seal by the first key what others sealed, in short transactions; again changes nothing."""
     total, last = Rekeyed(), ""
     while batch := _rekey_batch(last, sealer):
         done, last = batch
-        total = _sum(total, done)
+        total = Rekeyed(*map(add, total, done))
     return total
 
 
 def count_sealed_otherwise(key_ids: Sequence[str]) -> int:
     """How many secrets were sealed by none of these keys."""
     total = 0
-    for column in COLUMNS:
+    for column in SECRETS:
         known = or_(*(column.startswith(f"{key_id}:", autoescape=True) for key_id in key_ids))
         other = select(func.count(EventSubscription.id)).where(column.is_not(None), not_(known))
         total += int(execute(other).scalar_one())
@@ -265,45 +248,35 @@ def count_sealed_otherwise(key_ids: Sequence[str]) -> int:
 @tried_again
 def _rekey_batch(last: str, sealer: Sealer) -> tuple[Rekeyed, str] | None:
     """The next rows after an id, locked meanwhile, with the last id of them; None at the end."""
-    done = Rekeyed()
+    read = sealed = unopened = 0
     with write_transaction():
-        rows = [_Row._make(row) for row in execute(_BATCH, last=last)]
-        for row in rows:
-            for column, sealed in zip(COLUMNS, row[1:], strict=True):
-                if sealed is not None:
-                    done = _sum(done, _rekey_one(row.id, column.key, sealed, sealer))
-    return (done, rows[-1].id) if rows else None
-
-
-def _rekey_one(subscription_id: str, name: str, sealed: str, sealer: Sealer) -> Rekeyed:
-    place = secret_place(subscription_id)
-    try:
-        plain = sealer.unseal(sealed, place=place)
-    except NoKey:
-        return Rekeyed(1, 0, 1)
-    if sealer.is_current(sealed):
-        return Rekeyed(1, 0, 0)
-    anew = sealer.seal(plain, place=place)
-    execute(_REPLACE[name], subscription=subscription_id, anew=anew)
-    return Rekeyed(1, 1, 0)
-
-
-def _sum(one: Rekeyed, other: Rekeyed) -> Rekeyed:
-    return Rekeyed(*map(add, one, other))
+        rows = execute(_BATCH, last=last).all()
+        for key, *secrets in rows:
+            place, changed = secret_place(key), {}
+            for column, secret in zip(SECRETS, secrets, strict=True):
+                if secret is None:
+                    continue
+                read += 1
+                try:
+                    plain = sealer.unseal(secret, place=place)
+                except NoKey:
+                    unopened += 1
+                    continue
+                if not sealer.is_current(secret):
+                    changed[column.key] = sealer.seal(plain, place=place)
+            if changed:
+                sealed += len(changed)
+                mine = update(EventSubscription).where(EventSubscription.id == key)
+                execute(mine.values(changed))
+    return (Rekeyed(read, sealed, unopened), rows[-1].id) if rows else None
 
 
 _BATCH = (
-    select(EventSubscription.id, *COLUMNS)
+    select(EventSubscription.id, *SECRETS)
     .where(
-        EventSubscription.id > bindparam("last"), or_(*(column.is_not(None) for column in COLUMNS))
+        EventSubscription.id > bindparam("last"), or_(*(column.is_not(None) for column in SECRETS))
     )
     .order_by(EventSubscription.id)
     .limit(BATCH_ROWS)
     .with_for_update()
 )
-_REPLACE = {
-    column.key: update(EventSubscription)
-    .where(EventSubscription.id == bindparam("subscription"))
-    .values({column.key: bindparam("anew")})
-    for column in COLUMNS
-}

@@ -1,10 +1,13 @@
 """Subscriptions, deliveries and attempts as they are stored, and the words of the protocol."""
 
+from collections.abc import Iterator
 from datetime import datetime
 from enum import Enum
+from typing import Any
 
 from sqlalchemy import (
     BigInteger,
+    ColumnElement,
     ForeignKey,
     Index,
     Integer,
@@ -217,3 +220,12 @@ class DeliveryAttempt(Base):
     status: Mapped[int | None]
     failure: Mapped[DeliveryFailure | None] = mapped_column(enum_type(DeliveryFailure, "failure"))
     reply: Mapped[str | None] = mapped_column(Text)
+
+
+def columns_of(row: Any, *models: type[Base], **others: Any) -> Iterator[ColumnElement[Any]]:
+    """Columns for the fields of a named tuple: of the first model that has one, else as given."""
+    for name in row._fields:
+        if name in others:
+            yield others[name].label(name)
+        else:
+            yield next(getattr(model, name) for model in models if hasattr(model, name))
