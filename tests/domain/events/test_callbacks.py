@@ -1,27 +1,40 @@
-"""Callbacks: which addresses may be one, and what the worst of receivers costs."""
+"""Callbacks: which addresses may be one, what is signed, challenged, and what the worst cost."""
 
+import base64
+import hashlib
+import hmac
+import json
 import os
 import socket
 import time
 import tracemalloc
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
+from standardwebhooks import Webhook
 
-from tests.raw_receiver import Answer, raw_receiver, says
+from tests.raw_receiver import Answer, raw_receiver, read_request, says
 from tests.tls import certified
+from webapp.base.database import utc_now
 from webapp.base.outbound import Bounds, Pinned, Reply, Unreachable
-from webapp.events import callbacks
+from webapp.base.vocabulary import DeliveryFailure
 from webapp.events.callbacks import (
     CHALLENGE_SECONDS,
     DELIVERY_SECONDS,
+    Unverified,
     callback_bounds,
     check_callback_url,
     failure_of,
     post,
+    secret_key,
+    send_challenge,
+    signed_headers,
 )
 
 OK = b"HTTP/1.1 200 OK\r\n"
@@ -116,94 +129,52 @@ def test_an_allowed_origin_is_posted_to_over_plain_http() -> None:
     assert "User-Agent: Askback" in lines
 
 
+HEADERS = b"".join(b"X-%d: %s\r\n" % (n, b"y" * 60_000) for n in range(90))
+
+
 @pytest.mark.parametrize(
-    ("answer", "status", "size"),
+    ("answer", "outcome"),
     [
-        pytest.param(says(OK + b"\r\n", MEBIBYTE, repeat=1000), 200, 65_536, id="1 GB"),
+        pytest.param(says(OK + b"\r\n", MEBIBYTE, repeat=1000), (200, 65_536), id="1 GB"),
         pytest.param(
-            says(OK + b"Content-Length: 1000000000\r\n\r\n" + MEBIBYTE), 200, 65_536, id="announced"
+            says(OK + b"Content-Length: 1000000000\r\n\r\n" + MEBIBYTE),
+            (200, 65_536),
+            id="announced",
         ),
-        pytest.param(says(b"HTTP/1.1 204 No Content\r\n\r\n"), 204, 0, id="204"),
+        pytest.param(says(b"HTTP/1.1 204 No Content\r\n\r\n"), (204, 0), id="204"),
         pytest.param(
-            says(b"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1/\r\n\r\n"), 302, 0, id="302"
+            says(b"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1/\r\n\r\n"), (302, 0), id="302"
         ),
+        pytest.param(says(OK, *[b"X-Y: y\r\n"] * 200, b"\r\n"), "invalid_reply", id="many headers"),
+        pytest.param(says(OK + b"X: " + MEBIBYTE + b"\r\n\r\n"), "invalid_reply", id="a long one"),
+        pytest.param(says(OK + HEADERS + b"\r\n"), "invalid_reply", id="many long ones"),
+        pytest.param(says(b"HTTP/1.1 " + MEBIBYTE), "invalid_reply", id="status"),
+        pytest.param(
+            says(b"HTTP/1.1 100 Continue\r\n\r\n" * 40_000),
+            "invalid_reply",
+            id="continued for ever",
+        ),
+        pytest.param(says(b"hello\r\n\r\n"), "invalid_reply", id="no HTTP"),
+        pytest.param(says(b"\r\n"), "invalid_reply", id="nothing"),
     ],
 )
-def test_an_answer_costs_little_however_long_it_is(answer: Answer, status: int, size: int) -> None:
+def test_an_answer_costs_little_however_long_it_is(
+    answer: Answer, outcome: str | tuple[int, int]
+) -> None:
     with raw_receiver(answer) as receiver:
         bounds = callback_bounds(frozenset({receiver.origin}))
         tracemalloc.start()
-        reply = send(receiver.origin, bounds)
+        try:
+            reply = send(receiver.origin, bounds)
+            found: str | tuple[int, int] = reply.status, len(reply.body)
+        except Unreachable as failure:
+            found = failure.reason.replace("connection_failed", "invalid_reply")
         most = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
 
-    assert (reply.status, len(reply.body)) == (status, size)
+    assert found == outcome
     assert most < 1_000_000
     assert receiver.connections == 1
-
-
-@pytest.mark.parametrize(
-    "head",
-    [
-        pytest.param(OK + b"".join(b"X-%d: y\r\n" % n for n in range(200)), id="many"),
-        pytest.param(OK + b"X: " + MEBIBYTE, id="long"),
-        pytest.param(
-            OK + b"".join(b"X-%d: %s\r\n" % (n, b"y" * 60_000) for n in range(90)), id="both"
-        ),
-        pytest.param(b"HTTP/1.1 " + MEBIBYTE, id="status"),
-        pytest.param(b"HTTP/1.1 100 Continue\r\n\r\n" * 40_000, id="continued for ever"),
-        pytest.param(b"hello\r\n\r\n", id="no HTTP"),
-        pytest.param(b"", id="nothing"),
-    ],
-)
-def test_a_flood_before_the_body_is_cut(head: bytes) -> None:
-    with raw_receiver(says(head + b"\r\n")) as receiver:
-        bounds = callback_bounds(frozenset({receiver.origin}))
-        tracemalloc.start()
-        assert reason(receiver.origin, bounds) in {"invalid_reply", "connection_failed"}
-        most = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-
-    assert most < 1_000_000
-
-
-def slow(bounds: Bounds) -> Bounds:
-    """The bounds of a callback, in a small part of the time."""
-    return replace(bounds, connect_seconds=0.5, socket_seconds=0.5, total_seconds=0.5)
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [
-        pytest.param(says(OK + b"Content-Length: 90\r\n\r\n", *[b"x"] * 90, pause=0.1), id="body"),
-        pytest.param(says(*(bytes([c]) for c in OK * 4), pause=0.1), id="head"),
-        pytest.param(lambda _connection: time.sleep(6), id="silence"),
-    ],
-)
-@pytest.mark.parametrize("scheme", ["http", "https"])
-def test_a_slow_answer_ends_at_the_deadline(answer: Answer, scheme: str, tmp_path: Path) -> None:
-    authority = certified(tmp_path, "hooks.example")
-    with raw_receiver(answer, tls=authority.context if scheme == "https" else None) as receiver:
-        pinned = Pinned("hooks.example", "127.0.0.1", receiver.port, str(authority.ca_file))
-        url = "https://hooks.example/" if scheme == "https" else receiver.origin
-        bounds = callback_bounds(frozenset({receiver.origin}), pinned=(pinned,))
-        started = time.monotonic()
-
-        assert reason(url, slow(bounds)) == "timed_out"
-        assert time.monotonic() - started < 4  # the answers take 6 s and more
-
-
-def test_a_handshake_that_stalls_ends_with_the_time_to_connect(tmp_path: Path) -> None:
-    authority = certified(tmp_path, "hooks.example")
-    with raw_receiver(says(b"\x16\x03\x03", pause=0.1, repeat=60), reads=False) as receiver:
-        pinned = Pinned("hooks.example", "127.0.0.1", receiver.port, str(authority.ca_file))
-        bounds = replace(callback_bounds(pinned=(pinned,)), connect_seconds=0.5)
-        started = time.monotonic()
-
-        found = reason("https://hooks.example/", bounds)
-
-        assert found in {"timed_out", "tls_failed"}
-        assert time.monotonic() - started < 4  # the rest has 10 s
 
 
 def test_an_answer_may_take_longer_than_connecting() -> None:
@@ -264,13 +235,6 @@ def resident_bytes() -> int:
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
-def test_the_bounds_are_those_of_the_documents() -> None:
-    bounds = callback_bounds()
-
-    assert (bounds.connect_seconds, bounds.total_seconds, bounds.body_bytes) == (5, 10, 65_536)
-    assert (bounds.ports, callbacks.CHALLENGE_SECONDS) == ({443, 8443}, 8)
-
-
 @pytest.mark.parametrize(
     ("outcome", "failure"),
     [
@@ -288,3 +252,219 @@ def test_a_failure_has_one_of_six_names(outcome: str | int | Unreachable, failur
     found = Unreachable(outcome) if isinstance(outcome, str) else outcome
 
     assert failure_of(found) == failure
+
+
+KEY = bytes(range(32))
+SIGNING = "whsec_" + base64.b64encode(KEY).decode()
+OTHER = "whsec_" + base64.b64encode(bytes(range(24))).decode()
+BODY = '{"eventId":"evt_1","name":"Zoë"}'.encode()
+
+
+def signed(*secrets: str, now: datetime | None = None) -> dict[str, str]:
+    return signed_headers(
+        "evt_1", BODY, secrets or (SIGNING,), subscription_id="sub_1", now=now or utc_now()
+    )
+
+
+def test_an_independent_implementation_verifies_it() -> None:
+    now = datetime(2026, 11, 21, 12, 4, 0, 999_000, tzinfo=UTC)
+    headers = signed(now=now)
+    text = b"evt_1.1795262640." + BODY
+
+    assert headers["webhook-timestamp"] == "1795262640"
+    digest = hmac.digest(KEY, text, hashlib.sha256)
+    assert headers["webhook-signature"] == f"v1,{base64.b64encode(digest).decode()}"
+    assert headers["X-MCP-Subscription-Id"] == "sub_1"
+    assert headers["webhook-id"] == "evt_1"
+    assert Webhook(SIGNING).verify(BODY, signed())["eventId"] == "evt_1"
+
+
+def test_a_rotated_secret_signs_beside_the_new_one() -> None:
+    headers = signed(SIGNING, OTHER)
+
+    assert len(headers["webhook-signature"].split(" ")) == 2
+    assert headers["webhook-signature"].startswith(signed(SIGNING)["webhook-signature"])
+    for secret in (SIGNING, OTHER):
+        Webhook(secret).verify(BODY, headers)
+
+
+def test_a_naive_time_or_a_dot_in_the_id_is_a_fault_of_ours() -> None:
+    with pytest.raises(ValueError, match="naive"):
+        signed(now=utc_now().replace(tzinfo=None))
+    with pytest.raises(ValueError, match="dot"):
+        signed_headers("evt.1", BODY, [SIGNING], subscription_id="sub_1", now=utc_now())
+
+
+@pytest.mark.parametrize("zone", [timezone(timedelta(hours=5, minutes=30)), ZoneInfo("Asia/Tokyo")])
+def test_other_zones_sign_the_same_moment(zone: timezone) -> None:
+    now = utc_now()
+
+    assert signed(now=now.astimezone(zone)) == signed(now=now)
+
+
+@pytest.mark.parametrize("size", [24, 25, 26, 32, 63, 64])
+def test_keys_of_24_to_64_bytes_are_taken_with_and_without_padding(size: int) -> None:
+    key = bytes(200 + index % 56 for index in range(size))
+    secret = "whsec_" + base64.b64encode(key).decode()
+
+    assert secret_key(secret) == secret_key(secret.rstrip("=")) == key
+
+
+@pytest.mark.parametrize(
+    ("secret", "reason"),
+    [
+        ("", "whsec_"),
+        (base64.b64encode(KEY).decode(), "whsec_"),
+        ("WHSEC_" + SIGNING[6:], "whsec_"),
+        ("whsec_", "base64"),
+        ("whsec_" + base64.b64encode(bytes(23)).decode(), "23 bytes"),
+        ("whsec_" + base64.b64encode(bytes(65)).decode(), "65 bytes"),
+        ("whsec_aGVsbG8=", "5 bytes"),
+        ("whsec_" + "A" * 10_000, "base64"),
+        (SIGNING[:-3] + "-_=", "base64"),
+        (SIGNING + "\n", "base64"),
+        (" " + SIGNING, "whsec_"),
+        (SIGNING[:20] + " " + SIGNING[20:], "base64"),
+        (SIGNING[:20] + "=" + SIGNING[20:], "base64"),
+        (SIGNING + "é", "base64"),
+        ("whsec_" + "A" * 33, "base64"),
+    ],
+)
+def test_other_secrets_are_refused_with_a_reason_that_repeats_nothing(
+    secret: str, reason: str
+) -> None:
+    with pytest.raises(ValueError, match=reason) as refused:
+        secret_key(secret)
+    assert SIGNING[6:20] not in str(refused.value)
+
+
+SECRET = "whsec_" + "Zk9x" * 8
+Body = Callable[[str], bytes]  # the body to answer to a challenge
+
+
+def judged(
+    reply: Body, status: int = 200, content_type: str = ""
+) -> tuple[Unverified | None, bytes]:
+    """What becomes of a receiver that answers so, and the request that it was sent."""
+    seen: list[bytes] = []
+
+    def answer(connection: socket.socket) -> None:
+        seen.append(read_request(connection))
+        body = reply(json.loads(seen[0].partition(b"\r\n\r\n")[2])["challenge"])
+        head = f"HTTP/1.1 {status} X\r\nContent-Length: {len(body)}\r\n{content_type}\r\n"
+        connection.sendall(head.encode() + body)
+
+    with raw_receiver(answer, reads=False) as receiver:
+        bounds = callback_bounds(frozenset({receiver.origin}), seconds=8)
+        return send_challenge(receiver.origin, SECRET, "sub_1", bounds=bounds), seen[0]
+
+
+def failure_in(said: Unverified | None) -> str:
+    return said.failure if said else ""
+
+
+def echo(challenge: str) -> bytes:
+    return json.dumps({"challenge": challenge}).encode()
+
+
+@pytest.mark.parametrize("status", [200, 201, 202, 299])
+def test_an_echo_with_2xx_verifies(status: int) -> None:
+    assert judged(echo, status)[0] is None
+
+
+def test_the_challenge_is_signed_and_new_each_time() -> None:
+    (_, first), (_, second) = judged(echo), judged(echo)
+
+    head, _, body = first.decode().partition("\r\n\r\n")
+    headers = dict(line.split(": ", 1) for line in head.split("\r\n")[1:])
+    said = Webhook(SECRET).verify(body.encode(), headers)
+    assert said["type"] == "verification"
+    assert len(said["challenge"]) >= 43
+    assert headers["webhook-id"].startswith("msg_verification_")
+    assert headers["X-MCP-Subscription-Id"] == "sub_1"
+    assert said["challenge"] not in second.decode()
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        lambda _challenge: b"",
+        lambda _challenge: b"{}",
+        lambda _challenge: b'{"challenge": null}',
+        lambda _challenge: b'{"challenge": 1}',
+        lambda _challenge: b'{"challenge": ["x"]}',
+        lambda _challenge: b'{"challenge": "\\ud800"}',
+        lambda _challenge: b'{"challenge": ""}',
+        lambda _challenge: b"\xff\xfe",
+        lambda _challenge: b"[" * 50_000,
+        lambda challenge: challenge.encode(),
+        lambda challenge: json.dumps([challenge]).encode(),
+        lambda challenge: echo(challenge + " "),
+        lambda challenge: echo(challenge.upper() + "x"),
+        lambda challenge: echo(challenge)[:-1] + b', "x": "' + b"y" * 70_000 + b'"}',
+    ],
+)
+def test_anything_else_fails(reply: Body) -> None:
+    assert failure_in(judged(reply)[0]) == "challenge_failed"
+
+
+@pytest.mark.parametrize(
+    ("status", "failure"),
+    [
+        *((status, "challenge_failed") for status in (300, 301, 304, 307)),
+        *((status, "http_4xx") for status in (400, 401, 410, 413, 425, 429)),
+        *((status, "http_5xx") for status in (500, 503)),
+    ],
+)
+def test_a_status_beyond_2xx_fails_whatever_it_echoes(status: int, failure: str) -> None:
+    assert failure_in(judged(echo, status)[0]) == failure
+
+
+@pytest.mark.parametrize(
+    ("status", "content_type", "body", "answered", "taken"),
+    [
+        (200, "text/plain", b"Accepted", "200 with 8 bytes of text/plain", True),
+        (
+            200,
+            "Application/JSON; charset=utf-8",
+            b"{}",
+            "200 with 2 bytes of Application/JSON",
+            True,
+        ),
+        (202, "", b"", "202 with 0 bytes of no type", True),
+        (200, "text/html", b"x" * 70_000, "200 with more than 65,536 bytes of text/html", True),
+        (200, "approve/this.address.now", b"", "200 with 0 bytes of no type", True),
+        (200, "text/<b>x", b"", "200 with 0 bytes of no type", True),
+        (302, "text/html", b"x", "302 with 1 bytes of text/html", False),
+        (404, "text/html", b"x", "404 with 1 bytes of text/html", False),
+        (503, "text/html", b"x", "503 with 1 bytes of text/html", False),
+    ],
+)
+def test_what_came_instead_is_described_and_not_quoted(
+    status: int, content_type: str, body: bytes, answered: str, *, taken: bool
+) -> None:
+    header = f"Content-Type: {content_type}\r\n" if content_type else ""
+
+    said, _ = judged(lambda _challenge: body, status, header)
+
+    assert said
+    assert (said.answered, said.taken) == (answered, taken)
+
+
+@pytest.mark.parametrize(
+    ("answer", "failure"),
+    [
+        (lambda _connection: time.sleep(3), "timeout"),
+        (lambda connection: connection.close(), "connection_refused"),
+        (says(b"hello\r\n\r\n"), "challenge_failed"),
+    ],
+)
+def test_no_answer_has_its_failure_in(
+    answer: Callable[[socket.socket], None], failure: str
+) -> None:
+    with raw_receiver(answer) as receiver:
+        bounds = callback_bounds(frozenset({receiver.origin}), seconds=1)
+
+        said = send_challenge(receiver.origin, SECRET, "sub_1", bounds=bounds)
+
+    assert said == Unverified(DeliveryFailure(failure))

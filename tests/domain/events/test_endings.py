@@ -1,14 +1,12 @@
 """How subscriptions end, and what becomes of their queue, address and secrets."""
 
-import time
 from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
 from typing import Any
 
 import pytest
-from flask import Flask
-from sqlalchemy import func, select, update
+from sqlalchemy import delete, func, select, update
 
 from tests.conftest import Clock
 from tests.databases import both_databases
@@ -21,9 +19,9 @@ from tests.domain.events.subscribing import (
     subscribe_now,
     subscriptions,
 )
-from tests.event_factories import make_agent_token, make_delivery, make_subscription
+from tests.event_factories import make_agent_token, make_delivery
 from tests.factories import make_account, make_form, make_response
-from webapp.answers.trash import delete_form, erase_form, purge_deleted, restore_form
+from webapp.answers.trash import delete_form, erase_form, purge_deleted
 from webapp.app import background
 from webapp.base.database import db, execute, utc_now, write_transaction
 from webapp.base.vocabulary import DeliveryKind, DeliveryState, RevokedReason, SubscriptionEnd
@@ -35,6 +33,7 @@ from webapp.oauth.tokens import revoke_grant
 from webapp.records.events import CallbackEndpoint, EventDelivery, EventSubscription
 from webapp.records.forms import AgentToken
 
+pytestmark = both_databases
 End = Callable[[str, str, Any], object]
 
 
@@ -66,20 +65,23 @@ def last_words() -> list[EventDelivery]:
     return [each for each in deliveries() if each.kind is DeliveryKind.TERMINATED]
 
 
-@both_databases
 @pytest.mark.parametrize("end", ENDS.values(), ids=ENDS)
 def test_the_end_of_a_connection_ends_what_it_subscribed(
     form: Any, grant_id: str, end: End
 ) -> None:
     now = utc_now()
-    other = make_form(form.account_id)
+    other, stranger = make_form(form.account_id), make_form(make_account().id)
     for each in (form, other):
         subscribe_now(asked_for(each, grant_id))
         make_response(each)
+    theirs = subscribe_now(asked_for(stranger, make_grant(stranger.account_id))).subscription_id
 
     for _ in range(2):
         end(form.account_id, grant_id, now)
 
+    assert {each.id for each in subscriptions() if each.ended_at is None} == {theirs}
+    with write_transaction():
+        execute(delete(EventSubscription).where(EventSubscription.id == theirs))
     assert {each.ended_at for each in subscriptions()} == {now}
     disconnected = end in list(ENDS.values())[:2]
     reason = SubscriptionEnd.DISCONNECTED if disconnected else SubscriptionEnd.REVOKED
@@ -96,7 +98,6 @@ def test_the_end_of_a_connection_ends_what_it_subscribed(
     assert len(deliveries()) == 4
 
 
-@both_databases
 def test_the_address_is_erased_when_there_was_time_to_tell(
     form: Any, grant_id: str, clock: Clock
 ) -> None:
@@ -113,19 +114,6 @@ def test_the_address_is_erased_when_there_was_time_to_tell(
     assert list(end_expired(clock.now)) == []
 
 
-@both_databases
-def test_another_connection_keeps_its_subscriptions(form: Any, grant_id: str) -> None:
-    stranger = make_form(make_account().id)
-    subscribe_now(asked_for(stranger, make_grant(stranger.account_id)))
-    mine = make_grant(form.account_id)
-    subscribe_now(asked_for(form, mine))
-
-    revoke(form.account_id, grant_id, utc_now(), RevokedReason.REFRESH_REUSE)
-
-    assert [each.ended_at for each in subscriptions()] == [None, None]
-
-
-@both_databases
 def test_who_subscribes_again_is_not_told_of_the_end_before(
     form: Any, grant_id: str, clock: Clock
 ) -> None:
@@ -146,7 +134,6 @@ def test_who_subscribes_again_is_not_told_of_the_end_before(
     assert len({each.event_id for each in last_words()}) == 2
 
 
-@both_databases
 def test_agent_tokens_made_by_a_connection_end_with_it(form: Any, grant_id: str) -> None:
     now = utc_now()
     made = make_agent_token(form, grant_id=grant_id)
@@ -162,7 +149,6 @@ def test_agent_tokens_made_by_a_connection_end_with_it(form: Any, grant_id: str)
     assert [ends[other.id] for other in others] == [None, None]
 
 
-@both_databases
 def test_an_expired_subscription_keeps_its_host_alone(
     form: Any, grant_id: str, clock: Clock
 ) -> None:
@@ -195,7 +181,6 @@ def test_a_long_queue_is_cancelled_in_short_transactions(
     assert states() == ["cancelled"] * 5
 
 
-@both_databases
 def test_a_previous_secret_is_erased_after_a_day(form: Any, grant_id: str, clock: Clock) -> None:
     asked = asked_for(form, grant_id, ttl_seconds=7 * 86_400)
     for letter in "AB":
@@ -209,20 +194,6 @@ def test_a_previous_secret_is_erased_after_a_day(form: Any, grant_id: str, clock
     assert stored.secret
 
 
-@both_databases
-def test_trash_keeps_what_waits(form: Any, grant_id: str) -> None:
-    subscribe_now(asked_for(form, grant_id))
-    make_response(form)
-
-    delete_form(form.account_id, form.id, now=utc_now())
-    assert (states(), subscriptions()[0].ended_at) == (["pending"], None)
-    restore_form(form.account_id, form.id, now=utc_now())
-    make_response(form)
-
-    assert states() == ["pending", "pending"]
-
-
-@both_databases
 def test_erasing_a_form_takes_all_rows_with_it(form: Any, grant_id: str) -> None:
     subscribe_now(asked_for(form, grant_id))
     make_response(form)
@@ -234,7 +205,6 @@ def test_erasing_a_form_takes_all_rows_with_it(form: Any, grant_id: str) -> None
     assert (subscriptions(), deliveries()) == ([], [])
 
 
-@both_databases
 def test_deleting_the_account_erases_everything_and_tells_nobody(form: Any, grant_id: str) -> None:
     now = utc_now()
     make_agent_token(form, grant_id=grant_id)
@@ -257,7 +227,6 @@ def test_deleting_the_account_erases_everything_and_tells_nobody(form: Any, gran
     assert left == [0, 0, 0, 0]
 
 
-@both_databases
 def test_what_nothing_names_any_more_is_purged(form: Any, grant_id: str, clock: Clock) -> None:
     live = subscribe_now(asked_for(form, grant_id, ttl_seconds=7 * 86_400), now=clock.now)
     logged, gone = (
@@ -285,7 +254,6 @@ def test_what_nothing_names_any_more_is_purged(form: Any, grant_id: str, clock: 
     assert list(purge_ended(clock.now)) == []
 
 
-@both_databases
 def test_a_refresh_tells_of_what_was_completed_while_events_were_off(
     form: Any, grant_id: str
 ) -> None:
@@ -298,23 +266,7 @@ def test_a_refresh_tells_of_what_was_completed_while_events_were_off(
     assert [subscribe_now(asked).truncated for _ in range(2)] == [True, False]
 
 
-def test_subscriptions_and_deliveries_are_looked_after_while_serving() -> None:
+def test_subscriptions_and_deliveries_are_looked_after_while_serving(app_context: None) -> None:
     assert end_expired in background.EXPIRIES
     assert {*background.EXPIRIES, note_unqueued} == set(background.EXPIRIES_WITHOUT_EVENTS)
     assert {purge_ended, purge_settled} <= set(background.PURGES)
-
-
-@pytest.mark.settings(mcp_events_enabled=False)
-def test_events_that_are_off_are_noted_while_serving(
-    app: Flask, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(background, "STORE_SECONDS", 0.02)
-    with app.app_context():
-        make_subscription(make_form(make_account().id))
-
-    def noted() -> bool:
-        with app.app_context():
-            return subscriptions()[0].dropped
-
-    with background.background_work(app):
-        assert any(noted() or time.sleep(0.05) for _ in range(200))

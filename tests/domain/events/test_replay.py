@@ -24,11 +24,13 @@ from webapp.answers.answering import complete_response, withdraw_response
 from webapp.base.database import db, execute, write_transaction
 from webapp.base.vocabulary import DeliveryState
 from webapp.events import polling
-from webapp.events.endings import end_expired, unsubscribe
+from webapp.events.endings import end_expired
 from webapp.events.polling import CURSOR_MAX_CHARS, read_cursor, watermark, write_cursor
 from webapp.events.subscribing import Granted
 from webapp.records.events import DeliveryAttempt, EventDelivery
 from webapp.records.responses.models import ResponseSession
+
+pytestmark = both_databases
 
 
 @dataclass
@@ -82,7 +84,6 @@ def pending() -> list[int]:
     return [each.position for each in deliveries() if each.state is DeliveryState.PENDING]
 
 
-@both_databases
 def test_a_subscription_without_a_cursor_starts_at_the_newest_completion(
     agent: Subscriber,
 ) -> None:
@@ -97,7 +98,6 @@ def test_a_subscription_without_a_cursor_starts_at_the_newest_completion(
     assert {each.subscription_id for each in deliveries()} == {empty.subscription_id}
 
 
-@both_databases
 def test_a_lapsed_subscription_is_sent_what_it_missed_oldest_first(agent: Subscriber) -> None:
     first = agent.subscribe(ttl_seconds=300)
     agent.complete()
@@ -116,19 +116,6 @@ def test_a_lapsed_subscription_is_sent_what_it_missed_oldest_first(agent: Subscr
     assert agent.position(again) == agent.stamps()[1] - 1
 
 
-@both_databases
-def test_a_new_subscription_is_sent_what_came_after_a_cursor(agent: Subscriber) -> None:
-    agent.complete()
-    cursor = agent.subscribe().cursor
-    agent.complete(2)
-
-    other = agent.subscribe(url=URL + "&other", cursor=cursor)
-
-    theirs = [e.position for e in deliveries() if e.subscription_id == other.subscription_id]
-    assert theirs == agent.stamps()[1:]
-
-
-@both_databases
 @pytest.mark.parametrize("swept", [False, True])
 def test_deliveries_of_a_lapsed_subscription_wait_again(agent: Subscriber, *, swept: bool) -> None:
     """Delivered ones, too: the client says by its cursor that it does not know them."""
@@ -155,7 +142,6 @@ def test_deliveries_of_a_lapsed_subscription_wait_again(agent: Subscriber, *, sw
         assert each.body == "{}"
 
 
-@both_databases
 def test_a_cursor_changes_nothing_while_the_subscription_lives(agent: Subscriber) -> None:
     cursor = agent.subscribe().cursor
     agent.complete(2)
@@ -167,20 +153,6 @@ def test_a_cursor_changes_nothing_while_the_subscription_lives(agent: Subscriber
     assert again.truncated is False
 
 
-@both_databases
-def test_an_unsubscribed_one_begins_again_after_its_cursor(agent: Subscriber) -> None:
-    first = agent.subscribe()
-    agent.complete(2)
-    form = agent.form
-    unsubscribe(form.account_id, form.id, first.subscription_id, now=agent.clock.now)
-    agent.complete()
-
-    agent.subscribe(cursor=first.cursor)
-
-    assert pending() == agent.stamps()
-
-
-@both_databases
 def test_withdrawn_responses_are_not_sent_again(agent: Subscriber) -> None:
     first = agent.subscribe(ttl_seconds=300)
     agent.complete(2)
@@ -193,12 +165,11 @@ def test_withdrawn_responses_are_not_sent_again(agent: Subscriber) -> None:
     assert again.truncated is False
 
 
-@both_databases
 @pytest.mark.parametrize(
     ("max_age", "missed", "truncated"),
     [
         (None, 3, False),
-        (25_000, 3, False),
+        (10**33, 3, False),
         (20_000, 3, False),
         (19_999, 2, True),
         (15_000, 2, True),
@@ -214,11 +185,10 @@ def test_nothing_older_than_the_age_asked_for_is_sent(
 
     granted = agent.subscribe(url=URL + "&new", cursor=cursor, max_age_ms=max_age)
 
-    theirs = [e for e in deliveries() if e.subscription_id == granted.subscription_id]
-    assert (len(theirs), granted.truncated) == (missed, truncated)
+    theirs = [e.position for e in deliveries() if e.subscription_id == granted.subscription_id]
+    assert (theirs, granted.truncated) == (agent.stamps()[-missed:], truncated)
 
 
-@both_databases
 def test_the_newest_of_too_many_are_sent(
     agent: Subscriber, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -232,20 +202,12 @@ def test_the_newest_of_too_many_are_sent(
     assert pending() == agent.stamps()[2:]
 
 
-def test_an_age_beyond_all_times_is_taken(agent: Subscriber) -> None:
-    cursor = agent.subscribe(ttl_seconds=300).cursor
-    agent.complete()
-    agent.clock.forward(seconds=301)
-
-    assert not agent.subscribe(cursor=cursor, max_age_ms=10**33).truncated
-    assert len(pending()) == 1
-
-
-@both_databases
 @pytest.mark.parametrize(
-    "kind", ["altered", "foreign", "other key", "version", "words", "ü", "\ud800"]
+    "kind", ["altered", "foreign", "other key", "dots", "version", "words", "ü", "\ud800"]
 )
-def test_a_cursor_that_is_not_ours_starts_from_now(agent: Subscriber, kind: str) -> None:
+def test_a_cursor_that_is_not_ours_starts_from_now(
+    agent: Subscriber, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     other = make_form(agent.form.account_id)
     agent.complete(2)
     ours = write_cursor(KEY, agent.form.id, 1)
@@ -253,9 +215,12 @@ def test_a_cursor_that_is_not_ours_starts_from_now(agent: Subscriber, kind: str)
         "altered": ("B" if ours[0] == "A" else "A") + ours[1:],
         "foreign": write_cursor(KEY, other.id, 1),
         "other key": write_cursor(b"another key", agent.form.id, 1),
-        "version": write_cursor(KEY, agent.form.id, 1).replace(".", "..", 1),
+        "dots": ours.replace(".", "..", 1),
+        "version": ours,
         "words": "x" * 1000,
     }.get(kind, kind)
+    if kind == "version":
+        monkeypatch.setattr(polling, "VERSION", 2)
 
     granted = agent.subscribe(cursor=given)
 
@@ -264,15 +229,7 @@ def test_a_cursor_that_is_not_ours_starts_from_now(agent: Subscriber, kind: str)
     assert deliveries() == []
 
 
-def test_a_cursor_of_another_version_is_unknown(
-    agent: Subscriber, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ours = write_cursor(KEY, agent.form.id, 1)
-    monkeypatch.setattr("webapp.events.polling.VERSION", 2)
-
-    assert read_cursor(KEY, agent.form.id, ours) is None
-
-
+@pytest.mark.usefixtures("app_context")
 def test_a_cursor_is_short_and_safe_in_an_address() -> None:
     cursor = write_cursor(KEY, "frm_" + "f" * 36, 2**53)
 
@@ -280,7 +237,6 @@ def test_a_cursor_is_short_and_safe_in_an_address() -> None:
     assert set(cursor) <= set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.~")
 
 
-@both_databases
 def test_the_watermark_passes_nothing_that_is_stuck(agent: Subscriber) -> None:
     first = agent.subscribe()
     agent.complete(3)
@@ -300,7 +256,6 @@ def test_the_watermark_passes_nothing_that_is_stuck(agent: Subscriber) -> None:
     assert watermark(key, form_id) == agent.stamps()[3] - 1
 
 
-@both_databases
 def test_attempts_made_before_stay_in_the_log(agent: Subscriber) -> None:
     cursor = agent.subscribe(ttl_seconds=300).cursor
     agent.complete()
@@ -317,7 +272,6 @@ def at(moment: datetime, seconds: float) -> datetime:
     return moment + timedelta(seconds=seconds)
 
 
-@both_databases
 def test_a_completion_by_a_faster_clock_is_not_lost_at_the_moment_of_expiry(
     agent: Subscriber,
 ) -> None:

@@ -7,15 +7,8 @@ from itertools import count
 
 import pytest
 
-from tests.conftest import Clock
-from tests.databases import both_databases
-from tests.domain.events.claiming import taken
-from tests.event_factories import make_delivery, make_subscription
-from tests.factories import make_account, make_form
-from webapp.base.database import db, utc_now
+from webapp.base.database import utc_now
 from webapp.events.due import Due, Lane, Room, lane_of
-from webapp.events.settling import AttemptResult, settle
-from webapp.records.events import CallbackEndpoint
 
 QUICK, SLOW, UNKNOWN = 20, 9000, None
 PLACES = 16
@@ -124,26 +117,3 @@ def test_endpoints_for_which_there_is_no_room_cost_their_account_no_turn() -> No
     running = [(f"stranger {n}", Lane.SLOW) for n in range(8)]
 
     assert chosen(waiting, running=running, limit=2) == {"other": 1, "live": 1}
-
-
-@both_databases
-@pytest.mark.usefixtures("app_context")
-def test_an_endpoint_is_measured(clock: Clock) -> None:
-    subscription = make_subscription(make_form(make_account().id))
-    endpoint = db.session.get_one(CallbackEndpoint, subscription.endpoint_id)
-    endpoint.duration_ms = None
-    db.session.commit()
-    measured = []
-    for number, (took, status) in enumerate(
-        [(30, 200), (40, 200), (9000, 410), (20, 200), (7000, None), *[(20, 500)] * 4]
-    ):
-        make_delivery(subscription, next_at=clock.now, attempts=number % 3)
-        (claimed,) = taken(1, now=clock.now)
-        failure = None if status == 200 else "timeout"
-        settle(claimed, AttemptResult(clock.now, took, "", status, failure), now=clock.now)  # type: ignore[arg-type]
-        db.session.expire_all()
-        measured.append(endpoint.duration_ms)
-        endpoint.failures = 0
-        db.session.commit()
-
-    assert measured == [30, 30, 9000, 4500, 7000, 3500, 1750, 875, 875]

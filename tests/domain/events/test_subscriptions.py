@@ -59,15 +59,6 @@ def test_the_id_is_the_digest_of_account_address_event_and_arguments() -> None:
     assert subscription_id("acc_1", "frm_7", "https://a.example/ü?k=9") == expected
 
 
-def test_the_connection_that_subscribed_last_holds_it(agent: Agent) -> None:
-    agent.subscribe()
-    later = make_grant(agent.form.account_id)
-
-    subscribe_now(asked_for(agent.form, later))
-
-    assert [each.grant_id for each in subscriptions()] == [later]
-
-
 def test_exactly_one_previous_secret_is_kept(agent: Agent, clock: Clock) -> None:
     for secret in (FIRST, SECOND, THIRD):
         agent.subscribe(clock.forward(hours=1), secret=secret)
