@@ -12,7 +12,7 @@ from tests.browser.example_data import ExampleData
 from tests.browser.example_pages import ExamplePage, at, press
 from tests.browser.example_respondents import give
 from tests.browser.example_texts import ANSWERS, WRITER
-from webapp.pages import model_decisions
+from webapp.follow_ups import model_exchange
 from webapp.pages.respondent import follow_ups
 
 SHORT = "Tom, and he told nobody."
@@ -35,7 +35,7 @@ def model_of_respondents(app: Flask) -> Iterator[None]:
     settings = app.config["SETTINGS"].model_copy(update=named)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(follow_ups, "settings", lambda: settings)
-        patch.setattr(model_decisions, "ask_model", lambda *_, **__: orjson.dumps(reply).decode())
+        patch.setattr(model_exchange, "ask_model", lambda *_, **__: orjson.dumps(reply).decode())
         yield
 
 

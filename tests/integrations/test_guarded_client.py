@@ -145,12 +145,14 @@ def test_an_answer_has_at_most_so_many_bytes() -> None:
         assert failure(f"http://{model.host}/v1/x") == guarded_client.TOO_LONG
 
 
-@pytest.mark.parametrize("library", ["openai", "anthropic"])
-def test_a_variable_of_an_sdk_switches_no_log_of_requests_on(library: str) -> None:
-    module = {"openai": "openai_chat", "anthropic": "anthropic_messages"}[library]
+@pytest.mark.parametrize(
+    ("module", "library"),
+    [("voice.openai_transcriber", "openai"), ("follow_ups.model_exchange", "httpx2")],
+)
+def test_a_variable_of_an_sdk_switches_no_log_of_requests_on(module: str, library: str) -> None:
     code = (
         "import logging\n"
-        f"from webapp.follow_ups import {module}\n"
+        f"import webapp.{module}\n"
         f"for name in ('{library}._base_client', 'httpx2', 'httpcore2.http11'):\n"
         "    print(logging.getLogger(name).getEffectiveLevel())\n"
     )

@@ -1,7 +1,7 @@
 """When the model is asked, and when its service has a rest."""
 
-import threading
-from contextlib import ExitStack
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, suppress
 
 import pytest
 
@@ -138,27 +138,19 @@ def test_so_many_run_at_once_and_no_more(breaker: ModelBreaker) -> None:
 
 
 def test_threads_never_exceed_it(breaker: ModelBreaker) -> None:
-    most, running, lock = 0, 0, threading.Lock()
-    refused: list[ModelResting] = []
+    running: list[int] = []
+    most = 0
 
-    def work() -> None:
-        nonlocal most, running
+    def work(_: int) -> None:
+        nonlocal most
         for _ in range(50):
-            try:
-                with breaker.call():
-                    with lock:
-                        running += 1
-                        most = max(most, running)
-                    with lock:
-                        running -= 1
-            except ModelResting as error:
-                refused.append(error)
+            with suppress(ModelResting), breaker.call():
+                running.append(1)
+                most = max(most, len(running))
+                running.pop()
 
-    threads = [threading.Thread(target=work) for _ in range(60)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(60) as together:
+        list(together.map(work, range(60)))
 
     assert most <= CALLS_AT_ONCE
     assert breaker._running == 0

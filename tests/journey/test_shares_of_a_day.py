@@ -101,7 +101,7 @@ class Person:
 def site(
     beside: Flask, variables: dict[str, str], request: pytest.FixtureRequest, tmp_path: Path
 ) -> Iterator[Site]:
-    importlib.import_module("webapp.follow_ups.openai_chat")
+    importlib.import_module("webapp.follow_ups.model_exchange")
     with ExitStack() as stack:
         engine = stack.enter_context(speech_engine(lambda _number: words(WORDS)))
         model = stack.enter_context(model_server(asking()))

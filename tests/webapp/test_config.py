@@ -11,8 +11,6 @@ from click.testing import CliRunner
 from pydantic import ValidationError
 
 from tests.command import DATA_KEYS
-from tests.services import free_port
-from tests.webapp.test_cli import running
 from webapp.app.cli import main
 from webapp.base import config_readers
 from webapp.base.config import VARIABLES, Settings, describe
@@ -429,8 +427,6 @@ def test_services_are_named_completely(
 @pytest.mark.parametrize(
     ("variable", "service", "extra"),
     [
-        ("LLM_PROVIDER", "openai", "ai"),
-        ("LLM_PROVIDER", "anthropic", "anthropic"),
         ("TRANSCRIBER", "openai", "ai"),
         ("TRANSCRIBER", "whisper", "whisper"),
     ],
@@ -471,14 +467,3 @@ def test_the_doctor_names_who_writes(embedded: dict[str, str]) -> None:
     assert "follow-up questions are written by: the built-in rules\n" in told()
     by_model = told(**MODELS["anthropic"])
     assert "follow-up questions are written by: claude-x at api.anthropic.com\n" in by_model
-
-
-@pytest.mark.parametrize(("provider", "loaded"), [("none", False), ("anthropic", True)])
-def test_a_server_loads_what_its_model_needs_before_the_first_answer(
-    tmp_path: Path, provider: str, *, loaded: bool
-) -> None:
-    variables = MODELS["anthropic"] | {"LLM_PROVIDER": provider}
-    with running(tmp_path / "data", free_port(), **variables) as server:
-        maps = Path(f"/proc/{server.pid}/maps").read_text()
-
-    assert ("jiter" in maps) is loaded  # of its SDK, which else nobody imports

@@ -27,7 +27,6 @@ EXIT_CONFIGURATION = 78  # sysexits.h, EX_CONFIG
 NOT_UTF_8 = re.compile("[\ud800-\udfff]")  # what os.environ makes of other bytes
 PACKAGES = {  # of each service the package, and the extra that installs it
     OPENAI: ("openai", "ai"),
-    ANTHROPIC: ("anthropic", "anthropic"),
     WHISPER: ("faster_whisper", "whisper"),
 }
 
@@ -179,8 +178,6 @@ def _lacking_of_model(made: Settings) -> Iterator[tuple[str, str]]:
         yield "LLM_API_KEY", "it is required by LLM_PROVIDER=anthropic"
     elif made.llm_api_key is None and made.llm_base_url is None:
         yield "LLM_API_KEY", "it is required unless LLM_BASE_URL names a service without keys"
-    if what := readers.lacking_package(provider, *PACKAGES[provider]):
-        yield "LLM_PROVIDER", what
 
 
 def _is_missing_folder(model: str) -> bool:

@@ -13,6 +13,7 @@ from flask import current_app
 CALLS_AT_ONCE = 16  # half of the threads of the server
 FAILURES_IN_A_ROW = 3
 REST_SECONDS = 60.0
+MODEL_SECONDS = 4.0  # for everything, from the name of the host to the last byte of the reply
 
 
 class ModelFailed(Exception):

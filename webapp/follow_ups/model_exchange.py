@@ -1,33 +1,193 @@
-"""What both wire formats of models have in common."""
+"""Asking the model that the settings name for a follow-up question, in one of two wire formats:
+`/v1/chat/completions` and `/v1/messages`.
+
+It gets the messages, its name and what the operator adds: nothing of our environment and nothing
+about this machine. While a call runs, its request holds a thread of the server: it takes a slot of
+webapp/web/wakeups.py and a call of webapp/follow_ups/model_breaker.py around it, and holds no
+connection to the database.
+"""
 
 import time
+from typing import Any, NamedTuple
 
 import httpx2
+import orjson
 
-from webapp.base.guarded_client import TOO_LONG, Bounds, guarded_client, reason_of
-from webapp.follow_ups.model_breaker import ModelFailed, ModelLate, ModelRefused
+from webapp.base.config import ANTHROPIC, Settings
+from webapp.base.guarded_client import TOO_LONG, Bounds, guarded_client, reason_of, silence
+from webapp.follow_ups import conduct
+from webapp.follow_ups.messages import REPLY_SCHEMA, ModelMessages
+from webapp.follow_ups.model_breaker import MODEL_SECONDS, ModelFailed, ModelLate, ModelRefused
 
 ANSWER_MAX_BYTES = 64 * 1024
 OF_THE_REQUEST = (400, 413, 422)  # statuses that say nothing about other requests
 REPLY_MAX_TOKENS = 300  # of a question with at most 200 characters, in JSON
+NEW_LIMIT, OLD_LIMIT = "max_completion_tokens", "max_tokens"
+FILTERED = ("content_filter", "content_policy_violation")  # codes of refusals with status 400
+SCHEMA = {"type": "json_schema", "schema": REPLY_SCHEMA}
+BY_SCHEMA = {
+    "type": "json_schema",
+    "json_schema": {"name": "follow_up", "strict": True, "schema": REPLY_SCHEMA},
+}
+BY_WORDS = "\n\nReply with one JSON object of this JSON schema: " + orjson.dumps(
+    REPLY_SCHEMA
+).decode("ascii")
+
+silence("httpx2")
 
 
-def model_client(url: str, headers: dict[str, str], ends: float) -> httpx2.Client:
+class _Dialect(NamedTuple):
+    """What a chat service understands: schemas of replies, and the name of the bound on tokens."""
+
+    schema: bool = True
+    limit: str = NEW_LIMIT
+
+
+class _Reply(NamedTuple):
+    """What a model wrote, and whether that is a refusal, or was cut off."""
+
+    text: object
+    refused: bool
+    complete: bool
+
+
+_dialects: dict[tuple[str, str | None], _Dialect] = {}  # by address and model, found by trying
+
+
+def ask_model(messages: ModelMessages, *, config: Settings, seconds: float = MODEL_SECONDS) -> str:
+    """The text of the reply, which nobody has checked; what failed is not tried twice.
+
+    Raises ModelFailed after `seconds` at the latest.
+    """
+    ask, read = (_ask, _of_message) if config.llm_provider == ANTHROPIC else (_ask_chat, _of_chat)
+    try:
+        with _client(config, time.monotonic() + seconds) as client:
+            answer = ask(client, messages, config)
+    except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
+        raise _broken_by(error) from None
+    if not answer.is_success:
+        raise _refused_with(answer)
+    try:
+        reply = read(orjson.loads(answer.content))
+    except (ValueError, LookupError, TypeError, AttributeError):
+        raise ModelFailed("it answered with something else than a reply") from None
+    if reply.refused:
+        raise ModelRefused("it refused")
+    if not reply.complete:
+        raise ModelRefused(f"it did not end within {REPLY_MAX_TOKENS} tokens")
+    if not isinstance(reply.text, str) or not reply.text.strip():
+        raise ModelRefused("it answered without a text")
+    return reply.text
+
+
+def prepare(config: Settings) -> None:
+    """Load what a call of the model needs: the first one does not wait for it."""
+    conduct.named("")  # reads its lists
+    _client(config, time.monotonic()).close()
+
+
+def _client(config: Settings, ends: float) -> httpx2.Client:
     """For one question to a model, over at `ends` of the monotonic clock."""
-    left = max(ends - time.monotonic(), 0.001)
-    return guarded_client(url, headers, Bounds(ends, httpx2.Timeout(left), ANSWER_MAX_BYTES))
+    headers = {"accept": "application/json"}
+    if config.llm_provider == ANTHROPIC:
+        headers |= {"anthropic-version": "2023-06-01", "x-api-key": config.llm_api_key or ""}
+    elif config.llm_api_key:
+        headers["authorization"] = f"Bearer {config.llm_api_key}"
+    left = httpx2.Timeout(max(ends - time.monotonic(), 0.001))
+    return guarded_client(config.llm_url, headers, Bounds(ends, left, ANSWER_MAX_BYTES))
 
 
-def refused_with(status: int) -> ModelFailed:
-    """The failure that an answer of this status is."""
-    kind = ModelRefused if status in OF_THE_REQUEST else ModelFailed
-    return kind(f"it answered with status {status}")
+def _ask(client: httpx2.Client, messages: ModelMessages, config: Settings) -> httpx2.Response:
+    """The operator's word counts. Schema and effort are both in `output_config`, so that one is
+    merged, too.
+    """
+    extra = config.llm_request_fields
+    theirs = extra.get("output_config", {})
+    asked = {
+        "model": config.llm_model,
+        "max_tokens": REPLY_MAX_TOKENS,
+        "system": messages.system,
+        "messages": [{"role": "user", "content": messages.user}],
+        **extra,
+        "output_config": {"format": SCHEMA} | theirs if isinstance(theirs, dict) else theirs,
+    }
+    return client.post(f"{config.llm_url.rstrip('/')}/v1/messages", json=asked)
 
 
-def broken_by(error: Exception) -> ModelFailed:
-    """The failure that an SDK wraps in this error."""
-    what = reason_of(error.__cause__)
+def _of_message(body: Any) -> _Reply:
+    ended = body["stop_reason"]
+    parts = [block["text"] for block in body["content"] if block["type"] == "text"]
+    return _Reply("".join(parts), ended == "refusal", ended in {"end_turn", "stop_sequence"})
+
+
+def _ask_chat(client: httpx2.Client, messages: ModelMessages, config: Settings) -> httpx2.Response:
+    """What the service refuses is left out and tried at once, and not sent to it again."""
+    service = config.llm_url, config.llm_model
+    dialect: _Dialect | None = _dialects.get(service, _Dialect())
+    while dialect:
+        understood = dialect
+        asked = _chat(messages, config, dialect)
+        answer = client.post(f"{config.llm_url.rstrip('/')}/chat/completions", json=asked)
+        dialect = _plainer(dialect, answer) if answer.status_code in {400, 422} else None
+    if answer.is_success:
+        _dialects[service] = understood
+    return answer
+
+
+def _chat(messages: ModelMessages, config: Settings, dialect: _Dialect) -> dict[str, Any]:
+    """What is asked; the operator's word counts."""
+    extra = config.llm_request_fields
+    in_words = "" if dialect.schema else BY_WORDS
+    asked: dict[str, Any] = {
+        "model": config.llm_model,
+        "messages": [
+            {"role": "system", "content": messages.system + in_words},
+            {"role": "user", "content": messages.user},
+        ],
+        "response_format": BY_SCHEMA if dialect.schema else {"type": "json_object"},
+    }
+    if not extra.keys() & {NEW_LIMIT, OLD_LIMIT}:
+        asked[dialect.limit] = REPLY_MAX_TOKENS
+    return asked | extra
+
+
+def _plainer(dialect: _Dialect, answer: httpx2.Response) -> _Dialect | None:
+    """What to try after this refusal; None where that is of no use.
+
+    Few services name the field that they do not know, and in words of their own.
+    """
+    limit_refused = NEW_LIMIT.encode() in answer.content and dialect.limit == NEW_LIMIT
+    if _is_filtered(answer):
+        return None
+    if dialect.schema and not limit_refused:
+        return dialect._replace(schema=False)
+    return dialect._replace(limit=OLD_LIMIT) if dialect.limit == NEW_LIMIT else None
+
+
+def _of_chat(body: Any) -> _Reply:
+    choice = body["choices"][0]
+    ended, message = choice.get("finish_reason"), choice["message"]
+    refused = bool(message.get("refusal")) or ended in FILTERED
+    return _Reply(message.get("content"), refused, ended != "length")
+
+
+def _refused_with(answer: httpx2.Response) -> ModelFailed:
+    if _is_filtered(answer):
+        return ModelRefused("it refused")
+    kind = ModelRefused if answer.status_code in OF_THE_REQUEST else ModelFailed
+    return kind(f"it answered with status {answer.status_code}")
+
+
+def _is_filtered(answer: httpx2.Response) -> bool:
+    try:
+        return orjson.loads(answer.content)["error"]["code"] in FILTERED
+    except (ValueError, LookupError, TypeError):
+        return False
+
+
+def _broken_by(error: Exception) -> ModelFailed:
+    what = reason_of(error)
     if what == TOO_LONG:
         return ModelRefused(what)
-    late = isinstance(error.__cause__, httpx2.TimeoutException)
+    late = isinstance(error, httpx2.TimeoutException)
     return (ModelLate if late else ModelFailed)(f"{type(error).__name__}: {what}")

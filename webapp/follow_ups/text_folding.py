@@ -8,7 +8,6 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from functools import cache
-from typing import NamedTuple
 
 from webapp.base.text import normalized
 
@@ -16,8 +15,8 @@ GROWTH_MAX = 3  # Hangul takes three letters for one; single characters become u
 
 # what is invisible and neither a format character nor a mark that is sorted: Hangul fillers, the
 # grapheme joiner, selectors of variants, tags
-IGNORABLE = "\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\ufe00-\ufe0f"
-TAGS = "\U000e0000-\U000e0fff"
+IGNORABLE = (0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, *range(0x180B, 0x1810), *range(0xFE00, 0xFE10))
+TAGS = range(0xE0000, 0xE1000)
 
 # Characters that pass for a Latin letter, in lower case and without accents. Unicode Technical
 # Standard 39 has thousands; these are the letters of the scripts that keyboards have.
@@ -38,8 +37,7 @@ def stripped(text: str) -> str:
     if text.isascii():
         return text
     bound = GROWTH_MAX * len(text)
-    wide = normalized("NFKD", text)[:bound]
-    return _pattern(_dropped(), wide).sub("", wide)
+    return normalized("NFKD", text)[:bound].translate(_dropped())
 
 
 def folded(text: str) -> str:
@@ -59,7 +57,7 @@ def word_matches(text: str) -> Iterator[re.Match[str]]:
     """The same with their positions."""
     if text.isascii():
         return _ASCII_WORD.finditer(text)
-    return _pattern(_word(), text).finditer(text.replace("_", " "))
+    return _word().finditer(text.replace("_", " "))
 
 
 def spaced(tokens: list[str]) -> str:
@@ -76,62 +74,35 @@ UNSPACED_LETTERS = re.compile(f"[{UNSPACED}]+")
 
 
 _ASCII_WORD = re.compile("[A-Za-z0-9]+")
-_BEYOND_BMP = re.compile("[\U00010000-\U0010ffff]")
-
-
-class _Patterns(NamedTuple):
-    """One for text of the Basic Multilingual Plane, many times as fast, and one for any text."""
-
-    short: re.Pattern[str]
-    whole: re.Pattern[str]
-
-
-def _pattern(patterns: _Patterns, text: str) -> re.Pattern[str]:
-    return patterns.whole if _BEYOND_BMP.search(text) else patterns.short
+_SCRIPTS_END = 0x20000  # beyond are Han alone, and signs
 
 
 @cache
-def _dropped() -> _Patterns:
+def _dropped() -> dict[int, None]:
     """Format characters, enclosing marks, and marks that are sorted: no vowel sign is."""
-    return _classes("[{}" + IGNORABLE + "]+", "[{}" + IGNORABLE + TAGS + "]+", accents=True)
+    return dict.fromkeys([*(ord(char) for char in _marks() if _is_accent(char)), *IGNORABLE, *TAGS])
 
 
 @cache
-def _word() -> _Patterns:
-    return _classes("[\\w{}]+", "[\\w{}]+", accents=False)
+def _word() -> re.Pattern[str]:
+    """Letters, digits and vowel signs. Those beyond the BMP, which would make this many times as
+    slow, divide words of a few ancient scripts.
+    """
+    signs = "".join(char for char in _marks() if char <= "\uffff" and not _is_accent(char))
+    return re.compile(f"[\\w{re.escape(signs)}]+")
 
 
 @cache
 def _digits() -> dict[int, str]:
-    every = (chr(code) for code in range(0x80, 0x20000))
+    every = map(chr, range(0x80, _SCRIPTS_END))
     return {ord(char): str(unicodedata.decimal(char)) for char in every if char.isdecimal()}
 
 
-@cache
-def _marks() -> tuple[str, ...]:
-    every = (chr(code) for code in range(0x20000))
-    return tuple(char for char in every if unicodedata.category(char) in {"Mn", "Mc", "Me", "Cf"})
+def _marks() -> Iterator[str]:
+    every = map(chr, range(_SCRIPTS_END))
+    return (char for char in every if unicodedata.category(char) in {"Mn", "Mc", "Me", "Cf"})
 
 
 def _is_accent(char: str) -> bool:
     kind = unicodedata.category(char)
     return kind in {"Me", "Cf"} or unicodedata.combining(char) > 0
-
-
-def _classes(short: str, whole: str, *, accents: bool) -> _Patterns:
-    found = [char for char in _marks() if _is_accent(char) == accents]
-    low = [char for char in found if char <= "\uffff"]
-    return _Patterns(
-        re.compile(short.format(_ranges(low))), re.compile(whole.format(_ranges(found)))
-    )
-
-
-def _ranges(chars: list[str]) -> str:
-    """The characters as a class of a pattern, neighbours as one range."""
-    parts: list[list[str]] = []
-    for char in chars:
-        if parts and ord(char) == ord(parts[-1][-1]) + 1:
-            parts[-1] = [parts[-1][0], char]
-        else:
-            parts.append([char])
-    return "".join(re.escape(part[0]) + f"-{re.escape(part[-1])}" for part in parts)

@@ -4,9 +4,14 @@ import logging
 from typing import NamedTuple
 
 from webapp.base.config import settings
-from webapp.follow_ups.follow_up_models import MODEL_SECONDS, ask_model
 from webapp.follow_ups.messages import Brief, messages_for
-from webapp.follow_ups.model_breaker import ModelFailed, ModelLate, ModelResting, model_breaker
+from webapp.follow_ups.model_breaker import (
+    MODEL_SECONDS,
+    ModelFailed,
+    ModelLate,
+    ModelResting,
+    model_breaker,
+)
 from webapp.follow_ups.rules import Decision, Technique, Thread
 from webapp.records.follow_ups import ModelOutcome
 
@@ -32,6 +37,7 @@ def decision_of_model(
     seconds    how long it may take
     """
     from webapp.follow_ups.guard import Unusable, checked
+    from webapp.follow_ups.model_exchange import ask_model
 
     context = brief.private_context or ""
     messages = messages_for(

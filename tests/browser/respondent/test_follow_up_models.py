@@ -33,8 +33,8 @@ from tests.serving import new_app, serving
 from webapp.base.config import Settings
 from webapp.base.database import db
 from webapp.base.vocabulary import FollowUpState
-from webapp.follow_ups.follow_up_models import load_sdk
 from webapp.follow_ups.model_breaker import ModelBreaker
+from webapp.follow_ups.model_exchange import prepare
 from webapp.records.follow_ups import FollowUp
 from webapp.records.forms import Form
 
@@ -60,7 +60,7 @@ def served(tmp_path_factory: pytest.TempPathFactory, model: ModelServer) -> Iter
         "write_limits": False,
     }
     app = new_app(Settings(**plain | model.settings()))
-    load_sdk(app.config["SETTINGS"])
+    prepare(app.config["SETTINGS"])
     with app.app_context():
         db.create_all()
     with serving(app):

@@ -8,8 +8,8 @@ from jsonschema import Draft202012Validator
 from tests.domain.follow_ups.written_questions import make_thread, reply
 from webapp.base.vocabulary import FollowUpAuthor, FollowUpCondition, FollowUpMode
 from webapp.follow_ups.messages import (
-    AIMS,
     FOLLOW_UPS_SEEN,
+    PROMPT,
     REPLY_SCHEMA,
     SEEN_MAX_CHARS,
     TECHNIQUES,
@@ -88,7 +88,7 @@ def test_prepared_questions_are_numbered_with_their_conditions() -> None:
 
 @pytest.mark.parametrize("mode", FollowUpMode)
 def test_the_mode_is_told(mode: FollowUpMode) -> None:
-    assert AIMS[mode] in messages(make_thread("Why?", "So.", mode=mode)).system
+    assert PROMPT["modes"][mode] in messages(make_thread("Why?", "So.", mode=mode)).system
 
 
 def test_texts_are_cut() -> None:

@@ -36,8 +36,8 @@ from tests.pages.respondent_client import session_in
 from tests.proof.follow_ups.people import MOMENT, SHORT, THANKS, Person
 from webapp.base.config import Settings
 from webapp.base.database import db
-from webapp.follow_ups.follow_up_models import load_sdk
 from webapp.follow_ups.model_breaker import FAILURES_IN_A_ROW, REST_SECONDS, ModelBreaker
+from webapp.follow_ups.model_exchange import prepare
 from webapp.records.accounts.models import Account
 from webapp.records.follow_ups import FollowUp
 from webapp.records.forms import Form
@@ -94,7 +94,7 @@ def provider() -> str:
 @pytest.fixture
 def settings(settings: Settings, model: ModelServer, provider: str) -> Settings:
     changed = settings.model_copy(update=model.settings(provider))
-    load_sdk(changed)  # as a server does at its start
+    prepare(changed)  # as a server does at its start
     return changed
 
 

@@ -22,9 +22,9 @@ from tests.proof.follow_ups.walking import Walker
 from tests.voice.factories import make_voice_form
 from webapp.base.config import Settings
 from webapp.base.database import db
+from webapp.follow_ups import model_exchange
 from webapp.follow_ups.model_breaker import ModelFailed, ModelRefused
 from webapp.follow_ups.rules import Technique
-from webapp.pages import model_decisions
 from webapp.records.accounts.models import Account
 from webapp.records.forms import Form
 
@@ -134,7 +134,7 @@ def test_random_walks(
     for _ in range(forms):
         seed = secrets.randbelow(1 << 32)
         random = Random(seed)  # noqa: S311 - repeatable
-        monkeypatch.setattr(model_decisions, "ask_model", unreliable(random))
+        monkeypatch.setattr(model_exchange, "ask_model", unreliable(random))
         app.extensions.pop("model_breaker", None)
         walkers = make_walkers(app, account, random)
         try:

@@ -23,8 +23,7 @@ from webapp.base.config import RULES, Settings, settings
 from webapp.base.database import release_connections, utc_now
 from webapp.base.sealing import address_hash
 from webapp.follow_ups import rules
-from webapp.follow_ups.follow_up_models import MODEL_SECONDS, load_sdk
-from webapp.follow_ups.model_breaker import CALLS_AT_ONCE, model_breaker
+from webapp.follow_ups.model_breaker import CALLS_AT_ONCE, MODEL_SECONDS, model_breaker
 from webapp.pages.fragments import wants_fragment
 from webapp.pages.model_decisions import decision_of_model
 from webapp.pages.respondent import error_handling, rendering
@@ -114,7 +113,9 @@ def load(app: Flask, config: Settings) -> None:
     last had their page a second too late, and others waited for them.
     """
     if config.llm_provider != RULES:
-        load_sdk(config)
+        from webapp.follow_ups import model_exchange
+
+        model_exchange.prepare(config)
         rules.load()
         for name in TEMPLATES:
             app.jinja_env.get_template(name)

@@ -14,7 +14,7 @@ from tests.pages.respondent_client import arrive
 from webapp.base.config import Settings
 from webapp.base.database import utc_now
 from webapp.drafts.publishing import publish_draft
-from webapp.follow_ups.follow_up_models import load_sdk
+from webapp.follow_ups.model_exchange import prepare
 from webapp.records import forms
 
 CONTEXT = "Prices rise by 17 percent in May."
@@ -31,7 +31,7 @@ def model() -> Iterator[ModelServer]:
 @pytest.fixture
 def settings(settings: Settings, model: ModelServer) -> Settings:
     made = settings.model_copy(update=model.settings())
-    load_sdk(made)  # of the four seconds of the first call it may take two
+    prepare(made)  # of the four seconds of the first call it may take two
     return made
 
 

@@ -23,8 +23,7 @@ from webapp.answers import follow_up_decisions
 from webapp.base.config import OPENAI, Settings
 from webapp.base.database import db, utc_now
 from webapp.base.vocabulary import FollowUpState
-from webapp.follow_ups.follow_up_models import MODEL_SECONDS
-from webapp.follow_ups.model_breaker import CALLS_AT_ONCE
+from webapp.follow_ups.model_breaker import CALLS_AT_ONCE, MODEL_SECONDS
 from webapp.pages.model_decisions import FromModel
 from webapp.pages.respondent import follow_ups
 from webapp.pages.respondent.follow_ups import SPEAKERS

@@ -37,10 +37,10 @@ from webapp.answers.follow_up_decisions import LEASE
 from webapp.base.config import Settings
 from webapp.base.database import db, utc_now
 from webapp.base.vocabulary import FollowUpState
-from webapp.follow_ups.follow_up_models import MODEL_SECONDS
 from webapp.follow_ups.model_breaker import (
     CALLS_AT_ONCE,
     FAILURES_IN_A_ROW,
+    MODEL_SECONDS,
     REST_SECONDS,
     ModelFailed,
     model_breaker,
@@ -60,7 +60,7 @@ HTMX = {"HX-Request": "true"}
 @pytest.fixture
 def model() -> Iterator[ModelServer]:
     """Imported first, as a server does: importing the SDK takes seconds on a busy machine."""
-    importlib.import_module("webapp.follow_ups.openai_chat")
+    importlib.import_module("webapp.follow_ups.model_exchange")
     with model_server(asking()) as running:
         yield running
 

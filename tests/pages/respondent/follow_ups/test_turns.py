@@ -22,7 +22,7 @@ from tests.pages.respondent.follow_ups.test_models import (  # noqa: F401 (fixtu
 )
 from tests.pages.respondent_client import Respondent, arrive, heading
 from webapp.base.database import db
-from webapp.follow_ups.follow_up_models import MODEL_SECONDS
+from webapp.follow_ups.model_breaker import MODEL_SECONDS
 from webapp.pages.model_decisions import FromModel
 from webapp.pages.respondent import follow_ups, form_data
 from webapp.pages.respondent.follow_ups import Turn
