@@ -11,8 +11,7 @@ from sqlalchemy import select
 from tests.agent_cli.site import Site, site
 from tests.agent_cli.terminal import User
 from webapp.agent_cli import connections
-from webapp.agent_cli.discovery import REDIRECT
-from webapp.agent_cli.sign_in import SCOPES
+from webapp.agent_cli.sign_in import REDIRECT, SCOPES
 from webapp.base.config import Settings
 from webapp.base.database import db, utc_now, write_transaction
 from webapp.base.vocabulary import TokenKind
@@ -65,9 +64,6 @@ def connected(origin: str) -> connections.Connection:
         }
     return connections.Connection(
         server=origin,
-        issuer=origin,
-        token_endpoint=f"{origin}/oauth/token",
-        revocation_endpoint=f"{origin}/oauth/revoke",
         client_id=client_id,
         registered_at=time.time() - HOUR,
         signed_in_at=time.time() - HOUR,

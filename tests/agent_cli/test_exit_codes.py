@@ -5,13 +5,14 @@ import shlex
 import signal
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 from sqlalchemy import delete
 
-from tests.agent_cli.terminal import ASK, User
+from tests.agent_cli.terminal import ASK, Command, User
 from tests.command import start
 from webapp.agent_cli.commands import main
 from webapp.base.database import db
@@ -152,6 +153,43 @@ def test_5_when_draft_or_form_is_gone(user: User, gone: str) -> None:
         refused = user.run(*hint(asked.said))
 
     assert (refused.code, refused.events) == (5, [])
+
+
+@pytest.mark.parametrize("waits", [True, False])
+@pytest.mark.parametrize("note", [None, "Shorter,\nplease\x1b[2J"])
+def test_3_and_the_note_while_the_draft_is_sent_back(
+    user: User, note: str | None, *, waits: bool
+) -> None:
+    command = refused_by_creator(user, lambda: user.send_back(note), waits=waits)
+
+    assert (command.code, command.kinds) == (3, ["draft"] if waits else [])
+    quoted = ", with the note “Shorter, please [2J”" if note else ""
+    assert f"The creator sent this draft back{quoted}. Change it first" in command.said
+    assert "\x1b" not in command.said
+    user.keep()
+    user.confirm()
+    again = user.run(*hint(command.said), "--timeout", "0")
+    assert (again.code, again.kinds, user.count(Draft)) == (4, ["published"], 1)
+
+
+@pytest.mark.parametrize("waits", [True, False])
+def test_5_and_the_note_when_the_draft_was_discarded(user: User, *, waits: bool) -> None:
+    command = refused_by_creator(user, lambda: user.discard("Not now"), waits=waits)
+
+    assert command.code == 5
+    assert "with the note “Not now”" in command.said
+
+
+def refused_by_creator(user: User, refuse: Callable[[], None], *, waits: bool) -> Command:
+    """A command that waits meanwhile, or one that goes on afterwards."""
+    if not waits:
+        user.run(*ASK, "--key", "mine", "--timeout", "0")
+        refuse()
+        return user.run("ask", "--key", "mine")
+    command = user.start(*ASK)
+    command.said_line("Waiting until")
+    refuse()
+    return command.end()
 
 
 def test_6_when_nobody_is_signed_in(stranger: User) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.agent_cli.terminal import ASK, User
-from webapp.agent_cli import files
+from webapp.agent_cli import progress
 from webapp.agent_cli.progress import UNUSED_SECONDS, working
 
 SERVER = "https://ask.example.org"
@@ -59,7 +59,7 @@ def test_what_began_nothing_leaves_nothing(user: User, asked: tuple[str, ...]) -
 @pytest.fixture
 def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    return files.state_folder()
+    return progress.state_folder()
 
 
 def begun(key: str, *, days: float = 0) -> None:
@@ -73,7 +73,7 @@ def begun(key: str, *, days: float = 0) -> None:
 
 
 def lock_of(key: str) -> Path:
-    return files.state_folder() / f"ask-{files.short_name(SERVER, key)}.lock"
+    return progress.state_folder() / f"ask-{progress.short_name(SERVER, key)}.lock"
 
 
 def test_what_nobody_has_used_for_long_is_removed(state: Path) -> None:
@@ -90,8 +90,8 @@ def test_what_nobody_has_used_for_long_is_removed(state: Path) -> None:
 
 def test_what_is_used_again_is_not_old(state: Path) -> None:
     begun("mine", days=1_000)
-    with working("ask", SERVER, "mine") as progress:
-        assert progress.steps.draft_id == "drf_1"
+    with working("ask", SERVER, "mine") as found:
+        assert found.steps.draft_id == "drf_1"
     begun("own")
 
     assert lock_of("mine").exists()
@@ -111,10 +111,10 @@ def test_what_a_command_waits_with_is_not_removed(state: Path) -> None:
 
 def test_a_lock_that_was_removed_meanwhile_locks_nothing(tmp_path: Path) -> None:
     path = tmp_path / "a.lock"
-    with files.locked(path):
+    with progress.locked(path):
         path.unlink()
-        with files.locked(path, wait=False):
-            with pytest.raises(BlockingIOError), files.locked(path, wait=False):
+        with progress.locked(path, wait=False):
+            with pytest.raises(BlockingIOError), progress.locked(path, wait=False):
                 pass
             assert path.exists()
 
@@ -132,7 +132,7 @@ def test_who_waited_for_a_removed_lock_takes_the_new_one(
         flock(opened, how)
 
     monkeypatch.setattr(fcntl, "flock", removed_meanwhile)
-    with files.locked(path):
+    with progress.locked(path):
         assert len(taken) == 2
-        with pytest.raises(BlockingIOError), files.locked(path, wait=False):
+        with pytest.raises(BlockingIOError), progress.locked(path, wait=False):
             pass

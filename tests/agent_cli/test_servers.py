@@ -1,11 +1,29 @@
-"""Which installation a command talks to."""
+"""Which installation a command talks to, and how."""
 
+import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
-from webapp.agent_cli.exits import Exit, Stopped, server_address
+from tests.command import ROOT
+from tests.raw_receiver import raw_receiver
+from webapp.agent_cli.commands import main
+from webapp.agent_cli.exits import Exit, NotNow, Stopped, server_address
+from webapp.agent_cli.http_client import call
 from webapp.base.data_folder import lock_folder
+
+IMPORTED = """
+import sys
+sys.argv = ["askback", {command!r}, "--help"]
+from webapp.__main__ import main
+try:
+    main()
+finally:
+    print([name for name in ("flask", "sqlalchemy", "webapp.app.factory") if name in sys.modules])
+"""
 
 
 @pytest.mark.parametrize(
@@ -43,3 +61,58 @@ def test_2_for_an_address_that_is_none_or_that_others_can_read(address: str) -> 
         server_address(address, {})
 
     assert refused.value.code is Exit.WRONG_USE
+
+
+@pytest.mark.parametrize("issuer", ["https://evil.example", "", 7])
+@pytest.mark.parametrize("command", [("sign-in", "--no-browser"), ("connect", "cursor", "--yes")])
+def test_2_for_a_server_that_goes_by_another_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...], issuer: object
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    body = json.dumps({"issuer": issuer})
+    head = f"HTTP/1.1 200 OK\r\nContent-Length: {len(body)}\r\n\r\n"
+    with raw_receiver(lambda peer: peer.sendall((head + body).encode())) as receiver:
+        refused = CliRunner().invoke(main, [*command, "--server", receiver.origin])
+
+    assert refused.exit_code == 2
+    assert list(tmp_path.iterdir()) == []
+
+
+def answered(text: str) -> tuple[int, bytes]:
+    """Status and body of what the server sends."""
+    with raw_receiver(lambda peer: peer.sendall(text.encode())) as receiver:
+        reply = call("GET", receiver.origin)
+    return reply.status_code, reply.content
+
+
+@pytest.mark.parametrize("status", [200, 302, 400, 401, 404, 409])
+def test_every_status_is_an_answer_and_no_redirect_is_followed(status: int) -> None:
+    location = "Location: http://127.0.0.1:9/\r\n"
+    head = f"HTTP/1.1 {status} X\r\n{location}Connection: close\r\nContent-Length: 2\r\n\r\n"
+
+    assert answered(f"{head}{{}}") == (status, b"{}")
+
+
+@pytest.mark.parametrize("status", [200, 429])
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "Content-Length: 100\r\n\r\n{",
+        "Content-Length: 100\r\n\r\n",
+        "Transfer-Encoding: chunked\r\n\r\n64\r\n{",
+    ],
+)
+def test_an_answer_that_breaks_off_is_none(status: int, rest: str) -> None:
+    with pytest.raises(NotNow, match="is not reached") as raised:
+        answered(f"HTTP/1.1 {status} X\r\n{rest}")
+
+    assert not raised.value.reached
+
+
+@pytest.mark.parametrize("command", ["ask", "wait", "sign-in", "sign-out", "connect"])
+def test_neither_flask_nor_sqlalchemy_is_imported(command: str) -> None:
+    code = IMPORTED.format(command=command)
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
+
+    assert ran.stdout.startswith("Usage: ")
+    assert ran.stdout.endswith("\n[]\n")

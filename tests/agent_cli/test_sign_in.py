@@ -1,4 +1,4 @@
-"""`askback sign-in`: one registration per server, one connection, tokens for the user alone."""
+"""`askback sign-in` and `sign-out`: one registration, one connection, private tokens."""
 
 import json
 import stat
@@ -13,7 +13,6 @@ from sqlalchemy import delete, func, select, update
 
 from tests.agent_cli.terminal import ASK, User
 from webapp.base.database import db, utc_now
-from webapp.oauth.client_metadata import is_showable
 from webapp.oauth.models import OAuthClient, OAuthGrant, OAuthToken
 
 KEYRING = """
@@ -61,21 +60,12 @@ def test_the_page_asked_for_is_of_this_program_with_pkce(stranger: User) -> None
     assert asked["redirect_uri"][0].startswith("http://127.0.0.1:")
 
 
-def test_the_creator_reads_which_computer_asks(stranger: User) -> None:
-    assert stranger.sign_in().code == 0
-    with stranger.running.app.app_context():
-        name = db.session.scalars(select(OAuthClient.given_name)).one()
-
-    assert name.startswith("Command line on ")
-    assert is_showable(name)
-
-
 def test_a_second_sign_in_registers_nothing_and_ends_the_first_connection(user: User) -> None:
     assert user.sign_in().code == 0
 
     assert stored(user, OAuthClient.id) == 1
     assert stored(user, OAuthGrant.id) == 2
-    assert stored(user, OAuthGrant.id, OAuthGrant.revoked_at.is_(None)) == 1
+    assert live(user) == 1
     assert user.run(*ASK, "--timeout", "0").code == 3
 
 
@@ -213,6 +203,65 @@ def test_a_file_that_cannot_be_read_says_so(user: User) -> None:
     assert str(path) in refused.said
 
 
+def test_signing_out_ends_the_connection_and_removes_what_is_stored(user: User) -> None:
+    ended = user.run("sign-out")
+
+    assert (ended.code, ended.printed) == (0, "")
+    assert f"You are signed out of {user.running.origin}" in ended.said
+    assert live(user) == 0
+    assert connections(user) == []
+    assert user.run(*ASK).code == 6
+    assert user.run("sign-out").code == 0  # again, too
+    assert user.sign_in().code == 0
+
+
+def test_7_for_signing_out_where_the_server_is_away_and_nothing_stays_here(user: User) -> None:
+    user.running.stop()
+
+    ended = user.run("sign-out")
+
+    assert ended.code == 7
+    assert "The page Agents lists the connection if it goes on." in ended.said
+    assert connections(user) == []
+
+
+def test_other_connections_stay(user: User) -> None:
+    other = "http://localhost:9"
+    (path,) = connections(user)
+
+    assert user.run("sign-out", "--server", other).code == 0
+    assert path in connections(user)
+    assert live(user) == 1
+
+
+def test_tokens_leave_the_keyring(stranger: User, tmp_path: Path) -> None:
+    (tmp_path / "keyring.py").write_text(KEYRING.replace("REFUSES", "pass"))
+    stranger.variables["PYTHONPATH"] = str(tmp_path)
+    assert stranger.sign_in().code == 0
+    assert "askrt_" in (tmp_path / "secrets.json").read_text()
+
+    assert stranger.run("sign-out").code == 0
+    assert (tmp_path / "secrets.json").read_text() == "{}"
+    assert live(stranger) == 0
+
+
+@pytest.mark.parametrize("wrong", [("--server", "ftp://x"), ("more",)])
+def test_2_for_wrong_use(user: User, wrong: tuple[str, ...]) -> None:
+    assert user.run("sign-out", *wrong).code == 2
+    assert live(user) == 1
+
+
+@pytest.mark.parametrize("kept", ["{", '{"access_token": "", "refresh_token": ""}'])
+def test_signing_out_removes_a_connection_that_nothing_here_can_end(user: User, kept: str) -> None:
+    (path,) = connections(user)
+    path.write_text(
+        kept if kept == "{" else json.dumps(json.loads(path.read_text()) | json.loads(kept))
+    )
+
+    assert user.run("sign-out").code == 6
+    assert connections(user) == []
+
+
 def expire(user: User) -> None:
     """As if the hour of the access token were over."""
     (path,) = connections(user)
@@ -226,3 +275,7 @@ def connections(user: User) -> list[Path]:
 def stored(user: User, column: Any, *where: Any) -> int:
     with user.running.app.app_context():
         return db.session.scalar(select(func.count(column)).where(*where)) or 0
+
+
+def live(user: User) -> int:
+    return stored(user, OAuthGrant.id, OAuthGrant.revoked_at.is_(None))

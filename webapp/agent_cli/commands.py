@@ -1,7 +1,9 @@
 """The commands of agents: `askback sign-in`, `sign-out`, `ask`, `wait` and `connect`."""
 
+import json
 import os
 import re
+import secrets
 import shlex
 import signal
 import sys
@@ -13,25 +15,25 @@ import click
 
 from webapp.agent_cli import asking
 from webapp.agent_cli.asking import Api
-from webapp.agent_cli.discovery import mcp_address
 from webapp.agent_cli.exits import (
     Deadline,
     Exit,
     NotNow,
     Stopped,
     called_as,
-    read_content,
     server_address,
     tell,
 )
 from webapp.agent_cli.hosts import HOSTS, NAME, connect
-from webapp.agent_cli.progress import Progress, new_key, working
-from webapp.agent_cli.sign_in import sign_in, sign_out
+from webapp.agent_cli.progress import Progress, working
+from webapp.agent_cli.sign_in import check_server, sign_in, sign_out
 
 UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400}
 TIMEOUT = "1h"
 GOES_ON = frozenset(Exit) - {Exit.WRONG_USE, Exit.GONE}
 KEY_MAX_CHARS = 200
+BODY_MAX_BYTES = 256 * 1024  # of the API
+STDIN = "-"
 
 
 class Duration(click.ParamType[float]):
@@ -109,8 +111,9 @@ def sign_out_command(server: str | None) -> None:
 def connect_command(host: str, server: str | None, name: str, *, yes: bool) -> None:
     """Add the MCP server to a host of agents, after showing what that changes."""
     with _ending(), _once():
-        url = mcp_address(server_address(server, os.environ))
-        connect(HOSTS[host], url, name, lambda question: yes or _confirmed(question))
+        address = server_address(server, os.environ)
+        check_server(address)
+        connect(HOSTS[host], f"{address}/mcp/app", name, yes=yes)
 
 
 @main.command("ask")
@@ -131,8 +134,49 @@ def ask_command(
     """
     deadline = Deadline(timeout)
     with _ending(), _going_on("ask", server, key, responses) as (progress, address):
-        body = read_content(words, file, optional=bool(progress.steps.digest))
+        body = _content(words, file, optional=bool(progress.steps.digest))
         asking.ask(progress, Api(address, deadline), deadline, body, responses)
+
+
+def _content(words: tuple[str, ...], file: str | None, *, optional: bool) -> str:
+    """A draft as JSON; empty when nothing is given and that is `optional`. Raises Stopped.
+
+    Standard input is read when it is named, or when nothing else is given and it is no terminal.
+    """
+    if words and file:
+        raise _wrong("Give either a title and questions, or a file.")
+    if words:
+        title, *questions = words
+        if not questions:
+            raise _wrong("After the title, give at least one question.")
+        return json.dumps({"title": title, "questions": questions})
+    if not file and optional:
+        return ""
+    name = file if file and file != STDIN else "standard input"
+    try:
+        with click.open_file(file or STDIN, "rb") as opened:
+            text = b"" if not file and opened.isatty() else opened.read(BODY_MAX_BYTES + 1)
+    except OSError as problem:
+        raise _wrong(f"{name} cannot be read: {problem.strerror}.") from problem
+    if not file and not text.strip():
+        raise _wrong("Give a title and at least one question, or a JSON file with --file.")
+    if len(text) > BODY_MAX_BYTES:
+        raise _wrong(f"{name} is larger than 256 KiB.")
+    try:
+        found = json.loads(text.decode("utf-8-sig"), parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as problem:
+        raise _wrong(f"{name} is not JSON in UTF-8: {problem}.") from problem
+    if not isinstance(found, dict):
+        raise _wrong(f"{name} is not one JSON object.")
+    return json.dumps(found)  # in one spelling, so that a repetition sends the same bytes
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no number of JSON")
+
+
+def _wrong(message: str) -> Stopped:
+    return Stopped(Exit.WRONG_USE, message)
 
 
 @main.command("wait")
@@ -159,7 +203,7 @@ def _going_on(
 
     given  the key; what a command has noted under one of its own is of no use once it is done
     """
-    address, key = server_address(server, os.environ), given or new_key()
+    address, key = server_address(server, os.environ), given or secrets.token_hex(6)
     again = [called_as(), kind, *words, "--key", key, "--server", address]
     again += ["--responses", str(responses)] if responses > 1 else []
     with working(kind, address, key) as progress:
@@ -185,14 +229,18 @@ def _ending() -> Iterator[None]:
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         yield
+        return
     except Stopped as end:
-        _end(end.code, str(end))
+        code, said = end.code, str(end)
     except KeyboardInterrupt:
-        _end(Exit.INTERRUPTED, "Interrupted.")
+        code, said = Exit.INTERRUPTED, "Interrupted."
     except OSError as problem:
-        _end(Exit.WRONG_USE, f"{problem.filename or 'A file'}: {problem.strerror or problem}")
+        said = f"{problem.filename or 'A file'}: {problem.strerror or problem}"
+        code = Exit.WRONG_USE
     finally:
         signal.signal(signal.SIGTERM, before)
+    tell(said)
+    sys.exit(code)
 
 
 @contextmanager
@@ -203,16 +251,3 @@ def _once() -> Iterator[None]:
     except NotNow as reason:
         code = Exit.NOT_SIGNED_IN if reason.reached else Exit.NOT_REACHED
         raise Stopped(code, str(reason)) from reason
-
-
-def _confirmed(question: str) -> bool:
-    """False also where nobody can answer."""
-    try:
-        return click.confirm(question, err=True)
-    except click.Abort:
-        return False
-
-
-def _end(code: Exit, message: str) -> NoReturn:
-    tell(message)
-    sys.exit(code)

@@ -1,28 +1,23 @@
 """The connection to a server: the registered client and its tokens, shared by all commands."""
 
+import importlib
 import json
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
+from httpx2 import Response
+
 from webapp.agent_cli.exits import Exit, NotNow, Stopped, called_as
-from webapp.agent_cli.files import (
-    config_folder,
-    forget_secret,
-    keep_secret,
-    kept_secret,
-    locked,
-    short_name,
-    uninterrupted,
-)
-from webapp.agent_cli.http_client import Reply, call
+from webapp.agent_cli.http_client import call, fields_of, text_of
+from webapp.agent_cli.progress import locked, short_name, uninterrupted, user_folder
 from webapp.base.data_folder import replace_file
 
+KEYRING_SERVICE = "askback"
 SPARE_SECONDS = 30  # a token that ends sooner is renewed before it is used
-NO_TOKEN = "none"  # noqa: S105
 REFUSED = frozenset({"invalid_grant", "invalid_client", "unauthorized_client"})
 
 
@@ -31,9 +26,6 @@ class Connection:
     """Times are seconds since 1970; tokens are empty before the sign-in and after the end."""
 
     server: str
-    issuer: str
-    token_endpoint: str
-    revocation_endpoint: str
     client_id: str
     registered_at: float
     signed_in_at: float = 0
@@ -42,6 +34,7 @@ class Connection:
     refresh_token: str = ""
 
 
+NAMES = {each.name for each in fields(Connection)}
 SECRETS = ("access_token", "refresh_token")
 
 
@@ -50,9 +43,9 @@ def load(server: str) -> Connection | None:
     path = _path(server)
     try:
         stored = json.loads(path.read_text())
-        in_keyring = stored.pop("in_keyring", False)
-        secrets = json.loads(kept_secret(server) or "{}") if in_keyring else {}
-        return Connection(**stored | secrets)
+        if stored.pop("in_keyring", False):
+            stored |= json.loads(_keyring("get", server) or "{}")
+        return Connection(**{name: stored[name] for name in NAMES & stored.keys()})
     except FileNotFoundError:
         return None
     except (OSError, ValueError, TypeError, AttributeError) as problem:
@@ -62,20 +55,30 @@ def load(server: str) -> Connection | None:
 
 
 def store(connection: Connection) -> None:
-    """Keep it: the tokens in the keyring where there is one, all else in a file of the user."""
+    """Keep it: the tokens in a keyring that gives them back, all else in a file of the user."""
     values: dict[str, Any] = asdict(connection)
-    secrets = {name: values[name] for name in SECRETS}
-    if any(secrets.values()) and keep_secret(connection.server, json.dumps(secrets)):
-        values |= dict.fromkeys(SECRETS, "") | {"in_keyring": True}
+    secrets = json.dumps({name: values[name] for name in SECRETS})
+    if connection.access_token or connection.refresh_token:
+        _keyring("set", connection.server, secrets)
+        if _keyring("get", connection.server) == secrets:
+            values |= dict.fromkeys(SECRETS, "") | {"in_keyring": True}
     replace_file(_path(connection.server), json.dumps(values, indent=1))
 
 
 def remove(server: str) -> None:
     """Keep nothing of it any more; for a command that is alone (`changing`)."""
     path = _path(server)
-    forget_secret(server)
+    _keyring("delete", server)
     for stored in (path, path.with_suffix(".lock")):
         stored.unlink(missing_ok=True)
+
+
+def _keyring(verb: str, *arguments: str) -> Any:
+    """Get, set or delete a password, where there is a keyring that does so."""
+    with suppress(Exception):  # each backend has errors of its own
+        keyring = importlib.import_module("keyring")
+        return getattr(keyring, f"{verb}_password")(KEYRING_SERVICE, *arguments)
+    return None
 
 
 @contextmanager
@@ -103,53 +106,44 @@ def access_token(server: str, *, refused: str = "") -> str:
             return _renewed(found).access_token
 
 
-def token_request(connection: Connection, **form: str) -> Reply:
+def token_request(connection: Connection, **form: str) -> Response:
     """What the token endpoint answers. Raises NotNow."""
-    asked = {"client_id": connection.client_id, **form}
-    return call("POST", connection.token_endpoint, form=asked)
+    form["client_id"] = connection.client_id
+    return call("POST", f"{connection.server}/oauth/token", data=form)
 
 
 def end_at_server(connection: Connection) -> bool:
     """End the connection itself; False if nothing here can. Raises NotNow."""
     token = connection.refresh_token or connection.access_token
-    return bool(token) and _revoke(connection, token).status == 200
+    return bool(token) and revoke(connection, token).status_code == 200
 
 
-def is_known(connection: Connection) -> bool:
-    """False once the server does not have the client any more: it has begun anew, or removed it.
-
-    Raises NotNow.
-    """
-    return _revoke(connection, NO_TOKEN).text("error") != "invalid_client"
-
-
-def _revoke(connection: Connection, token: str) -> Reply:
-    """RFC 7009, where a token that means nothing is a success."""
-    asked = {"client_id": connection.client_id, "token": token}
-    return call("POST", connection.revocation_endpoint, form=asked)
+def revoke(connection: Connection, token: str) -> Response:
+    """RFC 7009, where a token that means nothing is a success. Raises NotNow."""
+    form = {"client_id": connection.client_id, "token": token}
+    return call("POST", f"{connection.server}/oauth/revoke", data=form)
 
 
 def with_tokens(connection: Connection, answered: dict[str, object]) -> Connection:
     """The connection with the tokens of a token response (RFC 6749 section 5.1)."""
     seconds = answered.get("expires_in")
-    lasting = seconds if isinstance(seconds, int | float) else 0
     return replace(
         connection,
         access_token=str(answered.get("access_token", "")),
         refresh_token=str(answered.get("refresh_token", connection.refresh_token)),
-        expires_at=time.time() + lasting,
+        expires_at=time.time() + (seconds if isinstance(seconds, int | float) else 0),
     )
 
 
 def _renewed(found: Connection) -> Connection:
     reply = token_request(found, grant_type="refresh_token", refresh_token=found.refresh_token)
-    answered = reply.json()
-    if reply.status == 200 and answered.get("access_token"):
+    answered = fields_of(reply)
+    if reply.status_code == 200 and answered.get("access_token"):
         renewed = with_tokens(found, answered)
         store(renewed)
         return renewed
-    if reply.text("error") not in REFUSED:
-        raise NotNow(f"{found.issuer} answers {reply.status} to a refresh", reached=True)
+    if text_of(reply, "error") not in REFUSED:
+        raise NotNow(f"{found.server} answers {reply.status_code} to a refresh", reached=True)
     store(replace(found, access_token="", refresh_token=""))
     raise _sign_in(found.server, "The connection has ended")
 
@@ -167,4 +161,4 @@ def _sign_in(server: str, why: str) -> Stopped:
 
 
 def _path(server: str) -> Path:
-    return config_folder() / f"connection-{short_name(server)}.json"
+    return user_folder("XDG_CONFIG_HOME", ".config") / f"connection-{short_name(server)}.json"

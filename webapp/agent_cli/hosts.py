@@ -7,10 +7,11 @@ import shutil
 import stat
 import subprocess
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import click
 
 from webapp.agent_cli.exits import Exit, Stopped, is_local, tell
 from webapp.base.data_folder import replace_file
@@ -57,35 +58,32 @@ HOSTS = {
 }
 
 
-def connect(host: Host, url: str, name: str, confirm: Callable[[str], bool]) -> None:
-    """Add the MCP server at `url` to the host. Raises Stopped.
-
-    confirm  asks the person a question
-    """
+def connect(host: Host, url: str, name: str, *, yes: bool) -> None:
+    """Add the MCP server at `url` to the host, once the person has said yes. Raises Stopped."""
     if host.add:
-        _run([part.replace("NAME", name).replace("URL", url) for part in host.add], confirm)
+        _run([part.replace("NAME", name).replace("URL", url) for part in host.add], yes=yes)
         tell(f"{host.title} knows {url} as {name}.")
     else:
-        name = _add_to_file(Path.home() / ".cursor/mcp.json", url, name, confirm)
+        name = _add_to_file(Path.home() / ".cursor/mcp.json", url, name, yes=yes)
     tell(host.next_step.format(name=name))
     if host is HOSTS["claude"]:
         _tell_of_desktop(url)
 
 
-def _run(command: list[str], confirm: Callable[[str], bool]) -> None:
+def _run(command: list[str], *, yes: bool) -> None:
     """Run the command of the host, which says itself what is wrong. Raises Stopped."""
     program, shown = command[0], shlex.join(command)
     if not shutil.which(program):
         raise Stopped(Exit.NOT_CONNECTED, f"There is no {program} here. Where it is, run: {shown}")
     tell(f"This command will be run: {shown}")
-    _require_yes(confirm)
+    _require_yes(yes=yes)
     ran = subprocess.run(command, stdin=subprocess.DEVNULL, check=False)  # noqa: S603
     if ran.returncode:
         end = f"{program} ended with {ran.returncode}, so nobody is connected."
         raise Stopped(Exit.NOT_CONNECTED, f"{end} If it has another {NAME}, add: --name NAME")
 
 
-def _add_to_file(path: Path, url: str, name: str, confirm: Callable[[str], bool]) -> str:
+def _add_to_file(path: Path, url: str, name: str, *, yes: bool) -> str:
     """Add the server, unless it is there; returns its name. Raises Stopped.
 
     A copy of the file is kept, its rights stay, and a link goes on leading to it.
@@ -100,14 +98,14 @@ def _add_to_file(path: Path, url: str, name: str, confirm: Callable[[str], bool]
     if name in servers:
         raise Stopped(Exit.WRONG_USE, f"Cursor has another {name}. Name this one: --name NAME")
     tell(f"To {path} this will be added, below {SECTION}: {json.dumps(entry)}")
-    _require_yes(confirm)
+    _require_yes(yes=yes)
     servers |= entry
     _write(path, json.dumps(settings, indent=2, ensure_ascii=False) + "\n")
     tell(f"Cursor knows {url} as {name}.")
     return name
 
 
-def _read(path: Path, entry: dict[str, Any]) -> dict[str, Any]:
+def _read(path: Path, entry: object) -> dict[str, Any]:
     """What the file holds; empty for one that is missing or empty. Raises Stopped."""
     try:
         text = path.read_text("utf-8-sig") if path.exists() else ""
@@ -141,16 +139,20 @@ def _write(path: Path, text: str) -> None:
 def _is_at(server: object, url: str) -> bool:
     """Whether an entry leads there; a slash and the name of this computer make no difference."""
     known = str(server.get("url")) if isinstance(server, dict) else ""
-    return _without_alias(known) == _without_alias(url)
+    one, other = (
+        re.sub("^(https?://)localhost(?=[:/])", r"\g<1>127.0.0.1", address.rstrip("/"))
+        for address in (known, url)
+    )
+    return one == other
 
 
-def _without_alias(url: str) -> str:
-    return re.sub("^(https?://)localhost(?=[:/])", r"\g<1>127.0.0.1", url.rstrip("/"))
-
-
-def _require_yes(confirm: Callable[[str], bool]) -> None:
-    if not confirm("Go on?"):
-        raise Stopped(Exit.NOT_CONNECTED, "Nothing was changed.")
+def _require_yes(*, yes: bool) -> None:
+    try:
+        if yes or click.confirm("Go on?", err=True):
+            return
+    except click.Abort:  # nobody can answer
+        pass
+    raise Stopped(Exit.NOT_CONNECTED, "Nothing was changed.")
 
 
 def _tell_of_desktop(url: str) -> None:

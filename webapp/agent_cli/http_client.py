@@ -1,90 +1,75 @@
-"""HTTP: one request, its answer whole, no redirect followed: a token goes to no other host."""
+"""HTTP: one client per command, no redirect followed: a token goes to no other host."""
 
-import json
 import ssl
-from collections.abc import Mapping
-from typing import NamedTuple
+from functools import cache
+from typing import Any
 from urllib.parse import urlsplit
 
 import httpx2
+from httpx2 import Response
 
 from webapp.agent_cli.exits import NotNow, is_local
 
-ANSWER_MAX_BYTES = 16 * 1024 * 1024  # a page of answers has at most 512 KiB before JSON escapes it
 CALL_SECONDS = 15.0
 AWAY = frozenset({502, 503, 504})  # what proxies answer for a server that is away
 AGAIN = frozenset({429, 500})
 WORDS_MAX_CHARS = 500
 
 
-class Reply(NamedTuple):
-    """What a server answered."""
-
-    status: int
-    headers: Mapping[str, str]
-    body: bytes
-
-    def json(self) -> dict[str, object]:
-        """The object in the body; empty when it holds anything else."""
-        try:
-            found = json.loads(self.body)
-        except (ValueError, RecursionError):
-            return {}
-        return found if isinstance(found, dict) else {}
-
-    def text(self, *names: str) -> str:
-        """The first of these members that is a text, shortened; empty without one."""
-        found = self.json()
-        texts = (found[name] for name in names if isinstance(found.get(name), str))
-        return str(next(texts, ""))[:WORDS_MAX_CHARS]
-
-
-def call(
-    method: str,
-    url: str,
-    *,
-    headers: Mapping[str, str] | None = None,
-    body: bytes | None = None,
-    form: Mapping[str, str] | None = None,
-    seconds: float = CALL_SECONDS,
-) -> Reply:
+def call(method: str, url: str, *, seconds: float = CALL_SECONDS, **request: Any) -> Response:
     """One request, through the proxy of the environment except to this computer.
 
     Raises NotNow when there is no answer, or one that asks to come again.
     seconds  of silence until the server counts as away
     """
-    found = b""
-    trusted = ssl.create_default_context()  # of this computer, not of the package
-    client = httpx2.Client(trust_env=not is_local(url), verify=trusted, timeout=seconds)
+    server = httpx2.URL(url).copy_with(raw_path=b"", fragment=None)
+    client = _client(urlsplit(url).scheme, local=is_local(url))
     try:
-        with (
-            client,
-            client.stream(method, url, headers=headers, content=body, data=form) as answer,
-        ):
-            for part in answer.iter_bytes():
-                found += part
-                if len(found) > ANSWER_MAX_BYTES:
-                    break
+        reply = client.request(method, url, timeout=seconds, **request)
     except httpx2.HTTPError as error:
-        raise NotNow(f"{_host(url)} is not reached: {error}", reached=False) from error
-    return _checked(url, Reply(answer.status_code, answer.headers, found))
-
-
-def _checked(url: str, reply: Reply) -> Reply:
-    if reply.status in AWAY:
-        raise NotNow(f"{_host(url)} answers {reply.status}", reached=False)
-    if reply.status in AGAIN:
-        said = reply.text("message", "error_description") or f"{_host(url)} is busy."
+        raise NotNow(f"{server} is not reached: {error}", reached=False) from error
+    if reply.status_code in AWAY:
+        raise NotNow(f"{server} answers {reply.status_code}", reached=False)
+    if reply.status_code in AGAIN:
+        said = text_of(reply, "message", "error_description") or f"{server} is busy."
         raise NotNow(said, reached=True, seconds=retry_after(reply))
     return reply
 
 
-def retry_after(reply: Reply) -> int | None:
+@cache
+def _client(scheme: str, *, local: bool) -> httpx2.Client:
+    """Trusts what this computer trusts, not what the package brings."""
+    context = ssl.create_default_context if scheme == "https" else _no_certificates
+    return httpx2.Client(trust_env=not local, verify=context())
+
+
+def _no_certificates() -> ssl.SSLContext:
+    """For plain http; loading all certificates takes longer than a request."""
+    return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+
+
+def fields_of(reply: Response) -> dict[str, Any]:
+    """The JSON object in the body; empty when it holds anything else."""
+    try:
+        found = reply.json()
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def text_of(reply: Response, *names: str) -> str:
+    """The first of these members that is a text, shortened; empty without one."""
+    fields = fields_of(reply)
+    texts = (fields[name] for name in names if isinstance(fields.get(name), str))
+    return str(next(texts, ""))[:WORDS_MAX_CHARS]
+
+
+def reason_of(reply: Response) -> str:
+    """Why OAuth refused a request (RFC 6749 section 5.2)."""
+    return text_of(reply, "error_description", "error") or f"status {reply.status_code}"
+
+
+def retry_after(reply: Response) -> int | None:
     """The seconds of the `Retry-After` header; None without one that can be read."""
-    text = reply.headers.get("retry-after", "")
+    text: str = reply.headers.get("retry-after", "")
     return int(text) if text.isascii() and text.isdigit() and len(text) < 6 else None
-
-
-def _host(url: str) -> str:
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc}"

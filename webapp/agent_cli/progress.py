@@ -4,10 +4,11 @@ Lines for standard output are written down before they are printed, and counted 
 was printed does not come again, and what was not is printed by the next command with this key.
 """
 
+import fcntl
+import hashlib
 import json
 import os
-import secrets
-import struct
+import signal
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -15,12 +16,11 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from webapp.agent_cli.exits import Exit, Stopped
-from webapp.agent_cli.files import locked, short_name, state_folder, uninterrupted
-from webapp.base.data_folder import replace_file
+from webapp.base.data_folder import open_folder, replace_file
 
 STDOUT = 1
 UNUSED_SECONDS = 90 * 86_400  # after which what a key keeps is removed
-COUNTED = struct.Struct("<QQ")  # the batch, and how many of its lines are printed
+ENDING = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +30,7 @@ class Steps:
     body    of the draft, kept until the server has it; `digest` of it stays
     asked_at  when it was first sent, seconds since 1970
     since   the cursor behind everything in `lines` and before
-    lines   to be printed, the first ones perhaps already; `batch` numbers such lists
+    lines   to be printed after the first `printed` ones, perhaps printed in part
     """
 
     server: str
@@ -45,7 +45,7 @@ class Steps:
     share_url: str = ""
     since: str = ""
     responses: int = 0
-    batch: int = 0
+    printed: int = 0
     lines: tuple[str, ...] = ()
 
 
@@ -66,34 +66,24 @@ class Progress:
 
         ASCII alone: what people wrote gives a terminal no orders.
         """
-        lines = tuple(json.dumps(event) for event in events)
-        self.note(lines=lines, batch=self.steps.batch + 1, **changed)
+        self.note(lines=tuple(json.dumps(event) for event in events), **changed)
         self.print_rest()
 
     def print_rest(self) -> None:
         """The lines that are written down and not printed. Raises BrokenPipeError."""
-        if not self.steps.lines:
+        lines, before = self.steps.lines, self.steps.printed
+        if not lines:
             return
-        counter = os.open(self._path.with_suffix(".printed"), os.O_RDWR | os.O_CREAT, 0o600)
-        try:
-            printed = self._printed(counter)
-            for number, line in enumerate(self.steps.lines[printed:], printed + 1):
-                _print_and_count(line, counter, COUNTED.pack(self.steps.batch, number))
-        finally:
-            os.close(counter)
-        self.note(lines=())
+        # as many bytes as lines were printed
+        with self._path.with_suffix(".printed").open("ab", buffering=0) as counter:
+            for line in lines[os.fstat(counter.fileno()).st_size - before :]:
+                _print_and_count(line, counter.fileno())
+        self.note(lines=(), printed=before + len(lines))
 
     def forget(self) -> None:
         """Remove the files, once nobody can go on with the key."""
         with uninterrupted():
             _remove(self._path.with_suffix(".lock"))
-
-    def _printed(self, counter: int) -> int:
-        stored = os.pread(counter, COUNTED.size, 0)
-        if len(stored) < COUNTED.size:
-            return 0
-        batch, number = COUNTED.unpack(stored)
-        return int(number) if batch == self.steps.batch else 0
 
 
 @contextmanager
@@ -108,18 +98,18 @@ def working(kind: str, server: str, key: str) -> Iterator[Progress]:
             what = f"Another askback works with the key {key}."
             raise Stopped(Exit.WRONG_USE, what) from problem
         os.utime(lock)
-        _remove_unused(lock.parent)
+        for other in lock.parent.glob("*.lock"):
+            _remove_unused(other)
         yield Progress(path, _stored(path) or Steps(server=server, key=key))
 
 
-def _remove_unused(folder: Path) -> None:
-    """The files of keys with which no command has begun for so long."""
-    for lock in folder.glob("*.lock"):
-        with suppress(FileNotFoundError, BlockingIOError):  # removed, or in use
-            if _is_unused(lock):
-                with locked(lock, wait=False):
-                    if _is_unused(lock):
-                        _remove(lock)
+def _remove_unused(lock: Path) -> None:
+    """The files of a key with which no command has begun for so long."""
+    with suppress(FileNotFoundError, BlockingIOError):  # removed, or in use
+        if _is_unused(lock):
+            with locked(lock, wait=False):
+                if _is_unused(lock):
+                    _remove(lock)
 
 
 def _is_unused(lock: Path) -> bool:
@@ -134,11 +124,6 @@ def _remove(lock: Path) -> None:
     lock.unlink()
 
 
-def new_key() -> str:
-    """A key that no other command has."""
-    return secrets.token_hex(6)
-
-
 def _stored(path: Path) -> Steps | None:
     try:
         stored = json.loads(path.read_text())
@@ -150,7 +135,7 @@ def _stored(path: Path) -> Steps | None:
         raise Stopped(Exit.WRONG_USE, what) from problem
 
 
-def _print_and_count(line: str, counter: int, counted: bytes) -> None:
+def _print_and_count(line: str, counter: int) -> None:
     """One step for every signal that can wait. SIGKILL, which cannot, has to hit the few
     microseconds between the last two calls to have this line printed again.
     """
@@ -158,4 +143,55 @@ def _print_and_count(line: str, counter: int, counted: bytes) -> None:
     with uninterrupted():
         while rest:
             rest = rest[os.write(STDOUT, rest) :]
-        os.pwrite(counter, counted, 0)
+        os.write(counter, b".")
+
+
+def state_folder() -> Path:
+    """Where the progress of asks is kept."""
+    return user_folder("XDG_STATE_HOME", ".local/state")
+
+
+def user_folder(variable: str, default: str) -> Path:
+    """Ours by the XDG base directory specification, which ignores paths that are not absolute."""
+    named = Path(os.environ.get(variable, ""))
+    return open_folder((named if named.is_absolute() else Path.home() / default) / "askback")
+
+
+def short_name(*parts: str) -> str:
+    """A file name for these texts, which no others have."""
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
+
+
+@contextmanager
+def locked(path: Path, *, wait: bool = True) -> Iterator[None]:
+    """Alone among processes that lock this file; raises BlockingIOError without `wait`.
+
+    The lock ends with the process, however that ends. Who holds it may remove the file.
+    """
+    while True:
+        with open(path, "a", opener=_open_private) as opened:
+            fcntl.flock(opened, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+            if _is_at(path, opened.fileno()):
+                yield
+                return
+        # one that was removed while it was waited for locks nothing
+
+
+def _is_at(path: Path, opened: int) -> bool:
+    with suppress(FileNotFoundError):
+        return os.path.samestat(path.stat(), os.fstat(opened))
+    return False
+
+
+def _open_private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Let the signals that end a command wait until something is both done and noted."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

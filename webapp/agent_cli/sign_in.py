@@ -3,14 +3,14 @@
 import base64
 import hashlib
 import os
-import queue
+import platform
+import re
 import secrets
+import select
 import sys
-import threading
 import time
 import webbrowser
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from urllib.parse import parse_qsl, urlencode, urlsplit
@@ -21,119 +21,89 @@ from webapp.agent_cli.connections import (
     end_at_server,
     load,
     remove,
+    revoke,
     store,
     token_request,
     with_tokens,
 )
-from webapp.agent_cli.discovery import Endpoints, client_of, discover
 from webapp.agent_cli.exits import Exit, NotNow, Stopped, tell
-
-STDIN = 0
-PATH = "/callback"
-PAGE = b"""<!doctype html><html lang="en"><meta charset="utf-8"><title>Askback</title>
-<meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">
-<link rel="icon" href="data:,"><p>Go back to your terminal. You can close this page."""
-TICK_SECONDS = 0.2  # between looks whether the listener should end
-
-
-class Redirects:
-    """The addresses that the browser came back to, as they arrive."""
-
-    def __init__(self) -> None:
-        self.address = ""
-        self._arrived: queue.Queue[str] = queue.Queue()
-
-    def arrive(self, address: str) -> None:
-        """An address that a browser opened here, or that was pasted."""
-        self._arrived.put(address)
-
-    def parameters(self, state: str, seconds: float) -> dict[str, str]:
-        """Those of the first redirect with this `state`; others are ignored, anybody can send them.
-
-        Raises Stopped after so many seconds.
-        """
-        ends = time.monotonic() + seconds
-        while (left := ends - time.monotonic()) > 0:
-            try:
-                address = self._arrived.get(timeout=min(left, 1))
-            except queue.Empty:
-                continue
-            found = dict(parse_qsl(urlsplit(address).query, keep_blank_values=True))
-            if found.get("state") == state:
-                return found
-        raise Stopped(Exit.NOT_SIGNED_IN, "Nobody said yes or no in the browser in time.")
-
-
-@contextmanager
-def listening() -> Iterator[Redirects]:
-    """Listen on a free port of this computer, and on standard input for a pasted address."""
-    redirects = Redirects()
-
-    class Listener(BaseHTTPRequestHandler):
-        """Takes the redirect and nothing else."""
-
-        def do_GET(self) -> None:
-            """Any page could open this address: what counts is the state in it."""
-            if urlsplit(self.path).path != PATH:
-                self.send_error(404)
-                return
-            redirects.arrive(self.path)
-            self.send_response(200)
-            self.send_header("Content-Type", "text/html; charset=utf-8")
-            self.send_header("Content-Length", str(len(PAGE)))
-            self.send_header("Referrer-Policy", "no-referrer")
-            self.end_headers()
-            self.wfile.write(PAGE)
-
-        def log_message(self, *_: object) -> None:
-            """Log nothing: the address holds the code."""
-
-    Listener.timeout = 5  # a connection that sends nothing keeps the next one waiting
-    with HTTPServer(("127.0.0.1", 0), Listener) as server:
-        redirects.address = f"http://127.0.0.1:{server.server_port}{PATH}"
-        threads = [threading.Thread(target=server.serve_forever, args=(TICK_SECONDS,))]
-        threads.append(threading.Thread(target=_read_pasted, args=(redirects,), daemon=True))
-        for thread in threads:
-            thread.start()
-        try:
-            yield redirects
-        finally:
-            server.shutdown()
-            threads[0].join()
-
-
-def _read_pasted(redirects: Redirects) -> None:
-    """Line by line, past the buffer of `sys.stdin`: Python cannot end while a thread holds that."""
-    typed = b""
-    with suppress(OSError):
-        while chunk := os.read(STDIN, 4096):
-            *lines, typed = (typed + chunk).split(b"\n")
-            for line in lines:
-                redirects.arrive(line.decode(errors="replace").strip())
-
+from webapp.agent_cli.http_client import call, fields_of, reason_of, text_of
 
 SCOPES = "forms:read responses:read forms:write offline_access"
+REDIRECT = "http://127.0.0.1/callback"  # with any port (RFC 8252 section 7.3)
+NAME_MAX_CHARS = 80
+NO_TOKEN = "none"  # noqa: S105
+# servers forget clients that nobody let in within a day, or whose last connection ended long ago
+NEW_CLIENT_SECONDS = 23 * 3600
+USED_CLIENT_SECONDS = 170 * 86_400
 DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY")
+
+
+def check_server(server: str) -> None:
+    """Whether it is an Askback under this name, which issues its tokens itself (RFC 8414).
+
+    Raises Stopped, and NotNow.
+    """
+    url = f"{server}/.well-known/oauth-authorization-server"
+    reply = call("GET", url, headers={"Accept": "application/json"})
+    issuer = text_of(reply, "issuer")
+    if reply.status_code != 200 or not issuer:
+        said = f"At {server} there is no Askback: {url} says {reply.status_code}"
+        raise Stopped(Exit.WRONG_USE, said)
+    if issuer != server:
+        said = f"That server calls itself {issuer}: name it with --server."
+        raise Stopped(Exit.WRONG_USE, said)
 
 
 def sign_in(server: str, *, browser: bool, seconds: float) -> None:
     """Connect this computer to an account of the server. Raises Stopped, and NotNow."""
-    endpoints = discover(server)
+    check_server(server)
     with changing(server):
-        client = client_of(server, endpoints)
+        client = _client_of(server)
     verifier, state = secrets.token_urlsafe(48), secrets.token_urlsafe(24)
-    with listening() as redirects:
-        asked = _consent_address(endpoints, client, redirects.address, verifier, state)
-        _show(asked, browser=browser)
-        found = redirects.parameters(state, seconds)
-        code = _checked_code(found, endpoints)
-        _redeem(client, endpoints, code, redirects.address, verifier)
+    with Listener(("127.0.0.1", 0), RedirectHandler) as listener:
+        _show(_consent_address(client, listener.redirect, verifier, state), browser=browser)
+        code = _code(listener, server, state, seconds)
+        asked = {"code": code, "redirect_uri": listener.redirect, "code_verifier": verifier}
+        _redeem(client, asked)
     tell(f"You are signed in to {server}")
 
 
-def _consent_address(
-    endpoints: Endpoints, client: Connection, back: str, verifier: str, state: str
-) -> str:
+def _client_of(server: str) -> Connection:
+    """The connection with the client that is registered there, or is now. Alone (`changing`)."""
+    known = load(server)
+    # the server may have begun anew, or removed the client
+    if known and _is_kept(known) and text_of(revoke(known, NO_TOKEN), "error") != "invalid_client":
+        return known
+    made = Connection(server=server, client_id=_register(server), registered_at=time.time())
+    store(made)
+    return made
+
+
+def _is_kept(known: Connection) -> bool:
+    now = time.time()
+    used = known.signed_in_at > now - USED_CLIENT_SECONDS
+    return bool(known.client_id) and (used or known.registered_at > now - NEW_CLIENT_SECONDS)
+
+
+def _register(server: str) -> str:
+    """RFC 7591: a public client that comes back to this computer."""
+    computer = re.sub("[^A-Za-z0-9.-]", "", platform.node()) or "a computer"
+    metadata = {
+        "client_name": f"Command line on {computer}"[:NAME_MAX_CHARS],
+        "redirect_uris": [REDIRECT],
+        "grant_types": ["authorization_code", "refresh_token"],
+        "token_endpoint_auth_method": "none",
+    }
+    reply = call("POST", f"{server}/oauth/register", json=metadata)
+    client_id = text_of(reply, "client_id")
+    if reply.status_code != 201 or not client_id:
+        said = f"{server} does not register this program: {reason_of(reply)}"
+        raise Stopped(Exit.NOT_SIGNED_IN, said)
+    return client_id
+
+
+def _consent_address(client: Connection, back: str, verifier: str, state: str) -> str:
     digest = hashlib.sha256(verifier.encode()).digest()
     asked = {
         "response_type": "code",
@@ -141,74 +111,108 @@ def _consent_address(
         "redirect_uri": back,
         "scope": SCOPES,
         "state": state,
-        "resource": endpoints.resource,
+        "resource": f"{client.server}/api",
         "code_challenge": base64.urlsafe_b64encode(digest).rstrip(b"=").decode(),
         "code_challenge_method": "S256",
     }
-    return f"{endpoints.authorization}?{urlencode(asked)}"
+    return f"{client.server}/oauth/authorize?{urlencode(asked)}"
 
 
 def _show(address: str, *, browser: bool) -> None:
-    opened = browser and _has_browser() and webbrowser.open(address)
+    """A browser that shows its pages in this terminal would take it over."""
+    has_browser = sys.platform == "darwin" or any(os.environ.get(name) for name in DISPLAYS)
+    opened = browser and has_browser and webbrowser.open(address)
     tell("Say yes in the browser." if opened else "Open this address in a browser, and say yes:")
     for line in ("", f"  {address}", ""):
         tell(line)
     tell("Is the browser on another computer? Paste here the address that it ends at:")
 
 
-def _has_browser() -> bool:
-    """A browser that shows its pages in this terminal would take it over."""
-    return sys.platform == "darwin" or any(os.environ.get(name) for name in DISPLAYS)
+class RedirectHandler(BaseHTTPRequestHandler):
+    """Takes the redirect and nothing else."""
+
+    timeout = 5  # a connection that sends nothing keeps the next one waiting
+    page = b"""<!doctype html><html lang="en"><meta charset="utf-8"><title>Askback</title>
+<meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">
+<link rel="icon" href="data:,"><p>Go back to your terminal. You can close this page."""
+
+    def do_GET(self) -> None:
+        """Any page could open this address: what counts is the state in it."""
+        if urlsplit(self.path).path != urlsplit(REDIRECT).path:
+            self.send_error(404)
+            return
+        self.server.addresses.append(self.path)  # type: ignore[attr-defined]
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.send_header("Content-Length", str(len(self.page)))
+        self.send_header("Referrer-Policy", "no-referrer")
+        self.end_headers()
+        self.wfile.write(self.page)
+
+    def log_message(self, *_: object) -> None:
+        """Log nothing: the address holds the code."""
 
 
-def _checked_code(found: Mapping[str, str], endpoints: Endpoints) -> str:
-    """The code of a redirect that this authorization server made (RFC 9207). Raises Stopped."""
-    if found.get("iss") != endpoints.issuer:
-        raise Stopped(Exit.NOT_SIGNED_IN, "That answer came from another server; begin again.")
-    if "error" in found:
-        said = found.get("error_description") or found["error"]
-        raise Stopped(Exit.NOT_SIGNED_IN, f"You are not signed in: {said}")
-    return found.get("code", "")
+class Listener(HTTPServer):
+    """Receives the address that the browser ends at, opened here or pasted; see `arriving`."""
+
+    def __init__(self, *arguments: object) -> None:
+        super().__init__(*arguments)  # type: ignore[arg-type]
+        self.redirect = f"http://127.0.0.1:{self.server_port}{urlsplit(REDIRECT).path}"
+        self.addresses: list[str] = []
+
+    def arriving(self, seconds: float) -> Iterator[str]:
+        """The addresses as they arrive, for so many seconds."""
+        ends, stdin = time.monotonic() + seconds, sys.__stdin__
+        sources, typed = [self.fileno(), *([stdin.fileno()] if stdin else [])], b""
+        while (left := ends - time.monotonic()) > 0:
+            ready, _, _ = select.select(sources, [], [], left)
+            if self.fileno() in ready:
+                self.handle_request()
+            elif ready:
+                chunk = os.read(ready[0], 4096)
+                *lines, typed = (typed + chunk).split(b"\n")
+                self.addresses += [line.decode(errors="replace").strip() for line in lines]
+                sources = sources if chunk else sources[:1]
+            while self.addresses:
+                yield self.addresses.pop(0)
 
 
-def _redeem(client: Connection, endpoints: Endpoints, code: str, back: str, verifier: str) -> None:
+def _code(listener: Listener, server: str, state: str, seconds: float) -> str:
+    """Of the first redirect with this `state`; others are ignored, anybody can send them.
+
+    It names the authorization server that made it (RFC 9207). Raises Stopped.
+    """
+    for address in listener.arriving(seconds):
+        found = dict(parse_qsl(urlsplit(address).query, keep_blank_values=True))
+        if found.get("state") != state:
+            continue
+        if found.get("iss") != server:
+            raise Stopped(Exit.NOT_SIGNED_IN, "That answer came from another server; begin again.")
+        if "error" in found:
+            said = found.get("error_description") or found["error"]
+            raise Stopped(Exit.NOT_SIGNED_IN, f"You are not signed in: {said}")
+        return found.get("code", "")
+    raise Stopped(Exit.NOT_SIGNED_IN, "Nobody said yes or no in the browser in time.")
+
+
+def _redeem(client: Connection, asked: dict[str, str]) -> None:
     """The code for tokens, which take the place of older ones; the older connection ends."""
-    asked = {"code": code, "redirect_uri": back, "code_verifier": verifier}
-    reply = token_request(
-        replace(client, token_endpoint=endpoints.token),
-        grant_type="authorization_code",
-        resource=endpoints.resource,
-        **asked,
-    )
-    answered = reply.json()
-    if reply.status != 200 or not answered.get("access_token"):
-        said = reply.text("error_description", "error") or f"status {reply.status}"
-        raise Stopped(Exit.NOT_SIGNED_IN, f"You are not signed in: {said}")
+    resource = f"{client.server}/api"
+    reply = token_request(client, grant_type="authorization_code", resource=resource, **asked)
+    answered = fields_of(reply)
+    if reply.status_code != 200 or not answered.get("access_token"):
+        raise Stopped(Exit.NOT_SIGNED_IN, f"You are not signed in: {reason_of(reply)}")
     with changing(client.server):
         older = load(client.server)
-        fresh = replace(
-            client,
-            token_endpoint=endpoints.token,
-            revocation_endpoint=endpoints.revocation,
-            signed_in_at=time.time(),
-            refresh_token="",
-        )
+        fresh = replace(client, signed_in_at=time.time(), refresh_token="")
         store(with_tokens(fresh, answered))
-    _end(older)
-    _tell_missing(str(answered.get("scope", SCOPES)).split())
-
-
-def _end(older: Connection | None) -> None:
-    """The connection that was replaced, so that it is not listed any more (RFC 7009)."""
-    if older is None or not older.refresh_token:
-        return
     try:
-        end_at_server(older)
+        if older and older.refresh_token:  # else the page would go on listing it
+            end_at_server(older)
     except NotNow:
         tell("The older connection could not be ended; the page Agents lists it.")
-
-
-def _tell_missing(granted: list[str]) -> None:
+    granted = str(answered.get("scope", SCOPES)).split()
     if missing := [scope for scope in SCOPES.split() if scope not in granted]:
         tell(f"You did not allow {', '.join(missing)}; commands that need it will be refused.")
 
