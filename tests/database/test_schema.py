@@ -35,15 +35,6 @@ def test_the_migrations_say_what_the_models_say(empty_app: Flask) -> None:
 
 
 @both_empty_databases
-def test_a_downgrade_leaves_nothing(empty_app: Flask) -> None:
-    schema.upgrade()
-    flask_migrate.downgrade(directory=str(schema.MIGRATIONS), revision="base")
-
-    assert tables() == []
-    assert schema.present() is None
-
-
-@both_empty_databases
 def test_processes_may_upgrade_at_once(empty_database_url: str, tmp_path: Path) -> None:
     variables = {"DATABASE_URL": empty_database_url, "ASKBACK_DATA": str(tmp_path)}
     with ThreadPoolExecutor() as pool:

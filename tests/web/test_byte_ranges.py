@@ -3,30 +3,31 @@
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
-from flask import Flask, Response, request
+from flask import Flask, Response
 from flask.testing import FlaskClient
 
 from tests.serving import get, new_app, serving
 from webapp.base.config import Settings
 from webapp.voice.audio_store import audio_store
-from webapp.web.byte_ranges import audio_response
+from webapp.web.byte_ranges import recording_response
 
 KEY = "frm_1/b8Zk.webm"
 CONTENT = os.urandom(700_000)
 SIZE = len(CONTENT)
 
 
+class Recording(NamedTuple):
+    object_key: str = KEY
+    media_type: str = "audio/webm"
+    size: int = SIZE
+    name: str = "recording-1.webm"
+
+
 def recording(keeping: str) -> Response:
-    store = audio_store()
-    return audio_response(
-        size=(Path(store.place) / KEY).stat().st_size if request.method == "GET" else SIZE,
-        media_type="audio/webm",
-        name="recording-1.webm",
-        read=lambda start, end: store.read(KEY, start, end),
-        download=keeping == "kept",
-    )
+    return recording_response(Recording(), audio_store().read, download=keeping == "kept")
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from functools import partial
@@ -44,6 +44,7 @@ PAUSE_SECONDS = 0.05  # between the transactions of a purge, so that other write
 
 log = logging.getLogger("askback.background")
 Purge: TypeAlias = Callable[[datetime], Iterator[int]]
+Work: TypeAlias = dict[float, tuple[Purge, ...]]  # by the seconds after which it is done again
 
 
 def erase_noted(_now: datetime) -> Iterator[int]:
@@ -85,7 +86,7 @@ PURGES: tuple[Purge, ...] = (
 GIVEN_UP: tuple[Purge, ...] = (purge_deleted, purge_deleted_accounts)
 DELETED: tuple[Purge, ...] = (purge_deleted_responses,)
 # each line in a thread of its own: listing a large store takes minutes
-ERASURES: dict[float, tuple[Purge, ...]] = {
+ERASURES: Work = {
     ERASE_SECONDS: (erase_noted,),
     PURGE_SECONDS: (erase_unreferenced, erase_spooled),
 }
@@ -105,12 +106,21 @@ def count_without_object() -> tuple[int, int]:
 def background_work(app: Flask) -> Iterator[None]:
     """Run the threads while the block runs; the last counts are stored when it ends."""
     ended = threading.Event()
-    work: list[tuple[str, Callable[[], None]]] = [("background", partial(_work, app, ended))]
-    work += [
-        (f"erasing, each {seconds:g} s", partial(_erase, app, ended, {seconds: purges}))
-        for seconds, purges in ERASURES.items()
+    config: Settings = app.config["SETTINGS"]
+    with_database: Work = {
+        DELETE_SECONDS: DELETED,
+        ERASE_SECONDS: GIVEN_UP,
+        EXPIRE_SECONDS: EXPIRIES if config.mcp_events_enabled else EXPIRIES_WITHOUT_EVENTS,
+        PURGE_SECONDS: PURGES,
+    }
+    works: list[tuple[Work, tuple[Callable[[], None], ...]]] = [
+        (with_database, (deferred_writes.store_views, request_audit.store)),
+        *(({seconds: purges}, ()) for seconds, purges in ERASURES.items()),
     ]
-    threads = [threading.Thread(target=each, name=name, daemon=True) for name, each in work]
+    threads = [
+        threading.Thread(target=_work, args=(app, ended, *each), name="background", daemon=True)
+        for each in works
+    ]
     for thread in threads:
         thread.start()
     try:
@@ -122,56 +132,28 @@ def background_work(app: Flask) -> Iterator[None]:
             thread.join(max(0.0, until - time.monotonic()))
 
 
-def _work(app: Flask, ended: threading.Event) -> None:
-    """Everything that is done with the database."""
-    config: Settings = app.config["SETTINGS"]
-    expiries = EXPIRIES if config.mcp_events_enabled else EXPIRIES_WITHOUT_EVENTS
-    work = {
-        DELETE_SECONDS: DELETED,
-        ERASE_SECONDS: GIVEN_UP,
-        EXPIRE_SECONDS: expiries,
-        PURGE_SECONDS: PURGES,
-    }
-    due = dict.fromkeys(work, time.monotonic())
-    while not ended.wait(STORE_SECONDS):
-        _store(app)
-        _purge_what_is_due(app, ended, work, due)
-    _store(app)
-
-
-def _erase(app: Flask, ended: threading.Event, work: Mapping[float, Sequence[Purge]]) -> None:
-    """What needs the store of recordings, too."""
-    due = dict.fromkeys(work, time.monotonic())
-    while not ended.wait(STORE_SECONDS):
-        _purge_what_is_due(app, ended, work, due)
-
-
-def _purge_what_is_due(
-    app: Flask,
-    ended: threading.Event,
-    work: Mapping[float, Sequence[Purge]],
-    due: dict[float, float],
+def _work(
+    app: Flask, ended: threading.Event, work: Work, stores: Sequence[Callable[[], None]]
 ) -> None:
-    """Do the work whose seconds have passed, and note in `due` when it is to be done again."""
-    for seconds, purges in work.items():
-        if time.monotonic() >= due[seconds]:
-            for purge in purges:
-                _once(app, partial(_purge, purge, ended))
-            due[seconds] = time.monotonic() + seconds
+    """Call all of `stores` each second and once at the end, and the work when its time comes."""
+    due = dict.fromkeys(work, time.monotonic())
+    while not ended.wait(STORE_SECONDS):
+        _once(app, stores)
+        for seconds, purges in work.items():
+            if time.monotonic() >= due[seconds]:
+                _once(app, [partial(_purge, purge, ended) for purge in purges])
+                due[seconds] = time.monotonic() + seconds
+    _once(app, stores)
 
 
-def _store(app: Flask) -> None:
-    for store in (deferred_writes.store_views, request_audit.store):
-        _once(app, store)
-
-
-def _once(app: Flask, work: Callable[[], None]) -> None:
+def _once(app: Flask, works: Sequence[Callable[[], None]]) -> None:
     """Log a failure and continue: the database may be unavailable for a while."""
-    with app.app_context():
-        try:
-            work()
-        except Exception:
-            log.exception("background work failed")
+    for work in works:
+        with app.app_context():
+            try:
+                work()
+            except Exception:
+                log.exception("background work failed")
 
 
 def _purge(purge: Purge, ended: threading.Event) -> None:

@@ -1,14 +1,17 @@
 """The command line: `askback`."""
 
+import errno
 import gc
 import logging
 import os
 import signal
+import sqlite3
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
+from pathlib import Path
 
 import click
 import orjson
@@ -33,7 +36,6 @@ from webapp.app.cli_commands import (
     restore_from,
     token,
 )
-from webapp.app.disk_full import EXIT_TEMPORARY, is_full
 from webapp.app.doctor import examine
 from webapp.app.factory import create_app
 from webapp.app.server import STOP_SECONDS, Server
@@ -59,6 +61,44 @@ from webapp.web import logs
 from webapp.web.wakeups import shared_wakeups
 
 log = logging.getLogger("askback.server")
+EXIT_TEMPORARY = 75  # sysexits.h, EX_TEMPFAIL
+DISK_FULL = "53100"  # SQLSTATE of PostgreSQL
+# what SQLite reports instead of SQLITE_FULL when it cannot create or extend a journal or log
+UNCLEAR = {sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN}
+LITTLE_BYTES = 256 * 1024
+
+
+def _is_full(error: BaseException, folder: Path) -> bool:
+    """Whether `error` or one of its causes is a full disk.
+
+    folder  where the database is: its free space is checked when the error is ambiguous
+    """
+    return any(_says_full(each, folder) for each in _causes(error))
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        driver = getattr(error, "orig", None)
+        if isinstance(driver, BaseException):
+            yield driver
+        error = error.__cause__ or error.__context__
+
+
+def _says_full(error: BaseException, folder: Path) -> bool:
+    if isinstance(error, OSError):
+        return error.errno in {errno.ENOSPC, errno.EDQUOT}
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if code in UNCLEAR:
+        return _free_bytes(folder) < LITTLE_BYTES
+    return code == sqlite3.SQLITE_FULL or getattr(error, "sqlstate", None) == DISK_FULL
+
+
+def _free_bytes(folder: Path) -> int:
+    """Free bytes at the nearest existing parent folder."""
+    existing = next(each for each in (folder, *folder.parents) if each.exists())
+    found = os.statvfs(existing)
+    return found.f_bavail * found.f_frsize
 
 
 class Askback(click.Group):
@@ -69,7 +109,7 @@ class Askback(click.Group):
             return self._invoke(ctx)
         except Exception as error:
             folder = data_folder(os.environ)
-            if isinstance(error.__cause__, BackupFailed) or not is_full(error, folder):
+            if isinstance(error.__cause__, BackupFailed) or not _is_full(error, folder):
                 raise
             click.echo(DISK_IS_FULL.format(folder), err=True)
             sys.exit(EXIT_TEMPORARY)
@@ -78,7 +118,7 @@ class Askback(click.Group):
         try:
             return super().invoke(ctx)
         except (ConfigurationError, FolderInUse, schema.NewerSchema) as error:
-            if is_full(error, data_folder(os.environ)):
+            if _is_full(error, data_folder(os.environ)):
                 raise
             click.echo(error, err=True)
             sys.exit(EXIT_CONFIGURATION)

@@ -52,10 +52,15 @@ def examine(settings: Settings) -> Iterator[Finding]:
     yield from _database(settings)
     state = redis_state(settings.redis_url)
     yield Finding(state != "degraded", f"Redis: {state}")
-    yield _callbacks(settings)
-    yield _transcriber(settings)
+    # who subscribes can send requests to these; the other two get what people say and write
+    origins = ", ".join(sorted(settings.mcp_events_callback_allowlist))
+    yield Finding(True, f"events also go to: {origins or 'no origin of your network'}")  # noqa: FBT003
+    host, model = settings.transcriber_host, settings.transcriber_model
+    by = f"{host}, with the model {model}" if host else "nobody"
+    yield Finding(True, f"recordings are written down by: {by}")  # noqa: FBT003
     yield _audio_child()
-    yield _follow_ups(settings)
+    writer = settings.follow_up_writer or "the built-in rules"
+    yield Finding(True, f"follow-up questions are written by: {writer}")  # noqa: FBT003
     yield from _proxy(settings)
     yield from _operator(settings)
     files = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
@@ -140,19 +145,6 @@ def _data_keys(key_ids: list[str]) -> Finding:
     return Finding(not waiting, sentence)
 
 
-def _callbacks(settings: Settings) -> Finding:
-    """Report addresses inside the network: who subscribes can send requests there."""
-    origins = ", ".join(sorted(settings.mcp_events_callback_allowlist))
-    return Finding(True, f"events also go to: {origins or 'no origin of your network'}")  # noqa: FBT003
-
-
-def _transcriber(settings: Settings) -> Finding:
-    """Report the host: it gets what people say."""
-    host, model = settings.transcriber_host, settings.transcriber_model
-    sentence = f"{host}, with the model {model}" if host else "nobody"
-    return Finding(True, f"recordings are written down by: {sentence}")  # noqa: FBT003
-
-
 def _audio_child() -> Finding:
     """Whether code in a hostile recording would be confined to the process that opens it."""
     what = "the process that opens recordings"
@@ -168,12 +160,6 @@ LACKS = (
     "limits alone, without {}: use Linux from 5.13 on x86_64 or aarch64 with landlock in its lsm= "
     "list, and a container whose seccomp profile permits both"
 )
-
-
-def _follow_ups(settings: Settings) -> Finding:
-    """Report the host: it gets answers, and what creators wrote for follow-up questions."""
-    writer = settings.follow_up_writer or "the built-in rules"
-    return Finding(True, f"follow-up questions are written by: {writer}")  # noqa: FBT003
 
 
 def examine_model(now: datetime) -> Finding:

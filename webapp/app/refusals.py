@@ -153,21 +153,31 @@ def _is_fault(status: HTTPStatus) -> bool:
 
 def _api_refusal(status: HTTPStatus) -> tuple[HTTPStatus, bytes]:
     """Status and body with the four fields; too large and unreadable are both a 400 there."""
-    if _is_fault(status):
-        refused = ErrorCode.INTERNAL_ERROR
-        message = FAULT
-        resolution = "Try again; if it happens again, tell the operator of this service."
-    elif status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
-        refused = ErrorCode.PAYLOAD_TOO_LARGE
-        message = "body: is larger than this server reads."
-        resolution = "Send less: all questions of a draft together must fit into 256 KiB."
-    elif status == HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE:
-        refused = ErrorCode.PAYLOAD_TOO_LARGE
-        message = "The headers are larger than this server reads."
-        resolution = "Send fewer or shorter headers."
-    else:
-        refused = ErrorCode.VALIDATION_FAILED
-        message = "The request is not HTTP/1.1 that this server understands."
-        resolution = "Check the request line, the headers and the transfer encoding."
+    kind = HTTPStatus.INTERNAL_SERVER_ERROR if _is_fault(status) else status
+    refused, message, resolution = API_REFUSALS.get(kind, UNREADABLE)
     fields = {"error": message, "code": refused, "message": message, "resolution": resolution}
     return refused.status, orjson.dumps(fields)
+
+
+API_REFUSALS = {
+    HTTPStatus.INTERNAL_SERVER_ERROR: (
+        ErrorCode.INTERNAL_ERROR,
+        FAULT,
+        "Try again; if it happens again, tell the operator of this service.",
+    ),
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE: (
+        ErrorCode.PAYLOAD_TOO_LARGE,
+        "body: is larger than this server reads.",
+        "Send less: all questions of a draft together must fit into 256 KiB.",
+    ),
+    HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE: (
+        ErrorCode.PAYLOAD_TOO_LARGE,
+        "The headers are larger than this server reads.",
+        "Send fewer or shorter headers.",
+    ),
+}
+UNREADABLE = (
+    ErrorCode.VALIDATION_FAILED,
+    "The request is not HTTP/1.1 that this server understands.",
+    "Check the request line, the headers and the transfer encoding.",
+)

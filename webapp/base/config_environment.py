@@ -120,18 +120,15 @@ def _unsafe(made: Settings) -> Iterator[Problem]:
 
 def _unsafe_in_production(texts: Mapping[str, str]) -> Iterator[Problem]:
     """What one process on one machine may do without, and several may not."""
-    if "DATABASE_URL" not in texts:
-        yield _problem("DATABASE_URL", "askback web and worker need PostgreSQL")
-    elif texts["DATABASE_URL"].startswith("sqlite"):
-        yield _problem(
-            "DATABASE_URL", "SQLite serves one process only; askback web and worker need PostgreSQL"
-        )
-    if "REDIS_URL" not in texts:
-        yield _problem("REDIS_URL", "askback web and worker need Redis, which all processes share")
-    if "SECRET_KEY" not in texts:
-        yield _problem("SECRET_KEY", "all processes need the same key")
-    if "DATA_KEYS" not in texts:
-        yield _problem("DATA_KEYS", "all processes need the same keys")
+    needed = {
+        "DATABASE_URL": "askback web and worker need PostgreSQL; SQLite serves one process only",
+        "REDIS_URL": "askback web and worker need Redis, which all processes share",
+        "SECRET_KEY": "all processes need the same key",
+        "DATA_KEYS": "all processes need the same keys",
+    }
+    for variable, what in needed.items():
+        if texts.get(variable, "sqlite").startswith("sqlite"):
+            yield _problem(variable, what)
 
 
 def _is_loopback(origin: str) -> bool:

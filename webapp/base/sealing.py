@@ -4,7 +4,7 @@ import hmac
 import secrets
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, cast
 
@@ -70,26 +70,6 @@ def init_app(app: Flask, config: Settings) -> None:
     app.extensions["sealer"] = Sealer(dict(config.data_keys))
 
 
-def cursor_key() -> bytes:
-    """Signs the cursors of events."""
-    return _key_for(b"cursors of events")
-
-
-def fragment_key() -> bytes:
-    """Signs the cursors of fragments."""
-    return _key_for(b"cursors of fragments")
-
-
-def request_state_key() -> bytes:
-    """Signs the state of tool calls that go on later."""
-    return _key_for(b"states of tool calls")
-
-
-def recording_key() -> bytes:
-    """Signs the addresses of recordings."""
-    return _key_for(b"addresses of recordings")
-
-
 def address_hash(network: str) -> str:
     """The keyed hash that the database has of a network address: 64 hexadecimal digits."""
     return hmac.digest(_key_for(b"network addresses"), network.encode(), sha256).hex()
@@ -102,3 +82,10 @@ def sealer() -> Sealer:
 
 def _key_for(purpose: bytes) -> bytes:
     return hmac.digest(settings().secret_key.encode(), purpose, sha256)
+
+
+# keys that sign
+cursor_key = partial(_key_for, b"cursors of events")
+fragment_key = partial(_key_for, b"cursors of fragments")
+request_state_key = partial(_key_for, b"states of tool calls")  # of those that go on later
+recording_key = partial(_key_for, b"addresses of recordings")

@@ -1,61 +1,37 @@
 """Columns of migrations, as both databases store them."""
 
+from collections.abc import Callable
 from typing import Any
 
 import sqlalchemy as sa
 
-
-def _column(name: str, kind: Any, null: bool, default: Any, **more: Any) -> sa.Column[Any]:  # noqa: FBT001
-    return sa.Column(name, kind, nullable=null, server_default=default, **more)
+Column = sa.Column[Any]
 
 
-def string(name: str, length: int, *, null: bool = False, default: Any = None) -> sa.Column[Any]:
+def _of(kind: Any) -> Callable[..., Column]:
+    def column(name: str, *, null: bool = False, default: Any = None, **more: Any) -> Column:
+        return sa.Column(name, kind, nullable=null, server_default=default, **more)
+
+    return column
+
+
+text = _of(sa.Text())  # of any length
+integer = _of(sa.Integer())  # 32 bits
+big = _of(sa.BigInteger())  # 64 bits; moments are milliseconds since 1970
+serial = _of(sa.BigInteger().with_variant(sa.Integer(), "sqlite"))  # counted by the database
+boolean = _of(sa.Boolean())
+json = _of(sa.JSON())
+binary = _of(sa.LargeBinary())
+
+
+def string(name: str, length: int, **more: Any) -> Column:
     """Text of at most so many characters."""
-    return _column(name, sa.String(length), null, default)
+    return _of(sa.String(length))(name, **more)
 
 
-def text(name: str, *, null: bool = False, default: Any = None) -> sa.Column[Any]:
-    """Text of any length."""
-    return _column(name, sa.Text(), null, default)
-
-
-def integer(
-    name: str, *, null: bool = False, default: Any = None, autoincrement: Any = "auto"
-) -> sa.Column[Any]:
-    """A number of 32 bits."""
-    return _column(name, sa.Integer(), null, default, autoincrement=autoincrement)
-
-
-def big(name: str, *, null: bool = False, default: Any = None) -> sa.Column[Any]:
-    """A number of 64 bits; moments are milliseconds since 1970."""
-    return _column(name, sa.BigInteger(), null, default)
-
-
-def serial(name: str) -> sa.Column[Any]:
-    """A number that the database counts."""
-    return _column(name, sa.BigInteger().with_variant(sa.Integer(), "sqlite"), False, None)  # noqa: FBT003
-
-
-def boolean(name: str, *, null: bool = False, default: Any = None) -> sa.Column[Any]:
-    """True or false."""
-    return _column(name, sa.Boolean(), null, default)
-
-
-def json(name: str, *, null: bool = False, default: Any = None) -> sa.Column[Any]:
-    """A JSON value."""
-    return _column(name, sa.JSON(), null, default)
-
-
-def binary(name: str) -> sa.Column[Any]:
-    """Bytes."""
-    return _column(name, sa.LargeBinary(), False, None)  # noqa: FBT003
-
-
-def choice(
-    name: str, *values: str, null: bool = False, default: Any = None, constraint: str = ""
-) -> sa.Column[Any]:
+def choice(name: str, *values: str, constraint: str = "", **more: Any) -> Column:
     """One of these words, which a constraint checks."""
     kind = sa.Enum(
         *values, name=constraint or name, native_enum=False, create_constraint=True, length=32
     )
-    return _column(name, kind, null, default)
+    return _of(kind)(name, **more)

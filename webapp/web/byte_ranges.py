@@ -1,12 +1,12 @@
 """Recordings over HTTP, whole or a part of them (RFC 9110, section 14)."""
 
 from collections.abc import Callable, Iterator
-from functools import partial
 from http import HTTPStatus
 from io import FileIO
 from typing import Protocol
 
 from flask import Response, request
+from werkzeug.datastructures import Range
 from werkzeug.wsgi import wrap_file
 
 from webapp.base.database import release_connections
@@ -33,42 +33,25 @@ def recording_response(
     *,
     download: bool = True,
 ) -> Response:
-    """`audio_response` for a row and what reads its object; no database connection is held."""
-    release_connections()
-    return audio_response(
-        size=recording.size,
-        media_type=recording.media_type,
-        name=recording.name,
-        read=partial(read, recording.object_key),
-        download=download,
-    )
-
-
-def audio_response(
-    *,
-    size: int,
-    media_type: str,
-    name: str,
-    read: Callable[[int, int], Iterator[bytes]],
-    download: bool,
-) -> Response:
     """200, the part of a Range header as 206, or 416 where there is none of it.
 
     What people uploaded is never shown as a page of ours, nor read by other origins. Several
     ranges, and ranges under a condition (`If-Range`: there are no validators), get all of it.
+    No database connection is held.
 
-    size      of the whole recording, in bytes
-    name      of the file as which a browser keeps it, said if it is to be kept (`download`)
-    read      the bytes from one position up to, not including, another; not called for HEAD
+    read      the bytes of an object from one position up to, not including, another; not for HEAD
+    download  name the file as which a browser keeps it
     """
+    release_connections()
+    size = recording.size
     start, end, status = _asked(size)
-    response = Response(status=status, mimetype=media_type)
+    response = Response(status=status, mimetype=recording.media_type)
     headers = response.headers
     headers["Accept-Ranges"] = "bytes"
     headers["Cache-Control"] = "private, no-store"
     headers["Content-Disposition"] = "attachment"
     if download:
-        headers.set("Content-Disposition", "attachment", filename=name)
+        headers.set("Content-Disposition", "attachment", filename=recording.name)
     headers["Content-Security-Policy"] = "sandbox"  # besides the one of every response
     headers["Cross-Origin-Resource-Policy"] = "same-origin"
     if status is HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
@@ -78,7 +61,7 @@ def audio_response(
         headers["Content-Range"] = f"bytes {start}-{end - 1}/{size}"
     headers["Content-Length"] = str(end - start)
     if request.method != "HEAD":
-        _fill(response, read(start, end))
+        _fill(response, read(recording.object_key, start, end))
     return response
 
 
@@ -88,11 +71,10 @@ def _asked(size: int) -> tuple[int, int, HTTPStatus]:
     if asked is None or asked.units != "bytes" or len(asked.ranges) != 1:
         return 0, size, HTTPStatus.OK
     first, after_last = asked.ranges[0]
-    start = max(0, size + first) if first < 0 else first
-    end = size if after_last is None else min(after_last, size)
-    if start >= end:
+    found = Range("bytes", [(max(first, -size), after_last)]).range_for_length(size)
+    if found is None:
         return 0, 0, HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE
-    return start, end, HTTPStatus.PARTIAL_CONTENT
+    return *found, HTTPStatus.PARTIAL_CONTENT
 
 
 def _fill(response: Response, parts: Iterator[bytes]) -> None:

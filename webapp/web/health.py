@@ -1,10 +1,11 @@
 """Liveness and readiness probes."""
 
 import threading
+from concurrent.futures import Future
+from contextlib import suppress
 from http import HTTPStatus
-from typing import Any
 
-from flask import Blueprint, current_app, g
+from flask import Blueprint, Flask, current_app, g
 
 from webapp.base.config import settings
 from webapp.base.database import is_read_only, schema
@@ -15,6 +16,7 @@ from webapp.web.wakeups import wakeups
 REDIS_SECONDS = 0.5
 DATABASE_SECONDS = 1.5
 
+_lock = threading.Lock()
 bp = Blueprint("health", __name__)
 
 
@@ -30,9 +32,11 @@ def readyz() -> tuple[dict[str, str], HTTPStatus]:
 
     Redis may be unavailable. Responds within DATABASE_SECONDS even if the database hangs.
     """
-    look = _Look.begun()
+    look = _begin_look()
     redis = redis_state(settings().redis_url)
-    database = look.found()
+    database = "unreachable"
+    with suppress(TimeoutError):
+        database = look.result(DATABASE_SECONDS)
     ready = database == "ok" and not wakeups().stopped
     state = {
         "status": "ok" if ready else "unavailable",
@@ -42,42 +46,31 @@ def readyz() -> tuple[dict[str, str], HTTPStatus]:
     return state, HTTPStatus.OK if ready else HTTPStatus.SERVICE_UNAVAILABLE
 
 
-class _Look:
-    """One check of the database in its own thread; concurrent probes share its result."""
+def _begin_look() -> "Future[str]":
+    """The check of the database in progress, else a new one: concurrent probes share its result."""
+    app = current_app._get_current_object()  # type: ignore[attr-defined]
+    with _lock:
+        look: Future[str] | None = app.extensions.get("readiness")
+        if look is None or look.done():
+            look = Future()
+            threading.Thread(
+                target=_look_into, args=(app, look), name="readiness", daemon=True
+            ).start()
+            app.extensions["readiness"] = look  # one whose thread did not start would never end
+        return look
 
-    _lock = threading.Lock()
 
-    def __init__(self, app: Any) -> None:
-        self._app = app
-        self._done = threading.Event()
-        self._state = "unreachable"
-
-    @classmethod
-    def begun(cls) -> "_Look":
-        """The check in progress, else a new one."""
-        app = current_app._get_current_object()  # type: ignore[attr-defined]
-        with cls._lock:
-            under_way: _Look | None = app.extensions.get("readiness")
-            if under_way and not under_way._done.is_set():
-                return under_way
-            look = cls(app)
-            threading.Thread(target=look._look, name="readiness", daemon=True).start()
-            app.extensions["readiness"] = look  # a check whose thread did not start would never end
-            return look
-
-    def found(self) -> str:
-        """`ok`, or what is wrong; `unreachable` after DATABASE_SECONDS without a result."""
-        return self._state if self._done.wait(DATABASE_SECONDS) else "unreachable"
-
-    def _look(self) -> None:
-        try:
-            with self._app.app_context():
-                g.patience = DATABASE_SECONDS
-                self._state = schema.refusal() or ("it is read-only" if is_read_only() else "ok")
-        except STORAGE_FAILURES:
-            self._state = "unreachable"
-        finally:
-            self._done.set()
+def _look_into(app: Flask, look: "Future[str]") -> None:
+    """`ok`, or what is wrong."""
+    found = "unreachable"
+    try:
+        with app.app_context():
+            g.patience = DATABASE_SECONDS
+            found = schema.refusal() or ("it is read-only" if is_read_only() else "ok")
+    except STORAGE_FAILURES:
+        pass
+    finally:
+        look.set_result(found)
 
 
 def redis_state(url: str | None) -> str:

@@ -1,59 +1,83 @@
 """The database: one handle for SQLite and PostgreSQL, types, transactions, schema."""
 
 from webapp.base.database.engine import (
-    Base,
-    built_once,
-    db,
-    engine_options,
-    insert_into,
-    new_id,
-    on_sqlite,
-    prepare_engine,
-    utc_now,
+    Base as Base,
+)
+from webapp.base.database.engine import (
+    built_once as built_once,
+)
+from webapp.base.database.engine import (
+    db as db,
+)
+from webapp.base.database.engine import (
+    engine_options as engine_options,
+)
+from webapp.base.database.engine import (
+    insert_into as insert_into,
+)
+from webapp.base.database.engine import (
+    new_id as new_id,
+)
+from webapp.base.database.engine import (
+    on_sqlite as on_sqlite,
+)
+from webapp.base.database.engine import (
+    prepare_engine as prepare_engine,
+)
+from webapp.base.database.engine import (
+    utc_now as utc_now,
 )
 from webapp.base.database.transactions import (
-    TRIES,
-    call_after_changes,
-    core_transaction,
-    execute,
-    execute_autocommit,
-    init_app,
-    is_read_only,
-    note_change,
-    read_rows,
-    release_connections,
-    sqlite_transaction,
-    tried_again,
-    write_transaction,
+    TRIES as TRIES,
 )
-from webapp.base.database.types import UtcDateTime, among, enum_type, from_millis, to_millis
-
-__all__ = [
-    "Base",
-    "TRIES",
-    "UtcDateTime",
-    "among",
-    "built_once",
-    "call_after_changes",
-    "core_transaction",
-    "db",
-    "engine_options",
-    "enum_type",
-    "execute",
-    "execute_autocommit",
-    "from_millis",
-    "init_app",
-    "insert_into",
-    "is_read_only",
-    "new_id",
-    "note_change",
-    "on_sqlite",
-    "prepare_engine",
-    "read_rows",
-    "release_connections",
-    "sqlite_transaction",
-    "to_millis",
-    "tried_again",
-    "utc_now",
-    "write_transaction",
-]
+from webapp.base.database.transactions import (
+    call_after_changes as call_after_changes,
+)
+from webapp.base.database.transactions import (
+    core_transaction as core_transaction,
+)
+from webapp.base.database.transactions import (
+    execute as execute,
+)
+from webapp.base.database.transactions import (
+    execute_autocommit as execute_autocommit,
+)
+from webapp.base.database.transactions import (
+    init_app as init_app,
+)
+from webapp.base.database.transactions import (
+    is_read_only as is_read_only,
+)
+from webapp.base.database.transactions import (
+    note_change as note_change,
+)
+from webapp.base.database.transactions import (
+    read_rows as read_rows,
+)
+from webapp.base.database.transactions import (
+    release_connections as release_connections,
+)
+from webapp.base.database.transactions import (
+    sqlite_transaction as sqlite_transaction,
+)
+from webapp.base.database.transactions import (
+    tried_again as tried_again,
+)
+from webapp.base.database.transactions import (
+    write_transaction as write_transaction,
+)
+from webapp.base.database.types import (
+    UtcDateTime as UtcDateTime,
+)
+from webapp.base.database.types import (
+    among as among,
+)
+from webapp.base.database.types import (
+    enum_type as enum_type,
+)
+from webapp.base.database.types import (
+    from_millis as from_millis,
+)
+from webapp.base.database.types import (
+    to_millis as to_millis,
+)

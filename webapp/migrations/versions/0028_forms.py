@@ -7,8 +7,6 @@ from webapp.migrations.columns import big, binary, boolean, choice, integer, jso
 
 revision = "0028_forms"
 down_revision = None
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:
@@ -360,31 +358,3 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["form_id"], ["forms.id"]),
         sa.PrimaryKeyConstraint("form_id", "day"),
     )
-
-
-def downgrade() -> None:
-    for table in (
-        "day_counts",
-        "agent_tokens",
-        "oauth_tokens",
-        "oauth_codes",
-        "idempotency_keys",
-        "forms",
-        "draft_views",
-        "draft_revisions",
-        "draft_returns",
-        "draft_confirmations",
-        "sign_ins",
-        "pictures",
-        "oauth_grants",
-        "invites",
-        "drafts",
-        "callback_endpoints",
-        "schema_marks",
-        "object_deletions",
-        "oauth_clients",
-        "day_spending",
-        "audit_events",
-        "accounts",
-    ):
-        op.drop_table(table)

@@ -7,8 +7,6 @@ from webapp.migrations.columns import big, boolean, choice, integer, json, seria
 
 revision = "0028"
 down_revision = "0028_forms"
-branch_labels = None
-depends_on = None
 
 NOTED = "INSERT INTO object_deletions (object_key, noted_at) VALUES (old.object_key, {now})"
 NOTE_ON_SQLITE = (
@@ -314,22 +312,3 @@ def upgrade() -> None:
         [NOTE_ON_SQLITE] if op.get_bind().dialect.name == "sqlite" else NOTE_ON_POSTGRESQL
     ):
         op.execute(statement)
-
-
-def downgrade() -> None:
-    for table in (
-        "recordings",
-        "follow_ups",
-        "delivery_attempts",
-        "response_deletions",
-        "handovers",
-        "event_deliveries",
-        "answers",
-        "response_sessions",
-        "question_counts",
-        "link_openings",
-        "event_subscriptions",
-    ):
-        op.drop_table(table)
-    if op.get_bind().dialect.name == "postgresql":
-        op.execute("DROP FUNCTION note_object_deletion()")
