@@ -39,13 +39,10 @@ def call(method: str, url: str, *, seconds: float = CALL_SECONDS, **request: Any
 @cache
 def _client(scheme: str, *, local: bool) -> httpx2.Client:
     """Trusts what this computer trusts, not what the package brings."""
-    context = ssl.create_default_context if scheme == "https" else _no_certificates
-    return httpx2.Client(trust_env=not local, verify=context())
-
-
-def _no_certificates() -> ssl.SSLContext:
-    """For plain http; loading all certificates takes longer than a request."""
-    return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    # plain http needs no certificates; loading them takes longer than a request
+    encrypted = scheme == "https"
+    context = ssl.create_default_context() if encrypted else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    return httpx2.Client(trust_env=not local, verify=context)
 
 
 def fields_of(reply: Response) -> dict[str, Any]:

@@ -72,17 +72,6 @@ def note(kind: AuditKind) -> None:
         click.echo("This was not noted in the audit trail: the database takes no writes.", err=True)
 
 
-def event_line(event: AuditEvent) -> str:
-    """An event in one line, its parts separated by tabs; without what it does not have."""
-    parts = {**_event(event), "count": f"× {event.count}" if event.count > 1 else None}
-    return "\t".join(_visible(part) for part in parts.values() if part)
-
-
-def event_json(event: AuditEvent) -> str:
-    """An event as one JSON object."""
-    return orjson.dumps(_event(event)).decode()
-
-
 def creator_lines() -> Iterator[str]:
     """Every account in one line, the oldest first, its parts separated by tabs.
 
@@ -305,7 +294,12 @@ def audit(email: str | None, since: datetime | None, limit: int, *, as_json: boo
     with application():
         account_id = None if email is None else _account_id(email)
         for event in list_events(account_id, limit=limit, since=since):
-            click.echo(event_json(event) if as_json else event_line(event))
+            parts = _event(event)
+            if as_json:
+                click.echo(orjson.dumps(parts))
+                continue
+            parts["count"] = f"× {event.count}" if event.count > 1 else None
+            click.echo("\t".join(_visible(part) for part in parts.values() if part))
 
 
 def invite_url(settings: Settings, invite: str) -> str:

@@ -172,12 +172,8 @@ def create_app(config: Settings) -> Flask:
         part.init_app(app)
     api.init_app(app, elsewhere=oauth_endpoints.router_refusal(errors.http_problem))
     creator_request.init_app(app)
-    _register_routes(app)
-    return app
-
-
-def _register_routes(app: Flask) -> None:
     for kind, modules in ROUTES.items():
         for module in modules:
             request_kind.register(app, module.bp, kind)
     request_kind.require_kinds(app)
+    return app

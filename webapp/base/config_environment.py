@@ -143,7 +143,8 @@ def _embedded_keys(data: Path) -> dict[str, object]:
     """The keys of the data folder, as the settings of their names."""
     try:
         found = embedded_secrets(data)
-        return {"secret_key": found.secret_key, "data_keys": readers.data_keys(found.data_keys)}
+        data_keys = readers.data_keys(found["data_keys"])
+        return {"secret_key": found["secret_key"], "data_keys": data_keys}
     except (OSError, ValueError) as reason:
         what = f"the keys in this folder cannot be made or read: {reason}"
         raise ConfigurationError([_problem("ASKBACK_DATA", what)]) from reason

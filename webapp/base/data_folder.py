@@ -10,7 +10,7 @@ from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO
 
 DEFAULT_FOLDER = "./var"
 DATABASE = "askback.sqlite3"
@@ -93,23 +93,16 @@ def _close(path: Path) -> None:
         os.close(opened)
 
 
-class EmbeddedSecrets(NamedTuple):
-    """What a folder keeps for its server; `data_keys` as the setting of that name."""
+def embedded_secrets(folder: Path) -> dict[str, str]:
+    """`secret_key` and `data_keys` of this folder, as the settings of these names.
 
-    secret_key: str
-    data_keys: str
-
-
-def embedded_secrets(folder: Path) -> EmbeddedSecrets:
-    """The secrets of this folder; those that it lacks are made. Two first starts agree on them.
+    Those that it lacks are made. Two first starts agree on them.
 
     Raises OSError, and ValueError for a file that holds something else.
     """
     path = open_folder(folder) / SECRETS
     kept = _kept_secrets(path)
-    if not kept.keys() >= set(EmbeddedSecrets._fields):
-        kept = _complete_secrets(path)
-    return EmbeddedSecrets(**{name: kept[name] for name in EmbeddedSecrets._fields})
+    return kept if kept.keys() >= {"secret_key", "data_keys"} else _complete_secrets(path)
 
 
 def _complete_secrets(path: Path) -> dict[str, str]:

@@ -32,12 +32,14 @@ def init_app(app: Flask, config: Settings) -> None:
 
     @app.before_request
     def check_host() -> Response | None:
-        if request.host == public_place or _is_probe():
+        # probes are exempt: a supervisor uses whatever address it knows
+        is_probe = request.url_rule is not None and request_kind() is RequestKind.PROBE
+        if request.host == public_place or is_probe:
             return None
         name = _host_name(request.host)
         if name not in known and not (on_loopback and is_loopback(name)):
             raise UnknownHost()
-        if on_loopback and _is_page():
+        if on_loopback and request.method in ("GET", "HEAD") and request_kind() in PAGES:
             return redirect(config.public_url + current_address() + _asked_host())
         return None
 
@@ -63,18 +65,9 @@ def _asked_host() -> str:
     return f"&{ASKED_HOST}={quote(request.host)}" if asks else ""
 
 
-def _is_probe() -> bool:
-    """Probes are exempt: a supervisor uses whatever address it knows."""
-    return request.url_rule is not None and request_kind() is RequestKind.PROBE
-
-
 def _host_name(host: str) -> str:
     """The name of a Host header, lower case, without port and brackets; empty when malformed."""
     try:
         return urlsplit(f"//{host}").hostname or ""
     except ValueError:
         return ""
-
-
-def _is_page() -> bool:
-    return request.method in ("GET", "HEAD") and request_kind() in PAGES

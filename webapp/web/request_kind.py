@@ -77,7 +77,8 @@ def require_kinds(app: Flask) -> None:
     if without:
         raise UnknownKind(f"no kind of request: {', '.join(sorted(without))}")
     for rule in app.url_map.iter_rules():
-        kind, by_address = _of_endpoint(app, rule.endpoint), of_address(rule.rule)
+        kind = _kinds(app).get(rule.endpoint.rpartition(".")[0])
+        by_address = of_address(rule.rule)
         if kind and kind != by_address and {kind, by_address} & BY_ADDRESS:
             raise UnknownKind(f"{rule.rule} is {kind}, and its address says {by_address}")
 
@@ -135,10 +136,6 @@ def hooks_without(app: Flask, kinds: Collection[RequestKind]) -> Iterator[None]:
     def end(error: BaseException | None) -> None:
         for hook in () if request_kind() in kinds else reversed(teardown):
             hook(error)
-
-
-def _of_endpoint(app: Flask, endpoint: str) -> RequestKind | None:
-    return _kinds(app).get(endpoint.rpartition(".")[0])
 
 
 def _kinds(app: Flask) -> dict[str, RequestKind]:

@@ -190,11 +190,9 @@ def _error_codes() -> list[tuple[HTTPStatus, list[ErrorCode]]]:
 
 
 def _settings() -> list[tuple[str, list[SettingDescription]]]:
-    described = [describe(variable) for variable in VARIABLES]
-    headings = {"LIMIT": "Limits", "MCP_EVENTS": "Events"}
+    headings = {"LIMIT": "Limits", "MCP_EVENTS": "Events", "": "Server"}
     groups: dict[str, list[SettingDescription]] = {"Server": []}
-    for setting in described:
-        found = [title for begin, title in headings.items() if setting.variable.startswith(begin)]
-        heading = found[0] if found else "Server"
-        groups.setdefault(heading, []).append(setting)
+    for variable in VARIABLES:
+        heading = next(title for begin, title in headings.items() if variable.startswith(begin))
+        groups.setdefault(heading, []).append(describe(variable))
     return list(groups.items())

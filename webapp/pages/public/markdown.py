@@ -35,7 +35,7 @@ def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": False}).enable("table")
     parser.add_render_rule("fence", _fence)
     parser.add_render_rule("table_open", _table_open)
-    parser.add_render_rule("table_close", _table_close)
+    parser.add_render_rule("table_close", lambda *_: "</table></div>\n")
     return parser
 
 
@@ -52,7 +52,7 @@ def _set_heading_ids(tokens: list[Token]) -> None:
     for token, inline in zip(tokens, tokens[1:], strict=False):
         if token.type == "heading_open":
             words = "".join(part.content for part in inline.children or ())
-            token.attrs["id"] = _slug(words)
+            token.attrs["id"] = re.sub(r"[^\w\- ]", "", words.lower()).replace(" ", "-")
             _set_heading_attributes(token, inline)
         elif token.type == "table_open":
             token.meta["heading"] = words
@@ -66,10 +66,6 @@ def _set_heading_attributes(heading: Token, inline: Token) -> None:
     else:
         link = Token("link_open", "a", 1, attrs={"href": f"#{heading.attrs['id']}"})
         inline.children = [link, *(inline.children or ()), Token("link_close", "a", -1)]
-
-
-def _slug(words: str) -> str:
-    return re.sub(r"[^\w\- ]", "", words.lower()).replace(" ", "-")
 
 
 def _in_sections(tokens: list[Token]) -> Iterator[Token]:
@@ -113,13 +109,3 @@ def _table_open(
     return (
         f'<div class="doc__table" tabindex="0" role="region" aria-label="{escape(label)}"><table>\n'
     )
-
-
-def _table_close(
-    _renderer: RendererHTML,
-    _tokens: Sequence[Token],
-    _at: int,
-    _options: OptionsDict,
-    _env: object,
-) -> str:
-    return "</table></div>\n"
