@@ -48,49 +48,18 @@ def test_a_read_sees_what_was_committed_since_the_last_one() -> None:
 
 
 @both_databases
-@pytest.mark.usefixtures("app_context")
-def test_all_reads_of_a_request_share_one_connection() -> None:
-    read_rows(ACCOUNTS)
-    read_rows(ACCOUNTS)
-
-    assert taken() == 1
-
-
-@both_databases
-@pytest.mark.usefixtures("app_context")
-def test_the_session_takes_no_second_connection_after_a_read() -> None:
-    read_rows(ACCOUNTS)
-    with write_transaction():
-        db.session.scalars(ACCOUNTS).all()
-
-        assert taken() == 1
-
-
-@both_databases
-@pytest.mark.usefixtures("app_context")
-def test_a_read_takes_no_second_connection_beside_the_session() -> None:
-    db.session.scalars(ACCOUNTS).all()
-    read_rows(ACCOUNTS)
-
-    assert taken() == 1
-
-
-@both_databases
-@pytest.mark.usefixtures("app_context")
-def test_nothing_is_held_after_release_connections() -> None:
-    read_rows(ACCOUNTS)
-    db.session.scalars(ACCOUNTS).all()
-
-    release_connections()
-
-    assert taken() == 0
-
-
-@both_databases
-def test_nothing_is_held_after_a_request(app: Flask) -> None:
+def test_a_request_takes_one_connection_and_holds_none_after_it(app: Flask) -> None:
     with app.app_context():
+        for _ in range(2):
+            read_rows(ACCOUNTS)
+            assert taken() == 1
+        with write_transaction():
+            db.session.scalars(ACCOUNTS).all()
+            read_rows(ACCOUNTS)
+            assert taken() == 1
+        release_connections()
+        assert taken() == 0
         read_rows(ACCOUNTS)
-
     with app.app_context():
         assert taken() == 0
 

@@ -1,21 +1,30 @@
 """Durability settings, locks and error messages of database connections."""
 
 import secrets
+import sqlite3
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
+from typing import Any
 
 import pytest
 from flask import Flask
-from sqlalchemy import delete, select, text, update
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy import Connection, bindparam, delete, select, text, update
+from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError
 
 from tests.databases import both_databases
-from tests.factories import make_account, make_answer, make_form
+from tests.factories import make_account, make_answer, make_draft, make_form
 from webapp.app.factory import create_app
 from webapp.base.config import Settings
-from webapp.base.database import db, execute, read_rows, write_transaction
+from webapp.base.database import (
+    core_transaction,
+    db,
+    read_rows,
+    sqlite_transaction,
+    write_transaction,
+)
+from webapp.base.database.prepared_statements import run
 from webapp.records.accounts.models import Account
 from webapp.records.responses.models import Answer
 
@@ -56,42 +65,80 @@ def test_a_reader_does_not_wait_for_a_writer_on_sqlite(app: Flask) -> None:
     assert seen == [[]]
 
 
+RENAME, NAMES = update(Account).values(name=bindparam("name")), select(Account.name)
+NONSENSE = (text("nonsense"),)
+REFUSED_AT_COMMIT = (text("PRAGMA defer_foreign_keys=ON"), delete(Account))
+both_ways = pytest.mark.parametrize("transaction", [write_transaction, core_transaction])
+Transaction = Callable[[], AbstractContextManager[Connection]]
+
+
+def rename(app: Flask, name: str) -> None:
+    with app.app_context(), write_transaction() as connection:
+        run(connection, RENAME, {"name": name})
+
+
+def renamed_by_another(app: Flask, name: str) -> threading.Thread:
+    thread = threading.Thread(target=rename, args=(app, name))
+    thread.start()
+    thread.join(0.3)
+    return thread
+
+
 @both_databases
-def test_a_write_transaction_commits_at_its_end(app: Flask) -> None:
-    with app.app_context():
-        make_account()
-        with write_transaction() as connection:
-            connection.execute(update(Account).values(name="Kim"))
-            assert execute(select(Account.name)).all() == [("Kim",)]
-
-        assert read_rows(select(Account.name)) == [("Kim",)]
-
-
-@both_databases
-def test_a_write_transaction_that_raises_changes_nothing_and_frees_its_locks(app: Flask) -> None:
+@both_ways
+def test_a_transaction_commits_at_its_end_and_lets_the_next_writer_in(
+    app: Flask, transaction: Transaction
+) -> None:
     with app.app_context():
         make_account(name="Robin")
-        with pytest.raises(ZeroDivisionError):
-            rename("Kim", fails=True)
-        assert read_rows(select(Account.name)) == [("Robin",)]
-        thread = threading.Thread(target=rename_elsewhere, args=(app, "Jo"))
-        thread.start()
-        thread.join(2)
+        with transaction() as connection:
+            run(connection, RENAME, {"name": "Kim"})
+            assert read_rows(NAMES) == [("Kim",)]
+            other = renamed_by_another(app, "Jo")
+            assert other.is_alive()
+        other.join(5)
 
-        assert not thread.is_alive()
-        assert read_rows(select(Account.name)) == [("Jo",)]
-
-
-def rename(name: str, *, fails: bool = False) -> None:
-    with write_transaction() as connection:
-        connection.execute(update(Account).values(name=name))
-        if fails:
-            raise ZeroDivisionError
+        assert read_rows(NAMES) == [("Jo",)]
 
 
-def rename_elsewhere(app: Flask, name: str) -> None:
+@both_databases
+@both_ways
+@pytest.mark.parametrize("statements", [NONSENSE, REFUSED_AT_COMMIT], ids=["statement", "commit"])
+def test_a_transaction_that_fails_changes_nothing_and_frees_its_locks(
+    app: Flask, transaction: Transaction, statements: Sequence[Any]
+) -> None:
+    def fail() -> None:
+        with transaction() as connection:
+            run(connection, RENAME, {"name": "Kim"})
+            for statement in statements:
+                run(connection, statement, {})
+
     with app.app_context():
-        rename(name)
+        make_draft(make_account(name="Robin").id)
+        with pytest.raises(DBAPIError):
+            fail()
+        assert read_rows(NAMES) == [("Robin",)]
+        renamed_by_another(app, "Jo").join(5)
+
+        assert read_rows(NAMES) == [("Jo",)]
+
+
+def test_a_transaction_that_cannot_begin_frees_the_lock(
+    app: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another program holds the file: the next try of this request does not wait for itself."""
+    monkeypatch.setattr("webapp.base.database.sqlite.LOCK_SECONDS", 0.2)
+    with app.app_context():
+        make_account(name="Robin")
+        other = sqlite3.connect(str(db.engine.url.database), isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        for _ in range(2):
+            with pytest.raises(OperationalError, match="locked"), sqlite_transaction():
+                pass
+        other.close()
+        rename(app, "Kim")
+
+        assert read_rows(NAMES) == [("Kim",)]
 
 
 @both_databases

@@ -56,20 +56,13 @@ def test_columns_of_one_name_keep_their_places() -> None:
 
 
 def test_a_failure_is_one_of_sqlalchemy_without_values() -> None:
-    with pytest.raises(SQLAlchemyError) as failed:
-        read_rows(text("SELECT 1 FROM nowhere WHERE :name = 'Robin'"), name="only for us")
-
-    assert "only for us" not in str(failed.value)
-
-
-def test_a_broken_rule_of_the_schema_is_an_integrity_error() -> None:
     make_account(email="robin@example.org")
     (robin,) = read_rows(select(*Account.__table__.c))
 
+    with pytest.raises(SQLAlchemyError) as failed:
+        read_rows(text("SELECT 1 FROM nowhere WHERE :name = 'Robin'"), name="only for us")
+    assert "only for us" not in str(failed.value)
     with pytest.raises(IntegrityError):
         execute_autocommit(insert(Account), **robin._asdict())
-
-
-def test_defaults_that_nobody_would_fill_in_are_refused() -> None:
-    with pytest.raises(ValueError, match="session_epoch"):
+    with pytest.raises(ValueError, match="session_epoch"):  # a default that nobody would fill in
         execute_autocommit(insert(Account).values(id=bindparam("id")), id="acc_1")

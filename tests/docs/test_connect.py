@@ -50,13 +50,3 @@ def test_the_metadata_leads_to_the_page(client: FlaskClient) -> None:
 
     assert (page.status_code, page.mimetype) == (200, "text/html")
     assert "Set-Cookie" not in page.headers
-
-
-def test_the_page_names_every_endpoint_and_scope_of_the_metadata(client: FlaskClient) -> None:
-    document = client.get("/.well-known/oauth-authorization-server").json
-    assert document is not None
-    page = client.get("/docs/connect").text
-
-    endpoints = [value for name, value in document.items() if name.endswith("_endpoint")]
-    for word in endpoints + document["scopes_supported"]:
-        assert f"<code>{word}</code>" in page

@@ -22,7 +22,6 @@ from jobs.deliver import Deliverer
 from tests.docs.terminal import Terminal
 from tests.docs.test_connect import filled
 from tests.factories import make_form, make_response
-from tests.jobs.test_confirmed_callbacks import TOOLS
 from tests.oauth.live import Installation, installation
 from tests.services import free_port, wait_until
 from tests.webhook_receiver import SECRET
@@ -153,20 +152,3 @@ def answered(
     except HTTPError as refused:
         with refused:
             return refused.code
-
-
-def test_verifying_takes_ten_lines(page: Page) -> None:
-    python = page.blocks["receive.py"].partition("def verified")[2].partition("\n\n\n")[0]
-    typescript = page.blocks["receive.ts"].partition("function verified")[2].partition("\n}\n")[0]
-
-    assert len(python.splitlines()) <= 10
-    assert len(typescript.splitlines()) <= 10
-
-
-def test_each_tool_that_is_named_was_tried(page: Page) -> None:
-    text = page.running.app.test_client().get("/docs/events.md", base_url=page.running.origin).text
-
-    named = re.findall(r"^\| (\w[\w ]*) \| (?!What)", text, re.MULTILINE)
-
-    assert len(named) >= 6
-    assert set(named) <= {tool.partition(",")[0] for tool in TOOLS}

@@ -87,20 +87,6 @@ def test_a_shell_reads_the_environment_file(tmp_path: Path) -> None:
     assert (sourced.stdout, sourced.stderr) == ("Fernhill Ltd, 12 Mill Lane, York\n", "")
 
 
-def test_the_services_may_write_into_the_data_folder() -> None:
-    folder = Path(VARIABLES["ASKBACK_DATA"])
-
-    for unit in ("askback@.service", "askback-worker@.service"):
-        assert f"StateDirectory={folder.relative_to('/var/lib')}" in BLOCKS[unit].splitlines()
-
-
-def test_the_bucket_is_named_as_the_settings_read_it() -> None:
-    named = dict(re.findall(r"^(AUDIO_\w+)=(.+)$", BLOCKS["Recordings in a bucket"], re.MULTILINE))
-
-    assert set(named) == {"AUDIO_STORE"}
-    assert read_settings(named).audio_store == named["AUDIO_STORE"]
-
-
 def test_the_environment_file_lacks_nothing_but_its_secrets() -> None:
     with pytest.raises(ConfigurationError) as refused:
         read_settings(VARIABLES, production=True)

@@ -83,14 +83,12 @@ def test_a_key_goes_to_no_other_host(authority: Authority) -> None:
     assert there.requests == []
 
 
-def test_a_handshake_that_never_ends_is_given_up(authority: Authority) -> None:
-    with silent() as port:
-        assert failure(f"https://{HOST}:{port}/v1")
-
-
-def test_headers_that_drip_through_tls_are_given_up(authority: Authority) -> None:
+def test_a_handshake_that_never_ends_and_headers_that_drip_are_given_up(
+    authority: Authority,
+) -> None:
     drip = says(b"HTTP/1.1 200 OK\r\nX-Late: ", *[b"x"] * 100, pause=0.1)
-    with raw_receiver(drip, tls=authority.context) as there:
+    with silent() as port, raw_receiver(drip, tls=authority.context) as there:
+        assert failure(f"https://{HOST}:{port}/v1")
         assert failure(f"https://{HOST}:{there.port}/v1")
 
 

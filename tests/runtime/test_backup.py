@@ -3,7 +3,6 @@
 import json
 import secrets
 import shutil
-import sqlite3
 from collections.abc import Callable
 from contextlib import ExitStack, closing
 from datetime import timedelta
@@ -416,23 +415,6 @@ def test_a_running_server_keeps_its_database(installation: Installation, file: P
     done(installation("backup", str(file)))
     with lock_folder(installation.data, "http://127.0.0.1:8000"):
         assert installation("restore", "--yes", str(file)).exit_code == 78
-
-
-def test_a_reader_of_the_old_database_loses_nothing(
-    installation: Installation, empty_database_url: str, file: Path
-) -> None:
-    done(installation("backup", str(file)))
-    count = "SELECT count(*) FROM accounts"
-    with closing(sqlite3.connect(empty_database_url.removeprefix("sqlite:///"))) as reader:
-        installation.add("bob@example.com")
-        reader.execute("BEGIN")
-        before = reader.execute(count).fetchone()
-
-        done(installation("restore", "--yes", str(file)))
-
-        assert (before, reader.execute(count).fetchone()) == ((2,), (2,))
-        reader.execute("COMMIT")
-        assert reader.execute(count).fetchone() == (1,)
 
 
 def test_a_damaged_database_is_not_replaced(

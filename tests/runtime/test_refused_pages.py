@@ -182,9 +182,3 @@ def test_what_a_killed_process_left_is_erased_at_the_next_start(tmp_path: Path) 
     assert fresh.exists()
     assert not left.exists()
     assert (tmp_path / SPOOL).stat().st_mode & 0o777 == 0o700
-
-
-def test_a_folder_without_spooled_bodies_stays_as_it_is(tmp_path: Path) -> None:
-    empty_spool(tmp_path)
-
-    assert not list(tmp_path.iterdir())

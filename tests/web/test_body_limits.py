@@ -3,7 +3,7 @@
 import json
 import secrets
 from collections.abc import Iterator
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 import pytest
 from flask import Flask
@@ -29,6 +29,7 @@ from webapp.pages.respondent.form_data import new_session_key
 from webapp.records.accounts.models import Account
 from webapp.records.drafts import Draft
 
+chunked_or_not = pytest.mark.parametrize("chunked", [False, True], ids=["with length", "chunked"])
 DRAFT = b'{"title": "Rota"}'
 
 
@@ -49,7 +50,7 @@ def post(app: Flask, path: str, headers: dict[str, str], body: bytes, *, chunked
     return exchange(app, f"POST {path} HTTP/1.1\r\n{head}\r\n".encode() + sent)
 
 
-@pytest.mark.parametrize("chunked", [False, True], ids=["with length", "chunked"])
+@chunked_or_not
 @pytest.mark.parametrize(
     ("size", "status"),
     [
@@ -91,14 +92,17 @@ def answer_body(
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 
 
-@pytest.mark.parametrize("chunked", [False, True], ids=["with length", "chunked"])
+@chunked_or_not
+@pytest.mark.parametrize("spoken", [False, True])
 def test_the_longest_answer_arrives_whole(
-    served: Flask, account: Account, *, chunked: bool
+    served: Flask, account: Account, *, spoken: bool, chunked: bool
 ) -> None:
     with served.app_context():
-        form = make_form(account.id)
-    text = "é" * ANSWER_MAX_CHARS
-    body = answer_body(served, "%C3%A9" * ANSWER_MAX_CHARS)
+        form, session = make_voice_form(account.id), new_session_key()
+        recording = make_recording(form, session).id if spoken else ""
+        db.session.commit()
+    text = "\U0001f3a4" * (SPOKEN_ANSWER_MAX_CHARS if spoken else ANSWER_MAX_CHARS)
+    body = answer_body(served, quote(text), session=session, recording=recording)
 
     answer = post(served, f"/r/{form.share_token}/q/1", FORM, body, chunked=chunked)
 
@@ -106,25 +110,7 @@ def test_the_longest_answer_arrives_whole(
     assert texts(served) == [text]
 
 
-@pytest.mark.parametrize("chunked", [False, True], ids=["with length", "chunked"])
-def test_the_longest_answer_beside_a_recording_arrives_whole(
-    served: Flask, account: Account, *, chunked: bool
-) -> None:
-    with served.app_context():
-        form, session = make_voice_form(account.id), new_session_key()
-        recording = make_recording(form, session).id
-        db.session.commit()
-    body = answer_body(
-        served, "%F0%9F%8E%A4" * SPOKEN_ANSWER_MAX_CHARS, session=session, recording=recording
-    )
-
-    answer = post(served, f"/r/{form.share_token}/q/1", FORM, body, chunked=chunked)
-
-    assert answer.startswith(b"HTTP/1.1 200 ")
-    assert texts(served) == ["\U0001f3a4" * SPOKEN_ANSWER_MAX_CHARS]
-
-
-@pytest.mark.parametrize("chunked", [False, True], ids=["with length", "chunked"])
+@chunked_or_not
 @pytest.mark.parametrize(
     ("size", "status"),
     [
@@ -148,38 +134,22 @@ def test_an_answer_that_is_too_long_is_never_cut(
 
 
 # what the buttons of a question's page, and of the pages that hand its words back, post to
-WITH_WORDS = (
-    "q/1",
-    "q/1/skip",
-    "q/1/transcript",
-    "q/1/elsewhere",
-    "check/open",
-    "recordings/att_1",
-)
+WITH_WORDS = ("q/1", "q/1/skip", "q/1/transcript", "q/1/elsewhere", "check/open", "recordings/a")
+OTHERS = ("check", "withdraw", "done/open", "continue/a", "q/1/f/1/2")
 
 
-@pytest.mark.parametrize("path", WITH_WORDS)
-def test_what_a_question_sends_may_be_as_long(served: Flask, account: Account, path: str) -> None:
-    with served.app_context():
-        form = make_voice_form(account.id)
-    sent = [answer_body(served, "x", ANSWER_BODY_MAX_BYTES + more) for more in (0, 1)]
-
-    answers = [post(served, f"/r/{form.share_token}/{path}", FORM, s, chunked=False) for s in sent]
-
-    assert [b" 413 " in answer[:20] for answer in answers] == [False, True]
-
-
-@pytest.mark.parametrize("path", ["check", "withdraw", "done/open", "continue/a", "q/1/f/1/2"])
-def test_no_other_form_of_a_respondent_is_as_long(
+@pytest.mark.parametrize("path", [*WITH_WORDS, *OTHERS])
+def test_what_a_question_sends_may_be_longer_than_other_forms(
     served: Flask, account: Account, path: str
 ) -> None:
     with served.app_context():
         form = make_voice_form(account.id)
-    body = answer_body(served, "x", FORM_BODY_MAX_BYTES + 1)
+    most = ANSWER_BODY_MAX_BYTES if path in WITH_WORDS else FORM_BODY_MAX_BYTES
+    sent = [answer_body(served, "x", most + more) for more in (0, 1)]
 
-    answer = post(served, f"/r/{form.share_token}/{path}", FORM, body, chunked=False)
+    answers = [post(served, f"/r/{form.share_token}/{path}", FORM, s, chunked=False) for s in sent]
 
-    assert answer.startswith(b"HTTP/1.1 413 ")
+    assert [b" 413 " in answer[:20] for answer in answers] == [False, True]
 
 
 SEVERAL = "multipart/form-data; boundary=bound"
@@ -202,7 +172,7 @@ def fields(count: int, kind: str) -> bytes:
     return b"&".join([b"a=b"] * count)
 
 
-@pytest.mark.parametrize("chunked", [False, True], ids=["with length", "chunked"])
+@chunked_or_not
 @pytest.mark.parametrize("kind", [FORM["Content-Type"], SEVERAL], ids=["urlencoded", "multipart"])
 @pytest.mark.parametrize(
     ("size", "status"),
@@ -224,13 +194,12 @@ def test_every_form_of_a_page_has_a_bound(
 
 
 @pytest.mark.parametrize("kind", [FORM["Content-Type"], SEVERAL], ids=["urlencoded", "multipart"])
-@pytest.mark.parametrize(("count", "status"), [(FORM_FIELDS_MAX, 400), (FORM_FIELDS_MAX + 1, 413)])
-def test_a_form_has_a_bounded_number_of_fields(
-    served: Flask, count: int, status: int, kind: str
-) -> None:
-    answer = post(served, "/login", {"Content-Type": kind}, fields(count, kind), chunked=False)
+def test_a_form_has_a_bounded_number_of_fields(served: Flask, kind: str) -> None:
+    sent = [fields(FORM_FIELDS_MAX + more, kind) for more in (0, 1)]
 
-    assert answer.startswith(f"HTTP/1.1 {status} ".encode())
+    answers = [post(served, "/login", {"Content-Type": kind}, s, chunked=False) for s in sent]
+
+    assert [answer[9:12] for answer in answers] == [b"400", b"413"]
 
 
 def test_a_respondent_with_too_many_fields_is_told_so(served: Flask, account: Account) -> None:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Any, cast
 
 import pytest
 import redis
@@ -19,7 +20,7 @@ from tests.services import free_port, redis_server
 from webapp.base.config import Settings
 from webapp.base.database import utc_now
 from webapp.records.accounts import invites
-from webapp.web.limiter import BREATH_SECONDS, LimitStorage
+from webapp.web.limiter import LimitStorage, limiter
 
 LIMIT = parse("5/minute")
 
@@ -110,31 +111,6 @@ def test_an_unreliable_redis_lets_no_more_calls_pass(fault: Fault, server: Serve
     assert before + passed(limiter, 9) == LIMIT.amount
 
 
-@pytest.mark.parametrize("fault", FAULTS)
-def test_three_errors_pause_redis_for_five_seconds(fault: Fault, server: Server) -> None:
-    limiter = process(server)
-    fault(server)
-    storage: LimitStorage = limiter.storage  # type: ignore[assignment]
-    for key in "abc":
-        storage._paused_until = 0.0
-        limiter.hit(LIMIT, key)
-
-    assert 4 < storage._paused_until - time.monotonic() <= 5
-
-
-def test_a_response_between_errors_resets_their_count(server: Server) -> None:
-    other, limiter = process(server), process(server)
-    assert passed(other, LIMIT.amount) == LIMIT.amount
-    storage: LimitStorage = limiter.storage  # type: ignore[assignment]
-
-    full(server)
-    for key, counts_alone in (("a", True), ("b", True), ("key", False), ("c", True)):
-        storage._paused_until = 0.0
-        assert limiter.hit(LIMIT, key) is counts_alone
-
-    assert 0 < storage._paused_until - time.monotonic() <= BREATH_SECONDS
-
-
 def test_after_the_pause_redis_counts_again(server: Server) -> None:
     first, second = process(server), process(server)
     full(server)
@@ -188,16 +164,28 @@ def test_a_call_that_redis_refuses_uncounts_no_other(
     assert passed(second, 9) == 1
 
 
-def test_expired_keys_are_removed_from_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    limiter = MovingWindowRateLimiter(LimitStorage())
-    for number in range(100):
-        limiter.hit(LIMIT, str(number))
-    later = time.time() + 3600
-    monkeypatch.setattr(time, "time", lambda: later)
+def test_a_write_waits_at_most_half_a_second_for_a_redis_that_hangs(
+    server: Server, app: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It asks once, for as long as connecting and answering may take."""
+    storage = cast(Any, limiter.storage)
+    pool, ask = storage._redis.storage.connection_pool.connection_kwargs, storage._ask
+    waited: list[float] = []
 
-    limiter.hit(LIMIT, "key")
+    def count(question: Callable[[Any], Any]) -> Any:
+        def counted(redis: Any) -> Any:
+            waited.append(pool["socket_connect_timeout"] + pool["socket_timeout"])
+            return question(redis)
 
-    assert len(limiter.storage._memory._windows) == 1  # type: ignore[attr-defined]
+        return ask(counted)
+
+    monkeypatch.setattr(storage, "_ask", count)
+    monkeypatch.setattr("webapp.web.limiter.BREATH_SECONDS", 60)
+    hung(server)
+
+    sign_in(app.test_client(), password="wrong")  # which several limits count
+
+    assert sum(waited) == 0.5
 
 
 def flap(server: Server, stop: threading.Event) -> None:

@@ -151,12 +151,3 @@ def test_a_form_published_during_the_deletion_is_erased_too(app: Flask, full: Ac
         list(purge_deleted_accounts(utc_now()))
 
         assert rows() == ONLY_CLIENTS_STAY
-
-
-def test_a_purge_changes_no_other_account(app: Flask, full: Account) -> None:
-    with app.app_context():
-        before = rows()
-
-        assert list(purge_deleted_accounts(utc_now())) == []
-
-        assert rows() == before

@@ -55,15 +55,11 @@ def test_catalogs_hold_exactly_the_messages_of_the_source(words: Catalog, catalo
     assert not catalog.obsolete
 
 
-def test_every_message_is_translated(catalog: Catalog) -> None:
-    assert [each.id for each in messages(catalog) if not all(texts(each.string))] == []
-    assert [each.id for each in messages(catalog) if each.fuzzy] == []
+def test_every_message_is_translated_with_nothing_that_babel_finds_wrong(catalog: Catalog) -> None:
+    found = messages(catalog)
 
-
-def test_babel_finds_nothing_wrong(catalog: Catalog) -> None:
-    assert [
-        (each.id, problem) for each in messages(catalog) for problem in each.check(catalog)
-    ] == []
+    assert [each.id for each in found if each.fuzzy or not all(texts(each.string))] == []
+    assert [(each.id, problem) for each in found for problem in each.check(catalog)] == []
 
 
 def test_placeholders_are_the_same(catalog: Catalog) -> None:
@@ -72,27 +68,6 @@ def test_placeholders_are_the_same(catalog: Catalog) -> None:
         for text in texts(message.string):
             free = {COUNT} if message.pluralizable else set()
             assert wanted - free <= set(PLACE.findall(text)) <= wanted, text
-
-
-def test_punctuation_at_the_end_is_the_same(catalog: Catalog) -> None:
-    """A full stop that got lost, or blanks that stick out, show that something was cut."""
-    for message in messages(catalog):
-        for said, source in zip(texts(message.string), [texts(message.id)[-1]] * 6, strict=False):
-            assert said.strip() == said or source.strip(",") != source.strip(), said
-            assert said.endswith(".") == source.endswith("."), said
-
-
-@pytest.mark.parametrize("language", LANGUAGES, ids=str)
-def test_there_is_a_catalog_for_each_language_but_english(language: tuple[str, ...]) -> None:
-    assert (language in [ENGLISH]) == (read_catalog(language[2]).info() == {})
-
-
-def test_no_compiled_catalog_is_needed_or_kept() -> None:
-    listed = subprocess.run(
-        ["git", "ls-files", "webapp/translations"], cwd=ROOT, capture_output=True, text=True
-    ).stdout.split()
-
-    assert {Path(name).suffix for name in listed} == {".po"}
 
 
 @pytest.mark.parametrize(

