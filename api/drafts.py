@@ -32,9 +32,9 @@ from webapp.base.errors import InvalidInput, StateConflict
 from webapp.base.limits import AGENT_NOTE_MAX_CHARS, IDEMPOTENCY_KEY_MAX_CHARS
 from webapp.base.vocabulary import DraftStatus, ReviewState, Scope
 from webapp.drafts import confirmations, editing, publishing, reviews
-from webapp.drafts.agent_notes import clean_note, wrong_note
 from webapp.drafts.editing import Repeatable
 from webapp.drafts.publishing import Published
+from webapp.drafts.reviews import clean_note, wrong_note
 from webapp.drafts.terms import offered_voice
 from webapp.oauth.guard import Caller, acting_agent, check_scope, current_caller, require_scope
 from webapp.records import drafts

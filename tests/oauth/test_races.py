@@ -93,7 +93,7 @@ def test_a_late_request_races_the_use_of_the_successor(app: Flask, flow: Flow) -
             assert not (used.status_code == 200 and flow.opens(used.json))
 
 
-@pytest.mark.constants("webapp.oauth.grants", REFRESH_GRACE_SECONDS=0)
+@pytest.mark.constants("webapp.oauth.server", REFRESH_GRACE_SECONDS=0)
 def test_without_a_window_parallel_refreshes_end_the_connection(app: Flask, flow: Flow) -> None:
     body = flow.connect()
     form = flow.authenticated(grant_type="refresh_token", refresh_token=body["refresh_token"])

@@ -71,7 +71,7 @@ def test_reuse_after_the_window_ends_the_connection_with_a_notice(app: Flask, fl
     assert RevokedReason.REFRESH_REUSE not in page
 
 
-@pytest.mark.constants("webapp.oauth.grants", REFRESH_GRACE_SECONDS=0)
+@pytest.mark.constants("webapp.oauth.server", REFRESH_GRACE_SECONDS=0)
 def test_without_a_grace_window_reuse_ends_the_connection(flow: Flow) -> None:
     first = flow.connect()
     second = flow.refresh(first["refresh_token"]).json

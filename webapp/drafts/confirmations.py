@@ -11,13 +11,13 @@ from webapp.base.errors import StateConflict
 from webapp.base.vocabulary import ConfirmationMethod, DraftStatus
 from webapp.drafts.returns import Standing, put_standing, sent_back
 from webapp.drafts.terms import (
+    BY_RULES,
     NOTHING_SHOWN,
     TYPED,
     FormTerms,
     Shown,
     VoiceTerms,
     asker_of,
-    attested_terms,
     confirmed_terms,
 )
 from webapp.records.accounts.models import Account
@@ -106,7 +106,8 @@ def attest(
     require_complete(draft)
     if is_current(find_confirmation(draft.id), draft):
         return False
-    agreed = attested_terms(draft, offered, asker_of(db.session.get_one(Account, account_id)))
+    asker = asker_of(db.session.get_one(Account, account_id))
+    agreed = FormTerms(offered.used_by(draft), BY_RULES, asker)  # no page named a model
     _add_confirmation(draft, ConfirmationMethod.AGENT_ATTESTED, grant_id, now, agreed)
     return True
 

@@ -127,11 +127,6 @@ def confirmed_terms(shown: Shown[FormTerms], content: AnyContent) -> FormTerms:
     return Shown(on_page, possible).agreed(content)
 
 
-def attested_terms(content: AnyContent, offered: VoiceTerms, asker: AskerTerms) -> FormTerms:
-    """What a form keeps that an agent confirmed: no page named a model to its creator."""
-    return FormTerms(offered.used_by(content), BY_RULES, asker)
-
-
 def asker_of(account: Account) -> AskerTerms:
     """What respondents see of the account today, besides its name."""
     return AskerTerms(account.organisation, account.accent, account.picture)

@@ -1,8 +1,15 @@
-"""Authlib's authorization server with our storage, issuer and responses."""
+"""Authlib's authorization server with our storage, issuer and responses: authorization codes and
+refresh tokens (RFC 6749, 7636, 8707) and revocation (RFC 7009).
+
+Authlib parses and validates; all writes are here, because a code or refresh token must be spent by
+one conditional update (two concurrent requests may bring the same one).
+"""
 
 import logging
+from collections.abc import Collection
+from datetime import datetime, timedelta
 from http import HTTPStatus
-from typing import Any
+from typing import Any, ClassVar, cast
 
 from authlib.common.urls import add_params_to_uri
 from authlib.integrations.flask_oauth2 import AuthorizationServer
@@ -10,29 +17,335 @@ from authlib.integrations.flask_oauth2.requests import FlaskOAuth2Payload
 from authlib.oauth2 import OAuth2Error, OAuth2Request
 from authlib.oauth2.rfc6749 import (
     InvalidClientError,
+    InvalidGrantError,
     InvalidRequestError,
+    InvalidScopeError,
     UnsupportedResponseTypeError,
+    grants,
 )
 from authlib.oauth2.rfc7009 import RevocationEndpoint as BaseRevocationEndpoint
+from authlib.oauth2.rfc7636 import CodeChallenge
 from flask import Flask, Response, json, request
-from sqlalchemy import select
+from sqlalchemy import bindparam, exists, select, update
+from sqlalchemy.orm import aliased
 
 from webapp.base.config import settings
-from webapp.base.database import db, utc_now, write_transaction
+from webapp.base.database import db, read_rows, utc_now, write_transaction
 from webapp.base.text import token_hash
-from webapp.base.vocabulary import RevokedReason, TokenKind
-from webapp.oauth.grants import (
-    CLIENT_AUTH_METHODS,
-    AuthorizationCodeGrant,
-    RefreshTokenGrant,
-    S256Only,
-)
-from webapp.oauth.models import OAuthClient, OAuthToken
-from webapp.oauth.protocol import worded
-from webapp.oauth.tokens import revoke_access_token, revoke_grant
+from webapp.base.vocabulary import RevokedReason, Scope, TokenKind
+from webapp.oauth import protocol, tokens
+from webapp.oauth.connections import trust_alike
+from webapp.oauth.models import OAuthClient, OAuthCode, OAuthGrant, OAuthToken
+from webapp.records.accounts.models import Account
 from webapp.records.audit import AuditKind, add_event
 from webapp.web import request_audit
 from webapp.web.hosts import ASKED_HOST, origin_under
+
+UNKNOWN_CODE = "Invalid 'code' in request."  # as Authlib says it of one that is not found
+# how long a refresh token works again while its successor is unused, for parallel refreshes
+REFRESH_GRACE_SECONDS = 120
+CLIENT_AUTH_METHODS = ["none", "client_secret_basic", "client_secret_post"]
+
+TokenResponse = tuple[int, dict[str, Any], list[tuple[str, str]]]
+
+
+class S256Only(CodeChallenge):
+    """PKCE for every client, public or not, and never `plain` (RFC 9700 section 2.1.1)."""
+
+    DEFAULT_CODE_CHALLENGE_METHOD = None
+    SUPPORTED_CODE_CHALLENGE_METHOD: ClassVar = ["S256"]
+
+    def validate_code_challenge(self, grant: Any, redirect_uri: str) -> None:
+        given = grant.request.payload.data
+        if not given.get("code_challenge"):
+            raise InvalidRequestError("The parameter code_challenge is missing.")
+        if given.get("code_challenge_method") != "S256":
+            raise InvalidRequestError("The code_challenge_method has to be S256.")
+        super().validate_code_challenge(grant, redirect_uri)
+
+
+class AuthorizationCodeGrant(grants.AuthorizationCodeGrant):
+    """A code works once and is spent before the verifier is checked: a thief has one attempt.
+
+    It is spent in the transaction that adds the tokens, or before the refusal is sent: after a
+    failure of the database it is still valid.
+    """
+
+    TOKEN_ENDPOINT_AUTH_METHODS = CLIENT_AUTH_METHODS
+    # of an authorization request; the trust is None where the page did not ask for it
+    allowed_scope: str
+    attests_publish: bool | None
+    resources: list[str]
+    audience: str | None  # of a token request
+    code: OAuthCode | None = None  # of this client, in any state
+    refused: OAuth2Error | None = None  # after the code was found: to be sent when it is spent
+
+    def validate_authorization_request(self) -> str:
+        redirect_uri: str = super().validate_authorization_request()
+        try:
+            self.resources = _asked_resources(protocol.served_resources())
+        except OAuth2Error as error:
+            error.redirect_uri = redirect_uri
+            raise
+        return redirect_uri
+
+    def generate_authorization_code(self) -> str:
+        return protocol.new_secret(protocol.CODE_PREFIX)
+
+    def save_authorization_code(self, code: str, request: Any) -> None:
+        now = utc_now()
+        with write_transaction():
+            scope, resource = self.allowed_scope, " ".join(self.resources)
+            grant = tokens.add_grant(request.user.id, request.client, scope, resource, now=now)
+            grant.attests_publish = bool(self.attests_publish)
+            db.session.add(
+                OAuthCode(
+                    code_hash=token_hash(code),
+                    grant_id=grant.id,
+                    redirect_uri=request.payload.redirect_uri,
+                    scope=_response_scope(scope, request.payload.scope),
+                    code_challenge=request.payload.data["code_challenge"],
+                    expires_at=now + timedelta(seconds=tokens.CODE_SECONDS),
+                )
+            )
+            creator = request_audit.creator(request.client.client_id, request.client.name)
+            add_event(AuditKind.CONSENT, request.user.id, by=creator, now=now, subject=grant.id)
+            if self.attests_publish is not None:
+                trust_alike(grant, now=now, by=creator)
+
+    def query_authorization_code(self, code: str, client: OAuthClient) -> OAuthCode | None:
+        """The code, spent or not; None if it is unknown, expired or of another client."""
+        if not protocol.looks_like(protocol.CODE_PREFIX, code):
+            return None
+        found = db.session.get(OAuthCode, token_hash(code))
+        if found is None or found.grant.client_pk != client.id:
+            return None
+        self.code = found
+        return found if found.expires_at > utc_now() else None
+
+    def validate_token_request(self) -> None:
+        """All checks but whether the code is spent; nothing is said of one that was found."""
+        try:
+            super().validate_token_request()
+            self.audience = _narrowed(self.request.authorization_code.grant)
+        except OAuth2Error as error:
+            if self.code is None:
+                raise
+            self.refused = error
+
+    def create_token_response(self) -> TokenResponse:
+        """Spend the code, whatever the checks said; raises the refusal when that is stored."""
+        code = cast(OAuthCode, self.code)
+        code_hash, grant_id, scope = code.code_hash, code.grant_id, code.scope
+        refresh_scope = scope if Scope.OFFLINE_ACCESS in code.grant.scope.split() else None
+        with write_transaction():
+            refused = _spend_code(code_hash, grant_id) or self.refused
+            if refused is None:
+                grant = _live_grant(grant_id)
+                body = _token_body(grant, scope, refresh_scope, self.audience)
+                _add_event(AuditKind.TOKEN_ISSUED, grant)
+        if refused is not None:
+            raise refused
+        return 200, body, self.TOKEN_RESPONSE_HEADER
+
+
+class RefreshTokenGrant(grants.RefreshTokenGrant):
+    """Rotation: use spends a refresh token, and reuse of a spent one ends the connection.
+
+    Within the grace window a spent token works until its successor is used, because clients refresh
+    in parallel.
+    """
+
+    TOKEN_ENDPOINT_AUTH_METHODS = CLIENT_AUTH_METHODS
+    scope: str
+    audience: str | None
+
+    def authenticate_refresh_token(self, refresh_token: str) -> OAuthToken | None:
+        if not protocol.looks_like(protocol.REFRESH_PREFIX, refresh_token):
+            return None
+        found = db.session.scalars(
+            select(OAuthToken).where(
+                OAuthToken.token_hash == token_hash(refresh_token),
+                OAuthToken.kind == TokenKind.REFRESH,
+            )
+        ).first()
+        dead = found is None or found.revoked_at is not None or found.expires_at <= utc_now()
+        return None if dead else found
+
+    def validate_token_request(self) -> None:
+        super().validate_token_request()
+        self.audience = _narrowed(self.request.refresh_token.grant)
+
+    def _validate_token_scope(self, token: OAuthToken) -> None:
+        """Narrow to the granted scopes (RFC 6749 section 3.3), in the place of Authlib's refusal.
+
+        Clients repeat what they first asked for, of which the creator may have unticked some.
+        Raises InvalidScopeError when nothing is left.
+        """
+        granted, asked = token.scope.split(), protocol.read_scopes(self.request.payload.scope)
+        if protocol.name_permission(asked):
+            granted = [scope for scope in granted if scope in asked]
+        if not protocol.name_permission(granted):
+            sentence = f"Granted is the scope {token.scope}; ask for consent again."
+            raise InvalidScopeError(sentence)
+        self.scope = " ".join(granted)
+
+    def create_token_response(self) -> TokenResponse:
+        spent: OAuthToken = self.request.refresh_token
+        token_id, grant_id, granted = spent.id, spent.grant_id, spent.scope
+        with write_transaction():
+            grant = _live_grant(grant_id)
+            refused = _rotate(token_id, grant_id)
+            if refused is None:
+                # RFC 6749 section 6: the new refresh token keeps the whole scope
+                body = _token_body(grant, self.scope, granted, self.audience, renews_id=token_id)
+                _add_event(AuditKind.TOKEN_REFRESHED, grant)
+        if refused is not None:
+            raise refused
+        return 200, body, self.TOKEN_RESPONSE_HEADER
+
+
+def _response_scope(granted: str, requested: str | None) -> str:
+    """The scope that the token response names.
+
+    Official SDKs refuse a scope that they did not request, so it leaves out an `offline_access`
+    that only the creator ticked: the refresh token shows it.
+    """
+    named = protocol.read_scopes(requested)
+    if Scope.OFFLINE_ACCESS in named or not protocol.name_permission(named):
+        return granted
+    return " ".join(scope for scope in granted.split() if scope != Scope.OFFLINE_ACCESS)
+
+
+def _asked_resources(among: Collection[str]) -> list[str]:
+    """Which of these the request is for: all where it names none.
+
+    Raises InvalidTargetError for a name of none of these.
+    """
+    # RFC 6749 section 3.1: a parameter without a value counts as omitted
+    names = [name for name in request.values.getlist("resource") if name]
+    meant = [protocol.named_resources(name).intersection(among) for name in names]
+    if not all(meant):
+        sentence = f"The resource has to be {' or '.join(among)}, or left out."
+        raise protocol.InvalidTargetError(sentence)
+    return [resource for resource in among if not meant or any(resource in each for each in meant)]
+
+
+def _narrowed(grant: OAuthGrant) -> str | None:
+    """The resources of a new access token; None for all granted ones. Raises InvalidTargetError."""
+    granted = grant.resource.split()
+    served = [resource for resource in granted if resource in protocol.served_resources()]
+    if not served:
+        sentence = f"{grant.resource} is no longer served here; ask for consent again."
+        raise protocol.InvalidTargetError(sentence)
+    asked = _asked_resources(served)
+    return None if asked == granted else " ".join(asked)
+
+
+def _spend_code(code_hash: str, grant_id: str) -> OAuth2Error | None:
+    """Spend a code. Returns the refusal of a spent one, for reuse ends its connection.
+
+    The refusal is for the caller to raise after the commit: an exception would undo that end.
+    """
+    spent = db.session.execute(
+        update(OAuthCode)
+        .where(OAuthCode.code_hash == code_hash, OAuthCode.used_at.is_(None))
+        .values(used_at=utc_now())
+        .returning(OAuthCode.code_hash)
+    ).first()
+    if spent is not None:
+        return None
+    _end_reused(grant_id, RevokedReason.CODE_REUSE, AuditKind.CODE_REUSED)
+    return InvalidGrantError(UNKNOWN_CODE)
+
+
+def _rotate(token_id: str, grant_id: str) -> OAuth2Error | None:
+    """Spend a refresh token. Returns the refusal of reuse, as `_spend_code`.
+
+    A spent token works within the grace window while none of its successors was used: a client that
+    uses a successor has received the response that a parallel request may still wait for.
+    """
+    now = utc_now()
+    spent = db.session.execute(
+        update(OAuthToken)
+        .where(OAuthToken.id == token_id, OAuthToken.rotated_at.is_(None))
+        .values(rotated_at=now)
+        .returning(OAuthToken.id)
+    ).first()
+    if spent is not None or _is_parallel(token_id, now):
+        return None
+    _end_reused(grant_id, RevokedReason.REFRESH_REUSE, AuditKind.TOKEN_REUSED)
+    return InvalidGrantError("This refresh token was used before; ask for consent again.")
+
+
+def _end_reused(grant_id: str, reason: RevokedReason, kind: AuditKind) -> None:
+    if tokens.revoke_grant(grant_id, reason, now=utc_now()):
+        _add_event(kind, db.session.get_one(OAuthGrant, grant_id))
+
+
+def _is_parallel(token_id: str, now: datetime) -> bool:
+    grace = timedelta(seconds=REFRESH_GRACE_SECONDS)
+    successor = aliased(OAuthToken)
+    used_on = exists().where(successor.renews_id == token_id, successor.rotated_at.is_not(None))
+    in_time = select(OAuthToken.id).where(
+        OAuthToken.id == token_id, OAuthToken.rotated_at > now - grace, ~used_on
+    )
+    return db.session.scalar(in_time) is not None
+
+
+def _add_event(kind: AuditKind, grant: OAuthGrant) -> None:
+    agent = request_audit.agent(grant.client.client_id, grant.client.name)
+    add_event(kind, grant.account_id, by=agent, now=utc_now(), subject=grant.id)
+
+
+_DISABLED_AT = select(Account.disabled_at).where(Account.id == bindparam("account"))
+
+
+def _live_grant(grant_id: str) -> OAuthGrant:
+    """The grant, locked until the end of the transaction. Raises InvalidGrantError when ended."""
+    grant = db.session.scalars(
+        select(OAuthGrant)
+        .where(OAuthGrant.id == grant_id)
+        .with_for_update(of=OAuthGrant)
+        .execution_options(populate_existing=True)
+    ).one()
+    if grant.revoked_at is not None or grant.expires_at <= utc_now():
+        raise InvalidGrantError("This connection has ended; ask for consent again.")
+    account = read_rows(_DISABLED_AT, account=grant.account_id)
+    if not account or account[0].disabled_at is not None:
+        raise InvalidGrantError("The account of this connection is switched off.")
+    return grant
+
+
+def _token_body(
+    grant: OAuthGrant,
+    scope: str,
+    refresh_scope: str | None,
+    audience: str | None,
+    *,
+    renews_id: str | None = None,
+) -> dict[str, Any]:
+    """Add new tokens to the session; returns the response of RFC 6749 section 5.1.
+
+    Only the access token is narrowed to `audience`: a refresh token renews all that was granted.
+    """
+    now = utc_now()
+    body: dict[str, Any] = {
+        "token_type": "Bearer",
+        "access_token": tokens.add_token(
+            grant, TokenKind.ACCESS, scope, resource=audience, now=now
+        ),
+        "expires_in": int(
+            min(tokens.LIFETIMES[TokenKind.ACCESS], grant.expires_at - now).total_seconds()
+        ),
+        "scope": scope,
+    }
+    if refresh_scope is not None:
+        body["refresh_token"] = tokens.add_token(
+            grant, TokenKind.REFRESH, refresh_scope, renews_id=renews_id, now=now
+        )
+    return body
+
 
 AUTHORIZE = "/oauth/authorize"  # the path of a resource may follow, by which clients know us
 
@@ -78,7 +391,7 @@ class Server(AuthorizationServer):
     def handle_error_response(self, request: Any, error: OAuth2Error) -> Any:
         if isinstance(error, InvalidClientError):  # only at a 401 do hosts register anew
             error.status_code = HTTPStatus.UNAUTHORIZED
-        return super().handle_error_response(request, worded(error))
+        return super().handle_error_response(request, protocol.worded(error))
 
     def handle_response(
         self, status_code: int, payload: Any, headers: list[tuple[str, str]]
@@ -117,8 +430,10 @@ class RevocationEndpoint(BaseRevocationEndpoint):
         agent = request_audit.agent(token.grant.client.client_id, token.grant.client.name)
         account_id, was_live = token.grant.account_id, _is_live(token)
         with write_transaction():
-            if kind is TokenKind.REFRESH or not revoke_access_token(token_id, grant_id, now=now):
-                revoke_grant(grant_id, RevokedReason.REVOKED_BY_CLIENT, now=now)
+            if kind is TokenKind.REFRESH or not tokens.revoke_access_token(
+                token_id, grant_id, now=now
+            ):
+                tokens.revoke_grant(grant_id, RevokedReason.REVOKED_BY_CLIENT, now=now)
             if was_live:
                 add_event(AuditKind.TOKEN_REVOKED, account_id, by=agent, now=now, subject=grant_id)
 

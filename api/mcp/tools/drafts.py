@@ -29,8 +29,8 @@ from webapp.base.errors import InputModel, NotConfirmed, SentBack, StateConflict
 from webapp.base.limits import AGENT_NOTE_MAX_CHARS, API_BODY_MAX_BYTES, WAIT_MAX_SECONDS
 from webapp.base.sealing import request_state_key
 from webapp.base.vocabulary import Scope
-from webapp.drafts.agent_notes import clean_note
 from webapp.drafts.publishing import Published
+from webapp.drafts.reviews import clean_note
 from webapp.oauth.guard import authenticate_for_mcp, require_mcp_scope
 from webapp.records.content.draft_input import (
     ONE_QUESTION_RULE,

@@ -6,7 +6,13 @@ import pytest
 
 from tests.conftest import Clock
 from webapp.drafts import editing
-from webapp.drafts.reviews import CreatorChange, creator_changes
+from webapp.drafts.reviews import (
+    NOTES_SHOWN,
+    CreatorChange,
+    creator_changes,
+    current_note,
+    list_notes,
+)
 from webapp.records.accounts.models import Account
 from webapp.records.content.draft_input import parse_draft_input
 from webapp.records.drafts import Draft
@@ -94,3 +100,17 @@ def test_a_draft_without_an_agent_has_none(account: Account, clock: Clock) -> No
     made = editing.create_draft(account.id, parse_draft_input({}), author=None, now=clock.now)
 
     assert creator_changes(change(made, title="Mine")) == []
+
+
+def test_the_newest_notes_since_a_look_are_read_in_their_order(draft: Draft) -> None:
+    for number in range(NOTES_SHOWN + 3):
+        given: Any = {"title": f"Title {number}"}
+        by: Any = {"author": "grt_1", "agent_note": str(number), "now": draft.updated_at}
+        draft = editing.update_draft(draft.account_id, draft.id, given, **by)
+    draft = change(draft, title="Mine")
+
+    assert [each.text for each in list_notes(draft, 0)] == [
+        str(number) for number in range(3, NOTES_SHOWN + 3)
+    ]
+    assert [each.revision for each in list_notes(draft, draft.revision - 2)] == [draft.revision - 1]
+    assert (current_note(draft), list_notes(draft, draft.revision)) == (None, [])

@@ -9,7 +9,7 @@ from tests.databases import both_databases
 from tests.factories import make_draft, prepare
 from webapp.base.database import db, utc_now
 from webapp.drafts import editing, revisions
-from webapp.drafts.unseen import accept_change, count_unseen_changes, unseen_changes
+from webapp.drafts.revisions import accept_change, count_unseen_changes, unseen_changes
 from webapp.records import drafts
 from webapp.records.accounts.models import Account
 from webapp.records.content.diff import differences

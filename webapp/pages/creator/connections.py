@@ -9,8 +9,8 @@ from flask_limiter import RateLimitExceeded
 
 from webapp.base.config import settings
 from webapp.base.database import to_millis, utc_now
-from webapp.drafts.agent_notes import AgentDraft, find_agent_draft
 from webapp.drafts.agent_tokens import find_revoked_token, list_agent_tokens
+from webapp.drafts.reviews import AgentDraft, find_agent_draft
 from webapp.events import confirming
 from webapp.events.endings import WAITS_FOR
 from webapp.oauth import connections

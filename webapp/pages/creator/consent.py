@@ -16,11 +16,10 @@ from webapp.base.database import utc_now
 from webapp.base.vocabulary import ClientKind, Scope
 from webapp.oauth.client_metadata import redirect_host, stays_on_this_computer, web_host
 from webapp.oauth.connections import has_consented
-from webapp.oauth.grants import AuthorizationCodeGrant, Consent
 from webapp.oauth.models import NAMELESS, OAuthClient
 from webapp.oauth.protocol import ConsentRequired, LoginRequired, name_permission, worded
 from webapp.oauth.registration import Refused, load_document_client, names_document
-from webapp.oauth.server import AUTHORIZE, server
+from webapp.oauth.server import AUTHORIZE, AuthorizationCodeGrant, server
 from webapp.oauth.tokens import GRANT_SECONDS
 from webapp.records.accounts.browser_sessions import end_session
 from webapp.records.accounts.models import Account
@@ -126,7 +125,7 @@ def decide() -> ResponseReturnValue:
     ticked = [scope for scope in _offered(grant) if scope in _ticked()]
     if not name_permission(ticked):
         return _consent_page(grant, nothing_ticked=True)
-    grant.consent = Consent(" ".join(ticked), attests_publish=_trust(grant, ticked))
+    grant.allowed_scope, grant.attests_publish = " ".join(ticked), _trust(grant, ticked)
     return _authlib_response(grant, _creator())
 
 

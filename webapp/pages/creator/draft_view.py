@@ -19,9 +19,9 @@ from webapp.base.errors import InvalidInput, StateConflict
 from webapp.base.vocabulary import DraftStatus
 from webapp.drafts import confirmations, publishing, returns, revisions
 from webapp.drafts import editing as draft_editing
-from webapp.drafts.agent_notes import AgentNote, current_note, list_notes
 from webapp.drafts.returns import ReturnRow
-from webapp.drafts.unseen import keep_accepted, unseen_changes
+from webapp.drafts.reviews import AgentNote, current_note, list_notes
+from webapp.drafts.revisions import keep_accepted, unseen_changes
 from webapp.oauth import connections
 from webapp.pages.creator.request import agent_names, creator_id, posted_revision
 from webapp.pages.creator.terms import page_terms

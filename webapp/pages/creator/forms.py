@@ -18,7 +18,7 @@ from webapp.base.database import utc_now
 from webapp.base.errors import InvalidInput
 from webapp.base.vocabulary import FormStatus
 from webapp.drafts import confirmations, form_settings
-from webapp.drafts.agent_notes import find_form_authors
+from webapp.drafts.reviews import find_form_authors
 from webapp.pages.creator.request import agent_names, creator_id, limit_writes, require_creator
 from webapp.pages.filters import CODE_INK, code_of, drawn_code
 from webapp.pages.fragments import go_to

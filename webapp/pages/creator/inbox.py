@@ -16,7 +16,7 @@ from webapp.answers.unread import count_unread
 from webapp.base.database import from_millis, to_millis, utc_now
 from webapp.base.errors import InvalidInput
 from webapp.base.limits import DRAFTED_TOGETHER_SECONDS
-from webapp.drafts import confirmations, editing, revisions, unseen
+from webapp.drafts import confirmations, editing, revisions
 from webapp.oauth import connections
 from webapp.pages.creator.connections import AgentProgress, agent_progress, connect_guide
 from webapp.pages.creator.draft_view import in_plain_words
@@ -295,7 +295,7 @@ def _progress(sections: Sections) -> AgentProgress | None:
 def _entries(found: list[DraftSummaryRow]) -> list[Entry]:
     clients = clients_of(grant for draft in found for grant in (draft.author, draft.created_by))
     agents = {grant: Agent(each.name, each.id, grant) for grant, each in clients.items()}
-    changes = unseen.count_unseen_changes(creator_id())
+    changes = revisions.count_unseen_changes(creator_id())
     return [
         Entry(
             draft,

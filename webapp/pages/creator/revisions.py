@@ -12,7 +12,6 @@ from webapp.base.database import utc_now
 from webapp.base.errors import InvalidInput, StateConflict
 from webapp.base.vocabulary import DraftStatus
 from webapp.drafts import returns, revisions
-from webapp.drafts.unseen import accept_change
 from webapp.pages.creator import draft_view
 from webapp.pages.creator.request import (
     agent_names,
@@ -74,7 +73,9 @@ def accept(draft_id: str, key: str) -> ResponseReturnValue:
     revision, since = posted_revision(), posted_revision("since")
     draft = drafts.get_draft(creator_id(), draft_id)
     try:
-        accept_change(creator_id(), draft_id, key, revision=revision, since=since, now=utc_now())
+        revisions.accept_change(
+            creator_id(), draft_id, key, revision=revision, since=since, now=utc_now()
+        )
     except StateConflict as problem:
         return _refused(draft, problem)
     position = posted_revision("focus")
