@@ -8,7 +8,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import event, func, select, update
 
-from tests.oauth.flow import API, MCP, Flow, bearer, change
+from tests.oauth.flow import API, Flow, bearer, change
 from webapp.base.database import db, utc_now
 from webapp.base.vocabulary import Scope
 from webapp.oauth.models import OAuthClient, OAuthGrant, OAuthToken
@@ -107,13 +107,6 @@ def test_a_dead_token_is_invalid(statement: object, app: Flask, token: str) -> N
     assert 'error="invalid_token"' in refusal(app, **bearer(token))[0]
 
 
-def test_a_token_for_mcp_does_not_open_the_api(app: Flask, account: Account) -> None:
-    challenge, remedy = refusal(app, **bearer(issue(app, account, Scope, MCP)))
-
-    assert 'error="invalid_token"' in challenge
-    assert f"resource={API}, or without it" in remedy
-
-
 def test_a_missing_scope_asks_for_the_granted_and_the_needed(app: Flask, token: str) -> None:
     challenge, remedy = refusal(app, "/api/forms/frm_x/responses", **bearer(token))
 
@@ -124,15 +117,6 @@ def test_a_missing_scope_asks_for_the_granted_and_the_needed(app: Flask, token: 
     )
     assert remedy.startswith("Complete OAuth")
     assert "with the scope forms:read responses:read" in remedy
-
-
-@pytest.mark.parametrize("scopes", ["", "offline_access", "forms:write responses:read"])
-def test_other_scopes_do_not_replace_the_required_one(
-    scopes: str, app: Flask, account: Account
-) -> None:
-    token = issue(app, account, map(Scope, scopes.split()))
-
-    assert "insufficient_scope" in refusal(app, **bearer(token))[0]
 
 
 def test_a_refresh_token_is_no_access_token(app: Flask, flow: Flow) -> None:

@@ -83,14 +83,6 @@ def test_pages_of_events_neither_skip_nor_repeat_one(app: Flask, clock: Clock) -
     assert [event.at for event in seen] == sorted((event.at for event in seen), reverse=True)
 
 
-@pytest.mark.usefixtures("app_context")
-def test_events_of_somebody_else_are_not_listed(clock: Clock) -> None:
-    add("acc_1", clock)
-    add("acc_2", clock)
-
-    assert [event.account_id for event in list_events("acc_2", limit=9)] == ["acc_2"]
-
-
 @pytest.mark.settings(audit_days=30)
 @pytest.mark.usefixtures("app_context")
 def test_events_are_kept_for_as_long_as_is_set(clock: Clock) -> None:

@@ -4,7 +4,6 @@ from typing import Any, get_args, get_type_hints
 
 import pytest
 
-from api.wire.drafts import form_draft
 from webapp.base.vocabulary import FollowUpAuthor, FollowUpCondition, FollowUpMode
 from webapp.records.content.model import (
     CONTENT_COLUMNS,
@@ -73,14 +72,6 @@ def test_questions_of_a_creator_have_the_follow_ups_that_their_page_sent() -> No
     assert "follow_ups" not in made["questions"][0]
 
 
-def test_no_answer_of_the_api_has_them_among_its_questions() -> None:
-    draft = Draft(id="drf_1", title="", questions=BEFORE, follow_up_mode=FollowUpMode.NONE)
-    assert form_draft(draft, "https://a.example")["questions"] == [
-        {"id": "q_1", "text": "One?"},
-        {"id": "q_2", "text": "?"},
-    ]
-
-
 def test_the_confirmed_hash_covers_them() -> None:
     assert hash_with([PREPARED]) != hash_with([{**PREPARED, "condition": FollowUpCondition.IF_NO}])
 
@@ -88,3 +79,25 @@ def test_the_confirmed_hash_covers_them() -> None:
 def hash_with(follow_ups: list[PreparedFollowUp]) -> str:
     questions = [QuestionRow(id="q_1", text="One?", follow_ups=follow_ups)]
     return content_hash(Draft(title="T", questions=questions, follow_up_mode=FollowUpMode.SMART))
+
+
+@pytest.mark.parametrize(
+    ("sent", "ids"),
+    [
+        (["B?", "A?"], ["2", "1"]),
+        (["A?", "B?", "A?"], ["1", "2", "3"]),
+        (["A?", "A?", "A?"], ["1", "3", None]),
+        (["C?"], [None]),
+    ],
+)
+def test_a_question_without_an_id_keeps_the_one_that_its_text_had(
+    sent: list[str], ids: list[str | None]
+) -> None:
+    before = [QuestionRow(id=str(n), text=text) for n, text in enumerate(["A?", "B?", "A?"], 1)]
+    questions = [QuestionRow(text=text) for text in sent]
+
+    made = merged({"questions": questions}, before, by_agent=True)["questions"]
+
+    found = [row["id"] for row in made]
+    assert [key if key in "123" else None for key in found] == ids
+    assert len(set(found)) == len(found)

@@ -10,14 +10,12 @@ from sqlalchemy import delete, event, select
 from tests.conftest import Clock
 from tests.databases import both_databases
 from tests.factories import make_account, make_form
-from webapp.answers import trash
 from webapp.base.config import Settings
 from webapp.base.database import db
-from webapp.base.errors import NotFound
 from webapp.base.text import token_hash
 from webapp.base.vocabulary import ClientKind, TokenEnd
 from webapp.drafts import agent_tokens
-from webapp.drafts.agent_tokens import MadeToken, TokenRow, list_agent_tokens
+from webapp.drafts.agent_tokens import MadeToken, TokenRow
 from webapp.oauth import connections
 from webapp.oauth.models import OAuthClient, OAuthGrant
 from webapp.oauth.tokens import add_grant
@@ -151,34 +149,3 @@ def test_a_deleted_token_counts_as_revoked(clock: Clock) -> None:
     db.session.commit()
 
     assert token_state(made.id, now=clock.now) is TokenEnd.REVOKED
-
-
-def test_a_form_in_the_trash_is_no_ask_until_it_is_restored(clock: Clock) -> None:
-    form = make_form(make_account().id)
-    token = found(make(form, clock))
-
-    trash.delete_form(form.account_id, form.id, now=clock.now)
-    with pytest.raises(NotFound):
-        agent_tokens.get_ask(token, form.id)
-    trash.restore_form(form.account_id, form.id, now=clock.now)
-
-    assert agent_tokens.get_ask(token, form.id).id == form.id
-
-
-def test_the_newest_are_listed_with_the_titles_of_their_forms(clock: Clock) -> None:
-    account = make_account()
-    form, trashed = make_form(account.id, title="Rota"), make_form(account.id, title="Prices")
-    make(form, clock, expires_at=clock.now)
-    ids = [make(each, clock).id for each in (form, trashed)]
-    wide = make(form, clock, form_id=None, now=clock.forward(seconds=1))
-    trash.delete_form(account.id, trashed.id, now=clock.now)
-
-    found = list_agent_tokens(account.id, now=clock.now, most=2)
-    all_of_them = list_agent_tokens(account.id, now=clock.now, most=9)
-
-    assert (found.newest[0].token.id, len(found.newest), found.total) == (wide.id, 2, 3)
-    assert {row.token.id: (row.title, row.in_trash) for row in all_of_them.newest} == {
-        wide.id: (None, False),
-        ids[0]: ("Rota", False),
-        ids[1]: ("Prices", True),
-    }
