@@ -101,20 +101,12 @@ MINUTES_EACH = 1.25  # a few typed sentences for each question
 def init_app(app: Flask) -> None:
     """Register the filters and globals of all templates; block tags leave no blank lines."""
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
-    app.add_template_filter(moment, "moment")
-    app.add_template_filter(clock_time, "clock_time")
-    app.add_template_filter(calendar_day, "calendar_day")
-    app.add_template_filter(from_millis, "from_millis")
     app.add_template_filter(session_status, "status_at")
-    app.add_template_filter(in_words, "in_words")
-    app.add_template_filter(asked_of, "asked_of")
-    app.add_template_filter(figure, "figure")
-    app.add_template_filter(translated, "translated")
-    app.add_template_filter(unbroken, "unbroken")
-    app.add_template_filter(short_day, "short_day")
-    app.add_template_filter(play_time, "play_time")
-    app.add_template_filter(excerpt, "excerpt")
-    app.add_template_filter(marked, "marked")
+    for each in (
+        *(moment, clock_time, calendar_day, short_day, from_millis, play_time),
+        *(in_words, asked_of, figure, translated, unbroken, excerpt, marked),
+    ):
+        app.add_template_filter(each)
     app.add_template_global(tally_of, "tally_of")
     app.jinja_env.globals.update(
         CHARS_SHOWN=CHARS_SHOWN,

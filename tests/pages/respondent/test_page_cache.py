@@ -1,4 +1,4 @@
-"""Cached pages equal pages rendered for the visit, byte for byte."""
+"""Cached pages equal pages rendered for the view, byte for byte."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -16,11 +16,13 @@ from webapp.answers.steps import QuestionNumber
 from webapp.base.database import to_millis, utc_now
 from webapp.base.errors import InvalidInput
 from webapp.base.vocabulary import FollowUpMode, FormStatus, ResponseLimit, ResponseMode
+from webapp.pages.filters import EXCERPT_CHARS, LONG_QUESTION_CHARS
 from webapp.pages.respondent import page_cache, rendering
-from webapp.pages.respondent.page_cache import ANSWER_KEY, PageCache
+from webapp.pages.respondent.page_cache import PageCache
 from webapp.pages.respondent.session_view import SessionView
 from webapp.records.accounts.models import Account
-from webapp.web.languages import LANGUAGES, Language
+from webapp.records.follow_ups import AskedFollowUp
+from webapp.web.languages import LANGUAGES
 
 MADE_KEY = "an-answer-key-that-is-always-the-same"
 QUESTIONS: Any = [
@@ -55,62 +57,71 @@ TEXTS = {"q_1": "Robin did, <at> night & alone"}
 
 
 def progressed(
-    texts: dict[str, str], *skipped: str, form: Any = FORM, follow_ups: Any = (), **changed: Any
+    texts: dict[str, str],
+    *skipped: str,
+    form: RespondentForm = FORM,
+    follow_ups: Any = (),
+    key: str = "a-session-key-of-somebody",
+    **changed: Any,
 ) -> SessionView:
     """Somebody who has given these answers."""
     answered = dict.fromkeys(texts, "ans_1")
     stored = {"last_active_at": 1} | changed
-    session = RespondentSession(form, "hash", "ses_1", [*skipped], answered, **stored)
-    parts = session.with_parts(texts=texts, follow_ups=follow_ups)
-    return SessionView(parts, "a-session-key-of-somebody")
+    session = RespondentSession(form, f"hash {key}", key, [*skipped], answered, **stored)
+    return SessionView(session.with_parts(texts=texts, follow_ups=follow_ups), key)
 
 
-VISIT = progressed(TEXTS, "q_2")
+VIEW = progressed(TEXTS, "q_2")
 REFUSAL = InvalidInput("answer_empty", "It is empty.", "Write something.", field="answer")
+ASKED = AskedFollowUp(
+    "q_9", "q_1", 1, "What made it slow?", "elaborate", "short", "", "ans_1", "q_1", dropped=False
+)
+SECOND = ASKED._replace(id="q_8", depth=2, question_text="Such as?", follows="q_9")
 
 Draw = Callable[[SessionView], Response]
 
 
-def asked(view: SessionView) -> Response:
-    return rendering.question(view, QuestionNumber(3))
+def asks(number: int, follow_up: int = 0) -> Draw:
+    return lambda view: rendering.question(view, QuestionNumber(number, follow_up))
 
 
-def asked_again(view: SessionView) -> Response:
-    return rendering.question(view, QuestionNumber(1))
-
-
-def checked(view: SessionView) -> Response:
-    return rendering.check(view)
-
-
-def thanked(view: SessionView) -> Response:
-    return rendering.thanks(view)
+PAGES: list[Draw] = [asks(3), asks(1), rendering.check]
+PAGES_OF_FOLLOW_UPS: list[Draw] = [asks(1, 1), asks(2)]
 
 
 def of_form(**changed: Any) -> SessionView:
     return progressed(TEXTS, "q_2", form=replace(FORM, **changed))
 
 
+PROBING = replace(FORM, follow_up_mode=FollowUpMode.DEEP_DIVE)
+
+
+def probed(said: str, *asked: AskedFollowUp, skipped: str = "", **more: Any) -> SessionView:
+    """Somebody who was asked about what they said."""
+    key = {"key": more.pop("key")} if "key" in more else {}
+    texts = {"q_1": said} | more
+    return progressed(texts, skipped, form=PROBING, follow_ups=asked or (ASKED,), **key)
+
+
 EARLIER = to_millis(utc_now() - timedelta(days=400))
 
 
 def sent(**changed: Any) -> SessionView:
-    return progressed(
-        {"q_1": "Robin did"}, "q_2", **{"completed_stamp": to_millis(utc_now())} | changed
-    )
+    stored = {"completed_stamp": to_millis(utc_now())} | changed
+    return progressed({"q_1": "Robin did"}, "q_2", **stored)
 
 
 SENT = sent()
 REWORDED: Any = [*QUESTIONS[:2], {"id": "q_3", "text": "What else?"}]
 HINTED: Any = [*QUESTIONS[:2], QUESTIONS[2] | {"context": "Anything at all."}]
 OTHERS = {
-    "session key": replace(VISIT, session_key="a-session-key-of-another"),
-    "remembered": replace(VISIT, remembered=True),
-    "framed": replace(VISIT, framed=True),
+    "session key": progressed(TEXTS, "q_2", key="a-session-key-of-another"),
+    "remembered": replace(VIEW, remembered=True),
+    "framed": replace(VIEW, framed=True),
     "not begun": progressed({}, last_active_at=0),
     "begun without any answer": progressed({}),
     "own words": progressed({"q_1": 'Kim did, "early"\n & sober'}, "q_2"),
-    "words like a placeholder": progressed({"q_1": page_cache.placeholder("session")}, "q_2"),
+    "words like a stand-in": progressed({"q_1": page_cache.stand_in("session")}, "q_2"),
     "nothing skipped": progressed({"q_1": "Robin did"}),
     "another skipped": progressed({"q_1": "Robin did"}, "q_3"),
     "skipped instead of answered": progressed({}, "q_1", "q_2"),
@@ -133,9 +144,36 @@ OTHERS = {
     "websites": of_form(frame_origins="https://www.example.org"),
     "full": of_form(is_full=True),
 }
+PROBED = probed("It was slow")
+OTHERS_PROBED = {
+    "session key": probed("It was slow", key="a-session-key-of-another"),
+    "words": probed("<b>Late</b> & 'loud'\n\"again\""),
+    "words that are cut": probed("word " * EXCERPT_CHARS),
+    "words like a stand-in": probed(page_cache.stand_in("session")),
+    "no words": probed(""),
+    "nothing but spaces": probed("  "),
+    "taken back": probed("It was slow", ASKED._replace(follows="q_2", dropped=True)),
+    "question": probed("It was slow", ASKED._replace(question_text="<i>Why</i> & how?")),
+    "written by a model": probed("It was slow", ASKED._replace(writer="small at 127.0.0.1:8080")),
+    "by another model": probed("It was slow", ASKED._replace(writer="small at models.example")),
+    "dropped": probed("It was slow", ASKED._replace(dropped=True)),
+    "skipped": probed("It was slow", skipped="q_9"),
+    "answered": probed("It was slow", q_9="The printer"),
+    "answered with other words": probed("It was slow", q_9="The <i>ink</i>"),
+    "another answered": probed("It was slow", q_2="The ink"),
+    "asked twice": probed("It was slow", ASKED, SECOND, q_9="Ink"),
+    "long": probed("Slow", ASKED._replace(question_text="Why? " * LONG_QUESTION_CHARS)),
+}
+DIFFERING = [
+    *(pytest.param(VIEW, other, PAGES, id=name) for name, other in OTHERS.items()),
+    *(
+        pytest.param(PROBED, other, PAGES_OF_FOLLOW_UPS, id=f"follow-up, {name}")
+        for name, other in OTHERS_PROBED.items()
+    ),
+]
 WAYS = {
-    "language of the browser": {"headers": {"Accept-Language": "de"}},
     "language from right to left": {"query_string": {"lang": "ar"}},
+    "language of the browser": {"headers": {"Accept-Language": "de"}},
     "scripts": {"headers": {"HX-Request": "true"}},
     "theme": {"headers": {"Cookie": "askback_theme=dark"}},
     "in a frame": {"query_string": {"embed": "1"}},
@@ -143,7 +181,7 @@ WAYS = {
 }
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def cache(monkeypatch: pytest.MonkeyPatch) -> PageCache:
     """An empty cache, and one answer key for all pages."""
     kept = PageCache()
@@ -161,60 +199,63 @@ def rendered(app: Flask, draw: Draw, view: SessionView, **way: Any) -> tuple[str
 
 
 def rendered_alone(app: Flask, draw: Draw, view: SessionView, **way: Any) -> tuple[str, str]:
-    """The same for this very visit, without cache and placeholders."""
+    """The same for this very view, without cache and stand-ins."""
     with pytest.MonkeyPatch.context() as patch:
-        plain = lambda view, *_, by, **_step: by(view).replace(ANSWER_KEY, MADE_KEY)  # noqa: E731
+        plain = lambda view, *_, draw, **_place: draw(view, MADE_KEY)  # noqa: E731
         patch.setattr(page_cache, "render", plain)
         return rendered(app, draw, view, **way)
 
 
-@pytest.mark.usefixtures("cache")
-@pytest.mark.parametrize("draw", [asked, asked_again, checked])
-@pytest.mark.parametrize("other", OTHERS.values(), ids=OTHERS)
-def test_visits_that_differ_in_this_get_separate_pages(
-    app: Flask, draw: Draw, other: SessionView
+@pytest.mark.parametrize(("view", "other", "pages"), DIFFERING)
+def test_views_that_differ_in_this_get_separate_pages(
+    app: Flask, view: SessionView, other: SessionView, pages: list[Draw]
 ) -> None:
-    for view in (VISIT, other, VISIT, other):
-        assert rendered(app, draw, view) == rendered_alone(app, draw, view)
+    for draw in pages:
+        for each in (view, other, view, other):
+            assert rendered(app, draw, each) == rendered_alone(app, draw, each)
 
 
-@pytest.mark.usefixtures("cache")
-@pytest.mark.parametrize("changed", [{}, {"remembered": True}, {"framed": True}], ids=repr)
 @pytest.mark.parametrize("other", OTHERS.values(), ids=OTHERS)
-def test_completed_visits_that_differ_in_this_get_separate_pages(
-    app: Flask, other: SessionView, changed: dict[str, bool]
+def test_completed_views_that_differ_in_this_get_separate_pages(
+    app: Flask, other: SessionView
 ) -> None:
-    parts = {"texts": other.session.texts, "follow_ups": ()}
-    completed = replace(other.session, completed_stamp=other.session.completed_stamp or EARLIER)
-    for view in (SENT, replace(other, session=completed.with_parts(**parts), **changed)) * 2:
-        assert rendered(app, thanked, view) == rendered_alone(app, thanked, view)
+    stamp = other.session.completed_stamp or EARLIER
+    completed = replace(other.session, completed_stamp=stamp)
+    completed = completed.with_parts(texts=other.session.texts, follow_ups=())
+    for changed in ({}, {"remembered": True}, {"framed": True}):
+        for each in (SENT, replace(other, session=completed, **changed)) * 2:
+            assert rendered(app, rendering.thanks, each) == rendered_alone(
+                app, rendering.thanks, each
+            )
 
 
-@pytest.mark.usefixtures("cache")
-@pytest.mark.parametrize("draw", [asked, asked_again, checked])
 @pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
-def test_requests_that_differ_in_this_get_separate_pages(
-    app: Flask, draw: Draw, way: dict[str, Any]
-) -> None:
-    for each in ({}, way, {}, way):
-        assert rendered(app, draw, VISIT, **each) == rendered_alone(app, draw, VISIT, **each)
+def test_requests_that_differ_in_this_get_separate_pages(app: Flask, way: dict[str, Any]) -> None:
+    pages = [(VIEW, draw) for draw in PAGES] + [(PROBED, asks(1, 1))]
+    for view, draw in pages:
+        for each in ({}, way, {}, way):
+            assert rendered(app, draw, view, **each) == rendered_alone(app, draw, view, **each)
 
 
-@pytest.mark.usefixtures("cache")
-@pytest.mark.parametrize("language", LANGUAGES, ids=lambda language: language.tag)
-def test_the_time_of_sending_is_filled_in_for_each_visit(app: Flask, language: Language) -> None:
-    way = {"query_string": {"lang": language.tag}}
+def test_the_time_of_sending_is_filled_in_for_each_view(app: Flask) -> None:
     earlier = sent(completed_stamp=EARLIER)
+    for way in ({"query_string": {"lang": language.tag}} for language in LANGUAGES):
+        for view in (SENT, earlier) * 2:
+            page = rendered(app, rendering.thanks, view, **way)
+            assert page == rendered_alone(app, rendering.thanks, view, **way)
 
-    for view in (SENT, earlier) * 2:
-        assert rendered(app, thanked, view, **way) == rendered_alone(app, thanked, view, **way)
 
-
-@pytest.mark.usefixtures("cache")
 def test_each_question_has_a_page_of_its_own(app: Flask) -> None:
-    pages = {rendered(app, draw, VISIT)[0] for draw in (asked, asked_again, checked)}
+    assert len({rendered(app, draw, VIEW)[0] for draw in PAGES}) == len(PAGES)
 
-    assert len(pages) == 3
+
+def test_the_second_follow_up_quotes_the_answer_to_the_first(app: Flask) -> None:
+    twice = OTHERS_PROBED["asked twice"]
+    page = rendered(app, asks(1, 2), twice)
+
+    assert page == rendered_alone(app, asks(1, 2), twice)
+    assert "“Ink”" in page[0]
+    assert "It was slow" not in page[0]
 
 
 @pytest.mark.parametrize(
@@ -225,37 +266,57 @@ def test_each_question_has_a_page_of_its_own(app: Flask) -> None:
         lambda view: rendering.check(view, name="Words of my own"),
         lambda view: rendering.check(view, error=REFUSAL),
         lambda _view: rendering.thanks(SENT, unsent_text="Words of my own"),
+        lambda _view: asks(1, 1)(OTHERS_PROBED["long"]),
     ],
-    ids=["typed", "refused", "name", "not sent", "too late"],
+    ids=["typed", "refused", "name", "not sent", "too late", "long follow-up"],
 )
-def test_pages_with_typed_text_or_errors_are_not_cached(
+def test_pages_with_typed_text_errors_or_long_follow_ups_are_not_cached(
     app: Flask, cache: PageCache, own: Draw
 ) -> None:
-    before = rendered(app, asked, VISIT), rendered(app, checked, VISIT)
+    before = [rendered(app, draw, VIEW) for draw in PAGES]
     kept = len(cache)
 
-    assert rendered(app, own, VISIT) == rendered_alone(app, own, VISIT)
+    assert rendered(app, own, VIEW) == rendered_alone(app, own, VIEW)
 
     assert len(cache) == kept
-    assert (rendered(app, asked, VISIT), rendered(app, checked, VISIT)) == before
+    assert [rendered(app, draw, VIEW) for draw in PAGES] == before
 
 
-def test_visits_that_differ_in_keys_and_texts_share_a_cached_page(
-    app: Flask, cache: PageCache
+@pytest.mark.parametrize(
+    ("draw", "alike", "word"),
+    [
+        (asks(1), (VIEW, OTHERS["session key"], OTHERS["own words"]), "Robin did"),
+        (
+            asks(1, 1),
+            (
+                PROBED,
+                probed(
+                    "It was late",
+                    ASKED._replace(id="q_7", question_text="What made it late?", reason="vague"),
+                    key="a-session-key-of-another",
+                ),
+            ),
+            "slow",
+        ),
+    ],
+    ids=["question", "follow-up"],
+)
+def test_views_that_differ_in_keys_and_texts_share_a_cached_page(
+    app: Flask, cache: PageCache, draw: Draw, alike: tuple[SessionView, ...], word: str
 ) -> None:
-    same = [VISIT, OTHERS["session key"], OTHERS["own words"]]
-
-    pages = [rendered(app, asked_again, view)[0] for view in same]
+    pages = [rendered(app, draw, view)[0] for view in alike]
 
     assert len(cache) == 1
-    assert len(set(pages)) == 3
-    assert "Robin did" not in pages[2]
+    assert len(set(pages)) == len(alike)
+    assert word in pages[0]
+    assert word not in pages[-1]
 
 
 @pytest.mark.parametrize("browser", [{}, {"use_cookies": False}], ids=["cookie", "none"])
 def test_cached_pages_contain_no_text_of_other_respondents(
-    app: Flask, account: Account, browser: dict[str, Any]
+    app: Flask, account: Account, monkeypatch: pytest.MonkeyPatch, browser: dict[str, Any]
 ) -> None:
+    monkeypatch.undo()  # keys differ
     with app.app_context():
         form = make_form(account.id)
     people = [arrive(app.test_client(**browser), form) for _ in range(2)]
@@ -285,54 +346,39 @@ def walk(person: Respondent, name: str) -> Iterator[Any]:
     yield person.post("/q/2/open")
 
 
-def test_the_cache_is_bounded_in_pages(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
-    cache = PageCache(pages_max=3)
-    monkeypatch.setattr(page_cache, "pages", cache)
-
-    for number in range(10):
-        rendered(app, asked, of_form(title=f"Rota {number}"))
-        assert len(cache) <= 3
-
-    assert len(cache) == 3
-
-
 def test_the_cache_is_bounded_in_bytes(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     cache = PageCache(bytes_max=40_000)
     monkeypatch.setattr(page_cache, "pages", cache)
 
     for number in range(20):
-        rendered(app, asked, of_form(title=f"Rota {number}"))
+        rendered(app, asks(3), of_form(title=f"Rota {number}"))
         assert cache.bytes <= 40_000
 
     assert len(cache) > 1
 
 
 def test_the_least_recently_used_page_is_evicted() -> None:
-    cache = PageCache(pages_max=2)
+    cache = PageCache(bytes_max=2500)
     for name in (b"first", b"second"):
-        cache.add(name, ["page"])
+        cache.add(name, ["x" * 1000])
     cache.get(b"first")
 
-    cache.add(b"third", ["page"])
+    cache.add(b"third", ["x" * 1000])
 
-    assert cache.get(b"first")
-    assert cache.get(b"third")
-    assert cache.get(b"second") is None
+    assert [bool(cache.get(name)) for name in (b"first", b"second", b"third")] == [
+        True,
+        False,
+        True,
+    ]
 
 
-def test_a_page_larger_than_the_cache_is_not_stored() -> None:
+def test_a_page_counts_once_and_a_page_larger_than_the_cache_not_at_all() -> None:
     cache = PageCache(bytes_max=1000)
+    cache.add(b"page", ["words"])
+    size = cache.bytes
+    cache.add(b"page", ["words"])
+    assert cache.bytes == size
 
     cache.add(b"large", ["x" * 1000])
 
     assert (len(cache), cache.bytes) == (0, 0)
-
-
-def test_a_page_stored_twice_counts_once() -> None:
-    cache = PageCache()
-    cache.add(b"page", ["words"])
-    size = cache.bytes
-
-    cache.add(b"page", ["words"])
-
-    assert cache.bytes == size

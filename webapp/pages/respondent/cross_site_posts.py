@@ -5,14 +5,12 @@ this, another site could post a session of its own, which the browser would go o
 one under way.
 """
 
-from http import HTTPStatus
-
-from flask import Flask, Response, current_app, request, url_for
+from flask import Flask, Response, request
 
 from webapp.base.limits import ANSWER_MAX_CHARS
 from webapp.pages.respondent.form_data import typed_anywhere
-from webapp.pages.respondent.rendering import layout_of
-from webapp.web.request_kind import RequestKind, is_from_another_site, request_kind, says_in_iframe
+from webapp.pages.respondent.rendering import render_cross_site_post
+from webapp.web.request_kind import RequestKind, is_from_another_site, request_kind
 
 
 def init_app(app: Flask) -> None:
@@ -29,18 +27,7 @@ def _stop() -> Response | None:
     if request.url_rule is None or not _is_foreign():
         return None
     share_token = (request.view_args or {})["share_token"]
-    return _refusal(share_token, typed_anywhere()[:ANSWER_MAX_CHARS])
-
-
-def _refusal(share_token: str, text: str) -> Response:
-    """A link to our own page, and the text that was posted: nothing else of that POST.
-
-    Rendered without the database.
-    """
-    template = current_app.jinja_env.get_template("respondent/cross_site_post.html")
-    here = url_for("respond.start", share_token=share_token)
-    body = template.render(**layout_of(framed=says_in_iframe()), here=here, text=text)
-    return Response(body, HTTPStatus.FORBIDDEN)
+    return render_cross_site_post(share_token, typed_anywhere()[:ANSWER_MAX_CHARS])
 
 
 def _set_no_cookie(response: Response) -> Response:

@@ -5,36 +5,30 @@ the button on its page uses it up.
 """
 
 import secrets
-from typing import NamedTuple
+from http import HTTPStatus
 
-from flask import Blueprint, Response
+from flask import Blueprint, Response, url_for
 
 from webapp.answers import device_transfer
+from webapp.answers.session import RespondentForm
 from webapp.answers.steps import QuestionNumber
+from webapp.base.config import settings
 from webapp.base.database import utc_now
+from webapp.base.error_codes import PageCode
+from webapp.pages.filters import drawn_code
 from webapp.pages.respondent import error_handling, rendering
 from webapp.pages.respondent.form_data import (
     KEY,
     FormData,
     posted_fields,
     read_form_data,
+    refusal,
     typed_anywhere,
-    unreadable,
 )
 from webapp.pages.respondent.session_view import find_form, keyed_view, new_view, posted_view
-from webapp.web.extensions import csrf
 
 bp = Blueprint("elsewhere", __name__, url_prefix="/r/<share_token>")
-# every POST here carries a secret that no other site can know
-csrf.exempt(bp)
-error_handling.add_limits_and_error_handlers(bp)
-
-
-class Arrival(NamedTuple):
-    """What the page behind a link posts: the secret of the link, and the claim of that page."""
-
-    secret: str
-    claim: str
+error_handling.init_blueprint(bp)
 
 
 @bp.post("/check/elsewhere", defaults={"number": None, "follow_up": 0})
@@ -52,11 +46,19 @@ def offer(share_token: str, number: int | None, follow_up: int) -> Response:
     place = None if number is None else QuestionNumber(number, follow_up)
     if place:
         view.asked_step(place)
-    return rendering.device_transfer(
+    secret = _offered(share_token, posted)
+    address = settings().public_url + url_for(
+        "elsewhere.look", share_token=share_token, secret=secret
+    )
+    return rendering.page(
+        "device_transfer",
         view,
-        _offered(share_token, posted),
+        link=address,
+        secret=secret,
+        code=drawn_code(address),
         place=place,
         draft=typed_anywhere(),
+        replaces=posted.replaces,
     )
 
 
@@ -65,23 +67,23 @@ def look(share_token: str, secret: str) -> Response:
     """Asks whether to continue here; changes nothing."""
     form = find_form(share_token)
     if not device_transfer.is_link_usable(share_token, secret, now=utc_now()):
-        return rendering.device_link_used(new_view(form), secret)
-    return rendering.device_arrival(new_view(form), secret, claim=secrets.token_urlsafe(16))
+        return _link_used(form, secret)
+    claim = secrets.token_urlsafe(16)
+    return rendering.page("device_arrival", new_view(form), secret=secret, claim=claim)
 
 
 @bp.post("/continue")
 def go_on(share_token: str) -> Response:
     """Use the link up and show the next open question."""
-    arrival = read_arrival()
-    key = device_transfer.claim_session_key(
-        share_token, arrival.secret, arrival.claim, now=utc_now()
-    )
+    form = posted_fields()
+    secret, claim = form.get("secret", ""), form.get("claim", "")
+    if not (KEY.fullmatch(secret) and KEY.fullmatch(claim)):
+        raise refusal(PageCode.FORM_UNREADABLE)
+    key = device_transfer.claim_session_key(share_token, secret, claim, now=utc_now())
     if key is None:
-        return rendering.device_link_used(new_view(find_form(share_token)), arrival.secret)
+        return _link_used(find_form(share_token), secret)
     view = keyed_view(share_token, key)
-    return rendering.render_instead(view) or rendering.question_or_check(
-        view, view.steps.next_place()
-    )
+    return rendering.open_step(view, view.steps.next_place())
 
 
 @bp.get("/continue")
@@ -90,13 +92,9 @@ def reload(share_token: str) -> Response:
     return rendering.redirect_to("respond.start", share_token)
 
 
-def read_arrival() -> Arrival:
-    """The posted fields; raises InvalidInput for malformed ones."""
-    form = posted_fields()
-    arrival = Arrival(form.get("secret", ""), form.get("claim", ""))
-    if not all(map(KEY.fullmatch, arrival)):
-        raise unreadable()
-    return arrival
+def _link_used(form: RespondentForm, secret: str) -> Response:
+    status = HTTPStatus.GONE
+    return rendering.page("device_link_used", new_view(form), status=status, secret=secret)
 
 
 def _offered(share_token: str, posted: FormData) -> str:

@@ -1,7 +1,6 @@
 """Limits and errors of respondent POSTs. Whatever happens, the page keeps the typed text."""
 
 import logging
-from collections.abc import Callable
 from contextlib import suppress
 from http import HTTPStatus
 
@@ -27,6 +26,7 @@ from webapp.pages.respondent.session_view import (
     new_view,
     posted_view,
 )
+from webapp.web.extensions import csrf
 from webapp.web.limiter import client_network, limiter, seconds_to_wait
 from webapp.web.security_headers import allow_frames
 
@@ -35,14 +35,15 @@ STORAGE_RETRY_SECONDS = 5
 log = logging.getLogger("askback.pages")
 
 
-def add_limits_and_error_handlers(bp: Blueprint) -> None:
-    """Limit the rate of all POSTs of `bp`, and answer their errors."""
-    _limit_sessions(bp)
-    add_error_handlers(bp)
+def init_blueprint(bp: Blueprint, *, limit_sessions: bool = True) -> None:
+    """Limit the rate of all POSTs of `bp`, and answer their errors.
 
-
-def add_error_handlers(bp: Blueprint) -> None:
-    """The same, with the limit of network addresses alone."""
+    They need no CSRF token: each carries a session key or a secret, which no other site can know.
+    limit_sessions  False if its routes have limits of their own for that
+    """
+    csrf.exempt(bp)
+    if limit_sessions:
+        _limit_sessions(bp)
     _limit_addresses(bp)
     bp.register_error_handler(RateLimitExceeded, _too_fast)
     bp.register_error_handler(Outcome, outcome_page)
@@ -112,11 +113,10 @@ def _storage_failed(error: Exception) -> Response:
 
 def outcome_page(error: Outcome) -> Response:
     """The page of an expected failure; rendering it may fail in turn."""
-    draw = PAGES.get(error.code)
-    if draw is None:
+    if error.code not in AT_QUESTION | AT_RECORDER | AT_CHECK | AT_END:
         return errors.outcome(error)
     try:
-        return draw(error, *_view(error))
+        return _page_of(error)
     except Outcome as worse:
         return errors.outcome(worse)
     except HTTPException as worse:
@@ -125,7 +125,30 @@ def outcome_page(error: Outcome) -> Response:
         return _storage_failed(worse)
 
 
-def _view(error: Outcome) -> tuple[SessionView, QuestionNumber]:
+def _page_of(error: Outcome) -> Response:
+    """The page that was posted from, with the error and all that was typed, or what replaces it."""
+    view, place = _posted_from(error)
+    text = typed("answer")
+    if error.code in AT_CHECK:
+        return rendering.open_step(view, None, error=error, name=typed("name"))
+    if error.code == PageCode.RESPONSE_COMPLETED:
+        return rendering.thanks(
+            view,
+            unsent_text="" if text in view.session.texts.values() else text,
+            unsent_recording=request.endpoint == "voice.upload",
+        )
+    if error.code in AT_END:
+        return rendering.closed(view, unsent_text=text)
+    if error.code == PageCode.FORM_FULL:  # the box stays, also for a respondent who has just begun
+        return rendering.question(view, place, error=error, text=text)
+    if error.code in AT_RECORDER:
+        instead = rendering.render_instead(view, unsent_text=text)
+        return instead or rendering.recorded(view, place, text=text, error=error)
+    newer_alone = error.code == PageCode.ANSWER_NEWER and not text.strip()
+    return rendering.open_step(view, place, error=error, text=None if newer_alone else text)
+
+
+def _posted_from(error: Outcome) -> tuple[SessionView, QuestionNumber]:
     """The visit, a new one for an unknown session, and the place of its question."""
     values = request.view_args or {}
     token = values["share_token"]
@@ -136,77 +159,32 @@ def _view(error: Outcome) -> tuple[SessionView, QuestionNumber]:
     return posted_view(token, posted), posted.left or place
 
 
-def _question_again(error: Outcome, view: SessionView, place: QuestionNumber) -> Response:
-    text = typed("answer")
-    return rendering.render_instead(view, unsent_text=text) or rendering.question(
-        view, place, error=error, text=text
-    )
-
-
-def _newer_answer(error: Outcome, view: SessionView, place: QuestionNumber) -> Response:
-    """Both texts, or the newer one alone if nothing was typed."""
-    typed_text = typed("answer")
-    text = typed_text if typed_text.strip() else None
-    return rendering.render_instead(view, unsent_text=typed_text) or rendering.question(
-        view, place, error=error, text=text
-    )
-
-
-def _recorder_again(error: Outcome, view: SessionView, place: QuestionNumber) -> Response:
-    text = typed("answer")
-    return rendering.render_instead(view, unsent_text=text) or rendering.recorded(
-        view, place, text=text, error=error
-    )
-
-
-def _no_room(error: Outcome, view: SessionView, place: QuestionNumber) -> Response:
-    """The text stays in its box, also for a respondent who has just begun."""
-    return rendering.question(view, place, error=error, text=typed("answer"))
-
-
-def _check_again(error: Outcome, view: SessionView, _place: QuestionNumber) -> Response:
-    return rendering.render_instead(view) or rendering.check(view, error=error, name=typed("name"))
-
-
-def _not_open(_error: Outcome, view: SessionView, _place: QuestionNumber) -> Response:
-    return rendering.closed(view, unsent_text=typed("answer"))
-
-
-def _already_sent(_error: Outcome, view: SessionView, _place: QuestionNumber) -> Response:
-    text = typed("answer")
-    return rendering.thanks(
-        view,
-        unsent_text="" if text in view.session.texts.values() else text,
-        unsent_recording=request.endpoint == "voice.upload",
-    )
-
-
-PAGES: dict[Code, Callable[[Outcome, SessionView, QuestionNumber], Response]] = {
-    PageCode.ANSWER_EMPTY: _question_again,
-    PageCode.ANSWER_NEWER: _newer_answer,
-    PageCode.ANSWER_TOO_LONG: _question_again,
-    PageCode.ANSWER_UNSENT: _question_again,
-    PageCode.UNSAVED_TEXT: _question_again,
-    PageCode.ANSWER_DIFFERS: _question_again,
-    PageCode.RECORDING_UNKNOWN: _question_again,
-    PageCode.FORM_FULL: _no_room,
-    PageCode.SESSION_UNKNOWN: _question_again,
-    PageCode.NOTHING_ANSWERED: _check_again,
-    PageCode.NAME_TOO_LONG: _check_again,
-    PageCode.FORM_CLOSED: _not_open,
-    PageCode.FORM_COMPLETED: _not_open,
-    PageCode.RECORDING_UNSENT: _question_again,
-    **dict.fromkeys(
-        (
-            PageCode.RECORDING_MISSING,
-            PageCode.RECORDING_NO_ROOM,
-            PageCode.RECORDING_NOT_AUDIO,
-            PageCode.RECORDING_TOO_LARGE,
-            PageCode.RECORDING_TOO_LONG,
-            PageCode.RECORDINGS_FULL,
-            PageCode.VOICE_UNAVAILABLE,
-        ),
-        _recorder_again,
-    ),
-    PageCode.RESPONSE_COMPLETED: _already_sent,
-}
+AT_QUESTION: frozenset[Code] = frozenset(
+    {
+        PageCode.ANSWER_DIFFERS,
+        PageCode.ANSWER_EMPTY,
+        PageCode.ANSWER_NEWER,
+        PageCode.ANSWER_TOO_LONG,
+        PageCode.ANSWER_UNSENT,
+        PageCode.FORM_FULL,
+        PageCode.RECORDING_UNKNOWN,
+        PageCode.RECORDING_UNSENT,
+        PageCode.SESSION_UNKNOWN,
+        PageCode.UNSAVED_TEXT,
+    }
+)
+AT_RECORDER: frozenset[Code] = frozenset(
+    {
+        PageCode.RECORDINGS_FULL,
+        PageCode.RECORDING_MISSING,
+        PageCode.RECORDING_NOT_AUDIO,
+        PageCode.RECORDING_NO_ROOM,
+        PageCode.RECORDING_TOO_LARGE,
+        PageCode.RECORDING_TOO_LONG,
+        PageCode.VOICE_UNAVAILABLE,
+    }
+)
+AT_CHECK: frozenset[Code] = frozenset({PageCode.NAME_TOO_LONG, PageCode.NOTHING_ANSWERED})
+AT_END: frozenset[Code] = frozenset(
+    {PageCode.FORM_CLOSED, PageCode.FORM_COMPLETED, PageCode.RESPONSE_COMPLETED}
+)

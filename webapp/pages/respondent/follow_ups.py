@@ -5,7 +5,6 @@ import time
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from types import TracebackType
 from typing import Self
 
 from flask import Blueprint, Flask, Response
@@ -28,10 +27,9 @@ from webapp.pages.fragments import wants_fragment
 from webapp.pages.model_decisions import decision_of_model
 from webapp.pages.respondent import error_handling, rendering
 from webapp.pages.respondent.form_data import FormData, read_form_data
-from webapp.pages.respondent.rendering import next_question, scripted_number
+from webapp.pages.respondent.rendering import next_question
 from webapp.pages.respondent.session_view import SessionView, posted_view
 from webapp.records.responses.counters import spend_model_call
-from webapp.web.extensions import csrf
 from webapp.web.languages import page_language
 from webapp.web.limiter import client_network, limiter
 from webapp.web.wakeups import NoSlot, began_waiting, wakeups
@@ -60,12 +58,7 @@ class Turn:
             time.sleep(REST_SECONDS)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.end()
 
     def end(self) -> None:
@@ -101,9 +94,7 @@ TEMPLATES = (
 )
 
 bp = Blueprint("follow_ups", __name__, url_prefix="/r/<share_token>")
-# The session key in the body, which no other site can know, is the proof of intent
-csrf.exempt(bp)
-error_handling.add_error_handlers(bp)
+error_handling.init_blueprint(bp, limit_sessions=False)
 
 
 def load(app: Flask, config: Settings) -> None:
@@ -128,7 +119,7 @@ def decide(share_token: str, number: int, follow_up: int) -> Response:
     """What follows from the stored answer to a question; nothing does, if so posted."""
     posted = read_form_data(share_token)
     place = QuestionNumber(number, follow_up)
-    if posted.pass_on:
+    if posted.pass_on:  # waits for no turn
         view = posted_view(share_token, posted)
         if about := _context(view, place):
             follow_up_decisions.pass_on(about, now=utc_now())
@@ -153,15 +144,16 @@ def after_answer(
     about = _context(view, place, is_new=is_new)
     if about is None:
         return _following(view, posted, place)
+    awaited = ""  # the recording whose words are waited for
     if _awaits_words(about, posted, is_new=is_new):
-        hand_over_recordings([posted.recording])
-        return rendering.deciding(view, place, posted.recording)
-    if wants_fragment() and _may_ask_model(about):
-        return rendering.deciding(view, place)
+        awaited = posted.recording
+        hand_over_recordings([awaited])
+    if awaited or (wants_fragment() and _may_ask_model(about)):
+        return rendering.page("follow_ups/deciding", view, place=place, recording=awaited)
     asked = _decide(about, Turn())
     if asked and asked.follow_up == place.follow_up + 1:  # none that is open comes before it
         view = replace(view, session=view.session.with_parts())  # its follow-ups are read anew
-        return next_question(view, posted, asked, just_answered=scripted_number(place))
+        return next_question(view, posted, asked, answered=place)
     return _following(posted_view(view.form.share_token, posted), posted, place)
 
 
@@ -173,10 +165,8 @@ def _context(
 
 def _following(view: SessionView, posted: FormData, place: QuestionNumber) -> Response:
     """The next open step after one that was asked; aborts with 404 if it never was."""
-    if stand_in := rendering.render_instead(view):
-        return stand_in
-    following = view.steps.next_place(view.asked_step(place).place)
-    return next_question(view, posted, following, just_answered=scripted_number(place))
+    view.asked_step(place)
+    return next_question(view, posted, view.steps.next_place(place), answered=place)
 
 
 def _has_model(about: FollowUpContext) -> bool:

@@ -147,15 +147,16 @@ def read_form_data(share_token: str, *needed: str) -> FormData:
     """
     form = posted_fields()
     session_key = form.get("session", "")
-    if not SESSION_KEY.fullmatch(session_key):
-        raise unreadable()
-    if not all(KEY.fullmatch(form.get(name, "")) for name in needed):
-        raise unreadable()
-    if not RECORDING_ID.fullmatch(form.get("recording", "")):
-        raise unreadable()
+    well_formed = (
+        SESSION_KEY.fullmatch(session_key)
+        and all(KEY.fullmatch(form.get(name, "")) for name in needed)
+        and RECORDING_ID.fullmatch(form.get("recording", ""))
+    )
+    if not well_formed:
+        raise refusal(PageCode.FORM_UNREADABLE)
     made_at = session_made_at(session_key)
     if made_at is None and not read_session(share_token, session_key).started:
-        raise session_unknown()
+        raise refusal(PageCode.SESSION_UNKNOWN)
     remembered = None if says_in_iframe() else remembered_key(share_token)
     if remembered and remembered != session_key and _has_begun(share_token, remembered):
         stored = read_session(share_token, session_key)
@@ -218,28 +219,43 @@ def typed_along(field: str) -> str | None:
     return (typed(field) if chosen else "") or typed("draft") or None
 
 
-SKIPPING = Phrase("Continue sends them. To skip the question, empty the box first.")
-GOING_BACK = Phrase("Continue sends them, or go back without them.")
-
-
-def unsent(code: PageCode, resolution: Phrase) -> InvalidInput:
-    """The refusal to leave a question whose typed text would be lost.
-
-    code  `unsaved_text` if the page offers another button that leaves without the text
-    """
-    return InvalidInput(
-        code, Phrase("Your words are still in the box."), resolution, field="answer"
-    )
-
-
-def recording_unsent() -> InvalidInput:
-    """The refusal of an answer whose recording was chosen and not uploaded."""
-    return InvalidInput(
-        PageCode.RECORDING_UNSENT,
+STILL_TYPED = Phrase("Your words are still in the box.")
+REFUSALS = {
+    PageCode.ANSWER_UNSENT: (
+        STILL_TYPED,
+        Phrase("Continue sends them. To skip the question, empty the box first."),
+        "answer",
+    ),
+    # on a page with another button, which leaves without the text
+    PageCode.UNSAVED_TEXT: (
+        STILL_TYPED,
+        Phrase("Continue sends them, or go back without them."),
+        "answer",
+    ),
+    PageCode.RECORDING_UNSENT: (
         Phrase("The recording you chose is not added yet."),
         Phrase("Choose it once more and press “Add this recording”, or continue without it."),
-        field="audio",
-    )
+        "audio",
+    ),
+    # for an unknown session key: the page goes on under a new one
+    PageCode.SESSION_UNKNOWN: (
+        Phrase("This page was open for too long."),
+        Phrase("Nothing you wrote is lost. Continue once more."),
+        "session",
+    ),
+    # for a body that none of our pages sends
+    PageCode.FORM_UNREADABLE: (
+        Phrase("This page was not sent as it was made."),
+        Phrase("Nothing was stored. Open the link once more and answer there."),
+        "",
+    ),
+}
+
+
+def refusal(code: PageCode) -> InvalidInput:
+    """The refusal of what a page posted, by its code."""
+    message, resolution, field = REFUSALS[code]
+    return InvalidInput(code, message, resolution, field=field)
 
 
 def recording_unclaimed() -> InvalidInput:
@@ -249,23 +265,4 @@ def recording_unclaimed() -> InvalidInput:
         Phrase("Your recording is not part of an answer yet."),
         Phrase("Continue sends it. To skip the question, leave it out first."),
         field="recording",
-    )
-
-
-def session_unknown() -> InvalidInput:
-    """The refusal of an unknown session key: the page goes on under a new one."""
-    return InvalidInput(
-        PageCode.SESSION_UNKNOWN,
-        Phrase("This page was open for too long."),
-        Phrase("Nothing you wrote is lost. Continue once more."),
-        field="session",
-    )
-
-
-def unreadable() -> InvalidInput:
-    """The refusal of a body that none of our pages sends."""
-    return InvalidInput(
-        PageCode.FORM_UNREADABLE,
-        Phrase("This page was not sent as it was made."),
-        Phrase("Nothing was stored. Open the link once more and answer there."),
     )

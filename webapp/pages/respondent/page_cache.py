@@ -1,10 +1,8 @@
 """Caches rendered pages for all respondents who differ in nothing but keys and texts.
 
-A page is rendered for a visit without content. Placeholders replace the session key, the answer
-key, the name that browsers keep unsent words under, the text and the version of each answer, a
-follow-up question with the answer that it quotes, and the time of sending; they are filled in for
-each visit. So a cached page cannot hold words of a respondent, and everything else that it was
-rendered from is its cache key. A page that shows the name of a respondent is not cached.
+A page is rendered for a view in which stand-ins replace all personal values, and the cache key is
+that view: a cached page cannot hold words of a respondent, and all that it was rendered from is its
+key. The values of each respondent are put in the place of the stand-ins.
 
 Measured by CPU time against a server that keeps the pages of those who have not begun only: an
 answer with the next page takes 0.65 on SQLite and 0.71 on PostgreSQL.
@@ -16,40 +14,36 @@ import secrets
 import sys
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import UTC, datetime
 from threading import Lock
 
 import orjson
 from markupsafe import escape
 
-from webapp.answers.session import version_of
-from webapp.answers.steps import QuestionNumber, Step
-from webapp.base.database import from_millis, to_millis
-from webapp.pages.filters import LONG_QUESTION_CHARS, clock_time, excerpt
+from webapp.answers.steps import QuestionNumber
+from webapp.base.database import to_millis
+from webapp.pages.filters import clock_time, excerpt
 from webapp.pages.respondent.session_view import SessionView
-from webapp.records.follow_ups import AskedFollowUp
 from webapp.web.languages import page_language
 from webapp.web.themes import page_theme
 
-PAGES_MAX = 1024  # pages of several forms, in several languages
-BYTES_MAX = 8 * 1024**2
-MARK = secrets.token_urlsafe(24)  # so that no text can contain a placeholder
-SENT_AT = to_millis(datetime(1, 1, 1, tzinfo=UTC))  # what no response says of itself
-VERSION = "version"
-ASKED, QUOTED = "asked", "quoted"  # a follow-up, and the answer that it follows
-_PLACEHOLDER = re.compile(rf"{MARK}\.(\w+)\.")
+BYTES_MAX = 8 * 1024**2  # pages of several forms, in several languages
+MARK = secrets.token_urlsafe(24)  # so that no text can contain a stand-in
+SENT_AT = to_millis(datetime(1, 1, 1, tzinfo=UTC))  # no response was sent then
+
+Draw = Callable[[SessionView, str], str]
 
 
 class PageCache:
-    """An LRU cache of pages by key, split at their placeholders.
+    """An LRU cache of pages by key: fixed text, and between it the index of a personal value.
 
-    Bounded in pages and in bytes, whatever strangers ask for: opening many forms in many languages
-    and orders at most makes it useless to others for a while, who get their pages rendered.
+    Bounded in bytes: opening many forms in many languages at most makes it useless to others for a
+    while, who get their pages rendered.
     """
 
-    def __init__(self, pages_max: int = PAGES_MAX, bytes_max: int = BYTES_MAX) -> None:
-        self.pages_max, self.bytes_max, self.bytes = pages_max, bytes_max, 0
+    def __init__(self, bytes_max: int = BYTES_MAX) -> None:
+        self.bytes_max, self.bytes = bytes_max, 0
         self._pages: OrderedDict[bytes, Sequence[str]] = OrderedDict()
         self._lock = Lock()
 
@@ -68,130 +62,114 @@ class PageCache:
         with self._lock:
             self.bytes += _size(page) - _size(self._pages.pop(key, ()))
             self._pages[key] = page
-            while len(self._pages) > self.pages_max or self.bytes > self.bytes_max:
+            while self.bytes > self.bytes_max:
                 self.bytes -= _size(self._pages.popitem(last=False)[1])
 
 
 pages = PageCache()
 
 
-def placeholder(name: str) -> str:
-    """The placeholder in a cached page for a value of one respondent."""
+def stand_in(name: object) -> str:
+    """What a cached page has in place of a personal value."""
     return f"{MARK}.{name}."
 
 
-ANSWER_KEY = placeholder("answer_key")
-
-
-def is_for_cache(view: SessionView, step: Step) -> bool:
-    """Whether the page of a question may be cached: a follow-up only while it has no answer, and
-    where its length does not change how it is shown.
-    """
-    unanswered = step.question_id not in view.session.answered
-    return not step.asked or (unanswered and len(step.text) <= LONG_QUESTION_CHARS)
-
-
 def render(
-    view: SessionView, *shown: object, by: Callable[[SessionView], str], step: Step | None = None
+    view: SessionView,
+    *shown: object,
+    draw: Draw,
+    place: QuestionNumber | None = None,
+    whole: bool = False,
 ) -> str:
-    """The page that `by` renders for the visit, with a fresh answer key, cached if possible.
+    """The page that `draw` renders for a view and an answer key, cached if possible.
 
-    shown  what it is rendered from besides the visit, the language and the theme: JSON values
-    by     renders the page for a visit that belongs to nobody, with ANSWER_KEY as answer key
-    step   the question that it asks; `is_for_cache`
+    shown  what it is rendered from besides the view, the language and the theme: JSON values
+    place  of the question that it asks
+    whole  it shows all answers; others show that of their question, which alone is read
     """
-    asked = step.asked if step else None
-    key = _key(view, (shown, _how_asked(view, asked)))
+    nobody = _nobody(view, place, whole=whole)
+    stored = [getattr(nobody.session, each.name) for each in fields(nobody.session)]
+    read = (nobody.session.texts, nobody.session.follow_ups)
+    seen = (shown, place, stored, read, view.remembered, view.framed)
+    shown_to = (page_language().tag, page_theme())
+    dumped = orjson.dumps((seen, shown_to), default=tuple, option=orjson.OPT_SORT_KEYS)
+    key = hashlib.sha256(dumped).digest()  # the form with all its questions outweighs the page
     page = pages.get(key)
     if page is None:
-        page = _split(_nobody(view, asked), by)
+        page = _split(nobody, place, draw, whole=whole)
         pages.add(key, page)
+    own = _own(view, place, secrets.token_urlsafe(16), whole=whole)
     filled = list(page)
-    own = _own(view) | _own_follow_up(view, asked)
-    filled[1::2] = [own[name] if name in own else _of_answer(view, name) for name in page[1::2]]
+    filled[1::2] = [own[int(index)] for index in page[1::2]]
     return "".join(filled)
 
 
-def _own(view: SessionView) -> dict[str, str]:
-    """The values of the placeholders, besides the answers."""
-    own = {
-        "session": view.session_key,
-        "draft_key": view.draft_key,
-        "answer_key": secrets.token_urlsafe(16),
-    }
-    if view.session.completed_at:
-        own["sent_at"] = clock_time(view.session.completed_at)
+def _split(
+    nobody: SessionView, place: QuestionNumber | None, draw: Draw, *, whole: bool
+) -> Sequence[str]:
+    """The rendered page as pieces, between them the indexes of the values in `_own`."""
+    answer_key = stand_in("answer_key")
+    stand_ins = _own(nobody, place, answer_key, whole=whole)
+    index_of = {each: str(index) for index, each in enumerate(stand_ins) if each}
+    pieces = re.split(f"({'|'.join(map(re.escape, index_of))})", draw(nobody, answer_key))
+    return [index_of[piece] if at % 2 else piece for at, piece in enumerate(pieces)]
+
+
+def _own(
+    view: SessionView, place: QuestionNumber | None, answer_key: str, *, whole: bool
+) -> list[str]:
+    """The personal values as the page shows them."""
+    session, step = view.session, view.asked_step(place) if place else None
+    own = [
+        view.session_key,
+        answer_key,
+        view.draft_key if session.started else "",
+        clock_time(session.completed_at) if session.completed_at else "",
+    ]
+    if whole:
+        own += [escape(session.texts[each]) for each in sorted(session.answered)]
+    if step and step.question_id in session.answered:
+        own += [escape(session.texts[step.question_id]), session.version(step.question_id)]
+    if step and step.asked:
+        quoted = session.texts.get(step.asked.follows, "")
+        own += [escape(step.text), escape(excerpt(quoted))]
     return own
 
 
-def _of_answer(view: SessionView, name: str) -> str:
-    """Cached pages show answers without recordings alone."""
-    text = view.text(QuestionNumber(int(name.removeprefix(VERSION))))
-    return version_of(text, None) if name.startswith(VERSION) else escape(text)
-
-
-def _own_follow_up(view: SessionView, asked: AskedFollowUp | None) -> dict[str, str]:
-    if not asked:
-        return {}
-    return {ASKED: escape(asked.question_text), QUOTED: escape(excerpt(_quoted(view, asked)))}
-
-
-def _quoted(view: SessionView, asked: AskedFollowUp) -> str:
-    return view.session.texts.get(asked.follows, "")
-
-
-def _how_asked(view: SessionView, asked: AskedFollowUp | None) -> Sequence[object]:
-    """What the page of a follow-up shows besides its words."""
-    return (asked.technique, asked.writer, bool(_quoted(view, asked))) if asked else ()
-
-
-def _key(view: SessionView, shown: Sequence[object]) -> bytes:
-    """A digest, because the form with all its questions weighs more than the page."""
-    session = view.session
-    stands = (sorted(view.answered), sorted(view.skipped), session.started)
-    probed = [
-        (*step.place, step.question_id in session.answered, step.question_id in session.skipped)
-        for step in (view.steps.in_order if session.follow_ups else ())
-        if step.asked
+def _nobody(view: SessionView, place: QuestionNumber | None, *, whole: bool) -> SessionView:
+    """The view with stand-ins for all personal values."""
+    session, step = view.session, view.asked_step(place) if place else None
+    names = {each.id: f"follow-up {at}" for at, each in enumerate(session.follow_ups)}
+    shown = {*session.answered} if whole else set()
+    if step:
+        shown |= {step.question_id, step.asked.follows if step.asked else ""}
+    texts = {
+        names.get(each, each): stand_in(at) if each in shown and session.texts[each] else ""
+        for at, each in enumerate(sorted(session.answered, key=lambda each: names.get(each, each)))
+    }
+    hidden = replace(
+        session,
+        key_hash="",
+        id="",
+        skipped=sorted(names.get(each, each) for each in session.skipped),
+        answered=dict.fromkeys(texts, ""),
+        completed_stamp=None if session.completed_stamp is None else SENT_AT,
+        responder_name=None,
+        last_active_at=int(session.started),
+        has_recordings=False,
+    )
+    follow_ups = [
+        each._replace(
+            id=names[each.id],
+            question_text=stand_in(names[each.id]),
+            reason="",
+            answer_id="",
+            follows=names.get(each.follows, each.follows),
+        )
+        for each in session.follow_ups
     ]
-    sent = session.completed_stamp is not None
-    person = (view.remembered, view.framed, page_language().tag, page_theme())
-    return hashlib.sha256(orjson.dumps((shown, view.form, stands, probed, sent, person))).digest()
-
-
-def _split(nobody: SessionView, by: Callable[[SessionView], str]) -> list[str]:
-    """The rendered page as pieces, between them the names of the placeholders."""
-    page = by(nobody)
-    if nobody.session.started:
-        page = page.replace(nobody.draft_key, placeholder("draft_key"))
-    for number in nobody.answered:
-        version = version_of(placeholder(str(number)), None)
-        page = page.replace(version, placeholder(f"{VERSION}{number}"))
-    if nobody.session.completed_stamp is not None:
-        page = page.replace(clock_time(from_millis(SENT_AT)), placeholder("sent_at"))
-    return _PLACEHOLDER.split(page)
-
-
-def _nobody(view: SessionView, asked: AskedFollowUp | None) -> SessionView:
-    """A visit in the same state as this one, with placeholders for all personal values."""
-    questions = enumerate(view.form.questions, start=1)
-    ids = {number: question["id"] for number, question in questions}
-    # those of follow-ups are on no cached page, but for the one that is quoted
-    texts = dict.fromkeys(view.session.answered, "")
-    texts |= {ids[number]: placeholder(str(number)) for number in view.answered}
-    if asked and asked.follows in texts:
-        texts[asked.follows] = placeholder(QUOTED) if _quoted(view, asked) else ""
-    follow_ups = tuple(
-        each._replace(question_text=placeholder(ASKED) if each is asked else "")
-        for each in view.session.follow_ups
-    )
-    sent = None if view.session.completed_stamp is None else SENT_AT
-    session = replace(view.session, completed_stamp=sent, responder_name=None, has_recordings=False)
-    return replace(
-        view,
-        session_key=placeholder("session"),
-        session=session.with_parts(texts=texts, follow_ups=follow_ups),
-    )
+    hidden = hidden.with_parts(texts=texts, follow_ups=follow_ups)
+    return replace(view, session_key=stand_in("session"), session=hidden)
 
 
 def _size(page: Sequence[str]) -> int:

@@ -15,18 +15,15 @@ from webapp.pages.fragments import wants_fragment
 from webapp.pages.pictures import as_picture
 from webapp.pages.respondent import error_handling, follow_ups, rendering
 from webapp.pages.respondent.form_data import (
-    GOING_BACK,
-    SKIPPING,
     FormData,
     forget,
     read_form_data,
     recording_unclaimed,
-    recording_unsent,
+    refusal,
     remembered_key,
     typed_along,
-    unsent,
 )
-from webapp.pages.respondent.rendering import by_get, next_question, scripted_number
+from webapp.pages.respondent.rendering import by_get, next_question
 from webapp.pages.respondent.session_view import (
     SessionView,
     find_form,
@@ -37,7 +34,6 @@ from webapp.pages.respondent.session_view import (
 )
 from webapp.voice.transcripts import note_shown
 from webapp.web.deferred_writes import count_link_view
-from webapp.web.extensions import csrf
 from webapp.web.request_kind import says_in_iframe
 
 FIRST = QuestionNumber(1)
@@ -45,9 +41,7 @@ FIRST = QuestionNumber(1)
 Draw = Callable[[SessionView], Response]
 
 bp = Blueprint("respond", __name__, url_prefix="/r/<share_token>")
-# The session key in the body, which no other site can know, is the proof of intent
-csrf.exempt(bp)
-error_handling.add_limits_and_error_handlers(bp)
+error_handling.init_blueprint(bp)
 
 
 @bp.get("")
@@ -56,7 +50,7 @@ def start(share_token: str) -> Response:
     view = view_by_cookie(share_token)
     if not view.session.started:
         count_link_view(share_token)
-        return rendering.render_instead(view) or rendering.question(view, FIRST)
+        return rendering.open_step(view, FIRST)
     return _redirect_to_next(view)
 
 
@@ -71,9 +65,7 @@ def slash(share_token: str) -> Response:
 def ask(share_token: str, number: int, follow_up: int) -> Response:
     """A question, with the answer it has."""
     view = view_by_cookie(share_token)
-    return rendering.render_instead(view) or rendering.question(
-        view, QuestionNumber(number, follow_up)
-    )
+    return rendering.open_step(view, QuestionNumber(number, follow_up))
 
 
 @bp.get("/picture/<digest>")
@@ -88,9 +80,7 @@ def resume(share_token: str) -> Response:
     """Where the posted session stopped, for a reload in a browser without cookies."""
     posted = read_form_data(share_token)
     view = posted_view(share_token, posted)
-    return rendering.render_instead(view) or rendering.question_or_check(
-        view, view.steps.next_place()
-    )
+    return rendering.open_step(view, view.steps.next_place())
 
 
 @bp.post("/q/<int:number>", defaults={"follow_up": 0})
@@ -99,7 +89,7 @@ def answer(share_token: str, number: int, follow_up: int) -> Response:
     """Store the answer, then ask the next open question."""
     posted = read_form_data(share_token, "answer_key")
     if posted.chosen_file:
-        raise recording_unsent()
+        raise refusal(PageCode.RECORDING_UNSENT)
     if posted.shown and posted.recording and not posted.answer.strip():
         note_shown(posted.session_key, posted.recording)
     answered = answering.answer_question(
@@ -120,8 +110,7 @@ def answer(share_token: str, number: int, follow_up: int) -> Response:
     view = view_of(answered.session, posted.session_key, remembered=posted.remembered)
     if view.form.asks_follow_ups:
         return follow_ups.after_answer(view, posted, place, is_new=answered.is_new)
-    following = view.steps.next_place(place)
-    return next_question(view, posted, following, just_answered=scripted_number(place))
+    return next_question(view, posted, view.steps.next_place(place), answered=place)
 
 
 @bp.post("/q/<int:number>/skip", defaults={"follow_up": 0})
@@ -147,19 +136,12 @@ def skip(share_token: str, number: int, follow_up: int) -> Response:
 @bp.post("/q/<int:number>/f/<int:follow_up>/open")
 def open_question(share_token: str, number: int, follow_up: int) -> Response:
     """Back and Change: the question with its answer, found by the posted session."""
-    _require_nothing_unsent(share_token)
-    words = typed_along("answer")
-    place = QuestionNumber(number, follow_up)
-    return _page_by_post(
-        share_token,
-        lambda view: (
-            rendering.render_instead(view, unsent_text=words or "")
-            or rendering.question(view, place, text=words)
-        ),
-        "respond.ask",
-        place,
-        by_post=words is not None,
-    )
+    posted = read_form_data(share_token)
+    _require_nothing_unsent(share_token, posted)
+    place, words = QuestionNumber(number, follow_up), typed_along("answer")
+    if words is None and by_get(posted):
+        return rendering.redirect_to_step(share_token, place)
+    return rendering.open_step(posted_view(share_token, posted), place, text=words)
 
 
 @bp.get("/check")
@@ -168,20 +150,18 @@ def check(share_token: str) -> Response:
     view = view_by_cookie(share_token)
     if not view.session.started:
         return rendering.redirect_to("respond.start", share_token)
-    return rendering.render_instead(view) or rendering.check(view)
+    return rendering.open_step(view, None)
 
 
 @bp.post("/check/open")
 def open_check(share_token: str) -> Response:
     """Back to the review page, found by the posted session."""
-    _require_nothing_unsent(share_token)
+    posted = read_form_data(share_token)
+    _require_nothing_unsent(share_token, posted)
     name = typed_along("name")
-    return _page_by_post(
-        share_token,
-        lambda view: rendering.render_instead(view) or rendering.check(view, name=name or ""),
-        "respond.check",
-        by_post=name is not None,
-    )
+    if name is None and by_get(posted):
+        return rendering.redirect_to_step(share_token, None)
+    return rendering.open_step(posted_view(share_token, posted), None, name=name or "")
 
 
 @bp.post("/check")
@@ -197,9 +177,7 @@ def send(share_token: str) -> Response:
         events=settings().mcp_events_enabled,
     )
     hand_over(queued or [])
-    if by_get(posted):
-        return rendering.redirect_to("respond.done", share_token)
-    return rendering.thanks(posted_view(share_token, posted))
+    return _post_if_sent(share_token, rendering.thanks, "respond.done")
 
 
 @bp.get("/done")
@@ -211,7 +189,7 @@ def done(share_token: str) -> Response:
 @bp.post("/done/open")
 def open_done(share_token: str) -> Response:
     """Back to the thank-you page, found by the posted session."""
-    return _page_by_post(share_token, _if_sent(rendering.thanks), "respond.done")
+    return _post_if_sent(share_token, rendering.thanks, "respond.done")
 
 
 @bp.get("/sent")
@@ -223,13 +201,13 @@ def show_sent(share_token: str) -> Response:
 @bp.post("/sent")
 def open_sent(share_token: str) -> Response:
     """What was sent, found by the posted session."""
-    return _page_by_post(share_token, _if_sent(rendering.sent), "respond.show_sent")
+    return _post_if_sent(share_token, rendering.sent, "respond.show_sent")
 
 
 @bp.post("/withdraw")
 def withdraw(share_token: str) -> Response:
     """Ask for confirmation before deleting."""
-    return rendering.withdrawal(posted_view(share_token, read_form_data(share_token)))
+    return rendering.page("withdrawal", posted_view(share_token, read_form_data(share_token)))
 
 
 @bp.post("/withdraw/now")
@@ -237,7 +215,10 @@ def withdraw_now(share_token: str) -> Response:
     """Delete the session with all its answers."""
     session_key = read_form_data(share_token).session_key
     answering.withdraw_response(share_token, session_key, now=utc_now())
-    return rendering.withdrawn(find_form(share_token))
+    view = new_view(find_form(share_token))
+    response = rendering.page("withdrawn", view, push=("respond.start", {}))
+    forget(response, share_token)
+    return response
 
 
 @bp.post("/another")
@@ -247,55 +228,29 @@ def another(share_token: str) -> Response:
         response = rendering.redirect_to("respond.start", share_token)
     else:
         view = new_view(find_form(share_token))
-        response = rendering.render_instead(view) or rendering.question(view, FIRST)
+        response = rendering.open_step(view, FIRST)
     forget(response, share_token)
     return response
 
 
-def _view_with_unsent_text(share_token: str, posted: FormData) -> SessionView | None:
-    """The visit if its question is left with typed text and no script to keep it, else None."""
-    if not posted.answer.strip() or wants_fragment():
-        return None
-    return posted_view(share_token, posted)
-
-
 def _require_nothing_to_lose(share_token: str, posted: FormData, place: QuestionNumber) -> None:
     """Raise InvalidInput `answer_unsent` or `recording_unsent` for what only this page has."""
-    view = _view_with_unsent_text(share_token, posted)
-    if view and not view.text(place):
-        raise unsent(PageCode.ANSWER_UNSENT, SKIPPING)
-    if not posted.recording or wants_fragment():
+    if wants_fragment() or not (posted.answer.strip() or posted.recording):
         return
-    recording = posted_view(share_token, posted).recording_by_id(posted.recording)
+    view = posted_view(share_token, posted)
+    if posted.answer.strip() and not view.text(place):
+        raise refusal(PageCode.ANSWER_UNSENT)
+    recording = view.recording_by_id(posted.recording)
     if recording and not recording.claimed:
         raise recording_unclaimed()
 
 
-def _require_nothing_unsent(share_token: str) -> None:
+def _require_nothing_unsent(share_token: str, posted: FormData) -> None:
     """Raise InvalidInput `unsaved_text` if leaving the question would lose newly typed text."""
-    posted = read_form_data(share_token)
-    view = _view_with_unsent_text(share_token, posted) if posted.left else None
-    if view and posted.left and view.text(posted.left) != posted.answer:
-        raise unsent(PageCode.UNSAVED_TEXT, GOING_BACK)
-
-
-def _page_by_post(
-    share_token: str,
-    draw: Draw,
-    endpoint: str,
-    place: QuestionNumber | None = None,
-    *,
-    by_post: bool = False,
-) -> Response:
-    """A page asked for by POST: a redirect if the cookie names the session, else the page."""
-    posted = read_form_data(share_token)
-    if by_get(posted) and not by_post:
-        return rendering.redirect_to(endpoint, share_token, place)
-    return draw(posted_view(share_token, posted))
-
-
-def _if_sent(draw: Draw) -> Draw:
-    return lambda view: draw(view) if view.session.completed_at else rendering.check(view)
+    if not posted.left or not posted.answer.strip() or wants_fragment():
+        return
+    if posted_view(share_token, posted).text(posted.left) != posted.answer:
+        raise refusal(PageCode.UNSAVED_TEXT)
 
 
 def _get_if_sent(share_token: str, draw: Draw) -> Response:
@@ -306,9 +261,17 @@ def _get_if_sent(share_token: str, draw: Draw) -> Response:
     return draw(view)
 
 
+def _post_if_sent(share_token: str, draw: Draw, endpoint: str) -> Response:
+    """The same, found by the posted session; the check page for a response not sent yet."""
+    posted = read_form_data(share_token)
+    if by_get(posted):
+        return rendering.redirect_to(endpoint, share_token)
+    view = posted_view(share_token, posted)
+    return draw(view) if view.session.completed_at else rendering.check(view)
+
+
 def _redirect_to_next(view: SessionView) -> Response:
     token = view.form.share_token
     if view.session.completed_at:
         return rendering.redirect_to("respond.done", token)
-    place = view.steps.next_place()
-    return rendering.redirect_to("respond.ask" if place else "respond.check", token, place)
+    return rendering.redirect_to_step(token, view.steps.next_place())

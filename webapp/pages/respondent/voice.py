@@ -45,7 +45,6 @@ from webapp.voice.child_process import ChildBusy
 from webapp.voice.transcripts import ask_for_words
 from webapp.voice.uploads import FULL_FORM, find_recording, may_have_room
 from webapp.web.byte_ranges import recording_response
-from webapp.web.extensions import csrf
 from webapp.web.limiter import limiter
 from webapp.web.request_kind import says_in_iframe
 
@@ -54,9 +53,7 @@ TRANSCRIPT_RATE = "120/minute"
 
 log = logging.getLogger("askback.pages")
 bp = Blueprint("voice", __name__, url_prefix="/r/<share_token>")
-# The session key in the body, which no other site can know, is the proof of intent
-csrf.exempt(bp)
-error_handling.add_error_handlers(bp)
+error_handling.init_blueprint(bp, limit_sessions=False)
 _limit_looks = limiter.shared_limit(
     lambda: TRANSCRIPT_RATE,
     "transcripts",
@@ -113,14 +110,13 @@ def look(share_token: str, number: int, follow_up: int) -> Response:
     if not wants_fragment():
         if posted.recording and recording is None:
             raise recording_gone()
-        return rendering.render_instead(view, unsent_text=posted.answer) or rendering.question(
-            view, place, text=posted.answer
-        )
+        return rendering.open_step(view, place, text=posted.answer)
     if recording is None or recording.id != posted.recording:
         abort(HTTPStatus.NOT_FOUND)
     if recording.transcript_state is TranscriptState.WAITING:
         return nothing_new()
-    return rendering.transcript(view, place)
+    g.is_part = True
+    return rendering.page("_heard", view, place=place)
 
 
 @bp.get("/recordings/<recording_id>")
