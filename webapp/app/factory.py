@@ -42,8 +42,8 @@ from webapp.pages.creator.account import account_settings, activity, browser_ses
 from webapp.pages.creator.terms import follow_up_writer, spoken_answers
 from webapp.pages.public import about, docs, site
 from webapp.pages.respondent import (
-    cross_site_posts,
     device_transfer,
+    error_handling,
     follow_ups,
     pasted_links,
     voice,
@@ -155,7 +155,7 @@ def create_app(config: Settings) -> Flask:
     with request_kind.hooks_without(app, PROGRAMS):
         htmx.init_app(app)
         form_body_limits.init_app(app)
-        cross_site_posts.init_app(app)
+        error_handling.init_app(app)
         pasted_links.init_app(app)
         csrf.init_app(app)
         init_limiter(app, config)

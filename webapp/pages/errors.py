@@ -25,8 +25,7 @@ from webapp.base.database import release_connections
 from webapp.base.database.failures import STORAGE_FAILURES, is_away
 from webapp.base.errors import InvalidInput, NotFound, Outcome, RateLimited, StateConflict, TooBusy
 from webapp.pages.filters import translated
-from webapp.pages.fragments import VARIES_BY, shown_address, wants_fragment
-from webapp.pages.typed_text import typed_text
+from webapp.pages.fragments import VARIES_BY, shown_address, typed_text, wants_fragment
 from webapp.web import request_kind
 from webapp.web.hosts import UnknownHost
 from webapp.web.limiter import seconds_to_wait

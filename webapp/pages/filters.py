@@ -79,19 +79,7 @@ def drawn_code(address: str) -> Markup:
     return Markup(svg)  # noqa: S704  # drawn by segno from numbers, holds no text
 
 
-NUMBERS = (
-    "No",
-    "One",
-    "Two",
-    "Three",
-    "Four",
-    "Five",
-    "Six",
-    "Seven",
-    "Eight",
-    "Nine",
-    "Ten",
-)
+NUMBERS = ["No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten"]
 EXCERPT_CHARS = 90  # two lines of a phone
 LONG_QUESTION_CHARS = 140  # more, in large type, pushes the box off a phone's screen
 THREADS_SHOWN = 12  # of one person in a list; their own page shows all
@@ -107,7 +95,6 @@ def init_app(app: Flask) -> None:
         *(in_words, asked_of, figure, translated, unbroken, excerpt, marked),
     ):
         app.add_template_filter(each)
-    app.add_template_global(tally_of, "tally_of")
     app.jinja_env.globals.update(
         CHARS_SHOWN=CHARS_SHOWN,
         LONG_QUESTION_CHARS=LONG_QUESTION_CHARS,
@@ -117,6 +104,7 @@ def init_app(app: Flask) -> None:
         RECORDINGS_ACCEPTED=ACCEPTED,
         THREADS_SHOWN=THREADS_SHOWN,
         UNREAD_COUNTED=UNREAD_COUNTED,
+        tally_of=tally_of,
     )
 
 

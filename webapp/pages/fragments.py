@@ -1,4 +1,4 @@
-"""All handling of htmx: full page or fragment, and redirects.
+"""What pages read and answer: htmx or a full page, redirects, typed text, pictures.
 
 `HX-*` request headers only choose the representation; nothing is authorized by them.
 """
@@ -6,7 +6,7 @@
 from http import HTTPStatus
 from typing import Any, cast
 
-from flask import Response, redirect, render_template
+from flask import Response, abort, redirect, render_template
 from htmx_flask import make_response, request
 
 # all three select the body, so caches must tell them apart
@@ -58,9 +58,7 @@ def fragment(
     template: str, *, trigger: str | dict[str, Any] | None = None, **context: Any
 ) -> Response:
     """A part of a page that only htmx requests."""
-    response = cast(Response, make_response(render_template(template, **context), trigger=trigger))
-    response.vary.update(VARIES_BY)
-    return response
+    return drawn(render_template(template, **context), trigger=trigger)
 
 
 def go_to(url: str) -> Response:
@@ -78,3 +76,21 @@ def go_to(url: str) -> Response:
 def nothing_new() -> Response:
     """204 for a poll without changes: htmx leaves the page unchanged."""
     return Response(status=HTTPStatus.NO_CONTENT)
+
+
+def typed_text(name: str) -> str:
+    """A posted field with line feeds as the only line ends; "" if it was not posted."""
+    return with_line_feeds(request.form.get(name, ""))
+
+
+def with_line_feeds(text: str) -> str:
+    """The text with line feeds as the only line ends."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def as_picture(content: bytes | None) -> Response:
+    """The PNG of who asks, whose address has its digest: it never changes. 404 for none."""
+    if content is None:
+        abort(HTTPStatus.NOT_FOUND)
+    headers = {"Cache-Control": "private, max-age=31536000, immutable"}
+    return Response(content, mimetype="image/png", headers=headers)

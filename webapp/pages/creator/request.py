@@ -16,7 +16,7 @@ from webapp.base.database import db, from_millis, utc_now
 from webapp.oauth import connections
 from webapp.oauth.models import OAuthClient, OAuthGrant
 from webapp.pages import errors
-from webapp.pages.typed_text import typed_text
+from webapp.pages.fragments import typed_text
 from webapp.web.limiter import limiter
 
 MILLIS_DIGITS = 13

@@ -30,9 +30,8 @@ from webapp.follow_ups.messages import Brief
 from webapp.follow_ups.rules import Decision, Reason, Thread
 from webapp.pages.creator.request import creator_id, require_creator
 from webapp.pages.creator.terms import page_terms
-from webapp.pages.fragments import go_to
+from webapp.pages.fragments import go_to, typed_text
 from webapp.pages.model_decisions import decision_of_model
-from webapp.pages.typed_text import typed_text
 from webapp.records import drafts, forms
 from webapp.records.drafts import Draft
 from webapp.records.follow_ups import AskedFollowUp

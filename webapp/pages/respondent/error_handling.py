@@ -1,10 +1,10 @@
-"""Limits and errors of respondent POSTs. Whatever happens, the page keeps the typed text."""
+"""Limits, refusals and errors of respondent POSTs. The page always keeps the typed text."""
 
 import logging
 from contextlib import suppress
 from http import HTTPStatus
 
-from flask import Blueprint, Response, g, request
+from flask import Blueprint, Flask, Response, g, request
 from flask_limiter import RateLimitExceeded
 from werkzeug.exceptions import HTTPException
 
@@ -13,12 +13,19 @@ from webapp.base.config import settings
 from webapp.base.database.failures import STORAGE_FAILURES, may_have_stored
 from webapp.base.error_codes import Code, PageCode
 from webapp.base.errors import Outcome
+from webapp.base.limits import ANSWER_MAX_CHARS
 from webapp.base.text import token_hash
 from webapp.drafts.form_settings import find_frame_origins
 from webapp.pages import errors
 from webapp.pages.fragments import wants_fragment
 from webapp.pages.respondent import rendering
-from webapp.pages.respondent.form_data import SESSION_KEY, posted_fields, read_form_data, typed
+from webapp.pages.respondent.form_data import (
+    SESSION_KEY,
+    posted_fields,
+    read_form_data,
+    typed,
+    typed_anywhere,
+)
 from webapp.pages.respondent.session_view import (
     LAST_KNOWN_FRAMES,
     SessionView,
@@ -28,6 +35,7 @@ from webapp.pages.respondent.session_view import (
 )
 from webapp.web.extensions import csrf
 from webapp.web.limiter import client_network, limiter, seconds_to_wait
+from webapp.web.request_kind import RequestKind, is_from_another_site, request_kind
 from webapp.web.security_headers import allow_frames
 
 STORAGE_RETRY_SECONDS = 5
@@ -50,6 +58,37 @@ def init_blueprint(bp: Blueprint, *, limit_sessions: bool = True) -> None:
     for failure in STORAGE_FAILURES:
         bp.register_error_handler(failure, _storage_failed)
     bp.after_request(_allow_frames)
+
+
+def init_app(app: Flask) -> None:
+    """Refuse cross-site POSTs to respondent pages before anything else reads them.
+
+    They carry the session in their body, so SameSite cookies do not protect them: another site
+    could post a session of its own, which the browser would go on with, or end the one under way.
+    Call it before the rate limits, whose page would offer to send the same form again.
+    """
+    app.before_request(_refuse_cross_site_post)
+    app.after_request(_set_no_cookie)
+
+
+def _refuse_cross_site_post() -> Response | None:
+    # an address without a route is answered like any other unknown one
+    if request.url_rule is None or not _is_cross_site_post():
+        return None
+    share_token = (request.view_args or {})["share_token"]
+    return rendering.render_cross_site_post(share_token, typed_anywhere()[:ANSWER_MAX_CHARS])
+
+
+def _set_no_cookie(response: Response) -> Response:
+    """Removes the cookies of all handlers, language and theme included."""
+    if _is_cross_site_post():
+        del response.headers["Set-Cookie"]
+    return response
+
+
+def _is_cross_site_post() -> bool:
+    posted = request.method == "POST" and request_kind() is RequestKind.RESPONDENT_PAGE
+    return posted and is_from_another_site()
 
 
 def _allow_frames(response: Response) -> Response:

@@ -17,7 +17,7 @@ from webapp.answers.steps import QuestionNumber, read_place
 from webapp.base.config import settings
 from webapp.base.error_codes import PageCode
 from webapp.base.errors import InvalidInput, Phrase
-from webapp.pages.typed_text import with_line_feeds
+from webapp.pages.fragments import with_line_feeds
 from webapp.web.browser_cookies import BrowserCookie
 from webapp.web.languages import CHOICE
 from webapp.web.languages import FIELD as LANGUAGE

@@ -11,8 +11,7 @@ from webapp.base.config import settings
 from webapp.base.database import utc_now
 from webapp.base.error_codes import PageCode
 from webapp.drafts.form_settings import read_shared_picture
-from webapp.pages.fragments import wants_fragment
-from webapp.pages.pictures import as_picture
+from webapp.pages.fragments import as_picture, wants_fragment
 from webapp.pages.respondent import error_handling, follow_ups, rendering
 from webapp.pages.respondent.form_data import (
     FormData,

@@ -23,8 +23,7 @@ from webapp.pages.creator.account.sign_in import (
     start_session,
 )
 from webapp.pages.creator.request import creator_id, limit_one_write, require_creator
-from webapp.pages.fragments import go_to
-from webapp.pages.pictures import as_picture
+from webapp.pages.fragments import as_picture, go_to
 from webapp.records.accounts import credentials
 from webapp.records.accounts.models import ACCENTS, CREATOR_LANGUAGES
 from webapp.records.audit import AuditKind
