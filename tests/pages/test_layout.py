@@ -42,39 +42,42 @@ def test_other_responses_are_not_cacheable(client: FlaskClient, path: str) -> No
     assert client.get(path).headers["Cache-Control"] == "private, no-store"
 
 
-def test_plain_http_promises_no_https(client: FlaskClient) -> None:
-    assert "Strict-Transport-Security" not in client.get("/nothing-here").headers
+@pytest.mark.parametrize(
+    ("origin", "promised"),
+    [
+        ("http://127.0.0.1:8000", None),
+        pytest.param(
+            "https://askback.example",
+            "max-age=63072000; includeSubDomains",
+            marks=pytest.mark.settings(public_url="https://askback.example"),
+        ),
+        pytest.param(
+            "https://askback.example",
+            "max-age=63072000",
+            marks=pytest.mark.settings(
+                public_url="https://askback.example", hsts_include_subdomains=False
+            ),
+        ),
+    ],
+)
+def test_https_is_promised_where_it_is_used(
+    client: FlaskClient, origin: str, promised: str | None
+) -> None:
+    headers = client.get("/nothing-here", base_url=origin).headers
+
+    assert headers.get("Strict-Transport-Security") == promised
 
 
-@pytest.mark.settings(public_url="https://askback.example")
-def test_https_is_promised_where_it_is_used(client: FlaskClient) -> None:
-    headers = client.get("/nothing-here", base_url="https://askback.example").headers
+def test_an_unknown_address_gets_a_styled_page_or_for_htmx_a_note(client: FlaskClient) -> None:
+    page = client.get("/nothing-here")
+    note = client.get("/nothing-here", headers={"HX-Request": "true"})
 
-    assert headers["Strict-Transport-Security"] == "max-age=63072000; includeSubDomains"
-
-
-@pytest.mark.settings(public_url="https://askback.example", hsts_include_subdomains=False)
-def test_https_is_promised_for_this_host_alone_if_the_operator_says_so(client: FlaskClient) -> None:
-    headers = client.get("/nothing-here", base_url="https://askback.example").headers
-
-    assert headers["Strict-Transport-Security"] == "max-age=63072000"
-
-
-def test_an_unknown_address_gets_a_styled_page(client: FlaskClient) -> None:
-    response = client.get("/nothing-here")
-
-    assert response.status_code == 404
-    assert "<h1" in response.text
-    assert "css/app.css" in response.text
-
-
-def test_htmx_gets_the_problem_as_a_note(client: FlaskClient) -> None:
-    response = client.get("/nothing-here", headers={"HX-Request": "true"})
-
-    assert response.status_code == 404
-    assert "<html" not in response.text
-    assert 'role="alert"' in response.text
-    assert "HX-Request" in response.headers["Vary"]
+    assert (page.status_code, note.status_code) == (404, 404)
+    assert "<h1" in page.text
+    assert "css/app.css" in page.text
+    assert "<html" not in note.text
+    assert 'role="alert"' in note.text
+    assert "HX-Request" in note.headers["Vary"]
 
 
 def test_a_wrong_method_keeps_its_allow_header(app: Flask, client: FlaskClient) -> None:
@@ -85,20 +88,14 @@ def test_a_wrong_method_keeps_its_allow_header(app: Flask, client: FlaskClient) 
     assert "<h1" in response.text
 
 
-def test_static_files_are_immutable(app: Flask, client: FlaskClient) -> None:
-    response = client.get(address(app, "css/app.css"))
-
-    assert response.headers["Cache-Control"] == "public, max-age=31536000, immutable"
-    assert response.mimetype == "text/css"
-    assert response.text.startswith("/*")
-
-
-def test_static_files_are_sent_compressed(app: Flask, client: FlaskClient) -> None:
+def test_static_files_are_immutable_and_sent_compressed(app: Flask, client: FlaskClient) -> None:
     where = address(app, "css/app.css")
 
     packed = client.get(where, headers={"Accept-Encoding": "gzip, br"})
     plain = client.get(where, headers={"Accept-Encoding": "gzip;q=0"})
 
+    assert plain.headers["Cache-Control"] == "public, max-age=31536000, immutable"
+    assert (plain.mimetype, plain.text[:2]) == ("text/css", "/*")
     assert packed.headers["Content-Encoding"] == "gzip"
     assert packed.headers["Vary"] == "Accept-Encoding"
     assert gzip.decompress(packed.data) == plain.data

@@ -25,74 +25,47 @@ def flags(app: Flask) -> list[bool]:
         return list(db.session.scalars(select(ResponseSession.suspect)))
 
 
-def key_of_an_hour_ago(monkeypatch: pytest.MonkeyPatch, app: Flask) -> str:
-    """What a page holds that was opened an hour ago; only the clock of the signature is moved."""
+@pytest.fixture
+def slow(app: Flask, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """The key of a page that was opened an hour ago: only the clock of its signature is moved."""
     moved = int(utc_now().timestamp()) - 3600
     with monkeypatch.context() as patch, app.app_context():
         patch.setattr("itsdangerous.TimestampSigner.get_timestamp", lambda _: moved)
-        return new_session_key()
+        return {"session": new_session_key()}
 
 
-@pytest.fixture
-def slow(app: Flask, respondent: Respondent, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    """The fields of a respondent who takes time."""
-    return {"session": key_of_an_hour_ago(monkeypatch, app)}
-
-
-def test_a_response_at_human_speed_is_not_flagged(
-    app: Flask, respondent: Respondent, slow: dict[str, str]
-) -> None:
-    respondent.post("/q/1", answer="Me", **slow)
-    respondent.answer(2, "It")
-    respondent.post("/check", name="Sam")
-
-    assert flags(app) == [False]
-
-
+@pytest.mark.parametrize("trap", [{}, {HONEYPOT: "http://spam.example"}], ids=["person", "program"])
+@pytest.mark.parametrize("path", ["/q/1", "/check"])
 def test_a_filled_honeypot_flags_and_drops_nothing(
-    app: Flask, respondent: Respondent, slow: dict[str, str]
+    app: Flask, respondent: Respondent, slow: dict[str, str], path: str, trap: dict[str, str]
 ) -> None:
-    page = respondent.post(
-        "/q/1", answer="Cheap watches", **slow | {HONEYPOT: "http://spam.example"}
-    )
-
-    assert heading(page) == "What went wrong?"
-    assert (flags(app), texts(app)) == ([True], ["Cheap watches"])
-
-
-def test_the_honeypot_counts_when_sending_too(
-    app: Flask, respondent: Respondent, slow: dict[str, str]
-) -> None:
-    respondent.post("/q/1", answer="Me", **slow)
-
-    page = respondent.post("/check", name="", **{HONEYPOT: "x"})
+    respondent.post("/q/1", answer="Me", **slow, **(trap if path == "/q/1" else {}))
+    respondent.answer(2, "It")
+    page = respondent.post("/check", name="Sam", **(trap if path == "/check" else {}))
 
     assert heading(page).startswith("Thank you.")
-    assert flags(app) == [True]
+    assert (flags(app), texts(app)) == ([bool(trap)], ["Me", "It"])
 
 
-def test_answers_faster_than_people_read_are_flagged(app: Flask, respondent: Respondent) -> None:
-    respondent.answer(1, "Me")
-
-    assert (flags(app), texts(app)) == ([True], ["Me"])
-
-
-def test_a_session_without_a_mac_on_its_key_is_flagged(
-    app: Flask, respondent: Respondent, form: Any
+@pytest.mark.parametrize("old", [False, True], ids=["too fast", "key without a MAC"])
+def test_answers_faster_than_people_read_are_flagged(
+    app: Flask, respondent: Respondent, form: Any, *, old: bool
 ) -> None:
     """Keys stored before keys had a MAC do not say when their first page was rendered."""
-    with app.app_context():
-        make_answer(form, "k" * 32, text="Me")
+    if old:
+        with app.app_context():
+            make_answer(form, "k" * 32, text="Me")
+        respondent.post("/q/2", answer="It", session="k" * 32)
+    else:
+        respondent.answer(1, "Me")
 
-    respondent.post("/q/2", answer="It", session="k" * 32)
-
-    assert (flags(app), texts(app)) == ([True], ["Me", "It"])
+    assert (flags(app), texts(app)) == ([True], ["Me", "It"] if old else ["Me"])
 
 
-@pytest.mark.parametrize("path", ["", "/check"])
+@pytest.mark.parametrize("path", ["/q/1", "/check"])
 def test_the_honeypot_is_out_of_sight_and_reach(respondent: Respondent, path: str) -> None:
     respondent.answer_all()
-    page = respondent.open("/q/1") if not path else respondent.open(path)
+    page = respondent.open(path)
 
     (wrapper,) = [part for part in page.text.split("<div ") if f'name="{HONEYPOT}"' in part]
 
@@ -135,29 +108,22 @@ def test_a_flag_is_never_removed(app: Flask) -> None:
     assert flags(app) == [True]
 
 
-@pytest.mark.parametrize("view", ["", "/people"])
 def test_flagged_responses_are_marked_and_can_be_filtered_out(
-    app: Flask, ann: Creator, form: Any, view: str
+    app: Flask, ann: Creator, form: Any
 ) -> None:
     with app.app_context():
         make_answer(form, "k" * 32, 0, "by a person")
         make_answer(form, "p" * 32, 0, "by a program", signs=Signs(utc_now(), honeypot_filled=True))
+        people = find_people(form.id, Filters(), before=None).people
+    (flagged,) = [each.session.id for each in people if each.session.suspect]
 
-    everybody = plain(ann.page(f"/forms/{form.id}{view}").text)
-    persons = plain(ann.page(f"/forms/{form.id}{view}?unflagged=1").text)
-
-    assert everybody.count("Looks automated") == 1
-    assert "by a program" in everybody
-    assert "by a person" in persons
-    assert "by a program" not in persons
-
-
-def test_the_page_of_a_flagged_response_says_why(app: Flask, ann: Creator, form: Any) -> None:
-    with app.app_context():
-        make_answer(form, "p" * 32, 0, "by a program", signs=Signs(None))
-        (person,) = find_people(form.id, Filters(), before=None).people
-
-    page = plain(ann.page(f"/forms/{form.id}/people/{person.session.id}").text)
-
+    for view in ("", "/people"):
+        everybody = plain(ann.page(f"/forms/{form.id}{view}").text)
+        persons = plain(ann.page(f"/forms/{form.id}{view}?unflagged=1").text)
+        assert everybody.count("Looks automated") == 1
+        assert "by a program" in everybody
+        assert "by a person" in persons
+        assert "by a program" not in persons
+    page = plain(ann.page(f"/forms/{form.id}/people/{flagged}").text)
     assert "This response may be automated." in page
     assert "by a program" in page

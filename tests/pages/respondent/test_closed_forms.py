@@ -1,5 +1,6 @@
-"""Forms that are closed, full or answered already. No typed word is lost."""
+"""Forms that are closed, answered already or full. No typed word is lost."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -7,11 +8,35 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from tests.factories import make_form, make_response
-from tests.pages.respondent_client import Respondent, arrive, box, heading, texts
+from tests.factories import make_answer, make_form, make_response
+from tests.pages.creator_client import Creator
+from tests.pages.respondent_client import Respondent, arrive, box, heading, stored, texts
+from webapp.base.config import Settings
 from webapp.base.database import utc_now
+from webapp.base.limits import ANSWER_MAX_CHARS
 from webapp.records import forms
 from webapp.records.accounts.models import Account
+from webapp.records.forms import BYTES_OF_CHAR
+
+LONGEST = ANSWER_MAX_CHARS * BYTES_OF_CHAR
+WORDS = "\U0001f600" * ANSWER_MAX_CHARS
+CLOSED = "This form is closed."
+ANSWERED = "This form has already been answered."
+NO_ROOM = "This form has no room for more answers."
+
+
+@pytest.fixture
+def settings(settings: Settings, request: pytest.FixtureRequest) -> Settings:
+    """Forms with room for so many bytes, fewer than an operator may choose."""
+    room = getattr(request, "param", settings.limit_form_bytes)
+    return settings.model_copy(update={"limit_form_bytes": room})
+
+
+@pytest.fixture
+def single(app: Flask, account: Account) -> Any:
+    """A form for one response."""
+    with app.app_context():
+        return make_form(account.id, responseLimit="one")
 
 
 def close(app: Flask, form: Any) -> None:
@@ -19,14 +44,47 @@ def close(app: Flask, form: Any) -> None:
         forms.close_form(form.account_id, form.id, now=utc_now())
 
 
-def test_a_closed_form_says_so(app: Flask, client: FlaskClient, form: Any) -> None:
-    close(app, form)
+def answer_it(app: Flask, form: Any) -> None:
+    with app.app_context():
+        make_response(form)
 
-    page = client.get(f"/r/{form.share_token}")
 
-    assert page.status_code == 410
-    assert heading(page) == "This form is closed."
-    assert "Robin Example stopped taking answers on" in page.text
+def fill(app: Flask, form: Any) -> None:
+    """Somebody else's answer leaves less than the room of a longest one."""
+    with app.app_context():
+        make_answer(form, "b" * 32, text="x")
+
+
+@pytest.mark.parametrize("path", ["", "/q/1", "/q/2"])
+@pytest.mark.parametrize(
+    ("settings", "end", "title", "said"),
+    [
+        (LONGEST * 9, close, CLOSED, "Robin Example stopped taking answers on"),
+        (LONGEST * 9, answer_it, ANSWERED, ""),
+        (LONGEST, fill, NO_ROOM, "Robin Example takes no more answers."),
+    ],
+    indirect=["settings"],
+    ids=["closed", "answered", "full"],
+)
+def test_visitors_are_told_before_they_write(
+    app: Flask,
+    account: Account,
+    end: Callable[[Flask, Any], None],
+    title: str,
+    said: str,
+    path: str,
+) -> None:
+    with app.app_context():
+        limit = "one" if end is answer_it else "multiple"
+        form = make_form(account.id, responseLimit=limit)
+    end(app, form)
+
+    page = app.test_client().get(f"/r/{form.share_token}{path}")
+
+    assert (page.status_code, heading(page)) == (410, title)
+    assert said in page.text
+    assert "Continue" not in page.text
+    assert "og:description" not in page.text
 
 
 @pytest.mark.parametrize(
@@ -45,52 +103,43 @@ def test_a_day_of_another_year_has_its_year(
     assert f"<time {time}>{day}</time>" in page.text
 
 
-def test_text_typed_before_the_form_closed_is_kept(
-    app: Flask, respondent: Respondent, form: Any
-) -> None:
-    respondent.answer(1, "Me")
-    close(app, form)
-
-    page = respondent.answer(2, "It broke & burned")
-
-    assert page.status_code == 410
-    assert box(page) == "It broke & burned"
-    assert "1 answer you gave before that is kept" in page.text
-    assert texts(app) == ["Me"]
-
-
-@pytest.mark.parametrize("path", ["/q/1", "/q/2", "/check", ""])
+@pytest.mark.parametrize("path", ["", "/q/1", "/q/2", "/check"])
 def test_coming_back_to_a_closed_form_shows_that_it_closed(
     app: Flask, respondent: Respondent, form: Any, path: str
 ) -> None:
     respondent.answer(1, "Me")
     close(app, form)
 
-    assert heading(respondent.open(path)) == "This form is closed."
+    assert heading(respondent.open(path)) == CLOSED
 
 
-@pytest.mark.parametrize("path", ["/q/1", "/q/1/skip", "/check"])
-def test_a_closed_form_stores_nothing(
+@pytest.mark.parametrize("path", ["/q/1", "/q/1/skip", "/q/2", "/check"])
+def test_a_closed_form_stores_nothing_and_loses_nothing(
     app: Flask, respondent: Respondent, form: Any, path: str
 ) -> None:
     respondent.answer(1, "Me")
     close(app, form)
 
-    assert respondent.post(path).status_code == 410
+    page = respondent.post(path, answer="It broke & burned")
+
+    assert (page.status_code, box(page)) == (410, "It broke & burned")
+    assert "1 answer you gave before that is kept" in page.text
     assert texts(app) == ["Me"]
 
 
-def test_a_sent_response_keeps_its_thank_you_page_on_a_closed_form(
-    app: Flask, respondent: Respondent, form: Any
+@pytest.mark.parametrize("answers", [1, 2], ids=["answering", "sending"])
+def test_text_typed_before_the_one_response_was_sent_is_kept(
+    app: Flask, client: FlaskClient, single: Any, answers: int
 ) -> None:
-    respondent.answer_all()
-    respondent.post("/check")
-    close(app, form)
+    respondent = arrive(client, single)
+    for number in range(1, answers + 1):
+        respondent.answer(number, "Me")
+    answer_it(app, single)
 
-    page = respondent.open()
+    page = respondent.answer(2, "It broke") if answers == 1 else respondent.post("/check")
 
-    assert heading(page).startswith("Thank you.")
-    assert "Submit another response" not in page.text
+    assert (page.status_code, heading(page)) == (410, ANSWERED)
+    assert box(page) == ("It broke" if answers == 1 else "")
 
 
 def test_an_answer_after_sending_is_not_stored_and_not_lost(
@@ -109,77 +158,124 @@ def test_an_answer_after_sending_is_not_stored_and_not_lost(
     assert texts(app) == ["Me", "It"]
 
 
-@pytest.fixture
-def single(app: Flask, account: Account) -> Any:
-    with app.app_context():
-        return make_form(account.id, responseLimit="one")
-
-
-def test_a_form_for_one_response_says_that_it_has_it(
-    app: Flask, client: FlaskClient, single: Any
-) -> None:
-    with app.app_context():
-        make_response(single)
-
-    page = client.get(f"/r/{single.share_token}")
-
-    assert page.status_code == 410
-    assert heading(page) == "This form has already been answered."
-
-
-def test_text_typed_before_the_one_response_was_sent_is_kept(
-    app: Flask, client: FlaskClient, single: Any
-) -> None:
-    respondent = arrive(client, single)
-    respondent.answer(1, "Me")
-    with app.app_context():
-        make_response(single)
-
-    page = respondent.answer(2, "It broke")
-
-    assert (page.status_code, heading(page)) == (410, "This form has already been answered.")
-    assert box(page) == "It broke"
-
-
-def test_sending_into_a_full_form_is_refused(app: Flask, client: FlaskClient, single: Any) -> None:
-    respondent = arrive(client, single)
-    respondent.answer_all()
-    with app.app_context():
-        make_response(single)
-
-    page = respondent.post("/check")
-
-    assert (page.status_code, heading(page)) == (410, "This form has already been answered.")
-
-
-def test_a_form_for_one_response_offers_no_second_one(
-    app: Flask, client: FlaskClient, single: Any
-) -> None:
-    respondent = arrive(client, single)
-    respondent.answer_all()
-
-    page = respondent.post("/check")
-
-    assert heading(page).startswith("Thank you.")
-    assert "Submit another response" not in page.text
-
-
-def test_withdrawing_the_one_response_opens_the_link_again(
-    app: Flask, client: FlaskClient, single: Any
-) -> None:
-    respondent = arrive(client, single)
-    respondent.answer_all()
-    respondent.post("/check")
-    respondent.post("/withdraw/now")
-
-    assert heading(client.get(f"/r/{single.share_token}")) == "Who changed it?"
-
-
-def test_another_response_to_a_closed_form_is_refused(
+def test_a_sent_response_keeps_its_thank_you_page_on_a_closed_form(
     app: Flask, respondent: Respondent, form: Any
 ) -> None:
     respondent.answer_all()
     respondent.post("/check")
     close(app, form)
 
+    page = respondent.open()
+
+    assert heading(page).startswith("Thank you.")
+    assert "Submit another response" not in page.text
     assert respondent.post("/another").status_code == 410
+
+
+def test_a_form_for_one_response_opens_again_when_it_is_withdrawn(
+    client: FlaskClient, single: Any
+) -> None:
+    respondent = arrive(client, single)
+    respondent.answer_all()
+
+    page = respondent.post("/check")
+    assert heading(page).startswith("Thank you.")
+    assert "Submit another response" not in page.text
+    respondent.post("/withdraw/now")
+
+    assert heading(client.get(f"/r/{single.share_token}")) == "Who changed it?"
+
+
+@pytest.mark.parametrize("settings", [LONGEST], indirect=True)
+def test_text_that_has_no_room_stays_and_saved_answers_can_be_sent(
+    app: Flask, respondent: Respondent
+) -> None:
+    respondent.answer(1, "Me")
+
+    page = respondent.answer(2, WORDS)
+
+    assert (page.status_code, box(page)) == (422, WORDS)
+    assert NO_ROOM in page.text
+    assert "Anything you saved before is safe" in page.text
+    assert stored(app) == (1, 1)
+    respondent.post("/q/2/skip", answer="")
+    respondent.post("/check", name="")
+    assert "This is what you sent" in respondent.post("/sent").text
+
+
+@pytest.mark.parametrize("settings", [LONGEST], indirect=True)
+def test_text_typed_before_the_form_filled_up_is_kept(
+    app: Flask, respondent: Respondent, form: Any
+) -> None:
+    fill(app, form)
+
+    page = respondent.answer(1, WORDS)
+
+    assert (page.status_code, box(page)) == (422, WORDS)
+    assert NO_ROOM in page.text
+    assert "Dieses Formular hat keinen Platz" in heading(respondent.open("?lang=de"))
+
+
+@pytest.mark.parametrize("settings", [LONGEST], indirect=True)
+def test_respondents_with_a_session_continue_while_there_is_room(
+    app: Flask, respondent: Respondent, form: Any
+) -> None:
+    respondent.answer(1, "Me")
+    fill(app, form)
+
+    assert heading(respondent.open()) == "What went wrong?"
+    respondent.answer(2, "It ran twice.")
+    thanks = respondent.post("/check", name="")
+    assert "Thank you." in thanks.text
+    assert "/another" not in thanks.text
+    assert heading(respondent.post("/another")) == NO_ROOM
+
+
+@pytest.mark.parametrize("settings", [LONGEST], indirect=True)
+@pytest.mark.parametrize("others", [False, True])
+def test_withdrawing_makes_room_if_nobody_else_takes_it(
+    app: Flask, respondent: Respondent, form: Any, *, others: bool
+) -> None:
+    respondent.answer(1, "Me")
+    if others:
+        fill(app, form)
+    full = app.test_client().get(f"/r/{form.share_token}")
+
+    deleted = respondent.post("/withdraw/now")
+
+    later = app.test_client().get(f"/r/{form.share_token}")
+    assert heading(deleted) == "Your answers are deleted."
+    assert ("Answer again" in deleted.text) == (not others)
+    assert (heading(full), heading(later)) == (NO_ROOM, NO_ROOM if others else "Who changed it?")
+
+
+@pytest.mark.parametrize("settings", [1000], indirect=True)
+@pytest.mark.parametrize(("size", "times"), [(784, 0), (785, 1)])
+def test_the_creator_is_told_from_eighty_per_cent_on(
+    size: int, times: int, app: Flask, ann: Creator
+) -> None:
+    with app.app_context():
+        form = make_form(ann.account.id)
+        make_answer(form, "a" * 32, text="x" * size)  # 15 bytes more for the question
+
+    pages = [ann.client.get(f"/forms/{form.id}{view}").text for view in ("", "/people")]
+
+    assert [page.count("LIMIT_FORM_BYTES") for page in pages] == [times] * 2
+
+
+@pytest.mark.parametrize("settings", [500_315], indirect=True)
+def test_the_creator_is_told_how_full_it_is(app: Flask, ann: Creator) -> None:
+    with app.app_context():
+        form = make_form(ann.account.id)
+        for number in range(21):
+            make_answer(form, str(number).zfill(32), text="x" * 20_000)
+    nearly = ann.client.get(f"/forms/{form.id}").text
+    with app.app_context():
+        make_answer(form, "y" * 32, text="x")
+    full = ann.client.get(f"/forms/{form.id}").text
+    share = ann.client.get(f"/forms/{form.id}/share").text
+
+    assert "The answers fill 84 % of the room of this form." in nearly
+    assert "This form is full." in full
+    assert "It’s live, but full." in share
+    assert "Send it to someone" not in share

@@ -25,6 +25,8 @@ from webapp.base.limits import TRANSFER_LINK_SECONDS
 from webapp.records.forms import close_form
 
 GONE = "This link has expired."
+NEXT = "What went wrong?"
+MINE = "Whoever had the night shift"
 
 
 def link(page: TestResponse) -> str:
@@ -32,6 +34,12 @@ def link(page: TestResponse) -> str:
     found = re.search(r'id="link" readonly value="http://127\.0\.0\.1:8000([^"]*)"', page.text)
     assert found
     return found[1]
+
+
+def follow(other: Respondent, path: str) -> TestResponse:
+    """Open the link on the other device and press its button."""
+    other.page = other.client.get(path)
+    return other.post("/continue")
 
 
 def offered(app: Flask) -> int:
@@ -42,8 +50,14 @@ def offered(app: Flask) -> int:
 @pytest.fixture
 def begun(respondent: Respondent) -> Respondent:
     """Somebody who has answered the first of two questions."""
-    respondent.answer(1, "Whoever had the night shift")
+    respondent.answer(1, MINE)
     return respondent
+
+
+@pytest.fixture
+def path(begun: Respondent) -> str:
+    """The link that they asked for."""
+    return link(begun.post("/q/2/elsewhere"))
 
 
 @pytest.fixture(params=["with cookies", "cookies refused"])
@@ -53,23 +67,14 @@ def other(app: Flask, request: pytest.FixtureRequest, form: Any) -> Respondent:
     return arrive(client, form)
 
 
-def follow(other: Respondent, path: str) -> TestResponse:
-    """Open the link on the other device and press its button."""
-    other.page = other.client.get(path)
-    return other.post("/continue")
-
-
 def test_a_response_continues_on_another_device(
-    app: Flask, begun: Respondent, other: Respondent
+    app: Flask, begun: Respondent, other: Respondent, path: str
 ) -> None:
-    path = link(begun.post("/q/2/elsewhere"))
-
-    page = follow(other, path)
-    assert heading(page) == "What went wrong?"
+    assert heading(follow(other, path)) == NEXT
     other.answer(2, "It")
     other.post("/check", name="Sam")
 
-    assert (stored(app), texts(app)) == ((1, 2), ["Whoever had the night shift", "It"])
+    assert (stored(app), texts(app)) == ((1, 2), [MINE, "It"])
     assert heading(begun.open()).startswith("Thank you.")
 
 
@@ -81,76 +86,65 @@ def test_a_whole_response_leads_to_the_check_page(begun: Respondent, other: Resp
     assert heading(page) == "Check your answers, then send."
 
 
-def test_the_first_device_can_continue(app: Flask, begun: Respondent, other: Respondent) -> None:
-    offer = begun.post("/q/2/elsewhere")
-    follow(other, link(offer))
+def test_the_first_device_can_continue(
+    app: Flask, begun: Respondent, other: Respondent, path: str
+) -> None:
+    follow(other, path)
     begun.post("/q/2/open")
 
     begun.answer(2, "Written here")
 
-    assert (stored(app), texts(app)) == ((1, 2), ["Whoever had the night shift", "Written here"])
+    assert (stored(app), texts(app)) == ((1, 2), [MINE, "Written here"])
 
 
-def test_the_other_device_resumes_by_its_cookie(app: Flask, begun: Respondent, form: Any) -> None:
+def test_the_other_device_resumes_by_its_cookie(app: Flask, form: Any, path: str) -> None:
     other = arrive(app.test_client(), form)
-    follow(other, link(begun.post("/q/2/elsewhere")))
+    follow(other, path)
 
-    assert heading(other.open()) == "What went wrong?"
-    assert heading(other.open("/continue")) == "What went wrong?"
+    assert heading(other.open()) == NEXT
+    assert heading(other.open("/continue")) == NEXT
 
 
-def test_a_get_does_not_use_the_transfer_link(begun: Respondent, other: Respondent) -> None:
+def test_a_get_does_not_use_the_transfer_link(other: Respondent, path: str) -> None:
     """Chats, scanners and search engines open links before people do."""
-    path = link(begun.post("/q/2/elsewhere"))
     for _ in range(3):
         preview = other.client.get(path)
         other.client.head(path)
 
     assert preview.status_code == 200
     assert "Set-Cookie" not in preview.headers
-    assert "Whoever had the night shift" not in preview.text
-    assert heading(follow(other, path)) == "What went wrong?"
+    assert MINE not in preview.text
+    assert heading(follow(other, path)) == NEXT
 
 
-def test_a_link_works_once(app: Flask, begun: Respondent, other: Respondent, form: Any) -> None:
-    path = link(begun.post("/q/2/elsewhere"))
+def test_a_link_works_once_and_again_for_the_same_page(
+    app: Flask, other: Respondent, path: str, form: Any
+) -> None:
+    """The answer to the first press may have been lost on its way."""
     late = arrive(app.test_client(), form)
     late.page = late.client.get(path)
-    follow(other, path)
+    other.page = arrival = other.client.get(path)
+    for _ in range(2):
+        other.page = arrival
+        assert heading(other.post("/continue")) == NEXT
 
-    again = late.post("/continue")
-    look = late.client.get(path)
-
-    assert (again.status_code, heading(again)) == (410, GONE)
-    assert (look.status_code, heading(look)) == (410, GONE)
-    assert "Whoever had the night shift" not in again.text
-
-
-def test_a_repeated_post_of_the_same_page_continues(begun: Respondent, other: Respondent) -> None:
-    """The answer to the first press may have been lost on its way."""
-    path = link(begun.post("/q/2/elsewhere"))
-    other.page = page = other.client.get(path)
-    other.post("/continue")
-    other.page = page
-
-    assert heading(other.post("/continue")) == "What went wrong?"
+    for page in (late.post("/continue"), late.client.get(path)):
+        assert (page.status_code, heading(page)) == (410, GONE)
+        assert MINE not in page.text
 
 
-def test_a_new_link_ends_the_one_before(app: Flask, begun: Respondent, other: Respondent) -> None:
-    offer = begun.post("/q/2/elsewhere")
-    first = link(offer)
+def test_a_new_link_ends_the_one_before(
+    app: Flask, begun: Respondent, other: Respondent, path: str
+) -> None:
     begun.post("/q/2/open")
     second = link(begun.post("/q/2/elsewhere"))
 
-    assert heading(other.client.get(first)) == GONE
-    assert heading(follow(other, second)) == "What went wrong?"
+    assert heading(other.client.get(path)) == GONE
+    assert heading(follow(other, second)) == NEXT
     assert offered(app) == 1
 
 
-def test_a_transfer_link_expires_after_an_hour(
-    app: Flask, begun: Respondent, other: Respondent
-) -> None:
-    path = link(begun.post("/q/2/elsewhere"))
+def test_a_transfer_link_expires_after_an_hour(app: Flask, other: Respondent, path: str) -> None:
     other.page = other.client.get(path)
     with app.app_context():
         db.session.execute(update(DeviceTransfer).values(expires_at=utc_now()))
@@ -160,14 +154,15 @@ def test_a_transfer_link_expires_after_an_hour(
     assert heading(other.client.get(path)) == GONE
 
 
-def test_a_link_opens_its_own_form_only(app: Flask, begun: Respondent, other: Respondent) -> None:
-    path = link(begun.post("/q/2/elsewhere"))
+def test_a_link_opens_its_own_form_only(
+    app: Flask, begun: Respondent, other: Respondent, path: str
+) -> None:
     with app.app_context():
         elsewhere = make_form(make_account().id).share_token
     foreign = path.replace(begun.share_token, elsewhere)
 
     assert heading(other.client.get(foreign)) == GONE
-    assert heading(follow(other, path)) == "What went wrong?"
+    assert heading(follow(other, path)) == NEXT
 
 
 @pytest.mark.parametrize(
@@ -197,16 +192,12 @@ def test_without_answers_no_transfer_link_is_offered(app: Flask, respondent: Res
     assert offered(app) == 0
 
 
-def test_text_typed_before_asking_for_the_link_is_kept(begun: Respondent) -> None:
+def test_what_was_typed_before_asking_for_the_link_is_kept(begun: Respondent) -> None:
     begun.post("/q/2/elsewhere", answer="half a sentence\nand more")
-
     assert box(begun.post("/q/2/open")) == "half a sentence\nand more"
 
-
-def test_a_name_typed_before_asking_for_the_link_is_kept(begun: Respondent) -> None:
     begun.answer(2, "It")
     begun.post("/check/elsewhere", name="Sam")
-
     assert 'name="name" value="Sam"' in begun.post("/check/open").text
 
 
@@ -216,32 +207,21 @@ def test_a_language_choice_keeps_the_link_and_the_text(
     begun: Respondent, other: Respondent, choice: dict[str, str], place: str
 ) -> None:
     offer = begun.post(f"{place}/elsewhere", answer="half a sentence")
-    before = hidden(offer)
 
     page = begun.post(f"{place}/elsewhere", **choice)
 
     assert f'formaction="/r/{begun.share_token}{place}/elsewhere"' in offer.text
     assert link(page) == link(offer)
-    assert hidden(page)["draft"] == before["draft"] == "half a sentence"
+    assert hidden(page)["draft"] == hidden(offer)["draft"] == "half a sentence"
     assert ('<html lang="de"' in page.text) == ("language" in choice)
     assert (' data-theme="dark"' in page.text) == ("theme" in choice)
-    assert heading(follow(other, link(page))) == "What went wrong?"
-
-
-def test_a_language_choice_after_the_link_was_used_makes_a_new_link(
-    begun: Respondent, other: Respondent
-) -> None:
-    offer = begun.post("/q/2/elsewhere")
-    follow(other, link(offer))
-
-    assert link(begun.post("/q/2/elsewhere", language="de")) != link(offer)
+    assert heading(follow(other, link(page))) == NEXT
 
 
 @pytest.mark.parametrize("used", [False, True], ids=["arrival", "used up"])
 def test_the_arrival_page_can_change_its_language(
-    begun: Respondent, other: Respondent, *, used: bool
+    begun: Respondent, other: Respondent, path: str, *, used: bool
 ) -> None:
-    path = link(begun.post("/q/2/elsewhere"))
     if used:
         follow(other, path)
     page = other.client.get(path)
@@ -251,6 +231,8 @@ def test_the_arrival_page_can_change_its_language(
     again = other.client.get(f"{path}?lang=de")
     assert '<html lang="de"' in again.text
     assert again.status_code == page.status_code
+    # a page that shows a used link gets a new one
+    assert (link(begun.post("/q/2/elsewhere", language="de")) != path) == used
 
 
 def test_a_form_that_closed_meanwhile_returns_the_text(
@@ -261,38 +243,29 @@ def test_a_form_that_closed_meanwhile_returns_the_text(
 
     page = begun.post("/q/2/elsewhere", answer="half a sentence")
 
-    assert page.status_code == 410
-    assert box(page) == "half a sentence"
+    assert (page.status_code, box(page)) == (410, "half a sentence")
 
 
-def test_the_database_does_not_reveal_the_session_key(app: Flask, begun: Respondent) -> None:
-    key = hidden(begun.page)["session"]
-    secret = link(begun.post("/q/2/elsewhere")).rpartition("/")[2]
-
+def test_the_database_does_not_reveal_the_session_key(
+    app: Flask, begun: Respondent, path: str
+) -> None:
     with app.app_context():
         row = db.session.execute(select(*DeviceTransfer.__table__.c)).one()
 
     written = " ".join(map(str, row))
-    assert key not in written
-    assert secret not in written
+    assert hidden(begun.page)["session"] not in written
+    assert path.rpartition("/")[2] not in written
 
 
-def test_deleting_the_answers_ends_the_link(app: Flask, begun: Respondent) -> None:
-    path = link(begun.post("/q/2/elsewhere"))
-
-    begun.post("/withdraw/now")
-
-    assert offered(app) == 0
-    assert heading(begun.client.get(path)) == GONE
-
-
-def test_a_deleted_form_ends_the_link(
-    app: Flask, begun: Respondent, other: Respondent, form: Any
+def test_deleting_the_answers_or_the_form_ends_the_link(
+    app: Flask, begun: Respondent, other: Respondent, path: str, form: Any
 ) -> None:
-    path = link(begun.post("/q/2/elsewhere"))
+    begun.post("/withdraw/now")
+    assert offered(app) == 0
+    assert heading(other.client.get(path)) == GONE
+
     with app.app_context():
         trash.delete_form(form.account_id, form.id, now=utc_now())
-
     assert other.client.get(path).status_code == 404
 
 

@@ -63,9 +63,6 @@ def ancestors(page: TestResponse) -> str:
     return said
 
 
-# --- headers ---
-
-
 @pytest.mark.parametrize("way", [whole_way, closed_way])
 @pytest.mark.parametrize("state", ["open", "closed", "full"])
 def test_exactly_the_named_origins_may_embed_every_page_of_the_form(
@@ -84,37 +81,18 @@ def test_exactly_the_named_origins_may_embed_every_page_of_the_form(
     assert [page for page in framed.seen if "Set-Cookie" in page.headers] == []
 
 
-def test_too_large_a_body_is_told_in_the_frame(framed: Framed) -> None:
-    page = framed.answer(1, "x" * 1_400_000)
-
-    assert page.status_code == 413
-    assert ancestors(page) == BOTH
-
-
 @pytest.mark.settings(limit_answer_session="1/minute")
-def test_too_many_answers_are_told_in_the_frame(framed: Framed) -> None:
-    framed.answer(1, "Me")
-
-    page = framed.answer(2, "It")
-
-    assert page.status_code == 429
-    assert ancestors(page) == BOTH
-    assert f'action="/r/{framed.share_token}/q/2?embed=1"' in page.text
-
-
-def test_a_storage_that_is_away_is_told_in_the_frame(app: Flask, framed: Framed) -> None:
+def test_refusals_are_told_in_the_frame(app: Flask, framed: Framed) -> None:
     with storage_away(app):
-        page = framed.answer(1, "Me")
+        away = framed.answer(1, "Me")
+    large = framed.answer(1, "x" * 1_400_000)
+    framed.answer(1, "Me")
+    fast = framed.answer(2, "It")
 
-    assert page.status_code == 503
-    assert ancestors(page) == BOTH
-    assert "Me</textarea>" in page.text
-
-
-def test_a_form_without_origins_cannot_be_embedded(respondent_alone: Respondent) -> None:
-    pages = [respondent_alone.page, respondent_alone.answer(1, ""), respondent_alone.open("/q/9")]
-
-    assert {ancestors(page) for page in pages} == {"'none'"}
+    assert [page.status_code for page in (away, large, fast)] == [503, 413, 429]
+    assert {ancestors(page) for page in (away, large, fast)} == {BOTH}
+    assert "Me</textarea>" in away.text
+    assert f'action="/r/{framed.share_token}/q/2?embed=1"' in fast.text
 
 
 @pytest.fixture
@@ -125,21 +103,17 @@ def respondent_alone(app: Flask, client: FlaskClient, account: Account) -> Respo
     return Respondent(client, token, client.get(f"/r/{token}?embed=1"))
 
 
-def test_without_the_option_the_link_works_as_ever(respondent_alone: Respondent) -> None:
-    assert "embed" not in respondent_alone.page.text
+def test_a_form_without_origins_cannot_be_embedded_and_works_as_ever(
+    respondent_alone: Respondent,
+) -> None:
+    alone = respondent_alone
+    pages = [alone.page, alone.answer(1, ""), alone.open("/q/9"), alone.open()]
+    answered = alone.answer(1, "Me")
 
-    page = respondent_alone.answer(1, "Me")
-
-    assert heading(page) == "What went wrong?"
-    assert [cookie.key for cookie in respondent_alone.client._cookies.values()] == ["askback_r"]
-
-
-def test_a_language_chosen_in_an_iframe_sets_no_cookie(framed: Framed) -> None:
-    page = framed.answer(1, "Me")
-    page = framed.post("/q/2/open", lang="de")
-
-    assert '<html lang="de"' in page.text
-    assert "Set-Cookie" not in page.headers
+    assert {ancestors(page) for page in pages} == {"'none'"}
+    assert "embed" not in pages[0].text
+    assert heading(answered) == "What went wrong?"
+    assert [cookie.key for cookie in alone.client._cookies.values()] == ["askback_r"]
 
 
 @pytest.mark.parametrize("path", ["/r/nothing-is-here-nothing", "/r/%00", "/r/%ED%A0%80"])
@@ -165,13 +139,11 @@ def test_creator_pages_cannot_be_embedded(ann: Creator, form: Any, path: str) ->
     assert ancestors(ann.page(path.format(form=form))) == "'none'"
 
 
-# --- inside the frame ---
-
-
 def test_a_whole_form_is_answered_without_a_cookie(framed: Framed) -> None:
     framed.answer(1, "Me")
+    assert '<html lang="de"' in framed.post("/q/2/open", lang="de").text
     framed.answer(2, "It")
-    page = framed.post("/check", name="Sam")
+    page = framed.post("/check", name="Sam", lang="en")
 
     assert heading(page).startswith("Thank you.")
     assert not framed.client._cookies
@@ -245,9 +217,6 @@ def test_scripts_add_no_entry_to_the_history_of_the_page_around(framed: Framed) 
     )
 
     assert "HX-Push-Url" not in page.headers
-
-
-# --- the creator's side ---
 
 
 def test_a_creator_names_websites_and_gets_the_code(

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 from flask import Flask
-from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from tests.factories import make_form
@@ -20,11 +19,6 @@ HTMX = {"HX-Request": "true"}
 def form(app: Flask, account: Account) -> Any:
     with app.app_context():
         return make_form(account.id, questions=[f"Step {number}?" for number in range(1, 7)])
-
-
-@pytest.fixture
-def respondent(client: FlaskClient, form: Any) -> Respondent:
-    return arrive(client, form)
 
 
 def just_answered(page: TestResponse) -> list[int]:

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import fields
 from typing import Any
 
 import pytest
@@ -12,7 +11,6 @@ from werkzeug.test import TestResponse
 
 from tests.factories import make_form, make_response
 from tests.pages.respondent_client import Respondent, arrive, hidden, storage_away
-from webapp.answers.session import RespondentForm
 from webapp.base.database import utc_now
 from webapp.records import forms
 from webapp.records.accounts.models import Account
@@ -166,32 +164,6 @@ def test_the_example_visit_requests_every_route(
 
     routes = {rule.endpoint for rule in app.url_map.iter_rules() if rule.rule.startswith("/r/")}
     assert client.endpoints == routes
-
-
-def test_pages_load_only_the_public_part_of_a_form() -> None:
-    assert {part.name for part in fields(RespondentForm)} == {
-        "id",
-        "share_token",
-        "title",
-        "questions",
-        "status",
-        "is_full",
-        "response_limit",
-        "asker",
-        "closed_at",
-        "frame_origins",
-        "records_voice",
-        "response_mode",
-        "transcriber",
-        "follow_up_mode",
-        "follow_up_writer",
-        "organisation",
-        "accent",
-        "picture",
-        "reason",
-        "followups_given",
-        "max_total_questions",
-    }
 
 
 def test_the_session_key_is_not_the_session_id(respondent: Respondent) -> None:

@@ -11,6 +11,8 @@ from itsdangerous import TimestampSigner
 
 from tests.factories import make_answer, make_form
 from tests.pages.respondent_client import Respondent, arrive, box, heading, hidden, stored, texts
+from webapp.answers import answering
+from webapp.base.database import utc_now
 from webapp.base.limits import ANSWER_BODY_MAX_BYTES
 from webapp.records.accounts.models import Account
 from webapp.web.limiter import limiter
@@ -18,18 +20,8 @@ from webapp.web.limiter import limiter
 KEY = "k" * 32
 SECRET = "only-for-tests-only-for-tests-only-for-tests"
 ROUTES = [
-    "/q/1",
-    "/q/1/skip",
-    "/q/1/open",
-    "/q/1/elsewhere",
-    "/check/elsewhere",
-    "/check",
-    "/check/open",
-    "/sent",
-    "/done/open",
-    "/resume",
-    "/withdraw",
-    "/withdraw/now",
+    *("/q/1", "/q/1/skip", "/q/1/open", "/q/1/elsewhere", "/check", "/check/open"),
+    *("/check/elsewhere", "/sent", "/done/open", "/resume", "/withdraw", "/withdraw/now"),
 ]
 
 
@@ -57,7 +49,6 @@ def test_an_unknown_question_is_not_found(client: FlaskClient, form: Any, number
         {"session": ""},
         {"session": "short"},
         {"session": "k" * 101},
-        {"session": "k" * 10_000},
         {"session": "k" * 31 + "\0"},
         {"session": "é" * 32},
         {"answer_key": ""},
@@ -81,17 +72,19 @@ def test_fields_that_the_page_did_not_hold_store_nothing(
 
 
 @pytest.mark.parametrize("path", ROUTES)
-@pytest.mark.parametrize("body", [b"", b"{}", b"%", b"session=" + b"\xff" * 32, b"=&&=;"])
-def test_a_body_without_a_session_is_refused(
-    app: Flask, client: FlaskClient, form: Any, path: str, body: bytes
+def test_a_body_without_a_known_session_is_refused(
+    app: Flask, client: FlaskClient, form: Any, path: str
 ) -> None:
-    response = client.post(
-        f"/r/{form.share_token}{path}",
-        data=body,
-        content_type="application/x-www-form-urlencoded",
-    )
+    forged = b"session=%b&answer_key=%b&answer=Me" % (KEY.encode(), KEY.encode())
+    for body in (b"", b"{}", b"%", b"session=" + b"\xff" * 32, b"=&&=;", forged):
+        response = client.post(
+            f"/r/{form.share_token}{path}",
+            data=body,
+            content_type="application/x-www-form-urlencoded",
+        )
 
-    assert response.status_code == 422
+        assert response.status_code == 422, body
+        assert "Set-Cookie" not in response.headers
     assert stored(app) == (0, 0)
 
 
@@ -123,12 +116,6 @@ def signed(secret: str, salt: str = "respondent") -> str:
 FORGERIES: dict[str, Callable[[str], str]] = {
     "none of ours": lambda key: "k" * 32,
     "no MAC": lambda key: key.split(".")[0],
-    "an empty MAC": lambda key: key.rpartition(".")[0] + ".",
-    "a short MAC": lambda key: key[:-1],
-    "a longer MAC": lambda key: key + "A",
-    "another MAC": lambda key: key[:-27] + "A" * 27,
-    "the MAC of another key": lambda key: f"{'x' * 32}{key[32:]}",
-    "a key changed": lambda key: f"{'y' if key[0] == 'x' else 'x'}{key[1:]}",
     "another moment": lambda key: ".".join([key[:32], "AAAAAA", key.rpartition(".")[2]]),
     "no moment": lambda key: ".".join([key[:32], key.rpartition(".")[2]]),
     "another secret": lambda key: signed("another secret, of another server"),
@@ -144,126 +131,94 @@ def test_a_forged_session_key_is_refused(
 
     page = respondent.post("/q/1", session=forged, answer="A long story")
 
-    assert page.status_code == 422
+    assert (page.status_code, box(page)) == (422, "A long story")
     assert stored(app) == (0, 0)
     assert forged not in page.text
-    assert box(page) == "A long story"
-    assert not respondent.client.get_cookie(
-        "askback_r", "127.0.0.1", f"/r/{respondent.share_token}"
-    )
+    assert not respondent.client._cookies
 
     respondent.answer(1, box(page))
 
     assert texts(app) == ["A long story"]
 
 
-@pytest.mark.parametrize("path", ROUTES)
-def test_a_forged_session_key_changes_nothing(
-    app: Flask, respondent: Respondent, path: str
-) -> None:
-    where = f"/r/{respondent.share_token}{path}"
-    sent = {"session": KEY, "answer_key": KEY, "answer": "Me"}
-
-    answer = respondent.client.post(where, data=sent)
-
-    assert answer.status_code == 422
-    assert stored(app) == (0, 0)
-    assert "Set-Cookie" not in answer.headers
-
-
-def test_a_cookie_with_a_forged_key_is_ignored(app: Flask, client: FlaskClient, form: Any) -> None:
-    client.set_cookie("askback_r", KEY, domain="127.0.0.1", path=f"/r/{form.share_token}")
-
-    page = client.get(f"/r/{form.share_token}")
-
-    assert page.status_code == 200
-    assert hidden(page)["session"] != KEY
-
-
-def test_a_stored_session_without_a_mac_continues(
+def test_a_cookie_counts_only_with_a_known_key(
     app: Flask, respondent: Respondent, form: Any
 ) -> None:
+    where = f"/r/{form.share_token}"
+    respondent.client.set_cookie("askback_r", KEY, domain="127.0.0.1", path=where)
+    forged = respondent.open()
     with app.app_context():
         make_answer(form, KEY)
-    respondent.client.set_cookie(
-        "askback_r", KEY, domain="127.0.0.1", path=f"/r/{form.share_token}"
-    )
 
     page = respondent.open()
-    assert heading(page) == "What went wrong?"
-    assert hidden(page)["session"] == KEY
-    respondent.answer(2, "It")
-    respondent.post("/check", name="Sam")
 
-    assert heading(respondent.page).startswith("Thank you.")
+    assert (forged.status_code, hidden(forged)["session"] == KEY) == (200, False)
+    assert (heading(page), hidden(page)["session"]) == ("What went wrong?", KEY)
+    respondent.answer(2, "It")
+    assert heading(respondent.post("/check", name="Sam")).startswith("Thank you.")
     assert texts(app) == ["Me", "It"]
 
 
-def test_such_a_session_is_one_of_its_own_form_only(
-    app: Flask, account: Account, respondent: Respondent
-) -> None:
-    with app.app_context():
-        make_answer(make_form(account.id), KEY)
-
-    assert respondent.post("/q/1", session=KEY, answer="Mine").status_code == 422
-    assert texts(app) == ["Me"]
-
-
-def test_a_key_of_another_form_is_unknown(
+def test_a_session_is_one_of_its_own_form_only(
     app: Flask, account: Account, respondent: Respondent
 ) -> None:
     respondent.answer(1, "Me")
     with app.app_context():
         other = make_form(account.id)
-    sent = hidden(respondent.page)
+        make_answer(other, KEY, text="Mine")
+    sent = hidden(respondent.page) | {"answer": "stolen"}
 
-    response = respondent.client.post(
-        f"/r/{other.share_token}/q/1", data=sent | {"answer": "stolen"}
-    )
+    elsewhere = respondent.client.post(f"/r/{other.share_token}/q/1", data=sent)
+    here = respondent.post("/q/1", session=KEY, answer="stolen")
 
-    assert response.status_code == 404
-    assert texts(app) == ["Me"]
+    assert (elsewhere.status_code, here.status_code) == (404, 422)
+    assert texts(app) == ["Me", "Mine"]
 
 
-def test_a_draft_is_not_public(app: Flask, client: FlaskClient, form: Any) -> None:
+def test_an_answer_given_by_somebody_else_is_never_shown(
+    app: Flask, client: FlaskClient, form: Any
+) -> None:
+    with app.app_context():
+        make_answer(form, KEY, text="somebody's secret")
+        answering.complete_response(form.share_token, KEY, responder_name="", now=utc_now())
+
+    pages = [client.get(f"/r/{form.share_token}{path}") for path in ("", "/q/1", "/sent")]
+
+    assert not any("somebody's secret" in page.text for page in pages)
+
+
+def test_a_draft_is_not_public(client: FlaskClient, form: Any) -> None:
     """Seen in a peer: an unpublished draft was served."""
     for there in (form.draft_id, form.id):
         assert client.get(f"/r/{there}").status_code == 404
 
 
-def test_a_body_longer_than_any_answer_is_refused(app: Flask, respondent: Respondent) -> None:
-    page = respondent.answer(1, "x" * ANSWER_BODY_MAX_BYTES)
+def test_too_long_a_body_and_a_file_are_refused(app: Flask, respondent: Respondent) -> None:
+    where, sent = f"/r/{respondent.share_token}/q/1", hidden(respondent.page)
 
-    assert page.status_code == 413
-    assert "That is too much at once." in page.text
-    assert stored(app) == (0, 0)
+    long = respondent.client.post(where, data=sent | {"answer": "x" * ANSWER_BODY_MAX_BYTES})
+    file = respondent.client.post(where, data=sent | {"answer": (BytesIO(b"RIFF"), "a.wav")})
 
-
-def test_a_posted_file_is_refused(app: Flask, respondent: Respondent) -> None:
-    sent = hidden(respondent.page) | {"answer": (BytesIO(b"RIFF"), "a.wav")}
-
-    response = respondent.client.post(
-        f"/r/{respondent.share_token}/q/1", data=sent, content_type="multipart/form-data"
-    )
-
-    assert response.status_code == 422
+    assert (long.status_code, file.status_code) == (413, 422)
+    assert "That is too much at once." in long.text
     assert stored(app) == (0, 0)
 
 
 @pytest.fixture
-def few(app: Flask) -> Iterator[None]:
+def few() -> Iterator[None]:
     limiter.reset()
     yield
     limiter.reset()
 
 
-SLOW = pytest.mark.settings(limit_answer_session="2/minute", limit_answer_address="5/minute")
+EMPTY = pytest.mark.usefixtures("few")
+LIMITS = pytest.mark.settings(limit_answer_session="2/minute", limit_answer_address="5/minute")
 
 
-@SLOW
-@pytest.mark.usefixtures("few")
+@LIMITS
+@EMPTY
 def test_too_many_posts_of_one_session_wait_with_their_text(
-    app: Flask, respondent: Respondent
+    app: Flask, respondent: Respondent, form: Any
 ) -> None:
     sent = hidden(respondent.page)
     respondent.answer_all()
@@ -271,51 +226,38 @@ def test_too_many_posts_of_one_session_wait_with_their_text(
 
     page = respondent.client.post(where, data=sent | {"answer": "It, again"})
 
-    assert page.status_code == 429
+    assert (page.status_code, box(page)) == (429, "It, again")
     assert 1 <= int(page.headers["Retry-After"]) <= 60
     assert "The limit is 2 in a minute." in page.text
-    assert box(page) == "It, again"
     assert hidden(page) == sent
     assert f'action="{where}"' in page.text
+    assert arrive(app.test_client(), form).answer_all().status_code == 200  # another session
 
 
-@SLOW
-@pytest.mark.usefixtures("few")
-def test_one_session_does_not_use_up_the_quota_of_another(
-    app: Flask, client: FlaskClient, form: Any
-) -> None:
-    arrive(client, form).answer_all()
-
-    assert arrive(app.test_client(), form).answer_all().status_code == 200
-
-
-@SLOW
-@pytest.mark.usefixtures("few")
+@LIMITS
+@EMPTY
 def test_new_sessions_of_one_address_are_limited(app: Flask, form: Any) -> None:
     statuses = [arrive(app.test_client(), form).answer(1, "Me").status_code for _ in range(6)]
 
     assert statuses == [200, 200, 200, 200, 200, 429]
 
 
-@SLOW
-@pytest.mark.usefixtures("few")
-def test_bodies_without_a_session_are_counted_by_address(client: FlaskClient, form: Any) -> None:
-    statuses = [client.post(f"/r/{form.share_token}/q/1").status_code for _ in range(3)]
+@LIMITS
+@EMPTY
+@pytest.mark.parametrize(
+    ("sent", "expected"),
+    [({}, [422, 422, 429]), ({"answer": "x" * ANSWER_BODY_MAX_BYTES}, [413, 413, 413])],
+    ids=["no session", "too large"],
+)
+def test_bodies_without_a_session_are_counted_by_address(
+    client: FlaskClient, form: Any, sent: dict[str, str], expected: list[int]
+) -> None:
+    path = f"/r/{form.share_token}/q/1"
 
-    assert statuses == [422, 422, 429]
+    assert [client.post(path, data=sent).status_code for _ in range(3)] == expected
 
 
-@SLOW
-@pytest.mark.usefixtures("few")
-def test_bodies_that_are_too_large_are_refused_however_many(client: FlaskClient, form: Any) -> None:
-    path, sent = f"/r/{form.share_token}/q/1", {"answer": "x" * ANSWER_BODY_MAX_BYTES}
-
-    assert [client.post(path, data=sent).status_code for _ in range(3)] == [413, 413, 413]
-
-
-@SLOW
-@pytest.mark.usefixtures("few")
+@LIMITS
+@EMPTY
 def test_gets_are_not_limited(client: FlaskClient, form: Any) -> None:
-    statuses = {client.get(f"/r/{form.share_token}").status_code for _ in range(20)}
-
-    assert statuses == {200}
+    assert {client.get(f"/r/{form.share_token}").status_code for _ in range(20)} == {200}

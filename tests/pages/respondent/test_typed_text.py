@@ -1,14 +1,28 @@
-"""What people type into a form: kept as it is, or asked for again with the text in the box."""
+"""What people and browser extensions put into fields: kept, or asked for again in the box."""
+
+from io import BytesIO
+from typing import Any
 
 import pytest
 from flask import Flask
+from flask.testing import FlaskClient
+from werkzeug.datastructures import MultiDict
+from werkzeug.test import TestResponse
 
 from tests.pages.respondent_client import Respondent, box, heading, hidden, stored, texts
 from webapp.base.limits import ANSWER_MAX_CHARS, RESPONDER_NAME_MAX_CHARS
+from webapp.pages.respondent.form_data import new_session_key
+
+ADDED = {"gramm_data": "x", "__proto__": "y", "": "z"}
+MARKUP = "</textarea><script>alert(1)</script>{{ 7*7 }}"
 
 
 @pytest.mark.parametrize("text", ["", " ", "\r\n\t", "\u00a0"])
-def test_an_empty_answer_is_asked_for_again(app: Flask, respondent: Respondent, text: str) -> None:
+def test_an_empty_answer_is_asked_for_again_in_the_same_session(
+    app: Flask, respondent: Respondent, text: str
+) -> None:
+    session = hidden(respondent.page)["session"]
+
     page = respondent.answer(1, text)
 
     assert page.status_code == 422
@@ -17,26 +31,31 @@ def test_an_empty_answer_is_asked_for_again(app: Flask, respondent: Respondent, 
     assert 'aria-invalid="true"' in page.text
     assert 'role="alert"' in page.text
     assert stored(app) == (0, 0)
-
-
-def test_a_refused_first_answer_goes_on_in_the_same_session(
-    app: Flask, respondent: Respondent
-) -> None:
-    session = hidden(respondent.page)["session"]
-
-    page = respondent.answer(1, "")
-
     assert hidden(page)["session"] == session
     assert heading(respondent.answer(1, "Me")) == "What went wrong?"
 
 
 @pytest.mark.parametrize(
-    "text", ["x" * ANSWER_MAX_CHARS, "\U0001f600" * ANSWER_MAX_CHARS, "\r\n" * 9_999 + "x"]
+    ("text", "kept"),
+    [
+        ("x" * ANSWER_MAX_CHARS, "x" * ANSWER_MAX_CHARS),
+        ("\U0001f600" * ANSWER_MAX_CHARS, "\U0001f600" * ANSWER_MAX_CHARS),
+        ("\r\n" * 9_999 + "x", "\n" * 9_999 + "x"),
+        ("\r\nOne\r\n\r\ntwo\rthree ", "\nOne\n\ntwo\nthree "),
+        ("before\0after", "before\ufffdafter"),
+        (MARKUP, MARKUP),
+    ],
+    ids=["longest", "longest of wide ones", "line ends", "as typed", "unstorable", "markup"],
 )
-def test_an_answer_may_have_20000_characters(app: Flask, respondent: Respondent, text: str) -> None:
+def test_an_answer_is_kept_and_shown_as_it_was_typed(
+    app: Flask, respondent: Respondent, text: str, kept: str
+) -> None:
     respondent.answer(1, text)
 
-    assert texts(app) == [text.replace("\r\n", "\n")]
+    page = respondent.open("/q/1")
+    assert texts(app) == [kept]
+    assert box(page) == kept
+    assert "<script>alert" not in page.text
 
 
 def test_a_longer_answer_stays_in_the_box(app: Flask, respondent: Respondent) -> None:
@@ -44,23 +63,12 @@ def test_a_longer_answer_stays_in_the_box(app: Flask, respondent: Respondent) ->
 
     page = respondent.answer(1, text)
 
-    assert page.status_code == 422
+    assert (page.status_code, box(page)) == (422, text)
     assert "longer than 20,000 characters" in page.text
-    assert box(page) == text
     assert stored(app) == (0, 0)
 
 
-def test_characters_that_no_database_stores_are_replaced(
-    app: Flask, respondent: Respondent
-) -> None:
-    respondent.answer(1, "before\0after")
-
-    assert texts(app) == ["before\ufffdafter"]
-
-
-def test_invalid_utf_8_is_accepted_or_refused_without_error(
-    app: Flask, respondent: Respondent
-) -> None:
+def test_invalid_utf_8_is_no_error(app: Flask, respondent: Respondent) -> None:
     keys = "&".join(f"{name}={value}" for name, value in hidden(respondent.page).items())
 
     respondent.client.post(
@@ -69,22 +77,14 @@ def test_invalid_utf_8_is_accepted_or_refused_without_error(
         content_type="application/x-www-form-urlencoded",
     )
 
-    assert len(texts(app)) == 1
-    assert texts(app)[0].startswith("a")
+    (text,) = texts(app)
+    assert text.startswith("a")
 
 
-def test_markup_is_shown_as_it_was_written(respondent: Respondent) -> None:
-    respondent.answer(1, "</textarea><script>alert(1)</script>{{ 7*7 }}")
-
-    page = respondent.open("/q/1")
-
-    assert "<script>alert" not in page.text
-    assert box(page) == "</textarea><script>alert(1)</script>{{ 7*7 }}"
-
-
-def test_sending_without_an_answer_is_refused(app: Flask, respondent: Respondent) -> None:
-    respondent.post("/q/1/skip")
-    respondent.post("/q/2/skip")
+@pytest.mark.parametrize("way", [[], ["/q/1/skip", "/q/2/skip"]], ids=["not begun", "skipped"])
+def test_sending_without_an_answer_is_refused(respondent: Respondent, way: list[str]) -> None:
+    for path in way:
+        respondent.post(path)
 
     page = respondent.post("/check", name="Sam")
 
@@ -93,19 +93,15 @@ def test_sending_without_an_answer_is_refused(app: Flask, respondent: Respondent
     assert 'value="Sam"' in page.text
 
 
-def test_sending_what_was_never_begun_is_refused(app: Flask, respondent: Respondent) -> None:
-    assert respondent.post("/check").status_code == 422
-    assert stored(app) == (0, 0)
-
-
 def test_a_name_that_is_too_long_stays_in_its_field(respondent: Respondent) -> None:
     respondent.answer_all()
+    name = "n" * (RESPONDER_NAME_MAX_CHARS + 1)
 
-    page = respondent.post("/check", name="n" * (RESPONDER_NAME_MAX_CHARS + 1))
+    page = respondent.post("/check", name=name)
 
     assert page.status_code == 422
     assert page.text.startswith("<!doctype html>")
-    assert f'value="{"n" * (RESPONDER_NAME_MAX_CHARS + 1)}"' in page.text
+    assert f'value="{name}"' in page.text
 
 
 def test_a_name_cannot_contain_bidi_controls(respondent: Respondent) -> None:
@@ -115,12 +111,125 @@ def test_a_name_cannot_contain_bidi_controls(respondent: Respondent) -> None:
     assert "Name: Sam Okafor" in respondent.post("/sent").text
 
 
-def test_the_check_page_says_that_answers_are_readable_already(respondent: Respondent) -> None:
-    respondent.post("/q/1/skip")
-    skipped = respondent.post("/q/2/skip")
-    respondent.post("/q/1/open")
-    answered = respondent.answer(1, "Me")
+def post(respondent: Respondent, path: str, **fields: Any) -> TestResponse:
+    """Post the page with lists as doubled fields."""
+    sent = MultiDict(hidden(respondent.page))
+    for name, value in fields.items():
+        sent.setlist(name, value if isinstance(value, list) else [value])
+    respondent.page = respondent.client.post(
+        f"/r/{respondent.share_token}{path}", data=sent, follow_redirects=True
+    )
+    return respondent.page
 
-    nothing, something = "There is nothing for Robin Example to read yet.", "can read these answers"
-    assert (nothing in skipped.text, something in skipped.text) == (True, False)
-    assert (nothing in answered.text, something in answered.text) == (False, True)
+
+@pytest.mark.parametrize("headers", [{}, {"HTTP_HX_REQUEST": "true"}])
+def test_a_form_with_added_fields_is_answered(
+    app: Flask, client: FlaskClient, respondent: Respondent, headers: dict[str, str]
+) -> None:
+    client.environ_base.update(headers)
+    many = {f"added{number}": "x" * 100 for number in range(500)}
+
+    post(respondent, "/q/1", answer="Me", added=(BytesIO(b"x"), "x.bin"), **ADDED, **many)
+    post(respondent, "/q/2/skip", **ADDED)
+    post(respondent, "/q/2/open", **ADDED)
+    question = respondent.page
+    assert "/continue/" in post(respondent, "/q/2/elsewhere", answer="It", **ADDED).text
+    respondent.page = question
+    post(respondent, "/q/2", answer="It", **ADDED)
+    sent = post(respondent, "/check", name="Ann", **ADDED)
+
+    assert sent.status_code == 200
+    assert texts(app) == ["Me", "It"]
+
+
+@pytest.mark.parametrize(
+    ("before", "answers", "kept"),
+    [
+        (None, ["Me", "Me"], "Me"),
+        (None, ["", "Me"], "Me"),
+        (None, ["Me", " \r\n"], "Me"),
+        (None, ["Me\r\nand you", "Me\nand you"], "Me\nand you"),
+        (None, ["Me", "and you", "Me"], "Me\n\nand you"),  # no words are lost
+        ("Me", ["Not me", "Me"], "Not me"),
+        ("Me", ["Me", "Not me"], "Not me"),
+        ("Me", ["Me", "Not me", "Nobody"], "Not me\n\nNobody"),
+        ("Me", ["Me", "Me"], "Me"),
+    ],
+)
+def test_a_doubled_answer_is_kept_once_and_without_what_it_replaces(
+    app: Flask, respondent: Respondent, before: str | None, answers: list[str], kept: str
+) -> None:
+    if before:
+        post(respondent, "/q/1", answer=before)
+        post(respondent, "/q/1/open")
+
+    post(respondent, "/q/1", answer=answers)
+
+    assert texts(app) == [kept]
+
+
+@pytest.mark.parametrize("answers", [["", "Me"], ["Me", ""]])
+def test_an_emptied_box_is_empty(app: Flask, respondent: Respondent, answers: list[str]) -> None:
+    post(respondent, "/q/1", answer="Me")
+    post(respondent, "/q/1/open")
+
+    refused = post(respondent, "/q/1", answer=answers)
+
+    assert (refused.status_code, box(refused)) == (422, "")
+    assert texts(app) == ["Me"]
+
+
+def test_doubled_words_are_bounded_like_others(app: Flask, respondent: Respondent) -> None:
+    refused = post(respondent, "/q/1", answer=["a" * 15_000, "b" * 15_000])
+
+    assert refused.status_code == 422
+    assert box(refused) == "a" * 15_000 + "\n\n" + "b" * 15_000
+    assert stored(app) == (0, 0)
+
+
+def test_doubled_keys_are_those_of_the_page(app: Flask, respondent: Respondent) -> None:
+    own = hidden(respondent.page)
+    doubled = {name: ["", value, value] for name, value in own.items()}
+    with app.app_context():
+        doubled["session"].append(new_session_key())
+
+    post(respondent, "/q/1", answer="Me", **doubled)
+    assert hidden(respondent.page)["session"] == own["session"]
+    post(respondent, "/q/2", answer="It")
+
+    assert stored(app) == (1, 2)
+
+
+@pytest.mark.settings(limit_answer_session="1/minute")
+def test_doubled_keys_are_limited_by_the_one_that_counts(respondent: Respondent) -> None:
+    fields = hidden(respondent.page)
+
+    first, second = [
+        post(
+            respondent,
+            f"/q/{number}",
+            answer="Me",
+            session=["", fields["session"], str(number) * 30],
+            **ADDED,
+        )
+        for number in (1, 2)
+    ]
+
+    assert (first.status_code, second.status_code) == (200, 429)
+    assert box(second) == "Me"
+    assert hidden(second) == hidden(first)  # our fields alone are handed on
+
+
+def test_a_transfer_link_is_used_with_added_and_doubled_fields(
+    app: Flask, respondent: Respondent
+) -> None:
+    post(respondent, "/q/1", answer="Me")
+    offered = post(respondent, "/q/2/elsewhere")
+    secret = hidden(offered)["secret"]
+    respondent.page = app.test_client().get(f"/r/{respondent.share_token}/continue/{secret}")
+    claim = hidden(respondent.page)["claim"]
+
+    arrived = post(respondent, "/continue", claim=[claim, "x" * 30], **ADDED)
+
+    assert arrived.status_code == 200
+    assert hidden(arrived)["session"] == hidden(offered)["session"]

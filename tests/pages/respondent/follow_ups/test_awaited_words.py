@@ -197,7 +197,8 @@ def test_nobody_waits_for_an_engine_that_has_failed(
     assert time.monotonic() - began < 6
 
 
-def test_continue_once_more_waits_no_longer(app: Flask, waiting: Speaker) -> None:
+@pytest.mark.parametrize("come", [False, True])
+def test_continue_once_more_waits_no_longer(app: Flask, waiting: Speaker, *, come: bool) -> None:
     """Back and a reload lead to the question; the seconds are counted from the first time."""
     with app.app_context():
         lease = db.session.scalars(select(FollowUp.lease_until)).one()
@@ -206,18 +207,14 @@ def test_continue_once_more_waits_no_longer(app: Flask, waiting: Speaker) -> Non
         assert heading(waiting.go_on(1, blank="1")) == WAITING
     with app.app_context():
         assert db.session.scalars(select(FollowUp.lease_until)).one() == lease
-    end_lease(app)
+    if come:
+        work(app)
+    else:
+        end_lease(app)
     waiting.open("/q/1")
-    assert heading(waiting.go_on(1, blank="1")) == SECOND
-    assert states(app) == [FollowUpState.NOTHING]
-
-
-def test_continue_once_more_asks_when_the_words_have_come(app: Flask, waiting: Speaker) -> None:
-    work(app)
-    waiting.open("/q/1")
-
-    assert form_action(waiting.go_on(1, SHORT)).endswith("/q/1/f/1")
-    assert (current(app), states(app)) == ([SHORT], [FollowUpState.ASKED])
+    page = waiting.go_on(1, SHORT) if come else waiting.go_on(1, blank="1")
+    assert (heading(page) == SECOND) == (not come)
+    assert states(app) == [FollowUpState.ASKED if come else FollowUpState.NOTHING]
 
 
 @both_databases

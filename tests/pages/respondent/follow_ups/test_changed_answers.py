@@ -50,22 +50,18 @@ def test_an_open_follow_up_comes_before_a_newer_one(app: Flask, respondent: Resp
     assert heading(respondent.post("/resume")) == second
 
 
-def test_a_dropped_follow_up_takes_an_answer_that_was_on_its_way(
-    app: Flask, respondent: Respondent
+@pytest.mark.parametrize("kind", ["dropped", "skipped"])
+def test_a_follow_up_takes_an_answer_that_was_on_its_way(
+    app: Flask, respondent: Respondent, kind: str
 ) -> None:
     respondent.answer(1, SHORT)
-    respondent.answer(1, LONG)
+    if kind == "dropped":
+        respondent.answer(1, LONG)
+    else:
+        respondent.post("/q/1/f/1/skip")
     respondent.post("/q/1/f/1", answer="Twice a day")
 
-    assert texts(app) == [LONG, "Twice a day"]
-
-
-def test_a_skipped_follow_up_takes_an_answer(app: Flask, respondent: Respondent) -> None:
-    respondent.answer(1, SHORT)
-    respondent.post("/q/1/f/1/skip")
-    respondent.post("/q/1/f/1", answer="Twice a day")
-
-    assert texts(app) == [SHORT, "Twice a day"]
+    assert texts(app) == [LONG if kind == "dropped" else SHORT, "Twice a day"]
 
 
 @pytest.mark.parametrize("kind", ["dropped", "skipped"])
@@ -118,6 +114,7 @@ def test_what_followed_from_another_question_stays(app: Flask, respondent: Respo
         respondent.post(f"/q/{number}/f/1", answer=LONG)
     respondent.post("/q/1/open")
     respondent.post("/q/1/skip")
+    assert "are cleared too" not in respondent.post("/q/1/open").text
 
     assert texts(app) == [SHORT, LONG]
     assert "follow-up to question 2" in respondent.post("/check/open").text
@@ -156,11 +153,3 @@ def test_the_same_words_to_another_question_show_no_dropped_follow_up(
     respondent.answer(1, OTHER)
 
     assert words not in respondent.post("/check/open").text
-
-
-def test_a_page_without_answered_follow_ups_says_nothing_of_them(respondent: Respondent) -> None:
-    respondent.answer(1, SHORT)
-    respondent.answer(2, SHORT)
-    respondent.post("/q/2/f/1", answer=LONG)
-
-    assert "are cleared too" not in respondent.post("/q/1/open").text

@@ -33,15 +33,12 @@ from tests.followups.model_server import (
     written,
 )
 from tests.pages.respondent_client import Respondent, arrive, heading, hidden
-from webapp.answers.follow_up_decisions import LEASE
 from webapp.base.config import Settings
 from webapp.base.database import db, utc_now
 from webapp.base.vocabulary import FollowUpState
 from webapp.follow_ups.model_breaker import (
     CALLS_AT_ONCE,
     FAILURES_IN_A_ROW,
-    MODEL_SECONDS,
-    REST_SECONDS,
     ModelFailed,
     model_breaker,
 )
@@ -71,9 +68,10 @@ def settings(settings: Settings, model: ModelServer) -> Settings:
 
 
 @pytest.fixture
-def told(settings: Settings) -> str:
+def told(settings: Settings, request: pytest.FixtureRequest) -> str:
     """The writer that the creator of the form was told of."""
-    return settings.follow_up_writer
+    changed: str | None = getattr(request, "param", None)
+    return settings.follow_up_writer if changed is None else changed
 
 
 @pytest.fixture
@@ -113,6 +111,8 @@ def test_without_scripts_the_reply_is_the_next_step(
     assert f"written by a computer at {model.host}, from your answer" in page.text
     (row,) = rows(app)
     assert (row.state, row.writer, row.technique) == (FollowUpState.ASKED, told, "example")
+    assert CONTEXT in model.asked[0].system
+    assert not re.search("Acme|17 percent|Prices", page.text)
 
 
 def test_with_scripts_the_answer_is_saved_before_anybody_thinks(
@@ -163,19 +163,6 @@ def test_what_is_decided_while_somebody_passes_on_is_dropped(
         assert heading(deciding.result()) == SECOND
 
     assert [row.state for row in rows(app)] == [FollowUpState.NOTHING]
-
-
-@pytest.mark.parametrize("answer", [two_questions(), status(500), asking("See acme.example?")])
-def test_the_rules_ask_where_the_model_is_of_no_use(
-    app: Flask, respondent: Respondent, model: ModelServer, answer: Any
-) -> None:
-    model.answer = answer
-    page = respondent.answer(1, ANSWER)
-
-    (row,) = rows(app)
-    assert row.writer == "agent"
-    assert heading(page) == row.question_text
-    assert "written by a computer at" not in page.text
 
 
 UNUSABLE = (
@@ -230,13 +217,17 @@ COUNTED = {
 
 
 @pytest.mark.parametrize(("outcome", "answer"), COUNTED.items(), ids=COUNTED)
-def test_what_came_of_the_model_is_counted(
+def test_the_outcome_is_counted_and_the_rules_ask_where_the_model_is_of_no_use(
     app: Flask, respondent: Respondent, model: ModelServer, outcome: str, answer: Any
 ) -> None:
     model.answer = answer
-    respondent.answer(1, ANSWER)
+    page = respondent.answer(1, ANSWER)
 
-    assert [row.model_outcome for row in rows(app)] == [outcome]
+    (row,) = rows(app)
+    assert row.model_outcome == outcome
+    if outcome not in {"wrote", "silent"}:  # the rules ask
+        assert (row.writer, row.question_text) == ("agent", heading(page))
+        assert "written by a computer at" not in page.text
 
 
 PREPARED = "What did that cost, at www.acme.example?"  # confirmed, so that no check is made of it
@@ -259,13 +250,6 @@ def test_the_model_picks_a_prepared_question(
     (row,) = rows(app)
     assert (row.writer, row.technique, row.model_outcome) == ("agent", "prepared", "picked")
     assert PREPARED in model.asked[0].system
-
-
-def test_a_claim_outlives_the_call_of_its_model(settings: Settings) -> None:
-    """Otherwise every slow reply would be thrown away."""
-    assert (MODEL_SECONDS, LEASE.total_seconds()) == (4, 6)
-    assert (CALLS_AT_ONCE, FAILURES_IN_A_ROW, REST_SECONDS) == (16, 3, 60)
-    assert settings.llm_calls_per_day == 5000
 
 
 def test_stop_is_a_stop(app: Flask, respondent: Respondent, model: ModelServer) -> None:
@@ -320,33 +304,25 @@ def test_without_a_slot_nobody_waits_for_another_request(
         assert heading(deciding.result()) == QUESTION
 
 
-def open_breaker(app: Flask) -> None:
-    for _ in range(FAILURES_IN_A_ROW):
-        with app.app_context(), suppress(ModelFailed), model_breaker().call():
-            raise ModelFailed("for this test")
-
-
-def test_nobody_is_asked_for_a_moment_while_the_breaker_is_open(
-    app: Flask, respondent: Respondent
-) -> None:
-    open_breaker(app)
-
-    page = scripted_post(respondent, "/q/1", answer=ANSWER)
-
-    (row,) = rows(app)
-    assert (row.writer, row.question_text) == ("agent", heading(page))
-
-
+@pytest.mark.parametrize("scripts", [False, True])
 @pytest.mark.parametrize("away", ["no slot", "open breaker"])
 def test_a_model_without_time_is_neither_counted_nor_waited_for(
-    app: Flask, respondent: Respondent, model: ModelServer, away: str
+    app: Flask, respondent: Respondent, model: ModelServer, away: str, *, scripts: bool
 ) -> None:
     with ExitStack() as taken:
         for _ in range(CALLS_AT_ONCE if away == "no slot" else 0):
             taken.enter_context(app.extensions["wakeups"].slot(HOLDER, most=CALLS_AT_ONCE))
         if away == "open breaker":
-            open_breaker(app)
-        page = respondent.answer(1, ANSWER)
+            for _ in range(FAILURES_IN_A_ROW):
+                with app.app_context(), suppress(ModelFailed), model_breaker().call():
+                    raise ModelFailed("for this test")
+        if scripts:
+            page = scripted_post(respondent, "/q/1", answer=ANSWER)
+            if away == "no slot":
+                respondent.page = page
+                page = scripted_post(respondent, "/q/1/next")
+        else:
+            page = respondent.answer(1, ANSWER)
 
     (row,) = rows(app)
     assert (row.writer, row.question_text) == ("agent", heading(page))
@@ -366,7 +342,7 @@ def test_next_after_sending_is_the_thank_you_page(
     assert (model.asked, rows(app)) == ([], [])
 
 
-@pytest.mark.parametrize("told", ["", "another-model at llm.example.com"])
+@pytest.mark.parametrize("told", ["", "another-model at llm.example.com"], indirect=True)
 def test_a_form_keeps_the_writer_that_its_creator_was_told_of(
     app: Flask, respondent: Respondent, model: ModelServer
 ) -> None:
@@ -451,15 +427,6 @@ def test_nothing_of_anybody_is_logged(
         assert words not in caplog.text
 
 
-def test_private_context_reaches_the_model_and_no_page(
-    respondent: Respondent, model: ModelServer
-) -> None:
-    page = respondent.answer(1, ANSWER)
-
-    assert CONTEXT in model.asked[0].system
-    assert not re.search("Acme|17 percent|Prices", page.text)
-
-
 def test_a_second_word_of_the_context_is_told_at_no_other_question(
     app: Flask, respondent: Respondent, model: ModelServer, told: str
 ) -> None:
@@ -473,20 +440,10 @@ def test_a_second_word_of_the_context_is_told_at_no_other_question(
     assert [row.writer for row in rows(app) if row.state is FollowUpState.ASKED] == [told, "agent"]
 
 
+@pytest.mark.parametrize(("told", "named"), [(None, True), ("", False)], indirect=["told"])
 def test_the_host_of_the_model_is_named_before_anybody_answers(
-    respondent: Respondent, model: ModelServer
+    client: FlaskClient, respondent: Respondent, model: ModelServer, *, named: bool
 ) -> None:
-    assert f"A computer at {model.host} gets it, too" in respondent.page.text
-
-
-@pytest.mark.parametrize("told", [""])
-def test_the_host_of_a_model_that_gets_nothing_is_not_named(
-    respondent: Respondent, model: ModelServer
-) -> None:
-    assert model.host not in respondent.page.text
-
-
-def test_the_privacy_note_names_the_host_of_the_model(
-    client: FlaskClient, model: ModelServer
-) -> None:
+    assert (f"A computer at {model.host} gets it, too" in respondent.page.text) == named
+    assert (model.host in respondent.page.text) == named
     assert f"A computer at {model.host} may get your answers" in client.get("/privacy").text

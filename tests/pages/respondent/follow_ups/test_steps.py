@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from tests.factories import make_form
 from tests.pages.respondent.follow_ups.conftest import (
@@ -21,24 +21,13 @@ from tests.pages.respondent.follow_ups.conftest import (
 )
 from tests.pages.respondent.test_device_transfer import follow, link
 from tests.pages.respondent_client import Respondent, arrive, box, heading, stored, texts
-from tests.races.threads import each_statement
 from webapp.base.database import db
-from webapp.base.vocabulary import QuestionKind
+from webapp.base.vocabulary import FollowUpAuthor, FollowUpCondition, QuestionKind
+from webapp.follow_ups.rules import Technique
 from webapp.records.accounts.models import Account
+from webapp.records.follow_ups import FollowUp
 from webapp.records.responses.counters import QuestionCounts, read_questions
 from webapp.records.responses.models import Answer
-
-
-def test_nothing_that_is_meant_for_a_model_is_read_for_the_rules(
-    app: Flask, visitor: Respondent
-) -> None:
-    ran: list[str] = []
-
-    with each_statement(app, "before_cursor_execute", lambda *heard: ran.append(heard[2])):
-        visitor.answer(1, SHORT)
-
-    assert any("INSERT INTO follow_ups" in each for each in ran)
-    assert [each for each in ran if "private_context" in each] == []
 
 
 def test_a_thin_answer_is_followed_by_a_question(respondent: Respondent) -> None:
@@ -61,13 +50,10 @@ def test_the_answer_is_quoted_as_the_language_of_the_page_does(
     assert quoted in visitor.post("/q/1", answer=SHORT, lang=language).text
 
 
-def test_the_first_page_says_how_many_there_are_at_most(visitor: Respondent) -> None:
-    assert count_line(visitor.page) == "Question 1 of 2, at most 4 questions"
-
-
 @pytest.mark.parametrize(
     ("settings_of_form", "most"),
     [
+        ({"followUpMode": "smart", "context": "They may leave."}, ", at most 4 questions"),
         ({"followUpMode": "deep_dive"}, ", at most 8 questions"),
         ({"followUpMode": "deep_dive", "maxFollowupsPerQuestion": 2}, ", at most 6 questions"),
         ({"followUpMode": "deep_dive", "maxTotalQuestions": 5}, ", at most 5 questions"),
@@ -112,43 +98,6 @@ def test_back_goes_the_same_way(respondent: Respondent) -> None:
     assert ways == [("1/f/1", "1"), ("1/f/2", "1/f/1"), ("2", "1/f/2")]
 
 
-@pytest.mark.parametrize("settings_of_form", [{"followUpMode": "deep_dive"}])
-def test_at_every_depth_the_parent_is_the_question_of_the_form(
-    app: Flask, form: Any, respondent: Respondent
-) -> None:
-    respondent.answer(1, SHORT)
-    respondent.post("/q/1/f/1", answer=OTHER)
-    respondent.post("/q/1/f/2", answer=LONG)
-
-    with app.app_context():
-        parents = db.session.scalars(
-            select(Answer.parent_question_id).order_by(Answer.stamp).offset(1)
-        ).all()
-    assert parents == [form.questions[0]["id"]] * 2
-    assert {each.parent_question_id for each in asked(app)} == {form.questions[0]["id"]}
-
-
-def test_an_answer_to_a_follow_up_says_what_it_belongs_to(
-    app: Flask, form: Any, respondent: Respondent
-) -> None:
-    words = heading(respondent.answer(1, SHORT))
-    respondent.post("/q/1/f/1", answer=LONG)
-
-    with app.app_context():
-        answer = db.session.scalars(
-            select(Answer).where(Answer.question_kind == QuestionKind.FOLLOW_UP)
-        ).one()
-        assert answer.parent_question_id == form.questions[0]["id"]
-        assert answer.question_id == asked(app)[0].id
-        assert answer.question_id.startswith("q_")
-        assert answer.question_text == words
-        assert answer.answer_text == LONG
-
-
-def test_a_rich_answer_is_followed_by_the_next_question(respondent: Respondent) -> None:
-    assert heading(respondent.answer(1, LONG)) == SECOND
-
-
 def test_the_check_page_and_what_was_sent_hold_follow_ups(respondent: Respondent) -> None:
     words = heading(respondent.answer(1, SHORT))
     respondent.post("/q/1/f/1", answer=LONG)
@@ -174,24 +123,20 @@ def test_next_question_skips_a_follow_up_and_ends_its_thread(
     assert len(asked(app)) == 1
 
 
-def test_a_respondent_resumes_at_the_open_follow_up(visitor: Respondent) -> None:
+def test_a_respondent_resumes_at_the_open_follow_up(app: Flask, visitor: Respondent) -> None:
     words = heading(visitor.answer(1, SHORT))
 
     assert heading(visitor.open()) == words
     assert visitor.open().request.path.endswith("/q/1/f/1")
-
-
-def test_a_reload_asks_nothing(app: Flask, visitor: Respondent) -> None:
-    visitor.answer(1, SHORT)
-    before = len(asked(app))
     for path in ("", "/q/1", "/q/1/f/1", "/check"):
         visitor.open(path)
-
-    assert len(asked(app)) == before
+    assert len(asked(app)) == 1  # a reload asks nothing
 
 
 @pytest.mark.parametrize("settings_of_form", [{"followUpMode": "deep_dive"}])
-def test_a_whole_text_flow_of_the_longest_way(respondent: Respondent) -> None:
+def test_at_every_depth_an_answer_belongs_to_the_question_of_the_form(
+    app: Flask, form: Any, respondent: Respondent
+) -> None:
     page = respondent.answer(1, SHORT)
     seen = [heading(page)]
     for depth in range(1, 4):
@@ -199,34 +144,33 @@ def test_a_whole_text_flow_of_the_longest_way(respondent: Respondent) -> None:
         seen.append(heading(page))
 
     assert seen == [*(text for text, _ in PREPARED), SECOND]
+    with app.app_context():
+        answers = db.session.scalars(select(Answer).order_by(Answer.stamp).offset(1)).all()
+    rows = asked(app)
+    parent = form.questions[0]["id"]
+    assert [row.parent_question_id for row in rows] == [parent] * 3
+    assert {(each.question_kind, each.parent_question_id) for each in answers} == {
+        (QuestionKind.FOLLOW_UP, parent)
+    }
+    assert [each.question_id for each in answers] == [row.id for row in rows]
+    assert [each.question_text for each in answers] == seen[:3]
+    assert [each.answer_text for each in answers] == ["Part 1", "Part 2", "Part 3"]
+    assert {row.id[:2] for row in rows} == {"q_"}
 
 
-def test_withdrawing_deletes_what_was_asked(app: Flask, respondent: Respondent) -> None:
+@pytest.mark.parametrize("skipped", [False, True])
+def test_withdrawing_deletes_what_was_asked_and_its_counts(
+    app: Flask, form: Any, respondent: Respondent, *, skipped: bool
+) -> None:
     respondent.answer(1, SHORT)
+    if skipped:
+        respondent.post("/q/1/f/1/skip")
     respondent.post("/withdraw/now")
 
     assert stored(app) == (0, 0)
     assert asked(app) == []
-
-
-def test_withdrawing_uncounts_no_skip_of_a_follow_up(
-    app: Flask, form: Any, respondent: Respondent
-) -> None:
-    respondent.answer(1, SHORT)
-    respondent.post("/q/1/f/1/skip")
-    respondent.post("/withdraw/now")
-
     with app.app_context():
         assert {*read_questions(form.id).values()} == {QuestionCounts()}
-
-
-def test_another_device_returns_to_the_follow_up(respondent: Respondent) -> None:
-    words = heading(respondent.answer(1, SHORT))
-    page = respondent.post("/q/1/f/1/elsewhere", answer="Half a")
-
-    assert "/q/1/f/1/open" in page.text
-    assert heading(respondent.post("/q/1/f/1/open", draft="Half a")) == words
-    assert box(respondent.page) == "Half a"
 
 
 def test_another_device_goes_on_at_the_follow_up(
@@ -234,6 +178,31 @@ def test_another_device_goes_on_at_the_follow_up(
 ) -> None:
     words = heading(respondent.answer(1, SHORT))
     other = arrive(app.test_client(), form)
-    assert heading(follow(other, link(respondent.post("/q/1/f/1/elsewhere")))) == words
+    page = respondent.post("/q/1/f/1/elsewhere", answer="Half a")
+    assert heading(respondent.post("/q/1/f/1/open", draft="Half a")) == words
+    assert box(respondent.page) == "Half a"
+    assert heading(follow(other, link(page))) == words
     assert heading(other.post("/q/1/f/1", answer=LONG)) == SECOND
     assert texts(app) == [SHORT, LONG]
+
+
+@pytest.mark.parametrize("writer", FollowUpAuthor)
+def test_it_is_a_question_of_who_asks_and_of_no_computer(
+    app: Flask, form: Any, visitor: Respondent, writer: FollowUpAuthor
+) -> None:
+    visitor.answer(1, SHORT)
+    prepared: dict[str, Any] = {
+        "technique": Technique.PREPARED,
+        "reason": FollowUpCondition.IF_SHORT,
+        "writer": writer,
+        "question_text": "<i>What</i> then?",
+    }
+    with app.app_context():
+        db.session.execute(update(FollowUp).values(prepared))
+        db.session.commit()
+
+    page = visitor.open("/q/1/f/1").text
+
+    assert "A follow-up question from Robin Example." in page
+    assert "&lt;i&gt;What&lt;/i&gt; then?" in page
+    assert "computer" not in page

@@ -1,16 +1,20 @@
 """Audio store, disk or child is away: the page holds the words, and says what is lost."""
 
 import errno
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from flask import Flask
 
+from tests.databases import both_databases
 from tests.pages.respondent.voice.conftest import CHECKED, Speaker, kept, objects
 from tests.pages.respondent_client import box, hidden, storage_away, stored
+from webapp.base.database import db
 from webapp.base.errors import StateConflict
 from webapp.pages.respondent import recordings
+from webapp.records.responses.recordings import ObjectDeletion
 from webapp.voice import audio_inspection
 from webapp.voice.audio_inspection import AudioBusy, NotAudio, NotPlain
 from webapp.voice.audio_store import AudioStoreUnavailable, FolderStore
@@ -126,13 +130,6 @@ def test_a_database_that_is_away_holds_the_page_too(app: Flask, speaker: Speaker
     assert 'type="file"' in page.text
 
 
-def test_typed_answers_go_on(app: Flask, speaker: Speaker, monkeypatch: pytest.MonkeyPatch) -> None:
-    no_store(monkeypatch)
-
-    assert speaker.answer(1, "Typed").status_code == 200
-    assert stored(app) == (1, 1)
-
-
 def test_a_refused_row_leaves_no_object(
     app: Flask, speaker: Speaker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -144,6 +141,45 @@ def test_a_refused_row_leaves_no_object(
     speaker.upload()
 
     assert objects(app) == before
+
+
+@pytest.fixture
+def held(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
+    """How many connections are taken while a recording waits, is stored, read and erased."""
+    found: dict[str, int] = {}
+
+    def noted(name: str, real: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*arguments: Any, **named: Any) -> Any:
+            found[name] = db.engine.pool.checkedout()  # type: ignore[attr-defined]
+            return real(*arguments, **named)
+
+        return call
+
+    monkeypatch.setattr(recordings, "inspect", noted("looked at", audio_inspection.inspect))
+    monkeypatch.setattr(Clients, "turn", noted("waited", Clients.turn))
+    monkeypatch.setattr(FolderStore, "delete", noted("erased", FolderStore.delete))
+    monkeypatch.setattr(FolderStore, "put", noted("stored", FolderStore.put))
+    monkeypatch.setattr(FolderStore, "read", noted("read", FolderStore.read))
+    return found
+
+
+@both_databases
+def test_no_connection_is_held_meanwhile(
+    app: Flask, speaker: Speaker, held: dict[str, int]
+) -> None:
+    with app.app_context():
+        db.session.add(ObjectDeletion(object_key="frm_a/gone.webm", noted_at=1))
+        db.session.commit()
+    speaker.upload()
+    speaker.go_on(1)
+    [row] = kept(app)
+    with app.app_context():
+        db.session.remove()
+
+    played = speaker.client.get(f"/r/{speaker.share_token}/recordings/{row.id}")
+
+    assert len(played.data) == row.size
+    assert held == {"waited": 0, "looked at": 0, "erased": 0, "stored": 0, "read": 0}
 
 
 def test_nothing_of_an_upload_stays_in_the_data_folder(app: Flask, speaker: Speaker) -> None:

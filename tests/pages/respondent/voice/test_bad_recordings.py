@@ -10,7 +10,6 @@ from tests.pages.respondent.voice.conftest import Speaker, kept, objects
 from tests.pages.respondent_client import box, stored
 from tests.voice import audio_files
 from tests.voice.audio_files import recording
-from webapp.base import limits
 from webapp.base.database import db
 from webapp.pages.respondent import recordings
 from webapp.records.forms import Form
@@ -59,24 +58,17 @@ def test_it_is_refused_and_the_words_stay(speaker: Speaker, name: str) -> None:
     assert 'id="audio-error"' in page.text
 
 
-@pytest.mark.parametrize("name", ["text", "film without sound", "sound of another kind"])
-def test_it_says_what_would_be_taken(speaker: Speaker, name: str) -> None:
-    page = speaker.upload(file=BAD[name], lang="de")
-
-    assert "Wählen Sie eine Aufnahme in einem dieser Formate" in page.text
-    for kind in ("M4A", "MP3", "WAV", "3GP", "CAF"):
-        assert kind in page.text
-
-
-def test_it_says_how_long_one_may_be(speaker: Speaker) -> None:
-    page = speaker.upload(file=BAD["too long"], lang="de")
-
-    assert "Die Aufnahme ist länger als 10 Minuten." in page.text
-
-
-def test_25_mib_may_be_uploaded() -> None:
-    assert limits.RECORDING_MAX_BYTES == 25 * 1024**2
-    assert limits.RECORDING_MAX_BYTES < limits.UPLOAD_BODY_MAX_BYTES - limits.FORM_BODY_MAX_BYTES
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("text", "Wählen Sie eine Aufnahme in einem dieser Formate (M4A"),
+        ("film without sound", "Wählen Sie eine Aufnahme in einem dieser Formate (M4A"),
+        ("sound of another kind", "Wählen Sie eine Aufnahme in einem dieser Formate (M4A"),
+        ("too long", "Die Aufnahme ist länger als 10 Minuten."),
+    ],
+)
+def test_it_says_what_would_be_taken(speaker: Speaker, name: str, said: str) -> None:
+    assert said in speaker.upload(file=BAD[name], lang="de").text
 
 
 def test_more_than_25_mib_are_refused_before_anybody_looks(

@@ -9,8 +9,8 @@ from sqlalchemy import update
 from jobs.queue import BEGUN, TRANSCRIPTIONS
 from tests.pages.respondent.voice.conftest import Speaker
 from webapp.base.database import db, utc_now
-from webapp.base.vocabulary import ON_THIS_SERVER, ResponseMode
-from webapp.records.forms import Form, close_form
+from webapp.base.vocabulary import ON_THIS_SERVER, FormStatus, ResponseMode
+from webapp.records.forms import Form
 
 WHISPER = {"transcriber": "whisper", "transcriber_model": "tiny"}
 HERE = pytest.mark.settings(**WHISPER)
@@ -48,8 +48,9 @@ def test_it_is_told(app: Flask, speaker: Speaker, told: list[str]) -> None:
         {"transcriber": ""},
         {"transcriber": ON_THIS_SERVER, "records_voice": False},
         {"transcriber": ON_THIS_SERVER, "response_mode": ResponseMode.TEXT_ONLY},
+        {"transcriber": ON_THIS_SERVER, "status": FormStatus.CLOSED, "closed_at": utc_now()},
     ],
-    ids=["written down by nobody", "typed", "typed by its draft"],
+    ids=["written down by nobody", "typed", "typed by its draft", "closed"],
 )
 def test_a_form_that_is_not_written_down_here_loads_nothing(
     app: Flask, speaker: Speaker, told: list[str], columns: dict[str, Any]
@@ -59,18 +60,6 @@ def test_a_form_that_is_not_written_down_here_loads_nothing(
 
     assert "data-begins" not in page.text
     speaker.post("/begin-recording")
-    assert told == []
-
-
-@HERE
-def test_a_closed_form_loads_nothing(
-    app: Flask, form: Any, speaker: Speaker, told: list[str]
-) -> None:
-    become(app, transcriber=ON_THIS_SERVER)
-    with app.app_context():
-        close_form(form.account_id, form.id, now=utc_now())
-    speaker.post("/begin-recording")
-
     assert told == []
 
 

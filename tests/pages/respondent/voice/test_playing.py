@@ -33,21 +33,16 @@ def answered(speaker: Speaker) -> Speaker:
     return speaker
 
 
-def test_the_check_page_and_what_was_sent_play_it(answered: Speaker) -> None:
-    paths = [source(answered.open("/check"))]
+def test_every_page_with_the_answer_plays_it(answered: Speaker) -> None:
+    page = answered.post("/q/1/open")
+    assert CHECKED.search(page.text)
+    paths = [source(page), source(answered.open("/q/1")), source(answered.open("/check"))]
     answered.post("/check", name="")
     paths.append(source(answered.open("/sent")))
 
     assert len(set(paths)) == 1
     assert "Words beside it" in answered.page.text
     assert answered.client.get(paths[0]).data == recording()
-
-
-def test_back_and_change_show_it(answered: Speaker) -> None:
-    page = answered.post("/q/1/open")
-
-    assert source(page) == source(answered.open("/q/1"))
-    assert CHECKED.search(page.text)
 
 
 def test_a_form_that_records_no_more_still_shows_it(app: Flask, answered: Speaker) -> None:
@@ -63,15 +58,6 @@ def test_a_form_that_records_no_more_still_shows_it(app: Flask, answered: Speake
     assert "As heard</blockquote>" in page.text
     assert "data-do" not in page.text  # nothing would do it
     assert 'type="file"' not in page.text
-
-
-def test_it_is_played_as_what_it_is(speaker: Speaker) -> None:
-    speaker.upload(file=recording("ogg", "tone"), name="a.webm")
-    speaker.go_on(1)
-
-    played = speaker.client.get(source(speaker.open("/q/1")))
-
-    assert (played.mimetype, played.data) == ("audio/ogg", recording("ogg", "tone"))
 
 
 @pytest.mark.constants("webapp.pages.respondent.voice", TRANSCRIPT_RATE="2/minute")
@@ -117,13 +103,9 @@ def test_nobody_else_hears_it(app: Flask, answered: Speaker, form: Any) -> None:
     assert app.test_client().get(path).status_code == 404
     assert other.post(path.removeprefix(f"/r/{form.share_token}")).status_code == 404
     assert answered.client.get(path + "?embed=1").status_code == 404  # no cookie in a frame
-
-
-@pytest.mark.parametrize("name", ["att_1", "x", "att_%00", "..%2F..%2Fsecrets.json"])
-def test_unknown_ones_are_not_found(answered: Speaker, name: str) -> None:
-    path = f"/r/{answered.share_token}/recordings/{name}"
-
-    assert answered.client.get(path).status_code == 404
+    for name in ("att_1", "x", "att_%00", "..%2F..%2Fsecrets.json"):
+        unknown = f"/r/{answered.share_token}/recordings/{name}"
+        assert answered.client.get(unknown).status_code == 404
 
 
 def test_without_a_cookie_its_length_is_said(app: Flask, answered: Speaker) -> None:
@@ -137,22 +119,18 @@ def test_without_a_cookie_its_length_is_said(app: Flask, answered: Speaker) -> N
     assert "<audio" not in page.text
 
 
-def test_a_replaced_one_is_gone(answered: Speaker) -> None:
-    path = source(answered.open("/check"))
+def test_a_replaced_one_and_a_withdrawn_one_are_gone(answered: Speaker) -> None:
+    first = source(answered.open("/check"))
     answered.post("/q/1/open")
-    answered.upload(file=recording("ogg", "tone"))
+    answered.upload(file=recording("ogg", "tone"), name="a.webm")
     answered.go_on(1)
+    second = source(answered.open("/check"))
+    played = answered.client.get(second)
 
-    assert answered.client.get(path).status_code == 404
-    assert source(answered.open("/check")) != path
-
-
-def test_a_withdrawn_one_is_gone(answered: Speaker) -> None:
-    path = source(answered.open("/check"))
-    answered.post("/withdraw")
+    assert answered.client.get(first).status_code == 404
+    assert (played.mimetype, played.data) == ("audio/ogg", recording("ogg", "tone"))
     answered.post("/withdraw/now")
-
-    assert answered.client.get(path).status_code == 404
+    assert answered.client.get(second).status_code == 404
 
 
 @pytest.mark.parametrize("status", ["closed", "completed"])
@@ -182,17 +160,9 @@ def test_before_the_first_answer_it_is_heard_as_a_file(speaker: Speaker) -> None
     assert given
     sent = hidden(page) | {"answer": "My words", "audio": ""}
     assert speaker.client.post(given[1], data=sent).data == recording()
-
-
-def test_a_reload_after_the_upload_finds_the_recording(speaker: Speaker) -> None:
-    """Also before the first answer; its page belongs to the same session."""
-    key = hidden(speaker.upload())["session"]
-    page = speaker.open()
-
-    assert hidden(page)["session"] == key
-    source = re.search(r'<audio [^>]*src="([^"]+)"', page.text)
-    assert source
-    assert speaker.client.get(source[1]).data == recording()
+    reloaded = speaker.open()  # its page belongs to the same session
+    assert hidden(reloaded)["session"] == hidden(page)["session"]
+    assert speaker.client.get(source(reloaded)).data == recording()
 
 
 def test_what_comes_after_sending_is_handed_back(app: Flask, speaker: Speaker) -> None:

@@ -1,7 +1,5 @@
 """Pages that stayed open while something changed: whom they named counts, and what they showed."""
 
-from typing import Any
-
 import pytest
 from flask import Flask
 from sqlalchemy import update
@@ -23,13 +21,6 @@ NAMED = {
 }
 
 
-def agree(app: Flask, form: Any, transcriber: str) -> None:
-    with app.app_context():
-        changed = update(Form).where(Form.id == form.id).values(transcriber=transcriber)
-        db.session.execute(changed)
-        db.session.commit()
-
-
 def write_down(app: Flask) -> None:
     """Whoever writes down is done with every recording."""
     heard = {"transcript": HEARD, "transcript_state": TranscriptState.DONE, "next_at": utc_now()}
@@ -41,45 +32,34 @@ def write_down(app: Flask) -> None:
 
 
 @pytest.mark.settings(**NAMED)
-def test_the_host_that_the_page_named_gets_the_recording(
-    app: Flask, speaker: Speaker, form: Any
+@pytest.mark.parametrize("reloaded", [True, False])
+def test_only_the_host_that_the_page_named_gets_the_recording(
+    app: Flask, speaker: Speaker, *, reloaded: bool
 ) -> None:
-    agree(app, form, HOST)
-    speaker.open()
+    with app.app_context():
+        db.session.execute(update(Form).values(transcriber=HOST))
+        db.session.commit()
+    if reloaded:
+        speaker.open()
 
     speaker.upload()
 
-    assert kept(app)[0].transcriber == HOST
+    assert kept(app)[0].transcriber == (HOST if reloaded else "")
 
 
-@pytest.mark.settings(**NAMED)
-def test_a_page_that_named_nobody_gives_its_recording_to_nobody(
-    app: Flask, speaker: Speaker, form: Any
+@pytest.mark.parametrize("shown", [True, False])
+def test_only_words_that_the_page_showed_can_be_taken_out(
+    app: Flask, speaker: Speaker, *, shown: bool
 ) -> None:
-    agree(app, form, HOST)
-
-    speaker.upload()
-
-    assert kept(app)[0].transcriber == ""
-
-
-def test_words_that_came_while_the_page_was_open_stay(app: Flask, speaker: Speaker) -> None:
     speaker.upload()
     speaker.go_on(1)
-    speaker.open("/q/1")
+    before = speaker.open("/q/1")
     write_down(app)
+    if shown:
+        assert box(speaker.open("/q/1")) == HEARD
+    else:
+        speaker.page = before
 
     speaker.go_on(1)
 
-    assert texts(app) == [HEARD]
-
-
-def test_words_that_the_page_showed_can_be_taken_out(app: Flask, speaker: Speaker) -> None:
-    speaker.upload()
-    speaker.go_on(1)
-    write_down(app)
-    assert box(speaker.open("/q/1")) == HEARD
-
-    speaker.go_on(1)
-
-    assert texts(app) == [""]
+    assert texts(app) == ["" if shown else HEARD]

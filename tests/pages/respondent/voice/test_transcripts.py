@@ -48,10 +48,6 @@ def test_scripts_ask_again_while_it_is_awaited(speaker: Speaker) -> None:
     assert "data-transcript" not in speaker.open("/q/1").text
 
 
-def test_what_nobody_writes_down_is_not_said_to_be_written_down(speaker: Speaker) -> None:
-    assert "being written down" not in speaker.upload().text
-
-
 @pytest.mark.parametrize(
     ("state", "words", "said"),
     [
@@ -74,22 +70,16 @@ def test_they_are_told_what_became_of_it(
     assert ("data-words" in part.text) == (state is TranscriptState.DONE)
 
 
-def test_the_words_fill_an_empty_sheet_without_scripts(app: Flask, speaker: Speaker) -> None:
-    speaker.upload()
+@pytest.mark.parametrize("typed", ["", "Typed"])
+def test_the_words_fill_an_empty_sheet_without_scripts(
+    app: Flask, speaker: Speaker, typed: str
+) -> None:
+    assert "being written down" not in speaker.upload().text  # nobody does
     become(app, TranscriptState.DONE, "That was me")
 
-    page = speaker.post("/q/1/transcript", answer="", recording="")
+    page = speaker.post("/q/1/transcript", answer=typed, recording="")
 
-    assert box(page) == "That was me"
-
-
-def test_they_stand_beside_a_touched_sheet(app: Flask, speaker: Speaker) -> None:
-    speaker.upload()
-    become(app, TranscriptState.DONE, "That was me")
-
-    page = speaker.post("/q/1/transcript", answer="Typed", recording="")
-
-    assert box(page) == "Typed"
+    assert box(page) == (typed or "That was me")
     assert "That was me</blockquote>" in page.text
 
 
@@ -150,12 +140,6 @@ def test_who_writes_down_on_this_server_is_said_too(app: Flask, page: str, note:
     assert "gets recordings" not in privacy
     assert "Nobody else. An assistant may ask" in privacy
     assert "localhost" not in privacy
-
-
-def test_nobody_is_promised_what_the_transcriber_gets(speaker: Speaker) -> None:
-    """A recording is sent to it before the answer is given; to nobody who asks."""
-    assert "Nobody gets the recording" not in speaker.page.text
-    assert "When you continue, Robin Example and the AI assistant" in speaker.page.text
 
 
 def test_long_words_fit_beside_a_recording(app: Flask, speaker: Speaker) -> None:

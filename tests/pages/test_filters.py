@@ -1,4 +1,4 @@
-"""How pages write times and days, without scripts."""
+"""How pages write times and days, and the words that a follow-up question goes back to."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -7,7 +7,7 @@ import pytest
 from flask import Flask
 from flask_babel import force_locale
 
-from webapp.pages.filters import calendar_day, clock_time, moment
+from webapp.pages.filters import EXCERPT_CHARS, calendar_day, clock_time, excerpt, moment
 
 NOW = datetime(2026, 11, 22, 18, 20, tzinfo=UTC)
 AGO = [
@@ -50,3 +50,22 @@ def test_every_time_has_the_full_moment_as_its_title(
 def test_days_follow_the_language_of_the_page(app: Flask) -> None:
     with app.test_request_context(), force_locale("de"):
         assert clock_time(NOW, now=NOW).striptags().startswith("22. Nov")
+
+
+GAP = "\n" * 5 * EXCERPT_CHARS
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("It was\n slow ", "It was slow"),
+        ("a" * EXCERPT_CHARS, "a" * EXCERPT_CHARS),
+        (f"one two {'a' * (EXCERPT_CHARS - 4)}", f"… {'a' * (EXCERPT_CHARS - 4)}"),
+        ("a" * 2000, f"…\N{WORD JOINER}{'a' * EXCERPT_CHARS}"),
+        (f"It was slow{GAP}and loud", "… and loud"),
+        (f"{GAP}It was slow{GAP}", "It was slow"),
+    ],
+    ids=["short", "as long as can be", "cut", "one long word", "a gap", "a gap around it"],
+)
+def test_the_end_of_an_answer_in_one_line(text: str, shown: str) -> None:
+    assert excerpt(text) == shown
