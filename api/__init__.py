@@ -9,37 +9,27 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Response
 
 from api import agents, challenges, drafts, errors, forms, subscriptions
-from api.agents import bp as agent_bp
 from api.blueprint import bp
-from api.mcp import endpoint as mcp_endpoint
-from api.mcp import endpoint as mcp_refusals
-from api.mcp.protocol import bp as mcp_bp
-from api.openapi import document as openapi
+from api.mcp import endpoint, protocol
+from api.openapi import document
 from webapp.web import request_kind
 from webapp.web.extensions import csrf
 from webapp.web.request_kind import RequestKind
 
-__all__ = [  # modules that bring routes, too
-    "drafts",
-    "forms",
-    "init_app",
-    "mcp_endpoint",
-    "openapi",
-    "subscriptions",
-]
+__all__ = ["document", "drafts", "forms", "init_app", "subscriptions"]  # modules bring routes
 
 errors.answer_failures(bp)
-errors.answer_failures(agent_bp)
+errors.answer_failures(agents.bp)
 
 
 def init_app(app: Flask, elsewhere: Callable[[HTTPException], Response]) -> None:
     """Serve the API; `elsewhere` renders what the router refuses outside of `/api`."""
     # else an empty id in a path would be answered by a redirect to another route
     app.url_map.merge_slashes = False
-    errors.init_app(app, mcp_refusals.router_refusal(elsewhere))
+    errors.init_app(app, endpoint.router_refusal(elsewhere))
     challenges.init_app(app)
     agents.init_app(app)
-    kinds = (bp, RequestKind.API), (agent_bp, RequestKind.AGENT), (mcp_bp, RequestKind.MCP)
-    for blueprint, kind in kinds:
+    kinds = {bp: RequestKind.API, agents.bp: RequestKind.AGENT, protocol.bp: RequestKind.MCP}
+    for blueprint, kind in kinds.items():
         csrf.exempt(blueprint)
         request_kind.register(app, blueprint, kind)

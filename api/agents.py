@@ -3,14 +3,15 @@
 from collections.abc import Callable, Collection, Mapping
 from datetime import datetime, timedelta
 from functools import partial, wraps
-from typing import NamedTuple, ParamSpec, TypeVar, cast
+from typing import ParamSpec, TypeVar, cast
 
 from flask import Blueprint, Flask, Response, g, request
 from werkzeug.exceptions import MethodNotAllowed
 
-from api.bodies import given_since, json_answer, wait_seconds
+from api.bodies import given_since, json_answer
 from api.errors import RECONNECT_SECONDS, always_refused
 from api.forms import attachment_bytes
+from api.waiting import retry_header, wait_for, wait_seconds
 from api.wire.event_stream import LEAVE_CONNECTION, Stream, StreamPosition, Update, frame
 from api.wire.responses import ask_answer, ask_answers, completed_response, completed_within
 from api.wire.timestamps import parse_since, wire_time
@@ -31,7 +32,6 @@ from webapp.oauth.guard import Unauthenticated
 from webapp.records.forms import FormHead, FormRow, read_heads
 from webapp.records.responses.cursor import ResponsePage, read_responses
 from webapp.web.deferred_writes import write_later
-from webapp.web.wakeups import RETRY_SECONDS, NoSlot, wakeups
 
 bp = Blueprint("agent", __name__, url_prefix="/api/agent")
 
@@ -117,14 +117,29 @@ def _refusal(message: str, remedy: str = REMEDY) -> Unauthenticated:
 def get_ask_answers(ask_id: str) -> Response:
     """getAskAnswers: what came after `since`, at once or within `wait` seconds (200 AskAnswers)."""
     since, seconds = given_since(), wait_seconds("new answers")
-    seen = _look(current_token(), ask_id, since)
-    retry = {}
-    if seconds and seen.page.next_since == since:
-        try:
-            seen = _update_within(seconds, seen, since) or seen
-        except NoSlot:
-            retry = {"Retry-After": str(RETRY_SECONDS)}
-    return json_answer(ask_answers(seen.form, seen.page, since), headers=retry)
+
+    def read() -> tuple[FormRow, ResponsePage]:
+        form = get_ask(current_token(), ask_id)
+        return form, read_responses(form, since)
+
+    form, page = before = read()
+    if not seconds or page.next_since != since:
+        return json_answer(ask_answers(form, page, since))
+    release_connections()
+
+    def is_news(seen: tuple[FormRow, ResponsePage]) -> bool:
+        return seen[1].next_since != since or seen[0].status != form.status
+
+    news = wait_for(
+        form.id,
+        read,
+        is_news,
+        seconds,
+        account_id=form.account_id,
+        require_access=lambda: check_agent_token(now=utc_now()),
+    )
+    answers = ask_answers(*(news.found or before), since)
+    return json_answer(answers, headers=retry_header(no_slot=news.no_slot))
 
 
 @bp.get("/asks/<ask_id>/attachments/<attachment_id>")
@@ -132,36 +147,6 @@ def get_ask_answers(ask_id: str) -> Response:
 def get_ask_attachment(ask_id: str, attachment_id: str) -> Response:
     """getAskAttachment: the recording of an answer (200, or 206 with a Range)."""
     return attachment_bytes(get_ask(current_token(), ask_id).id, attachment_id)
-
-
-class _Seen(NamedTuple):
-    form: FormRow
-    page: ResponsePage
-
-
-def _look(token: TokenRow, ask_id: str, since: int | None) -> _Seen:
-    """The form and its page at this moment; holds no database connection afterwards."""
-    form = get_ask(token, ask_id)
-    page = read_responses(form, since)
-    release_connections()
-    return _Seen(form, page)
-
-
-def _update_within(seconds: int, before: _Seen, since: int | None) -> _Seen | None:
-    """What is new as soon as there is something, or the form has another status; None after that.
-
-    raises  Unauthenticated as soon as the token has ended, NotFound when the form is deleted
-    """
-
-    def look() -> _Seen | None:
-        seen = _look(check_agent_token(now=utc_now()), before.form.id, since)
-        if seen.page.next_since == since and seen.form.status == before.form.status:
-            return None
-        check_agent_token(now=utc_now())  # again: it may have ended before the news came
-        release_connections()
-        return seen
-
-    return wakeups().wait_until(before.form.id, look, seconds, account_id=before.form.account_id)
 
 
 PAGE_BYTES = 128 * 1024  # read at a time

@@ -13,7 +13,7 @@ from api.wire.timestamps import parse_since
 from webapp.base.config import settings
 from webapp.base.error_codes import ErrorCode
 from webapp.base.errors import InvalidInput, sent
-from webapp.base.limits import API_BODY_MAX_BYTES, WAIT_MAX_SECONDS
+from webapp.base.limits import API_BODY_MAX_BYTES
 from webapp.records.drafts import Draft
 
 
@@ -184,16 +184,3 @@ def given_since() -> int | None:
     """`since` in milliseconds, None without one. raises InvalidInput `invalid_since`"""
     given = request.args.get("since")
     return None if given is None else parse_since(given)
-
-
-def wait_seconds(waited_for: str) -> int:
-    """`wait`, 0 without one; `waited_for` in words. raises InvalidInput `validation_failed`"""
-    text = request.args.get("wait", "0")
-    if not (text.isascii() and text.isdigit() and len(text) < 3 and int(text) <= WAIT_MAX_SECONDS):
-        raise InvalidInput(
-            ErrorCode.VALIDATION_FAILED,
-            f"wait: is {sent(text)}; a whole number from 0 to {WAIT_MAX_SECONDS} is needed.",
-            f"Send the seconds to wait for {waited_for}, or leave it out.",
-            field="wait",
-        )
-    return int(text)

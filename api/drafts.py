@@ -3,8 +3,6 @@
 import hashlib
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
 from http import HTTPStatus
 from typing import NamedTuple
 from urllib.parse import unquote_to_bytes
@@ -20,9 +18,9 @@ from api.bodies import (
     read_body,
     review_link,
     review_url,
-    wait_seconds,
 )
 from api.rate_limits import count_nothing, limit_creates, limit_publishes, limit_updates
+from api.waiting import retry_header, wait_for, wait_seconds
 from api.wire.drafts import Confirmation, draft_follow_ups, draft_review, form_draft
 from api.wire.forms import published_form
 from webapp.base.config import settings
@@ -42,7 +40,7 @@ from webapp.records.content.draft_input import parse_draft_input, parse_follow_u
 from webapp.records.content.model import DraftUpdate
 from webapp.records.drafts import Draft, get_draft
 from webapp.records.forms import FormLink
-from webapp.web.wakeups import RETRY_SECONDS, NoSlot, wakeups
+from webapp.web.wakeups import wakeups
 
 HEADER = "Askback-Note"
 ENCODED_MAX_CHARS = 12 * AGENT_NOTE_MAX_CHARS  # four bytes of UTF-8 each, and each of them as %XX
@@ -78,51 +76,25 @@ CONFIRMATIONS: dict[ReviewState, Confirmation] = {
     ReviewState.STALE: "stale",
     ReviewState.RETURNED: "returned",
 }
+SETTLED = frozenset({ReviewState.CONFIRMED, ReviewState.PUBLISHED})
+ANSWERED = frozenset({ReviewState.RETURNED, ReviewState.DISCARDED})  # no more to say, but no form
 
 
-@dataclass(frozen=True, slots=True)
-class DraftState:
-    """A draft, its form, and how far its review has come."""
+class DraftState(NamedTuple):
+    """A draft, its form, and how far its review has come; whether a wait for news was in vain, and
+    whether that was because all slots for waiting were taken.
+    """
 
     draft: Draft
     form: FormLink | None
     state: ReviewState
+    timed_out: bool = False
+    no_slot: bool = False
 
     @property
     def confirmation(self) -> Confirmation:
         """`stale` when the draft changed since it was confirmed."""
         return CONFIRMATIONS.get(self.state, "current")
-
-    @property
-    def is_settled(self) -> bool:
-        """True when nothing is left to wait for."""
-        return self.state in {ReviewState.CONFIRMED, ReviewState.PUBLISHED}
-
-    def differs(self, before: "DraftState") -> bool:
-        """True when it was confirmed, sent back, changed or published meanwhile."""
-        seen = self.draft.revision, self.state
-        return seen != (before.draft.revision, before.state)
-
-
-class ReviewedState(DraftState):
-    """The same for a wait for the review alone: a sent back or discarded draft is settled, too."""
-
-    __slots__ = ()
-
-    @property
-    def is_settled(self) -> bool:
-        return self.state not in {ReviewState.WAITING, ReviewState.STALE}
-
-    def differs(self, before: DraftState) -> bool:
-        return self.state != before.state
-
-
-class Waited(NamedTuple):
-    """timed_out: nothing has happened; no_slot: because all slots for waiting were taken."""
-
-    state: DraftState
-    timed_out: bool = False
-    no_slot: bool = False
 
 
 def create_draft(
@@ -184,61 +156,42 @@ def publish_draft(caller: Caller, draft_id: str) -> Published:
 
 
 def wait_for_draft(
-    account_id: str, draft_id: str, seconds: int, require_access: Callable[[], object]
-) -> Waited:
-    """The draft, if it is not settled as soon as it is confirmed, sent back, changed or published.
-
-    require_access  asked with each look; raises when the token was revoked or has expired
-    """
-    read = partial(_state, DraftState, drafts.get_draft, account_id, draft_id)
-    return _wait(read, account_id, draft_id, seconds, require_access)
-
-
-def wait_for_review(
-    account_id: str, draft_id: str, seconds: int, require_access: Callable[[], object]
-) -> Waited:
-    """As `wait_for_draft`, until the review comes to another state; also of a discarded draft."""
-    read = partial(_state, ReviewedState, reviews.get_reviewed, account_id, draft_id)
-    return _wait(read, account_id, draft_id, seconds, require_access)
-
-
-def _wait(
-    read: Callable[[], DraftState],
     account_id: str,
     draft_id: str,
     seconds: int,
     require_access: Callable[[], object],
-) -> Waited:
-    before = read()
-    if not seconds or before.is_settled:
-        return Waited(before)
-
-    def look() -> DraftState | None:
-        try:
-            state = read()
-        finally:
-            require_access()  # after the read: what is newer than the end of the token stays unsaid
-        release_connections()
-        return state if state.differs(before) else None
-
-    try:
-        found = wakeups().wait_until(draft_id, look, seconds, account_id=account_id)
-    except NoSlot:
-        return Waited(before, timed_out=True, no_slot=True)
-    return Waited(found or before, timed_out=found is None)
-
-
-def _state(
-    kind: type[DraftState], get: Callable[[str, str], Draft], account_id: str, draft_id: str
+    *,
+    review_alone: bool = False,
 ) -> DraftState:
-    """The draft at this moment; holds no database connection afterwards."""
-    draft = get(account_id, draft_id)
-    form = (
-        publishing.find_published_form(draft_id) if draft.status is DraftStatus.PUBLISHED else None
+    """The draft, if it is not settled as soon as it is confirmed, sent back, changed or published.
+
+    require_access  asked with each look; raises when the token was revoked or has expired
+    review_alone    also of a discarded draft: until the review comes to another state; settled is
+                    all but what waits for the creator
+    """
+    get = reviews.get_reviewed if review_alone else drafts.get_draft
+
+    def read() -> DraftState:
+        """Holds no database connection afterwards."""
+        draft = get(account_id, draft_id)
+        published = draft.status is DraftStatus.PUBLISHED
+        form = publishing.find_published_form(draft_id) if published else None
+        state = reviews.review_state(draft, confirmations.find_confirmation(draft_id))
+        release_connections()
+        return DraftState(draft, form, state)
+
+    before = read()
+    if not seconds or before.state in (SETTLED | ANSWERED if review_alone else SETTLED):
+        return before
+
+    def is_news(now: DraftState) -> bool:
+        changed = now.draft.revision != before.draft.revision
+        return now.state != before.state or (changed and not review_alone)
+
+    news = wait_for(
+        draft_id, read, is_news, seconds, account_id=account_id, require_access=require_access
     )
-    state = reviews.review_state(draft, confirmations.find_confirmation(draft_id))
-    release_connections()
-    return kind(draft, form, state)
+    return news.found or before._replace(timed_out=True, no_slot=news.no_slot)
 
 
 STRONG_REVISION = re.compile(r'(?:^|[,\s])"([1-9][0-9]{0,8})"')  # RFC 9110 section 8.8.3
@@ -287,13 +240,9 @@ def publish_service_draft(draft_id: str) -> Response:
 @require_scope(Scope.FORMS_WRITE)
 def get_service_draft(draft_id: str) -> Response:
     """getServiceDraft, an extension: the draft and whether its creator confirmed it."""
-    seconds = wait_seconds("the creator")
-    waited = wait_for_draft(
-        current_caller().account_id, draft_id, seconds, lambda: check_scope(Scope.FORMS_WRITE)
-    )
-    seen = waited.state
+    seen = _waited(draft_id)
     body = form_draft(seen.draft, settings().public_url, seen.form)
-    headers = _waited_headers(waited) | {"Askback-Confirmation": seen.confirmation}
+    headers = _waited_headers(seen) | {"Askback-Confirmation": seen.confirmation}
     return json_answer(body, headers=headers)
 
 
@@ -301,18 +250,23 @@ def get_service_draft(draft_id: str) -> Response:
 @require_scope(Scope.FORMS_WRITE)
 def get_service_draft_review(draft_id: str) -> Response:
     """getServiceDraftReview, an extension: what the creator says of the draft, and changed."""
-    seconds = wait_seconds("the creator")
-    waited = wait_for_review(
-        current_caller().account_id, draft_id, seconds, lambda: check_scope(Scope.FORMS_WRITE)
-    )
-    seen = waited.state
+    seen = _waited(draft_id, review_alone=True)
     body = draft_review(seen.draft, seen.state, review_url(draft_id))
-    return json_answer(body, headers=_waited_headers(waited))
+    return json_answer(body, headers=_waited_headers(seen))
 
 
-def _waited_headers(waited: Waited) -> dict[str, str]:
-    retry = {"Retry-After": str(RETRY_SECONDS)} if waited.no_slot else {}
-    return draft_headers(waited.state.draft) | retry
+def _waited(draft_id: str, *, review_alone: bool = False) -> DraftState:
+    return wait_for_draft(
+        current_caller().account_id,
+        draft_id,
+        wait_seconds("the creator"),
+        lambda: check_scope(Scope.FORMS_WRITE),
+        review_alone=review_alone,
+    )
+
+
+def _waited_headers(seen: DraftState) -> dict[str, str]:
+    return draft_headers(seen.draft) | retry_header(no_slot=seen.no_slot)
 
 
 def _repeatable(client_id: str, raw: bytes) -> Repeatable | None:

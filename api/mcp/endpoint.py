@@ -11,40 +11,9 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from api.bodies import UnreadableJson, decode_json, is_json_in_utf_8, is_uncompressed
 from api.errors import unexpected_fields
-from api.mcp import events
-from api.mcp.protocol import (
-    INTERNAL_ERROR,
-    INVALID_PARAMS,
-    INVALID_REQUEST,
-    METHOD_NOT_FOUND,
-    MODERN,
-    PARSE_ERROR,
-    SERVER_INFO,
-    SERVER_INFO_KEY,
-    Call,
-    Era,
-    Json,
-    Message,
-    RpcError,
-    add_cors,
-    bp,
-    capabilities,
-    check_modern,
-    check_version,
-    encoded,
-    era_of,
-    error_body,
-    instructions,
-    is_refused,
-    negotiated_version,
-    read_message,
-    readable_id,
-    result_body,
-    server_info,
-    status_of,
-    takes_blocks,
-)
-from api.mcp.tools import attachments, drafts, forms, waits
+from api.mcp import events, protocol
+from api.mcp.protocol import INVALID_PARAMS, INVALID_REQUEST, Call, Era, Json, RpcError, bp
+from api.mcp.tools import attachments, drafts, forms
 from api.mcp.tools.table import TOOLS, invoke
 from webapp.base.config import settings
 from webapp.base.errors import UNSET
@@ -59,8 +28,8 @@ JSON, EVENT_STREAM = "application/json", "text/event-stream"
 @bp.errorhandler(RpcError)
 def rpc_error(error: RpcError) -> Response:
     """A refusal of ours, with the status of its code in the era of the request."""
-    body = error_body(g.get("message_id"), error)
-    response = respond(body, error.status or status_of(error.code, g.get("era")))
+    body = protocol.error_body(g.get("message_id"), error)
+    response = respond(body, error.status or protocol.status_of(error.code, g.get("era")))
     response.headers.update(error.headers)
     return response
 
@@ -78,7 +47,7 @@ def http_problem(error: HTTPException) -> Response:
     """What the router or the HTTP layer refuses; a wrong host or origin comes first."""
     if isinstance(error, UnknownHost):
         refused = _forbidden(f"Host: {error.description}")
-    elif is_refused():
+    elif protocol.is_refused():
         refused = _forbidden("Origin: pages of this origin may not call this server.")
     elif isinstance(error, MethodNotAllowed):
         method = "GET" if "GET" in (error.valid_methods or ()) else "POST"
@@ -98,7 +67,7 @@ def http_problem(error: HTTPException) -> Response:
 def unexpected(error: Exception) -> Response:
     """A fault of ours or of the storage, whose four fields are the data."""
     fields = unexpected_fields(error)
-    return rpc_error(RpcError(INTERNAL_ERROR, fields["message"], cast(Json, fields)))
+    return rpc_error(RpcError(protocol.INTERNAL_ERROR, fields["message"], cast(Json, fields)))
 
 
 def router_refusal(
@@ -108,7 +77,7 @@ def router_refusal(
 
     def refuse(error: HTTPException) -> AnyResponse:
         if request_kind() is RequestKind.MCP:
-            return add_cors(http_problem(error))
+            return protocol.add_cors(http_problem(error))
         return elsewhere(error)
 
     return refuse
@@ -117,7 +86,9 @@ def router_refusal(
 def respond(body: Json, status: HTTPStatus = HTTPStatus.OK) -> Response:
     """A JSON-RPC body as the response; as a stream of one event for a client that reads no JSON."""
     streamed = status is HTTPStatus.OK and not accepts(JSON)
-    sent = b"event: message\ndata: %b\n\n" % encoded(body) if streamed else encoded(body)
+    sent = protocol.encoded(body)
+    if streamed:
+        sent = b"event: message\ndata: %b\n\n" % sent
     headers = {
         "Content-Type": EVENT_STREAM if streamed else JSON,
         "Cache-Control": "private, no-store",
@@ -129,7 +100,7 @@ def _forbidden(message: str) -> RpcError:
     return RpcError(INVALID_REQUEST, message, status=HTTPStatus.FORBIDDEN)
 
 
-__all__ = ["answer", "attachments", "drafts", "forms", "waits"]  # modules that bring tools
+__all__ = ["answer", "attachments", "drafts", "forms"]  # modules that bring tools
 
 LISTED_MS = 300_000  # how long a client may keep what does not change while a process runs
 CACHED: Json = {"ttlMs": LISTED_MS, "cacheScope": "public"}
@@ -146,16 +117,18 @@ class Method(NamedTuple):
     with_events: bool = False
 
 
-def answer(call: Call, message: Message) -> Json:
+def answer(call: Call, message: protocol.Message) -> Json:
     """The result of a request in its era. raises RpcError"""
     method = METHODS.get(message.method)
     if method is None or not _is_served(method, call.era):
-        raise RpcError(METHOD_NOT_FOUND, f"There is no method {message.method[:60]!r} here.")
+        unknown = f"There is no method {message.method[:60]!r} here."
+        raise RpcError(protocol.METHOD_NOT_FOUND, unknown)
     if not isinstance(message.params, dict):
         raise RpcError(INVALID_PARAMS, "params is no object.")
     result = method.call(call, message.params)
     if call.era is Era.MODERN:
-        return {"resultType": "complete", "_meta": {SERVER_INFO_KEY: SERVER_INFO}, **result}
+        server = {protocol.SERVER_INFO_KEY: protocol.SERVER_INFO}
+        return {"resultType": "complete", "_meta": server, **result}
     return {name: value for name, value in result.items() if name not in CACHED}
 
 
@@ -166,22 +139,22 @@ def _is_served(method: Method, era: Era) -> bool:
 def discover(_call: Call, _params: Json) -> Json:
     """`server/discover`: reads no database, for some clients wait one second only."""
     return {
-        "supportedVersions": [MODERN],
-        "capabilities": capabilities(),
-        "instructions": instructions(),
-        "_meta": {SERVER_INFO_KEY: server_info(MODERN)},
+        "supportedVersions": [protocol.MODERN],
+        "capabilities": protocol.capabilities(),
+        "instructions": protocol.instructions(),
+        "_meta": {protocol.SERVER_INFO_KEY: protocol.server_info(protocol.MODERN)},
         **CACHED,
     }
 
 
 def initialize(_call: Call, params: Json) -> Json:
     """How the earlier versions begin; no session is made."""
-    protocol = negotiated_version(params.get("protocolVersion"))
+    version = protocol.negotiated_version(params.get("protocolVersion"))
     return {
-        "protocolVersion": protocol,
-        "capabilities": capabilities(),
-        "serverInfo": server_info(protocol),
-        "instructions": instructions(),
+        "protocolVersion": version,
+        "capabilities": protocol.capabilities(),
+        "serverInfo": protocol.server_info(version),
+        "instructions": protocol.instructions(),
     }
 
 
@@ -226,13 +199,13 @@ METHODS = {
 }
 
 
-bp.after_request(add_cors)
+bp.after_request(protocol.add_cors)
 
 
 @bp.before_request
 def check_origin() -> None:
     """Before the token, so that no page of a stranger learns whether one is valid."""
-    if is_refused():
+    if protocol.is_refused():
         raise Forbidden
 
 
@@ -251,24 +224,24 @@ def post() -> Response:
     message = _message()
     version = _version()
     if message.is_notification:
-        check_version(version)
+        protocol.check_version(version)
         return Response(status=HTTPStatus.ACCEPTED)
-    g.era = era = era_of(version, message.params)
-    capabilities = check_modern(message, request.headers) if era is Era.MODERN else {}
-    call = Call(caller, era, capabilities, takes_blocks=takes_blocks(version))
-    return respond(result_body(message.id, answer(call, message)))
+    g.era = era = protocol.era_of(version, message.params)
+    able = protocol.check_modern(message, request.headers) if era is Era.MODERN else {}
+    call = Call(caller, era, able, takes_blocks=protocol.takes_blocks(version))
+    return respond(protocol.result_body(message.id, answer(call, message)))
 
 
-def _message() -> Message:
+def _message() -> protocol.Message:
     """The message of the body, whose id is kept for a refusal. raises RpcError"""
     body = _body()
     _check_headers()
     try:
         value = decode_json(body)
     except UnreadableJson as problem:
-        raise RpcError(PARSE_ERROR, f"The body {problem}.") from None
-    g.message_id = readable_id(value)
-    return read_message(value)
+        raise RpcError(protocol.PARSE_ERROR, f"The body {problem}.") from None
+    g.message_id = protocol.readable_id(value)
+    return protocol.read_message(value)
 
 
 def _body() -> bytes:

@@ -105,6 +105,7 @@ LINKS: dict[type, dict[str, dict[str, str]]] = {
 class Operation:
     """One route.
 
+    route    its method and its path
     scope    None where an agent token is sent
     takes    the model of the body that it takes, `sent` an example of it
     answers  the type of the body of its success, None for no body and where `media` is not JSON
@@ -114,8 +115,7 @@ class Operation:
 
     id: str
     tag: str
-    method: HTTPMethod
-    path: str
+    route: str
     scope: Scope | None
     summary: str
     description: str
@@ -127,6 +127,16 @@ class Operation:
     refuses: tuple[ErrorCode, ...] = ()
     headers: tuple[str, ...] = ()
     media: str = JSON
+
+    @property
+    def method(self) -> HTTPMethod:
+        """Of the request."""
+        return HTTPMethod(self.route.partition(" ")[0])
+
+    @property
+    def path(self) -> str:
+        """Below `/api`."""
+        return self.route.partition(" ")[2]
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -173,8 +183,7 @@ OPERATIONS = (
     Operation(
         id="createServiceDraft",
         tag="Drafts",
-        method=HTTPMethod.POST,
-        path="/drafts",
+        route="POST /drafts",
         scope=Scope.FORMS_WRITE,
         summary="Create a private draft",
         description=(
@@ -192,8 +201,7 @@ OPERATIONS = (
     Operation(
         id="getServiceDraft",
         tag="Drafts",
-        method=HTTPMethod.GET,
-        path="/drafts/{draftId}",
+        route="GET /drafts/{draftId}",
         scope=Scope.FORMS_WRITE,
         summary="Read a draft and see whether its creator confirmed it",
         description=(
@@ -210,8 +218,7 @@ OPERATIONS = (
     Operation(
         id="getServiceDraftReview",
         tag="Drafts",
-        method=HTTPMethod.GET,
-        path="/drafts/{draftId}/review",
+        route="GET /drafts/{draftId}/review",
         scope=Scope.FORMS_WRITE,
         summary="Read what the creator says of a draft",
         description=(
@@ -229,8 +236,7 @@ OPERATIONS = (
     Operation(
         id="updateServiceDraft",
         tag="Drafts",
-        method=HTTPMethod.PATCH,
-        path="/drafts/{draftId}",
+        route="PATCH /drafts/{draftId}",
         scope=Scope.FORMS_WRITE,
         summary="Change a draft",
         description=(
@@ -247,8 +253,7 @@ OPERATIONS = (
     Operation(
         id="publishServiceDraft",
         tag="Drafts",
-        method=HTTPMethod.POST,
-        path="/drafts/{draftId}/publish",
+        route="POST /drafts/{draftId}/publish",
         scope=Scope.FORMS_WRITE,
         summary="Publish a confirmed draft",
         description=(
@@ -268,8 +273,7 @@ OPERATIONS = (
     Operation(
         id="listService",
         tag="Forms",
-        method=HTTPMethod.GET,
-        path="/forms",
+        route="GET /forms",
         scope=Scope.FORMS_READ,
         summary="List the published forms",
         description="All forms of the connected account, newest first, closed ones included.",
@@ -278,8 +282,7 @@ OPERATIONS = (
     Operation(
         id="getService",
         tag="Forms",
-        method=HTTPMethod.GET,
-        path="/forms/{formId}",
+        route="GET /forms/{formId}",
         scope=Scope.FORMS_READ,
         summary="Read a published form",
         description="Questions, settings, share URL, status and the response counts of a form.",
@@ -288,8 +291,7 @@ OPERATIONS = (
     Operation(
         id="getServiceResponses",
         tag="Responses",
-        method=HTTPMethod.GET,
-        path="/forms/{formId}/responses",
+        route="GET /forms/{formId}/responses",
         scope=Scope.RESPONSES_READ,
         summary="Read the responses of a form",
         description=(
@@ -310,8 +312,7 @@ ATTACHMENTS = (
     Operation(
         id="getAttachment",
         tag="Responses",
-        method=HTTPMethod.GET,
-        path="/forms/{formId}/attachments/{attachmentId}",
+        route="GET /forms/{formId}/attachments/{attachmentId}",
         scope=Scope.RESPONSES_READ,
         summary="Read the recording of an answer",
         description=RECORDING,
@@ -322,8 +323,7 @@ ATTACHMENTS = (
     Operation(
         id="getAskAttachment",
         tag="Agent tokens",
-        method=HTTPMethod.GET,
-        path="/agent/asks/{askId}/attachments/{attachmentId}",
+        route="GET /agent/asks/{askId}/attachments/{attachmentId}",
         scope=None,
         summary="Read the recording of an answer of an ask",
         description=RECORDING,
@@ -336,8 +336,7 @@ EXTENSIONS = (
     Operation(
         id="getServiceDraftFollowUps",
         tag="Drafts",
-        method=HTTPMethod.GET,
-        path="/drafts/{draftId}/follow-ups",
+        route="GET /drafts/{draftId}/follow-ups",
         scope=Scope.FORMS_WRITE,
         summary="Read the prepared follow-ups of a draft",
         description="By question, those of its creator, too.",
@@ -347,8 +346,7 @@ EXTENSIONS = (
     Operation(
         id="replaceServiceDraftFollowUps",
         tag="Drafts",
-        method=HTTPMethod.PUT,
-        path="/drafts/{draftId}/follow-ups",
+        route="PUT /drafts/{draftId}/follow-ups",
         scope=Scope.FORMS_WRITE,
         summary="Prepare the follow-ups of a draft",
         description=(
@@ -369,8 +367,7 @@ EXTENSIONS = (
     Operation(
         id="createSubscription",
         tag=EVENTS_TAG,
-        method=HTTPMethod.POST,
-        path="/forms/{formId}/subscriptions",
+        route="POST /forms/{formId}/subscriptions",
         scope=Scope.RESPONSES_READ,
         summary="Subscribe to the completed responses of a form, or renew",
         description=(
@@ -389,8 +386,7 @@ EXTENSIONS = (
     Operation(
         id="listSubscriptions",
         tag=EVENTS_TAG,
-        method=HTTPMethod.GET,
-        path="/forms/{formId}/subscriptions",
+        route="GET /forms/{formId}/subscriptions",
         scope=Scope.RESPONSES_READ,
         summary="List the live subscriptions of a form",
         description="Those of all connections of the account, oldest first.",
@@ -399,8 +395,7 @@ EXTENSIONS = (
     Operation(
         id="deleteSubscription",
         tag=EVENTS_TAG,
-        method=HTTPMethod.DELETE,
-        path="/forms/{formId}/subscriptions/{subscriptionId}",
+        route="DELETE /forms/{formId}/subscriptions/{subscriptionId}",
         scope=Scope.RESPONSES_READ,
         summary="Unsubscribe",
         description="Nothing more is sent. It succeeds again, and for an id that nobody has.",
@@ -410,8 +405,7 @@ EXTENSIONS = (
     Operation(
         id="createAgentToken",
         tag="Agent tokens",
-        method=HTTPMethod.POST,
-        path="/forms/{formId}/agent-tokens",
+        route="POST /forms/{formId}/agent-tokens",
         scope=Scope.RESPONSES_READ,
         summary="Make a private token for one form",
         description=(
@@ -427,8 +421,7 @@ EXTENSIONS = (
     Operation(
         id="getAskAnswers",
         tag="Agent tokens",
-        method=HTTPMethod.GET,
-        path="/agent/asks/{askId}/answers",
+        route="GET /agent/asks/{askId}/answers",
         scope=None,
         summary="Poll the answers of an ask",
         description=(
@@ -445,8 +438,7 @@ EXTENSIONS = (
     Operation(
         id="streamAsk",
         tag="Agent tokens",
-        method=HTTPMethod.GET,
-        path="/agent/asks/{askId}/stream",
+        route="GET /agent/asks/{askId}/stream",
         scope=None,
         summary="Stream the answers of an ask",
         description=(

@@ -14,7 +14,7 @@ from werkzeug.exceptions import NotFound as NoPage
 from api.errors import unexpected_fields
 from api.forms import attachment_bytes
 from api.mcp.protocol import INTERNAL_ERROR, Call, Json, RpcError, bp
-from api.mcp.tools.table import FormArguments, WithBlocks, tool
+from api.mcp.tools.table import FormArguments, Tool, WithBlocks
 from api.wire.responses import LinkedAttachment, linked_attachment
 from webapp.base.config import settings
 from webapp.base.database import release_connections, to_millis, utc_now
@@ -93,7 +93,7 @@ class AttachmentArguments(FormArguments):
 AUDIO_BYTES = 1024**2  # of a recording that is part of a result: a third more as base64
 
 
-@tool(
+@Tool(
     "get_attachment",
     title="Get an attachment",
     description="""The recording of a spoken answer: as audio up to 1 MiB, and in any case at `url`,

@@ -9,10 +9,11 @@ from itsdangerous import BadData, URLSafeSerializer
 from pydantic import Field, StrictStr
 
 from api.bodies import review_url, too_large
-from api.drafts import create_draft, publish_draft, update_draft, wait_for_draft, wait_for_review
+from api.drafts import create_draft, publish_draft, update_draft, wait_for_draft
 from api.mcp.protocol import Call, Json
-from api.mcp.tools.table import InputRequired, PageArguments, page_of, tool
+from api.mcp.tools.table import InputRequired, PageArguments, Tool, page_of
 from api.rate_limits import limit_creates, limit_publishes, limit_updates
+from api.waiting import retry_field
 from api.wire.drafts import (
     ReviewedDraft,
     ReviewedForm,
@@ -43,7 +44,6 @@ from webapp.records.content.draft_input import (
 )
 from webapp.records.content.model import AgentUpdate
 from webapp.records.drafts import Draft, get_revision
-from webapp.web.wakeups import RETRY_SECONDS
 
 LIVES_MILLIS = 15 * 60 * 1000
 STATE_MAX_CHARS = 512
@@ -78,7 +78,7 @@ def wait_for_confirmation(call: Call, draft_id: str) -> bool:
         )
     if action != "accept":
         raise InputRequired(_request(draft_id, _write_state(asked, now=now)))
-    wait_for_review(account_id, draft_id, WAIT_MAX_SECONDS, require_forms_write)
+    wait_for_draft(account_id, draft_id, WAIT_MAX_SECONDS, require_forms_write, review_alone=True)
     return True
 
 
@@ -190,7 +190,7 @@ class WaitArguments(PageArguments, DraftArguments):
     ] = 0
 
 
-@tool(
+@Tool(
     "create_form_draft",
     title="Create a form draft",
     description=f"""A private draft of a form, with one question for each thing to know. Nobody can
@@ -208,7 +208,7 @@ def create_form_draft(call: Call, given: NewDraft) -> ReviewedDraft:
     return _reviewed(create_draft(call.caller, _bounded(given), agent_note=note))
 
 
-@tool(
+@Tool(
     "update_form_draft",
     title="Change a form draft",
     description=f"""Replaces the fields that are sent, in a draft that is not published. A change
@@ -226,7 +226,7 @@ def update_form_draft(call: Call, given: DraftChanges) -> ReviewedDraft:
     return _reviewed(update_draft(call.caller, given.draft_id, changes, agent_note=note))
 
 
-@tool(
+@Tool(
     "publish_form_draft",
     title="Publish a form draft",
     description="""Turns a draft that its creator confirmed as it is into a form, and answers the
@@ -257,7 +257,7 @@ def publish_form_draft(call: Call, given: DraftArguments) -> ReviewedForm:
     return {**form, "reviewUrl": review_url(given.draft_id)}
 
 
-@tool(
+@Tool(
     "get_form_draft",
     title="Get a form draft",
     description="""A draft, and what its creator says of it: `confirmation` is `current` once they
@@ -275,21 +275,16 @@ def publish_form_draft(call: Call, given: DraftArguments) -> ReviewedForm:
 )
 def get_form_draft(call: Call, given: WaitArguments) -> WatchedDraft:
     """As `GET /drafts/{draftId}`."""
-    waited = wait_for_draft(
-        call.caller.account_id,
-        given.draft_id,
-        given.timeout_seconds,
-        require_forms_write,
-    )
-    seen = waited.state
+    account_id, seconds = call.caller.account_id, given.timeout_seconds
+    seen = wait_for_draft(account_id, given.draft_id, seconds, require_forms_write)
     found = {
         **form_draft(seen.draft, settings().public_url, seen.form),
         **draft_review(seen.draft, seen.state, review_url(seen.draft.id)),
         "confirmation": seen.confirmation,
-        "timedOut": waited.timed_out,
+        "timedOut": seen.timed_out,
+        **retry_field(no_slot=seen.no_slot),
     }
-    retry = {"retryAfterMs": RETRY_SECONDS * 1000} if waited.no_slot else {}
-    return cast(WatchedDraft, _paged(found | retry, seen.draft, given))
+    return cast(WatchedDraft, _paged(found, seen.draft, given))
 
 
 def _publish_after_wait(call: Call, draft_id: str) -> Published:

@@ -1,5 +1,7 @@
-"""Tools that read forms and responses, and one that makes agent tokens."""
+"""Tools that read and watch forms and responses, and one that makes agent tokens."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Annotated, cast
 
 from pydantic import Field, StrictStr
@@ -14,37 +16,44 @@ from api.mcp.tools.table import (
     Limit,
     PageArguments,
     Since,
+    TimeoutSeconds,
+    Tool,
     page_of,
     size,
-    tool,
 )
 from api.rate_limits import limit_agent_tokens
+from api.waiting import News, retry_field, wait_for
 from api.wire.forms import FormPage, MadeAgentToken, PagedForm, form_list, owned_form
 from api.wire.responses import (
     CompletedResponsePage,
     ResponsesPage,
+    WaitedResponses,
     completed_page,
     completed_within,
     form_responses,
 )
 from api.wire.timestamps import parse_since
 from webapp.base.config import settings
-from webapp.base.limits import PAGE_MAX_ITEMS
+from webapp.base.database import release_connections
+from webapp.base.error_codes import ErrorCode
+from webapp.base.errors import InputModel, InvalidInput
+from webapp.base.limits import PAGE_MAX_ITEMS, WAIT_SECONDS
 from webapp.base.sealing import fragment_key
 from webapp.base.vocabulary import Scope
 from webapp.drafts.agent_tokens import AgentTokenInput
+from webapp.oauth.guard import authenticate_for_mcp, require_mcp_scope
 from webapp.records import forms
 from webapp.records.content.draft_input import STORABLE
 from webapp.records.forms import FormRow
 from webapp.records.responses.completed import get_completed_response, read_fragments
-from webapp.records.responses.cursor import ResponsePage, read_responses
+from webapp.records.responses.cursor import ResponsePage, has_answer_after, read_responses
 
 
 class OneFormArguments(PageArguments, FormArguments):
     """Which form, and which of its questions."""
 
 
-@tool(
+@Tool(
     "list_forms",
     title="List forms",
     description="""All published forms of the connected account, newest first, closed ones included,
@@ -61,7 +70,7 @@ def list_forms(call: Call, given: PageArguments) -> FormPage:
     return page_of(cast(FormPage, found), "forms", "formId", given)
 
 
-@tool(
+@Tool(
     "get_form",
     title="Get a form",
     description="""One published form with its questions, settings, status, share link and counts;
@@ -86,7 +95,7 @@ class ResponsesArguments(FormArguments):
     limit: Limit = LIMIT_MAX
 
 
-@tool(
+@Tool(
     "get_form_responses",
     title="Get responses",
     description="""What people answered in one form after `since`, in progress or completed, oldest
@@ -142,7 +151,7 @@ class CompletedResponseArguments(PageArguments, FormArguments):
     response_id: ResponseId
 
 
-@tool(
+@Tool(
     "get_completed_response",
     title="Get a completed response",
     description="""One response that was sent, with every answer in full. Long texts come in
@@ -173,7 +182,7 @@ class AgentTokenArguments(AgentTokenInput):
     form_id: FormId
 
 
-@tool(
+@Tool(
     "create_agent_token",
     title="Create an agent token",
     description="""A private token with which a program without OAuth reads the answers of this one
@@ -188,3 +197,110 @@ class AgentTokenArguments(AgentTokenInput):
 def create_agent_token(call: Call, given: AgentTokenArguments) -> MadeAgentToken:
     """As `POST /forms/{formId}/agent-tokens`."""
     return agent_token(call.caller, given.form_id, given)
+
+
+NO_MONITORING = """This is a short wait inside an active session and no monitoring: nothing goes on
+    after it. When nothing came (`timedOut`), and whenever you begin again, read what came
+    meanwhile with get_form_responses and the `since` you kept. Where `retryAfterMs` is set, there
+    was no place to wait: call again after so many milliseconds."""
+AFTER_AN_EVENT = """After an event, call get_form_responses instead: nothing has to be waited
+    for."""
+wait_tool = partial(Tool, answers=WaitedResponses, events=AFTER_AN_EVENT, reads=True, quotes=True)
+
+
+class Waiting(InputModel):
+    """From where on, and how long."""
+
+    since: Since | None = None
+    timeout_seconds: TimeoutSeconds = WAIT_SECONDS
+    limit: Limit = LIMIT_MAX
+
+
+class FormOrAsk(InputModel):
+    """Which form or ask, which are the same thing."""
+
+    form_id: FormId | None = None
+    ask_id: FormId | None = None
+
+
+class WatchArguments(Waiting, FormOrAsk):
+    """Which form or ask, from where on, and how long."""
+
+
+class WaitArguments(Waiting, FormArguments):
+    """Which form, from where on, and how long."""
+
+
+def require_responses_read() -> None:
+    """Raises Unauthenticated once the token has ended."""
+    require_mcp_scope(authenticate_for_mcp(), Scope.RESPONSES_READ)
+
+
+@wait_tool(
+    "watch_ask",
+    title="Wait for an answer",
+    description=f"""Waits at most 25 seconds until somebody has answered a question after `since`,
+        also before they have sent their response, and returns what came. Send exactly one of
+        `formId` and `askId`: an ask is a published form. {NO_MONITORING}""",
+    scope=Scope.RESPONSES_READ,
+    takes=WatchArguments,
+)
+def watch_ask(call: Call, given: WatchArguments) -> WaitedResponses:
+    """Until one answer is newer than `since`."""
+    ids = {given.form_id, given.ask_id} - {None}
+    if len(ids) != 1:
+        raise InvalidInput(
+            ErrorCode.VALIDATION_FAILED,
+            "formId: exactly one of formId and askId is needed.",
+            "Send the id of the published form as formId, and no askId.",
+            field="formId",
+        )
+    return _waited(call.caller.account_id, cast(str, ids.pop()), given, has_answer_after)
+
+
+@wait_tool(
+    "wait_for_form_responses",
+    title="Wait for a response",
+    description=f"""Waits at most 25 seconds until somebody has sent a response after `since`, and
+        returns what came. {NO_MONITORING}""",
+    scope=Scope.RESPONSES_READ,
+    takes=WaitArguments,
+)
+def wait_for_form_responses(call: Call, given: WaitArguments) -> WaitedResponses:
+    """Until one response has completed after `since`."""
+    return _waited(call.caller.account_id, given.form_id, given, _has_completion_after)
+
+
+def _has_completion_after(form: FormRow, since: int | None) -> bool:
+    stamp = form.completed_stamp
+    return stamp is not None and (since is None or stamp > since)
+
+
+Judge = Callable[[FormRow, int | None], bool]  # of a form and `since`: whether a wait is over
+
+
+def _waited(account_id: str, form_id: str, given: Waiting, is_over: Judge) -> WaitedResponses:
+    since = given_since(given.since)
+
+    def read() -> FormRow:
+        return forms.get_form(account_id, form_id)
+
+    form = read()
+    news = News(form if is_over(form, since) else None, no_slot=False)
+    release_connections()
+    if news.found is None and given.timeout_seconds:
+        news = wait_for(
+            form_id,
+            read,
+            lambda form: is_over(form, since),
+            given.timeout_seconds,
+            account_id=account_id,
+            require_access=require_responses_read,
+        )
+    if news.found is None:  # no item, and `since` as it came
+        page = form_responses(read(), ResponsePage([], 0, since, truncated=False))
+    else:
+        page = fitting_page(news.found, since, given.limit)
+    require_responses_read()  # again: it may have ended before the news came
+    retry = retry_field(no_slot=news.no_slot)
+    return cast(WaitedResponses, {**page, "timedOut": news.found is None, **retry})

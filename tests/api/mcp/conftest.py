@@ -18,6 +18,7 @@ from webapp.base.config import Settings
 from webapp.base.database import utc_now
 from webapp.base.vocabulary import Scope
 from webapp.oauth.tokens import issue_token
+from webapp.records.accounts.models import Account
 
 MODERN, LEGACY = "2026-07-28", "2025-11-25"
 META = "io.modelcontextprotocol/"
@@ -168,3 +169,9 @@ def hosted(app: Flask, settings: Settings) -> Hosted:
         return Host(app, token, version)
 
     return connect
+
+
+@pytest.fixture
+def host(hosted: Hosted, account: Account, version: str) -> Host:
+    """A host of the account, in both eras."""
+    return hosted(account.id, version=version)

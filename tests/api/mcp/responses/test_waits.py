@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from datetime import timedelta
 from functools import partial
@@ -12,9 +11,10 @@ import pytest
 from flask import Flask
 from werkzeug.test import TestResponse
 
-from api.mcp.tools import waits
+from api.mcp.tools import forms as tools
+from api.waiting import News
 from api.wire.timestamps import wire_time
-from tests.api.mcp.conftest import Host, Hosted
+from tests.api.mcp.conftest import MODERN, Host
 from tests.api.mcp.responses.reading import quoted, refused
 from tests.api.waiting import (
     SOON_SECONDS,
@@ -23,11 +23,9 @@ from tests.api.waiting import (
 )
 from tests.databases import both_databases
 from tests.factories import make_answer, make_response
-from tests.pages.respondent_client import arrive
 from webapp.answers import answering
 from webapp.base.database import db, utc_now, write_transaction
 from webapp.oauth.models import OAuthToken
-from webapp.records.accounts.models import Account
 from webapp.web import wakeups
 
 BOTH = pytest.mark.parametrize("tool", ["watch_ask", "wait_for_form_responses"])
@@ -35,8 +33,8 @@ KEY = "a" * 32
 
 
 @pytest.fixture
-def host(hosted: Hosted, account: Account) -> Host:
-    return hosted(account.id)
+def version() -> str:
+    return MODERN
 
 
 def waited(host: Host, tool: str, happens: Callable[[], object], **arguments: Any) -> Any:
@@ -92,19 +90,6 @@ def test_a_completion_ends_the_wait_for_responses_and_an_answer_does_not(
     assert found["timedOut"] is False
 
 
-def test_a_respondent_on_the_page_ends_a_watch(
-    app: Flask, host: Host, form: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(wakeups, "LOOK_SECONDS", 60)
-
-    def on_the_page() -> None:
-        assert arrive(app.test_client(), form).answer(1, "Here").status_code == 200
-
-    found = waited(host, "watch_ask", on_the_page, formId=form.id)
-
-    assert found["returnedAnswerCount"] == 1
-
-
 @both_databases
 @BOTH
 def test_what_is_there_is_returned_at_once(app: Flask, host: Host, form: Any, tool: str) -> None:
@@ -142,34 +127,20 @@ def test_a_time_out_has_no_item_and_the_same_since(
 
 
 @BOTH
-def test_what_was_seen_ends_no_wait(app: Flask, host: Host, form: Any, tool: str) -> None:
+def test_nothing_after_since_times_out(app: Flask, host: Host, form: Any, tool: str) -> None:
+    without = quoted(host, tool, formId=form.id, timeoutSeconds=0)
     with app.app_context():
         make_response(form)
     (seen,) = quoted(host, "get_form_responses", formId=form.id)["responses"]
-    newest = {
-        "watch_ask": seen["answers"][-1]["respondedAt"],
-        "wait_for_form_responses": seen["submittedAt"],
-    }
+    newest = {"watch_ask": seen["answers"][-1]["respondedAt"]}.get(tool, seen["submittedAt"])
 
-    found = quoted(host, tool, formId=form.id, since=newest[tool], timeoutSeconds=0)
+    found = [without]
+    for since in (newest, "2999-01-01T00:00:00.000Z"):
+        found.append(quoted(host, tool, formId=form.id, since=since, timeoutSeconds=0))
 
-    assert (found["timedOut"], found["responses"]) == (True, [])
-
-
-@BOTH
-def test_a_time_out_without_since_has_none(host: Host, form: Any, tool: str) -> None:
-    found = quoted(host, tool, formId=form.id, timeoutSeconds=0)
-
-    assert (found["timedOut"], found["nextSince"], found["responses"]) == (True, None, [])
-
-
-@BOTH
-@pytest.mark.parametrize("moment", ["2999-01-01T00:00:00Z", "9999-12-31T23:59:60-23:59"])
-def test_a_future_since_comes_back(host: Host, form: Any, tool: str, moment: str) -> None:
-    found = quoted(host, tool, formId=form.id, since=moment, timeoutSeconds=0)
-
-    assert found["timedOut"]
-    assert found["nextSince"] >= "2999-01-01T00:00:00.000Z"
+    assert [(each["timedOut"], each["responses"]) for each in found] == [(True, [])] * 3
+    since = [None, newest, "2999-01-01T00:00:00.000Z"]
+    assert [each["nextSince"] for each in found] == since
 
 
 @BOTH
@@ -193,7 +164,12 @@ def test_a_wait_lasts_20_seconds_unless_told(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     asked: list[int] = []
-    monkeypatch.setattr(waits.Wait, "until", lambda _self, seconds: asked.append(seconds))
+
+    def wait_for(_key: str, _read: Any, _is_news: Any, seconds: int, **_: Any) -> News[Any]:
+        asked.append(seconds)
+        return News(None, no_slot=False)
+
+    monkeypatch.setattr(tools, "wait_for", wait_for)
 
     assert quoted(host, tool, formId=form.id, **given)["timedOut"]
 
@@ -250,7 +226,7 @@ def test_a_token_that_ends_ends_the_wait(
 def test_nothing_is_told_that_came_after_the_end_of_the_token(
     app: Flask, host: Host, form: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    read = waits.fitting_page
+    read = tools.fitting_page
 
     def read_late(*given: Any) -> Any:
         """The token ends, and a second answer comes, after the last look."""
@@ -259,7 +235,7 @@ def test_nothing_is_told_that_came_after_the_end_of_the_token(
         make_answer(form, KEY, 1, "Later")
         return read(*given)
 
-    monkeypatch.setattr(waits, "fitting_page", read_late)
+    monkeypatch.setattr(tools, "fitting_page", read_late)
     answer = ended_by(host, "watch_ask", form, lambda: answers(app, form))
 
     assert answer.status_code == 401
@@ -283,30 +259,3 @@ def test_without_a_place_the_wait_is_answered_at_once(
     assert (found["responses"], found["nextSince"]) == ([], since)
     assert (there["timedOut"], there["returnedResponseCount"]) == (False, 1)
     assert "retryAfterMs" not in there
-
-
-@both_databases
-def test_two_hosts_that_watch_see_each_answer_once_by_their_own_since(
-    app: Flask, hosted: Hosted, form: Any
-) -> None:
-    hosts = [hosted(form.account_id), hosted(form.account_id)]
-
-    def watch(host: Host) -> list[str]:
-        seen: list[str] = []
-        since = None
-        while len(seen) < 5:
-            page = quoted(host, "watch_ask", askId=form.id, since=since, timeoutSeconds=25)
-            assert not page["timedOut"]
-            seen += [answer["id"] for each in page["responses"] for answer in each["answers"]]
-            since = page["nextSince"]
-        return seen
-
-    with ThreadPoolExecutor(2) as pool:
-        watching = [pool.submit(watch, host) for host in hosts]
-        for number in range(5):
-            answers(app, form, key=f"{number}" * 32)
-            time.sleep(0.05)
-        seen = [each.result(30) for each in watching]
-
-    assert seen[0] == seen[1]
-    assert len(set(seen[0])) == len(seen[0]) == 5

@@ -1,1 +1,0 @@
-"""What agents read of drafts and of their review."""
