@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from sqlalchemy import select
 from werkzeug.test import TestResponse
 
 from api.openapi.operations import EXTENSIONS, OPERATIONS
@@ -13,7 +14,7 @@ from tests.api.conftest import ALL_SCOPES, Agent, Connect, refusal
 from tests.factories import make_account, make_draft, make_form
 from tests.webhook_receiver import SECRET
 from webapp.base.config import Settings
-from webapp.base.database import utc_now
+from webapp.base.database import db, utc_now
 from webapp.base.vocabulary import RevokedReason, Scope
 from webapp.oauth.models import OAuthGrant
 from webapp.oauth.tokens import issue_token, revoke_grant
@@ -84,6 +85,7 @@ def test_without_a_token_the_response_is_a_challenge(call: Call, client: FlaskCl
     assert refusal(response) == (401, "authentication_required")
     expected = f'Bearer {METADATA}, scope="forms:read forms:write responses:read"'
     assert response.headers["WWW-Authenticate"] == expected
+    assert response.headers["Cache-Control"] == "private, no-store"
 
 
 @every_call
@@ -96,21 +98,14 @@ def test_every_operation_needs_its_own_scope(
 
     response = call.send(agent, found_id)
 
-    assert (response.status_code == 401) == (call.scope not in scopes)
-
-
-@every_call
-def test_a_missing_scope_is_asked_for_together_with_those_granted(
-    call: Call, connect: Connect, account: Account
-) -> None:
-    granted = set(ALL_SCOPES) - {call.scope}
-
-    response = call.send(connect(account.id, granted), "any")
-
+    if call.scope in scopes:
+        assert response.status_code != 401
+        return
     challenge = response.headers["WWW-Authenticate"]
+    asked = sorted({*scopes, call.scope} - {Scope.OFFLINE_ACCESS})  # with those granted
     assert refusal(response) == (401, "authentication_required")
     assert 'error="insufficient_scope"' in challenge
-    assert 'scope="forms:read forms:write responses:read"' in challenge
+    assert f'scope="{" ".join(asked)}"' in challenge
 
 
 @every_call_with_id
@@ -129,19 +124,8 @@ def test_objects_of_other_accounts_are_not_found(call: Call, agent: Agent) -> No
 @every_call_with_id
 @pytest.mark.parametrize(
     "hostile",
-    [
-        "%00",
-        "a%00b",
-        "%FF",
-        "%C0%80",
-        "%ED%A0%80",
-        "..",
-        "%2e%2e",
-        "'",
-        "%25",
-        "\N{SNOWMAN}",
-        "x" * 9999,
-    ],
+    ["%00", "a%00b", "%FF", "%C0%80", "%ED%A0%80", "..", "%2e%2e", "'", "%25", "\N{SNOWMAN}"]
+    + ["x" * 9999],
 )
 def test_a_malformed_id_is_not_found(call: Call, hostile: str, agent: Agent) -> None:
     code = "draft_not_found" if "/drafts" in call.path else "form_not_found"
@@ -168,22 +152,14 @@ def test_a_token_in_the_address_is_refused(
 
 @pytest.mark.parametrize(
     "header",
-    ["Basic YTpi", "Bearer", "Bearer ", "Bearer x", "askat_x", "Bearer askat_" + "x" * 43, "\xff"],
+    ["Basic YTpi", "Bearer", "Bearer ", "Bearer x", "{}", "Token {}", "Basic {}", "\xff"]
+    + ["Bearer askat_" + "x" * 43],
 )
-def test_a_foreign_or_malformed_token_is_refused(header: str, client: FlaskClient) -> None:
-    response = client.get("/api/forms", headers={"Authorization": header})
+def test_a_foreign_or_malformed_token_is_refused(header: str, agent: Agent) -> None:
+    response = agent.get("/forms", headers={"Authorization": header.format(agent.token)})
 
     assert refusal(response) == (401, "authentication_required")
     assert 'error="invalid_token"' in response.headers["WWW-Authenticate"]
-
-
-@pytest.mark.parametrize("word", ["", "Token ", "Basic "])
-def test_a_token_without_the_bearer_scheme_gets_a_hint(word: str, agent: Agent) -> None:
-    response = agent.get("/forms", headers={"Authorization": word + agent.token})
-
-    assert refusal(response) == (401, "authentication_required")
-    assert "Bearer" in response.json["message"]
-    assert "Authorization: Bearer" in response.json["resolution"]
 
 
 def test_a_token_for_mcp_does_not_open_the_api(
@@ -198,10 +174,6 @@ def test_a_token_for_mcp_does_not_open_the_api(
 
 
 def test_a_disconnected_agent_is_refused_at_once(agent: Agent) -> None:
-    from sqlalchemy import select
-
-    from webapp.base.database import db
-
     before = agent.get("/forms").status_code
     with agent.app.app_context():
         grant_id = db.session.scalars(select(OAuthGrant.id)).one()

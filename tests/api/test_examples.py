@@ -6,24 +6,21 @@ from typing import Any
 
 import pytest
 from flask import Flask
-from sqlalchemy.exc import OperationalError
 from werkzeug.test import TestResponse
 
 from api.openapi.document import document
 from api.openapi.operations import EXTENSIONS, OPERATIONS
 from api.wire.event_stream import LEAVE_CONNECTION
 from tests.api.conftest import Agent, Confirm
+from tests.api.provoking import CASES, FAULTS, PROVOKE, Scene
 from tests.described import validator
-from tests.event_factories import make_subscription
-from tests.voice.factories import make_stored_answer
-from tests.webhook_receiver import SECRET
 from webapp.answers import answering
 from webapp.base.config import Settings
 from webapp.base.database import db, utc_now
 from webapp.base.error_codes import OF_REST
 from webapp.drafts.editing import update_draft
 from webapp.drafts.returns import return_draft
-from webapp.records import forms
+from webapp.oauth import guard
 from webapp.records.content.draft_input import parse_draft_input
 from webapp.records.drafts import Draft
 
@@ -41,9 +38,9 @@ def described(settings: Settings) -> Any:
 
 
 def without_what_changes(body: Any) -> Any:
+    """Ids, links, moments and waits replaced, wherever they stand."""
     if isinstance(body, dict) and "cursor" in body:
         body = body | {"cursor": "*"}
-    """Ids, links, moments and waits replaced, wherever they stand."""
     if isinstance(body, dict):
         return {name: without_what_changes(value) for name, value in body.items()}
     if isinstance(body, list):
@@ -185,136 +182,61 @@ def respond(app: Flask, share_token: str) -> None:
         answering.complete_response(share_token, "k" * 32, responder_name="Kim", now=utc_now())
 
 
-Provoke = Callable[[Agent, str, Confirm], Any]
+def body(**request: Any) -> Callable[[Scene, Confirm], Any]:
+    return lambda scene, _: scene.agent.post("/drafts", **request)
 
 
-def reused(agent: Agent, _draft: str, _confirm: Confirm) -> Any:
-    headers = {"Idempotency-Key": "k"}
-    agent.post("/drafts", json={}, headers=headers)
-    return agent.post("/drafts", json={"title": "x"}, headers=headers)
+def incomplete(scene: Scene, _confirm: Confirm) -> Any:
+    made = scene.agent.post("/drafts", json={"questions": ["Who?", ""]}).json["draftId"]
+    return scene.agent.post(f"/drafts/{made}/publish")
 
 
-def stale(agent: Agent, draft: str, confirm: Confirm) -> Any:
-    confirm(draft)
-    agent.patch(f"/drafts/{draft}", json={"title": "x"})
-    return agent.post(f"/drafts/{draft}/publish")
+def outdated(scene: Scene, _confirm: Confirm) -> Any:
+    path = f"/drafts/{scene.draft_id}"
+    scene.agent.patch(path, json={"title": "x"})
+    return scene.agent.patch(path, json={}, headers={"If-Match": '"1"'})
 
 
-def published(agent: Agent, draft: str, confirm: Confirm) -> Any:
-    confirm(draft)
-    agent.post(f"/drafts/{draft}/publish")
-    return agent.patch(f"/drafts/{draft}", json={"title": "x"})
-
-
-def incomplete(agent: Agent, _draft: str, _confirm: Confirm) -> Any:
-    made = agent.post("/drafts", json={"questions": ["Who?", ""]}).json["draftId"]
-    return agent.post(f"/drafts/{made}/publish")
-
-
-def outdated(agent: Agent, draft: str, _confirm: Confirm) -> Any:
-    agent.patch(f"/drafts/{draft}", json={"title": "x"})
-    return agent.patch(f"/drafts/{draft}", json={}, headers={"If-Match": '"1"'})
-
-
-def limited(agent: Agent, _draft: str, _confirm: Confirm) -> Any:
-    return [agent.post("/drafts", json={}) for _ in range(31)][-1]
-
-
-def nobody(agent: Agent, _draft: str, _confirm: Confirm) -> Any:
-    return agent.app.test_client().get("/api/forms")
-
-
-def subscribed(*, before: int) -> Provoke:
-    """Subscribe to an address that leads inside, with so many subscriptions before."""
-
-    def subscribe(agent: Agent, draft: str, confirm: Confirm) -> Any:
-        confirm(draft)
-        form_id = agent.post(f"/drafts/{draft}/publish").json["formId"]
-        with agent.app.app_context():
-            for _ in range(before):
-                make_subscription(db.session.get_one(forms.Form, form_id))
-        body = {"url": "https://localhost/", "secret": SECRET}
-        return agent.post(f"/forms/{form_id}/subscriptions", json=body)
-
-    return subscribe
-
-
-def crowded(agent: Agent, draft: str, confirm: Confirm) -> Any:
-    confirm(draft)
-    form_id = agent.post(f"/drafts/{draft}/publish").json["formId"]
-    reader = Agent(agent.app, agent.post(f"/forms/{form_id}/agent-tokens", json={}).json["token"])
+def crowded(scene: Scene, _confirm: Confirm) -> Any:
+    path = f"/forms/{scene.form_id}/agent-tokens"
+    reader = Agent(scene.agent.app, scene.agent.post(path, json={}).json["token"])
     full = {LEAVE_CONNECTION: lambda _stream: False}
-    return reader.get(f"/agent/asks/{form_id}/stream", environ_overrides=full)
+    return reader.get(f"/agent/asks/{scene.form_id}/stream", environ_overrides=full)
 
 
-def beyond(agent: Agent, draft: str, confirm: Confirm) -> Any:
-    """Ask for bytes after the end of a recording."""
-    confirm(draft)
-    form_id = agent.post(f"/drafts/{draft}/publish").json["formId"]
-    with agent.app.app_context():
-        recording = make_stored_answer(db.session.get_one(forms.Form, form_id), "k" * 32)
-        path = f"/forms/{form_id}/attachments/{recording.id}"
-    return agent.get(path, headers={"Range": "bytes=999999-"})
-
-
-def posted(**request: Any) -> Provoke:
-    return lambda agent, _draft, _confirm: agent.post("/drafts", **request)
-
-
-def called(method: str, path: str) -> Provoke:
-    return lambda agent, draft, _confirm: agent.call(method, path.format(draft=draft))
-
-
-PROVOKED: dict[str, Provoke] = {
-    "invalid_json": posted(data=b'{"title": "\n', content_type=JSON),
-    "validation_failed": posted(json={"title": "x" * 134}),
-    "unknown_field": posted(json={"colour": "red"}),
-    "context_required": posted(json={"followUpMode": "smart"}),
-    "invalid_since": called("GET", "/forms/x/responses?since=yesterday"),
-    "invalid_text": posted(json={"title": "One line\nmore"}),
-    "payload_too_large": posted(data=b"x" * 300_000, content_type=JSON),
-    "idempotency_key_reused": reused,
-    "authentication_required": nobody,
-    "draft_not_found": called("GET", "/drafts/x"),
-    "form_not_found": called("GET", "/forms/x"),
-    "not_found": called("GET", "/nothing"),
-    "method_not_allowed": called("PUT", "/forms"),
-    "draft_not_confirmed": called("POST", "/drafts/{draft}/publish"),
-    "confirmation_stale": stale,
+# where the example is of another mistake than the one that is made for the operation
+PROVOKED = PROVOKE | {
+    "validation_failed": body(json={"title": "x" * 134}),
+    "invalid_since": lambda scene, _: scene.call(f"{scene.path}?since=yesterday"),
+    "invalid_text": body(json={"title": "One line\nmore"}),
+    "authentication_required": lambda scene, _: scene.agent.app.test_client().get("/api/forms"),
+    "not_found": lambda scene, _: scene.agent.get("/nothing"),
+    "method_not_allowed": lambda scene, _: scene.agent.call("PUT", "/forms"),
     "draft_incomplete": incomplete,
-    "draft_already_published": published,
     "revision_conflict": outdated,
-    "range_not_satisfiable": beyond,
-    "rate_limited": limited,
-    "callback_failed": subscribed(before=0),
-    "too_many_subscriptions": subscribed(before=100),
+    "rate_limited": lambda scene, _: [scene.agent.post("/drafts", json={}) for _ in range(31)][-1],
     "too_many_streams": crowded,
-    "internal_error": called("GET", "/forms/broken"),
-    "storage_unavailable": called("GET", "/forms/away"),
 }
 
 
-@pytest.fixture
-def faults(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two forms that cannot be read."""
-    found = forms.get_form
-
-    def get_form(account_id: str, form_id: str) -> Any:
-        if form_id == "broken":
-            raise RuntimeError
-        if form_id == "away":
-            raise OperationalError("", {}, Exception())
-        return found(account_id, form_id)
-
-    monkeypatch.setattr(forms, "get_form", get_form)
-
-
-@pytest.mark.usefixtures("faults")
 @pytest.mark.parametrize("code", OF_REST)
 def test_refusals_equal_their_examples(
-    code: str, agent: Agent, draft_id: str, confirm: Confirm, described: Any
+    code: str,
+    agent: Agent,
+    draft_id: str,
+    form: Any,
+    confirm: Confirm,
+    described: Any,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    answer = PROVOKED[code](agent, draft_id, confirm)
+    def fail(*_: Any, **__: Any) -> None:
+        raise FAULTS[code]
+
+    if code in FAULTS:
+        monkeypatch.setattr(guard, "note_use", fail)
+    operation = next((each for each, known in CASES if known == code), OPERATIONS[0])
+
+    answer = PROVOKED[code](Scene(agent, operation, draft_id, form.id), confirm)
 
     shown = described["components"]["examples"][code]["value"]
     assert without_what_changes(answer.json) == without_what_changes(shown)

@@ -1,8 +1,7 @@
 """Polling with an agent token: who is let in, what a page holds, and how it is waited for."""
 
 import secrets
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import ExitStack
 from datetime import timedelta
 from functools import partial
@@ -15,15 +14,12 @@ from werkzeug.test import TestResponse
 from api import agents
 from tests.api.conftest import Agent, Connect, refusal
 from tests.api.waiting import (
-    CROWD,
-    SOON_SECONDS,
     at_once,
-    crowd_waiting,
     while_waiting,
 )
 from tests.conftest import Clock
 from tests.databases import both_databases
-from tests.factories import make_account, make_answer, make_form, make_response
+from tests.factories import make_account, make_answer, make_form
 from tests.pages.respondent_client import arrive
 from webapp.answers import answering, trash
 from webapp.base.database import db, utc_now
@@ -60,21 +56,11 @@ def path(form: Any, **query: object) -> str:
     return f"/agent/asks/{form.id}/answers" + (f"?{asked}" if asked else "")
 
 
-def test_nothing_yet(reader: Agent, form: Any) -> None:
-    assert reader.get(path(form)).json == {
-        "askId": form.id,
-        "status": "published",
-        "answers": [],
-        "completed": [],
-        "nextSince": None,
-        "truncated": False,
-    }
-
-
 @both_databases
 def test_a_page_has_every_answer_and_completion_once(
     app: Flask, reader: Agent, agent: Agent, form: Any
 ) -> None:
+    nothing = reader.get(path(form)).json
     with app.app_context():
         make_answer(form, "a" * 32, 0, "First")
         make_answer(form, "b" * 32, 0, "Second")
@@ -86,6 +72,14 @@ def test_a_page_has_every_answer_and_completion_once(
     page = reader.get(path(form)).json
     rest = reader.get(path(form, since=page["nextSince"])).json
 
+    assert nothing == {
+        "askId": form.id,
+        "status": "published",
+        "answers": [],
+        "completed": [],
+        "nextSince": None,
+        "truncated": False,
+    }
     assert [answer["answerText"] for answer in page["answers"]] == ["First", "Second", "Third"]
     for answer in page["answers"]:
         known = {each["id"]: each for each in sessions[answer["sessionId"]]["answers"]}
@@ -103,8 +97,7 @@ def test_a_page_has_every_answer_and_completion_once(
 def test_a_completion_beyond_the_end_of_a_page_comes_with_the_next(
     app: Flask, reader: Agent, form: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("api.agents.read_responses", lambda form, since: small(form, since))
-    small = _pages_of(2)
+    monkeypatch.setattr(agents, "read_responses", partial(agents.read_responses, max_items=2))
     with app.app_context():
         keys = [secrets.token_urlsafe(24) for _ in range(3)]
         for position in (0, 1):
@@ -113,26 +106,14 @@ def test_a_completion_beyond_the_end_of_a_page_comes_with_the_next(
         for key in keys:
             answering.complete_response(form.share_token, key, responder_name="", now=utc_now())
 
-    pages = list(_pages(reader, form))
+    pages = [reader.get(path(form)).json]
+    while pages[-1]["truncated"]:
+        pages.append(reader.get(path(form, since=pages[-1]["nextSince"])).json)
 
     assert [len(page["answers"]) + len(page["completed"]) for page in pages] == [2, 2, 2, 2, 1]
     assert [page["truncated"] for page in pages] == [True] * 4 + [False]
     assert len({answer["id"] for page in pages for answer in page["answers"]}) == 6
     assert len({done["sessionId"] for page in pages for done in page["completed"]}) == 3
-
-
-def _pages_of(most: int) -> Callable[..., Any]:
-    from webapp.records.responses.cursor import read_responses
-
-    return lambda form, since: read_responses(form, since, max_items=most)
-
-
-def _pages(reader: Agent, form: Any) -> Iterator[Any]:
-    page = reader.get(path(form)).json
-    yield page
-    while page["truncated"]:
-        page = reader.get(path(form, since=page["nextSince"])).json
-        yield page
 
 
 def test_a_token_of_the_account_reads_each_of_its_forms(app: Flask, form: Any) -> None:
@@ -141,13 +122,6 @@ def test_a_token_of_the_account_reads_each_of_its_forms(app: Flask, form: Any) -
     reader = Agent(app, new_token(app, form, form_id=None))
 
     assert [reader.get(path(each)).json["askId"] for each in (form, other)] == [form.id, other.id]
-
-
-def test_without_a_token_the_challenge_has_no_error_and_no_metadata(app: Flask, form: Any) -> None:
-    answer = app.test_client().get(f"/api{path(form)}")
-
-    assert refusal(answer) == (401, "authentication_required")
-    assert answer.headers["WWW-Authenticate"] == CHALLENGE
 
 
 UNKNOWN = unknown_token()
@@ -167,9 +141,13 @@ UNKNOWN = unknown_token()
     ids=["unknown", "cut", "only the prefix", "nothing", "no text", "Basic", "no scheme"],
 )
 def test_a_token_that_is_none_is_invalid(app: Flask, form: Any, header: str) -> None:
-    answer = app.test_client().get(f"/api{path(form)}", headers={"Authorization": header})
+    client = app.test_client()
 
-    assert_invalid(answer)
+    none = client.get(f"/api{path(form)}")
+    assert_invalid(client.get(f"/api{path(form)}", headers={"Authorization": header}))
+
+    assert refusal(none) == (401, "authentication_required")
+    assert none.headers["WWW-Authenticate"] == CHALLENGE
 
 
 def assert_invalid(answer: TestResponse) -> None:
@@ -201,9 +179,7 @@ def test_a_token_in_the_address_is_refused_even_beside_a_good_one(
 def test_a_dead_token_is_invalid(app: Flask, form: Any) -> None:
     expired, revoked = new_token(app, form, seconds=-1), new_token(app, form)
     with app.app_context():
-        found = agent_tokens.find_agent_token(revoked)
-        assert found
-        agent_tokens.revoke_agent_token(form.account_id, found.id, now=utc_now())
+        revoke(Agent(app, revoked), form)
 
     said = [Agent(app, token).get(path(form)) for token in (expired, revoked)]
 
@@ -213,6 +189,26 @@ def test_a_dead_token_is_invalid(app: Flask, form: Any) -> None:
         "This agent token has expired.",
         "This agent token was revoked.",
     ]
+
+
+@pytest.mark.parametrize(
+    ("query", "code"),
+    [
+        *(({"since": each}, "invalid_since") for each in ("yesterday", "", "1763721600000")),
+        *(({"wait": each}, "validation_failed") for each in ("26", "-1", "1.5", "", "٣", "025")),
+    ],
+)
+def test_a_bad_parameter_is_refused(
+    reader: Agent, form: Any, query: dict[str, str], code: str
+) -> None:
+    assert refusal(reader.get(path(form, **query))) == (400, code)
+
+
+def test_other_methods_and_addresses_are_refused(reader: Agent, form: Any) -> None:
+    for method in ("POST", "PUT", "DELETE", "PATCH"):
+        assert refusal(reader.call(method, path(form))) == (405, "method_not_allowed")
+    for address in ("/agent", "/agent/asks", "/agent/asks//answers", "/agent/nothing"):
+        assert refusal(reader.get(address)) == (404, "not_found")
 
 
 @both_databases
@@ -232,26 +228,6 @@ def test_any_other_ask_is_not_found_in_the_same_words(
     assert {refusal(answer) for answer in refused[:4]} == {(404, "form_not_found")}
     assert {refusal(answer)[0] for answer in refused} == {404}
     assert len({answer.data for answer in refused[:4]}) == 1
-
-
-@pytest.mark.parametrize("since", ["yesterday", "", "2026-11-21", "1763721600000"])
-def test_a_bad_since(reader: Agent, form: Any, since: str) -> None:
-    assert refusal(reader.get(path(form, since=since))) == (400, "invalid_since")
-
-
-@pytest.mark.parametrize("wait", ["26", "-1", "1.5", "", "abc", "٣", "025"])
-def test_a_bad_wait(reader: Agent, form: Any, wait: str) -> None:
-    assert refusal(reader.get(path(form, wait=wait))) == (400, "validation_failed")
-
-
-@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH"])
-def test_other_methods_are_refused(reader: Agent, form: Any, method: str) -> None:
-    assert refusal(reader.call(method, path(form))) == (405, "method_not_allowed")
-
-
-def test_unknown_addresses_below_agent_have_the_four_fields(reader: Agent) -> None:
-    for address in ("/agent", "/agent/asks", "/agent/asks//answers", "/agent/nothing"):
-        assert refusal(reader.get(address)) == (404, "not_found")
 
 
 @both_databases
@@ -278,17 +254,38 @@ def answer_to_wait(
 
 
 @both_databases
-def test_an_answer_ends_a_wait(app: Flask, reader: Agent, form: Any) -> None:
-    def answers() -> None:
+@pytest.mark.usefixtures("frequent_looks")
+@pytest.mark.parametrize("how", ["answered", "closed", "revoked", "deleted"])
+def test_what_happens_ends_a_wait(app: Flask, reader: Agent, form: Any, how: str) -> None:
+    def happens() -> None:
         with app.app_context():
-            make_answer(form, "a" * 32, text="Here")
+            if how == "answered":
+                make_answer(form, "a" * 32, text="Here")
+            elif how == "closed":
+                forms.close_form(form.account_id, form.id, now=utc_now())
+            elif how == "deleted":
+                trash.delete_form(form.account_id, form.id, now=utc_now())
+            else:
+                revoke(reader, form)
 
-    answer = answer_to_wait(reader, form, answers)
+    answer = answer_to_wait(reader, form, happens)
 
-    assert [each["answerText"] for each in answer.json["answers"]] == ["Here"]
+    if how == "revoked":
+        assert_invalid(answer)
+    elif how == "deleted":
+        assert refusal(answer) == (404, "form_not_found")
+    else:
+        assert answer.json["status"] == ("closed" if how == "closed" else "published")
+        assert len(answer.json["answers"]) == (how == "answered")
 
 
-def test_a_completion_ends_a_wait_at_once(
+def revoke(reader: Agent, form: Any) -> None:
+    found = agent_tokens.find_agent_token(reader.token)
+    assert found
+    agent_tokens.revoke_agent_token(form.account_id, found.id, now=utc_now())
+
+
+def test_a_completion_ends_a_wait_at_once_and_no_other_wait_lasts(
     app: Flask, reader: Agent, form: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with app.app_context():
@@ -306,6 +303,10 @@ def test_a_completion_ends_a_wait_at_once(
     answer = answer_to_wait(reader, form, completes, since=since)
 
     assert (len(answer.json["completed"]), answer.json["answers"]) == (1, [])
+    there = at_once(partial(reader.get, path(form, wait=25)))
+    assert len(there.json["completed"]) == 1
+    over = at_once(partial(reader.get, path(form, wait=1, since=answer.json["nextSince"])))
+    assert (over.json["answers"], over.json["nextSince"]) == ([], answer.json["nextSince"])
 
 
 def test_a_respondent_on_the_page_ends_a_wait_at_once(
@@ -320,97 +321,6 @@ def test_a_respondent_on_the_page_ends_a_wait_at_once(
     answer = answer_to_wait(reader, form, answers)
 
     assert [each["answerText"] for each in answer.json["answers"]] == ["Here"]
-
-
-def test_closing_the_form_ends_a_wait(app: Flask, reader: Agent, form: Any) -> None:
-    def closes() -> None:
-        with app.app_context():
-            forms.close_form(form.account_id, form.id, now=utc_now())
-
-    answer = answer_to_wait(reader, form, closes)
-
-    assert answer.json["status"] == "closed"
-
-
-def test_a_revoked_token_ends_a_wait(app: Flask, reader: Agent, form: Any) -> None:
-    def revokes() -> None:
-        with app.app_context():
-            found = agent_tokens.find_agent_token(reader.token)
-            assert found
-            agent_tokens.revoke_agent_token(form.account_id, found.id, now=utc_now())
-
-    answer = answer_to_wait(reader, form, revokes)
-
-    assert_invalid(answer)
-
-
-def test_a_wait_tells_nothing_that_came_after_the_end_of_its_token(
-    app: Flask, reader: Agent, form: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    read = agents.read_responses
-
-    def read_late(*given: Any) -> Any:
-        """The token ends, and an answer comes, in the middle of a look."""
-        found = agent_tokens.find_agent_token(reader.token)
-        assert found
-        agent_tokens.revoke_agent_token(form.account_id, found.id, now=utc_now())
-        make_answer(form, "a" * 32)
-        return read(*given)
-
-    def wakes() -> None:
-        monkeypatch.setattr(agents, "read_responses", read_late)
-        app.extensions["wakeups"].notify(form.id)
-
-    assert_invalid(answer_to_wait(reader, form, wakes))
-
-
-def test_a_deleted_form_ends_a_wait(app: Flask, reader: Agent, form: Any) -> None:
-    def deletes() -> None:
-        with app.app_context():
-            trash.delete_form(form.account_id, form.id, now=utc_now())
-
-    answer = answer_to_wait(reader, form, deletes)
-
-    assert refusal(answer) == (404, "form_not_found")
-
-
-def test_a_wait_ends_when_its_seconds_are_over(reader: Agent, form: Any) -> None:
-    began = time.monotonic()
-
-    answer = reader.get(path(form, wait=1))
-
-    assert answer.json["answers"] == []
-    assert 0.9 < time.monotonic() - began < SOON_SECONDS
-
-
-def test_nothing_is_waited_for_while_there_is_something(
-    app: Flask, reader: Agent, form: Any
-) -> None:
-    with app.app_context():
-        make_response(form)
-
-    answer = at_once(partial(reader.get, path(form, wait=25)))
-
-    assert len(answer.json["completed"]) == 1
-
-
-@both_databases
-def test_waits_hold_no_database_connection(
-    app: Flask, reader: Agent, form: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def happens() -> None:
-        with app.app_context():
-            make_answer(form, "a" * 32, text="Here")
-            wakeups.wakeups().notify(form.id)
-
-    pages = crowd_waiting(
-        app,
-        lambda _number: reader.get(path(form, wait=25)).json,
-        happens,
-        monkeypatch,
-    )
-
-    assert [len(page["answers"]) for page in pages] == [1] * CROWD
 
 
 def test_a_wait_beyond_those_of_its_account_gets_its_page_at_once(

@@ -32,11 +32,6 @@ def challenges(host: Host) -> set[str]:
     return {challenge(host.send(method, params)) for method, params in EVERYTHING}
 
 
-@pytest.fixture
-def host(hosted: Hosted, account: Any, version: str) -> Host:
-    return hosted(account.id, version=version)
-
-
 def challenge(answer: TestResponse, status: int = 401) -> str:
     assert answer.status_code == status, answer.text
     assert answer.json["error"]["code"] == -32600

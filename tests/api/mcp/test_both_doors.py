@@ -10,7 +10,7 @@ from api.openapi.operations import Operation
 from tests.api.conftest import Agent, Confirm
 from tests.api.mcp.by_tools import AgentByTools
 from tests.api.mcp.conftest import Host, Hosted
-from tests.api.test_every_refusal import CASES, PROVOKE, Scene
+from tests.api.provoking import CASES, PROVOKE, Scene
 from tests.factories import make_draft, make_form
 from webapp.base.vocabulary import Scope
 from webapp.records.accounts.models import Account
@@ -104,18 +104,6 @@ def provoked(
     return refused
 
 
-def test_the_review_page_stands_in_the_refusal(host: Host, draft_id: str) -> None:
-    refused = AgentByTools(host).post(f"/drafts/{draft_id}/publish").json
-
-    review = f"The review page is http://127.0.0.1:8000/drafts/{draft_id} and get_form_draft with "
-    assert review in refused["resolution"]
-
-
-@pytest.fixture
-def host(hosted: Hosted, account: Account, version: str) -> Host:
-    return hosted(account.id, version=version)
-
-
 def used_up(answer: Any) -> bool:
     """Whether a call was refused by a limit, whichever door it came through."""
     found = answer.json
@@ -156,18 +144,6 @@ def test_a_use_case_is_counted_once_for_both_doors(
     doors = by_tools, agent, agent, by_tools
 
     refused = [used_up(door.call(method, path, json={})) for door in doors]
-
-    assert refused == [False, False, True, True]
-
-
-@pytest.mark.settings(limit_publish="2/minute")
-def test_publishing_is_counted_once_for_both_doors(
-    agent: Agent, by_tools: Any, confirm: Confirm
-) -> None:
-    drafts = confirmed(agent, confirm, 4)
-    doors = by_tools, agent, agent, by_tools
-
-    refused = [publish(door, draft_id) for door, draft_id in zip(doors, drafts, strict=True)]
 
     assert refused == [False, False, True, True]
 
@@ -233,8 +209,3 @@ def test_a_limit_is_a_result_that_says_how_long_to_wait(host: Host) -> None:
     )
     assert refused["resolution"].startswith("Send the same request again in ")
     assert refused["resolution"].endswith((" seconds.", " minute."))
-
-
-@pytest.mark.settings(limit_create_draft="1/minute", limit_writes="1/minute", write_limits=False)
-def test_limits_can_be_off(by_tools: Any) -> None:
-    assert not any(make(by_tools) for _ in range(4))

@@ -22,11 +22,6 @@ LONG = {
 long = pytest.mark.parametrize("questions", LONG.values(), ids=LONG)
 
 
-@pytest.fixture
-def host(hosted: Hosted, account: Account, version: str) -> Host:
-    return hosted(account.id, version=version)
-
-
 def bounded(result: CallToolResult) -> dict[str, Any]:
     """The object of a result that is not too large."""
     assert not result.is_error
@@ -145,3 +140,15 @@ def test_a_cursor_is_of_its_own_list(app: Flask, host: Host, account: Account) -
         ("get_form_draft", {"draftId": draft_id, "cursor": mine[0]}),
     ):
         assert refused(host.use(tool, **arguments))["code"] == "invalid_cursor"
+
+
+def test_a_form_is_read_as_by_rest(
+    hosted: Hosted, connect: Any, account: Any, form: Any, version: str
+) -> None:
+    agent, host = connect(account.id), hosted(account.id, version=version)
+
+    found = host.use("get_form", formId=form.id)
+
+    assert found.structured_content == agent.get(f"/forms/{form.id}").get_json()
+    listed = host.use("list_forms").structured_content
+    assert listed == agent.get("/forms").get_json()

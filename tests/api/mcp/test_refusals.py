@@ -4,18 +4,16 @@ from json import loads
 from typing import Any
 
 import pytest
+from flask import Flask
 from mcp_types import JSONRPCError
+from sqlalchemy.exc import OperationalError
 from werkzeug.test import TestResponse
 
 from tests.api.mcp.conftest import MODERN, Host, Hosted
+from tests.pages.creator_client import creator
 
 PING = b'{"jsonrpc":"2.0","id":7,"method":"ping"}'
 JSON = {"Content-Type": "application/json"}
-
-
-@pytest.fixture
-def host(hosted: Hosted, account: Any, version: str) -> Host:
-    return hosted(account.id, version=version)
 
 
 def call(
@@ -41,9 +39,49 @@ def refusal(answer: TestResponse) -> tuple[int, int]:
     return answer.status_code, error.code
 
 
-def test_another_host_is_forbidden(host: Host) -> None:
-    assert refusal(call(host, Host="evil.example")) == (403, -32600)
-    assert refusal(call(host, Host="evil.example", method="GET")) == (403, -32600)
+NO_JSON = [
+    *(b"", b"   ", b"{", b"[" * 100_000, b'{"a":' * 100_000, b'{"id":7,"id":8}', b'{"id":NaN}'),
+    *(b'{"id":Infinity}', b'{"id":1e999}', b'{"id":' + b"9" * 5000 + b"}", b'{"id":"\xff"}'),
+    *(b'{"id":"\xe2\x82"}', '{"id":7}'.encode("utf-16"), b"\x00"),
+]
+NO_MESSAGES = [
+    *(b"7", b"null", b"{}", b'{"jsonrpc":"1.0","method":"ping"}'),
+    *(b'{"jsonrpc":2.0,"method":"ping"}', b'{"jsonrpc":"2.0","method":7}'),
+    *(b'{"jsonrpc":"2.0","result":{}}', b"[]", b"[%b]" % PING, b"[%b,%b]" % (PING, PING)),
+    *(b'{"jsonrpc":"2.0","id":%b,"method":"ping"}' % each for each in (b"null", b"true", b"1.5")),
+    b'{"jsonrpc":"2.0","id":[7],"method":"ping"}',
+]
+NO_TYPES: list[dict[str, str]] = [
+    {"Content_Type": "text/plain"},
+    {"Content_Type": ""},
+    {"Content_Type": "application/json; charset=utf-16"},
+    {"Content_Encoding": "gzip"},
+]
+# from what is wrong first on: a call, and its status and code
+LADDER: list[tuple[dict[str, Any], int, int]] = [
+    ({"Host": "evil.example", "Authorization": ""}, 403, -32600),
+    ({"Host": "evil.example", "method": "GET"}, 403, -32600),
+    ({"path": "/mcp/app/more", "Authorization": ""}, 404, -32600),
+    (
+        {"body": b"{" * 2_000_000, "Authorization": "", "Content_Type": "", "Accept": "text/html"},
+        401,
+        -32600,
+    ),
+    *(({"body": b"{", "Accept": "text/html"} | each, 415, -32600) for each in NO_TYPES),
+    *(
+        ({"body": b"{", "Accept": each}, 406, -32600)
+        for each in ("text/html", "text/event-stream;q=0", "application/json;q=0", ",;")
+    ),
+    *(({"body": each}, 400, -32700) for each in NO_JSON),
+    *(({"body": each}, 400, -32600) for each in NO_MESSAGES),
+]
+
+
+@pytest.mark.parametrize(("request_", "status", "code"), LADDER, ids=lambda value: repr(value)[:40])
+def test_what_is_wrong_first_is_refused_first(
+    host: Host, request_: dict[str, Any], status: int, code: int
+) -> None:
+    assert refusal(call(host, **request_)) == (status, code)
 
 
 @pytest.mark.parametrize(
@@ -112,12 +150,6 @@ def test_the_page_of_an_allowed_origin_may_ask_before(host: Host) -> None:
     }
 
 
-def test_there_is_nothing_below_the_endpoint(host: Host) -> None:
-    answer = host.app.test_client().post("/mcp/app/more", headers=JSON)
-
-    assert refusal(answer) == (404, -32600)
-
-
 @pytest.mark.parametrize("name", ["127.0.0.1:8000", "localhost:8000", "[::1]:8000"])
 @pytest.mark.parametrize("path", ["/mcp/app", "/mcp/app/"])
 def test_a_slash_and_each_name_of_this_machine_are_the_endpoint(
@@ -129,12 +161,6 @@ def test_a_slash_and_each_name_of_this_machine_are_the_endpoint(
     assert refusal(call(host, path=path, Host=name, Origin="https://evil.example"))[0] == 403
 
 
-def test_no_token_comes_before_everything_in_the_body(host: Host) -> None:
-    answer = call(host, b"{" * 2_000_000, Authorization="", Content_Type="", Accept="text/html")
-
-    assert refusal(answer) == (401, -32600)
-
-
 def test_a_body_too_large_comes_before_its_type(
     host: Host, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -143,28 +169,6 @@ def test_a_body_too_large_comes_before_its_type(
 
     assert refusal(call(host, body, Content_Type="text/plain")) == (413, -32600)
     assert refusal(call(host, body[2:])) == (400, -32700)
-
-
-@pytest.mark.parametrize(
-    "headers",
-    [
-        {"Content_Type": "text/plain"},
-        {"Content_Type": ""},
-        {"Content_Type": "application/json; charset=utf-16"},
-        {"Content_Encoding": "gzip"},
-    ],
-)
-def test_another_content_type_comes_before_what_is_accepted(
-    host: Host, headers: dict[str, str]
-) -> None:
-    assert refusal(call(host, b"{", Accept="text/html", **headers)) == (415, -32600)
-
-
-@pytest.mark.parametrize(
-    "accept", ["text/html", "text/event-stream;q=0", "application/json;q=0", ",;"]
-)
-def test_a_client_that_takes_neither_json_nor_a_stream_is_refused(host: Host, accept: str) -> None:
-    assert refusal(call(host, b"{", Accept=accept)) == (406, -32600)
 
 
 @pytest.mark.parametrize(
@@ -183,57 +187,6 @@ def test_a_client_that_takes_a_stream_alone_gets_one_of_one_event(host: Host, ac
     assert event == "event: message"
     assert loads(data.removeprefix("data: ")) == {"jsonrpc": "2.0", "id": 7, "result": {}}
     assert refusal(call(host, b"{", Accept=accept)) == (400, -32700)
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        b"",
-        b"   ",
-        b"{",
-        b"[" * 100_000,
-        b'{"a":' * 100_000,
-        b'{"id":7,"id":8}',
-        b'{"id":NaN}',
-        b'{"id":Infinity}',
-        b'{"id":1e999}',
-        b'{"id":' + b"9" * 5000 + b"}",
-        b'{"id":"\xff"}',
-        b'{"id":"\xe2\x82"}',
-        '{"id":7}'.encode("utf-16"),
-        b"\x00",
-    ],
-)
-def test_what_is_no_json_is_not_parsed(host: Host, body: bytes) -> None:
-    assert refusal(call(host, body)) == (400, -32700)
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        b"7",
-        b"null",
-        b"{}",
-        b'{"jsonrpc":"1.0","method":"ping"}',
-        b'{"jsonrpc":2.0,"method":"ping"}',
-        b'{"jsonrpc":"2.0","method":7}',
-        b'{"jsonrpc":"2.0","result":{}}',
-        b'{"jsonrpc":"2.0","id":null,"method":"ping"}',
-        b'{"jsonrpc":"2.0","id":true,"method":"ping"}',
-        b'{"jsonrpc":"2.0","id":1.5,"method":"ping"}',
-        b'{"jsonrpc":"2.0","id":[7],"method":"ping"}',
-    ],
-)
-def test_what_is_no_message_is_no_request(host: Host, body: bytes) -> None:
-    assert refusal(call(host, body)) == (400, -32600)
-
-
-@pytest.mark.parametrize("body", [b"[]", b"[%b]" % PING, b"[%b,%b]" % (PING, PING)])
-def test_a_batch_is_refused_in_words(host: Host, body: bytes) -> None:
-    answer = call(host, body)
-
-    assert "send each message as a request of its own" in answer.get_json()["error"]["message"]
-    assert refusal(answer) == (400, -32600)
 
 
 def test_a_response_that_is_posted_is_refused_with_its_id(host: Host) -> None:
@@ -295,19 +248,25 @@ def test_a_fault_of_ours_is_an_error_with_the_id_of_the_request(
     assert "askat_secret" not in answer.text
 
 
-PUBLIC = pytest.mark.settings(
+@pytest.mark.settings(
     public_url="https://ask.example.org",
     mcp_allowed_origins=frozenset({"https://host.example:8443"}),
 )
+def test_elsewhere_our_own_and_the_named_origins_may_call(host: Host) -> None:
+    own, named = "https://ask.example.org", "https://host.example:8443"
+    others = ["http://localhost:6274", "https://127.0.0.1", "http://ask.example.org"]
+    others += ["https://host.example", "http://host.example:8443", "https://a.host.example:8443"]
 
+    answers = [
+        call(host, Host="ask.example.org", Origin=each) for each in (own, named, "https://x.org")
+    ]
+    refused = [call(host, Host="ask.example.org", Origin=each) for each in others]
 
-@PUBLIC
-@pytest.mark.parametrize("origin", ["https://ask.example.org", "https://host.example:8443"])
-def test_elsewhere_our_own_and_the_named_origins_may_call(host: Host, origin: str) -> None:
-    answer = call(host, Host="ask.example.org", Origin=origin)
-
-    assert answer.status_code == 200
-    assert answer.headers["Access-Control-Allow-Origin"] == origin
+    assert [each.status_code for each in answers] == [200, 200, 403]
+    allowed = [each.headers.get("Access-Control-Allow-Origin") for each in answers]
+    assert allowed == [own, named, None]
+    assert {refusal(each) for each in refused} == {(403, -32600)}
+    assert refusal(call(host, Host="127.0.0.1:8000")) == (403, -32600)
 
 
 @pytest.mark.settings(
@@ -320,16 +279,52 @@ def test_a_page_may_call_the_name_that_it_came_from(host: Host) -> None:
         assert answer.status_code == status
 
 
-@PUBLIC
-@pytest.mark.parametrize(
-    "origin",
-    [
-        *("http://localhost:6274", "https://127.0.0.1", "http://ask.example.org", "https://x.org"),
-        *("https://host.example", "http://host.example:8443", "https://a.host.example:8443"),
-    ],
-)
-def test_elsewhere_no_other_origin_may_call(host: Host, origin: str) -> None:
-    answer = call(host, Host="ask.example.org", Origin=origin)
+def test_a_browser_that_is_signed_in_has_no_token(app: Flask, account: Any) -> None:
+    signed_in = creator(app, account)
+    signed_in.page("/forms")
 
-    assert refusal(answer) == (403, -32600)
-    assert refusal(call(host, Host="127.0.0.1:8000")) == (403, -32600)
+    answer = signed_in.client.post("/mcp/app", json={}, base_url="http://127.0.0.1:8000")
+
+    assert answer.status_code == 401
+    assert "Set-Cookie" not in answer.headers
+
+
+class GivenUp(Exception):
+    """PostgreSQL has ended one of two transactions that waited for each other."""
+
+    sqlstate = "40P01"
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_a_call_that_the_database_gave_up_is_run_again(
+    hosted: Hosted, account: Any, version: str, times: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host, left = hosted(account.id, version=version), [GivenUp()] * times
+
+    def given_up(*_given: Any) -> list[Any]:
+        if left:
+            raise OperationalError("SELECT", {}, left.pop())
+        return []
+
+    monkeypatch.setattr("webapp.records.forms.list_forms", given_up)
+
+    found = host.use("list_forms")
+
+    assert not found.is_error
+    assert found.structured_content == {"formCount": 0, "forms": []}
+    assert not left
+
+
+def test_a_call_without_the_storage_is_told_so(
+    hosted: Hosted, account: Any, version: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def away(*_given: Any) -> list[Any]:
+        raise OperationalError("SELECT", {}, Exception("database is locked"))
+
+    monkeypatch.setattr("webapp.records.forms.list_forms", away)
+
+    answer = hosted(account.id, version=version).send("tools/call", {"name": "list_forms"})
+
+    assert answer.status_code == 200
+    assert (answer.json["id"], answer.json["error"]["code"]) == (7, -32603)
+    assert answer.json["error"]["data"]["code"] == "storage_unavailable"

@@ -4,12 +4,11 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-import mcp_types
 import pytest
 from jsonschema import Draft7Validator, Draft202012Validator
 
 from api.mcp.tools.table import QUOTED, TOOLS, Tool
-from tests.api.mcp.conftest import Host, Hosted
+from tests.api.mcp.conftest import Hosted
 from webapp.base.error_codes import ErrorCode
 from webapp.base.vocabulary import Scope
 from webapp.records.accounts.models import Account
@@ -38,7 +37,6 @@ SCOPES = {
     "get_form": Scope.FORMS_READ,
     "list_forms": Scope.FORMS_READ,
 }
-LISTED_BYTES = 41_500
 # Of draft-07 and 2020-12 alike. Gemini has no field for `$schema`, `$ref`, `oneOf`, `const`,
 # `default`; OpenAI refuses `oneOf`, `allOf` and formats where it is strict, Anthropic bounds of
 # numbers and lengths; Ajv refuses formats that it does not know.
@@ -51,7 +49,7 @@ OF_OTHER_DOORS = re.compile(
 every_tool = pytest.mark.parametrize("tool", TOOLS.values(), ids=lambda tool: tool.name)
 
 
-def schemas(tool: Tool) -> Iterator[Any]:
+def schemas(tool: Tool[Any]) -> Iterator[Any]:
     listed: dict[str, Any] = tool.listed(events=True)
     yield listed["inputSchema"]
     yield listed["outputSchema"]
@@ -66,7 +64,7 @@ def nodes(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 @every_tool
-def test_every_host_and_every_vendor_of_models_reads_the_schemas(tool: Tool) -> None:
+def test_every_host_and_every_vendor_of_models_reads_the_schemas(tool: Tool[Any]) -> None:
     for schema in schemas(tool):
         Draft7Validator.check_schema(schema)
         Draft202012Validator.check_schema(schema)
@@ -84,7 +82,7 @@ def test_every_host_and_every_vendor_of_models_reads_the_schemas(tool: Tool) -> 
 
 
 @every_tool
-def test_arguments_are_closed_and_described_and_results_may_grow(tool: Tool) -> None:
+def test_arguments_are_closed_and_described_and_results_may_grow(tool: Tool[Any]) -> None:
     arguments, results = schemas(tool)
 
     for node in nodes(arguments):
@@ -95,7 +93,7 @@ def test_arguments_are_closed_and_described_and_results_may_grow(tool: Tool) -> 
     assert not any("additionalProperties" in node for node in nodes(results))
 
 
-def described(tool: Tool) -> list[str]:
+def described(tool: Tool[Any]) -> list[str]:
     listed: Any = tool.listed(events=True)
     arguments, _ = schemas(tool)
     said = [node["description"] for node in nodes(arguments) if "description" in node]
@@ -103,7 +101,7 @@ def described(tool: Tool) -> list[str]:
 
 
 @every_tool
-def test_descriptions_are_written_for_a_model(tool: Tool) -> None:
+def test_descriptions_are_written_for_a_model(tool: Tool[Any]) -> None:
     known = {name for each in TOOLS.values() for schema in schemas(each) for name in words(schema)}
     known |= TOOLS.keys() | {*ErrorCode}
 
@@ -121,37 +119,40 @@ def words(schema: dict[str, Any]) -> Iterator[str]:
 
 
 @every_tool
-def test_the_description_of_what_quotes_people_says_that_it_grants_nothing(tool: Tool) -> None:
-    assert (QUOTED in tool.description) == tool.quotes
-    assert "  " not in tool.description
-
-
-def test_the_one_question_rule_stands_at_the_tools_that_write_drafts() -> None:
-    for name in ("create_form_draft", "update_form_draft"):
-        assert ONE_QUESTION_RULE in TOOLS[name].description
-
-
-def test_tools_are_listed_by_name(hosted: Hosted, account: Account, version: str) -> None:
-    host: Host = hosted(account.id, version=version)
-
-    listed = mcp_types.ListToolsResult.model_validate(host.result("tools/list")).tools
-
-    names = [tool.name for tool in listed]
-    assert names == sorted(TOOLS)
-    assert all(re.fullmatch(r"[A-Za-z0-9_.-]{1,128}", name) for name in names)
-
-
-def test_the_list_is_short(hosted: Hosted, account: Account, version: str) -> None:
-    answer = hosted(account.id, version=version).send("tools/list")
-
-    assert len(answer.data) <= LISTED_BYTES
-
-
-@every_tool
-def test_the_hints_are_true(tool: Tool) -> None:
+def test_the_hints_are_true(tool: Tool[Any]) -> None:
     listed: Any = tool.listed(events=True)
 
     nothing = dict.fromkeys(listed["annotations"], False)
     assert listed["annotations"] == nothing | HINTS[tool.name]
+    assert (QUOTED in tool.description) == tool.quotes
     scope = SCOPES.get(tool.name, Scope.RESPONSES_READ)
     assert listed["_meta"] == {"securitySchemes": [{"type": "oauth2", "scopes": [scope]}]}
+
+
+@pytest.fixture
+def told(hosted: Hosted, account: Account, version: str) -> str:
+    """What a host may give its model to read before anything else."""
+    host = hosted(account.id, version=version)
+    found: str = host.result("server/discover" if host.is_modern else "initialize")["instructions"]
+    assert {*re.findall(r"\b[a-z]+_[a-z_]+\b", found)} <= TOOLS.keys()
+    return found
+
+
+def test_the_one_question_rule_is_read_by_every_model(told: str) -> None:
+    assert "Only the creator publishes" in told[:512]  # what every host passes on
+    assert "never an instruction" in told[:512]
+    assert len(told) < 3000
+    for said in (told, *(TOOLS[f"{name}_form_draft"].description for name in ("create", "update"))):
+        assert ONE_QUESTION_RULE in said
+
+
+@pytest.mark.settings(mcp_events_enabled=False)
+def test_where_events_are_off_nothing_speaks_of_them(
+    hosted: Hosted, account: Account, version: str, told: str
+) -> None:
+    host = hosted(account.id, version=version)
+    found = host.result("server/discover" if host.is_modern else "initialize")
+
+    assert found["capabilities"] == {"tools": {}}
+    for said in (told, str(host.result("tools/list")["tools"])):
+        assert not re.search("event|subscri|webhook", said, re.IGNORECASE)

@@ -10,7 +10,7 @@ from sqlalchemy import select
 from api.mcp.tools.table import TOOLS, Tool
 from tests.api.conftest import Agent
 from tests.api.mcp.conftest import Host, Hosted, refused
-from tests.api.readable import OF_LIBRARIES, TELLS_WHAT_TO_DO
+from tests.api.provoking import OF_LIBRARIES, TELLS_WHAT_TO_DO
 from tests.databases import both_databases
 from tests.factories import make_draft, make_form, make_response
 from tests.voice.factories import make_spoken_answer
@@ -20,7 +20,7 @@ from webapp.records.accounts.models import Account
 from webapp.records.responses.models import ResponseSession
 
 
-def optional(tool: Tool) -> list[str]:
+def optional(tool: Tool[Any]) -> list[str]:
     """The arguments that may be absent."""
     schema: Any = tool.listed(events=True)["inputSchema"]
     return [name for name in schema["properties"] if name not in schema.get("required", ())]

@@ -10,15 +10,14 @@ from sqlalchemy import func, select, update
 from standardwebhooks import Webhook as Verifier
 
 from tests.api.conftest import Agent, Connect, refusal
-from tests.api.subscriptions.subscribing import BODY, lives_for, path, subscribe
+from tests.api.subscriptions.subscribing import lives_for, path, subscribe
 from tests.event_factories import make_subscription
 from tests.factories import make_account, make_form, make_response
 from tests.webhook_receiver import HOST, SECRET, Webhook
 from webapp.answers.trash import delete_form
 from webapp.base.database import db, utc_now
-from webapp.base.vocabulary import DeliveryFailure, Scope
+from webapp.base.vocabulary import DeliveryFailure
 from webapp.oauth.models import OAuthGrant
-from webapp.records.accounts.models import Account
 from webapp.records.audit import AuditEvent
 from webapp.records.events import EventDelivery, EventSubscription
 from webapp.records.responses.models import ResponseSession
@@ -40,18 +39,6 @@ def test_subscribing_verifies_the_address_and_grants_a_day(
     assert Verifier(SECRET).verify(posted.body, posted.headers)["type"] == "verification"
 
 
-def test_the_secret_is_sealed_for_its_row(
-    app: Flask, agent: Agent, form: Any, hook: Webhook
-) -> None:
-    subscribe(agent, form)
-
-    with app.app_context():
-        kept = db.session.scalars(select(EventSubscription)).one()
-        assert kept.secret is not None
-        assert SECRET[6:] not in kept.secret
-        assert kept.secret.startswith("k1:")
-
-
 def test_the_same_call_renews_without_another_challenge(
     app: Flask, agent: Agent, form: Any, hook: Webhook
 ) -> None:
@@ -61,16 +48,13 @@ def test_the_same_call_renews_without_another_challenge(
     assert lives_for(second) == pytest.approx(600, abs=10)
     assert len(hook.posted) == 1
     with app.app_context():
-        assert db.session.scalar(select(func.count(EventSubscription.id))) == 1
-
-
-def test_another_address_is_another_subscription(agent: Agent, form: Any, hook: Webhook) -> None:
-    ids = {
-        subscribe(agent, form, url=f"https://{HOST}/askback?flow={flow}").json["subscriptionId"]
-        for flow in (7, 8)
-    }
-
-    assert len(ids) == len(agent.get(path(form)).json["subscriptions"]) == 2
+        kept = db.session.scalars(select(EventSubscription)).one()
+        assert kept.secret is not None
+        assert SECRET[6:] not in kept.secret
+        assert kept.secret.startswith("k1:")
+    other = subscribe(agent, form, url=f"https://{HOST}/askback?flow=8").json["subscriptionId"]
+    assert other != second.json["subscriptionId"]
+    assert len(agent.get(path(form)).json["subscriptions"]) == 2
 
 
 @pytest.mark.parametrize(
@@ -98,8 +82,6 @@ def test_it_never_outlives_the_connection(
     [
         ({"url": "http://hooks.example.com/"}, "url"),
         ({"url": "https://127.0.0.1/"}, "url"),
-        ({"url": "https://hooks.example.com:444/"}, "url"),
-        ({"url": "https://a@hooks.example.com/"}, "url"),
         ({"url": "https://hooks.example.com/" + "x" * 2048}, "url"),
         ({"url": 7}, "url"),
         ({"url": None}, "url"),
@@ -107,10 +89,8 @@ def test_it_never_outlives_the_connection(
         ({"secret": "hunter2hunter2hunter2hunter2hunter2"}, "secret"),
         ({"secret": None}, "secret"),
         ({"ttlSeconds": 0}, "ttlSeconds"),
-        ({"ttlSeconds": -1}, "ttlSeconds"),
         ({"ttlSeconds": 1.5}, "ttlSeconds"),
         ({"ttlSeconds": True}, "ttlSeconds"),
-        ({"ttlSeconds": "600"}, "ttlSeconds"),
         ({"maxAgeSeconds": -1}, "maxAgeSeconds"),
         ({"maxAgeSeconds": False}, "maxAgeSeconds"),
         ({"cursor": 7}, "cursor"),
@@ -125,15 +105,6 @@ def test_bad_input_is_refused_by_its_field_and_asks_nobody(
     assert answer.json["message"].startswith(f"{field}: ")
     assert "hunter2" not in answer.text
     assert hook.posted == []
-
-
-@pytest.mark.parametrize("missing", ["url", "secret"])
-def test_address_and_secret_are_needed(agent: Agent, form: Any, missing: str) -> None:
-    body = {name: value for name, value in BODY.items() if name != missing}
-
-    answer = agent.post(path(form), json=body)
-
-    assert answer.json["message"] == f"{missing}: is missing."
 
 
 def test_the_list_tells_host_and_state_but_neither_address_nor_secret(
@@ -223,43 +194,13 @@ def test_another_accounts_form_and_subscription_are_not_found(
     assert elsewhere.status_code == 204
     assert len(agent.get(path(form)).json["subscriptions"]) == 1
     assert len(hook.posted) == asked
-
-
-def test_the_same_address_of_two_accounts_is_two_subscriptions_and_two_challenges(
-    app: Flask, connect: Connect, agent: Agent, form: Any, hook: Webhook
-) -> None:
+    theirs = subscribe(bo, own).json["subscriptionId"]  # of the same address
+    assert theirs != known
+    assert len(hook.posted) == asked + 1
     with app.app_context():
-        stranger = make_account(email="bo@example.com")
-        own = make_form(stranger.id)
-
-    ids = {
-        subscribe(agent, form).json["subscriptionId"],
-        subscribe(connect(stranger.id), own).json["subscriptionId"],
-    }
-
-    assert len(ids) == len(hook.posted) == 2
-
-
-def test_a_form_in_the_trash_refuses(
-    app: Flask, agent: Agent, form: Any, hook: Webhook, account: Account
-) -> None:
-    subscribe(agent, form)
-    with app.app_context():
-        delete_form(account.id, form.id, now=utc_now())
-
-    assert refusal(subscribe(agent, form)) == (404, "form_not_found")
-    assert refusal(agent.get(path(form))) == (404, "form_not_found")
-
-
-@pytest.mark.parametrize("scope", [scope for scope in Scope if scope != Scope.RESPONSES_READ])
-def test_the_scope_responses_read_is_needed(
-    connect: Connect, account: Account, form: Any, hook: Webhook, scope: Scope
-) -> None:
-    answer = subscribe(connect(account.id, [scope]), form)
-
-    assert refusal(answer) == (401, "authentication_required")
-    assert "responses:read" in answer.headers["WWW-Authenticate"]
-    assert hook.posted == []
+        delete_form(form.account_id, form.id, now=utc_now())
+    for answer in (subscribe(agent, form), agent.get(path(form))):
+        assert refusal(answer) == (404, "form_not_found")
 
 
 def test_the_hundred_and_first_is_refused_before_it_is_asked(

@@ -8,14 +8,18 @@ import pytest
 from flask import Flask
 
 from tests.api.conftest import Agent, refusal
-from tests.api.mcp.conftest import Host, Hosted, refused
+from tests.api.mcp.conftest import MODERN, Host, refused
 from tests.databases import both_databases
 from webapp.base.database import db
-from webapp.records.accounts.models import Account
 from webapp.records.drafts import Draft, DraftRevision
 
 WHY = "shorter, so that it fits a phone – “très” 📱"
 Say = Callable[..., Any]
+
+
+@pytest.fixture
+def version() -> str:
+    return MODERN
 
 
 def sent(note: str) -> dict[str, str]:
@@ -32,27 +36,34 @@ def notes(app: Flask) -> dict[int, str | None]:
         }
 
 
-@pytest.fixture
-def host(hosted: Hosted, account: Account) -> Host:
-    return hosted(account.id)
-
-
 @both_databases
-def test_a_note_is_kept_with_the_revision_that_it_came_with(app: Flask, agent: Agent) -> None:
+def test_a_note_is_kept_with_the_revision_that_it_came_with(
+    app: Flask, agent: Agent, host: Host
+) -> None:
     made = agent.post("/drafts", json={"title": "Rota"}, headers=sent("First words"))
     path = f"/drafts/{made.json['draftId']}"
     agent.patch(path, json={"title": "Rota talks"}, headers=sent(WHY))
     agent.patch(path, json={"goal": "Learn"})
 
-    assert notes(app) == {1: "First words", 2: WHY, 3: None}
+    host.use("update_form_draft", draftId=made.json["draftId"], title="Talks", note="By a tool")
+
+    assert notes(app) == {1: "First words", 2: WHY, 3: None, 4: "By a tool"}
 
 
-def test_the_tools_take_the_same_as_an_argument(app: Flask, host: Host) -> None:
-    made = host.use("create_form_draft", title="Rota", note="First words").structured_content
-    assert made is not None
-    host.use("update_form_draft", draftId=made["draftId"], title="Rota talks", note=WHY)
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ("", None),
+        ("   ", None),
+        ("%20", None),
+        ("shorter, a+b: it fits; 5%25", "shorter, a+b: it fits; 5%"),
+        (sent("📱" * 300)["Askback-Note"], "📱" * 300),  # 3600 characters
+    ],
+)
+def test_a_note_is_decoded(app: Flask, agent: Agent, given: str, kept: str | None) -> None:
+    assert agent.post("/drafts", json={}, headers={"Askback-Note": given}).status_code == 201
 
-    assert notes(app) == {1: "First words", 2: WHY}
+    assert notes(app) == {1: kept}
 
 
 def test_bodies_are_the_same_with_and_without_a_note(agent: Agent, host: Host) -> None:
@@ -65,28 +76,6 @@ def test_bodies_are_the_same_with_and_without_a_note(agent: Agent, host: Host) -
     assert WHY not in str(by_tool) + noted.text + str(noted.headers)
     body = {"title": "Rota", "note": WHY}
     assert refusal(agent.post("/drafts", json=body)) == (400, "unknown_field")
-
-
-@pytest.mark.parametrize("given", ["", "   ", "%20"])
-def test_a_blank_note_is_none(app: Flask, agent: Agent, given: str) -> None:
-    assert agent.post("/drafts", json={}, headers={"Askback-Note": given}).status_code == 201
-
-    assert notes(app) == {1: None}
-
-
-def test_the_longest_note_is_taken_however_long_it_is_encoded(app: Flask, agent: Agent) -> None:
-    note = "📱" * 300
-
-    assert agent.post("/drafts", json={}, headers=sent(note)).status_code == 201
-
-    assert len(sent(note)["Askback-Note"]) == 3600
-    assert notes(app) == {1: note}
-
-
-def test_plain_letters_need_no_encoding(app: Flask, agent: Agent) -> None:
-    agent.post("/drafts", json={}, headers={"Askback-Note": "shorter, a+b: it fits; 5%25"})
-
-    assert notes(app) == {1: "shorter, a+b: it fits; 5%"}
 
 
 @pytest.mark.parametrize(

@@ -1,83 +1,377 @@
-"""What the creator says of a draft, as tools tell it"""
+"""What the creator says of a draft, and waits for it: by REST and by tools."""
 
+from collections.abc import Callable
+from contextlib import ExitStack
 from functools import partial
+from typing import Any
 
 import pytest
 from flask import Flask
+from werkzeug.test import TestResponse
 
-from tests.api.conftest import Agent
+from api import drafts
+from tests.api.conftest import Agent, Confirm, Connect, refusal
 from tests.api.mcp.by_tools import AgentByTools
-from tests.api.mcp.conftest import Host, Hosted
-from tests.api.waiting import while_waiting
+from tests.api.mcp.conftest import LEGACY, Host, Hosted
+from tests.api.mcp.conftest import refused as refused_by
+from tests.api.waiting import at_once, crowd_waiting, while_waiting
+from tests.databases import both_databases
+from tests.factories import make_account
 from webapp.answers import trash
 from webapp.base.database import utc_now
 from webapp.drafts import editing, returns
-from webapp.records.accounts.models import Account
+from webapp.oauth import connections
+from webapp.oauth.account_deletion import delete_account
+from webapp.records.accounts.models import Account, disable_account
 from webapp.records.content.draft_input import parse_draft_input
+from webapp.web import wakeups
 
-NOTE = "No names, please"
+NOTE = "Shorter,\nplease: “three” <b>at most</b>"
+PATHS = ["/drafts/{}", "/drafts/{}/review"]
+
+Says = Callable[..., None]
 
 
 @pytest.fixture
-def host(hosted: Hosted, account: Account, version: str) -> Host:
-    return hosted(account.id, version=version)
+def creator(app: Flask, account: Account, confirm: Confirm) -> Says:
+    """The creator of the account does something with a draft."""
+
+    def says(what: str, draft_id: str, note: str | None = NOTE, **fields: Any) -> None:
+        now, of = utc_now(), (account.id, draft_id)
+        does: dict[str, Callable[[], object]] = {
+            "returned": lambda: returns.return_draft(
+                *of, revision=fields.get("revision", 1), note=note, now=now
+            ),
+            "kept": lambda: returns.keep_draft(*of, now=now),
+            "discarded": lambda: trash.discard_draft(*of, note=note, now=now),
+            "confirmed": lambda: confirm(draft_id),
+            "changed": lambda: editing.update_draft(
+                *of, parse_draft_input(fields), author=None, now=now
+            ),
+        }
+        with app.app_context():
+            does[what]()
+
+    return says
 
 
-def send_back(app: Flask, account: Account, draft_id: str, revision: int = 1) -> None:
-    with app.app_context():
-        by = {"revision": revision, "note": NOTE, "now": utc_now()}
-        returns.return_draft(account.id, draft_id, **by)
+def said(agent: Agent, draft_id: str) -> tuple[str, str | None]:
+    found = agent.get(f"/drafts/{draft_id}/review").json
+    return found["state"], found["note"]
 
 
-def test_the_tool_tells_what_rest_tells(
-    host: Host, agent: Agent, draft_id: str, account: Account
+def confirmation(agent: Agent, draft_id: str) -> str:
+    return agent.get(f"/drafts/{draft_id}").headers["Askback-Confirmation"]
+
+
+def test_a_review_is_returned(agent: Agent, draft_id: str) -> None:
+    response = agent.get(f"/drafts/{draft_id}/review")
+
+    assert response.json == {
+        "draftId": draft_id,
+        "revision": 1,
+        "state": "waiting",
+        "note": None,
+        "reviewUrl": f"http://127.0.0.1:8000/drafts/{draft_id}",
+        "changes": [],
+    }
+    assert response.headers["ETag"] == '"1"'
+    assert f"/drafts/{draft_id}>" in response.headers["Link"]
+
+
+@both_databases
+def test_each_state_of_a_draft(
+    agent: Agent, draft_id: str, creator: Says, confirm: Confirm
 ) -> None:
-    with host.app.app_context():
-        mine = parse_draft_input({"title": "Mine"})
-        editing.update_draft(account.id, draft_id, mine, author=None, now=utc_now())
-    send_back(host.app, account, draft_id, 2)
+    found = [said(agent, draft_id)]
+    for step in (
+        partial(confirm, draft_id),
+        partial(creator, "changed", draft_id, title="Mine"),
+        partial(agent.patch, f"/drafts/{draft_id}", json={"title": "Rota"}),
+        partial(confirm, draft_id),
+        partial(agent.post, f"/drafts/{draft_id}/publish"),
+    ):
+        step()
+        found.append(said(agent, draft_id))
 
-    found = host.use("get_form_draft", draftId=draft_id).structured_content
+    states = ["waiting", "confirmed", "stale", "stale", "confirmed", "published"]
+    assert found == [(state, None) for state in states]
+
+
+@both_databases
+@pytest.mark.parametrize("answer", ["the agent", "the creator"])
+def test_a_draft_that_was_sent_back_says_why_until_it_is_changed_or_kept(
+    agent: Agent, draft_id: str, creator: Says, confirm: Confirm, answer: str
+) -> None:
+    confirm(draft_id)
+    creator("returned", draft_id)
+    before = said(agent, draft_id), confirmation(agent, draft_id)
+    if answer == "the agent":
+        agent.patch(f"/drafts/{draft_id}", json={"title": "Shorter"})
+    else:
+        creator("kept", draft_id)
+
+    assert before == (("returned", NOTE), "returned")
+    assert (said(agent, draft_id), confirmation(agent, draft_id)) == (("waiting", None), "none")
+
+
+@both_databases
+@pytest.mark.parametrize("note", [NOTE, None])
+def test_a_discarded_draft_is_refused_with_when_and_why(
+    agent: Agent, draft_id: str, creator: Says, note: str | None
+) -> None:
+    creator("discarded", draft_id, note)
+
+    assert said(agent, draft_id) == ("discarded", note)
+    for method, path in (("GET", ""), ("PATCH", ""), ("POST", "/publish")):
+        refused = agent.call(method, f"/drafts/{draft_id}{path}", json={"title": "x"})
+        assert refusal(refused) == (404, "draft_not_found")
+        begins = f"Its creator discarded this draft at {utc_now():%Y-%m-%dT%H:}"
+        assert refused.json["message"].startswith(begins)
+        assert refused.json["message"].endswith(f"Z, with the note “{NOTE}”." if note else "Z.")
+
+
+def test_a_restored_draft_has_forgotten_why_it_was_discarded(
+    agent: Agent, draft_id: str, creator: Says, app: Flask, account: Account
+) -> None:
+    now = utc_now()
+    with app.app_context():
+        trash.discard_draft(account.id, draft_id, note=NOTE, now=now)
+        trash.restore(account.id, now, now=now)
+    creator("discarded", draft_id, None)
+
+    assert said(agent, draft_id) == ("discarded", None)
+
+
+def test_the_draft_of_a_deleted_form_was_not_discarded(
+    agent: Agent, draft_id: str, confirm: Confirm, account: Account
+) -> None:
+    confirm(draft_id)
+    form_id = agent.post(f"/drafts/{draft_id}/publish").json["formId"]
+    with agent.app.app_context():
+        trash.delete_form(account.id, form_id, now=utc_now())
+
+    refused = agent.get(f"/drafts/{draft_id}/review")
+
+    assert refusal(refused) == (404, "draft_not_found")
+    assert "discarded this draft at" not in refused.json["message"]
+
+
+def test_what_the_creator_changed_is_in_it(agent: Agent, draft_id: str, creator: Says) -> None:
+    creator("changed", draft_id, title="Mine", goal="x" * 501, context="Secret")
+
+    found = agent.get(f"/drafts/{draft_id}/review").json
+
+    nothing = {"questionId": None, "before": None, "after": None}
+    assert found["revision"] == 2
+    assert found["changes"] == [
+        {"kind": "title", "questionId": None, "before": "Rota", "after": "Mine"},
+        nothing | {"kind": "goal", "after": "x" * 500},
+        nothing | {"kind": "context"},
+    ]
+
+
+def test_the_tool_answers_what_rest_answers(
+    agent: Agent, draft_id: str, creator: Says, hosted: Hosted, account: Account
+) -> None:
+    host = hosted(account.id)
+    creator("changed", draft_id, title="Mine")
+    creator("returned", draft_id, revision=2)
+    found = host.use("get_form_draft", draftId=draft_id).structured_content or {}
     by_rest = agent.get(f"/drafts/{draft_id}/review").json
+    refused = AgentByTools(host).post(f"/drafts/{draft_id}/publish").json
+    refused_by_rest = agent.post(f"/drafts/{draft_id}/publish").json
 
-    assert found is not None
     assert {name: found[name] for name in by_rest} == by_rest
     assert (by_rest["state"], by_rest["note"], len(by_rest["changes"])) == ("returned", NOTE, 1)
     assert found["confirmation"] == "returned"
+    assert (refused["code"], refused["message"]) == (
+        refused_by_rest["code"],
+        refused_by_rest["message"],
+    )
+    assert NOTE in refused["message"]
+    creator("discarded", draft_id)
+    for tool in ("update_form_draft", "publish_form_draft", "get_form_draft"):
+        gone = refused_by(host.use(tool, draftId=draft_id))
+        assert gone["message"].endswith(f"Z, with the note “{NOTE}”.")
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("wait", ["-1", "26", "1.5", "x", "", "1e1", "²", "0" * 5000])
+def test_a_wrong_wait_is_refused(wait: str, path: str, agent: Agent, draft_id: str) -> None:
+    response = agent.get(path.format(draft_id), query_string={"wait": wait})
+
+    assert refusal(response) == (400, "validation_failed")
+    assert response.json["message"].startswith("wait: ")
+
+
+@pytest.mark.parametrize(
+    ("path", "states"),
+    [(PATHS[0], ["confirmed"]), (PATHS[1], ["confirmed", "returned", "discarded"])],
+)
+def test_a_wait_ends_after_its_time_and_at_once_where_nothing_is_left_to_say(
+    agent: Agent, draft_id: str, creator: Says, path: str, states: list[str]
+) -> None:
+    assert agent.get(f"{path.format(draft_id)}?wait=1").status_code == 200
+    for state in states:
+        made = agent.post("/drafts", json={"title": "T", "questions": ["Why?"]}).json["draftId"]
+        creator(state, made)
+        assert at_once(partial(agent.get, f"{path.format(made)}?wait=25")).status_code == 200
+
+
+def answer_to_wait(agent: Agent, path: str, happens: Callable[[], object]) -> TestResponse:
+    return while_waiting(agent.app, partial(agent.get, f"{path}?wait=25"), happens)
+
+
+@pytest.fixture(params=["rest", "tool", "legacy tool"])
+def wait(
+    request: pytest.FixtureRequest, agent: Agent, hosted: Hosted, draft_id: str, account: Account
+) -> Callable[[Callable[[], object]], Any]:
+    """The draft and its confirmation by a wait that began before the event."""
+    call = {"name": "get_form_draft", "arguments": {"draftId": draft_id, "timeoutSeconds": 25}}
+
+    def by_rest(happens: Callable[[], object]) -> Any:
+        answer = while_waiting(
+            agent.app, partial(agent.get, f"/drafts/{draft_id}?wait=25"), happens
+        )
+        return answer.json | {"confirmation": answer.headers.get("Askback-Confirmation")}
+
+    def by_tool(host: Host, happens: Callable[[], object]) -> Any:
+        answer = while_waiting(agent.app, partial(host.send, "tools/call", call), happens).json
+        return answer["result"].get("structuredContent", {"code": "draft_not_found"})
+
+    if request.param == "rest":
+        return by_rest
+    version = {"version": LEGACY} if request.param == "legacy tool" else {}
+    return partial(by_tool, hosted(account.id, **version))
 
 
 @pytest.mark.usefixtures("frequent_looks")
-def test_sending_back_ends_a_wait(host: Host, draft_id: str, account: Account) -> None:
+@pytest.mark.parametrize(
+    ("happens", "field", "value"),
+    [
+        ("confirmed", "confirmation", "current"),
+        ("returned", "confirmation", "returned"),
+        ("discarded", "code", "draft_not_found"),
+    ],
+)
+def test_what_the_creator_does_ends_a_wait(
+    draft_id: str, creator: Says, wait: Any, happens: str, field: str, value: str
+) -> None:
+    assert wait(partial(creator, happens, draft_id))[field] == value
+
+
+@pytest.mark.settings(publish_confirmation="agent")
+def test_a_change_and_a_publish_by_an_agent_end_a_wait_at_once(
+    agent: Agent, draft_id: str, wait: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wakeups, "LOOK_SECONDS", 60)  # so that only the wake-up can end it in time
+    path = f"/drafts/{draft_id}"
+
+    changed = wait(partial(agent.patch, path, json={"title": "New"}))
+    published = wait(partial(agent.post, f"{path}/publish"))
+
+    assert (changed["title"], published["status"]) == ("New", "published")
+
+
+@pytest.mark.usefixtures("frequent_looks")
+def test_a_wait_goes_on_while_the_draft_stays_sent_back(
+    draft_id: str, creator: Says, wait: Any
+) -> None:
+    creator("returned", draft_id)
+
+    assert wait(partial(creator, "kept", draft_id))["confirmation"] == "none"
+
+
+@pytest.mark.usefixtures("frequent_looks")
+@both_databases
+@pytest.mark.parametrize("state", ["returned", "discarded", "confirmed"])
+def test_another_state_ends_a_wait_for_the_review(
+    agent: Agent, draft_id: str, creator: Says, state: str
+) -> None:
+    happens = partial(creator, state, draft_id)
+
+    answer = answer_to_wait(agent, f"/drafts/{draft_id}/review", happens)
+
+    assert answer.json["state"] == state
+
+
+@pytest.mark.usefixtures("frequent_looks")
+@pytest.mark.parametrize(
+    "end",
+    [
+        lambda account, now: disable_account(account.id, now=now),
+        lambda account, now: connections.disconnect_all(account.id, now=now),
+        lambda account, now: delete_account(account.id, now=now),
+    ],
+    ids=["switched off", "disconnected", "deleted"],
+)
+@pytest.mark.parametrize("door", ["rest", "tool"])
+@both_databases
+def test_a_wait_whose_token_ends_is_answered_as_a_new_request(
+    agent: Agent, draft_id: str, account: Account, hosted: Hosted, door: str, end: Any
+) -> None:
+    def happens() -> None:
+        with agent.app.app_context():
+            end(account, utc_now())
+
     call = {"name": "get_form_draft", "arguments": {"draftId": draft_id, "timeoutSeconds": 25}}
-    wait = partial(host.send, "tools/call", call)
+    wait: Callable[[], TestResponse] = partial(agent.get, f"/drafts/{draft_id}?wait=25")
+    if door == "tool":
+        wait = partial(hosted(account.id).send, "tools/call", call)
+    answer = while_waiting(agent.app, wait, happens)
 
-    answer = while_waiting(host.app, wait, partial(send_back, host.app, account, draft_id))
+    new = wait()
+    assert answer.status_code == new.status_code == 401
+    assert answer.json == new.json | ({"id": 7} if door == "tool" else {})
+    assert answer.headers["WWW-Authenticate"] == new.headers["WWW-Authenticate"]
 
-    found = answer.get_json()["result"]["structuredContent"]
-    assert (found["state"], found["note"], found["timedOut"]) == ("returned", NOTE, False)
 
-
-def test_publishing_what_was_sent_back_is_refused_in_the_same_words(
-    host: Host, agent: Agent, draft_id: str, account: Account
+def test_a_token_that_ends_during_the_last_look_hears_nothing(
+    agent: Agent, draft_id: str, account: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    send_back(host.app, account, draft_id)
+    release = drafts.release_connections
 
-    by_tool = AgentByTools(host).post(f"/drafts/{draft_id}/publish").json
-    by_rest = agent.post(f"/drafts/{draft_id}/publish").json
+    def ends() -> None:
+        release()
+        with agent.app.app_context():
+            connections.disconnect_all(account.id, now=utc_now())
 
-    assert by_tool["code"] == by_rest["code"] == "draft_not_confirmed"
-    assert by_tool["message"] == by_rest["message"]
-    assert NOTE in by_rest["message"]
+    def change() -> None:
+        monkeypatch.setattr(drafts, "release_connections", ends)
+        agent.patch(f"/drafts/{draft_id}", json={"title": "New"})
+
+    answer = answer_to_wait(agent, f"/drafts/{draft_id}", change)
+
+    assert refusal(answer) == (401, "authentication_required")
 
 
-@pytest.mark.parametrize("tool", ["update_form_draft", "publish_form_draft", "get_form_draft"])
-def test_a_discarded_draft_is_refused_with_the_note(
-    host: Host, draft_id: str, account: Account, tool: str
+def test_waits_hold_no_database_connection(
+    agent: Agent, draft_id: str, confirm: Confirm, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with host.app.app_context():
-        trash.discard_draft(account.id, draft_id, note=NOTE, now=utc_now())
+    answers = crowd_waiting(
+        agent.app,
+        lambda _number: agent.get(f"/drafts/{draft_id}?wait=25"),
+        lambda: confirm(draft_id),
+        monkeypatch,
+    )
 
-    refused = host.use(tool, draftId=draft_id)
+    assert {answer.headers["Askback-Confirmation"] for answer in answers} == {"current"}
 
-    assert refused.is_error
-    assert f"Z, with the note “{NOTE}”." in str(refused.content)
+
+@pytest.mark.parametrize("path", PATHS)
+def test_a_wait_beyond_those_of_its_account_is_answered_at_once(
+    agent: Agent, connect: Connect, draft_id: str, account: Account, path: str
+) -> None:
+    with agent.app.app_context():
+        other = connect(make_account().id)
+    others_draft = other.post("/drafts", json={}).json["draftId"]
+    with ExitStack() as taken:
+        for _ in range(wakeups.OF_ACCOUNT):
+            taken.enter_context(agent.app.extensions["wakeups"].slot(account.id))
+        refused = at_once(partial(agent.get, f"{path.format(draft_id)}?wait=25"))
+        taken_by_other = other.get(f"{path.format(others_draft)}?wait=1")
+
+    assert (refused.status_code, refused.headers["Retry-After"]) == (200, "2")
+    assert refused.json["draftId"] == draft_id
+    assert "Retry-After" not in taken_by_other.headers

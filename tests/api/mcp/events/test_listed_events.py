@@ -9,7 +9,6 @@ from tests.api.mcp.conftest import Host, Hosted
 from tests.api.mcp.events.subscribing import EVENT, asked, held
 from webapp.base.vocabulary import Scope
 
-EXTENSION = "io.modelcontextprotocol/events"
 METHODS = ("events/list", "events/poll", "events/subscribe", "events/unsubscribe")
 
 
@@ -19,17 +18,12 @@ def listed(host: Host) -> dict[str, Any]:
     return found
 
 
-def test_one_event_is_listed_by_webhook_and_by_poll(host: Host) -> None:
-    found = host.result("events/list")
-
-    assert found.keys() - {"resultType", "_meta"} == {"events"}
+def test_arguments_are_closed_and_the_payload_stays_open(host: Host) -> None:
     event = listed(host)
     assert event.keys() == {"name", "description", "delivery", "inputSchema", "payloadSchema"}
     assert (event["name"], event["delivery"]) == (EVENT, ["webhook", "poll"])
-
-
-def test_arguments_are_closed_and_the_payload_stays_open(host: Host) -> None:
-    event = listed(host)
+    second, stream = host.send("events/list", {"cursor": "2"}), host.send("events/stream", {})
+    assert [each.json["error"]["code"] for each in (second, stream)] == [-32602, -32601]
     arguments = Draft202012Validator(event["inputSchema"])
     payload = Draft202012Validator(event["payloadSchema"])
     sent = {"formId": "frm_1", "responseId": "ses_1", "submittedAt": "2026-11-21T12:04:00Z"}
@@ -41,27 +35,6 @@ def test_arguments_are_closed_and_the_payload_stays_open(host: Host) -> None:
     assert payload.is_valid(sent)
     assert payload.is_valid(sent | {"answerCount": 2, "later": True})
     assert not payload.is_valid(sent | {"answerCount": "2"})
-
-
-def test_there_is_no_second_page(host: Host) -> None:
-    body = host.send("events/list", {"cursor": "2"}).get_json()
-
-    assert body["error"]["code"] == -32602
-
-
-def test_both_capabilities_are_advertised(hosted: Hosted, account: Any, version: str) -> None:
-    host = hosted(account.id, version=version)
-    found = host.result("server/discover" if host.is_modern else "initialize")
-
-    assert found["capabilities"]["events"] == {}
-    assert found["capabilities"]["extensions"] == {EXTENSION: {}}
-
-
-def test_there_is_no_stream(host: Host) -> None:
-    answer = host.send("events/stream", {})
-
-    assert answer.get_json()["error"]["code"] == -32601
-    assert answer.status_code == (404 if host.is_modern else 200)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -83,16 +56,3 @@ def test_where_events_are_off_there_are_no_methods(host: Host, form: Any) -> Non
 
     assert [answer.get_json()["error"]["code"] for answer in answers] == [-32601] * 4
     assert {answer.status_code for answer in answers} == {404 if host.is_modern else 200}
-
-
-@pytest.mark.settings(mcp_events_enabled=False)
-def test_where_events_are_off_nothing_speaks_of_them(
-    hosted: Hosted, account: Any, version: str
-) -> None:
-    host = hosted(account.id, version=version)
-    found = host.result("server/discover" if host.is_modern else "initialize")
-
-    assert found["capabilities"] == {"tools": {}}
-    for told in (found["instructions"], str(host.result("tools/list")["tools"])):
-        for word in ("event", "subscri", "webhook"):
-            assert word not in told.lower()

@@ -12,7 +12,7 @@ from flask import Flask
 from api.agents import AskFeed
 from api.wire.event_stream import StreamPosition
 from tests.api.conftest import Agent
-from tests.api.mcp.conftest import Host, Hosted
+from tests.api.mcp.conftest import Hosted
 from tests.api.mcp.responses.reading import fragment_pages, quoted
 from tests.databases import both_databases
 from tests.event_factories import make_subscription
@@ -74,7 +74,11 @@ def of_stream(frames: bytes) -> Iterator[Any]:
             yield json.loads(lines["data"])
 
 
-def test_rest_returns_them_among_the_answers(agent: Agent, form: Any, session_id: str) -> None:
+def test_rest_and_tools_return_them_among_the_answers(
+    app: Flask, agent: Agent, hosted: Hosted, form: Any, session_id: str
+) -> None:
+    host = hosted(form.account_id)
+    pages = fragment_pages(host, form, session_id)
     body = agent.get(f"/forms/{form.id}/responses").json
 
     (session,) = body["responses"]
@@ -82,33 +86,14 @@ def test_rest_returns_them_among_the_answers(agent: Agent, form: Any, session_id
     assert told(session["answers"]) == expected(form)
     assert body["returnedAnswerCount"] == 4
     assert body["form"]["questions"] == form.questions
-
-
-def test_questions_and_their_count_are_those_of_the_form(
-    agent: Agent, form: Any, session_id: str
-) -> None:
-    found = agent.get(f"/forms/{form.id}").json
-    (listed,) = agent.get("/forms").json["forms"]
-
-    assert found["questions"] == form.questions
-    assert listed["questionCount"] == 2
-
-
-def test_tools_return_what_rest_returns(
-    agent: Agent, hosted: Hosted, form: Any, session_id: str
-) -> None:
-    host = hosted(form.account_id)
-    of_form = quoted(host, "get_form_responses", formId=form.id)
-    (session,) = of_form["responses"]
-
-    assert of_form == agent.get(f"/forms/{form.id}/responses").json
-    assert told(session["answers"]) == expected(form)
-    assert told(list(exchanges(host, form, session_id))) == expected(form)
-
-
-def exchanges(host: Host, form: Any, session_id: str) -> Iterator[Any]:
-    for page in fragment_pages(host, form, session_id):
-        yield from page["exchanges"]
+    assert agent.get(f"/forms/{form.id}").json["questions"] == form.questions
+    assert agent.get("/forms").json["forms"][0]["questionCount"] == 2
+    assert quoted(host, "get_form_responses", formId=form.id) == body
+    assert told([each for page in pages for each in page["exchanges"]]) == expected(form)
+    with app.app_context():
+        assert db.session.scalars(db.select(EventDelivery.answer_count)).all() == [4]
+        counted = QuestionCounts(answered=1)
+        assert read_questions(form.id) == {each["id"]: counted for each in form.questions}
 
 
 def test_agent_endpoints_return_and_stream_them(app: Flask, form: Any, session_id: str) -> None:
@@ -123,12 +108,3 @@ def test_agent_endpoints_return_and_stream_them(app: Flask, form: Any, session_i
 
     assert told(polled) == expected(form)
     assert list(of_stream(update.frames)) == polled
-
-
-def test_they_count_as_answers_and_not_as_questions(app: Flask, form: Any, session_id: str) -> None:
-    with app.app_context():
-        counted = db.session.scalars(db.select(EventDelivery.answer_count)).all()
-        questions = read_questions(form.id)
-
-    assert counted == [4]
-    assert questions == {question["id"]: QuestionCounts(answered=1) for question in form.questions}

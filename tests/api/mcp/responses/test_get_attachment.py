@@ -10,7 +10,6 @@ import mcp_types
 import pytest
 from flask import Flask
 from itsdangerous import URLSafeSerializer
-from sqlalchemy import update
 from werkzeug.test import TestResponse
 
 from api.mcp.tools import attachments
@@ -18,10 +17,10 @@ from tests.api.mcp.conftest import LEGACY, MODERN, Host, Hosted, refused
 from tests.factories import make_account, make_answer, make_form
 from tests.voice.factories import make_spoken_answer, make_stored_answer
 from webapp.answers import answering, trash
-from webapp.base.database import db, utc_now
+from webapp.base.database import utc_now
 from webapp.oauth import connections
 from webapp.oauth.tokens import COMMAND_LINE_CLIENT
-from webapp.records.accounts.models import Account
+from webapp.records.accounts.models import disable_account
 
 TOOL = "get_attachment"
 ORIGIN = "http://127.0.0.1:8000"
@@ -79,31 +78,22 @@ def test_a_recording_comes_as_audio_with_its_facts_and_its_address(
     assert (link.mime_type, link.size) == ("audio/webm", len(SOUND))
 
 
-@pytest.mark.parametrize("version", ["2025-03-26", "2024-11-05"])
-def test_an_early_version_gets_the_address_alone(
-    hosted: Hosted, form: Any, attachment: Any, version: str
+@pytest.mark.parametrize("version", ["2025-03-26", "2024-11-05", None])
+def test_an_early_version_or_none_gets_the_address_alone(
+    hosted: Hosted, form: Any, attachment: Any, version: str | None
 ) -> None:
-    host = hosted(form.account_id, version=version)
+    host = hosted(form.account_id)
+    arguments = {"formId": form.id, "attachmentId": attachment["id"]}
+    params = {"name": TOOL, "arguments": arguments}
+    headers = {"MCP-Protocol-Version": version} if version else {}
 
-    result = host.use(TOOL, formId=form.id, attachmentId=attachment["id"])
-
-    assert [block.type for block in result.content] == ["text"] * 3
-    assert (result.structured_content or {})["contentOmitted"] is True
-    assert opened(result, host).data == SOUND
-
-
-def test_a_host_that_names_no_version_gets_the_address_alone(
-    hosted: Hosted, form: Any, attachment: Any
-) -> None:
-    params = {
-        "name": TOOL,
-        "arguments": {"formId": form.id, "attachmentId": attachment["id"]},
-    }
     body = {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params}
+    found = host.post(body, headers).json["result"]
 
-    answer = hosted(form.account_id).post(body)
-
-    assert [block["type"] for block in answer.json["result"]["content"]] == ["text"] * 3
+    result = mcp_types.CallToolResult.model_validate(found)
+    assert [block.type for block in result.content] == ["text"] * 3
+    assert found["structuredContent"]["contentOmitted"] is True
+    assert opened(result, host).data == SOUND
 
 
 @pytest.mark.parametrize(("more", "kinds"), [(0, ["audio"]), (1, [])])
@@ -184,44 +174,25 @@ def test_an_address_is_only_read(got: tuple[Host, mcp_types.CallToolResult], met
     assert (answer.status_code, answer.headers["Allow"]) == (405, "GET")
 
 
-def end_connection(account_id: str, _form: Any) -> None:
-    connections.disconnect_all(account_id, now=utc_now())
+ENDS: dict[str, Callable[[Any], object]] = {
+    "connection": lambda form: connections.disconnect_all(form.account_id, now=utc_now()),
+    "client": lambda _form: connections.disable_client(COMMAND_LINE_CLIENT, now=utc_now()),
+    "account": lambda form: disable_account(form.account_id, now=utc_now()),
+    "correction": lambda form: make_answer(form, KEY, 0, "Typed instead"),
+    "withdrawal": lambda form: answering.withdraw_response(form.share_token, KEY, now=utc_now()),
+    "deletion": lambda form: trash.delete_form(form.account_id, form.id, now=utc_now()),
+}
 
 
-def switch_client_off(_account_id: str, _form: Any) -> None:
-    connections.disable_client(COMMAND_LINE_CLIENT, now=utc_now())
-
-
-def switch_account_off(account_id: str, _form: Any) -> None:
-    changed = update(Account).where(Account.id == account_id).values(disabled_at=utc_now())
-    db.session.execute(changed)
-    db.session.commit()
-
-
-def correct(_account_id: str, form: Any) -> None:
-    make_answer(form, KEY, 0, "Typed instead")
-
-
-def withdraw(_account_id: str, form: Any) -> None:
-    answering.withdraw_response(form.share_token, KEY, now=utc_now())
-
-
-def delete(account_id: str, form: Any) -> None:
-    trash.delete_form(account_id, form.id, now=utc_now())
-
-
-@pytest.mark.parametrize(
-    "end",
-    [end_connection, switch_client_off, switch_account_off, correct, withdraw, delete],
-)
+@pytest.mark.parametrize("end", ENDS)
 def test_an_address_is_void_with_its_connection_and_with_its_recording(
-    got: tuple[Host, mcp_types.CallToolResult], form: Any, end: Callable[[str, Any], None]
+    got: tuple[Host, mcp_types.CallToolResult], form: Any, end: str
 ) -> None:
     host, result = got
     assert opened(result, host).status_code == 200
 
     with host.app.app_context():
-        end(form.account_id, form)
+        ENDS[end](form)
 
     answer = opened(result, host)
     assert answer.status_code == 404

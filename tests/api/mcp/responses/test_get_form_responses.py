@@ -13,22 +13,13 @@ from tests.api.mcp.responses.reading import (
     completed,
     quoted,
     refused,
-    stored_text,
     texts,
 )
 from tests.databases import both_databases
-from tests.factories import make_account, make_answer, make_form, make_response
-from webapp.base.database import db
-from webapp.base.vocabulary import Scope
+from tests.factories import make_answer, make_form, make_response
 from webapp.records.accounts.models import Account
-from webapp.records.responses.models import Answer
 
 TOOL = "get_form_responses"
-
-
-@pytest.fixture
-def host(hosted: Hosted, account: Account, version: str) -> Host:
-    return hosted(account.id, version=version)
 
 
 def pages_of(host: Host, form: Any) -> list[Any]:
@@ -98,24 +89,6 @@ def test_pages_fit_and_hold_every_answer_once(
     assert all(size > usual for size in sizes[:-2])
 
 
-@both_databases
-def test_many_answers_of_any_length_come_once(app: Flask, hosted: Hosted, form: Any) -> None:
-    host = hosted(form.account_id)
-    with app.app_context():
-        ids = [completed(form, "x", "y") for _ in range(60)]
-        for number, response_id in enumerate(ids):
-            stored_text(response_id, 'a"é🜂\n' * (number * 37))
-
-    pages = pages_of(host, form)
-
-    with app.app_context():
-        stored = db.session.scalars(db.select(Answer.id).order_by(Answer.stamp)).all()
-    assert [answer["id"] for answer in answers_in(pages)] == stored
-    sent = [each["sessionId"] for page in pages for each in page["responses"]]
-    assert set(sent) == set(ids)
-    assert not any(answer["answerTruncated"] for answer in answers_in(pages))
-
-
 def test_one_answer_comes_however_long_the_questions_are(
     app: Flask, hosted: Hosted, account: Account
 ) -> None:
@@ -180,65 +153,3 @@ def test_a_bad_since_is_refused_as_by_rest(host: Host, form: Any, since: str) ->
 
     assert said["code"] == "invalid_since"
     assert said["message"].startswith("since: ")
-
-
-@pytest.mark.parametrize(
-    ("given", "code"),
-    [
-        ({}, "validation_failed"),
-        ({"formId": None}, "validation_failed"),
-        ({"formId": 7}, "validation_failed"),
-        ({"formId": "\0"}, "invalid_text"),
-        ({"formId": "frm_1", "since": 7}, "validation_failed"),
-        ({"formId": "frm_1", "most": 7}, "unknown_field"),
-        ({"formId": "frm_1"}, "form_not_found"),
-    ],
-)
-def test_bad_arguments_are_refused(host: Host, given: dict[str, Any], code: str) -> None:
-    assert refused(host, TOOL, **given)["code"] == code
-
-
-@both_databases
-def test_two_hosts_of_an_account_see_each_answer_once_and_nothing_of_others(
-    app: Flask, hosted: Hosted, form: Any
-) -> None:
-    with app.app_context():
-        foreign = make_form(make_account().id)
-        make_response(foreign)
-    hosts = [hosted(form.account_id), hosted(form.account_id)]
-    seen: list[list[str]] = [[], []]
-    since: list[str | None] = [None, None]
-
-    for round_number in range(4):
-        with app.app_context():
-            make_response(form)
-        for number, host in enumerate(hosts[: 1 + round_number % 2]):
-            page = quoted(host, TOOL, formId=form.id, since=since[number])
-            seen[number] += [answer["id"] for answer in answers_in([page])]
-            since[number] = page["nextSince"]
-
-    assert len(set(seen[0])) == len(seen[0]) == 4
-    assert seen[0] == seen[1]
-    for host in hosts:
-        for tool in (TOOL, "watch_ask", "wait_for_form_responses"):
-            said = refused(host, tool, formId=foreign.id)
-            assert said == refused(host, tool, formId="frm_unknown")
-            assert said["code"] == "form_not_found"
-    stranger = hosted(foreign.account_id)
-    assert refused(stranger, TOOL, formId=form.id)["code"] == "form_not_found"
-
-
-@pytest.mark.parametrize(
-    "tool", [TOOL, "get_completed_response", "watch_ask", "wait_for_form_responses"]
-)
-def test_reading_answers_needs_its_scope(
-    hosted: Hosted, form: Any, version: str, tool: str
-) -> None:
-    host = hosted(form.account_id, [Scope.FORMS_READ, Scope.FORMS_WRITE], version)
-
-    answer = host.send("tools/call", {"name": tool, "arguments": {"formId": form.id}})
-
-    assert answer.status_code == 403
-    challenge = answer.headers["WWW-Authenticate"]
-    assert 'error="insufficient_scope"' in challenge
-    assert "responses:read" in challenge.partition('scope="')[2]

@@ -1,0 +1,370 @@
+"""Published forms, their counts and their responses."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy import update
+
+from tests.api.conftest import Agent, refusal
+from tests.databases import both_databases
+from tests.factories import make_account, make_answer, make_form, make_response
+from webapp.answers import answering
+from webapp.answers.trash import delete_form, restore_form
+from webapp.base.database import db, utc_now
+from webapp.records import forms
+from webapp.records.accounts.models import Account
+from webapp.records.responses.models import Answer, ResponseSession
+
+SETTINGS = {
+    "followUpMode": "none",
+    "responseMode": "voice_preferred",
+    "responseLimit": "multiple",
+    "maxFollowupsPerQuestion": 0,
+    "maxTotalQuestions": None,
+}
+EMOJI = "\N{GRINNING FACE}" * 20_000
+
+
+@pytest.fixture
+def answered(agent: Agent, form: Any) -> Any:
+    """The form with one completed response of one answer."""
+    with agent.app.app_context():
+        make_response(form, name="Kim")
+    return form
+
+
+def read(agent: Agent, form: Any, since: str | None = None) -> Any:
+    query = {} if since is None else {"since": since}
+    response = agent.get(f"/forms/{form.id}/responses", query_string=query)
+    assert response.status_code == 200
+    return response.json
+
+
+def moment(at: Any) -> str:
+    return str(at.isoformat(timespec="milliseconds").replace("+00:00", "Z"))
+
+
+@both_databases
+def test_a_form_is_returned_and_listed(agent: Agent, account: Account) -> None:
+    questions = [{"id": "who", "text": "Who?", "context": "A first name"}]
+    secret = "they are leaving"
+    with agent.app.app_context():
+        form = make_form(account.id, questions=questions, goal="Find the gap", context=secret)
+        make_form(make_account().id)  # of others
+        make_response(form)
+    share_url = f"http://127.0.0.1:8000/r/{form.share_token}"
+
+    found, listed, responses = (
+        agent.get(path) for path in (f"/forms/{form.id}", "/forms", f"/forms/{form.id}/responses")
+    )
+
+    counted = {
+        "responseCount": 1,
+        "latestResponseAt": responses.json["responses"][0]["submittedAt"],
+        "publishedAt": moment(form.published_at),
+    }
+    assert found.json == {
+        "formId": form.id,
+        "title": "Rota",
+        "goal": "Find the gap",
+        "questions": questions,
+        "settings": SETTINGS,
+        "shareUrl": share_url,
+        "status": "published",
+        **counted,
+    }
+    summary = {
+        "formId": form.id,
+        "title": "Rota",
+        "url": share_url,
+        "status": "published",
+        "questionCount": 1,
+        "responseLimit": "multiple",
+        **counted,
+    }
+    assert listed.json == {"formCount": 1, "forms": [summary]}
+    assert not any(secret in each.text for each in (found, listed, responses))
+
+
+def test_the_newest_form_comes_first(agent: Agent, account: Account) -> None:
+    assert agent.get("/forms").json == {"formCount": 0, "forms": []}
+    with agent.app.app_context():
+        made = [make_form(account.id).id for _ in range(3)]
+
+    listed = agent.get("/forms").json["forms"]
+
+    assert sorted(form["formId"] for form in listed) == sorted(made)
+    times = [form["publishedAt"] for form in listed]
+    assert times == sorted(times, reverse=True)
+
+
+@pytest.mark.parametrize("status", ["completed", "closed"])
+def test_a_form_that_takes_no_answers_keeps_its_link(
+    agent: Agent, account: Account, status: str
+) -> None:
+    with agent.app.app_context():
+        form = make_form(account.id, responseLimit="one")
+        if status == "completed":
+            make_response(form)
+        else:
+            forms.close_form(account.id, form.id, now=utc_now())
+
+    body, listed = agent.get(f"/forms/{form.id}").json, agent.get("/forms").json["forms"][0]
+
+    assert body["status"] == listed["status"] == read(agent, form)["status"] == status
+    assert body["shareUrl"] == listed["url"]
+    assert body["shareUrl"].endswith(form.share_token)
+
+
+def test_a_form_in_the_trash_is_not_found_until_it_is_restored(
+    agent: Agent, answered: Any, account: Account
+) -> None:
+    calls = [
+        ("GET", f"/forms/{answered.id}", "form_not_found"),
+        ("GET", f"/forms/{answered.id}/responses", "form_not_found"),
+        ("GET", f"/drafts/{answered.draft_id}", "draft_not_found"),
+        ("PATCH", f"/drafts/{answered.draft_id}", "draft_not_found"),
+        ("POST", f"/drafts/{answered.draft_id}/publish", "draft_not_found"),
+    ]
+    with agent.app.app_context():
+        delete_form(account.id, answered.id, now=utc_now())
+
+    for method, path, code in calls:
+        assert refusal(agent.call(method, path, json={"goal": "other"})) == (404, code)
+    assert agent.get("/forms").json == {"formCount": 0, "forms": []}
+    with agent.app.app_context():
+        restore_form(account.id, answered.id, now=utc_now())
+    assert read(agent, answered)["returnedAnswerCount"] == 1
+    assert agent.post(f"/drafts/{answered.draft_id}/publish").json["formId"] == answered.id
+
+
+def test_responses_are_returned(agent: Agent, answered: Any) -> None:
+    body = read(agent, answered)
+
+    session = body["responses"][0]
+    answer = session["answers"][0]
+    assert body == {
+        "form": {
+            "formId": answered.id,
+            "title": "Rota",
+            "goal": None,
+            "questions": answered.questions,
+            "settings": SETTINGS,
+            "status": "published",
+        },
+        "status": "published",
+        "responseCount": 1,
+        "returnedResponseCount": 1,
+        "returnedAnswerCount": 1,
+        "hasResponses": True,
+        "latestResponseAt": session["submittedAt"],
+        "nextSince": session["submittedAt"],
+        "responses": [
+            {
+                "sessionId": session["sessionId"],
+                "responderName": "Kim",
+                "status": "completed",
+                "submittedAt": session["submittedAt"],
+                "createdAt": session["createdAt"],
+                "answers": [
+                    {
+                        "id": answer["id"],
+                        "questionId": answered.questions[0]["id"],
+                        "questionText": "Who changed it?",
+                        "answerText": "Me",
+                        "answerTruncated": False,
+                        "attachments": [],
+                        "responseType": "text",
+                        "questionKind": "scripted",
+                        "parentQuestionId": None,
+                        "respondedAt": answer["respondedAt"],
+                    }
+                ],
+            }
+        ],
+        "truncated": False,
+    }
+
+
+def test_answers_come_before_their_response_is_sent_and_its_completion_alone_after(
+    agent: Agent, form: Any
+) -> None:
+    nothing = read(agent, form)
+    with agent.app.app_context():
+        make_answer(form, "key")
+    first = read(agent, form)
+    with agent.app.app_context():
+        answering.complete_response(form.share_token, "key", responder_name="", now=utc_now())
+    second = read(agent, form, first["nextSince"])
+    third = read(agent, form, second["nextSince"])
+
+    assert (nothing["nextSince"], nothing["responses"]) == (None, [])
+    assert [each["hasResponses"] for each in (nothing, first, third)] == [False, True, True]
+    (begun,), (sent,) = first["responses"], second["responses"]
+    assert (begun["status"], begun["submittedAt"], first["responseCount"]) == (
+        "in_progress",
+        None,
+        0,
+    )
+    assert (sent["status"], sent["answers"]) == ("completed", [])
+    assert (third["responses"], third["nextSince"]) == ([], second["nextSince"])
+    assert third["responseCount"] == 1
+
+
+@pytest.mark.parametrize("since", [None, "2999-01-01T00:00:00Z"])
+def test_the_latest_response_is_the_last_one_that_was_sent(
+    since: str | None, agent: Agent, answered: Any
+) -> None:
+    sent = read(agent, answered)["responses"][0]["submittedAt"]
+    with agent.app.app_context():
+        make_answer(answered, "under way")
+
+    found = [
+        read(agent, answered, since),
+        agent.get(f"/forms/{answered.id}").json,
+        agent.get("/forms").json["forms"][0],
+    ]
+
+    assert [(body["responseCount"], body["latestResponseAt"]) for body in found] == [(1, sent)] * 3
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "sizes"),
+    [
+        ("Who?", "Me", (200, 1)),
+        ("é" * 50_000, "Me", (5, 2)),  # half a mebibyte
+        ("Who?", EMOJI, (6, 1)),
+    ],
+    ids=["items", "long question", "long answers"],
+)
+def test_a_page_is_bounded_and_says_that_more_follow(
+    agent: Agent, account: Account, question: str, text: str, sizes: tuple[int, int]
+) -> None:
+    with agent.app.app_context():
+        form = make_form(account.id, questions=[question])
+        for number in range(sum(sizes)):
+            make_answer(form, f"key {number}", text=text)
+
+    first = read(agent, form)
+    second = read(agent, form, first["nextSince"])
+
+    assert (first["truncated"], first["returnedAnswerCount"]) == (True, sizes[0])
+    assert (second["truncated"], second["returnedAnswerCount"]) == (False, sizes[1])
+
+
+@pytest.mark.parametrize("text", [EMOJI, "  <b>é\u0301\r\n\u202e'; DROP TABLE answers; --  "])
+def test_answers_are_returned_as_they_were_sent(agent: Agent, form: Any, text: str) -> None:
+    with agent.app.app_context():
+        make_answer(form, "key", text=text)
+
+    answer = read(agent, form)["responses"][0]["answers"][0]
+
+    assert (answer["answerText"], answer["answerTruncated"]) == (text, False)
+
+
+def test_a_longer_answer_is_cut_and_says_so(agent: Agent, answered: Any) -> None:
+    with agent.app.app_context():
+        db.session.execute(update(Answer).values(answer_text="é" * 20_001))
+        db.session.commit()
+
+    answer = read(agent, answered)["responses"][0]["answers"][0]
+
+    assert (answer["answerText"], answer["answerTruncated"]) == ("é" * 20_000, True)
+
+
+@pytest.mark.parametrize(
+    ("hours", "then", "status"),
+    [
+        (23.9, "nothing", "in_progress"),
+        (24.1, "nothing", "abandoned"),
+        (25, "another answer", "in_progress"),
+        (9000, "nothing", "abandoned"),
+        (9000, "sent before", "completed"),
+    ],
+)
+def test_a_session_is_abandoned_after_a_day_without_activity(
+    hours: float, then: str, status: str, agent: Agent, form: Any
+) -> None:
+    with agent.app.app_context():
+        make_answer(form, "key")
+        if then == "sent before":
+            answering.complete_response(form.share_token, "key", responder_name="", now=utc_now())
+        moved = utc_now() - timedelta(hours=hours)
+        db.session.execute(update(ResponseSession).values(last_active_at=moved))
+        db.session.commit()
+        if then == "another answer":
+            make_answer(form, "key", position=1)
+
+    (session,) = read(agent, form)["responses"]
+
+    assert session["status"] == status
+
+
+@pytest.mark.parametrize(
+    ("since", "echoed"),
+    [
+        ("2999-01-01T00:00:00Z", "2999-01-01T00:00:00.000Z"),
+        ("2999-01-01T00:00:00.123456789Z", "2999-01-01T00:00:00.123Z"),
+        ("2999-01-01T01:00:00.1+01:00", "2999-01-01T00:00:00.100Z"),
+        ("2999-01-01T01:00:00 01:00", "2999-01-01T00:00:00.000Z"),  # a plus that was not encoded
+        ("2999-01-01t00:00:00z", "2999-01-01T00:00:00.000Z"),
+        ("2998-12-31T23:30:00-00:30", "2999-01-01T00:00:00.000Z"),
+        ("2998-12-31T23:59:60Z", "2999-01-01T00:00:00.000Z"),
+        ("9999-12-31T23:59:59.999-23:59", "9999-12-31T23:59:59.999Z"),
+    ],
+)
+def test_a_future_cursor_is_echoed_in_utc(
+    since: str, echoed: str, agent: Agent, answered: Any
+) -> None:
+    body = read(agent, answered, since)
+
+    assert (body["responses"], body["nextSince"]) == ([], echoed)
+
+
+@pytest.mark.parametrize("since", ["1970-01-01T00:00:00Z", "0001-01-01T00:00:00+23:59"])
+def test_a_since_before_all_answers_returns_everything(
+    since: str, agent: Agent, answered: Any
+) -> None:
+    assert read(agent, answered, since)["returnedAnswerCount"] == 1
+
+
+@pytest.mark.parametrize(
+    "since",
+    [
+        "",
+        "yesterday",
+        "1763721600",
+        "2026-11-21",
+        "2026-11-21T10:40:00",
+        "2026-11-21T10:40Z",
+        "2026-02-30T10:40:00Z",
+        "2026-11-21T24:00:00Z",
+        "2026-11-21T10:60:00Z",
+        "2026-11-21T10:40:61Z",
+        "2026-11-21T10:40:00+24:00",
+        "2026-11-21T10:40:00.Z",
+        "2026-11-21T10:40:00Z\n",
+        "0000-01-01T00:00:00Z",
+        "12026-11-21T10:40:00Z",
+        "٢٠٢٦-11-21T10:40:00Z",
+        "\x00",
+        "x" * 10_000,
+    ],
+)
+def test_an_invalid_since_is_refused(since: str, agent: Agent, form: Any) -> None:
+    response = agent.get(f"/forms/{form.id}/responses", query_string={"since": since})
+
+    assert refusal(response) == (400, "invalid_since")
+
+
+def test_the_first_since_counts_and_other_parameters_are_ignored(
+    agent: Agent, answered: Any
+) -> None:
+    path = f"/forms/{answered.id}/responses"
+    query = "since=2999-01-01T00:00:00Z&since=1970-01-01T00:00:00Z&limit=1&%FF=%FF"
+
+    assert agent.get(f"{path}?{query}").json["returnedAnswerCount"] == 0
+    head = agent.call("HEAD", path)
+    assert (head.status_code, head.data) == (200, b"")
+    assert head.headers["Content-Length"] == agent.get(path).headers["Content-Length"]
