@@ -20,47 +20,37 @@ def with_syllables(level: float, floor: float) -> list[float]:
     return [level if number % 20 < 5 else floor for number, floor in enumerate(levels)]
 
 
-@pytest.mark.parametrize("level", [-100.0, -80.0, -65.0, -50.0])
-def test_what_is_as_loud_all_the_time_is_no_voice(level: float) -> None:
-    assert not is_voiced(background(level))
+SETTLING = [-60.0, -58, -63, -65, -66, -66, -67, -67, -68, -68]  # until a browser suppresses noise
+CLICKS = [-20.0 if number % 30 < 2 else level for number, level in enumerate(background(-60))]
 
 
-def test_nothing_is_no_voice() -> None:
-    assert not is_voiced([])
-
-
-@pytest.mark.parametrize(("level", "floor"), [(-20, -60), (-45, -55), (-60, -75), (-65, -95)])
-def test_syllables_above_the_background_are_a_voice(level: float, floor: float) -> None:
-    assert is_voiced(with_syllables(level, floor))
-
-
-def test_a_voice_in_a_noisy_place_is_heard() -> None:
-    assert is_voiced(with_syllables(-43, -50))
-
-
-def test_speech_without_a_pause_is_a_voice() -> None:
-    assert is_voiced(background(-30))
-
-
-def test_one_word_in_minutes_of_silence_is_a_voice() -> None:
-    assert is_voiced(background(-60, 300) + [-35.0] * 6 + background(-60, 300))
-
-
-def test_clicks_and_keys_are_no_voice() -> None:
-    levels = [-20.0 if number % 30 < 2 else level for number, level in enumerate(background(-60))]
+@pytest.mark.parametrize(
+    "levels",
+    [
+        *map(background, (-100.0, -80.0, -65.0, -50.0)),
+        [],
+        CLICKS,
+        [-100.0] * 40 + background(-58),  # a microphone that starts late
+        SETTLING + background(-71),
+    ],
+)
+def test_what_is_as_loud_all_the_time_or_for_a_moment_is_no_voice(levels: list[float]) -> None:
     assert not is_voiced(levels)
 
 
-def test_a_microphone_that_starts_late_is_no_voice() -> None:
-    assert not is_voiced([-100.0] * 40 + background(-58))
-
-
-def test_noise_until_a_browser_suppresses_it_is_no_voice() -> None:
-    settling = [-60.0, -58, -63, -65, -66, -66, -67, -67, -68, -68]
-
-    assert not is_voiced(settling + background(-71))
-    assert is_voiced(settling + with_syllables(-60, -71))
-    assert is_voiced([-30.0] * 5 + background(-71))
+@pytest.mark.parametrize(
+    "levels",
+    [
+        *(with_syllables(*pair) for pair in ((-20, -60), (-45, -55), (-60, -75), (-65, -95))),
+        with_syllables(-43, -50),  # in a noisy place
+        background(-30),  # without a pause
+        background(-60, 300) + [-35.0] * 6 + background(-60, 300),  # one word in minutes
+        SETTLING + with_syllables(-60, -71),
+        [-30.0] * 5 + background(-71),
+    ],
+)
+def test_what_is_clearly_above_the_background_is_a_voice(levels: list[float]) -> None:
+    assert is_voiced(levels)
 
 
 def test_frames_are_thirty_milliseconds_whatever_the_chunks() -> None:

@@ -4,7 +4,6 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from flask import Flask
 from sqlalchemy import func, select
 
 from tests.conftest import Clock
@@ -35,14 +34,12 @@ from webapp.voice.transcripts import (
 
 KEY = "k" * 24
 WORDS = "Ben swapped it."
-
 pytestmark = both_databases
 
 
 @pytest.fixture
-def form(app: Flask, account: Account) -> Any:
-    with app.app_context():
-        return make_form(account.id)
+def form(app_context: None, account: Account) -> Any:
+    return make_form(account.id)
 
 
 def spoken(form: Any, position: int = 0, text: str = "") -> str:
@@ -85,240 +82,199 @@ def row_of(form: Any) -> Form:
     return db.session.get_one(Form, form.id, populate_existing=True)
 
 
-def test_late_words_are_a_new_answer_with_the_same_recording(
-    app: Flask, form: Any, clock: Clock
-) -> None:
-    with app.app_context():
-        recording = spoken(form)
-        before, first = row_of(form), stored(recording).answer_id
-        seen = (before.last_stamp, before.answered_count, before.started_count)
-        size = before.answer_bytes
-        written(clock)
+def test_late_words_are_a_new_answer_with_the_same_recording(form: Any, clock: Clock) -> None:
+    recording = spoken(form)
+    before, first = row_of(form), stored(recording).answer_id
+    seen = (before.last_stamp, before.answered_count, before.started_count)
+    size = before.answer_bytes
+    written(clock)
+    for _ in range(2):  # a second time changes nothing
         conclude(recording, now=clock.now)
 
-        assert answers(form) == [("", True), (WORDS, False)]
-        found = stored(recording)
-        assert found.answer_id != first
-        assert found.next_at is None
-        late = db.session.get_one(Answer, found.answer_id)
-        assert (late.response_type, late.word_count) == (ResponseType.VOICE, 3)
-        session = db.session.scalars(select(ResponseSession)).one()
-        assert session.answered == {form.questions[0]["id"]: late.id}
-        after = row_of(form)
-        assert (after.answered_count, after.started_count) == seen[1:]
-        assert after.last_stamp == late.stamp > seen[0]
-        assert after.answer_bytes == size + len(f"Who changed it?{WORDS}")
-        (polled,) = read_responses(after, seen[0]).sessions
-        assert [each.answer_text for each in polled.answers] == [WORDS]
+    assert answers(form) == [("", True), (WORDS, False)]
+    found = stored(recording)
+    assert found.answer_id != first
+    assert found.next_at is None
+    late = db.session.get_one(Answer, found.answer_id)
+    assert (late.response_type, late.word_count) == (ResponseType.VOICE, 3)
+    session = db.session.scalars(select(ResponseSession)).one()
+    assert session.answered == {form.questions[0]["id"]: late.id}
+    after = row_of(form)
+    assert (after.answered_count, after.started_count) == seen[1:]
+    assert after.last_stamp == late.stamp > seen[0]
+    assert after.answer_bytes == size + len(f"Who changed it?{WORDS}")
+    (polled,) = read_responses(after, seen[0]).sessions
+    assert [each.answer_text for each in polled.answers] == [WORDS]
 
 
-def test_a_second_time_changes_nothing(app: Flask, form: Any, clock: Clock) -> None:
-    with app.app_context():
-        recording = spoken(form)
-        written(clock)
-        for _ in range(2):
-            conclude(recording, now=clock.now)
-
-        assert answers(form) == [("", True), (WORDS, False)]
-
-
+@pytest.mark.parametrize("limit", ["multiple", "one"])
 def test_they_reach_a_completed_response_of_a_closed_form_without_a_second_event(
-    app: Flask, form: Any, clock: Clock
+    account: Account, app_context: None, clock: Clock, limit: str
 ) -> None:
-    with app.app_context():
-        make_subscription(form)
-        recording = spoken(form)
-        complete(form, clock)
+    form = make_form(account.id, responseLimit=limit)
+    make_subscription(form)
+    recording = spoken(form)
+    complete(form, clock)
+    if limit == "multiple":
         close_form(form.account_id, form.id, now=clock.now)
-        completed_at = row_of(form).completed_stamp
-        written(clock)
-        conclude(recording, now=clock.now)
+    completed_at = row_of(form).completed_stamp
+    written(clock)
+    conclude(recording, now=clock.now)
 
-        assert answers(form) == [("", True), (WORDS, False)]
-        session = db.session.scalars(select(ResponseSession)).one()
-        assert (session.status, session.completed_stamp) == (SessionStatus.COMPLETED, completed_at)
-        assert db.session.scalar(select(func.count()).select_from(EventDelivery)) == 1
-
-
-def test_they_reach_the_one_response_of_a_completed_form(
-    app: Flask, account: Account, clock: Clock
-) -> None:
-    with app.app_context():
-        form = make_form(account.id, responseLimit="one")
-        recording = spoken(form)
-        complete(form, clock)
-        written(clock)
-        conclude(recording, now=clock.now)
-
-        assert answers(form) == [("", True), (WORDS, False)]
+    assert answers(form) == [("", True), (WORDS, False)]
+    session = db.session.scalars(select(ResponseSession)).one()
+    assert (session.status, session.completed_stamp) == (SessionStatus.COMPLETED, completed_at)
+    assert db.session.scalar(select(func.count()).select_from(EventDelivery)) == 1
 
 
-def test_what_the_person_wrote_stays(app: Flask, form: Any, clock: Clock) -> None:
-    with app.app_context():
-        recording = spoken(form, text="It was Ann.")
-        written(clock)
-        conclude(recording, now=clock.now)
+def test_what_the_person_wrote_stays(form: Any, clock: Clock) -> None:
+    recording = spoken(form, text="It was Ann.")
+    written(clock)
+    conclude(recording, now=clock.now)
 
-        assert answers(form) == [("It was Ann.", False)]
-        assert stored(recording).transcript == WORDS
-        assert state_of(recording)[2] is None
-
-
-def test_an_answer_that_was_taken_back_stays_away(app: Flask, form: Any, clock: Clock) -> None:
-    with app.app_context():
-        recording = spoken(form)
-        written(clock)
-        skip_question(form.share_token, KEY, position=0, now=clock.now)
-        conclude(recording, now=clock.now)
-
-        assert ("", True) in answers(form)
-        assert WORDS not in [text for text, _ in answers(form)]
+    assert answers(form) == [("It was Ann.", False)]
+    assert stored(recording).transcript == WORDS
+    assert state_of(recording)[2] is None
 
 
-def test_what_was_withdrawn_stays_withdrawn(app: Flask, form: Any, clock: Clock) -> None:
-    with app.app_context():
-        recording = spoken(form)
-        held = claim(now=clock.now)
-        assert held
-        assert withdraw_response(form.share_token, KEY, now=clock.now)
-        settle_written(held, WORDS, now=clock.now)
-        conclude(recording, now=clock.now)
+def test_an_answer_that_was_taken_back_stays_away(form: Any, clock: Clock) -> None:
+    recording = spoken(form)
+    written(clock)
+    skip_question(form.share_token, KEY, position=0, now=clock.now)
+    conclude(recording, now=clock.now)
 
-        assert answers(form) == []
-        assert db.session.get(Recording, recording) is None
+    assert ("", True) in answers(form)
+    assert WORDS not in [text for text, _ in answers(form)]
 
 
-def test_a_form_in_the_trash_gets_them_when_it_is_restored(
-    app: Flask, form: Any, clock: Clock
-) -> None:
-    with app.app_context():
-        recording = spoken(form)
-        written(clock)
-        delete_form(form.account_id, form.id, now=clock.now)
-        conclude(recording, now=clock.now)
-        assert answers(form) == [("", False)]
-        assert read_steps(now=clock.now) == []
+def test_what_was_withdrawn_stays_withdrawn(form: Any, clock: Clock) -> None:
+    recording = spoken(form)
+    held = claim(now=clock.now)
+    assert held
+    assert withdraw_response(form.share_token, KEY, now=clock.now)
+    settle_written(held, WORDS, now=clock.now)
+    conclude(recording, now=clock.now)
 
-        restore_form(form.account_id, form.id, now=clock.now)
-        assert [step.id for step in read_steps(now=clock.now)] == [recording]
-        conclude(recording, now=clock.now)
-        assert answers(form) == [("", True), (WORDS, False)]
+    assert answers(form) == []
+    assert db.session.get(Recording, recording) is None
 
 
-def test_no_backlog_of_recordings_stands_before_them(app: Flask, form: Any, clock: Clock) -> None:
-    with app.app_context():
-        recording = spoken(form)
-        written(clock)
-        for _ in range(LOOKED_AT + 1):
-            make_waiting(form, next_at=clock.now - timedelta(seconds=5))
+def test_a_form_in_the_trash_gets_them_when_it_is_restored(form: Any, clock: Clock) -> None:
+    recording = spoken(form)
+    written(clock)
+    delete_form(form.account_id, form.id, now=clock.now)
+    conclude(recording, now=clock.now)
+    assert answers(form) == [("", False)]
+    assert read_steps(now=clock.now) == []
 
-        steps = read_steps(now=clock.now)
-        assert [step.id for step in steps if step.state is TranscriptState.DONE] == [recording]
-        assert len(steps) == LOOKED_AT + 1
+    restore_form(form.account_id, form.id, now=clock.now)
+    assert [step.id for step in read_steps(now=clock.now)] == [recording]
+    conclude(recording, now=clock.now)
+    assert answers(form) == [("", True), (WORDS, False)]
 
 
-def test_a_full_form_keeps_them_beside_the_recording(app: Flask, form: Any, clock: Clock) -> None:
-    with app.app_context():
-        recording = spoken(form)
-        written(clock)
-        conclude(recording, now=clock.now, form_bytes_max=row_of(form).answer_bytes)
+def test_no_backlog_of_recordings_stands_before_them(form: Any, clock: Clock) -> None:
+    recording = spoken(form)
+    written(clock)
+    for _ in range(LOOKED_AT + 1):
+        make_waiting(form, next_at=clock.now - timedelta(seconds=5))
 
-        assert answers(form) == [("", False)]
-        assert stored(recording).transcript == WORDS
+    steps = read_steps(now=clock.now)
+    assert [step.id for step in steps if step.state is TranscriptState.DONE] == [recording]
+    assert len(steps) == LOOKED_AT + 1
+
+
+def test_a_full_form_keeps_them_beside_the_recording(form: Any, clock: Clock) -> None:
+    recording = spoken(form)
+    written(clock)
+    conclude(recording, now=clock.now, form_bytes_max=row_of(form).answer_bytes)
+
+    assert answers(form) == [("", False)]
+    assert stored(recording).transcript == WORDS
 
 
 def test_words_that_were_there_before_the_answer_fill_it_too_if_nobody_saw_them(
-    app: Flask, form: Any, clock: Clock
+    form: Any, clock: Clock
 ) -> None:
-    with app.app_context():
-        for position in range(2):
-            make_answer(form, KEY, position)
-        unseen, shown = make_waiting(form, KEY), make_waiting(form, KEY, position=1)
-        written(clock)
-        written(clock)
-        note_shown("o" * 32, unseen)
-        note_shown(KEY, shown)
-        answer_with(unseen, KEY)
-        answer_with(shown, KEY)
+    for position in range(2):
+        make_answer(form, KEY, position)
+    unseen, shown = make_waiting(form, KEY), make_waiting(form, KEY, position=1)
+    written(clock)
+    written(clock)
+    note_shown("o" * 32, unseen)
+    note_shown(KEY, shown)
+    answer_with(unseen, KEY)
+    answer_with(shown, KEY)
 
-        assert [step.id for step in read_steps(now=clock.now)] == [unseen]
-        conclude(unseen, now=clock.now)
-        conclude(shown, now=clock.now)
-        assert answers(form)[-1] == (WORDS, False)
-        assert [text for text, superseded in answers(form) if not superseded] == ["", WORDS]
+    assert [step.id for step in read_steps(now=clock.now)] == [unseen]
+    conclude(unseen, now=clock.now)
+    conclude(shown, now=clock.now)
+    assert answers(form)[-1] == (WORDS, False)
+    assert [text for text, superseded in answers(form) if not superseded] == ["", WORDS]
 
 
 def test_a_state_of_the_session_that_was_read_before_them_is_out_of_date(
-    app: Flask, form: Any, clock: Clock
+    form: Any, clock: Clock
 ) -> None:
     active = select(ResponseSession.last_active_at)
-    with app.app_context():
-        recording = spoken(form)
-        before = db.session.scalars(active).one()
-        written(clock)
-        conclude(recording, now=clock.now)
+    recording = spoken(form)
+    before = db.session.scalars(active).one()
+    written(clock)
+    conclude(recording, now=clock.now)
 
-        assert db.session.scalars(active).one() == before + timedelta(milliseconds=1)
+    assert db.session.scalars(active).one() == before + timedelta(milliseconds=1)
 
 
-def test_the_event_waits_for_the_words_and_no_longer(app: Flask, form: Any, clock: Clock) -> None:
-    with app.app_context():
-        make_subscription(form)
-        recordings = [spoken(form), spoken(form, position=1)]
-        (delivery,) = complete(form, clock)
-        assert due_at(delivery) == clock.now + timedelta(seconds=60)
+def test_the_event_waits_for_the_words_and_no_longer(form: Any, clock: Clock) -> None:
+    make_subscription(form)
+    recordings = [spoken(form), spoken(form, position=1)]
+    (delivery,) = complete(form, clock)
+    assert due_at(delivery) == clock.now + timedelta(seconds=60)
 
-        clock.forward(seconds=2)
-        written(clock)
-        assert conclude(recordings[0], now=clock.now) == []
-        assert due_at(delivery) == clock.now + timedelta(seconds=58)
+    clock.forward(seconds=2)
+    written(clock)
+    assert conclude(recordings[0], now=clock.now) == []
+    assert due_at(delivery) == clock.now + timedelta(seconds=58)
+    held = claim(now=clock.now)
+    assert held
+    settle_silent(held, "0" * 64, now=clock.now)
+
+    assert conclude(recordings[1], now=clock.now) == [delivery]
+    assert due_at(delivery) == clock.now
+    assert conclude(recordings[1], now=clock.now) == []
+
+
+def test_after_the_last_attempt_nothing_waits_any_more(form: Any, clock: Clock) -> None:
+    make_subscription(form)
+    recording = spoken(form)
+    (delivery,) = complete(form, clock)
+    for _ in range(3):
         held = claim(now=clock.now)
         assert held
-        settle_silent(held, "0" * 64, now=clock.now)
-
-        assert conclude(recordings[1], now=clock.now) == [delivery]
-        assert due_at(delivery) == clock.now
-        assert conclude(recordings[1], now=clock.now) == []
-
-
-def test_after_the_last_attempt_nothing_waits_any_more(app: Flask, form: Any, clock: Clock) -> None:
-    with app.app_context():
-        make_subscription(form)
-        recording = spoken(form)
-        (delivery,) = complete(form, clock)
-        for _ in range(3):
-            held = claim(now=clock.now)
-            assert held
-            settle_failed(held, now=clock.now)
-            clock.forward(seconds=10)
-            db.session.execute(Recording.__table__.update().values(next_at=clock.now))
-            db.session.commit()
-
-        assert conclude(recording, now=clock.now) == [delivery]
-        assert due_at(delivery) == clock.now
-
-
-def test_an_event_that_was_tried_or_cancelled_is_left_alone(
-    app: Flask, form: Any, clock: Clock
-) -> None:
-    with app.app_context():
-        make_subscription(form)
-        recording = spoken(form)
-        (delivery,) = complete(form, clock)
-        row = db.session.get_one(EventDelivery, delivery)
-        row.state = DeliveryState.CANCELLED
+        settle_failed(held, now=clock.now)
+        clock.forward(seconds=10)
+        db.session.execute(Recording.__table__.update().values(next_at=clock.now))
         db.session.commit()
-        written(clock)
 
-        assert conclude(recording, now=clock.now) == []
+    assert conclude(recording, now=clock.now) == [delivery]
+    assert due_at(delivery) == clock.now
 
 
-def test_without_words_to_come_the_event_is_due_at_once(
-    app: Flask, form: Any, clock: Clock
-) -> None:
-    with app.app_context():
-        make_subscription(form)
-        make_answer(form, KEY)
-        answer_with(make_waiting(form, KEY, transcriber=""), KEY)
+def test_an_event_that_was_tried_or_cancelled_is_left_alone(form: Any, clock: Clock) -> None:
+    make_subscription(form)
+    recording = spoken(form)
+    (delivery,) = complete(form, clock)
+    row = db.session.get_one(EventDelivery, delivery)
+    row.state = DeliveryState.CANCELLED
+    db.session.commit()
+    written(clock)
 
-        assert due_at(complete(form, clock)[0]) == clock.now
+    assert conclude(recording, now=clock.now) == []
+
+
+def test_without_words_to_come_the_event_is_due_at_once(form: Any, clock: Clock) -> None:
+    make_subscription(form)
+    make_answer(form, KEY)
+    answer_with(make_waiting(form, KEY, transcriber=""), KEY)
+
+    assert due_at(complete(form, clock)[0]) == clock.now

@@ -1,36 +1,36 @@
-"""Uploads: rows of recordings before an answer claims them."""
+"""Uploads: rows of recordings before an answer claims them, and the room for them."""
 
 import secrets
+from datetime import timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import func, select
+from sqlalchemy import func, select, update
 
 from tests.databases import both_databases
 from tests.factories import make_answer
-from tests.voice.factories import make_voice_form, upload
+from tests.voice.factories import make_recording, make_spoken_answer, make_voice_form, upload
 from webapp.answers.answering import answer_question
-from webapp.answers.session import RecordingShown
 from webapp.answers.trash import delete_form
 from webapp.base.database import db, utc_now
-from webapp.base.errors import Outcome
-from webapp.records.forms import close_form
-from webapp.records.responses.recordings import Recording
+from webapp.base.errors import InvalidInput, Outcome
+from webapp.base.limits import RECORDING_COUNTED_BYTES, RECORDINGS_MAX_BYTES
+from webapp.records.forms import Form, close_form
+from webapp.records.responses.recordings import ObjectDeletion, Recording
 from webapp.voice.transcripts import claim, settle_written
-from webapp.voice.uploads import check_upload
+from webapp.voice.uploads import Bounds, check_upload, may_have_room
 
-KEY = "a" * 32
-
-pytestmark = both_databases
+KEY, OTHER = "a" * 32, "b" * 32
+MIB = 1024**2
+HERE, THERE = "1" * 64, "2" * 64
+FORM_BYTES = 80 * MIB  # takes 20 MiB of unclaimed recordings
+BOUNDS = Bounds(FORM_BYTES, 12 * MIB)
+pytestmark = [both_databases, pytest.mark.usefixtures("app_context")]
 
 
 @pytest.fixture
 def form(app_context: None) -> Any:
     return make_voice_form()
-
-
-def add(form: Any, key: str = KEY, **changed: Any) -> RecordingShown:
-    return upload(form, key, **changed)
 
 
 def refused(call: Any, *arguments: Any, **given: Any) -> str:
@@ -43,8 +43,8 @@ def refused(call: Any, *arguments: Any, **given: Any) -> str:
     return caught.value.code
 
 
-def count(of: Any = Recording) -> int:
-    return db.session.scalar(select(func.count()).select_from(of)) or 0
+def count() -> int:
+    return db.session.scalar(select(func.count()).select_from(Recording)) or 0
 
 
 def row() -> Recording:
@@ -52,7 +52,7 @@ def row() -> Recording:
 
 
 def test_the_hash_of_an_address_is_erased_once_an_answer_has_its_words(form: Any) -> None:
-    added = add(form, address_hash="e" * 64)
+    added = upload(form, KEY, address_hash="e" * 64)
     assert row().address_hash == "e" * 64
 
     values = {"position": 0, "answer_text": "", "answer_key": secrets.token_urlsafe(16)}
@@ -66,16 +66,16 @@ def test_the_hash_of_an_address_is_erased_once_an_answer_has_its_words(form: Any
 
 
 def test_the_same_upload_key_of_another_session_is_another_upload(form: Any) -> None:
-    add(form, upload_key="recorder-1")
-    add(form, "b" * 32, upload_key="recorder-1")
+    upload(form, KEY, upload_key="recorder-1")
+    upload(form, "b" * 32, upload_key="recorder-1")
 
     assert count() == 2
 
 
 def test_the_upload_key_of_another_question_is_refused(form: Any) -> None:
-    add(form, upload_key="recorder-1")
+    upload(form, KEY, upload_key="recorder-1")
 
-    assert refused(add, form, upload_key="recorder-1", position=1) == "form_unreadable"
+    assert refused(upload, form, KEY, upload_key="recorder-1", position=1) == "form_unreadable"
 
 
 @pytest.mark.parametrize("begun", [False, True])
@@ -88,7 +88,132 @@ def test_an_upload_is_refused_as_words_are(form: Any, *, begun: bool) -> None:
     assert refused(check_upload, "no-such-form", KEY, 0) == "not_found"
     close_form(form.account_id, form.id, now=utc_now())
     assert refused(check_upload, *check) == "form_closed"
-    assert refused(add, form) == "form_closed"
+    assert refused(upload, form, KEY) == "form_closed"
     delete_form(form.account_id, form.id, now=utc_now())
     assert refused(check_upload, *check) == "not_found"
-    assert refused(add, form) == "not_found"
+    assert refused(upload, form, KEY) == "not_found"
+
+
+def waiting(form: Any, minutes: int, mib: int, source: str | None = HERE, **given: Any) -> str:
+    """An unclaimed recording of that age and size, by id."""
+    made = make_recording(
+        form,
+        given.pop("key", secrets.token_urlsafe(24)),
+        size=mib * MIB,
+        address_hash=source,
+        created_at=utc_now() - timedelta(minutes=minutes),
+        **given,
+    )
+    db.session.commit()
+    return made.id
+
+
+def add(form: Any, mib: int, source: str = HERE, *, key: str = KEY, size: int = 0) -> str:
+    """Upload one more."""
+    return upload(form, key, size=size or mib * MIB, address_hash=source, bounds=BOUNDS).id
+
+
+def fill(form: Any, size: int) -> None:
+    db.session.execute(update(Form).where(Form.id == form.id).values(answer_bytes=size))
+    db.session.commit()
+
+
+def kept() -> set[str]:
+    return set(db.session.scalars(select(Recording.id)))
+
+
+def is_refused(form: Any, mib: int, **given: Any) -> bool:
+    """Whether it is refused for want of room; then nothing has gone."""
+    before = kept()
+    with pytest.raises(InvalidInput) as caught:
+        add(form, mib, **given)
+    db.session.rollback()
+    assert kept() == before
+    return caught.value.code == "recordings_full"
+
+
+def test_the_oldest_of_the_same_address_go(form: Any) -> None:
+    elsewhere = make_voice_form()
+    old, middle = waiting(elsewhere, 30, 3), waiting(form, 20, 4)
+    young, other = waiting(form, 10, 5), waiting(form, 50, 1, THERE)
+
+    added = add(form, 3)
+
+    assert kept() == {middle, young, other, added}
+    added_too = add(form, 9, key=OTHER)
+    assert kept() == {other, added, added_too}
+    assert old not in kept()
+    assert len(set(db.session.scalars(select(ObjectDeletion.object_key)))) == 3
+
+
+def test_of_a_form_those_of_the_address_with_most_of_them_go(form: Any) -> None:
+    first, second = waiting(form, 20, 5), waiting(form, 10, 5)
+    honest, other = waiting(form, 50, 1, THERE), waiting(form, 40, 9, "3" * 64)
+
+    added = add(form, 4, "4" * 64)
+
+    assert kept() == {second, honest, other, added}
+    assert first not in kept()
+
+
+def test_of_equal_shares_the_oldest_goes(form: Any) -> None:
+    made = [waiting(form, minutes, 5, str(minutes)) for minutes in (10, 40, 30, 20)]
+
+    added = add(form, 5)
+
+    assert kept() == {made[0], made[2], made[3], added}
+
+
+def test_recordings_of_before_the_upgrade_go_like_those_of_one_address(form: Any) -> None:
+    old = waiting(form, 50, 10, None)
+    young = waiting(form, 5, 9, None)
+
+    added = add(form, 2)
+
+    assert kept() == {young, added}
+    assert old not in kept()
+
+
+def test_however_short_each_counts_for_a_certain_size(form: Any) -> None:
+    most = BOUNDS.address // RECORDING_COUNTED_BYTES
+    made = [waiting(form, 39 if number else 40, 0) for number in range(most)]
+
+    added = add(form, 0, size=1)
+
+    assert len(kept()) == most
+    assert kept() < {*made, added}
+    assert made[0] not in kept()
+
+
+def test_claimed_recordings_never_go(form: Any) -> None:
+    claimed = make_spoken_answer(form, OTHER, size=60 * MIB).id
+    unclaimed = waiting(form, 30, 4)
+
+    assert is_refused(form, 5)
+    assert add(form, 3)
+    assert claimed in kept()
+    assert unclaimed not in kept()
+
+
+@pytest.mark.parametrize(("mib", "refused"), [(3, False), (5, True)])
+def test_recordings_leave_the_rest_of_the_form_to_words(
+    form: Any, mib: int, *, refused: bool
+) -> None:
+    fill(form, 60 * MIB)
+
+    assert may_have_room(form.share_token, mib * MIB, BOUNDS) is not refused
+    if refused:
+        assert is_refused(form, mib)
+    else:
+        assert add(form, mib)
+
+
+def test_one_session_keeps_so_much_and_its_unclaimed_ones_go_first(form: Any) -> None:
+    make_spoken_answer(form, KEY, size=RECORDINGS_MAX_BYTES - 4 * MIB)
+    fill(form, 0)
+    old, young = waiting(form, 30, 2, key=KEY), waiting(form, 20, 2, key=KEY)
+
+    assert is_refused(form, 5)
+    added = add(form, 2)
+
+    assert {old, young, added} & kept() == {young, added}
