@@ -64,27 +64,32 @@ def long_site(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Ite
 
 
 @contextmanager
-def example_site(browser: Browser, folder: Path, make: Callable[[], Any]) -> Iterator[ExampleSite]:
-    app = new_app(
-        Settings(
-            public_url="http://127.0.0.1",
-            database_url=f"sqlite:///{folder}/example.sqlite3",
-            secret_key="only-for-tests-only-for-tests-only-for-tests",
-            data_keys=DATA_KEYS,
-            data_folder=folder,
-            write_limits=False,
-        )
-    )
+def served_app(folder: Path, **settings: Any) -> Iterator[Flask]:
+    """An application on a database of its own in the folder, behind a real server."""
+    plain: dict[str, Any] = {
+        "public_url": "http://127.0.0.1",
+        "database_url": f"sqlite:///{folder}/data.sqlite3",
+        "secret_key": "only-for-tests-only-for-tests-only-for-tests",
+        "data_keys": DATA_KEYS,
+        "data_folder": folder,
+        "write_limits": False,
+    }
+    app = new_app(Settings(**plain | settings))
     with app.app_context():
         db.create_all()
-        data = make()
-    with serving(app), model_of_respondents(app):
+    with serving(app):
+        yield app
+
+
+@contextmanager
+def example_site(browser: Browser, folder: Path, make: Callable[[], Any]) -> Iterator[ExampleSite]:
+    with served_app(folder) as app, model_of_respondents(app):
+        with app.app_context():
+            data = make()
         address = app.config["SETTINGS"].public_url
         tab = Tab(browser, address)
         yield ExampleSite(app, data, browser, address, sign_in(browser, address), tab)
         tab.close()
-    with app.app_context():
-        db.engine.dispose()
 
 
 def sign_in(browser: Browser, address: str) -> Any:
@@ -100,22 +105,8 @@ def sign_in(browser: Browser, address: str) -> Any:
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Flask]:
-    folder = tmp_path_factory.mktemp("respondents")
-    app = new_app(
-        Settings(
-            public_url="http://127.0.0.1",
-            database_url=f"sqlite:///{folder}/respondents.sqlite3",
-            secret_key="only-for-tests-only-for-tests-only-for-tests",
-            data_folder=folder,
-            write_limits=False,
-        )
-    )
-    with app.app_context():
-        db.create_all()
-    with serving(app):
+    with served_app(tmp_path_factory.mktemp("respondents")) as app:
         yield app
-    with app.app_context():
-        db.engine.dispose()
 
 
 @pytest.fixture

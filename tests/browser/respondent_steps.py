@@ -49,6 +49,14 @@ def asked(page: Page, number: int) -> None:
     expect(page.get_by_role("heading", level=1)).to_have_text(QUESTIONS[number - 1])
 
 
+def answer_all(page: Page, text: str = "Me") -> None:
+    """Up to the page where answers are checked."""
+    for number in (1, 2, 3):
+        asked(page, number)
+        give(page, text)
+    page.get_by_label("Your name").wait_for()
+
+
 def finish(page: Page, name: str = "") -> None:
     page.get_by_label("Your name").fill(name)
     press(page, "Send to Robin Example")

@@ -6,8 +6,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import ExampleSite
-from tests.browser.example_data import write
-from tests.browser.example_texts import ANSWERS, ASKING, EMAIL, GOODBYE, PASSWORD
+from tests.browser.example_texts import ANSWERS, ASKING, EMAIL, PASSWORD
 from tests.browsing import press_until, window
 from tests.oauth.flow import register
 from webapp.base.database import utc_now
@@ -19,23 +18,6 @@ FOCUSED = "() => (document.activeElement.innerText || document.activeElement.nam
 def reach(page: Page, name: str) -> None:
     """Tab until the control of this name, or of this field name, has the focus."""
     press_until(page, "Tab", lambda: page.evaluate(FOCUSED).startswith(name))
-
-
-def test_a_draft_is_confirmed_by_keyboard_alone(site: ExampleSite) -> None:
-    with site.app.app_context():
-        draft_id = write(site.data.account_id, GOODBYE, None, utc_now()).id
-    with window(site.browser, site.address, storage_state=site.signed_in) as page:
-        page.goto(f"/drafts/{draft_id}")
-        page.keyboard.press("Tab")
-        assert page.evaluate(FOCUSED) == "Skip to the page"
-        page.keyboard.press("Tab")
-        assert page.evaluate(FOCUSED) == "Skip to the decision"
-        page.keyboard.press("Enter")
-        page.keyboard.press("Tab")
-        assert page.evaluate(FOCUSED).startswith("Publish now")
-        page.keyboard.press("Enter")
-
-        expect(page.locator("h1")).to_have_text("It’s live. Share it with someone.")
 
 
 def test_a_form_is_answered_by_keyboard_alone(site: ExampleSite) -> None:
@@ -91,26 +73,6 @@ def test_a_creator_signs_in_and_lets_an_agent_in_by_keyboard_alone(
         page.wait_for_url(f"{callback}?*")
 
         assert "code" in parse_qs(urlsplit(page.url).query)
-
-
-def test_an_agent_token_is_made_and_revoked_by_keyboard_alone(site: ExampleSite) -> None:
-    with window(site.browser, site.address, storage_state=site.signed_in) as page:
-        page.goto("/connections")
-        reach(page, "Make a token")
-        page.keyboard.press("Enter")
-        expect(page.locator("h1")).to_have_text("Make an agent token")
-        reach(page, "label")
-        page.keyboard.type("By keyboard")
-        page.keyboard.press("Enter")
-        expect(page.locator("h1")).to_have_text("Here is the token. Copy it now.")
-        expect(page.locator("h1")).to_be_focused()
-        page.goto("/connections")
-        press_until(
-            page, "Tab", lambda: re.fullmatch(r"Revoke\s+By keyboard", page.evaluate(FOCUSED))
-        )
-        page.keyboard.press("Enter")
-
-        expect(page.locator("p:focus")).to_contain_text("Revoked: By keyboard")
 
 
 def test_an_account_is_changed_and_deleted_by_keyboard_alone(site: ExampleSite) -> None:

@@ -37,7 +37,7 @@ def answer(request: Request, files: Sequence[int]) -> Answer:
     if "question" in request:
         return audio_child.answer(request, files)
     try:
-        return {"done": ATTACKS[str(request["attack"])](str(request["target"])) or ""}
+        return {"done": str(ATTACKS[str(request["attack"])](str(request["target"])) or "")}
     except OSError as error:
         return {"refused": errno.errorcode[error.errno or 0]}
 
@@ -47,29 +47,9 @@ def called(name: str, *arguments: object) -> None:
         raise OSError(ctypes.get_errno(), name)
 
 
-def read(path: str) -> str:
-    return os.read(os.open(path, os.O_RDONLY), 100).decode(errors="replace")
-
-
-def look_into(path: str) -> None:
-    os.close(os.open(path, os.O_RDWR))
-
-
-def append(path: str) -> None:
-    os.write(os.open(path, os.O_WRONLY | os.O_APPEND), b"written")
-
-
-def create(path: str) -> None:
-    os.close(os.open(f"{path}.new", os.O_WRONLY | os.O_CREAT))
-
-
-def stat(path: str) -> None:
-    os.stat(path)
-
-
-def connect(port: str) -> None:
-    with socket.socket() as made:
-        made.connect(("127.0.0.1", int(port)))
+def connect(family: int, address: str | tuple[str, int]) -> None:
+    with socket.socket(family) as made:
+        made.connect(address)
 
 
 def listen(_target: str) -> None:
@@ -82,19 +62,10 @@ def send_datagram(port: str) -> None:
         made.sendto(b"hello", ("127.0.0.1", int(port)))
 
 
-def connect_unix(address: str) -> None:
-    with socket.socket(socket.AF_UNIX) as made:
-        made.connect(address.replace("@", "\0"))
-
-
 def fork(_target: str) -> None:
     if (pid := os.fork()) == 0:
         os._exit(0)
     os.waitpid(pid, 0)
-
-
-def spawn(_target: str) -> None:
-    os.waitpid(os.posix_spawn("/bin/true", ["true"], {}), 0)
 
 
 def start_thread(_target: str) -> None:
@@ -104,37 +75,8 @@ def start_thread(_target: str) -> None:
         raise OSError(errno.EPERM, "thread") from None
 
 
-def execute(_target: str) -> None:
-    os.execv("/bin/true", ["true"])  # noqa: S606
-
-
-def kill(pid: str) -> None:
-    os.kill(int(pid), signal.SIGKILL)
-
-
-def kill_group(_target: str) -> None:
-    os.killpg(0, 0)
-
-
 def raise_limits(_target: str) -> None:
-    limits = resource.getrlimit(resource.RLIMIT_AS)
-    resource.setrlimit(resource.RLIMIT_AS, limits)
-
-
-def be_traced(_target: str) -> None:
-    called("ptrace", 0, 0, None, None)
-
-
-def read_memory(_target: str) -> None:
-    called("process_vm_readv", os.getpid(), None, 0, None, 0, 0)
-
-
-def memory_file(_target: str) -> None:
-    os.memfd_create("code")
-
-
-def executable_memory(_target: str) -> None:
-    mmap.mmap(-1, 4096, prot=PROTECTION).close()
+    resource.setrlimit(resource.RLIMIT_AS, resource.getrlimit(resource.RLIMIT_AS))
 
 
 def executable_again(_target: str) -> None:
@@ -143,17 +85,9 @@ def executable_again(_target: str) -> None:
     called("mprotect", ctypes.c_void_p(start), 4096, mmap.PROT_READ | mmap.PROT_EXEC)
 
 
-def own_namespace(_target: str) -> None:
-    called("unshare", 0)
-
-
 def more_calls_at_once(_target: str) -> None:
     with open("/dev/zero", "rb"):
         called("syscall", 425, 1, ctypes.create_string_buffer(120))  # io_uring_setup
-
-
-def duplicate(_target: str) -> None:
-    os.close(os.dup(0))
 
 
 def every_other_call(_target: str) -> str:
@@ -172,25 +106,9 @@ def refused(number: int) -> bool:
     return LIBC.syscall(ctypes.c_long(number), *minus) == -1 and ctypes.get_errno() == errno.ENOSYS
 
 
-def babble(line: str) -> None:
-    os.write(0, line.encode())
-
-
 def babble_on(_target: str) -> None:
     while True:
         os.write(0, b"9" * 65536)
-
-
-def spend(_target: str) -> None:
-    audio_child.SPENT_SECONDS = 0
-
-
-def abort(_target: str) -> None:
-    LIBC.abort()
-
-
-def segfault(_target: str) -> None:
-    ctypes.string_at(0)
 
 
 def call_as_i386(_target: str) -> None:
@@ -200,22 +118,36 @@ def call_as_i386(_target: str) -> None:
     ctypes.CFUNCTYPE(ctypes.c_int)(CODE)()
 
 
-ATTACKS: dict[str, Callable[[str], str | None]] = {
-    attack.__name__: attack  # type: ignore[attr-defined]
-    for attack in (
-        *(read, look_into, append, create, stat, connect, listen, send_datagram, connect_unix),
-        *(fork, spawn, start_thread, execute, kill, kill_group, raise_limits, be_traced),
-        *(read_memory, memory_file, executable_memory, executable_again, own_namespace),
-        *(
-            more_calls_at_once,
-            duplicate,
-            every_other_call,
-            babble,
-            babble_on,
-            spend,
-            abort,
-            segfault,
-            call_as_i386,
-        ),
-    )
+ATTACKS: dict[str, Callable[[str], object]] = {
+    "read": lambda path: os.read(os.open(path, os.O_RDONLY), 100).decode(errors="replace"),
+    "look_into": lambda path: os.close(os.open(path, os.O_RDWR)),
+    "append": lambda path: os.write(os.open(path, os.O_WRONLY | os.O_APPEND), b"written"),
+    "create": lambda path: os.close(os.open(f"{path}.new", os.O_WRONLY | os.O_CREAT)),
+    "stat": os.stat,
+    "connect": lambda port: connect(socket.AF_INET, ("127.0.0.1", int(port))),
+    "connect_unix": lambda path: connect(socket.AF_UNIX, path.replace("@", "\0")),
+    "listen": listen,
+    "send_datagram": send_datagram,
+    "fork": fork,
+    "spawn": lambda _: os.waitpid(os.posix_spawn("/bin/true", ["true"], {}), 0),
+    "start_thread": start_thread,
+    "execute": lambda _: os.execv("/bin/true", ["true"]),  # noqa: S606
+    "kill": lambda pid: os.kill(int(pid), signal.SIGKILL),
+    "kill_group": lambda _: os.killpg(0, 0),
+    "raise_limits": raise_limits,
+    "be_traced": lambda _: called("ptrace", 0, 0, None, None),
+    "read_memory": lambda _: called("process_vm_readv", os.getpid(), None, 0, None, 0, 0),
+    "memory_file": lambda _: os.memfd_create("code"),
+    "executable_memory": lambda _: mmap.mmap(-1, 4096, prot=PROTECTION).close(),
+    "executable_again": executable_again,
+    "own_namespace": lambda _: called("unshare", 0),
+    "more_calls_at_once": more_calls_at_once,
+    "duplicate": lambda _: os.close(os.dup(0)),
+    "every_other_call": every_other_call,
+    "babble": lambda line: os.write(0, line.encode()),
+    "babble_on": babble_on,
+    "spend": lambda _: setattr(audio_child, "SPENT_SECONDS", 0),
+    "abort": lambda _: LIBC.abort(),
+    "segfault": lambda _: ctypes.string_at(0),
+    "call_as_i386": call_as_i386,
 }

@@ -1,16 +1,29 @@
-"""Results in a real browser: what is swapped, what is new, and all of it without scripts."""
+"""Results in a real browser: what is swapped and new, one by one, deleted, heard, on paper."""
 
 import re
 import secrets
 from collections.abc import Iterator
+from datetime import timedelta
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
-from tests.browser.conftest import ExampleSite
+from tests.browser.conftest import ExampleSite, OpenWindow
+from tests.browser.test_accessibility import problems
 from tests.browsing import window
-from tests.factories import make_answer, make_follow_up, make_follow_up_answer, make_form
+from tests.factories import (
+    make_answer,
+    make_follow_up,
+    make_follow_up_answer,
+    make_form,
+    make_response,
+)
+from tests.voice.audio_files import recording as sound
+from tests.voice.factories import make_stored_answer, make_voice_form
+from webapp.answers.deleted_responses import purge_deleted_responses
+from webapp.base.database import utc_now
+from webapp.base.vocabulary import TranscriptState
 
 
 @pytest.fixture
@@ -21,14 +34,6 @@ def form(site: ExampleSite) -> Any:
         for number in range(15):
             make_answer(form, secrets.token_hex(16), 0, f"answer {number:02}")
         return form
-
-
-@pytest.fixture(params=[True, False], ids=["scripts", "no scripts"])
-def any_page(site: ExampleSite, request: pytest.FixtureRequest) -> Iterator[Page]:
-    """Signed in, with and without scripts."""
-    options = {"storage_state": site.signed_in, "java_script_enabled": request.param}
-    with window(site.browser, site.address, **options) as page:
-        yield page
 
 
 @pytest.fixture
@@ -82,18 +87,6 @@ def test_new_answers_are_a_line_and_nothing_else_moves(
     expect(line).to_have_count(0)
 
 
-def test_the_page_polls_for_new_answers(page: Page, site: ExampleSite, form: Any) -> None:
-    page.clock.install()
-    page.goto(f"/forms/{form.id}")
-    with site.app.app_context():
-        make_answer(form, secrets.token_hex(16), 0, "brand new")
-
-    with page.expect_response(lambda response: "/new?" in response.url):
-        page.clock.run_for(5000)
-
-    expect(page.get_by_role("link", name="1 new answer")).to_be_visible()
-
-
 def test_a_hidden_tab_tells_of_new_answers_in_its_title(
     page: Page, site: ExampleSite, form: Any
 ) -> None:
@@ -137,71 +130,27 @@ def test_a_slow_view_is_marked_as_busy(page: Page, form: Any) -> None:
     expect(page.locator(".answer").first).to_be_hidden()
 
 
-def test_searching_and_filtering(any_page: Page, form: Any) -> None:
-    any_page.goto(f"/forms/{form.id}")
-
-    any_page.get_by_label("Search answers").fill("ANSWER 07")
-    any_page.get_by_role("button", name="Search", exact=True).click()
-    expect(any_page.locator(".answer")).to_have_count(1)
-    expect(any_page.locator("mark")).to_have_text("answer 07")
-    expect(any_page.locator("#search")).to_be_in_viewport(ratio=1)
-    expect(any_page.locator("#found")).to_be_in_viewport()
-    before = tops(any_page, ".tabs__nav, .answer, #search")
-    any_page.get_by_text("Filters", exact=True).click()
-    assert tops(any_page, ".tabs__nav, .answer, #search") == before
-    any_page.get_by_label("Completed only").check()
-    any_page.get_by_role("button", name="Apply").click()
-    expect(any_page.get_by_text("Nothing found with")).to_be_visible()
-    any_page.get_by_role("link", name="Clear search and filters").click()
-
-    expect(any_page.locator(".answer")).to_have_count(10)
-
-
-def test_deleting_restoring_and_copying(any_page: Page, form: Any) -> None:
-    any_page.goto(f"/forms/{form.id}/settings")
-
-    any_page.get_by_role("link", name="Delete form").click()
-    expect(any_page.get_by_text("and 15 that are not completed.")).to_be_visible()
-    any_page.get_by_role("button", name="Delete the form").click()
-    any_page.get_by_role("button", name="Restore Fifteen answers").click()
-    expect(any_page.locator(".answer")).to_have_count(10)
-    any_page.get_by_role("link", name="Settings").click()
-    any_page.get_by_role("button", name="Make a draft from this form").click()
-
-    any_page.wait_for_url("**/drafts/drf_*")
-    expect(any_page.get_by_text("Fifteen answers").first).to_be_visible()
-
-
-@pytest.mark.parametrize("kind", ["a row per person", "a row per answer", "JSON"])
-def test_downloading(page: Page, form: Any, kind: str) -> None:
+def test_searching_and_filtering(page: Page, form: Any) -> None:
     page.goto(f"/forms/{form.id}")
-    page.get_by_text("Export").click()
 
-    with page.expect_download() as begun:
-        page.get_by_role("link", name=kind).click()
+    page.get_by_label("Search answers").fill("ANSWER 07")
+    page.get_by_role("button", name="Search", exact=True).click()
+    expect(page.locator(".answer")).to_have_count(1)
+    expect(page.locator("mark")).to_have_text("answer 07")
+    expect(page.locator("#search")).to_be_in_viewport(ratio=1)
+    expect(page.locator("#found")).to_be_in_viewport()
+    before = tops(page, ".tabs__nav, .answer, #search")
+    page.get_by_text("Filters", exact=True).click()
+    assert tops(page, ".tabs__nav, .answer, #search") == before
+    page.get_by_label("Completed only").check()
+    page.get_by_role("button", name="Apply").click()
+    expect(page.get_by_text("Nothing found with")).to_be_visible()
+    page.get_by_role("link", name="Clear search and filters").click()
 
-    assert begun.value.suggested_filename.startswith("Fifteen-answers-")
-    assert "answer 07" in begun.value.path().read_text()
-
-
-@pytest.mark.parametrize("view", ["", "/people"])
-def test_only_answers_with_follow_ups_are_shown_on_request(
-    any_page: Page, site: ExampleSite, view: str
-) -> None:
-    any_page.goto(site.data.followed + view)
-    expect(any_page.get_by_text("Nothing, we were closed.")).to_be_visible()
-
-    any_page.get_by_text("Filters", exact=True).click()
-    any_page.get_by_label("With follow-ups").check()
-    any_page.get_by_role("button", name="Apply").click()
-
-    expect(any_page.get_by_text("Nothing, we were closed.")).to_have_count(0)
-    expect(any_page.get_by_label("With follow-ups")).to_be_checked()
-    expect(any_page.locator(".reply")).to_have_count(5)
-    assert "followups=1" in any_page.url
+    expect(page.locator(".answer")).to_have_count(10)
 
 
-@pytest.mark.parametrize("view", ["", "/people", "/people/one"])
+@pytest.mark.parametrize("view", ["", "/people/one"])
 def test_an_arabic_answer_begins_where_its_question_does(
     site: ExampleSite, page: Page, view: str
 ) -> None:
@@ -214,7 +163,7 @@ def test_an_arabic_answer_begins_where_its_question_does(
         make_follow_up_answer(form, key, asked, "لا شيء")
 
     page.goto(f"/forms/{form.id}{view.removesuffix('/one')}")
-    if view == "/people/one":
+    if view:
         page.get_by_role("link", name="Anonymous").click()
         page.locator(".one-response").wait_for()
 
@@ -223,3 +172,171 @@ def test_an_arabic_answer_begins_where_its_question_does(
     expect(arabic).to_have_count(4)
     ends = arabic.evaluate_all("parts => parts.map((part) => part.getBoundingClientRect().right)")
     assert max(ends) - min(ends) < 2
+
+
+NAMES = ("Anna", "Bo", "Cem")
+
+
+@pytest.fixture
+def three(site: ExampleSite) -> Any:
+    with site.app.app_context():
+        three = make_form(site.data.account_id, title="Three responses")
+        for name in NAMES:
+            make_response(three, name=name)
+        return three
+
+
+def row(page: Page, three: Any) -> str:
+    """What the list of forms says of it."""
+    page.goto("/forms")
+    return page.locator(f".list-row:has([href='/forms/{three.id}'])").inner_text()
+
+
+def test_arrow_keys_turn_to_unread_responses_first(open_window: OpenWindow, three: Any) -> None:
+    with open_window() as page:
+        page.goto(f"/forms/{three.id}")
+        page.get_by_role("link", name="Read one by one").click()
+        for name in reversed(NAMES):
+            expect(page.get_by_role("heading", level=1)).to_have_text(name)
+            expect(page.get_by_role("button", name="Mark as read")).to_have_count(0)
+            page.wait_for_load_state("networkidle")
+            page.keyboard.press("ArrowRight")
+        expect(page.get_by_role("heading", level=1)).to_have_text("Anna")
+        page.keyboard.press("Shift+ArrowLeft")
+        page.keyboard.press("ArrowLeft")
+        expect(page.get_by_role("heading", level=1)).to_have_text("Bo")
+        assert (
+            page.locator(".answer__text").evaluate(
+                "text => parseFloat(getComputedStyle(text).fontSize)"
+            )
+            > 20
+        )
+        assert "new" not in row(page, three)
+
+
+def test_menus_close_by_escape_and_when_the_focus_leaves(
+    open_window: OpenWindow, three: Any
+) -> None:
+    with open_window() as page:
+        page.goto(f"/forms/{three.id}")
+        export, filters = page.get_by_text("Export"), page.get_by_text("Filters", exact=True)
+        export.press("Enter")
+        expect(page.get_by_role("link", name="JSON")).to_be_visible()
+        page.keyboard.press("Escape")
+        expect(page.get_by_role("link", name="JSON")).to_be_hidden()
+        expect(page.locator("summary", has_text="Export")).to_be_focused()
+
+        filters.click()
+        expect(page.get_by_label("Completed only")).to_be_visible()
+        page.get_by_role("button", name="Apply").focus()
+        page.keyboard.press("Tab")
+        expect(page.get_by_label("Completed only")).to_be_hidden()
+
+
+def test_paper_shows_answers_and_nothing_to_press(open_window: OpenWindow, three: Any) -> None:
+    with open_window() as page:
+        for view in ("", "/people", "/unread"):
+            page.goto(f"/forms/{three.id}{view}")
+            page.emulate_media(media="print")
+            shown = page.locator(":is(nav, button, input, summary, footer, .btn):visible")
+            assert shown.evaluate_all("parts => parts.map((part) => part.outerHTML)") == []
+            expect(page.locator(".answer__text").first).to_be_visible()
+
+
+def test_a_response_is_deleted_and_brought_back_by_keyboard(
+    site: ExampleSite, open_window: OpenWindow, three: Any
+) -> None:
+    with open_window(width=390, height=664) as page:
+        page.goto(f"/forms/{three.id}/people")
+        page.get_by_role("link", name="Cem").click()
+        for place in ("deleted", "restored", "deleted"):
+            if place == "deleted":
+                page.get_by_role("button", name="Delete this response").press("Enter")
+                undo = page.get_by_role("button", name="Undo")
+                expect(undo).to_be_focused()
+                expect(undo).to_be_in_viewport(ratio=1)
+                expect(page.get_by_role("link", name="Cem")).to_have_count(0)
+            else:
+                undo.press("Enter")
+                expect(page.get_by_role("heading", name="Cem")).to_be_visible()
+        with site.app.app_context():  # once it is erased, the note goes by itself
+            list(purge_deleted_responses(utc_now() + timedelta(seconds=30)))
+        page.evaluate("document.body.dispatchEvent(new Event('app:poll'))")
+        expect(undo).to_have_count(0)
+
+
+LOOKS = [(390, "light", "rtl"), (1280, "dark", "ltr")]
+LEVELS = "0012457899876543210012345678998765432100112345678987654321000000"
+HEARD = "We lost the key, and then the late shift could not lock up at all."
+SENT = "We lost the key, and then nobody of the late shift could lock up."
+HOST = "engine.example"
+STATES = [
+    {"transcript_state": TranscriptState.DONE, "transcript": HEARD, "text": SENT},
+    {"transcript_state": TranscriptState.FAILED, "text": ""},
+    {"transcript_state": TranscriptState.SILENT, "text": ""},
+    {"transcript_state": TranscriptState.WAITING, "text": "", "levels": None},
+    {"transcript_state": TranscriptState.NONE, "transcriber": "", "text": "I typed it as well."},
+]
+
+
+@pytest.fixture
+def spoken(site: ExampleSite) -> Any:
+    """A form with recordings in every state of their words."""
+    with site.app.app_context():
+        spoken = make_voice_form(
+            site.data.account_id, title="Spoken", responseMode="voice_preferred"
+        )
+        content = sound("webm", "voice", 3.0)
+        for state in STATES:
+            values = {"transcriber": HOST, "levels": LEVELS, "duration_ms": 3000} | state
+            make_stored_answer(spoken, secrets.token_hex(16), content=content, **values)
+        return spoken
+
+
+def test_a_recording_is_played_from_where_one_likes(open_window: OpenWindow, spoken: Any) -> None:
+    with open_window() as page:
+        for view in ("/people?spoken=1", ""):
+            page.goto(f"/forms/{spoken.id}{view}")
+            assert problems(page, LOOKS) == {}
+        asked: list[str] = []
+        page.route("**/att_*", lambda route: (asked.append(range_of(route)), route.continue_()))
+        page.get_by_role("listitem").filter(has_text=SENT).get_by_role("link").first.click()
+        boxes = [page.get_by_text(words).bounding_box() for words in (SENT, HEARD)]
+        assert boxes[0]
+        assert boxes[1]
+        assert boxes[0]["y"] == boxes[1]["y"]
+        assert boxes[0]["x"] < boxes[1]["x"]
+        assert problems(page, LOOKS) == {}
+        assert asked == []
+
+        heard = page.locator("audio").evaluate(PLAYED)
+
+        assert heard == pytest.approx(3, abs=0.1)
+        assert asked[0].startswith("bytes=")
+        expect(page.locator("audio-player [data-time]").first).to_have_text("0:03")
+        wave = page.locator("audio-player .wave").first
+        box = wave.bounding_box()
+        assert box is not None
+        wave.click(position={"x": box["width"] / 3, "y": box["height"] / 2})
+        at = page.locator("audio").first.evaluate("(audio) => audio.currentTime")
+        assert at == pytest.approx(1, abs=0.1)
+        page.get_by_role("button", name="Play the recording").first.press("ArrowRight")
+        assert page.locator("audio").first.evaluate("(audio) => audio.currentTime") > 2.5
+        with page.expect_download() as download:
+            page.get_by_role("link", name="Download the recording").click()
+        assert download.value.suggested_filename.startswith("recording-")
+        assert download.value.path().read_bytes() == sound("webm", "voice", 3.0)
+
+
+def range_of(route: Route) -> str:
+    return route.request.headers.get("range", "")
+
+
+PLAYED = """async (audio) => {
+  const ended = new Promise((done) => audio.addEventListener("ended", done));
+  audio.muted = true;
+  await audio.play();
+  audio.currentTime = 2.5;
+  await ended;
+  return audio.currentTime;
+}"""

@@ -13,7 +13,6 @@ from tests.programs import launched
 from tests.voice.audio_files import samples, wav
 from webapp.records.drafts import Draft
 
-END = "That is all that is asked."
 PLAYED = """async (audio) => {
   await audio.play();
   while (audio.currentTime < 0.2) await new Promise((resolve) => setTimeout(resolve, 50));
@@ -39,17 +38,6 @@ def begin(page: Page, draft: Draft) -> None:
 def answer(page: Page, text: str) -> None:
     page.get_by_role("textbox").fill(text)
     page.get_by_role("button", name="Continue").click()
-
-
-def test_without_scripts_it_is_answered_to_the_end(open_window: OpenWindow, draft: Draft) -> None:
-    with open_window(java_script_enabled=False) as page:
-        begin(page, draft)
-        expect(page.get_by_role("button", name="Record your answer")).to_be_hidden()
-        while page.get_by_role("heading", name=END).count() == 0:
-            answer(page, "Nobody knew")
-        page.get_by_role("link", name="Back to the draft").last.click()
-
-        expect(page).to_have_url(f"{page.url.partition('/drafts')[0]}/drafts/{draft.id}")
 
 
 def test_by_keyboard_the_next_question_has_the_focus(open_window: OpenWindow, draft: Draft) -> None:

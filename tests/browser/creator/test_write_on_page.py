@@ -45,7 +45,7 @@ def click_letter(page: Page, words: Locator, number: int) -> Locator:
 
 
 # the narrowest window has a second row of tools below a question
-@pytest.mark.parametrize(("width", "height"), [(1280, 800), (390, 664), (320, 568)])
+@pytest.mark.parametrize(("width", "height"), [(1280, 800), (320, 568)])
 def test_a_click_puts_the_caret_there_and_moves_nothing(
     open_window: OpenWindow, draft: Draft, width: int, height: int
 ) -> None:

@@ -1,16 +1,20 @@
-"""Respondents in a real browser, with and without scripts, double clicks, and two tabs."""
+"""Respondents in a real browser: steps, focus, double clicks, two tabs, phones, motion."""
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
+from flask import Flask
 from playwright.sync_api import Browser, Page, expect
 from sqlalchemy import func, select
 
-from tests.browser.respondent_steps import Link, asked, finish, give, press
+from tests.browser.respondent_steps import QUESTIONS, Link, answer_all, asked, finish, give, press
+from tests.browser.tab_order import hidden_stops
 from tests.browsing import look, sideways, violations, window
-from webapp.base.database import db, utc_now
-from webapp.records.forms import close_form
+from tests.conftest import delete_rows
+from tests.factories import make_account, make_form
+from webapp.base.database import db
 from webapp.records.responses.models import ResponseSession
 
 
@@ -43,60 +47,23 @@ def test_a_form_is_answered_from_the_link_to_the_thank_you(any_page: Page, link:
     assert link.texts() == ["Me", "Habit"]
 
 
-def test_back_and_change_work_from_every_page(any_page: Page, link: Link) -> None:
-    give(any_page, "Me")
-    asked(any_page, 2)
-    press(any_page, "Back")
-    asked(any_page, 1)
-    expect(any_page.locator("#answer")).to_have_value("Me")
-    give(any_page, "Mira")
-    asked(any_page, 2)
-    give(any_page, "It")
-    asked(any_page, 3)
-    give(any_page, "Habit")
-    press(any_page, "Change question 2")
-    asked(any_page, 2)
-    give(any_page, "Everything")
-    finish(any_page)
+def test_back_and_change_work_from_every_page(page: Page, link: Link) -> None:
+    give(page, "Me")
+    asked(page, 2)
+    press(page, "Back")
+    asked(page, 1)
+    expect(page.locator("#answer")).to_have_value("Me")
+    give(page, "Mira")
+    asked(page, 2)
+    give(page, "It")
+    asked(page, 3)
+    give(page, "Habit")
+    press(page, "Change question 2")
+    asked(page, 2)
+    give(page, "Everything")
+    finish(page)
 
     assert link.texts() == ["Mira", "Habit", "Everything"]
-
-
-def test_an_empty_page_is_asked_for_again(any_page: Page, link: Link) -> None:
-    press(any_page, "Continue")
-
-    expect(any_page).to_have_title(re.compile("^Error: Question 1 of 3"))
-    expect(any_page.get_by_role("alert").filter(has_text="There is no answer yet.")).to_be_visible()
-    expect(any_page.locator("#answer")).to_be_focused()
-    assert link.sessions() == 0
-
-
-def test_what_was_sent_can_be_read_and_deleted(any_page: Page, link: Link) -> None:
-    for number in (1, 2, 3):
-        asked(any_page, number)
-        give(any_page, f"answer {number}")
-    finish(any_page)
-
-    press(any_page, "See what I sent")
-    expect(any_page.get_by_text("answer 2")).to_be_visible()
-    press(any_page, "Delete my answers")
-    expect(any_page.get_by_role("heading", level=1)).to_have_text("Delete all your answers?")
-    press(any_page, "Yes, delete my answers")
-    expect(any_page.get_by_role("heading", level=1)).to_have_text("Your answers are deleted.")
-
-    assert link.sessions() == 0
-
-
-def test_a_reload_shows_the_same_question(any_page: Page, link: Link) -> None:
-    give(any_page, "Me")
-    asked(any_page, 2)
-    give(any_page, "It")
-    asked(any_page, 3)
-
-    any_page.reload()
-
-    asked(any_page, 3)
-    assert link.texts() == ["Me", "It"]
 
 
 def test_the_focus_the_title_and_the_address_follow_the_question(page: Page, link: Link) -> None:
@@ -131,18 +98,6 @@ def test_after_a_retry_on_a_dead_network_the_address_is_that_of_the_question(
     assert link.texts() == ["Me"]
 
 
-def test_in_another_language_the_address_is_that_of_the_question(page: Page, link: Link) -> None:
-    give(page, "Me")
-    asked(page, 2)
-    page.locator("#answer").fill("Half a word")
-
-    page.locator(".languages summary").first.click()
-    press(page, "Deutsch")
-
-    page.wait_for_url(f"**{link.path}/q/2")
-    expect(page.locator("#answer")).to_have_value("Half a word")
-
-
 def test_the_browsers_back_shows_the_question_before_with_its_text(page: Page, link: Link) -> None:
     give(page, "Me")
     asked(page, 2)
@@ -161,15 +116,12 @@ def test_the_browsers_back_shows_the_question_before_with_its_text(page: Page, l
     assert link.texts() == ["It", "Mira"]
 
 
-@pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no scripts"])
-def test_a_double_click_answers_once(browser: Browser, link: Link, scripts: bool) -> None:  # noqa: FBT001
-    with window(browser, link.address, java_script_enabled=scripts) as page:
-        page.goto(link.path)
-        page.locator("#answer").fill("Me")
-        page.get_by_role("button", name="Continue").dblclick()
-        asked(page, 2)
-        page.wait_for_load_state("networkidle")
-        asked(page, 2)
+def test_a_double_click_answers_once(page: Page, link: Link) -> None:
+    page.locator("#answer").fill("Me")
+    page.get_by_role("button", name="Continue").dblclick()
+    asked(page, 2)
+    page.wait_for_load_state("networkidle")
+    asked(page, 2)
 
     assert (link.sessions(), link.texts()) == (1, ["Me"])
 
@@ -180,9 +132,7 @@ def test_the_second_click_does_nothing_on_the_page_that_the_first_one_brought(
     """Else a fast server would refuse an empty answer, or send before the person has looked."""
     with window(browser, link.address) as page:
         page.goto(link.path)
-        for number in (1, 2, 3):
-            asked(page, number)
-            give(page, f"answer {number}")
+        answer_all(page)
         for name, count in (("Change question 3", 1), ("Continue", 1), ("Send", 2)):
             button = page.get_by_role("button", name=name)
             button.hover()
@@ -192,60 +142,20 @@ def test_the_second_click_does_nothing_on_the_page_that_the_first_one_brought(
         expect(page.get_by_text("3 answered")).to_be_visible()
 
 
-@pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no scripts"])
-def test_enter_five_times_sends_once(browser: Browser, link: Link, scripts: bool) -> None:  # noqa: FBT001
-    with window(browser, link.address, java_script_enabled=scripts) as page:
-        page.goto(link.path)
-        for number in (1, 2, 3):
-            asked(page, number)
-            give(page, f"answer {number}")
-        name = page.get_by_label("Your name")
-        name.fill("Sam")
-        for _ in range(5):
-            page.keyboard.press("Enter")
-        expect(page.get_by_role("heading", level=1)).to_contain_text("Thank you.")
+def test_enter_five_times_sends_once(page: Page, link: Link) -> None:
+    answer_all(page)
+    page.get_by_label("Your name").fill("Sam")
+    for _ in range(5):
+        page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Thank you.")
 
     with link.app.app_context():
         completed = select(func.count(ResponseSession.completed_stamp))
         assert db.session.scalar(completed) == 1
 
 
-def test_control_and_enter_continue(page: Page) -> None:
-    page.locator("#answer").fill("Me")
-    page.keyboard.press("Control+Enter")
-
-    asked(page, 2)
-
-
-def test_a_closed_form_shows_the_unsent_text(page: Page, link: Link) -> None:
-    give(page, "Me")
-    asked(page, 2)
-    with link.app.app_context():
-        close_form(link.form.account_id, link.form.id, now=utc_now())
-
-    give(page, "Too late")
-
-    expect(page.get_by_role("heading", level=1)).to_have_text("This form is closed.")
-    expect(page.get_by_label("Your unsent text")).to_have_value("Too late")
-    look(page, width=320)
-    assert violations(page) + sideways(page) == []
-
-
-def test_unsent_text_survives_a_skip(page: Page) -> None:
-    page.locator("#answer").fill("A long story")
-    press(page, "Skip this question")
-    asked(page, 2)
-    press(page, "Back")
-    asked(page, 1)
-
-    expect(page.locator("#answer")).to_have_value("A long story")
-    expect(page.locator("#draft-note")).to_contain_text("We restored what you hadn’t sent.")
-
-
 def test_the_check_page_marks_unsent_text(page: Page) -> None:
-    for number in (1, 2, 3):
-        asked(page, number)
-        give(page, f"answer {number}")
+    answer_all(page)
     press(page, "Change question 2")
     asked(page, 2)
     page.locator("#answer").fill("answer 2, and more")
@@ -259,43 +169,10 @@ def test_the_check_page_marks_unsent_text(page: Page) -> None:
     expect(left_out.and_(page.locator(":visible"))).to_have_count(0)
 
 
-def test_two_tabs_are_one_person(page: Page, link: Link) -> None:
-    other = page.context.new_page()
-    other.goto(link.path)
-    give(page, "first tab")
-    asked(page, 2)
-    give(other, "second tab")
-    expect(other.locator(".newer-answer")).to_have_text("first tab")
-    expect(other.locator("#answer")).to_have_value("second tab")
-    press(other, "Keep the newer answer")
-    give(page, "first tab again")
-    asked(page, 3)
-
-    assert link.sessions() == 1
-    assert link.texts() == ["first tab", "first tab again"]
-
-
-def test_another_response_is_another_session(page: Page, link: Link) -> None:
-    for number in (1, 2, 3):
-        asked(page, number)
-        give(page, f"answer {number}")
-    finish(page)
-
-    press(page, "Submit another response")
-
-    asked(page, 1)
-    expect(page.locator("#answer")).to_have_value("")
-    give(page, "Somebody else")
-    asked(page, 2)
-    assert link.sessions() == 2
-
-
 def test_the_moment_of_sending_is_told_in_the_readers_time(browser: Browser, link: Link) -> None:
     with window(browser, link.address, timezone_id="Asia/Kolkata", locale="en-GB") as page:
         page.goto(link.path)
-        for number in (1, 2, 3):
-            asked(page, number)
-            give(page, f"answer {number}")
+        answer_all(page)
         finish(page)
 
         sent = page.locator("time[data-clock]")
@@ -303,3 +180,239 @@ def test_the_moment_of_sending_is_told_in_the_readers_time(browser: Browser, lin
         expect(sent).to_have_attribute("title", re.compile(r" \d{4} at \d\d:\d\d:\d\d "))
         at = sent.evaluate("time => new Date(time.dateTime).getMinutes()")
         expect(sent).to_have_text(re.compile(rf":{at:02}$"))
+
+
+def test_an_older_tab_shows_both_texts_and_its_writer_chooses(browser: Browser, link: Link) -> None:
+    with window(browser, link.address, refused=[422]) as newer:
+        newer.goto(link.path)
+        give(newer, "Me")
+        asked(newer, 2)
+        older = newer.context.new_page()
+        older.goto(f"{link.path}/q/2")
+        give(newer, "The newer words")
+        asked(newer, 3)
+
+        give(older, "The older words")
+        expect(older.get_by_role("alert").filter(has_text="in another tab")).to_be_in_viewport()
+        expect(older.locator(".newer-answer")).to_have_text("The newer words")
+        expect(older.locator("#answer")).to_have_value("The older words")
+        expect(older.get_by_role("heading", level=1)).to_be_focused()
+        assert link.texts() == ["Me", "The newer words"]
+        assert hidden_stops(older) == []
+        look(older, width=320)
+        assert violations(older) + sideways(older) == []
+
+        press(older, "Keep the newer answer")
+        expect(older.locator("#answer")).to_have_value("The newer words")
+        assert older.evaluate("localStorage.length") == 0
+        press(older, "Back")
+        asked(older, 1)
+        give(older, "Mira")
+        asked(older, 3)
+    assert link.texts() == ["The newer words", "Mira"]
+
+
+CARET = "box => [box.selectionStart, box.selectionEnd]"
+
+
+@pytest.fixture
+def phone(browser: Browser, link: Link) -> Iterator[Page]:
+    """A touch screen, whose keyboard covers half of it."""
+    with window(browser, link.address, width=390, has_touch=True, is_mobile=True) as page:
+        page.goto(link.path)
+        yield page
+
+
+def test_text_typed_after_continue_is_kept(page: Page, link: Link) -> None:
+    page.locator("#answer").click()
+    page.keyboard.type("Me")
+    page.keyboard.press("Control+Enter")
+    asked(page, 2)
+    expect(page.locator("#answer")).to_be_focused()
+    page.keyboard.type("typed blindly")
+    press(page, "Skip this question")
+    asked(page, 3)
+    page.keyboard.type("and this")
+    page.keyboard.press("Control+Enter")
+
+    expect(page.get_by_role("heading", level=1)).to_have_text("Check your answers, then send.")
+    expect(page.get_by_role("heading", level=1)).to_be_focused()
+    assert link.texts() == ["Me", "and this"]
+
+
+def test_the_caret_is_at_the_end_of_a_stored_answer(page: Page) -> None:
+    give(page, "Me\nand Mira")
+    asked(page, 2)
+    press(page, "Back")
+    asked(page, 1)
+
+    assert page.locator("#answer").evaluate(CARET) == [11, 11]
+    page.keyboard.type(", of course")
+    expect(page.locator("#answer")).to_have_value("Me\nand Mira, of course")
+
+
+def test_the_caret_is_at_the_end_of_restored_text(page: Page) -> None:
+    give(page, "Me")
+    asked(page, 2)
+    page.keyboard.type("half a sent")
+    press(page, "Back")
+    asked(page, 1)
+    press(page, "Continue")
+    asked(page, 2)
+    page.keyboard.type("ence")
+
+    expect(page.locator("#answer")).to_have_value("half a sentence")
+
+
+def test_the_question_stays_in_the_viewport_with_a_long_answer(page: Page) -> None:
+    give(page, "A long story.\n" * 200)
+    asked(page, 2)
+    press(page, "Back")
+    asked(page, 1)
+
+    expect(page.locator("#answer")).to_be_focused()
+    assert page.evaluate("scrollY") == 0
+
+
+def test_the_first_question_has_the_focus_as_later_ones(page: Page) -> None:
+    expect(page.get_by_role("heading", level=1)).to_be_focused()
+    page.keyboard.press("Tab")
+    expect(page.locator("#answer")).to_be_focused()
+
+
+def test_a_touch_screen_shows_the_question_and_no_keyboard(phone: Page) -> None:
+    give(phone, "Me")
+    asked(phone, 2)
+
+    expect(phone.get_by_role("heading", level=1)).to_be_focused()
+
+
+WITHOUT_KEYBOARD, ABOVE_KEYBOARD = {"width": 390, "height": 664}, {"width": 390, "height": 384}
+LONG_QUESTION = (
+    "How would you explain to a new colleague on her first morning how the rota comes about? "
+)
+
+
+@pytest.fixture
+def long_link(served: Flask) -> Iterator[Link]:
+    with served.app_context():
+        form = make_form(
+            make_account().id, questions=[QUESTIONS[0], QUESTIONS[1], LONG_QUESTION * 3]
+        )
+    yield Link(served, served.config["SETTINGS"].public_url, f"/r/{form.share_token}", form)
+    delete_rows(served)
+
+
+@pytest.fixture
+def short_phone(browser: Browser, long_link: Link) -> Iterator[Page]:
+    with window(
+        browser, long_link.address, **WITHOUT_KEYBOARD, has_touch=True, is_mobile=True
+    ) as page:
+        page.goto(long_link.path)
+        yield page
+
+
+def top(page: Page, name: str) -> float:
+    box = page.get_by_role("button", name=name).bounding_box()
+    assert box
+    return box["y"]
+
+
+def test_continue_stays_above_the_keyboard_while_somebody_types(short_phone: Page) -> None:
+    content = short_phone.locator("meta[name=viewport]").get_attribute("content") or ""
+    assert "interactive-widget=resizes-content" in content
+    give(short_phone, "Me")
+    asked(short_phone, 2)
+    box = short_phone.locator("#answer")
+    before = short_phone.locator(".respondent__foot").bounding_box()
+    box.tap()
+    assert short_phone.locator(".respondent__foot").bounding_box() == before
+    short_phone.set_viewport_size(ABOVE_KEYBOARD)
+    box.fill("A long story.\n" * 30)
+    for place in (0, 400):
+        short_phone.evaluate("y => scrollTo(0, y)", place)
+        expect(short_phone.get_by_role("button", name="Continue")).to_be_in_viewport(ratio=1)
+        expect(short_phone.get_by_role("button", name="Back")).to_be_in_viewport(ratio=1)
+    short_phone.get_by_role("button", name="Continue").tap()
+
+    expect(short_phone.locator("h1")).to_contain_text(LONG_QUESTION.strip())
+
+
+def test_an_open_menu_moves_no_other_and_is_inside_the_window(short_phone: Page) -> None:
+    appearance = short_phone.locator("summary", has_text="Appearance")
+    language = short_phone.locator(".languages summary").first
+    for menu, other, choice in (
+        (language, appearance, "العربية"),
+        (appearance, language, "Dark"),
+    ):
+        beside = "part => part.getBoundingClientRect().left"
+        row = "part => part.getBoundingClientRect().top + scrollY"
+        before = other.evaluate(beside), other.evaluate(row)
+        menu.tap()
+        expect(short_phone.get_by_role("button", name=choice)).to_be_in_viewport(ratio=1)
+        assert (other.evaluate(beside), other.evaluate(row)) == before
+        menu.tap()
+
+
+LISTEN = """() => {
+  window.drawn = [];
+  document.addEventListener("animationstart", ({ animationName, target }) => window.drawn.push({
+    name: animationName,
+    stroke: [...target.parentElement.children].indexOf(target) + 1,
+    ms: Math.round(parseFloat(getComputedStyle(target).animationDuration) * 1000),
+  }));
+}"""
+
+
+def opened(browser: Browser, link: Link, motion: str) -> Iterator[Page]:
+    with window(browser, link.address, reduced_motion=motion) as page:
+        page.goto(link.path)
+        page.evaluate(LISTEN)
+        yield page
+
+
+@pytest.fixture
+def moving(browser: Browser, link: Link) -> Iterator[Page]:
+    yield from opened(browser, link, "no-preference")
+
+
+@pytest.fixture
+def still(browser: Browser, link: Link) -> Iterator[Page]:
+    yield from opened(browser, link, "reduce")
+
+
+def drawn(page: Page, count: int) -> Any:
+    """What was drawn since the first page, when it is that much."""
+    page.wait_for_function("count => window.drawn.length >= count", arg=count)
+    return page.evaluate("window.drawn")
+
+
+def test_each_answer_draws_its_stroke_and_the_end_is_signed(moving: Page) -> None:
+    stroke = {"name": "ink-on", "ms": 240}
+    give(moving, "Me")
+    asked(moving, 2)
+    expect(moving.locator("#answer")).to_be_focused()
+    moving.keyboard.type("typed at once")
+    assert drawn(moving, 1) == [stroke | {"stroke": 1}]
+    press(moving, "Skip this question")
+    asked(moving, 3)
+    give(moving, "Habit")
+    assert drawn(moving, 2) == [stroke | {"stroke": 1}, stroke | {"stroke": 3}]
+    finish(moving)
+
+    assert drawn(moving, 3)[-1]["name"] == "ink"
+
+
+def test_nothing_moves_where_motion_is_not_wanted(still: Page) -> None:
+    for number in (1, 2, 3):
+        asked(still, number)
+        give(still, "Me")
+        assert still.evaluate("document.getAnimations().length") == 0
+    finish(still)
+    assert still.evaluate("document.getAnimations().length") == 0
+
+    assert still.evaluate("window.drawn") == []
+    assert (
+        still.locator(".flourish path").evaluate("path => getComputedStyle(path).strokeDasharray")
+        == "none"
+    )

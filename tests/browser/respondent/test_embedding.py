@@ -79,7 +79,12 @@ def sites(port: int, link: Link) -> Sites:
 
 @contextmanager
 def profile(
-    browser: Browser, chromium: str, folder: Path, settings: dict[str, Any], *arguments: str
+    browser: Browser,
+    chromium: str,
+    folder: Path,
+    settings: dict[str, Any],
+    *arguments: str,
+    base_url: str | None = None,
 ) -> Iterator[BrowserContext]:
     """A browser with settings that people make, not pages."""
     (folder / "Default").mkdir(parents=True)
@@ -88,6 +93,7 @@ def profile(
         folder,
         executable_path=chromium,
         args=[*CHROMIUM_ARGS, *arguments],
+        base_url=base_url,
         ignore_https_errors=True,
     )
     try:

@@ -10,6 +10,7 @@ from flask import Flask
 from playwright.sync_api import Browser, Page, Route, expect
 from sqlalchemy import select, update
 
+from tests.browser.conftest import served_app
 from tests.browser.respondent.test_follow_ups import (
     LONG,
     asked,
@@ -18,8 +19,7 @@ from tests.browser.respondent.test_follow_ups import (
     published,
 )
 from tests.browser.respondent_steps import Link, give, press
-from tests.browsing import look, press_until, sideways, violations, window
-from tests.command import DATA_KEYS
+from tests.browsing import look, sideways, violations, window
 from tests.conftest import delete_rows
 from tests.followups.model_server import (
     QUESTION,
@@ -27,10 +27,7 @@ from tests.followups.model_server import (
     ModelServer,
     asking,
     model_server,
-    stopping,
 )
-from tests.serving import new_app, serving
-from webapp.base.config import Settings
 from webapp.base.database import db
 from webapp.base.vocabulary import FollowUpState
 from webapp.follow_ups.model_breaker import ModelBreaker
@@ -39,7 +36,6 @@ from webapp.records.follow_ups import FollowUp
 from webapp.records.forms import Form
 
 NEXT = "**/next"
-FOCUSED = "() => document.activeElement.innerText.trim()"
 
 
 @pytest.fixture(scope="module")
@@ -50,23 +46,9 @@ def model() -> Iterator[ModelServer]:
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory, model: ModelServer) -> Iterator[Flask]:
-    folder = tmp_path_factory.mktemp("models")
-    plain: dict[str, Any] = {
-        "public_url": "http://127.0.0.1",
-        "database_url": f"sqlite:///{folder}/models.sqlite3",
-        "secret_key": "only-for-tests-only-for-tests-only-for-tests",
-        "data_keys": DATA_KEYS,
-        "data_folder": folder,
-        "write_limits": False,
-    }
-    app = new_app(Settings(**plain | model.settings()))
-    prepare(app.config["SETTINGS"])
-    with app.app_context():
-        db.create_all()
-    with serving(app):
+    with served_app(tmp_path_factory.mktemp("models"), **model.settings()) as app:
+        prepare(app.config["SETTINGS"])
         yield app
-    with app.app_context():
-        db.engine.dispose()
 
 
 @pytest.fixture
@@ -160,15 +142,6 @@ def test_next_question_does_not_wait_for_the_model(
     assert (states(link), link.texts()) == ([FollowUpState.NOTHING], [LONG])
 
 
-def test_a_model_with_no_question_leads_on(page: Page, link: Link, model: ModelServer) -> None:
-    model.answer = stopping()
-    give(page, LONG)
-    asked(page, 2)
-    expect(page).to_have_url(f"{link.address}{link.path}/q/2")
-
-    assert states(link) == [FollowUpState.NOTHING]
-
-
 def unavailable(route: Route) -> None:
     route.fulfill(status=503)
 
@@ -177,11 +150,10 @@ def cut(route: Route) -> None:
     route.abort()
 
 
-@pytest.mark.parametrize("fail", [unavailable, cut], ids=["503", "no network"])
 def test_a_failed_request_is_told_and_made_again(
-    troubled: Page, link: Link, model: ModelServer, fail: Any
+    troubled: Page, link: Link, model: ModelServer
 ) -> None:
-    failures = iter([fail])
+    failures = iter([cut])
     troubled.route(NEXT, lambda route: next(failures, Route.continue_)(route))
     give(troubled, LONG)
     line = troubled.get_by_text(re.compile("Still waiting. Trying again in [12] s"))
@@ -237,98 +209,6 @@ def test_a_reload_while_the_model_thinks_loses_nothing(
 
     assert followed(page) == QUESTION
     assert (len(model.asked), states(link)) == (1, [FollowUpState.ASKED])
-
-
-def test_a_changed_answer_is_asked_about_and_leads_back(
-    page: Page, link: Link, model: ModelServer
-) -> None:
-    model.answer = stopping()
-    for number in (1, 2, 3):
-        asked(page, number)
-        give(page, LONG)
-    press(page, "Change question 2")
-    asked(page, 2)
-    model.answer = asking()
-    give(page, f"{LONG}, twice")
-    assert followed(page, 2) == QUESTION
-    expect(page.get_by_role("button", name="Back", exact=True)).to_be_visible()
-    model.answer = stopping()
-    give(page, LONG)
-    expect(page.get_by_role("heading", level=1)).to_have_text("Check your answers, then send.")
-    expect(page.get_by_text("4 answered")).to_be_visible()
-
-    assert link.texts() == [LONG, LONG, f"{LONG}, twice", LONG]
-
-
-def test_a_language_chosen_meanwhile_leads_on(
-    page: Page, link: Link, held: threading.Event
-) -> None:
-    """What the model asks then, stands among the open questions."""
-    give(page, LONG)
-    waited(page)
-    page.locator(".languages summary").first.click()
-    press(page, "Deutsch")
-    expect(page).to_have_title(re.compile("^Frage 2 von 3"))
-    expect(page.locator("html")).to_have_attribute("lang", "de")
-    held.set()
-    for number in (2, 3):
-        expect(page).to_have_title(re.compile(f"^Frage {number} von 3"))
-        press(page, "Diese Frage überspringen")
-    expect(page.get_by_role("heading", level=1)).to_have_text(QUESTION)
-    assert states(link) == [FollowUpState.ASKED]
-
-
-def test_a_double_click_asks_the_model_once(page: Page, link: Link, model: ModelServer) -> None:
-    page.locator("#answer").fill(LONG)
-    page.get_by_role("button", name="Continue").dblclick()
-
-    assert followed(page) == QUESTION
-    assert (len(model.asked), states(link), link.texts()) == (1, [FollowUpState.ASKED], [LONG])
-
-
-def test_two_tabs_get_one_question(
-    page: Page, link: Link, model: ModelServer, held: threading.Event
-) -> None:
-    press(page, "Skip this question")
-    asked(page, 2)
-    other = page.context.new_page()
-    other.goto(link.path)
-    asked(other, 2)
-    for each in (page, other):
-        give(each, LONG)
-        waited(each)
-    held.set()
-
-    assert {followed(each, 2) for each in (page, other)} == {QUESTION}
-    assert (len(model.asked), states(link), link.texts()) == (1, [FollowUpState.ASKED], [LONG])
-
-
-def test_the_question_of_a_model_is_passed_over_by_keyboard_alone(
-    page: Page, link: Link, held: threading.Event
-) -> None:
-    page.keyboard.press("Tab")
-    page.locator("#answer").focus()
-    page.keyboard.type(LONG)
-    page.keyboard.press("Control+Enter")
-    waited(page)
-    press_until(page, "Tab", lambda: page.evaluate(FOCUSED) == "Next question", most=5)
-    page.keyboard.press("Enter")
-    asked(page, 2)
-
-    assert states(link) == [FollowUpState.NOTHING]
-
-
-def test_without_scripts_the_answer_itself_brings_the_question(
-    browser: Browser, link: Link
-) -> None:
-    with window(browser, link.address, java_script_enabled=False) as page:
-        page.goto(link.path)
-        give(page, LONG)
-        assert followed(page) == QUESTION
-        press(page, "Next question")
-        asked(page, 2)
-
-    assert states(link) == [FollowUpState.ASKED]
 
 
 def test_the_wait_is_told_in_arabic(browser: Browser, link: Link, held: threading.Event) -> None:

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from sqlalchemy import func, select
 
 from tests.browser.respondent_steps import Link, finish, give, press
-from tests.browsing import look, press_until, sideways, violations, window
+from tests.browsing import look, sideways, violations, window
 from tests.conftest import delete_rows
 from tests.factories import make_account, make_form
 from tests.pages.respondent_client import storage_away
@@ -135,19 +135,6 @@ def test_in_a_low_window_the_sheet_is_not_behind_the_buttons(browser: Browser, l
         expect(page.get_by_role("heading", level=1)).to_be_in_viewport()
 
 
-def test_back_goes_over_follow_ups(any_page: Page) -> None:
-    give(any_page, SHORT)
-    followed(any_page)
-    give(any_page, LONG)
-    asked(any_page, 2)
-    back(any_page)
-    followed(any_page)
-    expect(any_page.locator("#answer")).to_have_value(LONG)
-    back(any_page)
-    asked(any_page, 1)
-    expect(any_page.locator("#answer")).to_have_value(SHORT)
-
-
 def test_the_browsers_back_goes_over_follow_ups(page: Page, link: Link) -> None:
     give(page, SHORT)
     words = followed(page)
@@ -184,67 +171,6 @@ def test_words_that_were_not_sent_come_back(page: Page, link: Link) -> None:
     assert page.evaluate("localStorage.length") == 0
 
 
-def test_unsent_words_of_a_follow_up_are_marked_on_the_check_page(page: Page) -> None:
-    give(page, SHORT)
-    followed(page)
-    page.locator("#answer").fill("half a sent")
-    press(page, "Next question")
-    asked(page, 2)
-    for number in (2, 3):
-        asked(page, number)
-        give(page, LONG)
-    left_out = page.get_by_text("What you wrote here last is not included.")
-    expect(left_out.and_(page.locator(":visible"))).to_have_count(1)
-
-
-@pytest.mark.parametrize("again", ["", "/q/1/f/1"])
-def test_a_respondent_comes_back_to_the_open_follow_up(page: Page, link: Link, again: str) -> None:
-    give(page, SHORT)
-    words = followed(page)
-    page.goto(f"{link.path}{again}")
-
-    assert followed(page) == words
-    assert decided(link) == 1
-
-
-@pytest.mark.parametrize("scripts", [True, False])
-def test_another_device_goes_on_with_the_follow_up(
-    browser: Browser, link: Link, *, scripts: bool
-) -> None:
-    with (
-        window(browser, link.address, java_script_enabled=scripts) as first,
-        window(browser, link.address, java_script_enabled=scripts) as second,
-    ):
-        first.goto(link.path)
-        give(first, SHORT)
-        words = followed(first)
-        first.locator("#answer").fill("half a sent")
-        press(first, "Finish on another device")
-        second.goto(first.locator("#link").input_value())
-        press(second, "Continue here")
-        assert followed(second) == words
-        press(first, "Continue here")
-        assert followed(first) == words
-        expect(first.locator("#answer")).to_have_value("half a sent")
-        give(second, LONG)
-        asked(second, 2)
-
-    assert (decided(link), link.sessions(), link.texts()) == (1, 1, [SHORT, LONG])
-
-
-def test_without_a_network_words_are_sent_when_it_returns(troubled: Page, link: Link) -> None:
-    give(troubled, SHORT)
-    followed(troubled)
-    troubled.context.set_offline(True)
-    give(troubled, LONG)
-    expect(troubled.get_by_text(re.compile("Not saved yet. Trying again in"))).to_be_visible()
-    expect(troubled.locator("#answer")).to_have_value(LONG)
-    troubled.context.set_offline(False)
-    asked(troubled, 2)
-
-    assert link.texts() == [SHORT, LONG]
-
-
 def test_without_scripts_a_failed_save_returns_the_words(browser: Browser, link: Link) -> None:
     with window(browser, link.address, refused=[503], java_script_enabled=False) as page:
         page.goto(link.path)
@@ -259,52 +185,12 @@ def test_without_scripts_a_failed_save_returns_the_words(browser: Browser, link:
     assert link.texts() == [SHORT, LONG]
 
 
-def test_an_empty_follow_up_is_asked_for_again(browser: Browser, link: Link) -> None:
-    with window(browser, link.address, refused=[422]) as page:
-        page.goto(link.path)
-        give(page, SHORT)
-        words = followed(page)
-        press(page, "Continue")
-        expect(page).to_have_title(re.compile("^Error: Follow-up to question 1"))
-        expect(page.get_by_role("heading", level=1)).to_have_text(words)
-        expect(page.locator("#answer")).to_be_focused()
-        look(page, width=320)
-        assert violations(page) + sideways(page) == []
-
-
-def test_a_follow_up_is_answered_by_keyboard_alone(page: Page, link: Link) -> None:
-    name = "() => (document.activeElement.innerText || document.activeElement.name || '').trim()"
-
-    def reach(control: str) -> None:
-        press_until(page, "Tab", lambda: page.evaluate(name).startswith(control))
-
-    reach("answer")
-    page.keyboard.type(SHORT)
-    page.keyboard.press("Control+Enter")
-    followed(page)
-    expect(page.locator("#answer")).to_be_focused()
-    page.keyboard.type(LONG)
-    page.keyboard.press("Control+Enter")
+def test_a_double_click_asks_once(page: Page, link: Link) -> None:
+    for text in (SHORT, LONG):
+        page.locator("#answer").fill(text)
+        page.get_by_role("button", name="Continue").dblclick()
+        page.wait_for_load_state("networkidle")
     asked(page, 2)
-    page.keyboard.type(SHORT)
-    page.keyboard.press("Control+Enter")
-    followed(page, 2)
-    reach("Next question")
-    page.keyboard.press("Enter")
-    asked(page, 3)
-
-    assert link.texts() == [SHORT, LONG, SHORT]
-
-
-@pytest.mark.parametrize("scripts", [True, False])
-def test_a_double_click_asks_once(browser: Browser, link: Link, *, scripts: bool) -> None:
-    with window(browser, link.address, java_script_enabled=scripts) as page:
-        page.goto(link.path)
-        for text in (SHORT, LONG):
-            page.locator("#answer").fill(text)
-            page.get_by_role("button", name="Continue").dblclick()
-            page.wait_for_load_state("networkidle")
-        asked(page, 2)
 
     assert (decided(link), link.texts()) == (1, [SHORT, LONG])
 
@@ -328,21 +214,21 @@ def test_two_tabs_share_a_follow_up(browser: Browser, link: Link) -> None:
     assert (decided(link), link.sessions(), link.texts()) == (1, 1, [SHORT, f"{LONG}."])
 
 
-def test_taking_an_answer_back_says_what_goes_with_it(any_page: Page, link: Link) -> None:
-    give(any_page, SHORT)
-    followed(any_page)
-    give(any_page, LONG)
-    asked(any_page, 2)
-    back(any_page)
-    followed(any_page)
-    expect(any_page.get_by_text("are cleared too")).to_have_count(0)
-    back(any_page)
-    asked(any_page, 1)
-    expect(any_page.get_by_text("are cleared too")).to_be_visible()
-    clearing = any_page.get_by_role("button", name="Clear this answer")
+def test_taking_an_answer_back_says_what_goes_with_it(page: Page, link: Link) -> None:
+    give(page, SHORT)
+    followed(page)
+    give(page, LONG)
+    asked(page, 2)
+    back(page)
+    followed(page)
+    expect(page.get_by_text("are cleared too")).to_have_count(0)
+    back(page)
+    asked(page, 1)
+    expect(page.get_by_text("are cleared too")).to_be_visible()
+    clearing = page.get_by_role("button", name="Clear this answer")
     expect(clearing).to_have_accessible_description(re.compile("are cleared too"))
-    press(any_page, "Clear this answer")
-    asked(any_page, 2)
+    press(page, "Clear this answer")
+    asked(page, 2)
 
     assert link.texts() == []
 

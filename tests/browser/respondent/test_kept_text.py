@@ -4,15 +4,13 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-import orjson
 import pytest
 from flask import Flask
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
+from tests.browser.respondent.test_embedding import profile
 from tests.browser.respondent_steps import Link, asked, finish, give, press
 from tests.browsing import look, sideways, violations, watch, window
-from tests.pages.respondent_client import storage_away
-from tests.programs import CHROMIUM_ARGS
 from webapp.base.database import utc_now
 from webapp.records.forms import close_form
 
@@ -66,19 +64,6 @@ def test_the_character_count_is_shown_near_the_limit(page: Page) -> None:
     expect(page.locator("#character-count")).to_have_text("Characters too many: 1")
 
 
-def test_another_response_has_no_text_of_the_first(page: Page) -> None:
-    for number in (1, 2, 3):
-        asked(page, number)
-        give(page, f"answer {number}")
-    press(page, "Change question 2")
-    asked(page, 2)
-    page.locator("#answer").fill("half a sent")
-    press(page, "Back to your answers")
-    finish(page)
-
-    assert page.evaluate("localStorage.length") == 0
-
-
 def test_a_form_that_closed_meanwhile_shows_the_unsent_text(browser: Browser, link: Link) -> None:
     with window(browser, link.address, refused=[410]) as page:
         page.goto(link.path)
@@ -102,24 +87,18 @@ def choose_language(page: Page, language: str) -> None:
     press(page, language)
 
 
-@pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no scripts"])
-def test_unsent_text_survives_a_change_of_language(
-    browser: Browser,
-    link: Link,
-    scripts: bool,  # noqa: FBT001
-) -> None:
-    with window(browser, link.address, java_script_enabled=scripts) as page:
-        page.goto(link.path)
-        give(page, "Me")
-        asked(page, 2)
-        page.locator("#answer").fill("half a sent")
-        choose_language(page, "العربية")
+def test_unsent_text_survives_a_change_of_language(page: Page, link: Link) -> None:
+    give(page, "Me")
+    asked(page, 2)
+    page.locator("#answer").fill("half a sent")
+    choose_language(page, "العربية")
 
-        expect(page).to_have_title(re.compile("السؤال 2 من 3"))
-        expect(page.locator("html")).to_have_attribute("dir", "rtl")
-        expect(page.locator("#answer")).to_have_value("half a sent")
-        page.get_by_role("button", name="متابعة", exact=True).click()
-        expect(page).to_have_title(re.compile("السؤال 3 من 3"))
+    expect(page).to_have_title(re.compile("السؤال 2 من 3"))
+    expect(page).to_have_url(f"{link.address}{link.path}/q/2")
+    expect(page.locator("html")).to_have_attribute("dir", "rtl")
+    expect(page.locator("#answer")).to_have_value("half a sent")
+    page.get_by_role("button", name="متابعة", exact=True).click()
+    expect(page).to_have_title(re.compile("السؤال 3 من 3"))
     assert link.texts() == ["Me", "half a sent"]
 
 
@@ -133,19 +112,6 @@ def test_unsent_text_survives_a_visit_to_another_question(page: Page) -> None:
     asked(page, 2)
 
     expect(page.locator("#answer")).to_have_value("half a sent")
-
-
-def test_without_a_network_the_text_is_sent_when_it_returns(troubled: Page, link: Link) -> None:
-    troubled.context.set_offline(True)
-    give(troubled, "A long story")
-    expect(troubled.get_by_text(re.compile("Not saved yet. Trying again in"))).to_be_visible()
-    expect(troubled.locator("#answer")).to_have_value("A long story")
-    troubled.locator("#answer").fill("A longer story")
-
-    troubled.context.set_offline(False)
-
-    asked(troubled, 2)
-    assert link.texts() == ["A longer story"]
 
 
 def test_a_failed_save_is_retried_automatically(troubled: Page, link: Link) -> None:
@@ -163,31 +129,6 @@ def test_a_failed_save_is_retried_automatically(troubled: Page, link: Link) -> N
 
     asked(troubled, 2)
     assert link.texts() == ["A long story"]
-
-
-def test_retry_after_is_respected(troubled: Page) -> None:
-    troubled.route("**/q/1", lambda route: route.fulfill(status=429, headers={"Retry-After": "9"}))
-    give(troubled, "A long story")
-
-    expect(troubled.get_by_text(re.compile("Trying again in [789] s"))).to_be_visible()
-    expect(troubled.locator("#answer")).to_have_value("A long story")
-
-
-def test_a_final_refusal_is_not_retried(troubled: Page) -> None:
-    tried = []
-
-    def refuse(route: Any) -> None:
-        tried.append(route.request.url)
-        route.fulfill(status=403, body="<p>No, never.</p>", content_type="text/html")
-
-    troubled.route("**/q/1", refuse)
-    troubled.clock.install()
-    give(troubled, "A long story")
-    expect(troubled.get_by_text("No, never.")).to_be_visible()
-    troubled.clock.run_for(60_000)
-
-    expect(troubled.locator("#answer")).to_have_value("A long story")
-    assert len(tried) == 1
 
 
 def test_retry_waits_grow_and_end_when_the_network_returns(troubled: Page, link: Link) -> None:
@@ -243,32 +184,7 @@ def test_an_answer_that_was_stored_but_not_confirmed_is_stored_once(
     assert (link.sessions(), link.texts()) == (1, ["Me"])
 
 
-def _nothing(route: Any) -> None:
-    """A script that does nothing, so that forms are sent by the browser itself."""
-    route.fulfill(body="", content_type="text/javascript")
-
-
-def test_without_scripts_a_failed_save_returns_the_text(browser: Browser, link: Link) -> None:
-    with window(browser, link.address, refused=[503]) as page:
-        page.route(re.compile(r"/js/(respondent|htmx)\.js$"), _nothing)
-        page.goto(link.path)
-        with storage_away(link.app):
-            give(page, "A long story")
-            heading = page.get_by_role("heading", level=1)
-            expect(heading).to_have_text("Not saved yet – your text is safe.")
-        expect(page.get_by_label("Your words")).to_have_value("A long story")
-        look(page, width=320)
-        assert violations(page) + sideways(page) == []
-
-        press(page, "Try again")
-
-        asked(page, 2)
-    assert link.texts() == ["A long story"]
-
-
 # --- a browser that refuses cookies ---
-
-
 @pytest.fixture(scope="module")
 def refusing_cookies(
     browser: Browser,
@@ -277,18 +193,11 @@ def refusing_cookies(
     served: Flask,
 ) -> Iterator[BrowserContext]:
     """A profile whose settings block all cookies, and with them every storage of pages."""
+    settings = {"default_content_setting_values": {"cookies": 2}}
+    address = served.config["SETTINGS"].public_url
     folder = tmp_path_factory.mktemp("profile")
-    settings = {"profile": {"default_content_setting_values": {"cookies": 2}}}
-    (folder / "Default").mkdir()
-    (folder / "Default" / "Preferences").write_bytes(orjson.dumps(settings))
-    context = browser.browser_type.launch_persistent_context(
-        folder,
-        executable_path=chromium_path,
-        args=CHROMIUM_ARGS,
-        base_url=served.config["SETTINGS"].public_url,
-    )
-    yield context
-    context.close()
+    with profile(browser, chromium_path, folder, settings, base_url=address) as context:
+        yield context
 
 
 @pytest.fixture
@@ -323,18 +232,6 @@ def test_a_browser_without_cookies_answers_a_whole_form(cookieless: Page, link: 
     assert (link.sessions(), link.texts()) == (1, ["It", "Habit", "Tom"])
 
 
-def test_a_browser_without_cookies_goes_on_after_a_reload(cookieless: Page, link: Link) -> None:
-    give(cookieless, "Me")
-    asked(cookieless, 2)
-
-    cookieless.reload()
-
-    asked(cookieless, 2)
-    give(cookieless, "It")
-    asked(cookieless, 3)
-    assert (link.sessions(), link.texts()) == (1, ["Me", "It"])
-
-
 def test_a_browser_without_cookies_keeps_its_language_and_its_place_after_a_reload(
     cookieless: Page, link: Link
 ) -> None:
@@ -352,22 +249,7 @@ def test_a_browser_without_cookies_keeps_its_language_and_its_place_after_a_relo
     assert (link.sessions(), link.texts()) == (1, ["Me", "Es"])
 
 
-def test_a_browser_without_cookies_can_delete_its_answers(cookieless: Page, link: Link) -> None:
-    for number in (1, 2, 3):
-        asked(cookieless, number)
-        give(cookieless, f"answer {number}")
-    finish(cookieless)
-    press(cookieless, "Delete my answers")
-    expect(cookieless.get_by_role("heading", level=1)).to_have_text("Delete all your answers?")
-    press(cookieless, "Yes, delete my answers")
-    expect(cookieless.get_by_role("heading", level=1)).to_have_text("Your answers are deleted.")
-
-    assert link.sessions() == 0
-
-
 # --- another device ---
-
-
 def copy_transfer_link(page: Page) -> str:
     """Answer the first question and ask for a link to go on elsewhere."""
     give(page, "Me")
@@ -377,16 +259,8 @@ def copy_transfer_link(page: Page) -> str:
     return page.locator("#link").input_value()
 
 
-@pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no scripts"])
-def test_another_device_continues_with_the_same_answers(
-    browser: Browser,
-    link: Link,
-    scripts: bool,  # noqa: FBT001
-) -> None:
-    with (
-        window(browser, link.address, java_script_enabled=scripts) as first,
-        window(browser, link.address, java_script_enabled=scripts) as second,
-    ):
+def test_another_device_continues_with_the_same_answers(browser: Browser, link: Link) -> None:
+    with window(browser, link.address) as first, window(browser, link.address) as second:
         first.goto(link.path)
         second.goto(copy_transfer_link(first))
         press(second, "Continue here")

@@ -81,9 +81,6 @@ NO_STORAGE = """for (const name of ["localStorage", "sessionStorage", "indexedDB
   const get = () => { throw new DOMException("", "SecurityError"); };
   Object.defineProperty(window, name, { get, configurable: true });
 }"""
-NULL_STORAGE = """for (const name of ["localStorage", "sessionStorage", "indexedDB"]) {
-  Object.defineProperty(window, name, { value: null, configurable: true });
-}"""
 FULL_STORAGE = """
 Storage.prototype.setItem = () => { throw new DOMException("", "QuotaExceededError"); };
 IDBFactory.prototype.open = () => { throw new DOMException("", "UnknownError"); };
@@ -93,12 +90,8 @@ BARE = """for (const name of ["mediaDevices", "permissions", "clipboard", "servi
 }
 delete window.MediaRecorder;
 delete window.AudioContext;"""
-
 TABLE = {
     "translator": [TRANSLATOR],
-    "extension": [EXTENSION],
-    "in-app browser": [NO_STORAGE, BARE],
-    "storage switched off": [NULL_STORAGE],
     "storage full": [FULL_STORAGE],
     "all of them": [NO_STORAGE, BARE, EXTENSION, TRANSLATOR],
 }

@@ -21,7 +21,6 @@ from tests.browsing import look, sideways, violations
 from tests.conftest import delete_rows
 from tests.services import wait_until
 from tests.voice.factories import make_voice_form
-from webapp.base.vocabulary import TranscriptState
 
 
 @pytest.fixture
@@ -54,18 +53,6 @@ def test_a_follow_up_is_answered_by_voice(spoken_to: Page, link: SpokenLink) -> 
     assert stored.question_id != link.form.questions[0]["id"]
     assert link.texts() == [SHORT, ""]
     assert kept_in_browser(spoken_to) == 0
-
-
-def test_its_words_fill_its_own_sheet(spoken_to: Page, link: SpokenLink) -> None:
-    speak(spoken_to)
-    link.set_recordings(transcript_state=TranscriptState.DONE, transcript="Mira did", next_at=None)
-    spoken_to.reload()
-    followed(spoken_to)
-    expect(spoken_to.locator("#answer")).to_have_value("Mira did")
-    press(spoken_to, "Continue")
-    asked(spoken_to, 2)
-
-    assert link.texts() == [SHORT, "Mira did"]
 
 
 def test_a_recording_that_was_not_uploaded_comes_back_to_its_follow_up(

@@ -8,17 +8,13 @@ from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.browser.respondent.voice.steps import (
     SpokenLink,
-    choose,
     kept_in_browser,
     record,
     says,
     speak,
 )
-from tests.browser.respondent_steps import QUESTIONS, asked, finish, give, press
-from tests.browsing import look, sideways, violations, window
-from tests.voice.factories import make_voice_form
-from webapp.base.database import utc_now
-from webapp.records.forms import close_form
+from tests.browser.respondent_steps import asked, finish, give, press
+from tests.browsing import look, sideways, violations
 
 SCRIPT = re.compile(r"/js/recorder\.js")
 LATE_DATABASE = """{
@@ -86,22 +82,6 @@ def test_who_types_loads_no_recorder(page: Page, link: SpokenLink, fetched: list
     assert [url for url in fetched if SCRIPT.search(url)] == []
 
 
-def test_a_press_that_was_earlier_than_the_script_records(page: Page, link: SpokenLink) -> None:
-    script = HeldScript(page)
-    for _ in range(3):
-        press(page, "Record your answer")
-        says(page, WAITS)
-    look(page, width=320)
-    assert violations(page) + sideways(page) == []
-    script.arrive()
-    says(page, "Recording.")
-    page.wait_for_timeout(SPOKEN_MS)
-    press(page, "Stop")
-    says(page, "Your recording is here.")
-
-    assert len(link.recordings()) == 1
-
-
 def test_the_keyboard_alone_records_at_the_first_press(page: Page) -> None:
     script = HeldScript(page)
     button = page.get_by_role("button", name="Record your answer")
@@ -117,13 +97,6 @@ def test_the_keyboard_alone_records_at_the_first_press(page: Page) -> None:
     page.wait_for_timeout(SPOKEN_MS)
     page.keyboard.press("Enter")
     says(page, "Your recording is here.")
-
-
-def test_a_file_is_chosen_at_the_first_press(opened: Page, link: SpokenLink) -> None:
-    opened.goto(link.path)
-    choose(opened, b"RIFF" * 10)
-
-    says(opened, "This file was not added.")  # which the server refuses
 
 
 def test_without_the_script_the_page_says_so_and_a_later_press_records(
@@ -145,18 +118,6 @@ def test_without_the_script_the_page_says_so_and_a_later_press_records(
     asked(opened, 3)
 
     assert link.texts() == ["Typed", ""]
-
-
-def test_without_the_script_the_folded_sheet_opens(opened: Page, link: SpokenLink) -> None:
-    with link.app.app_context():
-        form = make_voice_form(questions=QUESTIONS, responseMode="voice_only")
-    opened.route(SCRIPT, lambda route: route.abort())
-    opened.goto(f"/r/{form.share_token}")
-    expect(opened.locator("#answer")).to_be_hidden()
-    press(opened, "Record your answer")
-
-    give(opened, "Typed")
-    asked(opened, 2)
 
 
 def test_nobody_is_recorded_long_after_the_press(page: Page) -> None:
@@ -214,19 +175,6 @@ def test_an_answer_with_a_recording_is_shown_when_one_comes_back_to_it(
     asked(page, 1)
 
     says(page, "Your recording is here.")
-
-
-def test_a_form_that_closed_while_one_was_away_hands_the_recording_back(
-    browser: Browser, link: SpokenLink
-) -> None:
-    with window(browser, link.address, refused=[410]) as page:
-        page.goto(link.path)
-        record(page, 2.5)
-        with link.app.app_context():
-            close_form(link.form.account_id, link.form.id, now=utc_now())
-        page.goto(link.path)
-
-        expect(page.get_by_role("link", name="Keep the recording")).to_be_visible()
 
 
 def test_a_database_that_never_opens_holds_up_nobody(opened: Page, link: SpokenLink) -> None:

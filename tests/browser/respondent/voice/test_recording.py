@@ -95,13 +95,12 @@ def test_a_chosen_file_gets_the_length_that_the_server_measured(page: Page) -> N
     expect(page.locator("[data-time]")).to_have_text("0:02")
 
 
-@pytest.mark.parametrize("name", ["3gp_amr", "caf_alac", "film mov"])
 def test_what_a_phone_recorded_is_played_in_a_browser_that_does_not_know_it(
-    page: Page, link: SpokenLink, name: str
+    page: Page, link: SpokenLink
 ) -> None:
     press(page, "Use a file")
     expect(page.locator("input[type=file]")).to_be_visible()
-    file = {"name": "memo", "mimeType": "application/octet-stream", "buffer": not_plain(name)}
+    file = {"name": "memo", "mimeType": "application/octet-stream", "buffer": not_plain("caf_alac")}
     page.locator("input[type=file]").set_input_files([file])  # type: ignore[list-item]
     says(page, "Your recording is here.")
     press(page, "Play the recording")
@@ -143,17 +142,6 @@ def test_a_recording_is_deleted_while_it_is_sent(page: Page, link: SpokenLink) -
     assert len(link.recordings()) == 1
 
 
-def test_a_deleted_recording_is_no_answer(page: Page, link: SpokenLink) -> None:
-    speak(page)
-    press(page, "Start over")
-    press(page, "Yes, delete it")
-    page.locator("#answer").fill("Me")
-    press(page, "Continue")
-    asked(page, 2)
-
-    assert (link.texts(), [row for row in link.recordings() if row.answer_id]) == (["Me"], [])
-
-
 def test_continue_waits_for_the_bytes_and_goes_on_by_itself(page: Page, link: SpokenLink) -> None:
     record(page)
     page.locator("#answer").fill("typed beside")
@@ -166,16 +154,15 @@ def test_continue_waits_for_the_bytes_and_goes_on_by_itself(page: Page, link: Sp
     )
 
 
-@pytest.mark.parametrize("status", [503, 429])
 def test_an_upload_that_failed_is_sent_again_and_stored_once(
-    troubled: Page, link: SpokenLink, status: int
+    troubled: Page, link: SpokenLink
 ) -> None:
     lost = iter([True])
 
     def lose_the_answer(route: Any) -> None:
         if next(lost, False):
             route.fetch()
-            route.fulfill(status=status)
+            route.fulfill(status=503)
         else:
             route.continue_()
 
@@ -287,20 +274,6 @@ def test_only_thirty_seconds_without_progress_end_an_upload(troubled: Page) -> N
     assert troubled.evaluate("window.upload.timeout") >= 30_400
 
 
-def test_a_recording_survives_a_reload(page: Page, link: SpokenLink) -> None:
-    record(page, 4.5)
-    page.reload()
-    says(page, "We kept a recording that you had not sent: 0:0")
-    press(page, "Add it to my answer")
-    says(page, "Your recording is here.")
-    press(page, "Continue")
-    asked(page, 2)
-
-    (stored,) = link.recordings()
-    assert stored.duration_ms >= 1800
-    assert kept_in_browser(page) == 0
-
-
 def test_a_recording_survives_its_tab(browser: Browser, link: SpokenLink) -> None:
     context = browser.new_context(base_url=link.address)
     tab = context.new_page()
@@ -319,27 +292,22 @@ def test_a_recording_survives_its_tab(browser: Browser, link: SpokenLink) -> Non
     context.close()
 
 
-def test_a_recording_that_was_left_waits_at_its_question(page: Page, link: SpokenLink) -> None:
+def test_a_recording_that_was_left_is_told_of_and_waits_at_its_question(
+    page: Page, link: SpokenLink
+) -> None:
     record(page, 2.5)
+    for number in (2, 3):
+        press(page, "Skip this question")
+        asked(page, number)
     press(page, "Skip this question")
-    asked(page, 2)
-    press(page, "Back")
+    expect(page.locator("[data-unsent-recording]:visible")).to_have_count(1)
+    press(page, "Answer question 1")
     asked(page, 1)
     says(page, "We kept a recording that you had not sent")
     press(page, "Continue")
 
-    asked(page, 2)
+    expect(page.get_by_role("heading", level=1)).to_have_text("Check your answers, then send.")
     assert [bool(row.answer_id) for row in link.recordings()] == [True]
-
-
-def test_the_review_tells_of_a_recording_that_was_left(page: Page) -> None:
-    record(page, 2.5)
-    press(page, "Skip this question")
-    for number in (2, 3):
-        asked(page, number)
-        press(page, "Skip this question")
-
-    expect(page.locator("[data-unsent-recording]:visible")).to_have_count(1)
 
 
 def test_a_form_that_closes_meanwhile_hands_the_recording_back(
@@ -382,15 +350,6 @@ def test_words_that_are_deleted_again_do_not_come_back(page: Page, link: SpokenL
         assert db.session.scalars(select(Recording.next_at)).all() == [None]
 
 
-def test_words_offer_themselves_beside_typed_ones(page: Page, link: SpokenLink) -> None:
-    page.locator("#answer").fill("Typed")
-    speak(page)
-    link.set_recordings(transcript_state=TranscriptState.DONE, transcript="Mira did", next_at=None)
-    page.get_by_role("button", name="Use these words").click(timeout=8000)
-
-    expect(page.locator("#answer")).to_have_value("Typed\nMira did")
-
-
 def test_a_page_looks_at_once_and_as_long_as_somebody_stays(page: Page) -> None:
     page.clock.install()
     looks: list[str] = []
@@ -398,8 +357,8 @@ def test_a_page_looks_at_once_and_as_long_as_somebody_stays(page: Page) -> None:
 
     def looked(seconds: float) -> int:
         looks.clear()
-        for _ in range(round(seconds * 10)):
-            page.clock.run_for(100)
+        for _ in range(round(seconds * 5)):
+            page.clock.run_for(200)
             page.wait_for_timeout(10)
         return len([url for url in looks if "/transcript" in url])
 
@@ -408,6 +367,7 @@ def test_a_page_looks_at_once_and_as_long_as_somebody_stays(page: Page) -> None:
     says(page, "Your recording is here.")
 
     assert looked(0.6) >= 1
-    often = looked(30)
-    assert often >= 20
-    assert 5 <= looked(30) < often
+    often = looked(8)
+    assert often >= 5
+    looked(20)
+    assert 1 <= looked(8) < often

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from flask import Flask
@@ -11,18 +10,16 @@ from sqlalchemy import update
 
 from jobs.queue import BEGUN, TRANSCRIPTIONS
 from jobs.transcribe import transcribing
+from tests.browser.conftest import served_app
 from tests.browser.respondent.test_follow_ups import ASKS, QUESTIONS, SHORT, asked, followed
 from tests.browser.respondent.voice.steps import SpokenLink, record, says, speak
-from tests.browser.respondent.voice.test_without_scripts import choose
 from tests.browser.respondent_steps import press
 from tests.browsing import look, press_until, sideways, violations, window
-from tests.command import DATA_KEYS
 from tests.conftest import delete_rows
 from tests.services import wait_until
-from tests.serving import new_app, serving
 from tests.voice.factories import make_voice_form
 from tests.voice.speech_engine import SpeechEngine, speech_engine, words
-from webapp.base.config import ON_THIS_SERVER, OPENAI, WHISPER, Settings
+from webapp.base.config import ON_THIS_SERVER, OPENAI, WHISPER
 from webapp.base.database import db
 from webapp.records.forms import Form
 
@@ -40,25 +37,14 @@ def engine() -> Iterator[SpeechEngine]:
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory, engine: SpeechEngine) -> Iterator[Flask]:
-    folder = tmp_path_factory.mktemp("words")
-    given: dict[str, Any] = {
-        "public_url": "http://127.0.0.1",
-        "database_url": f"sqlite:///{folder}/words.sqlite3",
-        "secret_key": "only-for-tests-only-for-tests-only-for-tests",
-        "data_keys": DATA_KEYS,
-        "data_folder": folder,
-        "write_limits": False,
+    settings = {
         "transcriber": OPENAI,
         "transcriber_url": engine.url,
         "transcriber_model": "small",
     }
-    app = new_app(Settings(**given))
-    with app.app_context():
-        db.create_all()
-    with serving(app), transcribing(app, at_once=2):
+    folder = tmp_path_factory.mktemp("words")
+    with served_app(folder, **settings) as app, transcribing(app, at_once=2):
         yield app
-    with app.app_context():
-        db.engine.dispose()
 
 
 @pytest.fixture
@@ -114,21 +100,6 @@ def test_who_speaks_and_goes_on_is_asked_about_it(
     assert link.texts() == [SHORT]
 
 
-@pytest.mark.parametrize("seconds", SECONDS)
-def test_without_scripts_a_button_looks(
-    browser: Browser, link: SpokenLink, engine: SpeechEngine, seconds: int
-) -> None:
-    takes(engine, seconds)
-    with window(browser, link.address, java_script_enabled=False) as page:
-        page.goto(link.path)
-        choose(page)
-        press(page, "Continue")
-        waits(page)
-        assert sideways(page) == []
-        press(page, "Look whether it is done")
-        in_time(page, seconds, link)
-
-
 def test_the_page_of_the_wait_is_usable(
     browser: Browser, link: SpokenLink, engine: SpeechEngine
 ) -> None:
@@ -144,23 +115,6 @@ def test_the_page_of_the_wait_is_usable(
         press_until(page, "Tab", lambda: page.evaluate(FOCUSED) == "Next question", most=12)
         page.keyboard.press("Enter")
         asked(page, 2)
-
-
-def test_the_wait_is_told_in_arabic(
-    browser: Browser, link: SpokenLink, engine: SpeechEngine
-) -> None:
-    takes(engine, 3)
-    with window(browser, link.address) as page:
-        page.goto(f"{link.path}?lang=ar")
-        page.locator("[data-do=record]").click()
-        page.wait_for_timeout(1500)
-        page.locator("#main-form [type=submit].btn--main").click()
-        expect(page.locator("[name=pass_on]")).to_be_visible(timeout=10_000)
-        expect(page.locator("html")).to_have_attribute("dir", "rtl")
-        assert not re.search("[a-z]{4}", page.locator("main").inner_text())
-        look(page, width=320)
-        assert violations(page) + sideways(page) == []
-        expect(page.locator(".question__before")).to_contain_text(SHORT, timeout=9000)
 
 
 def test_a_reload_of_the_wait_leads_to_the_same_question(
@@ -226,25 +180,17 @@ def test_words_never_come_over_what_somebody_typed_and_took_out(
     expect(page.locator("#answer")).to_have_value("")
 
 
-@pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no scripts"])
 def test_a_reload_after_the_upload_finds_the_recording(
-    browser: Browser, link: SpokenLink, engine: SpeechEngine, *, scripts: bool
+    page: Page, link: SpokenLink, engine: SpeechEngine
 ) -> None:
     """Also before anything is answered."""
     takes(engine, 1)
-    with window(browser, link.address, java_script_enabled=scripts) as page:
-        page.goto(link.path)
-        if scripts:
-            speak(page)
-            page.reload()
-            says(page, "Your recording is here.")
-            expect(page.get_by_role("button", name="Play the recording")).to_be_visible()
-            expect(page.locator("#answer")).to_have_value(SHORT, timeout=8000)
-        else:
-            choose(page)
-            page.goto(link.path)
-            expect(page.get_by_text("Your recording, 0:0")).to_be_visible()
-        press(page, "Continue")
-        expect(page).to_have_title(re.compile(f"^({WAITING}|Follow-up)"))
+    speak(page)
+    page.reload()
+    says(page, "Your recording is here.")
+    expect(page.get_by_role("button", name="Play the recording")).to_be_visible()
+    expect(page.locator("#answer")).to_have_value(SHORT, timeout=8000)
+    press(page, "Continue")
+    expect(page).to_have_title(re.compile(f"^({WAITING}|Follow-up)"))
 
     assert [bool(row.answer_id) for row in link.recordings()] == [True]

@@ -1,37 +1,17 @@
-"""The creator's pages in a real browser: keyboard, focus, swaps, and all of it without scripts."""
+"""Writing a draft in a real browser: keyboard, focus, swaps, all of it without scripts."""
 
 import re
 
+import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.browser.conftest import ExampleSite, OpenWindow
 from tests.browser.creator_steps import by_agent, edit, modes, saved, stored
 from tests.browser.example_texts import ROTA
+from tests.browsing import look, sideways, violations
+from tests.factories import prepare
 from tests.services import wait_until
 from webapp.records.drafts import Draft
-
-PLACES = """() => [...document.querySelectorAll("main *, footer")]
-  .filter((part) => part.checkVisibility() && getComputedStyle(part).position !== "absolute")
-  .map((part) => part.getBoundingClientRect())
-  .map(({ x, y, width, height }) => [x, y + scrollY, width, height].map(Math.round))"""
-
-
-def test_a_title_is_edited_by_keyboard_alone(
-    site: ExampleSite, open_window: OpenWindow, draft: Draft
-) -> None:
-    with open_window() as page:
-        page.goto(f"/drafts/{draft.id}")
-        page.get_by_role("link", name="Edit title").focus()
-        page.keyboard.press("Enter")
-        expect(page.get_by_role("textbox", name="Title")).to_be_focused()
-        page.keyboard.press("Control+a")
-        page.keyboard.type("A better title")
-        page.keyboard.press("Enter")
-        saved(page, 2)
-
-        expect(page.get_by_role("link", name="Edit title")).to_be_focused()
-        expect(page).to_have_title(re.compile(r"^(\(\d+\) )?A better title · Askback$"))
-    assert stored(site, draft).title == "A better title"
 
 
 def test_control_enter_saves_a_text_and_escape_cancels(
@@ -163,44 +143,6 @@ def test_an_editor_opened_before_another_change_gets_a_conflict(
     assert (kept.title, kept.goal) == ("My title", "From the agent")
 
 
-def test_a_too_long_text_stays_in_its_open_editor(
-    site: ExampleSite, open_window: OpenWindow, draft: Draft
-) -> None:
-    with open_window(refused=[422]) as page:
-        page.goto(f"/drafts/{draft.id}")
-        edit(page, "title", "x" * 121)
-        page.keyboard.press("Enter")
-
-        expect(page.locator(".field__error")).to_contain_text("longer than 120 characters")
-        expect(page.get_by_role("textbox", name="Title")).to_have_value("x" * 121)
-        expect(page.get_by_role("textbox", name="Title")).to_be_focused()
-    assert stored(site, draft).revision == 1
-
-
-def test_the_preview_walks_through_the_questions(open_window: OpenWindow, draft: Draft) -> None:
-    with open_window() as page:
-        page.goto(f"/drafts/{draft.id}")
-        page.locator("#preview").get_by_role("link", name="Question 2").click()
-
-        expect(page.locator("#preview .question")).to_have_text(ROTA["questions"][1]["text"])
-
-
-def test_addresses_are_copied_and_nothing_moves(site: ExampleSite, open_window: OpenWindow) -> None:
-    copied = []
-    with open_window(permissions=["clipboard-read", "clipboard-write"]) as page:
-        for path in (site.data.share, "/connections"):
-            page.goto(path)
-            before = page.evaluate(PLACES)
-            page.get_by_role("button", name="Copy").first.click()
-            expect(page.locator(".copy__done:visible")).to_have_text("Copied")
-            assert page.evaluate(PLACES) == before
-            copied.append(page.evaluate("navigator.clipboard.readText()"))
-        expect(page.locator(".copy__done:visible")).to_have_count(0)
-
-    assert copied[0] == site.address + site.data.shared
-    assert copied[1].startswith(f"Connect to Askback at {site.address}/mcp/app and draft ")
-
-
 def test_everything_works_without_scripts(
     site: ExampleSite, open_window: OpenWindow, draft: Draft
 ) -> None:
@@ -234,23 +176,6 @@ def test_everything_works_without_scripts(
         "none",
         "published",
     )
-
-
-def test_a_removed_question_comes_back_by_undo(
-    site: ExampleSite, open_window: OpenWindow, draft: Draft
-) -> None:
-    with open_window() as page:
-        page.goto(f"/drafts/{draft.id}")
-        page.get_by_role("link", name="Remove question 1").click()
-        page.get_by_role("button", name="Remove", exact=True).click()
-        saved(page, 2)
-        page.get_by_role("button", name="Undo").click()
-        saved(page, 3)
-
-        expect(page.locator("#save-result")).to_contain_text("Change undone.")
-        expect(page.get_by_role("button", name="Undo")).to_be_focused()
-        expect(page.locator("#question-list > li")).to_have_count(3)
-    assert stored(site, draft).questions == draft.questions
 
 
 def test_an_open_question_stays_open_while_the_others_move(
@@ -386,3 +311,110 @@ def test_dragging_and_keys_and_buttons_give_the_same_order(
         by_drag = order(site, draft)
 
     assert by_keys == by_button == by_drag == [0, 2, 1]
+
+
+def test_an_invalid_number_is_marked_until_it_is_corrected(
+    open_window: OpenWindow, draft: Draft
+) -> None:
+    with open_window(refused=[422]) as page:
+        page.goto(f"/drafts/{draft.id}")
+        page.locator("#settings summary").click()
+        field = page.get_by_label("Maximum questions per person")
+        field.fill("abc")
+        page.keyboard.press("Tab")
+
+        expect(field).to_have_attribute("aria-invalid", "true")
+        expect(field).to_have_accessible_description(
+            "Enter a whole number, or leave it empty. Leave empty for no limit."
+        )
+        expect(field).to_have_value("abc")
+        expect(page.locator("#save-result")).to_have_text("Not saved.")
+        field.fill("9")
+        page.keyboard.press("Tab")
+
+        saved(page, 2)
+        expect(field).not_to_have_attribute("aria-invalid", "true")
+        expect(page.locator("#maxTotalQuestions-message")).to_be_empty()
+
+
+def test_text_typed_during_a_save_is_kept(open_window: OpenWindow, draft: Draft) -> None:
+    """The answer to one field comes while somebody writes in the next."""
+    with open_window(refused=[422]) as page:
+        page.goto(f"/drafts/{draft.id}")
+        page.locator("#settings summary").click()
+        with page.expect_response("**/settings"):
+            page.get_by_label("Maximum follow-ups per question").fill("many")
+            page.keyboard.press("Tab")
+            page.keyboard.type("12")
+        expect(page.locator("[aria-invalid=true]")).to_have_count(1)
+
+        expect(page.get_by_label("Maximum questions per person")).to_have_value("12")
+        expect(page.get_by_label("Maximum questions per person")).to_be_focused()
+
+
+PHONE = {"width": 390, "height": 664, "has_touch": True, "is_mobile": True}
+ARABIC = ("ماذا حدث بعد ذلك؟", "if_short")
+
+
+def kept(site: ExampleSite, draft: Draft) -> list[tuple[str, str, str]]:
+    rows = stored(site, draft).questions[0].get("follow_ups", [])
+    return [(row["text"], row["condition"], row["prepared_by"]) for row in rows]
+
+
+def test_keys_alone_write_put_in_order_and_remove_follow_ups(
+    site: ExampleSite, open_window: OpenWindow, draft: Draft
+) -> None:
+    with open_window(width=1280, height=800) as page:
+        page.goto(f"/drafts/{draft.id}")
+        page.get_by_role("link", name="Write one").focus()
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("textbox", name="Follow-up 1")).to_be_focused()
+        page.keyboard.type("Which shift?")
+        page.keyboard.press("Tab")
+        expect(page.get_by_label("When follow-up 1 is asked")).to_be_focused()
+        page.keyboard.type("if the answer is s")
+        page.get_by_role("button", name="Add a follow-up").press("Enter")
+        expect(page.get_by_role("textbox", name="Follow-up 2")).to_be_focused()
+        page.keyboard.type("And then?")
+        page.keyboard.press("Enter")
+        saved(page, 2)
+        expect(page.locator("#follow-ups-note")).to_be_hidden()
+        expect(page.get_by_role("link", name="Edit question 1")).to_be_focused()
+        assert kept(site, draft) == [
+            ("Which shift?", "if_short", "creator"),
+            ("And then?", "always", "creator"),
+        ]
+
+        page.get_by_text("And then?").click()
+        expect(page.get_by_role("textbox", name="Follow-up 2")).to_be_focused()
+        page.keyboard.type(" And?")
+        page.get_by_role("button", name="Move follow-up 2 up").press("Enter")
+        expect(page.get_by_role("textbox", name="Follow-up 1")).to_have_value("And then? And?")
+        expect(page.get_by_role("textbox", name="Follow-up 1")).to_be_focused()
+        page.keyboard.press("Escape")  # what was put in order is not saved yet
+        page.get_by_role("button", name="Keep writing").press("Enter")
+        page.get_by_role("button", name="Remove follow-up 2").press("Enter")
+        expect(page.get_by_role("textbox", name="Follow-up 2")).to_be_hidden()
+        page.keyboard.press("Control+Enter")
+        saved(page, 3)
+        assert kept(site, draft) == [("And then? And?", "always", "creator")]
+
+        page.get_by_role("button", name=re.compile("^Undo")).click()
+        saved(page, 4)
+        expect(page.locator(".q").first).to_contain_text("Which shift? if the answer is short")
+
+
+@pytest.mark.parametrize("path", ["", "/questions/1/edit"])
+def test_they_read_from_right_to_left_where_their_script_does(
+    site: ExampleSite, open_window: OpenWindow, draft: Draft, path: str
+) -> None:
+    with site.app.app_context():
+        prepare(draft, [ARABIC])
+    with open_window(**PHONE) as page:
+        page.goto(f"/drafts/{draft.id}{path}")
+        field = page.get_by_label("Follow-up 1", exact=True)
+        shown = field if path.endswith("edit") else page.get_by_text(ARABIC[0])
+        assert shown.evaluate("(part) => part.matches(':dir(rtl)')")
+        for scheme in ("light", "dark"):
+            look(page, width=390, scheme=scheme, direction="ltr")
+            assert violations(page) + sideways(page) == []

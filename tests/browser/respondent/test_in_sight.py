@@ -1,0 +1,356 @@
+"""Errors are shown in the viewport, beside the pressed button, in windows of real height."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+from sqlalchemy import update
+
+from tests.browser.respondent_steps import Link, answer_all, asked, finish, give, press
+from tests.browser.tab_order import SIZES, WINDOWS, hidden_stops
+from tests.browsing import sideways, violations, window
+from tests.factories import make_form, make_response
+from tests.pages.respondent_client import storage_away
+from webapp.base.database import db
+from webapp.base.limits import ANSWER_BODY_MAX_BYTES
+from webapp.records.forms import Form
+
+LONG = "One line of a very long story.\n" * 60
+LOW = (640, 400)
+REFUSED = [409, 410, 413, 422, 503]
+
+
+@contextmanager
+def opened(
+    browser: Browser, link: Link, size: tuple[int, int], *, scripts: bool = True
+) -> Iterator[Page]:
+    options = {"refused": REFUSED, "color_scheme": "dark"}
+    with window(browser, link.address, width=size[0], height=size[1], **options) as page:
+        if not scripts:
+            # axe needs scripts, so only ours are kept away
+            page.route(
+                re.compile(r"/js/(respondent|htmx)\.js$"),
+                lambda route: route.fulfill(body="", content_type="text/javascript"),
+            )
+        page.goto(link.path)
+        yield page
+
+
+@pytest.fixture(params=SIZES)
+def page(request: pytest.FixtureRequest, browser: Browser, link: Link) -> Iterator[Page]:
+    with opened(browser, link, request.param) as page:
+        yield page
+
+
+@pytest.fixture(params=SIZES)
+def plain(request: pytest.FixtureRequest, browser: Browser, link: Link) -> Iterator[Page]:
+    """The same without scripts."""
+    with opened(browser, link, request.param, scripts=False) as page:
+        yield page
+
+
+@pytest.fixture(params=SIZES)
+def failing(request: pytest.FixtureRequest, browser: Browser, link: Link) -> Iterator[Page]:
+    """The form in a window whose network fails on purpose; console errors are allowed."""
+    width, height = request.param
+    options: dict[str, Any] = {"viewport": {"width": width, "height": height}}
+    with browser.new_context(base_url=link.address, reduced_motion="reduce", **options) as context:
+        page = context.new_page()
+        page.goto(link.path)
+        yield page
+
+
+def main_button(page: Page) -> Locator:
+    return page.locator(".btn--main")
+
+
+def refuse(page: Page, path: str, status: int, body: str = "", **headers: str) -> None:
+    def answer(route: Any) -> None:
+        if route.request.method == "POST":
+            route.fulfill(status=status, headers=headers, body=body, content_type="text/html")
+        else:
+            route.continue_()
+
+    page.route(path, answer)
+
+
+def is_sound(page: Page) -> bool:
+    """Whether everything can be read, and reached by Tab, without anything in front of it."""
+    size = page.viewport_size
+    assert size
+    if size["width"] == WINDOWS[1][0]:  # axe takes longer than all the rest
+        assert violations(page) == []
+    assert sideways(page) == []
+    assert hidden_stops(page) == []
+    return True
+
+
+def above(upper: Locator, lower: Locator) -> bool:
+    """Whether one stands directly above the other."""
+    boxes = upper.bounding_box(), lower.bounding_box()
+    assert boxes[0]
+    assert boxes[1]
+    return 0 <= boxes[1]["y"] - boxes[0]["y"] - boxes[0]["height"] < 40
+
+
+def test_continue_without_a_network_is_reported_beside_the_button(
+    failing: Page, link: Link
+) -> None:
+    failing.locator("#answer").fill("A long story")
+    failing.context.set_offline(True)
+    main_button(failing).click()
+
+    note = failing.locator("[data-retry] .note")
+    expect(note).to_contain_text("Not saved yet. Trying again in")
+    expect(note.get_by_text("You seem to be offline.")).to_be_visible()
+    expect(note).to_contain_text("you can keep writing")
+    expect(main_button(failing)).to_have_text("Try again")
+    expect(note).to_be_in_viewport(ratio=1)
+    expect(main_button(failing)).to_be_in_viewport(ratio=1)
+    assert above(note, failing.locator(".actions--main"))
+    failing.locator("#answer").fill(LONG)
+
+    failing.context.set_offline(False)
+    asked(failing, 2)
+    expect(main_button(failing)).to_have_text(re.compile("Continue"))
+    assert link.texts() == [LONG]
+
+
+def test_a_failed_send_is_reported_beside_the_button(failing: Page) -> None:
+    answer_all(failing, LONG)
+    status = {1280: 429, 390: 500, 640: 503}[failing.viewport_size["width"]]  # type: ignore[index]
+    refuse(failing, "**/check", status, **{"Retry-After": "30"})
+    main_button(failing).click()
+
+    note = failing.locator("[data-retry] .note")
+    expected = "Not sent yet. Trying again in"
+    safe = "Your answers are saved; only sending them is left."
+    if status == 500:
+        expected = "It is not certain that this was sent. Trying again in"
+        safe = "Your answers are saved. They are sent once, even if they were sent before."
+    expect(note).to_contain_text(expected)
+    expect(note).to_contain_text(safe)
+    expect(note.get_by_text("You seem to be offline.")).to_be_hidden()
+    expect(note).not_to_contain_text("keep writing")
+    expect(main_button(failing)).to_have_text("Try again")
+    expect(note).to_be_in_viewport(ratio=1)
+    expect(main_button(failing)).to_be_in_viewport(ratio=1)
+    assert hidden_stops(failing) == []
+    failing.unroute("**/check")
+    main_button(failing).click()
+    expect(failing.get_by_role("heading", level=1)).to_contain_text("Thank you.")
+
+
+def test_the_countdown_keeps_to_retry_after_and_is_announced_once(failing: Page) -> None:
+    failing.clock.install(time=0)
+    failing.clock.pause_at(60)
+    refuse(failing, "**/q/1", 429, **{"Retry-After": "9"})
+    give(failing, "A long story")
+    slot = failing.locator("[data-retry]")
+    expect(slot).to_contain_text("Trying again in 9 s.")
+    assert slot.get_attribute("aria-live") is None
+    failing.clock.run_for(3000)
+
+    expect(slot).to_contain_text("Trying again in 6 s.")
+    expect(slot).to_have_attribute("aria-live", "off")
+
+
+def test_a_final_refusal_is_reported_beside_the_button_and_not_tried_again(failing: Page) -> None:
+    tried: list[str] = []
+    failing.on("requestfinished", lambda request: tried.append(request.method))
+    refuse(failing, "**/q/1", 403, '<div class="note" role="alert"><p>No, never.</p></div>')
+    failing.clock.install()
+    give(failing, LONG)
+    expect(failing.get_by_text("No, never.")).to_be_in_viewport(ratio=1)
+    failing.clock.run_for(60_000)
+
+    expect(failing.locator("#answer")).to_have_value(LONG)
+    assert tried.count("POST") == 1
+
+
+def test_a_failed_secondary_button_does_not_rename_the_main_one(failing: Page) -> None:
+    """Pressed, it would do something else."""
+    refuse(failing, "**/q/1/skip", 503)
+    press(failing, "Skip this question")
+
+    expect(failing.locator("[data-retry] .note")).to_be_visible()
+    expect(main_button(failing)).to_have_text(re.compile("Continue"))
+
+
+@pytest.mark.parametrize("words", ["", f"{'x' * 100}\n" * 200], ids=["none", "too many"])
+def test_the_reason_of_a_refused_answer_is_in_the_viewport(page: Page, words: str) -> None:
+    page.locator("#answer").fill(words)
+    main_button(page).click()
+    page.locator("#answer-error").wait_for()
+
+    expect(page.locator("#answer-error")).to_be_in_viewport(ratio=1)
+    expect(page.locator("#answer")).to_be_focused()
+
+
+def test_the_reason_of_a_refused_name_is_in_the_viewport(page: Page) -> None:
+    answer_all(page, LONG)
+    page.get_by_label("Your name").fill("x" * 400)
+    main_button(page).click()
+    page.locator("#name-error").wait_for()
+
+    expect(page.locator("#name-error")).to_be_in_viewport(ratio=1)
+    expect(page.get_by_label("Your name")).to_be_in_viewport(ratio=1)
+    expect(page.get_by_label("Your name")).to_be_focused()
+
+
+def test_the_reason_of_a_refused_empty_send_is_in_the_viewport(page: Page) -> None:
+    for number in (1, 2, 3):
+        asked(page, number)
+        press(page, "Skip this question")
+    page.get_by_label("Your name").wait_for()
+    main_button(page).click()
+
+    expect(page.get_by_text("Nothing is answered yet.")).to_be_in_viewport(ratio=1)
+    expect(page.get_by_role("heading", level=1)).to_be_focused()
+
+
+@pytest.mark.parametrize("words", ["", "Half a sentence"])
+def test_an_ended_form_shows_the_unsent_text_of_its_writer_alone(
+    page: Page, link: Link, words: str
+) -> None:
+    with link.app.app_context():
+        form = make_form(link.form.account_id, questions=["Who?"], responseLimit="one")
+    page.goto(f"/r/{form.share_token}")
+    page.locator("#answer").fill(words)
+    with link.app.app_context():
+        make_response(form)
+    page.reload()
+    heading = page.get_by_role("heading", level=1)
+    expect(heading).to_have_text("This form has already been answered.")
+
+    unsent = page.get_by_label("Your unsent text")
+    if words:
+        expect(unsent).to_be_visible()
+        expect(unsent).to_have_value(words)
+    else:
+        expect(unsent).to_be_hidden()
+        assert page.locator("[hidden]:visible").count() == 0
+    expect(page.get_by_text("What you had written here was not sent.")).to_be_visible(
+        visible=bool(words)
+    )
+    assert hidden_stops(page) == []
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("certain", [True, False], ids=["not saved", "nobody knows"])
+@pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no scripts"])
+def test_a_failed_save_keeps_the_text(  # noqa: PLR0913 - fixtures
+    browser: Browser,
+    link: Link,
+    monkeypatch: pytest.MonkeyPatch,
+    size: tuple[int, int],
+    *,
+    scripts: bool,
+    certain: bool,
+) -> None:
+    """In its sheet, or on a page of its own."""
+    monkeypatch.setattr(
+        "webapp.pages.respondent.error_handling.may_have_stored", lambda: not certain
+    )
+    with opened(browser, link, size, scripts=scripts) as page:
+        with storage_away(link.app):
+            give(page, LONG)
+            told = page.locator("[data-retry] .note" if scripts else "h1")
+            expect(told).to_contain_text("Not saved" if certain else "It is not certain")
+            expect(told).to_be_in_viewport(ratio=1)
+            if scripts:
+                expect(page.get_by_role("button", name="Try again")).to_be_in_viewport(ratio=1)
+                expect(page.locator("#answer")).to_have_value(LONG)
+            else:
+                expect(page.get_by_role("alert")).to_be_in_viewport(ratio=1)
+                expect(page.get_by_label("Your words")).to_have_value(LONG)
+            assert is_sound(page)
+        press(page, "Try again")
+
+        asked(page, 2)
+    assert link.texts() == [LONG]
+
+
+def send_too_much(page: Page) -> None:
+    """Continue with a body beyond the limit, which no box could hold without slowing the test."""
+    body = "answer=" + "x" * ANSWER_BODY_MAX_BYTES
+    page.route(
+        "**/q/1",
+        lambda route: (
+            route.continue_(post_data=body) if route.request.method == "POST" else route.continue_()
+        ),
+    )
+    give(page, LONG)
+
+
+def test_a_too_large_body_is_reported_in_the_viewport(page: Page, link: Link) -> None:
+    send_too_much(page)
+
+    expect(page.get_by_text("That is too much at once.")).to_be_in_viewport(ratio=1)
+    expect(page.get_by_text("Your words are still here: shorten them")).to_be_in_viewport(ratio=1)
+    expect(page.locator("#answer")).to_have_value(LONG)
+    assert link.texts() == []
+
+
+def test_without_scripts_a_too_large_body_leads_back_to_the_text(plain: Page, link: Link) -> None:
+    send_too_much(plain)
+
+    heading = plain.get_by_role("heading", level=1)
+    expect(heading).to_have_text("That is too much at once.")
+    expect(plain.get_by_text("Press Back in your browser")).to_be_in_viewport(ratio=1)
+    assert is_sound(plain)
+    plain.go_back()
+    expect(plain.locator("#answer")).to_have_value(LONG)
+    plain.go_forward()
+    expect(heading).to_have_text("That is too much at once.")
+    plain.get_by_role("link", name="Open the form").click()
+    asked(plain, 1)
+    assert link.texts() == []
+
+
+@pytest.mark.parametrize("size", [*SIZES, LOW], ids=str)
+def test_a_full_form_is_reported_in_the_viewport(
+    browser: Browser, link: Link, size: tuple[int, int]
+) -> None:
+    with opened(browser, link, size) as page:
+        with link.app.app_context():
+            full = update(Form).values(answer_bytes=link.app.config["SETTINGS"].limit_form_bytes)
+            db.session.execute(full)
+            db.session.commit()
+        give(page, LONG)
+
+        expect(page.locator("#answer-error")).to_be_in_viewport(ratio=1)
+        expect(page.locator("#answer")).to_be_focused()
+        expect(page.locator("#answer")).to_have_value(LONG)
+        if size != LOW:
+            assert is_sound(page)
+    assert link.texts() == []
+
+
+def test_every_page_can_be_walked_by_tab(page: Page) -> None:
+    """Long answers: the page is higher than each window. No hidden element is visible."""
+
+    def is_walked() -> bool:
+        assert page.locator("[hidden]:visible").count() == 0
+        return hidden_stops(page) == []
+
+    assert is_walked()
+    answer_all(page, LONG)
+    expect(page.get_by_role("heading", level=1)).to_have_text("Check your answers, then send.")
+    assert is_walked()
+    press(page, "Change question 2")
+    asked(page, 2)
+    expect(page.locator("#answer")).to_have_value(re.compile("One line"))
+    assert is_walked()
+    press(page, "Back to your answers")
+    finish(page)
+    assert is_walked()
+    press(page, "See what I sent")
+    expect(page.get_by_role("heading", level=1)).to_have_text("This is what you sent.")
+    assert is_walked()
+    press(page, "Delete my answers")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Delete all your answers?")
+    assert is_walked()
