@@ -61,7 +61,7 @@ SOME_FIELDS = {
     "account.change_password": {"current", "password"},
     "drafts.save_text": {"text", "revision"},
     "questions.save": {"text", "hint", "revision"},
-    "returns.send_back": {"note", "revision"},
+    "drafts.send_back": {"note", "revision"},
     "inbox.discard_chosen": {"note"},
     "forms.allow_embedding": {"origins"},
     "respond.answer": {"session", "answer_key", "answer", "replaces", "website"},

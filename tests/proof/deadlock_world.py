@@ -290,8 +290,8 @@ def _tried_again(world: World) -> Call:
 OF_RESPONSES = {
     "responses.mark_all_read": _all_read,
     "responses.mark_read": _read,
-    "response_deletion.delete": _response_deleted,
-    "response_deletion.delete_automated": _automated_deleted,
-    "response_deletion.undo": _deletion_undone,
+    "responses.delete": _response_deleted,
+    "responses.delete_automated": _automated_deleted,
+    "responses.undo": _deletion_undone,
     "results.try_again": _tried_again,
 }

@@ -19,7 +19,7 @@ from tests.conftest import delete_rows
 from tests.databases import on_postgresql
 from tests.factories import make_answer, make_form
 from tests.oauth.flow import bearer
-from tests.pages.creator.terms.test_asker import PIXEL
+from tests.pages.creator.test_agreements import PIXEL
 from tests.pages.creator_client import Creator
 from tests.pages.respondent_client import Respondent, arrive, hidden
 from tests.proof.deadlock_world import HOOK, HOOK_KEY, OF_RESPONSES, PASSWORD, World, deadlock_at
@@ -260,9 +260,11 @@ RECIPES: dict[str, Callable[[World], Call]] = {
     "voice.begin": respondent_page("/begin-recording", "answered"),
     "voice.look": _of_recording("/q/1/transcript"),
     "voice.hand_back": _of_recording("/recordings/{}"),
-    "spoken_answers.agree": form_page("/forms/{}/voice", shown_records="yes", shown_transcriber=""),
-    "follow_up_writer.agree": form_page("/forms/{}/follow-ups", shown_writer=""),
-    "spoken_answers.choose_language": form_page("/forms/{}/voice/language", language="pt"),
+    "agreements.agree_to_voice": form_page(
+        "/forms/{}/voice", shown_records="yes", shown_transcriber=""
+    ),
+    "agreements.agree_to_writer": form_page("/forms/{}/follow-ups", shown_writer=""),
+    "agreements.choose_language": form_page("/forms/{}/voice/language", language="pt"),
     "agent_tokens.make": form_page(
         "/connections/tokens/new",
         form="all",
@@ -310,8 +312,8 @@ RECIPES: dict[str, Callable[[World], Call]] = {
         "PATCH", "/drafts/{}", lambda world: world.draft.id, title="By an agent"
     ),
     "site.choose_theme": creator_page("/appearance", theme="dark"),
-    "browsers.end": creator_page("/account/browsers/end", handle="none"),
-    "browsers.end_others": creator_page("/account/browsers/end-others"),
+    "account.end_browser": creator_page("/account/browsers/end", handle="none"),
+    "account.end_other_browsers": creator_page("/account/browsers/end-others"),
     "confirm.confirm": _confirm("agent"),
     "connections.disconnect": creator_page("/connections/{}/disconnect", lambda world: world.grant),
     "connections.disconnect_all": creator_page(
@@ -343,13 +345,13 @@ RECIPES: dict[str, Callable[[World], Call]] = {
     "forms.allow_embedding": form_page("/forms/{}/embedding", origins="https://a.example"),
     "forms.close": form_page("/forms/{}/close"),
     "forms.reopen": creator_page("/forms/{}/reopen", _closed),
-    "history.accept": creator_page(
+    "drafts.accept": creator_page(
         f"/drafts/{{}}/changes/{CHANGE}/accept", World.changed, revision="2", since="1"
     ),
-    "history.put_back": creator_page(
+    "drafts.put_back": creator_page(
         f"/drafts/{{}}/changes/{CHANGE}/put-back", World.changed, revision="2", since="1"
     ),
-    "history.restore": creator_page("/drafts/{}/restore", World.changed, revision="2", to="1"),
+    "drafts.restore": creator_page("/drafts/{}/restore", World.changed, revision="2", to="1"),
     "inbox.discard": creator_page("/drafts/{}/discard"),
     "inbox.discard_chosen": lambda world: creator_page("/drafts/tidy", draft=world.draft.id)(world),
     "inbox.take_back": lambda world: creator_page("/drafts/take-back", at=str(world.put_away()))(
@@ -360,8 +362,8 @@ RECIPES: dict[str, Callable[[World], Call]] = {
     "oauth.register": _register,
     "oauth.revoke": _revoke,
     "oauth.token": _token_for_code,
-    "returns.send_back": creator_page("/drafts/{}/return", revision="1", note="Shorter"),
-    "returns.keep": creator_page("/drafts/{}/keep", World.returned),
+    "drafts.send_back": creator_page("/drafts/{}/return", revision="1", note="Shorter"),
+    "drafts.keep": creator_page("/drafts/{}/keep", World.returned),
     "questions.add": creator_page("/drafts/{}/questions", revision="1", text="Why?"),
     "questions.move": creator_page("/drafts/{}/questions/1/position", revision="1", to="2"),
     "questions.remove": creator_page("/drafts/{}/questions/1/remove", revision="1"),
@@ -382,10 +384,10 @@ RECIPES: dict[str, Callable[[World], Call]] = {
     "sign_in.sign_in": _sign_in,
     "sign_in.sign_out": creator_page("/logout"),
     "sign_in.sign_out_everywhere": creator_page("/logout/everywhere"),
-    "trash.copy": form_page("/forms/{}/copy"),
-    "trash.delete": form_page("/forms/{}/delete"),
-    "trash.erase": creator_page("/forms/{}/erase", lambda world: world.deleted),
-    "trash.restore": creator_page("/forms/{}/restore", lambda world: world.deleted),
+    "forms.copy": form_page("/forms/{}/copy"),
+    "forms.delete": form_page("/forms/{}/delete"),
+    "forms.erase": creator_page("/forms/{}/erase", lambda world: world.deleted),
+    "forms.restore": creator_page("/forms/{}/restore", lambda world: world.deleted),
     "trial.go_on": lambda world: creator_page("/drafts/{}/try", **world.trial())(world),
 }
 

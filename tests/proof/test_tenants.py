@@ -29,7 +29,7 @@ from webapp.base.vocabulary import Scope
 from webapp.drafts.agent_tokens import make_agent_token
 from webapp.oauth.models import OAuthClient, OAuthGrant, OAuthToken
 from webapp.oauth.tokens import issue_token
-from webapp.pages.creator.account.sign_in import SIGNED_IN_AT
+from webapp.pages.creator.sign_in import SIGNED_IN_AT
 from webapp.records.accounts.browser_sessions import SignIn, begin_session
 from webapp.records.accounts.models import Account
 from webapp.records.events import CallbackEndpoint, EventDelivery, EventSubscription
@@ -53,7 +53,7 @@ PARTS = {"session_id", "attachment_id"}  # objects of a form
 # Routes that take no object of an account; a new one has to be put here or take such an object.
 OWN_LISTS = {
     "account.show",
-    "activity.show",
+    "account.show_activity",
     "agent_tokens.show_made",
     "agent_tokens.show_new",
     "api.list_service",
@@ -65,11 +65,11 @@ OWN_LISTS = {
     "inbox.choose",
     "inbox.count",
     "inbox.show",
-    "trash.show",
+    "forms.show_trash",
 }
 IDS_IN_THE_BODY = {
     "agent_tokens.make",
-    "browsers.end",
+    "account.end_browser",
     "inbox.discard_chosen",
     "inbox.take_back",
     "mcp.post",
@@ -90,7 +90,7 @@ NO_OBJECT = {
     "api.openapi",
     "site.choose_theme",
     "asset",
-    "browsers.end_others",
+    "account.end_other_browsers",
     "connections.disconnect_all",
     "consent.authorize",
     "consent.decide",

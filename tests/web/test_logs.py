@@ -22,7 +22,7 @@ from webapp.base.config import Settings
 from webapp.base.database import db, utc_now
 from webapp.base.vocabulary import Scope
 from webapp.oauth.tokens import issue_token
-from webapp.pages.creator.account.sign_in import SIGNED_IN_AT
+from webapp.pages.creator.sign_in import SIGNED_IN_AT
 from webapp.records.accounts.models import Account
 from webapp.records.events import EventSubscription
 from webapp.web import logs, request_audit

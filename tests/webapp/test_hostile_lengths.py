@@ -44,9 +44,9 @@ from webapp.base.limits import (
 )
 from webapp.drafts.form_settings import HOST_MAX_CHARS
 from webapp.oauth.protocol import SECRET_CHARS
-from webapp.pages.creator.account.browser_sessions import READ_CHARS
 from webapp.pages.creator.draft_view import FIELD_LIMITS
-from webapp.pages.creator.results_filters import WORDS_MAX_CHARS
+from webapp.pages.creator.results import WORDS_MAX_CHARS
+from webapp.pages.creator.sign_in import READ_CHARS
 from webapp.pages.respondent.form_data import KEY, SESSION_KEY
 
 
@@ -71,7 +71,7 @@ BOUNDED = {
     "account.change_password": {"current": PASSWORD_MAX_CHARS, "password": PASSWORD_MAX_CHARS},
     "account.delete": {"current": PASSWORD_MAX_CHARS},
     "inbox.discard_chosen": {"note": CREATOR_NOTE_MAX_CHARS},
-    "returns.send_back": {"note": CREATOR_NOTE_MAX_CHARS},
+    "drafts.send_back": {"note": CREATOR_NOTE_MAX_CHARS},
     "forms.allow_embedding": {"origins": len("https://") + HOST_MAX_CHARS},
     "respond.answer": {
         "answer": ANSWER_MAX_CHARS,

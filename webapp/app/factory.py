@@ -18,28 +18,24 @@ from webapp.oauth import endpoints as oauth_endpoints
 from webapp.oauth import server
 from webapp.pages import errors, filters
 from webapp.pages.creator import (
+    account,
     agent_tokens,
+    agreements,
     confirm,
     connections,
     consent,
     deliveries,
-    download_limits,
     draft,
     export,
-    form_trash,
     forms,
     inbox,
     questions,
-    response_deletion,
     responses,
     results,
-    returns,
-    revisions,
+    sign_in,
     trial,
 )
 from webapp.pages.creator import request as creator_request
-from webapp.pages.creator.account import account_settings, activity, browser_sessions, sign_in
-from webapp.pages.creator.terms import follow_up_writer, spoken_answers
 from webapp.pages.public import about, docs, site
 from webapp.pages.respondent import (
     device_transfer,
@@ -75,22 +71,8 @@ ROUTES = {
     RequestKind.PROBE: (health,),
     RequestKind.PUBLIC_PAGE: (docs, site),
     RequestKind.CREATOR_PAGE: (
-        *(inbox, draft, questions, revisions, confirm, forms, form_trash, results, export),
-        *(responses, response_deletion),
-        *(
-            connections,
-            returns,
-            agent_tokens,
-            deliveries,
-            account_settings,
-            activity,
-            browser_sessions,
-            sign_in,
-            consent,
-            spoken_answers,
-            follow_up_writer,
-            trial,
-        ),
+        *(inbox, draft, questions, confirm, trial, forms, results, responses, export, agreements),
+        *(connections, agent_tokens, deliveries, account, sign_in, consent),
     ),
     RequestKind.OAUTH: (oauth_endpoints,),
     RequestKind.RESPONDENT_PAGE: (
@@ -165,7 +147,7 @@ def create_app(config: Settings) -> Flask:
         themes.init_app(app)
     wakeups.init_app(app)
     deliver.init_app(app, config)
-    for module in (download_limits, deferred_writes, request_audit):
+    for module in (deferred_writes, request_audit):
         module.init_app(app)
     assets.init_app(app, ROOT / "static")
     for part in (filters, errors):

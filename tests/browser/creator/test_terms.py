@@ -9,7 +9,7 @@ from tests.browser.conftest import ExampleSite, OpenWindow
 from tests.browsing import look, sideways, squeezed, violations
 from tests.factories import make_form
 from webapp.drafts.terms import FormTerms, VoiceTerms, WriterTerms
-from webapp.pages.creator.terms import follow_up_writer, page_terms
+from webapp.pages.creator import agreements
 from webapp.records.drafts import Draft
 from webapp.records.follow_ups import ModelOutcome
 
@@ -32,7 +32,7 @@ class Server:
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Server:
     made = Server()
-    monkeypatch.setattr(page_terms, "offered", made.offered)
+    monkeypatch.setattr(agreements, "offered", made.offered)
     return made
 
 
@@ -97,7 +97,7 @@ def test_a_model_is_agreed_to_by_keyboard_and_its_counts_are_readable(
 ) -> None:
     server.writer = SMALL
     came = {ModelOutcome.WROTE: 1200, ModelOutcome.LATE: 3}, {"special_category": 4, "leak": 1}
-    monkeypatch.setattr(follow_up_writer, "count_outcomes", lambda **_: came)
+    monkeypatch.setattr(agreements, "count_outcomes", lambda **_: came)
     with open_window() as page:
         page.goto(f"{form}/settings")
         section = page.locator("section", has=page.locator("#follow-ups-label"))

@@ -58,11 +58,8 @@ def test_the_prompt_and_a_tab_for_each_host_have_the_address_of_this_server(
     assert f"Connect to Askback at {MCP} and draft a short form" in prompt
     assert f"{ORIGIN}/docs/skill.md says how." in prompt
     assert re.findall(r'class="host-tabs__tab"><input[^>]*>(.*?)</label>', page) == TABS
-    assert len(re.findall(r'<input[^>]*type="radio"[^>]* checked>', page)) == 1
     assert len(pasted(page)) == len(TABS) + 1  # Claude has two
     assert all(ORIGIN in text for text in pasted(page))
-    assert page.count("data-copy-from") == len(pasted(page)) + 1
-    assert f'<noscript><p class="small"><a href="{path}">Reload this page</a>' in page
 
 
 @pytest.mark.parametrize(
@@ -106,36 +103,21 @@ def test_the_line_tells_each_step_once(app: Flask, ann: Creator, stranger: Creat
     assert "app:poll" not in arrived.text.partition("</ol>")[0]
 
 
-def test_what_was_there_before_the_page_was_opened_is_no_news(app: Flask, ann: Creator) -> None:
-    draft_by(app, ann, connect(app, ann))
-    next_millisecond()
-
-    page = ann.page("/connections").text
-
-    assert "Waiting for your agent …" in steps(page)
-    assert ann.swap("/connections/progress?since=²&have=").status_code == 204
-
-
 def test_the_inbox_tells_of_the_first_draft_until_it_is_read(app: Flask, ann: Creator) -> None:
     waiting = ann.page("/drafts").text
     grant_id = connect(app, ann)
     connected = ann.page("/drafts").text
     draft = draft_by(app, ann, grant_id)
     arrived = ann.page("/drafts").text
+    next_millisecond()
+    later = ann.page("/connections").text
     ann.page(f"/drafts/{draft.id}")
     read = ann.page("/drafts").text
 
     assert "Waiting for your agent …" in steps(waiting)
-    assert "Nothing to read yet." in connected
     assert "Waiting for its first draft …" in steps(connected)
-    assert "One draft wants your eyes." in plain(arrived)
     assert "The first draft is here " in steps(arrived)
     assert arrived.count(f'href="/drafts/{draft.id}"') == 1
+    assert "Waiting for your agent …" in steps(later)  # it was there before this page
     assert "agent-progress" not in read
-
-
-def test_drafts_of_ones_own_are_no_agents_progress(app: Flask, ann: Creator) -> None:
-    connect(app, ann)
-    draft_by(app, ann, None)
-
-    assert "agent-progress" not in ann.page("/drafts").text
+    assert ann.swap("/connections/progress?since=²&have=").status_code == 204

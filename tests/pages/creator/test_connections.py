@@ -46,16 +46,6 @@ def works(app: Flask, token: str) -> bool:
     return app.test_client().get("/api/forms", headers=bearer(token)).status_code == 200
 
 
-def test_it_shows_what_an_agent_may_do(browser: FlaskClient, token: str) -> None:
-    page = browser.get("/connections").text
-
-    assert "Askback command line" in page
-    assert "Registered by your administrator." in page
-    assert "Sees your forms, writes drafts, publishes what you confirmed." in page
-    assert "Not used yet" in page
-    assert re.search(r"Ends <time [^>]*>[^<]*\d:\d\d UTC</time>\.", page)  # without a refresh token
-
-
 @pytest.fixture
 def flow(app: Flask, browser: FlaskClient) -> Flow:
     """An app that asks this creator."""
@@ -63,57 +53,34 @@ def flow(app: Flask, browser: FlaskClient) -> Flow:
     return Flow(browser, app.test_client(), register(browser, token_endpoint_auth_method="none"))
 
 
-def test_an_app_is_connected_from_its_first_token_on(flow: Flow) -> None:
-    code = flow.code()
-    before = flow.browser.get("/connections").text
-
-    flow.redeem(code)
-
-    assert "No agent is connected." in before
-    assert "Example agent" not in before
-    assert "Example agent" in flow.browser.get("/connections").text
-
-
-def test_a_client_without_tokens_is_neither_counted_nor_listed(flow: Flow) -> None:
-    flow.code()
-    page = flow.browser.get("/account/delete")
-
-    ended = flow.browser.post("/connections/disconnect-all", data={"csrf_token": csrf_token(page)})
-
-    assert "The connection of" not in page.text
-    assert names_of_disconnected(flow.browser, ended.location) == []
-
-
-def test_disconnecting_all_ends_a_consent_that_was_not_used_yet(flow: Flow) -> None:
-    code = flow.code()
-    csrf = csrf_token(flow.browser.get("/account"))
-
-    flow.browser.post("/connections/disconnect-all", data={"csrf_token": csrf})
-
-    assert flow.redeem(code).status_code == 400
-
-
-def test_an_agent_whose_keys_have_all_expired_is_no_longer_connected(
+def test_an_app_is_connected_from_its_first_token_until_its_keys_have_expired(
     app: Flask, flow: Flow
 ) -> None:
-    flow.connect()
+    code = flow.code()
+    pages = [flow.browser.get("/connections").text]
+    inventory = flow.browser.get("/account/delete").text
+    flow.redeem(code)
+    pages.append(flow.browser.get("/connections").text)
     with app.app_context():
         db.session.execute(update(OAuthToken).values(expires_at=utc_now()))
         db.session.commit()
+    pages.append(flow.browser.get("/connections").text)
 
-    assert "No agent is connected." in flow.browser.get("/connections").text
+    assert ["Example agent" in page for page in pages] == [False, True, False]
+    assert "The connection of" not in inventory
 
 
-def test_disconnecting_stops_the_agent_at_once(
-    app: Flask, browser: FlaskClient, token: str
+def test_disconnecting_all_stops_every_agent_and_unused_consents(
+    app: Flask, browser: FlaskClient, account: Account, flow: Flow, token: str
 ) -> None:
-    assert works(app, token)
+    code = flow.code()
+    with app.app_context():
+        other = issue_token(account.id, [Scope.FORMS_READ], API, now=utc_now())
 
-    status = press(browser, f"{grant(app).id}/disconnect")
+    press(browser, "disconnect-all")
 
-    assert status == 303
-    assert not works(app, token)
-    assert "Askback command line" not in browser.get("/connections").text
+    assert (works(app, token), works(app, other)) == (False, False)
+    assert flow.redeem(code).status_code == 400
 
 
 def test_disconnecting_says_by_name_what_ended(
@@ -157,17 +124,6 @@ def names_of_disconnected(browser: FlaskClient, address: str) -> list[str]:
     return re.findall("<bdi>(.*?)</bdi>", words[1]) if words else []
 
 
-def test_disconnecting_all_stops_every_agent(
-    app: Flask, browser: FlaskClient, account: Account, token: str
-) -> None:
-    with app.app_context():
-        other = issue_token(account.id, [Scope.FORMS_READ], API, now=utc_now())
-
-    press(browser, "disconnect-all")
-
-    assert (works(app, token), works(app, other)) == (False, False)
-
-
 def test_grants_of_one_client_stand_as_one_connection(flow: Flow) -> None:
     flow.connect(scope="forms:read offline_access")
     flow.connect(scope="forms:read forms:write")
@@ -207,29 +163,21 @@ def test_another_creators_grant_of_the_same_client_stays(app: Flask, flow: Flow)
     assert works(app, theirs)
 
 
-def test_trust_holds_for_every_grant_that_may_write(app: Flask, flow: Flow) -> None:
-    for scope in ("forms:write", "forms:read forms:write", "forms:read"):
+def test_trust_holds_for_every_grant_that_may_write_until_it_ends(app: Flask, flow: Flow) -> None:
+    scopes = ("forms:write", "forms:read forms:write", "forms:read")
+    for scope in scopes:
         flow.connect(scope=scope)
-    page = flow.browser.get("/connections").text
-    shown = re.search(r'id="connection-([^"]+)"', page)
+    shown = re.search(r'id="connection-([^"]+)"', flow.browser.get("/connections").text)
     assert shown is not None
 
-    press(flow.browser, f"{shown[1]}/trust", trust="on")
+    found = []
+    for form in ({"trust": "on"}, {}):
+        press(flow.browser, f"{shown[1]}/trust", **form)
+        with app.app_context():
+            trusted = db.session.execute(select(OAuthGrant.scope, OAuthGrant.attests_publish))
+            found.append({scope for scope, trusts in trusted if trusts})
 
-    with app.app_context():
-        found = {g.scope: g.attests_publish for g in db.session.scalars(select(OAuthGrant))}
-    assert found == {"forms:write": True, "forms:read forms:write": True, "forms:read": False}
-
-
-def test_an_agent_may_be_trusted_and_no_longer(
-    app: Flask, browser: FlaskClient, token: str
-) -> None:
-    press(browser, f"{grant(app).id}/trust", trust="on")
-    trusted = grant(app).attests_publish
-
-    press(browser, f"{grant(app).id}/trust")
-
-    assert (trusted, grant(app).attests_publish) == (True, False)
+    assert found == [{*scopes[:2]}, set()]
 
 
 def test_an_agent_that_only_reads_cannot_be_trusted(
@@ -245,21 +193,16 @@ def test_an_agent_that_only_reads_cannot_be_trusted(
 
 
 @pytest.mark.parametrize("action", ["disconnect", "trust"])
-def test_somebody_elses_agent_is_not_found(
+def test_somebody_elses_and_unknown_agents_are_not_found(
     action: str, app: Flask, client: FlaskClient, token: str
 ) -> None:
     with app.app_context():
         enter(client, make_account())
 
-    assert press(client, f"{grant(app).id}/{action}", trust="on") == 404
+    for grant_id in (grant(app).id, "con_unknown", "%00", "x" * 300):
+        assert press(client, f"{grant_id}/{action}", trust="on") == 404
     assert works(app, token)
     assert not grant(app).attests_publish
-
-
-@pytest.mark.parametrize("action", ["disconnect", "trust"])
-@pytest.mark.parametrize("grant_id", ["con_unknown", "%00", "x" * 300])
-def test_an_unknown_agent_is_not_found(action: str, grant_id: str, browser: FlaskClient) -> None:
-    assert press(browser, f"{grant_id}/{action}") == 404
 
 
 def test_every_action_needs_the_token_of_the_form(
@@ -275,25 +218,22 @@ def test_every_action_needs_the_token_of_the_form(
     assert works(app, token)
 
 
-def notices(app: Flask, browser: FlaskClient, reason: RevokedReason, days: int) -> int:
-    """How many are shown for a connection that ended so many days ago."""
+@pytest.mark.parametrize(
+    ("reason", "days", "count"),
+    [
+        (RevokedReason.REFRESH_REUSE, 29, 1),
+        (RevokedReason.REFRESH_REUSE, 31, 0),
+        (RevokedReason.CODE_REUSE, 29, 1),
+        (RevokedReason.DISCONNECTED, 1, 0),
+        (RevokedReason.REVOKED_BY_CLIENT, 1, 0),
+    ],
+)
+def test_reuse_of_a_token_is_reported_for_a_month(
+    reason: RevokedReason, days: int, count: int, app: Flask, browser: FlaskClient, token: str
+) -> None:
     with app.app_context():
         ended = utc_now() - timedelta(days=days)
         db.session.execute(update(OAuthGrant).values(revoked_at=ended, revoked_reason=reason))
         db.session.commit()
-    return browser.get("/connections").text.count("its key was used twice")
 
-
-@pytest.mark.parametrize("reason", [RevokedReason.REFRESH_REUSE, RevokedReason.CODE_REUSE])
-def test_reuse_of_a_token_is_reported_for_a_month(
-    reason: RevokedReason, app: Flask, browser: FlaskClient, token: str
-) -> None:
-    assert notices(app, browser, reason, days=29) == 1
-    assert notices(app, browser, reason, days=31) == 0
-
-
-@pytest.mark.parametrize("reason", [RevokedReason.DISCONNECTED, RevokedReason.REVOKED_BY_CLIENT])
-def test_an_ordinary_disconnection_shows_no_notice(
-    reason: RevokedReason, app: Flask, browser: FlaskClient, token: str
-) -> None:
-    assert notices(app, browser, reason, days=1) == 0
+    assert browser.get("/connections").text.count("its key was used twice") == count

@@ -54,51 +54,6 @@ def ids(page: TestResponse) -> list[str]:
     return re.findall(r'href="/deliveries/(dlv_[0-9a-f]+)"', page.text)
 
 
-def test_a_row_says_when_what_where_how_and_how_often(
-    app: Flask, ann: Creator, subscription: Any
-) -> None:
-    tried = {"status": 503, "failure": DeliveryFailure.HTTP_5XX}
-    deliver(app, subscription, tried, {"status": 204}, state=DeliveryState.DELIVERED)
-
-    said = words(ann.page("/deliveries"))
-
-    row = "just now Rota Somebody finished hooks.example.com Arrived, 204 2 Look"
-    assert row in said
-
-
-OUTCOMES: list[tuple[DeliveryState, dict[str, Any] | None, str]] = [
-    (DeliveryState.PENDING, None, "Waiting, next try at any moment"),
-    (DeliveryState.SENDING, None, "Being sent"),
-    (DeliveryState.DELIVERED, {"status": 200}, "Arrived, 200"),
-    (DeliveryState.DROPPED, {"status": 410, "failure": "http_4xx"}, "Turned away, 410"),
-    (DeliveryState.DROPPED, {"status": 413, "failure": "http_4xx"}, "Turned away, 413"),
-    (DeliveryState.ABANDONED, None, "Given up, too many were waiting"),
-    (DeliveryState.ABANDONED, {"status": 500, "failure": "http_5xx"}, "Not taken, 500"),
-    (DeliveryState.ABANDONED, {"status": None, "failure": "timeout"}, "Not reached, timed out"),
-    (
-        DeliveryState.ABANDONED,
-        {"status": None, "failure": "connection_refused"},
-        "Not reached, nobody answered there",
-    ),
-    (
-        DeliveryState.ABANDONED,
-        {"status": None, "failure": "tls_error"},
-        "Not reached, no safe connection",
-    ),
-    (DeliveryState.CANCELLED, None, "Called off"),
-]
-
-
-@pytest.mark.parametrize(("state", "attempt", "said"), OUTCOMES)
-def test_an_outcome_is_said_in_words(
-    app: Flask, ann: Creator, subscription: Any, state: Any, attempt: Any, said: str
-) -> None:
-    one = deliver(app, subscription, *([attempt] if attempt else []), state=state)
-
-    assert said in words(ann.page("/deliveries"))
-    assert said in words(ann.page(f"/deliveries/{one}"))
-
-
 def test_a_waiting_delivery_says_what_it_waits_for(
     app: Flask, ann: Creator, form: Any, subscription: Any
 ) -> None:
@@ -153,20 +108,6 @@ def test_filters_are_in_the_address(app: Flask, ann: Creator, form: Any, subscri
     assert "No delivery is like that." in words(ann.page("/deliveries?form=frm_unknown"))
 
 
-@both_databases
-@pytest.mark.parametrize(
-    "query",
-    ["form=%00", "host=%00", "form=" + "x" * 301, "state=%00", "before=%00",
-     "tested=%00&outcome=arrived"],
-)  # fmt: skip
-def test_what_cannot_be_a_filter_filters_nothing(
-    app: Flask, ann: Creator, subscription: Any, query: str
-) -> None:
-    deliver(app, subscription)
-
-    assert len(ids(ann.page(f"/deliveries?{query}"))) == 1
-
-
 def test_older_deliveries_are_on_the_next_page_with_the_same_filters(
     app: Flask, ann: Creator, subscription: Any
 ) -> None:
@@ -212,13 +153,23 @@ def test_where_much_does_not_match_the_page_leads_further_back(
     assert "is like that" not in third.text
 
 
-@pytest.mark.parametrize("before", ["x", "1-dlv_zz", "99999999999999-dlv_1", "-", "%00", "1-sub_1"])
-def test_an_invalid_position_shows_the_newest(
-    app: Flask, ann: Creator, subscription: Any, before: str
+@both_databases
+@pytest.mark.parametrize(
+    "query",
+    [
+        *(
+            f"before={at}"
+            for at in ("x", "1-dlv_zz", "99999999999999-dlv_1", "-", "%00", "1-sub_1")
+        ),
+        *("form=%00", "host=%00", "form=" + "x" * 301, "state=%00", "tested=%00&outcome=arrived"),
+    ],
+)
+def test_what_cannot_be_in_the_address_is_ignored(
+    app: Flask, ann: Creator, subscription: Any, query: str
 ) -> None:
     deliver(app, subscription)
 
-    assert len(ids(ann.page(f"/deliveries?before={before}"))) == 1
+    assert len(ids(ann.page(f"/deliveries?{query}"))) == 1
 
 
 def test_one_delivery_shows_every_try_with_its_headers_and_the_answer(
@@ -243,44 +194,6 @@ def test_one_delivery_shows_every_try_with_its_headers_and_the_answer(
     assert "{&#34;eventId&#34;:&#34;evt_1&#34;,&#34;data&#34;:{}}" in page.text
 
 
-REASONS: list[tuple[int | None, str | None, str]] = [
-    (None, "connection_refused", "Nobody could be reached at this address."),
-    (None, "timeout", "The answer took too long."),
-    (None, "tls_error", "the certificate of the address was not accepted"),
-    (404, "http_4xx", "The address turned the message away."),
-    (502, "http_5xx", "Something is broken where the message should arrive."),
-    (200, "challenge_failed", "The address did not repeat the word"),
-    (301, "challenge_failed", "messages are never sent on."),
-    (410, "http_4xx", "The address says that it is gone for good"),
-    (413, "http_4xx", "The address says that the message is too long for it"),
-    (429, "http_4xx", "The address asks for a pause"),
-    (202, None, "It arrived."),
-]
-
-
-@pytest.mark.parametrize(("status", "failure", "said"), REASONS)
-def test_each_reason_is_a_sentence(
-    app: Flask, ann: Creator, subscription: Any, status: Any, failure: Any, said: str
-) -> None:
-    one = deliver(app, subscription, {"status": status, "failure": failure})
-
-    assert said in words(ann.page(f"/deliveries/{one}"))
-
-
-def test_every_failure_has_its_sentence() -> None:
-    assert {failure for _, failure, _ in REASONS} == {None, *DeliveryFailure}
-
-
-def test_the_envelope_of_an_end_is_named(app: Flask, ann: Creator, subscription: Any) -> None:
-    change(app, EventSubscription, subscription.id, ended_at=utc_now())
-    deliver(app, subscription, kind=DeliveryKind.TERMINATED)
-
-    said = words(ann.page("/deliveries"))
-
-    assert "The agent was signed off" in said
-    assert "Waiting, next try at any moment" in said
-
-
 def test_address_and_secret_are_on_no_page(app: Flask, ann: Creator, form: Any) -> None:
     with app.app_context():
         secrets = {"secret": "sealed-canary", "previous_secret": "older-canary"}
@@ -293,29 +206,34 @@ def test_address_and_secret_are_on_no_page(app: Flask, ann: Creator, form: Any) 
     assert "canary" not in pages
 
 
-SUBSCRIBED: list[tuple[dict[str, Any], str]] = [
-    ({}, "Active until "),
-    ({"suspended_at": utc_now(), "gone_count": 3}, "Paused, its address says that it is gone"),
-    ({"suspended_at": utc_now(), "gone_count": 2}, "Paused, its key cannot be read any more"),
-    ({"expires_at": utc_now() - LATER}, "It ran out and was not renewed"),
-    ({"ended_at": utc_now(), "end_reason": SubscriptionEnd.EXPIRED}, "It ran out"),
-    ({"ended_at": utc_now(), "end_reason": SubscriptionEnd.UNSUBSCRIBED}, "It signed off itself"),
-    ({"ended_at": utc_now(), "end_reason": SubscriptionEnd.DISCONNECTED}, "You disconnected it"),
-    ({"ended_at": utc_now(), "end_reason": SubscriptionEnd.REVOKED}, "its key was used twice"),
+FAILURES: list[dict[str, Any]] = [
+    {"status": None, "failure": failure}
+    for failure in DeliveryFailure
+    if not failure.startswith("http")
 ]
+FAILURES += [{"status": status, "failure": "http_4xx"} for status in (404, 410, 413, 429)]
+FAILURES += [{"status": 502, "failure": "http_5xx"}, {"status": 202, "failure": None}]
 
 
-@pytest.mark.parametrize(("changed", "said"), SUBSCRIBED)
-def test_a_subscription_says_how_it_stands(
-    app: Flask, ann: Creator, form: Any, changed: dict[str, Any], said: str
+def test_every_outcome_has_a_sentence_of_its_own(
+    app: Flask, ann: Creator, form: Any, subscription: Any
 ) -> None:
     with app.app_context():
-        make_subscription(form, **changed)
+        for reason in SubscriptionEnd:
+            make_subscription(form, ended_at=utc_now(), end_reason=reason)
+        make_subscription(form, suspended_at=utc_now(), gone_count=3)
+        make_subscription(form, expires_at=utc_now() - LATER)
+    made = [deliver(app, subscription, each) for each in FAILURES]
+    for state in DeliveryState:
+        deliver(app, subscription, {"status": 500, "failure": "http_5xx"}, state=state)
+        deliver(app, subscription, state=state, kind=DeliveryKind.TERMINATED)
 
+    said = [words(ann.page(f"/deliveries/{one}")).partition("Try 1")[2][:30] for one in made]
+
+    assert len(set(said)) == len(FAILURES)
     page = words(ann.page("/deliveries"))
-
-    assert "An agent at hooks.example.com Not reached yet, for Rota" in page
-    assert said in page
+    for part in ("Arrived", "Waiting, next try", "Being sent", "Called off", "signed off"):
+        assert part in page
 
 
 def test_other_accounts_see_nothing_of_it(
@@ -323,7 +241,8 @@ def test_other_accounts_see_nothing_of_it(
 ) -> None:
     one = deliver(app, subscription)
 
-    assert stranger.page(f"/deliveries/{one}").status_code == 404
+    for path in (one, "dlv_unknown", "x", "%00", "dlv_%F0%9F%92%A5"):
+        assert stranger.page(f"/deliveries/{path}").status_code == 404
     for query in ("", f"?form={form.id}", "?host=hooks.example.com:443", "?state=waiting"):
         page = stranger.page(f"/deliveries{query}").text
         assert one not in page
@@ -331,13 +250,10 @@ def test_other_accounts_see_nothing_of_it(
         assert (">hooks.example.com<" in page) == ("host=" in query)  # what they typed themselves
 
 
-@pytest.mark.parametrize("path", ["dlv_unknown", "x", "%00", "dlv_%F0%9F%92%A5"])
-def test_an_unknown_delivery_is_404(ann: Creator, path: str) -> None:
-    assert ann.page(f"/deliveries/{path}").status_code == 404
-
-
 @pytest.mark.settings(mcp_events_enabled=False)
 def test_without_events_there_is_neither_page_nor_entry(ann: Creator) -> None:
-    assert ann.page("/deliveries").status_code == 404
-    assert ann.page("/deliveries/dlv_1").status_code == 404
+    for path in ("/deliveries", "/deliveries/dlv_1"):
+        assert ann.page(path).status_code == 404
+    for path in ("/deliveries/dlv_1/again", "/deliveries/subscriptions/sub_1/test"):
+        assert ann.post(path).status_code == 404
     assert "/deliveries" not in ann.page("/forms").text

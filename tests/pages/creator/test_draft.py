@@ -11,7 +11,7 @@ from tests.pages.creator_client import Creator, plain
 from webapp.base.database import utc_now
 from webapp.drafts import editing, revisions
 from webapp.drafts.terms import FormTerms, WriterTerms
-from webapp.pages.creator.terms import page_terms
+from webapp.pages.creator import agreements
 from webapp.records import drafts
 from webapp.records.content.draft_input import parse_draft_input
 from webapp.records.drafts import Draft
@@ -63,73 +63,23 @@ def test_the_inbox_marks_what_is_new_and_what_changed(app: Flask, ann: Creator) 
     assert "Looked at once 2 changes" in words
 
 
-def test_nobody_sees_another_creators_drafts(app: Flask, ann: Creator, stranger: Creator) -> None:
-    written(app, ann, title="Only for Ann")
-
-    assert "Only for Ann" in ann.page("/drafts").text
-    assert "Only for Ann" not in stranger.page("/drafts").text
-
-
-def test_signed_out_visitors_are_redirected_to_sign_in(app: Flask, ann: Creator) -> None:
-    draft = written(app, ann)
-
-    response = app.test_client().get(f"/drafts/{draft.id}")
-
-    assert response.status_code == 303
-    assert response.location.startswith("/login")
-
-
-def test_the_review_page_shows_the_whole_draft(app: Flask, ann: Creator) -> None:
-    draft = written(
-        app,
-        ann,
-        title="Rota talks",
-        goal="Learn why",
-        context="Two cafés left",
-        questions=[{"text": "What was changed?", "context": "Take your time."}],
-        followUpMode="smart",
-    )
-
-    words = plain(ann.page(f"/drafts/{draft.id}").text)
-
-    for shown in (
-        "Rota talks",
-        "Learn why",
-        "Two cafés left",
-        "What was changed?",
-        "Take your time",
-    ):
-        assert shown in words
-    assert "Each person gets at most 2 questions." in words
-
-
-def test_only_a_real_first_view_is_stored(app: Flask, ann: Creator) -> None:
-    draft = written(app, ann)
-
-    ann.page(f"/drafts/{draft.id}", **{"Sec-Purpose": "prefetch;prerender"})
-
-    assert seen(app, draft) is None
-    ann.page(f"/drafts/{draft.id}")
-    assert seen(app, draft) == 1
-
-
 def test_changes_stay_until_they_are_marked_as_read(app: Flask, ann: Creator) -> None:
     draft = written(app, ann, questions=["Tell me about a time it went wrong."])
+    ann.page(f"/drafts/{draft.id}", **{"Sec-Purpose": "prefetch;prerender"})
+    prefetched = seen(app, draft)
     ann.page(f"/drafts/{draft.id}")
-    question = {
-        "id": draft.questions[0]["id"],
-        "text": "Tell me about the last time it went wrong.",
-    }
+    question = {**draft.questions[0], "text": "Tell me about the last time it went wrong."}
     by_agent(app, draft, questions=[question])
 
     first, again = (ann.page(f"/drafts/{draft.id}") for _ in range(2))
+    before = seen(app, draft)
     marked = ann.post(f"/drafts/{draft.id}/seen", htmx=True, revision=2)
 
     assert "1 question reworded since you looked" in plain(first.text)
     assert "1 question reworded since you looked" in plain(again.text)
     assert "removed: a added: the last" in plain(first.text)
     assert "reworded" not in marked.text
-    assert seen(app, draft) == 2
+    assert (prefetched, before, seen(app, draft)) == (None, 1, 2)
 
 
 @pytest.mark.parametrize(("posted", "kept"), [(2, 2), (1, 1), (9, 1), ("x", 1), (0, 1)])
@@ -147,19 +97,27 @@ def test_only_what_the_page_showed_is_marked_as_read(
 
 
 @pytest.mark.parametrize(
-    ("part", "column"), [("title", "title"), ("goal", "goal"), ("context", "private_context")]
+    ("part", "column"),
+    [
+        ("title", "title"),
+        ("goal", "goal"),
+        ("context", "private_context"),
+        ("reason", "public_reason"),
+    ],
 )
 def test_a_text_is_edited_without_scripts(app: Flask, ann: Creator, part: str, column: str) -> None:
     draft = written(app, ann, goal="Old", context="Old")
+    text = "New words" if part == "title" else " New\r\nwords "
 
     editor = ann.page(f"/drafts/{draft.id}/{part}/edit")
-    response = ann.post(f"/drafts/{draft.id}/{part}", text="New words", revision=1)
+    response = ann.post(f"/drafts/{draft.id}/{part}", text=text, revision=1)
 
     assert "<html" in editor.text
     assert f'action="/drafts/{draft.id}/{part}"' in editor.text
     assert response.status_code == 303
     assert response.location.endswith(f"/drafts/{draft.id}?saved_from=1#{part}")
-    assert getattr(stored(app, draft), column) == "New words"
+    assert getattr(stored(app, draft), column).split() == ["New", "words"]
+    assert "\r" not in getattr(stored(app, draft), column)
 
 
 def test_a_swap_updates_the_text_and_all_dependent_parts(app: Flask, ann: Creator) -> None:
@@ -174,65 +132,41 @@ def test_a_swap_updates_the_text_and_all_dependent_parts(app: Flask, ann: Creato
     assert '"to": 2' in response.headers["HX-Trigger"]
 
 
-def test_posted_line_ends_are_normalized(app: Flask, ann: Creator) -> None:
-    draft = written(app, ann)
-
-    ann.post(f"/drafts/{draft.id}/goal", text="One\r\nTwo\r\n", revision=1)
-
-    assert stored(app, draft).goal == "One\nTwo"
-
-
 @pytest.mark.parametrize("htmx", [False, True])
-def test_a_conflicting_change_shows_both_texts(app: Flask, ann: Creator, *, htmx: bool) -> None:
+@pytest.mark.parametrize("revision", ["1", "", "x", "-1", "9" * 40, "²"])
+def test_a_conflicting_change_shows_both_texts(
+    app: Flask, ann: Creator, revision: str, *, htmx: bool
+) -> None:
     draft = written(app, ann, title="First")
     by_agent(app, draft, title="From the agent")
 
-    response = ann.post(f"/drafts/{draft.id}/title", htmx=htmx, text="From me", revision=1)
+    response = ann.post(f"/drafts/{draft.id}/title", htmx=htmx, text="From me", revision=revision)
+    kept = stored(app, draft).title
+    again = ann.post(f"/drafts/{draft.id}/title", text="From me", revision=2)
 
-    assert response.status_code == 409
+    assert (response.status_code, kept) == (409, "From the agent")
     assert "From the agent" in response.text
     assert (">\nFrom me</textarea>" if htmx else 'value="From me"') in response.text
-    assert stored(app, draft).title == "From the agent"
+    assert (again.status_code, stored(app, draft).title) == (303, "From me")
 
 
-def test_keeping_mine_saves_on_the_newest_revision(app: Flask, ann: Creator) -> None:
-    draft = written(app, ann)
-    by_agent(app, draft, title="From the agent")
-
-    ann.post(f"/drafts/{draft.id}/title", text="From me", revision=1)
-    response = ann.post(f"/drafts/{draft.id}/title", text="From me", revision=2)
-
-    assert response.status_code == 303
-    assert stored(app, draft).title == "From me"
-
-
-@pytest.mark.parametrize("revision", ["", "x", "-1", "9" * 40, "²"])
-def test_a_form_without_its_revision_changes_nothing(
-    app: Flask, ann: Creator, revision: str
-) -> None:
-    draft = written(app, ann)
-
-    response = ann.post(f"/drafts/{draft.id}/title", text="New", revision=revision)
-
-    assert response.status_code == 409
-    assert stored(app, draft).revision == 1
-
-
+@pytest.mark.parametrize("htmx", [False, True])
 @pytest.mark.parametrize(
     ("part", "text", "reason"),
     [
         ("title", "x" * 121, "longer than 120 characters"),
         ("goal", "x" * 2001, "longer than 2000 characters"),
         ("context", "x" * 4001, "longer than 4000 characters"),
+        ("reason", "x" * 201, "longer than 200 characters"),
         ("goal", "a\x00b", "cannot be kept"),
     ],
 )
 def test_a_refused_text_stays_in_its_textarea(
-    app: Flask, ann: Creator, part: str, text: str, reason: str
+    app: Flask, ann: Creator, part: str, text: str, reason: str, *, htmx: bool
 ) -> None:
     draft = written(app, ann)
 
-    response = ann.post(f"/drafts/{draft.id}/{part}", text=text, revision=1)
+    response = ann.post(f"/drafts/{draft.id}/{part}", htmx=htmx, text=text, revision=1)
 
     assert response.status_code == 422
     assert reason in response.text
@@ -250,67 +184,6 @@ CHOSEN = {
 }
 
 
-def test_settings_are_saved_without_scripts(app: Flask, ann: Creator) -> None:
-    draft = written(app, ann)
-
-    response = ann.post(f"/drafts/{draft.id}/settings", revision=1, **CHOSEN)
-
-    saved = stored(app, draft)
-    assert response.status_code == 303
-    assert (saved.follow_up_mode, saved.response_mode, saved.response_limit) == (
-        "deep_dive",
-        "text_only",
-        "one",
-    )
-    assert (saved.followups_given, saved.max_total_questions) == (3, 7)
-
-
-def test_an_empty_number_means_the_default(app: Flask, ann: Creator) -> None:
-    draft = written(app, ann, maxTotalQuestions=9, maxFollowupsPerQuestion=1)
-    empty = {"maxFollowupsPerQuestion": "", "maxTotalQuestions": ""}
-
-    ann.post(f"/drafts/{draft.id}/settings", revision=1, **CHOSEN | empty)
-
-    saved = stored(app, draft)
-    assert (saved.followups_given, saved.max_total_questions) == (None, None)
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"followUpMode": "smart"},
-        {"followUpMode": "always"},
-        {"responseMode": ""},
-        {"maxTotalQuestions": "51"},
-        {"maxTotalQuestions": "many"},
-        {"maxFollowupsPerQuestion": "9" * 5000},
-    ],
-    ids=str,
-)
-def test_invalid_settings_are_refused_with_a_reason(
-    app: Flask, ann: Creator, wrong: dict[str, str]
-) -> None:
-    draft = written(app, ann)
-
-    response = ann.post(f"/drafts/{draft.id}/settings", revision=1, **CHOSEN | wrong)
-
-    assert response.status_code == 422
-    assert 'role="alert"' in response.text
-    assert ("Enter a whole number" in response.text) == any("max" in key for key in wrong)
-    assert stored(app, draft).revision == 1
-
-
-def test_conflicting_settings_are_not_saved(app: Flask, ann: Creator) -> None:
-    draft = written(app, ann)
-    by_agent(app, draft, title="Other")
-
-    response = ann.post(f"/drafts/{draft.id}/settings", htmx=True, revision=1, **CHOSEN)
-
-    assert response.status_code == 409
-    assert "not saved yet" in response.text
-    assert stored(app, draft).response_limit == "multiple"
-
-
 def test_the_preview_never_holds_the_private_context(app: Flask, ann: Creator) -> None:
     draft = written(app, ann, context="canary-words", goal="canary-goal")
 
@@ -318,18 +191,6 @@ def test_the_preview_never_holds_the_private_context(app: Flask, ann: Creator) -
 
     assert "What went wrong?" in response.text
     assert "canary" not in response.text
-
-
-def test_discarding_asks_nothing_and_can_be_undone(app: Flask, ann: Creator) -> None:
-    draft = written(app, ann)
-    by_agent(app, draft, title="Second")
-
-    response = ann.post(f"/drafts/{draft.id}/discard")
-
-    assert response.location.startswith("/drafts?discarded=")
-    assert ann.page(f"/drafts/{draft.id}").status_code == 404
-    ann.post("/drafts/take-back", at=response.location.partition("discarded=")[2])
-    assert ann.page(f"/drafts/{draft.id}").status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -376,7 +237,7 @@ def test_a_model_that_dives_deep_wants_context(
     app: Flask, ann: Creator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     offered = FormTerms(writer=WriterTerms("small at models.example.org"))
-    monkeypatch.setattr(page_terms, "offered", lambda: offered)
+    monkeypatch.setattr(agreements, "offered", lambda: offered)
     draft = written(app, ann)
 
     chosen = ann.post(f"/drafts/{draft.id}/settings", htmx=True, revision=1, **CHOSEN)
@@ -384,3 +245,110 @@ def test_a_model_that_dives_deep_wants_context(
 
     assert "Add private context" in chosen.text
     assert "Add private context" not in ann.page(f"/drafts/{draft.id}").text
+
+
+def save(ann: Creator, draft: Draft, *, htmx: bool = False, **changed: Any) -> Any:
+    chosen = {"revision": 1} | CHOSEN | changed
+    return ann.post(f"/drafts/{draft.id}/settings", htmx=htmx, **chosen)
+
+
+NUMBERS = ("maxFollowupsPerQuestion", "maxTotalQuestions")
+
+
+@pytest.mark.parametrize(
+    ("typed", "kept"), [({}, (3, 7)), (dict.fromkeys(NUMBERS, ""), (None, None))]
+)
+def test_settings_are_saved_and_an_empty_number_means_the_default(
+    app: Flask, ann: Creator, typed: dict[str, str], kept: tuple[int | None, int | None]
+) -> None:
+    draft = written(app, ann, maxTotalQuestions=9, maxFollowupsPerQuestion=1)
+
+    response = save(ann, draft, **typed)
+
+    saved = stored(app, draft)
+    assert response.status_code == 303
+    assert saved.follow_up_mode == CHOSEN["followUpMode"]
+    assert saved.response_mode == CHOSEN["responseMode"]
+    assert saved.response_limit == CHOSEN["responseLimit"]
+    assert (saved.followups_given, saved.max_total_questions) == kept
+
+
+@pytest.mark.parametrize("htmx", [False, True])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        *({name: value} for name in NUMBERS for value in ("abc", "-1", "51", "9" * 20)),
+        {"followUpMode": "always"},
+        {"responseMode": ""},
+    ],
+    ids=str,
+)
+def test_invalid_settings_are_refused_at_their_field(
+    app: Flask, ann: Creator, wrong: dict[str, str], *, htmx: bool
+) -> None:
+    draft = written(app, ann)
+
+    page = save(ann, draft, htmx=htmx, **wrong)
+
+    (name,) = wrong
+    assert page.status_code == 422
+    assert stored(app, draft).revision == 1
+    if htmx and name in NUMBERS:
+        assert "Enter a whole number" in page.text.partition(f'id="{name}-message"')[2]
+        assert "Not saved." in page.text
+    elif name in NUMBERS:
+        field = page.text.partition(f' for="{name}"')[2].partition(">\n  </div>")[0]
+        assert "Enter a whole number" in field
+        assert ("up to 50" in field) == (wrong[name] == "51")
+        assert f'aria-describedby="{name}-message {name}-hint" aria-invalid="true"' in field
+        assert page.text.count("aria-invalid") == 1
+
+
+def test_conflicting_settings_are_not_saved(app: Flask, ann: Creator) -> None:
+    draft = written(app, ann)
+    by_agent(app, draft, title="Other")
+
+    assert save(ann, draft, htmx=True).status_code == 409
+    assert stored(app, draft).response_limit == "multiple"
+
+
+@pytest.mark.parametrize(
+    ("chosen", "told", "below"),
+    [
+        ({"followUpMode": "none", "maxTotalQuestions": ""}, "Each person gets 2 questions.", False),
+        ({"maxTotalQuestions": "5"}, "Each person gets at most 3 questions.", False),
+        ({"maxTotalQuestions": "2"}, "Your limits leave no room for follow-up questions.", False),
+        ({"maxTotalQuestions": "1"}, "Your limits leave no room for follow-up questions.", True),
+    ],
+)
+def test_what_each_person_gets_follows_from_all_settings(
+    app: Flask, ann: Creator, chosen: dict[str, str], told: str, *, below: bool
+) -> None:
+    draft = written(app, ann)
+
+    saved = save(ann, draft, htmx=True, **chosen).text
+
+    assert told in saved.partition('id="question-limit"')[2]
+    assert ("This is less than the 2 questions you wrote." in saved) is below
+
+
+@pytest.mark.parametrize("htmx", [False, True])
+def test_smart_asks_for_the_private_context_and_saves_both(
+    app: Flask, ann: Creator, *, htmx: bool
+) -> None:
+    draft = written(app, ann)
+    smart: dict[str, Any] = {"followUpMode": "smart", "htmx": htmx}
+
+    asked, blank = save(ann, draft, **smart), save(ann, draft, context=" ", **smart)
+    refused = save(ann, draft, context="x" * 5001, **smart)
+    both = save(ann, draft, context="Two cafés close.", **smart)
+
+    for page in (asked, blank, refused):
+        assert page.status_code == 422
+        assert 'name="context"' in page.text
+    assert "field__error" not in asked.text + blank.text
+    assert "x" * 5001 in refused.text
+    assert both.status_code == (200 if htmx else 303)
+    saved = stored(app, draft)
+    assert (saved.revision, saved.follow_up_mode) == (2, "smart")
+    assert saved.private_context == "Two cafés close."

@@ -30,13 +30,6 @@ def moment(location: str) -> int:
     return int(location.partition("discarded=")[2])
 
 
-def test_an_inbox_that_is_current_gets_no_content(app: Flask, ann: Creator) -> None:
-    written(app, ann)
-    shown = state(ann.page("/drafts"))
-
-    assert ann.swap(f"/drafts?v={shown}").status_code == 204
-
-
 @both_databases
 def test_an_open_inbox_is_updated_after_drafts_changes_and_confirmations(
     app: Flask, ann: Creator
@@ -54,6 +47,7 @@ def test_an_open_inbox_is_updated_after_drafts_changes_and_confirmations(
     news = ann.swap(f"/drafts?v={states[-1]}")
 
     assert len(set(states)) == 4
+    assert ann.swap(f"/drafts?v={state(ann.page('/drafts'))}").status_code == 204
     assert news.status_code == 200
     assert "<html" not in news.text
     assert "Another" in news.text
@@ -105,36 +99,22 @@ def test_a_discarded_draft_is_not_found_by_its_agent_and_cannot_be_published(
     assert "Rota" not in ann.page("/drafts").text
 
 
-def test_another_creators_discard_is_not_touched(
+def test_nobody_discards_or_restores_for_another_creator(
     app: Flask, ann: Creator, stranger: Creator
 ) -> None:
-    draft = written(app, ann)
-    away = moment(ann.post(f"/drafts/{draft.id}/discard").location)
-
-    stranger.post("/drafts/take-back", at=away)
-
-    assert "discarded" not in plain(stranger.page(f"/drafts?discarded={away}").text)
-    assert ann.page(f"/drafts/{draft.id}").status_code == 404
-
-
-def test_nobody_discards_for_another_creator(app: Flask, ann: Creator, stranger: Creator) -> None:
-    draft = written(app, ann)
+    draft, published = written(app, ann), written(app, ann)
+    sent = {"revision": 1, "shown_hash": published.content_hash, "then": "publish"}
+    ann.post(f"/drafts/{published.id}/confirm", **sent)
 
     response = stranger.post("/drafts/tidy", draft=[draft.id, "drf_nothing", "\0"])
+    kept = stored(app, draft).title
+    away = moment(ann.post("/drafts/tidy", draft=[draft.id, published.id]).location)
+    stranger.post("/drafts/take-back", at=away)
 
-    assert response.location == "/drafts"
-    assert stored(app, draft).title == "Rota"
-
-
-def test_a_published_draft_stays_when_it_is_chosen(app: Flask, ann: Creator) -> None:
-    draft = written(app, ann)
-    ann.post(
-        f"/drafts/{draft.id}/confirm", revision=1, shown_hash=draft.content_hash, then="publish"
-    )
-
-    ann.post("/drafts/tidy", draft=draft.id)
-
-    assert stored(app, draft).status == "published"
+    assert (response.location, kept) == ("/drafts", "Rota")
+    assert stored(app, published).status == "published"
+    assert "discarded" not in plain(stranger.page(f"/drafts?discarded={away}").text)
+    assert ann.page(f"/drafts/{draft.id}").status_code == 404
 
 
 @pytest.mark.parametrize("at", ["", "x", "-1", "9" * 13, "9" * 40, "²"])

@@ -64,14 +64,6 @@ def test_each_view_shows_question_answer_and_how_it_came_about(
     assert f"Not answered. {model} · asked what came of it, as the model decided" in words
 
 
-def test_answers_stand_under_their_question_in_order(ann: Creator, form: Any) -> None:
-    words = plain(ann.page(f"/forms/{form.id}").text)
-
-    order = ["It was cold", "For &lt;i&gt;", "What happened as a result?", "Nobody did"]
-    places = [words.index(each) for each in order]
-    assert places == sorted(places)
-
-
 def test_what_was_skipped_or_dropped_says_so(app: Flask, ann: Creator, form: Any) -> None:
     with app.app_context():
         skipped = make_follow_up(form, OTHER)

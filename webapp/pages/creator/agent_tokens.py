@@ -5,28 +5,26 @@ from datetime import timedelta
 from http import HTTPStatus
 from typing import NamedTuple
 
-from flask import Blueprint, Response, make_response, render_template, request, url_for
+from flask import Response, make_response, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from flask_login import current_user
 
 from webapp.base.config import settings
-from webapp.base.database import utc_now
 from webapp.base.error_codes import ErrorCode
 from webapp.base.errors import InvalidInput, parse_input
 from webapp.base.limits import AGENT_TOKEN_DAYS, AGENT_TOKEN_LABEL_MAX_CHARS, AGENT_TOKEN_MAX_DAYS
 from webapp.base.sealing import NoKey, sealer
 from webapp.drafts import agent_tokens
 from webapp.drafts.agent_tokens import AgentTokenInput, find_agent_token_of
-from webapp.pages.creator.account.sign_in import (
+from webapp.pages.creator.request import acting, creator_blueprint, creator_id, typed
+from webapp.pages.creator.sign_in import (
     limited_tries,
     require_own_password,
     signed_in_recently,
 )
-from webapp.pages.creator.request import creator_id, require_creator, typed
 from webapp.pages.fragments import go_to
 from webapp.records import forms
 from webapp.records.audit import AuditKind
-from webapp.web import request_audit
 from webapp.web.browser_cookies import BrowserCookie
 from webapp.web.limiter import AGENT_TOKENS, limiter
 
@@ -34,8 +32,7 @@ ALL_FORMS = "all"
 # the token on its way to the page that shows it, sealed; that page deletes it
 MADE = BrowserCookie("askback_token", max_age=60, path="/connections/tokens/made")
 
-bp = Blueprint("agent_tokens", __name__, url_prefix="/connections/tokens")
-bp.before_request(require_creator)
+bp = creator_blueprint("agent_tokens", "/connections/tokens", limits_writes=False)
 
 
 class Asked(NamedTuple):
@@ -66,7 +63,15 @@ def make() -> ResponseReturnValue:
     asked = Asked(request.form.get("form", ""), typed("label"), typed("days"))
     try:
         require_own_password(AuditKind.AGENT_TOKEN_MADE)
-        made = _make(asked)
+        parse_input(AgentTokenInput, {"label": asked.label})
+        act = acting()
+        made = agent_tokens.make_agent_token(
+            creator_id(),
+            None if asked.form == ALL_FORMS else asked.form,
+            label=asked.label,
+            expires_at=act["now"] + timedelta(days=_whole_days(asked.days)),
+            **act,
+        )
     except InvalidInput as refusal:
         return _page(asked, refusal), HTTPStatus.UNPROCESSABLE_ENTITY
     response = go_to(url_for("agent_tokens.show_made"))
@@ -96,16 +101,14 @@ def show_made() -> Response:
 @bp.post("/<token_id>/revoke")
 def revoke(token_id: str) -> Response:
     """End one token."""
-    by = request_audit.creator()
-    token = agent_tokens.revoke_agent_token(creator_id(), token_id, now=utc_now(), by=by)
+    token = agent_tokens.revoke_agent_token(creator_id(), token_id, **acting())
     return go_to(url_for("connections.show_connections", revoked=token.id))
 
 
 @bp.post("/revoke-all")
 def revoke_all() -> Response:
     """End all tokens, also those that agents made."""
-    by = request_audit.creator()
-    agent_tokens.revoke_agent_tokens(creator_id(), now=utc_now(), by=by)
+    agent_tokens.revoke_agent_tokens(creator_id(), **acting())
     return go_to(url_for("connections.show_connections"))
 
 
@@ -119,20 +122,6 @@ def _just_made() -> str:
 
 def _cookie_place() -> str:
     return f"cookie/{creator_id()}/{MADE.name}"
-
-
-def _make(asked: Asked) -> agent_tokens.MadeToken:
-    """raises InvalidInput for one of the fields, NotFound for a form of nobody"""
-    parse_input(AgentTokenInput, {"label": asked.label})
-    now = utc_now()
-    return agent_tokens.make_agent_token(
-        creator_id(),
-        None if asked.form == ALL_FORMS else asked.form,
-        label=asked.label,
-        expires_at=now + timedelta(days=_whole_days(asked.days)),
-        now=now,
-        by=request_audit.creator(),
-    )
 
 
 def _whole_days(text: str) -> int:

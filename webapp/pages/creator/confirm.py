@@ -5,41 +5,32 @@ A GET never confirms: programs that fetch links look at pages, too.
 
 from http import HTTPStatus
 
-from flask import Blueprint, Response, render_template, request, url_for
+from flask import Response, render_template, request, url_for
 from flask.typing import ResponseReturnValue
-from flask_babel import gettext as _
 from werkzeug.exceptions import Forbidden
 
-from webapp.base.database import utc_now
 from webapp.base.database.failures import STORAGE_FAILURES
 from webapp.base.error_codes import ErrorCode
 from webapp.base.errors import StateConflict
 from webapp.base.vocabulary import DraftStatus
 from webapp.drafts import confirmations, publishing, revisions
 from webapp.pages import errors
-from webapp.pages.creator import draft_view
+from webapp.pages.creator import agreements, draft_view
 from webapp.pages.creator.request import (
+    acting,
+    creator_blueprint,
     creator_id,
     limit_publishes,
-    limit_writes,
     posted_revision,
-    require_creator,
 )
-from webapp.pages.creator.terms import page_terms
 from webapp.pages.fragments import go_to
 from webapp.records import drafts
-from webapp.records.content.diff import differences
 from webapp.records.content.model import missing_fields
 from webapp.records.drafts import Draft
-from webapp.web import request_audit, request_kind
+from webapp.web import request_kind
 from webapp.web.wakeups import wakeups
 
-bp = Blueprint("confirm", __name__, url_prefix="/drafts/<draft_id>/confirm")
-for failure in STORAGE_FAILURES:
-    bp.register_error_handler(failure, errors.offer_again)
 
-
-@bp.before_request
 def refuse_programs() -> None:
     """Refuse requests with an agent's token and forms posted from another site."""
     if "Authorization" in request.headers:
@@ -48,8 +39,9 @@ def refuse_programs() -> None:
         raise Forbidden
 
 
-bp.before_request(require_creator)
-limit_writes(bp)
+bp = creator_blueprint("confirm", "/drafts/<draft_id>/confirm", before=refuse_programs)
+for failure in STORAGE_FAILURES:
+    bp.register_error_handler(failure, errors.offer_again)
 
 
 @bp.get("")
@@ -72,18 +64,17 @@ def confirm(draft_id: str) -> ResponseReturnValue:
 
 
 def _confirm(draft_id: str) -> Response:
-    account, now, by = creator_id(), utc_now(), request_audit.creator()
-    revision, shown_hash = posted_revision(), request.form.get("shown_hash", "")
-    terms = page_terms.posted()
+    account, revision, act = creator_id(), posted_revision(), acting()
+    shown_hash, terms = request.form.get("shown_hash", ""), agreements.posted()
     if request.form.get("then") == "agent":
         confirmations.confirm_draft(
-            account, draft_id, revision=revision, shown_hash=shown_hash, terms=terms, now=now, by=by
+            account, draft_id, revision=revision, shown_hash=shown_hash, terms=terms, **act
         )
         wakeups().notify(draft_id)
-        revisions.mark_seen(account, draft_id, revision, now=now)
+        revisions.mark_seen(account, draft_id, revision, now=act["now"])
         return go_to(url_for("drafts.review", draft_id=draft_id))
     published = publishing.confirm_and_publish(
-        account, draft_id, revision=revision, shown_hash=shown_hash, terms=terms, now=now, by=by
+        account, draft_id, revision=revision, shown_hash=shown_hash, terms=terms, **act
     )
     wakeups().notify(draft_id)
     return go_to(url_for("forms.share", form_id=published.form.id))
@@ -101,31 +92,30 @@ def _refused(draft: Draft, problem: StateConflict) -> Response:
 def _to_add(draft: Draft) -> list[tuple[str, str]]:
     """The words and the editor's address of each part that prevents publishing."""
     page = url_for("drafts.review", draft_id=draft.id)
+    context = "Write the private context that smart follow-ups need"
     parts = {
-        "title": (_("Write a title"), f"{page}/title/edit"),
-        "questions": (_("Add a question"), f"{page}/questions/new"),
-        "context": (
-            _("Write the private context that smart follow-ups need"),
-            f"{page}/context/edit",
-        ),
+        "title": ("Write a title", f"{page}/title/edit"),
+        "questions": ("Add a question", f"{page}/questions/new"),
+        "context": (context, f"{page}/context/edit"),
     }
     for number in range(1, len(draft.questions) + 1):
-        words = _("Write question %(number)s", number=number)
-        parts[f"questions[{number - 1}].text"] = words, f"{page}/questions/{number}/edit"
+        at = f"Write question {number}", f"{page}/questions/{number}/edit"
+        parts[f"questions[{number - 1}].text"] = at
     return [parts[field] for field in missing_fields(draft)]
 
 
 def _page(template: str, draft: Draft, status: HTTPStatus) -> Response:
-    shown = revisions.find_revision(draft, posted_revision())
     posted = posted_revision(), request.form.get("shown_hash")
+    shown = agreements.posted()
+    on_page, offered = shown.on_page.used_by(draft), shown.offered.used_by(draft)
     body = render_template(
         template,
         to_add=_to_add(draft),
-        since_shown=differences(shown, draft) if shown else [],
+        since_shown=draft_view.since_shown(draft),
         same=posted == (draft.revision, draft.content_hash),
-        voice_changed=not page_terms.posted_voice().is_current(draft),
-        writer_changed=not page_terms.posted_writer().is_current(draft),
-        asker_changed=page_terms.posted().on_page.asker != page_terms.offered().asker,
+        voice_changed=on_page.voice != offered.voice,
+        writer_changed=on_page.writer != offered.writer,
+        asker_changed=on_page.asker != offered.asker,
         shown_revision=posted_revision(),
         **draft_view.context(draft),
     )

@@ -1,11 +1,10 @@
-"""The page of connected agents."""
+"""The connected agents of a creator: their connections, addresses and quiet days."""
 
 from datetime import datetime
 from typing import NamedTuple
 
-from flask import Blueprint, Response, render_template, request, url_for
+from flask import Response, render_template, request, url_for
 from flask.typing import ResponseReturnValue
-from flask_limiter import RateLimitExceeded
 
 from webapp.base.config import settings
 from webapp.base.database import to_millis, utc_now
@@ -14,32 +13,21 @@ from webapp.drafts.reviews import AgentDraft, find_agent_draft
 from webapp.events import confirming
 from webapp.events.endings import WAITS_FOR
 from webapp.oauth import connections
-from webapp.pages import errors
 from webapp.pages.creator.request import (
+    acting,
     agent_names,
+    creator_blueprint,
     creator_id,
     limit_one_write,
     moment_in,
-    require_creator,
 )
 from webapp.pages.fragments import fragment, go_to, nothing_new, wants_fragment
-from webapp.web import request_audit
 
 PAGE = "/connections"
 TOKENS_SHOWN = 100
 CONFIRMED, REMOVED = "confirmed", "removed"  # changes of an address
 
-bp = Blueprint("connections", __name__)
-bp.before_request(require_creator)
-bp.register_error_handler(RateLimitExceeded, errors.too_many_writes)
-
-
-class ConnectGuide(NamedTuple):
-    """The addresses of this server that an agent is given."""
-
-    origin: str
-    mcp_url: str
-    api_url: str
+bp = creator_blueprint("connections", PAGE, limits_writes=False)
 
 
 class AgentProgress(NamedTuple):
@@ -55,12 +43,6 @@ class AgentProgress(NamedTuple):
         return self.draft.id if self.draft else self.agent
 
 
-def connect_guide() -> ConnectGuide:
-    """The addresses that the ready prompt names."""
-    config = settings()
-    return ConnectGuide(config.public_url, config.mcp_url, config.api_url)
-
-
 def agent_progress(since: datetime) -> AgentProgress:
     """Of the newest agent that connected at or after `since`."""
     client = connections.find_newest_client(creator_id(), since, now=utc_now())
@@ -69,7 +51,7 @@ def agent_progress(since: datetime) -> AgentProgress:
     return AgentProgress(to_millis(since), author or (client.name if client else ""), draft)
 
 
-@bp.get(PAGE)
+@bp.get("")
 def show_connections() -> str:
     """The connected agents, connections ended for security, and how to connect another.
 
@@ -94,12 +76,12 @@ def show_connections() -> str:
         waits_days=WAITS_FOR.days,
         askers=agent_names(row.grant_id for row in callbacks),
         address_change=change if change in (CONFIRMED, REMOVED) else "",
-        guide=connect_guide(),
+        guide=settings(),
         progress=agent_progress(utc_now()),
     )
 
 
-@bp.get("/connections/progress")
+@bp.get("/progress")
 def show_progress() -> ResponseReturnValue:
     """The live line below the guide; 204 while it says what `have` says.
 
@@ -118,68 +100,55 @@ def show_progress() -> ResponseReturnValue:
     )
 
 
-@bp.post("/connections/<grant_id>/disconnect")
+@bp.post("/<grant_id>/disconnect")
 def disconnect(grant_id: str) -> Response:
     """Revoke every grant of one agent."""
-    by = request_audit.creator()
-    return _after(connections.disconnect(creator_id(), grant_id, now=utc_now(), by=by))
+    return _after(connections.disconnect(creator_id(), grant_id, **acting()))
 
 
-@bp.post("/connections/disconnect-all")
+@bp.post("/disconnect-all")
 def disconnect_all() -> Response:
     """Revoke the grants of all agents."""
-    now = utc_now()
-    connections.disconnect_all(creator_id(), now=now, by=request_audit.creator())
-    return _after(now)
+    act = acting()
+    connections.disconnect_all(creator_id(), **act)
+    return _after(act["now"])
 
 
-@bp.post("/connections/addresses/<callback_id>/confirm")
+@bp.post("/addresses/<callback_id>/confirm")
 def confirm_address(callback_id: str) -> Response:
     """Confirm an address that cannot answer a challenge."""
-    confirming.confirm_callback(
-        creator_id(),
-        callback_id,
-        allowed_origins=settings().mcp_events_callback_allowlist,
-        now=utc_now(),
-        by=request_audit.creator(),
-    )
+    allowed = settings().mcp_events_callback_allowlist
+    confirming.confirm_callback(creator_id(), callback_id, allowed_origins=allowed, **acting())
     return go_to(url_for("connections.show_connections", address=CONFIRMED))
 
 
-@bp.post("/connections/addresses/<callback_id>/remove")
+@bp.post("/addresses/<callback_id>/remove")
 def remove_address(callback_id: str) -> Response:
     """Send nothing more to an address, confirmed or not."""
-    by = request_audit.creator()
-    confirming.forget_callback(creator_id(), callback_id, now=utc_now(), by=by)
+    confirming.forget_callback(creator_id(), callback_id, **acting())
     return go_to(url_for("connections.show_connections", address=REMOVED))
 
 
-@bp.post("/connections/<grant_id>/trust")
+@bp.post("/<grant_id>/trust")
 def let_publish(grant_id: str) -> ResponseReturnValue:
     """Set whether the agent's publish counts as the creator's confirmation."""
-    connection = connections.let_publish(
-        creator_id(),
-        grant_id,
-        allowed="trust" in request.form,
-        now=utc_now(),
-        by=request_audit.creator(),
-    )
+    allowed = "trust" in request.form
+    connection = connections.let_publish(creator_id(), grant_id, allowed=allowed, **acting())
     if wants_fragment():
         muted = connections.list_muted(creator_id(), now=utc_now())
         return render_template("connections/_connection.html", connection=connection, muted=muted)
     return go_to(PAGE)
 
 
-@bp.post("/connections/<grant_id>/mute", endpoint="mute", defaults={"muted": True})
-@bp.post("/connections/<grant_id>/unmute", endpoint="unmute", defaults={"muted": False})
+@bp.post("/<grant_id>/mute", endpoint="mute", defaults={"muted": True})
+@bp.post("/<grant_id>/unmute", endpoint="unmute", defaults={"muted": False})
 @limit_one_write
 def set_muted(grant_id: str, muted: bool) -> Response:  # noqa: FBT001
     """Let the drafts of an agent arrive quietly for a day, or end that.
 
     Back to the page that the button was on, where its agent is now.
     """
-    by = request_audit.creator()
-    connections.set_muted(creator_id(), grant_id, muted=muted, now=utc_now(), by=by)
+    connections.set_muted(creator_id(), grant_id, muted=muted, **acting())
     if request.form.get("from") == "connections":
         return go_to(url_for("connections.show_connections", _anchor=f"connection-{grant_id}"))
     return go_to(url_for("inbox.show", _anchor="muted" if muted else "waiting"))

@@ -2,9 +2,8 @@
 
 import re
 from datetime import datetime
-from typing import NamedTuple
 
-from flask import Blueprint, Response, abort, render_template, request, url_for
+from flask import Response, abort, render_template, request, url_for
 
 from api.challenges import challenge
 from jobs.queue import hand_over
@@ -25,12 +24,7 @@ from webapp.events.delivery_log import (
 from webapp.events.delivery_log import send_again as resend
 from webapp.events.subscription_log import FilterChoice
 from webapp.events.subscription_rows import secret_place
-from webapp.pages.creator.request import (
-    agent_names,
-    creator_id,
-    events_enabled,
-    require_creator,
-)
+from webapp.pages.creator.request import agent_names, creator_blueprint, creator_id, events_enabled
 from webapp.pages.fragments import go_to
 from webapp.web.limiter import limiter
 
@@ -39,8 +33,7 @@ VALUE = re.compile("[!-~]{1,300}")  # form ids and hosts are shorter
 SENT_AGAIN_RATE = "30/minute"  # each is up to nine requests to somebody else
 ARRIVED, NO_KEY = "arrived", "no_key"  # outcomes of a test besides the failures
 
-bp = Blueprint("deliveries", __name__, url_prefix="/deliveries")
-bp.before_request(require_creator)
+bp = creator_blueprint("deliveries", "/deliveries", limits_writes=False)
 
 
 @bp.before_request
@@ -50,13 +43,6 @@ def require_events() -> None:
         abort(404)
 
 
-class Choices(NamedTuple):
-    """What can be filtered by: titles by form id, and hosts."""
-
-    forms: dict[str, str]
-    hosts: list[str]
-
-
 @bp.get("")
 def show_all() -> str:
     """A page of deliveries, newest first, and all subscriptions; filters are in the address.
@@ -64,16 +50,14 @@ def show_all() -> str:
     `?tested=` and `?outcome=`: the subscription that a test was just sent to, and what came back.
     """
     filters, before = _filters(), _position_in(request.args.get("before", ""))
-    page, outcome = (
-        list_deliveries(creator_id(), filters, before=before),
-        request.args.get("outcome"),
-    )
+    page = list_deliveries(creator_id(), filters, before=before)
+    outcome = request.args.get("outcome")
     return render_template(
         "deliveries/list.html",
         deliveries=page.deliveries,
         looked_at=LOOKED_AT if page.is_cut_short else 0,
         filters=filters,
-        choices=_choices(subscriptions.list_choices(creator_id()), filters),
+        **_choices(subscriptions.list_choices(creator_id()), filters),
         older=_address(filters, page.older) if page.older else "",
         newest=_address(filters) if before else "",
         first=before is None,
@@ -145,12 +129,12 @@ def _headers(details: DeliveryDetails, attempt: AttemptRow) -> dict[str, str]:
     }
 
 
-def _choices(found: list[FilterChoice], filters: DeliveryFilters) -> Choices:
-    """Those of the account, and what is chosen, if it is none of them."""
+def _choices(found: list[FilterChoice], filters: DeliveryFilters) -> dict[str, object]:
+    """Titles by form id and hosts to choose from, with what is chosen."""
     forms = {filters.form_id: filters.form_id} if filters.form_id else {}
     hosts = {filters.host} if filters.host else set()
     forms |= {each.form_id: each.title for each in found}
-    return Choices(forms, sorted(hosts | {each.host for each in found}))
+    return {"forms": forms, "hosts": sorted(hosts | {each.host for each in found})}
 
 
 def _filters() -> DeliveryFilters:

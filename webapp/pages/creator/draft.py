@@ -1,42 +1,46 @@
-"""The review page of one draft: its texts and settings."""
+"""The review page of one draft: texts, settings, history, and sending it back to its agent."""
 
 import re
+from collections.abc import Callable
 from functools import partial
-from typing import cast
+from http import HTTPStatus
+from typing import Any, cast
 
-from flask import Blueprint, render_template, request
+from flask import Response, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from webapp.base.database import utc_now
-from webapp.base.errors import NotFound
+from webapp.base.database import db, utc_now
+from webapp.base.errors import InvalidInput, NotFound, StateConflict
+from webapp.base.limits import QUESTIONS_MAX
 from webapp.base.vocabulary import DraftStatus, FollowUpMode
-from webapp.drafts import revisions
+from webapp.drafts import returns, revisions
 from webapp.pages.creator import draft_view
 from webapp.pages.creator.request import (
+    acting,
+    agent_names,
     asked_revision,
+    creator_blueprint,
     creator_id,
-    limit_writes,
     posted_revision,
-    require_creator,
     typed,
 )
+from webapp.pages.fragments import fragment, go_to, nothing_new, page_or_fragment
 from webapp.records import drafts, forms
 from webapp.records.content.draft_input import parse_draft_input
 from webapp.records.content.model import CHOICES, DRAFT_SETTINGS, NUMBERS, DraftUpdate, clean_reason
-from webapp.records.drafts import Draft
+from webapp.records.drafts import Draft, clean_note
 from webapp.web.deferred_writes import write_later
 from webapp.web.request_kind import is_prefetch
+from webapp.web.wakeups import wakeups
 
 SETTING_NAMES = [setting.name for setting in DRAFT_SETTINGS]
 COLUMNS = {"context": "private_context", "reason": "public_reason"}
 WRITTEN_IN_PLACE = dict.fromkeys(("title", "goal"), "drafts/_text_in_place.html")
 
-bp = Blueprint("drafts", __name__, url_prefix="/drafts")
-bp.before_request(require_creator)
-limit_writes(bp)
+bp = creator_blueprint("drafts", "/drafts/<draft_id>")
 
 
-@bp.get("/<draft_id>")
+@bp.get("")
 def review(draft_id: str) -> ResponseReturnValue:
     """The whole draft. The first view is stored: later changes are marked as new since it."""
     draft = drafts.get_draft(creator_id(), draft_id)
@@ -45,7 +49,6 @@ def review(draft_id: str) -> ResponseReturnValue:
     if not revisions.find_view(draft_id) and not is_prefetch():
         look = partial(revisions.note_first_look, draft_id, draft.revision, now=utc_now())
         write_later(("look", draft_id), look)
-    context = draft_view.context(draft)
     before = asked_revision("saved_from")
     return render_template(
         "drafts/review.html",
@@ -55,11 +58,11 @@ def review(draft_id: str) -> ResponseReturnValue:
         outdated=False,
         writes_title=not draft.title or request.args.get("write") == "title",
         made_from=_made_from(),
-        **context,
+        **draft_view.context(draft),
     )
 
 
-@bp.post("/<draft_id>/seen")
+@bp.post("/seen")
 def mark_seen(draft_id: str) -> ResponseReturnValue:
     """The creator has read the changes up to the revision that their page showed."""
     revisions.mark_seen(creator_id(), draft_id, posted_revision(), now=utc_now())
@@ -67,7 +70,7 @@ def mark_seen(draft_id: str) -> ResponseReturnValue:
     return draft_view.whole(draft, focus="changes")
 
 
-@bp.get("/<draft_id>/preview")
+@bp.get("/preview")
 def preview(draft_id: str) -> ResponseReturnValue:
     """One question as people see it; `?preview=` is its position, `turned` which way was gone."""
     draft = drafts.get_draft(creator_id(), draft_id)
@@ -75,14 +78,14 @@ def preview(draft_id: str) -> ResponseReturnValue:
     return draft_view.shown(draft, "drafts/_preview.html", "preview", turned=turned)
 
 
-@bp.get("/<draft_id>/<any(title, reason, goal, context):part>")
+@bp.get("/<any(title, reason, goal, context):part>")
 def show_text(draft_id: str, part: str) -> ResponseReturnValue:
     """The title, goal or private context, with the focus on its Edit link."""
     draft = drafts.get_draft(creator_id(), draft_id)
     return draft_view.shown(draft, f"drafts/_{part}.html", part, focus=part)
 
 
-@bp.get("/<draft_id>/<any(title, reason, goal, context):part>/edit")
+@bp.get("/<any(title, reason, goal, context):part>/edit")
 def edit_text(draft_id: str, part: str) -> ResponseReturnValue:
     """The editor of one text."""
     draft = drafts.get_draft(creator_id(), draft_id)
@@ -95,12 +98,12 @@ def edit_text(draft_id: str, part: str) -> ResponseReturnValue:
     )
 
 
-@bp.post("/<draft_id>/<any(title, reason, goal, context):part>")
+@bp.post("/<any(title, reason, goal, context):part>")
 def save_text(draft_id: str, part: str) -> ResponseReturnValue:
     """Save one text of the revision that the page showed."""
     draft = drafts.get_draft(creator_id(), draft_id)
     text = typed("text")
-    result = draft_view.attempt(draft, lambda _: _text_update(part, text))
+    result = draft_view.attempt(draft, lambda _draft: _text_update(part, text))
     return draft_view.answered(
         draft,
         result,
@@ -115,14 +118,14 @@ def save_text(draft_id: str, part: str) -> ResponseReturnValue:
     )
 
 
-@bp.post("/<draft_id>/settings")
+@bp.post("/settings")
 def save_settings(draft_id: str) -> ResponseReturnValue:
     """Save all settings of the revision that the page showed.
 
     *Smart* without private context is refused with a field for it, which is saved with them.
     """
     draft = drafts.get_draft(creator_id(), draft_id)
-    result = draft_view.attempt(draft, lambda _: _posted_settings())
+    result = draft_view.attempt(draft, lambda _draft: _posted_settings())
     return draft_view.answered(
         draft,
         result,
@@ -169,3 +172,201 @@ def _posted_settings() -> DraftUpdate:
     if changes["follow_up_mode"] is FollowUpMode.NONE:
         changes["followups_given"] = None
     return changes
+
+
+REVISIONS_SHOWN = 20
+
+
+@bp.get("/history")
+def show_history(draft_id: str) -> ResponseReturnValue:
+    """Revisions and confirmations, newest first; `?before=` continues after the last of a page."""
+    draft = drafts.get_draft(creator_id(), draft_id)
+    found = revisions.list_revisions(
+        draft, before=asked_revision("before") or None, limit=REVISIONS_SHOWN
+    )
+    grants = [revision.author for revision in found]
+    grants += [word.grant_id for revision in found for word in revision.confirmations]
+    last = found[-1].number if found else 1
+    return render_template(
+        "drafts/revisions.html",
+        draft=draft,
+        revisions=found,
+        returned=returns.list_returns(draft.id),
+        names=agent_names(grants),
+        more=last if last > 1 else 0,
+    )
+
+
+@bp.post("/restore")
+def restore(draft_id: str) -> ResponseReturnValue:
+    """Restore revision `to` as a new revision, which undoes any change."""
+    return _go_back(draft_id, lambda draft: revisions.back_to(draft, posted_revision("to")))
+
+
+@bp.post("/changes/<key>/put-back")
+def put_back(draft_id: str, key: str) -> ResponseReturnValue:
+    """Undo one of the changes that the page listed `since` a revision."""
+    return _go_back(
+        draft_id, lambda draft: revisions.put_back(draft, posted_revision("since"), key)
+    )
+
+
+@bp.post("/changes/<key>/accept")
+def accept(draft_id: str, key: str) -> ResponseReturnValue:
+    """Mark one of the changes as read; `focus` is the position of its question, 0 for none."""
+    revision, since = posted_revision(), posted_revision("since")
+    draft = drafts.get_draft(creator_id(), draft_id)
+    try:
+        revisions.accept_change(
+            creator_id(), draft_id, key, revision=revision, since=since, now=utc_now()
+        )
+    except StateConflict as problem:
+        return _refused(draft, problem)
+    position = posted_revision("focus")
+    return draft_view.whole(draft, focus=position or "changes")
+
+
+@bp.get("/now")
+def now(draft_id: str) -> ResponseReturnValue:
+    """The page at the current revision, swapped around open editors."""
+    return draft_view.whole(drafts.get_draft(creator_id(), draft_id), focus="changes")
+
+
+@bp.get("/rev")
+def tell_changes(draft_id: str) -> ResponseReturnValue:
+    """A notice if the draft is at another revision than the page shows or was notified of, or was
+    sent back or kept meanwhile.
+    """
+    draft = drafts.get_draft(creator_id(), draft_id)
+    state = str(draft.revision) if draft.status is DraftStatus.DRAFT else draft.status
+    changed = state != request.args.get("have")
+    if str(returns.standing_count(draft)) != request.args.get("returned", "0"):
+        state += f".{draft.return_count}"
+    if state in {request.args.get("have"), request.args.get("notified")}:
+        return nothing_new()
+    grant = revisions.last_agent_since(draft, asked_revision("have"))
+    agent = agent_names([grant]).get(grant or "", "An agent") if grant else ""
+    return fragment(
+        "drafts/_new_revision.html",
+        trigger="askback:published" if draft.status is DraftStatus.PUBLISHED else None,
+        decides="decides" in request.args,
+        **{"draft": draft, "state": state, "agent": agent, "changed": changed},
+    )
+
+
+def _go_back(draft_id: str, change: Callable[[Draft], DraftUpdate]) -> Response:
+    draft = drafts.get_draft(creator_id(), draft_id)
+    result = draft_view.attempt(draft, partial(_of_shown, change))
+    if isinstance(result, Draft):
+        return draft_view.whole(
+            result,
+            trigger=draft_view.step(result),
+            focus="saved",
+            done="Change undone.",
+            **draft_view.undoable(result),
+        )
+    return _refused(draft, result)
+
+
+def _refused(draft: Draft, problem: InvalidInput | StateConflict) -> Response:
+    """The list of changes as it is now, with the message."""
+    refused = isinstance(problem, InvalidInput)
+    return page_or_fragment(
+        "drafts/review.html",
+        "drafts/_changes.html",
+        status=HTTPStatus.UNPROCESSABLE_ENTITY if refused else HTTPStatus.CONFLICT,
+        refusal=draft_view.in_plain_words(problem) if isinstance(problem, InvalidInput) else "",
+        outdated=not refused,
+        writes_title=False,
+        saved_from=0,
+        focus="changes",
+        **draft_view.context(draft),
+    )
+
+
+def _of_shown(change: Callable[[Draft], DraftUpdate], draft: Draft) -> DraftUpdate:
+    """Undoing depends on the whole draft, so it must be at the revision that the page showed."""
+    drafts.require_revision(draft, posted_revision())
+    return change(draft)
+
+
+@bp.get("/return")
+def offer_return(draft_id: str) -> ResponseReturnValue:
+    """The link that opens the form, with the focus on it."""
+    draft = drafts.get_draft(creator_id(), draft_id)
+    return draft_view.shown(draft, "returns/_return_link.html", "return", focus="return")
+
+
+@bp.get("/return/edit")
+def write_return(draft_id: str) -> ResponseReturnValue:
+    """The form for the note."""
+    draft = drafts.get_draft(creator_id(), draft_id)
+    if draft.status is DraftStatus.PUBLISHED:
+        return go_to(url_for("drafts.review", draft_id=draft_id))
+    notes = {"note_text": draft.return_note or "", "question_notes": returns.standing_notes(draft)}
+    return _return_form(draft, HTTPStatus.OK, **notes)
+
+
+@bp.post("/return")
+def send_back(draft_id: str) -> ResponseReturnValue:
+    """Send back the revision that the page showed."""
+    account, revision, act = creator_id(), posted_revision(), acting()
+    try:
+        notes = {key: clean_note(text) for key, text in _question_notes().items()}
+        returns.return_draft(
+            account,
+            draft_id,
+            revision=revision,
+            note=clean_note(typed("note")),
+            question_notes={key: text for key, text in notes.items() if text},
+            **act,
+        )
+    except (InvalidInput, StateConflict) as problem:
+        db.session.expire_all()
+        return _not_returned(drafts.get_draft(account, draft_id), problem)
+    wakeups().notify(draft_id)
+    revisions.mark_seen(account, draft_id, revision, now=act["now"])
+    return go_to(url_for("inbox.show", returned=draft_id))
+
+
+@bp.post("/keep")
+def keep(draft_id: str) -> ResponseReturnValue:
+    """It waits for the creator again; then the page that the button was on."""
+    returns.keep_draft(creator_id(), draft_id, **acting())
+    wakeups().notify(draft_id)
+    if request.form.get("from") == "inbox":
+        return go_to(url_for("inbox.show", kept=draft_id))
+    return go_to(url_for("drafts.review", draft_id=draft_id))
+
+
+def _question_notes() -> dict[str, str]:
+    """The notes as posted, by question id: each field names its question in another one."""
+    return {
+        request.form[f"on-{place}"]: typed(f"note-{place}")
+        for place in range(1, QUESTIONS_MAX + 1)
+        if f"on-{place}" in request.form
+    }
+
+
+def _not_returned(draft: Draft, problem: InvalidInput | StateConflict) -> Response:
+    """The form with what was written in it."""
+    if draft.status is DraftStatus.PUBLISHED:
+        return draft_view.go_to_form(draft, "forms.share")
+    written = {"note_text": typed("note"), "question_notes": _question_notes()}
+    if isinstance(problem, InvalidInput):
+        message = draft_view.in_plain_words(problem)
+        return _return_form(draft, HTTPStatus.UNPROCESSABLE_ENTITY, **written, message=message)
+    changed = draft_view.since_shown(draft)
+    conflict = {"outdated": True, "since_shown": changed}
+    return _return_form(draft, HTTPStatus.CONFLICT, **written, **conflict)
+
+
+def _return_form(draft: Draft, status: HTTPStatus, **more: Any) -> Response:
+    values: dict[str, Any] = {"message": "", "outdated": False, "since_shown": []}
+    return page_or_fragment(
+        "returns/return.html",
+        "returns/_return_form.html",
+        status=status,
+        shown_revision=posted_revision(),
+        **values | draft_view.context(draft) | more,
+    )

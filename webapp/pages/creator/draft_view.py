@@ -9,7 +9,6 @@ from http import HTTPStatus
 from typing import Any
 
 from flask import Response, request, url_for
-from flask_babel import gettext as _
 
 from webapp.answers.session import most_asked_with
 from webapp.base import limits
@@ -20,13 +19,13 @@ from webapp.base.vocabulary import DraftStatus
 from webapp.drafts import confirmations, publishing, returns, revisions
 from webapp.drafts import editing as draft_editing
 from webapp.drafts.returns import ReturnRow
-from webapp.drafts.reviews import AgentNote, current_note, list_notes
+from webapp.drafts.reviews import current_note, list_notes
 from webapp.drafts.revisions import keep_accepted, unseen_changes
 from webapp.oauth import connections
+from webapp.pages.creator import agreements
 from webapp.pages.creator.request import agent_names, creator_id, posted_revision
-from webapp.pages.creator.terms import page_terms
 from webapp.pages.fragments import fragment, go_to, page_or_fragment, wants_fragment
-from webapp.records.content.diff import Change, Kind
+from webapp.records.content.diff import Change, Kind, differences
 from webapp.records.content.model import (
     DRAFT_SETTINGS,
     NUMBERS,
@@ -39,26 +38,6 @@ from webapp.records.content.model import (
 from webapp.records.drafts import Draft
 from webapp.records.languages import has_phrases
 from webapp.web.wakeups import wakeups
-
-
-@dataclass(frozen=True, slots=True)
-class ShownNote:
-    """The words of one agent, for a page to quote."""
-
-    agent: str
-    text: str
-
-
-def notes_since(draft: Draft, revision: int) -> list[ShownNote]:
-    """Of the revisions after this one; else of the current revision, if it has any."""
-    standing = current_note(draft)
-    return _named(list_notes(draft, revision) or ([standing] if standing else []))
-
-
-def _named(notes: list[AgentNote]) -> list[ShownNote]:
-    names = agent_names(note.author for note in notes) if notes else {}
-    return [ShownNote(names.get(note.author, _("An agent")), note.text) for note in notes]
-
 
 FIELD_LIMITS = {
     "title": limits.TITLE_MAX_CHARS,
@@ -82,7 +61,7 @@ class Unseen:
     changes: list[Change]
     since: int
     seen_at: datetime | None
-    notes: list[ShownNote]
+    notes: list[tuple[str, str]]
     asked: ReturnRow | None = None
 
     @property
@@ -177,11 +156,25 @@ def _save(draft: Draft, change: Callable[[Draft], DraftUpdate]) -> Draft:
     return saved
 
 
+def _notes_since(draft: Draft, revision: int) -> list[tuple[str, str]]:
+    """The agents and their words: of the revisions after this one, else of the current one."""
+    standing = current_note(draft)
+    notes = list_notes(draft, revision) or ([standing] if standing else [])
+    names = agent_names(note.author for note in notes) if notes else {}
+    return [(names.get(note.author, "An agent"), note.text) for note in notes]
+
+
+def since_shown(draft: Draft) -> list[Change]:
+    """What changed since the revision that the posted page showed."""
+    shown = revisions.find_revision(draft, posted_revision())
+    return differences(shown, draft) if shown else []
+
+
 def unseen(draft: Draft) -> Unseen:
     """What agents changed since the revision viewed last."""
     view = revisions.find_view(draft.id)
     before = revisions.find_revision(draft, view.revision) if view else None
-    notes = notes_since(draft, view.revision if view else 0)
+    notes = _notes_since(draft, view.revision if view else 0)
     if view is None or before is None:
         return Unseen([], 0, None, notes)
     found = unseen_changes(draft, before, view.accepted)
@@ -320,22 +313,20 @@ def editing(
 
 def in_plain_words(problem: InvalidInput) -> str:
     """The error message at a field, without the field path of API messages."""
-    words: str
     limit = FIELD_LIMITS.get(re.split(r"[.\[]", problem.field)[0])
     if problem.code == ErrorCode.CONTEXT_REQUIRED:
-        words = _("Smart follow-ups need private context. Write it first, or choose another kind.")
+        words = "Smart follow-ups need private context. Write it first, or choose another kind."
     elif problem.code == ErrorCode.INVALID_TEXT:
-        words = _("There is a character in it that cannot be kept. Type that part again.")
+        words = "There is a character in it that cannot be kept. Type that part again."
     elif "a follow-up " in problem.message:
-        words = _("Ask it once, as a question or as a follow-up.")
+        words = "Ask it once, as a question or as a follow-up."
     elif problem.field == "questions":
-        words = _("A form holds at most %(limit)s questions.", limit=limits.QUESTIONS_MAX)
+        words = f"A form holds at most {limits.QUESTIONS_MAX} questions."
     elif limit and "at most" in problem.message:
-        words = _("This is longer than %(limit)s characters. Shorten it a little.", limit=limit)
+        words = f"This is longer than {limit} characters. Shorten it a little."
     elif most := MOST.get(problem.field):
-        words = _("Enter a whole number, or leave it empty.")
-        if 'is "' not in problem.message:
-            words = _("Enter a whole number up to %(most)s, or leave it empty.", most=most)
+        bound = "" if 'is "' in problem.message else f" up to {most}"
+        words = f"Enter a whole number{bound}, or leave it empty."
     else:
         reason = problem.message.rstrip(".").partition(": ")[2] or problem.message
         words = reason[:1].upper() + reason[1:] + "."
@@ -360,7 +351,7 @@ def wrong_context(result: Result) -> str:
 
 def _terms(draft: Draft) -> dict[str, Any]:
     """What happens here to what people answer: `terms` is what of it this draft uses."""
-    offered = page_terms.offered()
+    offered = agreements.offered()
     return {
         "voice": offered.voice,
         "writer": offered.writer,

@@ -1,17 +1,24 @@
-"""Exports as CSV and JSON, with cells that no spreadsheet executes."""
+"""Exports as CSV and JSON, with cells that no spreadsheet executes; few at once."""
 
 import logging
 import re
+import threading
 import unicodedata
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
 from http import HTTPStatus
 from itertools import chain
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 import orjson
-from flask import Blueprint, Response, abort, stream_with_context
+from flask import (
+    Response,
+    abort,
+    current_app,
+    request,
+    stream_with_context,
+    url_for,
+)
 
 from api.wire.responses import form_responses, response_session
 from api.wire.timestamps import wire_time
@@ -26,9 +33,9 @@ from webapp.answers.export import (
 from webapp.base.config import settings
 from webapp.base.database import release_connections, to_millis, utc_now
 from webapp.base.text import normalized
-from webapp.pages.creator.download_limits import downloads, in_pieces
-from webapp.pages.creator.request import creator_id, require_creator
-from webapp.pages.creator.results_filters import get_shown_form
+from webapp.pages.creator.request import acting, creator_blueprint, creator_id
+from webapp.pages.creator.results import get_shown_form
+from webapp.pages.errors import Again, Back, Problem, own_page, problem
 from webapp.records import forms
 from webapp.records.audit import AuditKind
 from webapp.records.content.model import asks_follow_ups
@@ -45,7 +52,76 @@ from webapp.records.responses.models import (
 from webapp.voice.audio_store import AudioStoreUnavailable, audio_store
 from webapp.web import request_audit
 from webapp.web.byte_ranges import recording_response
+from webapp.web.url_converters import current_address
 from webapp.web.wakeups import wakeups
+
+MOST_OF_ONE = 2  # of one account
+MOST = 8  # of this process
+PIECE_BYTES = 256 * 1024  # that the server takes at a time
+RETRY_SECONDS = 10
+
+STILL_RUNNING = Problem(
+    "Your other downloads are still running.",
+    f"There may be {MOST_OF_ONE} at a time. Try again when one of them has ended.",
+)
+ALL_TAKEN = Problem(
+    "Many people are downloading just now.",
+    "Nothing is wrong with your answers. Wait a little, then try again.",
+)
+
+
+class Downloads:
+    """The downloads of this process that are under way, by account."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._running: Counter[str] = Counter()
+
+    def begin(self, account_id: str) -> Problem | None:
+        """Count one, which `end` must follow; or why it may not begin."""
+        with self._lock:
+            if self._running[account_id] >= MOST_OF_ONE:
+                return STILL_RUNNING
+            if self._running.total() >= MOST:
+                return ALL_TAKEN
+            self._running[account_id] += 1
+            return None
+
+    def end(self, account_id: str) -> None:
+        """The download is over, however it ended."""
+        with self._lock:
+            self._running[account_id] -= 1
+            self._running += Counter()  # without zeros
+
+
+def downloads() -> Downloads:
+    """The downloads of the current application."""
+    found: Downloads = current_app.extensions.setdefault("downloads", Downloads())
+    return found
+
+
+def in_pieces(chunks: Iterator[bytes]) -> Iterator[bytes]:
+    """The same bytes in chunks of at most PIECE_BYTES."""
+    for chunk in chunks:
+        for start in range(0, len(chunk), PIECE_BYTES):
+            yield chunk[start : start + PIECE_BYTES]
+
+
+def _refusal(why: Problem) -> Response:
+    again = Again(current_address())
+    back = Back(_answers_page(), "Back to the answers")
+    response = problem(why, HTTPStatus.TOO_MANY_REQUESTS, again=again, back=back)
+    response.headers["Retry-After"] = str(RETRY_SECONDS)
+    return response
+
+
+def _answers_page() -> str:
+    """The page of answers where this download was asked for, as it was filtered there."""
+    views = ("results.by_question", "results.by_person")
+    pages = [url_for(view, **request.view_args or {}) for view in views]
+    came_from = own_page(request.referrer or "")
+    return came_from if urlsplit(came_from).path in pages else pages[0]
+
 
 QUOTE, TWO_QUOTES = '"', '""'
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # spreadsheets take the file for UTF-8 by it
@@ -172,8 +248,7 @@ def _threads(person: SessionAnswers, batch: PersonBatch) -> defaultdict[str, lis
 
 log = logging.getLogger(__name__)
 
-bp = Blueprint("exports", __name__, url_prefix="/forms/<form_id>")
-bp.before_request(require_creator)
+bp = creator_blueprint("exports", "/forms/<form_id>", limits_writes=False)
 
 CSV_TYPE = "text/csv; charset=utf-8"
 NOTHING = '"",""'  # two empty cells
@@ -230,20 +305,16 @@ def recording(form_id: str, attachment_id: str) -> Response:
 
 
 def _file(form: FormRow, chunks: Iterator[bytes], ending: str, content_type: str) -> Response:
-    """A download, limited by `download_limits`; holds no database connection while it waits."""
+    """A download, one of few at a time; holds no database connection while it waits."""
     if wakeups().stopped:
         abort(HTTPStatus.SERVICE_UNAVAILABLE)
-    begun = downloads().begin(creator_id())
-    if isinstance(begun, Response):
-        return begun
-    with ExitStack() as on_failure:
-        on_failure.callback(begun)
-        by, now = request_audit.creator(), utc_now()
-        request_audit.note(AuditKind.EXPORTED, form.account_id, by=by, now=now, subject=form.id)
-        release_connections()
-        on_failure.pop_all()
+    running, account_id, act = downloads(), creator_id(), acting()
+    release_connections()
+    if refused := running.begin(account_id):
+        return _refusal(refused)
+    request_audit.note(AuditKind.EXPORTED, account_id, **act, subject=form.id)
     response = Response(stream_with_context(in_pieces(chunks)), content_type=content_type)
-    response.call_on_close(begun)
+    response.call_on_close(lambda: running.end(account_id))
     response.headers["Cache-Control"] = "private, no-store"
     response.headers.set("Content-Disposition", "attachment", **_file_names(form.title, ending))
     return response

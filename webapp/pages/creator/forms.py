@@ -1,12 +1,13 @@
-"""Published forms: the list, the share page, closing and reopening."""
+"""Published forms: the list, the share page, closing, deleting, and copying."""
 
 from collections import Counter
-from dataclasses import dataclass
+from datetime import timedelta
 from http import HTTPStatus
 from io import BytesIO
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from flask import Blueprint, Response, render_template, request, url_for
+from flask import Response, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 
@@ -16,15 +17,22 @@ from webapp.answers.unread import count_unread
 from webapp.base.config import settings
 from webapp.base.database import utc_now
 from webapp.base.errors import InvalidInput
+from webapp.base.limits import TITLE_MAX_CHARS, TRASH_KEPT_SECONDS
 from webapp.base.vocabulary import FormStatus
-from webapp.drafts import confirmations, form_settings
+from webapp.drafts import confirmations, editing, form_settings
 from webapp.drafts.reviews import find_form_authors
-from webapp.pages.creator.request import agent_names, creator_id, limit_writes, require_creator
+from webapp.pages.creator.request import (
+    acting,
+    agent_names,
+    creator_blueprint,
+    creator_id,
+    limit_new_drafts,
+)
 from webapp.pages.filters import CODE_INK, code_of, drawn_code
 from webapp.pages.fragments import go_to
 from webapp.records import forms
+from webapp.records.content.model import snapshot
 from webapp.records.forms import FormRow, FormSummaryRow
-from webapp.web import request_audit
 
 CODE_SCALE = 12  # pixels of one module: sharp on paper
 CODE_BORDER = 4  # modules of white, as ISO/IEC 18004 asks for
@@ -37,13 +45,10 @@ MICROPHONE = Markup(' allow="microphone"')
 LINK_CODE = Markup('<a href="{}">{}</a>')
 CODE_TYPES = {"svg": "image/svg+xml", "png": "image/png"}
 
-bp = Blueprint("forms", __name__, url_prefix="/forms")
-bp.before_request(require_creator)
-limit_writes(bp)
+bp = creator_blueprint("forms", "/forms")
 
 
-@dataclass(frozen=True, slots=True)
-class FormEntry:
+class FormEntry(NamedTuple):
     """A form in a list; `agent` wrote it, "" for its creator; `unread` are its new responses."""
 
     form: FormSummaryRow
@@ -106,14 +111,14 @@ def download_code(form_id: str, kind: str) -> ResponseReturnValue:
 @bp.post("/<form_id>/close")
 def close(form_id: str) -> ResponseReturnValue:
     """Close the form to new answers; reversible."""
-    forms.close_form(creator_id(), form_id, now=utc_now(), by=request_audit.creator())
+    forms.close_form(creator_id(), form_id, **acting())
     return go_to(url_for("results.by_question", form_id=form_id, done="closed"))
 
 
 @bp.post("/<form_id>/reopen")
 def reopen(form_id: str) -> ResponseReturnValue:
     """Reopen the form."""
-    forms.reopen_form(creator_id(), form_id, now=utc_now(), by=request_audit.creator())
+    forms.reopen_form(creator_id(), form_id, **acting())
     return go_to(url_for("results.by_question", form_id=form_id, done="reopened"))
 
 
@@ -142,3 +147,70 @@ def _share(form_id: str, origins: str | None = None, refusal: InvalidInput | Non
         ),
         link_code=str(LINK_CODE.format(address, form.title)),
     )
+
+
+@bp.get("/trash")
+def show_trash() -> ResponseReturnValue:
+    """The forms that can be restored, most recently deleted first."""
+    deleted = trash.list_deleted_forms(creator_id(), now=utc_now())
+    just_deleted = request.args.get("deleted")
+    return render_template(
+        "forms/trash.html",
+        deleted=deleted,
+        just_deleted=next((form for form in deleted if form.id == just_deleted), None),
+        kept=timedelta(seconds=TRASH_KEPT_SECONDS),
+        erased="erased" in request.args,
+    )
+
+
+@bp.get("/<form_id>/delete")
+def ask_deletion(form_id: str) -> ResponseReturnValue:
+    """Ask before deleting, with what is lost."""
+    return render_template("forms/delete.html", form=forms.get_form(creator_id(), form_id))
+
+
+@bp.post("/<form_id>/delete")
+def delete(form_id: str) -> ResponseReturnValue:
+    """Move the form with its answers into the trash; no effect on one that is there."""
+    if trash.find_deleted_form(creator_id(), form_id, now=utc_now()) is None:
+        trash.delete_form(creator_id(), form_id, **acting())
+    return go_to(url_for("forms.show_trash", deleted=form_id))
+
+
+@bp.post("/<form_id>/restore")
+def restore(form_id: str) -> ResponseReturnValue:
+    """Restore the form; no effect on one that is restored already."""
+    if trash.find_deleted_form(creator_id(), form_id, now=utc_now()) is not None:
+        trash.restore_form(creator_id(), form_id, **acting())
+    form = forms.get_form(creator_id(), form_id)
+    return go_to(url_for("results.by_question", form_id=form.id, done="restored"))
+
+
+@bp.get("/<form_id>/erase")
+def ask_erase(form_id: str) -> ResponseReturnValue:
+    """Ask before erasing; a form that was restored meanwhile is not erased."""
+    form = trash.find_deleted_form(creator_id(), form_id, now=utc_now())
+    if form is not None:
+        return render_template("forms/erase.html", form=form)
+    safe = forms.get_form(creator_id(), form_id)
+    return go_to(url_for("results.by_question", form_id=safe.id))
+
+
+@bp.post("/<form_id>/erase")
+def erase(form_id: str) -> ResponseReturnValue:
+    """Erase the form: it cannot be restored."""
+    trash.erase_form(creator_id(), form_id, **acting())
+    return go_to(url_for("forms.show_trash", erased=1))
+
+
+@bp.post("/<form_id>/copy")
+@limit_new_drafts
+def copy(form_id: str) -> ResponseReturnValue:
+    """A new draft with the content of the form; the form stays as it is."""
+    content = snapshot(forms.get_form(creator_id(), form_id))
+    title = f"Copy of {content['title']}"
+    if len(title) > TITLE_MAX_CHARS:
+        title = f"{title[: TITLE_MAX_CHARS - 1].rstrip()}…"
+    content["title"] = title
+    draft = editing.create_draft(creator_id(), content, author=None, now=utc_now())
+    return go_to(url_for("drafts.review", draft_id=draft.id, made_from=form_id))

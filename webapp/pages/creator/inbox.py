@@ -2,32 +2,33 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Container, Iterable, Sequence
 from datetime import datetime, timedelta
 from http import HTTPStatus
-from typing import Any
+from itertools import chain
+from typing import Any, NamedTuple, TypeAlias
 
-from flask import Blueprint, Response, render_template, request, url_for
+from flask import Response, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from webapp.answers import trash
 from webapp.answers.unread import count_unread
+from webapp.base.config import settings
 from webapp.base.database import from_millis, to_millis, utc_now
 from webapp.base.errors import InvalidInput
 from webapp.base.limits import DRAFTED_TOGETHER_SECONDS
 from webapp.drafts import confirmations, editing, revisions
 from webapp.oauth import connections
-from webapp.pages.creator.connections import AgentProgress, agent_progress, connect_guide
+from webapp.pages.creator.connections import AgentProgress, agent_progress
 from webapp.pages.creator.draft_view import in_plain_words
 from webapp.pages.creator.forms import form_entries
 from webapp.pages.creator.request import (
+    acting,
     clients_of,
+    creator_blueprint,
     creator_id,
     limit_new_drafts,
-    limit_writes,
     moment_in,
-    require_creator,
     typed,
     waiting_count,
 )
@@ -36,14 +37,17 @@ from webapp.records import drafts, forms
 from webapp.records.content.model import DraftUpdate
 from webapp.records.drafts import DraftSummaryRow, clean_note
 from webapp.records.forms import FormSummaryRow
-from webapp.web import request_audit
 from webapp.web.wakeups import wakeups
 
 TOGETHER = timedelta(seconds=DRAFTED_TOGETHER_SECONDS)
 
 
-@dataclass(frozen=True, slots=True)
-class Agent:
+LIVE_SHOWN = 5
+CHOSEN_MAX = 500  # bounds one statement
+SECTIONS = ("waiting", "confirmed", "by_hand", "returned", "muted", "empty")
+
+
+class Agent(NamedTuple):
     """An agent of the creator: the name and key of its client, and one of its grants."""
 
     name: str
@@ -51,8 +55,7 @@ class Agent:
     grant: str
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """A draft in the inbox; `changes` since the creator's last view, None if never viewed.
 
     agent  who wrote last, else who made it; None for the creator
@@ -65,69 +68,32 @@ class Entry:
     changes: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
-    """Drafts that one agent made together, most recently changed first; often only one."""
-
-    entries: list[Entry]
-
-    @property
-    def maker(self) -> Agent | None:
-        return self.entries[0].maker
+Sections: TypeAlias = dict[str, list[Entry]]
 
 
-@dataclass(frozen=True, slots=True)
-class MutedAgent:
-    """An agent with drafts that arrived quietly."""
-
-    agent: Agent
-    until: datetime
-
-
-@dataclass(slots=True)
-class Sections:
-    """Every draft in one of them, most recently changed first."""
-
-    waiting: list[Entry] = field(default_factory=list)
-    confirmed: list[Entry] = field(default_factory=list)
-    by_hand: list[Entry] = field(default_factory=list)
-    returned: list[Entry] = field(default_factory=list)
-    muted: list[Entry] = field(default_factory=list)
-    empty: list[Entry] = field(default_factory=list)
-
-    @property
-    def size(self) -> int:
-        """The number of all drafts."""
-        return sum(len(getattr(self, name)) for name in SECTIONS)
-
-
-SECTIONS = tuple(each.name for each in fields(Sections))
-
-
-def in_sections(
-    entries: Iterable[Entry], confirmed: set[str], muted: Mapping[str, datetime]
-) -> Sections:
-    """`muted` has the keys of muted clients."""
-    found = Sections()
+def in_sections(entries: Iterable[Entry], confirmed: set[str], muted: Container[str]) -> Sections:
+    """Every draft in one of SECTIONS; `muted` has the keys of muted clients."""
+    found: Sections = {name: [] for name in SECTIONS}
     for entry in entries:
-        if entry.draft.id in confirmed:
-            found.confirmed.append(entry)
-        elif confirmations.is_returned(entry.draft):
-            found.returned.append(entry)
-        elif confirmations.is_by_hand(entry.draft):
-            found.by_hand.append(entry)
-        elif entry.agent and entry.agent.client in muted:
-            found.muted.append(entry)
-        elif confirmations.is_empty(entry.draft):
-            found.empty.append(entry)
-        else:
-            found.waiting.append(entry)
+        found[_section(entry, confirmed, muted)].append(entry)
     return found
 
 
-def in_groups(entries: Sequence[Entry]) -> list[Group]:
+def _section(entry: Entry, confirmed: set[str], muted: Container[str]) -> str:
+    if entry.draft.id in confirmed:
+        return "confirmed"
+    if confirmations.is_returned(entry.draft):
+        return "returned"
+    if confirmations.is_by_hand(entry.draft):
+        return "by_hand"
+    if entry.agent and entry.agent.client in muted:
+        return "muted"
+    return "empty" if confirmations.is_empty(entry.draft) else "waiting"
+
+
+def in_groups(entries: Sequence[Entry]) -> list[list[Entry]]:
     """Those that one agent made within ten minutes of the first together, in the order of their
-    newest.
+    newest; often only one.
     """
     newest_of: dict[str, tuple[datetime, str]] = {}  # by client: its newest group
     group_of: dict[str, str] = {}
@@ -141,21 +107,10 @@ def in_groups(entries: Sequence[Entry]) -> list[Group]:
     groups: dict[str, list[Entry]] = {}
     for entry in entries:
         groups.setdefault(group_of[entry.draft.id], []).append(entry)
-    return [Group(together) for together in groups.values()]
+    return list(groups.values())
 
 
-def muted_agents(entries: Iterable[Entry], muted: Mapping[str, datetime]) -> list[MutedAgent]:
-    """The agents of these drafts, each once."""
-    agents = {entry.agent.client: entry.agent for entry in entries if entry.agent}
-    return [MutedAgent(agent, muted[client]) for client, agent in agents.items()]
-
-
-LIVE_SHOWN = 5
-CHOSEN_MAX = 500  # bounds one statement
-
-bp = Blueprint("inbox", __name__, url_prefix="/drafts")
-bp.before_request(require_creator)
-limit_writes(bp)
+bp = creator_blueprint("inbox", "/drafts")
 
 
 @bp.get("")
@@ -176,16 +131,17 @@ def show() -> ResponseReturnValue:
         "inbox/inbox.html",
         "inbox/_inbox.html",
         sections=sections,
-        groups=in_groups(sections.waiting),
-        muted_agents=muted_agents(sections.muted, muted),
+        groups=in_groups(sections["waiting"]),
+        muted=muted,
+        muted_agents={each.agent.client: each.agent for each in sections["muted"] if each.agent},
         live=form_entries(live, unread),
         state=state,
         discarded=_discarded(),
-        guide=connect_guide(),
+        guide=settings(),
         progress=None if live else _progress(sections),
         restored=min(request.args.get("restored", 0, type=int), CHOSEN_MAX),
-        returned=_just("returned", sections.returned),
-        kept=_just("kept", sections.waiting),
+        returned=_just("returned", sections["returned"]),
+        kept=_just("kept", sections["waiting"]),
     )
 
 
@@ -222,7 +178,7 @@ def choose() -> ResponseReturnValue:
 @bp.post("/tidy")
 def discard_chosen() -> ResponseReturnValue:
     """Discard the chosen drafts; the inbox offers to restore them."""
-    now = utc_now()
+    act = acting()
     chosen = [draft_id for draft_id in request.form.getlist("draft") if "\0" not in draft_id]
     try:
         note = clean_note(typed("note"))
@@ -233,27 +189,23 @@ def discard_chosen() -> ResponseReturnValue:
             note_text=typed("note"),
             message=in_plain_words(problem),
         )
-    count = trash.discard_drafts(
-        creator_id(), chosen[:CHOSEN_MAX], note=note, now=now, by=request_audit.creator()
-    )
-    return _after_discard(chosen, to_millis(now) if count else None)
+    count = trash.discard_drafts(creator_id(), chosen[:CHOSEN_MAX], note=note, **act)
+    return _after_discard(chosen, to_millis(act["now"]) if count else None)
 
 
 @bp.post("/<draft_id>/discard")
 def discard(draft_id: str) -> ResponseReturnValue:
     """Discard one draft; the inbox offers to restore it."""
-    now, by = utc_now(), request_audit.creator()
-    trash.discard_draft(creator_id(), draft_id, now=now, by=by)
-    return _after_discard([draft_id], to_millis(now))
+    act = acting()
+    trash.discard_draft(creator_id(), draft_id, **act)
+    return _after_discard([draft_id], to_millis(act["now"]))
 
 
 @bp.post("/take-back")
 def take_back() -> ResponseReturnValue:
     """Undo a discard."""
     at = moment_in(request.form.get("at", ""))
-    count = 0
-    if at:
-        count = trash.restore(creator_id(), at, now=utc_now(), by=request_audit.creator())
+    count = trash.restore(creator_id(), at, **acting()) if at else 0
     return go_to(url_for("inbox.show", restored=count or None))
 
 
@@ -286,9 +238,9 @@ def _discarded() -> dict[str, int]:
 
 def _progress(sections: Sections) -> AgentProgress | None:
     """That of the first agent, until the creator has seen its first draft."""
-    entries = [entry for name in SECTIONS for entry in getattr(sections, name)]
+    entries = list(chain.from_iterable(sections.values()))
     seen = any(entry.changes is not None for entry in entries)
-    first = entries == sections.waiting and len(entries) <= 1 and not seen
+    first = entries == sections["waiting"] and len(entries) <= 1 and not seen
     return agent_progress(from_millis(0)) if first else None
 
 
@@ -312,9 +264,9 @@ def _state(sections: Sections, live: list[FormSummaryRow], unread: Counter[str])
     shown = [
         [
             (entry.draft.id, entry.draft.revision, entry.draft.returned_at, entry.changes)
-            for entry in getattr(sections, name)
+            for entry in entries
         ]
-        for name in SECTIONS
+        for entries in sections.values()
     ]
     forms_shown = [(form.id, form.status, form.response_count, unread[form.id]) for form in live]
     return hashlib.sha256(repr([shown, forms_shown]).encode()).hexdigest()[:16]

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from flask import Blueprint, Response, request, url_for
+from flask import Response, request, url_for
 from flask.typing import ResponseReturnValue
 from flask_babel import gettext as _
 
@@ -20,13 +20,7 @@ from webapp.base.errors import InvalidInput
 from webapp.base.vocabulary import FollowUpAuthor, FollowUpCondition
 from webapp.drafts import revisions
 from webapp.pages.creator import draft_view
-from webapp.pages.creator.request import (
-    creator_id,
-    limit_writes,
-    posted_revision,
-    require_creator,
-    typed,
-)
+from webapp.pages.creator.request import creator_blueprint, creator_id, posted_revision, typed
 from webapp.pages.fragments import go_to, wants_fragment
 from webapp.records import drafts
 from webapp.records.content.draft_input import parse_draft_input, parse_follow_ups
@@ -37,9 +31,7 @@ LIST = "questions/_questions.html"
 ROW = "questions/_question_row.html"
 WITH_PREVIEW = "questions/_row_and_preview.html"
 
-bp = Blueprint("questions", __name__, url_prefix="/drafts/<draft_id>/questions")
-bp.before_request(require_creator)
-limit_writes(bp)
+bp = creator_blueprint("questions", "/drafts/<draft_id>/questions")
 
 
 @dataclass(frozen=True, slots=True)

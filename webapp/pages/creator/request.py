@@ -1,10 +1,10 @@
-"""Shared by creator pages: the signed-in account and its limits, names of agents, posted fields."""
+"""Shared by creator pages: their blueprints and limits, the account, names of agents, fields."""
 
 import re
 from collections.abc import Callable, Iterable
 from datetime import datetime
 from http import HTTPStatus
-from typing import ParamSpec, TypeVar, cast
+from typing import ParamSpec, TypedDict, TypeVar, cast
 
 from flask import Blueprint, Flask, Response, request
 from flask_limiter import RateLimitExceeded
@@ -17,9 +17,10 @@ from webapp.oauth import connections
 from webapp.oauth.models import OAuthClient, OAuthGrant
 from webapp.pages import errors
 from webapp.pages.fragments import typed_text
+from webapp.records.audit import Actor
+from webapp.web import request_audit
 from webapp.web.limiter import limiter
 
-MILLIS_DIGITS = 13
 PAGE_WRITES_RATE = "120/minute"  # changes of one account by pages
 PAGE_FORMS_RATE = "20/minute;200/day"  # its new drafts by pages, and publications by them
 
@@ -33,6 +34,34 @@ def init_app(app: Flask) -> None:
     app.add_template_global(events_enabled, "events_enabled")
 
 
+class Acting(TypedDict):
+    """When a use case runs, and for whom."""
+
+    now: datetime
+    by: Actor
+
+
+def creator_blueprint(
+    name: str,
+    url_prefix: str,
+    *,
+    limits_writes: bool = True,
+    before: Callable[[], None] | None = None,
+) -> Blueprint:
+    """The blueprint of pages for a signed-in creator.
+
+    limits_writes  whether its POSTs count against one limit; a refusal keeps what was written
+    before         checks each request before its creator is known
+    """
+    bp = Blueprint(name, __name__, url_prefix=url_prefix)
+    for check in filter(None, (before, require_creator)):
+        bp.before_request(check)
+    bp.register_error_handler(RateLimitExceeded, errors.too_many_writes)
+    if limits_writes:
+        _limit_writes(bp)
+    return bp
+
+
 @login_required  # type: ignore[untyped-decorator]
 def require_creator() -> None:
     """For `before_request`: a signed-in creator is required."""
@@ -41,6 +70,11 @@ def require_creator() -> None:
 def creator_id() -> str:
     """The account of the signed-in creator."""
     return cast(str, current_user.id)
+
+
+def acting() -> Acting:
+    """The creator acts, now."""
+    return Acting(now=utc_now(), by=request_audit.creator())
 
 
 def _is_done(response: Response) -> bool:
@@ -58,21 +92,15 @@ _limit_writes = limiter.shared_limit(
 
 
 def limit_one_write(view: Callable[P, R]) -> Callable[P, R]:
-    """As `limit_writes`, of one view of a blueprint."""
+    """As the limit of a blueprint, of one of its views."""
     limited: Callable[P, R] = _limit_writes(view)
     return limited
-
-
-def limit_writes(bp: Blueprint) -> None:
-    """Limit all POSTs of `bp` together; a refusal keeps what was written."""
-    _limit_writes(bp)
-    bp.register_error_handler(RateLimitExceeded, errors.too_many_writes)
 
 
 def _limit_forms(
     counted: str, unless: Callable[[], bool] = lambda: False
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Decorates a view of a blueprint with `limit_writes`, whose limit it would go without."""
+    """Decorates a view of a blueprint that limits writes, whose limit it would go without."""
     of_forms = limiter.shared_limit(
         lambda: PAGE_FORMS_RATE,
         counted,
@@ -121,28 +149,23 @@ def typed(name: str) -> str:
 
 def posted_revision(name: str = "revision") -> int:
     """The revision that the page showed; 0, which no draft has, when it is missing or no number."""
-    return revision_in(request.form.get(name, ""))
+    return _number_in(request.form.get(name, ""), digits=9)
 
 
 def asked_revision(name: str) -> int:
     """A revision in the address; 0, which no draft has, when it is missing or no number."""
-    return revision_in(request.args.get(name, ""))
-
-
-def revision_in(text: str) -> int:
-    """A revision as typed or sent, 0 for anything else."""
-    return int(text) if re.fullmatch("[0-9]{1,9}", text) else 0
+    return _number_in(request.args.get(name, ""), digits=9)
 
 
 def moment_in(text: str) -> datetime | None:
     """A moment in milliseconds as in our addresses and forms, None for anything else."""
-    return from_millis(millis_in(text)) if _is_millis(text) else None
+    return from_millis(int(text)) if re.fullmatch("[0-9]{1,13}", text) else None
 
 
 def millis_in(text: str) -> int:
     """Milliseconds as in our addresses and forms, 0 for anything else."""
-    return int(text) if _is_millis(text) else 0
+    return _number_in(text, digits=13)
 
 
-def _is_millis(text: str) -> bool:
-    return 0 < len(text) <= MILLIS_DIGITS and text.isascii() and text.isdigit()
+def _number_in(text: str, *, digits: int) -> int:
+    return int(text) if re.fullmatch(f"[0-9]{{1,{digits}}}", text) else 0

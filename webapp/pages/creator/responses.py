@@ -1,21 +1,27 @@
-"""One response after the other, unread ones first, and what its creator has read of a form."""
+"""One response after the other: reading them, and deleting single ones."""
 
-from http import HTTPStatus
+from typing import Any
 
-from flask import Blueprint, redirect, render_template, request, url_for
+from flask import render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
+from webapp.answers import deleted_responses as deletions
 from webapp.answers import one_response, unread
 from webapp.answers.export import recordings_of
 from webapp.base.config import settings
 from webapp.base.database import to_millis, utc_now
 from webapp.base.limits import RESPONSE_UNDO_SECONDS
-from webapp.pages.creator.request import creator_id, millis_in, require_creator
-from webapp.pages.fragments import go_to, nothing_new, wants_fragment
+from webapp.pages.creator.request import (
+    acting,
+    creator_blueprint,
+    creator_id,
+    limit_one_write,
+    millis_in,
+)
+from webapp.pages.fragments import fragment, go_to, nothing_new, wants_fragment
 from webapp.records import forms
 
-bp = Blueprint("responses", __name__, url_prefix="/forms/<form_id>")
-bp.before_request(require_creator)
+bp = creator_blueprint("responses", "/forms/<form_id>", limits_writes=False)
 
 
 @bp.get("/unread")
@@ -24,10 +30,8 @@ def show_next(form_id: str) -> ResponseReturnValue:
     form = forms.get_form(creator_id(), form_id)
     session_id = one_response.newest_response(form)
     if session_id is None:
-        path = url_for("results.by_question", form_id=form_id)
-    else:
-        path = url_for("responses.show", form_id=form_id, session_id=session_id)
-    return redirect(path, HTTPStatus.SEE_OTHER)
+        return go_to(url_for("results.by_question", form_id=form_id))
+    return go_to(url_for("responses.show", form_id=form_id, session_id=session_id))
 
 
 @bp.get("/people/<session_id>")
@@ -55,8 +59,7 @@ def mark_read(form_id: str, session_id: str) -> ResponseReturnValue:
     if wants_fragment():
         return nothing_new()
     following = unread.next_unread(forms.get_form(account, form_id), session_id)
-    path = url_for("responses.show", form_id=form_id, session_id=following or session_id)
-    return redirect(path, HTTPStatus.SEE_OTHER)
+    return go_to(url_for("responses.show", form_id=form_id, session_id=following or session_id))
 
 
 @bp.post("/read")
@@ -64,3 +67,69 @@ def mark_all_read(form_id: str) -> ResponseReturnValue:
     """The creator has read everything that their page knew of."""
     unread.mark_all_read(creator_id(), form_id, millis_in(request.form.get("stamp", "")))
     return go_to(url_for("results.by_question", form_id=form_id))
+
+
+def deletion_notes(form_id: str) -> dict[str, Any]:
+    """The template variables of the notes about deletions that are not done.
+
+    `has_automated`: some look so, and those are not deleted just now.
+    """
+    found = deletions.list_deletions(form_id)
+    all_deleted = any(each.session_id is None for each in found)
+    return {
+        "deletions": found,
+        "deletion_state": "-".join(f"{each.id[-6:]}{each.begun:d}" for each in found),
+        "undo_seconds": RESPONSE_UNDO_SECONDS,
+        "has_automated": not all_deleted and deletions.has_automated(form_id),
+        "just_deleted": "deleted" in request.args,
+        "nothing_to_undo": "undone" in request.args,
+    }
+
+
+@bp.post("/people/<session_id>/delete")
+@limit_one_write
+def delete(form_id: str, session_id: str) -> ResponseReturnValue:
+    """Delete one response; the list of the others offers to undo it."""
+    deletions.delete_response(creator_id(), form_id, session_id, **acting())
+    return go_to(url_for("results.by_person", form_id=form_id, deleted=1))
+
+
+@bp.get("/automated/delete")
+def ask_automated(form_id: str) -> ResponseReturnValue:
+    """Ask before deleting all that look automated, with how many they are."""
+    form = forms.get_form(creator_id(), form_id)
+    return render_template(
+        "deleted_responses/automated.html",
+        form=form,
+        count=deletions.count_automated(form.id),
+        undo_seconds=RESPONSE_UNDO_SECONDS,
+    )
+
+
+@bp.post("/automated/delete")
+@limit_one_write
+def delete_automated(form_id: str) -> ResponseReturnValue:
+    """Delete all that look automated; the list of the others offers to undo it."""
+    deletions.delete_automated(creator_id(), form_id, **acting())
+    return go_to(url_for("results.by_person", form_id=form_id, deleted=1))
+
+
+@bp.post("/deletions/<deletion_id>/undo")
+@limit_one_write
+def undo(form_id: str, deletion_id: str) -> ResponseReturnValue:
+    """Undo a deletion and show what is back; the list says where there is nothing to undo."""
+    undone = deletions.undo_deletion(creator_id(), form_id, deletion_id, **acting())
+    if undone and undone.session_id:
+        person = undone.session_id
+        return go_to(url_for("responses.show", form_id=form_id, session_id=person))
+    return go_to(url_for("results.by_person", form_id=form_id, undone=None if undone else 0))
+
+
+@bp.get("/deletions")
+def show_notes(form_id: str) -> ResponseReturnValue:
+    """The notes about deletions; 204 if they equal the parameter `have`."""
+    form = forms.get_form(creator_id(), form_id)
+    notes = deletion_notes(form.id)
+    if notes["deletion_state"] == request.args.get("have"):
+        return nothing_new()
+    return fragment("deleted_responses/_notes.html", form=form, **notes)

@@ -3,52 +3,196 @@
 All choices are in the query string, so a view can be bookmarked, shared and reloaded.
 """
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from http import HTTPStatus
+from dataclasses import replace
+from datetime import date, datetime
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
-from flask import Blueprint, abort, redirect, render_template, request, url_for
+from flask import abort, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from api.wire.forms import share_url
 from jobs.queue import hand_over_recordings
 from webapp.answers import by_question as results
 from webapp.answers import search, threads, unread
-from webapp.answers.by_question import HiddenResponses, ShownAnswer
+from webapp.answers.by_question import HiddenResponses, ShownAnswer, read_hidden
 from webapp.answers.export import recordings_of
+from webapp.answers.search import AnswerKey, Filters, PersonKey
 from webapp.base.config import settings
 from webapp.base.database import from_millis, to_millis, utc_now
 from webapp.base.limits import FORM_NOTICE_PERCENT
 from webapp.base.vocabulary import ConfirmationMethod
 from webapp.drafts import confirmations
-from webapp.pages.creator.request import agent_names, creator_id, limit_writes, require_creator
-from webapp.pages.creator.response_deletion import deletion_notes
-from webapp.pages.creator.results_filters import (
-    Choice,
-    answer_before,
-    day_chart,
-    days_since,
-    get_shown_form,
-    lower_counts,
-    person_before,
-    position,
-    read_choice,
-    stamp,
-)
-from webapp.pages.creator.terms import follow_up_writer, spoken_answers
+from webapp.pages.creator import agreements
+from webapp.pages.creator.request import agent_names, creator_blueprint, creator_id, millis_in
+from webapp.pages.creator.responses import deletion_notes
 from webapp.pages.filters import drawn_code
-from webapp.pages.fragments import fragment, nothing_new, page_or_fragment
+from webapp.pages.fragments import fragment, go_to, nothing_new, page_or_fragment
 from webapp.records import forms
 from webapp.records.content.model import form_settings
 from webapp.records.forms import FormRow
-from webapp.records.responses.counters import read_days
+from webapp.records.responses.counters import DAY_MILLIS, EPOCH_DAY, Day, read_days
 from webapp.voice import transcripts
 
-bp = Blueprint("results", __name__, url_prefix="/forms/<form_id>")
-bp.before_request(require_creator)
-limit_writes(bp)
+WORDS_MAX_CHARS = 200
+NAMES = ("q", "sent", "unflagged", "spoken", "followups", "from", "to")
+
+FILTERS = {
+    "sent": "Completed only",
+    "unflagged": "Automated ones hidden",
+    "spoken": "With a recording",
+    "followups": "With follow-ups",
+}
+DAYS = {"from": "From", "to": "To"}
+
+
+class Choice(NamedTuple):
+    """`filters` as parsed, `values` as typed; `misread` is an invalid day."""
+
+    filters: Filters
+    values: dict[str, str]
+    misread: str
+
+    @property
+    def chosen(self) -> list[str]:
+        """What filters besides the search do, in words."""
+        names = [FILTERS[name] for name in FILTERS if name in self.values]
+        days = {name: self.values.get(name, "") for name in ("from", "to")}
+        return [*names, *(f"{DAYS[name]} {day}" for name, day in days.items() if day)]
+
+    def typed(self, name: str) -> str:
+        """The text typed into a field, "" if empty."""
+        return self.values.get(name, "")
+
+
+def read_choice() -> Choice:
+    """The search and filters of the current query string; invalid values filter nothing."""
+    typed = {name: request.args.get(name, "").strip() for name in NAMES}
+    typed["q"] = typed["q"][:WORDS_MAX_CHARS]
+    since, until = _day(typed["from"]), _day(typed["to"])
+    misread = [typed[name] for name, day in (("from", since), ("to", until)) if day is None]
+    values = {name: text for name, text in typed.items() if text and text not in misread}
+    filters = Filters(
+        words=typed["q"],
+        sent_only=bool(typed["sent"]),
+        unflagged=bool(typed["unflagged"]),
+        spoken=bool(typed["spoken"]),
+        follow_ups=bool(typed["followups"]),
+        since=None if since is None else since * DAY_MILLIS,
+        until=None if until is None else (until + 1) * DAY_MILLIS,
+    )
+    return Choice(filters, values, next(filter(None, misread), ""))
+
+
+def _stamp(name: str) -> int:
+    """The stamp in this query parameter; 0 if invalid."""
+    return millis_in(request.args.get(name, ""))
+
+
+def _before() -> tuple[int, str] | None:
+    """The position to continue from, as `_further` writes it."""
+    found = re.fullmatch(r"([0-9]{1,13})-(\w{1,40})", request.args.get("before", ""), re.ASCII)
+    return (int(found[1]), found[2]) if found else None
+
+
+def _day(text: str) -> int | None:
+    """The number of a UTC day since the epoch; None if invalid."""
+    if not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", text):
+        return None
+    try:
+        return (date.fromisoformat(text) - EPOCH_DAY).days
+    except ValueError:
+        return None
+
+
+class ShownForm(NamedTuple):
+    """The form with lower counts, and what they are lowered by."""
+
+    form: FormRow
+    hidden: HiddenResponses
+
+
+def get_shown_form(form_id: str) -> ShownForm:
+    """The creator's form, its counts lowered by what is deleted just now; raises NotFound"""
+    return lower_counts(forms.get_form(creator_id(), form_id))
+
+
+def lower_counts(form: FormRow) -> ShownForm:
+    """A form as it was read, its counts lowered by what is deleted just now."""
+    hidden = read_hidden(form.id)
+    lowered = replace(
+        form,
+        started_count=form.started_count - hidden.started,
+        answered_count=form.answered_count - hidden.with_answers,
+        response_count=form.response_count - hidden.completed,
+    )
+    return ShownForm(lowered, hidden)
+
+
+DAYS_SHOWN = 14
+FEWEST_DAYS = 2
+WIDTH = 360
+MARGIN = 20
+FLOOR = 74.5  # y of the base line
+TALLEST = 54
+NUMBER_ABOVE = 10.5
+
+
+class Bar(NamedTuple):
+    """One day at `x`; `path` and `number` are empty for a day without responses."""
+
+    day: Day
+    x: float
+    path: str
+    number: str
+    number_y: float
+
+
+class DayChart(NamedTuple):
+    """The bars of a chart and its highest day."""
+
+    bars: list[Bar]
+    most: Day
+
+
+def days_since(published_at: datetime, now: datetime) -> int:
+    """How many days the chart shows: those since publishing, up to a maximum."""
+    return min(max((now.date() - published_at.date()).days + 1, 1), DAYS_SHOWN)
+
+
+def day_chart(days: Sequence[Day]) -> DayChart | None:
+    """The chart; None when there are no responses, or fewer days than can be compared."""
+    most = max(days, key=lambda day: day.completed)
+    if not most.completed or len(days) < FEWEST_DAYS:
+        return None
+    step = (WIDTH - 2 * MARGIN) / (len(days) - 1)
+    bars = [_bar(day, MARGIN + step * at, most.completed) for at, day in enumerate(days)]
+    return DayChart(bars, most)
+
+
+def _bar(day: Day, x: float, most: int) -> Bar:
+    if not day.completed:
+        return Bar(day, round(x, 1), "", "", 0)
+    height = max(3, round(TALLEST * day.completed / most))
+    lean = 0.8 if day.date.day % 2 else -0.8
+    low, high = f"{lean} -{height * 0.4:.1f}", f"{-lean * 0.75:.1f} -{height * 0.8:.1f}"
+    path = f"M{x:.1f} {FLOOR}c{low} {high} 0 -{height}"
+    return Bar(day, round(x, 1), path, _short(day.completed), FLOOR - height - NUMBER_ABOVE)
+
+
+def _short(count: int) -> str:
+    """The number in at most four characters; the table has the exact one."""
+    if count < 1000:
+        return str(count)
+    if count < 999_500:
+        return f"{count / 1000:.1f}k" if count < 9950 else f"{count / 1000:.0f}k"
+    return f"{count / 1_000_000:.1f}M"
+
+
+bp = creator_blueprint("results", "/forms/<form_id>")
 
 
 @bp.get("")
@@ -62,7 +206,7 @@ def by_question(form_id: str) -> ResponseReturnValue:
     return render_template(
         "results/questions.html",
         pages=pages,
-        **threads_under(form, [answer for page in pages.values() for answer in page.answers]),
+        **_threads_under(form, [answer for page in pages.values() for answer in page.answers]),
         usual=results.usual_words(form),
         **_layout(form, hidden, "questions", choice),
     )
@@ -75,14 +219,14 @@ def one_question(form_id: str, number: int) -> ResponseReturnValue:
     if not 1 <= number <= len(form.questions):
         abort(404)
     question_id = form.questions[number - 1]["id"]
-    before = stamp("before") or form.last_stamp + 1
+    before = _stamp("before") or form.last_stamp + 1
     older = results.more_answers(form.id, question_id, before)
     return page_or_fragment(
         "results/question.html",
         "results/_answers.html",
         number=number,
         older=older,
-        **threads_under(form, older.answers),
+        **_threads_under(form, older.answers),
         **_layout(form, hidden, "questions", read_choice()),
     )
 
@@ -92,14 +236,14 @@ def by_person(form_id: str) -> ResponseReturnValue:
     """All respondents, newest first, with their answers."""
     form, hidden = get_shown_form(form_id)
     choice = read_choice()
-    found = search.find_people(form.id, choice.filters, before=person_before())
+    found = search.find_people(form.id, choice.filters, before=_before())
     return page_or_fragment(
         "results/people.html",
         "results/_people.html",
         people=found.people,
         threads=threads.threads_of(form, found.people),
         recordings=recordings_of(answer for person in found.people for answer in person.answers),
-        further=_address("results.by_person", form, choice, position(found.before)),
+        further=_further("results.by_person", form, choice, found.before),
         is_first="before" not in request.args,
         new_people=unread.new_among(form, found.people),
         **_layout(form, hidden, "people", choice),
@@ -110,8 +254,8 @@ def by_person(form_id: str) -> ResponseReturnValue:
 def new_answers(form_id: str) -> ResponseReturnValue:
     """How many answers came after the stamp `since`, and the figures; 204 if none after `seen`."""
     stored = forms.get_form(creator_id(), form_id)
-    since = stamp("since") or stored.last_stamp
-    if max(since, stamp("seen") or 0) >= stored.last_stamp:
+    since = _stamp("since") or stored.last_stamp
+    if max(since, _stamp("seen")) >= stored.last_stamp:
         return nothing_new()
     form, hidden = lower_counts(stored)
     return fragment(
@@ -133,8 +277,7 @@ def try_again(form_id: str, session_id: str, attachment_id: str) -> ResponseRetu
         creator_id(), form_id, attachment_id, transcriber=host, now=now
     )
     hand_over_recordings([recording])
-    person = url_for("responses.show", form_id=form_id, session_id=session_id)
-    return redirect(person, HTTPStatus.SEE_OTHER)
+    return go_to(url_for("responses.show", form_id=form_id, session_id=session_id))
 
 
 @bp.get("/settings")
@@ -144,14 +287,15 @@ def show_settings(form_id: str) -> ResponseReturnValue:
     return render_template(
         "forms/settings.html",
         settings=form_settings(form),
-        **spoken_answers.of_form(form),
-        **follow_up_writer.of_form(form),
+        **agreements.of_form(form),
         **_layout(form, hidden, "settings", read_choice()),
     )
 
 
 def _found(form: FormRow, hidden: HiddenResponses, choice: Choice) -> ResponseReturnValue:
-    found = search.find_answers(form.id, choice.filters, before=answer_before())
+    at = _before()
+    before = (at[0], int(at[1])) if at and re.fullmatch("[0-9]{1,13}", at[1]) else None
+    found = search.find_answers(form.id, choice.filters, before=before)
     shown = threads.first_answers(found.answers)
     answers: dict[str, list[ShownAnswer]] = defaultdict(list)
     for answer in shown:
@@ -160,15 +304,15 @@ def _found(form: FormRow, hidden: HiddenResponses, choice: Choice) -> ResponseRe
         "results/found.html",
         answers=answers,
         counts=Counter(each.parent_question_id or each.question_id for each in found.answers),
-        **threads_under(form, shown),
+        **_threads_under(form, shown),
         count=len(found.answers),
-        further=_address("results.by_question", form, choice, position(found.before)),
+        further=_further("results.by_question", form, choice, found.before),
         is_first="before" not in request.args,
         **_layout(form, hidden, "questions", choice),
     )
 
 
-def threads_under(form: FormRow, answers: Sequence[ShownAnswer]) -> dict[str, Any]:
+def _threads_under(form: FormRow, answers: Sequence[ShownAnswer]) -> dict[str, Any]:
     """What is under answers in a list: their follow-ups, and all recordings."""
     follow_ups = threads.follow_ups_of(form, answers)
     parts = [part.answer for parts in follow_ups.values() for part in parts if part.answer]
@@ -176,11 +320,14 @@ def threads_under(form: FormRow, answers: Sequence[ShownAnswer]) -> dict[str, An
     return {"follow_ups": follow_ups, "recordings": recordings}
 
 
-def _address(endpoint: str, form: FormRow, choice: Choice, before: str | None) -> str:
+def _further(
+    endpoint: str, form: FormRow, choice: Choice, before: AnswerKey | PersonKey | None
+) -> str:
     """The address of the next page of the same choice; "" at the end."""
     if before is None:
         return ""
-    return url_for(endpoint, form_id=form.id, before=before, **choice.values)  # type: ignore[arg-type]
+    at = f"{before[0]}-{before[1]}"
+    return url_for(endpoint, form_id=form.id, before=at, **choice.values)  # type: ignore[arg-type]
 
 
 def _layout(form: FormRow, hidden: HiddenResponses, view: str, choice: Choice) -> dict[str, Any]:

@@ -2,11 +2,9 @@
 
 from contextlib import suppress
 from dataclasses import fields
-from functools import lru_cache
 from http import HTTPStatus
-from typing import Any
 
-from flask import Blueprint, Response, abort, render_template, request, url_for
+from flask import Response, abort, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from itsdangerous import BadData
 from itsdangerous.url_safe import URLSafeSerializer
@@ -28,8 +26,8 @@ from webapp.drafts.terms import BY_RULES, TYPED, FormTerms, terms_of
 from webapp.follow_ups import rules
 from webapp.follow_ups.messages import Brief
 from webapp.follow_ups.rules import Decision, Reason, Thread
-from webapp.pages.creator.request import creator_id, require_creator
-from webapp.pages.creator.terms import page_terms
+from webapp.pages.creator import agreements
+from webapp.pages.creator.request import creator_blueprint, creator_id
 from webapp.pages.fragments import go_to, typed_text
 from webapp.pages.model_decisions import decision_of_model
 from webapp.records import drafts, forms
@@ -76,10 +74,8 @@ def read_carried(text: str, draft: Draft) -> Trial | None:
         raise _unreadable() from None
     if draft_id != draft.id:
         raise _unreadable()
-    return _read(values) if content_hash == draft.content_hash else None
-
-
-def _read(values: dict[str, Any]) -> Trial:
+    if content_hash != draft.content_hash:
+        return None
     lists = {
         "skipped": tuple(values["skipped"]),
         "asked": tuple(map(AskedFollowUp._make, values["asked"])),
@@ -89,12 +85,7 @@ def _read(values: dict[str, Any]) -> Trial:
 
 
 def _signer() -> URLSafeSerializer:
-    return _signer_of(settings().secret_key)
-
-
-@lru_cache
-def _signer_of(secret_key: str) -> URLSafeSerializer:
-    return URLSafeSerializer(secret_key, salt=f"trial {LAYOUT}")
+    return URLSafeSerializer(settings().secret_key, salt=f"trial {LAYOUT}")
 
 
 def _unreadable() -> InvalidInput:
@@ -117,7 +108,9 @@ def decide(trial: Trial, draft: Draft, step: Step) -> Trial:
     if isinstance(due, NoRoom):
         return trials.decide(trial, draft, step, Decided(due), Decision(Reason.NOTHING_LEFT))
     ruled = rules.decide(due)
-    asks_model = _has_model(trial) and ruled.reason not in HARD_STOPS
+    # the model is to be the one that the page named
+    has_model = trial.named_model and trial.named_model == settings().follow_up_writer
+    asks_model = bool(has_model) and ruled.reason not in HARD_STOPS
     made = _of_model(trial, draft, step, due) if asks_model else None
     decision = made or ruled
     came = Decided(
@@ -127,11 +120,6 @@ def decide(trial: Trial, draft: Draft, step: Step) -> Trial:
         unheard=asks_model and made is None,
     )
     return trials.decide(trial, draft, step, came, decision)
-
-
-def _has_model(trial: Trial) -> bool:
-    """Whether the model is still the one that the page named."""
-    return bool(trial.named_model) and trial.named_model == settings().follow_up_writer
 
 
 def _of_model(trial: Trial, draft: Draft, step: Step, thread: Thread) -> Decision | None:
@@ -157,24 +145,24 @@ def _count_call(account_id: str) -> bool:
 
 FIRST = QuestionNumber(1)
 
-bp = Blueprint("trial", __name__, url_prefix="/drafts/<draft_id>/try")
-bp.before_request(require_creator)
+bp = creator_blueprint("trial", "/drafts/<draft_id>/try", limits_writes=False)
 
 
 @bp.get("")
 def begin(draft_id: str) -> ResponseReturnValue:
     """The first question of the current revision."""
     draft = drafts.get_draft(creator_id(), draft_id)
-    return _elsewhere(draft) or _page(draft, _new_trial(draft), FIRST)
+    if not draft.questions:
+        return go_to(url_for("drafts.review", draft_id=draft.id))
+    return _page(draft, _new_trial(draft), FIRST)
 
 
 @bp.post("")
 def go_on(draft_id: str) -> ResponseReturnValue:
     """What follows from what was answered, skipped or opened."""
     draft = drafts.get_draft(creator_id(), draft_id)
-    elsewhere = _elsewhere(draft)
-    if elsewhere:
-        return elsewhere
+    if not draft.questions:
+        return go_to(url_for("drafts.review", draft_id=draft.id))
     trial = read_carried(request.form.get("carried", ""), draft)
     if trial is None:
         return _page(draft, _new_trial(draft), FIRST, has_changed=True)
@@ -205,21 +193,13 @@ def _gone_on(draft: Draft, trial: Trial, step: Step) -> Response:
     return _page(draft, decided, trials.steps_of(decided, draft).next_place(step.place))
 
 
-def _elsewhere(draft: Draft) -> Response | None:
-    """Where a draft without a question is instead."""
-    if not draft.questions:
-        return go_to(url_for("drafts.review", draft_id=draft.id))
-    return None
-
-
 def _new_trial(draft: Draft) -> Trial:
-    named_model = _terms(draft).writer.follow_up_writer
-    return Trial(named_model)
+    return Trial(_terms(draft).writer.follow_up_writer)
 
 
 def _terms(draft: Draft) -> FormTerms:
     """What happens to answers: of a published form, what its creator agreed to and is so still."""
-    offered = page_terms.offered().used_by(draft)
+    offered = agreements.offered().used_by(draft)
     link = publishing.find_published_form(draft.id)
     if link is None:
         return offered

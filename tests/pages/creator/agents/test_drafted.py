@@ -64,28 +64,21 @@ def test_drafts_of_one_agent_within_ten_minutes_stand_in_one_group(
     assert "Five drafts want your eyes." in page
 
 
-def test_a_group_stays_together_when_one_of_it_changes(
+def test_a_group_is_of_one_agent_and_stays_together_when_one_of_it_changes(
     app: Flask, ann: Creator, claude: str, drafted: Drafted, clock: Clock
 ) -> None:
     began = clock.forward(minutes=-60)
     first = drafted(claude, began, title="One")
-    drafted(claude, began + timedelta(minutes=1), title="Two")
-    drafted(claude, began + timedelta(minutes=30), title="Alone")
+    drafted(another_grant(app, claude), began + timedelta(minutes=1), title="Two")
+    mine = drafted(claude, began + timedelta(minutes=30), title="Alone")
     by_agent(app, first, goal="Changed by another")
+    ann.post(f"/drafts/{mine.id}/title", text="Mine now", revision=1)
 
     page = ann.page("/drafts").text
 
     assert groups(page) == [("Claude drafted 2 forms", ["One", "Two"])]
-    assert sections(page)["waiting"] == ["One", "Two", "Alone"]
-
-
-def test_two_grants_of_one_agent_are_one_agent(
-    app: Flask, ann: Creator, claude: str, drafted: Drafted
-) -> None:
-    drafted(claude, title="One")
-    drafted(another_grant(app, claude), title="Two")
-
-    assert groups(ann.page("/drafts").text) == [("Claude drafted 2 forms", ["Two", "One"])]
+    assert sections(page) == {"waiting": ["Mine now", "One", "Two"]}
+    assert badge(ann) == "3 waiting"
 
 
 @both_databases
@@ -128,24 +121,6 @@ def test_what_the_creator_writes_by_hand_does_not_wait(app: Flask, ann: Creator)
     assert "New" not in plain(page.partition('id="inbox"')[2])
     assert (before, badge(ann)) == ("", "1 waiting")
     assert sections(ann.page("/drafts").text)["waiting"] == ["My own"]
-
-
-def test_what_an_agent_made_and_the_creator_changed_still_waits(
-    ann: Creator, claude: str, drafted: Drafted
-) -> None:
-    draft = drafted(claude)
-    ann.post(f"/drafts/{draft.id}/title", text="Mine now", revision=1)
-
-    assert sections(ann.page("/drafts").text) == {"waiting": ["Mine now"]}
-    assert badge(ann) == "1 waiting"
-
-
-def test_a_confirmed_draft_waits_for_nobody(ann: Creator, claude: str, drafted: Drafted) -> None:
-    draft = drafted(claude)
-    ann.post(f"/drafts/{draft.id}/confirm", revision=1, shown_hash=draft.content_hash, then="agent")
-
-    assert sections(ann.page("/drafts").text) == {"confirmed": ["Rota"]}
-    assert badge(ann) == ""
 
 
 def test_own_edits_are_no_changes_since_the_last_look(

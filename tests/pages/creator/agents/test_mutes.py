@@ -27,38 +27,45 @@ def muted(app: Flask, ann: Creator) -> list[str]:
 
 
 @both_databases
-def test_drafts_of_a_muted_agent_arrive_quietly_and_are_found_below(
-    ann: Creator, connected: Connected, drafted: Drafted
+def test_drafts_of_a_muted_agent_arrive_quietly_until_it_is_unmuted(
+    app: Flask, ann: Creator, connected: Connected, drafted: Drafted
 ) -> None:
     claude, cursor = connected("Claude"), connected("Cursor")
     drafted(claude, title="Before")
     drafted(cursor, title="Of another")
+    shown = ann.page("/drafts").text.partition("/drafts?v=")[2].partition('"')[0]
 
     away = ann.post(f"/connections/{claude}/mute")
+    told = ann.swap(f"/drafts?v={shown}")
     drafted(claude, title="After")
     page = ann.page("/drafts").text
+    count = badge(ann)
+    back = [ann.post(f"/connections/{claude}/unmute").location for _ in range(2)]
 
-    assert away.location == "/drafts#muted"
+    assert (away.location, back) == ("/drafts#muted", ["/drafts#waiting"] * 2)
+    assert told.status_code == 200
     assert sections(page) == {"waiting": ["Of another"], "muted": ["After", "Before"]}
     assert "One draft wants your eyes." in page
-    assert badge(ann) == "1 waiting"
     assert plain(page).count("New") == 1
     assert re.search("Claude is muted until [^.]*[0-9:]+ UTC *[.]", plain(page))
+    assert (count, badge(ann), muted(app, ann)) == ("1 waiting", "3 waiting", [])
 
 
-@both_databases
-def test_an_agent_is_unmuted_at_any_time(
-    app: Flask, ann: Creator, claude: str, drafted: Drafted
+@pytest.mark.parametrize("page", ["/drafts", "/connections"])
+def test_pages_have_the_button_which_leads_back(
+    ann: Creator, claude: str, drafted: Drafted, page: str
 ) -> None:
-    drafted(claude, title="Rota")
-    ann.post(f"/connections/{claude}/mute")
+    drafted(claude)
+    places = []
+    for action in ("mute", "unmute"):
+        assert f'action="/connections/{claude}/{action}"' in ann.page(page).text
+        away = ann.post(f"/connections/{claude}/{action}", **{"from": page[1:]})
+        places.append(away.location)
 
-    away = ann.post(f"/connections/{claude}/unmute")
-    ann.post(f"/connections/{claude}/unmute")
-
-    assert away.location == "/drafts#waiting"
-    assert sections(ann.page("/drafts").text) == {"waiting": ["Rota"]}
-    assert (badge(ann), muted(app, ann)) == ("1 waiting", [])
+    there = f"/connections#connection-{claude}"
+    assert places == (
+        [there] * 2 if page == "/connections" else ["/drafts#muted", "/drafts#waiting"]
+    )
 
 
 @both_databases
@@ -89,42 +96,6 @@ def test_a_mute_is_of_the_agent_and_not_of_one_consent(
     assert (quiet, badge(ann)) == ("", "1 waiting")
 
 
-def test_an_open_inbox_hears_of_a_mute_and_of_its_end(
-    ann: Creator, claude: str, drafted: Drafted
-) -> None:
-    drafted(claude)
-    states = []
-    for action in ("mute", "unmute"):
-        states.append(ann.page("/drafts").text.partition("/drafts?v=")[2].partition('"')[0])
-        ann.post(f"/connections/{claude}/{action}")
-        assert ann.swap(f"/drafts?v={states[-1]}").status_code == 200
-
-    assert ann.swap(f"/drafts?v={states[0]}").status_code == 204
-
-
-def test_the_row_of_a_draft_and_the_page_of_agents_have_the_button(
-    ann: Creator, claude: str, drafted: Drafted
-) -> None:
-    drafted(claude)
-    inbox, agents = ann.page("/drafts").text, ann.page("/connections").text
-
-    ann.post(f"/connections/{claude}/mute", **{"from": "connections"})
-    after = ann.page("/connections").text
-
-    action = f'action="/connections/{claude}/mute"'
-    assert action in inbox
-    assert action in agents
-    assert f'action="/connections/{claude}/unmute"' in after
-    assert action not in after
-    assert "Muted until" in plain(after)
-
-
-def test_the_button_of_the_page_of_agents_leads_back_to_it(ann: Creator, claude: str) -> None:
-    for action in ("mute", "unmute"):
-        away = ann.post(f"/connections/{claude}/{action}", **{"from": "connections"})
-        assert away.location == f"/connections#connection-{claude}"
-
-
 @pytest.mark.parametrize("action", ["mute", "unmute"])
 def test_nobody_mutes_the_agent_of_another_creator(
     app: Flask, ann: Creator, stranger: Creator, claude: str, action: str
@@ -136,21 +107,6 @@ def test_nobody_mutes_the_agent_of_another_creator(
     assert stranger.post(f"/connections/grt_nothing/{action}").status_code == 404
     assert muted(app, ann) == before
     assert muted(app, stranger) == []
-
-
-def test_a_get_mutes_nobody(app: Flask, ann: Creator, claude: str) -> None:
-    assert ann.page(f"/connections/{claude}/mute").status_code == 405
-    assert muted(app, ann) == []
-
-
-def test_an_agent_that_is_disconnected_can_be_muted(
-    ann: Creator, claude: str, drafted: Drafted
-) -> None:
-    drafted(claude)
-    ann.post(f"/connections/{claude}/disconnect")
-    ann.post(f"/connections/{claude}/mute")
-
-    assert sections(ann.page("/drafts").text) == {"muted": ["Rota"]}
 
 
 def test_a_mute_goes_with_its_account(app: Flask, ann: Creator, claude: str) -> None:

@@ -7,7 +7,7 @@ from flask import Flask
 
 from tests.pages.creator.agents.conftest import Drafted
 from tests.pages.creator.test_draft import by_agent
-from tests.pages.creator_client import Creator, plain
+from tests.pages.creator_client import Creator
 from webapp.base.database import utc_now
 from webapp.drafts import editing
 from webapp.records.content.draft_input import parse_draft_input
@@ -36,11 +36,16 @@ def changed(app: Flask, draft: Draft, author: str, agent_note: str, title: str) 
 
 @pytest.mark.parametrize("page", ["", "/confirm", "/history"])
 def test_a_new_draft_says_why_it_is_so_each_time_it_is_looked_at(
-    ann: Creator, draft: Draft, page: str
+    ann: Creator, claude: str, drafted: Drafted, page: str
 ) -> None:
+    draft = drafted(claude, agent_note="</q><script>alert(1)</script> لماذا؟ ” {{7*7}}")
+
     for _ in range(2):
         shown = ann.page(f"/drafts/{draft.id}{page}").text
-        assert quoted(shown) == [("Claude", "One question is enough")]
+        (said,) = quoted(shown)
+        assert said[0] == "Claude"
+        assert said[1].startswith("&lt;/q&gt;&lt;script&gt;alert")
+        assert "{{7*7}}" in said[1]
 
 
 def test_notes_stand_with_the_changes_that_were_not_seen(
@@ -63,34 +68,9 @@ def test_notes_stand_with_the_changes_that_were_not_seen(
     assert quoted(after) == both[1:]
 
 
-def test_the_history_has_each_note_at_its_revision(
-    app: Flask, ann: Creator, claude: str, draft: Draft
-) -> None:
-    changed(app, draft, claude, WHY, "Rota talks")
-
-    words = plain(ann.page(f"/drafts/{draft.id}/history").text)
-
-    first = words.index("Claude : One question is enough")
-    assert words.index(f"Claude : {WHY}") < words.index("Revision 1") < first
-
-
 def test_a_change_of_the_creator_stands_in_nobody_elses_words(ann: Creator, draft: Draft) -> None:
     ann.page(f"/drafts/{draft.id}")
     ann.post(f"/drafts/{draft.id}/title", text="My own", revision=1)
 
     assert quoted(ann.page(f"/drafts/{draft.id}").text) == []
     assert quoted(ann.page(f"/drafts/{draft.id}/confirm").text) == []
-
-
-@pytest.mark.parametrize("page", ["", "/confirm", "/history"])
-def test_a_note_in_arabic_or_with_tags_stays_what_it_is(
-    ann: Creator, claude: str, drafted: Drafted, page: str
-) -> None:
-    hostile = "</q><script>alert(1)</script> لماذا؟ ” Askback: checked {{7*7}}"
-    draft = drafted(claude, agent_note=hostile)
-
-    shown = ann.page(f"/drafts/{draft.id}{page}").text
-
-    assert "<script>alert" not in shown
-    assert "{{7*7}}" in shown
-    assert len(re.findall(r'<q class="quoted" dir="auto">&lt;/q&gt;&lt;script', shown)) == 1

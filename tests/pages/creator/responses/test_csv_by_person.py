@@ -19,9 +19,7 @@ from tests.pages.creator_client import Creator
 from tests.voice.factories import make_spoken_answer, make_voice_form
 from webapp.answers import export
 from webapp.answers.answering import complete_response, skip_question
-from webapp.base.database import db, release_connections, utc_now
-from webapp.pages.creator.export import csv_by_person
-from webapp.records.forms import get_form
+from webapp.base.database import utc_now
 
 KEY = "k" * 32
 PERSON = ["person", "name", "status", "started_at", "finished_at", "looks_automated"]
@@ -106,36 +104,6 @@ def test_batches_join_to_one_file(
             make_response(form, name=str(number))
 
     assert [row[1] for row in rows(ann, form)] == ["name", *"01234"]
-
-
-def test_its_name_tells_it_from_the_file_of_answers(ann: Creator, form: Any) -> None:
-    page = ann.page(f"/forms/{form.id}/export-by-person.csv")
-
-    today = utc_now().date().isoformat()
-    assert f"filename=Rota-talks-{today}-by-person.csv; " in page.headers["Content-Disposition"]
-    assert page.headers["Content-Type"] == "text/csv; charset=utf-8"
-    assert rows(ann, form) == [[*PERSON, "1. Who changed it?", "2. What went wrong?", "skipped"]]
-
-
-def test_both_files_are_offered(app: Flask, ann: Creator, form: Any) -> None:
-    with app.app_context():
-        make_response(form)
-
-    page = ann.page(f"/forms/{form.id}").text
-
-    for name in ("export.csv", "export-by-person.csv", "export.json"):
-        assert f'href="/forms/{form.id}/{name}" download' in page
-
-
-def test_it_holds_no_connection_while_its_reader_takes_nothing(app: Flask, form: Any) -> None:
-    with app.app_context():
-        make_response(form)
-        form = get_form(form.account_id, form.id)
-        release_connections()
-        pool: Any = db.engine.pool
-        taken = [pool.checkedout() for _ in csv_by_person(form)]
-
-    assert taken == [0, 0]
 
 
 @pytest.mark.parametrize("letter", ["a", "é", "🙂"])

@@ -15,11 +15,11 @@ from tests.followups.model_server import (
     hanging,
     model_server,
     status,
-    stopping,
 )
 from tests.pages.creator.trial.conftest import Try
 from tests.pages.creator_client import hidden
 from webapp.base.config import Settings
+from webapp.follow_ups.model_exchange import prepare
 
 FIRST, SECOND = "What made you switch?", "What would you tell a friend?"
 ANSWER = "We moved because the contract ended and procurement wanted a single vendor for everything"
@@ -40,7 +40,9 @@ def model() -> Iterator[ModelServer]:
 
 @pytest.fixture
 def settings(settings: Settings, model: ModelServer) -> Settings:
-    return settings.model_copy(update=model.settings())
+    made = settings.model_copy(update=model.settings())
+    prepare(made)  # of the four seconds of the first call it may take two
+    return made
 
 
 def test_the_model_asks_as_on_the_form(
@@ -56,32 +58,14 @@ def test_the_model_asks_as_on_the_form(
     assert trying.question == QUESTION
     assert f"This question was written by a computer at {model.host}" in trying.words
     assert f"Follow-up · {settings.follow_up_writer} · asked for an example" in trying.words
+    trying.open("1")
+    trying.answer(ANSWER)  # the same words do not ask it again
     (asked,) = model.asked
     assert "Acme Holding" in asked.system
     assert ANSWER in asked.user
     assert "Acme Holding" not in trying.page.text
     with app.app_context():
         assert dump() | {"day_spending": []} == before  # that a model was called is counted
-
-
-def test_its_stop_is_told(try_draft: Try, model: ModelServer) -> None:
-    model.answer = stopping()
-    trying = try_draft(**FIELDS)
-
-    trying.answer(ANSWER)
-
-    assert trying.question == SECOND
-    assert "Nothing asked: the model decided so" in trying.words
-
-
-def test_the_same_words_again_do_not_ask_it_again(try_draft: Try, model: ModelServer) -> None:
-    trying = try_draft(**FIELDS)
-    trying.answer(ANSWER)
-    trying.open("1")
-    trying.answer(ANSWER)
-
-    assert trying.question == QUESTION
-    assert len(model.asked) == 1
 
 
 @pytest.mark.parametrize("answer", [status(500), asking("See acme.example?"), hanging()])

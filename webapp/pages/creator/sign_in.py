@@ -1,11 +1,11 @@
 """Signing in and out, browsers that are known, and the check of one's own password."""
 
 import hashlib
+import re
 import secrets
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from datetime import datetime
 from functools import partial
 from http import HTTPStatus
 from typing import ParamSpec
@@ -31,8 +31,7 @@ from webapp.base.database.failures import STORAGE_FAILURES
 from webapp.base.errors import InvalidInput, NotFound, StateConflict, TooBusy
 from webapp.base.limits import EMAIL_MAX_CHARS
 from webapp.oauth.connections import end_grants
-from webapp.pages.creator.account.browser_sessions import browser_in_words
-from webapp.pages.creator.request import creator_id
+from webapp.pages.creator.request import Acting, acting, creator_id
 from webapp.pages.errors import (
     HOME,
     RETRY_SECONDS,
@@ -47,7 +46,7 @@ from webapp.records.accounts import browser_sessions, credentials, invites
 from webapp.records.accounts.browser_sessions import ACTIVE_EVERY, SESSION_LIFETIME
 from webapp.records.accounts.credentials import Also
 from webapp.records.accounts.models import Account, find_account, normal_email
-from webapp.records.audit import Actor, AuditKind
+from webapp.records.audit import AuditKind
 from webapp.web import request_audit
 from webapp.web.browser_cookies import BrowserCookie
 from webapp.web.deferred_writes import write_later
@@ -89,6 +88,26 @@ def _read(cookie: str) -> str | None:
 def _signer(account: Account) -> URLSafeSerializer:
     return URLSafeSerializer(settings().secret_key, salt=f"device {account.password_hash}")
 
+
+READ_CHARS = 400  # of a User-Agent header, whose length its sender chooses
+# the first match counts: most browsers include the names of others
+BROWSERS = (
+    ("Edg(e|A|iOS)?/", "Edge"),
+    ("OPR/|Opera", "Opera"),
+    ("SamsungBrowser/", "Samsung Internet"),
+    ("Firefox/|FxiOS/", "Firefox"),
+    ("CriOS/|Chrome/|Chromium/", "Chrome"),
+    ("Version/.*Safari/", "Safari"),
+)
+SYSTEMS = (
+    ("iPhone", "iPhone"),
+    ("iPad", "iPad"),
+    ("Android", "Android"),
+    ("Windows", "Windows"),
+    ("CrOS", "ChromeOS"),
+    ("Macintosh|Mac OS X", "macOS"),
+    ("Linux|X11", "Linux"),
+)
 
 RECENT_SECONDS = 600  # after that, irreversible actions ask for the password again
 # of failed sign-ins; the last two not from browsers that have signed in before
@@ -200,7 +219,7 @@ def sign_in() -> ResponseReturnValue:
 @bp.post("/logout")
 def sign_out() -> Response:
     """End the session of this browser, and so every copy of its cookie."""
-    browser_sessions.end_session(current_user.get_id(), now=utc_now(), by=request_audit.creator())
+    browser_sessions.end_session(current_user.get_id(), **acting())
     logout_user()
     session.clear()
     return go_to("/login")
@@ -210,7 +229,7 @@ def sign_out() -> Response:
 @login_required  # type: ignore[untyped-decorator]
 def sign_out_everywhere() -> Response:
     """End every browser session of the account."""
-    browser_sessions.end_sessions(current_user.id, now=utc_now(), by=request_audit.creator())
+    browser_sessions.end_sessions(current_user.id, **acting())
     return sign_out()
 
 
@@ -237,7 +256,8 @@ def accept_invite(token: str) -> ResponseReturnValue:
     """Create the account, or set its new password, and sign in."""
     given = {name: request.form.get(name, "") for name in ("email", "name", "password")}
     try:
-        account = _accept(token, given)
+        act = Acting(now=utc_now(), by=request_audit.visitor())
+        account = invites.accept_invite(token, **given, **act, also=ending_agents(act))
     except NotFound as gone:
         _note_failure(AuditKind.LINK_USED, None)
         return _link_gone(gone)
@@ -258,22 +278,16 @@ def accept_invite(token: str) -> ResponseReturnValue:
     return go_to(HOME)
 
 
-def _accept(token: str, given: dict[str, str]) -> Account:
-    now, by = utc_now(), request_audit.visitor()
-    also = ending_agents(now, by)
-    return invites.accept_invite(token, **given, now=now, by=by, also=also)
-
-
 def asked_to_end_agents() -> bool:
     """True if a new password is to end the connections of agents, too."""
     return "end_agents" in request.form
 
 
-def ending_agents(now: datetime, by: Actor) -> Also | None:
+def ending_agents(act: Acting) -> Also | None:
     """What a new password ends besides sessions: connections of agents, if that was chosen."""
     if not asked_to_end_agents():
         return None
-    return partial(end_grants, now=now, by=by)
+    return partial(end_grants, **act)
 
 
 def _refused(email: str, *, is_disabled: bool) -> ResponseReturnValue:
@@ -361,3 +375,14 @@ def note_wrong_password(kind: AuditKind, refusal: InvalidInput) -> None:
 
 def _own_key() -> str:
     return str(getattr(current_user, "id", ""))
+
+
+def browser_in_words(user_agent: str) -> str:
+    """Such as "Firefox on Linux"; shorter if only one is known, empty if neither is."""
+    read = user_agent[:READ_CHARS]
+    known = (_first(BROWSERS, read), _first(SYSTEMS, read))
+    return " on ".join(name for name in known if name)
+
+
+def _first(names: tuple[tuple[str, str], ...], user_agent: str) -> str:
+    return next((name for pattern, name in names if re.search(pattern, user_agent)), "")

@@ -1,19 +1,25 @@
-"""A creator's own page: name, language, password, browsers, and the end of the account."""
+"""A creator's own account: name, picture, password, browsers, activity, and its end."""
 
+import re
+from collections.abc import Iterable
+from datetime import datetime
 from http import HTTPStatus
+from itertools import groupby
 
 from flask import Blueprint, Response, render_template, request, session
 from flask.typing import ResponseReturnValue
 from flask_login import current_user, logout_user
+from sqlalchemy import select
 
-from webapp.base.database import utc_now
+from webapp.base.config import settings
+from webapp.base.database import db, from_millis, to_millis, utc_now
 from webapp.base.error_codes import ErrorCode
 from webapp.base.errors import InvalidInput
 from webapp.base.limits import ACCOUNT_NAME_MAX_CHARS, ORGANISATION_MAX_CHARS
 from webapp.drafts import form_settings
 from webapp.oauth.account_deletion import delete_account, list_inventory
-from webapp.pages.creator.account.browser_sessions import list_browsers
-from webapp.pages.creator.account.sign_in import (
+from webapp.pages.creator.request import acting, creator_id, limit_one_write, require_creator
+from webapp.pages.creator.sign_in import (
     asked_to_end_agents,
     ending_agents,
     limited_tries,
@@ -22,13 +28,13 @@ from webapp.pages.creator.account.sign_in import (
     signed_in_recently,
     start_session,
 )
-from webapp.pages.creator.request import creator_id, limit_one_write, require_creator
 from webapp.pages.fragments import as_picture, go_to
-from webapp.records.accounts import credentials
+from webapp.records.accounts import browser_sessions, credentials
 from webapp.records.accounts.models import ACCENTS, CREATOR_LANGUAGES
-from webapp.records.audit import AuditKind
+from webapp.records.audit import AuditEvent, AuditKind, list_events
+from webapp.records.drafts import Draft
+from webapp.records.forms import Form
 from webapp.voice.audio_inspection import AudioBusy, NotPicture, redraw
-from webapp.web import request_audit
 
 PAGE = "/account"
 PICTURE_TYPES = "PNG, JPEG or WebP, at most 2 MB"
@@ -104,10 +110,9 @@ def change_password() -> ResponseReturnValue:
     """Set a new password; this browser stays signed in, all others are signed out."""
     given = request.form.get("current", ""), request.form.get("password", "")
     try:
-        now, by = utc_now(), request_audit.creator()
-        account = credentials.change_password(
-            creator_id(), *given, now=now, by=by, also=ending_agents(now, by)
-        )
+        act = acting()
+        also = ending_agents(act)
+        account = credentials.change_password(creator_id(), *given, **act, also=also)
     except InvalidInput as refusal:
         note_wrong_password(AuditKind.PASSWORD_CHANGED, refusal)
         return _page(refusal=refusal), HTTPStatus.UNPROCESSABLE_ENTITY
@@ -129,7 +134,7 @@ def delete() -> ResponseReturnValue:
         require_own_password(AuditKind.ACCOUNT_DELETED)
     except InvalidInput as refusal:
         return _deletion_page(refusal), HTTPStatus.UNPROCESSABLE_ENTITY
-    delete_account(creator_id(), now=utc_now(), by=request_audit.creator())
+    delete_account(creator_id(), **acting())
     logout_user()
     session.clear()
     return go_to("/account/deleted")
@@ -154,16 +159,76 @@ def _page(saved: str = "", refusal: InvalidInput | None = None) -> str:
         accents=ACCENTS,
         chosen_accent=request.form.get("accent", current_user.accent),
         languages=CREATOR_LANGUAGES,
-        browsers=list_browsers(),
+        browsers=browser_sessions.list_sessions(creator_id(), now=utc_now()),
         end_agents=asked_to_end_agents(),
     )
 
 
 def _deletion_page(refusal: InvalidInput | None = None) -> str:
-    inventory = list_inventory(creator_id(), now=utc_now())
     return render_template(
         "account/delete.html",
-        inventory=inventory,
+        inventory=list_inventory(creator_id(), now=utc_now()),
         refusal=refusal,
         ask_password=not signed_in_recently(),
     )
+
+
+EVENTS_ON_PAGE = 50
+POSITION = re.compile("([0-9]{1,13})-(aud_[0-9a-f]{1,36})")
+
+
+@bp.get("/account/activity")
+def show_activity() -> str:
+    """A page of events; `?before=` is the last event of the previous page, as linked there."""
+    before = _position_in(request.args.get("before", ""))
+    events = list_events(creator_id(), limit=EVENTS_ON_PAGE + 1, before=before)
+    shown = events[:EVENTS_ON_PAGE]
+    return render_template(
+        "account/activity.html",
+        lines=_together(shown),
+        titles=_titles(shown),
+        older=f"{to_millis(shown[-1].at)}-{shown[-1].id}" if len(events) > len(shown) else "",
+        first=before is None,
+        days=settings().audit_days,
+    )
+
+
+def _together(events: Iterable[AuditEvent]) -> list[tuple[AuditEvent, int]]:
+    """One line of the page each: the newest of several identical events, and their number."""
+    same = [list(found) for _, found in groupby(events, _reads_as)]
+    return [(events[0], sum(event.count for event in events)) for events in same]
+
+
+def _reads_as(event: AuditEvent) -> tuple[str | None, ...]:
+    who = (event.actor, event.client_id, event.client_name, event.address)
+    return (event.kind, event.outcome, event.subject, *who)
+
+
+def _titles(events: Iterable[AuditEvent]) -> dict[str, str]:
+    """Titles by id of the drafts and forms of the account that still exist."""
+    subjects = {event.subject for event in events if event.subject}
+    found: dict[str, str] = {}
+    for table in (Draft, Form):
+        mine = (table.account_id == creator_id(), table.deleted_at.is_(None))
+        query = select(table.id, table.title).where(table.id.in_(subjects), *mine)
+        found |= {row.id: row.title for row in db.session.execute(query) if row.title}
+    return found
+
+
+def _position_in(text: str) -> tuple[datetime, str] | None:
+    found = POSITION.fullmatch(text)
+    return (from_millis(int(found[1])), found[2]) if found else None
+
+
+@bp.post("/account/browsers/end")
+def end_browser() -> Response:
+    """Sign one browser out; the current one, too, if it is named."""
+    browser_sessions.end_browser(creator_id(), request.form.get("handle", ""), **acting())
+    return go_to("/account?saved=browser")
+
+
+@bp.post("/account/browsers/end-others")
+def end_other_browsers() -> Response:
+    """Sign out every browser but the current one."""
+    browser_sessions.end_other_sessions(creator_id(), current_user.get_id(), **acting())
+    return go_to("/account?saved=browsers")

@@ -1,0 +1,626 @@
+"""What creators are shown of spoken answers, of who writes follow-ups and of who asks, before they
+publish and after; and what a form keeps of it.
+"""
+
+import re
+from base64 import b64decode
+from collections.abc import Callable, Iterator
+from html import unescape
+from io import BytesIO
+from typing import Any, NamedTuple
+from zlib import crc32
+
+import pytest
+from flask import Flask
+from sqlalchemy import select, update
+
+from tests.databases import both_databases
+from tests.factories import make_draft, make_follow_up, make_form, make_response
+from tests.followups.model_server import ModelServer, asking, model_server
+from tests.pages.creator.test_draft import by_agent, stored
+from tests.pages.creator_client import ORIGIN, Creator, plain
+from tests.pages.respondent_client import arrive
+from webapp.app.doctor import examine_model
+from webapp.base.config import Settings
+from webapp.base.database import db, utc_now
+from webapp.base.vocabulary import ON_THIS_SERVER
+from webapp.drafts.form_settings import set_spoken_language
+from webapp.drafts.publishing import publish_draft
+from webapp.drafts.terms import BY_RULES, TYPED, FormTerms, VoiceTerms, WriterTerms, terms_of
+from webapp.follow_ups.model_exchange import prepare
+from webapp.pages.creator import agreements
+from webapp.records import forms
+from webapp.records.audit import AuditEvent
+from webapp.records.drafts import Draft
+from webapp.records.forms import Form
+
+HOST, OTHER = "speech.example.org", "other.example.org"
+SPOKEN = VoiceTerms(records_voice=True)
+SMART = {"followUpMode": "smart", "context": "Two cafés close."}
+FINNISH = {"questions": ["Mitä mieltä olet siitä?"]}
+RULES = "The follow-ups are those that you have read before anybody is asked."
+NO_PHRASES = "The one that asks to say a little more is not asked here"
+
+
+def voice(host: str) -> FormTerms:
+    return FormTerms(VoiceTerms(records_voice=True, transcriber=host))
+
+
+def writer(host: str) -> FormTerms:
+    return FormTerms(SPOKEN, WriterTerms(f"small at {host}"))
+
+
+class Kind(NamedTuple):
+    """The page of an agreement with what this server may do, and what pages say of it."""
+
+    page: str
+    by: Callable[[str], FormTerms]
+    said: str
+
+
+KINDS = [
+    Kind("voice", voice, "Each recording is sent to {}"),
+    Kind("follow-ups", writer, "{} is sent each"),
+]
+each_kind = pytest.mark.parametrize("kind", KINDS, ids=["voice", "follow-ups"])
+
+
+def of_page(terms: FormTerms, page: str) -> VoiceTerms | WriterTerms:
+    """What of it the page of an agreement is about."""
+    return terms.voice if page == "voice" else terms.writer
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Sets what this server does with answers."""
+
+    def does(terms: FormTerms) -> None:
+        monkeypatch.setattr(agreements, "offered", lambda: terms)
+
+    does(FormTerms(SPOKEN))
+    return does
+
+
+@pytest.fixture
+def draft(app: Flask, ann: Creator) -> Draft:
+    return written(app, ann, **SMART)
+
+
+@pytest.fixture
+def form(app: Flask, ann: Creator) -> Any:
+    with app.app_context():
+        return make_form(ann.account.id, **SMART)
+
+
+def written(app: Flask, ann: Creator, **fields: Any) -> Draft:
+    with app.app_context():
+        return make_draft(ann.account.id, **fields)
+
+
+def words(ann: Creator, path: str) -> str:
+    return plain(ann.page(path).text)
+
+
+def shown(page: Any) -> dict[str, str]:
+    """What a page says of this server in its hidden fields."""
+    fields = re.findall(r'name="(shown_\w+|revision)" value="([^"]*)"', page.text)
+    return {name: unescape(value) for name, value in fields}
+
+
+def say_yes(ann: Creator, draft: Draft, page: Any, **changed: Any) -> Any:
+    """Post the decision as the page has it in its hidden fields."""
+    form = {"then": "publish"} | shown(page) | changed
+    return ann.post(f"/drafts/{draft.id}/confirm", **form)
+
+
+def agree(ann: Creator, form: Any, page: str, seen: Any) -> Any:
+    return ann.post(f"/forms/{form.id}/{page}", **shown(seen))
+
+
+def only_form(app: Flask, ann: Creator) -> Any:
+    with app.app_context():
+        [form] = forms.list_forms(ann.account.id)
+        return forms.get_form(ann.account.id, form.id)
+
+
+def kept(app: Flask, ann: Creator) -> FormTerms:
+    return terms_of(only_form(app, ann))
+
+
+class TestBeforePublishing:
+    @pytest.mark.parametrize(
+        ("offered", "told"),
+        [
+            (FormTerms(SPOKEN), "People speak or type. Nobody writes recordings down."),
+            (voice(HOST), f"Recordings are sent to {HOST} , which writes them down"),
+            (voice(ON_THIS_SERVER), "This server writes recordings down."),
+            (writer(HOST), f"A model, small at {HOST} , picks one of the follow-ups"),
+            (writer(HOST), "Each person gets at most 6 questions"),
+            (FormTerms(SPOKEN), "Each person gets at most 3 questions"),
+        ],
+    )
+    @pytest.mark.parametrize("page", ["", "/confirm"])
+    def test_review_and_confirm_say_what_will_happen(
+        self, ann: Creator, draft: Draft, server: Any, offered: FormTerms, told: str, page: str
+    ) -> None:
+        server(offered)
+
+        assert told in words(ann, f"/drafts/{draft.id}{page}")
+
+    @pytest.mark.parametrize(
+        ("mode", "records", "folded"),
+        [("voice_preferred", True, False), ("text_only", False, False), ("voice_only", True, True)],
+    )
+    def test_the_preview_shows_the_recorder_as_people_see_it(
+        self, app: Flask, ann: Creator, mode: str, *, records: bool, folded: bool
+    ) -> None:
+        draft = written(app, ann, responseMode=mode)
+
+        page = ann.page(f"/drafts/{draft.id}").text
+        preview = page.partition('id="preview"')[2].partition("</aside>")[0]
+
+        assert ("Record your answer" in preview) == records
+        assert ("I cannot record, let me type" in preview) == folded
+        assert ("<textarea" in preview) != folded
+
+    @pytest.mark.parametrize(
+        ("fields", "told", "unused"),
+        [
+            ({"responseMode": "text_only"}, "People type their answers.", "voice"),
+            ({"followUpMode": "none"}, "Anyone who has the link can answer. ", "follow-ups"),
+            ({"maxFollowupsPerQuestion": 0}, "Your limits leave no room", "follow-ups"),
+            ({"maxTotalQuestions": 1}, "Your limits leave no room", "follow-ups"),
+        ],
+    )
+    def test_a_form_that_does_not_use_it_is_told_nothing_of_it(
+        self,
+        app: Flask,
+        ann: Creator,
+        server: Any,
+        fields: dict[str, Any],
+        told: str,
+        unused: str,
+    ) -> None:
+        server(voice(HOST) if unused == "voice" else writer(HOST))
+        draft = written(app, ann, **SMART | fields)
+        page = ann.page(f"/drafts/{draft.id}/confirm")
+
+        server(FormTerms(SPOKEN))
+        say_yes(ann, draft, page)
+
+        form = only_form(app, ann)
+        assert told in plain(page.text)
+        assert HOST not in plain(page.text)
+        assert of_page(terms_of(form), unused) in (TYPED, BY_RULES)
+        assert ann.page(f"/forms/{form.id}/{unused}").location.endswith(f"/settings#{unused}")
+
+    @pytest.mark.parametrize(
+        ("page", "told"),
+        [
+            ("", "Each person gets 1 question."),
+            ("", NO_PHRASES),
+            ("/confirm", "Anyone who has the link can answer."),
+            ("/try", "1 of at most 1"),
+        ],
+    )
+    def test_where_the_rules_have_no_phrases_nobody_is_asked_more(
+        self, app: Flask, ann: Creator, server: Any, form: Any, page: str, told: str
+    ) -> None:
+        draft = written(app, ann, **SMART | FINNISH)
+        with app.app_context():  # what people speak is not the language of the questions
+            set_spoken_language(ann.account.id, form.id, "ja")
+
+        assert told in words(ann, f"/drafts/{draft.id}{page}")
+        assert "gets at most" not in words(ann, f"/drafts/{draft.id}{page}")
+        assert NO_PHRASES not in words(ann, f"/forms/{form.id}/settings")
+
+
+class TestPublishing:
+    @each_kind
+    @pytest.mark.parametrize("then", ["publish", "agent", "agent, then publish"])
+    def test_the_form_keeps_what_the_page_said(
+        self,
+        app: Flask,
+        ann: Creator,
+        draft: Draft,
+        server: Any,
+        kind: Kind,
+        then: str,
+    ) -> None:
+        server(kind.by(HOST))
+        say_yes(ann, draft, ann.page(f"/drafts/{draft.id}/confirm"), then=then.partition(",")[0])
+        server(kind.by(OTHER))
+        if then == "agent":
+            with app.app_context():
+                publish_draft(ann.account.id, draft.id, now=utc_now())
+        elif "," in then:
+            say_yes(ann, draft, ann.page(f"/drafts/{draft.id}/confirm"))
+
+        assert kept(app, ann) == kind.by(OTHER if "," in then else HOST)
+
+    @each_kind
+    def test_a_page_from_before_a_change_confirms_nothing(
+        self, app: Flask, ann: Creator, draft: Draft, server: Any, kind: Kind
+    ) -> None:
+        server(kind.by(HOST))
+        before = ann.page(f"/drafts/{draft.id}/confirm")
+        server(kind.by(OTHER))
+
+        forged = say_yes(ann, draft, before, shown_hash="0" * 64)
+        stale = say_yes(ann, draft, before)
+
+        assert (forged.status_code, stale.status_code) == (409, 409)
+        assert 'name="then"' not in forged.text
+        assert "Nothing was published. The draft is the same" in plain(stale.text)
+        assert kind.said.format(OTHER) in plain(stale.text)
+        assert ("People speak or type" in plain(stale.text)) == (kind.page == "voice")
+        assert say_yes(ann, draft, stale).location.startswith("/forms/")
+        assert kept(app, ann) == kind.by(OTHER)
+
+    def test_whoever_read_of_the_rules_publishes_with_them(
+        self, app: Flask, ann: Creator, draft: Draft, server: Any
+    ) -> None:
+        page = ann.page(f"/drafts/{draft.id}/confirm")
+        server(writer(HOST))
+
+        assert say_yes(ann, draft, page).location.startswith("/forms/")
+        assert kept(app, ann) == FormTerms(SPOKEN, BY_RULES)
+
+    def test_a_page_that_said_nothing_makes_a_typed_form_with_the_rules(
+        self, app: Flask, ann: Creator, draft: Draft, server: Any
+    ) -> None:
+        server(writer(HOST))
+        form = {"then": "publish", "revision": 1, "shown_hash": draft.content_hash}
+
+        assert ann.post(f"/drafts/{draft.id}/confirm", **form).status_code == 303
+        assert kept(app, ann) == FormTerms(TYPED, BY_RULES)
+
+    def test_follow_ups_that_an_agent_switches_on_meanwhile_are_shown_with_their_writer(
+        self, app: Flask, ann: Creator, server: Any
+    ) -> None:
+        server(writer(HOST))
+        draft = written(app, ann)
+        page = ann.page(f"/drafts/{draft.id}/confirm")
+        by_agent(app, draft, **SMART)
+
+        stale = say_yes(ann, draft, page)
+
+        assert HOST not in plain(page.text)
+        assert f"{HOST} is sent each answer" in plain(stale.text)
+        say_yes(ann, draft, stale)
+        assert kept(app, ann) == writer(HOST)
+
+    @pytest.mark.settings(
+        transcriber="openai",
+        transcriber_url=f"https://{HOST}/v1",
+        transcriber_model="any",
+        llm_provider="openai",
+        llm_base_url=f"https://{OTHER}/v1",
+        llm_model='<b>"small"</b>',
+    )
+    def test_hosts_are_those_of_the_settings(self, app: Flask, ann: Creator, draft: Draft) -> None:
+        page = ann.page(f"/drafts/{draft.id}/confirm")
+        say_yes(ann, draft, page)
+
+        assert f"Recordings are sent to {HOST}" in plain(page.text)
+        assert f"&lt;b&gt;&#34;small&#34;&lt;/b&gt; at {OTHER}" in page.text
+        assert kept(app, ann).voice == voice(HOST).voice
+        assert kept(app, ann).writer.follow_up_writer == f'<b>"small"</b> at {OTHER}'
+        assert kept(app, ann).writer.host == OTHER
+
+
+class TestAfterwards:
+    @each_kind
+    def test_a_form_from_before_stays_as_it_was_until_its_creator_agrees(
+        self,
+        app: Flask,
+        ann: Creator,
+        stranger: Creator,
+        form: Any,
+        server: Any,
+        kind: Kind,
+    ) -> None:
+        server(kind.by(HOST))
+        address, offers = f"/forms/{form.id}/{kind.page}", kind.said.format(HOST)
+        settings, asked = words(ann, f"/forms/{form.id}/settings"), ann.page(address)
+        refused = [stranger.page(address), stranger.post(address, **shown(asked))]
+        before = kept(app, ann)
+
+        sent = agree(ann, form, kind.page, asked)
+
+        after = words(ann, f"/forms/{form.id}/settings")
+        assert [each.status_code for each in refused] == [404, 404]
+        assert before == FormTerms()
+        assert offers not in settings
+        assert offers in plain(asked.text)
+        assert offers in after
+        assert sent.location == f"/forms/{form.id}/settings#{kind.page}"
+        assert ann.page(address).location == sent.location  # there is nothing to agree to
+        assert of_page(kept(app, ann), kind.page) == of_page(kind.by(HOST), kind.page)
+        with app.app_context():
+            what = "voice_agreed" if kind.page == "voice" else "writer_agreed"
+            event = select(AuditEvent.actor).where(AuditEvent.kind == what)
+            assert db.session.scalars(event).all() == ["creator"]
+
+    @each_kind
+    def test_another_host_needs_a_new_yes_to_a_current_page(
+        self, app: Flask, ann: Creator, form: Any, server: Any, kind: Kind
+    ) -> None:
+        server(kind.by(HOST))
+        agree(ann, form, kind.page, ann.page(f"/forms/{form.id}/{kind.page}"))
+        server(kind.by(OTHER))
+        settings, asked = (
+            words(ann, f"/forms/{form.id}/settings"),
+            ann.page(f"/forms/{form.id}/{kind.page}"),
+        )
+        server(kind.by("third.example"))
+
+        stale = agree(ann, form, kind.page, asked)
+        unchanged = of_page(kept(app, ann), kind.page)
+
+        assert "This has changed on this server" in settings
+        assert kind.said.format(OTHER) in plain(asked.text)
+        assert stale.status_code == 409
+        assert "It changed while you were reading." in stale.text
+        assert kind.said.format("third.example") in plain(stale.text)
+        assert unchanged == of_page(kind.by(HOST), kind.page)
+        assert agree(ann, form, kind.page, stale).status_code == 303
+        assert of_page(kept(app, ann), kind.page) == of_page(kind.by("third.example"), kind.page)
+
+    def test_where_the_model_is_gone_its_creator_agrees_to_the_rules(
+        self, app: Flask, ann: Creator, form: Any, server: Any
+    ) -> None:
+        server(writer(HOST))
+        agree(ann, form, "follow-ups", ann.page(f"/forms/{form.id}/follow-ups"))
+        server(FormTerms(SPOKEN))
+        settings, asked = (
+            words(ann, f"/forms/{form.id}/settings"),
+            ann.page(f"/forms/{form.id}/follow-ups"),
+        )
+
+        agree(ann, form, "follow-ups", asked)
+
+        assert RULES in settings
+        assert RULES in plain(asked.text)
+        assert "What it would see" not in asked.text
+        assert kept(app, ann).writer == BY_RULES
+
+    def test_the_spoken_language_is_chosen_on_the_page(
+        self, app: Flask, ann: Creator, stranger: Creator, form: Any, server: Any
+    ) -> None:
+        nobody_listens = ann.page(f"/forms/{form.id}/settings").text
+        server(voice(HOST))
+        agree(ann, form, "voice", ann.page(f"/forms/{form.id}/voice"))
+        page, path = ann.page(f"/forms/{form.id}/settings").text, f"/forms/{form.id}/voice/language"
+
+        refused = [ann.post(path, language="xx"), stranger.post(path, language="de")]
+        untouched = only_form(app, ann).spoken_language
+        sent = ann.post(path, language="de")
+
+        assert 'name="language"' not in nobody_listens
+        assert '<option value="de">German</option>' in page
+        assert '<option value="de" selected>German</option>' in ann.page(sent.location).text
+        assert [each.status_code for each in refused] == [422, 404]
+        assert (untouched, only_form(app, ann).spoken_language) == ("", "de")
+
+    @pytest.mark.settings(
+        llm_provider="openai",
+        llm_base_url=f"https://{HOST}/v1",
+        llm_model="small",
+        llm_api_key="sk-of",
+    )
+    def test_the_form_and_the_doctor_say_what_came_of_the_model(
+        self, app: Flask, ann: Creator, form: Any
+    ) -> None:
+        with app.app_context():
+            other = make_form(ann.account.id, **SMART)
+            db.session.execute(update(Form).values(follow_up_writer=f"small at {HOST}"))
+            db.session.commit()
+            for outcome in ("wrote", "wrote", "late", "leak", None):
+                make_follow_up(form, make_response(form), model_outcome=outcome)
+                db.session.commit()
+            made = examine_model(utc_now())
+
+        settings = words(ann, f"/forms/{form.id}/settings")
+        assert "So far, the model: wrote a question: 2 did not answer in time: 1" in settings
+        assert "was refused (giving away your private context): 1" in settings
+        assert "So far, the model" not in words(ann, f"/forms/{other.id}/settings")
+        counts = "4 times; 2 questions written, 1 too late, 1 refused (leak)"
+        assert made.what == f"the model was asked in 7 days: {counts}"
+
+
+class TestWhatModelsGet:
+    """The private context, once its creator was shown that it does."""
+
+    ASKING = {"questions": ["What made you switch?"]} | SMART
+
+    @pytest.fixture
+    def model(self) -> Iterator[ModelServer]:
+        with model_server(asking()) as running:
+            yield running
+
+    @pytest.fixture
+    def settings(self, settings: Settings, model: ModelServer) -> Settings:
+        made = settings.model_copy(update=model.settings())
+        prepare(made)  # of the four seconds of the first call it may take two
+        return made
+
+    def got_it(self, app: Flask, form: Any, model: ModelServer) -> bool:
+        said = "We moved because the contract ended and procurement wanted a single vendor for all"
+        arrive(app.test_client(), form).answer(1, said)
+        return SMART["context"] in str(model.asked)
+
+    @both_databases
+    def test_whoever_publishes_from_the_page_was_shown_it(
+        self, app: Flask, ann: Creator, model: ModelServer
+    ) -> None:
+        draft = written(app, ann, **self.ASKING)
+        page = ann.page(f"/drafts/{draft.id}/confirm")
+        say_yes(ann, draft, page)
+
+        assert model.host in page.text
+        assert self.got_it(app, only_form(app, ann), model)
+
+    @both_databases
+    def test_a_form_from_before_sends_nothing_until_its_creator_agrees(
+        self, app: Flask, ann: Creator, model: ModelServer
+    ) -> None:
+        with app.app_context():
+            form = make_form(ann.account.id, **self.ASKING)
+        before = self.got_it(app, form, model)
+        page = ann.page(f"/forms/{form.id}/follow-ups")
+        agree(ann, form, "follow-ups", page)
+
+        assert not before
+        assert str(SMART["context"]) in page.text
+        assert self.got_it(app, form, model)
+
+    def test_a_form_that_an_agent_published_sends_nothing(
+        self, app: Flask, ann: Creator, model: ModelServer
+    ) -> None:
+        draft = written(app, ann, **self.ASKING)
+        with app.app_context():
+            form = publish_draft(ann.account.id, draft.id, attested_by="grn_1", now=utc_now()).form
+
+        assert not self.got_it(app, form, model)
+        assert model.asked == []
+
+
+HOSTILE = '<b onclick="x">Fern</b>\u202ehill'
+REASON = "We want to make the rota fairer."
+PIXEL = b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+
+
+def account(ann: Creator, organisation: str, accent: str = "") -> Any:
+    given = {"name": "Robin", "organisation": organisation, "accent": accent}
+    return ann.post("/account/details", **given)
+
+
+def respondents_page(ann: Creator, location: str) -> str:
+    token = ann.page(location).text.partition("/r/")[2].partition('"')[0]
+    return ann.client.get(f"/r/{token}").text
+
+
+def upload(ann: Creator, content: bytes) -> Any:
+    return ann.post("/account/picture", picture=(BytesIO(content), "picture.png"))
+
+
+def addresses(page: str) -> list[str]:
+    return re.findall('<img class="asker-mark[^"]*" src="([^"]+)"', page)
+
+
+class TestWhoAsks:
+    def test_people_read_who_asks_why_and_how_long_it_takes(self, app: Flask, ann: Creator) -> None:
+        draft = written(app, ann)
+        account(ann, HOSTILE, "blue")
+        ann.post(f"/drafts/{draft.id}/reason", text=f" {REASON}\r\n ", revision=1)
+
+        page = ann.page(f"/drafts/{draft.id}/confirm")
+        public = respondents_page(ann, say_yes(ann, draft, page).location)
+
+        for text in (page.text, public):
+            assert "Robin, &lt;b onclick=&#34;x&#34;&gt;Fern&lt;/b&gt;hill" in text
+            assert 'class="asker-mark asker-mark--blue"' in text
+            assert REASON in text
+            assert "about 2 minutes" in plain(text).replace("\N{NO-BREAK SPACE}", " ")
+
+    def test_a_form_that_is_out_keeps_who_asked_and_an_old_page_is_refused(
+        self, ann: Creator, draft: Draft
+    ) -> None:
+        account(ann, "Fernhill", "green")
+        page = ann.page(f"/drafts/{draft.id}/confirm")
+        account(ann, "Mosshill")
+        stale = say_yes(ann, draft, page)
+        published = say_yes(ann, draft, stale)
+        account(ann, "Nowhere", "red")
+
+        public = respondents_page(ann, published.location)
+        assert (stale.status_code, published.status_code) == (409, 303)
+        assert "Asked by Robin, Mosshill" in plain(stale.text)
+        assert "Mosshill" in public
+        assert "Nowhere" not in public
+        assert "asker-mark" not in public
+
+    def test_the_reason_is_part_of_what_is_confirmed_compared_and_undone(
+        self, app: Flask, ann: Creator, draft: Draft
+    ) -> None:
+        before = draft.content_hash
+        ann.page(f"/drafts/{draft.id}")
+
+        ann.post(f"/drafts/{draft.id}/reason", text=REASON, revision=1)
+        by_agent(app, draft, goal="Learn")
+
+        now = stored(app, draft)
+        assert (now.public_reason, now.content_hash != before) == (REASON, True)
+        assert "Why people are asked, added" in words(ann, f"/drafts/{draft.id}/history")
+        ann.post(f"/drafts/{draft.id}/restore", revision=3, to=1)
+        now = stored(app, draft)
+        assert (now.public_reason, now.content_hash) == (None, before)
+
+    def test_a_picture_is_shown_where_its_creator_confirmed_it(
+        self, ann: Creator, stranger: Creator, draft: Draft
+    ) -> None:
+        assert upload(ann, PIXEL).status_code == 303
+        (own,) = addresses(ann.page("/account").text)
+        page = ann.page(f"/drafts/{draft.id}/confirm")
+        public = respondents_page(ann, say_yes(ann, draft, page).location)
+        ann.post("/account/picture/remove")
+
+        (address,) = addresses(public)
+        answer = ann.client.get(address)
+        assert answer.mimetype == "image/png"
+        assert answer.data.startswith(b"\x89PNG")
+        assert answer.headers["X-Content-Type-Options"] == "nosniff"
+        assert "immutable" in answer.headers["Cache-Control"]
+        assert addresses(ann.page("/account").text) == []
+        assert stranger.page(own).status_code == 404
+        assert ann.client.get(address.replace(own[-64:], "0" * 64)).status_code == 404
+
+    @pytest.mark.parametrize(
+        "content",
+        [
+            b"",
+            b"<svg xmlns='http://www.w3.org/2000/svg'><script>1</script></svg>",
+            b"GIF89a" + b"\0" * 100,
+            b"\x89PNG\r\n\x1a\n<script>1</script>",
+            PIXEL[:30],
+            PIXEL[:16] + (60_000).to_bytes(4) * 2 + PIXEL[24:],  # of 3.6 billion pixels
+            b"\xff\xd8\xff" + b"\0" * 1000,
+        ],
+    )
+    def test_what_is_no_picture_is_refused_with_what_would_be_taken(
+        self, ann: Creator, content: bytes
+    ) -> None:
+        refused = upload(ann, content)
+
+        assert refused.status_code == 422
+        assert "Choose another one: PNG, JPEG or WebP, at most 2 MB." in refused.text
+        assert addresses(ann.page("/account").text) == []
+
+    def test_nothing_but_the_picture_is_kept_of_a_file(self, ann: Creator) -> None:
+        said = b"tEXtplace\x0057.7, 11.9"
+        text = (len(said) - 4).to_bytes(4) + said + crc32(said).to_bytes(4)
+
+        upload(ann, PIXEL[:33] + text + PIXEL[33:] + b"<script>1</script>")
+
+        (own,) = addresses(ann.page("/account").text)
+        kept = ann.page(own).data
+        assert len(kept) <= 200_000
+        assert b"57.7" not in kept
+        assert b"script" not in kept
+
+    def test_a_file_of_more_than_two_megabytes_is_refused(self, ann: Creator) -> None:
+        kind = "multipart/form-data; boundary=of-nothing"
+        answer = ann.client.post(
+            "/account/picture",
+            data=b"\0" * 2_300_000,
+            content_type=kind,
+            headers={"Origin": ORIGIN},
+        )
+        assert answer.status_code == 413
+
+    @pytest.mark.parametrize(("accent", "status"), [("", 303), ("violet", 303), ("url(x)", 422)])
+    def test_only_our_colours_are_taken(self, ann: Creator, accent: str, status: int) -> None:
+        assert account(ann, "x" * 100, accent).status_code == status

@@ -1,1 +1,0 @@
-"""Signing in, and the account with its browsers and activity."""

@@ -1,1 +1,0 @@
-"""What creators are shown about their forms before they publish, and agree to afterwards."""
