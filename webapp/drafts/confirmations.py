@@ -63,9 +63,7 @@ def confirm_draft(
             does something else with what people answer
     """
     with write_transaction():
-        confirmation = confirm_shown(account_id, draft_id, revision, shown_hash, now, terms)
-        add_event(AuditKind.CONFIRMED, account_id, by=by, now=now, subject=draft_id)
-    return confirmation
+        return confirm_shown(account_id, draft_id, revision, shown_hash, now, terms, by)
 
 
 def confirm_shown(
@@ -74,7 +72,8 @@ def confirm_shown(
     revision: int,
     shown_hash: str,
     now: datetime,
-    terms: Shown[FormTerms] = NOTHING_SHOWN,
+    terms: Shown[FormTerms],
+    by: Actor,
 ) -> DraftConfirmation:
     """As `confirm_draft`, in a transaction that the caller has begun and commits."""
     draft = open_draft(account_id, draft_id)
@@ -87,6 +86,7 @@ def confirm_shown(
     require_complete(draft)
     agreed = confirmed_terms(terms, draft)
     put_standing(draft, Standing())
+    add_event(AuditKind.CONFIRMED, account_id, by=by, now=now, subject=draft_id)
     return _add_confirmation(draft, ConfirmationMethod.BROWSER, None, now, agreed)
 
 

@@ -76,8 +76,7 @@ def confirm_and_publish(
 ) -> Published:
     """`confirm_draft` and `publish_draft` in one transaction: the creator's "Publish now"."""
     with write_transaction() as connection:
-        confirm_shown(account_id, draft_id, revision, shown_hash, now, terms)
-        add_event(AuditKind.CONFIRMED, account_id, by=by, now=now, subject=draft_id)
+        confirm_shown(account_id, draft_id, revision, shown_hash, now, terms, by)
         made, event = _made(account_id, draft_id, now, by)
         published = _published(_in_steps(connection, made, event), account_id, draft_id)
     return _logged(published, event)

@@ -131,7 +131,11 @@ def redirect_matches(registered: str, asked: str) -> bool:
 
     There an empty path is `/` (RFC 3986 section 6.2.3), as browsers write it.
     """
-    return registered == asked or _same_but_port(registered, asked)
+    if registered == asked:
+        return True
+    is_plain = PRINTABLE_ASCII.fullmatch(asked) and not any(char in asked for char in "#\\@")
+    same = without_port(registered) == without_port(asked)
+    return bool(is_plain) and is_loopback(registered) and same
 
 
 def redirect_problem(uri: object) -> str | None:
@@ -205,20 +209,6 @@ def _scheme_problem(parts: SplitResult) -> str | None:
     if len(parts.scheme) == 1:
         return "A scheme of one letter is the drive of a file."
     return None
-
-
-def _same_but_port(registered: str, asked: str) -> bool:
-    one, other = _split(registered), _split(asked)
-    if one is None or other is None or any(char in asked for char in "#\\@"):
-        return False
-    if not PRINTABLE_ASCII.fullmatch(asked) or not is_loopback(registered):
-        return False
-    return (one.scheme, one.hostname, one.path or "/", one.query) == (
-        other.scheme,
-        other.hostname,
-        other.path or "/",
-        other.query,
-    ) and _plain_authority(other)
 
 
 def _plain_authority(parts: SplitResult) -> bool:

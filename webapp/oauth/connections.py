@@ -1,6 +1,6 @@
 """Connections of agents: listing, ending, muting, and clients that are switched off."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from sqlalchemy import ColumnElement, and_, bindparam, exists, func, select, update
@@ -227,8 +227,7 @@ def _same_client(grant: OAuthGrant) -> ColumnElement[bool]:
 
 def add_grant_event(kind: AuditKind, grant: OAuthGrant, by: Actor, now: datetime) -> None:
     """An event about the agent of this grant; the caller commits."""
-    by = replace(by, client_id=grant.client.client_id, client_name=grant.client.name)
-    add_event(kind, grant.account_id, by=by, now=now, subject=grant.id)
+    add_event(kind, grant.account_id, by=grant.client.named(by), now=now, subject=grant.id)
 
 
 def get_grant(account_id: str, grant_id: str) -> OAuthGrant:
@@ -303,7 +302,7 @@ def disable_client(client_id: str, *, now: datetime, by: Actor = SYSTEM) -> int:
         if client.disabled_at is not None:
             return 0
         client.disabled_at = now
-        by = replace(by, client_id=client.client_id, client_name=client.name)
+        by = client.named(by)
         add_event(AuditKind.CLIENT_DISABLED, None, by=by, now=now, subject=client.id)
         mine = OAuthGrant.client_pk == client.id
         connected = select(OAuthGrant.account_id).where(
@@ -322,7 +321,7 @@ def enable_client(client_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
         client = _lock(client_id)
         if client.disabled_at is not None:
             client.disabled_at = None
-            by = replace(by, client_id=client.client_id, client_name=client.name)
+            by = client.named(by)
             add_event(AuditKind.CLIENT_ENABLED, None, by=by, now=now, subject=client.id)
 
 

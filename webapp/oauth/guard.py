@@ -116,19 +116,17 @@ _USED = (
 
 
 class Unauthenticated(Outcome):
-    """No token that fits, or a scope is missing; `challenge` is the WWW-Authenticate value."""
+    """No token that fits, or a valid one that lacks a scope.
 
-    lacks_scope = False  # the token itself is valid
+    challenge  the WWW-Authenticate value
+    """
 
-    def __init__(self, message: str, resolution: str, challenge: str) -> None:
+    def __init__(
+        self, message: str, resolution: str, challenge: str, *, lacks_scope: bool = False
+    ) -> None:
         super().__init__(ErrorCode.AUTHENTICATION_REQUIRED, message, resolution)
         self.challenge = challenge
-
-
-class LacksScope(Unauthenticated):
-    """The token is valid and does not carry a scope that is needed."""
-
-    lacks_scope = True
+        self.lacks_scope = lacks_scope
 
 
 def require_scope(*scopes: Scope) -> Callable[[Callable[P, R]], Callable[P, R]]:
@@ -168,7 +166,7 @@ def authenticate_for_mcp() -> Caller:
 
 
 def require_mcp_scope(caller: Caller, *scopes: Scope) -> None:
-    """raises  LacksScope"""
+    """raises  Unauthenticated for a token that lacks one"""
     _require_scopes(caller, scopes, settings().mcp_url)
 
 
@@ -249,13 +247,13 @@ def _refusal(
 
 
 def _require_scopes(caller: Caller, needed: Collection[Scope], resource: str) -> None:
-    """raises  LacksScope; it names the granted scopes, too, as some clients ask for no others"""
+    """The refusal names the granted scopes, too, as some clients ask for no others."""
     if caller.scopes.issuperset(needed):
         return
     wanted = sorted(caller.scopes.union(needed) - {Scope.OFFLINE_ACCESS})
     message = f"This access token lacks the permission {' '.join(needed)}."
     challenge = _challenge(resource, wanted, "insufficient_scope", message)
-    raise LacksScope(message, _complete_oauth(wanted), challenge)
+    raise Unauthenticated(message, _complete_oauth(wanted), challenge, lacks_scope=True)
 
 
 def _challenge(

@@ -4,6 +4,7 @@ A grant is one consent of one account for one client: a "connected agent".
 Codes, tokens and client secrets are kept as SHA-256 only.
 """
 
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 from urllib.parse import urlsplit
@@ -17,6 +18,7 @@ from webapp.base.limits import CLIENT_ID_MAX_CHARS
 from webapp.base.vocabulary import ClientKind, RevokedReason, Scope, TokenKind
 from webapp.oauth.client_metadata import is_loopback, is_showable, redirect_matches, shared_host
 from webapp.oauth.protocol import PERMISSIONS, name_permission, read_scopes, same_secret
+from webapp.records.audit import Actor
 
 NAMELESS = "An app without a name"
 
@@ -49,6 +51,10 @@ class OAuthClient(Base, ClientMixin):
         if shows_given_name(self.kind, self.given_name):
             return self.given_name
         return self.address or self.redirect_host or NAMELESS
+
+    def named(self, by: Actor) -> Actor:
+        """The actor of an event that is about this client."""
+        return replace(by, client_id=self.client_id, client_name=self.name)
 
     @property
     def redirect_host(self) -> str | None:

@@ -128,27 +128,6 @@ GENERAL = {
     "unsupported_response_type": "The response_type is not code, the only one offered.",
 }
 REFUSED = "The request was refused; read the documentation of this server."
-UNREADABLE = "The request cannot be read as one of this address."
-REFUSALS: dict[int, tuple[str, str]] = {  # by HTTP status
-    HTTPStatus.NOT_FOUND: ("invalid_request", "There is nothing at this address."),
-    HTTPStatus.METHOD_NOT_ALLOWED: (
-        "invalid_request",
-        "This address takes {method} requests only.",
-    ),
-    HTTPStatus.REQUEST_ENTITY_TOO_LARGE: (
-        "invalid_request",
-        f"The body is larger than {BODY_MAX_BYTES // 1024} KiB.",
-    ),
-    HTTPStatus.TOO_MANY_REQUESTS: (
-        "temporarily_unavailable",
-        "Too many requests came from here: {limit}. Try again in {time}.",
-    ),
-    HTTPStatus.INTERNAL_SERVER_ERROR: (
-        "server_error",
-        # a request may have stored something before it failed, such as a spent code
-        "Something broke on our side. Try again.",
-    ),
-}
 
 
 def worded(error: OAuth2Error) -> OAuth2Error:
@@ -160,11 +139,19 @@ def worded(error: OAuth2Error) -> OAuth2Error:
 
 def described(error: HTTPException) -> tuple[str, str]:
     """`error` and `error_description` of what Flask, the router or a rate limit refused."""
-    code, description = REFUSALS.get(error.code or 400, ("invalid_request", UNREADABLE))
     if isinstance(error, RateLimitExceeded):
-        time = time_in_words(seconds_to_wait(error))
-        description = description.format(limit=limit_in_words(error), time=time)
+        limit, time = limit_in_words(error), time_in_words(seconds_to_wait(error))
+        said = f"Too many requests came from here: {limit}. Try again in {time}."
+        return "temporarily_unavailable", said
+    if error.code == HTTPStatus.INTERNAL_SERVER_ERROR:
+        # a request may have stored something before it failed, such as a spent code
+        return "server_error", "Something broke on our side. Try again."
     if isinstance(error, MethodNotAllowed):
         method = "POST" if "POST" in (error.valid_methods or ()) else "GET"
-        description = description.format(method=method)
-    return code, description
+        return "invalid_request", f"This address takes {method} requests only."
+    said = "The request cannot be read as one of this address."
+    if error.code == HTTPStatus.NOT_FOUND:
+        said = "There is nothing at this address."
+    if error.code == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
+        said = f"The body is larger than {BODY_MAX_BYTES // 1024} KiB."
+    return "invalid_request", said

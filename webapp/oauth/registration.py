@@ -4,7 +4,6 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 from urllib.parse import urlsplit
@@ -89,7 +88,7 @@ def create_client(
         )
     with write_transaction():
         client, secret = _add_client(ClientKind.PRE_REGISTERED, details, now=now)
-        by = replace(by, client_id=client.client_id, client_name=client.name)
+        by = client.named(by)
         add_event(AuditKind.CLIENT_CREATED, None, by=by, now=now, subject=client.id)
     return client.client_id, secret
 

@@ -1,7 +1,6 @@
 """Access and refresh tokens, and erasing those that have expired."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Any, cast
@@ -122,7 +121,7 @@ def issue_token(
         scope = " ".join(sorted(scopes))
         grant = add_grant(account_id, client, scope, resource, now=now)
         token = add_token(grant, TokenKind.ACCESS, scope, now=now)
-        by = replace(by, client_id=client.client_id, client_name=client.name)
+        by = client.named(by)
         add_event(AuditKind.TOKEN_ISSUED, account_id, by=by, now=now, subject=grant.id)
     return token
 
