@@ -2,6 +2,7 @@
 
 import re
 import secrets
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from html import unescape
 from typing import Any
@@ -188,3 +189,11 @@ class Flow:
 
 def bearer(token: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {token}"}
+
+
+def at_once(app: Flask, forms: list[dict[str, str]]) -> list[TestResponse]:
+    def post(form: dict[str, str]) -> TestResponse:
+        return app.test_client().post("/oauth/token", data=form)
+
+    with ThreadPoolExecutor(len(forms)) as pool:
+        return list(pool.map(post, forms))

@@ -6,7 +6,8 @@ import pytest
 from flask import Flask
 from sqlalchemy import select, update
 
-from tests.oauth.flow import Flow, bearer, change, refused
+from tests.databases import both_databases
+from tests.oauth.flow import Flow, at_once, bearer, change, refused
 from webapp.base.database import db, utc_now
 from webapp.base.vocabulary import RevokedReason
 from webapp.oauth.models import OAuthGrant, OAuthToken
@@ -171,3 +172,49 @@ def test_a_client_without_the_grant_type_neither_gets_nor_uses_a_refresh_token(f
 
     assert "refresh_token" not in flow.connect()
     refused(flow.refresh("askrt_" + "x" * 43), "unauthorized_client")
+
+
+@both_databases
+def test_parallel_refreshes_all_succeed_inside_the_window(app: Flask, flow: Flow) -> None:
+    body = flow.connect()
+    form = flow.authenticated(grant_type="refresh_token", refresh_token=body["refresh_token"])
+
+    responses = at_once(app, [form] * 6)
+
+    assert [response.status_code for response in responses] == [200] * 6
+    assert all(flow.opens(response.json) for response in responses)
+
+
+@both_databases
+def test_a_late_request_races_the_use_of_the_successor(app: Flask, flow: Flow) -> None:
+    """Either it came first and both work, or it is reuse and nothing works."""
+    for _ in range(4):
+        first = flow.connect()
+        second = flow.refresh(first["refresh_token"]).json
+        assert second is not None
+        forms = [
+            flow.authenticated(grant_type="refresh_token", refresh_token=token)
+            for token in (first["refresh_token"], second["refresh_token"])
+        ]
+
+        late, used = at_once(app, forms)
+
+        assert used.status_code in {200, 400}
+        if late.status_code == 200:
+            assert used.status_code == 200
+            assert flow.opens(late.json)
+        else:
+            assert not (used.status_code == 200 and flow.opens(used.json))
+
+
+@both_databases
+@pytest.mark.constants("webapp.oauth.server", REFRESH_GRACE_SECONDS=0)
+def test_without_a_window_parallel_refreshes_end_the_connection(app: Flask, flow: Flow) -> None:
+    body = flow.connect()
+    form = flow.authenticated(grant_type="refresh_token", refresh_token=body["refresh_token"])
+
+    responses = at_once(app, [form] * 6)
+
+    succeeded = [response for response in responses if response.status_code == 200]
+    assert len(succeeded) <= 1
+    assert not any(flow.opens(response.json) for response in succeeded)

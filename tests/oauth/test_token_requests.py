@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 from flask import Flask
-from sqlalchemy import select, update
+from sqlalchemy import func, select, update
 from sqlalchemy.exc import OperationalError
 from werkzeug.test import TestResponse
 
 from tests.databases import both_databases
-from tests.oauth.flow import API, REDIRECT, Flow, change, csrf_token, refused
+from tests.oauth.flow import API, REDIRECT, Flow, at_once, change, csrf_token, refused
 from tests.races.threads import each_statement
 from webapp.base.database import db, utc_now
 from webapp.base.vocabulary import Scope, TokenKind
@@ -22,6 +22,7 @@ from webapp.oauth.models import OAuthCode, OAuthGrant, OAuthToken
 from webapp.oauth.tokens import issue_token
 from webapp.records.accounts import invites
 from webapp.records.accounts.models import Account, disable_account
+from webapp.records.audit import AuditEvent, AuditKind
 from webapp.web.limiter import limiter
 
 UNKNOWN_CODE, UNKNOWN_REFRESH = "askac_" + "x" * 43, "askrt_" + "x" * 43
@@ -328,3 +329,43 @@ def test_a_disabled_account_gets_no_tokens(app: Flask, flow: Flow, creator: Acco
     refused(flow.redeem(code), "invalid_grant")
     refused(flow.refresh(tokens["refresh_token"]), "invalid_grant")
     assert app.test_client().get(f"/join/{link}").status_code == 410
+
+
+@both_databases
+def test_eight_uses_of_a_code_succeed_at_most_once(app: Flask, flow: Flow) -> None:
+    form = flow.authenticated(
+        grant_type="authorization_code",
+        code=flow.code(),
+        redirect_uri="https://app.example/callback",
+        code_verifier=flow.verifier,
+    )
+
+    responses = at_once(app, [form] * 8)
+
+    succeeded = [response for response in responses if response.status_code == 200]
+    assert len(succeeded) <= 1
+    assert {response.status_code for response in responses} <= {200, 400}
+    # seven of them were a replay, so whatever was issued is dead
+    assert not any(flow.opens(response.json) for response in succeeded)
+
+
+@both_databases
+def test_guesses_at_once_are_no_more_than_one(app: Flask, flow: Flow) -> None:
+    form = flow.authenticated(
+        grant_type="authorization_code",
+        code=flow.code(),
+        redirect_uri="https://app.example/callback",
+    )
+    guesses = [form | {"code_verifier": str(digit) * 43} for digit in range(7)]
+
+    responses = at_once(app, [*guesses, form | {"code_verifier": flow.verifier}])
+
+    descriptions = [
+        response.json["error_description"] for response in responses[:-1] if response.json
+    ]
+    assert sum("does not fit" in description for description in descriptions) <= 1
+    assert {response.status_code for response in responses} <= {200, 400}
+    with app.app_context():
+        assert db.session.scalars(select(OAuthGrant.revoked_reason)).one() == "code_reuse"
+        reuse = select(func.count()).where(AuditEvent.kind == AuditKind.CODE_REUSED)
+        assert db.session.scalar(reuse) == 1

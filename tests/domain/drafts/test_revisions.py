@@ -1,13 +1,19 @@
-"""Restoring one difference or a whole revision, and the list of revisions."""
+"""The history of a draft: restoring a difference or a revision, and what agents changed since the
+last look.
+"""
 
 import random
 from typing import Any
 
 import pytest
+from sqlalchemy import update
 
+from tests.databases import both_databases
 from tests.factories import make_draft, prepare
-from webapp.base.database import utc_now
+from webapp.base.database import db, utc_now
 from webapp.drafts import confirmations, editing, revisions
+from webapp.drafts.revisions import accept_change, count_unseen_changes, unseen_changes
+from webapp.records import drafts
 from webapp.records.accounts.models import Account
 from webapp.records.content.diff import differences
 from webapp.records.content.draft_input import parse_draft_input
@@ -155,3 +161,162 @@ def test_the_last_agent_is_found_before_later_changes_of_the_creator(account: Ac
 
     assert revisions.last_agent_since(draft, 1) == "grt_1"
     assert revisions.last_agent_since(draft, 2) is None
+
+
+A, B, C = ({"id": name, "text": f"What about {name}, then?"} for name in "abc")
+AGENT, CREATOR = "grt_1", None
+Edit = tuple[str | None, dict[str, Any]]
+
+
+def after(account: Account, *edits: Edit) -> Draft:
+    """A draft that was looked at before these edits."""
+    draft = make_draft(account.id, title="Rota", goal="Learn", questions=[A, B, C])
+    revisions.mark_seen(account.id, draft.id, 1, now=utc_now())
+    return edited(draft, *edits)
+
+
+def edited(draft: Draft, *edits: Edit) -> Draft:
+    for author, fields in edits:
+        changes = parse_draft_input(fields)
+        by: dict[str, Any] = {"author": author, "now": utc_now()}
+        draft = editing.update_draft(draft.account_id, draft.id, changes, **by)
+    return draft
+
+
+def accept(draft: Draft, part: str) -> None:
+    """The creator accepts the change of that part, or has accepted it."""
+    before = revisions.find_revision(draft, 1)
+    assert before is not None
+    (key,) = (each.key for each in differences(before, draft) if each.part == part)
+    accept_change(draft.account_id, draft.id, key, revision=draft.revision, since=1, now=utc_now())
+
+
+def preparing(draft: Draft, author: str | None, question: int = -1) -> Draft:
+    """With one more follow-up to a question."""
+    given: list[list[tuple[str, str]]] = [[] for _ in draft.questions]
+    given[question] = [(f"And then, {draft.revision}?", "always")]
+    draft = prepare(draft, *given)
+    db.session.execute(update(Draft).where(Draft.id == draft.id).values(author=author))
+    db.session.commit()
+    return drafts.get_draft(draft.account_id, draft.id)
+
+
+def unseen(draft: Draft) -> list[tuple[str, str, int | None]]:
+    before = revisions.find_revision(draft, 1)
+    assert before is not None
+    view = revisions.find_view(draft.id)
+    found = [
+        (change.part, str(change.kind), change.position)
+        for change in unseen_changes(draft, before, view.accepted if view else "")
+    ]
+    assert count_unseen_changes(draft.account_id) == {draft.id: len(found)}
+    return found
+
+
+def reworded(question: dict[str, str], **fields: str) -> dict[str, str]:
+    return question | {"text": question["text"] + " Really?"} | fields
+
+
+EDITS: dict[str, tuple[list[Edit], list[Any]]] = {
+    "one of each": (
+        [(AGENT, {"title": "New"}), (CREATOR, {"goal": "Mine"})],
+        [("title", "reworded", None)],
+    ),
+    "the creator first, then an agent": (
+        [(AGENT, {"title": "New"}), (CREATOR, {"goal": "Mine"}), (AGENT, {"responseLimit": "one"})],
+        [("title", "reworded", None), ("response_limit", "changed", None)],
+    ),
+    "both at one text": (
+        [(AGENT, {"title": "New"}), (CREATOR, {"title": "Newer"})],
+        [("title", "reworded", None)],
+    ),
+    "what the creator took back": (
+        [(AGENT, {"title": "New", "goal": "New"}), (CREATOR, {"title": "Rota"})],
+        [("goal", "reworded", None)],
+    ),
+    "a question each": (
+        [
+            (AGENT, {"questions": [reworded(A), B, C]}),
+            (CREATOR, {"questions": [reworded(A), B, reworded(C, context="Short")]}),
+        ],
+        [("question", "reworded", 1)],
+    ),
+    "a question that the creator added and removed": (
+        [
+            (AGENT, {"title": "New"}),
+            (CREATOR, {"questions": [B, C, {"id": "d", "text": "Quite another one?"}]}),
+        ],
+        [("title", "reworded", None)],
+    ),
+    "a question that an agent removed": (
+        [(AGENT, {"questions": [A, B]}), (CREATOR, {"goal": "Mine"})],
+        [("question", "removed", 3)],
+    ),
+    "the order of the creator": (
+        [(AGENT, {"title": "New"}), (CREATOR, {"questions": [C, A, B]})],
+        [("title", "reworded", None)],
+    ),
+    "the order of an agent": (
+        [(AGENT, {"questions": [C, A, B]}), (CREATOR, {"goal": "Mine"})],
+        [("question", "moved", 1)],
+    ),
+    "nothing but the creator's": ([(CREATOR, {"goal": "Mine", "title": "Mine"})], []),
+    "many turns": (
+        [
+            (author, {"goal": f"Goal {turn}", "title": "Last" if turn == 9 else f"Title {turn}"})
+            if author
+            else (author, {"context": f"Mine {turn}"})
+            for turn in range(10)
+            for author in (AGENT, CREATOR)
+        ],
+        [("title", "reworded", None), ("goal", "reworded", None)],
+    ),
+}
+
+
+@both_databases
+@pytest.mark.parametrize("case", EDITS)
+def test_only_what_an_agent_had_a_hand_in_is_listed(account: Account, case: str) -> None:
+    edits, expected = EDITS[case]
+
+    assert unseen(after(account, *edits)) == expected
+
+
+def test_follow_ups_of_an_agent_are_news(account: Account) -> None:
+    draft = preparing(preparing(after(account), AGENT, question=0), CREATOR, question=1)
+
+    assert unseen(draft) == [("follow_ups", "changed", 1)]
+
+
+def test_a_question_of_the_creator_is_news_once_an_agent_prepares_follow_ups(
+    account: Account,
+) -> None:
+    added = {"id": "d", "text": "Quite another one?"}
+    draft = after(account, (CREATOR, {"questions": [A, B, C, added]}))
+
+    assert unseen(preparing(draft, AGENT)) == [("question", "added", 4)]
+
+
+@both_databases
+def test_what_was_accepted_is_news_only_if_an_agent_changes_it_again(account: Account) -> None:
+    draft = after(account, (AGENT, {"title": "New", "questions": [reworded(A), B, C]}))
+    accept(draft, "question")
+    accept(draft, "question")
+    assert unseen(draft) == [("title", "reworded", None)]
+
+    draft = edited(draft, (AGENT, {"questions": [B, reworded(A), C]}))
+    accept(draft, "title")
+    assert unseen(draft) == [("question", "moved", 1)]
+
+    draft = edited(draft, (AGENT, {"questions": [B, A | {"text": "When, then?"}, C]}))
+    assert ("question", "reworded", 2) in unseen(draft)
+
+
+def test_with_the_last_change_accepted_the_revision_is_seen(account: Account) -> None:
+    draft = after(account, (AGENT, {"title": "New", "goal": "New"}))
+    accept(draft, "goal")
+    accept(draft, "title")
+
+    view = revisions.find_view(draft.id)
+    assert view is not None
+    assert (view.revision, view.accepted) == (2, "")
