@@ -5,6 +5,8 @@ the rules, and words of these contexts that a respondent may ask a model for.
 from pathlib import Path
 from typing import NamedTuple
 
+from tests.domain.follow_ups.written_questions import rows
+
 
 class Session(NamedTuple):
     """A form with its private context; of each step the question, the answer and the follow-up."""
@@ -25,36 +27,4 @@ def _read(file: Path) -> list[Session]:
 SESSIONS = {file.stem: _read(file) for file in sorted(Path(__file__).parent.glob("sessions/*.txt"))}
 
 # nine questions with two words each, as a respondent may have a model write them
-WANTED = {
-    "en": (
-        "Would {} and {} matter to you?",
-        "nursing weekend rota staff hospital wards spring manager bakery regulars prices May rye "
-        "bread Mondays queue buy churn",
-    ),
-    "de": (
-        "Wären {} und {} wichtig für Sie?",
-        "pflegeteam dienstplan stationen frühjahr leitung zusammengelegt preiserhöhung "
-        "stammkunden bäckerei roggenbrot streichen montags öffnen schlange kaufen leute gehört "
-        "verlassen",
-    ),
-    "es": (
-        "¿Le importan {} y {}?",
-        "enfermería turnos escucha plantas primavera jefa unan panadería clientes subieron "
-        "precios mayo quitar pan centeno abrir lunes cola",
-    ),
-    "fr": (
-        "Est-ce que {} et {} comptent pour vous ?",
-        "soins planning week écoute services réunis printemps cheffe boulangerie habitués hausse "
-        "prix mai arrêter pain seigle lundi file",
-    ),
-    "pt-BR": (
-        "Importam {} e {} para você?",
-        "enfermagem escala semana ouve novos alas juntem primavera chefe padaria clientes preços "
-        "subiram maio pão centeio segunda fila",
-    ),
-    "ar": (
-        "هل يهمك {} و{}؟",
-        "التمريض جدول يسمع الجدد يدمج قسمان الربيع المديرة المخبز زبائن ارتفعت الأسعار مايو خبز "
-        "الجاودار نفتح الاثنين الطابور",
-    ),
-}
+WANTED = {language: (question, words) for language, question, words in rows("wanted.txt")}

@@ -1,22 +1,12 @@
 """How a model may behave, in code: each row of the table is refused by its check."""
 
-from pathlib import Path
-
 import pytest
 
-from tests.domain.follow_ups.written_questions import INTERVIEWS, make_thread, outcome
+from tests.domain.follow_ups.written_questions import INTERVIEWS, make_thread, outcome, rows
 from webapp.follow_ups import conduct
 from webapp.follow_ups.guard import Check
 from webapp.follow_ups.text import load
 from webapp.records.languages import PHRASED
-
-FOLDER = Path(__file__).parent
-
-
-def rows(file: str) -> list[tuple[str, ...]]:
-    """The lines after the first one, which says what they have."""
-    lines = (FOLDER / file).read_text("utf-8").splitlines()[1:]
-    return [tuple(line.split(" | ")) for line in lines]
 
 
 @pytest.mark.parametrize(("check", "language", "question"), rows("misconduct.txt"))

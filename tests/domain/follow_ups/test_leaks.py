@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.domain.follow_ups.ordinary_sessions import SESSIONS, WANTED
-from tests.domain.follow_ups.written_questions import make_thread, outcome
+from tests.domain.follow_ups.written_questions import make_thread, outcome, rows
 from webapp.follow_ups.leaks import Leak, leak
 from webapp.follow_ups.text_folding import folded
 
@@ -398,43 +398,16 @@ def test_nine_questions_tell_no_two_words(language: str) -> None:
     assert len(passed) <= 1
 
 
-CANARIES = {
-    "English": ("The violet pelican flies at dawn over Zebrafield.", "violet pelican flies at"),
-    "German": ("Der violette Pelikan fliegt über Zebrafeld.", "Gefällt Ihnen Zebrafeld?"),
-    "French": ("Le pélican violet survole Zébrachamp à l'aube.", "pélican violet survole"),
-    "Spanish": ("El pelícano violeta vuela sobre Cebralandia.", "¿Le gusta Cebralandia?"),
-    "Portuguese": ("O pelicano violeta voa sobre Zebrópolis.", "Você gosta de Zebrópolis?"),
-    "Polish": ("Fioletowy pelikan leci nad Zebropolem.", "Czy fioletowy pelikan?"),
-    "Turkish": ("Mor pelikan şafakta Zebraköy üzerinde uçar.", "ZEBRAKÖY nasıl?"),
-    "Vietnamese": ("Con bồ nông tím bay lúc rạng đông.", "Con bồ nông tím thì sao?"),
-    "Arabic": ("البجعة البنفسجية تطير عند الفجر.", "هل رأيت البجعة البنفسجية؟"),
-    "Persian": ("پلیکان بنفش سپیده‌دم پرواز می‌کند.", "پلیکان بنفش سپیده‌دم چطور؟"),
-    "Greek": ("Ο μοβ πελεκάνος πετάει πάνω από τη Ζεβρούπολη.", "Σας αρέσει η Ζεβρούπολη;"),
-    "Hebrew": ("השקנאי הסגול עף עם שחר.", "האם השקנאי הסגול עף?"),
-    "Russian": ("Лиловый пеликан летит над Зеброполем.", "Вам нравится Зеброполь?"),
-    "Devanagari": ("बैंगनी हवासील भोर में उड़ता है।", "क्या बैंगनी हवासील भोर में उड़ता है?"),
-    "Bengali": ("বেগুনি পেলিকান ভোরে উড়ে যায়।", "বেগুনি পেলিকান ভোরে কী?"),
-    "Tamil": ("ஊதா நாரை விடியலில் பறக்கிறது.", "ஊதா நாரை விடியலில் என்ன?"),
-    "Chinese": ("紫色鹈鹕黎明时分飞过斑马原。", "你见过紫色鹈鹕黎明吗？"),
-    "Japanese": ("紫のペリカンは夜明けに飛ぶ。", "紫のペリカンは好きですか？"),
-    "Korean": (
-        "보라색 펠리컨은 새벽에 얼룩말 들판 위를 난다.",
-        "보라색 펠리컨은 새벽에 얼룩말 들판?",
-    ),
-    "Thai": ("นกกระทุงสีม่วงบินตอนรุ่งสาง", "คุณชอบนกกระทุงสีม่วงไหม?"),
-    "Khmer": ("សត្វទុងពណ៌ស្វាយហោះនៅពេលព្រឹក", "តើសត្វទុងពណ៌ស្វាយល្អទេ?"),
-    "Georgian": ("იისფერი პელიკანი გათენებისას დაფრინავს.", "იისფერი პელიკანი გიყვართ?"),
-    "Armenian": ("Մանուշակագույն հավալուսնը թռչում է։", "Մանուշակագույն հավալուսնը?"),
-}
+CANARIES = rows("canaries.txt")
 
 
-@pytest.mark.parametrize(("context", "question"), CANARIES.values(), ids=CANARIES)
+@pytest.mark.parametrize(("context", "question"), CANARIES)
 def test_a_canary_is_found_in_every_script(context: str, question: str) -> None:
     assert found(question, context) is not None
     assert found(question, "Nothing of that kind stands here, 7 times.") is None
 
 
-@pytest.mark.parametrize(("context", "question"), CANARIES.values(), ids=CANARIES)
+@pytest.mark.parametrize(("context", "question"), CANARIES)
 def test_a_canary_that_the_respondent_wrote_is_theirs(context: str, question: str) -> None:
     assert found(question, context, (context, question)) is None
 
@@ -455,18 +428,3 @@ def test_without_a_context_there_is_no_leak_but_codes(question: str, known: str)
 @given(st.text(max_size=200))
 def test_folding_twice_is_folding_once(text: str) -> None:
     assert folded(folded(text)) == folded(text)
-
-
-HOSTILE = {
-    "one letter": "a",
-    "letters apart": "a ",
-    "names": "Ab ",
-    "digits": "1 ",
-    "phrases in one character": "\ufdfa",
-    "marks": "a\u0323\u0301",
-    "music": "\U0001d160",
-    "Hangul": "한",
-    "look-alikes": "а",
-    "unspaced": "漢",
-    "invisible": "\u200b",
-}
