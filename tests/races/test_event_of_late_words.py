@@ -1,6 +1,7 @@
 """Words written down beside another answer of the session, and beside its completion."""
 
 import secrets
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -64,27 +65,20 @@ def current(form: Any) -> list[str]:
     return [each.answer_text for each in found]
 
 
-def test_another_answer_and_the_words_are_both_stored(
-    app: Flask, account: Account, rounds: int
+@pytest.mark.parametrize(
+    ("beside", "texts"), [(answer_another, [WORDS, TYPED]), (complete, [WORDS])]
+)
+def test_the_words_are_stored_and_an_event_that_waits_for_them_is_due(
+    app: Flask, account: Account, rounds: int, beside: Callable[..., None], texts: list[str]
 ) -> None:
     for _ in range(rounds):
         with app.app_context():
             form, key, held = spoken(account)
-        together(app, [partial(write_down, held), partial(answer_another, form, key)])
+        together(app, [partial(write_down, held), partial(beside, form, key)])
         with app.app_context():
-            assert current(form) == [WORDS, TYPED]
-
-
-def test_an_event_that_waits_is_due_when_the_words_are_there(
-    app: Flask, account: Account, rounds: int
-) -> None:
-    for _ in range(rounds):
-        with app.app_context():
-            form, key, held = spoken(account)
-        together(app, [partial(write_down, held), partial(complete, form, key)])
-        with app.app_context():
+            assert current(form) == texts
             mine = select(EventDelivery.next_at).where(EventDelivery.form_id == form.id)
-            (due,) = db.session.scalars(mine)
-            assert due <= utc_now()
-            assert current(form) == [WORDS]
+            due = list(db.session.scalars(mine))
+            assert len(due) == (beside is complete)
+            assert all(each <= utc_now() for each in due)
             assert stored(held.id).next_at is None

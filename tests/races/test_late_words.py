@@ -87,56 +87,41 @@ def erased(app: Flask) -> int:
         return len(list(db.session.scalars(select(ObjectDeletion))))
 
 
-def test_what_the_person_wrote_stays(app: Flask, form: Any, spoken: str, attempt: int) -> None:
-    assert beside_words(app, spoken, give(form, spoken, "Me")) == [("Me", spoken)]
-    assert as_polled(app, form) == ["Me"]
+MEANWHILE: dict[str, tuple[Callable[[Any, str, str], Call], str, int]] = {
+    "words of their own": (lambda form, spoken, _: give(form, spoken, "Me"), "Me", 0),
+    "a page without words": (lambda form, spoken, _: give(form, spoken, blank=True), HEARD, 0),
+    "another recording": (lambda form, _, other: give(form, other), "", 1),
+    "typed instead": (lambda form, *_: give(form, "", "Me"), "Me", 2),
+}
 
 
-def test_a_page_that_showed_no_words_takes_none_back(
-    app: Flask, form: Any, spoken: str, attempt: int
-) -> None:
-    call = give(form, spoken, blank=True)
-
-    assert beside_words(app, spoken, call) == [(HEARD, spoken)]
-    assert as_polled(app, form) == [HEARD]
-
-
-def test_another_recording_gets_no_words_of_the_first(
-    app: Flask, form: Any, spoken: str, attempt: int
+@pytest.mark.parametrize("meanwhile", MEANWHILE)
+def test_what_the_person_did_stays(
+    app: Flask, form: Any, spoken: str, attempt: int, meanwhile: str
 ) -> None:
     with app.app_context():
         other: str = make_recording(form, KEY).id
         db.session.commit()
+    act, text, gone = MEANWHILE[meanwhile]
+    held = [spoken, other, None][gone]
 
-    assert beside_words(app, spoken, give(form, other)) == [("", other)]
-    assert erased(app) == 1
+    assert beside_words(app, spoken, act(form, spoken, other)) == [(text, held)]
+    assert as_polled(app, form) == [text]
+    assert erased(app) == 1 + (held is None)
 
 
-def test_typing_instead_leaves_no_words_of_the_recording(
-    app: Flask, form: Any, spoken: str, attempt: int
+@pytest.mark.parametrize("use_case", [partial(skip_question, position=0), withdraw_response])
+def test_what_was_taken_back_is_not_revived(
+    app: Flask, form: Any, spoken: str, attempt: int, use_case: Call
 ) -> None:
-    assert beside_words(app, spoken, give(form, "", "Me")) == [("Me", None)]
-    assert erased(app) == 1
+    call = partial(use_case, form.share_token, KEY, now=utc_now())
 
-
-def test_an_answer_that_was_taken_back_is_not_revived(
-    app: Flask, form: Any, spoken: str, attempt: int
-) -> None:
-    skip = partial(skip_question, form.share_token, KEY, position=0, now=utc_now())
-
-    assert beside_words(app, spoken, skip) == []
+    assert beside_words(app, spoken, call) == []
     assert (as_polled(app, form), erased(app)) == ([], 1)
-
-
-def test_a_withdrawn_response_is_not_revived(
-    app: Flask, form: Any, spoken: str, attempt: int
-) -> None:
-    withdraw = partial(withdraw_response, form.share_token, KEY, now=utc_now())
-
-    assert beside_words(app, spoken, withdraw) == []
-    with app.app_context():
-        after = get_form(form.account_id, form.id)
-        assert (after.answer_bytes, after.started_count, after.answered_count) == (0, 0, 0)
+    if use_case is withdraw_response:
+        with app.app_context():
+            after = get_form(form.account_id, form.id)
+            assert (after.answer_bytes, after.started_count, after.answered_count) == (0, 0, 0)
 
 
 def test_they_reach_a_response_that_is_sent_and_a_form_that_closes(

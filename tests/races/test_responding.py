@@ -109,15 +109,6 @@ def test_one_answer_key_eight_times_at_once_stores_one_answer(app: Flask) -> Non
     assert (count(app, of=ResponseSession), count(app)) == (1, 1)
 
 
-def test_corrections_at_once_leave_one_current_answer(app: Flask) -> None:
-    form = published(app)
-
-    together(app, [answer(form, f"version {number}") for number in range(8)])
-
-    assert count(app) == 8
-    assert count(app, Answer.superseded.is_(False)) == 1
-
-
 def test_fifty_concurrent_completions_of_a_form_for_one_leave_one(app: Flask) -> None:
     form = published(app, responseLimit="one")
     keys = [secrets.token_urlsafe(24) for _ in range(50)]
@@ -137,29 +128,6 @@ def test_fifty_concurrent_completions_of_a_form_for_one_leave_one(app: Flask) ->
 
     assert Counter(results) == {"[]": 1, "form_completed": 49}
     assert form_now(app, form).response_count == 1
-
-
-def test_sending_eight_times_at_once_sends_once(app: Flask) -> None:
-    form = published(app)
-    with app.app_context():
-        make_answer(form, KEY)
-    send = partial(complete_response, form.share_token, KEY, responder_name="", now=utc_now())
-
-    results = together(app, [send] * 8)
-    assert (results.count([]), results.count(None)) == (1, 7)
-    assert form_now(app, form).response_count == 1
-
-
-def test_withdrawing_eight_times_at_once_counts_once(app: Flask) -> None:
-    form = published(app, responseLimit="one")
-    with app.app_context():
-        make_answer(form, KEY)
-        complete_response(form.share_token, KEY, responder_name="", now=utc_now())
-    withdraw = partial(withdraw_response, form.share_token, KEY, now=utc_now())
-
-    assert Counter(together(app, [withdraw] * 8)) == {True: 1, False: 7}
-    after = form_now(app, form)
-    assert (after.response_count, after.answered_count, after.status) == (0, 0, "published")
 
 
 def test_a_link_used_eight_times_at_once_serves_one_device(app: Flask) -> None:
@@ -193,31 +161,42 @@ def test_links_made_at_once_leave_one_that_works(app: Flask) -> None:
     assert sum(working) == 1
 
 
-@pytest.mark.parametrize("attempt", range(5))
-def test_an_answer_beside_closing_is_stored_or_refused(app: Flask, attempt: int) -> None:
-    form = published(app)
-    close = partial(close_form, form.account_id, form.id, now=utc_now())
-
-    answered, _ = together(app, [outcome(answer(form, "Me")), outcome(close)])
-
-    assert answered in {"1", "form_closed"}
-    assert count(app) == (answered == "1")
-    assert form_now(app, form).status == "closed"
-
-
-@pytest.mark.parametrize("attempt", range(5))
-def test_an_answer_beside_withdrawing_leaves_counters_that_fit(app: Flask, attempt: int) -> None:
-    form = published(app)
+def test_sending_and_withdrawing_eight_times_at_once_happen_once(app: Flask) -> None:
+    form = published(app, responseLimit="one")
     with app.app_context():
         make_answer(form, KEY)
+    send = partial(complete_response, form.share_token, KEY, responder_name="", now=utc_now())
+    withdraw = partial(withdraw_response, form.share_token, KEY, now=utc_now())
 
-    together(
-        app,
-        [
-            outcome(answer(form, "It", position=1)),
-            partial(withdraw_response, form.share_token, KEY, now=utc_now()),
-        ],
-    )
+    sent = together(app, [send] * 8)
+    assert (sent.count([]), sent.count(None)) == (1, 7)
+    assert form_now(app, form).response_count == 1
+    assert Counter(together(app, [withdraw] * 8)) == {True: 1, False: 7}
+    after = form_now(app, form)
+    assert (after.response_count, after.answered_count, after.status) == (0, 0, "published")
 
+
+@pytest.mark.parametrize("attempt", range(5))
+@pytest.mark.parametrize("withdraws", [True, False])
+def test_an_answer_beside_closing_or_withdrawing_is_stored_or_refused(
+    app: Flask, attempt: int, *, withdraws: bool
+) -> None:
+    form = published(app)
+    with app.app_context():
+        for _ in range(withdraws):
+            make_answer(form, KEY)
+    withdraw = partial(withdraw_response, form.share_token, KEY, now=utc_now())
+    close = partial(close_form, form.account_id, form.id, now=utc_now())
+    corrections = [outcome(answer(form, f"version {n}", position=withdraws)) for n in range(4)]
+
+    answered = together(app, [*corrections, withdraw if withdraws else close])[:4]
+
+    assert set(answered) <= {"0", "1", "None", "form_closed"}
+    stored = count(app, Answer.superseded.is_(False))
+    assert stored <= 1 + withdraws
     sessions = count(app, ResponseSession.answer_count > 0, of=ResponseSession)
-    assert form_now(app, form).answered_count == sessions
+    after = form_now(app, form)
+    assert (after.answered_count, after.status) == (
+        sessions,
+        "published" if withdraws else "closed",
+    )

@@ -8,16 +8,20 @@ from sqlalchemy import select
 
 from tests.bulk import dump
 from tests.databases import both_databases
+from tests.factories import make_answer, make_follow_up, make_follow_up_answer
 from tests.voice.factories import make_recording, make_voice_form
+from webapp.answers.answer_writes import NewAnswer, store_answer
 from webapp.answers.answering import (
     answer_question,
     skip_question,
     withdraw_response,
 )
+from webapp.answers.session import read_open_session
 from webapp.answers.steps import QuestionNumber
 from webapp.base.database import db, utc_now
 from webapp.base.errors import Outcome
 from webapp.records.forms import Form
+from webapp.records.responses.counters import QuestionCount
 from webapp.records.responses.models import Answer
 from webapp.records.responses.recordings import ObjectDeletion, Recording
 
@@ -80,12 +84,6 @@ def refused(call: Any, *arguments: Any, **given: Any) -> str:
     return caught.value.code
 
 
-def test_the_size_of_its_words_counts_for_the_form(form: Any) -> None:
-    give(form, upload(form).id, "Me" * 20_000)
-
-    assert taken(form) == 40_000 + len(form.questions[0]["text"]) + SIZE
-
-
 def test_the_recordings_that_answers_have_count_for_the_form(form: Any) -> None:
     asked = len(form.questions[0]["text"])
 
@@ -110,7 +108,8 @@ def test_the_recordings_that_answers_have_count_for_the_form(form: Any) -> None:
 def test_a_form_has_room_for_a_recording_up_to_the_last_byte(form: Any) -> None:
     recording, most = upload(form), SIZE + len(form.questions[0]["text"])
 
-    assert refused(give, form, recording.id, form_bytes_max=most - 1) == "form_full"
+    for room in (1, most - 1):
+        assert refused(give, form, recording.id, form_bytes_max=room) == "form_full"
     give(form, recording.id, form_bytes_max=most)
     assert refused(give, form, recording.id, ".", form_bytes_max=most) == "form_full"
     give(form, text=".", form_bytes_max=most)  # gives the room of the recording back
@@ -123,6 +122,7 @@ def test_a_repeat_after_a_correction_stores_nothing(form: Any) -> None:
     before = dump()
 
     assert give(form, recording.id, answer_key="render-1") == 1
+    assert give(form, recording.id, "Me") == 1  # the current answer sent again
     assert dump() == before
 
 
@@ -132,15 +132,6 @@ def test_an_answer_key_with_another_recording_is_refused(form: Any) -> None:
 
     assert refused(give, form, other.id, "Me", answer_key="render-1") == "answer_differs"
     assert refused(give, form, text="Me", answer_key="render-1") == "answer_differs"
-
-
-def test_the_current_answer_sent_again_stores_nothing(form: Any) -> None:
-    recording = upload(form)
-    give(form, recording.id, "Me")
-    before = dump()
-
-    give(form, recording.id, "Me")
-    assert dump() == before
 
 
 def test_a_page_that_showed_no_words_may_give_others_or_another_recording(form: Any) -> None:
@@ -156,22 +147,39 @@ def test_a_page_that_showed_no_words_may_give_others_or_another_recording(form: 
     assert to_erase() == {first.object_key, second.object_key}
 
 
-def test_a_first_typed_answer_erases_what_was_uploaded(form: Any) -> None:
-    recording = upload(form)
+@pytest.mark.parametrize("typed", [True, False])
+def test_typing_or_skipping_instead_erases_what_was_uploaded(form: Any, *, typed: bool) -> None:
+    recording, somebody = upload(form), upload(form, OTHER)
 
-    give(form, text="Me")
-
-    assert to_erase() == {recording.object_key}
-
-
-def test_skipping_before_any_answer_erases_an_upload(form: Any) -> None:
-    recording = upload(form)
-    somebody = upload(form, OTHER)
-
-    skip(form)
+    if typed:
+        give(form, text="Me")
+    else:
+        skip(form)
 
     assert kept() == {somebody.id: None}
     assert to_erase() == {recording.object_key}
+
+
+@pytest.mark.parametrize("earlier", [[], ["Before"]])
+def test_a_follow_up_claims_a_recording_too(app_context: None, earlier: list[str]) -> None:
+    form = make_voice_form(followUpMode="deep_dive")
+    give(form, text="Me")
+    asked = make_follow_up(form, KEY)
+    for text in earlier:
+        make_follow_up_answer(form, KEY, asked, text)
+    recording = make_recording(form, KEY, question_id=asked.id)
+    db.session.commit()
+
+    give(form, recording.id, follow_up=1)
+
+    answer = db.session.scalars(
+        select(Answer).where(Answer.question_id == asked.id, Answer.superseded.is_(False))
+    ).one()
+    assert kept() == {recording.id: answer.id}
+    assert (answer.response_type, answer.question_kind) == ("voice", "followup")
+    assert answer.parent_question_id == form.questions[0]["id"]
+    counted = db.session.execute(select(QuestionCount.question_id, QuestionCount.answered))
+    assert [tuple(row) for row in counted] == [(form.questions[0]["id"], 1)]
 
 
 def test_withdrawing_erases_every_recording_of_the_session(form: Any) -> None:
@@ -189,7 +197,6 @@ def test_a_recording_of_somebody_or_something_else_is_refused(form: Any) -> None
     somebody = upload(form, OTHER)
     of_another_form = make_recording(make_voice_form(), KEY, question_id=form.questions[0]["id"])
     strange = [somebody, upload(form, position=1), of_another_form]
-    db.session.commit()
 
     for recording_id in [*(each.id for each in strange), "att_unknown", "\U0001f600" * 50]:
         assert refused(give, form, recording_id, "Me") == "recording_unknown"
@@ -198,17 +205,17 @@ def test_a_recording_of_somebody_or_something_else_is_refused(form: Any) -> None
         assert refused(give, form, recording_id, "You") == "recording_unknown"
 
 
-def test_a_recording_that_was_replaced_is_refused(form: Any) -> None:
-    first, second = upload(form), upload(form)
-    give(form, second.id)
+def test_a_recording_of_another_answer_is_not_claimed(form: Any) -> None:
+    make_answer(form, OTHER)
+    recording, question = upload(form), form.questions[0]
+    recording.answer_id = db.session.scalars(select(Answer.id)).one()
+    db.session.commit()
+    before = dump()
 
-    assert refused(give, form, first.id) == "recording_unknown"
-
-
-def test_a_full_form_keeps_the_upload(form: Any) -> None:
-    recording = upload(form)
-
-    assert refused(give, form, recording.id, "Me", form_bytes_max=1) == "form_full"
+    state = read_open_session(form.share_token, KEY)
+    again = NewAnswer(question["id"], question["text"], "Me", "render-1", recording.id)
+    assert store_answer(state, again, now=utc_now()) is None
+    assert dump() == before
 
 
 def test_a_recording_is_claimed_after_its_form_stopped_recording(form: Any) -> None:
@@ -220,3 +227,16 @@ def test_a_recording_is_claimed_after_its_form_stopped_recording(form: Any) -> N
     give(form, text="Me")
 
     assert to_erase() == {recording.object_key}
+
+
+def test_what_deletes_a_recording_notes_its_object_in_the_same_transaction(form: Any) -> None:
+    recording = upload(form)
+    key = recording.object_key
+
+    db.session.delete(recording)
+    db.session.flush()
+    noted = db.session.get_one(ObjectDeletion, key).noted_at
+    db.session.rollback()
+
+    assert abs(noted - utc_now().timestamp() * 1000) < 60_000
+    assert db.session.get(ObjectDeletion, key) is None

@@ -18,7 +18,7 @@ from sqlalchemy import func, select
 
 from tests.bulk import store_answers
 from tests.databases import both_databases
-from tests.factories import make_account, make_answer, make_form, make_response
+from tests.factories import make_account, make_form, make_response
 from tests.races.threads import together
 from webapp.answers.answering import (
     answer_question,
@@ -34,7 +34,6 @@ from webapp.records.responses.counters import (
     DAY_MILLIS,
     Day,
     DayCount,
-    QuestionCounts,
     read_days,
     read_link_views,
     read_questions,
@@ -68,7 +67,7 @@ def act(form: Any, step: Step) -> None:
             form.share_token,
             key,
             position=position,
-            answer_text="words",
+            answer_text=f"words {minutes}",
             answer_key=secrets.token_hex(16),
             now=now,
         ),
@@ -159,66 +158,36 @@ def act_at_random(form: Any, seed: int) -> None:
         act(form, (chance.choice(ACTIONS), key, chance.randrange(3), chance.randrange(5000)))
 
 
-@pytest.mark.usefixtures("app_context")
-class TestSingleSteps:
-    def test_a_correction_counts_the_question_once(self) -> None:
-        form = make_form(make_account().id)
+@pytest.fixture
+def form(app_context: None) -> Any:
+    return make_form(make_account().id)
 
-        make_answer(form, KEYS[0], text="first")
-        make_answer(form, KEYS[0], text="second")
 
-        assert read_questions(form.id) == {form.questions[0]["id"]: QuestionCounts(answered=1)}
+def test_days_come_oldest_first_with_the_empty_ones(form: Any) -> None:
+    make_response(form)
+    now = utc_now()
 
-    def test_a_skip_after_an_answer_moves_the_count(self) -> None:
-        form = make_form(make_account().id)
-        make_answer(form, KEYS[0])
+    days = read_days(form.id, now, days=3)
 
-        skip_question(form.share_token, KEYS[0], position=0, now=utc_now())
+    today = now.date()
+    assert days == [
+        Day(today - timedelta(days=2), 0),
+        Day(today - timedelta(days=1), 0),
+        Day(today, 1),
+    ]
 
-        assert read_questions(form.id) == {form.questions[0]["id"]: QuestionCounts(skipped=1)}
 
-    def test_a_skip_alone_starts_a_session(self) -> None:
-        form = make_form(make_account().id)
+def test_counters_equal_the_rows_after_a_bulk_load(form: Any) -> None:
+    store_answers(form.id, 100)
 
-        skip_question(form.share_token, KEYS[0], position=0, now=utc_now())
+    assert counted(form.id) == recounted(form.id)
 
-        assert counted(form.id)["started"] == 1
 
-    def test_days_come_oldest_first_with_the_empty_ones(self) -> None:
-        form = make_form(make_account().id)
-        make_response(form)
-        now = utc_now()
+def test_link_views_add_up(form: Any) -> None:
+    store_link_views({form.share_token: 2})
+    store_link_views({"gone": 4, form.share_token: 3})
 
-        days = read_days(form.id, now, days=3)
-
-        today = now.date()
-        assert days == [
-            Day(today - timedelta(days=2), 0),
-            Day(today - timedelta(days=1), 0),
-            Day(today, 1),
-        ]
-
-    def test_counters_equal_the_rows_after_a_bulk_load(self) -> None:
-        form = make_form(make_account().id)
-
-        store_answers(form.id, 100)
-
-        assert counted(form.id) == recounted(form.id)
-
-    def test_link_views_add_up(self) -> None:
-        form = make_form(make_account().id)
-
-        store_link_views({form.share_token: 2})
-        store_link_views({form.share_token: 3})
-
-        assert read_link_views(form.id) == 5
-
-    def test_link_views_of_an_unknown_link_are_dropped(self) -> None:
-        form = make_form(make_account().id)
-
-        store_link_views({"gone": 4, form.share_token: 1})
-
-        assert read_link_views(form.id) == 1
+    assert read_link_views(form.id) == 5
 
 
 @pytest.mark.parametrize(
