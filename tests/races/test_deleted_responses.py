@@ -129,45 +129,6 @@ def test_eight_processes_carry_a_deletion_out_once(app: Flask, form: Any) -> Non
 
 
 @ATTEMPTS
-def test_beside_a_withdrawal_it_is_deleted_once(app: Flask, form: Any, attempt: int) -> None:
-    scheduled(app, form)
-
-    deleted, withdrawn = together(app, [purge, withdraw(form)])
-
-    assert deleted + withdrawn == 1
-    assert_counted(app, form, 0)
-    assert rows(app, ResponseDeletion) == 0
-
-
-@ATTEMPTS
-def test_scheduling_beside_a_withdrawal_leaves_nothing_scheduled(
-    app: Flask, form: Any, attempt: int
-) -> None:
-    refused, withdrawn = together(app, [delete(form, session_id(app)), withdraw(form)])
-
-    assert withdrawn is True
-    assert refused is None or isinstance(refused, NotFound)
-    assert rows(app, ResponseDeletion) == 0
-    assert_counted(app, form, 0)
-
-
-def test_scheduling_eight_times_at_once_schedules_once(app: Flask, form: Any) -> None:
-    assert together(app, [delete(form, session_id(app))] * 8) == [None] * 8
-
-    assert rows(app, ResponseDeletion) == 1
-
-
-def test_all_that_look_automated_are_scheduled_once(app: Flask, form: Any) -> None:
-    with app.app_context():
-        db.session.execute(update(ResponseSession).values(suspect=True))
-        db.session.commit()
-    call = partial(delete_automated, form.account_id, form.id, now=utc_now())
-
-    assert Counter(together(app, [call] * 8)) == {1: 1, 0: 7}
-    assert rows(app, ResponseDeletion) == 1
-
-
-@ATTEMPTS
 def test_an_undo_at_the_last_moment_restores_it_or_comes_too_late(
     app: Flask, form: Any, attempt: int
 ) -> None:
@@ -256,3 +217,39 @@ def test_killed_before_any_statement_it_is_finished_by_the_next(app: Flask, form
     assert (ends[0], ends[-1]) == (True, False)
     assert_counted(app, form, 0)
     assert rows(app, ResponseDeletion) == 0
+
+
+@ATTEMPTS
+@pytest.mark.parametrize("is_scheduled", [True, False])
+def test_beside_a_withdrawal_it_is_gone_once_and_nothing_is_left_scheduled(
+    app: Flask, form: Any, attempt: int, *, is_scheduled: bool
+) -> None:
+    if is_scheduled:
+        scheduled(app, form)
+    call = purge if is_scheduled else delete(form, session_id(app))
+
+    result, withdrawn = together(app, [call, withdraw(form)])
+
+    if is_scheduled:
+        assert result + withdrawn == 1
+    else:
+        assert withdrawn is True
+        assert result is None or isinstance(result, NotFound)
+    assert rows(app, ResponseDeletion) == 0
+    assert_counted(app, form, 0)
+
+
+@pytest.mark.parametrize("automated", [True, False])
+def test_scheduling_eight_times_at_once_schedules_once(
+    app: Flask, form: Any, *, automated: bool
+) -> None:
+    with app.app_context():
+        db.session.execute(update(ResponseSession).values(suspect=True))
+        db.session.commit()
+    all_of_them = partial(delete_automated, form.account_id, form.id, now=utc_now())
+    call = all_of_them if automated else delete(form, session_id(app))
+
+    results = Counter(together(app, [call] * 8))
+
+    assert results == ({1: 1, 0: 7} if automated else {None: 8})
+    assert rows(app, ResponseDeletion) == 1

@@ -28,10 +28,10 @@ from webapp.answers.follow_up_decisions import (
 from webapp.answers.session import read_open_session
 from webapp.answers.steps import QuestionNumber
 from webapp.base.database import db, utc_now
-from webapp.base.vocabulary import FollowUpState, SessionStatus
+from webapp.base.vocabulary import FollowUpState
 from webapp.follow_ups.rules import Decision, Reason, Technique
 from webapp.records.follow_ups import AskedFollowUp, FollowUp, read_follow_ups
-from webapp.records.responses.models import Answer, ResponseSession
+from webapp.records.responses.models import Answer
 
 KEY = "a" * 32
 SHORT = "It was slow"
@@ -153,20 +153,6 @@ def test_eight_claims_at_once_leave_one_that_is_settled_once(app: Flask) -> None
     assert states(app) == [FollowUpState.ASKED]
 
 
-@three_times
-def test_of_two_questions_at_once_the_form_has_room_for_one(app: Flask, attempt: int) -> None:
-    form = answered(app, 0, 1, maxTotalQuestions=3)
-    both = [situation(app, form, number) for number in (1, 2)]
-
-    made = [each for each in together(app, [claim(about) for about in both]) if each]
-
-    assert len(made) == 1
-    together(
-        app, [settle(made[0]), *(partial(decide_by_rules, each, now=utc_now()) for each in both)]
-    )
-    assert states(app) == [FollowUpState.ASKED]
-
-
 def test_a_claim_that_waited_too_long_finds_its_room_taken(app: Flask) -> None:
     """The moment of the settlement is from before it had to wait for a lock."""
     form = answered(app, 0, 1, maxTotalQuestions=3)
@@ -191,54 +177,6 @@ def test_a_correction_beside_a_settlement_drops_the_question(app: Flask, attempt
     decide = partial(decide_by_rules, situation(app, form), now=utc_now())
     together(app, [decide, decide, settle(made)])
     assert dropped(app).count(False) <= 1
-
-
-@three_times
-def test_skipping_beside_a_settlement_leaves_no_open_question(app: Flask, attempt: int) -> None:
-    form = answered(app)
-    made = claimed(app, situation(app, form))
-
-    together(app, [settle(made), act(skip_question, form, position=0)])
-
-    assert dropped(app) in ([], [True])
-
-
-@three_times
-def test_passing_on_beside_a_settlement_decides_once(app: Flask, attempt: int) -> None:
-    about = situation(app, answered(app))
-    made = claimed(app, about)
-
-    together(app, [settle(made), partial(pass_on, about, now=utc_now())])
-
-    assert len(states(app)) == 1
-    assert FollowUpState.CLAIMED not in states(app)
-
-
-@three_times
-def test_nothing_is_asked_after_sending(app: Flask, attempt: int) -> None:
-    form = answered(app)
-    about = situation(app, form)
-
-    made, _ = together(app, [claim(about), act(complete_response, form, responder_name="")])
-    if made:
-        together(app, [settle(made)])
-
-    assert FollowUpState.ASKED not in states(app)
-    with app.app_context():
-        (status,) = db.session.scalars(select(ResponseSession.status))
-    assert status is SessionStatus.COMPLETED
-
-
-@three_times
-@pytest.mark.parametrize("beside", [claim, "settle"], ids=["claim", "settlement"])
-def test_withdrawing_beside_a_decision_leaves_no_row(app: Flask, attempt: int, beside: Any) -> None:
-    form = answered(app)
-    about = situation(app, form)
-    deciding = settle(claimed(app, about)) if beside == "settle" else claim(about)
-
-    together(app, [deciding, act(withdraw_response, form)])
-
-    assert states(app) == []
 
 
 def test_nothing_is_decided_about_an_answer_that_is_withdrawn_while_it_is_read(
@@ -274,3 +212,40 @@ def test_everything_at_once_keeps_to_the_caps(app: Flask, attempt: int) -> None:
     )
 
     assert states(app).count(FollowUpState.ASKED) <= 1
+
+
+SKIPS = partial(skip_question, position=0)
+SENDS = partial(complete_response, responder_name="")
+
+
+@three_times
+@pytest.mark.parametrize("beside", [SKIPS, withdraw_response, SENDS])
+@pytest.mark.parametrize("settles", [True, False])
+def test_beside_what_ends_the_answer_no_question_is_left_open(
+    app: Flask, attempt: int, beside: Callable[..., Any], *, settles: bool
+) -> None:
+    form = answered(app)
+    about = situation(app, form)
+    deciding: Any = settle(claimed(app, about)) if settles else claim(about)
+
+    made, _ = together(app, [deciding, act(beside, form)])
+    if made:
+        together(app, [settle(made)])
+
+    if beside is withdraw_response:
+        assert states(app) == []
+    elif beside is SKIPS:
+        assert dropped(app) in ([], [True])
+    else:
+        assert states(app) in ([], [FollowUpState.NOTHING], [FollowUpState.ASKED] * settles)
+
+
+@three_times
+def test_passing_on_beside_a_settlement_decides_once(app: Flask, attempt: int) -> None:
+    about = situation(app, answered(app))
+    made = claimed(app, about)
+
+    together(app, [settle(made), partial(pass_on, about, now=utc_now())])
+
+    assert len(states(app)) == 1
+    assert FollowUpState.CLAIMED not in states(app)

@@ -87,11 +87,12 @@ def erased(app: Flask) -> int:
         return len(list(db.session.scalars(select(ObjectDeletion))))
 
 
-MEANWHILE: dict[str, tuple[Callable[[Any, str, str], Call], str, int]] = {
-    "words of their own": (lambda form, spoken, _: give(form, spoken, "Me"), "Me", 0),
-    "a page without words": (lambda form, spoken, _: give(form, spoken, blank=True), HEARD, 0),
-    "another recording": (lambda form, _, other: give(form, other), "", 1),
-    "typed instead": (lambda form, *_: give(form, "", "Me"), "Me", 2),
+# what is done, the words that are left, whose recording they have, how many are erased
+MEANWHILE: dict[str, tuple[Callable[[Any, str, str], Call], str, int, int]] = {
+    "words of their own": (lambda form, spoken, _: give(form, spoken, "Me"), "Me", 0, 1),
+    "a page without words": (lambda form, spoken, _: give(form, spoken, blank=True), HEARD, 0, 0),
+    "another recording": (lambda form, _, other: give(form, other), "", 1, 1),
+    "typed instead": (lambda form, *_: give(form, "", "Me"), "Me", 2, 2),
 }
 
 
@@ -102,12 +103,12 @@ def test_what_the_person_did_stays(
     with app.app_context():
         other: str = make_recording(form, KEY).id
         db.session.commit()
-    act, text, gone = MEANWHILE[meanwhile]
-    held = [spoken, other, None][gone]
+    act, text, whose, gone = MEANWHILE[meanwhile]
+    held = [spoken, other, None][whose]
 
     assert beside_words(app, spoken, act(form, spoken, other)) == [(text, held)]
     assert as_polled(app, form) == [text]
-    assert erased(app) == 1 + (held is None)
+    assert erased(app) == gone
 
 
 @pytest.mark.parametrize("use_case", [partial(skip_question, position=0), withdraw_response])

@@ -122,21 +122,14 @@ def test_passing_on_leaves_what_was_asked_before_it(app: Flask) -> None:
     assert states(app) == [FollowUpState.ASKED]
 
 
-@pytest.mark.parametrize("ended_by", [close_form, delete_form])
-def test_what_a_model_decides_on_a_form_that_was_closed_is_dropped(
-    app: Flask, ended_by: Callable[..., Any]
-) -> None:
-    form = answered(app)
-    made = claimed(app, situation(app, form))
-    with app.app_context():
-        ended_by(form.account_id, form.id, now=utc_now())
-        settle(made)()
-
-    assert states(app) == [FollowUpState.NOTHING]
-
-
-@pytest.mark.parametrize("meanwhile", ["corrected", "taken back", "sent"])
-@both_writers
+@pytest.mark.parametrize(
+    ("meanwhile", "writer"),
+    [
+        *((each, by) for each in ("corrected", "taken back", "sent") for by in ("rules", "model")),
+        ("closed", "model"),
+        ("in the trash", "model"),
+    ],
+)
 def test_nothing_is_asked_about_what_is_not_open_any_more(
     app: Flask, meanwhile: str, writer: str
 ) -> None:
@@ -147,6 +140,8 @@ def test_nothing_is_asked_about_what_is_not_open_any_more(
         "corrected": partial(make_answer, form, KEY, 0, "Now it is fast"),
         "taken back": act(skip_question, form, position=0),
         "sent": act(complete_response, form, responder_name=""),
+        "closed": partial(close_form, form.account_id, form.id, now=utc_now()),
+        "in the trash": partial(delete_form, form.account_id, form.id, now=utc_now()),
     }
     with app.app_context():
         actions[meanwhile]()

@@ -1,6 +1,7 @@
 """Answering: what is stored, corrected and refused."""
 
 import secrets
+from functools import partial
 from typing import Any
 
 import pytest
@@ -16,9 +17,10 @@ from webapp.answers.answering import (
     skip_question,
     withdraw_response,
 )
-from webapp.answers.session import read_open_session
+from webapp.answers.session import read_open_session, read_session
 from webapp.answers.steps import QuestionNumber
-from webapp.base.database import to_millis, utc_now
+from webapp.base.database import db, to_millis, utc_now
+from webapp.base.errors import NotFound, StateConflict
 from webapp.base.limits import RESPONDER_NAME_MAX_CHARS
 from webapp.base.vocabulary import FormStatus
 from webapp.records.forms import close_form, get_form, reopen_form
@@ -79,6 +81,25 @@ def test_an_answer_stores_its_question(form: Any) -> None:
     assert answer.question_text == "What?"
     assert (answer.response_type, answer.question_kind) == ("text", "scripted")
     assert answer.parent_question_id is None
+
+
+@both_databases
+def test_a_key_of_another_form_opens_nothing(form: Any) -> None:
+    other = make_form(form.account_id)
+    give(other, "Me")
+    before = dump()
+
+    for use_case in (partial(give, form, "Mira"), partial(skip, form, 0)):
+        with pytest.raises(NotFound):
+            use_case()
+        db.session.rollback()
+    with pytest.raises(StateConflict):
+        complete(form)
+    db.session.rollback()
+    assert withdraw_response(form.share_token, KEY, now=utc_now()) is False
+    seen = read_session(form.share_token, KEY)
+    assert (seen.started, dict(seen.texts), seen.uploads) == (False, {}, {})
+    assert dump() == before
 
 
 @both_databases

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+import pytest
 from flask import Flask
 from sqlalchemy import select
 
@@ -28,11 +29,7 @@ Other = Callable[[str], object]
 
 def put(account_id: str, draft_id: str) -> object:
     changes = parse_follow_ups({"followUps": {"q_1": ["Who else?"]}})
-    try:
-        return update_draft(account_id, draft_id, changes, author="grn_1", now=utc_now())
-    except InvalidInput as refusal:
-        db.session.rollback()
-        return refusal
+    return change(account_id, changes, draft_id, author="grn_1")
 
 
 def races(app: Flask, account: Account, other: Other, *, is_confirmed: bool = False) -> set[Any]:
@@ -73,61 +70,57 @@ def asked(questions: list[Any]) -> str:
 PREPARED = "Who? > Who else? | What?"
 
 
+THEIRS: Any = {"text": "Since when?", "condition": "always", "prepared_by": "creator"}
+DROP: Any = {"questions": QUESTIONS[1:]}
+ASK: Any = {"questions": [*QUESTIONS, {"id": "q_3", "text": "who ELSE?"}]}
+EDIT: Any = {"questions": [QUESTIONS[0], {**QUESTIONS[1], "follow_ups": [THEIRS]}]}
+
+
+def change(account_id: str, changes: Any, draft_id: str, **given: Any) -> object:
+    try:
+        return update_draft(account_id, draft_id, changes, now=utc_now(), **given)
+    except InvalidInput as refusal:
+        db.session.rollback()
+        return refusal
+
+
 @postgresql_first
-def test_one_to_a_question_that_is_dropped_goes_with_it_or_is_refused(
-    app: Flask, account: Account
+@pytest.mark.parametrize(
+    ("changes", "outcomes"),
+    [
+        (DROP, {("", "", "What?", False), ("validation_failed", "", "What?", False)}),
+        (
+            ASK,
+            {
+                ("", "validation_failed", PREPARED, False),
+                ("validation_failed", "", "Who? | What? | who ELSE?", False),
+            },
+        ),
+    ],
+)
+def test_a_follow_up_goes_with_its_question_or_the_second_is_refused(
+    app: Flask, account: Account, changes: Any, outcomes: set[Any]
 ) -> None:
-    def drop(draft_id: str) -> object:
-        changes = parse_draft_input({"questions": QUESTIONS[1:]})
-        return update_draft(account.id, draft_id, changes, author="grn_2", now=utc_now())
+    other = partial(change, account.id, parse_draft_input(changes), author="grn_2")
 
-    assert races(app, account, drop) == {
-        ("", "", "What?", False),
-        ("validation_failed", "", "What?", False),
-    }
+    assert races(app, account, other) == outcomes
 
 
 @postgresql_first
-def test_an_equal_question_or_the_follow_up_is_refused(app: Flask, account: Account) -> None:
-    def ask(draft_id: str) -> object:
-        changes = parse_draft_input({"questions": [*QUESTIONS, {"id": "q_3", "text": "who ELSE?"}]})
-        try:
-            return update_draft(account.id, draft_id, changes, author="grn_2", now=utc_now())
-        except InvalidInput as refusal:
-            db.session.rollback()
-            return refusal
-
-    assert races(app, account, ask) == {
-        ("", "validation_failed", PREPARED, False),
-        ("validation_failed", "", "Who? | What? | who ELSE?", False),
-    }
-
-
-@postgresql_first
-def test_a_creator_on_an_older_revision_overwrites_none(app: Flask, account: Account) -> None:
-    theirs: Any = {"text": "Since when?", "condition": "always", "prepared_by": "creator"}
-
-    def edit(draft_id: str) -> object:
-        changes: Any = {"questions": [QUESTIONS[0], {**QUESTIONS[1], "follow_ups": [theirs]}]}
-        expected: Any = {"author": None, "now": utc_now(), "expected_revision": 1}
-        return update_draft(account.id, draft_id, changes, **expected)
-
-    assert races(app, account, edit) == {
-        ("", "revision_conflict", PREPARED, False),
-        ("", "", PREPARED, False),
-    }
-
-
-@postgresql_first
-def test_nothing_is_confirmed_that_was_not_read(app: Flask, account: Account) -> None:
+@pytest.mark.parametrize("confirms", [True, False])
+def test_nothing_is_confirmed_or_overwritten_that_was_not_read(
+    app: Flask, account: Account, *, confirms: bool
+) -> None:
     with app.app_context():
         read = make_draft(account.id, questions=QUESTIONS).content_hash
+    edit = partial(change, account.id, EDIT, author=None, expected_revision=1)
 
     def confirm_read(draft_id: str) -> object:
         return confirm_draft(account.id, draft_id, revision=1, shown_hash=read, now=utc_now())
 
-    assert races(app, account, confirm_read) == {
-        ("", "confirmation_stale", PREPARED, False),
+    refused = "confirmation_stale" if confirms else "revision_conflict"
+    assert races(app, account, confirm_read if confirms else edit) == {
+        ("", refused, PREPARED, False),
         ("", "", PREPARED, False),
     }
 
