@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import ExampleSite
-from tests.browsing import look, sideways, violations, window
+from tests.browsing import look, window
 from tests.factories import make_draft
 from tests.voice.factories import make_voice_form
 from webapp.base.database import utc_now
@@ -136,35 +136,6 @@ def test_waiting_drafts_are_seen_from_another_tab(site: ExampleSite) -> None:
             assert (icon or "").endswith("icon-waiting.svg")
 
 
-def test_a_row_of_the_inbox_has_a_menu_by_keyboard(site: ExampleSite) -> None:
-    draft_page(site)
-    with signed_in(site) as page:
-        page.goto("/drafts")
-        menu = page.locator(".list-row__menu").filter(has_text="Why people leave").first
-        menu.locator("summary").press("Enter")
-        menu.get_by_role("button", name="Discard").press("Enter")
-        expect(page.locator(":focus")).to_contain_text("1 draft discarded.")
-        page.get_by_role("button", name="Undo").press("Enter")
-        expect(page.get_by_text("1 draft restored.")).to_be_visible()
-
-
-def test_a_heading_anchor_scrolls_to_it(site: ExampleSite) -> None:
-    with window(site.browser, site.address) as page:
-        page.goto("/docs/settings#audit_days")
-
-        expect(page.locator("h3:target")).to_have_text("AUDIT_DAYS")
-        expect(page.locator("h3:target")).to_be_in_viewport()
-
-
-def test_a_table_of_two_columns_fits_a_phone(site: ExampleSite) -> None:
-    with window(site.browser, site.address, width=390, height=664) as page:
-        page.goto("/docs/mcp")
-
-        table = page.locator(".doc__table").first
-        assert table.locator("th").count() == 2
-        assert table.evaluate("table => table.scrollWidth <= table.clientWidth")
-
-
 def test_a_visit_finds_nothing_of_the_one_before(site: ExampleSite) -> None:
     with site.tab.visit(site.signed_in["cookies"], refused=0, width=390) as page:
         page.goto("/drafts")
@@ -178,22 +149,6 @@ def test_a_visit_finds_nothing_of_the_one_before(site: ExampleSite) -> None:
         assert page.evaluate("localStorage.length + sessionStorage.length") == 0
         assert page.evaluate("[innerWidth, innerHeight]") == [390, 664]
         assert page.evaluate("matchMedia('(prefers-color-scheme: light)').matches")
-
-
-def test_faults_are_found_on_a_later_page_as_on_the_first(site: ExampleSite) -> None:
-    for _ in range(2):
-        with site.tab.visit([], refused=0) as page:
-            page.goto("/login")
-            assert violations(page) + sideways(page) == []
-            page.evaluate(
-                "() => { document.querySelector('label').remove();"
-                " document.querySelector('h1').style.cssText = 'color: #eee; width: 3000px' }"
-            )
-            look(page, width=390)
-            found = " ".join(violations(page))
-            assert "label" in found
-            assert "color-contrast" in found
-            assert sideways(page)
 
 
 @pytest.mark.parametrize(

@@ -311,29 +311,6 @@ def test_an_open_page_of_the_decision_hears_of_it(open_window: OpenWindow, draft
         expect(page.get_by_text("You sent revision 1 back")).to_be_visible()
 
 
-def test_an_open_review_swaps_it_in_around_what_is_written(
-    open_window: OpenWindow, drafted: Draft
-) -> None:
-    with open_window() as page:
-        page.on("dialog", lambda dialog: dialog.accept())
-        page.goto(f"/drafts/{drafted.id}")
-        page.get_by_role("link", name="Edit goal").click()
-        page.get_by_role("textbox", name="Goal").fill("Half a goal")
-        other = page.context.new_page()
-        other.goto(f"/drafts/{drafted.id}/return/edit")
-        other.get_by_role("button", name="Send back").click()
-        other.wait_for_url("**/drafts?returned=*")
-        page.evaluate("htmx.trigger(document.body, 'app:poll')")
-        page.get_by_role("link", name="Show the changes").click()
-
-        expect(page.get_by_text("You sent revision 1 back")).to_be_visible()
-        expect(page.get_by_role("link", name="Send back")).to_have_count(0)
-        expect(page.get_by_role("textbox", name="Goal")).to_have_value("Half a goal")
-        page.evaluate("htmx.trigger(document.body, 'app:poll')")
-        page.wait_for_timeout(300)
-        expect(page.locator("#new-revision")).to_be_empty()
-
-
 SHOWN = """line => {
   const { clipPath, transitionDuration } = getComputedStyle(line);
   return [!clipPath.includes("100%"), transitionDuration];

@@ -130,26 +130,6 @@ def test_a_slow_view_is_marked_as_busy(page: Page, form: Any) -> None:
     expect(page.locator(".answer").first).to_be_hidden()
 
 
-def test_searching_and_filtering(page: Page, form: Any) -> None:
-    page.goto(f"/forms/{form.id}")
-
-    page.get_by_label("Search answers").fill("ANSWER 07")
-    page.get_by_role("button", name="Search", exact=True).click()
-    expect(page.locator(".answer")).to_have_count(1)
-    expect(page.locator("mark")).to_have_text("answer 07")
-    expect(page.locator("#search")).to_be_in_viewport(ratio=1)
-    expect(page.locator("#found")).to_be_in_viewport()
-    before = tops(page, ".tabs__nav, .answer, #search")
-    page.get_by_text("Filters", exact=True).click()
-    assert tops(page, ".tabs__nav, .answer, #search") == before
-    page.get_by_label("Completed only").check()
-    page.get_by_role("button", name="Apply").click()
-    expect(page.get_by_text("Nothing found with")).to_be_visible()
-    page.get_by_role("link", name="Clear search and filters").click()
-
-    expect(page.locator(".answer")).to_have_count(10)
-
-
 @pytest.mark.parametrize("view", ["", "/people/one"])
 def test_an_arabic_answer_begins_where_its_question_does(
     site: ExampleSite, page: Page, view: str

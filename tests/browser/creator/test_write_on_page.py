@@ -67,76 +67,72 @@ def test_a_click_puts_the_caret_there_and_moves_nothing(
 
 
 def test_the_preview_turns_to_the_question_and_follows_each_key(
-    site: ExampleSite, open_window: OpenWindow, draft: Draft
+    site: ExampleSite, page: Page, draft: Draft
 ) -> None:
-    with open_window() as page:
-        page.goto(f"/drafts/{draft.id}")
-        shown, label = page.locator("#preview .question"), page.locator("#preview-label")
-        click_letter(page, page.locator(f"{SECOND} .q__text"), 4)
-        expect(label).to_contain_text("Question 2")
-        page.keyboard.type("ap")
-        expect(shown).to_have_text(f"{WRONG[:4]}ap{WRONG[4:]}")
+    shown, label = page.locator("#preview .question"), page.locator("#preview-label")
+    click_letter(page, page.locator(f"{SECOND} .q__text"), 4)
+    expect(label).to_contain_text("Question 2")
+    page.keyboard.type("ap")
+    expect(shown).to_have_text(f"{WRONG[:4]}ap{WRONG[4:]}")
 
-        page.keyboard.press("Escape")
-        expect(page.get_by_text("Leave without saving?")).to_be_visible()
-        page.keyboard.press("Enter")  # Keep writing
-        page.keyboard.type("p")
-        expect(shown).to_have_text(f"{WRONG[:4]}app{WRONG[4:]}")
-        click_letter(page, page.locator(".q:first-child .q__text"), 0)
-        expect(shown).to_have_text(WHO)
-        page.locator(SECOND).get_by_role("textbox", name="Question").focus()
-        expect(shown).to_have_text(f"{WRONG[:4]}app{WRONG[4:]}")
-        page.locator(".q:first-child").get_by_role("link", name="Cancel").click()
-        expect(shown).to_have_text(WHO)
-        page.locator(SECOND).get_by_role("textbox", name="Question").focus()
-        page.keyboard.press("Escape")
-        page.get_by_role("button", name="Discard changes").click()
-        expect(shown).to_have_text(WRONG)
-        expect(page.get_by_role("link", name="Edit question 2")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(page.get_by_text("Leave without saving?")).to_be_visible()
+    page.keyboard.press("Enter")  # Keep writing
+    page.keyboard.type("p")
+    expect(shown).to_have_text(f"{WRONG[:4]}app{WRONG[4:]}")
+    click_letter(page, page.locator(".q:first-child .q__text"), 0)
+    expect(shown).to_have_text(WHO)
+    page.locator(SECOND).get_by_role("textbox", name="Question").focus()
+    expect(shown).to_have_text(f"{WRONG[:4]}app{WRONG[4:]}")
+    page.locator(".q:first-child").get_by_role("link", name="Cancel").click()
+    expect(shown).to_have_text(WHO)
+    page.locator(SECOND).get_by_role("textbox", name="Question").focus()
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Discard changes").click()
+    expect(shown).to_have_text(WRONG)
+    expect(page.get_by_role("link", name="Edit question 2")).to_be_focused()
 
-        page.keyboard.press("Enter")
-        page.get_by_role("textbox", name="Hint").press_sequentially(" Or not.")
-        expect(page.locator("#preview .question__hint")).to_have_text(re.compile("like. Or not.$"))
-        page.keyboard.press("Enter")  # a hint has one line
-        saved(page, 2)
-        page.locator("#settings summary").click()
-        page.get_by_role("radio", name="Type only").check()
-        saved(page, 3)
-        expect(label).to_contain_text("Question 2")
+    page.keyboard.press("Enter")
+    page.get_by_role("textbox", name="Hint").press_sequentially(" Or not.")
+    expect(page.locator("#preview .question__hint")).to_have_text(re.compile("like. Or not.$"))
+    page.keyboard.press("Enter")  # a hint has one line
+    saved(page, 2)
+    page.locator("#settings summary").click()
+    page.get_by_role("radio", name="Type only").check()
+    saved(page, 3)
+    expect(label).to_contain_text("Question 2")
 
-        page.get_by_role("link", name="Add a question").click()
-        page.keyboard.type("What")  # before the editor has come
-        expect(label).to_contain_text("Question 4")
-        expect(shown).to_have_text("What")
-        page.get_by_role("link", name="Cancel").click()
-        expect(shown).to_have_text(STOPPED)
+    page.get_by_role("link", name="Add a question").click()
+    page.keyboard.type("What")  # before the editor has come
+    expect(label).to_contain_text("Question 4")
+    expect(shown).to_have_text("What")
+    page.get_by_role("link", name="Cancel").click()
+    expect(shown).to_have_text(STOPPED)
     assert stored(site, draft).questions[1]["context"].endswith("like. Or not.")
 
 
 def test_keys_alone_write_a_title_and_walk_through_the_preview(
-    site: ExampleSite, open_window: OpenWindow, draft: Draft
+    site: ExampleSite, page: Page, draft: Draft
 ) -> None:
-    with open_window() as page:
-        page.goto(f"/drafts/{draft.id}")
-        page.locator("#save-result").evaluate("(told) => { window.told = told }")
-        page.get_by_role("link", name="Edit title").press("Enter")
-        expect(page.get_by_role("textbox", name="Title")).to_be_focused()
-        page.keyboard.insert_text(", and\nwhy")
-        page.keyboard.press("Enter")
-        saved(page, 2)
-        assert page.evaluate("told.isConnected")  # a live region that was replaced is not heard
-        expect(page).to_have_title(re.compile("How your rota really gets made, and why · Askback$"))
+    page.locator("#save-result").evaluate("(told) => { window.told = told }")
+    page.get_by_role("link", name="Edit title").press("Enter")
+    expect(page.get_by_role("textbox", name="Title")).to_be_focused()
+    page.keyboard.insert_text(", and\nwhy")
+    page.keyboard.press("Enter")
+    saved(page, 2)
+    assert page.evaluate("told.isConnected")  # a live region that was replaced is not heard
+    expect(page).to_have_title(re.compile("How your rota really gets made, and why · Askback$"))
 
-        turns = page.locator("#preview").get_by_role("link", name=re.compile("^Question"))
-        turns.last.press("Enter")
-        expect(page.locator("#preview .question")).to_have_text(WRONG)
-        expect(turns.last).to_be_focused()
-        turns.last.press("Enter")
-        expect(page.locator("#preview .question")).to_have_text(STOPPED)
-        expect(page.locator("#preview-label")).to_be_focused()
-        turns.first.press("Enter")
-        expect(page.locator("#preview .question")).to_have_text(WRONG)
-        expect(turns.first).to_be_focused()
+    turns = page.locator("#preview").get_by_role("link", name=re.compile("^Question"))
+    turns.last.press("Enter")
+    expect(page.locator("#preview .question")).to_have_text(WRONG)
+    expect(turns.last).to_be_focused()
+    turns.last.press("Enter")
+    expect(page.locator("#preview .question")).to_have_text(STOPPED)
+    expect(page.locator("#preview-label")).to_be_focused()
+    turns.first.press("Enter")
+    expect(page.locator("#preview .question")).to_have_text(WRONG)
+    expect(turns.first).to_be_focused()
     assert stored(site, draft).title == "How your rota really gets made, and why"
 
 
