@@ -34,12 +34,7 @@ def set_spoken_language(account_id: str, form_id: str, language: str) -> None:
             "Choose one of the list, or none.",
             "language",
         )
-    with write_transaction():
-        changed = execute(
-            update(Form).where(owned_form(account_id, form_id)).values(spoken_language=language)
-        )
-        if not changed.rowcount:
-            raise no_form()
+    _set(account_id, form_id, spoken_language=language)
 
 
 LABEL = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
@@ -53,11 +48,12 @@ def allow_embedding(account_id: str, form_id: str, text: str) -> None:
 
     raises  InvalidInput `origin_unreadable`, `too_many_origins`; NotFound
     """
-    origins = " ".join(parse_origins(text))
+    _set(account_id, form_id, frame_origins=" ".join(parse_origins(text)))
+
+
+def _set(account_id: str, form_id: str, **values: str) -> None:
     with write_transaction():
-        changed = execute(
-            update(Form).where(owned_form(account_id, form_id)).values(frame_origins=origins)
-        )
+        changed = execute(update(Form).where(owned_form(account_id, form_id)).values(values))
         if not changed.rowcount:
             raise no_form()
 

@@ -113,11 +113,6 @@ def password_matches(known_hash: str | None, password: str) -> bool:
     return right and known is not None
 
 
-def needs_rehash(known_hash: str) -> bool:
-    """True if the hash was made with other parameters than the current ones."""
-    return HASHER.check_needs_rehash(known_hash)
-
-
 def _in_own_thread(work: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
     """Run `work` in one of the hashing threads and return its result. Raises TooBusy."""
     if not _places.acquire(blocking=False):
@@ -205,7 +200,7 @@ def find_sign_in(email: str, password: str) -> Account | None:
     release_connections()  # hashing has its queue
     if not password_matches(known_hash, password) or account is None:
         return None
-    if needs_rehash(account.password_hash):
+    if HASHER.check_needs_rehash(account.password_hash):
         with suppress(TooBusy):  # another sign-in will rehash it
             _rehash(account, password)
     return account

@@ -79,7 +79,10 @@ def has_account() -> bool:
 
 def find_account(email: str) -> Account | None:
     """The account with this address, compared after normalization."""
-    return _find_by_email(normal_email(email))
+    address = normal_email(email)
+    if not EMAIL.fullmatch(address):
+        return None
+    return db.session.scalars(select(Account).where(Account.email == address)).first()
 
 
 def end_links(account_id: str) -> None:
@@ -132,12 +135,6 @@ def clean_organisation(text: str) -> str:
     """In one line, without control characters; "" for none."""
     written = normalized("NFC", text.strip()[: 4 * ORGANISATION_MAX_CHARS])
     return in_one_line(written)[:ORGANISATION_MAX_CHARS].rstrip()
-
-
-def _find_by_email(email: str) -> Account | None:
-    if not EMAIL.fullmatch(email):
-        return None
-    return db.session.scalars(select(Account).where(Account.email == email)).first()
 
 
 def disable_account(account_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:

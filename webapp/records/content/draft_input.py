@@ -290,10 +290,6 @@ class FollowUpsOfQuestion(InputModel):
     ]
 
 
-def _prepared_kind(value: object) -> str:
-    return "text" if isinstance(value, str) else "object"
-
-
 def _by_question(given: object) -> object:
     """The follow-ups by their question, from any form that they are taken in."""
     if not isinstance(given, dict | list):
@@ -333,7 +329,7 @@ PreparedInput = dict[
         list[
             Annotated[
                 Annotated[FollowUpText, Tag("text")] | Annotated[FollowUp, Tag("object")],
-                Discriminator(_prepared_kind),
+                Discriminator(_kind),
             ]
         ],
         Field(max_length=limits.PREPARED_MAX),
