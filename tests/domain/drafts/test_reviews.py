@@ -13,6 +13,7 @@ from webapp.drafts.reviews import (
     current_note,
     list_notes,
 )
+from webapp.drafts.revisions import list_revisions
 from webapp.records.accounts.models import Account
 from webapp.records.content.draft_input import parse_draft_input
 from webapp.records.drafts import Draft
@@ -114,3 +115,5 @@ def test_the_newest_notes_since_a_look_are_read_in_their_order(draft: Draft) -> 
     ]
     assert [each.revision for each in list_notes(draft, draft.revision - 2)] == [draft.revision - 1]
     assert (current_note(draft), list_notes(draft, draft.revision)) == (None, [])
+    listed = list_revisions(draft, before=None, limit=3)
+    assert [each.agent_note for each in listed] == [None, "12", "11"]

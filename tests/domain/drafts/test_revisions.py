@@ -11,6 +11,7 @@ from sqlalchemy import update
 from tests.databases import both_databases
 from tests.factories import make_draft, prepare
 from webapp.base.database import db, utc_now
+from webapp.base.errors import InvalidInput
 from webapp.drafts import confirmations, editing, revisions
 from webapp.drafts.revisions import accept_change, count_unseen_changes, unseen_changes
 from webapp.records import drafts
@@ -139,6 +140,16 @@ def test_a_removed_question_comes_back_behind_its_neighbour(account: Account) ->
     draft = apply(draft, revisions.put_back(draft, 1, removed.key))
 
     assert asked(draft) == ["x", "a", "b", "c"]
+
+
+def test_putting_back_cannot_exceed_the_limit_of_questions(account: Account) -> None:
+    draft = changed(written(account), questions=[f"Number {number}?" for number in range(20)])
+    removed = differences(revisions.find_revision(draft, 1), draft)[-1]
+
+    with pytest.raises(InvalidInput) as refused:
+        revisions.put_back(draft, 1, removed.key)
+
+    assert refused.value.field == "questions"
 
 
 def test_restoring_a_revision_is_a_new_unconfirmed_revision(account: Account) -> None:

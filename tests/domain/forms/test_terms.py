@@ -112,14 +112,20 @@ def test_an_agents_word_takes_no_model_away(account: Account, clock: Clock) -> N
     assert kept(publish(draft, clock, attested_by="grn_1")).writer == SMALL
 
 
-def test_a_form_that_takes_typed_answers_only_never_records(account: Account, clock: Clock) -> None:
-    draft = make_draft(account.id, responseMode="text_only")
+@pytest.mark.parametrize(
+    ("mode", "after_a_yes"), [("text_only", TYPED), ("voice_preferred", WRITTEN_DOWN)]
+)
+def test_a_page_that_named_no_recordings_makes_a_typed_form(
+    mode: str, after_a_yes: VoiceTerms, account: Account, clock: Clock
+) -> None:
+    draft = make_draft(account.id, responseMode=mode)
     confirm(draft, clock, shown(TYPED, WRITTEN_DOWN))
     form = publish(draft, clock)
+    assert kept(form).voice == TYPED
 
     agree(form, clock, WRITTEN_DOWN)
 
-    assert kept(form).voice == TYPED
+    assert kept(form).voice == after_a_yes
 
 
 @pytest.mark.parametrize(
