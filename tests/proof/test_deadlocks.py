@@ -19,7 +19,7 @@ from tests.conftest import delete_rows
 from tests.databases import on_postgresql
 from tests.factories import make_answer, make_form
 from tests.oauth.flow import bearer
-from tests.pages.creator.test_agreements import PIXEL
+from tests.pages.creator.test_asker import PIXEL
 from tests.pages.creator_client import Creator
 from tests.pages.respondent_client import Respondent, arrive, hidden
 from tests.proof.deadlock_world import HOOK, HOOK_KEY, OF_RESPONSES, PASSWORD, World, deadlock_at

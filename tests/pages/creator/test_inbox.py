@@ -8,9 +8,8 @@ import pytest
 from flask import Flask
 
 from tests.databases import both_databases
-from tests.factories import make_account
 from tests.pages.creator.test_draft import by_agent, drafted, seen, stored, written
-from tests.pages.creator_client import HTMX, ORIGIN, Creator, creator, hidden, plain
+from tests.pages.creator_client import HTMX, ORIGIN, Creator, hidden, plain
 from webapp.answers import trash
 from webapp.base.database import db, from_millis, utc_now
 from webapp.base.errors import NotFound
@@ -198,6 +197,30 @@ def test_a_page_open_from_before_gets_the_key_of_the_new_session(app: Flask, ann
     assert stored(app, draft).goal == "Kept"
 
 
+@pytest.mark.parametrize(
+    ("shown", "back"),
+    [
+        (f"{ORIGIN}/forms?x=1#end", "/forms?x=1"),
+        ("https://evil.example/forms", ""),
+        (f"{ORIGIN}//evil.example", ""),
+        (f"{ORIGIN}/\\evil.example", ""),
+        ("", ""),
+        ("http://[", ""),
+    ],
+)
+def test_a_poll_without_a_session_leads_to_the_sign_in_page_and_back(
+    app: Flask, ann: Creator, shown: str, back: str
+) -> None:
+    headers = HTMX | {"HX-Current-URL": shown}
+
+    response = app.test_client().get("/drafts?v=x", base_url=ORIGIN, headers=headers)
+
+    login = response.headers["HX-Redirect"]
+    assert response.status_code == 401
+    assert "<html" not in response.text
+    assert ann.page(login).location == back if back else login == "/login"
+
+
 def test_the_count_in_the_site_header_follows_the_drafts(app: Flask, ann: Creator) -> None:
     before = ann.swap("/drafts/waiting?have=0")
     drafted(app, ann)
@@ -207,41 +230,3 @@ def test_the_count_in_the_site_header_follows_the_drafts(app: Flask, ann: Creato
 
     assert (before.status_code, same.status_code) == (204, 204)
     assert plain(news.text).strip() == "1 waiting"
-
-
-def test_a_poll_without_a_session_leads_to_the_sign_in_page_and_back(
-    app: Flask, ann: Creator
-) -> None:
-    gone = app.test_client()
-    shown = {"HX-Current-URL": f"{ORIGIN}/forms?x=1#end"}
-
-    response = gone.get("/drafts?v=x", base_url=ORIGIN, headers=HTMX | shown)
-
-    assert response.status_code == 401
-    assert "<html" not in response.text
-    assert coming_back(app, response.headers["HX-Redirect"]) == "/forms?x=1"
-
-
-@pytest.mark.parametrize(
-    "address",
-    [
-        "https://evil.example/forms",
-        f"{ORIGIN}//evil.example",
-        f"{ORIGIN}/\\evil.example",
-        "",
-        "http://[",
-    ],
-)
-def test_no_foreign_page_is_remembered(app: Flask, address: str) -> None:
-    headers = HTMX | {"HX-Current-URL": address}
-
-    response = app.test_client().get("/drafts?v=x", base_url=ORIGIN, headers=headers)
-
-    assert response.headers["HX-Redirect"] == "/login"
-
-
-def coming_back(app: Flask, path: str) -> str:
-    """Where the sign-in page leads somebody who is signed in already."""
-    with app.app_context():
-        back = creator(app, make_account()).page(path)
-    return back.location

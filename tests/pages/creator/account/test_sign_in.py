@@ -45,10 +45,16 @@ def cookie_named(name: str, response: TestResponse) -> str:
     return found
 
 
-@pytest.mark.parametrize("password", ["xkq12345\nzvw plmo", "hund 20231\r\n katze maus"])
-def test_a_password_may_hold_a_line_end(
+LONGEST = "Zoë, " * 204 + "end."
+
+
+@pytest.mark.parametrize(
+    "password", ["xkq12345\nzvw plmo", "hund 20231\r\n katze maus", LONGEST], ids=len
+)
+def test_a_password_may_be_long_and_hold_a_line_end(
     app: Flask, client: FlaskClient, invite: str, password: str
 ) -> None:
+    assert len(LONGEST) == PASSWORD_MAX_CHARS
     assert join(client, invite, password=password).status_code == 303
     assert sign_in(app.test_client(), password=password).status_code == 303
 
@@ -97,15 +103,6 @@ def test_a_huge_sign_in_form_does_not_disable_the_limit(
     for _ in range(5):
         sign_in(client, password="wrong")
     assert sign_in(client).status_code == 429
-
-
-def test_the_longest_password_signs_in(app: Flask, client: FlaskClient) -> None:
-    password = "Zoë, " * 204 + "end."
-    with app.app_context():
-        invites.create_account(EMAIL, "Ann", password, now=utc_now())
-
-    assert len(password) == PASSWORD_MAX_CHARS
-    assert sign_in(client, password=password).status_code == 303
 
 
 def test_signing_in_leaves_nothing_of_the_session_before(
@@ -246,16 +243,13 @@ def test_a_cookie_stays_on_this_site_and_out_of_scripts(
     assert ("Secure" in cookie) == origin.startswith("https")
 
 
-def test_a_link_makes_an_account_and_signs_in(client: FlaskClient, invite: str) -> None:
+def test_a_link_makes_an_account_and_signs_in_once(
+    app: Flask, client: FlaskClient, invite: str
+) -> None:
     response = join(client, invite)
 
     assert (response.status_code, response.location) == (303, "/drafts")
     assert signed_in(client)
-
-
-def test_a_used_or_unknown_link_says_so(app: Flask, client: FlaskClient, invite: str) -> None:
-    join(client, invite)
-
     for link in (invite, "unknown"):
         page = app.test_client().get(f"/join/{link}")
         assert page.status_code == 410

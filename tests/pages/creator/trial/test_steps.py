@@ -99,44 +99,6 @@ def test_it_says_why_nothing_is_asked(
     assert f"Nothing asked: {why}" in trying.words
 
 
-@pytest.mark.parametrize(
-    ("caps", "asked", "why"),
-    [
-        ({"maxFollowupsPerQuestion": 1}, 1, "no more follow-ups to this question"),
-        ({"maxTotalQuestions": 3}, 1, "no more questions in all"),
-        ({"maxTotalQuestions": 1}, 0, "no more questions in all"),
-        ({"maxFollowupsPerQuestion": 0}, 0, "no more follow-ups to this question"),
-    ],
-)
-def test_both_caps_hold(try_draft: Try, caps: dict[str, int], asked: int, why: str) -> None:
-    trying = try_draft(
-        questions=["What went wrong?", "When was it?"], prepared=PREPARED, **DEEP, **caps
-    )
-
-    long = "It was bad because nobody had told the people of the night shift"
-    for number in range(asked + 1):
-        assert ("Follow-up to question 1" in trying.words) == (number > 0)
-        trying.answer(f"{long} {number}")
-
-    assert trying.question == "When was it?"
-    assert f"Nothing asked: {why}" in trying.words
-
-
-def test_a_changed_answer_drops_the_open_follow_up_which_still_counts(try_draft: Try) -> None:
-    trying = try_draft(questions=["What went wrong?"], **SMART, maxFollowupsPerQuestion=1)
-    first = trying.answer("It was bad") and trying.question
-    trying.open("1")
-    assert box(trying.page) == "It was bad"
-
-    trying.answer("I do not know what to say about it, honestly")
-    assert trying.question == "That is all that is asked."
-    assert "Questions so far: 2 of at most 2." in trying.words
-
-    trying.open("1")
-    trying.answer("It was bad")
-    assert trying.question == first
-
-
 def test_taking_an_answer_back_takes_those_to_its_follow_ups(try_draft: Try) -> None:
     trying = try_draft(questions=["What went wrong?"], **SMART, maxFollowupsPerQuestion=1)
     trying.answer("It was bad")
