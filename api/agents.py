@@ -19,14 +19,7 @@ from webapp.base.database import release_connections, utc_now
 from webapp.base.error_codes import ErrorCode
 from webapp.base.limits import LAST_USED_EVERY_SECONDS
 from webapp.base.vocabulary import TokenEnd
-from webapp.drafts.agent_tokens import (
-    PREFIX,
-    TokenRow,
-    ended_tokens,
-    find_agent_token,
-    get_ask,
-    store_use,
-)
+from webapp.drafts import agent_tokens
 from webapp.oauth import guard as oauth_guard
 from webapp.oauth.guard import Unauthenticated
 from webapp.records.forms import FormHead, FormRow, read_heads
@@ -66,17 +59,17 @@ def require_agent_token(view: Callable[P, R]) -> Callable[P, R]:
     return guarded
 
 
-def current_token() -> TokenRow:
+def current_token() -> agent_tokens.TokenRow:
     """The token of the current call; only inside a guarded route."""
-    return cast(TokenRow, g.agent_token)
+    return cast(agent_tokens.TokenRow, g.agent_token)
 
 
-def check_agent_token(*, now: datetime) -> TokenRow:
+def check_agent_token(*, now: datetime) -> agent_tokens.TokenRow:
     """The token of this request, which is live at this moment, and note its use.
 
     raises  Unauthenticated with the challenge of RFC 6750 section 3
     """
-    row = find_agent_token(_bearer_token())
+    row = agent_tokens.find_agent_token(_bearer_token())
     if row is None:
         raise _refusal("This agent token is not known here.")
     end = row.ended(now)
@@ -85,7 +78,7 @@ def check_agent_token(*, now: datetime) -> TokenRow:
     if row.last_used_at is None or row.last_used_at <= now - timedelta(
         seconds=LAST_USED_EVERY_SECONDS
     ):
-        write_later(("use", row.id), partial(store_use, row.id, now))
+        write_later(("use", row.id), partial(agent_tokens.store_use, row.id, now))
     return row
 
 
@@ -100,10 +93,9 @@ def _bearer_token() -> str:
     if not scheme:
         raise Unauthenticated("This call needs an agent token.", REMEDY, CHALLENGE)
     token = token.strip()
-    if scheme.lower() != "bearer" or not token.startswith(PREFIX):
-        raise _refusal(
-            f"The Authorization header holds no agent token, {PREFIX} and more, after Bearer."
-        )
+    if scheme.lower() != "bearer" or not token.startswith(agent_tokens.PREFIX):
+        begins = f"{agent_tokens.PREFIX} and more, after Bearer"
+        raise _refusal(f"The Authorization header holds no agent token, {begins}.")
     return token
 
 
@@ -119,7 +111,7 @@ def get_ask_answers(ask_id: str) -> Response:
     since, seconds = given_since(), wait_seconds("new answers")
 
     def read() -> tuple[FormRow, ResponsePage]:
-        form = get_ask(current_token(), ask_id)
+        form = agent_tokens.get_ask(current_token(), ask_id)
         return form, read_responses(form, since)
 
     form, page = before = read()
@@ -146,7 +138,7 @@ def get_ask_answers(ask_id: str) -> Response:
 @require_agent_token
 def get_ask_attachment(ask_id: str, attachment_id: str) -> Response:
     """getAskAttachment: the recording of an answer (200, or 206 with a Range)."""
-    return attachment_bytes(get_ask(current_token(), ask_id).id, attachment_id)
+    return attachment_bytes(agent_tokens.get_ask(current_token(), ask_id).id, attachment_id)
 
 
 PAGE_BYTES = 128 * 1024  # read at a time
@@ -166,7 +158,7 @@ def stream_ask(ask_id: str) -> Response:
         raise MethodNotAllowed(valid_methods=["GET"])
     since = _since()
     token = current_token()
-    form = get_ask(token, ask_id)
+    form = agent_tokens.get_ask(token, ask_id)
     leave = cast(Callable[[Stream], bool], request.environ[LEAVE_CONNECTION])
     if not leave(Stream(StreamPosition(form.id, since), token.id, token.account_id)):
         return always_refused(ErrorCode.TOO_MANY_STREAMS, {"Retry-After": str(RECONNECT_SECONDS)})
@@ -189,7 +181,7 @@ class AskFeed:
 
     def ended(self, holders: Collection[str]) -> Mapping[str, str]:
         """The tokens that have ended."""
-        return ended_tokens(holders, now=utc_now())
+        return agent_tokens.ended_tokens(holders, now=utc_now())
 
 
 def _since() -> int | None:

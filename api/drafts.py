@@ -9,16 +9,8 @@ from urllib.parse import unquote_to_bytes
 
 from flask import Response, request
 
+from api import bodies
 from api.blueprint import bp
-from api.bodies import (
-    draft_headers,
-    draft_location,
-    json_answer,
-    json_body,
-    read_body,
-    review_link,
-    review_url,
-)
 from api.rate_limits import count_nothing, limit_creates, limit_publishes, limit_updates
 from api.waiting import retry_header, wait_for, wait_seconds
 from api.wire.drafts import Confirmation, draft_follow_ups, draft_review, form_draft
@@ -203,12 +195,12 @@ STRONG_REVISION = re.compile(r'(?:^|[,\s])"([1-9][0-9]{0,8})"')  # RFC 9110 sect
 def create_service_draft() -> Response:
     """createServiceDraft: a private draft, never a public link (201 FormDraft)."""
     caller, note = current_caller(), sent_note()
-    given, raw = json_body()
+    given, raw = bodies.json_body()
     repeatable = _repeatable(caller.client_id, raw)
     draft = create_draft(caller, parse_draft_input(given), repeatable, note)
     body = form_draft(draft, settings().public_url)
-    headers = draft_headers(draft) | {"Location": draft_location(draft.id)}
-    return json_answer(body, HTTPStatus.CREATED, headers)
+    headers = bodies.draft_headers(draft) | {"Location": bodies.draft_location(draft.id)}
+    return bodies.json_answer(body, HTTPStatus.CREATED, headers)
 
 
 @bp.patch("/drafts/<draft_id>")
@@ -217,11 +209,13 @@ def create_service_draft() -> Response:
 def update_service_draft(draft_id: str) -> Response:
     """updateServiceDraft: replaces the supplied fields, never publishes (200 FormDraft)."""
     caller, note = current_caller(), sent_note()
-    given, _ = json_body()
+    given, _ = bodies.json_body()
     changes = parse_draft_input(given)
     expected = expected_revision(caller.account_id, draft_id)
     draft = update_draft(caller, draft_id, changes, expected, note)
-    return json_answer(form_draft(draft, settings().public_url), headers=draft_headers(draft))
+    return bodies.json_answer(
+        form_draft(draft, settings().public_url), headers=bodies.draft_headers(draft)
+    )
 
 
 @bp.post("/drafts/<draft_id>/publish")
@@ -230,10 +224,10 @@ def update_service_draft(draft_id: str) -> Response:
 def publish_service_draft(draft_id: str) -> Response:
     """publishServiceDraft: the public link of a confirmed draft (200 PublishedForm)."""
     caller = current_caller()
-    read_body()
+    bodies.read_body()
     _require_revision(caller.account_id, draft_id)
     body = published_form(publish_draft(caller, draft_id), settings().public_url)
-    return json_answer(body, headers={"Link": review_link(draft_id)})
+    return bodies.json_answer(body, headers={"Link": bodies.review_link(draft_id)})
 
 
 @bp.get("/drafts/<draft_id>")
@@ -243,7 +237,7 @@ def get_service_draft(draft_id: str) -> Response:
     seen = _waited(draft_id)
     body = form_draft(seen.draft, settings().public_url, seen.form)
     headers = _waited_headers(seen) | {"Askback-Confirmation": seen.confirmation}
-    return json_answer(body, headers=headers)
+    return bodies.json_answer(body, headers=headers)
 
 
 @bp.get("/drafts/<draft_id>/review")
@@ -251,8 +245,8 @@ def get_service_draft(draft_id: str) -> Response:
 def get_service_draft_review(draft_id: str) -> Response:
     """getServiceDraftReview, an extension: what the creator says of the draft, and changed."""
     seen = _waited(draft_id, review_alone=True)
-    body = draft_review(seen.draft, seen.state, review_url(draft_id))
-    return json_answer(body, headers=_waited_headers(seen))
+    body = draft_review(seen.draft, seen.state, bodies.review_url(draft_id))
+    return bodies.json_answer(body, headers=_waited_headers(seen))
 
 
 def _waited(draft_id: str, *, review_alone: bool = False) -> DraftState:
@@ -266,7 +260,7 @@ def _waited(draft_id: str, *, review_alone: bool = False) -> DraftState:
 
 
 def _waited_headers(seen: DraftState) -> dict[str, str]:
-    return draft_headers(seen.draft) | retry_header(no_slot=seen.no_slot)
+    return bodies.draft_headers(seen.draft) | retry_header(no_slot=seen.no_slot)
 
 
 def _repeatable(client_id: str, raw: bytes) -> Repeatable | None:
@@ -316,7 +310,7 @@ PATH = "/drafts/<draft_id>/follow-ups"
 def get_service_draft_follow_ups(draft_id: str) -> Response:
     """getServiceDraftFollowUps: those of each question that has any (200 DraftFollowUps)."""
     draft = get_draft(current_caller().account_id, draft_id)
-    return json_answer(draft_follow_ups(draft), headers=draft_headers(draft))
+    return bodies.json_answer(draft_follow_ups(draft), headers=bodies.draft_headers(draft))
 
 
 @bp.put(PATH)
@@ -325,9 +319,9 @@ def get_service_draft_follow_ups(draft_id: str) -> Response:
 def replace_service_draft_follow_ups(draft_id: str) -> Response:
     """replaceServiceDraftFollowUps: all of them, and nothing else (200 DraftFollowUps)."""
     caller, note = current_caller(), sent_note()
-    given, _ = json_body()
+    given, _ = bodies.json_body()
     get_draft(caller.account_id, draft_id)  # whose it is comes before what is wrong with the body
     changes = parse_follow_ups(given)
     expected = expected_revision(caller.account_id, draft_id)
     draft = update_draft(caller, draft_id, changes, expected, note)
-    return json_answer(draft_follow_ups(draft), headers=draft_headers(draft))
+    return bodies.json_answer(draft_follow_ups(draft), headers=bodies.draft_headers(draft))

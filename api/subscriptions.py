@@ -18,14 +18,8 @@ from webapp.base.error_codes import ErrorCode
 from webapp.base.errors import InvalidInput, NotFound, StateConflict, parse_input
 from webapp.base.sealing import cursor_key, sealer
 from webapp.base.vocabulary import DeliveryFailure, Scope
+from webapp.events import confirming
 from webapp.events.callbacks import CHALLENGE_SECONDS, Unverified
-from webapp.events.confirming import (
-    ASKED_AGAIN_AFTER,
-    WAITING_MAX,
-    note_unverified,
-    note_verified,
-    read_callback,
-)
 from webapp.events.endings import unsubscribe
 from webapp.events.subscribing import (
     TTL_BOUNDS,
@@ -55,11 +49,11 @@ CONFIRM = (
     "If it cannot, as hooks of automation tools, let the creator of the form confirm it, once, at "
     "{page}; then send the same request again: it succeeds without a challenge. Otherwise: {remedy}"
     " Until it is confirmed, it is challenged again after "
-    f"{ASKED_AGAIN_AFTER.seconds // 60} minutes."
+    f"{confirming.ASKED_AGAIN_AFTER.seconds // 60} minutes."
 )
 TOO_MANY_WAIT = (
     "{remedy} The creator of the form could confirm it instead, but "
-    f"{WAITING_MAX} other addresses wait for that: "
+    f"{confirming.WAITING_MAX} other addresses wait for that: "
     "ask them to decide on those at {page} first."
 )
 
@@ -120,7 +114,7 @@ def _prove_once(asked: Asked, *, confirmable: bool) -> bool:
 
 def _prove(asked: Asked, *, confirmable: bool) -> bool:
     """The same by what is stored, or by a challenge. raises UnverifiedCallback"""
-    known = read_callback(asked, now=utc_now())
+    known = confirming.read_callback(asked, now=utc_now())
     if known.verified:
         return False
     if confirmable and known.confirmed:
@@ -131,11 +125,11 @@ def _prove(asked: Asked, *, confirmable: bool) -> bool:
     key = subscription_id(asked.account_id, asked.form_id, asked.url)
     unverified = challenge(asked.account_id, asked.host, asked.url, asked.secret, key)
     if unverified is None:
-        note_verified(asked, now=utc_now())
+        confirming.note_verified(asked, now=utc_now())
         return False
     if not (confirmable and unverified.taken):
         raise UnverifiedCallback(unverified)
-    waits = note_unverified(asked, unverified.answered, now=utc_now())
+    waits = confirming.note_unverified(asked, unverified.answered, now=utc_now())
     raise UnverifiedCallback(unverified, CONFIRM if waits else TOO_MANY_WAIT)
 
 

@@ -2,18 +2,8 @@
 
 from typing import Annotated, Literal, NotRequired
 
-from typing_extensions import TypedDict
-
-from api.wire.forms import (
-    Goal,
-    OutputQuestion,
-    PublishedForm,
-    Settings,
-    form_settings,
-    share_url,
-    shown_questions,
-)
-from api.wire.types import ItemPage, exactly, said
+from api.wire import forms
+from api.wire.types import Body, ItemPage, said
 from webapp.base.limits import CHANGE_SHOWN_CHARS
 from webapp.base.vocabulary import DraftStatus, FollowUpAuthor, FollowUpCondition, ReviewState
 from webapp.drafts.reviews import CreatorChange, creator_changes, review_note
@@ -29,10 +19,7 @@ ReviewUrl = Annotated[
         format="uri",
     ),
 ]
-State = Annotated[
-    ReviewState,
-    said("How far the review has come."),
-]
+State = Annotated[ReviewState, said("How far the review has come.")]
 Note = Annotated[
     str | None,
     said("Why the draft was sent back or discarded, in the words of the creator; null for none."),
@@ -40,18 +27,17 @@ Note = Annotated[
 Revision = Annotated[int, said("Raised by every change of the content.")]
 
 
-@exactly
-class FormDraft(TypedDict):
+class FormDraft(Body):
     """A private draft. The private context is never returned."""
 
     draftId: Annotated[str, said("The id of the draft, for the paths of drafts.")]
     status: Annotated[DraftStatus, said("`published` once the draft became a form.")]
     title: Annotated[str, said('The heading that respondents will read; `""` while there is none.')]
-    goal: Goal
+    goal: forms.Goal
     questions: Annotated[
-        list[OutputQuestion], said("The questions in their order; `[]` while there are none.")
+        list[forms.OutputQuestion], said("The questions in their order; `[]` while there are none.")
     ]
-    settings: Settings
+    settings: forms.Settings
     publishedFormId: Annotated[
         str | None, said("The id of the form that the draft became; null until then.")
     ]
@@ -67,15 +53,14 @@ def form_draft(draft: Draft, public_url: str, form: FormLink | None = None) -> F
         "status": draft.status,
         "title": draft.title,
         "goal": draft.goal,
-        "questions": shown_questions(draft),
-        "settings": form_settings(draft),
+        "questions": forms.shown_questions(draft),
+        "settings": forms.form_settings(draft),
         "publishedFormId": form.id if form else None,
-        "shareUrl": share_url(public_url, form.share_token) if form else None,
+        "shareUrl": forms.share_url(public_url, form.share_token) if form else None,
     }
 
 
-@exactly
-class PreparedFollowUp(TypedDict):
+class PreparedFollowUp(Body):
     """A follow-up to one question, written before anybody answers."""
 
     text: Annotated[str, said("What is asked.")]
@@ -83,8 +68,7 @@ class PreparedFollowUp(TypedDict):
     preparedBy: Annotated[FollowUpAuthor, said("Who wrote it as it is.")]
 
 
-@exactly
-class DraftFollowUps(TypedDict):
+class DraftFollowUps(Body):
     """The prepared follow-ups of a draft. It can be sent back as it is."""
 
     draftId: Annotated[str, said("As create returned it.")]
@@ -110,8 +94,7 @@ def _prepared(of: content.PreparedFollowUp) -> PreparedFollowUp:
     return {"text": of["text"], "when": of["condition"], "preparedBy": of["prepared_by"]}
 
 
-@exactly
-class ReviewChange(TypedDict):
+class ReviewChange(Body):
     """A part of a draft that its creator changed."""
 
     kind: Annotated[
@@ -141,8 +124,7 @@ Changes = Annotated[
 ]
 
 
-@exactly
-class DraftReview(TypedDict):
+class DraftReview(Body):
     """How far the creator's review of a draft has come, and what they said."""
 
     draftId: Annotated[str, said("As create returned it.")]
@@ -178,15 +160,13 @@ def _cut(text: str | None) -> str | None:
     return None if text is None else text[:CHANGE_SHOWN_CHARS]
 
 
-@exactly
-class QuestionFollowUps(TypedDict):
+class QuestionFollowUps(Body):
     """The prepared follow-ups to one question."""
 
     question: Annotated[str, said("The id of the question.")]
     prepared: Annotated[list[PreparedFollowUp], said("In the order of asking.")]
 
 
-@exactly
 class ReviewedDraft(FormDraft, ItemPage):
     """A private draft with a page of its questions, and with where its creator reviews it."""
 
@@ -201,7 +181,6 @@ class ReviewedDraft(FormDraft, ItemPage):
     reviewUrl: ReviewUrl
 
 
-@exactly
 class WatchedDraft(ReviewedDraft):
     """A private draft, and what its creator says of it."""
 
@@ -221,8 +200,7 @@ class WatchedDraft(ReviewedDraft):
     ]
 
 
-@exactly
-class ReviewedForm(PublishedForm):
+class ReviewedForm(forms.PublishedForm):
     """What a draft became."""
 
     reviewUrl: ReviewUrl

@@ -5,10 +5,9 @@ from dataclasses import fields
 from typing import Annotated, NotRequired, cast
 
 from pydantic.alias_generators import to_camel
-from typing_extensions import TypedDict
 
 from api.wire.timestamps import wire_time, wire_time_or_none
-from api.wire.types import ItemPage, exactly, moment, said
+from api.wire.types import Body, ItemPage, moment, said
 from webapp.base.database import to_millis
 from webapp.base.vocabulary import FollowUpMode, ResponseLimit, ResponseMode
 from webapp.drafts.agent_tokens import MadeToken
@@ -43,8 +42,7 @@ LatestResponseAt = Annotated[
 PublishedAt = Annotated[str, moment("When the draft became this form.")]
 
 
-@exactly
-class OutputQuestion(TypedDict):
+class OutputQuestion(Body):
     """A question as respondents see it."""
 
     id: Annotated[
@@ -56,8 +54,7 @@ class OutputQuestion(TypedDict):
     ]
 
 
-@exactly
-class FormSettings(TypedDict):
+class FormSettings(Body):
     """All five settings, defaults filled in. To change them, send them alongside `title`."""
 
     followUpMode: Annotated[FollowUpMode, said("Whether follow-up questions are asked.")]
@@ -107,8 +104,7 @@ def shown_questions(of: content.AnyContent) -> list[OutputQuestion]:
     return cast(list[OutputQuestion], rows)
 
 
-@exactly
-class PublishedForm(TypedDict):
+class PublishedForm(Body):
     """What a draft became."""
 
     formId: FormId
@@ -136,8 +132,7 @@ def published_form(published: Published, public_url: str) -> PublishedForm:
     }
 
 
-@exactly
-class FormSummary(TypedDict):
+class FormSummary(Body):
     """One form of the list."""
 
     formId: FormId
@@ -166,8 +161,7 @@ def form_summary(form: FormSummaryRow, public_url: str) -> FormSummary:
     }
 
 
-@exactly
-class FormList(TypedDict):
+class FormList(Body):
     """All forms of the account, newest first, closed ones included."""
 
     formCount: Annotated[int, said("How many forms there are; all of them are in `forms`.")]
@@ -180,13 +174,11 @@ def form_list(forms: Iterable[FormSummaryRow], public_url: str) -> FormList:
     return {"formCount": len(found), "forms": found}
 
 
-@exactly
 class FormPage(FormList, ItemPage):
     """A page of the forms of the account; `formCount` counts all."""
 
 
-@exactly
-class FormContent(TypedDict):
+class FormContent(Body):
     """What a form asks."""
 
     formId: FormId
@@ -207,7 +199,6 @@ def form_content(form: FormRow) -> FormContent:
     }
 
 
-@exactly
 class OwnedForm(FormContent):
     """A published form of the account."""
 
@@ -230,13 +221,11 @@ def owned_form(form: FormRow, public_url: str) -> OwnedForm:
     }
 
 
-@exactly
 class PagedForm(OwnedForm, ItemPage):
     """A form with a page of its questions."""
 
 
-@exactly
-class MadeAgentToken(TypedDict):
+class MadeAgentToken(Body):
     """A private agent token. It is said this once, and stored nowhere."""
 
     tokenId: Annotated[str, said("The id of the token.")]

@@ -3,16 +3,13 @@
 from collections.abc import Iterable
 from typing import Annotated
 
-from typing_extensions import TypedDict
-
 from api.wire.timestamps import wire_time
-from api.wire.types import exactly, moment, said
+from api.wire.types import Body, moment, said
 from webapp.base.database import to_millis
 from webapp.events.subscribing import Granted, SubscriptionRow
 
 
-@exactly
-class Subscription(TypedDict):
+class Subscription(Body):
     """What was granted. The same call again, in time, renews it."""
 
     subscriptionId: Annotated[
@@ -42,8 +39,7 @@ def granted_subscription(granted: Granted) -> Subscription:
     }
 
 
-@exactly
-class SubscriptionSummary(TypedDict):
+class SubscriptionSummary(Body):
     """A live subscription. Neither its secret nor its whole address is shown."""
 
     subscriptionId: Annotated[str, said("As subscribing answered it.")]
@@ -81,8 +77,7 @@ def _subscription(row: SubscriptionRow) -> SubscriptionSummary:
     }
 
 
-@exactly
-class SubscriptionList(TypedDict):
+class SubscriptionList(Body):
     """The live subscriptions of a form, by any connection of the account."""
 
     subscriptions: Annotated[list[SubscriptionSummary], said("Oldest first.")]

@@ -24,11 +24,12 @@ def moment(description: str) -> FieldInfo:
     return said(description, format="date-time")
 
 
-exactly = with_config(ConfigDict(extra="forbid"))
+@with_config(ConfigDict(extra="forbid"))
+class Body(TypedDict):
+    """An object without further fields."""
 
 
-@exactly
-class CutPage(TypedDict):
+class CutPage(Body):
     """What may be too long for the result of a tool."""
 
     textsCut: NotRequired[
@@ -36,7 +37,6 @@ class CutPage(TypedDict):
     ]
 
 
-@exactly
 class ItemPage(CutPage):
     """What holds a list that may go on."""
 
@@ -45,8 +45,7 @@ class ItemPage(CutPage):
     ]
 
 
-@exactly
-class Error(TypedDict):
+class Error(Body):
     """Every refusal and every failure, of every operation."""
 
     error: Annotated[str, said("The same as `message`, for older clients.")]

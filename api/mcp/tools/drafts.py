@@ -14,14 +14,7 @@ from api.mcp.protocol import Call, Json
 from api.mcp.tools.table import InputRequired, PageArguments, Tool, page_of
 from api.rate_limits import limit_creates, limit_publishes, limit_updates
 from api.waiting import retry_field
-from api.wire.drafts import (
-    ReviewedDraft,
-    ReviewedForm,
-    WatchedDraft,
-    draft_follow_ups,
-    draft_review,
-    form_draft,
-)
+from api.wire import drafts as wire
 from api.wire.forms import published_form
 from webapp.base.config import settings
 from webapp.base.database import to_millis, utc_now
@@ -33,15 +26,7 @@ from webapp.base.vocabulary import Scope
 from webapp.drafts.publishing import Published
 from webapp.drafts.reviews import clean_note
 from webapp.oauth.guard import authenticate_for_mcp, require_mcp_scope
-from webapp.records.content.draft_input import (
-    ONE_QUESTION_RULE,
-    STORABLE,
-    FormDraftInput,
-    ToolFollowUps,
-    draft_update,
-    given_follow_ups,
-    whole_number,
-)
+from webapp.records.content import draft_input
 from webapp.records.content.model import AgentUpdate
 from webapp.records.drafts import Draft, get_revision
 
@@ -132,7 +117,9 @@ def _signer() -> URLSafeSerializer:
 
 
 DraftId = Annotated[
-    StrictStr, Field(min_length=1, description="The `draftId` of `create_form_draft`."), STORABLE
+    StrictStr,
+    Field(min_length=1, description="The `draftId` of `create_form_draft`."),
+    draft_input.STORABLE,
 ]
 
 Note = Annotated[
@@ -153,13 +140,13 @@ class DraftArguments(InputModel):
     draft_id: DraftId
 
 
-class NewDraft(FormDraftInput):
+class NewDraft(draft_input.FormDraftInput):
     """The fields of a draft, its prepared follow-ups, and why. What is left out is empty or as
     usual.
     """
 
     follow_ups: Annotated[
-        ToolFollowUps,
+        draft_input.ToolFollowUps,
         Field(
             description="Follow-ups to ask of a person whose answer wants one, where "
             "`followUpMode` is not `none`. On a change they replace all prepared ones of the "
@@ -186,7 +173,7 @@ class WaitArguments(PageArguments, DraftArguments):
             description="How long to wait until it is confirmed, sent back, changed or published; "
             "0 unless sent.",
         ),
-        whole_number(WAIT_MAX_SECONDS),
+        draft_input.whole_number(WAIT_MAX_SECONDS),
     ] = 0
 
 
@@ -195,14 +182,14 @@ class WaitArguments(PageArguments, DraftArguments):
     title="Create a form draft",
     description=f"""A private draft of a form, with one question for each thing to know. Nobody can
         answer it yet: give its `reviewUrl` to the creator, who alone can confirm it, in a browser;
-        then call `publish_form_draft`. {ONE_QUESTION_RULE}""",
+        then call `publish_form_draft`. {draft_input.ONE_QUESTION_RULE}""",
     scope=Scope.FORMS_WRITE,
     takes=NewDraft,
-    answers=ReviewedDraft,
+    answers=wire.ReviewedDraft,
     counted=limit_creates,
     repeats=False,
 )
-def create_form_draft(call: Call, given: NewDraft) -> ReviewedDraft:
+def create_form_draft(call: Call, given: NewDraft) -> wire.ReviewedDraft:
     """As `POST /drafts`."""
     note = clean_note(given.note, "note")
     return _reviewed(create_draft(call.caller, _bounded(given), agent_note=note))
@@ -212,14 +199,14 @@ def create_form_draft(call: Call, given: NewDraft) -> ReviewedDraft:
     "update_form_draft",
     title="Change a form draft",
     description=f"""Replaces the fields that are sent, in a draft that is not published. A change
-        has to be confirmed anew by the creator, at `reviewUrl`. {ONE_QUESTION_RULE}""",
+        has to be confirmed anew by the creator, at `reviewUrl`. {draft_input.ONE_QUESTION_RULE}""",
     scope=Scope.FORMS_WRITE,
     takes=DraftChanges,
-    answers=ReviewedDraft,
+    answers=wire.ReviewedDraft,
     counted=limit_updates,
     replaces=True,
 )
-def update_form_draft(call: Call, given: DraftChanges) -> ReviewedDraft:
+def update_form_draft(call: Call, given: DraftChanges) -> wire.ReviewedDraft:
     """As `PATCH /drafts/{draftId}`."""
     note = clean_note(given.note, "note")
     changes = _bounded(given)
@@ -235,12 +222,12 @@ def update_form_draft(call: Call, given: DraftChanges) -> ReviewedDraft:
         to 25 seconds for them. Publishing again answers the same form.""",
     scope=Scope.FORMS_WRITE,
     takes=DraftArguments,
-    answers=ReviewedForm,
+    answers=wire.ReviewedForm,
     counted=limit_publishes,
     replaces=True,
     outside=True,
 )
-def publish_form_draft(call: Call, given: DraftArguments) -> ReviewedForm:
+def publish_form_draft(call: Call, given: DraftArguments) -> wire.ReviewedForm:
     """As `POST /drafts/{draftId}/publish`, with a wait where the client opened the review page.
 
     raises  InputRequired
@@ -270,21 +257,21 @@ def publish_form_draft(call: Call, given: DraftArguments) -> ReviewedForm:
         longest texts are cut.""",
     scope=Scope.FORMS_WRITE,
     takes=WaitArguments,
-    answers=WatchedDraft,
+    answers=wire.WatchedDraft,
     reads=True,
 )
-def get_form_draft(call: Call, given: WaitArguments) -> WatchedDraft:
+def get_form_draft(call: Call, given: WaitArguments) -> wire.WatchedDraft:
     """As `GET /drafts/{draftId}`."""
     account_id, seconds = call.caller.account_id, given.timeout_seconds
     seen = wait_for_draft(account_id, given.draft_id, seconds, require_forms_write)
     found = {
-        **form_draft(seen.draft, settings().public_url, seen.form),
-        **draft_review(seen.draft, seen.state, review_url(seen.draft.id)),
+        **wire.form_draft(seen.draft, settings().public_url, seen.form),
+        **wire.draft_review(seen.draft, seen.state, review_url(seen.draft.id)),
         "confirmation": seen.confirmation,
         "timedOut": seen.timed_out,
         **retry_field(no_slot=seen.no_slot),
     }
-    return cast(WatchedDraft, _paged(found, seen.draft, given))
+    return cast(wire.WatchedDraft, _paged(found, seen.draft, given))
 
 
 def _publish_after_wait(call: Call, draft_id: str) -> Published:
@@ -303,26 +290,26 @@ def _publish_after_wait(call: Call, draft_id: str) -> Published:
 
 def _bounded(given: NewDraft) -> AgentUpdate:
     """raises InvalidInput `payload_too_large` where a body would be refused"""
-    changes = cast(AgentUpdate, draft_update(given))
+    changes = cast(AgentUpdate, draft_input.draft_update(given))
     if "follow_ups" in given.model_fields_set:
-        changes["follow_ups"] = given_follow_ups(given.follow_ups)
+        changes["follow_ups"] = draft_input.given_follow_ups(given.follow_ups)
     if len(orjson.dumps(changes)) > API_BODY_MAX_BYTES:
         raise too_large("arguments")
     return changes
 
 
-def _reviewed(draft: Draft) -> ReviewedDraft:
+def _reviewed(draft: Draft) -> wire.ReviewedDraft:
     found = {
-        **form_draft(draft, settings().public_url),
+        **wire.form_draft(draft, settings().public_url),
         "revision": draft.revision,
         "reviewUrl": review_url(draft.id),
     }
-    return cast(ReviewedDraft, _paged(found, draft))
+    return cast(wire.ReviewedDraft, _paged(found, draft))
 
 
 def _paged(found: Json, draft: Draft, asked: PageArguments | None = None) -> object:
     """A page of the questions, with the prepared follow-ups to those."""
-    prepared = draft_follow_ups(draft)["followUps"]
+    prepared = wire.draft_follow_ups(draft)["followUps"]
     of_question = {
         key: {"followUps": {"question": key, "prepared": several}}
         for key, several in prepared.items()

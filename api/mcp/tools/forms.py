@@ -8,30 +8,11 @@ from pydantic import Field, StrictStr
 
 from api.forms import agent_token
 from api.mcp.protocol import Call
-from api.mcp.tools.table import (
-    LIMIT_MAX,
-    PAGE_BYTES,
-    FormArguments,
-    FormId,
-    Limit,
-    PageArguments,
-    Since,
-    TimeoutSeconds,
-    Tool,
-    page_of,
-    size,
-)
+from api.mcp.tools import table
 from api.rate_limits import limit_agent_tokens
 from api.waiting import News, retry_field, wait_for
+from api.wire import responses
 from api.wire.forms import FormPage, MadeAgentToken, PagedForm, form_list, owned_form
-from api.wire.responses import (
-    CompletedResponsePage,
-    ResponsesPage,
-    WaitedResponses,
-    completed_page,
-    completed_within,
-    form_responses,
-)
 from api.wire.timestamps import parse_since
 from webapp.base.config import settings
 from webapp.base.database import release_connections
@@ -49,28 +30,28 @@ from webapp.records.responses.completed import get_completed_response, read_frag
 from webapp.records.responses.cursor import ResponsePage, has_answer_after, read_responses
 
 
-class OneFormArguments(PageArguments, FormArguments):
+class OneFormArguments(table.PageArguments, table.FormArguments):
     """Which form, and which of its questions."""
 
 
-@Tool(
+@table.Tool(
     "list_forms",
     title="List forms",
     description="""All published forms of the connected account, newest first, closed ones included,
         with their share links and how many responses each has. Where `nextCursor` is set, there are
         more: send it as `cursor`.""",
     scope=Scope.FORMS_READ,
-    takes=PageArguments,
+    takes=table.PageArguments,
     answers=FormPage,
     reads=True,
 )
-def list_forms(call: Call, given: PageArguments) -> FormPage:
+def list_forms(call: Call, given: table.PageArguments) -> FormPage:
     """As `GET /forms`, in pages."""
     found = form_list(forms.list_forms(call.caller.account_id), settings().public_url)
-    return page_of(cast(FormPage, found), "forms", "formId", given)
+    return table.page_of(cast(FormPage, found), "forms", "formId", given)
 
 
-@Tool(
+@table.Tool(
     "get_form",
     title="Get a form",
     description="""One published form with its questions, settings, status, share link and counts;
@@ -85,17 +66,17 @@ def get_form(call: Call, given: OneFormArguments) -> PagedForm:
     """As `GET /forms/{formId}`, with its questions in pages."""
     form = forms.get_form(call.caller.account_id, given.form_id)
     found = owned_form(form, settings().public_url)
-    return page_of(cast(PagedForm, found), "questions", "id", given)
+    return table.page_of(cast(PagedForm, found), "questions", "id", given)
 
 
-class ResponsesArguments(FormArguments):
+class ResponsesArguments(table.FormArguments):
     """Which form, and from where on."""
 
-    since: Since | None = None
-    limit: Limit = LIMIT_MAX
+    since: table.Since | None = None
+    limit: table.Limit = table.LIMIT_MAX
 
 
-@Tool(
+@table.Tool(
     "get_form_responses",
     title="Get responses",
     description="""What people answered in one form after `since`, in progress or completed, oldest
@@ -107,11 +88,11 @@ class ResponsesArguments(FormArguments):
         finds what an event did not tell.""",
     scope=Scope.RESPONSES_READ,
     takes=ResponsesArguments,
-    answers=ResponsesPage,
+    answers=responses.ResponsesPage,
     reads=True,
     quotes=True,
 )
-def get_form_responses(call: Call, given: ResponsesArguments) -> ResponsesPage:
+def get_form_responses(call: Call, given: ResponsesArguments) -> responses.ResponsesPage:
     """As `GET /forms/{formId}/responses`, in smaller pages."""
     form = forms.get_form(call.caller.account_id, given.form_id)
     return fitting_page(form, given_since(given.since), given.limit)
@@ -122,17 +103,19 @@ def given_since(since: str | None) -> int | None:
     return None if since is None else parse_since(since)
 
 
-def fitting_page(form: FormRow, since: int | None, limit: int) -> ResponsesPage:
+def fitting_page(form: FormRow, since: int | None, limit: int) -> responses.ResponsesPage:
     """As much of what came after `since` as fits, at least one item."""
     most = min(limit, PAGE_MAX_ITEMS)
     while True:
-        page = read_responses(form, since, max_items=most, max_bytes=PAGE_BYTES)
-        found = form_responses(form, page)
-        items = page.answer_count + len(completed_within(page, since))
-        if items <= 1 or size(found) <= PAGE_BYTES:
-            return cast(ResponsesPage, found)
-        around = size(form_responses(form, ResponsePage([], 0, since, truncated=False)))
-        most = max(1, items * (PAGE_BYTES - around) // (size(found) - around))
+        page = read_responses(form, since, max_items=most, max_bytes=table.PAGE_BYTES)
+        found = responses.form_responses(form, page)
+        items = page.answer_count + len(responses.completed_within(page, since))
+        if items <= 1 or table.size(found) <= table.PAGE_BYTES:
+            return cast(responses.ResponsesPage, found)
+        around = table.size(
+            responses.form_responses(form, ResponsePage([], 0, since, truncated=False))
+        )
+        most = max(1, items * (table.PAGE_BYTES - around) // (table.size(found) - around))
 
 
 ResponseId = Annotated[
@@ -145,13 +128,13 @@ ResponseId = Annotated[
 ]
 
 
-class CompletedResponseArguments(PageArguments, FormArguments):
+class CompletedResponseArguments(table.PageArguments, table.FormArguments):
     """Which response of which form, and from where on."""
 
     response_id: ResponseId
 
 
-@Tool(
+@table.Tool(
     "get_completed_response",
     title="Get a completed response",
     description="""One response that was sent, with every answer in full. Long texts come in
@@ -163,26 +146,28 @@ class CompletedResponseArguments(PageArguments, FormArguments):
         ids, call get_form_responses with the `since` you kept.""",
     scope=Scope.RESPONSES_READ,
     takes=CompletedResponseArguments,
-    answers=CompletedResponsePage,
+    answers=responses.CompletedResponsePage,
     reads=True,
     quotes=True,
 )
-def completed_response(call: Call, given: CompletedResponseArguments) -> CompletedResponsePage:
+def completed_response(
+    call: Call, given: CompletedResponseArguments
+) -> responses.CompletedResponsePage:
     """A page whose texts take at most 24 KiB."""
     account_id = call.caller.account_id
     form = forms.get_form(account_id, given.form_id)
     found = get_completed_response(form.id, given.response_id)
     page = read_fragments(fragment_key(), account_id, found, given.cursor, given.limit)
-    return completed_page(form.id, found, page)
+    return responses.completed_page(form.id, found, page)
 
 
 class AgentTokenArguments(AgentTokenInput):
     """Which form, and what may be said of the token."""
 
-    form_id: FormId
+    form_id: table.FormId
 
 
-@Tool(
+@table.Tool(
     "create_agent_token",
     title="Create an agent token",
     description="""A private token with which a program without OAuth reads the answers of this one
@@ -205,29 +190,31 @@ NO_MONITORING = """This is a short wait inside an active session and no monitori
     was no place to wait: call again after so many milliseconds."""
 AFTER_AN_EVENT = """After an event, call get_form_responses instead: nothing has to be waited
     for."""
-wait_tool = partial(Tool, answers=WaitedResponses, events=AFTER_AN_EVENT, reads=True, quotes=True)
+wait_tool = partial(
+    table.Tool, answers=responses.WaitedResponses, events=AFTER_AN_EVENT, reads=True, quotes=True
+)
 
 
 class Waiting(InputModel):
     """From where on, and how long."""
 
-    since: Since | None = None
-    timeout_seconds: TimeoutSeconds = WAIT_SECONDS
-    limit: Limit = LIMIT_MAX
+    since: table.Since | None = None
+    timeout_seconds: table.TimeoutSeconds = WAIT_SECONDS
+    limit: table.Limit = table.LIMIT_MAX
 
 
 class FormOrAsk(InputModel):
     """Which form or ask, which are the same thing."""
 
-    form_id: FormId | None = None
-    ask_id: FormId | None = None
+    form_id: table.FormId | None = None
+    ask_id: table.FormId | None = None
 
 
 class WatchArguments(Waiting, FormOrAsk):
     """Which form or ask, from where on, and how long."""
 
 
-class WaitArguments(Waiting, FormArguments):
+class WaitArguments(Waiting, table.FormArguments):
     """Which form, from where on, and how long."""
 
 
@@ -245,7 +232,7 @@ def require_responses_read() -> None:
     scope=Scope.RESPONSES_READ,
     takes=WatchArguments,
 )
-def watch_ask(call: Call, given: WatchArguments) -> WaitedResponses:
+def watch_ask(call: Call, given: WatchArguments) -> responses.WaitedResponses:
     """Until one answer is newer than `since`."""
     ids = {given.form_id, given.ask_id} - {None}
     if len(ids) != 1:
@@ -266,7 +253,7 @@ def watch_ask(call: Call, given: WatchArguments) -> WaitedResponses:
     scope=Scope.RESPONSES_READ,
     takes=WaitArguments,
 )
-def wait_for_form_responses(call: Call, given: WaitArguments) -> WaitedResponses:
+def wait_for_form_responses(call: Call, given: WaitArguments) -> responses.WaitedResponses:
     """Until one response has completed after `since`."""
     return _waited(call.caller.account_id, given.form_id, given, _has_completion_after)
 
@@ -279,7 +266,9 @@ def _has_completion_after(form: FormRow, since: int | None) -> bool:
 Judge = Callable[[FormRow, int | None], bool]  # of a form and `since`: whether a wait is over
 
 
-def _waited(account_id: str, form_id: str, given: Waiting, is_over: Judge) -> WaitedResponses:
+def _waited(
+    account_id: str, form_id: str, given: Waiting, is_over: Judge
+) -> responses.WaitedResponses:
     since = given_since(given.since)
 
     def read() -> FormRow:
@@ -298,9 +287,9 @@ def _waited(account_id: str, form_id: str, given: Waiting, is_over: Judge) -> Wa
             require_access=require_responses_read,
         )
     if news.found is None:  # no item, and `since` as it came
-        page = form_responses(read(), ResponsePage([], 0, since, truncated=False))
+        page = responses.form_responses(read(), ResponsePage([], 0, since, truncated=False))
     else:
         page = fitting_page(news.found, since, given.limit)
     require_responses_read()  # again: it may have ended before the news came
     retry = retry_field(no_slot=news.no_slot)
-    return cast(WaitedResponses, {**page, "timedOut": news.found is None, **retry})
+    return cast(responses.WaitedResponses, {**page, "timedOut": news.found is None, **retry})

@@ -9,7 +9,6 @@ from jsonschema import Draft7Validator, Draft202012Validator
 
 from api.mcp.tools.table import QUOTED, TOOLS, Tool
 from tests.api.mcp.conftest import Hosted
-from webapp.base.error_codes import ErrorCode
 from webapp.base.vocabulary import Scope
 from webapp.records.accounts.models import Account
 from webapp.records.content.draft_input import ONE_QUESTION_RULE
@@ -43,9 +42,6 @@ SCOPES = {
 KEYWORDS = {"type", "description", "enum", "required", "additionalProperties", "properties"}
 KEYWORDS |= {"items", "anyOf"}
 TYPES = {"object", "array", "string", "integer", "number", "boolean", "null"}
-OF_OTHER_DOORS = re.compile(
-    r"REST\b|OpenAPI|HTTP|PATCH|POST|endpoint|\broutes?\b|\bbody\b|\bpaths?\b|Python|\bNone\b|\bTrue\b"
-)
 every_tool = pytest.mark.parametrize("tool", TOOLS.values(), ids=lambda tool: tool.name)
 
 
@@ -91,31 +87,6 @@ def test_arguments_are_closed_and_described_and_results_may_grow(tool: Tool[Any]
         for name, each in node.get("properties", {}).items():
             assert each["description"], name
     assert not any("additionalProperties" in node for node in nodes(results))
-
-
-def described(tool: Tool[Any]) -> list[str]:
-    listed: Any = tool.listed(events=True)
-    arguments, _ = schemas(tool)
-    said = [node["description"] for node in nodes(arguments) if "description" in node]
-    return [listed["title"], listed["description"], *said]
-
-
-@every_tool
-def test_descriptions_are_written_for_a_model(tool: Tool[Any]) -> None:
-    known = {name for each in TOOLS.values() for schema in schemas(each) for name in words(schema)}
-    known |= TOOLS.keys() | {*ErrorCode}
-
-    for said in described(tool):
-        assert " ".join(said.split()) == said
-        assert not OF_OTHER_DOORS.search(said), said
-        assert {*re.findall(r"`([a-zA-Z_]+)`", said)} <= known, said
-
-
-def words(schema: dict[str, Any]) -> Iterator[str]:
-    """The names of properties, and what they may be."""
-    for node in nodes(schema):
-        yield from node.get("properties", ())
-        yield from node.get("enum", ())
 
 
 @every_tool

@@ -1,17 +1,17 @@
-"""The bytes of recordings for connected agents and agent tokens: ranges, headers, and who gets
-them.
-"""
+"""Recordings, listed and read by connected agents and agent tokens: ranges, headers, access."""
 
 import secrets
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 from flask import Flask
 
+from api.agents import AskFeed
+from api.wire.event_stream import StreamPosition
 from tests.api.conftest import Agent, refusal
 from tests.databases import both_databases
-from tests.factories import make_account, make_form
+from tests.factories import make_account, make_answer, make_form
 from tests.voice.factories import (
     make_recording,
     make_spoken_answer,
@@ -202,3 +202,36 @@ def test_a_correction_keeps_its_recording_or_takes_it_away(
     assert listed_after("", recording) == ([recording], 200)
     assert listed_after("In other words", recording) == ([recording], 200)
     assert listed_after("Only typed", "") == ([], 404)
+
+
+ID = "att_6b8d0f2a4c6e8a0c2e4b6d8f"
+LISTED = {
+    "id": ID,
+    "name": "recording-2026-11-22-4b6d8f.webm",
+    "type": "audio/webm",
+    "size": 4000,
+    "contentOmitted": True,
+}
+
+
+@both_databases
+def test_the_recording_of_a_spoken_answer_is_listed(
+    app: Flask, agent: Agent, program: Agent, form: Any
+) -> None:
+    with app.app_context():
+        at = datetime(2026, 11, 22, 23, 59, tzinfo=UTC)
+        session_id = make_spoken_answer(form, KEY, id=ID, created_at=at).session_id
+        make_answer(form, KEY, 1, "Typed")
+        answering.complete_response(form.share_token, KEY, responder_name="", now=utc_now())
+
+    (session,) = agent.get(f"/forms/{form.id}/responses").json["responses"]
+    polled = program.get(f"/agent/asks/{form.id}/answers").json["answers"]
+    with app.app_context():
+        (update,) = AskFeed().read([StreamPosition(form.id, None)]).values()
+
+    assert {session["sessionId"], *(each["sessionId"] for each in polled)} == {session_id}
+    for answers in (session["answers"], polled):
+        listed = [(each["responseType"], each["attachments"]) for each in answers]
+        assert listed == [("voice", [LISTED]), ("text", [])]
+    assert update.frames.count(ID.encode()) == 1
+    assert b'"attachments":[{"id":"att_' in update.frames
