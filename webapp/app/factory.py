@@ -42,7 +42,7 @@ from webapp.pages.respondent import (
     error_handling,
     follow_ups,
     pasted_links,
-    voice,
+    recordings,
 )
 from webapp.pages.respondent import routes as respondent_routes
 from webapp.voice import audio_store
@@ -79,7 +79,7 @@ ROUTES = {
         respondent_routes,
         device_transfer,
         follow_ups,
-        voice,
+        recordings,
         about,
     ),
 }

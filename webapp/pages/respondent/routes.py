@@ -50,7 +50,9 @@ def start(share_token: str) -> Response:
     if not view.session.started:
         count_link_view(share_token)
         return rendering.open_step(view, FIRST)
-    return _redirect_to_next(view)
+    if view.session.completed_at:
+        return rendering.redirect_to("respond.done", share_token)
+    return rendering.redirect_to_step(share_token, view.steps.next_place())
 
 
 @bp.get("/")
@@ -267,10 +269,3 @@ def _post_if_sent(share_token: str, draw: Draw, endpoint: str) -> Response:
         return rendering.redirect_to(endpoint, share_token)
     view = posted_view(share_token, posted)
     return draw(view) if view.session.completed_at else rendering.check(view)
-
-
-def _redirect_to_next(view: SessionView) -> Response:
-    token = view.form.share_token
-    if view.session.completed_at:
-        return rendering.redirect_to("respond.done", token)
-    return rendering.redirect_to_step(token, view.steps.next_place())

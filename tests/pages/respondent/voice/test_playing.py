@@ -60,7 +60,7 @@ def test_a_form_that_records_no_more_still_shows_it(app: Flask, answered: Speake
     assert 'type="file"' not in page.text
 
 
-@pytest.mark.constants("webapp.pages.respondent.voice", TRANSCRIPT_RATE="2/minute")
+@pytest.mark.constants("webapp.pages.respondent.recordings", TRANSCRIPT_RATE="2/minute")
 def test_handing_back_is_limited(speaker: Speaker) -> None:
     speaker.upload()
     held = CHECKED.search(speaker.page.text)

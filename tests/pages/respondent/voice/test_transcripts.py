@@ -89,7 +89,7 @@ def test_without_a_recording_there_is_nothing_to_look_for(speaker: Speaker) -> N
     assert look(speaker, recording="att_0").status_code == 404
 
 
-@pytest.mark.constants("webapp.pages.respondent.voice", TRANSCRIPT_RATE="2/minute")
+@pytest.mark.constants("webapp.pages.respondent.recordings", TRANSCRIPT_RATE="2/minute")
 def test_looks_have_a_limit_of_their_own(speaker: Speaker) -> None:
     speaker.upload()
 
