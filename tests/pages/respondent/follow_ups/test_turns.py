@@ -1,13 +1,17 @@
-"""Decisions are made one after the other, and nobody waits in a turn."""
+"""Decisions are made one after the other, nobody waits in a turn, and nothing is loaded there."""
 
+import subprocess
+import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import jinja2
 import pytest
 from flask import Flask
 
+from tests.command import ROOT
 from tests.followups.model_server import QUESTION, ModelServer, asking
 from tests.pages.respondent.follow_ups.test_models import (  # noqa: F401 (fixtures)
     ANSWER,
@@ -21,8 +25,10 @@ from tests.pages.respondent.follow_ups.test_models import (  # noqa: F401 (fixtu
     told,
 )
 from tests.pages.respondent_client import Respondent, arrive, heading
+from webapp.base.config import Settings
 from webapp.base.database import db
 from webapp.follow_ups.model_breaker import MODEL_SECONDS
+from webapp.pages.errors import load_pages
 from webapp.pages.model_decisions import FromModel
 from webapp.pages.respondent import follow_ups, form_data
 from webapp.pages.respondent.follow_ups import Turn
@@ -199,3 +205,53 @@ def test_the_model_has_what_the_wait_left_of_its_time(
         scripted_post(waiting, "/q/1/next")
 
     assert 0 < given[0] <= MODEL_SECONDS - 0.3
+
+
+FIRST_DECISION = """
+import sys
+from webapp.follow_ups import rules
+from webapp.follow_ups.rules import Exchange, Thread
+from webapp.base.vocabulary import FollowUpMode
+
+rules.load()
+known = set(sys.modules)
+for asked, answer in (("Wie war es?", "Es war langsam"), ("¿Qué tal?", "No sé"), ("كيف؟", "بطيء")):
+    rules.decide(Thread(FollowUpMode.SMART, (Exchange(asked, answer),), (asked,)))
+print(sorted(set(sys.modules) - known))
+"""
+
+
+def test_the_first_decision_finds_the_words_of_all_languages_loaded() -> None:
+    command = [sys.executable, "-c", FIRST_DECISION]
+    ran = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+
+    assert ran.stdout == "[]\n", ran.stderr
+
+
+def test_no_template_is_compiled_while_people_wait(
+    app: Flask,
+    settings: Settings,  # noqa: F811
+    respondent: Respondent,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    templates = app.jinja_env.cache
+    assert templates is not None
+    templates.clear()
+    monkeypatch.setattr(app.jinja_env, "bytecode_cache", None)
+    load_pages(app)
+    follow_ups.load(app, settings)
+    compiled: list[str | None] = []
+    compile_ = jinja2.Environment.compile
+
+    def noting(
+        self: jinja2.Environment, source: str, name: str | None = None, *rest: str
+    ) -> object:
+        compiled.append(name)
+        return compile_(self, source, name, *rest)
+
+    monkeypatch.setattr(jinja2.Environment, "compile", noting)
+    scripted_post(respondent, "/q/1", answer=ANSWER)
+    page = scripted_post(respondent, "/q/1/next")
+
+    assert "Follow-up to question 1" in page.text
+    assert compiled == []

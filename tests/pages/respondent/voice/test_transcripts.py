@@ -1,4 +1,4 @@
-"""What became of the words: asked for by the page, in a bounded number of looks."""
+"""What became of the words: asked for by the page, shown once, and taken out if seen."""
 
 import re
 from typing import Any
@@ -9,12 +9,14 @@ from sqlalchemy import update
 from werkzeug.test import TestResponse
 
 from tests.pages.creator_client import plain
-from tests.pages.respondent.voice.conftest import CHECKED, Speaker
-from tests.pages.respondent_client import box
+from tests.pages.respondent.voice.conftest import CHECKED, Speaker, kept
+from tests.pages.respondent_client import box, texts
 from tests.voice.factories import make_voice_form
-from webapp.base.database import db, new_id
+from webapp.answers.late_transcripts import conclude
+from webapp.base.database import db, new_id, utc_now
 from webapp.base.vocabulary import TranscriptState
 from webapp.pages.respondent.form_data import KEY
+from webapp.records.forms import Form
 from webapp.records.responses.recordings import Recording, late_answer_key
 
 SCRIPTS = {"HX-Request": "true"}
@@ -155,3 +157,56 @@ def test_long_words_fit_beside_a_recording(app: Flask, speaker: Speaker) -> None
 def test_nobody_can_post_the_key_of_a_late_transcript() -> None:
     """Its answer would be marked as unchecked, and stand in the way of late words."""
     assert not KEY.fullmatch(late_answer_key(new_id("ans")))
+
+
+HOST = "speech.example.com"
+HEARD = "Ben swapped it."
+NAMED = {
+    "transcriber": "openai",
+    "transcriber_url": f"https://{HOST}/v1",
+    "transcriber_model": "a-model",
+}
+
+
+def write_down(app: Flask) -> None:
+    """Whoever writes down is done with every recording."""
+    heard = {"transcript": HEARD, "transcript_state": TranscriptState.DONE, "next_at": utc_now()}
+    with app.app_context():
+        db.session.execute(update(Recording).values(heard))
+        db.session.commit()
+        for row in kept(app):
+            conclude(row.id, now=utc_now())
+
+
+@pytest.mark.settings(**NAMED)
+@pytest.mark.parametrize("reloaded", [True, False])
+def test_only_the_host_that_the_page_named_gets_the_recording(
+    app: Flask, speaker: Speaker, *, reloaded: bool
+) -> None:
+    with app.app_context():
+        db.session.execute(update(Form).values(transcriber=HOST))
+        db.session.commit()
+    if reloaded:
+        speaker.open()
+
+    speaker.upload()
+
+    assert kept(app)[0].transcriber == (HOST if reloaded else "")
+
+
+@pytest.mark.parametrize("shown", [True, False])
+def test_only_words_that_the_page_showed_can_be_taken_out(
+    app: Flask, speaker: Speaker, *, shown: bool
+) -> None:
+    speaker.upload()
+    speaker.go_on(1)
+    before = speaker.open("/q/1")
+    write_down(app)
+    if shown:
+        assert box(speaker.open("/q/1")) == HEARD
+    else:
+        speaker.page = before
+
+    speaker.go_on(1)
+
+    assert texts(app) == ["" if shown else HEARD]

@@ -1,14 +1,78 @@
-"""Links with what chats and people write right behind them."""
+"""Share links: their Open Graph card, and what chats and people write right behind them."""
 
+import re
+import struct
+from html import unescape
 from typing import Any
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
+from tests.factories import make_answer, make_form
+from tests.pages.creator_client import ORIGIN
 from tests.pages.respondent_client import Respondent, hidden
 from webapp.base.database import utc_now
+from webapp.records import forms
 from webapp.records.accounts.invites import make_invite
+from webapp.records.accounts.models import Account
+
+PNG = b"\x89PNG\r\n\x1a\n"
+
+
+def card(client: FlaskClient, form: Any) -> dict[str, str]:
+    """The Open Graph properties of the link, as a program without cookies reads them."""
+    page = client.get(f"/r/{form.share_token}").text
+    found = re.findall(r'<meta property="og:([a-z:]+)" content="([^"]*)">', page)
+    return {name: unescape(value) for name, value in found}
+
+
+@pytest.fixture
+def secretive(app: Flask, account: Account) -> Any:
+    with app.app_context():
+        form = make_form(
+            account.id,
+            title='Rota <b> & "talks"',
+            goal="CANARY",
+            context="CANARY",
+            questions=["Who?"],
+        )
+        make_answer(form, "k" * 32, text="CANARY")
+        return form
+
+
+def test_the_card_shows_title_and_number_of_questions(client: FlaskClient, secretive: Any) -> None:
+    found = card(client, secretive)
+
+    image = found.pop("image")
+    assert image.startswith(f"{ORIGIN}/static/v/")
+    assert found == {
+        "title": 'Rota <b> & "talks"',
+        "description": "1 question, about 2 minutes",
+        "url": f"{ORIGIN}/r/{secretive.share_token}",
+        "image:width": "1200",
+        "image:height": "630",
+        "image:alt": "Askback",
+    }
+    assert "CANARY" not in client.get(f"/r/{secretive.share_token}").text
+    picture = client.get(image.removeprefix(ORIGIN))
+    assert picture.mimetype == "image/png"
+    assert picture.data.startswith(PNG)
+    assert struct.unpack(">II", picture.data[16:24]) == (1200, 630)  # PNG, section 11.2.1: IHDR
+    assert len(picture.data) < 64 * 1024
+
+
+def test_the_card_of_a_closed_form_has_no_description(
+    app: Flask, client: FlaskClient, secretive: Any
+) -> None:
+    with app.app_context():
+        forms.close_form(secretive.account_id, secretive.id, now=utc_now())
+
+    found = card(client, secretive)
+
+    assert found["title"] == 'Rota <b> & "talks"'
+    assert "description" not in found
+
 
 BEHIND = (
     *(".", ",", ")", "]", "}", ">", '"', "'", "*", "**", "_", "__", "~", "-", "!", ":", ";", "|"),
