@@ -65,6 +65,8 @@ def test_decisions_are_made_one_after_the_other(
         return read(*given, **named)
 
     monkeypatch.setattr(follow_ups, "context_of", slowly)
+    monkeypatch.setattr(follow_ups, "LATE_SECONDS", 600)  # of a busy machine, too
+    monkeypatch.setattr(follow_ups, "MODEL_SECONDS", 60)
     with ThreadPoolExecutor(4) as together:
         pages = list(together.map(lambda each: scripted_post(each, "/q/1/next"), respondents))
 
