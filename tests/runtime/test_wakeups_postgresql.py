@@ -2,13 +2,12 @@
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 import pytest
-from click.testing import CliRunner, Result
 from flask import Flask
 from sqlalchemy import text
 
@@ -17,7 +16,6 @@ from tests.databases import on_postgresql
 from tests.factories import make_account, make_draft, make_form, make_response
 from tests.pages.creator_client import creator, hidden
 from tests.services import wait_until
-from webapp.app.cli import main
 from webapp.app.factory import create_app
 from webapp.base.config import Settings
 from webapp.base.database import db, utc_now
@@ -114,49 +112,6 @@ def test_the_creators_confirmation_wakes_an_agent_in_another_process(
 
     assert answer.json["status"] == "published"
     wait_until(lambda: draft_id in second.woken, "waking the other", seconds=5)
-
-
-@pytest.fixture
-def shell(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
-    """Commands of an operator on the database of the test."""
-    monkeypatch.setattr("webapp.app.cli_commands.read_settings", lambda _environ: settings)
-    return lambda *words: CliRunner().invoke(main, words, catch_exceptions=False)
-
-
-@on_postgresql
-def test_a_command_of_the_shell_wakes_who_waits_for_what_it_changed(
-    two: tuple[Process, Process], account: Account, shell: Callable[..., Result]
-) -> None:
-    first, second = two
-    with first.app.app_context():
-        changed = {make_draft(account.id).id, make_form(account.id).id}
-        kept = make_form(make_account(email="bo@example.com").id).id
-    first.woken.clear()
-
-    done = shell("creator", "delete", "--email", account.email, "--yes")
-
-    assert done.exit_code == 0
-    for process in two:
-        wait_until(lambda woken=process.woken: changed <= {*woken}, "waking", seconds=5)
-    assert kept not in first.woken
-
-
-@on_postgresql
-def test_a_command_of_the_shell_succeeds_when_nobody_can_be_told(
-    app: Flask, account: Account, shell: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(wakeups_postgresql, "_NOTIFY", "SELECT broken(%s, %s)")
-    with app.app_context():
-        make_form(account.id)
-
-    done = shell("creator", "delete", "--email", account.email, "--yes")
-
-    assert done.exit_code == 0
-    assert f"{account.email} is deleted." in done.stdout
-    with app.app_context():
-        stored = db.session.get(Account, account.id)
-        assert stored is not None
-        assert stored.deleted_at is not None
 
 
 @on_postgresql

@@ -20,7 +20,7 @@ from tests.services import free_port, redis_server
 from webapp.base.config import Settings
 from webapp.base.database import utc_now
 from webapp.records.accounts import invites
-from webapp.web.limiter import LimitStorage, limiter
+from webapp.web.limiter import BREATH_SECONDS, LimitStorage, limiter
 
 LIMIT = parse("5/minute")
 
@@ -109,6 +109,20 @@ def test_an_unreliable_redis_lets_no_more_calls_pass(fault: Fault, server: Serve
     fault(server)
 
     assert before + passed(limiter, 9) == LIMIT.amount
+
+
+def test_three_errors_in_a_row_pause_redis_and_an_answer_resets_their_count(
+    server: Server,
+) -> None:
+    other, limiter = process(server), process(server)
+    passed(other, LIMIT.amount)
+    storage: Any = limiter.storage
+
+    full(server)
+    for key, pauses in (("a", 0), ("b", 0), ("key", 0), ("c", 0), ("d", 0), ("e", 1)):
+        storage._paused_until = 0.0
+        limiter.hit(LIMIT, key)
+        assert (storage._paused_until > time.monotonic() + BREATH_SECONDS) == bool(pauses)
 
 
 def test_after_the_pause_redis_counts_again(server: Server) -> None:

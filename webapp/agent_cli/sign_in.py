@@ -15,17 +15,8 @@ from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-from webapp.agent_cli.connections import (
-    Connection,
-    changing,
-    end_at_server,
-    load,
-    remove,
-    revoke,
-    store,
-    token_request,
-    with_tokens,
-)
+from webapp.agent_cli import connections
+from webapp.agent_cli.connections import Connection
 from webapp.agent_cli.exits import Exit, NotNow, Stopped, tell
 from webapp.agent_cli.http_client import call, fields_of, reason_of, text_of
 
@@ -58,7 +49,7 @@ def check_server(server: str) -> None:
 def sign_in(server: str, *, browser: bool, seconds: float) -> None:
     """Connect this computer to an account of the server. Raises Stopped, and NotNow."""
     check_server(server)
-    with changing(server):
+    with connections.changing(server):
         client = _client_of(server)
     verifier, state = secrets.token_urlsafe(48), secrets.token_urlsafe(24)
     with Listener(("127.0.0.1", 0), RedirectHandler) as listener:
@@ -71,12 +62,16 @@ def sign_in(server: str, *, browser: bool, seconds: float) -> None:
 
 def _client_of(server: str) -> Connection:
     """The connection with the client that is registered there, or is now. Alone (`changing`)."""
-    known = load(server)
+    known = connections.load(server)
     # the server may have begun anew, or removed the client
-    if known and _is_kept(known) and text_of(revoke(known, NO_TOKEN), "error") != "invalid_client":
+    if (
+        known
+        and _is_kept(known)
+        and text_of(connections.revoke(known, NO_TOKEN), "error") != "invalid_client"
+    ):
         return known
     made = Connection(server=server, client_id=_register(server), registered_at=time.time())
-    store(made)
+    connections.store(made)
     return made
 
 
@@ -199,17 +194,19 @@ def _code(listener: Listener, server: str, state: str, seconds: float) -> str:
 def _redeem(client: Connection, asked: dict[str, str]) -> None:
     """The code for tokens, which take the place of older ones; the older connection ends."""
     resource = f"{client.server}/api"
-    reply = token_request(client, grant_type="authorization_code", resource=resource, **asked)
+    reply = connections.token_request(
+        client, grant_type="authorization_code", resource=resource, **asked
+    )
     answered = fields_of(reply)
     if reply.status_code != 200 or not answered.get("access_token"):
         raise Stopped(Exit.NOT_SIGNED_IN, f"You are not signed in: {reason_of(reply)}")
-    with changing(client.server):
-        older = load(client.server)
+    with connections.changing(client.server):
+        older = connections.load(client.server)
         fresh = replace(client, signed_in_at=time.time(), refresh_token="")
-        store(with_tokens(fresh, answered))
+        connections.store(connections.with_tokens(fresh, answered))
     try:
         if older and older.refresh_token:  # else the page would go on listing it
-            end_at_server(older)
+            connections.end_at_server(older)
     except NotNow:
         tell("The older connection could not be ended; the page Agents lists it.")
     granted = str(answered.get("scope", SCOPES)).split()
@@ -222,9 +219,9 @@ MAY_GO_ON = "What was stored here is removed. The page Agents lists the connecti
 
 def sign_out(server: str) -> None:
     """Forget the server, also where it cannot be reached; Stopped is raised then."""
-    with changing(server):
+    with connections.changing(server):
         failure = _end_at(server)
-        remove(server)
+        connections.remove(server)
     if failure:
         raise failure
     tell(f"You are signed out of {server}")
@@ -233,8 +230,8 @@ def sign_out(server: str) -> None:
 def _end_at(server: str) -> Stopped | None:
     """End the connection, if there is one. Returns how the command ends where it may go on."""
     try:
-        found = load(server)
-        if found is None or not found.signed_in_at or end_at_server(found):
+        found = connections.load(server)
+        if found is None or not found.signed_in_at or connections.end_at_server(found):
             return None
         code, why = Exit.NOT_SIGNED_IN, f"{server} has not ended the connection."
     except Stopped:

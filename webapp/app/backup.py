@@ -22,24 +22,8 @@ from typing import Any, Literal, TypeAlias
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 import orjson
+import sqlalchemy as sa
 from pydantic import TypeAdapter
-from sqlalchemy import (
-    JSON,
-    URL,
-    Connection,
-    MetaData,
-    NullPool,
-    Table,
-    Text,
-    column,
-    create_engine,
-    delete,
-    func,
-    inspect,
-    select,
-    table,
-    text,
-)
 from sqlalchemy.exc import SQLAlchemyError
 
 from webapp.base.data_folder import spool_folder, sync
@@ -58,18 +42,18 @@ BEYOND_REPAIR = (
 )
 NOT_INCLUDED = "Recordings are not included: back up {} by itself."
 NOT_FOUND = "Recordings that were not found in {} and are not included: {}."
-FOREIGN_KEYS = text(
+FOREIGN_KEYS = sa.text(
     "SELECT conrelid::regclass::text AS of, quote_ident(conname) AS named,"
     " pg_get_constraintdef(oid) AS written FROM pg_constraint"
     " WHERE contype = 'f' AND connamespace = CAST(current_schema() AS regnamespace)"
 )
-COUNTED = text(
+COUNTED = sa.text(
     "SELECT table_name AS of, column_name AS named,"
     " pg_get_serial_sequence(quote_ident(table_name), column_name) AS counter"
     " FROM information_schema.columns"
     " WHERE table_schema = current_schema() AND column_default LIKE 'nextval(%'"
 )
-OTHER_CONNECTIONS = text(
+OTHER_CONNECTIONS = sa.text(
     "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
     " AND backend_type = 'client backend' AND pid <> pg_backend_pid()"
 )
@@ -94,7 +78,7 @@ class Manifest:
     tables: dict[str, tuple[list[str], int]]
 
 
-def back_up(url: URL, file: Path, store: AudioStore) -> list[str]:
+def back_up(url: sa.URL, file: Path, store: AudioStore) -> list[str]:
     """Write the database at `url` and its recordings to a new file with mode 0600.
 
     Returns notes for the operator about recordings that are not in it. Raises BackupFailed.
@@ -103,7 +87,7 @@ def back_up(url: URL, file: Path, store: AudioStore) -> list[str]:
         return _write(connection, file, store)
 
 
-def restore(url: URL, file: Path, folder: Path, store: AudioStore) -> str:
+def restore(url: sa.URL, file: Path, folder: Path, store: AudioStore) -> str:
     """Restore the database from `file`; returns a line about where the old one is kept.
 
     No server may use it: on SQLite the lock of the data folder prevents that, on PostgreSQL other
@@ -136,7 +120,7 @@ def restore(url: URL, file: Path, folder: Path, store: AudioStore) -> str:
 # --- Writing ---
 
 
-def _write(connection: Connection, file: Path, store: AudioStore) -> list[str]:
+def _write(connection: sa.Connection, file: Path, store: AudioStore) -> list[str]:
     """What `back_up` does, in a transaction that sees one state of the database."""
     writing = file.with_name(f"{file.name}.part")
     try:
@@ -159,12 +143,12 @@ def _write(connection: Connection, file: Path, store: AudioStore) -> list[str]:
     return notes
 
 
-def _write_all(connection: Connection, archive: ZipFile, store: AudioStore) -> list[str]:
+def _write_all(connection: sa.Connection, archive: ZipFile, store: AudioStore) -> list[str]:
     revision = _revision(connection)
     if revision is None:
         raise BackupFailed("There is no database of Askback yet; run: askback migrate")
     known = schema.shape(revision) if revision in schema.revisions() else None
-    seen = MetaData()
+    seen = sa.MetaData()
     seen.reflect(connection)
     tables: dict[str, tuple[list[str], int]] = {}
     for name in sorted(known or seen.tables.keys()):
@@ -186,12 +170,12 @@ def _write_all(connection: Connection, archive: ZipFile, store: AudioStore) -> l
     return notes
 
 
-def _rows(connection: Connection, source: Table, columns: list[str]) -> Iterator[Any]:
+def _rows(connection: sa.Connection, source: sa.Table, columns: list[str]) -> Iterator[Any]:
     """All rows; JSON as the text that is stored."""
     wanted = [source.c[name] for name in columns]
-    asked = [each.cast(Text) if isinstance(each.type, JSON) else each for each in wanted]
+    asked = [each.cast(sa.Text) if isinstance(each.type, sa.JSON) else each for each in wanted]
     streamed = {"yield_per": ROWS_AT_ONCE}
-    return iter(connection.execute(select(*asked), execution_options=streamed))
+    return iter(connection.execute(sa.select(*asked), execution_options=streamed))
 
 
 def _as_json(value: object) -> dict[str, str]:
@@ -201,14 +185,14 @@ def _as_json(value: object) -> dict[str, str]:
 
 
 def _write_recordings(
-    connection: Connection, archive: ZipFile, store: AudioStore, seen: MetaData
+    connection: sa.Connection, archive: ZipFile, store: AudioStore, seen: sa.MetaData
 ) -> Iterator[str]:
     """Those of a folder; one that is withdrawn meanwhile may be gone. Yields notes."""
     if not isinstance(store, FolderStore):
         yield NOT_INCLUDED.format(store.place)
         return
     lost = 0
-    keys = select(seen.tables["recordings"].c.object_key)
+    keys = sa.select(seen.tables["recordings"].c.object_key)
     for key in connection.scalars(keys).all():
         try:
             content = store.read(key, 0, sys.maxsize)
@@ -266,20 +250,20 @@ def _checked(archive: ZipFile, file: Path) -> Manifest:
     return manifest
 
 
-def _lock(connection: Connection) -> list[str]:
+def _lock(connection: sa.Connection) -> list[str]:
     """The tables of Askback that are there; on PostgreSQL nobody writes to them from now on."""
     ours = {VERSIONS, *db.metadata.tables}
     revision = _revision(connection)
     if revision in schema.revisions():
         ours |= schema.shape(revision).keys()
-    found = [name for name in inspect(connection).get_table_names() if name in ours]
+    found = [name for name in sa.inspect(connection).get_table_names() if name in ours]
     if found and connection.dialect.name == "postgresql":
         names = ", ".join(map(connection.dialect.identifier_preparer.quote, found))
-        connection.execute(text(f"LOCK TABLE {names} IN EXCLUSIVE MODE"))
+        connection.execute(sa.text(f"LOCK TABLE {names} IN EXCLUSIVE MODE"))
     return found
 
 
-def _free_name(folder: Path, url: URL) -> Path:
+def _free_name(folder: Path, url: sa.URL) -> Path:
     number, name = 1, Path(url.database or "postgresql").name
     while (kept := folder / f"{name}.before-restore-{number}").exists():
         number += 1
@@ -307,29 +291,33 @@ def _put_back(archive: ZipFile, store: AudioStore, folder: Path) -> None:
         raise BackupFailed(f"Recordings cannot be stored in {store.place}: {error}") from error
 
 
-def _drop(connection: Connection, names: Iterable[str]) -> None:
-    seen = MetaData()
+def _drop(connection: sa.Connection, names: Iterable[str]) -> None:
+    seen = sa.MetaData()
     seen.reflect(connection, only=list(names))
     seen.drop_all(connection)
 
 
-def _load(connection: Connection, archive: ZipFile, manifest: Manifest, file: Path) -> None:
+def _load(connection: sa.Connection, archive: ZipFile, manifest: Manifest, file: Path) -> None:
     """Insert all rows into the empty tables of their revision."""
     on_postgresql = connection.dialect.name == "postgresql"
     keys = connection.execute(FOREIGN_KEYS).all() if on_postgresql else []
     for key in keys:  # tables come in the order of their names
-        connection.execute(text(f"ALTER TABLE {key.of} DROP CONSTRAINT {key.named}"))
+        connection.execute(sa.text(f"ALTER TABLE {key.of} DROP CONSTRAINT {key.named}"))
     for name, (columns, count) in manifest.tables.items():
-        connection.execute(delete(table(name)))  # rows that migrations inserted
+        connection.execute(sa.delete(sa.table(name)))  # rows that migrations inserted
         with archive.open(_member(name)) as lines:
             inserted = _insert(connection, name, columns, map(_values, lines))
         if inserted != count:
             raise BackupFailed(f"{file} is damaged: {name} has {inserted} rows, not {count}.")
     for key in keys:
-        connection.execute(text(f"ALTER TABLE {key.of} ADD CONSTRAINT {key.named} {key.written}"))
+        connection.execute(
+            sa.text(f"ALTER TABLE {key.of} ADD CONSTRAINT {key.named} {key.written}")
+        )
     for each in connection.execute(COUNTED).all() if on_postgresql else []:
-        most = connection.scalar(select(func.max(column(each.named))).select_from(table(each.of)))
-        connection.execute(select(func.setval(each.counter, most or 1)))
+        most = connection.scalar(
+            sa.select(sa.func.max(sa.column(each.named))).select_from(sa.table(each.of))
+        )
+        connection.execute(sa.select(sa.func.setval(each.counter, most or 1)))
     if not on_postgresql and connection.exec_driver_sql("PRAGMA foreign_key_check").first():
         raise BackupFailed(f"{file} is damaged: its rows name others that are not in it.")
 
@@ -344,7 +332,7 @@ def _values(line: bytes) -> Row:
         raise ValueError("a row cannot be read") from error
 
 
-def _insert(connection: Connection, name: str, columns: list[str], rows: Iterator[Row]) -> int:
+def _insert(connection: sa.Connection, name: str, columns: list[str], rows: Iterator[Row]) -> int:
     """Returns how many there were."""
     quote = connection.dialect.identifier_preparer.quote
     into = f"{quote(name)} ({', '.join(map(quote, columns))})"
@@ -367,20 +355,20 @@ def _member(name: str) -> str:
     return f"tables/{name}.jsonl"
 
 
-def _revision(connection: Connection) -> str | None:
-    if not inspect(connection).has_table(VERSIONS):
+def _revision(connection: sa.Connection) -> str | None:
+    if not sa.inspect(connection).has_table(VERSIONS):
         return None
-    found: str | None = connection.scalar(text("SELECT version_num FROM alembic_version"))
+    found: str | None = connection.scalar(sa.text("SELECT version_num FROM alembic_version"))
     return found
 
 
 @contextmanager
-def _transaction(url: URL, *, alone: bool = False) -> Iterator[Connection]:
+def _transaction(url: sa.URL, *, alone: bool = False) -> Iterator[sa.Connection]:
     """One transaction on one state of the database, rolled back unless it was committed.
 
     Raises BackupFailed for errors of the database, and with `alone` where others use it.
     """
-    engine = create_engine(url, poolclass=NullPool)
+    engine = sa.create_engine(url, poolclass=sa.NullPool)
     if engine.dialect.name == "sqlite" and not (alone or Path(url.database or "").exists()):
         raise BackupFailed(f"There is no database at {url.database} yet.")
     try:
@@ -392,7 +380,7 @@ def _transaction(url: URL, *, alone: bool = False) -> Iterator[Connection]:
                     driver.execute(f"PRAGMA {pragma}")
                 driver.execute("BEGIN EXCLUSIVE" if alone else "BEGIN")
             elif not alone:
-                connection.execute(text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"))
+                connection.execute(sa.text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"))
             elif others := connection.scalar(OTHER_CONNECTIONS):
                 raise BackupFailed(
                     f"The database is in use, by others ({others}). Stop all servers first."

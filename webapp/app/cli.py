@@ -22,20 +22,9 @@ from api.openapi.document import document
 from jobs.deliver import delivering
 from jobs.transcribe import transcribing
 from webapp.agent_cli import commands as agent_commands
+from webapp.app import cli_commands
 from webapp.app.background import background_work
 from webapp.app.backup import BackupFailed
-from webapp.app.cli_commands import (
-    application,
-    audit,
-    backup_to,
-    client,
-    creator,
-    invite_url,
-    note,
-    rekey,
-    restore_from,
-    token,
-)
 from webapp.app.doctor import examine
 from webapp.app.factory import create_app
 from webapp.app.server import STOP_SECONDS, Server
@@ -144,7 +133,15 @@ def main() -> None:
 
 
 for command in (
-    *(creator, client, token, audit, backup_to, restore_from, rekey),
+    *(
+        cli_commands.creator,
+        cli_commands.client,
+        cli_commands.token,
+        cli_commands.audit,
+        cli_commands.backup_to,
+        cli_commands.restore_from,
+        cli_commands.rekey,
+    ),
     *agent_commands.main.commands.values(),
 ):
     main.add_command(command)
@@ -208,26 +205,26 @@ def worker() -> None:
 @main.command()
 def migrate() -> None:
     """Bring the database to the newest schema."""
-    with application():
+    with cli_commands.application():
         schema.require_known()
         before = schema.present()
         schema.upgrade(tell=partial(click.echo, err=True))
         if before not in {None, schema.newest()}:
-            note(AuditKind.MIGRATED)
+            cli_commands.note(AuditKind.MIGRATED)
         click.echo(f"schema {before or 'none'} → {schema.newest()}")
 
 
 @main.command("openapi")
 def print_openapi() -> None:
     """Print the OpenAPI document of this installation."""
-    with application() as settings:
+    with cli_commands.application() as settings:
         click.echo(orjson.dumps(document(settings), option=orjson.OPT_INDENT_2))
 
 
 @main.command()
 def doctor() -> None:
     """Examine this installation; the exit code is 1 when something should be changed."""
-    with application() as settings:
+    with cli_commands.application() as settings:
         with suppress(SQLAlchemyError):  # which the examination tells
             schema.require_served()
         findings = list(examine(settings))
@@ -284,7 +281,7 @@ def _print_first_link(settings: Settings) -> None:
     """While nobody has an account: a way in, for the person who reads this terminal."""
     if has_account():
         return
-    url = invite_url(settings, make_invite(now=utc_now()))
+    url = cli_commands.invite_url(settings, make_invite(now=utc_now()))
     click.echo(
         f"\nCreate your account within 24 hours, with this link that works once:\n\n  {url}\n"
     )

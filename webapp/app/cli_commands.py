@@ -35,7 +35,6 @@ from webapp.records.accounts.models import Account, clean_email, disable_account
 from webapp.records.audit import OPERATOR, AuditEvent, AuditKind, add_event, list_events
 from webapp.records.forms import Form
 from webapp.voice.audio_store import audio_store
-from webapp.web.wakeups import announcing_changes
 
 ADDRESS_VARIABLES = ("PUBLIC_URL", "HOST", "PORT")
 
@@ -47,8 +46,7 @@ def application() -> Iterator[Settings]:
     app = create_app(settings)
     with app.app_context():
         try:
-            with announcing_changes(app):
-                yield settings
+            yield settings
         finally:
             db.session.remove()
             db.engine.dispose()

@@ -1,5 +1,6 @@
 """The settings: one typed object, made of environment variables, with a description of each."""
 
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, cast
@@ -49,34 +50,32 @@ def _request_fields(text: str) -> str:
     return text
 
 
+def _like(pattern: str, otherwise: str) -> AfterValidator:
+    """Texts that match as a whole; `otherwise` says what is wrong with others."""
+
+    def read(text: str) -> str:
+        if not re.fullmatch(pattern, text):
+            raise ValueError(otherwise)
+        return text
+
+    return AfterValidator(read)
+
+
 Bucket = Annotated[
     str,
-    AfterValidator(
-        readers.matching(
-            r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[A-Za-z0-9_-][A-Za-z0-9._-]{0,99})*/?",
-            "it is not an address as s3://bucket/prefix",
-        )
+    _like(
+        r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[A-Za-z0-9_-][A-Za-z0-9._-]{0,99})*/?",
+        "it is not an address as s3://bucket/prefix",
     ),
     AfterValidator(lambda text: text.rstrip("/")),
 ]
 HostName = Annotated[
-    str,
-    AfterValidator(
-        readers.matching(r"[A-Za-z0-9_.:-]{1,253}", "it is not a host name or an IP address")
-    ),
+    str, _like(r"[A-Za-z0-9_.:-]{1,253}", "it is not a host name or an IP address")
 ]
 RedisUrl = Annotated[
-    str,
-    AfterValidator(
-        readers.matching(
-            r"(redis|rediss|unix)://.*", "it is not a redis://, rediss:// or unix:// address"
-        )
-    ),
+    str, _like(r"(redis|rediss|unix)://.*", "it is not a redis://, rediss:// or unix:// address")
 ]
-ApiKey = Annotated[
-    str,
-    AfterValidator(readers.matching(r"[ -~]{0,1000}", "it is not one line of ASCII characters")),
-]
+ApiKey = Annotated[str, _like(r"[ -~]{0,1000}", "it is not one line of ASCII characters")]
 ServiceUrl = Annotated[str, AfterValidator(readers.service_url)]
 ONE_LINE = AfterValidator(readers.printable)
 Origin = Annotated[str, AfterValidator(readers.origin)]

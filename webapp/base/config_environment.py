@@ -9,25 +9,17 @@ from urllib.parse import urlsplit
 
 from pydantic import ValidationError
 
+from webapp.base import config
 from webapp.base import config_readers as readers
-from webapp.base.config import (
-    ANTHROPIC,
-    NOBODY,
-    OPENAI,
-    RULES,
-    VARIABLES,
-    WHISPER,
-    Settings,
-    describe,
-)
+from webapp.base.config import Settings
 from webapp.base.config_readers import is_loopback
 from webapp.base.data_folder import DEFAULT_FOLDER, embedded_secrets
 
 EXIT_CONFIGURATION = 78  # sysexits.h, EX_CONFIG
 NOT_UTF_8 = re.compile("[\ud800-\udfff]")  # what os.environ makes of other bytes
 PACKAGES = {  # of each service the package, and the extra that installs it
-    OPENAI: ("openai", "ai"),
-    WHISPER: ("faster_whisper", "whisper"),
+    config.OPENAI: ("openai", "ai"),
+    config.WHISPER: ("faster_whisper", "whisper"),
 }
 
 
@@ -57,7 +49,7 @@ def read_settings(environ: Mapping[str, str], *, production: bool = False) -> Se
     Without `production` what is missing is filled in for this machine: a SQLite file and the
     keys in the data folder, made there at first use. Raises ConfigurationError.
     """
-    given = {variable: environ.get(variable, "").strip() for variable in VARIABLES}
+    given = {variable: environ.get(variable, "").strip() for variable in config.VARIABLES}
     texts = {variable: text for variable, text in given.items() if text}
     problems = _refused(texts)
     refused = {problem.variable for problem in problems}
@@ -136,7 +128,7 @@ def _is_loopback(origin: str) -> bool:
 
 
 def _problem(variable: str, what: str) -> Problem:
-    return Problem(variable, what, describe(variable).example)
+    return Problem(variable, what, config.describe(variable).example)
 
 
 def _embedded_keys(data: Path) -> dict[str, object]:
@@ -152,14 +144,14 @@ def _embedded_keys(data: Path) -> dict[str, object]:
 
 def _lacking_of_engine(made: Settings) -> Iterator[tuple[str, str]]:
     """What the engine needs and does not have: variables, each with what is wrong."""
-    if made.transcriber == NOBODY:
+    if made.transcriber == config.NOBODY:
         return
     package, extra = PACKAGES[made.transcriber]
-    if made.transcriber == OPENAI and made.transcriber_url is None:
+    if made.transcriber == config.OPENAI and made.transcriber_url is None:
         yield "TRANSCRIBER_URL", "it is required by TRANSCRIBER=openai"
     if made.transcriber_model is None:
         yield "TRANSCRIBER_MODEL", f"it is required by TRANSCRIBER={made.transcriber}"
-    elif made.transcriber == WHISPER and _is_missing_folder(made.transcriber_model):
+    elif made.transcriber == config.WHISPER and _is_missing_folder(made.transcriber_model):
         yield "TRANSCRIBER_MODEL", f"there is no folder {made.transcriber_model}"
     if what := readers.lacking_package(made.transcriber, package, extra):
         yield "TRANSCRIBER", what
@@ -168,11 +160,11 @@ def _lacking_of_engine(made: Settings) -> Iterator[tuple[str, str]]:
 def _lacking_of_model(made: Settings) -> Iterator[tuple[str, str]]:
     """What the model needs and does not have: variables, each with what is wrong."""
     provider = made.llm_provider
-    if provider == RULES:
+    if provider == config.RULES:
         return
     if made.llm_model is None:
         yield "LLM_MODEL", f"it is required by LLM_PROVIDER={provider}"
-    if made.llm_api_key is None and provider == ANTHROPIC:
+    if made.llm_api_key is None and provider == config.ANTHROPIC:
         yield "LLM_API_KEY", "it is required by LLM_PROVIDER=anthropic"
     elif made.llm_api_key is None and made.llm_base_url is None:
         yield "LLM_API_KEY", "it is required unless LLM_BASE_URL names a service without keys"

@@ -6,7 +6,6 @@ A reader returns the value, or raises ValueError with a reason that repeats no s
 import re
 import sys
 from base64 import b64decode
-from collections.abc import Callable
 from importlib.util import find_spec
 from ipaddress import ip_address
 from pathlib import Path
@@ -33,17 +32,6 @@ def rate(text: str) -> str:
     except ValueError:
         raise ValueError(f'"{text}" is not a rate limit') from None
     return text
-
-
-def matching(pattern: str, otherwise: str) -> Callable[[str], str]:
-    """A reader of texts that match as a whole; `otherwise` says what is wrong with others."""
-
-    def read(text: str) -> str:
-        if not re.fullmatch(pattern, text):
-            raise ValueError(otherwise)
-        return text
-
-    return read
 
 
 def names(text: str) -> tuple[str, ...]:

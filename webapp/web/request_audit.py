@@ -19,15 +19,8 @@ from flask_limiter import RequestLimit
 from sqlalchemy import insert, select
 
 from webapp.base.database import db, to_millis, utc_now, write_transaction
-from webapp.records.audit import (
-    Actor,
-    ActorKind,
-    AuditEvent,
-    AuditKind,
-    AuditOutcome,
-    event_values,
-    log_event,
-)
+from webapp.records import audit
+from webapp.records.audit import Actor, AuditKind, AuditOutcome
 from webapp.web.deferred_writes import Pending
 from webapp.web.limiter import client_address, client_network, is_first_refusal
 
@@ -80,17 +73,17 @@ def init_app(app: Flask) -> None:
 
 def visitor() -> Actor:
     """Somebody who is not signed in."""
-    return Actor(ActorKind.VISITOR, network_address())
+    return Actor(audit.ActorKind.VISITOR, network_address())
 
 
 def creator(client_id: str | None = None, client_name: str | None = None) -> Actor:
     """The creator in the browser of this request, in whose name it deals with an agent."""
-    return Actor(ActorKind.CREATOR, network_address(), client_id, client_name)
+    return Actor(audit.ActorKind.CREATOR, network_address(), client_id, client_name)
 
 
 def agent(client_id: str, client_name: str) -> Actor:
     """The agent that sent this request."""
-    return Actor(ActorKind.AGENT, network_address(), client_id, client_name)
+    return Actor(audit.ActorKind.AGENT, network_address(), client_id, client_name)
 
 
 def network_address() -> str | None:
@@ -109,14 +102,14 @@ def note(
     subject: str | None = None,
 ) -> None:
     """Record an event that belongs to no transaction; stored by the background work."""
-    row = event_values(kind, account_id, by=by, now=now, outcome=outcome, subject=subject)
-    log_event(row)
+    row = audit.event_values(kind, account_id, by=by, now=now, outcome=outcome, subject=subject)
+    audit.log_event(row)
     _pending().add([row])
 
 
 def note_failure(kind: AuditKind, account_id: str | None, *, by: Actor, now: datetime) -> None:
     """Record a failed attempt, possibly by a stranger; stored by the background work."""
-    _note_try(event_values(kind, account_id, by=by, now=now, outcome=AuditOutcome.FAILED))
+    _note_try(audit.event_values(kind, account_id, by=by, now=now, outcome=AuditOutcome.FAILED))
 
 
 def telling_refusals(
@@ -133,7 +126,7 @@ def telling_refusals(
     def tell(reached: RequestLimit) -> None:
         if is_first_refusal(reached):
             outcome = AuditOutcome.TOO_MANY_TRIES
-            _note_try(event_values(kind, account(), by=by(), now=utc_now(), outcome=outcome))
+            _note_try(audit.event_values(kind, account(), by=by(), now=utc_now(), outcome=outcome))
 
     return tell
 
@@ -146,12 +139,12 @@ def store() -> None:
 def _store_rows(rows: list[Row]) -> None:
     with write_transaction():
         if missing := _not_stored(rows):
-            db.session.execute(insert(AuditEvent), missing)
+            db.session.execute(insert(audit.AuditEvent), missing)
 
 
 def _note_try(row: Row) -> None:
     """Keep a row for a failure, unless it belongs to a flood."""
-    log_event(row)
+    audit.log_event(row)
     key = f"{row['kind']} {row['outcome']} {row['account_id']} {client_network()}"
     if count := current_app.extensions["audit_flood"].stands_for(key, now=row["at"]):
         _pending().add([row | {"count": count}])
@@ -160,7 +153,7 @@ def _note_try(row: Row) -> None:
 def _not_stored(rows: list[Row]) -> list[Row]:
     """Without rows that an earlier attempt stored, whose commit was not acknowledged."""
     ids = [row["id"] for row in rows]
-    known = set(db.session.scalars(select(AuditEvent.id).where(AuditEvent.id.in_(ids))))
+    known = set(db.session.scalars(select(audit.AuditEvent.id).where(audit.AuditEvent.id.in_(ids))))
     return [row for row in rows if row["id"] not in known]
 
 

@@ -237,31 +237,6 @@ def shared_wakeups(app: Flask) -> Iterator[None]:
         relay.stop()
 
 
-@contextmanager
-def announcing_changes(app: Flask) -> Iterator[None]:
-    """At the end of the block, in an application context, tell the servers on the same PostgreSQL
-    what it has changed: for a command that runs alongside them, without threads.
-    """
-    keys: set[str] = set()
-    found: Wakeups = app.extensions["wakeups"]
-    found.relay_by(keys.add)
-    try:
-        yield
-    finally:
-        found.relay_by(None)
-        if keys and not on_sqlite():
-            _tell_once(keys)
-
-
-def _tell_once(keys: set[str]) -> None:
-    """What is stored stays, whatever becomes of this."""
-    try:
-        with _own_connection() as connection:
-            connection.execute(_NOTIFY, [CHANNEL, list(keys)[:MOST_KEYS]])
-    except Exception:
-        log.warning("the servers were not notified of a change; they find it soon", exc_info=True)
-
-
 class Relay:
     """Both threads of one process."""
 

@@ -6,21 +6,10 @@ Nothing here queries the database.
 import sqlite3
 
 from flask import g, has_app_context
-from sqlalchemy.exc import (
-    DatabaseError,
-    DBAPIError,
-    InterfaceError,
-    InternalError,
-    InvalidRequestError,
-    OperationalError,
-    PendingRollbackError,
-    ResourceClosedError,
-    SQLAlchemyError,
-)
-from sqlalchemy.exc import TimeoutError as PoolTimeout
+from sqlalchemy import exc
 
 # Exceptions to catch before calling `is_away`.
-STORAGE_FAILURES = (SQLAlchemyError, sqlite3.Error)
+STORAGE_FAILURES = (exc.SQLAlchemyError, sqlite3.Error)
 MISSING_TABLES = {"42P01", "42703"}  # of PostgreSQL: undefined table, undefined column
 GIVEN_UP = {"40P01", "40001"}  # of PostgreSQL: deadlock, serialization failure
 IN_USE = {"55P03", "57014", *GIVEN_UP}  # of PostgreSQL: no lock in time, a statement out of time
@@ -28,12 +17,12 @@ NO_ANSWER = "HYT00"  # the SQLSTATE that other drivers have for a time-out
 SQLITE_IN_USE = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 # Failures of the database, not of a statement: its connections, its files, its locks.
 AWAY = (
-    OperationalError,
-    InterfaceError,
-    InternalError,  # of a read-only PostgreSQL, and of a transaction that it has ended
-    PoolTimeout,
-    PendingRollbackError,
-    ResourceClosedError,
+    exc.OperationalError,
+    exc.InterfaceError,
+    exc.InternalError,  # of a read-only PostgreSQL, and of a transaction that it has ended
+    exc.TimeoutError,
+    exc.PendingRollbackError,
+    exc.ResourceClosedError,
     sqlite3.OperationalError,
 )
 CLOSED_IN_THE_POOL = "This connection is closed"  # says SQLAlchemy after its second try
@@ -47,10 +36,10 @@ def is_away(error: BaseException) -> bool:
     """
     if isinstance(error, AWAY) or lacks_tables(error) or was_lost(error):
         return True
-    if isinstance(error, InvalidRequestError):
+    if isinstance(error, exc.InvalidRequestError):
         return str(error).startswith(CLOSED_IN_THE_POOL)
     # of a damaged file; the base class of all others of a driver
-    return type(error) in {DatabaseError, sqlite3.DatabaseError}
+    return type(error) in {exc.DatabaseError, sqlite3.DatabaseError}
 
 
 def lacks_tables(error: BaseException) -> bool:
@@ -63,7 +52,7 @@ def was_given_up(error: BaseException) -> bool:
     return _state(error) in GIVEN_UP
 
 
-def is_in_use(error: DBAPIError) -> bool:
+def is_in_use(error: exc.DBAPIError) -> bool:
     """True if other transactions hold what the statement needs; a later attempt may succeed."""
     code = getattr(error.orig, "sqlite_errorcode", 0) & 0xFF
     return _state(error) in IN_USE or code in SQLITE_IN_USE
@@ -71,7 +60,7 @@ def is_in_use(error: DBAPIError) -> bool:
 
 def was_lost(error: BaseException) -> bool:
     """True if the connection was lost during the statement."""
-    return isinstance(error, DBAPIError) and error.connection_invalidated
+    return isinstance(error, exc.DBAPIError) and error.connection_invalidated
 
 
 def gave_no_answer(error: BaseException) -> bool:

@@ -19,19 +19,8 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
+import sqlalchemy as sa
 from flask import current_app
-from sqlalchemy import (
-    Column,
-    Connection,
-    String,
-    Table,
-    create_engine,
-    delete,
-    insert,
-    inspect,
-    select,
-    text,
-)
 from sqlalchemy.exc import DBAPIError
 
 from webapp.base.database.engine import db, on_sqlite
@@ -43,12 +32,12 @@ EXPANDS = re.compile(r"^expands = True$", re.MULTILINE)
 NAMED = re.compile(r'^(down_revision|revision)\b[^=]*= *"([^"]+)"', re.MULTILINE)
 EARLY = {f"{number:04}" for number in range(1, 28)}  # of development; 0028 was the last one
 REFERENCES = re.compile(r'REFERENCES "?(\w+)')
-MARKS = Table(
+MARKS = sa.Table(
     "schema_marks",
     db.metadata,
-    Column("revision", String(32), primary_key=True),  # that the schema has
-    Column("serves", String(32), nullable=False),  # the oldest revision of programs
-    Column("version", String(32), nullable=False),  # of the program that made this schema
+    sa.Column("revision", sa.String(32), primary_key=True),  # that the schema has
+    sa.Column("serves", sa.String(32), nullable=False),  # the oldest revision of programs
+    sa.Column("version", sa.String(32), nullable=False),  # of the program that made this schema
 )
 
 
@@ -60,12 +49,12 @@ LOOK_SECONDS = 0.1  # between two checks for deadlocks
 PAUSE_SECONDS = (0.1, 1.0)  # between two tries; requests are served meanwhile
 ONE_AT_A_TIME = "SELECT pg_advisory_xact_lock(5716)"  # any number that nothing else locks
 # holds a lock on one of the tables, and waits for this transaction
-END_DEADLOCKED = text(
+END_DEADLOCKED = sa.text(
     "SELECT pg_terminate_backend(pid) FROM pg_locks"
     " WHERE relation = ANY (CAST(:tables AS regclass[])) AND granted"
     " AND :pid = ANY (pg_blocking_pids(pid))"
 )
-OLDEST_TRANSACTION = text(
+OLDEST_TRANSACTION = sa.text(
     "SELECT pid, application_name, extract(epoch FROM clock_timestamp() - xact_start)"
     " FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
     " AND xact_start < clock_timestamp() - interval '5 seconds' ORDER BY xact_start LIMIT 1"
@@ -131,13 +120,13 @@ def _upgrade_once(tables: list[str], seconds: float) -> None:
         upgrade_on(connection)
 
 
-def _lock_tables(connection: Connection, tables: list[str], seconds: float) -> None:
+def _lock_tables(connection: sa.Connection, tables: list[str], seconds: float) -> None:
     """In one step. Transactions in a deadlock with this one are ended; their requests run again.
 
     PostgreSQL would look for a deadlock after a second, and might end this one.
     """
     names = ", ".join(f'"{name}"' for name in tables)
-    pid = connection.scalar(text("SELECT pg_backend_pid()"))
+    pid = connection.scalar(sa.text("SELECT pg_backend_pid()"))
     with _deadlocks_ended(pid=pid, tables=tables):
         connection.exec_driver_sql(f"SET LOCAL statement_timeout = '{seconds}s'")
         connection.exec_driver_sql(f"LOCK TABLE {names}")
@@ -195,7 +184,7 @@ def _oldest_transaction() -> str:
     return f"; process {found[0]} ({found[1]}) works since {found[2]:.0f} s" if found else ""
 
 
-def upgrade_on(connection: Connection, revision: str = "heads") -> None:
+def upgrade_on(connection: sa.Connection, revision: str = "heads") -> None:
     """Bring another database to `revision`, in the transaction of `connection`."""
     from alembic import command
 
@@ -209,7 +198,7 @@ def upgrade_on(connection: Connection, revision: str = "heads") -> None:
 def shape(revision: str) -> dict[str, set[str]]:
     """The columns of every table at a revision, as the migrations up to it make them."""
     with at(revision) as scratch:
-        seen = inspect(scratch)
+        seen = sa.inspect(scratch)
         return {
             table: {column["name"] for column in seen.get_columns(table)}
             for table in seen.get_table_names()
@@ -217,9 +206,9 @@ def shape(revision: str) -> dict[str, set[str]]:
 
 
 @contextmanager
-def at(revision: str) -> Iterator[Connection]:
+def at(revision: str) -> Iterator[sa.Connection]:
     """An empty SQLite database at a revision, in memory."""
-    with create_engine("sqlite://").connect() as scratch:
+    with sa.create_engine("sqlite://").connect() as scratch:
         upgrade_on(scratch, revision)
         yield scratch
 
@@ -289,22 +278,22 @@ def require_known() -> None:
 
 def _mark(revision: str) -> tuple[str | None, str]:
     """The oldest revision that the schema serves, and in words the version that it needs."""
-    marks = select(MARKS.c.serves, MARKS.c.version).where(MARKS.c.revision == revision)
+    marks = sa.select(MARKS.c.serves, MARKS.c.version).where(MARKS.c.revision == revision)
     with db.engine.connect() as connection:
-        if inspect(connection).has_table(MARKS.name):
+        if sa.inspect(connection).has_table(MARKS.name):
             for serves, made_by in connection.execute(marks):
                 return serves, f"{made_by} or newer"
     return None, "in the version that made it"
 
 
-def write_mark(connection: Connection) -> None:
+def write_mark(connection: sa.Connection) -> None:
     """Let the newest schema say which programs it serves; nothing at another revision."""
-    revision = connection.scalar(text("SELECT version_num FROM alembic_version"))
+    revision = connection.scalar(sa.text("SELECT version_num FROM alembic_version"))
     if revision == newest():
         by = version("askback")
-        connection.execute(delete(MARKS))
+        connection.execute(sa.delete(MARKS))
         connection.execute(
-            insert(MARKS).values(revision=revision, serves=oldest_served(), version=by)
+            sa.insert(MARKS).values(revision=revision, serves=oldest_served(), version=by)
         )
 
 
@@ -325,7 +314,7 @@ def _expanding() -> set[str]:
 def present() -> str | None:
     """The revision of the database; None when it has never been migrated."""
     with db.engine.connect() as connection:
-        if not inspect(connection).has_table("alembic_version"):
+        if not sa.inspect(connection).has_table("alembic_version"):
             return None
-        found = connection.execute(text("SELECT version_num FROM alembic_version"))
+        found = connection.execute(sa.text("SELECT version_num FROM alembic_version"))
         return found.scalar_one_or_none()

@@ -12,16 +12,8 @@ from sqlalchemy import Connection, CursorResult, Executable, Row, event, text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
-from webapp.base.database import sqlite
+from webapp.base.database import failures, sqlite
 from webapp.base.database.engine import db, direct_engines, on_sqlite, prepare_engine
-from webapp.base.database.failures import (
-    STORAGE_FAILURES,
-    gave_no_answer,
-    may_run_again,
-    note_stored,
-    note_unknown,
-    was_lost,
-)
 from webapp.base.database.prepared_statements import all_rows
 from webapp.base.database.sqlite import IMMEDIATE
 
@@ -45,7 +37,7 @@ def tried_again(use_case: Callable[P, R]) -> Callable[P, R]:
             try:
                 return use_case(*args, **kwargs)
             except DBAPIError as error:
-                if not may_run_again(error):
+                if not failures.may_run_again(error):
                     raise
                 log.warning("given up by the database, tried again")
                 db.session.rollback()
@@ -78,7 +70,7 @@ def read_rows(statement: Executable, **values: Any) -> Sequence[Row[*tuple[Any, 
     try:
         return all_rows(_connection(), statement, values)
     except DBAPIError as error:
-        if not was_lost(error) or gave_no_answer(error):
+        if not failures.was_lost(error) or failures.gave_no_answer(error):
             raise
     _close_connection()
     return all_rows(_connection(), statement, values)
@@ -108,14 +100,14 @@ def execute_autocommit(statement: Executable, **values: Any) -> Sequence[Row[*tu
     try:
         found = all_rows(_connection(), statement, values)
     except DBAPIError as error:
-        if not was_lost(error):
+        if not failures.was_lost(error):
             raise
-        note_unknown()
-        if gave_no_answer(error):
+        failures.note_unknown()
+        if failures.gave_no_answer(error):
             raise
         _close_connection()
         found = all_rows(_connection(), statement, values)
-    note_stored()
+    failures.note_stored()
     _tell_changes()
     return found
 
@@ -133,7 +125,7 @@ def sqlite_transaction() -> Iterator[Connection]:
         sqlite.begin_writing(connection)
     with sqlite.ending(connection):
         yield connection
-    note_stored()
+    failures.note_stored()
     _tell_changes()
 
 
@@ -207,7 +199,7 @@ def _close_connection(*_of_the_event: object) -> None:
     connection: Connection = g.pop("connection")
     try:
         connection.close()
-    except STORAGE_FAILURES:
+    except failures.STORAGE_FAILURES:
         log.warning("a connection was given up", exc_info=True)
         connection.invalidate()
 
@@ -238,7 +230,7 @@ def _tell_changes() -> None:
 
 def _note_committed(session: Session) -> None:
     if not session.in_nested_transaction():  # the end of a savepoint stores nothing
-        note_stored()
+        failures.note_stored()
 
 
 event.listen(db.session, "after_transaction_create", _close_connection)
