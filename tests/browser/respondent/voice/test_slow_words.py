@@ -26,7 +26,7 @@ from webapp.records.forms import Form
 WAITING = "Writing down what you said…"
 FOCUSED = "() => document.activeElement.innerText.trim()"
 SLOW = pytest.mark.slow
-SECONDS = [1, pytest.param(3, marks=SLOW), pytest.param(12, marks=SLOW)]
+SECONDS = [1, pytest.param(12, marks=SLOW)]
 
 
 @pytest.fixture(scope="module")
