@@ -8,30 +8,6 @@ from functools import cache
 from typing import cast
 
 import sqlalchemy as sa
-from sqlalchemy import (
-    BigInteger,
-    Boolean,
-    ColumnElement,
-    Delete,
-    FromClause,
-    Insert,
-    Integer,
-    Table,
-    Update,
-    and_,
-    bindparam,
-    case,
-    delete,
-    exists,
-    false,
-    func,
-    insert,
-    literal_column,
-    or_,
-    select,
-    true,
-    update,
-)
 
 from webapp.base.database import built_once, insert_into
 from webapp.base.vocabulary import FormStatus, ResponseLimit, SessionStatus, TranscriptState
@@ -42,37 +18,37 @@ from webapp.records.responses.cursor import NOW, next_stamp
 from webapp.records.responses.models import Answer, ResponseSession
 from webapp.records.responses.recordings import Recording
 
-_FORMS = cast(Table, Form.__table__)
-_SESSIONS = cast(Table, ResponseSession.__table__)
-_ANSWERS = cast(Table, Answer.__table__)
-_RECORDINGS = cast(Table, Recording.__table__)
-_SUSPECT = or_(_SESSIONS.c.suspect, bindparam("suspect", type_=Boolean))
+_FORMS = cast(sa.Table, Form.__table__)
+_SESSIONS = cast(sa.Table, ResponseSession.__table__)
+_ANSWERS = cast(sa.Table, Answer.__table__)
+_RECORDINGS = cast(sa.Table, Recording.__table__)
+_SUSPECT = sa.or_(_SESSIONS.c.suspect, sa.bindparam("suspect", type_=sa.Boolean))
 _AS_SEEN = (
-    _SESSIONS.c.id == bindparam("session_id"),
+    _SESSIONS.c.id == sa.bindparam("session_id"),
     _SESSIONS.c.status == SessionStatus.IN_PROGRESS,
-    _SESSIONS.c.last_active_at == bindparam("seen", type_=BigInteger),
+    _SESSIONS.c.last_active_at == sa.bindparam("seen", type_=sa.BigInteger),
 )
-_KEY_UNUSED = ~exists().where(
-    _ANSWERS.c.session_id == bindparam("session_id"),
-    _ANSWERS.c.answer_key == bindparam("answer_key"),
+_KEY_UNUSED = ~sa.exists().where(
+    _ANSWERS.c.session_id == sa.bindparam("session_id"),
+    _ANSWERS.c.answer_key == sa.bindparam("answer_key"),
 )
-_HOLD = select(_SESSIONS.c.id).where(*_AS_SEEN, _KEY_UNUSED).with_for_update()
+_HOLD = sa.select(_SESSIONS.c.id).where(*_AS_SEEN, _KEY_UNUSED).with_for_update()
 TOUCH = (
-    update(_SESSIONS)
+    sa.update(_SESSIONS)
     .where(*_AS_SEEN)
     .values(
-        skipped=bindparam("skipped"),
-        answered=bindparam("answered"),
-        answer_count=bindparam("answer_count"),
+        skipped=sa.bindparam("skipped"),
+        answered=sa.bindparam("answered"),
+        answer_count=sa.bindparam("answer_count"),
         suspect=_SUSPECT,
-        last_active_at=bindparam("active", type_=BigInteger),
+        last_active_at=sa.bindparam("active", type_=sa.BigInteger),
     )
 )
 TOUCH_BY_NEW_KEY = TOUCH.where(_KEY_UNUSED)
 _STAMP = (
-    update(_FORMS)
+    sa.update(_FORMS)
     .where(
-        _FORMS.c.id == bindparam("form_id"),
+        _FORMS.c.id == sa.bindparam("form_id"),
         _FORMS.c.status == FormStatus.PUBLISHED,
         _FORMS.c.deleted_at.is_(None),
     )
@@ -80,34 +56,36 @@ _STAMP = (
     .returning(_FORMS.c.last_stamp)
 )
 _COUNTED = _STAMP.values(
-    answered_count=_FORMS.c.answered_count + bindparam("first"),
-    started_count=_FORMS.c.started_count + bindparam("started"),
+    answered_count=_FORMS.c.answered_count + sa.bindparam("first"),
+    started_count=_FORMS.c.started_count + sa.bindparam("started"),
 )
-_MOST_BYTES = bindparam("most_bytes", type_=BigInteger)
-_FILLED = _FORMS.c.answer_bytes + bindparam("bytes")
+_MOST_BYTES = sa.bindparam("most_bytes", type_=sa.BigInteger)
+_FILLED = _FORMS.c.answer_bytes + sa.bindparam("bytes")
 STAMP_ANSWER = _COUNTED.where(_FILLED <= _MOST_BYTES).values(answer_bytes=_FILLED)
 STAMP_COMPLETION = _STAMP.values(
     completed_stamp=next_stamp(_FORMS.c.last_stamp),
     response_count=_FORMS.c.response_count + 1,
-    status=case(
+    status=sa.case(
         (_FORMS.c.response_limit == ResponseLimit.ONE, FormStatus.COMPLETED.value),
         else_=FormStatus.PUBLISHED.value,
     ),
 )
 COMPLETE = (
-    update(_SESSIONS)
-    .where(_SESSIONS.c.id == bindparam("session_id"))
+    sa.update(_SESSIONS)
+    .where(_SESSIONS.c.id == sa.bindparam("session_id"))
     .values(
         status=SessionStatus.COMPLETED,
-        completed_stamp=bindparam("stamp"),
-        responder_name=bindparam("name"),
+        completed_stamp=sa.bindparam("stamp"),
+        responder_name=sa.bindparam("name"),
         suspect=_SUSPECT,
         last_active_at=NOW,
     )
     # after the form was locked: a subscription that is stored meanwhile waits for that
-    .returning(has_subscriptions(bindparam("form"), NOW))
+    .returning(has_subscriptions(sa.bindparam("form"), NOW))
 )
-SUPERSEDE = update(_ANSWERS).where(_ANSWERS.c.id == bindparam("earlier")).values(superseded=true())
+SUPERSEDE = (
+    sa.update(_ANSWERS).where(_ANSWERS.c.id == sa.bindparam("earlier")).values(superseded=sa.true())
+)
 _GIVEN = (
     "id",
     "form_id",
@@ -122,64 +100,64 @@ _GIVEN = (
     "word_count",
 )
 RECORDINGS_OF_QUESTION = (
-    _RECORDINGS.c.key_hash == bindparam("key_hash"),
-    _RECORDINGS.c.form_id == bindparam("form_id"),
-    _RECORDINGS.c.question_id == bindparam("question_id"),
+    _RECORDINGS.c.key_hash == sa.bindparam("key_hash"),
+    _RECORDINGS.c.form_id == sa.bindparam("form_id"),
+    _RECORDINGS.c.question_id == sa.bindparam("question_id"),
 )
 
 
-def _claimable(recordings: FromClause) -> ColumnElement[bool]:
+def _claimable(recordings: sa.FromClause) -> sa.ColumnElement[bool]:
     """The recording of an answer: one that no answer has, or the answer that it corrects."""
     columns = recordings.c
-    free = or_(columns.answer_id.is_(None), columns.answer_id == bindparam("earlier"))
-    return and_(columns.id == bindparam("recording"), free)
+    free = sa.or_(columns.answer_id.is_(None), columns.answer_id == sa.bindparam("earlier"))
+    return sa.and_(columns.id == sa.bindparam("recording"), free)
 
 
 _IS_WAITING = _RECORDINGS.c.transcript_state == TranscriptState.WAITING
-_BEGINS = and_(_IS_WAITING, _RECORDINGS.c.answer_id.is_(None))
-_BEGINS_ANEW = and_(_BEGINS, _RECORDINGS.c.lease_until.is_(None))
-_CLAIM = update(_RECORDINGS).values(
-    answer_id=bindparam("id"),
-    session_id=bindparam("session_id"),
+_BEGINS = sa.and_(_IS_WAITING, _RECORDINGS.c.answer_id.is_(None))
+_BEGINS_ANEW = sa.and_(_BEGINS, _RECORDINGS.c.lease_until.is_(None))
+_CLAIM = sa.update(_RECORDINGS).values(
+    answer_id=sa.bindparam("id"),
+    session_id=sa.bindparam("session_id"),
     # due from now on, with all attempts before it unless one is being made
-    next_at=case((_BEGINS, NOW), else_=_RECORDINGS.c.next_at),
-    attempts=case((_BEGINS_ANEW, literal_column("0")), else_=_RECORDINGS.c.attempts),
-    address_hash=case((_IS_WAITING, _RECORDINGS.c.address_hash)),  # whose minutes it takes
+    next_at=sa.case((_BEGINS, NOW), else_=_RECORDINGS.c.next_at),
+    attempts=sa.case((_BEGINS_ANEW, sa.literal_column("0")), else_=_RECORDINGS.c.attempts),
+    address_hash=sa.case((_IS_WAITING, _RECORDINGS.c.address_hash)),  # whose minutes it takes
 )
 CLAIM_RECORDING = _CLAIM.where(*RECORDINGS_OF_QUESTION, _claimable(_RECORDINGS))
-DELETE_RECORDINGS = delete(_RECORDINGS).where(*RECORDINGS_OF_QUESTION)
+DELETE_RECORDINGS = sa.delete(_RECORDINGS).where(*RECORDINGS_OF_QUESTION)
 TAKE_BACK = DELETE_RECORDINGS.returning(_RECORDINGS.c.size, _RECORDINGS.c.answer_id)
-_IS_OURS = _RECORDINGS.c.id == bindparam("recording")
+_IS_OURS = _RECORDINGS.c.id == sa.bindparam("recording")
 DELETE_OTHER_RECORDINGS = DELETE_RECORDINGS.where(~_IS_OURS)
 
 
-def _recorded(recordings: FromClause) -> ColumnElement[int]:
+def _recorded(recordings: sa.FromClause) -> sa.ColumnElement[int]:
     """Bytes of the recording that an answer claims, less those of the claimed one that it replaces.
 
     recordings  those of its question
     """
     columns = recordings.c
-    is_ours, is_claimed = columns.id == bindparam("recording"), columns.answer_id.is_not(None)
-    change = sa.cast(is_ours, Integer) - sa.cast(is_claimed, Integer)
-    return func.coalesce(func.sum(columns.size * change), literal_column("0"))
+    is_ours, is_claimed = columns.id == sa.bindparam("recording"), columns.answer_id.is_not(None)
+    change = sa.cast(is_ours, sa.Integer) - sa.cast(is_claimed, sa.Integer)
+    return sa.func.coalesce(sa.func.sum(columns.size * change), sa.literal_column("0"))
 
 
-RECORDED = select(_recorded(_RECORDINGS)).where(*RECORDINGS_OF_QUESTION)
+RECORDED = sa.select(_recorded(_RECORDINGS)).where(*RECORDINGS_OF_QUESTION)
 
 
-def _session_insert() -> Insert:
+def _session_insert() -> sa.Insert:
     """The INSERT of a session; inserts nothing if the key has one."""
     columns = _SESSIONS.c
     given = ("form_id", "key_hash", "skipped", "answered", "answer_count", "suspect")
     return (
         insert_into(_SESSIONS)
         .values(
-            {name: bindparam(name, type_=columns[name].type) for name in given}
+            {name: sa.bindparam(name, type_=columns[name].type) for name in given}
             | {
-                "id": bindparam("session_id"),
+                "id": sa.bindparam("session_id"),
                 "status": SessionStatus.IN_PROGRESS,
                 "created_at": NOW,
-                "last_active_at": bindparam("active", type_=BigInteger),
+                "last_active_at": sa.bindparam("active", type_=sa.BigInteger),
             }
         )
         .on_conflict_do_nothing()
@@ -189,35 +167,35 @@ def _session_insert() -> Insert:
 insert_session = built_once(_session_insert)
 
 
-def _insert_answer(stamp: ColumnElement[int], *sources: FromClause) -> Insert:
+def _insert_answer(stamp: sa.ColumnElement[int], *sources: sa.FromClause) -> sa.Insert:
     """The INSERT of one answer for each row of the sources; of one without sources."""
-    given = [bindparam(name, type_=_ANSWERS.c[name].type) for name in _GIVEN]
-    row = select(*given, false(), stamp).select_from(*sources)
-    return insert(_ANSWERS).from_select([*_GIVEN, "superseded", "stamp"], row)
+    given = [sa.bindparam(name, type_=_ANSWERS.c[name].type) for name in _GIVEN]
+    row = sa.select(*given, sa.false(), stamp).select_from(*sources)
+    return sa.insert(_ANSWERS).from_select([*_GIVEN, "superseded", "stamp"], row)
 
 
-ADD_ANSWER = _insert_answer(bindparam("stamp", type_=BigInteger))
+ADD_ANSWER = _insert_answer(sa.bindparam("stamp", type_=sa.BigInteger))
 
 
-def _held(opened: FromClause) -> FromClause:
+def _held(opened: sa.FromClause) -> sa.FromClause:
     """The recordings of the question, locked."""
     return (
-        select(_RECORDINGS.c.id, _RECORDINGS.c.answer_id, _RECORDINGS.c.size)
-        .join(opened, true())
+        sa.select(_RECORDINGS.c.id, _RECORDINGS.c.answer_id, _RECORDINGS.c.size)
+        .join(opened, sa.true())
         .where(*RECORDINGS_OF_QUESTION)
         .with_for_update(of=_RECORDINGS)
         .cte("h")
     )
 
 
-def _heard(held: FromClause) -> FromClause:
+def _heard(held: sa.FromClause) -> sa.FromClause:
     """How many of them can be claimed, and the `bytes` that this adds."""
-    found = func.count().filter(_claimable(held))
-    return select(found.label("found"), _recorded(held).label("bytes")).cte("s")
+    found = sa.func.count().filter(_claimable(held))
+    return sa.select(found.label("found"), _recorded(held).label("bytes")).cte("s")
 
 
 @cache
-def answer_at_once(*, begins: bool, recordings: bool) -> Insert:
+def answer_at_once(*, begins: bool, recordings: bool) -> sa.Insert:
     """All parts as one PostgreSQL statement, in order by data dependency.
 
     Returns no row if the session has changed. A form that takes no answers, or a recording that
@@ -234,16 +212,16 @@ def answer_at_once(*, begins: bool, recordings: bool) -> Insert:
         held = _held(opened)
         heard = _heard(held)
         filled = _FILLED + heard.c.bytes
-        stamp = _COUNTED.where(heard.c.found == bindparam("claims"), filled <= _MOST_BYTES)
+        stamp = _COUNTED.where(heard.c.found == sa.bindparam("claims"), filled <= _MOST_BYTES)
         stamp = stamp.values(answer_bytes=filled)
     stamped = stamp.where(opened.c.id.is_not(None)).cte("t")
     taken = stamped.c.last_stamp.is_not(None)
-    source = opened.outerjoin(stamped, true()) if begins else stamped
-    changes: list[Insert | Update | Delete] = (
+    source = opened.outerjoin(stamped, sa.true()) if begins else stamped
+    changes: list[sa.Insert | sa.Update | sa.Delete] = (
         [] if begins else [TOUCH.where(taken), SUPERSEDE.where(taken)]
     )
     if recordings:
-        others = delete(_RECORDINGS).where(_RECORDINGS.c.id == held.c.id, ~_IS_OURS, taken)
+        others = sa.delete(_RECORDINGS).where(_RECORDINGS.c.id == held.c.id, ~_IS_OURS, taken)
         changes += [_CLAIM.where(_IS_OURS, taken), others]
     changes.append(question_count_upsert(taken))
     parts = (change.cte(f"part_{number}") for number, change in enumerate(changes))

@@ -7,16 +7,7 @@ from datetime import date, timedelta
 from statistics import median_low
 from typing import NamedTuple
 
-from sqlalchemy import (
-    ColumnElement,
-    GenerativeSelect,
-    Row,
-    Select,
-    bindparam,
-    func,
-    select,
-    union_all,
-)
+import sqlalchemy as sa
 
 from webapp.answers.unread import newest_stamp
 from webapp.base.database import db, read_rows
@@ -96,7 +87,7 @@ class AnswerPage:
 
 
 # Long answers are cut by the database, so that a page of twenty questions stays small.
-SHOWN_TEXT = func.substr(Answer.answer_text, 1, CHARS_SHOWN + 1).label("answer_text")
+SHOWN_TEXT = sa.func.substr(Answer.answer_text, 1, CHARS_SHOWN + 1).label("answer_text")
 SHOWN_COLUMNS = (
     Answer.id,
     Answer.session_id,
@@ -172,11 +163,11 @@ def count_newer(form_id: str, since: int) -> int:
 
 
 _NEWER = (
-    select(Answer.id)
+    sa.select(Answer.id)
     .join(ResponseSession, ResponseSession.id == Answer.session_id)
     .where(
-        Answer.form_id == bindparam("form"),
-        Answer.stamp > bindparam("since"),
+        Answer.form_id == sa.bindparam("form"),
+        Answer.stamp > sa.bindparam("since"),
         Answer.superseded.is_(False),
         IS_SHOWN,
     )
@@ -189,25 +180,25 @@ class _Newest(NamedTuple):
     is_shown: bool
 
 
-def _answers_to(form_id: str, question_id: str) -> Select[*tuple[object, ...]]:
+def _answers_to(form_id: str, question_id: str) -> sa.Select[*tuple[object, ...]]:
     return (
-        select(*SHOWN_COLUMNS, IS_SHOWN.label("is_shown"))
+        sa.select(*SHOWN_COLUMNS, IS_SHOWN.label("is_shown"))
         .join(ResponseSession, ResponseSession.id == Answer.session_id)
         .where(*_current(form_id, question_id))
         .order_by(Answer.stamp.desc())
     )
 
 
-def _lengths_of(form_id: str, question_id: str) -> Select[str, int]:
+def _lengths_of(form_id: str, question_id: str) -> sa.Select[str, int]:
     """Read from the index alone, deleted responses included."""
     return (
-        select(Answer.question_id, Answer.word_count)
+        sa.select(Answer.question_id, Answer.word_count)
         .where(*_current(form_id, question_id))
         .order_by(Answer.stamp.desc())
     )
 
 
-def _current(form_id: str, question_id: str) -> tuple[ColumnElement[bool], ...]:
+def _current(form_id: str, question_id: str) -> tuple[sa.ColumnElement[bool], ...]:
     return (
         Answer.form_id == form_id,
         Answer.question_id == question_id,
@@ -216,14 +207,14 @@ def _current(form_id: str, question_id: str) -> tuple[ColumnElement[bool], ...]:
 
 
 def _of_each_question(
-    form: AnsweredForm, newest: Callable[[str, str], GenerativeSelect], limit: int
-) -> list[Row[*tuple[object, ...]]]:
+    form: AnsweredForm, newest: Callable[[str, str], sa.GenerativeSelect], limit: int
+) -> list[sa.Row[*tuple[object, ...]]]:
     """The first rows for every question in one statement."""
     parts = [
-        select(newest(form.id, question["id"]).limit(limit).subquery())
+        sa.select(newest(form.id, question["id"]).limit(limit).subquery())
         for question in form.questions
     ]
-    return list(db.session.execute(union_all(*parts)))
+    return list(db.session.execute(sa.union_all(*parts)))
 
 
 def _page(answers: list[ShownAnswer]) -> AnswerPage:
@@ -303,13 +294,13 @@ def _sum(hidden: Sequence[_Hidden]) -> HiddenResponses:
 
 
 _D, _S = ResponseDeletion, ResponseSession
-_OF_FORM = _D.form_id == bindparam("form")
-_ANY = select(_D.id).where(_OF_FORM).limit(1)
-_HIDDEN = select(*(_S.__table__.c[name] for name in _Hidden._fields)).limit(bindparam("most"))
+_OF_FORM = _D.form_id == sa.bindparam("form")
+_ANY = sa.select(_D.id).where(_OF_FORM).limit(1)
+_HIDDEN = sa.select(*(_S.__table__.c[name] for name in _Hidden._fields)).limit(sa.bindparam("most"))
 _ONE_BY_ONE = _HIDDEN.join(_D, _D.session_id == _S.id).where(_OF_FORM)
-_AUTOMATED = _HIDDEN.where(_S.form_id == bindparam("form"), LOOKS_AUTOMATED, ~IS_SHOWN)
+_AUTOMATED = _HIDDEN.where(_S.form_id == sa.bindparam("form"), LOOKS_AUTOMATED, ~IS_SHOWN)
 _SHOWN_ANSWER = (
-    select(Answer.id)
+    sa.select(Answer.id)
     .join(_S, _S.id == Answer.session_id)
-    .where(Answer.id == bindparam("answer"), IS_SHOWN)
+    .where(Answer.id == sa.bindparam("answer"), IS_SHOWN)
 )

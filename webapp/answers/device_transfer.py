@@ -11,18 +11,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, cast
 
-from sqlalchemy import (
-    ColumnElement,
-    ForeignKey,
-    String,
-    Table,
-    Text,
-    and_,
-    delete,
-    or_,
-    select,
-    update,
-)
+import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
 from webapp.answers.session import lock_session
@@ -43,16 +32,16 @@ class DeviceTransfer(Base):
 
     __tablename__ = "handovers"
 
-    id: Mapped[str] = mapped_column(String(40), primary_key=True)
-    form_id: Mapped[str] = mapped_column(ForeignKey("forms.id"))
-    session_id: Mapped[str] = mapped_column(ForeignKey("response_sessions.id"), unique=True)
-    secret_hash: Mapped[str] = mapped_column(String(64), unique=True)
-    sealed_key: Mapped[str] = mapped_column(Text)
-    claimed_by: Mapped[str | None] = mapped_column(String(64))
+    id: Mapped[str] = mapped_column(sa.String(40), primary_key=True)
+    form_id: Mapped[str] = mapped_column(sa.ForeignKey("forms.id"))
+    session_id: Mapped[str] = mapped_column(sa.ForeignKey("response_sessions.id"), unique=True)
+    secret_hash: Mapped[str] = mapped_column(sa.String(64), unique=True)
+    sealed_key: Mapped[str] = mapped_column(sa.Text)
+    claimed_by: Mapped[str | None] = mapped_column(sa.String(64))
     expires_at: Mapped[datetime]
 
 
-_TABLE = cast(Table, DeviceTransfer.__table__)
+_TABLE = cast(sa.Table, DeviceTransfer.__table__)
 
 
 def create_transfer_link(share_token: str, session_key: str, *, now: datetime) -> str:
@@ -85,7 +74,7 @@ def create_transfer_link(share_token: str, session_key: str, *, now: datetime) -
 
 def is_link_usable(share_token: str, secret: str, *, now: datetime) -> bool:
     """True if this link of this form is neither used nor expired."""
-    query = select(DeviceTransfer.id).where(
+    query = sa.select(DeviceTransfer.id).where(
         _live(share_token, secret, now), DeviceTransfer.claimed_by.is_(None)
     )
     return db.session.scalar(query) is not None
@@ -99,9 +88,9 @@ def claim_session_key(share_token: str, secret: str, claim: str, *, now: datetim
     """
     with write_transaction():
         claimed_by = token_hash(claim)
-        free = or_(_TABLE.c.claimed_by.is_(None), _TABLE.c.claimed_by == claimed_by)
+        free = sa.or_(_TABLE.c.claimed_by.is_(None), _TABLE.c.claimed_by == claimed_by)
         sealed: str | None = db.session.execute(
-            update(_TABLE)
+            sa.update(_TABLE)
             .where(_live(share_token, secret, now), free)
             .values(claimed_by=claimed_by)
             .returning(_TABLE.c.sealed_key)
@@ -111,7 +100,7 @@ def claim_session_key(share_token: str, secret: str, claim: str, *, now: datetim
 
 def delete_transfer_link(session_id: str) -> None:
     """Delete the link of a session, if it has one. Does not commit."""
-    db.session.execute(delete(_TABLE).where(_TABLE.c.session_id == session_id))
+    db.session.execute(sa.delete(_TABLE).where(_TABLE.c.session_id == session_id))
 
 
 def purge_expired_links(now: datetime) -> Iterator[int]:
@@ -122,9 +111,9 @@ def purge_expired_links(now: datetime) -> Iterator[int]:
     yield from delete_in_batches(_TABLE, _TABLE.c.expires_at <= now)
 
 
-def _live(share_token: str, secret: str, now: datetime) -> ColumnElement[bool]:
-    form = select(Form.id).where(shared_form(share_token)).scalar_subquery()
-    return and_(
+def _live(share_token: str, secret: str, now: datetime) -> sa.ColumnElement[bool]:
+    form = sa.select(Form.id).where(shared_form(share_token)).scalar_subquery()
+    return sa.and_(
         _TABLE.c.secret_hash == token_hash(secret),
         _TABLE.c.form_id == form,
         _TABLE.c.expires_at > now,

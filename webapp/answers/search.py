@@ -6,15 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
 
-from sqlalchemy import (
-    BigInteger,
-    ColumnElement,
-    and_,
-    func,
-    select,
-    tuple_,
-    type_coerce,
-)
+import sqlalchemy as sa
 from sqlalchemy.orm import InstrumentedAttribute
 
 from webapp.answers.by_question import CHARS_SHOWN, SHOWN_COLUMNS, SHOWN_TEXT, ShownAnswer
@@ -220,10 +212,10 @@ def _answers_backwards(
     and with that filter those with follow-ups. Whole texts where there are words to find.
     """
     text = Answer.answer_text if filters.words else SHOWN_TEXT
-    current = and_(Answer.superseded.is_(False), IS_SHOWN)
+    current = sa.and_(Answer.superseded.is_(False), IS_SHOWN)
     query = (
-        select(*(text if column is SHOWN_TEXT else column for column in SHOWN_COLUMNS))
-        .add_columns(and_(current, _HAS_FOLLOW_UPS) if filters.follow_ups else current)
+        sa.select(*(text if column is SHOWN_TEXT else column for column in SHOWN_COLUMNS))
+        .add_columns(sa.and_(current, _HAS_FOLLOW_UPS) if filters.follow_ups else current)
         .join(ResponseSession, ResponseSession.id == Answer.session_id)
         .where(Answer.form_id == form_id, *_between(Answer.stamp, filters.since, filters.until))
         .order_by(Answer.stamp.desc())
@@ -243,16 +235,16 @@ def _people_backwards(
     form_id: str, filters: Filters, before: PersonKey | None
 ) -> Iterator[SessionAnswers]:
     """Persons, those whom the filters leave out without their answers."""
-    began = type_coerce(ResponseSession.created_at, BigInteger)
+    began = sa.type_coerce(ResponseSession.created_at, sa.BigInteger)
     query = (
-        select(*SESSION_COLUMNS, IS_SHOWN)
+        sa.select(*SESSION_COLUMNS, IS_SHOWN)
         .where(ResponseSession.form_id == form_id, *_between(began, filters.since, filters.until))
         .order_by(ResponseSession.created_at.desc(), ResponseSession.id.desc())
         .limit(PEOPLE_AT_ONCE)
     )
     while True:
-        position = tuple_(began, ResponseSession.id)
-        older = query if before is None else query.where(position < tuple_(*before))
+        position = sa.tuple_(began, ResponseSession.id)
+        older = query if before is None else query.where(position < sa.tuple_(*before))
         rows = db.session.execute(older).all()
         sessions = [SessionRow._make(row[:-1]) for row in rows]
         yield from _with_answers(sessions, {row.id for row in rows if row[-1]}, filters)
@@ -283,14 +275,17 @@ def _with_answers(
 
 _IS_ASKED = FollowUp.state == FollowUpState.ASKED
 _ASKED_MORE = (
-    select(FollowUp.session_id).where(among(FollowUp.session_id, "sessions"), _IS_ASKED).distinct()
+    sa.select(FollowUp.session_id)
+    .where(among(FollowUp.session_id, "sessions"), _IS_ASKED)
+    .distinct()
 )
 # no EXISTS: for it PostgreSQL reads all follow-ups of all forms
 _HAS_FOLLOW_UPS = (
-    select(FollowUp.id)
+    sa.select(FollowUp.id)
     .where(
         FollowUp.session_id == Answer.session_id,
-        FollowUp.parent_question_id == func.coalesce(Answer.parent_question_id, Answer.question_id),
+        FollowUp.parent_question_id
+        == sa.func.coalesce(Answer.parent_question_id, Answer.question_id),
         _IS_ASKED,
     )
     .limit(1)
@@ -300,8 +295,8 @@ _HAS_FOLLOW_UPS = (
 
 
 def _between(
-    column: ColumnElement[int] | InstrumentedAttribute[int], since: int | None, until: int | None
-) -> list[ColumnElement[bool]]:
+    column: sa.ColumnElement[int] | InstrumentedAttribute[int], since: int | None, until: int | None
+) -> list[sa.ColumnElement[bool]]:
     conditions = [] if since is None else [column >= since]
     return conditions if until is None else [*conditions, column < until]
 

@@ -150,7 +150,6 @@ class Steps:
             prepared=_left(mode, parent, of_parent),
             built_in_asked=any(not each.writer for each in self.follow_ups),
             depth=len(of_parent),
-            used=frozenset(Technique(each.technique) for each in of_parent),
             language=language,
         )
 

@@ -76,7 +76,6 @@ class Thread(NamedTuple):
     exchanges  in the order they were asked; the last one has the answer that is decided about
     questions  all questions this respondent was asked or will be, follow-ups without answer too
     depth      how many follow-ups to it were asked, those without an answer too
-    used       their techniques
     language   tag of the language to ask in, "" if it is not known or none of the six
     written    those of `questions` that a model wrote
     hints      the explanations below the questions of the form
@@ -89,7 +88,6 @@ class Thread(NamedTuple):
     exchanges: tuple[Exchange, ...]
     questions: tuple[str, ...]
     depth: int = 0
-    used: frozenset[Technique] = frozenset()
     language: str = ""
     written: tuple[str, ...] = ()
     hints: tuple[str, ...] = ()

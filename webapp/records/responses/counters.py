@@ -6,21 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import cast
 
-from sqlalchemy import (
-    BigInteger,
-    ColumnElement,
-    Connection,
-    ForeignKey,
-    Insert,
-    Integer,
-    String,
-    Table,
-    TextClause,
-    bindparam,
-    or_,
-    select,
-    text,
-)
+import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
 from webapp.base.database import (
@@ -46,13 +32,13 @@ class QuestionCount(Base):
 
     __tablename__ = "question_counts"
 
-    form_id: Mapped[str] = mapped_column(ForeignKey("forms.id"), primary_key=True)
-    question_id: Mapped[str] = mapped_column(String(200), primary_key=True)
-    answered: Mapped[int] = mapped_column(Integer)
-    skipped: Mapped[int] = mapped_column(Integer)
+    form_id: Mapped[str] = mapped_column(sa.ForeignKey("forms.id"), primary_key=True)
+    question_id: Mapped[str] = mapped_column(sa.String(200), primary_key=True)
+    answered: Mapped[int] = mapped_column(sa.Integer)
+    skipped: Mapped[int] = mapped_column(sa.Integer)
 
 
-_QUESTIONS = cast(Table, QuestionCount.__table__)
+_QUESTIONS = cast(sa.Table, QuestionCount.__table__)
 
 
 class DayCount(Base):
@@ -64,11 +50,11 @@ class DayCount(Base):
 
     __tablename__ = "day_counts"
 
-    form_id: Mapped[str] = mapped_column(ForeignKey("forms.id"), primary_key=True)
-    day: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
-    completed: Mapped[int] = mapped_column(Integer)
-    transcribed_ms: Mapped[int] = mapped_column(BigInteger, server_default="0")
-    model_calls: Mapped[int] = mapped_column(Integer, server_default="0")
+    form_id: Mapped[str] = mapped_column(sa.ForeignKey("forms.id"), primary_key=True)
+    day: Mapped[int] = mapped_column(sa.Integer, primary_key=True, autoincrement=False)
+    completed: Mapped[int] = mapped_column(sa.Integer)
+    transcribed_ms: Mapped[int] = mapped_column(sa.BigInteger, server_default="0")
+    model_calls: Mapped[int] = mapped_column(sa.Integer, server_default="0")
 
 
 class LinkViews(Base):
@@ -76,8 +62,8 @@ class LinkViews(Base):
 
     __tablename__ = "link_openings"
 
-    form_id: Mapped[str] = mapped_column(ForeignKey("forms.id"), primary_key=True)
-    opened: Mapped[int] = mapped_column(BigInteger)
+    form_id: Mapped[str] = mapped_column(sa.ForeignKey("forms.id"), primary_key=True)
+    opened: Mapped[int] = mapped_column(sa.BigInteger)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,17 +74,17 @@ class QuestionCounts:
     skipped: int = 0
 
 
-def question_count_upsert(*only_if: ColumnElement[bool]) -> Insert:
+def question_count_upsert(*only_if: sa.ColumnElement[bool]) -> sa.Insert:
     """An INSERT that adds `:more_answered` and `:more_skipped` to the counters of a question.
 
     Either may be negative. Nothing is written when both are 0, or a condition does not hold.
     """
     answered, skipped = (
-        bindparam(name, type_=Integer) for name in ("more_answered", "more_skipped")
+        sa.bindparam(name, type_=sa.Integer) for name in ("more_answered", "more_skipped")
     )
     columns = _QUESTIONS.c
-    of = (bindparam(name, type_=columns[name].type) for name in ("form_id", "question_id"))
-    row = select(*of, answered, skipped).where(or_(answered != 0, skipped != 0), *only_if)
+    of = (sa.bindparam(name, type_=columns[name].type) for name in ("form_id", "question_id"))
+    row = sa.select(*of, answered, skipped).where(sa.or_(answered != 0, skipped != 0), *only_if)
     added = insert_into(_QUESTIONS).from_select(columns.keys(), row)
     return added.on_conflict_do_update(
         index_elements=list(_QUESTIONS.primary_key),
@@ -133,7 +119,9 @@ def count_questions(form_id: str, changes: Mapping[str, QuestionCounts]) -> None
         db.session.execute(add_question_count(), rows if len(rows) > 1 else rows[0])
 
 
-def count_completion(connection: Connection, form_id: str, stamp: int, *, change: int = 1) -> None:
+def count_completion(
+    connection: sa.Connection, form_id: str, stamp: int, *, change: int = 1
+) -> None:
     """Add to the day of a completion's stamp (milliseconds). Does not commit."""
     row = {"form_id": form_id, "day": stamp // DAY_MILLIS, "change": change}
     run(connection, _ADD_DAY, row)
@@ -169,19 +157,19 @@ def read_days(form_id: str, now: datetime, *, days: int) -> list[Day]:
     ]
 
 
-_QUESTIONS_OF_FORM = select(
+_QUESTIONS_OF_FORM = sa.select(
     QuestionCount.question_id, QuestionCount.answered, QuestionCount.skipped
-).where(QuestionCount.form_id == bindparam("form"))
-_LINK_VIEWS_OF_FORM = select(LinkViews.opened).where(LinkViews.form_id == bindparam("form"))
-_DAYS_OF_FORM = select(DayCount.day, DayCount.completed).where(
-    DayCount.form_id == bindparam("form"), DayCount.day >= bindparam("first")
+).where(QuestionCount.form_id == sa.bindparam("form"))
+_LINK_VIEWS_OF_FORM = sa.select(LinkViews.opened).where(LinkViews.form_id == sa.bindparam("form"))
+_DAYS_OF_FORM = sa.select(DayCount.day, DayCount.completed).where(
+    DayCount.form_id == sa.bindparam("form"), DayCount.day >= sa.bindparam("first")
 )
 # The same words on both databases.
-_ADD_DAY = text(
+_ADD_DAY = sa.text(
     "INSERT INTO day_counts (form_id, day, completed) VALUES (:form_id, :day, :change)"
     " ON CONFLICT (form_id, day) DO UPDATE SET completed = day_counts.completed + :change"
 )
-_ADD_LINK_VIEWS = text(
+_ADD_LINK_VIEWS = sa.text(
     "INSERT INTO link_openings (form_id, opened)"
     " SELECT id, :change FROM forms WHERE share_token = :share_token AND deleted_at IS NULL"
     " ON CONFLICT (form_id) DO UPDATE SET opened = link_openings.opened + :change"
@@ -207,9 +195,9 @@ class DaySpending(Base):
 
     __tablename__ = "day_spending"
 
-    day: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
-    share: Mapped[str] = mapped_column(String(160), primary_key=True)
-    spent: Mapped[int] = mapped_column(BigInteger)
+    day: Mapped[int] = mapped_column(sa.Integer, primary_key=True, autoincrement=False)
+    share: Mapped[str] = mapped_column(sa.String(160), primary_key=True)
+    spent: Mapped[int] = mapped_column(sa.BigInteger)
 
 
 def spend_transcription(  # noqa: PLR0913 - a value each
@@ -276,18 +264,18 @@ def _spend(shares: dict[str, int], amount: int, now: datetime) -> bool:
     return all(_add(_TO_SHARE, share, amount, most, now) for share, most in shares.items())
 
 
-def _add(statement: TextClause, key: str, amount: int, most: int, now: datetime) -> bool:
+def _add(statement: sa.TextClause, key: str, amount: int, most: int, now: datetime) -> bool:
     row = {"key": key, "day": to_millis(now) // DAY_MILLIS, "more": amount, "most": most}
     return bool(execute_autocommit(statement, **row))
 
 
-def _addition(table: str, key: str, column: str, zero: str = "") -> TextClause:
+def _addition(table: str, key: str, column: str, zero: str = "") -> sa.TextClause:
     """Adds `:more` to a column of a day unless that makes it more than `:most`.
 
     zero  another column of a new row
     """
     total = f"{table}.{column} + excluded.{column}"
-    return text(
+    return sa.text(
         f"INSERT INTO {table} ({key}, day, {column}{zero and f', {zero}'})"  # noqa: S608
         " SELECT CAST(:key AS VARCHAR), CAST(:day AS INTEGER), CAST(:more AS BIGINT)"
         f"{zero and ', 0'} WHERE CAST(:more AS BIGINT) <= CAST(:most AS BIGINT)"
@@ -296,7 +284,7 @@ def _addition(table: str, key: str, column: str, zero: str = "") -> TextClause:
     )
 
 
-_TABLE = cast(Table, DaySpending.__table__)
+_TABLE = cast(sa.Table, DaySpending.__table__)
 _TO_SHARE = _addition("day_spending", "share", "spent")
 _TO_SOUND = _addition("day_counts", "form_id", "transcribed_ms", "completed")
 _TO_CALLS = _addition("day_counts", "form_id", "model_calls", "completed")

@@ -11,20 +11,7 @@ from operator import attrgetter
 from typing import Protocol, overload
 
 import orjson
-from sqlalchemy import (
-    BigInteger,
-    ColumnElement,
-    GenerativeSelect,
-    Select,
-    and_,
-    bindparam,
-    case,
-    cast,
-    func,
-    null,
-    select,
-    union_all,
-)
+import sqlalchemy as sa
 from sqlalchemy.orm import InstrumentedAttribute
 
 from webapp.base.database import on_sqlite, read_rows
@@ -43,7 +30,7 @@ from webapp.records.responses.models import (
 )
 from webapp.records.responses.recordings import attachments_of
 
-NOW = bindparam("now", type_=BigInteger)
+NOW = sa.bindparam("now", type_=sa.BigInteger)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +43,13 @@ class ResponsePage:
     truncated: bool
 
 
-def next_stamp(last_stamp: ColumnElement[int]) -> ColumnElement[int]:
+def next_stamp(last_stamp: sa.ColumnElement[int]) -> sa.ColumnElement[int]:
     """`:now` in milliseconds, or the millisecond after the form's newest stamp if that is later.
 
     Taken by the UPDATE of the form's row, whose lock makes the order of stamps that of commits,
     also when a clock is set back.
     """
-    return case((last_stamp < NOW, NOW), else_=last_stamp + 1)
+    return sa.case((last_stamp < NOW, NOW), else_=last_stamp + 1)
 
 
 def read_responses(
@@ -128,43 +115,43 @@ def _is_answer(item: _Item) -> bool:
 
 def _between(
     stamp: InstrumentedAttribute[int] | InstrumentedAttribute[int | None],
-) -> ColumnElement[bool]:
-    return and_(stamp > bindparam("since"), stamp <= bindparam("until"))
+) -> sa.ColumnElement[bool]:
+    return sa.and_(stamp > sa.bindparam("since"), stamp <= sa.bindparam("until"))
 
 
 def _of_completion(
-    column: ColumnElement[int] | ColumnElement[str] | ColumnElement[object],
-) -> ColumnElement[int | None] | ColumnElement[object]:
+    column: sa.ColumnElement[int] | sa.ColumnElement[str] | sa.ColumnElement[object],
+) -> sa.ColumnElement[int | None] | sa.ColumnElement[object]:
     """What a completion has in the place of this column of answers: its stamp, or nothing."""
     if column.key == "stamp":
         return ResponseSession.completed_stamp.label("stamp")
-    return cast(null(), column.type).label(column.key)
+    return sa.cast(sa.null(), column.type).label(column.key)
 
 
-_IS_NEW_ANSWER = and_(
-    Answer.form_id == bindparam("form_id"), _between(Answer.stamp), Answer.superseded.is_(False)
+_IS_NEW_ANSWER = sa.and_(
+    Answer.form_id == sa.bindparam("form_id"), _between(Answer.stamp), Answer.superseded.is_(False)
 )
-_NEXT_ANSWER = select(Answer.stamp).where(_IS_NEW_ANSWER).order_by(Answer.stamp).limit(1)
+_NEXT_ANSWER = sa.select(Answer.stamp).where(_IS_NEW_ANSWER).order_by(Answer.stamp).limit(1)
 _ANSWERS_AFTER = (
-    select(*ANSWER_COLUMNS, *SESSION_COLUMNS)
+    sa.select(*ANSWER_COLUMNS, *SESSION_COLUMNS)
     .join(ResponseSession, ResponseSession.id == Answer.session_id)
     .where(_IS_NEW_ANSWER)
 )
-_COMPLETIONS_AFTER = select(*map(_of_completion, ANSWER_COLUMNS), *SESSION_COLUMNS).where(
-    ResponseSession.form_id == bindparam("form_id"), _between(ResponseSession.completed_stamp)
+_COMPLETIONS_AFTER = sa.select(*map(_of_completion, ANSWER_COLUMNS), *SESSION_COLUMNS).where(
+    ResponseSession.form_id == sa.bindparam("form_id"), _between(ResponseSession.completed_stamp)
 )
 
 
-def _first(items: GenerativeSelect) -> Select[*tuple[object, ...]]:
-    return select(*items.order_by("stamp").limit(bindparam("most")).subquery().c)
+def _first(items: sa.GenerativeSelect) -> sa.Select[*tuple[object, ...]]:
+    return sa.select(*items.order_by("stamp").limit(sa.bindparam("most")).subquery().c)
 
 
 # in one statement: on PostgreSQL going there takes longer than finding what is new.
 # Both databases merge two indexes and stop at the limit, PostgreSQL only if each part has its own
-_ITEMS_AFTER = _first(union_all(_first(_ANSWERS_AFTER), _first(_COMPLETIONS_AFTER)))
-_ITEMS_IN_ONE_ROW = select(
-    func.json_group_array(
-        func.json_array(*_first(union_all(_ANSWERS_AFTER, _COMPLETIONS_AFTER)).subquery().c)
+_ITEMS_AFTER = _first(sa.union_all(_first(_ANSWERS_AFTER), _first(_COMPLETIONS_AFTER)))
+_ITEMS_IN_ONE_ROW = sa.select(
+    sa.func.json_group_array(
+        sa.func.json_array(*_first(sa.union_all(_ANSWERS_AFTER, _COMPLETIONS_AFTER)).subquery().c)
     )
 )
 _COLUMNS = [str(each.key) for each in (*ANSWER_COLUMNS, *SESSION_COLUMNS)]

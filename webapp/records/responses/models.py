@@ -7,29 +7,7 @@ from datetime import datetime
 from pathlib import PurePosixPath
 from typing import NamedTuple, Protocol
 
-from sqlalchemy import (
-    JSON,
-    BigInteger,
-    Boolean,
-    ColumnElement,
-    Enum,
-    ForeignKey,
-    Index,
-    Integer,
-    LargeBinary,
-    String,
-    Text,
-    UniqueConstraint,
-    and_,
-    case,
-    cast,
-    exists,
-    func,
-    or_,
-    select,
-    text,
-    type_coerce,
-)
+import sqlalchemy as sa
 from sqlalchemy.orm import InstrumentedAttribute, Mapped, mapped_column
 
 from webapp.base.database import (
@@ -57,30 +35,30 @@ class ResponseSession(Base):
 
     __tablename__ = "response_sessions"
     __table_args__ = (
-        UniqueConstraint("form_id", "completed_stamp"),
-        Index("ix_response_sessions_listed", "form_id", "created_at", "id"),
-        Index(
+        sa.UniqueConstraint("form_id", "completed_stamp"),
+        sa.Index("ix_response_sessions_listed", "form_id", "created_at", "id"),
+        sa.Index(
             "ix_response_sessions_suspect",
             "form_id",
             "suspect",
             "id",
-            sqlite_where=text("suspect IS 1"),
+            sqlite_where=sa.text("suspect IS 1"),
         ),
     )
 
-    id: Mapped[str] = mapped_column(String(40), primary_key=True)
-    form_id: Mapped[str] = mapped_column(ForeignKey("forms.id"))
-    key_hash: Mapped[str] = mapped_column(String(64), unique=True)
+    id: Mapped[str] = mapped_column(sa.String(40), primary_key=True)
+    form_id: Mapped[str] = mapped_column(sa.ForeignKey("forms.id"))
+    key_hash: Mapped[str] = mapped_column(sa.String(64), unique=True)
     status: Mapped[SessionStatus] = mapped_column(enum_type(SessionStatus, "status"))
-    responder_name: Mapped[str | None] = mapped_column(Text)
-    skipped: Mapped[list[str]] = mapped_column(JSON)
-    answered: Mapped[dict[str, str]] = mapped_column(JSON, default=dict)
+    responder_name: Mapped[str | None] = mapped_column(sa.Text)
+    skipped: Mapped[list[str]] = mapped_column(sa.JSON)
+    answered: Mapped[dict[str, str]] = mapped_column(sa.JSON, default=dict)
     answer_count: Mapped[int] = mapped_column(default=0)
     suspect: Mapped[bool] = mapped_column(default=False)
     created_at: Mapped[datetime]
     last_active_at: Mapped[datetime]
-    completed_stamp: Mapped[int | None] = mapped_column(BigInteger)
-    read_stamp: Mapped[int | None] = mapped_column(BigInteger)
+    completed_stamp: Mapped[int | None] = mapped_column(sa.BigInteger)
+    read_stamp: Mapped[int | None] = mapped_column(sa.BigInteger)
 
 
 class Answer(Base):
@@ -88,10 +66,10 @@ class Answer(Base):
 
     __tablename__ = "answers"
     __table_args__ = (
-        UniqueConstraint("form_id", "stamp"),
-        UniqueConstraint("session_id", "answer_key"),
+        sa.UniqueConstraint("form_id", "stamp"),
+        sa.UniqueConstraint("session_id", "answer_key"),
         # by question, newest first; with the count of words, so that "usually" reads no text
-        Index(
+        sa.Index(
             "ix_answers_of_question",
             "form_id",
             "question_id",
@@ -101,19 +79,19 @@ class Answer(Base):
         ),
     )
 
-    id: Mapped[str] = mapped_column(String(40), primary_key=True)
-    form_id: Mapped[str] = mapped_column(ForeignKey("forms.id"))
-    session_id: Mapped[str] = mapped_column(ForeignKey("response_sessions.id"))
-    question_id: Mapped[str] = mapped_column(String(200))
-    question_text: Mapped[str] = mapped_column(Text)
-    answer_text: Mapped[str] = mapped_column(Text)
+    id: Mapped[str] = mapped_column(sa.String(40), primary_key=True)
+    form_id: Mapped[str] = mapped_column(sa.ForeignKey("forms.id"))
+    session_id: Mapped[str] = mapped_column(sa.ForeignKey("response_sessions.id"))
+    question_id: Mapped[str] = mapped_column(sa.String(200))
+    question_text: Mapped[str] = mapped_column(sa.Text)
+    answer_text: Mapped[str] = mapped_column(sa.Text)
     response_type: Mapped[ResponseType] = mapped_column(enum_type(ResponseType, "response_type"))
     question_kind: Mapped[QuestionKind] = mapped_column(enum_type(QuestionKind, "question_kind"))
-    parent_question_id: Mapped[str | None] = mapped_column(String(200))
-    answer_key: Mapped[str] = mapped_column(String(64))
+    parent_question_id: Mapped[str | None] = mapped_column(sa.String(200))
+    answer_key: Mapped[str] = mapped_column(sa.String(64))
     word_count: Mapped[int] = mapped_column(server_default="0")
     superseded: Mapped[bool] = mapped_column(default=False)
-    stamp: Mapped[int] = mapped_column(BigInteger)
+    stamp: Mapped[int] = mapped_column(sa.BigInteger)
 
 
 class StampedForm(Protocol):
@@ -225,10 +203,12 @@ def count_bytes(question_text: str, answer_text: str) -> int:
 def stored_bytes(session_ids: Collection[str]) -> int:
     """What all answers of these sessions have added, superseded ones included."""
     texts = Answer.question_text.concat(Answer.answer_text)
-    length = func.length(cast(texts, LargeBinary))  # SQLite counts characters else
+    length = sa.func.length(sa.cast(texts, sa.LargeBinary))  # SQLite counts characters else
     if not on_sqlite():
-        length = func.octet_length(texts)
-    query = select(func.coalesce(func.sum(length), 0)).where(Answer.session_id.in_(session_ids))
+        length = sa.func.octet_length(texts)
+    query = sa.select(sa.func.coalesce(sa.func.sum(length), 0)).where(
+        Answer.session_id.in_(session_ids)
+    )
     return int(execute(query).scalar_one())
 
 
@@ -245,21 +225,21 @@ _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3
 
 def raw_column(
     column: InstrumentedAttribute[object],
-) -> ColumnElement[int] | ColumnElement[str] | ColumnElement[object]:
+) -> sa.ColumnElement[int] | sa.ColumnElement[str] | sa.ColumnElement[object]:
     """The stored value without conversion: pages hold hundreds of rows, conversions cost most."""
     if isinstance(column.type, UtcDateTime):
-        return type_coerce(column, BigInteger).label(column.key)
-    if isinstance(column.type, Enum):
-        return type_coerce(column, String).label(column.key)
-    if isinstance(column.type, Boolean):
-        return type_coerce(column, Integer).label(column.key)
+        return sa.type_coerce(column, sa.BigInteger).label(column.key)
+    if isinstance(column.type, sa.Enum):
+        return sa.type_coerce(column, sa.String).label(column.key)
+    if isinstance(column.type, sa.Boolean):
+        return sa.type_coerce(column, sa.Integer).label(column.key)
     return column.expression
 
 
 ANSWER_COLUMNS = tuple(raw_column(getattr(Answer, name)) for name in AnswerRow._fields)
 SESSION_COLUMNS = tuple(raw_column(getattr(ResponseSession, name)) for name in SessionRow._fields)
 _CURRENT_ANSWERS = (
-    select(*ANSWER_COLUMNS)
+    sa.select(*ANSWER_COLUMNS)
     .where(among(Answer.session_id, "sessions"), Answer.superseded.is_(False))
     .order_by(Answer.stamp)
 )
@@ -276,9 +256,11 @@ class ResponseDeletion(Base):
 
     __tablename__ = "response_deletions"
 
-    id: Mapped[str] = mapped_column(String(40), primary_key=True)
-    form_id: Mapped[str] = mapped_column(ForeignKey("forms.id"), index=True)
-    session_id: Mapped[str | None] = mapped_column(ForeignKey("response_sessions.id"), unique=True)
+    id: Mapped[str] = mapped_column(sa.String(40), primary_key=True)
+    form_id: Mapped[str] = mapped_column(sa.ForeignKey("forms.id"), index=True)
+    session_id: Mapped[str | None] = mapped_column(
+        sa.ForeignKey("response_sessions.id"), unique=True
+    )
     response_count: Mapped[int]
     scheduled_at: Mapped[datetime] = mapped_column(index=True)
     begun_at: Mapped[datetime | None]
@@ -288,12 +270,12 @@ _D, _S = ResponseDeletion, ResponseSession
 LOOKS_AUTOMATED = _S.suspect.is_(True)  # as the index of these says it
 _HIDES = (
     _D.form_id == _S.form_id,
-    or_(
+    sa.or_(
         _D.session_id == _S.id,
-        and_(_D.session_id.is_(None), LOOKS_AUTOMATED, _S.last_active_at <= _D.scheduled_at),
+        sa.and_(_D.session_id.is_(None), LOOKS_AUTOMATED, _S.last_active_at <= _D.scheduled_at),
     ),
 )
 # as a CASE: an EXISTS by itself PostgreSQL would join, and may read all sessions for that
-IS_SHOWN: ColumnElement[bool] = case(
-    (exists(select(_D.id).where(*_HIDES).correlate(_S)), False), else_=True
+IS_SHOWN: sa.ColumnElement[bool] = sa.case(
+    (sa.exists(sa.select(_D.id).where(*_HIDES).correlate(_S)), False), else_=True
 )

@@ -10,21 +10,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Protocol
 
-from sqlalchemy import (
-    DDL,
-    BigInteger,
-    ColumnElement,
-    ForeignKey,
-    Index,
-    Row,
-    String,
-    Text,
-    UniqueConstraint,
-    bindparam,
-    event,
-    func,
-    select,
-)
+import sqlalchemy as sa
 from sqlalchemy.orm import InstrumentedAttribute, Mapped, mapped_column
 from sqlalchemy.schema import ExecutableDDLElement
 
@@ -50,38 +36,38 @@ class Recording(Base):
 
     __tablename__ = "recordings"
     __table_args__ = (
-        UniqueConstraint("key_hash", "upload_key"),
+        sa.UniqueConstraint("key_hash", "upload_key"),
         # of an answer; those that no answer claimed, by age
-        Index("ix_recordings_claimed", "answer_id", "created_at"),
-        Index("ix_recordings_session_id", "session_id"),
-        Index("ix_recordings_of_question", "form_id", "key_hash", "question_id"),
-        Index("ix_recordings_due", "next_at"),
+        sa.Index("ix_recordings_claimed", "answer_id", "created_at"),
+        sa.Index("ix_recordings_session_id", "session_id"),
+        sa.Index("ix_recordings_of_question", "form_id", "key_hash", "question_id"),
+        sa.Index("ix_recordings_due", "next_at"),
         # unclaimed ones
-        Index("ix_recordings_of_form", "form_id", "answer_id", "created_at"),
-        Index("ix_recordings_of_address", "address_hash", "created_at"),
+        sa.Index("ix_recordings_of_form", "form_id", "answer_id", "created_at"),
+        sa.Index("ix_recordings_of_address", "address_hash", "created_at"),
     )
 
-    id: Mapped[str] = mapped_column(String(40), primary_key=True)
-    form_id: Mapped[str] = mapped_column(ForeignKey("forms.id"))
-    question_id: Mapped[str] = mapped_column(String(200))
-    key_hash: Mapped[str] = mapped_column(String(64))
-    upload_key: Mapped[str] = mapped_column(String(64))
-    session_id: Mapped[str | None] = mapped_column(ForeignKey("response_sessions.id"))
-    answer_id: Mapped[str | None] = mapped_column(ForeignKey("answers.id"))
-    object_key: Mapped[str] = mapped_column(String(200), unique=True)
-    media_type: Mapped[str] = mapped_column(String(40))
+    id: Mapped[str] = mapped_column(sa.String(40), primary_key=True)
+    form_id: Mapped[str] = mapped_column(sa.ForeignKey("forms.id"))
+    question_id: Mapped[str] = mapped_column(sa.String(200))
+    key_hash: Mapped[str] = mapped_column(sa.String(64))
+    upload_key: Mapped[str] = mapped_column(sa.String(64))
+    session_id: Mapped[str | None] = mapped_column(sa.ForeignKey("response_sessions.id"))
+    answer_id: Mapped[str | None] = mapped_column(sa.ForeignKey("answers.id"))
+    object_key: Mapped[str] = mapped_column(sa.String(200), unique=True)
+    media_type: Mapped[str] = mapped_column(sa.String(40))
     size: Mapped[int]
     duration_ms: Mapped[int]
-    levels: Mapped[str | None] = mapped_column(String(64))
-    transcriber: Mapped[str] = mapped_column(String(260), server_default="")
+    levels: Mapped[str | None] = mapped_column(sa.String(64))
+    transcriber: Mapped[str] = mapped_column(sa.String(260), server_default="")
     transcript_state: Mapped[TranscriptState] = mapped_column(
         enum_type(TranscriptState, "transcript_state")
     )
-    transcript: Mapped[str | None] = mapped_column(Text)
+    transcript: Mapped[str | None] = mapped_column(sa.Text)
     attempts: Mapped[int] = mapped_column(default=0)
     next_at: Mapped[datetime | None]
     lease_until: Mapped[datetime | None]
-    address_hash: Mapped[str | None] = mapped_column(String(64))
+    address_hash: Mapped[str | None] = mapped_column(sa.String(64))
     created_at: Mapped[datetime]
 
 
@@ -90,8 +76,8 @@ class ObjectDeletion(Base):
 
     __tablename__ = "object_deletions"
 
-    object_key: Mapped[str] = mapped_column(String(200), primary_key=True)
-    noted_at: Mapped[int] = mapped_column(BigInteger)
+    object_key: Mapped[str] = mapped_column(sa.String(200), primary_key=True)
+    noted_at: Mapped[int] = mapped_column(sa.BigInteger)
 
 
 VOICE = ResponseType.VOICE.value  # plain text, as each answer of a page is compared with it
@@ -112,14 +98,14 @@ def late_answer_key(answer_id: str) -> str:
     return LATE + answer_id
 
 
-def written_late(answer_key: InstrumentedAttribute[str]) -> ColumnElement[bool]:
+def written_late(answer_key: InstrumentedAttribute[str]) -> sa.ColumnElement[bool]:
     """Whether an answer is a late transcript, which its respondent has not seen."""
     return answer_key.startswith(LATE, autoescape=True)
 
 
-def replaced_by_late(answer_key: InstrumentedAttribute[str]) -> ColumnElement[str]:
+def replaced_by_late(answer_key: InstrumentedAttribute[str]) -> sa.ColumnElement[str]:
     """The id of the answer in whose place a late transcript is."""
-    return func.substr(answer_key, len(LATE) + 1)
+    return sa.func.substr(answer_key, len(LATE) + 1)
 
 
 def spoken_ids(answers: Iterable[GivenAnswer]) -> list[str]:
@@ -134,7 +120,7 @@ def attachments_of(answers: Iterable[GivenAnswer]) -> dict[str, AttachmentRow]:
     return {row.answer_id: AttachmentRow._make(row) for row in rows}
 
 
-def claimed_bytes(deleted: Iterable[Row[int, str | None]]) -> int:
+def claimed_bytes(deleted: Iterable[sa.Row[int, str | None]]) -> int:
     """The bytes of `answer_bytes` that deleted recordings took; rows with `size`, `answer_id`."""
     return sum(row.size for row in deleted if row.answer_id)
 
@@ -161,13 +147,13 @@ def no_attachment() -> NotFound:
 
 
 _COLUMNS = tuple(raw_column(getattr(Recording, name)) for name in AttachmentRow._fields)
-_ATTACHMENTS = select(*_COLUMNS).where(among(Recording.answer_id, "answers"))
+_ATTACHMENTS = sa.select(*_COLUMNS).where(among(Recording.answer_id, "answers"))
 _ATTACHMENT = (
-    select(*_COLUMNS)
+    sa.select(*_COLUMNS)
     .join(Answer, Answer.id == Recording.answer_id)
     .where(
-        Recording.id == bindparam("attachment_id"),
-        Recording.form_id == bindparam("form_id"),
+        Recording.id == sa.bindparam("attachment_id"),
+        Recording.form_id == sa.bindparam("form_id"),
         Answer.superseded.is_(False),
     )
 )
@@ -190,8 +176,8 @@ NOTE_ON_POSTGRESQL = (
 
 def _note_on(dialect: str, *statements: str) -> None:
     for statement in statements:
-        made: ExecutableDDLElement = DDL(statement)  # type: ignore[no-untyped-call]
-        event.listen(Recording.__table__, "after_create", made.execute_if(dialect=dialect))
+        made: ExecutableDDLElement = sa.DDL(statement)  # type: ignore[no-untyped-call]
+        sa.event.listen(Recording.__table__, "after_create", made.execute_if(dialect=dialect))
 
 
 _note_on("sqlite", NOTE_ON_SQLITE.replace("%", "%%"))
