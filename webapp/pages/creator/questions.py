@@ -12,7 +12,6 @@ from typing import Any
 
 from flask import Response, request, url_for
 from flask.typing import ResponseReturnValue
-from flask_babel import gettext as _
 
 from webapp.base import limits
 from webapp.base.error_codes import ErrorCode
@@ -130,7 +129,7 @@ def remove(draft_id: str, position: int) -> ResponseReturnValue:
         del rows[gone]
         return rows
 
-    done = _("Question %(number)s removed.", number=place) if place else ""
+    done = f"Question {place} removed." if place else ""
     return _save_order(draft, place, without, focus=place - 1, done=done)
 
 
@@ -146,7 +145,7 @@ def move(draft_id: str, position: int) -> ResponseReturnValue:
         rows.insert(to - 1, row)
         return rows
 
-    done = _("Moved to %(number)s of %(count)s.", number=to, count=len(draft.questions))
+    done = f"Moved to {to} of {len(draft.questions)}."
     notice = {"focus_on": _pressed(position, to), "done": done if _has(draft, position) else ""}
     return _save_order(draft, position, moved, focus=to, **notice)
 
