@@ -232,6 +232,7 @@ def test_a_forged_state_is_as_none(host: Host, draft_id: str, state: Any, action
         asked(host, draft_id, inputResponses=answer, requestState=each)
 
 
+@pytest.mark.usefixtures("no_wait")
 @pytest.mark.parametrize("place", ["version", "account", "method", "draft", "revision"])
 def test_a_state_that_was_signed_for_something_else_is_as_none(
     host: Host, draft_id: str, place: str
@@ -242,7 +243,7 @@ def test_a_state_that_was_signed_for_something_else_is_as_none(
         signed = dict(zip(SIGNED, signer.loads(state), strict=True))
         state = signer.dumps([*(signed | {place: "other"}).values()])
 
-    asked(host, draft_id, requestState=state)
+    asked(host, draft_id, inputResponses=ACCEPTED, requestState=state)
 
 
 @pytest.mark.usefixtures("no_wait")
@@ -255,7 +256,7 @@ def test_a_state_expires(
     clock.forward(minutes=15, seconds=-1)
     assert retried(host, draft_id, state)["isError"]
     clock.forward(seconds=1)
-    asked(host, draft_id, requestState=state)
+    asked(host, draft_id, inputResponses=ACCEPTED, requestState=state)
 
 
 def test_the_state_of_another_account_is_refused_as_a_draft_that_is_not_there(
