@@ -18,7 +18,7 @@ from webapp.base.error_codes import ErrorCode
 from webapp.base.errors import InvalidInput, NotFound, StateConflict, parse_input
 from webapp.base.sealing import cursor_key, sealer
 from webapp.base.vocabulary import DeliveryFailure, Scope
-from webapp.events import confirming
+from webapp.events import callbacks
 from webapp.events.callbacks import CHALLENGE_SECONDS, Unverified
 from webapp.events.endings import unsubscribe
 from webapp.events.subscribing import (
@@ -49,11 +49,11 @@ CONFIRM = (
     "If it cannot, as hooks of automation tools, let the creator of the form confirm it, once, at "
     "{page}; then send the same request again: it succeeds without a challenge. Otherwise: {remedy}"
     " Until it is confirmed, it is challenged again after "
-    f"{confirming.ASKED_AGAIN_AFTER.seconds // 60} minutes."
+    f"{callbacks.ASKED_AGAIN_AFTER.seconds // 60} minutes."
 )
 TOO_MANY_WAIT = (
     "{remedy} The creator of the form could confirm it instead, but "
-    f"{confirming.WAITING_MAX} other addresses wait for that: "
+    f"{callbacks.WAITING_MAX} other addresses wait for that: "
     "ask them to decide on those at {page} first."
 )
 
@@ -114,7 +114,7 @@ def _prove_once(asked: Asked, *, confirmable: bool) -> bool:
 
 def _prove(asked: Asked, *, confirmable: bool) -> bool:
     """The same by what is stored, or by a challenge. raises UnverifiedCallback"""
-    known = confirming.read_callback(asked, now=utc_now())
+    known = callbacks.read_callback(asked, now=utc_now())
     if known.verified:
         return False
     if confirmable and known.confirmed:
@@ -125,11 +125,11 @@ def _prove(asked: Asked, *, confirmable: bool) -> bool:
     key = subscription_id(asked.account_id, asked.form_id, asked.url)
     unverified = challenge(asked.account_id, asked.host, asked.url, asked.secret, key)
     if unverified is None:
-        confirming.note_verified(asked, now=utc_now())
+        callbacks.note_verified(asked, now=utc_now())
         return False
     if not (confirmable and unverified.taken):
         raise UnverifiedCallback(unverified)
-    waits = confirming.note_unverified(asked, unverified.answered, now=utc_now())
+    waits = callbacks.note_unverified(asked, unverified.answered, now=utc_now())
     raise UnverifiedCallback(unverified, CONFIRM if waits else TOO_MANY_WAIT)
 
 
@@ -161,14 +161,16 @@ def create_subscription(form_id: str) -> Response:
     caller = current_caller()
     given, _ = json_body()
     sent = parse_input(SubscriptionInput, given)
-    callback = check_callback(sent.url, sent.secret, settings().mcp_events_callback_allowlist)
+    host = check_callback(sent.url, sent.secret, settings().mcp_events_callback_allowlist)
     max_age = sent.max_age_seconds
     granted = subscribe_verified(
         Asked(
             account_id=caller.account_id,
             form_id=form_id,
             grant_id=caller.grant_id,
-            **callback._asdict(),
+            url=sent.url,
+            host=host,
+            secret=sent.secret,
             ttl_seconds=sent.ttl_seconds,
             cursor=sent.cursor,
             max_age_ms=None if max_age is None else max_age * 1000,

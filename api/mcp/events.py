@@ -231,13 +231,14 @@ def unsubscribe(call: Call, params: Json) -> Json:
 def _subscribe(call: Call, params: Json) -> Granted:
     form_id = read_form_id(call, params)
     sent = read_params(SubscribeParams, params)
-    allowed = settings().mcp_events_callback_allowlist
-    callback = check_callback(sent.delivery.url, sent.delivery.secret, allowed)
+    to = sent.delivery
     asked = Asked(
         account_id=call.caller.account_id,
         form_id=form_id,
         grant_id=call.caller.grant_id,
-        **callback._asdict(),
+        url=to.url,
+        host=check_callback(to.url, to.secret, settings().mcp_events_callback_allowlist),
+        secret=to.secret,
         ttl_seconds=None if sent.ttl_ms is None else min(sent.ttl_ms // 1000, SECONDS_MAX),
         cursor=sent.cursor,
         max_age_ms=sent.max_age_ms,

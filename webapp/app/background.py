@@ -19,8 +19,8 @@ from webapp.base.config import Settings, settings
 from webapp.base.data_folder import empty_spool
 from webapp.base.database import utc_now
 from webapp.base.limits import UNREFERENCED_KEPT_SECONDS
+from webapp.events.delivering import purge_settled
 from webapp.events.endings import end_expired, note_unqueued, purge_ended
-from webapp.events.settling import purge_settled
 from webapp.oauth.account_deletion import purge_deleted_accounts
 from webapp.oauth.tokens import purge_dead
 from webapp.records.responses.counters import purge_spending

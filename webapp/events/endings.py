@@ -51,18 +51,6 @@ _RETURNED = ("id", "account_id", "form_id", "endpoint_id", "host")
 _ENDPOINTS = cast(Table, CallbackEndpoint.__table__)
 
 
-def end_subscription(
-    form_id: str, subscription_id: str, reason: SubscriptionEnd, *, now: datetime
-) -> bool:
-    """End a subscription of a form whose row the caller has locked; False if it has ended before,
-    or never was. The caller commits.
-    """
-    which = and_(EventSubscription.id == subscription_id, EventSubscription.form_id == form_id)
-    ended = _end(which, reason, now, **ERASED)
-    cancel_deliveries(unsettled(row.id for row in ended), now=now)
-    return bool(ended)
-
-
 def end_subscriptions(grant_ids: Sequence[str], reason: SubscriptionEnd, *, now: datetime) -> None:
     """End the subscriptions of connections that end, and queue one last message to each.
 
@@ -180,11 +168,8 @@ def _terminated(
     digits = hashlib.sha256(cause.encode()).hexdigest()[:24]
     return {
         "id": f"dlv_{digits}{digits_of(row.id)}",
-        "account_id": row.account_id,
-        "form_id": row.form_id,
+        **{name: getattr(row, name) for name in _RETURNED[1:]},
         "subscription_id": row.id,
-        "endpoint_id": row.endpoint_id,
-        "host": row.host,
         "kind": DeliveryKind.TERMINATED,
         "event_id": f"msg_terminated_{digits}",
         "answer_count": 0,
@@ -269,8 +254,7 @@ def unsubscribe(
     """
     with write_transaction():
         lock_form(account_id, form_id)
-        if end_subscription(form_id, subscription_id, SubscriptionEnd.UNSUBSCRIBED, now=now):
-            add_event(AuditKind.UNSUBSCRIBED, account_id, by=by, now=now, subject=form_id)
+        _unsubscribe(account_id, form_id, subscription_id, now, by)
 
 
 def unsubscribe_address(
@@ -279,13 +263,19 @@ def unsubscribe_address(
     """End the subscription of an address, also while its form is in the trash; False if the account
     has none.
     """
-    key = subscription_id(account_id, form_id, url)
     with write_transaction():
         execute(_LOCK_OWN_FORM, account=account_id, form=form_id)
-        ended = end_subscription(form_id, key, SubscriptionEnd.UNSUBSCRIBED, now=now)
-        if ended:
-            add_event(AuditKind.UNSUBSCRIBED, account_id, by=by, now=now, subject=form_id)
-    return ended
+        key = subscription_id(account_id, form_id, url)
+        return _unsubscribe(account_id, form_id, key, now, by)
+
+
+def _unsubscribe(account_id: str, form_id: str, key: str, now: datetime, by: Actor) -> bool:
+    which = and_(EventSubscription.id == key, EventSubscription.form_id == form_id)
+    ended = _end(which, SubscriptionEnd.UNSUBSCRIBED, now, **ERASED)
+    if ended:
+        cancel_deliveries(unsettled([key]), now=now)
+        add_event(AuditKind.UNSUBSCRIBED, account_id, by=by, now=now, subject=form_id)
+    return bool(ended)
 
 
 _LOCK_OWN_FORM = (

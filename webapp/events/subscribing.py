@@ -12,8 +12,13 @@ from webapp.base.errors import InputModel, InvalidInput, StateConflict
 from webapp.base.outbound import URL_MAX_CHARS, Unreachable
 from webapp.base.sealing import Sealer
 from webapp.base.vocabulary import DeliveryFailure, DeliveryKind
-from webapp.events.callbacks import check_callback_url, secret_key
-from webapp.events.confirming import lock_account, require_confirmed, require_connection
+from webapp.events.callbacks import (
+    check_callback_url,
+    lock_account,
+    require_confirmed,
+    require_connection,
+    secret_key,
+)
 from webapp.events.outbox import alive, cancel_deliveries, unsettled
 from webapp.events.polling import queue_missed, read_cursor, watermark, write_cursor
 from webapp.events.subscription_rows import (
@@ -91,16 +96,8 @@ class SubscriptionInput(InputModel):
     ] = None
 
 
-class Callback(NamedTuple):
-    """A callback whose syntax was checked; `host` has its port."""
-
-    url: str
-    host: str
-    secret: str
-
-
-def check_callback(url: str, secret: str, allowed_origins: frozenset[str]) -> Callback:
-    """A callback that may be asked. raises InvalidInput `validation_failed`, without the secret"""
+def check_callback(url: str, secret: str, allowed_origins: frozenset[str]) -> str:
+    """Its host and port. raises InvalidInput `validation_failed`, which does not name the secret"""
     try:
         host = check_callback_url(url, allowed_origins)
     except Unreachable:
@@ -109,7 +106,7 @@ def check_callback(url: str, secret: str, allowed_origins: frozenset[str]) -> Ca
         secret_key(secret)
     except ValueError as reason:
         raise _refused("secret", str(reason), RANDOM) from None
-    return Callback(url, host, secret)
+    return host
 
 
 def _refused(field: str, reason: str, resolution: str) -> InvalidInput:

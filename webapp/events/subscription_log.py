@@ -10,10 +10,10 @@ from webapp.base.database import UtcDateTime, read_rows
 from webapp.base.error_codes import ErrorCode, PageCode
 from webapp.base.errors import NotFound, StateConflict
 from webapp.base.vocabulary import SubscriptionEnd
+from webapp.events.delivering import GONE_SUSPENDS
 from webapp.events.delivery_log import StateGroup, is_in
 from webapp.events.due import OPEN_AFTER_FAILURES
 from webapp.events.outbox import alive
-from webapp.events.settling import GONE_SUSPENDS
 from webapp.records.events import (
     CallbackEndpoint,
     EventDelivery,

@@ -10,7 +10,7 @@ from webapp.base.config import settings
 from webapp.base.database import to_millis, utc_now
 from webapp.drafts.agent_tokens import find_revoked_token, list_agent_tokens
 from webapp.drafts.reviews import AgentDraft, find_agent_draft
-from webapp.events import confirming
+from webapp.events import callbacks
 from webapp.events.endings import WAITS_FOR
 from webapp.oauth import connections
 from webapp.pages.creator.request import (
@@ -61,7 +61,7 @@ def show_connections() -> str:
     ended = moment_in(request.args.get("ended", ""))
     found = connections.list_connections(creator_id(), now=utc_now())
     tokens = list_agent_tokens(creator_id(), now=utc_now(), most=TOKENS_SHOWN)
-    callbacks = confirming.list_callbacks(creator_id(), now=utc_now())
+    addresses = callbacks.list_callbacks(creator_id(), now=utc_now())
     change = request.args.get("address", "")
     return render_template(
         "connections/list.html",
@@ -72,9 +72,9 @@ def show_connections() -> str:
         tokens=tokens,
         makers=agent_names(row.token.grant_id for row in tokens.newest),
         revoked=find_revoked_token(creator_id(), request.args.get("revoked", "")),
-        callbacks=callbacks,
+        callbacks=addresses,
         waits_days=WAITS_FOR.days,
-        askers=agent_names(row.grant_id for row in callbacks),
+        askers=agent_names(row.grant_id for row in addresses),
         address_change=change if change in (CONFIRMED, REMOVED) else "",
         guide=settings(),
         progress=agent_progress(utc_now()),
@@ -118,14 +118,14 @@ def disconnect_all() -> Response:
 def confirm_address(callback_id: str) -> Response:
     """Confirm an address that cannot answer a challenge."""
     allowed = settings().mcp_events_callback_allowlist
-    confirming.confirm_callback(creator_id(), callback_id, allowed_origins=allowed, **acting())
+    callbacks.confirm_callback(creator_id(), callback_id, allowed_origins=allowed, **acting())
     return go_to(url_for("connections.show_connections", address=CONFIRMED))
 
 
 @bp.post("/addresses/<callback_id>/remove")
 def remove_address(callback_id: str) -> Response:
     """Send nothing more to an address, confirmed or not."""
-    confirming.forget_callback(creator_id(), callback_id, **acting())
+    callbacks.forget_callback(creator_id(), callback_id, **acting())
     return go_to(url_for("connections.show_connections", address=REMOVED))
 
 

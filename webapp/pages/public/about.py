@@ -5,7 +5,7 @@ from flask import Blueprint, current_app
 from webapp.base.config import settings
 from webapp.base.config_readers import DAY
 from webapp.base.limits import DISCARDED_KEPT_SECONDS, TRANSFER_LINK_SECONDS, TRASH_KEPT_SECONDS
-from webapp.events.settling import KEPT_DAYS
+from webapp.events.delivering import KEPT_DAYS
 from webapp.oauth.tokens import GRANT_KEPT, SPENT_KEPT
 from webapp.pages.respondent.form_data import COOKIE_DAYS
 from webapp.records.accounts.browser_sessions import SESSION_IDLE, SESSION_LIFETIME

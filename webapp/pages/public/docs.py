@@ -11,8 +11,7 @@ from api.wire.event_stream import OF_HOLDER
 from webapp.base.config import VARIABLES, SettingDescription, describe, settings
 from webapp.base.config_readers import DAY
 from webapp.base.error_codes import ErrorCode
-from webapp.events.callbacks import CHALLENGE_SECONDS, DELIVERY_SECONDS
-from webapp.events.confirming import ASKED_AGAIN_AFTER
+from webapp.events.callbacks import ASKED_AGAIN_AFTER, CHALLENGE_SECONDS, DELIVERY_SECONDS
 from webapp.events.subscribing import TTL_BOUNDS
 from webapp.oauth.tokens import ACCESS_SECONDS, CODE_SECONDS, GRANT_SECONDS
 from webapp.records.content.draft_input import ONE_QUESTION_RULE, PROBE_RULE
