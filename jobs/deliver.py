@@ -16,17 +16,20 @@ from webapp.base.database import utc_now
 from webapp.base.outbound import Bounds, Reply, Unreachable
 from webapp.base.sealing import NoKey, cursor_key, sealer
 from webapp.events.callbacks import callback_bounds, failure_of, post, signed_headers
-from webapp.events.claims import Claimed, Leases, claim, renew
-from webapp.events.due import Lane, Room, lane_of
-from webapp.events.polling import write_cursor
-from webapp.events.settling import (
+from webapp.events.delivering import (
     AttemptResult,
+    Claimed,
+    Leases,
     abandon_overflow,
     bound_waits,
+    claim,
+    renew,
     settle,
     settle_broken,
     suspend_unreadable,
 )
+from webapp.events.due import Lane, Room, lane_of
+from webapp.events.polling import write_cursor
 from webapp.events.subscription_rows import secret_place
 
 WORKER_THREADS = 16  # events that one process sends at a time

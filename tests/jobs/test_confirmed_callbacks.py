@@ -15,18 +15,17 @@ from tests.api.conftest import Agent, refusal
 from tests.databases import both_databases
 from tests.factories import make_account, make_form
 from tests.jobs.conftest import Allow
+from tests.jobs.test_subscribed_events import disconnected, reused
 from tests.jobs.way import Way
 from tests.pages.creator_client import Creator, creator, plain
 from tests.webhook_receiver import SECRET, Webhook
 from webapp.base.config import Settings
 from webapp.base.database import db, utc_now
-from webapp.base.vocabulary import RevokedReason, Scope
-from webapp.events import confirming
+from webapp.base.vocabulary import Scope
+from webapp.events import callbacks
 from webapp.events.endings import purge_ended
 from webapp.oauth.account_deletion import delete_account
-from webapp.oauth.connections import disconnect
-from webapp.oauth.models import OAuthGrant
-from webapp.oauth.tokens import issue_token, revoke_grants
+from webapp.oauth.tokens import issue_token
 from webapp.records.accounts.models import Account
 from webapp.records.audit import AuditEvent
 from webapp.records.events import CallbackEndpoint
@@ -39,13 +38,9 @@ FIRST_ITEM = b'{"headers":{},"params":{},"query":{},"body":{"type":"verification
 TOOLS: dict[str, tuple[int, str, bytes]] = {
     "Zapier, Catch Hook": (200, "application/json", SUCCESS),
     "Make, custom webhook": (200, "text/plain;charset=utf-8", b"Accepted"),
-    "n8n, immediately": (200, "application/json", b'{"message":"Workflow was started"}'),
     "n8n, respond node, first item": (200, "application/json; charset=utf-8", FIRST_ITEM),
-    "n8n, respond node, no data": (200, "", b""),
     "Pipedream": (200, "text/html; charset=utf-8", b"<p><b>Success!</b></p>"),
     "Power Automate": (202, "", b""),
-    "IFTTT": (200, "text/html", b"Congratulations! You've fired the askback json event"),
-    "Activepieces": (200, "application/json", b"{}"),
     "no content": (204, "", b""),
 }
 
@@ -147,7 +142,7 @@ def test_an_address_that_nobody_confirmed_gets_one_challenge_and_nothing_else(
 
 def test_it_is_challenged_again_after_a_while_and_may_answer_then(way: Way, page: Creator) -> None:
     way.subscribe()
-    way.run(age, confirming.ASKED_AGAIN_AFTER)
+    way.run(age, callbacks.ASKED_AGAIN_AFTER)
     way.receiver.fixed = None
 
     assert way.subscribe().status_code == 200
@@ -297,15 +292,6 @@ def test_removing_it_ends_what_is_sent_there_at_once(way: Way, page: Creator) ->
     assert f"You confirmed an address for messages about “ {way.form.title} ”" in words
 
 
-def disconnected(way: Way) -> None:
-    disconnect(way.form.account_id, way.grant_id(), now=utc_now())
-
-
-def reused(way: Way) -> None:
-    revoke_grants(OAuthGrant.id == way.grant_id(), RevokedReason.REFRESH_REUSE, now=utc_now())
-    db.session.commit()
-
-
 def erased(way: Way) -> None:
     delete_account(way.form.account_id, now=utc_now())
 
@@ -337,11 +323,7 @@ def test_it_stays_with_the_connection_that_subscribed_last(
     way.agent = Agent(way.app, token)
     way.subscribe()
 
-    def end_first() -> None:
-        revoke_grants(OAuthGrant.id == first, RevokedReason.REFRESH_REUSE, now=utc_now())
-        db.session.commit()
-
-    way.run(end_first)
+    way.run(reused, way, first)
 
     assert way.subscribe().status_code == 200
 

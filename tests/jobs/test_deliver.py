@@ -31,8 +31,7 @@ from tests.services import wait_until
 from webapp.base.database import db, utc_now
 from webapp.base.vocabulary import DeliveryFailure, DeliveryState
 from webapp.events.callbacks import callback_bounds
-from webapp.events.claims import Claimed
-from webapp.events.settling import AttemptResult, settle
+from webapp.events.delivering import AttemptResult, Claimed, settle
 from webapp.records.events import (
     CallbackEndpoint,
     DeliveryAttempt,

@@ -99,8 +99,9 @@ def disconnected(way: Way) -> None:
     disconnect(way.form.account_id, way.grant_id(), now=utc_now())
 
 
-def reused(way: Way) -> None:
-    revoke_grants(OAuthGrant.id == way.grant_id(), RevokedReason.REFRESH_REUSE, now=utc_now())
+def reused(way: Way, grant_id: str = "") -> None:
+    mine = OAuthGrant.id == (grant_id or way.grant_id())
+    revoke_grants(mine, RevokedReason.REFRESH_REUSE, now=utc_now())
     db.session.commit()
 
 

@@ -30,7 +30,7 @@ from webapp.base.database import db, utc_now
 from webapp.base.sealing import cursor_key, sealer
 from webapp.base.vocabulary import DeliveryState, Scope, TranscriptState
 from webapp.drafts import confirmations
-from webapp.events.confirming import note_unverified, note_verified
+from webapp.events.callbacks import note_unverified, note_verified
 from webapp.events.subscribing import TtlBounds, subscribe
 from webapp.events.subscription_rows import Asked, endpoint_id
 from webapp.oauth import connections

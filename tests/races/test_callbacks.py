@@ -21,7 +21,7 @@ from webapp.base.config import Settings
 from webapp.base.database import db, utc_now
 from webapp.base.errors import Outcome
 from webapp.base.vocabulary import Scope
-from webapp.events.confirming import WAITING_MAX, confirm_callback, forget_callback, note_unverified
+from webapp.events.callbacks import WAITING_MAX, confirm_callback, forget_callback, note_unverified
 from webapp.events.subscription_rows import Asked, endpoint_id
 from webapp.oauth.connections import disconnect
 from webapp.oauth.tokens import issue_token

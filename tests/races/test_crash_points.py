@@ -80,91 +80,86 @@ def dumps_after_cuts(call: Call) -> list[Dump]:
     return dumps
 
 
+def now(call: Callable[..., Any], *given: Any, **named: Any) -> Call:
+    return partial(call, *given, **named, now=utc_now())
+
+
 def create(account_id: str) -> Call:
-    return partial(create_draft, account_id, {"title": "Rota"}, author=None, now=utc_now())
+    return now(create_draft, account_id, {"title": "Rota"}, author=None)
 
 
 def update(account_id: str) -> Call:
-    draft = make_draft(account_id)
-    return partial(update_draft, account_id, draft.id, {"title": "New"}, author=None, now=utc_now())
+    return now(update_draft, account_id, make_draft(account_id).id, {"title": "New"}, author=None)
 
 
 def discard(account_id: str) -> Call:
     draft = make_draft(account_id)
-    update_draft(account_id, draft.id, {"title": "New"}, author=None, now=utc_now())
-    return partial(discard_draft, account_id, draft.id, now=utc_now())
+    now(update_draft, account_id, draft.id, {"title": "New"}, author=None)()
+    return now(discard_draft, account_id, draft.id)
 
 
 def confirm(account_id: str) -> Call:
-    return partial(confirm_draft, account_id, **as_shown(account_id))
+    return now(confirm_draft, account_id, **as_shown(account_id))
 
 
 def publish(account_id: str) -> Call:
     shown = as_shown(account_id)
-    confirm_draft(account_id, **shown)
-    return partial(publish_draft, account_id, shown["draft_id"], now=utc_now())
+    now(confirm_draft, account_id, **shown)()
+    return now(publish_draft, account_id, shown["draft_id"])
 
 
 def publish_now(account_id: str) -> Call:
-    return partial(confirm_and_publish, account_id, **as_shown(account_id))
+    return now(confirm_and_publish, account_id, **as_shown(account_id))
 
 
 def as_shown(account_id: str) -> dict[str, Any]:
     draft = make_draft(account_id)
-    shown = {"draft_id": draft.id, "revision": draft.revision, "shown_hash": draft.content_hash}
-    return shown | {"now": utc_now()}
+    return {"draft_id": draft.id, "revision": draft.revision, "shown_hash": draft.content_hash}
 
 
 def answer(account_id: str) -> Call:
-    form = make_form(account_id)
-    return answer_of(form, secrets.token_urlsafe(16))
+    return answer_of(make_form(account_id), secrets.token_urlsafe(16))
 
 
 def correct(account_id: str) -> Call:
-    form, key = answered(account_id)
-    return answer_of(form, key)
+    return answer_of(*answered(account_id))
 
 
 def answer_of(form: Any, key: str, recording_id: str = "") -> Call:
-    return partial(
-        answer_question,
-        form.share_token,
-        key,
-        position=0,
-        answer_text="Robin",
-        answer_key="render-1",
-        recording_id=recording_id,
-        now=utc_now(),
-    )
+    given = {"answer_text": "Robin", "answer_key": "render-1", "recording_id": recording_id}
+    return now(answer_question, form.share_token, key, position=0, **given)
+
+
+def skip(account_id: str) -> Call:
+    form, key = answered(account_id)
+    return now(skip_question, form.share_token, key, position=0)
 
 
 def upload(account_id: str) -> Call:
     sent = {"upload_key": "recorder-1", "object_key": "o.webm", "media_type": "audio/webm"}
     form = make_voice_form(account_id)
-    given: dict[str, Any] = sent | {"size": 4000, "duration_ms": 1200, "now": utc_now()}
-    return partial(add_recording, form.share_token, "a" * 32, position=0, **given)
+    measured = {"size": 4000, "duration_ms": 1200}
+    return now(add_recording, form.share_token, "a" * 32, position=0, **sent, **measured)
 
 
 def speak(account_id: str) -> Call:
-    form, key, recording_id = uploaded(account_id)
-    return answer_of(form, key, recording_id)
+    return answer_of(*uploaded(account_id))
 
 
 def speak_again(account_id: str) -> Call:
-    form, key, _ = spoken(account_id)
+    form, key = spoken(account_id)
     again: str = make_recording(form, key).id
     db.session.commit()
     return answer_of(form, key, again)
 
 
 def type_instead(account_id: str) -> Call:
-    form, key, _ = spoken(account_id)
-    return answer_of(form, key)
+    return answer_of(*spoken(account_id))
 
 
 def skip_spoken(account_id: str) -> Call:
-    form, key, _ = spoken(account_id)
-    return partial(skip_question, form.share_token, key, position=0, now=utc_now())
+    form, key = spoken(account_id)
+    return now(skip_question, form.share_token, key, position=0)
 
 
 def uploaded(account_id: str) -> tuple[Any, str, str]:
@@ -175,43 +170,36 @@ def uploaded(account_id: str) -> tuple[Any, str, str]:
     return form, key, recording_id
 
 
-def spoken(account_id: str) -> tuple[Any, str, str]:
+def spoken(account_id: str) -> tuple[Any, str]:
     form, key, recording_id = uploaded(account_id)
     make_answer(form, key, recording_id=recording_id)
-    return form, key, recording_id
-
-
-def skip(account_id: str) -> Call:
-    form, key = answered(account_id)
-    return partial(skip_question, form.share_token, key, position=0, now=utc_now())
+    return form, key
 
 
 def complete(account_id: str) -> Call:
     form, key = answered(account_id)
     make_subscription(form)
-    return partial(complete_response, form.share_token, key, responder_name="Robin", now=utc_now())
+    return now(complete_response, form.share_token, key, responder_name="Robin")
 
 
 def withdraw(account_id: str) -> Call:
     form, key = answered(account_id)
     make_subscription(form)
-    complete_response(form.share_token, key, responder_name="", now=utc_now())
-    return partial(withdraw_response, form.share_token, key, now=utc_now())
+    now(complete_response, form.share_token, key, responder_name="")()
+    return now(withdraw_response, form.share_token, key)
 
 
 def delete_one(account_id: str) -> Call:
     form = make_form(account_id)
     make_response(form)
     response_id = db.session.scalars(select(ResponseSession.id)).one()
-    return partial(delete_response, account_id, form.id, response_id, now=utc_now())
+    return now(delete_response, account_id, form.id, response_id)
 
 
 def undo(account_id: str) -> Call:
     delete_one(account_id)()
-    form_id, deletion_id = db.session.execute(
-        select(ResponseDeletion.form_id, ResponseDeletion.id)
-    ).one()
-    return partial(undo_deletion, account_id, form_id, deletion_id, now=utc_now())
+    deleted = db.session.execute(select(ResponseDeletion.form_id, ResponseDeletion.id)).one()
+    return now(undo_deletion, account_id, *deleted)
 
 
 def subscribe(account_id: str) -> Call:
@@ -235,13 +223,13 @@ def rotate(account_id: str) -> Call:
 
 def end_subscription(account_id: str) -> Call:
     form, _, key = subscribed(account_id)
-    return partial(unsubscribe, account_id, form.id, key, now=utc_now())
+    return now(unsubscribe, account_id, form.id, key)
 
 
 def disconnect_agent(account_id: str) -> Call:
     form, grant_id, _ = subscribed(account_id)
     make_agent_token(form, grant_id=grant_id)
-    return partial(disconnect, account_id, grant_id, now=utc_now())
+    return now(disconnect, account_id, grant_id)
 
 
 def answered(account_id: str) -> tuple[Any, str]:
@@ -250,30 +238,12 @@ def answered(account_id: str) -> tuple[Any, str]:
     return form, key
 
 
-STEPS = [
-    create,
-    update,
-    discard,
-    confirm,
-    publish,
-    publish_now,
-    answer,
-    correct,
-    skip,
-    upload,
-    speak,
-    speak_again,
-    type_instead,
-    skip_spoken,
-    complete,
-    withdraw,
-    delete_one,
-    undo,
-    subscribe,
-    rotate,
-    end_subscription,
-    disconnect_agent,
-]
+STEPS = (
+    *(create, update, discard, confirm, publish, publish_now),
+    *(answer, correct, skip, upload, speak, speak_again, type_instead, skip_spoken),
+    *(complete, withdraw, delete_one, undo),
+    *(subscribe, rotate, end_subscription, disconnect_agent),
+)
 
 
 @both_databases

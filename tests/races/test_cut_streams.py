@@ -25,17 +25,8 @@ def site(app: Flask, settings: Settings) -> Iterator[Site]:
 
 
 @both_databases
-def test_connections_cut_at_random_lose_and_repeat_nothing(site: Site) -> None:
-    read_while_writing(site, answers=240)
-
-
-@both_databases
-@pytest.mark.prove
-def test_2000_answers_through_connections_that_are_cut(site: Site) -> None:
-    read_while_writing(site, answers=2_000)
-
-
-def read_while_writing(site: Site, answers: int) -> None:
+@pytest.mark.parametrize("answers", [240, pytest.param(2000, marks=pytest.mark.prove)])
+def test_connections_cut_at_random_lose_and_repeat_nothing(site: Site, answers: int) -> None:
     """Eight write, of whom every second response is completed; four read, and are cut off."""
     form = site.form()
     writers, each_writes = 8, answers // 8

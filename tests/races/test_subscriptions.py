@@ -40,6 +40,7 @@ from webapp.records.accounts.models import Account
 from webapp.records.events import EventDelivery
 from webapp.records.responses.models import ResponseSession
 
+pytestmark = both_databases
 COMPLETERS = 8
 SUBSCRIBERS = 6
 LONGEST_LIFE_SECONDS = 0.05
@@ -158,7 +159,6 @@ def completed_after(position: int) -> set[str]:
     return set(map(event_id_of, db.session.scalars(select(ResponseSession.id).where(after))))
 
 
-@both_databases
 @fewer_in_short
 def test_nothing_after_the_head_of_a_subscription_is_missing(
     race: Race, completions: int, monkeypatch: pytest.MonkeyPatch
@@ -187,7 +187,6 @@ def test_nothing_after_the_head_of_a_subscription_is_missing(
     print(f"{completions} completions beside {dict(race.subscribed)}")
 
 
-@both_databases
 def test_equal_subscribes_at_once_make_one_row(race: Race) -> None:
     asked = asked_for(race.form, race.grant_id)
 
@@ -198,40 +197,33 @@ def test_equal_subscribes_at_once_make_one_row(race: Race) -> None:
     assert {each.subscription_id for each in granted} == {stored.id}
 
 
-@both_databases
-def test_the_bound_of_an_account_is_exact(race: Race) -> None:
-    def attempt(number: int) -> str:
-        try:
-            subscribe_now(asked_for(race.form, race.grant_id, url=f"{URL}&n={number}"))
-        except StateConflict as refused:
-            db.session.rollback()
-            return refused.code
-        return "granted"
+def attempt(race: Race, url: str = URL) -> str:
+    """The code of its refusal."""
+    try:
+        subscribe_now(asked_for(race.form, race.grant_id, url=url))
+    except StateConflict as refused:
+        db.session.rollback()
+        return refused.code
+    return "granted"
 
+
+def test_the_bound_of_an_account_is_exact(race: Race) -> None:
     with race.app.app_context():
         for _ in range(90):
             make_subscription(race.form)
 
-    results = together(race.app, [partial(attempt, number) for number in range(25)])
+    results = together(race.app, [partial(attempt, race, f"{URL}&n={n}") for n in range(25)])
 
     assert Counter(results) == {"granted": 10, "too_many_subscriptions": 15}
 
 
-@both_databases
-@pytest.mark.parametrize("attempt", range(4))
+@pytest.mark.parametrize("_round", range(4))
 def test_a_subscription_beside_the_end_of_its_connection_ends_with_it(
-    race: Race, attempt: int
+    race: Race, _round: int
 ) -> None:
-    def subscribe() -> str:
-        try:
-            subscribe_now(asked_for(race.form, race.grant_id))
-        except StateConflict as refused:
-            db.session.rollback()
-            return refused.code
-        return "granted"
-
     account_id = race.form.account_id
     end = partial(disconnect, account_id, race.grant_id, now=utc_now())
+    subscribe = partial(attempt, race)
     results = together(race.app, [subscribe, subscribe, end, subscribe])
 
     assert set(results) - {"granted", "authentication_required"} <= {results[2]}
@@ -240,7 +232,6 @@ def test_a_subscription_beside_the_end_of_its_connection_ends_with_it(
     assert set(ended) <= {SubscriptionEnd.DISCONNECTED}
 
 
-@both_databases
 @pytest.mark.parametrize("attempt", range(2))
 @pytest.mark.parametrize("way", ["unsubscribed", "unsubscribed by address", "disconnected"])
 def test_what_completes_beside_an_end_is_not_left_in_the_queue(
@@ -267,7 +258,6 @@ def test_what_completes_beside_an_end_is_not_left_in_the_queue(
     assert left == ["terminated"] * (way == "disconnected")
 
 
-@both_databases
 @pytest.mark.parametrize("attempt", range(4))
 def test_a_response_withdrawn_beside_its_replay_is_not_sent(race: Race, attempt: int) -> None:
     with race.app.app_context():

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from webapp.events.claims import SILENT_LOOKS, Claimed, Leases, claim
+from webapp.events.delivering import SILENT_LOOKS, Claimed, Leases, claim
 from webapp.events.due import Room
 
 PLACES = 200  # of a process for which nobody has to wait

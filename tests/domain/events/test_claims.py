@@ -14,7 +14,7 @@ from tests.event_factories import make_delivery, make_subscription
 from tests.factories import make_account, make_form
 from webapp.base.database import db, from_millis, to_millis, utc_now
 from webapp.base.vocabulary import DeliveryKind, DeliveryState, ErrorProfile
-from webapp.events.claims import Claimed, Leases, renew
+from webapp.events.delivering import Claimed, Leases, renew
 from webapp.records.accounts.models import Account
 from webapp.records.events import CallbackEndpoint, EventDelivery, EventSubscription
 from webapp.records.forms import Form

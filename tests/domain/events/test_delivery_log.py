@@ -1,7 +1,6 @@
 """The log of deliveries and of subscriptions, on both databases."""
 
 from datetime import timedelta
-from typing import Any
 
 import pytest
 
@@ -10,8 +9,7 @@ from tests.databases import both_databases
 from tests.event_factories import make_attempt, make_delivery, make_subscription
 from tests.factories import make_account, make_form
 from webapp.base.database import db, utc_now
-from webapp.base.errors import StateConflict
-from webapp.base.vocabulary import DeliveryFailure, DeliveryState, SubscriptionEnd
+from webapp.base.vocabulary import DeliveryFailure, DeliveryState
 from webapp.events import delivery_log
 from webapp.events import subscription_log as subscriptions
 from webapp.events.delivery_log import (
@@ -99,28 +97,6 @@ def test_every_state_is_in_one_group(subscription: EventSubscription, state: Del
     assert len(found) == 1
 
 
-def test_filters_apply_together(subscription: EventSubscription) -> None:
-    account_id = subscription.account_id
-    form = make_form(account_id)
-    other = make_subscription(form, host="other.example:443")
-    make_delivery(subscription)
-    there = make_delivery(other).id
-    make_delivery(other, state=DeliveryState.CANCELLED)
-
-    assert ids(account_id, DeliveryFilters(StateGroup.WAITING, form.id, other.host)) == [there]
-    assert ids(account_id, DeliveryFilters(form_id=form.id, host=subscription.host)) == []
-
-
-def test_the_next_try_waits_for_a_paused_endpoint(subscription: EventSubscription) -> None:
-    make_delivery(subscription)
-    until = utc_now() + LATER
-    endpoint = db.session.get_one(CallbackEndpoint, subscription.endpoint_id)
-    endpoint.paused_until = until
-    db.session.commit()
-
-    assert abs(only(subscription).next_try - until) < timedelta(milliseconds=1)
-
-
 def test_an_endpoint_is_silent_from_an_open_breaker_on(subscription: EventSubscription) -> None:
     make_delivery(subscription)
     make_delivery(subscription, state=DeliveryState.SENDING)
@@ -139,40 +115,6 @@ def test_an_endpoint_is_silent_from_an_open_breaker_on(subscription: EventSubscr
 
     later = subscription.expires_at + LATER
     assert subscriptions.list_silent_hosts(subscription.account_id, now=later) == []
-
-
-def test_live_and_ended_subscriptions_are_listed_apart() -> None:
-    form = make_form(make_account().id)
-    live = [make_subscription(form).id, make_subscription(form).id]
-    ended = {"ended_at": utc_now(), "end_reason": SubscriptionEnd.REVOKED, "url": None}
-    gone = make_subscription(form, secret=None, **ended)
-
-    account_id = form.account_id
-    assert {row.id for row in subscriptions.list_live_subscriptions(account_id)} == set(live)
-    (shown,) = subscriptions.list_ended_subscriptions(account_id)
-    assert (shown.id, shown.end_reason) == (gone.id, SubscriptionEnd.REVOKED)
-
-
-def test_the_callback_of_a_live_subscription_is_found(subscription: EventSubscription) -> None:
-    found = subscriptions.get_callback(subscription.account_id, subscription.id, now=utc_now())
-
-    assert found == (subscription.url, subscription.host, "sealed", False)
-
-
-@pytest.mark.parametrize(
-    "changed",
-    [
-        {"ended_at": utc_now()},
-        {"expires_at": utc_now() - LATER},
-        {"url": None, "secret": None},
-    ],
-    ids=["ended", "expired", "erased"],
-)
-def test_that_of_another_is_refused(changed: dict[str, Any]) -> None:
-    subscription = make_subscription(make_form(make_account().id), **changed)
-
-    with pytest.raises(StateConflict):
-        subscriptions.get_callback(subscription.account_id, subscription.id, now=utc_now())
 
 
 def test_looking_further_back_finds_each_once(

@@ -25,8 +25,8 @@ from webapp.answers.trash import delete_form, erase_form, purge_deleted
 from webapp.app import background
 from webapp.base.database import db, execute, utc_now, write_transaction
 from webapp.base.vocabulary import DeliveryKind, DeliveryState, RevokedReason, SubscriptionEnd
+from webapp.events.delivering import purge_settled
 from webapp.events.endings import end_expired, note_unqueued, purge_ended, unsubscribe
-from webapp.events.settling import purge_settled
 from webapp.oauth.account_deletion import delete_account, purge_deleted_accounts
 from webapp.oauth.connections import disconnect, disconnect_all
 from webapp.oauth.tokens import revoke_grant

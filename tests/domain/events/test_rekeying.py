@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from sqlalchemy import select
 
 from tests.databases import both_databases
 from tests.event_factories import make_subscription
@@ -58,43 +57,22 @@ def test_everything_is_sealed_by_the_first_key(monkeypatch: pytest.MonkeyPatch) 
     assert opened(ids, NEW) == ids
 
 
-@pytest.mark.usefixtures("app_context")
-def test_a_run_that_was_stopped_goes_on_where_it_was() -> None:
-    done, left = sealed_rows(NEW, 3), sealed_rows(OLD, 2)
-
-    assert rekey(BOTH) == Rekeyed(5, 2, 0)
-    assert opened(done + left, NEW) == done + left
-
-
-@pytest.mark.usefixtures("app_context")
-def test_what_no_key_opens_is_left_and_counted() -> None:
-    lost, other = sealed_rows(LOST, 2), sealed_rows(OLD, 1)
-    kept = db.session.scalars(
-        select(EventSubscription.secret).where(EventSubscription.id == lost[0])
-    ).one()
-
-    assert rekey(BOTH) == Rekeyed(3, 1, 2)
-    assert opened(other, NEW) == other
-    assert db.session.get_one(EventSubscription, lost[0]).secret == kept
-
-
-@pytest.mark.usefixtures("app_context")
-def test_erased_secrets_are_none() -> None:
-    make_subscription(make_form(make_account().id), secret=None, url=None)
-
-    assert rekey(BOTH) == Rekeyed()
-    assert count_sealed_otherwise(["k2"]) == 0
-
-
 @both_databases
 @pytest.mark.usefixtures("app_context")
-def test_secrets_of_other_keys_are_counted() -> None:
-    sealed_rows(OLD, 2, rotated=True)
-    sealed_rows(NEW, 1)
+def test_others_are_left_and_counted() -> None:
+    """Of a run that was stopped, of keys that are gone, and erased ones."""
+    done, left, lost = sealed_rows(NEW, 1), sealed_rows(OLD, 2, rotated=True), sealed_rows(LOST, 1)
     sealed_rows({"kx1": secrets.token_bytes(32)}, 1)  # an underscore matches itself alone
+    make_subscription(make_form(make_account().id), secret=None, url=None)
+    kept = db.session.get_one(EventSubscription, lost[0]).secret
+    assert count_sealed_otherwise(["k2"]) == 6
+    assert count_sealed_otherwise(["k2", "k_1"]) == 2
 
-    assert count_sealed_otherwise(["k2"]) == 5
-    assert count_sealed_otherwise(["k2", "k_1"]) == 1
+    assert rekey(BOTH) == Rekeyed(7, 4, 2)
+
+    assert opened(done + left, NEW) == done + left
+    assert db.session.get_one(EventSubscription, lost[0]).secret == kept
+    assert count_sealed_otherwise(["k2"]) == 2
 
 
 def test_the_command_and_the_doctor_tell_what_is_left(tmp_path: Path) -> None:

@@ -11,22 +11,14 @@ OLD, NEW = {"k1": secrets.token_bytes(32)}, {"k2": secrets.token_bytes(32)}
 PLACE = "event_subscriptions/sub_1/secret"
 
 
-def test_what_was_sealed_is_opened_for_its_place() -> None:
+def test_what_was_sealed_is_opened_for_its_place_alone() -> None:
+    """A row that somebody copies over another one does not take its secret along."""
     sealed = Sealer(OLD).seal("whsec_canary é", place=PLACE)
 
     assert Sealer(OLD).unseal(sealed, place=PLACE) == "whsec_canary é"
     assert sealed.startswith("k1:")
     assert "canary" not in sealed
-
-
-def test_nothing_is_sealed_the_same_twice() -> None:
-    assert len({Sealer(OLD).seal("x", place=PLACE) for _ in range(100)}) == 100
-
-
-def test_it_opens_nowhere_else() -> None:
-    """A row that somebody copies over another one does not take its secret along."""
-    sealed = Sealer(OLD).seal("x", place=PLACE)
-
+    assert Sealer(OLD).seal("whsec_canary é", place=PLACE) != sealed
     with pytest.raises(NoKey):
         Sealer(OLD).unseal(sealed, place="event_subscriptions/sub_2/secret")
 
@@ -63,11 +55,8 @@ def test_a_changed_byte_does_not_open() -> None:
             Sealer(OLD).unseal(changed, place=PLACE)
 
 
-def test_without_any_key_nothing_is_sealed() -> None:
-    with pytest.raises(NoKey):
-        Sealer({}).seal("x", place=PLACE)
-
-
 def test_the_application_has_the_keys_of_its_settings(app: Flask) -> None:
     with app.app_context():
         assert sealer().seal("x", place=PLACE).startswith("k1:")
+    with pytest.raises(NoKey):
+        Sealer({}).seal("x", place=PLACE)

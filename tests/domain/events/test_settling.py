@@ -1,7 +1,7 @@
 """Answers of receivers and the exact states that follow; what ends without an attempt."""
 
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import timedelta
 from email.utils import format_datetime
 
 import pytest
@@ -13,14 +13,11 @@ from tests.domain.events.claiming import release_lost, taken
 from tests.event_factories import make_attempt, make_delivery, make_event, make_subscription
 from tests.factories import make_account, make_form
 from webapp.base.database import db, read_rows, to_millis
-from webapp.base.errors import NotFound, StateConflict
 from webapp.base.vocabulary import DeliveryFailure, DeliveryKind, DeliveryState
-from webapp.events import settling
-from webapp.events.claims import Claimed
-from webapp.events.delivery_log import send_again
-from webapp.events.due import asked_delay
-from webapp.events.settling import (
+from webapp.events import delivering
+from webapp.events.delivering import (
     AttemptResult,
+    Claimed,
     abandon_overflow,
     bound_waits,
     purge_settled,
@@ -28,6 +25,8 @@ from webapp.events.settling import (
     settle_broken,
     suspend_unreadable,
 )
+from webapp.events.delivery_log import send_again
+from webapp.events.due import asked_delay
 from webapp.records.events import (
     CallbackEndpoint,
     DeliveryAttempt,
@@ -341,25 +340,6 @@ def test_an_error_of_ours_uses_up_an_attempt_by_the_schedule(
     assert db.session.scalars(select(DeliveryAttempt)).all() == []
 
 
-def test_only_what_somebody_waits_for_is_sent_again(
-    clock: Clock, subscription: EventSubscription, delivery: EventDelivery
-) -> None:
-    def code(of: str = delivery.id, account: str = "", now: datetime = clock.now) -> str:
-        with pytest.raises((NotFound, StateConflict)) as refused:
-            send_again(account or delivery.account_id, of, now=now)
-        db.session.rollback()
-        return refused.value.code
-
-    assert code() == "delivery_unsettled"
-    assert code(account=make_account().id) == code(of="dlv_unknown") == "not_found"
-    delivery.state = DeliveryState.CANCELLED
-    db.session.commit()
-    assert code() == "delivery_unsettled"
-    delivery.state = DeliveryState.DELIVERED
-    db.session.commit()
-    assert code(now=subscription.expires_at) == "subscription_ended"
-
-
 def test_an_endpoint_is_measured(clock: Clock, subscription: EventSubscription) -> None:
     endpoint = endpoint_of(subscription)
     endpoint.duration_ms = None
@@ -403,8 +383,8 @@ def test_two_processes_that_look_at_once_abandon_no_more_than_one(
 ) -> None:
     for place in range(5):
         make_delivery(subscription, position=to_millis(clock.now) + place)
-    seen_by_both = read_rows(settling._OVERFULL, most=3)
-    monkeypatch.setattr(settling, "read_rows", lambda *_, **__: seen_by_both)
+    seen_by_both = read_rows(delivering._OVERFULL, most=3)
+    monkeypatch.setattr(delivering, "read_rows", lambda *_, **__: seen_by_both)
 
     assert [abandon_overflow(now=clock.now, most=3) for _ in range(2)] == [2, 0]
 

@@ -21,7 +21,7 @@ from webapp.base.database import db, read_rows, utc_now, write_transaction
 from webapp.base.sealing import Sealer
 from webapp.events import subscribing as module
 from webapp.events.endings import unsubscribe
-from webapp.events.subscribing import Asked, Granted, list_subscriptions
+from webapp.events.subscribing import Asked, Granted
 from webapp.events.subscription_rows import secret_place, subscription_id
 
 FIRST, SECOND, THIRD = ("whsec_" + letter * 32 for letter in "ABC")
@@ -109,27 +109,6 @@ def test_a_refresh_ends_a_suspension_and_tells_of_what_was_dropped(agent: Agent)
     assert refreshed == [True, False]
     assert (stored.suspended_at, stored.gone_count, stored.dropped) == (None, 0, False)
     assert states() == ["pending"]
-
-
-@both_databases
-def test_live_subscriptions_of_the_form_are_listed(agent: Agent, clock: Clock) -> None:
-    agent.subscribe(clock.now, url=f"{URL}&n=1", ttl_seconds=300)
-    other = make_form(agent.form.account_id)
-    subscribe_now(asked_for(other, agent.grant_id), now=clock.now)
-    second = agent.subscribe(clock.forward(seconds=301), url=f"{URL}&n=2")
-    third = agent.subscribe(clock.forward(seconds=1), url=f"{URL}&n=3")
-    with write_transaction():
-        db.session.get_one(module.EventSubscription, third.subscription_id).suspended_at = clock.now
-
-    listed = list_subscriptions(agent.form.account_id, agent.form.id, now=clock.now)
-
-    assert [(row.id, row.active) for row in listed] == [
-        (second.subscription_id, True),
-        (third.subscription_id, False),
-    ]
-    assert listed[0].host == "hooks.example.com:443"
-    assert listed[0].refresh_before == second.refresh_before
-    assert (listed[0].last_delivery_at, listed[0].last_failure) == (None, None)
 
 
 def test_unsubscribing_from_what_is_unknown_or_of_another_form_does_nothing(agent: Agent) -> None:
