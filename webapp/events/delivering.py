@@ -6,10 +6,9 @@ from typing import Any, NamedTuple, cast
 
 import orjson
 from sqlalchemy import (
-    ColumnElement,
+    Connection,
     String,
     Table,
-    Update,
     and_,
     bindparam,
     case,
@@ -258,28 +257,28 @@ def settle(claimed: Claimed, result: AttemptResult, *, now: datetime) -> bool:
     False, and nothing is changed, where the lease was lost to another attempt, or the delivery was
     cancelled meanwhile.
     """
-    with write_transaction():
-        gone_count = _lock_subscription(claimed)
+    with write_transaction() as connection:
+        gone_count = _lock_subscription(connection, claimed)
         if gone_count is None:
             return False
         asked = asked_delay(result.retry_after, now=now)
-        _note_subscription(claimed, result, gone_count, now)
-        _note_endpoint(claimed, result, asked, now)
-        _note_attempt(claimed, result)
+        _note_subscription(connection, claimed, result, gone_count, now)
+        _note_endpoint(connection, claimed, result, asked, now)
+        _note_attempt(connection, claimed, result)
         if result.failure is None:
-            _set_state(claimed, DeliveryState.DELIVERED, settled_at=now)
+            _settle(connection, claimed, DeliveryState.DELIVERED, now)
         elif result.status in (GONE, TOO_LARGE):
-            _set_state(claimed, DeliveryState.DROPPED, settled_at=now)
+            _settle(connection, claimed, DeliveryState.DROPPED, now)
         else:
-            _try_again(claimed, asked, now)
+            _try_again(connection, claimed, asked, now)
     return True
 
 
 @tried_again
 def settle_broken(claimed: Claimed, *, now: datetime) -> None:
     """An error of ours used the attempt up; the next one is due by the schedule. Commits."""
-    with write_transaction():
-        _try_again(claimed, None, now)
+    with write_transaction() as connection:
+        _try_again(connection, claimed, None, now)
 
 
 @tried_again
@@ -288,53 +287,56 @@ def suspend_unreadable(claimed: Claimed, *, now: datetime) -> None:
 
     The delivery waits for it, without an attempt.
     """
-    with write_transaction():
-        if _lock_subscription(claimed) is not None:
-            execute(_of_subscription(claimed).values(suspended_at=now))
-            _set_state(claimed, DeliveryState.PENDING, attempts=claimed.attempts - 1)
+    with write_transaction() as connection:
+        if _lock_subscription(connection, claimed) is not None:
+            execute(update(_S).where(_S.id == claimed.subscription_id).values(suspended_at=now))
+            _settle(connection, claimed, DeliveryState.PENDING, None)
+            execute(update(_D).where(_D.id == claimed.id).values(attempts=claimed.attempts - 1))
 
 
-def _try_again(claimed: Claimed, asked: timedelta | None, now: datetime) -> None:
+def _try_again(
+    connection: Connection, claimed: Claimed, asked: timedelta | None, now: datetime
+) -> None:
     """By the schedule, or later where the receiver asked for that; the last attempt ends it."""
     delay = retry_delay(claimed.attempts)
     if delay is None or claimed.kind is DeliveryKind.TERMINATED:
-        _set_state(claimed, DeliveryState.ABANDONED, settled_at=now)
+        _settle(connection, claimed, DeliveryState.ABANDONED, now)
     else:
-        _set_state(claimed, DeliveryState.PENDING, next_at=now + max(delay, asked or delay))
+        due = now + max(delay, asked or delay)
+        _settle(connection, claimed, DeliveryState.PENDING, None, due=due)
 
 
-def _set_state(claimed: Claimed, state: DeliveryState, **changed: object) -> None:
-    released = {"lease_until": None, "renewals": None}
-    execute(update(_D).where(_is_held(claimed)).values(state=state, **released, **changed))
+def _settle(
+    connection: Connection,
+    claimed: Claimed,
+    state: DeliveryState,
+    settled_at: datetime | None,
+    due: datetime | None = None,
+) -> None:
+    changed = {"new_state": state, "settled": settled_at, "due": due}
+    all_rows(connection, _SETTLE, _held(claimed) | changed)
 
 
-def _is_held(claimed: Claimed) -> ColumnElement[bool]:
-    """A lease that was lost belongs to another attempt."""
-    return and_(
-        _D.id == claimed.id, _D.attempts == claimed.attempts, _D.state == DeliveryState.SENDING
-    )
+def _held(claimed: Claimed) -> dict[str, object]:
+    """What `_IS_HELD` compares: a lease that was lost belongs to another attempt."""
+    return {"row": claimed.id, "attempt": claimed.attempts}
 
 
-def _lock_subscription(claimed: Claimed) -> int | None:
+def _lock_subscription(connection: Connection, claimed: Claimed) -> int | None:
     """How many events in a row were answered 410; None where the lease was lost."""
-    held = select(_S.gone_count).where(
-        _S.id == claimed.subscription_id, exists().where(_is_held(claimed))
-    )
-    locked = execute(held.with_for_update(key_share=True, of=_S))
-    return cast(int | None, locked.scalar_one_or_none())
-
-
-def _of_subscription(claimed: Claimed) -> Update:
-    return update(_S).where(_S.id == claimed.subscription_id)
+    mine = {"subscription": claimed.subscription_id}
+    found = all_rows(connection, _LOCK_SUBSCRIPTION, _held(claimed) | mine)
+    return found[0].gone_count if found else None
 
 
 def _note_subscription(
-    claimed: Claimed, result: AttemptResult, gone_count: int, now: datetime
+    connection: Connection, claimed: Claimed, result: AttemptResult, gone_count: int, now: datetime
 ) -> None:
     """Its health as agents see it; the address and the secret of an ended one are erased."""
-    mine = _of_subscription(claimed)
+    mine = update(_S).where(_S.id == claimed.subscription_id)
     if result.failure is None:
-        execute(mine.values(last_delivery_at=now, last_failure=None, gone_count=0))
+        delivered = {"subscription": claimed.subscription_id, "moment": now}
+        all_rows(connection, _NOTE_DELIVERED, delivered)
     else:
         before = select(_A.id).where(_A.delivery_id == claimed.id, _A.status == GONE).limit(1)
         if result.status == GONE and execute(before).first() is None:
@@ -346,7 +348,11 @@ def _note_subscription(
 
 
 def _note_endpoint(
-    claimed: Claimed, result: AttemptResult, asked: timedelta | None, now: datetime
+    connection: Connection,
+    claimed: Claimed,
+    result: AttemptResult,
+    asked: timedelta | None,
+    now: datetime,
 ) -> None:
     """Store the duration unless it was and is quick; then close the breaker or count the failure.
 
@@ -357,8 +363,7 @@ def _note_endpoint(
         halved = case((_E.duration_ms // 2 > took, _E.duration_ms // 2), else_=took)
         execute(update(_E).where(mine).values(duration_ms=halved))
     if result.failure is None:
-        unwell = or_(_E.failures > 0, _E.paused_until.is_not(None))
-        execute(update(_E).where(mine, unwell).values(failures=0, paused_until=None))
+        all_rows(connection, _CLOSE_BREAKER, {"endpoint": claimed.endpoint_id})
     elif result.status not in (GONE, TOO_LARGE):
         locked = select(_E.failures, _E.paused_until).where(mine).with_for_update(key_share=True)
         failures, paused_until = execute(locked).one()
@@ -372,22 +377,58 @@ def _note_endpoint(
         execute(update(_E).where(mine).values(counted))
 
 
-def _note_attempt(claimed: Claimed, result: AttemptResult) -> None:
+def _note_attempt(connection: Connection, claimed: Claimed, result: AttemptResult) -> None:
     """Attempts are numbered through, also where an event is sent again."""
     reply = result.reply[:REPLY_KEPT_BYTES].decode(errors="replace").replace("\0", "\ufffd")
-    earlier = select(func.coalesce(func.max(_A.number), 0) + 1).where(_A.delivery_id == claimed.id)
-    values = {
-        "delivery_id": claimed.id,
-        "number": earlier.scalar_subquery(),
-        "form_id": claimed.form_id,
-        "started_at": result.started_at,
-        "duration_ms": result.duration_ms,
-        "signature": result.signature,
-        "status": result.status,
-        "failure": result.failure,
-        "reply": reply if result.status is not None else None,
-    }
-    execute(insert(cast(Table, _A.__table__)).values(values))
+    kept = {name: getattr(result, name) for name in _NOTED}
+    shown = reply if result.status is not None else None
+    values = {"row": claimed.id, "form_id": claimed.form_id, "reply": shown}
+    all_rows(connection, _NOTE_ATTEMPT, values | kept)
+
+
+# of every attempt, and so prepared
+_IS_HELD = and_(
+    _D.id == bindparam("row"),
+    _D.attempts == bindparam("attempt"),
+    _D.state == DeliveryState.SENDING,
+)
+_LOCK_SUBSCRIPTION = (
+    select(_S.gone_count)
+    .where(_S.id == bindparam("subscription"), exists().where(_IS_HELD))
+    .with_for_update(key_share=True, of=_S)
+)
+_MOMENT = bindparam("moment", type_=UtcDateTime())
+_NOTE_DELIVERED = (
+    update(cast(Table, _S.__table__))
+    .where(_S.id == bindparam("subscription"))
+    .values(last_delivery_at=_MOMENT, last_failure=None, gone_count=0)
+)
+_CLOSE_BREAKER = (
+    update(cast(Table, _E.__table__))
+    .where(_E.id == bindparam("endpoint"), or_(_E.failures > 0, _E.paused_until.is_not(None)))
+    .values(failures=0, paused_until=None)
+)
+_NOTED = ("started_at", "duration_ms", "signature", "status", "failure")
+_COLUMNS = ("form_id", *_NOTED, "reply")
+_NOTE_ATTEMPT = insert(cast(Table, _A.__table__)).from_select(
+    ["delivery_id", "number", *_COLUMNS],
+    select(
+        bindparam("row", type_=String),
+        func.coalesce(func.max(_A.number), 0) + 1,
+        *(bindparam(name, type_=getattr(_A, name).type) for name in _COLUMNS),
+    ).where(_A.delivery_id == bindparam("row")),
+)
+_SETTLE = (
+    update(cast(Table, _D.__table__))
+    .where(_IS_HELD)
+    .values(
+        state=bindparam("new_state", type_=_D.state.type),
+        settled_at=bindparam("settled", type_=UtcDateTime()),
+        next_at=func.coalesce(bindparam("due", type_=UtcDateTime()), _D.next_at),
+        lease_until=None,
+        renewals=None,
+    )
+)
 
 
 MAX_PENDING = 10_000  # deliveries of one subscription
