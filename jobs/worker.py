@@ -121,8 +121,9 @@ class Worker(ABC, Generic[T]):
 
     def _sweep(self) -> None:
         time.sleep(SWEEP_SECONDS)
-        with self.app.app_context():
-            self.sweep()
+        if not self.ended.is_set() or self._running:
+            with self.app.app_context():
+                self.sweep()
 
     def _look(self) -> None:
         with self._changed:
