@@ -1,6 +1,5 @@
 """The write of an answer or a completion, and of one that comes again."""
 
-from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple, cast
 
@@ -152,12 +151,12 @@ def _with_answer(
     state: RespondentSession, answer: NewAnswer, answer_id: str, now: datetime
 ) -> RespondentSession:
     """The state of the session that follows."""
-    after = state.changed(
+    return state.changed(
         now,
         skipped=[each for each in state.skipped if each != answer.question_id],
         answered=state.answered | {answer.question_id: answer_id},
+        has_recordings=state.has_recordings or bool(answer.recording_id),
     )
-    return replace(after, has_recordings=state.has_recordings or bool(answer.recording_id))
 
 
 def _progress(state: RespondentSession, after: RespondentSession) -> dict[str, object]:

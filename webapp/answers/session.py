@@ -206,10 +206,10 @@ class RespondentSession:
             Phrase("Go back to the form and answer its questions."),
         )
 
-    def changed(self, now: datetime, *, skipped: list[str], answered: dict[str, str]) -> Self:
+    def changed(self, now: datetime, **changes: Any) -> Self:
         """The state that follows this one; its parts are to be read anew."""
         active = max(to_millis(now), self.last_active_at + 1)
-        return replace(self, skipped=skipped, answered=answered, last_active_at=active)
+        return replace(self, last_active_at=active, **changes)
 
     def with_parts(self, **parts: object) -> Self:
         """A copy with these parts instead of those that are stored."""

@@ -152,7 +152,8 @@ def after_answer(
         return rendering.page("follow_ups/deciding", view, place=place, recording=awaited)
     asked = _decide(about, Turn())
     if asked and asked.follow_up == place.follow_up + 1:  # none that is open comes before it
-        view = replace(view, session=view.session.with_parts())  # its follow-ups are read anew
+        texts = view.session.texts  # the follow-ups are read anew
+        view = replace(view, session=view.session.with_parts(texts=texts))
         return next_question(view, posted, asked, answered=place)
     return _following(posted_view(view.form.share_token, posted), posted, place)
 
