@@ -80,7 +80,6 @@ SLOW = (
     "tests/contract/test_fuzz.py",
     "tests/docs/test_operate.py",
     "tests/docs/test_spoken_answers.py",
-    "tests/jobs/test_lost_redis.py",
     "tests/jobs/test_processes.py",
     "tests/jobs/test_transcription_processes.py",
     "tests/journey/test_attacks.py",

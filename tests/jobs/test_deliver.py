@@ -4,7 +4,6 @@ import socket
 import struct
 import threading
 import time
-import tracemalloc
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -171,35 +170,6 @@ def test_what_follows_from_an_answer(
         assert (endpoint.failures, asked) == (int(state is PENDING), name == "429")
 
 
-@pytest.mark.prove
-@pytest.mark.parametrize("name", ["drip of the head", "1 GB"])
-def test_an_attempt_ends_after_ten_seconds_in_little_memory(
-    app: Flask, deliverer: Deliverer, allow: Allow, name: str
-) -> None:
-    tracemalloc.start()
-    try:
-        took, delivery_id = attempt(app, deliverer, allow, name)
-        most = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-
-    print(f"{name}: {took:.2f} s, {most / 2**20:.1f} MiB, {state_of(app, delivery_id)}")
-    assert took < 10.5
-    assert most < 10 * 2**20
-
-
-def test_a_redirect_is_not_followed(app: Flask, deliverer: Deliverer, allow: Allow) -> None:
-    with receivers() as inside:
-        redirect = status("301 Moved Permanently", f"Location: {inside.origin}/admin")
-        with raw_receiver(redirect) as receiver:
-            allow(receiver.origin, inside.origin)
-            (delivery_id,) = queued(app, receiver.origin)
-            deliverer.work()
-
-    assert inside.got == []
-    assert state_of(app, delivery_id) == (PENDING, HTTP_4XX)
-
-
 @pytest.fixture
 def place(allow: Allow) -> Iterator[Receivers]:
     with receivers() as found:
@@ -309,29 +279,6 @@ def label(app: Flask, host: str | None, **values: object) -> None:
         )
         db.session.execute(update(EventDelivery).values(host=host or EventDelivery.endpoint_id))
         db.session.commit()
-
-
-def test_at_most_two_requests_reach_an_endpoint_at_a_time(app: Flask, allow: Allow) -> None:
-    running, most = Counter[str](), Counter[str]()
-    counting = threading.Lock()
-
-    def answer(connection: socket.socket) -> None:
-        with counting:
-            running["all"] += 1
-            most["all"] = max(most["all"], running["all"])
-        time.sleep(0.02)
-        with counting:
-            running["all"] -= 1
-        status("204 No Content")(connection)
-
-    with raw_receiver(answer) as receiver:
-        allow(receiver.origin)
-        queued(app, receiver.origin, each=20)
-        with at_work(*(Deliverer(app, threads=4) for _ in range(3))):
-            pass
-
-    assert most["all"] == 2
-    assert states(app) == {DELIVERED: 20}
 
 
 def test_what_runs_is_finished_and_nothing_more_is_claimed(

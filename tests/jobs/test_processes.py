@@ -129,27 +129,6 @@ def test_a_worker_sends_and_stops(
     assert len(place.got) == 20
 
 
-@POSTGRESQL
-def test_a_worker_that_stops_finishes_what_it_sends(
-    beside: Flask, variables: dict[str, str], redis_url: str
-) -> None:
-    def slow(_number: int) -> int:
-        time.sleep(2)
-        return 204
-
-    with receivers(slow) as place:
-        due(beside, place, count=1)
-        allowed = {"MCP_EVENTS_CALLBACK_ALLOWLIST": place.origin, "REDIS_URL": redis_url}
-        worker = start("worker", **variables | allowed)
-        try:
-            wait_until(lambda: bool(place.got), "sending")
-        finally:
-            worker.send_signal(signal.SIGTERM)
-            worker.communicate(timeout=12)
-
-    assert states(beside) == {DeliveryState.DELIVERED: 1}
-
-
 @dataclass
 class Production(Target):
     """One web process and one worker, killed at their own moments."""

@@ -309,23 +309,6 @@ def test_an_attempt_that_lost_its_lease_leaves_the_recording_to_the_next(
     assert outcome(app, recording) == (DONE, f"{WORDS} 1")
 
 
-def test_what_cannot_be_stored_is_logged(
-    app: Flask,
-    form: Any,
-    engine: SpeechEngine,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    def fail(*_: object, **__: object) -> None:
-        raise ValueError("no such column")
-
-    monkeypatch.setattr(transcribe, "settle_written", fail)
-    recorded(app, form)
-    work(app)
-
-    assert "no such column" in caplog.text
-
-
 def running(app: Flask) -> Any:
     """The threads of a process that writes down."""
     return transcribe.transcribing(app, at_once=1)

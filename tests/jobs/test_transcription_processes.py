@@ -4,7 +4,7 @@ import secrets
 import signal
 import subprocess
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -19,9 +19,9 @@ from tests.domain.voice.claims import answer_with, make_answered, make_waiting, 
 from tests.factories import make_account, make_answer, make_form
 from tests.jobs.receiving import Receivers, receivers
 from tests.jobs.test_processes import beside, variables
-from tests.services import free_port, redis_server, wait_until
+from tests.services import free_port, wait_until
 from tests.voice.audio_files import recording as audio_file
-from tests.voice.speech_engine import Reply, SpeechEngine, speech_engine, words
+from tests.voice.speech_engine import SpeechEngine, speech_engine, words
 from webapp.base.database import db, utc_now
 from webapp.base.vocabulary import TranscriptState
 from webapp.records.responses.models import Answer
@@ -107,25 +107,6 @@ def test_one_that_is_killed_in_the_middle_loses_no_words(
             wait_until(lambda: written(beside, recording), "being written down", seconds=90)
 
     assert [each.file for each in engine.heard] == [audio_file("webm", "voice", 1.0)] * 2
-
-
-@pytest.mark.prove
-@pytest.mark.parametrize("empty_database_url", ["postgresql"], indirect=True)
-def test_without_redis_recordings_are_written_down_all_the_same(
-    beside: Flask, variables: dict[str, str], tmp_path: Path
-) -> None:
-    port = free_port()
-    answers = {0: words(WORDS, after=7), 1: Reply(b"busy", 500)}
-    with ExitStack() as stack:
-        engine = stack.enter_context(speech_engine(lambda n: answers.get(n, words(WORDS))))
-        with redis_server(port) as url:
-            seen = variables | by(engine) | {"REDIS_URL": url}
-            stack.enter_context(killed_at_the_end("worker", **seen))
-            first = spoken(beside, engine, tmp_path / "first")
-            wait_until(lambda: written(beside, first), "being written down")
-        recordings = [spoken(beside, engine, tmp_path / str(number)) for number in range(5)]
-        for each in recordings:
-            wait_until(lambda: written(beside, each), "being written down", seconds=60)  # noqa: B023
 
 
 @both_empty_databases

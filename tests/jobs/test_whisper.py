@@ -21,7 +21,6 @@ from webapp.base.database import db, utc_now
 from webapp.records.accounts.models import Account
 from webapp.records.forms import Form, close_form
 from webapp.voice import transcription
-from webapp.voice.transcription import get_ready
 
 
 @pytest.fixture
@@ -123,11 +122,3 @@ def test_the_model_stays_while_a_form_that_records_is_out(
         assert transcription.child.pid == first
         close_form(account.id, form.id, now=utc_now())
         wait_until(lambda: transcription.child.pid is None, "ending")
-
-
-def test_what_cannot_be_loaded_is_said_by_the_recording_alone(
-    app: Flask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    use(app, monkeypatch, "missing")
-    with fake_whisper(tmp_path / "libraries", monkeypatch), app.app_context():
-        get_ready(app.config["SETTINGS"])

@@ -14,7 +14,6 @@ import redis
 from flask import Flask
 from rq import Queue
 from rq.serializers import DefaultSerializer, JSONSerializer
-from rq.timeouts import TimerDeathPenalty
 
 from jobs import queue, rq_worker, worker
 from jobs.deliver import delivering
@@ -124,21 +123,6 @@ def test_a_process_without_a_free_place_leaves_wake_ups_to_others(
             assert waiting.count > 1
             released.set()
             wait_until(lambda: waiting.count == 0, "taking them")
-
-
-def test_a_wake_up_starts_no_timer_and_leaves_nothing(app: Flask, own_redis: redis.Redis) -> None:
-    app.extensions["wake_up_queue"].enqueue(["dlv_1", "dlv_1"])
-
-    jobs = Queue(queue.DELIVERIES.name, connection=own_redis, serializer=JSONSerializer).jobs
-    with app.app_context():
-        made = rq_worker._worker()
-
-    assert len({job.id for job in jobs}) == 2
-    for job in jobs:
-        assert (job.args, job.timeout, job.result_ttl) == (["dlv_1"], -1, 0)
-        assert (job.ttl, job.failure_ttl, job.retries_left) == (60, 60, None)
-    assert (made.worker_ttl, made.serializer) == (60, JSONSerializer)
-    assert made.death_penalty_class is TimerDeathPenalty
 
 
 @pytest.mark.constants("jobs.worker", SWEEP_SECONDS=0.02)

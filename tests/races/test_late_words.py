@@ -10,6 +10,7 @@ from flask import Flask
 from sqlalchemy import select
 
 from tests.databases import both_databases
+from tests.event_factories import make_subscription
 from tests.factories import make_answer
 from tests.races.threads import together
 from tests.voice.factories import make_recording, make_voice_form
@@ -23,9 +24,10 @@ from webapp.answers.late_transcripts import conclude
 from webapp.answers.trash import delete_form, restore_form
 from webapp.base.database import db, utc_now
 from webapp.base.vocabulary import TranscriptState
+from webapp.records.events import EventDelivery
 from webapp.records.forms import close_form, get_form
 from webapp.records.responses.cursor import read_responses
-from webapp.records.responses.models import Answer
+from webapp.records.responses.models import Answer, ResponseSession
 from webapp.records.responses.recordings import ObjectDeletion, Recording
 
 KEY = "a" * 32
@@ -128,12 +130,30 @@ def test_what_was_taken_back_is_not_revived(
 def test_they_reach_a_response_that_is_sent_and_a_form_that_closes(
     app: Flask, form: Any, spoken: str, attempt: int
 ) -> None:
+    """The event of the response waits for them, and is due then."""
+    with app.app_context():
+        make_subscription(form)
     send = partial(complete_response, form.share_token, KEY, responder_name="", now=utc_now())
     close = partial(close_form, form.account_id, form.id, now=utc_now())
 
     together(app, [send, partial(conclude, spoken, now=utc_now())])
+    with app.app_context():
+        (due,) = db.session.scalars(select(EventDelivery.next_at))
+    assert due <= utc_now()
     assert beside_words(app, spoken, close) == [(HEARD, spoken)]
     assert as_polled(app, form) == [HEARD]
+
+
+def test_they_are_stored_beside_another_answer(
+    app: Flask, form: Any, spoken: str, attempt: int
+) -> None:
+    another = partial(make_answer, form, KEY, 1, "It was Ann.")
+
+    assert set(beside_words(app, spoken, another)) == {(HEARD, spoken), ("It was Ann.", None)}
+    with app.app_context():
+        named = db.session.scalars(select(ResponseSession.answered)).one()
+        current = db.session.scalars(select(Answer.id).where(Answer.superseded.is_(False)))
+        assert set(named.values()) == set(current)
 
 
 def test_a_form_in_the_trash_keeps_them_for_its_return(

@@ -185,16 +185,6 @@ def test_a_double_click_claims_once(app: Flask, form: Any) -> None:
 
 
 @both_databases
-def test_corrections_at_once_keep_the_recording(app: Flask, form: Any) -> None:
-    (mine,) = made = uploaded(app, form)
-
-    results = together(app, [outcome(give(form, mine, f"version {n}")) for n in range(5)])
-
-    assert results == ["1"] * 5
-    assert check(app, form, made) == mine.id
-
-
-@both_databases
 @pytest.mark.parametrize("beside", [skip, withdraw, partial(give, recording=None, text="Typed")])
 def test_an_answer_beside_what_takes_its_recording_back(
     app: Flask, form: Any, beside: Callable[[Any], Call]

@@ -187,16 +187,6 @@ def test_nothing_after_the_head_of_a_subscription_is_missing(
     print(f"{completions} completions beside {dict(race.subscribed)}")
 
 
-def test_equal_subscribes_at_once_make_one_row(race: Race) -> None:
-    asked = asked_for(race.form, race.grant_id)
-
-    granted = together(race.app, [partial(subscribe_now, asked)] * 25)
-
-    with race.app.app_context():
-        (stored,) = subscriptions()
-    assert {each.subscription_id for each in granted} == {stored.id}
-
-
 def attempt(race: Race, url: str = URL) -> str:
     """The code of its refusal."""
     try:

@@ -16,7 +16,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from tests.command import askback, askback_here, start
-from tests.races.test_over_http import Caller
+from tests.http_caller import Caller
 from tests.services import free_port, wait_until
 from webapp.app.cli import main
 

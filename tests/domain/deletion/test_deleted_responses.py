@@ -212,14 +212,6 @@ class TestUndoing:
         assert (fresh(form), read_responses(fresh(form), None)) == (before, page)
         assert shown(form) == [{session_of(KEY)}] * 5
 
-    def test_once_it_has_begun_nothing_is_undone(self, form: Any) -> None:
-        make_response(form, KEY)
-        deletion_id = schedule(form)
-        next(deletions.purge_deleted_responses(utc_now() + UNDO))
-
-        assert undo(form, deletion_id) is None
-        assert polled(form) == []
-
     def test_nobody_else_undoes_it(self, form: Any) -> None:
         make_response(form, KEY)
         deletion_id, other = schedule(form), make_form(form.account_id)
@@ -279,18 +271,6 @@ class TestAfterwards:
 
         assert list(db.session.scalars(states)) == [DeliveryState.CANCELLED]
 
-    def test_a_form_for_one_takes_answers_again(self) -> None:
-        form = make_form(make_account().id, responseLimit="one")
-        make_response(form, KEY)
-        schedule(form)
-        assert fresh(form).status == "completed"
-
-        purge()
-
-        assert (fresh(form).status, fresh(form).response_count) == ("published", 0)
-        make_response(form)
-        assert fresh(form).response_count == 1
-
     def test_it_goes_from_a_form_that_lies_in_the_trash(self, form: Any) -> None:
         make_response(form, KEY)
         schedule(form)
@@ -300,17 +280,6 @@ class TestAfterwards:
 
         restore_form(form.account_id, form.id, now=utc_now())
         assert (polled(form), fresh(form).response_count) == ([], 0)
-
-    def test_a_deletion_that_another_process_has_begun_is_finished(self, form: Any) -> None:
-        flag(*(make_response(form) for _ in range(3)))
-        deletions.delete_automated(form.account_id, form.id, now=utc_now())
-        killed = deletions.purge_deleted_responses(utc_now() + UNDO)
-        next(killed)
-        killed.close()
-
-        purge()
-
-        assert (fresh(form).response_count, rows_by_table()["response_deletions"]) == (0, 0)
 
 
 class TestAutomated:
@@ -348,12 +317,6 @@ class TestAutomated:
         assert purge() == [1]
 
         assert set(polled(form)) == {session_of(KEY), session_of(newer)}
-
-    def test_none_is_deleted_where_none_looks_so(self, form: Any) -> None:
-        make_response(form)
-
-        assert deletions.delete_automated(form.account_id, form.id, now=utc_now()) == 0
-        assert deletions.list_deletions(form.id) == []
 
     def test_another_form_is_left_alone(self, form: Any) -> None:
         other = make_form(form.account_id)

@@ -7,7 +7,7 @@ import pytest
 from tests.conftest import Clock
 from tests.databases import both_databases
 from webapp.base.database import db
-from webapp.base.errors import NotConfirmed, NotFound
+from webapp.base.errors import NotConfirmed
 from webapp.base.vocabulary import ConfirmationMethod
 from webapp.drafts import confirmations, editing, publishing, returns
 from webapp.oauth.connections import count_waiting
@@ -122,20 +122,6 @@ def test_an_older_confirmation_does_not_come_back(
 
     assert refused.value.code == "draft_not_confirmed"
     assert count_waiting(draft.account_id, now=clock.now) == 1
-
-
-def test_it_is_sent_back_again_with_another_note(draft: Draft, clock: Clock) -> None:
-    send_back(draft, clock)
-    send_back(draft, clock, "And no names")
-
-    assert standing(draft) == (clock.now, 1, "And no names")
-
-
-def test_other_accounts_find_nothing_to_send_back(draft: Draft, clock: Clock) -> None:
-    with pytest.raises(NotFound):
-        returns.return_draft("acc_x", draft.id, revision=1, note=None, now=clock.now)
-    with pytest.raises(NotFound):
-        returns.keep_draft("acc_x", draft.id, now=clock.now)
 
 
 @pytest.mark.parametrize("trusted", [None, CLAUDE])

@@ -1,12 +1,11 @@
 """How subscriptions end, and what becomes of their queue, address and secrets."""
 
 from collections.abc import Callable
-from datetime import timedelta
 from functools import partial
 from typing import Any
 
 import pytest
-from sqlalchemy import delete, func, select, update
+from sqlalchemy import delete, select, update
 
 from tests.conftest import Clock
 from tests.databases import both_databases
@@ -19,19 +18,16 @@ from tests.domain.events.subscribing import (
     subscribe_now,
     subscriptions,
 )
-from tests.event_factories import make_agent_token, make_delivery
+from tests.event_factories import make_delivery
 from tests.factories import make_account, make_form, make_response
-from webapp.answers.trash import delete_form, erase_form, purge_deleted
 from webapp.app import background
 from webapp.base.database import db, execute, utc_now, write_transaction
 from webapp.base.vocabulary import DeliveryKind, DeliveryState, RevokedReason, SubscriptionEnd
 from webapp.events.delivering import purge_settled
 from webapp.events.endings import end_expired, note_unqueued, purge_ended, unsubscribe
-from webapp.oauth.account_deletion import delete_account, purge_deleted_accounts
 from webapp.oauth.connections import disconnect, disconnect_all
 from webapp.oauth.tokens import revoke_grant
 from webapp.records.events import CallbackEndpoint, EventDelivery, EventSubscription
-from webapp.records.forms import AgentToken
 
 pytestmark = both_databases
 End = Callable[[str, str, Any], object]
@@ -134,21 +130,6 @@ def test_who_subscribes_again_is_not_told_of_the_end_before(
     assert len({each.event_id for each in last_words()}) == 2
 
 
-def test_agent_tokens_made_by_a_connection_end_with_it(form: Any, grant_id: str) -> None:
-    now = utc_now()
-    made = make_agent_token(form, grant_id=grant_id)
-    earlier = make_agent_token(form, grant_id=grant_id, revoked_at=now - timedelta(days=1))
-    others = [make_agent_token(form), make_agent_token(form, grant_id="con_other")]
-
-    disconnect(form.account_id, grant_id, now=now)
-
-    rows = db.session.execute(select(AgentToken.id, AgentToken.revoked_at))
-    ends = {row.id: row.revoked_at for row in rows}
-    assert ends[made.id] == now
-    assert ends[earlier.id] == now - timedelta(days=1)
-    assert [ends[other.id] for other in others] == [None, None]
-
-
 def test_an_expired_subscription_keeps_its_host_alone(
     form: Any, grant_id: str, clock: Clock
 ) -> None:
@@ -192,39 +173,6 @@ def test_a_previous_secret_is_erased_after_a_day(form: Any, grant_id: str, clock
     (stored,) = subscriptions()
     assert (stored.previous_secret, stored.previous_until) == (None, None)
     assert stored.secret
-
-
-def test_erasing_a_form_takes_all_rows_with_it(form: Any, grant_id: str) -> None:
-    subscribe_now(asked_for(form, grant_id))
-    make_response(form)
-    delete_form(form.account_id, form.id, now=utc_now())
-    erase_form(form.account_id, form.id, now=utc_now())
-
-    list(purge_deleted(utc_now()))
-
-    assert (subscriptions(), deliveries()) == ([], [])
-
-
-def test_deleting_the_account_erases_everything_and_tells_nobody(form: Any, grant_id: str) -> None:
-    now = utc_now()
-    make_agent_token(form, grant_id=grant_id)
-    subscribe_now(asked_for(form, grant_id))
-    make_response(form)
-    ended = subscribe_now(asked_for(form, grant_id, url=URL + "&other"))
-    unsubscribe(form.account_id, form.id, ended.subscription_id, now=now)
-
-    delete_account(form.account_id, now=now)
-
-    assert {(each.url, each.secret) for each in subscriptions()} == {(None, None)}
-    assert None not in {each.ended_at for each in subscriptions()}
-    assert states() == ["cancelled"]
-    assert last_words() == []
-    list(purge_deleted_accounts(now))
-    left = [
-        db.session.scalar(select(func.count()).select_from(model))
-        for model in (EventSubscription, EventDelivery, CallbackEndpoint, AgentToken)
-    ]
-    assert left == [0, 0, 0, 0]
 
 
 def test_what_nothing_names_any_more_is_purged(form: Any, grant_id: str, clock: Clock) -> None:

@@ -5,21 +5,17 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import Connection, select
+from sqlalchemy import select
 
-from tests.bulk import dump
 from tests.databases import both_databases
 from tests.domain.events.subscribing import deliveries, states
 from tests.event_factories import make_delivery, make_subscription
 from tests.factories import make_account, make_answer, make_form, make_response
-from webapp.answers import answering
 from webapp.answers.answering import complete_response, withdraw_response
 from webapp.base.database import db, to_millis, utc_now
-from webapp.base.errors import StateConflict
 from webapp.base.vocabulary import DeliveryKind, DeliveryState
 from webapp.events.outbox import event_id_of
-from webapp.records.forms import close_form
-from webapp.records.responses.models import Completion, ResponseSession
+from webapp.records.responses.models import ResponseSession
 
 pytestmark = both_databases
 KEY = "a" * 32
@@ -77,38 +73,6 @@ def test_a_delivery_is_due_at_once_also_when_the_clock_was_set_back(form: Any) -
     (delivery,) = deliveries()
     assert delivery.next_at == now
     assert delivery.position > to_millis(now)
-
-
-def test_a_failure_of_the_outbox_undoes_the_completion(
-    form: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    make_subscription(form)
-    make_answer(form, KEY)
-    before = dump()
-    queue = answering.queue_deliveries
-
-    def queue_and_fail(connection: Connection, completion: Completion, **given: Any) -> list[str]:
-        queue(connection, completion, **given)
-        raise RuntimeError("the outbox is broken")
-
-    monkeypatch.setattr(answering, "queue_deliveries", queue_and_fail)
-    with pytest.raises(RuntimeError):
-        complete(form)
-    db.session.rollback()
-
-    assert dump() == before
-
-
-def test_a_refused_completion_queues_nothing(form: Any) -> None:
-    make_subscription(form)
-    make_answer(form, KEY)
-    close_form(form.account_id, form.id, now=utc_now())
-
-    with pytest.raises(StateConflict):
-        complete(form)
-    db.session.rollback()
-
-    assert deliveries() == []
 
 
 def test_withdrawing_cancels_what_is_not_settled(form: Any) -> None:

@@ -18,16 +18,15 @@ from tests.domain.events.subscribing import (
     states,
     subscribe_now,
 )
-from tests.event_factories import make_attempt
 from tests.factories import make_account, make_answer, make_form
 from webapp.answers.answering import complete_response, withdraw_response
 from webapp.base.database import db, execute, write_transaction
 from webapp.base.vocabulary import DeliveryState
 from webapp.events import polling
 from webapp.events.endings import end_expired
-from webapp.events.polling import CURSOR_MAX_CHARS, read_cursor, watermark, write_cursor
+from webapp.events.polling import read_cursor, watermark, write_cursor
 from webapp.events.subscribing import Granted
-from webapp.records.events import DeliveryAttempt, EventDelivery
+from webapp.records.events import EventDelivery
 from webapp.records.responses.models import ResponseSession
 
 pytestmark = both_databases
@@ -229,14 +228,6 @@ def test_a_cursor_that_is_not_ours_starts_from_now(
     assert deliveries() == []
 
 
-@pytest.mark.usefixtures("app_context")
-def test_a_cursor_is_short_and_safe_in_an_address() -> None:
-    cursor = write_cursor(KEY, "frm_" + "f" * 36, 2**53)
-
-    assert len(cursor) <= CURSOR_MAX_CHARS
-    assert set(cursor) <= set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.~")
-
-
 def test_the_watermark_passes_nothing_that_is_stuck(agent: Subscriber) -> None:
     first = agent.subscribe()
     agent.complete(3)
@@ -254,18 +245,6 @@ def test_the_watermark_passes_nothing_that_is_stuck(agent: Subscriber) -> None:
     assert agent.position(agent.subscribe()) == stamps[2]
     agent.complete()
     assert watermark(key, form_id) == agent.stamps()[3] - 1
-
-
-def test_attempts_made_before_stay_in_the_log(agent: Subscriber) -> None:
-    cursor = agent.subscribe(ttl_seconds=300).cursor
-    agent.complete()
-    make_attempt(deliveries()[0])
-    agent.settle(DeliveryState.DELIVERED)
-    agent.clock.forward(seconds=301)
-
-    agent.subscribe(cursor=cursor)
-
-    assert len(db.session.scalars(select(DeliveryAttempt)).all()) == 1
 
 
 def at(moment: datetime, seconds: float) -> datetime:

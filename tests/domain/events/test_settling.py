@@ -23,10 +23,10 @@ from webapp.events.delivering import (
     purge_settled,
     settle,
     settle_broken,
-    suspend_unreadable,
 )
-from webapp.events.delivery_log import send_again
-from webapp.events.due import asked_delay
+from webapp.events.delivery_log import DeliveryFilters, get_delivery, list_deliveries, send_again
+from webapp.events.due import OPEN_AFTER_FAILURES, asked_delay
+from webapp.events.subscription_log import list_silent_hosts
 from webapp.records.events import (
     CallbackEndpoint,
     DeliveryAttempt,
@@ -302,24 +302,6 @@ def test_an_envelope_is_sent_once_then_address_and_secret_are_erased(
     assert subscription.host
 
 
-def test_a_secret_that_no_key_opens_suspends_its_subscription_alone(
-    clock: Clock, subscription: EventSubscription, delivery: EventDelivery
-) -> None:
-    other = make_delivery(
-        make_subscription(make_form(make_account().id)),
-        next_at=clock.now + timedelta(milliseconds=1),
-    )
-
-    suspend_unreadable(take(clock), now=clock.now)
-
-    db.session.expire_all()
-    assert subscription.suspended_at == clock.now
-    assert (delivery.state, delivery.attempts) == (DeliveryState.PENDING, 0)
-    assert delivery.lease_until is None
-    clock.forward(seconds=1)
-    assert attempt(clock, 200).id == other.id
-
-
 def test_an_error_of_ours_uses_up_an_attempt_by_the_schedule(
     clock: Clock, subscription: EventSubscription, delivery: EventDelivery
 ) -> None:
@@ -429,3 +411,35 @@ def test_what_was_put_off_by_a_clock_that_was_ahead_waits_no_longer_than_it_may(
     db.session.expire_all()
     assert db.session.get_one(EventDelivery, delivery.id).next_at == clock.now + waits
     assert endpoint.paused_until == clock.now + min(ahead, timedelta(hours=1))
+
+
+def test_the_last_attempt_is_that_of_the_highest_number(subscription: EventSubscription) -> None:
+    """Attempts are numbered through, also where an event is sent again."""
+    delivery = make_delivery(subscription, attempts=1)
+    late = {"status": None, "failure": DeliveryFailure.TIMEOUT, "reply": None}
+    make_attempt(delivery, number=11, status=204)
+    make_attempt(delivery, number=2, **late)
+
+    (row,) = list_deliveries(subscription.account_id, DeliveryFilters()).deliveries
+
+    assert (row.tries, row.status, row.failure) == (11, 204, None)
+    details = get_delivery(subscription.account_id, delivery.id)
+    assert [attempt.number for attempt in details.attempts] == [11, 2]
+
+
+@pytest.mark.parametrize("failures", [OPEN_AFTER_FAILURES - 1, OPEN_AFTER_FAILURES])
+def test_an_endpoint_is_silent_from_an_open_breaker_on(
+    clock: Clock, subscription: EventSubscription, failures: int
+) -> None:
+    for state in (DeliveryState.PENDING, DeliveryState.SENDING, DeliveryState.DELIVERED):
+        make_delivery(subscription, state=state)
+    endpoint, account_id = endpoint_of(subscription), subscription.account_id
+    endpoint.failures, endpoint.paused_until = failures, clock.now + timedelta(minutes=5)
+    db.session.commit()
+
+    found = list_silent_hosts(account_id, now=clock.now)
+
+    silent = [(subscription.host, 2, None)] * (failures == OPEN_AFTER_FAILURES)
+    assert [(each.host, each.waiting, each.answered_at) for each in found] == silent
+    later = subscription.expires_at + timedelta(minutes=5)
+    assert list_silent_hosts(account_id, now=later) == []

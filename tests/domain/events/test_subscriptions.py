@@ -6,18 +6,16 @@ from typing import Any
 import pytest
 
 from tests.conftest import Clock
-from tests.databases import both_databases
 from tests.domain.events.subscribing import (
     SEALER,
     URL,
     asked_for,
     make_grant,
-    states,
     subscribe_now,
     subscriptions,
 )
-from tests.factories import make_account, make_form, make_response
-from webapp.base.database import db, read_rows, utc_now, write_transaction
+from tests.factories import make_account, make_form
+from webapp.base.database import db, read_rows, utc_now
 from webapp.base.sealing import Sealer
 from webapp.events import subscribing as module
 from webapp.events.endings import unsubscribe
@@ -93,22 +91,6 @@ def test_expired_ended_and_foreign_ones_take_no_room(
     agent.subscribe(clock.now, url=f"{URL}&n=3")
 
     assert len(subscriptions()) == 4
-
-
-@both_databases
-def test_a_refresh_ends_a_suspension_and_tells_of_what_was_dropped(agent: Agent) -> None:
-    agent.subscribe()
-    make_response(agent.form)
-    with write_transaction():
-        (stored,) = db.session.scalars(db.select(module.EventSubscription))
-        stored.suspended_at, stored.gone_count, stored.dropped = utc_now(), 3, True
-
-    refreshed = [agent.subscribe().truncated for _ in range(2)]
-
-    (stored,) = subscriptions()
-    assert refreshed == [True, False]
-    assert (stored.suspended_at, stored.gone_count, stored.dropped) == (None, 0, False)
-    assert states() == ["pending"]
 
 
 def test_unsubscribing_from_what_is_unknown_or_of_another_form_does_nothing(agent: Agent) -> None:

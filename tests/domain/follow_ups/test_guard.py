@@ -16,7 +16,7 @@ from tests.domain.follow_ups.written_questions import (
     reply,
 )
 from webapp.base.vocabulary import FollowUpAuthor, FollowUpCondition
-from webapp.follow_ups.guard import Check, Unusable, checked, similarity
+from webapp.follow_ups.guard import Check, Unusable, checked
 from webapp.follow_ups.rules import Decision, Exchange, Reason, Technique
 from webapp.records.content.model import PreparedFollowUp
 
@@ -33,21 +33,6 @@ def test_harmless_questions_pass(interview: Interview, question: str) -> None:
     found = checked(reply(question), interview.thread, context=interview.context)
 
     assert found == Decision(Reason.CHOSEN_BY_MODEL, Technique.WHY, question)
-
-
-def test_there_are_harmless_questions_in_every_language() -> None:
-    assert len(HARMLESS) >= 50
-    assert all(interview.harmless for interview in INTERVIEWS.values())
-
-
-def test_a_stop_is_a_stop() -> None:
-    stop = checked(reply("", "why", "stop"), ENGLISH.thread, context="")
-
-    assert stop == Decision(Reason.STOPPED_BY_MODEL)
-
-
-def test_what_is_no_reply_is_refused() -> None:
-    assert outcome_of("stop") is Check.REPLY
 
 
 def test_a_refusal_carries_no_text() -> None:
@@ -108,27 +93,6 @@ def test_a_prepared_question_is_not_asked_twice() -> None:
     assert outcome_of('{"prepared": 2}', thread) is Check.REPEATED
 
 
-@pytest.mark.parametrize(
-    ("language", "question", "expected"),
-    [
-        ("en", "Расскажете немного подробнее?", Check.SCRIPT),
-        ("en", "What was slоw then?", Check.SCRIPT),  # a Cyrillic о
-        ("en", "What was ｓｌｏｗ then?", Check.SCRIPT),
-        ("ar", "Could you say more?", Check.SCRIPT),
-        ("el", "Could you say more;", Check.SCRIPT),
-        ("ru", "Could you say more?", Check.SCRIPT),
-        ("ja", "Could you say more?", Check.SCRIPT),
-        ("ja", "다른 것은 무엇입니까？", Check.SCRIPT),
-        ("ja", "コストは？", None),
-        ("hi", "Could you say more?", Check.SCRIPT),
-    ],
-)
-def test_the_script_is_that_of_the_questions(
-    language: str, question: str, expected: Check | None
-) -> None:
-    assert outcome(question, INTERVIEWS[language].thread) is expected
-
-
 def test_words_of_the_respondent_may_be_in_another_script() -> None:
     thread = make_thread("Почему вы сменили инструмент?", "Из-за Slack.")
 
@@ -136,31 +100,8 @@ def test_words_of_the_respondent_may_be_in_another_script() -> None:
     assert outcome("Что вам не нравилось в Teams?", thread) is Check.SCRIPT
 
 
-@pytest.mark.parametrize("question", ["?", "14?", "(…)?"])
-def test_a_question_has_letters(question: str) -> None:
-    assert outcome(question) is Check.SCRIPT
-
-
 def test_questions_without_letters_tell_no_script() -> None:
     assert outcome(ASKED, make_thread("1 + 1 = ?", "Two.")) is Check.SCRIPT
-
-
-@pytest.mark.parametrize(
-    ("language", "question", "expected"),
-    [
-        ("en", "Was war für Sie daran so langsam?", Check.LANGUAGE),
-        ("de", "What was so slow about it for you?", Check.LANGUAGE),
-        ("es", "Qual foi o principal motivo para você?", Check.LANGUAGE),
-        ("fr", "¿Qué fue lo más lento para usted?", Check.LANGUAGE),
-        ("pt_BR", "¿Qué fue lo más lento para usted?", Check.LANGUAGE),
-        ("ar", "چرا این ابزار برای شما کند بود؟", Check.LANGUAGE),
-        ("en", "Anything?", None),  # no telling
-    ],
-)
-def test_the_language_is_that_of_the_questions(
-    language: str, question: str, expected: Check | None
-) -> None:
-    assert outcome(question, INTERVIEWS[language].thread) is expected
 
 
 @pytest.mark.parametrize(
@@ -180,32 +121,6 @@ def test_the_language_is_that_of_the_form(tag: str, question: str, expected: Che
     assert outcome(question, make_thread("Tool?", "Slow.", language=tag)) is expected
 
 
-@pytest.mark.parametrize(
-    ("question", "expected"),
-    [
-        ("What made you switch to another tool?", Check.REPEATED),
-        ("WHAT made you switch, to another tool?", Check.REPEATED),
-        ("So what made you switch to that other tool?", Check.REPEATED),
-        ("How many people are there in your team?", Check.REPEATED),
-        ("What did a normal week look like?", None),
-    ],
-)
-def test_nothing_is_asked_twice(question: str, expected: Check | None) -> None:
-    assert outcome(question) is expected
-
-
-def test_nothing_is_asked_twice_without_spaces_between_words() -> None:
-    thread = INTERVIEWS["ja"].thread
-
-    assert outcome("なぜ別のツールに変えましたか？", thread) is Check.REPEATED
-
-
-def test_similarity_is_between_nothing_and_everything() -> None:
-    assert similarity("Why?", "why") == 1
-    assert similarity("Why?", "Bmx") == pytest.approx(0)
-    assert similarity("?", "!") == 1
-
-
 ANSWER = "we moved because the contract ended and nobody wanted to sign a new one"
 
 
@@ -219,58 +134,6 @@ ANSWER = "we moved because the contract ended and nobody wanted to sign a new on
 )
 def test_little_is_copied_from_the_answer(question: str, expected: Check | None) -> None:
     assert outcome(question, make_thread("What made you switch?", ANSWER)) is expected
-
-
-def test_little_is_copied_without_spaces_between_words() -> None:
-    thread = INTERVIEWS["ja"].thread
-
-    assert outcome("サポートから返事が来ませんの後は？", thread) is Check.COPIED
-    assert outcome("サポートから返事がない時は？", thread) is None
-
-
-@pytest.mark.parametrize(
-    ("question", "expected"),
-    [
-        ("You wrote “slow”. When?", None),
-        ("You wrote “Slow!” When?", None),
-        ('You wrote "fed up". When?', None),
-        ("You wrote 'never wrote back'. When?", None),
-        ("You wrote ‘slow’ and “support”. When?", None),
-        ("You wrote «slow». When?", None),
-        ("You didn't like the users' view. When was that?", None),
-        ("You wrote “fast”. When?", Check.QUOTATION),
-        ("You wrote “slo”. When?", Check.QUOTATION),
-        ("You wrote “slow support”. When?", Check.QUOTATION),
-        ("You wrote “slow” and “fast”. When?", Check.QUOTATION),
-        ('You wrote "fast". When?', Check.QUOTATION),
-        ("You wrote 'fast'. When?", Check.QUOTATION),
-        ("You wrote ‘fast’. When?", Check.QUOTATION),
-        ("You wrote ‚fast‘. When?", Check.QUOTATION),
-        ("You wrote „fast“. When?", Check.QUOTATION),
-        ("You wrote «fast». When?", Check.QUOTATION),
-        ("You wrote »fast«. When?", Check.QUOTATION),
-        ("You wrote ‹fast›. When?", Check.QUOTATION),
-        ("You wrote 「fast」. When?", Check.QUOTATION),
-        ("You wrote 『fast』. When?", Check.QUOTATION),
-        ("You wrote ＂fast＂. When?", Check.QUOTATION),
-        ("You wrote “fast. When?", Check.QUOTATION),
-        ("You wrote fast”. When?", Check.QUOTATION),
-        ("You wrote 'fast. When?", Check.QUOTATION),
-        ("You wrote “”. When?", Check.QUOTATION),
-        ("You wrote “slow „fast” slow“. When?", Check.QUOTATION),
-        ("You wrote ,,fast''. When?", Check.QUOTATION),
-        ("You wrote ″fast″. When?", Check.CHARACTERS),
-    ],
-)
-def test_quoted_words_stand_in_the_answer(question: str, expected: Check | None) -> None:
-    assert outcome(question) is expected
-
-
-def test_quoted_words_stand_in_the_answer_without_spaces_between_words() -> None:
-    thread = INTERVIEWS["ja"].thread
-
-    assert outcome("「遅く」とは？", thread) is None
-    assert outcome("「速く」とは？", thread) is Check.QUOTATION
 
 
 def test_words_of_an_earlier_answer_may_be_quoted() -> None:

@@ -187,13 +187,6 @@ def test_text_that_is_read_backwards_is_found() -> None:
     assert found(f"What is {SENTENCE[::-1]}?") is Leak.LETTERS
 
 
-def test_what_is_not_seen() -> None:
-    assert found("Would a farewell payment have changed your mind?") is None  # a paraphrase
-    assert found("Do you like the capital of Portugal?") is None  # a hint
-    assert found("Would MCCL do?", "Some 1250 are left.") is None  # another numeral
-    assert found("Is it R2 or E4?", "A rebate.", ("", "r2 e4")) is None  # a code of two people
-
-
 REBATE = "They plan a rebate, a merger and a hiring freeze for the autumn. Tell nobody of it."
 
 

@@ -11,7 +11,7 @@ from sqlalchemy import select
 
 from tests.databases import both_databases
 from tests.domain.voice.claims import answer_with, make_waiting
-from tests.factories import make_account, make_answer, make_draft, make_form, make_response
+from tests.factories import make_account, make_answer, make_draft, make_form
 from webapp.answers import answering, trash
 from webapp.answers.late_transcripts import conclude
 from webapp.base.database import db, note_change, utc_now, write_transaction
@@ -120,17 +120,6 @@ def test_a_new_form_is_told(told: list[str]) -> None:
     attested = publishing.publish_draft(account.id, draft.id, now=utc_now(), attested_by="grt_1")
 
     assert told == [at_once.id, attested.form.id]
-
-
-@both_databases
-def test_several_responses_tell_of_their_own_forms(told: list[str]) -> None:
-    first, second = (make_form(make_account().id) for _ in range(2))
-    told.clear()
-
-    make_response(first)
-    make_response(second)
-
-    assert told == [first.id] * 2 + [second.id] * 2
 
 
 @both_databases

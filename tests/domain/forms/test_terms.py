@@ -9,12 +9,9 @@ from sqlalchemy import select
 
 from tests.conftest import Clock
 from tests.databases import both_databases
-from tests.factories import make_account, make_draft, make_form
-from webapp.answers import trash
+from tests.factories import make_draft, make_form
 from webapp.base.database import db
-from webapp.base.errors import NotFound
 from webapp.drafts import confirmations, editing, publishing
-from webapp.drafts.form_settings import set_spoken_language
 from webapp.drafts.terms import (
     BY_RULES,
     TYPED,
@@ -113,22 +110,6 @@ def test_an_agents_word_takes_no_model_away(account: Account, clock: Clock) -> N
 
 
 @pytest.mark.parametrize(
-    ("mode", "after_a_yes"), [("text_only", TYPED), ("voice_preferred", WRITTEN_DOWN)]
-)
-def test_a_page_that_named_no_recordings_makes_a_typed_form(
-    mode: str, after_a_yes: VoiceTerms, account: Account, clock: Clock
-) -> None:
-    draft = make_draft(account.id, responseMode=mode)
-    confirm(draft, clock, shown(TYPED, WRITTEN_DOWN))
-    form = publish(draft, clock)
-    assert kept(form).voice == TYPED
-
-    agree(form, clock, WRITTEN_DOWN)
-
-    assert kept(form).voice == after_a_yes
-
-
-@pytest.mark.parametrize(
     ("chosen", "told", "offered", "writer"),
     [
         ({}, SMALL, LARGE, BY_RULES),
@@ -168,17 +149,3 @@ def test_a_yes_to_one_thing_leaves_the_other_as_it_is(account: Account, clock: C
     assert kept(form) == FormTerms(SPOKEN, BY_RULES)
     query = select(AuditEvent.id).where(AuditEvent.kind == AuditKind.WRITER_AGREED)
     assert len(db.session.scalars(query).all()) == 2
-
-
-def test_a_form_of_somebody_else_or_in_the_trash_is_not_found(
-    account: Account, clock: Clock
-) -> None:
-    theirs, gone = make_form(make_account().id, **SMART), make_form(account.id, **SMART)
-    trash.delete_form(account.id, gone.id, now=clock.now)
-
-    for form in (theirs, gone):
-        for terms in (SPOKEN, SMALL):
-            with pytest.raises(NotFound):
-                agree_to_terms(account.id, form.id, Shown(terms, terms), now=clock.now)
-        with pytest.raises(NotFound):
-            set_spoken_language(account.id, form.id, "de")

@@ -1,7 +1,6 @@
 """Answering: what is stored, corrected and refused."""
 
 import secrets
-from functools import partial
 from typing import Any
 
 import pytest
@@ -17,10 +16,9 @@ from webapp.answers.answering import (
     skip_question,
     withdraw_response,
 )
-from webapp.answers.session import read_open_session, read_session
+from webapp.answers.session import read_open_session
 from webapp.answers.steps import QuestionNumber
-from webapp.base.database import db, to_millis, utc_now
-from webapp.base.errors import NotFound, StateConflict
+from webapp.base.database import to_millis, utc_now
 from webapp.base.limits import RESPONDER_NAME_MAX_CHARS
 from webapp.base.vocabulary import FormStatus
 from webapp.records.forms import close_form, get_form, reopen_form
@@ -73,35 +71,6 @@ def complete(form: Any, name: str = "", key: str = KEY) -> bool:
     return done is not None
 
 
-def test_an_answer_stores_its_question(form: Any) -> None:
-    give(form, "It", position=1)
-
-    (answer,) = answers(form)
-    assert answer.question_id == form.questions[1]["id"]
-    assert answer.question_text == "What?"
-    assert (answer.response_type, answer.question_kind) == ("text", "scripted")
-    assert answer.parent_question_id is None
-
-
-@both_databases
-def test_a_key_of_another_form_opens_nothing(form: Any) -> None:
-    other = make_form(form.account_id)
-    give(other, "Me")
-    before = dump()
-
-    for use_case in (partial(give, form, "Mira"), partial(skip, form, 0)):
-        with pytest.raises(NotFound):
-            use_case()
-        db.session.rollback()
-    with pytest.raises(StateConflict):
-        complete(form)
-    db.session.rollback()
-    assert withdraw_response(form.share_token, KEY, now=utc_now()) is False
-    seen = read_session(form.share_token, KEY)
-    assert (seen.started, dict(seen.texts), seen.uploads) == (False, {}, {})
-    assert dump() == before
-
-
 @both_databases
 def test_a_session_that_has_changed_stores_nothing(form: Any) -> None:
     give(form, "Me")
@@ -112,15 +81,6 @@ def test_a_session_that_has_changed_stores_nothing(form: Any) -> None:
     again = NewAnswer(question["id"], question["text"], "Robin", "render-3")
     assert store_answer(state, again, now=utc_now()) is None
     assert dump() == before
-
-
-@both_databases
-def test_answers_and_completions_take_their_stamps_one_after_the_other(form: Any) -> None:
-    give(form, "Me")
-    complete_response(form.share_token, KEY, responder_name="", now=form.published_at)
-
-    (entry,) = read_responses(now_of(form), None).sessions
-    assert entry.session.completed_stamp == now_of(form).last_stamp == entry.answers[0].stamp + 1
 
 
 def test_a_late_repeat_does_not_undo_a_correction(form: Any) -> None:

@@ -11,7 +11,6 @@ from tests.factories import make_account, make_form
 from tests.races.threads import together
 from webapp.answers.answering import (
     answer_question,
-    complete_response,
     skip_question,
     withdraw_response,
 )
@@ -88,15 +87,6 @@ def test_a_refused_first_answer_stores_no_session(form: Any) -> None:
     now = get_form(form.account_id, form.id)
     assert (now.answer_bytes, now.started_count, now.answered_count) == (0, 0, 0)
     give(form, "1234", most=8)
-
-
-def test_a_full_form_accepts_repeats_of_stored_answers(form: Any) -> None:
-    give(form, "four", most=8)
-    give(form, "four", most=8)
-
-    assert refusal(form, "five5", most=8) == "form_full"
-    done = complete_response(form.share_token, KEY, responder_name="", now=utc_now())
-    assert done is not None
 
 
 def test_concurrent_answers_do_not_exceed_the_limit(app: Flask) -> None:

@@ -227,16 +227,3 @@ def test_a_recording_is_claimed_after_its_form_stopped_recording(form: Any) -> N
     give(form, text="Me")
 
     assert to_erase() == {recording.object_key}
-
-
-def test_what_deletes_a_recording_notes_its_object_in_the_same_transaction(form: Any) -> None:
-    recording = upload(form)
-    key = recording.object_key
-
-    db.session.delete(recording)
-    db.session.flush()
-    noted = db.session.get_one(ObjectDeletion, key).noted_at
-    db.session.rollback()
-
-    assert abs(noted - utc_now().timestamp() * 1000) < 60_000
-    assert db.session.get(ObjectDeletion, key) is None

@@ -16,7 +16,6 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 from sqlalchemy import func, select
 
-from tests.bulk import store_answers
 from tests.databases import both_databases
 from tests.factories import make_account, make_form, make_response
 from tests.races.threads import together
@@ -175,12 +174,6 @@ def test_days_come_oldest_first_with_the_empty_ones(form: Any) -> None:
         Day(today - timedelta(days=1), 0),
         Day(today, 1),
     ]
-
-
-def test_counters_equal_the_rows_after_a_bulk_load(form: Any) -> None:
-    store_answers(form.id, 100)
-
-    assert counted(form.id) == recounted(form.id)
 
 
 def test_link_views_add_up(form: Any) -> None:

@@ -117,13 +117,6 @@ def test_long_ids_leave_room_for_less() -> None:
     assert max(map(len, pages(answers))) <= PAGE_BYTES // (EXCHANGE_BYTES + 700)
 
 
-def test_an_answer_begins_once() -> None:
-    found = pages([answer(1, "q" * 60_000, "a" * 60_000), answer(2, "", "")])
-
-    firsts = [each.answer.id for page in found for each in page if each.is_first]
-    assert firsts == ["ans_1", "ans_2"]
-
-
 def test_a_cursor_belongs_to_one_state_of_one_response() -> None:
     answers = [answer(1, "q", "a"), answer(2, "q", "b")]
     cursor = write_cursor(KEY, "acc_1", "ses_1", answers, Position(1, 4))

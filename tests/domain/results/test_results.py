@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from tests.bulk import store_answers
 from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_form, make_response
 from webapp.answers import by_question, export, search
@@ -14,10 +13,9 @@ from webapp.answers.by_question import (
     usual_words,
 )
 from webapp.answers.search import Filters, find_answers, find_people
-from webapp.base.database import db, release_connections, utc_now
+from webapp.base.database import utc_now
 
 pytestmark = pytest.mark.usefixtures("app_context")
-TEN = [{"id": f"q_{number}", "text": f"Question {number}?"} for number in range(1, 11)]
 
 
 def key(number: int) -> str:
@@ -115,37 +113,12 @@ class TestSearchingAnswers:
         newest = newest_answers(form)[form.questions[0]["id"]].answers
         assert found.before == (newest[1].stamp, newest[0].stamp)
 
-    def test_a_page_of_found_answers_is_bounded(self) -> None:
-        form = make_form(make_account().id, questions=TEN)
-        store_answers(form.id, 200)
-
-        first = find_answers(form.id, Filters("deploy"), before=None)
-        rest = find_answers(form.id, Filters("deploy"), before=first.before)
-
-        assert len(first.answers) == search.ANSWERS_FOUND
-        assert {answer.id for answer in first.answers}.isdisjoint(
-            answer.id for answer in rest.answers
-        )
-
 
 class TestPeople:
     def test_people_who_only_skipped_are_left_out(self, form: Any) -> None:
         skip_question(form.share_token, key(1), position=0, now=utc_now())
 
         assert find_people(form.id, Filters(), before=None).people == []
-
-    @both_databases
-    def test_every_person_is_on_one_page_only(self, form: Any) -> None:
-        for number in range(45):
-            make_response(form, name=str(number))
-
-        seen, before = [], None
-        while not seen or before:
-            page = find_people(form.id, Filters(), before=before)
-            seen.extend(names(page))
-            before = page.before
-
-        assert seen == [str(number) for number in reversed(range(45))]
 
     def test_a_search_looks_at_a_bounded_number_and_goes_on_from_there(
         self, form: Any, monkeypatch: pytest.MonkeyPatch
@@ -163,22 +136,6 @@ class TestPeople:
 
 
 class TestExports:
-    @both_databases
-    def test_every_current_answer_is_read_once_in_order(
-        self, form: Any, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr(export, "ANSWERS_IN_BATCH", 4)
-        for number in range(9):
-            make_answer(form, key(number), text=f"answer {number}")
-        make_answer(form, key(0), text="corrected")
-
-        batches = list(export.read_answers(form.id))
-
-        read = [row.answer_text for batch in batches for row in batch.answers]
-        assert read == [f"answer {number}" for number in range(1, 9)] + ["corrected"]
-        assert max(len(batch.answers) for batch in batches) == 4
-        assert all(row.session_id in batch.people for batch in batches for row in batch.answers)
-
     def test_an_answer_corrected_while_it_runs_comes_with_its_new_words(
         self, form: Any, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -192,27 +149,3 @@ class TestExports:
         read += [row.answer_text for batch in reading for row in batch.answers]
 
         assert read == ["answer 0", "answer 1", "corrected"]
-
-    def test_no_connection_is_held_between_batches(self, form: Any) -> None:
-        make_answer(form, key(1))
-        release_connections()
-        reading = export.read_answers(form.id)
-        people = export.read_people(form.id)
-        next(reading)
-        next(people)
-
-        assert db.engine.pool.checkedout() == 0  # type: ignore[attr-defined]
-
-    @both_databases
-    def test_every_person_is_read_once_with_all_answers(
-        self, form: Any, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr(export, "PEOPLE_IN_BATCH", 4)
-        for number in range(10):
-            make_response(form, key(number), name=str(number))
-        skip_question(form.share_token, key(99), position=0, now=utc_now())
-
-        people = [person for batch in export.read_people(form.id) for person in batch]
-
-        assert [person.session.responder_name for person in people] == list(map(str, range(10)))
-        assert all(texts(person) == ["Me"] for person in people)

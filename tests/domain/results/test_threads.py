@@ -14,7 +14,6 @@ from webapp.answers.search import Filters, find_answers, find_people
 from webapp.answers.threads import first_answers, follow_ups_of, threads_of
 from webapp.base.database import db, utc_now
 from webapp.base.vocabulary import FollowUpState
-from webapp.follow_ups.rules import Reason, Technique
 
 pytestmark = [pytest.mark.usefixtures("app_context"), both_databases]
 KEY, OTHER = "k" * 32, "o" * 32
@@ -66,27 +65,6 @@ def pages(text: str, form: Any) -> list[str]:
 
 
 class TestByQuestion:
-    def test_they_say_how_they_came_about(self, form: Any) -> None:
-        make_answer(form, KEY)
-        how = {"technique": Technique.WHY, "reason": Reason.SHORT, "writer": "qwen3 at 127.0.0.1"}
-        ask_and_answer(form, "Because", question_text="Why?", **how)
-
-        ((part,),) = under(form)
-
-        asked = part.asked
-        assert asked.question_text == "Why?"
-        assert (asked.technique, asked.reason, asked.writer) == tuple(how.values())
-
-    def test_an_answered_one_stays_when_the_answer_before_it_changes(self, form: Any) -> None:
-        make_answer(form, KEY)
-        ask_and_answer(form, "kept")
-        make_answer(form, KEY, text="changed")
-
-        ((part,),) = under(form)
-
-        assert words([part]) == ["kept"]
-        assert part.asked.outdated
-
     def test_what_nobody_was_asked_is_no_follow_up(self, form: Any) -> None:
         make_answer(form, KEY)
         nothing = {"depth": None, "technique": None, "question_text": ""}
@@ -96,19 +74,6 @@ class TestByQuestion:
 
 
 class TestByPerson:
-    def test_the_answer_to_a_follow_up_outlives_that_before_it(self, form: Any) -> None:
-        make_answer(form, KEY)
-        late = ask(form)
-        skip_question(form.share_token, KEY, position=0, now=utc_now())
-        make_follow_up_answer(form, KEY, late, "late")
-        make_answer(form, KEY, 1, "second")
-
-        ((second, taken_back),) = people(form)
-
-        assert second.question_text == "What went wrong?"
-        assert (taken_back.question_text, taken_back.answer) == ("Who changed it?", None)
-        assert words(taken_back.follow_ups) == ["late"]
-
     def test_what_followed_from_a_question_taken_back_is_left_out(self, form: Any) -> None:
         make_answer(form, KEY)
         ask(form)
@@ -160,14 +125,3 @@ class TestSearching:
         second = find_answers(form.id, Filters("needle"), before=first.before)
 
         assert [answer.answer_text for answer in second.answers] == ["needle"]
-
-    def test_one_whose_beginning_was_taken_back_is_found_itself(self, form: Any) -> None:
-        make_answer(form, KEY)
-        late = ask(form)
-        skip_question(form.share_token, KEY, position=0, now=utc_now())
-        make_follow_up_answer(form, KEY, late, "the needle")
-
-        (shown,) = first_answers(find_answers(form.id, Filters("needle"), before=None).answers)
-
-        assert shown.parent_question_id == form.questions[0]["id"]
-        assert words(follow_ups_of(form, [shown])[shown.id]) == ["the needle"]

@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from tests.bulk import store_answers
 from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_form, make_response
 from webapp.answers import answering
@@ -13,7 +12,6 @@ from webapp.answers.by_question import newest_answers
 from webapp.answers.deleted_responses import delete_response
 from webapp.answers.one_response import get_response
 from webapp.answers.unread import (
-    UNREAD_COUNTED,
     count_unread,
     mark_all_read,
     mark_read,
@@ -104,9 +102,3 @@ def test_a_response_that_is_deleted_just_now_is_neither_counted_nor_next(form: A
     assert unread_of(form) == 1
     assert next_unread(fresh(form)) == kept
     assert get_response(fresh(form), kept).newer is None
-
-
-def test_no_more_than_a_hundred_are_looked_at(form: Any) -> None:
-    store_answers(form.id, 10 * 150)
-
-    assert unread_of(form) == UNREAD_COUNTED + 1

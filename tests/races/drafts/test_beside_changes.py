@@ -1,0 +1,200 @@
+"""Sending back and preparing follow-ups at the moment of another act of creator or agent."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import pytest
+from flask import Flask
+from sqlalchemy import select
+
+from tests.databases import postgresql_first
+from tests.factories import make_draft
+from tests.races.drafts.test_publish import after_a_moment, confirm
+from tests.races.threads import together
+from webapp.base.database import db, utc_now
+from webapp.base.errors import InvalidInput, StateConflict
+from webapp.drafts.confirmations import confirm_draft, list_confirmed
+from webapp.drafts.editing import update_draft
+from webapp.drafts.publishing import publish_draft
+from webapp.drafts.returns import return_draft
+from webapp.records.accounts.models import Account
+from webapp.records.content.draft_input import parse_draft_input, parse_follow_ups
+from webapp.records.drafts import Draft
+from webapp.records.forms import Form
+
+DRAFTS = 40
+QUESTIONS: list[Any] = [{"id": "q_1", "text": "Who?"}, {"id": "q_2", "text": "What?"}]
+PLAIN, PREPARED = "Who? | What?", "Who? > Who else? | What?"
+NOTE = "No names"
+STALE, RETURNED = "confirmation_stale", "draft_not_confirmed"
+PUBLISHED, INVALID = "draft_already_published", "validation_failed"
+Act = Callable[[str], object]  # with the id of a draft
+
+pytestmark = postgresql_first
+
+
+class Outcome(NamedTuple):
+    """What one race left: the codes of what was refused, the draft, and its form if it has one."""
+
+    first: str = ""
+    other: str = ""
+    asks: str = PLAIN
+    standing: bool = False
+    confirmed: bool = False
+    revision: int = 1
+    forms: tuple[str, ...] = ()
+
+
+def races(app: Flask, account: Account, first: Act, other: Act, **given: Any) -> set[Outcome]:
+    """Of both, every second time the one and the other starts a little ahead."""
+    return {race(app, account.id, (first, other), number % 2, **given) for number in range(DRAFTS)}
+
+
+def race(
+    app: Flask, account_id: str, acts: tuple[Act, Act], ahead: int, *, is_confirmed: bool = False
+) -> Outcome:
+    with app.app_context():
+        draft_id = make_draft(account_id, questions=QUESTIONS).id
+    if is_confirmed:
+        confirm(app, account_id, draft_id)
+    late = [0.01 * (ahead == place) for place in range(2)]
+    both = [
+        partial(after_a_moment, partial(refused, act, draft_id), seconds)
+        for act, seconds in zip(acts, late, strict=True)
+    ]
+    codes = [
+        str(result.code) if isinstance(result, StateConflict | InvalidInput) else ""
+        for result in together(app, both)
+    ]
+    with app.app_context():
+        draft = db.session.get_one(Draft, draft_id)
+        assert draft.return_note == (NOTE if draft.returned_at else None)
+        forms = db.session.scalars(select(Form).filter_by(draft_id=draft_id)).all()
+        return Outcome(
+            *codes,
+            asks=asked(draft.questions),
+            standing=draft.returned_at is not None,
+            confirmed=draft_id in list_confirmed(account_id),
+            revision=draft.revision,
+            forms=tuple(asked(form.questions) for form in forms),
+        )
+
+
+def refused(act: Act, draft_id: str) -> object:
+    try:
+        return act(draft_id)
+    except InvalidInput as refusal:
+        db.session.rollback()
+        return refusal
+
+
+def asked(questions: list[Any]) -> str:
+    """`Who? > Who else? | What?`"""
+    rows = ([each["text"] for each in (row, *row.get("follow_ups", []))] for row in questions)
+    return " | ".join(" > ".join(row) for row in rows)
+
+
+@pytest.fixture
+def prepare(account: Account) -> Act:
+    """An agent prepares a follow-up to the first question."""
+    changes = parse_follow_ups({"followUps": {"q_1": ["Who else?"]}})
+    return partial(update_draft, account.id, changes=changes, author="grn_1", now=utc_now())
+
+
+@pytest.fixture
+def send_back(account: Account) -> Act:
+    return partial(return_draft, account.id, revision=1, note=NOTE, now=utc_now())
+
+
+@pytest.fixture
+def publish(account: Account) -> Act:
+    return partial(publish_draft, account.id, now=utc_now())
+
+
+THEIRS: Any = {"text": "Since when?", "condition": "always", "prepared_by": "creator"}
+DROP: Any = {"questions": QUESTIONS[1:]}
+ASK: Any = {"questions": [*QUESTIONS, {"id": "q_3", "text": "who ELSE?"}]}
+EDIT: Any = {"questions": [QUESTIONS[0], {**QUESTIONS[1], "follow_ups": [THEIRS]}]}
+
+
+@pytest.mark.parametrize(
+    ("changes", "outcomes"),
+    [
+        (DROP, {Outcome(asks="What?", revision=3), Outcome(INVALID, asks="What?", revision=2)}),
+        (
+            ASK,
+            {
+                Outcome("", INVALID, PREPARED, revision=2),
+                Outcome(INVALID, "", "Who? | What? | who ELSE?", revision=2),
+            },
+        ),
+    ],
+)
+def test_a_follow_up_goes_with_its_question_or_the_second_is_refused(
+    app: Flask, account: Account, prepare: Act, changes: Any, outcomes: set[Outcome]
+) -> None:
+    given = parse_draft_input(changes)
+    other = partial(update_draft, account.id, changes=given, author="grn_2", now=utc_now())
+
+    assert races(app, account, prepare, other) == outcomes
+
+
+@pytest.mark.parametrize("confirms", [True, False])
+def test_nothing_is_confirmed_or_overwritten_that_was_not_read(
+    app: Flask, account: Account, prepare: Act, *, confirms: bool
+) -> None:
+    with app.app_context():
+        read = make_draft(account.id, questions=QUESTIONS).content_hash
+    act = partial(confirm_draft, account.id, revision=1, shown_hash=read, now=utc_now())
+    of_page = {"author": None, "expected_revision": 1, "now": utc_now()}
+    edit = partial(update_draft, account.id, changes=EDIT, **of_page)
+
+    first, *others = sorted(races(app, account, prepare, act if confirms else edit))
+    assert (first.other, [each.other for each in others]) == (
+        "",
+        [STALE if confirms else "revision_conflict"],
+    )
+    assert {(each.first, each.asks, each.confirmed) for each in (first, *others)} == {
+        ("", PREPARED, False)
+    }
+
+
+def test_a_form_has_what_was_confirmed_or_is_not_published(
+    app: Flask, account: Account, prepare: Act, publish: Act
+) -> None:
+    assert races(app, account, prepare, publish, is_confirmed=True) == {
+        Outcome("", STALE, PREPARED, revision=2),
+        Outcome(PUBLISHED, forms=(PLAIN,)),
+    }
+
+
+def test_publishing_or_sending_back_wins(
+    app: Flask, account: Account, send_back: Act, publish: Act
+) -> None:
+    assert races(app, account, send_back, publish, is_confirmed=True) == {
+        Outcome(PUBLISHED, forms=(PLAIN,)),
+        Outcome("", RETURNED, standing=True),
+    }
+
+
+def test_the_later_of_confirming_and_sending_back_stands(
+    app: Flask, account: Account, send_back: Act
+) -> None:
+    assert races(app, account, send_back, partial(confirm, app, account.id)) == {
+        Outcome(confirmed=True),
+        Outcome(standing=True),
+    }
+
+
+@pytest.mark.parametrize("author", ["grn_1", None])
+def test_a_change_is_not_sent_back_unread_and_no_sending_back_is_lost(
+    app: Flask, account: Account, send_back: Act, author: str | None
+) -> None:
+    """After it, the change of an agent answers it, and one of the creator leaves it."""
+    given: Any = {"changes": {"title": "Changed"}, "author": author, "now": utc_now()}
+
+    assert races(app, account, send_back, partial(update_draft, account.id, **given)) == {
+        Outcome("revision_conflict", revision=2),
+        Outcome(standing=author is None, revision=2),
+    }
