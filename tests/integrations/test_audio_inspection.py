@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 import wave
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -21,12 +21,6 @@ from tests.voice.audio_files import (
 )
 from webapp.voice import audio_inspection
 from webapp.voice.audio_inspection import MP3, AudioFormat, NotAudio, inspect, look, sniff, to_pcm
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _no_child_remains() -> Iterator[None]:
-    yield
-    audio_inspection.child.end()
 
 
 def kept(folder: Path, content: bytes) -> tuple[Path, AudioFormat]:

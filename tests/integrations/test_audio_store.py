@@ -5,7 +5,6 @@ from collections.abc import Callable
 from datetime import timedelta
 from io import FileIO
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -125,19 +124,6 @@ def test_file_and_folders_are_private_and_synced(
     assert [path for path, _ in synced[1:]] == [str(folder) for folder in folders]
     modes = [path.stat().st_mode & 0o777 for path in (file, *folders)]
     assert modes == [0o600, 0o700, 0o700, 0o700]
-
-
-def test_a_large_recording_is_held_in_small_parts(
-    put: Put, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: dict[str, Any] = {}
-    monkeypatch.setattr("obstore.put", lambda *_, **options: asked.update(options))
-    monkeypatch.setattr(Path, "chmod", lambda *_: None)
-    monkeypatch.setattr("webapp.voice.audio_store.sync", lambda _: None)
-
-    put()
-
-    assert asked == {"chunk_size": 256 * 1024, "max_concurrency": 1}
 
 
 def test_what_a_killed_process_left_of_an_upload_is_listed_and_erased(

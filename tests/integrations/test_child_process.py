@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from tests.services import wait_until
 from webapp.voice import child_process
 from webapp.voice.child_process import (
     PROGRAM,
@@ -49,26 +50,12 @@ def ask(child: ChildProcess, **request: float) -> int:
     return int(child.call(request, [], seconds=5)["pid"])
 
 
-def until(condition: Callable[[], bool], seconds: float = 5) -> bool:
-    deadline = time.monotonic() + seconds
-    while not condition() and time.monotonic() < deadline:
-        time.sleep(0.02)
-    return condition()
-
-
 def is_gone(pid: int) -> bool:
     """Whether no process has that id, not even as a zombie."""
     with suppress(ProcessLookupError):
         os.kill(pid, 0)
         return False
     return True
-
-
-def test_one_process_serves_all_from_the_first_request_on(new_child: NewChild) -> None:
-    child = new_child()
-
-    assert child.pid is None
-    assert ask(child) == ask(child) == child.pid
 
 
 def test_a_file_is_handed_over_open(new_child: NewChild, tmp_path: Path) -> None:
@@ -84,17 +71,20 @@ def test_it_gets_no_secret_of_the_environment(
 ) -> None:
     monkeypatch.setenv("SECRET_KEY", "a secret")
     monkeypatch.setenv("NAMED", "a setting of its library")
-    names = str(new_child(environment=["NAMED"]).call({}, [], seconds=5)["read"]).split(",")
+    child = new_child(environment=["NAMED"])
+    assert child.pid is None
+    names = str(child.call({}, [], seconds=5)["read"]).split(",")
 
     assert "NAMED" in names
     assert "SECRET_KEY" not in names
+    assert ask(child) == ask(child) == child.pid
 
 
 def test_an_idle_one_ends_and_leaves_no_zombie(new_child: NewChild) -> None:
     child = new_child(idle_seconds=0.2)
     pid = ask(child)
 
-    assert until(lambda: is_gone(pid))
+    wait_until(lambda: is_gone(pid), "its end", 5)
     assert child.pid is None
     assert ask(child) != pid
 
@@ -181,7 +171,7 @@ def test_turns_go_in_the_order_of_arrival_and_nobody_waits_for_ever() -> None:
     with turns.turn():
         for number, each in enumerate(waiting, 2):
             each.start()
-            assert until(lambda number=number: len(turns._line) == number)  # type: ignore[misc]
+            wait_until(lambda number=number: len(turns._line) == number, "its turn", 5)  # type: ignore[misc]
         with pytest.raises(ChildBusy), turns.turn(wait_seconds=0.01):
             pass
     come("last")
@@ -203,7 +193,7 @@ def test_a_client_waits_for_their_own_and_for_nobody_else() -> None:
 
     with ThreadPoolExecutor(14) as threads:
         calls = [threads.submit(hold) for _ in range(14)]
-        assert until(lambda: sum(call.done() for call in calls) == 2)
+        wait_until(lambda: sum(call.done() for call in calls) == 2, "two refusals", 5)
         for number in range(2, 4):
             with clients.turn(f"10.0.0.{number}"):
                 pass
@@ -234,7 +224,7 @@ def test_the_end_of_the_parent_ends_it(number: int, *, at_work: bool) -> None:
         time.sleep(0.2)
         parent.send_signal(number)
 
-    assert until(lambda: is_gone(pid))
+    wait_until(lambda: is_gone(pid), "its end", 5)
 
 
 def test_a_request_that_nobody_ends_ends_by_itself() -> None:

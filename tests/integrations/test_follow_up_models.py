@@ -4,7 +4,6 @@ import gzip
 import logging
 import time
 import traceback
-from collections.abc import Callable
 from typing import Any
 
 import orjson
@@ -12,7 +11,6 @@ import pytest
 
 from tests.followups import model_server as replies
 from tests.followups.model_server import CHAT, MESSAGES, Answer, ModelServer, model_server
-from tests.raw_receiver import raw_receiver, says
 from tests.services import free_port
 from tests.webapp.test_config import SECRET
 from webapp.base.config import Settings
@@ -105,39 +103,34 @@ def test_a_service_gets_messages_model_and_shape_and_nothing_else(
     }
 
 
-def test_a_service_of_ones_own_gets_no_key() -> None:
-    with model_server(replies.asking()) as model:
-        ask(model, llm_api_key=None)
+EFFORT, FORMAT = {"effort": "low"}, MESSAGES_BODY["output_config"]
+PLAIN, THINKING = {"type": "text"}, {"type": "disabled"}
 
+
+@pytest.mark.parametrize(
+    ("provider", "extra", "sent"),
+    [
+        ("openai", {"max_tokens": 900}, {"max_tokens": 900, "max_completion_tokens": None}),
+        ("openai", {"response_format": PLAIN}, {"response_format": PLAIN}),
+        (
+            "anthropic",
+            {"output_config": EFFORT, "thinking": THINKING},
+            {"output_config": FORMAT | EFFORT, "thinking": THINKING},
+        ),
+    ],
+)
+def test_what_the_operator_adds_is_merged_and_counts(
+    provider: str, extra: dict[str, Any], sent: dict[str, Any]
+) -> None:
+    added = orjson.dumps(extra).decode()
+    key = None if provider == "openai" else KEY  # a service of one's own gets none
+    with model_server(replies.asking()) as model:
+        ask(model, provider, llm_extra=added, llm_api_key=key)
+
+    usual = CHAT_BODY if provider == "openai" else MESSAGES_BODY
+    expected = {name: value for name, value in (usual | sent).items() if value is not None}
+    assert model.asked[0].body == expected
     assert "authorization" not in model.asked[0].headers
-
-
-def test_what_the_operator_adds_is_merged() -> None:
-    extra = '{"reasoning_effort": "low", "max_tokens": 900}'
-    with model_server(replies.asking()) as model:
-        ask(model, llm_extra=extra)
-
-    assert model.asked[0].body["reasoning_effort"] == "low"
-    assert model.asked[0].body["max_tokens"] == 900
-    assert "max_completion_tokens" not in model.asked[0].body
-    assert model.asked[0].body["response_format"]["type"] == "json_schema"
-
-
-def test_the_word_of_the_operator_counts() -> None:
-    with model_server(replies.asking()) as model:
-        ask(model, llm_extra='{"response_format": {"type": "text"}}')
-
-    assert model.asked[0].body["response_format"] == {"type": "text"}
-
-
-def test_what_the_operator_adds_is_merged_beside_the_schema() -> None:
-    extra = '{"output_config": {"effort": "low"}, "thinking": {"type": "disabled"}}'
-    with model_server(replies.asking()) as model:
-        ask(model, "anthropic", llm_extra=extra)
-
-    assert model.asked[0].body["output_config"]["effort"] == "low"
-    assert model.asked[0].body["output_config"]["format"]["schema"] == REPLY_SCHEMA
-    assert model.asked[0].body["thinking"] == {"type": "disabled"}
 
 
 @BOTH
@@ -147,47 +140,49 @@ def test_the_text_is_handed_over_as_it_came(provider: str, answer: Answer) -> No
         assert ask(model, provider).startswith('{"action":')
 
 
-@pytest.mark.parametrize("number", [400, 422])
-def test_a_service_without_schemas_is_told_the_shape_in_words_from_then_on(number: int) -> None:
-    with model_server(replies.without_schemas(replies.asking(), number)) as model:
-        ask(model)
-        ask(model)
-
-    formats = [asked.body["response_format"]["type"] for asked in model.asked]
-    assert formats == ["json_schema", "json_object", "json_object"]
-    assert [each.body["max_completion_tokens"] for each in model.asked] == [300] * 3
-    assert orjson.dumps(REPLY_SCHEMA).decode() in model.asked[2].system
-    assert model.asked[0].system == ASKED.system
-
-
-def test_a_service_that_knows_the_old_limit_gets_it_from_then_on() -> None:
-    with model_server(replies.without_new_limit(replies.asking())) as model:
-        ask(model)
-        ask(model)
-
-    assert [asked.body.get("max_tokens") for asked in model.asked] == [None, 300, 300]
-    assert [each.body["response_format"]["type"] for each in model.asked] == ["json_schema"] * 3
-    assert "max_completion_tokens" not in model.asked[2].body
-
-
 def in_plainest_form_only(asked: replies.Asked) -> replies.Reply:
+    """Names nothing that it does not know."""
     plain = "max_tokens" in asked.body and asked.body["response_format"]["type"] != "json_schema"
     return (replies.asking() if plain else replies.status(400, "bad request"))(asked)
 
 
+def form_of(asked: replies.Asked) -> tuple[str, str]:
+    """The type of the format, and the name of the limit."""
+    limits = [name for name in ("max_tokens", "max_completion_tokens") if name in asked.body]
+    assert [asked.body[name] for name in limits] == [300]
+    return asked.body["response_format"]["type"], limits[0]
+
+
+USUAL, WORDS = ("json_schema", "max_completion_tokens"), ("json_object", "max_completion_tokens")
+OLD, PLAINEST = ("json_schema", "max_tokens"), ("json_object", "max_tokens")
+
+
 @pytest.mark.parametrize(
-    "answer",
+    ("answer", "forms"),
     [
-        replies.without_new_limit(replies.without_schemas(replies.asking())),
-        in_plainest_form_only,  # names nothing
+        (replies.without_schemas(replies.asking()), [USUAL, WORDS, WORDS]),
+        (replies.without_schemas(replies.asking(), 422), [USUAL, WORDS, WORDS]),
+        (replies.without_new_limit(replies.asking()), [USUAL, OLD, OLD]),
+        (
+            replies.without_new_limit(replies.without_schemas(replies.asking())),
+            [USUAL, OLD, PLAINEST, PLAINEST],
+        ),
+        (in_plainest_form_only, [USUAL, WORDS, PLAINEST, PLAINEST]),
     ],
 )
-def test_a_service_that_knows_neither_is_asked_three_times_once(answer: Answer) -> None:
+def test_what_a_model_of_a_service_does_not_know_it_is_not_sent_again(
+    answer: Answer, forms: list[tuple[str, str]]
+) -> None:
     with model_server(answer) as model:
         ask(model)
         ask(model)
+        assert [form_of(each) for each in model.asked] == forms
+        in_words = orjson.dumps(REPLY_SCHEMA).decode() in model.asked[-1].system
+        ask(model, llm_model="larger-model")
 
-    assert len(model.asked) == 4
+    assert in_words == (forms[-1][0] == "json_object")
+    assert model.asked[0].system == ASKED.system
+    assert form_of(model.asked[len(forms)]) == USUAL
 
 
 def test_what_did_not_help_is_not_remembered() -> None:
@@ -202,14 +197,6 @@ def test_what_did_not_help_is_not_remembered() -> None:
     ]
 
 
-def test_another_model_of_the_service_is_tried_anew() -> None:
-    with model_server(replies.without_new_limit(replies.asking())) as model:
-        ask(model)
-        ask(model, llm_model="larger-model")
-
-    assert "max_completion_tokens" in model.asked[2].body
-
-
 @BOTH
 @pytest.mark.parametrize(
     ("answer", "kind", "reason"),
@@ -222,6 +209,7 @@ def test_another_model_of_the_service_is_tried_anew() -> None:
         (replies.status(401), ModelFailed, "status 401"),
         (replies.status(429), ModelFailed, "status 429"),
         (replies.status(400), ModelRefused, "status 400"),
+        (replies.status(400, "filtered", code="content_filter"), ModelRefused, "it refused"),
         (replies.status(413), ModelRefused, "status 413"),
         (replies.huge(), ModelRefused, "the answer is too long"),
         (replies.junk(), ModelFailed, "something else"),
@@ -231,10 +219,11 @@ def test_another_model_of_the_service_is_tried_anew() -> None:
 def test_what_is_no_reply(
     provider: str, answer: Answer, kind: type[ModelFailed], reason: str
 ) -> None:
-    failed = failure(answer, provider)
+    with model_server(answer) as model, pytest.raises(kind, match=reason) as caught:
+        ask(model, provider)
 
-    assert type(failed) is kind
-    assert reason in str(failed)
+    assert type(caught.value) is kind
+    assert len(model.asked) == (3 if (provider, reason) == ("openai", "status 400") else 1)
 
 
 @BOTH
@@ -267,23 +256,6 @@ def test_junk_is_no_reply(provider: str, body: bytes) -> None:
 )
 def test_odd_headers_are_a_failure(provider: str, number: int, headers: dict[str, str]) -> None:
     assert failure(replies.junk(b"\xff\x00{", status=number, headers=headers), provider)
-
-
-def test_a_filter_that_answers_400_is_a_refusal_and_not_asked_again() -> None:
-    filtered = replies.status(400, "filtered", code="content_filter")
-    with model_server(filtered) as model, pytest.raises(ModelRefused):
-        ask(model)
-
-    assert len(model.asked) == 1
-
-
-@BOTH
-@pytest.mark.parametrize("number", [408, 409, 429, 500, 503])
-def test_a_service_that_fails_is_asked_once(provider: str, number: int) -> None:
-    with model_server(replies.status(number)) as model, pytest.raises(ModelFailed):
-        ask(model, provider)
-
-    assert len(model.asked) == 1
 
 
 @BOTH
@@ -360,29 +332,3 @@ def test_nothing_is_logged_of_what_people_and_models_write(
 
     assert len(model.asked) >= 1
     assert [canary for canary in CANARIES if canary in everything_logged(caplog) + told] == []
-
-
-def _over_raw(answer: Callable[[Any], None], provider: str) -> str:
-    given = {"llm_provider": provider, "llm_model": "m", "llm_api_key": KEY}
-    with raw_receiver(answer) as receiver:
-        config = settings(**given, llm_base_url=f"{receiver.origin}/v1")
-        with pytest.raises(ModelFailed) as caught:
-            ask_model(ASKED, config=config)
-    return "".join(traceback.format_exception(caught.value))
-
-
-@BOTH
-@pytest.mark.parametrize(
-    "sent",
-    [
-        b"reply-canary ans-canary\r\n\r\n",
-        b"HTTP/1.1 200 OK\r\nreply-canary\r\n\r\n",
-        b"HTTP/1.1 200 OK\r\nContent-Length: reply-canary\r\n\r\n{}",
-        b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nreply-canary",
-        b"",
-    ],
-)
-def test_a_broken_answer_is_not_repeated(provider: str, sent: bytes) -> None:
-    told = _over_raw(says(sent), provider)
-
-    assert [canary for canary in CANARIES if canary in told] == []

@@ -103,7 +103,7 @@ def test_a_name_that_is_looked_up_for_ever_is_given_up(monkeypatch: pytest.Monke
 def test_a_reader_that_takes_nothing_is_given_up() -> None:
     with silent() as port, client(f"http://127.0.0.1:{port}/v1") as made:
         began = time.monotonic()
-        with pytest.raises(httpx2.WriteTimeout):
+        with pytest.raises(httpx2.TimeoutException):
             made.post(f"http://127.0.0.1:{port}/v1", content=b"x" * 50_000_000)
         assert time.monotonic() - began < NOT_LATER
 
@@ -141,6 +141,21 @@ def test_an_address_that_takes_no_connection_leaves_time_for_the_next(
 def test_an_answer_has_at_most_so_many_bytes() -> None:
     with model_server(replies.junk(b"x" * 1001)) as model:
         assert failure(f"http://{model.host}/v1/x") == guarded_client.TOO_LONG
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"reply-canary\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nreply-canary\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Length: reply-canary\r\n\r\n{}",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nreply-canary",
+        b"",
+    ],
+)
+def test_a_broken_answer_is_not_repeated(sent: bytes) -> None:
+    with raw_receiver(says(sent)) as there:
+        assert "canary" not in failure(f"{there.origin}/v1")
 
 
 @pytest.mark.parametrize(

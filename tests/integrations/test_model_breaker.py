@@ -1,7 +1,6 @@
 """When the model is asked, and when its service has a rest."""
 
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 
 import pytest
 
@@ -45,13 +44,6 @@ def fail(breaker: ModelBreaker, times: int) -> None:
             call(breaker, ModelFailed("it answered with status 500"))
 
 
-def test_three_failures_in_a_row_open_it(breaker: ModelBreaker) -> None:
-    fail(breaker, 3)
-
-    with pytest.raises(ModelResting):
-        call(breaker)
-
-
 def test_a_reply_between_failures_counts(breaker: ModelBreaker) -> None:
     fail(breaker, 2)
     call(breaker)
@@ -70,18 +62,6 @@ def test_what_says_nothing_bad_of_the_service_opens_nothing(
         with pytest.raises(type(error)):
             call(breaker, error)
 
-    call(breaker)
-
-
-def test_it_rests_for_a_minute(breaker: ModelBreaker, clock: Clock) -> None:
-    fail(breaker, 3)
-    clock.now += 59.9
-    with pytest.raises(ModelResting):
-        call(breaker)
-    clock.now += 0.1
-
-    call(breaker)
-    fail(breaker, 2)
     call(breaker)
 
 
@@ -135,22 +115,3 @@ def test_so_many_run_at_once_and_no_more(breaker: ModelBreaker) -> None:
                 call(breaker)
 
     call(breaker)
-
-
-def test_threads_never_exceed_it(breaker: ModelBreaker) -> None:
-    running: list[int] = []
-    most = 0
-
-    def work(_: int) -> None:
-        nonlocal most
-        for _ in range(50):
-            with suppress(ModelResting), breaker.call():
-                running.append(1)
-                most = max(most, len(running))
-                running.pop()
-
-    with ThreadPoolExecutor(60) as together:
-        list(together.map(work, range(60)))
-
-    assert most <= CALLS_AT_ONCE
-    assert breaker._running == 0
