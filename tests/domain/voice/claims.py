@@ -6,6 +6,7 @@ from typing import Any
 
 from sqlalchemy import select, update
 
+from tests.conftest import Clock
 from tests.factories import make_answer
 from tests.voice.factories import make_recording
 from webapp.base.database import db, utc_now
@@ -13,6 +14,7 @@ from webapp.base.text import token_hash
 from webapp.base.vocabulary import ResponseType, TranscriptState
 from webapp.records.responses.models import Answer, ResponseSession
 from webapp.records.responses.recordings import Recording
+from webapp.voice import transcripts
 
 HOST = "speech.example.org"
 _MADE = itertools.count()
@@ -49,6 +51,13 @@ def answer_with(recording_id: str, session_key: str, text: str = "") -> str:
     recording.session_id, recording.answer_id = session.id, answer_id
     db.session.commit()
     return answer_id
+
+
+def claimed_at(clock: Clock) -> transcripts.Claimed:
+    """The oldest that waits."""
+    found = transcripts.claim(now=clock.now)
+    assert found
+    return found
 
 
 def stored(recording_id: str) -> Recording:

@@ -8,7 +8,7 @@ from sqlalchemy import func, select
 
 from tests.conftest import Clock
 from tests.databases import both_databases
-from tests.domain.voice.claims import answer_with, make_waiting, state_of, stored
+from tests.domain.voice.claims import answer_with, claimed_at, make_waiting, state_of, stored
 from tests.event_factories import make_subscription
 from tests.factories import make_answer, make_form
 from webapp.answers.answering import complete_response, skip_question, withdraw_response
@@ -22,15 +22,7 @@ from webapp.records.forms import Form, close_form
 from webapp.records.responses.cursor import read_responses
 from webapp.records.responses.models import Answer, ResponseSession
 from webapp.records.responses.recordings import Recording
-from webapp.voice.transcripts import (
-    LOOKED_AT,
-    claim,
-    note_shown,
-    read_steps,
-    settle_failed,
-    settle_silent,
-    settle_written,
-)
+from webapp.voice import transcripts
 
 KEY = "k" * 24
 WORDS = "Ben swapped it."
@@ -52,9 +44,7 @@ def spoken(form: Any, position: int = 0, text: str = "") -> str:
 
 def written(clock: Clock, words: str = WORDS) -> None:
     """Settle the oldest that waits."""
-    held = claim(now=clock.now)
-    assert held
-    settle_written(held, words, now=clock.now)
+    transcripts.settle_written(claimed_at(clock), words, now=clock.now)
 
 
 def complete(form: Any, clock: Clock) -> list[str]:
@@ -149,10 +139,9 @@ def test_an_answer_that_was_taken_back_stays_away(form: Any, clock: Clock) -> No
 
 def test_what_was_withdrawn_stays_withdrawn(form: Any, clock: Clock) -> None:
     recording = spoken(form)
-    held = claim(now=clock.now)
-    assert held
+    held = claimed_at(clock)
     assert withdraw_response(form.share_token, KEY, now=clock.now)
-    settle_written(held, WORDS, now=clock.now)
+    transcripts.settle_written(held, WORDS, now=clock.now)
     conclude(recording, now=clock.now)
 
     assert answers(form) == []
@@ -165,10 +154,10 @@ def test_a_form_in_the_trash_gets_them_when_it_is_restored(form: Any, clock: Clo
     delete_form(form.account_id, form.id, now=clock.now)
     conclude(recording, now=clock.now)
     assert answers(form) == [("", False)]
-    assert read_steps(now=clock.now) == []
+    assert transcripts.read_steps(now=clock.now) == []
 
     restore_form(form.account_id, form.id, now=clock.now)
-    assert [step.id for step in read_steps(now=clock.now)] == [recording]
+    assert [step.id for step in transcripts.read_steps(now=clock.now)] == [recording]
     conclude(recording, now=clock.now)
     assert answers(form) == [("", True), (WORDS, False)]
 
@@ -176,12 +165,12 @@ def test_a_form_in_the_trash_gets_them_when_it_is_restored(form: Any, clock: Clo
 def test_no_backlog_of_recordings_stands_before_them(form: Any, clock: Clock) -> None:
     recording = spoken(form)
     written(clock)
-    for _ in range(LOOKED_AT + 1):
+    for _ in range(transcripts.LOOKED_AT + 1):
         make_waiting(form, next_at=clock.now - timedelta(seconds=5))
 
-    steps = read_steps(now=clock.now)
+    steps = transcripts.read_steps(now=clock.now)
     assert [step.id for step in steps if step.state is TranscriptState.DONE] == [recording]
-    assert len(steps) == LOOKED_AT + 1
+    assert len(steps) == transcripts.LOOKED_AT + 1
 
 
 def test_a_full_form_keeps_them_beside_the_recording(form: Any, clock: Clock) -> None:
@@ -201,12 +190,12 @@ def test_words_that_were_there_before_the_answer_fill_it_too_if_nobody_saw_them(
     unseen, shown = make_waiting(form, KEY), make_waiting(form, KEY, position=1)
     written(clock)
     written(clock)
-    note_shown("o" * 32, unseen)
-    note_shown(KEY, shown)
+    transcripts.note_shown("o" * 32, unseen)
+    transcripts.note_shown(KEY, shown)
     answer_with(unseen, KEY)
     answer_with(shown, KEY)
 
-    assert [step.id for step in read_steps(now=clock.now)] == [unseen]
+    assert [step.id for step in transcripts.read_steps(now=clock.now)] == [unseen]
     conclude(unseen, now=clock.now)
     conclude(shown, now=clock.now)
     assert answers(form)[-1] == (WORDS, False)
@@ -235,9 +224,7 @@ def test_the_event_waits_for_the_words_and_no_longer(form: Any, clock: Clock) ->
     written(clock)
     assert conclude(recordings[0], now=clock.now) == []
     assert due_at(delivery) == clock.now + timedelta(seconds=58)
-    held = claim(now=clock.now)
-    assert held
-    settle_silent(held, "0" * 64, now=clock.now)
+    transcripts.settle_silent(claimed_at(clock), "0" * 64, now=clock.now)
 
     assert conclude(recordings[1], now=clock.now) == [delivery]
     assert due_at(delivery) == clock.now
@@ -249,9 +236,7 @@ def test_after_the_last_attempt_nothing_waits_any_more(form: Any, clock: Clock) 
     recording = spoken(form)
     (delivery,) = complete(form, clock)
     for _ in range(3):
-        held = claim(now=clock.now)
-        assert held
-        settle_failed(held, now=clock.now)
+        transcripts.settle_failed(claimed_at(clock), now=clock.now)
         clock.forward(seconds=10)
         db.session.execute(Recording.__table__.update().values(next_at=clock.now))
         db.session.commit()

@@ -10,13 +10,13 @@ from tests.conftest import Clock
 from tests.databases import both_databases
 from tests.domain.voice.claims import (
     HOST,
-    answer_with,
+    claimed_at,
     make_answered,
     make_waiting,
     state_of,
     stored,
 )
-from tests.factories import make_account, make_answer, make_form
+from tests.factories import make_account, make_form
 from webapp.answers.trash import delete_form
 from webapp.base.database import db
 from webapp.base.errors import NotFound, StateConflict
@@ -27,43 +27,15 @@ from webapp.records.forms import Form
 from webapp.records.responses.counters import read_days
 from webapp.records.responses.models import Answer
 from webapp.records.responses.recordings import Recording
-from webapp.voice.transcripts import (
-    Claimed,
-    claim,
-    note_look,
-    note_shown,
-    put_back,
-    read_steps,
-    read_unheard,
-    release_expired,
-    renew,
-    settle_failed,
-    settle_silent,
-    settle_unwritten,
-    settle_written,
-    spend_minutes,
-    try_again,
-)
+from webapp.voice import transcripts
 
 KEY = "k" * 24
-DONE, FAILED, NONE, SILENT, WAITING = (
-    TranscriptState.DONE,
-    TranscriptState.FAILED,
-    TranscriptState.NONE,
-    TranscriptState.SILENT,
-    TranscriptState.WAITING,
-)
+WAITING, NONE, SILENT, DONE, FAILED = TranscriptState
 
 
 @pytest.fixture
 def form(app_context: None, account: Account) -> Any:
     return make_form(account.id)
-
-
-def claimed_at(clock: Clock) -> Claimed:
-    found = claim(now=clock.now)
-    assert found
-    return found
 
 
 @both_databases
@@ -73,7 +45,7 @@ def test_the_one_that_is_due_for_longest_is_claimed_once(form: Any, clock: Clock
     make_waiting(form, next_at=clock.now + timedelta(seconds=5))
     make_waiting(form, next_at=None, transcript_state=NONE)
 
-    assert read_unheard(now=clock.now) == (2, clock.now - timedelta(seconds=5))
+    assert transcripts.read_unheard(now=clock.now) == (2, clock.now - timedelta(seconds=5))
     first, second = claimed_at(clock), claimed_at(clock)
 
     assert (first.id, first.attempts, first.transcriber, first.levels) == (
@@ -83,7 +55,7 @@ def test_the_one_that_is_due_for_longest_is_claimed_once(form: Any, clock: Clock
         None,
     )
     assert second.id == later
-    assert claim(now=clock.now) is None
+    assert transcripts.claim(now=clock.now) is None
 
 
 def test_the_language_of_the_form_goes_along(form: Any, clock: Clock) -> None:
@@ -98,8 +70,8 @@ def test_those_of_a_form_in_the_trash_wait_there(form: Any, clock: Clock) -> Non
     make_waiting(form)
     delete_form(form.account_id, form.id, now=clock.now)
 
-    assert (claim(now=clock.now), read_steps(now=clock.now)) == (None, [])
-    assert read_unheard(now=clock.now) == (0, None)
+    assert (transcripts.claim(now=clock.now), transcripts.read_steps(now=clock.now)) == (None, [])
+    assert transcripts.read_unheard(now=clock.now) == (0, None)
 
 
 @both_databases
@@ -107,24 +79,24 @@ def test_a_lease_that_ends_gives_the_recording_to_another_attempt(form: Any, clo
     recording = make_answered(form)
     lost = claimed_at(clock)
     clock.forward(seconds=59)
-    release_expired(now=clock.now)
-    assert claim(now=clock.now) is None
-    assert renew(lost, now=clock.now)
+    transcripts.release_expired(now=clock.now)
+    assert transcripts.claim(now=clock.now) is None
+    assert transcripts.renew(lost, now=clock.now)
     clock.forward(seconds=59)
-    release_expired(now=clock.now)
-    assert claim(now=clock.now) is None
-    assert read_steps(now=clock.now) == []
+    transcripts.release_expired(now=clock.now)
+    assert transcripts.claim(now=clock.now) is None
+    assert transcripts.read_steps(now=clock.now) == []
 
     clock.forward(seconds=1)
-    (step,) = read_steps(now=clock.now)
-    release_expired(now=clock.now)
+    (step,) = transcripts.read_steps(now=clock.now)
+    transcripts.release_expired(now=clock.now)
     again = claimed_at(clock)
-    settle_written(lost, "of the first attempt", now=clock.now)
+    transcripts.settle_written(lost, "of the first attempt", now=clock.now)
 
     assert step.id == again.id == recording
     assert step.lease_until == clock.now
     assert again.attempts == 2
-    assert not renew(lost, now=clock.now)
+    assert not transcripts.renew(lost, now=clock.now)
     assert stored(recording).transcript is None
 
 
@@ -136,7 +108,7 @@ def test_the_third_lease_that_ends_is_the_last(
     recording = make_answered(form, transcriber=transcriber)
     for _ in range(3):
         assert claimed_at(clock).id == recording
-        release_expired(now=clock.forward(seconds=60))
+        transcripts.release_expired(now=clock.forward(seconds=60))
 
     assert state_of(recording) == (given_up, 3, clock.now)
 
@@ -147,12 +119,12 @@ def test_attempts_follow_each_other_at_once_after_30_seconds_and_after_5_minutes
 ) -> None:
     recording = make_answered(form, next_at=clock.now)
     for seconds in (30, 300):
-        settle_failed(claimed_at(clock), now=clock.now)
+        transcripts.settle_failed(claimed_at(clock), now=clock.now)
         assert stored(recording).transcript_state is WAITING
         clock.forward(seconds=seconds - 1)
-        assert claim(now=clock.now) is None
+        assert transcripts.claim(now=clock.now) is None
         clock.forward(seconds=1)
-    settle_failed(claimed_at(clock), now=clock.now)
+    transcripts.settle_failed(claimed_at(clock), now=clock.now)
 
     assert state_of(recording) == (FAILED, 3, clock.now)
 
@@ -161,7 +133,7 @@ def test_one_that_nobody_writes_down_does_not_fail(form: Any, clock: Clock) -> N
     recording = make_answered(form, transcriber="")
     for _ in range(3):
         settled_at = clock.now
-        settle_failed(claimed_at(clock), now=settled_at)
+        transcripts.settle_failed(claimed_at(clock), now=settled_at)
         clock.forward(seconds=300)
 
     assert state_of(recording) == (NONE, 3, settled_at)
@@ -169,7 +141,7 @@ def test_one_that_nobody_writes_down_does_not_fail(form: Any, clock: Clock) -> N
 
 def test_whoever_stops_puts_it_back_without_an_attempt(form: Any, clock: Clock) -> None:
     recording = make_waiting(form)
-    put_back(claimed_at(clock), now=clock.now)
+    transcripts.put_back(claimed_at(clock), now=clock.now)
 
     assert state_of(recording) == (WAITING, 0, clock.now)
     assert claimed_at(clock).id == recording
@@ -178,12 +150,12 @@ def test_whoever_stops_puts_it_back_without_an_attempt(form: Any, clock: Clock) 
 @both_databases
 def test_the_curve_is_kept_while_an_engine_listens(form: Any, clock: Clock) -> None:
     recording = make_answered(form)
-    note_look(claimed_at(clock), "7" * 64)
+    transcripts.note_look(claimed_at(clock), "7" * 64)
     assert stored(recording).levels == "7" * 64
 
-    release_expired(now=clock.forward(seconds=60))
+    transcripts.release_expired(now=clock.forward(seconds=60))
     again = claimed_at(clock)
-    settle_written(again, "Ben did.", now=clock.now)
+    transcripts.settle_written(again, "Ben did.", now=clock.now)
 
     assert again.levels == "7" * 64
     found = stored(recording)
@@ -193,8 +165,8 @@ def test_the_curve_is_kept_while_an_engine_listens(form: Any, clock: Clock) -> N
 @both_databases
 def test_silence_and_what_nobody_writes_down_are_settled(form: Any, clock: Clock) -> None:
     silent, unwritten = make_waiting(form), make_waiting(form)
-    settle_silent(claimed_at(clock), "0" * 64, now=clock.now)
-    settle_unwritten(claimed_at(clock), now=clock.now)
+    transcripts.settle_silent(claimed_at(clock), "0" * 64, now=clock.now)
+    transcripts.settle_unwritten(claimed_at(clock), now=clock.now)
 
     assert state_of(silent) == (SILENT, 1, None)
     assert stored(silent).levels == "0" * 64
@@ -213,7 +185,7 @@ def test_silence_and_what_nobody_writes_down_are_settled(form: Any, clock: Clock
 )
 def test_words_pass_the_text_gate(form: Any, clock: Clock, heard: str, kept: str) -> None:
     recording = make_waiting(form)
-    settle_written(claimed_at(clock), heard, now=clock.now)
+    transcripts.settle_written(claimed_at(clock), heard, now=clock.now)
 
     found = stored(recording)
     assert (found.transcript_state, found.transcript) == (DONE, kept)
@@ -221,7 +193,7 @@ def test_words_pass_the_text_gate(form: Any, clock: Clock, heard: str, kept: str
 
 def test_an_engine_that_hears_nothing_makes_no_words(form: Any, clock: Clock) -> None:
     recording = make_waiting(form)
-    settle_written(claimed_at(clock), " \n", now=clock.now)
+    transcripts.settle_written(claimed_at(clock), " \n", now=clock.now)
 
     assert state_of(recording) == (SILENT, 1, None)
     assert stored(recording).transcript is None
@@ -234,19 +206,19 @@ def test_the_minutes_of_a_form_and_day_are_counted(form: Any, clock: Clock) -> N
         make_answered(form, key * 24, next_at=clock.now, duration_ms=45_000) for key in "ab"
     )
     other = make_form(form.account_id)
-    assert spend_minutes(claimed_at(clock), of_form=1, of_server=9, now=clock.now)
+    assert transcripts.spend_minutes(claimed_at(clock), of_form=1, of_server=9, now=clock.now)
     held = claimed_at(clock)
-    assert not spend_minutes(held, of_form=1, of_server=9, now=clock.now)
+    assert not transcripts.spend_minutes(held, of_form=1, of_server=9, now=clock.now)
 
     tomorrow = datetime(2026, 11, 23, tzinfo=UTC)
     postponed = {first, second} & {held.id}
     assert [state_of(each) for each in postponed] == [(WAITING, 0, tomorrow)]
     make_answered(other, next_at=clock.now, duration_ms=45_000)
-    assert spend_minutes(claimed_at(clock), of_form=1, of_server=9, now=clock.now)
-    assert claim(now=clock.now) is None
+    assert transcripts.spend_minutes(claimed_at(clock), of_form=1, of_server=9, now=clock.now)
+    assert transcripts.claim(now=clock.now) is None
 
     clock.now = tomorrow
-    assert spend_minutes(claimed_at(clock), of_form=1, of_server=9, now=clock.now)
+    assert transcripts.spend_minutes(claimed_at(clock), of_form=1, of_server=9, now=clock.now)
     assert [day.completed for day in read_days(form.id, clock.now, days=2)] == [0, 0]
 
 
@@ -254,21 +226,25 @@ def test_the_minutes_of_a_form_and_day_are_counted(form: Any, clock: Clock) -> N
 def test_one_longer_than_the_minutes_of_a_day_is_never_sent(form: Any, clock: Clock) -> None:
     make_answered(form, duration_ms=61_000)
 
-    assert not spend_minutes(claimed_at(clock), of_form=1, of_server=9, now=clock.now)
+    assert not transcripts.spend_minutes(claimed_at(clock), of_form=1, of_server=9, now=clock.now)
 
 
 @both_databases
 def test_words_that_were_shown_wait_for_no_answer(form: Any, clock: Clock) -> None:
     recording = make_waiting(form, KEY)
-    note_shown(KEY, recording)
+    transcripts.note_shown(KEY, recording)
     held = claimed_at(clock)
     assert held.id == recording  # there are none yet
-    settle_written(held, "Ben did.", now=clock.now)
+    transcripts.settle_written(held, "Ben did.", now=clock.now)
 
-    assert state_of(recording) == (DONE, 1, clock.now)  # an answer without them may claim it
-    note_shown("o" * 24, recording)
+    assert state_of(recording) == (
+        DONE,
+        1,
+        clock.now,
+    )  # an answer without them may claim it
+    transcripts.note_shown("o" * 24, recording)
     assert state_of(recording) == (DONE, 1, clock.now)
-    note_shown(KEY, recording)
+    transcripts.note_shown(KEY, recording)
     assert state_of(recording) == (DONE, 1, None)
 
 
@@ -279,65 +255,64 @@ def test_of_a_recording_that_is_gone_nothing_is_settled(form: Any, clock: Clock)
     db.session.delete(db.session.get_one(Recording, recording))
     db.session.commit()
 
-    assert not renew(held, now=clock.now)
-    settle_written(held, "Ben did.", now=clock.now)
-    settle_failed(held, now=clock.now)
+    assert not transcripts.renew(held, now=clock.now)
+    transcripts.settle_written(held, "Ben did.", now=clock.now)
+    transcripts.settle_failed(held, now=clock.now)
     assert db.session.get(Recording, recording) is None
 
 
 def failed(form: Any, **changed: Any) -> str:
-    make_answer(form, KEY)
-    given = {"transcript_state": FAILED, "attempts": 3, "next_at": None}
-    recording = make_waiting(form, KEY, **given | changed)
-    answer_with(recording, KEY)
-    return recording
+    return make_answered(
+        form, **{"transcript_state": FAILED, "attempts": 3, "next_at": None} | changed
+    )
+
+
+def try_again(form: Any, recording: str, clock: Clock, **changed: str) -> str:
+    given = {"account_id": form.account_id, "form_id": form.id, "transcriber": HOST} | changed
+    return transcripts.try_again(**given, attachment_id=recording, now=clock.now)
 
 
 @both_databases
 def test_it_gets_all_attempts_again(form: Any, clock: Clock) -> None:
     recording = failed(form)
     for _ in range(2):
-        named = try_again(form.account_id, form.id, recording, transcriber=HOST, now=clock.now)
+        assert try_again(form, recording, clock) == recording
 
-    assert named == recording
-    assert state_of(recording) == (TranscriptState.WAITING, 0, clock.now)
-    held = claim(now=clock.now)
-    assert held
-    assert held.attempts == 1
+    assert state_of(recording) == (WAITING, 0, clock.now)
+    assert claimed_at(clock).attempts == 1
 
 
-def test_a_host_that_its_page_did_not_name_gets_nothing(form: Any, clock: Clock) -> None:
-    recording = failed(form)
-    for transcriber in ("other.example.org", ""):
-        with pytest.raises(StateConflict, match=HOST) as caught:
-            try_again(form.account_id, form.id, recording, transcriber=transcriber, now=clock.now)
-        assert caught.value.code == "transcriber_changed"
-
-    assert state_of(recording) == (FAILED, 3, None)
-
-
-def test_what_did_not_fail_stays(form: Any, clock: Clock) -> None:
-    recording = failed(form, transcript_state=TranscriptState.DONE)
+@pytest.mark.parametrize(
+    ("state", "transcriber", "code"),
+    [  # a host that its page did not name gets nothing
+        (FAILED, "other.example.org", "transcriber_changed"),
+        (FAILED, "", "transcriber_changed"),
+        (DONE, HOST, "transcript_settled"),
+    ],
+)
+def test_another_try_is_refused(
+    form: Any, clock: Clock, state: TranscriptState, transcriber: str, code: str
+) -> None:
+    recording = failed(form, transcript_state=state)
     with pytest.raises(StateConflict) as caught:
-        try_again(form.account_id, form.id, recording, transcriber=HOST, now=clock.now)
+        try_again(form, recording, clock, transcriber=transcriber)
 
-    assert caught.value.code == "transcript_settled"
+    assert caught.value.code == code
+    assert state_of(recording) == (state, 3, None)
 
 
 def test_others_and_those_of_no_current_answer_are_not_found(form: Any, clock: Clock) -> None:
-    recording = failed(form)
-    other, unclaimed = make_account(), make_waiting(form, transcript_state=FAILED)
-    elsewhere = make_form(form.account_id)
+    recording, unclaimed = failed(form), make_waiting(form, transcript_state=FAILED)
     tries = [
-        (other.id, form.id, recording),
-        (form.account_id, elsewhere.id, recording),
-        (form.account_id, form.id, unclaimed),
-        (form.account_id, form.id, "att_unknown"),
+        (recording, {"account_id": make_account().id}),
+        (recording, {"form_id": make_form(form.account_id).id}),
+        (unclaimed, {}),
+        ("att_unknown", {}),
     ]
-    for account_id, form_id, attachment_id in tries:
+    for named, changed in tries:
         with pytest.raises(NotFound):
-            try_again(account_id, form_id, attachment_id, transcriber=HOST, now=clock.now)
+            try_again(form, named, clock, **changed)
     db.session.execute(Answer.__table__.update().values(superseded=True))
     db.session.commit()
     with pytest.raises(NotFound):
-        try_again(form.account_id, form.id, recording, transcriber=HOST, now=clock.now)
+        try_again(form, recording, clock)

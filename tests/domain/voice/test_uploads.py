@@ -146,32 +146,21 @@ def test_the_oldest_of_the_same_address_go(form: Any) -> None:
     assert len(set(db.session.scalars(select(ObjectDeletion.object_key)))) == 3
 
 
-def test_of_a_form_those_of_the_address_with_most_of_them_go(form: Any) -> None:
-    first, second = waiting(form, 20, 5), waiting(form, 10, 5)
-    honest, other = waiting(form, 50, 1, THERE), waiting(form, 40, 9, "3" * 64)
+@pytest.mark.parametrize(
+    ("there", "size", "gone"),
+    [  # minutes, MiB and address of each
+        ([(20, 5, HERE), (10, 5, HERE), (50, 1, THERE), (40, 9, "3" * 64)], 4, 0),
+        ([(10, 5, "1"), (40, 5, "2"), (30, 5, "3"), (20, 5, "4")], 5, 1),
+        ([(50, 10, None), (5, 9, None)], 2, 0),
+    ],
+    ids=["of the address with most", "the oldest of equal shares", "before the upgrade as of one"],
+)
+def test_of_a_full_form_one_goes(form: Any, there: list[Any], size: int, gone: int) -> None:
+    made = [waiting(form, *each) for each in there]
 
-    added = add(form, 4, "4" * 64)
+    added = add(form, size, "4" * 64)
 
-    assert kept() == {second, honest, other, added}
-    assert first not in kept()
-
-
-def test_of_equal_shares_the_oldest_goes(form: Any) -> None:
-    made = [waiting(form, minutes, 5, str(minutes)) for minutes in (10, 40, 30, 20)]
-
-    added = add(form, 5)
-
-    assert kept() == {made[0], made[2], made[3], added}
-
-
-def test_recordings_of_before_the_upgrade_go_like_those_of_one_address(form: Any) -> None:
-    old = waiting(form, 50, 10, None)
-    young = waiting(form, 5, 9, None)
-
-    added = add(form, 2)
-
-    assert kept() == {young, added}
-    assert old not in kept()
+    assert kept() == {*made, added} - {made[gone]}
 
 
 def test_however_short_each_counts_for_a_certain_size(form: Any) -> None:
