@@ -82,10 +82,8 @@ def postgresql_url() -> Iterator[str]:
         with postgresql_database(given) as url:
             yield url
         return
-    with _server_folder("pg") as (folder, user):
-        programs = _postgresql_programs(folder, user)
-        with _postgresql(programs, folder, user) as url:
-            yield url
+    with postgresql_server() as server:
+        yield server.url
 
 
 @contextmanager
@@ -185,27 +183,16 @@ def package_folder(name: str) -> Path:
 
 @contextmanager
 def postgresql_server() -> Iterator["PostgreSQL"]:
-    """A server of its own, for tests that end, pause or change it."""
+    """A server of its own, which a test may end, pause or change."""
     with _server_folder("pg") as (folder, user):
         server = PostgreSQL(_postgresql_programs(folder, user), folder, user)
         server.make()
-        server.start()
         try:
+            server.start()
             yield server
         finally:
             server.go_on()
             server.stop()
-
-
-@contextmanager
-def _postgresql(programs: Path, folder: Path, user: str | None) -> Iterator[str]:
-    server = PostgreSQL(programs, folder, user)
-    server.make()
-    try:
-        server.start()
-        yield server.url
-    finally:
-        server.stop()
 
 
 class PostgreSQL:

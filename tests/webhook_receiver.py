@@ -66,30 +66,20 @@ class Webhook:
 
 
 @contextmanager
-def webhook_receiver(authority: Authority, host: str = HOST) -> Iterator[Webhook]:
-    """The site, over TLS with a certificate of a private authority, to be reached by `pinned`."""
-    found: list[Webhook] = []
-    with raw_receiver(
-        lambda connection: found[0].answer(connection), tls=authority.context, reads=False
-    ) as receiver:
-        pinned = Pinned(host, "127.0.0.1", receiver.port, str(authority.ca_file))
-        found.append(Webhook((pinned,), receiver.origin))
+def webhook_receiver(authority: Authority | None = None, host: str = HOST) -> Iterator[Webhook]:
+    """The site, over TLS with a certificate of a private authority, to be reached by `pinned`; else
+    without TLS, at `origin`.
+    """
+    site = Webhook((), "")
+    tls = authority.context if authority else None
+    with raw_receiver(site.answer, tls=tls, reads=False) as receiver:
+        site.origin = receiver.origin
+        if authority:
+            site.pinned = (Pinned(host, "127.0.0.1", receiver.port, str(authority.ca_file)),)
         try:
-            yield found[0]
+            yield site
         finally:
-            found[0].released.set()
-
-
-@contextmanager
-def plain_receiver() -> Iterator[Webhook]:
-    """The same without TLS, at `origin`."""
-    found: list[Webhook] = []
-    with raw_receiver(lambda connection: found[0].answer(connection), reads=False) as receiver:
-        found.append(Webhook((), receiver.origin))
-        try:
-            yield found[0]
-        finally:
-            found[0].released.set()
+            site.released.set()
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,7 @@ from jobs.deliver import Deliverer
 from tests.api.conftest import Agent
 from tests.factories import make_form
 from tests.jobs.way import Way
-from tests.webhook_receiver import plain_receiver
+from tests.webhook_receiver import webhook_receiver
 from webapp.base.config import Settings
 from webapp.base.database import utc_now
 from webapp.base.vocabulary import Scope
@@ -46,6 +46,6 @@ def way(
     with app.app_context():
         form = make_form(account.id)
         token = issue_token(account.id, [Scope.RESPONSES_READ], settings.api_url, now=utc_now())
-    with plain_receiver() as receiver:
+    with webhook_receiver() as receiver:
         allow(receiver.origin)
         yield Way(app, form, Agent(app, token), receiver, deliverer)

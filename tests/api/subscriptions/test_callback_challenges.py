@@ -25,7 +25,7 @@ from tests.api.subscriptions.subscribing import (
 from tests.databases import both_databases
 from tests.factories import make_account, make_form
 from tests.services import wait_until
-from tests.webhook_receiver import HOST, URL, Webhook, plain_receiver
+from tests.webhook_receiver import HOST, URL, Webhook, webhook_receiver
 from webapp.base.database import db, utc_now
 from webapp.records.events import CallbackEndpoint
 
@@ -238,7 +238,7 @@ def test_slow_addresses_hold_few_threads_of_an_account(
 
 @pytest.fixture(scope="module")
 def inside() -> Iterator[Webhook]:
-    with plain_receiver() as running:
+    with webhook_receiver() as running:
         yield running
 
 
