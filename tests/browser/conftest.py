@@ -96,11 +96,16 @@ def sign_in(browser: Browser, address: str) -> Any:
     """The cookies of the creator, through the page that makes them."""
     with window(browser, address) as page:
         page.goto("/login")
-        page.get_by_label("E-mail").fill(EMAIL)
-        page.get_by_label("Password").fill(PASSWORD)
-        page.get_by_role("button", name="Sign in").click()
+        fill_in(page)
         page.wait_for_url("**/drafts")
         return page.context.storage_state()
+
+
+def fill_in(page: Page, email: str = EMAIL) -> None:
+    """The page of signing in, sent."""
+    page.get_by_label("E-mail").fill(email)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
 
 
 @pytest.fixture(scope="module")
@@ -110,9 +115,10 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Flask]:
 
 
 @pytest.fixture
-def link(served: Flask) -> Iterator[Link]:
+def link(request: pytest.FixtureRequest, served: Flask) -> Iterator[Link]:
+    """A form of this test's own, of the questions that it may choose."""
     with served.app_context():
-        form = make_form(make_account().id, questions=QUESTIONS)
+        form = make_form(make_account().id, questions=getattr(request, "param", QUESTIONS))
     yield Link(served, served.config["SETTINGS"].public_url, f"/r/{form.share_token}", form)
     delete_rows(served)
 

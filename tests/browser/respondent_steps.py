@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+import pytest
 from flask import Flask
 from playwright.sync_api import Page, expect
 from sqlalchemy import func, select
@@ -12,6 +13,8 @@ from webapp.base.database import db
 from webapp.records.responses.models import Answer, ResponseSession
 
 QUESTIONS = ["Who changed the rota?", "What went wrong?", "What nearly stopped you?"]
+
+PHONE = {"width": 390, "height": 664, "has_touch": True, "is_mobile": True}
 
 
 @dataclass(frozen=True)
@@ -32,6 +35,14 @@ class Link:
     def sessions(self) -> int:
         with self.app.app_context():
             return db.session.scalar(select(func.count()).select_from(ResponseSession)) or 0
+
+
+def page_with(*each: dict[str, Any]) -> pytest.MarkDecorator:
+    """Run the test in windows with these options of `window`, and `query` for the address."""
+    return pytest.mark.parametrize("page", each, indirect=True)
+
+
+WITH_AND_WITHOUT_SCRIPTS = page_with({}, {"java_script_enabled": False})
 
 
 def press(page: Page, name: str) -> None:

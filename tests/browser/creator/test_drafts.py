@@ -8,6 +8,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import ExampleSite, OpenWindow
 from tests.browser.creator_steps import by_agent, edit, modes, saved, stored
 from tests.browser.example_texts import ROTA
+from tests.browser.respondent_steps import PHONE, page_with
 from tests.browsing import look, sideways, violations
 from tests.factories import prepare
 from tests.services import wait_until
@@ -133,27 +134,22 @@ def test_an_editor_opened_before_another_change_gets_a_conflict(
     assert (kept.title, kept.goal) == ("My title", "From the agent")
 
 
-def test_everything_works_without_scripts(
-    site: ExampleSite, open_window: OpenWindow, draft: Draft
-) -> None:
-    with open_window(java_script_enabled=False) as page:
-        page.goto(f"/drafts/{draft.id}")
-        edit(page, "title", "Without scripts")
-        page.get_by_role("button", name="Save", exact=True).click()
-        page.get_by_role("link", name="Add below question 1").click()
-        page.get_by_role("textbox", name="Question", exact=True).fill("In between?")
-        page.get_by_role("button", name="Save", exact=True).click()
-        page.get_by_role("button", name="Move question 1 down").click()
-        page.locator("#settings summary").click()
-        page.get_by_role("radio", name="None People").check()
-        page.get_by_role("button", name="Save settings").click()
-        page.get_by_role("link", name="Remove question 4").click()
-        page.get_by_role("button", name="Remove", exact=True).click()
-        page.get_by_role("button", name="Publish now").click()
+@page_with({"java_script_enabled": False})
+def test_everything_works_without_scripts(site: ExampleSite, page: Page, draft: Draft) -> None:
+    edit(page, "title", "Without scripts")
+    page.get_by_role("button", name="Save", exact=True).click()
+    page.get_by_role("link", name="Add below question 1").click()
+    page.get_by_role("textbox", name="Question", exact=True).fill("In between?")
+    page.get_by_role("button", name="Save", exact=True).click()
+    page.get_by_role("button", name="Move question 1 down").click()
+    page.locator("#settings summary").click()
+    page.get_by_role("radio", name="None People").check()
+    page.get_by_role("button", name="Save settings").click()
+    page.get_by_role("link", name="Remove question 4").click()
+    page.get_by_role("button", name="Remove", exact=True).click()
+    page.get_by_role("button", name="Publish now").click()
 
-        expect(page.get_by_role("heading", level=1)).to_have_text(
-            "It’s live. Share it with someone."
-        )
+    expect(page.get_by_role("heading", level=1)).to_have_text("It’s live. Share it with someone.")
     kept = stored(site, draft)
     assert texts(site, draft) == ["In between?", *ASKED[:2]]
     assert (kept.title, kept.follow_up_mode, kept.status) == (
@@ -298,7 +294,6 @@ def test_text_typed_during_a_save_is_kept(page: Page) -> None:
     expect(page.get_by_label("Maximum questions per person")).to_be_focused()
 
 
-PHONE = {"width": 390, "height": 664, "has_touch": True, "is_mobile": True}
 ARABIC = ("ماذا حدث بعد ذلك؟", "if_short")
 
 
@@ -308,46 +303,44 @@ def kept(site: ExampleSite, draft: Draft) -> list[tuple[str, str, str]]:
 
 
 def test_keys_alone_write_put_in_order_and_remove_follow_ups(
-    site: ExampleSite, open_window: OpenWindow, draft: Draft
+    site: ExampleSite, page: Page, draft: Draft
 ) -> None:
-    with open_window(width=1280, height=800) as page:
-        page.goto(f"/drafts/{draft.id}")
-        page.get_by_role("link", name="Write one").focus()
-        page.keyboard.press("Enter")
-        expect(page.get_by_role("textbox", name="Follow-up 1")).to_be_focused()
-        page.keyboard.type("Which shift?")
-        page.keyboard.press("Tab")
-        expect(page.get_by_label("When follow-up 1 is asked")).to_be_focused()
-        page.keyboard.type("if the answer is s")
-        page.get_by_role("button", name="Add a follow-up").press("Enter")
-        expect(page.get_by_role("textbox", name="Follow-up 2")).to_be_focused()
-        page.keyboard.type("And then?")
-        page.keyboard.press("Enter")
-        saved(page, 2)
-        expect(page.locator("#follow-ups-note")).to_be_hidden()
-        expect(page.get_by_role("link", name="Edit question 1")).to_be_focused()
-        assert kept(site, draft) == [
-            ("Which shift?", "if_short", "creator"),
-            ("And then?", "always", "creator"),
-        ]
+    page.get_by_role("link", name="Write one").focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("textbox", name="Follow-up 1")).to_be_focused()
+    page.keyboard.type("Which shift?")
+    page.keyboard.press("Tab")
+    expect(page.get_by_label("When follow-up 1 is asked")).to_be_focused()
+    page.keyboard.type("if the answer is s")
+    page.get_by_role("button", name="Add a follow-up").press("Enter")
+    expect(page.get_by_role("textbox", name="Follow-up 2")).to_be_focused()
+    page.keyboard.type("And then?")
+    page.keyboard.press("Enter")
+    saved(page, 2)
+    expect(page.locator("#follow-ups-note")).to_be_hidden()
+    expect(page.get_by_role("link", name="Edit question 1")).to_be_focused()
+    assert kept(site, draft) == [
+        ("Which shift?", "if_short", "creator"),
+        ("And then?", "always", "creator"),
+    ]
 
-        page.get_by_text("And then?").click()
-        expect(page.get_by_role("textbox", name="Follow-up 2")).to_be_focused()
-        page.keyboard.type(" And?")
-        page.get_by_role("button", name="Move follow-up 2 up").press("Enter")
-        expect(page.get_by_role("textbox", name="Follow-up 1")).to_have_value("And then? And?")
-        expect(page.get_by_role("textbox", name="Follow-up 1")).to_be_focused()
-        page.keyboard.press("Escape")  # what was put in order is not saved yet
-        page.get_by_role("button", name="Keep writing").press("Enter")
-        page.get_by_role("button", name="Remove follow-up 2").press("Enter")
-        expect(page.get_by_role("textbox", name="Follow-up 2")).to_be_hidden()
-        page.keyboard.press("Control+Enter")
-        saved(page, 3)
-        assert kept(site, draft) == [("And then? And?", "always", "creator")]
+    page.get_by_text("And then?").click()
+    expect(page.get_by_role("textbox", name="Follow-up 2")).to_be_focused()
+    page.keyboard.type(" And?")
+    page.get_by_role("button", name="Move follow-up 2 up").press("Enter")
+    expect(page.get_by_role("textbox", name="Follow-up 1")).to_have_value("And then? And?")
+    expect(page.get_by_role("textbox", name="Follow-up 1")).to_be_focused()
+    page.keyboard.press("Escape")  # what was put in order is not saved yet
+    page.get_by_role("button", name="Keep writing").press("Enter")
+    page.get_by_role("button", name="Remove follow-up 2").press("Enter")
+    expect(page.get_by_role("textbox", name="Follow-up 2")).to_be_hidden()
+    page.keyboard.press("Control+Enter")
+    saved(page, 3)
+    assert kept(site, draft) == [("And then? And?", "always", "creator")]
 
-        page.get_by_role("button", name=re.compile("^Undo")).click()
-        saved(page, 4)
-        expect(page.locator(".q").first).to_contain_text("Which shift? if the answer is short")
+    page.get_by_role("button", name=re.compile("^Undo")).click()
+    saved(page, 4)
+    expect(page.locator(".q").first).to_contain_text("Which shift? if the answer is short")
 
 
 @pytest.mark.parametrize("path", ["", "/questions/1/edit"])

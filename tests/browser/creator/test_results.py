@@ -10,8 +10,8 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from tests.browser.conftest import ExampleSite, OpenWindow
+from tests.browser.respondent_steps import page_with
 from tests.browser.test_accessibility import problems
-from tests.browsing import window
 from tests.factories import (
     make_answer,
     make_follow_up,
@@ -37,8 +37,8 @@ def form(site: ExampleSite) -> Any:
 
 
 @pytest.fixture
-def page(site: ExampleSite) -> Iterator[Page]:
-    with window(site.browser, site.address, storage_state=site.signed_in) as page:
+def page(request: pytest.FixtureRequest, open_window: OpenWindow) -> Iterator[Page]:
+    with open_window(refused=[503], **getattr(request, "param", {})) as page:
         yield page
 
 
@@ -103,20 +103,18 @@ def test_a_hidden_tab_tells_of_new_answers_in_its_title(
     expect(page).to_have_title("(1) Answers · Fifteen answers · Askback")
 
 
-def test_failed_polls_leave_the_page_unchanged(site: ExampleSite, form: Any) -> None:
-    options = {"storage_state": site.signed_in, "refused": [503]}
-    with window(site.browser, site.address, **options) as page:
-        page.goto(f"/forms/{form.id}")
-        page.route("**/new?*", lambda route: route.fulfill(status=503, body="away"))
-        page.evaluate("document.body.dispatchEvent(new Event('app:poll'))")
-        expect(page.get_by_text("Can’t update right now.")).to_be_visible()
-        expect(page.locator(".answer")).to_have_count(10)
-        expect(page.locator("#error-note")).to_be_hidden()
-        page.unroute("**/new?*")
+def test_failed_polls_leave_the_page_unchanged(page: Page, form: Any) -> None:
+    page.goto(f"/forms/{form.id}")
+    page.route("**/new?*", lambda route: route.fulfill(status=503, body="away"))
+    page.evaluate("document.body.dispatchEvent(new Event('app:poll'))")
+    expect(page.get_by_text("Can’t update right now.")).to_be_visible()
+    expect(page.locator(".answer")).to_have_count(10)
+    expect(page.locator("#error-note")).to_be_hidden()
+    page.unroute("**/new?*")
 
-        page.get_by_role("button", name="Try now").click()
+    page.get_by_role("button", name="Try now").click()
 
-        expect(page.get_by_text("Can’t update right now.")).to_have_count(0)
+    expect(page.get_by_text("Can’t update right now.")).to_have_count(0)
 
 
 def test_a_slow_view_is_marked_as_busy(page: Page, form: Any) -> None:
@@ -172,77 +170,72 @@ def row(page: Page, three: Any) -> str:
     return page.locator(f".list-row:has([href='/forms/{three.id}'])").inner_text()
 
 
-def test_arrow_keys_turn_to_unread_responses_first(open_window: OpenWindow, three: Any) -> None:
-    with open_window() as page:
-        page.goto(f"/forms/{three.id}")
-        page.get_by_role("link", name="Read one by one").click()
-        for name in reversed(NAMES):
-            expect(page.get_by_role("heading", level=1)).to_have_text(name)
-            expect(page.get_by_role("button", name="Mark as read")).to_have_count(0)
-            page.wait_for_load_state("networkidle")
-            page.keyboard.press("ArrowRight")
-        expect(page.get_by_role("heading", level=1)).to_have_text("Anna")
-        page.keyboard.press("Shift+ArrowLeft")
-        page.keyboard.press("ArrowLeft")
-        expect(page.get_by_role("heading", level=1)).to_have_text("Bo")
-        assert (
-            page.locator(".answer__text").evaluate(
-                "text => parseFloat(getComputedStyle(text).fontSize)"
-            )
-            > 20
+def test_arrow_keys_turn_to_unread_responses_first(page: Page, three: Any) -> None:
+    page.goto(f"/forms/{three.id}")
+    page.get_by_role("link", name="Read one by one").click()
+    for name in reversed(NAMES):
+        expect(page.get_by_role("heading", level=1)).to_have_text(name)
+        expect(page.get_by_role("button", name="Mark as read")).to_have_count(0)
+        page.wait_for_load_state("networkidle")
+        page.keyboard.press("ArrowRight")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Anna")
+    page.keyboard.press("Shift+ArrowLeft")
+    page.keyboard.press("ArrowLeft")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Bo")
+    assert (
+        page.locator(".answer__text").evaluate(
+            "text => parseFloat(getComputedStyle(text).fontSize)"
         )
-        assert "new" not in row(page, three)
+        > 20
+    )
+    assert "new" not in row(page, three)
 
 
-def test_menus_close_by_escape_and_when_the_focus_leaves(
-    open_window: OpenWindow, three: Any
-) -> None:
-    with open_window() as page:
-        page.goto(f"/forms/{three.id}")
-        export, filters = page.get_by_text("Export"), page.get_by_text("Filters", exact=True)
-        export.press("Enter")
-        expect(page.get_by_role("link", name="JSON")).to_be_visible()
-        page.keyboard.press("Escape")
-        expect(page.get_by_role("link", name="JSON")).to_be_hidden()
-        expect(page.locator("summary", has_text="Export")).to_be_focused()
+def test_menus_close_by_escape_and_when_the_focus_leaves(page: Page, three: Any) -> None:
+    page.goto(f"/forms/{three.id}")
+    export, filters = page.get_by_text("Export"), page.get_by_text("Filters", exact=True)
+    export.press("Enter")
+    expect(page.get_by_role("link", name="JSON")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("link", name="JSON")).to_be_hidden()
+    expect(page.locator("summary", has_text="Export")).to_be_focused()
 
-        filters.click()
-        expect(page.get_by_label("Completed only")).to_be_visible()
-        page.get_by_role("button", name="Apply").focus()
-        page.keyboard.press("Tab")
-        expect(page.get_by_label("Completed only")).to_be_hidden()
+    filters.click()
+    expect(page.get_by_label("Completed only")).to_be_visible()
+    page.get_by_role("button", name="Apply").focus()
+    page.keyboard.press("Tab")
+    expect(page.get_by_label("Completed only")).to_be_hidden()
 
 
-def test_paper_shows_answers_and_nothing_to_press(open_window: OpenWindow, three: Any) -> None:
-    with open_window() as page:
-        for view in ("", "/people", "/unread"):
-            page.goto(f"/forms/{three.id}{view}")
-            page.emulate_media(media="print")
-            shown = page.locator(":is(nav, button, input, summary, footer, .btn):visible")
-            assert shown.evaluate_all("parts => parts.map((part) => part.outerHTML)") == []
-            expect(page.locator(".answer__text").first).to_be_visible()
+def test_paper_shows_answers_and_nothing_to_press(page: Page, three: Any) -> None:
+    for view in ("", "/people", "/unread"):
+        page.goto(f"/forms/{three.id}{view}")
+        page.emulate_media(media="print")
+        shown = page.locator(":is(nav, button, input, summary, footer, .btn):visible")
+        assert shown.evaluate_all("parts => parts.map((part) => part.outerHTML)") == []
+        expect(page.locator(".answer__text").first).to_be_visible()
 
 
+@page_with({"width": 390, "height": 664})
 def test_a_response_is_deleted_and_brought_back_by_keyboard(
-    site: ExampleSite, open_window: OpenWindow, three: Any
+    site: ExampleSite, page: Page, three: Any
 ) -> None:
-    with open_window(width=390, height=664) as page:
-        page.goto(f"/forms/{three.id}/people")
-        page.get_by_role("link", name="Cem").click()
-        for place in ("deleted", "restored", "deleted"):
-            if place == "deleted":
-                page.get_by_role("button", name="Delete this response").press("Enter")
-                undo = page.get_by_role("button", name="Undo")
-                expect(undo).to_be_focused()
-                expect(undo).to_be_in_viewport(ratio=1)
-                expect(page.get_by_role("link", name="Cem")).to_have_count(0)
-            else:
-                undo.press("Enter")
-                expect(page.get_by_role("heading", name="Cem")).to_be_visible()
-        with site.app.app_context():  # once it is erased, the note goes by itself
-            list(purge_deleted_responses(utc_now() + timedelta(seconds=30)))
-        page.evaluate("document.body.dispatchEvent(new Event('app:poll'))")
-        expect(undo).to_have_count(0)
+    page.goto(f"/forms/{three.id}/people")
+    page.get_by_role("link", name="Cem").click()
+    for place in ("deleted", "restored", "deleted"):
+        if place == "deleted":
+            page.get_by_role("button", name="Delete this response").press("Enter")
+            undo = page.get_by_role("button", name="Undo")
+            expect(undo).to_be_focused()
+            expect(undo).to_be_in_viewport(ratio=1)
+            expect(page.get_by_role("link", name="Cem")).to_have_count(0)
+        else:
+            undo.press("Enter")
+            expect(page.get_by_role("heading", name="Cem")).to_be_visible()
+    with site.app.app_context():  # once it is erased, the note goes by itself
+        list(purge_deleted_responses(utc_now() + timedelta(seconds=30)))
+    page.evaluate("document.body.dispatchEvent(new Event('app:poll'))")
+    expect(undo).to_have_count(0)
 
 
 LOOKS = [(390, "light", "rtl"), (1280, "dark", "ltr")]
@@ -273,39 +266,38 @@ def spoken(site: ExampleSite) -> Any:
         return spoken
 
 
-def test_a_recording_is_played_from_where_one_likes(open_window: OpenWindow, spoken: Any) -> None:
-    with open_window() as page:
-        for view in ("/people?spoken=1", ""):
-            page.goto(f"/forms/{spoken.id}{view}")
-            assert problems(page, LOOKS) == {}
-        asked: list[str] = []
-        page.route("**/att_*", lambda route: (asked.append(range_of(route)), route.continue_()))
-        page.get_by_role("listitem").filter(has_text=SENT).get_by_role("link").first.click()
-        boxes = [page.get_by_text(words).bounding_box() for words in (SENT, HEARD)]
-        assert boxes[0]
-        assert boxes[1]
-        assert boxes[0]["y"] == boxes[1]["y"]
-        assert boxes[0]["x"] < boxes[1]["x"]
+def test_a_recording_is_played_from_where_one_likes(page: Page, spoken: Any) -> None:
+    for view in ("/people?spoken=1", ""):
+        page.goto(f"/forms/{spoken.id}{view}")
         assert problems(page, LOOKS) == {}
-        assert asked == []
+    asked: list[str] = []
+    page.route("**/att_*", lambda route: (asked.append(range_of(route)), route.continue_()))
+    page.get_by_role("listitem").filter(has_text=SENT).get_by_role("link").first.click()
+    boxes = [page.get_by_text(words).bounding_box() for words in (SENT, HEARD)]
+    assert boxes[0]
+    assert boxes[1]
+    assert boxes[0]["y"] == boxes[1]["y"]
+    assert boxes[0]["x"] < boxes[1]["x"]
+    assert problems(page, LOOKS) == {}
+    assert asked == []
 
-        heard = page.locator("audio").evaluate(PLAYED)
+    heard = page.locator("audio").evaluate(PLAYED)
 
-        assert heard == pytest.approx(3, abs=0.1)
-        assert asked[0].startswith("bytes=")
-        expect(page.locator("audio-player [data-time]").first).to_have_text("0:03")
-        wave = page.locator("audio-player .wave").first
-        box = wave.bounding_box()
-        assert box is not None
-        wave.click(position={"x": box["width"] / 3, "y": box["height"] / 2})
-        at = page.locator("audio").first.evaluate("(audio) => audio.currentTime")
-        assert at == pytest.approx(1, abs=0.1)
-        page.get_by_role("button", name="Play the recording").first.press("ArrowRight")
-        assert page.locator("audio").first.evaluate("(audio) => audio.currentTime") > 2.5
-        with page.expect_download() as download:
-            page.get_by_role("link", name="Download the recording").click()
-        assert download.value.suggested_filename.startswith("recording-")
-        assert download.value.path().read_bytes() == sound("webm", "voice", 3.0)
+    assert heard == pytest.approx(3, abs=0.1)
+    assert asked[0].startswith("bytes=")
+    expect(page.locator("audio-player [data-time]").first).to_have_text("0:03")
+    wave = page.locator("audio-player .wave").first
+    box = wave.bounding_box()
+    assert box is not None
+    wave.click(position={"x": box["width"] / 3, "y": box["height"] / 2})
+    at = page.locator("audio").first.evaluate("(audio) => audio.currentTime")
+    assert at == pytest.approx(1, abs=0.1)
+    page.get_by_role("button", name="Play the recording").first.press("ArrowRight")
+    assert page.locator("audio").first.evaluate("(audio) => audio.currentTime") > 2.5
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Download the recording").click()
+    assert download.value.suggested_filename.startswith("recording-")
+    assert download.value.path().read_bytes() == sound("webm", "voice", 3.0)
 
 
 def range_of(route: Route) -> str:

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import ExampleSite, OpenWindow
+from tests.browser.conftest import ExampleSite
 from tests.browsing import look, sideways, squeezed, violations
 from tests.factories import make_form
 from webapp.drafts.terms import FormTerms, VoiceTerms, WriterTerms
@@ -58,78 +58,74 @@ def problems(page: Page) -> list[str]:
     "writer", [*(pytest.param(usual, marks=pytest.mark.prove) for usual in ("", SMALL)), LONGEST]
 )
 def test_review_and_confirm_are_readable_whoever_writes(
-    open_window: OpenWindow, draft: Draft, server: Server, writer: str
+    page: Page, draft: Draft, server: Server, writer: str
 ) -> None:
     server.writer = writer
-    with open_window() as page:
-        page.goto(f"/drafts/{draft.id}")
-        settings = page.locator("#settings")
-        expect(settings).to_contain_text(writer or "After a thin answer")
-        expect(settings).to_contain_text("Each person gets at most 9 questions")
-        page.locator("#context").get_by_role("link", name="Edit").click()
-        editor = page.get_by_role("textbox", name="Private context")
-        expect(editor).to_have_accessible_description(re.compile("no secrets"))
-        assert problems(page) == []
-        page.goto(f"/drafts/{draft.id}/confirm")
-        expect(page.locator(".facts")).to_contain_text("Each person gets at most 9 questions")
-        assert problems(page) == []
+    page.goto(f"/drafts/{draft.id}")
+    settings = page.locator("#settings")
+    expect(settings).to_contain_text(writer or "After a thin answer")
+    expect(settings).to_contain_text("Each person gets at most 9 questions")
+    page.locator("#context").get_by_role("link", name="Edit").click()
+    editor = page.get_by_role("textbox", name="Private context")
+    expect(editor).to_have_accessible_description(re.compile("no secrets"))
+    assert problems(page) == []
+    page.goto(f"/drafts/{draft.id}/confirm")
+    expect(page.locator(".facts")).to_contain_text("Each person gets at most 9 questions")
+    assert problems(page) == []
 
 
 def test_other_terms_are_read_before_the_form_goes_out(
-    open_window: OpenWindow, draft: Draft, server: Server
+    page: Page, draft: Draft, server: Server
 ) -> None:
     server.writer = SMALL
-    with open_window(refused=[409]) as page:
-        page.goto(f"/drafts/{draft.id}/confirm")
-        expect(page.get_by_text("Nobody writes recordings down.")).to_be_visible()
-        server.writer, server.transcriber = LONGEST, HOST
-        page.get_by_role("button", name="Publish now").click()
+    page.goto(f"/drafts/{draft.id}/confirm")
+    expect(page.get_by_text("Nobody writes recordings down.")).to_be_visible()
+    server.writer, server.transcriber = LONGEST, HOST
+    page.get_by_role("button", name="Publish now").click()
 
-        expect(page.get_by_role("alert")).to_contain_text(LONGEST)
-        expect(page.get_by_role("alert")).to_contain_text(HOST)
-        assert problems(page) == []
-        page.get_by_role("button", name="Publish revision 1").click()
-        expect(page.locator("h1")).to_have_text("It’s live. Share it with someone.")
+    expect(page.get_by_role("alert")).to_contain_text(LONGEST)
+    expect(page.get_by_role("alert")).to_contain_text(HOST)
+    assert problems(page) == []
+    page.get_by_role("button", name="Publish revision 1").click()
+    expect(page.locator("h1")).to_have_text("It’s live. Share it with someone.")
 
 
 def test_a_model_is_agreed_to_by_keyboard_and_its_counts_are_readable(
-    open_window: OpenWindow, form: str, server: Server, monkeypatch: pytest.MonkeyPatch
+    page: Page, form: str, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server.writer = SMALL
     came = {ModelOutcome.WROTE: 1200, ModelOutcome.LATE: 3}, {"special_category": 4, "leak": 1}
     monkeypatch.setattr(agreements, "count_outcomes", lambda **_: came)
-    with open_window() as page:
-        page.goto(f"{form}/settings")
-        section = page.locator("section", has=page.locator("#follow-ups-label"))
-        expect(section).to_contain_text("It gets nothing of this form until you agree.")
-        assert problems(page) == []
-        page.get_by_role("link", name="See what is so today for follow-up questions").press("Enter")
-        expect(page.get_by_role("heading", level=1)).to_have_text("Agree to this?")
-        expect(page.locator(".private-context")).to_contain_text("Two cafés close.")
-        assert problems(page) == []
-        page.locator("main form .btn--main").press("Enter")
+    page.goto(f"{form}/settings")
+    section = page.locator("section", has=page.locator("#follow-ups-label"))
+    expect(section).to_contain_text("It gets nothing of this form until you agree.")
+    assert problems(page) == []
+    page.get_by_role("link", name="See what is so today for follow-up questions").press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Agree to this?")
+    expect(page.locator(".private-context")).to_contain_text("Two cafés close.")
+    assert problems(page) == []
+    page.locator("main form .btn--main").press("Enter")
 
-        expect(section).to_contain_text(SMALL)
-        expect(section.get_by_role("link")).to_have_count(0)
-        expect(page.get_by_text("wrote a question: 1200")).to_be_visible()
-        assert problems(page) == []
+    expect(section).to_contain_text(SMALL)
+    expect(section.get_by_role("link")).to_have_count(0)
+    expect(page.get_by_text("wrote a question: 1200")).to_be_visible()
+    assert problems(page) == []
 
 
 def test_a_typed_form_is_switched_on_by_keyboard(
-    site: ExampleSite, open_window: OpenWindow, server: Server
+    site: ExampleSite, page: Page, server: Server
 ) -> None:
     server.transcriber = HOST
-    with open_window() as page:
-        page.goto(f"{site.data.empty}/settings")
-        page.locator("#voice-label ~ * a.btn").press("Enter")
-        expect(page.get_by_role("heading", level=1)).to_have_text("Let people speak?")
-        assert problems(page) == []
-        page.locator("main form .btn--main").press("Enter")
+    page.goto(f"{site.data.empty}/settings")
+    page.locator("#voice-label ~ * a.btn").press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Let people speak?")
+    assert problems(page) == []
+    page.locator("main form .btn--main").press("Enter")
 
-        section = page.locator("section", has=page.locator("#voice-label"))
-        expect(section).to_contain_text(HOST)
-        expect(section.get_by_role("link")).to_have_count(0)
-        page.get_by_label("Language that people speak").select_option("German")
-        section.get_by_role("button", name="Save").click()
-        expect(page.get_by_label("Language that people speak")).to_have_value("de")
-        assert problems(page) == []
+    section = page.locator("section", has=page.locator("#voice-label"))
+    expect(section).to_contain_text(HOST)
+    expect(section.get_by_role("link")).to_have_count(0)
+    page.get_by_label("Language that people speak").select_option("German")
+    section.get_by_role("button", name="Save").click()
+    expect(page.get_by_label("Language that people speak")).to_have_value("de")
+    assert problems(page) == []

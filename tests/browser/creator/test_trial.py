@@ -6,12 +6,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.conftest import OpenWindow
 from tests.browser.respondent.voice.steps import microphone
 from tests.browsing import violations
 from tests.programs import launched
 from tests.voice.audio_files import samples, wav
-from webapp.records.drafts import Draft
 
 PLAYED = """async (audio) => {
   await audio.play();
@@ -30,8 +28,7 @@ def browser(
         yield running
 
 
-def begin(page: Page, draft: Draft) -> None:
-    page.goto(f"/drafts/{draft.id}")
+def begin(page: Page) -> None:
     page.get_by_role("link", name="Try it").click()
 
 
@@ -40,39 +37,37 @@ def answer(page: Page, text: str) -> None:
     page.get_by_role("button", name="Continue").click()
 
 
-def test_by_keyboard_the_next_question_has_the_focus(open_window: OpenWindow, draft: Draft) -> None:
-    with open_window() as page:
-        begin(page, draft)
-        first = page.get_by_role("heading", level=1).inner_text()
-        page.get_by_role("textbox").fill("Nobody knew")
-        page.keyboard.press("Control+Enter")
+def test_by_keyboard_the_next_question_has_the_focus(page: Page) -> None:
+    begin(page)
+    first = page.get_by_role("heading", level=1).inner_text()
+    page.get_by_role("textbox").fill("Nobody knew")
+    page.keyboard.press("Control+Enter")
 
-        question = page.get_by_role("heading", level=1)
-        expect(question).not_to_have_text(first)
-        expect(question).to_be_focused()
-        page.keyboard.press("Shift+Tab")
-        page.keyboard.press("Tab")
-        expect(page.get_by_role("textbox")).to_be_focused()
+    question = page.get_by_role("heading", level=1)
+    expect(question).not_to_have_text(first)
+    expect(question).to_be_focused()
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("textbox")).to_be_focused()
 
 
-def test_a_recording_is_played_back_and_sent_nowhere(open_window: OpenWindow, draft: Draft) -> None:
-    with open_window() as page:
-        begin(page, draft)
-        asked: list[str] = []
-        page.on("request", lambda request: asked.append(f"{request.method} {request.url}"))
-        page.get_by_role("button", name="Record your answer").click()
-        expect(page.get_by_text("Recording.", exact=True)).to_be_visible()
-        page.wait_for_timeout(1000)
-        page.get_by_role("button", name="Stop").click()
+def test_a_recording_is_played_back_and_sent_nowhere(page: Page) -> None:
+    begin(page)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(f"{request.method} {request.url}"))
+    page.get_by_role("button", name="Record your answer").click()
+    expect(page.get_by_text("Recording.", exact=True)).to_be_visible()
+    page.wait_for_timeout(1000)
+    page.get_by_role("button", name="Stop").click()
 
-        expect(page.get_by_text("Listen to it")).to_be_visible()
-        expect(page.locator("local-recording .player")).to_be_visible()
-        page.locator("local-recording audio").evaluate(PLAYED)
-        assert violations(page) == []
-        assert [each for each in asked if "/static/" not in each and " blob:" not in each] == []
-        assert page.evaluate("async () => (await indexedDB.databases()).length") == 0
+    expect(page.get_by_text("Listen to it")).to_be_visible()
+    expect(page.locator("local-recording .player")).to_be_visible()
+    page.locator("local-recording audio").evaluate(PLAYED)
+    assert violations(page) == []
+    assert [each for each in asked if "/static/" not in each and " blob:" not in each] == []
+    assert page.evaluate("async () => (await indexedDB.databases()).length") == 0
 
-        answer(page, "Nobody knew")
-        expect(page.get_by_text("Nobody knew").first).to_be_visible()
-        posted = [each for each in asked if each.startswith("POST")]
-        assert [each.rpartition("/")[2] for each in posted] == ["try"]
+    answer(page, "Nobody knew")
+    expect(page.get_by_text("Nobody knew").first).to_be_visible()
+    posted = [each for each in asked if each.startswith("POST")]
+    assert [each.rpartition("/")[2] for each in posted] == ["try"]
