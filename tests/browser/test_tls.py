@@ -251,23 +251,6 @@ def test_another_site_cannot_use_the_session(front: Front) -> None:
         expect(page.locator("h1")).to_have_text("Your account")
 
 
-def test_another_site_cannot_end_an_answer_under_way(front: Front) -> None:
-    with front.window(others=[front.elsewhere], refused=[403]) as page:
-        page.goto(front.data.asks)
-        page.locator("#answer").fill("What only I may go on with")
-        page.get_by_role("button", name="Continue").click()
-        page.get_by_text("Question 2 of 3").wait_for()
-        before = page.context.cookies()
-        target = f"{front.address}{front.data.asks}/another"
-        page.goto(f"{front.elsewhere}/attack?to={quote(target)}")
-        page.get_by_role("button", name="Win a prize").click()
-        expect(page.locator("h1")).to_have_text("Go on from here.")
-        assert page.context.cookies() == before
-        page.get_by_role("button", name="Open the form").click()
-
-        expect(page.locator(".count")).to_contain_text("Question 2 of 3")
-
-
 @pytest.mark.parametrize(
     ("referer", "status"), [("", 400), ("{elsewhere}/attack", 400), ("{address}/login", 303)]
 )

@@ -10,10 +10,12 @@ from tests.browsing import window
 
 
 @pytest.fixture
-def page(browser: Browser, link: Link) -> Iterator[Page]:
-    """The form, opened with scripts."""
-    with window(browser, link.address) as page:
-        page.goto(link.path)
+def page(request: pytest.FixtureRequest, browser: Browser, link: Link) -> Iterator[Page]:
+    """The form, which may refuse what is sent; options of its window as of `page_with`."""
+    options = {"refused": [410, 422, 503]} | getattr(request, "param", {})
+    query = options.pop("query", "")
+    with window(browser, link.address, **options) as page:
+        page.goto(link.path + query)
         yield page
 
 

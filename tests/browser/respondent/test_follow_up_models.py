@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from flask import Flask
-from playwright.sync_api import Browser, Page, Route, expect
+from playwright.sync_api import Page, Route, expect
 from sqlalchemy import select, update
 
 from tests.browser.conftest import served_app
@@ -19,7 +19,7 @@ from tests.browser.respondent.test_follow_ups import (
     published,
 )
 from tests.browser.respondent_steps import Link, give, press
-from tests.browsing import look, sideways, violations, window
+from tests.browsing import look, sideways, violations
 from tests.conftest import delete_rows
 from tests.followups.model_server import (
     QUESTION,
@@ -146,14 +146,10 @@ def unavailable(route: Route) -> None:
     route.fulfill(status=503)
 
 
-def cut(route: Route) -> None:
-    route.abort()
-
-
 def test_a_failed_request_is_told_and_made_again(
     troubled: Page, link: Link, model: ModelServer
 ) -> None:
-    failures = iter([cut])
+    failures = iter([Route.abort])
     troubled.route(NEXT, lambda route: next(failures, Route.continue_)(route))
     give(troubled, LONG)
     line = troubled.get_by_text(re.compile("Still waiting. Trying again in [12] s"))
@@ -167,29 +163,21 @@ def test_a_failed_request_is_told_and_made_again(
     assert (len(model.asked), states(link)) == (1, [FollowUpState.ASKED])
 
 
-def test_after_a_failed_request_next_question_goes_on(troubled: Page, link: Link) -> None:
-    failures = iter([unavailable])
+@pytest.mark.parametrize("times", [1, 2])
+def test_after_failed_requests_next_question_goes_on(
+    troubled: Page, link: Link, times: int
+) -> None:
+    failures = iter([unavailable] * times)
     troubled.route(NEXT, lambda route: next(failures, Route.continue_)(route))
     troubled.clock.install()
     give(troubled, LONG)
     expect(troubled.get_by_text(re.compile("Still waiting."))).to_be_visible()
     press(troubled, "Next question")
+    if times == 2:  # it is tried again as it was pressed
+        expect(troubled.get_by_text(re.compile("Trying again in [45]"))).to_be_visible()
+        troubled.clock.run_for(5000)
     asked(troubled, 2)
     troubled.clock.fast_forward(30_000)  # nothing tries again
-    asked(troubled, 2)
-
-    assert states(link) == [FollowUpState.NOTHING]
-
-
-def test_next_question_is_tried_again_as_it_was_pressed(troubled: Page, link: Link) -> None:
-    failures = iter([unavailable, unavailable])
-    troubled.route(NEXT, lambda route: next(failures, Route.continue_)(route))
-    troubled.clock.install()
-    give(troubled, LONG)
-    expect(troubled.get_by_text(re.compile("Still waiting."))).to_be_visible()
-    press(troubled, "Next question")
-    expect(troubled.get_by_text(re.compile("Still waiting. Trying again in [45]"))).to_be_visible()
-    troubled.clock.run_for(5000)
     asked(troubled, 2)
 
     assert states(link) == [FollowUpState.NOTHING]
@@ -209,17 +197,3 @@ def test_a_reload_while_the_model_thinks_loses_nothing(
 
     assert followed(page) == QUESTION
     assert (len(model.asked), states(link)) == (1, [FollowUpState.ASKED])
-
-
-def test_the_wait_is_told_in_arabic(browser: Browser, link: Link, held: threading.Event) -> None:
-    with window(browser, link.address) as page:
-        page.goto(f"{link.path}?lang=ar")
-        page.locator("#answer").fill(LONG)
-        page.locator("#main-form [type=submit].btn--main").click()
-        expect(page.locator("[name=pass_on]")).to_be_visible()
-        expect(page.locator("html")).to_have_attribute("dir", "rtl")
-        assert not re.search("[a-z]{4}", page.locator("main").inner_text())
-        look(page, width=320)
-        assert violations(page) + sideways(page) == []
-        held.set()
-        expect(page.get_by_role("heading", level=1)).to_have_text(QUESTION)

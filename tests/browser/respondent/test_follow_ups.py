@@ -9,7 +9,14 @@ from flask import Flask
 from playwright.sync_api import Browser, Locator, Page, expect
 from sqlalchemy import func, select
 
-from tests.browser.respondent_steps import Link, finish, give, press
+from tests.browser.respondent_steps import (
+    WITH_AND_WITHOUT_SCRIPTS,
+    Link,
+    finish,
+    give,
+    page_with,
+    press,
+)
 from tests.browsing import look, sideways, violations, window
 from tests.conftest import delete_rows
 from tests.factories import make_account, make_form
@@ -50,13 +57,6 @@ def link(served: Flask) -> Iterator[Link]:
     delete_rows(served)
 
 
-@pytest.fixture(params=["scripts", "no scripts"])
-def any_page(request: pytest.FixtureRequest, browser: Browser, link: Link) -> Iterator[Page]:
-    with window(browser, link.address, java_script_enabled=request.param == "scripts") as page:
-        page.goto(link.path)
-        yield page
-
-
 def asked(page: Page, number: int) -> None:
     """Wait until the question with this number is on the page."""
     expect(page).to_have_title(re.compile(f"^Question {number} of 3"))
@@ -78,27 +78,28 @@ def followed(page: Page, number: int = 1) -> str:
     return page.get_by_role("heading", level=1).inner_text()
 
 
-def test_a_form_is_answered_with_its_follow_ups(any_page: Page, link: Link) -> None:
-    expect(any_page.locator(".count")).to_contain_text("Question 1 of 3, at most 6")
-    give(any_page, SHORT)
-    words = followed(any_page)
-    expect(any_page.locator(".question__before")).to_contain_text(f"“{SHORT}”")
-    give(any_page, LONG)
-    asked(any_page, 2)
-    give(any_page, "Because of the price")
-    followed(any_page, 2)
-    press(any_page, "Next question")
-    asked(any_page, 3)
-    give(any_page, LONG)
-    expect(any_page.get_by_text("4 answered, 1 skipped")).to_be_visible()
-    expect(any_page.get_by_role("list").get_by_text(words)).to_be_visible()
-    press(any_page, "Change follow-up to question 1")
-    followed(any_page)
-    expect(any_page.locator("#answer")).to_have_value(LONG)
-    give(any_page, f"{LONG}.")
-    finish(any_page)
-    press(any_page, "See what I sent")
-    expect(any_page.get_by_text(words)).to_be_visible()
+@WITH_AND_WITHOUT_SCRIPTS
+def test_a_form_is_answered_with_its_follow_ups(page: Page, link: Link) -> None:
+    expect(page.locator(".count")).to_contain_text("Question 1 of 3, at most 6")
+    give(page, SHORT)
+    words = followed(page)
+    expect(page.locator(".question__before")).to_contain_text(f"“{SHORT}”")
+    give(page, LONG)
+    asked(page, 2)
+    give(page, "Because of the price")
+    followed(page, 2)
+    press(page, "Next question")
+    asked(page, 3)
+    give(page, LONG)
+    expect(page.get_by_text("4 answered, 1 skipped")).to_be_visible()
+    expect(page.get_by_role("list").get_by_text(words)).to_be_visible()
+    press(page, "Change follow-up to question 1")
+    followed(page)
+    expect(page.locator("#answer")).to_have_value(LONG)
+    give(page, f"{LONG}.")
+    finish(page)
+    press(page, "See what I sent")
+    expect(page.get_by_text(words)).to_be_visible()
 
     assert link.texts() == [SHORT, "Because of the price", LONG, f"{LONG}."]
 
@@ -124,15 +125,14 @@ UNCOVERED = """() => {
 }"""
 
 
-def test_in_a_low_window_the_sheet_is_not_behind_the_buttons(browser: Browser, link: Link) -> None:
-    with window(browser, link.address, width=640, height=400) as page:
-        page.goto(link.path)
-        give(page, SHORT)
-        followed(page)
+@page_with({"width": 640, "height": 400})
+def test_in_a_low_window_the_sheet_is_not_behind_the_buttons(page: Page) -> None:
+    give(page, SHORT)
+    followed(page)
 
-        expect(page.locator("#answer")).to_be_focused()
-        page.wait_for_function(UNCOVERED)
-        expect(page.get_by_role("heading", level=1)).to_be_in_viewport()
+    expect(page.locator("#answer")).to_be_focused()
+    page.wait_for_function(UNCOVERED)
+    expect(page.get_by_role("heading", level=1)).to_be_in_viewport()
 
 
 def test_the_browsers_back_goes_over_follow_ups(page: Page, link: Link) -> None:
@@ -171,45 +171,32 @@ def test_words_that_were_not_sent_come_back(page: Page, link: Link) -> None:
     assert page.evaluate("localStorage.length") == 0
 
 
-def test_without_scripts_a_failed_save_returns_the_words(browser: Browser, link: Link) -> None:
-    with window(browser, link.address, refused=[503], java_script_enabled=False) as page:
-        page.goto(link.path)
-        give(page, SHORT)
-        followed(page)
-        with storage_away(link.app):
-            give(page, LONG)
-            expect(page.get_by_label("Your words")).to_have_value(LONG)
-        press(page, "Try again")
-        asked(page, 2)
+@page_with({"java_script_enabled": False})
+def test_without_scripts_a_failed_save_returns_the_words(page: Page, link: Link) -> None:
+    give(page, SHORT)
+    followed(page)
+    with storage_away(link.app):
+        give(page, LONG)
+        expect(page.get_by_label("Your words")).to_have_value(LONG)
+    press(page, "Try again")
+    asked(page, 2)
 
     assert link.texts() == [SHORT, LONG]
 
 
-def test_a_double_click_asks_once(page: Page, link: Link) -> None:
-    for text in (SHORT, LONG):
-        page.locator("#answer").fill(text)
-        page.get_by_role("button", name="Continue").dblclick()
-        page.wait_for_load_state("networkidle")
+def test_two_tabs_share_a_follow_up(page: Page, link: Link) -> None:
+    give(page, SHORT)
+    words = followed(page)
+    other = page.context.new_page()
+    other.goto(link.path)
+    assert followed(other) == words
+    give(page, LONG)
     asked(page, 2)
-
-    assert (decided(link), link.texts()) == (1, [SHORT, LONG])
-
-
-def test_two_tabs_share_a_follow_up(browser: Browser, link: Link) -> None:
-    with window(browser, link.address, refused=[422]) as page:
-        page.goto(link.path)
-        give(page, SHORT)
-        words = followed(page)
-        other = page.context.new_page()
-        other.goto(link.path)
-        assert followed(other) == words
-        give(page, LONG)
-        asked(page, 2)
-        give(other, f"{LONG}.")
-        expect(other.locator(".newer-answer")).to_have_text(LONG)
-        expect(other.get_by_role("heading", level=1)).to_be_focused()
-        press(other, "Save mine instead")
-        asked(other, 2)
+    give(other, f"{LONG}.")
+    expect(other.locator(".newer-answer")).to_have_text(LONG)
+    expect(other.get_by_role("heading", level=1)).to_be_focused()
+    press(other, "Save mine instead")
+    asked(other, 2)
 
     assert (decided(link), link.sessions(), link.texts()) == (1, 1, [SHORT, f"{LONG}."])
 

@@ -10,9 +10,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.browser.respondent.test_embedding import profile
 from tests.browser.respondent_steps import Link, asked, finish, give, press
-from tests.browsing import look, sideways, violations, watch, window
-from webapp.base.database import utc_now
-from webapp.records.forms import close_form
+from tests.browsing import watch, window
 
 
 def test_unsent_text_survives_a_reload_and_is_cleared_by_saving(page: Page) -> None:
@@ -31,10 +29,15 @@ def test_unsent_text_survives_a_reload_and_is_cleared_by_saving(page: Page) -> N
     assert page.evaluate("localStorage.length") == 0
 
 
-def test_unsent_text_survives_the_end_of_its_tab(page: Page, link: Link) -> None:
+def test_unsent_text_survives_its_tab_without_revealing_the_session_key(
+    page: Page, link: Link
+) -> None:
     give(page, "Me")
     asked(page, 2)
     page.locator("#answer").fill("half a sent")
+    key = page.locator("form.ask input[name=session]").get_attribute("value") or "missing"
+    assert page.evaluate("localStorage.length") == 1
+    assert key not in page.evaluate("JSON.stringify(localStorage)")
     other = page.context.new_page()
     page.close()
     other.goto(link.path)
@@ -42,16 +45,6 @@ def test_unsent_text_survives_the_end_of_its_tab(page: Page, link: Link) -> None
     asked(other, 2)
     expect(other.locator("#answer")).to_have_value("half a sent")
     assert link.texts() == ["Me"]
-
-
-def test_the_storage_key_of_unsent_text_does_not_reveal_the_session_key(page: Page) -> None:
-    give(page, "Me")
-    asked(page, 2)
-    page.locator("#answer").fill("half a sent")
-    key = page.locator("form.ask input[name=session]").get_attribute("value") or "missing"
-
-    assert page.evaluate("localStorage.length") == 1
-    assert key not in page.evaluate("JSON.stringify(localStorage)")
 
 
 def test_the_character_count_is_shown_near_the_limit(page: Page) -> None:
@@ -62,23 +55,6 @@ def test_the_character_count_is_shown_near_the_limit(page: Page) -> None:
     page.locator("#answer").fill("🙂" * 20_001)
 
     expect(page.locator("#character-count")).to_have_text("Characters too many: 1")
-
-
-def test_a_form_that_closed_meanwhile_shows_the_unsent_text(browser: Browser, link: Link) -> None:
-    with window(browser, link.address, refused=[410]) as page:
-        page.goto(link.path)
-        page.locator("#answer").fill("A long story")
-        with link.app.app_context():
-            close_form(link.form.account_id, link.form.id, now=utc_now())
-        page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-        page.reload()
-
-        expect(page.get_by_label("Your unsent text")).to_have_value("A long story")
-        press(page, "Copy")
-        expect(page.get_by_role("button", name="Copied")).to_be_visible()
-        assert page.evaluate("navigator.clipboard.readText()") == "A long story"
-        look(page, width=320)
-        assert violations(page) + sideways(page) == []
 
 
 def choose_language(page: Page, language: str) -> None:
@@ -100,35 +76,6 @@ def test_unsent_text_survives_a_change_of_language(page: Page, link: Link) -> No
     page.get_by_role("button", name="متابعة", exact=True).click()
     expect(page).to_have_title(re.compile("السؤال 3 من 3"))
     assert link.texts() == ["Me", "half a sent"]
-
-
-def test_unsent_text_survives_a_visit_to_another_question(page: Page) -> None:
-    give(page, "Me")
-    asked(page, 2)
-    page.locator("#answer").fill("half a sent")
-    press(page, "Back")
-    asked(page, 1)
-    press(page, "Continue")
-    asked(page, 2)
-
-    expect(page.locator("#answer")).to_have_value("half a sent")
-
-
-def test_a_failed_save_is_retried_automatically(troubled: Page, link: Link) -> None:
-    answers = iter([503])
-
-    def fail_once(route: Any) -> None:
-        status = next(answers, None)
-        route.fulfill(status=status, body="") if status else route.continue_()
-
-    troubled.route("**/q/1", fail_once)
-    give(troubled, "A long story")
-    expect(
-        troubled.get_by_text(re.compile("Not saved yet. Trying again in [12] s"))
-    ).to_be_visible()
-
-    asked(troubled, 2)
-    assert link.texts() == ["A long story"]
 
 
 def test_retry_waits_grow_and_end_when_the_network_returns(troubled: Page, link: Link) -> None:

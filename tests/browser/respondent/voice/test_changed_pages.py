@@ -3,12 +3,11 @@ to the end, without an error of a script.
 """
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Page, expect
 from sqlalchemy import select
 
 from tests.browser.respondent.voice.steps import SpokenLink
 from tests.browser.respondent_steps import press
-from tests.browsing import window
 from webapp.base.database import db
 from webapp.records.responses.models import ResponseSession
 
@@ -99,28 +98,27 @@ TABLE = {
 
 @pytest.mark.parametrize("changes", TABLE.values(), ids=TABLE)
 def test_a_changed_page_is_answered_to_the_end(
-    browser: Browser, link: SpokenLink, changes: list[str]
+    page: Page, link: SpokenLink, changes: list[str]
 ) -> None:
-    with window(browser, link.address) as page:
-        for script in changes:
-            page.add_init_script(script)
-        page.goto(link.path)
-        for number, words in enumerate(["Me", "It ran twice", "Nothing"], start=1):
-            page.wait_for_url(f"**/q/{number}")
-            page.locator("#answer").fill(words)
-            press(page, "Continue")
-        page.wait_for_url("**/check")
-        press(page, "Back")
-        page.wait_for_url("**/q/3")
-        expect(page.locator("#answer")).to_have_value("Nothing")
-        page.locator("#answer").fill("Nothing at all")
+    for script in changes:
+        page.add_init_script(script)
+    page.goto(link.path)
+    for number, words in enumerate(["Me", "It ran twice", "Nothing"], start=1):
+        page.wait_for_url(f"**/q/{number}")
+        page.locator("#answer").fill(words)
         press(page, "Continue")
-        page.wait_for_url("**/check")
-        page.locator("#name").fill("Robin")
-        press(page, "Send to")
-        page.wait_for_url("**/done")
-        page.reload()
-        expect(page.get_by_role("heading", level=1)).to_contain_text("Thank you.")
+    page.wait_for_url("**/check")
+    press(page, "Back")
+    page.wait_for_url("**/q/3")
+    expect(page.locator("#answer")).to_have_value("Nothing")
+    page.locator("#answer").fill("Nothing at all")
+    press(page, "Continue")
+    page.wait_for_url("**/check")
+    page.locator("#name").fill("Robin")
+    press(page, "Send to")
+    page.wait_for_url("**/done")
+    page.reload()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Thank you.")
 
     assert link.texts() == ["Me", "It ran twice", "Nothing at all"]
     with link.app.app_context():

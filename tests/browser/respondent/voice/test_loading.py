@@ -177,8 +177,17 @@ def test_an_answer_with_a_recording_is_shown_when_one_comes_back_to_it(
     says(page, "Your recording is here.")
 
 
-def test_a_database_that_never_opens_holds_up_nobody(opened: Page, link: SpokenLink) -> None:
-    opened.add_init_script("IDBFactory.prototype.open = () => ({})")
+@pytest.mark.parametrize(
+    "script",
+    [
+        "IDBFactory.prototype.open = () => ({})",
+        "Object.defineProperty(window, 'indexedDB', { value: undefined })",
+    ],
+)
+def test_a_database_that_never_opens_holds_up_nobody(
+    opened: Page, link: SpokenLink, script: str
+) -> None:
+    opened.add_init_script(script)
     opened.goto(link.path)
     press(opened, "Record your answer")
     says(opened, "Recording.")
@@ -186,8 +195,10 @@ def test_a_database_that_never_opens_holds_up_nobody(opened: Page, link: SpokenL
     opened.wait_for_timeout(SPOKEN_MS)
     press(opened, "Stop")
     says(opened, "Your recording is here.")
+    press(opened, "Continue")
+    asked(opened, 2)
 
-    assert len(link.recordings()) == 1
+    assert [bool(row.answer_id) for row in link.recordings()] == [True]
 
 
 def test_a_database_that_opens_late_keeps_the_rest(opened: Page, link: SpokenLink) -> None:

@@ -13,7 +13,7 @@ from jobs.transcribe import transcribing
 from tests.browser.conftest import served_app
 from tests.browser.respondent.test_follow_ups import ASKS, QUESTIONS, SHORT, asked, followed
 from tests.browser.respondent.voice.steps import SpokenLink, record, says, speak
-from tests.browser.respondent_steps import press
+from tests.browser.respondent_steps import page_with, press
 from tests.browsing import look, press_until, sideways, violations, window
 from tests.conftest import delete_rows
 from tests.services import wait_until
@@ -100,21 +100,18 @@ def test_who_speaks_and_goes_on_is_asked_about_it(
     assert link.texts() == [SHORT]
 
 
-def test_the_page_of_the_wait_is_usable(
-    browser: Browser, link: SpokenLink, engine: SpeechEngine
-) -> None:
+@page_with({"width": 390, "height": 664})
+def test_the_page_of_the_wait_is_usable(page: Page, engine: SpeechEngine) -> None:
     takes(engine, 5)
-    with window(browser, link.address, width=390, height=664) as page:
-        page.goto(link.path)
-        record(page)
-        press(page, "Continue")
-        waits(page)
-        for width, scheme in ((320, "dark"), (1280, "light")):
-            look(page, width=width, scheme=scheme)
-            assert violations(page) + sideways(page) == []
-        press_until(page, "Tab", lambda: page.evaluate(FOCUSED) == "Next question", most=12)
-        page.keyboard.press("Enter")
-        asked(page, 2)
+    record(page)
+    press(page, "Continue")
+    waits(page)
+    for width, scheme in ((320, "dark"), (1280, "light")):
+        look(page, width=width, scheme=scheme)
+        assert violations(page) + sideways(page) == []
+    press_until(page, "Tab", lambda: page.evaluate(FOCUSED) == "Next question", most=12)
+    page.keyboard.press("Enter")
+    asked(page, 2)
 
 
 def test_a_reload_of_the_wait_leads_to_the_same_question(
