@@ -79,7 +79,6 @@ SLOW = (
     "tests/browser/test_accessibility.py",
     "tests/contract/test_fuzz.py",
     "tests/docs/test_operate.py",
-    "tests/docs/test_spoken_answers.py",
     "tests/jobs/test_processes.py",
     "tests/jobs/test_transcription_processes.py",
     "tests/journey/test_attacks.py",

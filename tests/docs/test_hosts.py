@@ -66,21 +66,3 @@ def test_without_events_no_word_speaks_of_them(hosts: str, skill: str) -> None:
         assert not re.search("event|subscri|webhook", text, re.IGNORECASE)
         prose = re.sub(r"^```.*?^```$", "code", text, flags=re.M | re.S)
         assert "\n\n\n" not in prose
-
-
-@pytest.mark.settings(mcp_events_enabled=False)
-@pytest.mark.parametrize(
-    ("path", "said"),
-    [
-        ("/docs/events.md", "Events are switched off on this server"),
-        ("/docs/concepts.md", "has switched this off"),
-        ("/docs/index.md", "(events.md): switched off on this server"),
-        ("/llms.txt", "/docs/events.md): switched off on this server"),
-    ],
-)
-def test_without_events_the_documents_say_so(client: FlaskClient, path: str, said: str) -> None:
-    text = client.get(path).text
-
-    assert said in text
-    assert "signed event" not in text
-    assert "\n\n\n" not in text

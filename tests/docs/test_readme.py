@@ -5,13 +5,15 @@ import re
 from pathlib import Path
 from typing import Any
 
+import httpx
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browsing import window
-from tests.command import ROOT
+from tests.command import ROOT, askback_here
 from tests.docs.terminal import END, Terminal
 from tests.journey import people
 from tests.journey.installation import Installation, embedded
+from tests.voice.speech_engine import SpeechEngine
 
 README = (ROOT / "README.md").read_text()
 BLOCKS = re.findall(r"```bash\n(.*?)```", README, re.DOTALL)
@@ -75,6 +77,22 @@ def sign_up(page: Page, running: Installation) -> None:
     page.get_by_label("Password").fill(people.PASSWORD)
     people.press(page, "Create account")
     page.wait_for_url("**/drafts")
+
+
+def published(page: Page, running: Installation, engine: SpeechEngine) -> str:
+    """Publish what an agent drafted, told who writes it down; returns the address of the form."""
+    issue = ("token", "issue", "--email", "ann@example.com", "--scope", "forms:write")
+    token = askback_here(*issue, **running.variables).stdout.strip()
+    drafted = httpx.post(
+        f"{running.url}/api/drafts",
+        headers={"Authorization": f"Bearer {token}"},
+        json={"title": "The milk", "questions": ["What went wrong this week?"]},
+    )
+    page.goto(f"/drafts/{drafted.json()['draftId']}/confirm")
+    expect(page.get_by_text(f"Recordings are sent to {engine.host}")).to_be_visible()
+    people.press(page, "Publish now")
+    page.wait_for_url("**/share")
+    return page.url.removesuffix("/share")
 
 
 def ask_by_two_commands(terminal: Terminal, page: Page, signing_in: str, asking: str) -> None:

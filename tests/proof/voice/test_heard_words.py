@@ -8,8 +8,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browsing import window
 from tests.command import askback_here
-from tests.docs.test_readme import sign_up
-from tests.docs.test_spoken_answers import published
+from tests.docs.test_readme import published, sign_up
 from tests.journey import people
 from tests.journey.installation import Installation, embedded
 from tests.programs import launched
