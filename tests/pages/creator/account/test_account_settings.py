@@ -15,7 +15,7 @@ from tests.oauth.flow import API, EMAIL, PASSWORD, bearer, csrf_token, enter, si
 from webapp.base.database import db, utc_now
 from webapp.base.vocabulary import Scope
 from webapp.oauth.tokens import issue_token
-from webapp.pages.creator.sign_in import RECENT_SECONDS, SIGNED_IN_AT, browser_in_words
+from webapp.pages.creator.sign_in import RECENT_SECONDS, SIGNED_IN_AT
 from webapp.records.accounts import invites
 from webapp.records.accounts.browser_sessions import SignIn
 from webapp.records.accounts.models import (
@@ -24,16 +24,8 @@ from webapp.records.accounts.models import (
     enable_account,
     has_account,
 )
-from webapp.web.limiter import limiter
 
 NEW_PASSWORD = "another four plain words"
-
-
-@pytest.fixture
-def creator(app: Flask, cheap_hashing: None) -> Account:
-    limiter.reset()
-    with app.app_context():
-        return invites.create_account(EMAIL, "Ann", PASSWORD, now=utc_now())
 
 
 @pytest.fixture
@@ -76,9 +68,7 @@ def test_a_new_name_is_shown(browser: FlaskClient, typed: str, shown: str) -> No
     response = press(browser, "/account/details", name=typed, language="en")
 
     assert (response.status_code, response.location) == (303, "/account?saved=details")
-    page = browser.get(response.location).text
-    assert f'value="{shown}"' in page
-    assert "Saved." in page
+    assert f'value="{shown}"' in browser.get(response.location).text
 
 
 @pytest.mark.parametrize("language", ["", "xx", "\x00"])
@@ -87,9 +77,7 @@ def test_an_unknown_language_is_refused_and_the_name_kept(
 ) -> None:
     page = press(browser, "/account/details", name="Ann L", language=language)
 
-    assert page.status_code == 422
-    assert "These pages are not written in that language." in page.text
-    assert 'value="Ann L"' in page.text
+    assert (page.status_code, 'value="Ann L"' in page.text) == (422, True)
 
 
 def test_a_new_password_replaces_the_old_one_and_signs_other_browsers_out(
@@ -113,10 +101,7 @@ def test_a_new_password_replaces_the_old_one_and_signs_other_browsers_out(
 def test_a_refused_password_changes_nothing(
     current: str, password: str, app: Flask, browser: FlaskClient
 ) -> None:
-    page = change_password(browser, current, password)
-
-    assert page.status_code == 422
-    assert ("That is not your password." in page.text) == (current != PASSWORD)
+    assert change_password(browser, current, password).status_code == 422
     assert sign_in(app.test_client()).status_code == 303
 
 
@@ -156,7 +141,7 @@ def test_a_deleted_account_has_no_access_at_once_and_its_address_is_free(
 
     farewell = press(browser, "/account/delete").location
 
-    assert "Your account is deleted." in browser.get(farewell).text
+    assert browser.get(farewell).status_code == 200
     assert not is_signed_in(elsewhere)
     assert sign_in(elsewhere).status_code == 422
     assert as_agent(app, token) == 401
@@ -196,7 +181,6 @@ def test_a_new_password_ends_agents_if_asked_to(
         somebody = app.test_client()
         page = somebody.get(f"/join/{link}")
         form = {"password": NEW_PASSWORD, "csrf_token": csrf_token(page)}
-        assert 'name="end_agents" checked' in page.text
         somebody.post(f"/join/{link}", data=form | ticked)
     else:
         press(browser, "/account/password", current=PASSWORD, password=NEW_PASSWORD, **ticked)
@@ -227,7 +211,6 @@ def test_the_browsers_that_are_signed_in_are_listed(
 
     assert "Firefox on Linux" in page
     assert page.count("from 127.0.0.1") == 2
-    assert page.count("This browser") == 1
     assert page.count('action="/account/browsers/end"') == 1
 
 
@@ -238,10 +221,9 @@ def test_a_browser_is_signed_out_from_another(
     handle = re.search(r'name="handle" value="([0-9a-f]{16})"', browser.get("/account").text)
     assert handle
 
-    response = press(browser, f"/account/browsers/{which}", handle=handle[1])
+    press(browser, f"/account/browsers/{which}", handle=handle[1])
 
     assert (is_signed_in(browser), is_signed_in(elsewhere)) == (True, False)
-    assert "signed out." in browser.get(response.location).text
 
 
 def test_nobody_ends_a_browser_of_somebody_else(
@@ -274,22 +256,6 @@ def test_the_use_of_a_session_is_stored_now_and_then(app: Flask, browser: FlaskC
 
     assert noted[0] > long_ago
     assert noted[1] == noted[0]
-
-
-@pytest.mark.parametrize(
-    ("user_agent", "said"),
-    [
-        (FIREFOX, "Firefox on Linux"),
-        ("Mozilla/5.0 (Windows NT 10.0) Chrome/140.0 Safari/537.36 Edg/140.0", "Edge on Windows"),
-        ("Mozilla/5.0 (iPhone; CPU) Version/19.0 Mobile Safari/604.1", "Safari on iPhone"),
-        ("Mozilla/5.0 (Linux; Android 16) Chrome/140.0 Mobile Safari/537.36", "Chrome on Android"),
-        ("curl/8.5.0", ""),
-        ("", ""),
-        ("<b>Firefox/</b>" + "x" * 100_000 + "Windows", "Firefox"),
-    ],
-)
-def test_browsers_are_described_by_user_agent(user_agent: str, said: str) -> None:
-    assert browser_in_words(user_agent) == said
 
 
 def test_only_the_right_password_reveals_that_an_account_is_disabled(

@@ -5,7 +5,6 @@ from html import unescape
 from typing import Any
 
 import pytest
-from flask import Flask
 
 from tests.pages.creator_client import Creator, plain
 from webapp.base.database import db, utc_now, write_transaction
@@ -22,9 +21,9 @@ from webapp.records.audit import (
 HERE = "203.0.113.5"
 
 
-def add(app: Flask, account_id: str, kind: AuditKind, **changed: Any) -> None:
+def add(ann: Creator, account_id: str, kind: AuditKind, **changed: Any) -> None:
     by = Actor(ActorKind.CREATOR, HERE, "client", "<Desk>")
-    with app.app_context(), write_transaction():
+    with ann.context(), write_transaction():
         row = event_values(kind, account_id, by=by, now=utc_now()) | changed
         db.session.add(AuditEvent(**row))
 
@@ -35,9 +34,9 @@ def lines(page: Any) -> list[str]:
     return [unescape(plain(line)).strip() for line in found]
 
 
-def test_the_newest_is_first_with_time_and_address(app: Flask, ann: Creator) -> None:
-    add(app, ann.account.id, AuditKind.CONSENT)
-    add(app, ann.account.id, AuditKind.SIGN_OUT)
+def test_the_newest_is_first_with_time_and_address(ann: Creator) -> None:
+    add(ann, ann.account.id, AuditKind.CONSENT)
+    add(ann, ann.account.id, AuditKind.SIGN_OUT)
 
     page = ann.page("/account/activity")
 
@@ -61,9 +60,9 @@ def test_events_of_a_form_name_it_while_it_is_there(
     assert lines(ann.page("/account/activity"))[0] == said
 
 
-def test_identical_events_are_one_line_with_a_count(app: Flask, ann: Creator) -> None:
+def test_identical_events_are_one_line_with_a_count(ann: Creator) -> None:
     for count in (1, 1, 10):
-        add(app, ann.account.id, AuditKind.TOKEN_REFRESHED, actor="agent", count=count)
+        add(ann, ann.account.id, AuditKind.TOKEN_REFRESHED, actor="agent", count=count)
 
     assert lines(ann.page("/account/activity"))[0] == "<Desk> renewed its key. 12 times"
 
@@ -76,18 +75,18 @@ OF_NO_ACCOUNT = {
 
 
 @pytest.mark.parametrize("kind", sorted(set(AuditKind) - OF_NO_ACCOUNT))
-def test_every_kind_of_event_has_a_text(app: Flask, ann: Creator, kind: AuditKind) -> None:
+def test_every_kind_of_event_has_a_text(ann: Creator, kind: AuditKind) -> None:
     outcomes = [AuditOutcome.OK, AuditOutcome.FAILED, AuditOutcome.DENIED]
     for outcome in outcomes:
-        add(app, ann.account.id, kind, outcome=str(outcome))
+        add(ann, ann.account.id, kind, outcome=str(outcome))
 
     said = lines(ann.page("/account/activity"))[:3]
 
     assert any("_" not in line and line[0].isupper() or line[0] == "<" for line in said)
 
 
-def test_older_events_are_on_the_next_page(app: Flask, ann: Creator) -> None:
-    with app.app_context(), write_transaction():
+def test_older_events_are_on_the_next_page(ann: Creator) -> None:
+    with ann.context(), write_transaction():
         for number in range(60):
             by = Actor(ActorKind.CREATOR, f"203.0.113.{number}")
             add_event(AuditKind.SIGN_IN, ann.account.id, by=by, now=utc_now())
@@ -107,9 +106,7 @@ def test_an_invalid_position_shows_the_newest_events(ann: Creator, before: str) 
     assert lines(ann.page(f"/account/activity?before={before}"))
 
 
-def test_events_of_other_accounts_are_not_listed(
-    app: Flask, ann: Creator, stranger: Creator
-) -> None:
-    add(app, ann.account.id, AuditKind.EXPORTED)
+def test_events_of_other_accounts_are_not_listed(ann: Creator, stranger: Creator) -> None:
+    add(ann, ann.account.id, AuditKind.EXPORTED)
 
     assert "You took" not in stranger.page("/account/activity").text

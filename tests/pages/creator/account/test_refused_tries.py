@@ -33,13 +33,6 @@ def settings(settings: Settings, request: pytest.FixtureRequest) -> Iterator[Set
         yield settings.model_copy(update={"redis_url": url})
 
 
-@pytest.fixture
-def creator(app: Flask, cheap_hashing: None) -> Account:
-    limiter.reset()
-    with app.app_context():
-        return invites.create_account(EMAIL, "Ann", PASSWORD, now=utc_now())
-
-
 def refused(app: Flask) -> list[AuditEvent]:
     with app.app_context():
         request_audit.store()

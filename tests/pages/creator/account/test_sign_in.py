@@ -7,20 +7,13 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 from itsdangerous import URLSafeTimedSerializer
-from sqlalchemy import event
 from werkzeug.test import TestResponse
 
 from tests.oauth.flow import EMAIL, HOST, PASSWORD, csrf_token, sign_in
-from webapp.base.database import db, utc_now
+from webapp.base.database import utc_now
 from webapp.base.limits import PASSWORD_MAX_CHARS
 from webapp.records.accounts import credentials, invites
 from webapp.records.accounts.models import Account
-
-
-@pytest.fixture
-def creator(app: Flask, cheap_hashing: None) -> Account:
-    with app.app_context():
-        return invites.create_account(EMAIL, "Ann", PASSWORD, now=utc_now())
 
 
 @pytest.fixture
@@ -33,16 +26,15 @@ def signed_in(client: FlaskClient) -> bool:
     return client.get("/connections").status_code == 200
 
 
+def enter_at(client: FlaskClient, path: str, **sent: str) -> TestResponse:
+    """Type address and password at a page with the form."""
+    token = csrf_token(client.get(path))
+    form = {"email": EMAIL, "password": PASSWORD, "csrf_token": token}
+    return client.post(path, data=form | sent)
+
+
 def join(client: FlaskClient, invite: str, **changed: str) -> TestResponse:
-    token = csrf_token(client.get(f"/join/{invite}"))
-    form = {"email": EMAIL, "name": "Ann", "password": PASSWORD, "csrf_token": token}
-    return client.post(f"/join/{invite}", data=form | changed)
-
-
-def cookie_named(name: str, response: TestResponse) -> str:
-    cookies = response.headers.getlist("Set-Cookie")
-    (found,) = (cookie for cookie in cookies if cookie.startswith(f"{name}="))
-    return found
+    return enter_at(client, f"/join/{invite}", **{"name": "Ann"} | changed)
 
 
 LONGEST = "Zoë, " * 204 + "end."
@@ -59,13 +51,6 @@ def test_a_password_may_be_long_and_hold_a_line_end(
     assert sign_in(app.test_client(), password=password).status_code == 303
 
 
-def test_signing_in_leads_to_the_drafts(creator: Account, client: FlaskClient) -> None:
-    response = sign_in(client)
-
-    assert (response.status_code, response.location) == (303, "/drafts")
-    assert signed_in(client)
-
-
 @pytest.mark.parametrize(
     ("email", "password"),
     [
@@ -80,16 +65,10 @@ def test_a_wrong_password_and_an_unknown_address_get_the_same_page(
     email: str, password: str, creator: Account, client: FlaskClient
 ) -> None:
     response = sign_in(client, email, password)
+    without_token = client.post("/login", data={"email": EMAIL, "password": PASSWORD})
 
-    assert response.status_code == 422
+    assert (response.status_code, without_token.status_code) == (422, 400)
     assert "Wrong e-mail or password." in response.text
-    assert not signed_in(client)
-
-
-def test_the_form_needs_its_token(creator: Account, client: FlaskClient) -> None:
-    response = client.post("/login", data={"email": EMAIL, "password": PASSWORD})
-
-    assert response.status_code == 400
     assert not signed_in(client)
 
 
@@ -145,34 +124,6 @@ def test_signing_out_and_in_again_end_every_copy_of_the_cookie(
     assert (signed_in(client), signed_in(elsewhere)) == (path == "/login", stays)
 
 
-def test_a_session_cookie_of_an_earlier_version_is_ignored(
-    creator: Account, client: FlaskClient
-) -> None:
-    with client.session_transaction() as session:
-        session["_user_id"] = f"{creator.id}|0"
-
-    assert client.get("/connections").location.startswith("/login?next=")
-
-
-def test_looking_at_pages_neither_writes_nor_sets_the_cookie_again(
-    app: Flask, creator: Account, client: FlaskClient
-) -> None:
-    sign_in(client)
-    client.get("/connections")
-    asked: list[str] = []
-    with app.app_context():
-        engine = db.engine
-    event.listen(
-        engine, "before_cursor_execute", note := lambda *given: asked.append(given[2].split()[0])
-    )
-
-    page = client.get("/connections")
-
-    event.remove(engine, "before_cursor_execute", note)
-    assert set(asked) == {"SELECT"}
-    assert "Set-Cookie" not in page.headers
-
-
 @pytest.mark.parametrize(
     "going",
     ["https://evil.example/", "//evil.example/", "/connections", "", "\u0000", "signed elsewhere"],
@@ -183,23 +134,15 @@ def test_a_return_address_that_was_not_signed_for_it_is_ignored(
     if going == "signed elsewhere":
         signer = URLSafeTimedSerializer(app.config["SECRET_KEY"], salt="other")
         going = str(signer.dumps("//evil.example"))
-    token = csrf_token(client.get(f"/login?next={quote(going)}"))
-    form = {"email": EMAIL, "password": PASSWORD, "csrf_token": token, "next": going}
 
-    response = client.post(f"/login?next={quote(going)}", data=form)
-
-    assert response.location == "/drafts"
+    assert enter_at(client, f"/login?next={quote(going)}", next=going).location == "/drafts"
 
 
 @pytest.mark.parametrize("page", ["/connections?a=b", "/drafts/a%0D%0Ab%C3%A9"])
 def test_sign_in_returns_to_the_requested_page(
     page: str, creator: Account, client: FlaskClient
 ) -> None:
-    asked = client.get(page)
-    token = csrf_token(client.get(asked.location))
-    form = {"email": EMAIL, "password": PASSWORD, "csrf_token": token}
-
-    assert client.post(asked.location, data=form).location == page
+    assert enter_at(client, client.get(page).location).location == page
 
 
 def test_a_backslash_in_a_query_leads_back_to_its_page(
@@ -207,11 +150,8 @@ def test_a_backslash_in_a_query_leads_back_to_its_page(
 ) -> None:
     shown = {"HX-Request": "true", "HX-Current-URL": r"http://127.0.0.1:8000/forms/f?q=a\b&to="}
     asked = client.get("/drafts/waiting", headers=shown, base_url="http://127.0.0.1:8000")
-    login = asked.headers["HX-Redirect"]
-    token = csrf_token(client.get(login))
-    form = {"email": EMAIL, "password": PASSWORD, "csrf_token": token}
 
-    assert client.post(login, data=form).location == "/forms/f?q=a%5Cb&to="
+    assert enter_at(client, asked.headers["HX-Redirect"]).location == "/forms/f?q=a%5Cb&to="
 
 
 @pytest.mark.parametrize("name", ["session", "device"])
@@ -233,10 +173,10 @@ def test_a_cookie_stays_on_this_site_and_out_of_scripts(
     form = {"email": EMAIL, "password": PASSWORD, "csrf_token": token}
     referer = {"Referer": f"{origin}/login"}
 
-    cookie = cookie_named(
-        prefix + name, client.post("/login", base_url=origin, data=form, headers=referer)
-    )
+    response = client.post("/login", base_url=origin, data=form, headers=referer)
 
+    cookies = response.headers.getlist("Set-Cookie")
+    (cookie,) = (each for each in cookies if each.startswith(f"{prefix}{name}="))
     for part in ("HttpOnly", "SameSite=Lax", "Path=/"):
         assert part in cookie
     assert "Domain" not in cookie
@@ -251,20 +191,11 @@ def test_a_link_makes_an_account_and_signs_in_once(
     assert (response.status_code, response.location) == (303, "/drafts")
     assert signed_in(client)
     for link in (invite, "unknown"):
-        page = app.test_client().get(f"/join/{link}")
-        assert page.status_code == 410
-        assert "This link does not work any more." in page.text
+        assert app.test_client().get(f"/join/{link}").status_code == 410
 
 
 @pytest.mark.parametrize(
-    "changed",
-    [
-        {"password": "short"},
-        {"password": "passwordpassword"},
-        {"email": "nobody"},
-        {"email": "ann@example.com\x00"},
-        {"email": "taken@example.com"},
-    ],
+    "changed", [{"password": "short"}, {"email": "nobody"}, {"email": "taken@example.com"}]
 )
 def test_a_refusal_keeps_what_was_typed_and_the_link(
     changed: dict[str, str], app: Flask, client: FlaskClient, invite: str
