@@ -8,9 +8,14 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
+from tests.factories import make_draft, make_form
 from webapp.base.database import utc_now
+from webapp.drafts import editing
+from webapp.records import drafts
 from webapp.records.accounts.browser_sessions import begin_session
 from webapp.records.accounts.models import Account
+from webapp.records.content.draft_input import parse_draft_input
+from webapp.records.drafts import Draft
 
 ORIGIN = "http://127.0.0.1:8000"
 HTMX = {"HX-Request": "true"}
@@ -36,6 +41,36 @@ class Creator:
         headers = {"Origin": ORIGIN} | (HTMX if htmx else {})
         data = {"csrf_token": self.token} | form
         return self.client.post(path, base_url=ORIGIN, data=data, headers=headers)
+
+    def context(self) -> Any:
+        return self.client.application.app_context()
+
+    def within(self, call: Any, *given: Any, **named: Any) -> Any:
+        """What a function returns in a context of the application."""
+        with self.context():
+            return call(*given, **named)
+
+    def form(self, **fields: Any) -> Any:
+        return self.within(make_form, self.account.id, **fields)
+
+    def draft(self, **fields: Any) -> Draft:
+        found: Draft = self.within(make_draft, self.account.id, **fields)
+        return found
+
+    def by_agent(self, draft: Draft, agent_note: str | None = None, **fields: Any) -> Draft:
+        """A change of the draft, as through the API."""
+        by: dict[str, Any] = {"author": "grt_1", "agent_note": agent_note, "now": utc_now()}
+        changes = parse_draft_input(fields)
+        return self.within(editing.update_draft, self.account.id, draft.id, changes, **by)
+
+    def confirm(self, draft: Draft, then: str = "publish", **changed: Any) -> TestResponse:
+        """The decision about this revision of the draft."""
+        form = {"then": then, "revision": draft.revision, "shown_hash": draft.content_hash}
+        return self.post(f"/drafts/{draft.id}/confirm", **form | changed)
+
+    def stored(self, draft: Draft) -> Draft:
+        found: Draft = self.within(drafts.get_draft, self.account.id, draft.id)
+        return found
 
 
 def creator(app: Flask, account: Account) -> Creator:

@@ -14,7 +14,6 @@ from werkzeug.routing import Rule
 from tests.browser.example_data import connect
 from tests.event_factories import make_attempt, make_delivery, make_subscription
 from tests.factories import make_answer, make_draft, make_form, prepare
-from tests.pages.creator.test_draft import by_agent
 from tests.pages.creator_client import Creator, hidden
 from webapp.answers import answering, trash
 from webapp.base.database import db, utc_now
@@ -99,8 +98,8 @@ def world(app: Flask, ann: Creator) -> World:
             ann.account.id, parse_draft_input(content), author=grant, now=utc_now()
         )
         revisions.mark_seen(ann.account.id, draft.id, 1, now=utc_now())
-        by_agent(app, draft, questions=[{"text": hostile("question") * 2}, "Plain?"], title="T")
-        by_agent(app, draft, agent_note=hostile("note"), **content)
+        ann.by_agent(draft, questions=[{"text": hostile("question") * 2}, "Plain?"], title="T")
+        ann.by_agent(draft, agent_note=hostile("note"), **content)
         back = {"revision": 3, "note": hostile("returned"), "now": utc_now()}
         returns.return_draft(ann.account.id, draft.id, **back)
         by_hand = prepare(make_draft(ann.account.id, **content), [(hostile("follow_up"), "if_no")])

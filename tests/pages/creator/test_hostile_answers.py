@@ -5,7 +5,6 @@ import secrets
 from html.parser import HTMLParser
 
 import pytest
-from flask import Flask
 from sqlalchemy import select
 
 from tests.factories import make_answer, make_form
@@ -40,8 +39,8 @@ class Reader(HTMLParser):
 
 
 @pytest.mark.parametrize("path", ["", "/people", "/people/{}", "?q=canary", "/people?q=canary"])
-def test_htmx_is_off_around_them(app: Flask, ann: Creator, path: str) -> None:
-    with app.app_context():
+def test_htmx_is_off_around_them(ann: Creator, path: str) -> None:
+    with ann.context():
         form, key = make_form(ann.account.id), secrets.token_urlsafe(24)
         make_answer(form, key, text=WORDS)
         answering.complete_response(form.share_token, key, responder_name=NAME, now=utc_now())

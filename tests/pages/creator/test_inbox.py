@@ -8,7 +8,7 @@ import pytest
 from flask import Flask
 
 from tests.databases import both_databases
-from tests.pages.creator.test_draft import by_agent, drafted, seen, stored, written
+from tests.pages.creator.test_draft import seen
 from tests.pages.creator_client import HTMX, ORIGIN, Creator, hidden, plain
 from webapp.answers import trash
 from webapp.base.database import db, from_millis, utc_now
@@ -30,18 +30,16 @@ def moment(location: str) -> int:
 
 
 @both_databases
-def test_an_open_inbox_is_updated_after_drafts_changes_and_confirmations(
-    app: Flask, ann: Creator
-) -> None:
-    draft = written(app, ann)
+def test_an_open_inbox_is_updated_after_drafts_changes_and_confirmations(ann: Creator) -> None:
+    draft = ann.draft()
     states = [state(ann.page("/drafts"))]
     ann.page(f"/drafts/{draft.id}")
     states.append(state(ann.page("/drafts")))
-    now = by_agent(app, draft, title="From the agent")
+    now = ann.by_agent(draft, title="From the agent")
     states.append(state(ann.page("/drafts")))
-    ann.post(f"/drafts/{draft.id}/confirm", revision=2, shown_hash=now.content_hash, then="agent")
+    ann.confirm(now, then="agent")
     states.append(state(ann.page("/drafts")))
-    written(app, ann, title="Another")
+    ann.draft(title="Another")
 
     news = ann.swap(f"/drafts?v={states[-1]}")
 
@@ -52,23 +50,22 @@ def test_an_open_inbox_is_updated_after_drafts_changes_and_confirmations(
     assert "Another" in news.text
 
 
-def test_a_form_is_written_by_hand(app: Flask, ann: Creator) -> None:
+def test_a_form_is_written_by_hand(ann: Creator) -> None:
     made = ann.post("/drafts/new")
     page = ann.page(made.location)
     draft_id = made.location.partition("?")[0].removeprefix("/drafts/")
     ann.post(f"/drafts/{draft_id}/title", text="My own", revision=hidden(page, "revision"))
 
-    with app.app_context():
-        draft = drafts.get_draft(ann.account.id, draft_id)
+    draft = ann.within(drafts.get_draft, ann.account.id, draft_id)
     assert 'id="title-text"' in page.text
     assert (draft.title, draft.created_by, draft.author) == ("My own", None, None)
-    assert seen(app, draft) == 2
+    assert seen(ann, draft) == 2
 
 
 @both_databases
-def test_chosen_drafts_go_and_come_back_together(app: Flask, ann: Creator) -> None:
-    first, second, kept = (written(app, ann, title=f"Draft {name}") for name in "ABC")
-    by_agent(app, first, goal="Later")
+def test_chosen_drafts_go_and_come_back_together(ann: Creator) -> None:
+    first, second, kept = (ann.draft(title=f"Draft {name}") for name in "ABC")
+    ann.by_agent(first, goal="Later")
     ann.page(f"/drafts/{second.id}")
 
     away = ann.post("/drafts/tidy", draft=[first.id, second.id])
@@ -79,46 +76,41 @@ def test_chosen_drafts_go_and_come_back_together(app: Flask, ann: Creator) -> No
     assert '<p tabindex="-1" autofocus><b>2 drafts discarded.' in page.text
     assert '<p tabindex="-1" autofocus><b>2 drafts restored.' in ann.page(back).text
     assert gone == [404, 404, 200]
-    assert stored(app, first).revision == 2
-    assert seen(app, second) == 1
+    assert ann.stored(first).revision == 2
+    assert seen(ann, second) == 1
     assert "discarded" not in plain(ann.page("/drafts").text)
 
 
-def test_a_discarded_draft_is_not_found_by_its_agent_and_cannot_be_published(
-    app: Flask, ann: Creator
-) -> None:
-    draft = written(app, ann)
-    ann.post(f"/drafts/{draft.id}/confirm", revision=1, shown_hash=draft.content_hash, then="agent")
+def test_a_discarded_draft_is_not_found_by_its_agent_and_cannot_be_published(ann: Creator) -> None:
+    draft = ann.draft()
+    ann.confirm(draft, then="agent")
     ann.post(f"/drafts/{draft.id}/discard")
 
-    with app.app_context(), pytest.raises(NotFound):
+    with ann.context(), pytest.raises(NotFound):
         publishing.publish_draft(ann.account.id, draft.id, now=utc_now())
-    with app.app_context(), pytest.raises(NotFound):
-        by_agent(app, draft, title="Too late")
+    with ann.context(), pytest.raises(NotFound):
+        ann.by_agent(draft, title="Too late")
     assert "Rota" not in ann.page("/drafts").text
 
 
-def test_nobody_discards_or_restores_for_another_creator(
-    app: Flask, ann: Creator, stranger: Creator
-) -> None:
-    draft, published = written(app, ann), written(app, ann)
-    sent = {"revision": 1, "shown_hash": published.content_hash, "then": "publish"}
-    ann.post(f"/drafts/{published.id}/confirm", **sent)
+def test_nobody_discards_or_restores_for_another_creator(ann: Creator, stranger: Creator) -> None:
+    draft, published = ann.draft(), ann.draft()
+    ann.confirm(published)
 
     response = stranger.post("/drafts/tidy", draft=[draft.id, "drf_nothing", "\0"])
-    kept = stored(app, draft).title
+    kept = ann.stored(draft).title
     away = moment(ann.post("/drafts/tidy", draft=[draft.id, published.id]).location)
     stranger.post("/drafts/take-back", at=away)
 
     assert (response.location, kept) == ("/drafts", "Rota")
-    assert stored(app, published).status == "published"
+    assert ann.stored(published).status == "published"
     assert "discarded" not in plain(stranger.page(f"/drafts?discarded={away}").text)
     assert ann.page(f"/drafts/{draft.id}").status_code == 404
 
 
 @pytest.mark.parametrize("at", ["", "x", "-1", "9" * 13, "9" * 40, "²"])
-def test_a_strange_moment_takes_nothing_back(app: Flask, ann: Creator, at: str) -> None:
-    draft = written(app, ann)
+def test_a_strange_moment_takes_nothing_back(ann: Creator, at: str) -> None:
+    draft = ann.draft()
     ann.post(f"/drafts/{draft.id}/discard")
 
     assert ann.page(f"/drafts?discarded={at}").status_code == 200
@@ -127,14 +119,14 @@ def test_a_strange_moment_takes_nothing_back(app: Flask, ann: Creator, at: str) 
 
 
 @both_databases
-def test_after_a_day_a_discarded_draft_is_purged(app: Flask, ann: Creator) -> None:
-    old, young = written(app, ann), written(app, ann)
-    by_agent(app, old, title="With a history")
+def test_after_a_day_a_discarded_draft_is_purged(ann: Creator) -> None:
+    old, young = ann.draft(), ann.draft()
+    ann.by_agent(old, title="With a history")
     away = from_millis(moment(ann.post(f"/drafts/{old.id}/discard").location))
     ann.post(f"/drafts/{young.id}/discard")
     later = away + timedelta(seconds=DISCARDED_KEPT_SECONDS)
 
-    with app.app_context():
+    with ann.context():
         taken = trash.restore(ann.account.id, away, now=later)
         purged = sum(trash.purge_discarded(later))
         left = {draft_id for (draft_id,) in db.session.execute(db.select(Draft.id))}
@@ -145,10 +137,10 @@ def test_after_a_day_a_discarded_draft_is_purged(app: Flask, ann: Creator) -> No
 
 @both_databases
 def test_a_draft_that_is_restored_while_it_would_be_purged_stays(
-    app: Flask, ann: Creator, monkeypatch: pytest.MonkeyPatch
+    ann: Creator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    draft = written(app, ann)
-    by_agent(app, draft, title="With a history")
+    draft = ann.draft()
+    ann.by_agent(draft, title="With a history")
     away = from_millis(moment(ann.post(f"/drafts/{draft.id}/discard").location))
     in_time = away + timedelta(seconds=DISCARDED_KEPT_SECONDS - 1)
     read_rows = trash.read_rows
@@ -159,16 +151,16 @@ def test_a_draft_that_is_restored_while_it_would_be_purged_stays(
         return found
 
     monkeypatch.setattr(trash, "read_rows", restored_after)
-    with app.app_context():
+    with ann.context():
         purged = sum(trash.purge_discarded(in_time + timedelta(seconds=1)))
 
     assert purged == 0
-    assert stored(app, draft).title == "With a history"
+    assert ann.stored(draft).title == "With a history"
     assert ann.page(f"/drafts/{draft.id}/history").status_code == 200
 
 
 def test_a_session_that_ended_loses_no_typed_text(app: Flask, ann: Creator) -> None:
-    draft = written(app, ann)
+    draft = ann.draft()
     gone = app.test_client()
     path, typed = f"/drafts/{draft.id}/goal", {"text": "Typed <b>", "hint": "", "revision": 1}
 
@@ -185,8 +177,8 @@ def test_a_session_that_ended_loses_no_typed_text(app: Flask, ann: Creator) -> N
     assert 'href="/login" target="_blank"' in swapped.text
 
 
-def test_a_page_open_from_before_gets_the_key_of_the_new_session(app: Flask, ann: Creator) -> None:
-    draft = written(app, ann)
+def test_a_page_open_from_before_gets_the_key_of_the_new_session(ann: Creator) -> None:
+    draft = ann.draft()
     ann.token = "of-another-session"
 
     refused = ann.post(f"/drafts/{draft.id}/goal", htmx=True, text="Kept", revision=1)
@@ -194,7 +186,7 @@ def test_a_page_open_from_before_gets_the_key_of_the_new_session(app: Flask, ann
     ann.post(f"/drafts/{draft.id}/goal", htmx=True, text="Kept", revision=1)
 
     assert refused.status_code == 400
-    assert stored(app, draft).goal == "Kept"
+    assert ann.stored(draft).goal == "Kept"
 
 
 @pytest.mark.parametrize(
@@ -219,14 +211,3 @@ def test_a_poll_without_a_session_leads_to_the_sign_in_page_and_back(
     assert response.status_code == 401
     assert "<html" not in response.text
     assert ann.page(login).location == back if back else login == "/login"
-
-
-def test_the_count_in_the_site_header_follows_the_drafts(app: Flask, ann: Creator) -> None:
-    before = ann.swap("/drafts/waiting?have=0")
-    drafted(app, ann)
-
-    news = ann.swap("/drafts/waiting?have=0")
-    same = ann.swap("/drafts/waiting?have=1")
-
-    assert (before.status_code, same.status_code) == (204, 204)
-    assert plain(news.text).strip() == "1 waiting"

@@ -4,7 +4,6 @@ import re
 from typing import Any
 
 import pytest
-from flask import Flask
 
 from tests.bulk import store_answers
 from tests.factories import make_answer, make_form, make_response
@@ -13,8 +12,8 @@ from tests.pages.creator_client import Creator, plain
 
 
 @pytest.fixture
-def form(app: Flask, ann: Creator) -> Any:
-    with app.app_context():
+def form(ann: Creator) -> Any:
+    with ann.context():
         form = make_form(ann.account.id, title="Rota talks", context="canary")
         make_response(form, name="Early")
         return form
@@ -33,12 +32,12 @@ def open_page(ann: Creator, form: Any, view: str = "") -> str:
 
 @pytest.mark.parametrize("view", ["", "/people"])
 def test_new_answers_are_counted_until_the_page_is_opened_again(
-    app: Flask, ann: Creator, form: Any, view: str
+    ann: Creator, form: Any, view: str
 ) -> None:
     path = open_page(ann, form, view)
     assert ann.swap(path).status_code == 204
     for count, words in ((2, "2 new answers – Show"), (3, "3 new answers – Show")):
-        with app.app_context():
+        with ann.context():
             make_answer(form, "k" * 32 if count == 2 else "n" * 32, 0, "a secret")
             if count == 2:
                 make_answer(form, "k" * 32, 1, "a secret")
@@ -52,16 +51,15 @@ def test_new_answers_are_counted_until_the_page_is_opened_again(
         assert ann.swap(path).status_code == 204
 
 
-def test_more_than_ninety_nine_are_not_counted(app: Flask, ann: Creator, form: Any) -> None:
+def test_more_than_ninety_nine_are_not_counted(ann: Creator, form: Any) -> None:
     path = open_page(ann, form)
-    with app.app_context():
-        store_answers(form.id, 100)
+    ann.within(store_answers, form.id, 100)
 
     assert "More than 99 new answers" in plain(ann.swap(path).text)
 
 
-def test_unread_responses_are_in_lists_and_titles(app: Flask, ann: Creator, form: Any) -> None:
-    with app.app_context():
+def test_unread_responses_are_in_lists_and_titles(ann: Creator, form: Any) -> None:
+    with ann.context():
         make_response(form)
         make_answer(form, "k" * 32)
 

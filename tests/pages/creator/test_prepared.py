@@ -3,11 +3,9 @@
 from typing import Any
 
 import pytest
-from flask import Flask
 
 from tests.factories import make_draft, prepare
-from tests.pages.creator.test_draft import by_agent, stored
-from tests.pages.creator_client import Creator, hidden, plain
+from tests.pages.creator_client import Creator, plain
 from webapp.records import drafts, forms
 from webapp.records.drafts import Draft
 
@@ -15,9 +13,9 @@ WHICH, WHO, NEXT = ("Which one?", "if_short"), ("Who else?", "always"), ("And th
 
 
 @pytest.fixture
-def draft(app: Flask, ann: Creator) -> Draft:
+def draft(ann: Creator) -> Draft:
     """Its first question has two follow-ups of an agent."""
-    with app.app_context():
+    with ann.context():
         asking = {"followUpMode": "smart", "context": "Canary"}
         return prepare(make_draft(ann.account.id, **asking), [WHICH, WHO])
 
@@ -31,8 +29,8 @@ def fields(*follow_ups: tuple[str, str], **others: Any) -> dict[str, Any]:
     return found
 
 
-def kept(app: Flask, draft: Draft, question: int = 0) -> list[tuple[str, str, str]]:
-    rows = stored(app, draft).questions[question].get("follow_ups", [])
+def kept(ann: Creator, draft: Draft, question: int = 0) -> list[tuple[str, str, str]]:
+    rows = ann.stored(draft).questions[question].get("follow_ups", [])
     return [(row["text"], row["condition"], row["prepared_by"]) for row in rows]
 
 
@@ -53,13 +51,13 @@ AGENT, CREATOR = ("agent",), ("creator",)
 )
 @pytest.mark.parametrize("htmx", [True, False])
 def test_follow_ups_are_written_with_their_question(
-    app: Flask, ann: Creator, draft: Draft, written: Any, expected: Any, *, htmx: bool
+    ann: Creator, draft: Draft, written: Any, expected: Any, *, htmx: bool
 ) -> None:
     response = ann.post(f"/drafts/{draft.id}/questions/1", htmx=htmx, **fields(*written))
 
     assert response.status_code == (200 if htmx else 303)
-    assert kept(app, draft) == expected
-    assert ("follow_ups" in stored(app, draft).questions[0]) is bool(expected)
+    assert kept(ann, draft) == expected
+    assert ("follow_ups" in ann.stored(draft).questions[0]) is bool(expected)
 
 
 @pytest.mark.parametrize(
@@ -72,12 +70,12 @@ def test_follow_ups_are_written_with_their_question(
     ],
 )
 def test_other_changes_leave_them_as_they_are(
-    app: Flask, ann: Creator, draft: Draft, path: str, form: dict[str, Any]
+    ann: Creator, draft: Draft, path: str, form: dict[str, Any]
 ) -> None:
     ann.post(f"/drafts/{draft.id}/questions/{path}", **form, revision=2)
 
-    found = {row["id"]: row.get("follow_ups") for row in stored(app, draft).questions}
-    assert stored(app, draft).revision == 3
+    found = {row["id"]: row.get("follow_ups") for row in ann.stored(draft).questions}
+    assert ann.stored(draft).revision == 3
     assert found[draft.questions[0]["id"]] == draft.questions[0]["follow_ups"]
 
 
@@ -92,26 +90,17 @@ def test_other_changes_leave_them_as_they_are(
 )
 @pytest.mark.parametrize("htmx", [True, False])
 def test_they_are_put_in_order_before_they_are_saved(
-    app: Flask, ann: Creator, draft: Draft, pressed: Any, expected: Any, *, htmx: bool
+    ann: Creator, draft: Draft, pressed: Any, expected: Any, *, htmx: bool
 ) -> None:
     form = fields(WHICH, WHO, NEXT, text="Who, then?") | pressed
     page = ann.post(f"/drafts/{draft.id}/questions/1", htmx=htmx, **form)
 
     places = [page.text.find(text) for text in expected]
-    assert (page.status_code, stored(app, draft).revision) == (200, 2)
+    assert (page.status_code, ann.stored(draft).revision) == (200, 2)
     assert -1 not in places
     assert places == sorted(places)
     assert "Who, then?" in page.text
     assert "data-unsaved" in page.text
-
-
-def test_putting_in_order_does_not_hide_a_conflict(app: Flask, ann: Creator, draft: Draft) -> None:
-    by_agent(app, draft, questions=[{"id": draft.questions[0]["id"], "text": "By an agent?"}])
-
-    page = ann.post(f"/drafts/{draft.id}/questions/1", **fields(WHO, WHICH) | {"up": 2})
-
-    assert page.status_code == 409
-    assert "By an agent?" in page.text.partition("What it says now:")[2]
 
 
 @pytest.mark.parametrize(
@@ -125,7 +114,7 @@ def test_putting_in_order_does_not_hide_a_conflict(app: Flask, ann: Creator, dra
 )
 @pytest.mark.parametrize("htmx", [True, False])
 def test_what_is_refused_is_told_at_the_follow_ups_and_nothing_is_lost(
-    app: Flask, ann: Creator, draft: Draft, text: str, told: str, *, htmx: bool
+    ann: Creator, draft: Draft, text: str, told: str, *, htmx: bool
 ) -> None:
     form = fields(WHICH, (text, "if_no"), text="Who, then?")
     page = ann.post(f"/drafts/{draft.id}/questions/1", htmx=htmx, **form)
@@ -134,13 +123,11 @@ def test_what_is_refused_is_told_at_the_follow_ups_and_nothing_is_lost(
     assert told in page.text.partition('aria-label="Follow-ups"')[2].partition("<select")[0]
     assert "Who, then?" in page.text
     assert text.strip() in page.text or "\0" in text
-    assert kept(app, draft) == [WHICH + AGENT, WHO + AGENT]
+    assert kept(ann, draft) == [WHICH + AGENT, WHO + AGENT]
 
 
-def test_a_change_meanwhile_shows_theirs_and_keeps_mine(
-    app: Flask, ann: Creator, draft: Draft
-) -> None:
-    by_agent(app, draft, title="Changed meanwhile")
+def test_a_change_meanwhile_shows_theirs_and_keeps_mine(ann: Creator, draft: Draft) -> None:
+    ann.by_agent(draft, title="Changed meanwhile")
 
     page = ann.post(f"/drafts/{draft.id}/questions/1", htmx=True, **fields(NEXT))
 
@@ -149,33 +136,30 @@ def test_a_change_meanwhile_shows_theirs_and_keeps_mine(
     assert "And then?" in page.text
     ann.post(f"/drafts/{draft.id}/questions/1", **fields(NEXT, revision=3))
     ann.post(f"/drafts/{draft.id}/questions", **fields(WHO, text="Something else?", revision=4))
-    assert kept(app, draft) == [NEXT + CREATOR]
-    assert kept(app, draft, question=2) == [WHO + CREATOR]
+    assert kept(ann, draft) == [NEXT + CREATOR]
+    assert kept(ann, draft, question=2) == [WHO + CREATOR]
 
 
 def test_a_change_of_them_while_the_page_is_read_is_not_published(
-    app: Flask, ann: Creator, draft: Draft
+    ann: Creator, draft: Draft
 ) -> None:
     page = ann.page(f"/drafts/{draft.id}/confirm")
-    with app.app_context():
-        prepare(stored(app, draft), [WHICH])
+    with ann.context():
+        prepare(ann.stored(draft), [WHICH])
 
-    shown = {name: hidden(page, name) for name in ("revision", "shown_hash")}
-    stale = ann.post(f"/drafts/{draft.id}/confirm", then="publish", **shown)
+    stale = ann.confirm(draft)
 
     assert "Which one? if the answer is short · by your agent" in plain(page.text)
     assert stale.status_code == 409
     assert "removed: Who else? removed · after every answer" in plain(stale.text)
-    assert stored(app, draft).status == "draft"
+    assert ann.stored(draft).status == "draft"
 
 
-def test_a_form_and_its_copy_keep_them(app: Flask, ann: Creator, draft: Draft) -> None:
-    page = ann.page(f"/drafts/{draft.id}/confirm")
-    shown = {name: hidden(page, name) for name in ("revision", "shown_hash")}
-    form = ann.post(f"/drafts/{draft.id}/confirm", then="publish", **shown).location.split("/")[2]
+def test_a_form_and_its_copy_keep_them(ann: Creator, draft: Draft) -> None:
+    form = ann.confirm(draft).location.split("/")[2]
 
     copy = ann.post(f"/forms/{form}/copy").location.split("/")[2].partition("?")[0]
 
-    with app.app_context():
+    with ann.context():
         kept = drafts.get_draft(ann.account.id, copy).questions
         assert kept == draft.questions == forms.get_form(ann.account.id, form).questions

@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-from flask import Flask
 
 from tests.databases import both_databases
 from tests.factories import make_answer, make_form, make_response
@@ -16,8 +15,8 @@ NAMES = ("Anna", "Bo", "Cem")
 
 
 @pytest.fixture
-def form(app: Flask, ann: Creator) -> Any:
-    with app.app_context():
+def form(ann: Creator) -> Any:
+    with ann.context():
         form = make_form(ann.account.id, questions=["One?", "Two?", "Three?"])
         for name in NAMES:
             make_response(form, name=name)
@@ -36,12 +35,11 @@ def read(ann: Creator, path: str, **headers: Any) -> Any:
 
 @both_databases
 def test_every_question_of_a_response_is_there_answered_skipped_or_not_reached(
-    app: Flask, ann: Creator
+    ann: Creator,
 ) -> None:
-    with app.app_context():
-        form = make_form(ann.account.id, questions=["One?", "Two?", "Three?"])
+    form = ann.form(questions=["One?", "Two?", "Three?"])
     empty = ann.page(f"/forms/{form.id}/unread").location
-    with app.app_context():
+    with ann.context():
         make_answer(form, "k" * 32, 2, "last first")
         answering.skip_question(form.share_token, "k" * 32, position=0, now=utc_now())
         answering.skip_question(form.share_token, "s" * 32, position=0, now=utc_now())
@@ -94,8 +92,8 @@ def test_strangers_read_and_mark_nothing(ann: Creator, stranger: Creator, form: 
     assert ">New</span>" in ann.page(path).text
 
 
-def test_long_responses_are_shortened_in_the_list_of_people(app: Flask, ann: Creator) -> None:
-    with app.app_context():
+def test_long_responses_are_shortened_in_the_list_of_people(ann: Creator) -> None:
+    with ann.context():
         form = make_form(ann.account.id, questions=[f"Question {n}?" for n in range(20)])
         for position in range(20):
             make_answer(form, "k" * 32, position)

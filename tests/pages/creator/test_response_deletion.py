@@ -9,7 +9,7 @@ from flask import Flask
 from sqlalchemy import select, update
 
 from tests.databases import both_databases
-from tests.factories import make_form, make_response
+from tests.factories import make_response
 from tests.pages.creator_client import Creator, plain
 from tests.pages.respondent_client import arrive
 from tests.voice.factories import make_stored_answer, make_voice_form
@@ -22,14 +22,13 @@ UNDO = re.compile(r'action="(/forms/[^"]+/deletions/[^"]+/undo)"')
 
 
 @pytest.fixture
-def form(app: Flask, ann: Creator) -> Any:
-    with app.app_context():
-        return make_form(ann.account.id, title="Rota talks")
+def form(ann: Creator) -> Any:
+    return ann.form(title="Rota talks")
 
 
-def respond(app: Flask, form: Any, name: str = "", *, suspect: bool = False) -> str:
+def respond(ann: Creator, form: Any, name: str = "", *, suspect: bool = False) -> str:
     """The address of a response on the creator's pages."""
-    with app.app_context():
+    with ann.context():
         key_hash = token_hash(make_response(form, name=name))
         which = ResponseSession.key_hash == key_hash
         db.session.execute(update(ResponseSession).where(which).values(suspect=suspect))
@@ -38,8 +37,8 @@ def respond(app: Flask, form: Any, name: str = "", *, suspect: bool = False) -> 
     return f"/forms/{form.id}/people/{session_id}"
 
 
-def purge(app: Flask) -> None:
-    with app.app_context():
+def purge(ann: Creator) -> None:
+    with ann.context():
         list(purge_deleted_responses(utc_now() + timedelta(seconds=30)))
 
 
@@ -59,11 +58,9 @@ def deleted(ann: Creator, address: str) -> str:
 
 
 @both_databases
-def test_a_deleted_response_is_gone_from_every_page_at_once(
-    app: Flask, ann: Creator, form: Any
-) -> None:
-    respond(app, form, "Kim")
-    address = respond(app, form, "<b>Sam")
+def test_a_deleted_response_is_gone_from_every_page_at_once(ann: Creator, form: Any) -> None:
+    respond(ann, form, "Kim")
+    address = respond(ann, form, "<b>Sam")
     before = plain(ann.page(address).text)
     assert "undone for 30 seconds; your agents can still fetch it meanwhile." in before
 
@@ -83,27 +80,27 @@ def test_a_deleted_response_is_gone_from_every_page_at_once(
     assert "1 answer, none skipped" in plain(ann.page(f"/forms/{form.id}").text)
 
 
-def test_undo_brings_it_back_and_opens_it(app: Flask, ann: Creator, form: Any) -> None:
-    address = respond(app, form, "Sam")
+def test_undo_brings_it_back_and_opens_it(ann: Creator, form: Any) -> None:
+    address = respond(ann, form, "Sam")
     undo = undo_of(deleted(ann, address))
 
     answer = ann.post(undo)
 
     assert (answer.status_code, answer.location) == (303, address)
     assert "Sam" in ann.page(address).text
-    purge(app)
+    purge(ann)
     assert "completed 1" in plain(ann.page(f"/forms/{form.id}/people").text)
     assert "is deleted" not in ann.page(f"/forms/{form.id}/people").text
 
 
-def test_undo_that_comes_too_late_says_so(app: Flask, ann: Creator, form: Any) -> None:
-    address = respond(app, form, "Sam")
+def test_undo_that_comes_too_late_says_so(ann: Creator, form: Any) -> None:
+    address = respond(ann, form, "Sam")
     page = deleted(ann, address)
     twice = ann.page(ann.post(f"{address}/delete").location).text
     polled = re.search(r'id="deletions" hx-get="([^"]*)"', page)
     assert polled
     same = ann.swap(polled[1]).status_code
-    purge(app)
+    purge(ann)
 
     answer = ann.post(undo_of(page))
 
@@ -113,9 +110,9 @@ def test_undo_that_comes_too_late_says_so(app: Flask, ann: Creator, form: Any) -
     assert ann.page(address).status_code == ann.post(f"{address}/delete").status_code == 404
 
 
-def test_the_trail_names_the_form_and_no_person(app: Flask, ann: Creator, form: Any) -> None:
-    respond(app, form, "Bot", suspect=True)
-    ann.post(undo_of(deleted(ann, respond(app, form, "Sam"))))
+def test_the_trail_names_the_form_and_no_person(ann: Creator, form: Any) -> None:
+    respond(ann, form, "Bot", suspect=True)
+    ann.post(undo_of(deleted(ann, respond(ann, form, "Sam"))))
     ann.post(f"/forms/{form.id}/automated/delete")
 
     told = plain(ann.page("/account/activity").text)
@@ -126,8 +123,8 @@ def test_the_trail_names_the_form_and_no_person(app: Flask, ann: Creator, form: 
     assert "Sam" not in told
 
 
-def test_its_recording_is_not_served_any_more(app: Flask, ann: Creator) -> None:
-    with app.app_context():
+def test_its_recording_is_not_served_any_more(ann: Creator) -> None:
+    with ann.context():
         form = make_voice_form(ann.account.id)
         recording = make_stored_answer(form, "k" * 32)
         address = f"/forms/{form.id}/people/{recording.session_id}"
@@ -152,7 +149,7 @@ def test_the_person_who_answered_finds_nothing_and_no_error(
         session_id = db.session.scalars(select(ResponseSession.id)).one()
     deleted(ann, f"/forms/{form.id}/people/{session_id}")
     assert "It broke" in respondent.open("/sent").text
-    purge(app)
+    purge(ann)
 
     for path in ("/sent", "/done", "/check", "/q/2"):
         page = respondent.open(path)
@@ -163,12 +160,12 @@ def test_the_person_who_answered_finds_nothing_and_no_error(
 
 class TestAutomated:
     def test_all_are_deleted_after_a_question_and_undone_together(
-        self, app: Flask, ann: Creator, form: Any
+        self, ann: Creator, form: Any
     ) -> None:
-        respond(app, form, "Kim")
+        respond(ann, form, "Kim")
         none = ann.page(f"/forms/{form.id}").text
         for _ in range(3):
-            respond(app, form, "Bot", suspect=True)
+            respond(ann, form, "Bot", suspect=True)
         ask = f"/forms/{form.id}/automated/delete"
         offered = ann.page(f"/forms/{form.id}/people").text
         asked = plain(ann.page(ask).text)

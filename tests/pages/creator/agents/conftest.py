@@ -1,11 +1,9 @@
 """Agents of Ann, and what they draft."""
 
-from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
 import pytest
-from flask import Flask
 
 from tests.browser.example_data import connect
 from tests.factories import next_millisecond
@@ -17,13 +15,10 @@ from webapp.oauth.models import OAuthGrant
 from webapp.records.content.draft_input import parse_draft_input
 from webapp.records.drafts import Draft
 
-Connected = Callable[[str], str]
-Drafted = Callable[..., Draft]
 
-
-def another_grant(app: Flask, grant_id: str) -> str:
+def another_grant(ann: Creator, grant_id: str) -> str:
     """A further consent for the same agent."""
-    with app.app_context():
+    with ann.context():
         kept = db.session.get_one(OAuthGrant, grant_id)
         names = ("account_id", "client_pk", "resource", "scope", "created_at", "expires_at")
         grant = OAuthGrant(id=new_id("grt"), **{name: getattr(kept, name) for name in names})
@@ -32,32 +27,30 @@ def another_grant(app: Flask, grant_id: str) -> str:
         return grant.id
 
 
-@pytest.fixture
-def connected(app: Flask, ann: Creator) -> Connected:
+def connect_agent(ann: Creator, name: str) -> str:
     """A new agent of Ann by its name, which it alone has; the id of its grant."""
-
-    def connected(name: str) -> str:
-        with app.app_context():
-            return connect(ann.account.id, name, name, [Scope.FORMS_WRITE], utc_now())
-
-    return connected
+    grant: str = ann.within(connect, ann.account.id, name, name, [Scope.FORMS_WRITE], utc_now())
+    return grant
 
 
 @pytest.fixture
-def claude(connected: Connected) -> str:
-    return connected("Claude")
+def claude(ann: Creator) -> str:
+    return connect_agent(ann, "Claude")
 
 
-@pytest.fixture
-def drafted(app: Flask, ann: Creator) -> Drafted:
+def drafted(ann: Creator, author: str | None, at: datetime | None = None, **fields: Any) -> Any:
     """A draft of Ann as an agent makes it; `at` is when."""
+    note = fields.pop("agent_note", None)
+    given = {"title": "Rota", "questions": ["Who?"]} | fields
+    changes = parse_draft_input({name: value for name, value in given.items() if value})
+    by: dict[str, Any] = {"author": author, "now": at or next_millisecond(), "agent_note": note}
+    return ann.within(editing.create_draft, ann.account.id, changes, **by)
 
-    def drafted(author: str | None, at: datetime | None = None, **fields: Any) -> Draft:
-        note = fields.pop("agent_note", None)
-        given = {"title": "Rota", "questions": ["Who?"]} | fields
-        changes = parse_draft_input({name: value for name, value in given.items() if value})
-        by: dict[str, Any] = {"author": author, "now": at or next_millisecond(), "agent_note": note}
-        with app.app_context():
-            return editing.create_draft(ann.account.id, changes, **by)
 
-    return drafted
+def changed(
+    ann: Creator, draft: Draft, author: str, agent_note: str | None = None, **fields: Any
+) -> Any:
+    """A change of the draft by this agent."""
+    by = {"author": author, "agent_note": agent_note, "now": utc_now()}
+    changes = parse_draft_input(fields)
+    return ann.within(editing.update_draft, ann.account.id, draft.id, changes, **by)

@@ -3,14 +3,9 @@
 import re
 
 import pytest
-from flask import Flask
 
-from tests.pages.creator.agents.conftest import Drafted
-from tests.pages.creator.test_draft import by_agent
+from tests.pages.creator.agents.conftest import changed, drafted
 from tests.pages.creator_client import Creator
-from webapp.base.database import utc_now
-from webapp.drafts import editing
-from webapp.records.content.draft_input import parse_draft_input
 from webapp.records.drafts import Draft
 
 WHY = "shorter, so that it fits a phone"
@@ -22,23 +17,15 @@ def quoted(page: str) -> list[str]:
 
 
 @pytest.fixture
-def draft(claude: str, drafted: Drafted) -> Draft:
-    return drafted(claude, agent_note="One question is enough")
-
-
-def changed(app: Flask, draft: Draft, author: str, agent_note: str, title: str) -> Draft:
-    with app.app_context():
-        changes = parse_draft_input({"title": title})
-        return editing.update_draft(
-            draft.account_id, draft.id, changes, author=author, agent_note=agent_note, now=utc_now()
-        )
+def draft(ann: Creator, claude: str) -> Draft:
+    return drafted(ann, claude, agent_note="One question is enough")
 
 
 @pytest.mark.parametrize("page", ["", "/confirm", "/history"])
 def test_a_new_draft_says_why_it_is_so_each_time_it_is_looked_at(
-    ann: Creator, claude: str, drafted: Drafted, page: str
+    ann: Creator, claude: str, page: str
 ) -> None:
-    draft = drafted(claude, agent_note="</q><script>alert(1)</script> لماذا؟ ” {{7*7}}")
+    draft = drafted(ann, claude, agent_note="</q><script>alert(1)</script> لماذا؟ ” {{7*7}}")
 
     for _ in range(2):
         shown = ann.page(f"/drafts/{draft.id}{page}").text
@@ -49,15 +36,15 @@ def test_a_new_draft_says_why_it_is_so_each_time_it_is_looked_at(
 
 
 def test_notes_stand_with_the_changes_that_were_not_seen(
-    app: Flask, ann: Creator, claude: str, draft: Draft
+    ann: Creator, claude: str, draft: Draft
 ) -> None:
     ann.page(f"/drafts/{draft.id}")
-    changed(app, draft, claude, WHY, "Rota talks")
-    by_agent(app, draft, goal="Learn", agent_note="from another")
+    changed(ann, draft, claude, WHY, title="Rota talks")
+    ann.by_agent(draft, goal="Learn", agent_note="from another")
     path = f"/drafts/{draft.id}"
 
     review, confirm = ann.page(path).text, ann.page(f"{path}/confirm").text
-    stale = ann.post(f"{path}/confirm", revision=1, shown_hash=draft.content_hash, then="publish")
+    stale = ann.confirm(draft)
     ann.post(f"{path}/seen", revision=3)
     after = ann.page(path).text
 

@@ -16,8 +16,8 @@ from tests.followups.model_server import (
     model_server,
     status,
 )
-from tests.pages.creator.trial.conftest import Try
-from tests.pages.creator_client import hidden
+from tests.pages.creator.trial.trying import try_draft
+from tests.pages.creator_client import Creator, hidden
 from webapp.base.config import Settings
 from webapp.follow_ups.model_exchange import prepare
 
@@ -46,12 +46,11 @@ def settings(settings: Settings, model: ModelServer) -> Settings:
 
 
 def test_the_model_asks_as_on_the_form(
-    app: Flask, try_draft: Try, model: ModelServer, settings: Settings
+    ann: Creator, model: ModelServer, settings: Settings
 ) -> None:
-    trying = try_draft(**FIELDS)
+    trying = try_draft(ann, **FIELDS)
     assert f"{model.host} is sent each answer with its question" in trying.words
-    with app.app_context():
-        before = dump()
+    before = ann.within(dump)
 
     trying.answer(ANSWER)
 
@@ -64,16 +63,16 @@ def test_the_model_asks_as_on_the_form(
     assert "Acme Holding" in asked.system
     assert ANSWER in asked.user
     assert "Acme Holding" not in trying.page.text
-    with app.app_context():
+    with ann.context():
         assert dump() | {"day_spending": []} == before  # that a model was called is counted
 
 
 @pytest.mark.parametrize("answer", [status(500), asking("See acme.example?"), hanging()])
 def test_the_rules_decide_where_it_is_of_no_use(
-    try_draft: Try, model: ModelServer, answer: Any
+    ann: Creator, model: ModelServer, answer: Any
 ) -> None:
     model.answer = answer
-    trying = try_draft(**FIELDS)
+    trying = try_draft(ann, **FIELDS)
     began = time.monotonic()
 
     trying.answer(ANSWER)
@@ -85,8 +84,8 @@ def test_the_rules_decide_where_it_is_of_no_use(
     assert "· prepared by your agent, asked after every answer" in trying.words
 
 
-def test_it_gets_no_answer_that_asks_to_be_left_alone(try_draft: Try, model: ModelServer) -> None:
-    trying = try_draft(**FIELDS)
+def test_it_gets_no_answer_that_asks_to_be_left_alone(ann: Creator, model: ModelServer) -> None:
+    trying = try_draft(ann, **FIELDS)
 
     trying.answer("My father died last week")
 
@@ -105,9 +104,9 @@ def test_it_gets_no_answer_that_asks_to_be_left_alone(try_draft: Try, model: Mod
     ],
 )
 def test_calls_are_limited_for_each_account_and_for_the_server(
-    try_draft: Try, model: ModelServer, _limit: str
+    ann: Creator, model: ModelServer, _limit: str
 ) -> None:
-    first, second = try_draft(**FIELDS), try_draft(**FIELDS)
+    first, second = try_draft(ann, **FIELDS), try_draft(ann, **FIELDS)
 
     assert first.answer(ANSWER).status_code == second.answer(ANSWER).status_code == 200
 
@@ -116,9 +115,9 @@ def test_calls_are_limited_for_each_account_and_for_the_server(
 
 
 def test_a_model_that_the_page_did_not_name_gets_nothing(
-    app: Flask, try_draft: Try, model: ModelServer
+    app: Flask, ann: Creator, model: ModelServer
 ) -> None:
-    trying = try_draft(**FIELDS)
+    trying = try_draft(ann, **FIELDS)
     app.config["SETTINGS"] = app.config["SETTINGS"].model_copy(update={"llm_model": "another"})
 
     trying.answer(ANSWER)
@@ -127,8 +126,8 @@ def test_a_model_that_the_page_did_not_name_gets_nothing(
     assert "· prepared by your agent, asked after every answer" in trying.words
 
 
-def test_no_private_context_travels_in_the_page(try_draft: Try) -> None:
-    trying = try_draft(**FIELDS)
+def test_no_private_context_travels_in_the_page(ann: Creator) -> None:
+    trying = try_draft(ann, **FIELDS)
 
     for _ in range(3):
         assert "17 percent" not in trying.page.text

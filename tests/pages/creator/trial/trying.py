@@ -44,3 +44,8 @@ class Trying:
 def begin(creator: Creator, draft_id: str) -> Trying:
     path = f"/drafts/{draft_id}/try"
     return Trying(creator, path, creator.page(path))
+
+
+def try_draft(creator: Creator, **fields: Any) -> Trying:
+    """Begin to try a new draft with these fields."""
+    return begin(creator, creator.draft(**fields).id)
