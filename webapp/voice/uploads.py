@@ -3,7 +3,7 @@
 import time
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, NoReturn, cast
 
 from sqlalchemy import (
     Select,
@@ -179,13 +179,15 @@ def add_recording(  # noqa: PLR0913 - a value of the row each
             "created_at": now,
         }
         _insert_if_open(values, named_host)
-        if stored := find_upload(place, upload_key):
-            return stored
-        raise refusal(place.form_id) or InvalidInput(
-            PageCode.FORM_UNREADABLE,
-            Phrase("This page was not sent as it was made."),
-            Phrase("Nothing was stored. Open the link once more and answer there."),
-        )
+        return find_upload(place, upload_key) or _refuse(place.form_id)
+
+
+def _refuse(form_id: str) -> NoReturn:
+    raise refusal(form_id) or InvalidInput(
+        PageCode.FORM_UNREADABLE,
+        Phrase("This page was not sent as it was made."),
+        Phrase("Nothing was stored. Open the link once more and answer there."),
+    )
 
 
 def _insert_if_open(values: dict[str, Any], named_host: str | None) -> None:
