@@ -18,18 +18,9 @@ from webapp.base.error_codes import ErrorCode
 from webapp.base.errors import InvalidInput, NotFound, StateConflict, parse_input
 from webapp.base.sealing import cursor_key, sealer
 from webapp.base.vocabulary import DeliveryFailure, Scope
-from webapp.events import callbacks
+from webapp.events import callbacks, subscribing
 from webapp.events.callbacks import CHALLENGE_SECONDS, Unverified
 from webapp.events.endings import unsubscribe
-from webapp.events.subscribing import (
-    TTL_BOUNDS,
-    Granted,
-    SubscriptionInput,
-    check_asked,
-    check_callback,
-    list_subscriptions,
-    subscribe,
-)
 from webapp.events.subscription_rows import Asked, subscription_id
 from webapp.oauth.guard import Caller, acting_agent, check_scope, current_caller, require_scope
 
@@ -75,7 +66,7 @@ class UnverifiedCallback(InvalidInput):
 
 def subscribe_verified(
     asked: Asked, *, authorize: Callable[[], Caller], confirmable: bool = False
-) -> Granted:
+) -> subscribing.Granted:
     """Store or refresh a subscription of the current caller, after a challenge where one is due.
 
     authorize    the caller whose token is valid just now; a challenge takes its time
@@ -83,12 +74,12 @@ def subscribe_verified(
     raises       UnverifiedCallback; RateLimited; what `subscribe` and `authorize` raise
     """
     try:
-        return subscribe(
+        return subscribing.subscribe(
             asked,
             confirmed=_prove_once(asked, confirmable=confirmable),
             sealer=sealer(),
             cursor_key=cursor_key(),
-            bounds=TTL_BOUNDS,
+            bounds=subscribing.TTL_BOUNDS,
             grant_ends=authorize().grant_expires_at,
             now=utc_now(),
             by=acting_agent(),
@@ -105,7 +96,7 @@ def _prove_once(asked: Asked, *, confirmable: bool) -> bool:
     Once for each request: the view runs again when the database gave its transaction up.
     """
     if "is_confirmed" not in g:
-        check_asked(asked, now=utc_now())
+        subscribing.check_asked(asked, now=utc_now())
         key = ("callback", asked.account_id, asked.url, asked.secret, confirmable)
         prove = partial(_prove, asked, confirmable=confirmable)
         g.is_confirmed = shared(key, asked.account_id, prove)
@@ -160,8 +151,10 @@ def create_subscription(form_id: str) -> Response:
     """createSubscription: makes or renews a subscription (200 Subscription)."""
     caller = current_caller()
     given, _ = json_body()
-    sent = parse_input(SubscriptionInput, given)
-    host = check_callback(sent.url, sent.secret, settings().mcp_events_callback_allowlist)
+    sent = parse_input(subscribing.SubscriptionInput, given)
+    host = subscribing.check_callback(
+        sent.url, sent.secret, settings().mcp_events_callback_allowlist
+    )
     max_age = sent.max_age_seconds
     granted = subscribe_verified(
         Asked(
@@ -186,7 +179,7 @@ def create_subscription(form_id: str) -> Response:
 @require_scope(Scope.RESPONSES_READ)
 def list_form_subscriptions(form_id: str) -> Response:
     """listSubscriptions: the live ones of a form (200 SubscriptionList)."""
-    found = list_subscriptions(current_caller().account_id, form_id, now=utc_now())
+    found = subscribing.list_subscriptions(current_caller().account_id, form_id, now=utc_now())
     return json_answer(subscription_list(found))
 
 

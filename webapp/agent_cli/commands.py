@@ -13,24 +13,15 @@ from typing import NoReturn
 
 import click
 
-from webapp.agent_cli import asking
+from webapp.agent_cli import asking, exits
 from webapp.agent_cli.asking import Api
-from webapp.agent_cli.exits import (
-    Deadline,
-    Exit,
-    NotNow,
-    Stopped,
-    called_as,
-    server_address,
-    tell,
-)
 from webapp.agent_cli.hosts import HOSTS, NAME, connect
 from webapp.agent_cli.progress import Progress, working
 from webapp.agent_cli.sign_in import check_server, sign_in, sign_out
 
 UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400}
 TIMEOUT = "1h"
-GOES_ON = frozenset(Exit) - {Exit.WRONG_USE, Exit.GONE}
+GOES_ON = frozenset(exits.Exit) - {exits.Exit.WRONG_USE, exits.Exit.GONE}
 KEY_MAX_CHARS = 200
 BODY_MAX_BYTES = 256 * 1024  # of the API
 STDIN = "-"
@@ -92,7 +83,7 @@ def main() -> None:
 def sign_in_command(server: str | None, timeout: float, *, no_browser: bool) -> None:
     """Connect this computer to your account, in a browser."""
     with _ending(), _once():
-        sign_in(server_address(server, os.environ), browser=not no_browser, seconds=timeout)
+        sign_in(exits.server_address(server, os.environ), browser=not no_browser, seconds=timeout)
 
 
 @main.command("sign-out")
@@ -100,7 +91,7 @@ def sign_in_command(server: str | None, timeout: float, *, no_browser: bool) -> 
 def sign_out_command(server: str | None) -> None:
     """End the connection of this computer, and remove what is stored of it."""
     with _ending(), _once():
-        sign_out(server_address(server, os.environ))
+        sign_out(exits.server_address(server, os.environ))
 
 
 @main.command("connect")
@@ -111,7 +102,7 @@ def sign_out_command(server: str | None) -> None:
 def connect_command(host: str, server: str | None, name: str, *, yes: bool) -> None:
     """Add the MCP server to a host of agents, after showing what that changes."""
     with _ending(), _once():
-        address = server_address(server, os.environ)
+        address = exits.server_address(server, os.environ)
         check_server(address)
         connect(HOSTS[host], f"{address}/mcp/app", name, yes=yes)
 
@@ -132,7 +123,7 @@ def ask_command(
 
     Without words and file, standard input is read, or the command of the same key goes on.
     """
-    deadline = Deadline(timeout)
+    deadline = exits.Deadline(timeout)
     with _ending(), _going_on("ask", server, key, responses) as (progress, address):
         body = _content(words, file, optional=bool(progress.steps.digest))
         asking.ask(progress, Api(address, deadline), deadline, body, responses)
@@ -175,8 +166,8 @@ def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no number of JSON")
 
 
-def _wrong(message: str) -> Stopped:
-    return Stopped(Exit.WRONG_USE, message)
+def _wrong(message: str) -> exits.Stopped:
+    return exits.Stopped(exits.Exit.WRONG_USE, message)
 
 
 @main.command("wait")
@@ -186,11 +177,13 @@ def wait_command(
     form: str, server: str | None, key: str | None, responses: int, timeout: float
 ) -> None:
     """Print each answer to a form as a line of JSON, from the first one on."""
-    deadline = Deadline(timeout)
+    deadline = exits.Deadline(timeout)
     with _ending(), _going_on("wait", server, key, responses, form) as (progress, address):
         steps = progress.steps
         if steps.form_id not in {"", form}:
-            raise Stopped(Exit.WRONG_USE, f"The key {steps.key} belongs to {steps.form_id}.")
+            raise exits.Stopped(
+                exits.Exit.WRONG_USE, f"The key {steps.key} belongs to {steps.form_id}."
+            )
         progress.note(form_id=form)
         asking.wait(progress, Api(address, deadline), deadline, responses)
 
@@ -203,22 +196,22 @@ def _going_on(
 
     given  the key; what a command has noted under one of its own is of no use once it is done
     """
-    address, key = server_address(server, os.environ), given or secrets.token_hex(6)
-    again = [called_as(), kind, *words, "--key", key, "--server", address]
+    address, key = exits.server_address(server, os.environ), given or secrets.token_hex(6)
+    again = [exits.called_as(), kind, *words, "--key", key, "--server", address]
     again += ["--responses", str(responses)] if responses > 1 else []
     with working(kind, address, key) as progress:
         try:
             yield progress, address
         except (KeyboardInterrupt, BrokenPipeError) as end:
             said = f"Interrupted. Go on with: {shlex.join(again)}"
-            raise Stopped(Exit.INTERRUPTED, said) from end
-        except Stopped as end:
+            raise exits.Stopped(exits.Exit.INTERRUPTED, said) from end
+        except exits.Stopped as end:
             if end.code not in GOES_ON:
                 if given is None and not progress.steps.draft_id:
                     progress.forget()
                 raise
             said = f"{end} Go on with: {shlex.join(again)}"
-            raise Stopped(end.code, said) from end
+            raise exits.Stopped(end.code, said) from end
         if given is None:
             progress.forget()
 
@@ -230,16 +223,16 @@ def _ending() -> Iterator[None]:
     try:
         yield
         return
-    except Stopped as end:
+    except exits.Stopped as end:
         code, said = end.code, str(end)
     except KeyboardInterrupt:
-        code, said = Exit.INTERRUPTED, "Interrupted."
+        code, said = exits.Exit.INTERRUPTED, "Interrupted."
     except OSError as problem:
         said = f"{problem.filename or 'A file'}: {problem.strerror or problem}"
-        code = Exit.WRONG_USE
+        code = exits.Exit.WRONG_USE
     finally:
         signal.signal(signal.SIGTERM, before)
-    tell(said)
+    exits.tell(said)
     sys.exit(code)
 
 
@@ -248,6 +241,6 @@ def _once() -> Iterator[None]:
     """Requests that are not repeated: somebody sits there."""
     try:
         yield
-    except NotNow as reason:
-        code = Exit.NOT_SIGNED_IN if reason.reached else Exit.NOT_REACHED
-        raise Stopped(code, str(reason)) from reason
+    except exits.NotNow as reason:
+        code = exits.Exit.NOT_SIGNED_IN if reason.reached else exits.Exit.NOT_REACHED
+        raise exits.Stopped(code, str(reason)) from reason

@@ -9,15 +9,7 @@ from sqlalchemy.exc import IntegrityError
 from webapp.answers import answer_statements as statements
 from webapp.answers.answer_statements import RECORDINGS_OF_QUESTION
 from webapp.answers.session import LockedSession, RespondentSession, refusal, version_of
-from webapp.base.database import (
-    execute_autocommit,
-    new_id,
-    note_change,
-    on_sqlite,
-    read_rows,
-    sqlite_transaction,
-    to_millis,
-)
+from webapp.base import database
 from webapp.base.database.prepared_statements import all_rows, run
 from webapp.base.error_codes import PageCode
 from webapp.base.errors import InvalidInput, Phrase, StateConflict
@@ -67,17 +59,17 @@ def store_answer(
     takes no answers or has no room for it, the key has stored one, or its recording cannot be
     claimed.
     """
-    answer_id = new_id("ans")
+    answer_id = database.new_id("ans")
     after = _with_answer(state, answer, answer_id, now)
     values = _row(answer, answer_id) | _progress(state, after) | _counts(state, answer)
-    values |= {"now": to_millis(now), "suspect": suspect, "most_bytes": form_bytes_max}
+    values |= {"now": database.to_millis(now), "suspect": suspect, "most_bytes": form_bytes_max}
     begins, recordings = not state.started, after.has_recordings
-    note_change(state.form.id)
+    database.note_change(state.form.id)
     try:
-        if on_sqlite():
-            with sqlite_transaction() as connection:
+        if database.on_sqlite():
+            with database.sqlite_transaction() as connection:
                 _in_steps(connection, values, begins=begins, recordings=recordings)
-        elif not execute_autocommit(
+        elif not database.execute_autocommit(
             statements.answer_at_once(begins=begins, recordings=recordings), **values
         ):
             return None
@@ -103,7 +95,7 @@ def store_completion(
     Does not commit.
     """
     form_id = session.form_id
-    values: dict[str, object] = {"now": to_millis(now), "session_id": session.session_id}
+    values: dict[str, object] = {"now": database.to_millis(now), "session_id": session.session_id}
     stamped = all_rows(connection, statements.STAMP_COMPLETION, values | {"form_id": form_id})
     if not stamped:
         return None
@@ -111,7 +103,7 @@ def store_completion(
     values |= {"stamp": stamp, "name": responder_name, "suspect": suspect, "form": form_id}
     ((is_awaited,),) = all_rows(connection, statements.COMPLETE, values)
     count_completion(connection, form_id, stamp)
-    note_change(form_id)
+    database.note_change(form_id)
     return Completion(form_id, session.session_id, stamp, session.answer_count, is_awaited)
 
 
@@ -119,7 +111,7 @@ def write_progress(
     connection: Connection, before: RespondentSession, after: RespondentSession, *, now: datetime
 ) -> bool:
     """Store a state without a new answer; False if the session has changed. Does not commit."""
-    values = _progress(before, after) | {"now": to_millis(now), "suspect": False}
+    values = _progress(before, after) | {"now": database.to_millis(now), "suspect": False}
     opening = statements.TOUCH if before.started else statements.insert_session()
     return bool(run(connection, opening, values).rowcount)
 
@@ -230,7 +222,7 @@ def is_unchanged(
     current = state.answered.get(answer.question_id)
     if current is None or state.form.status is not FormStatus.PUBLISHED:
         return False
-    found = read_rows(_CURRENT, answer=current)
+    found = database.read_rows(_CURRENT, answer=current)
     if not found:
         return False
     row = found[0]
@@ -247,7 +239,9 @@ def is_unchanged(
 def require_shown(state: RespondentSession, question_id: str, replaces: str | None) -> None:
     """Raise StateConflict `answer_newer` unless the current answer is the version `replaces`."""
     current = state.answered.get(question_id)
-    for row in read_rows(_CURRENT, answer=current) if current and replaces is not None else ():
+    for row in (
+        database.read_rows(_CURRENT, answer=current) if current and replaces is not None else ()
+    ):
         _require_version(row.answer_text, row.recording_id, replaces)
 
 
@@ -265,13 +259,15 @@ def is_repeat(state: RespondentSession, answer: NewAnswer, *, form_bytes_max: in
 
     raises  StateConflict, NotFound, InvalidInput if another try would fail, too
     """
-    if stored := read_rows(_STORED_UNDER_KEY, session=state.id, key=answer.answer_key):
+    if stored := database.read_rows(_STORED_UNDER_KEY, session=state.id, key=answer.answer_key):
         _require_same(answer, *stored[0][:-1])
         return True
     size = count_bytes(answer.question_text, answer.answer_text)
     if state.has_recordings:
         place = state.recording_keys(answer.question_id)
-        size += read_rows(statements.RECORDED, recording=answer.recording_id, **place)[0][0]
+        size += database.read_rows(statements.RECORDED, recording=answer.recording_id, **place)[0][
+            0
+        ]
     if refused := refusal(state.form.id, more_bytes=size, form_bytes_max=form_bytes_max):
         raise refused
     if answer.recording_id:
@@ -299,7 +295,7 @@ def _require_same(
 def _require_uploaded(state: RespondentSession, answer: NewAnswer) -> None:
     """Raise InvalidInput if its recording is not there, or of another session or question."""
     place = state.recording_keys(answer.question_id)
-    if not read_rows(_UPLOADED, recording=answer.recording_id, **place):
+    if not database.read_rows(_UPLOADED, recording=answer.recording_id, **place):
         raise recording_gone()
 
 

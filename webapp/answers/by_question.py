@@ -12,24 +12,7 @@ import sqlalchemy as sa
 from webapp.answers.unread import newest_stamp
 from webapp.base.database import db, read_rows
 from webapp.base.vocabulary import SessionStatus
-from webapp.records.responses.counters import (
-    DAY_MILLIS,
-    EPOCH_DAY,
-    Day,
-    QuestionCounts,
-    read_link_views,
-    read_questions,
-)
-from webapp.records.responses.models import (
-    IS_SHOWN,
-    LOOKS_AUTOMATED,
-    Answer,
-    AnsweredForm,
-    AttachmentRow,
-    ResponseDeletion,
-    ResponseSession,
-    raw_column,
-)
+from webapp.records.responses import counters, models
 from webapp.records.responses.recordings import find_attachment, no_attachment
 
 ANSWERS_SHOWN = 10  # of each question at first, and with each "more"
@@ -47,7 +30,7 @@ class Funnel:
 
     opened: int
     started: int
-    questions: list[QuestionCounts]
+    questions: list[counters.QuestionCounts]
     completed: int
 
 
@@ -87,35 +70,35 @@ class AnswerPage:
 
 
 # Long answers are cut by the database, so that a page of twenty questions stays small.
-SHOWN_TEXT = sa.func.substr(Answer.answer_text, 1, CHARS_SHOWN + 1).label("answer_text")
+SHOWN_TEXT = sa.func.substr(models.Answer.answer_text, 1, CHARS_SHOWN + 1).label("answer_text")
 SHOWN_COLUMNS = (
-    Answer.id,
-    Answer.session_id,
-    Answer.question_id,
-    Answer.parent_question_id,
+    models.Answer.id,
+    models.Answer.session_id,
+    models.Answer.question_id,
+    models.Answer.parent_question_id,
     SHOWN_TEXT,
-    Answer.stamp,
-    ResponseSession.responder_name,
-    raw_column(ResponseSession.status).label("session_status"),
-    ResponseSession.suspect,
-    raw_column(Answer.response_type),
-    ResponseSession.completed_stamp,
-    ResponseSession.read_stamp,
+    models.Answer.stamp,
+    models.ResponseSession.responder_name,
+    models.raw_column(models.ResponseSession.status).label("session_status"),
+    models.ResponseSession.suspect,
+    models.raw_column(models.Answer.response_type),
+    models.ResponseSession.completed_stamp,
+    models.ResponseSession.read_stamp,
 )
 
 
-def read_funnel(form: AnsweredForm) -> Funnel:
+def read_funnel(form: models.AnsweredForm) -> Funnel:
     """The funnel from the link to the last question, from counters alone; in order of questions."""
-    reached = read_questions(form.id)
+    reached = counters.read_questions(form.id)
     return Funnel(
-        read_link_views(form.id),
+        counters.read_link_views(form.id),
         form.started_count,
-        [reached.get(question["id"], QuestionCounts()) for question in form.questions],
+        [reached.get(question["id"], counters.QuestionCounts()) for question in form.questions],
         form.response_count,
     )
 
 
-def newest_answers(form: AnsweredForm) -> dict[str, AnswerPage]:
+def newest_answers(form: models.AnsweredForm) -> dict[str, AnswerPage]:
     """The newest current answers to each scripted question, by its id."""
     found: dict[str, list[_Newest]] = {question["id"]: [] for question in form.questions}
     for row in _of_each_question(form, _answers_to, ANSWERS_SHOWN + 1):
@@ -136,7 +119,7 @@ def more_answers(form_id: str, question_id: str, before: int) -> AnswerPage:
     shown: list[ShownAnswer] = []
     looked, at_once = 0, ANSWERS_SHOWN + 1
     while looked < ANSWERS_LOOKED_AT:
-        query = _answers_to(form_id, question_id).where(Answer.stamp < before).limit(at_once)
+        query = _answers_to(form_id, question_id).where(models.Answer.stamp < before).limit(at_once)
         rows = db.session.execute(query).all()
         shown += [ShownAnswer._make(row[:-1]) for row in rows if row[-1]]
         if len(rows) < at_once or len(shown) > ANSWERS_SHOWN:
@@ -145,7 +128,7 @@ def more_answers(form_id: str, question_id: str, before: int) -> AnswerPage:
     return AnswerPage(shown, before)
 
 
-def usual_words(form: AnsweredForm) -> dict[str, int]:
+def usual_words(form: models.AnsweredForm) -> dict[str, int]:
     """The median number of words of the newest answers, by id of each question that has enough."""
     counts: dict[str, list[int]] = {}
     for row in _of_each_question(form, _lengths_of, USUAL_OF):
@@ -163,13 +146,13 @@ def count_newer(form_id: str, since: int) -> int:
 
 
 _NEWER = (
-    sa.select(Answer.id)
-    .join(ResponseSession, ResponseSession.id == Answer.session_id)
+    sa.select(models.Answer.id)
+    .join(models.ResponseSession, models.ResponseSession.id == models.Answer.session_id)
     .where(
-        Answer.form_id == sa.bindparam("form"),
-        Answer.stamp > sa.bindparam("since"),
-        Answer.superseded.is_(False),
-        IS_SHOWN,
+        models.Answer.form_id == sa.bindparam("form"),
+        models.Answer.stamp > sa.bindparam("since"),
+        models.Answer.superseded.is_(False),
+        models.IS_SHOWN,
     )
     .limit(NEWER_COUNTED + 1)
 )
@@ -182,32 +165,32 @@ class _Newest(NamedTuple):
 
 def _answers_to(form_id: str, question_id: str) -> sa.Select[*tuple[object, ...]]:
     return (
-        sa.select(*SHOWN_COLUMNS, IS_SHOWN.label("is_shown"))
-        .join(ResponseSession, ResponseSession.id == Answer.session_id)
+        sa.select(*SHOWN_COLUMNS, models.IS_SHOWN.label("is_shown"))
+        .join(models.ResponseSession, models.ResponseSession.id == models.Answer.session_id)
         .where(*_current(form_id, question_id))
-        .order_by(Answer.stamp.desc())
+        .order_by(models.Answer.stamp.desc())
     )
 
 
 def _lengths_of(form_id: str, question_id: str) -> sa.Select[str, int]:
     """Read from the index alone, deleted responses included."""
     return (
-        sa.select(Answer.question_id, Answer.word_count)
+        sa.select(models.Answer.question_id, models.Answer.word_count)
         .where(*_current(form_id, question_id))
-        .order_by(Answer.stamp.desc())
+        .order_by(models.Answer.stamp.desc())
     )
 
 
 def _current(form_id: str, question_id: str) -> tuple[sa.ColumnElement[bool], ...]:
     return (
-        Answer.form_id == form_id,
-        Answer.question_id == question_id,
-        Answer.superseded.is_(False),
+        models.Answer.form_id == form_id,
+        models.Answer.question_id == question_id,
+        models.Answer.superseded.is_(False),
     )
 
 
 def _of_each_question(
-    form: AnsweredForm, newest: Callable[[str, str], sa.GenerativeSelect], limit: int
+    form: models.AnsweredForm, newest: Callable[[str, str], sa.GenerativeSelect], limit: int
 ) -> list[sa.Row[*tuple[object, ...]]]:
     """The first rows for every question in one statement."""
     parts = [
@@ -243,13 +226,13 @@ class HiddenResponses:
     skipped: Counter[str] = field(default_factory=Counter)
     days: Counter[date] = field(default_factory=Counter)
 
-    def lower_funnel(self, form: AnsweredForm, funnel: Funnel) -> Funnel:
+    def lower_funnel(self, form: models.AnsweredForm, funnel: Funnel) -> Funnel:
         """The funnel with lower counts of each question; the form has lower ones already."""
         ids = [question["id"] for question in form.questions]
         return replace(
             funnel,
             questions=[
-                QuestionCounts(
+                counters.QuestionCounts(
                     each.answered - self.answered[question_id],
                     each.skipped - self.skipped[question_id],
                 )
@@ -257,7 +240,7 @@ class HiddenResponses:
             ],
         )
 
-    def lower_days(self, days: Iterable[Day]) -> list[Day]:
+    def lower_days(self, days: Iterable[counters.Day]) -> list[counters.Day]:
         """The days with lower counts."""
         return [replace(day, completed=day.completed - self.days[day.date]) for day in days]
 
@@ -273,7 +256,7 @@ def read_hidden(form_id: str) -> HiddenResponses:
     return HiddenResponses() if len(hidden) > HIDDEN_COUNTED else _sum(list(hidden.values()))
 
 
-def find_shown_attachment(form_id: str, attachment_id: str) -> AttachmentRow:
+def find_shown_attachment(form_id: str, attachment_id: str) -> models.AttachmentRow:
     """As `find_attachment`, and NotFound for that of a deleted response."""
     found = find_attachment(form_id, attachment_id)
     if not read_rows(_SHOWN_ANSWER, answer=found.answer_id):
@@ -289,18 +272,22 @@ def _sum(hidden: Sequence[_Hidden]) -> HiddenResponses:
         len(completed),
         Counter(question_id for each in hidden for question_id in each.answered),
         Counter(question_id for each in hidden for question_id in {*each.skipped}),
-        Counter(EPOCH_DAY + timedelta(days=stamp // DAY_MILLIS) for stamp in completed),
+        Counter(
+            counters.EPOCH_DAY + timedelta(days=stamp // counters.DAY_MILLIS) for stamp in completed
+        ),
     )
 
 
-_D, _S = ResponseDeletion, ResponseSession
+_D, _S = models.ResponseDeletion, models.ResponseSession
 _OF_FORM = _D.form_id == sa.bindparam("form")
 _ANY = sa.select(_D.id).where(_OF_FORM).limit(1)
 _HIDDEN = sa.select(*(_S.__table__.c[name] for name in _Hidden._fields)).limit(sa.bindparam("most"))
 _ONE_BY_ONE = _HIDDEN.join(_D, _D.session_id == _S.id).where(_OF_FORM)
-_AUTOMATED = _HIDDEN.where(_S.form_id == sa.bindparam("form"), LOOKS_AUTOMATED, ~IS_SHOWN)
+_AUTOMATED = _HIDDEN.where(
+    _S.form_id == sa.bindparam("form"), models.LOOKS_AUTOMATED, ~models.IS_SHOWN
+)
 _SHOWN_ANSWER = (
-    sa.select(Answer.id)
-    .join(_S, _S.id == Answer.session_id)
-    .where(Answer.id == sa.bindparam("answer"), IS_SHOWN)
+    sa.select(models.Answer.id)
+    .join(_S, _S.id == models.Answer.session_id)
+    .where(models.Answer.id == sa.bindparam("answer"), models.IS_SHOWN)
 )

@@ -15,24 +15,11 @@ from sqlalchemy import BigInteger, Table, bindparam, delete, func, select, type_
 from webapp.answers.one_response import no_response
 from webapp.answers.session import LOCKED_COLUMNS, LockedSession
 from webapp.answers.session_deletion import delete_sessions
-from webapp.base.database import (
-    execute,
-    insert_into,
-    new_id,
-    read_rows,
-    to_millis,
-    tried_again,
-    write_transaction,
-)
+from webapp.base import database
 from webapp.base.limits import RESPONSE_UNDO_SECONDS
 from webapp.records.audit import SYSTEM, Actor, AuditKind, add_event
 from webapp.records.forms import get_form, lock_form
-from webapp.records.responses.models import (
-    IS_SHOWN,
-    LOOKS_AUTOMATED,
-    ResponseDeletion,
-    ResponseSession,
-)
+from webapp.records.responses import models
 
 BATCH_SESSIONS = 50  # in one transaction: others wait for the writer lock of SQLite
 LISTED_MOST = 5
@@ -66,10 +53,10 @@ def delete_response(
 
     raises  NotFound, also for a withdrawn response
     """
-    with write_transaction():
+    with database.write_transaction():
         get_form(account_id, form_id)
         # a concurrent withdrawal is over, or waits
-        if execute(_HOLD, form_id=form_id, session_id=session_id).first() is None:
+        if database.execute(_HOLD, form_id=form_id, session_id=session_id).first() is None:
             raise no_response()
         if _schedule(form_id, session_id, 1, now):
             kind = AuditKind.RESPONSE_DELETED
@@ -81,7 +68,7 @@ def delete_automated(account_id: str, form_id: str, *, now: datetime, by: Actor 
 
     One that changes until it is carried out stays. raises NotFound
     """
-    with write_transaction():
+    with database.write_transaction():
         lock_form(account_id, form_id)  # the second of two at once finds none
         count = count_automated(form_id)
         if count:
@@ -95,9 +82,9 @@ def undo_deletion(
     account_id: str, form_id: str, deletion_id: str, *, now: datetime, by: Actor = SYSTEM
 ) -> ScheduledDeletion | None:
     """Drop a deletion that has not begun; None if there is none any more. raises NotFound"""
-    with write_transaction():
+    with database.write_transaction():
         get_form(account_id, form_id)
-        row = execute(_UNDO, deletion=deletion_id, form_id=form_id).one_or_none()
+        row = database.execute(_UNDO, deletion=deletion_id, form_id=form_id).one_or_none()
         if row is None:
             return None
         kind = AuditKind.RESPONSES_RESTORED
@@ -107,17 +94,17 @@ def undo_deletion(
 
 def count_automated(form_id: str) -> int:
     """How many responses of the form look automated, deleted ones left out."""
-    return int(read_rows(_COUNT_AUTOMATED, form_id=form_id)[0][0])
+    return int(database.read_rows(_COUNT_AUTOMATED, form_id=form_id)[0][0])
 
 
 def has_automated(form_id: str) -> bool:
     """Whether any response of the form looks automated, deleted ones left out."""
-    return bool(read_rows(_ANY_AUTOMATED, form_id=form_id))
+    return bool(database.read_rows(_ANY_AUTOMATED, form_id=form_id))
 
 
 def list_deletions(form_id: str) -> list[ScheduledDeletion]:
     """The newest deletions of the form that are not done, newest first; at most LISTED_MOST."""
-    found = read_rows(_LIST, form_id=form_id, most=LISTED_MOST)
+    found = database.read_rows(_LIST, form_id=form_id, most=LISTED_MOST)
     return list(map(ScheduledDeletion._make, found))
 
 
@@ -127,39 +114,41 @@ def purge_deleted_responses(now: datetime) -> Iterator[int]:
     Yields the responses deleted by each. May be abandoned at any point, and run alongside another:
     the next one continues.
     """
-    latest = to_millis(now - timedelta(seconds=RESPONSE_UNDO_SECONDS))
-    while found := read_rows(_DUE, latest=latest):
+    latest = database.to_millis(now - timedelta(seconds=RESPONSE_UNDO_SECONDS))
+    while found := database.read_rows(_DUE, latest=latest):
         due = _Due._make(found[0])
         if _begin(due.id, now):
             while deleted := _delete_batch(due, now):
                 yield deleted
-            with write_transaction():
-                execute(_END, deletion=due.id)
+            with database.write_transaction():
+                database.execute(_END, deletion=due.id)
 
 
 def _schedule(form_id: str, session_id: str | None, count: int, now: datetime) -> bool:
     """False if the response has a deletion; the caller commits."""
     values = {
-        "id": new_id("rdl"),
+        "id": database.new_id("rdl"),
         "form_id": form_id,
         "session_id": session_id,
         "response_count": count,
         "scheduled_at": now,
     }
-    added = insert_into(_DELETIONS).values(values).on_conflict_do_nothing().returning(_D.id)
-    return execute(added).first() is not None
+    added = (
+        database.insert_into(_DELETIONS).values(values).on_conflict_do_nothing().returning(_D.id)
+    )
+    return database.execute(added).first() is not None
 
 
 def _begin(deletion_id: str, now: datetime) -> bool:
     """Put a deletion beyond undoing; False if it was undone, or is done."""
-    with write_transaction():
-        return execute(_BEGIN, deletion=deletion_id, now=now).rowcount == 1
+    with database.write_transaction():
+        return database.execute(_BEGIN, deletion=deletion_id, now=now).rowcount == 1
 
 
-@tried_again
+@database.tried_again
 def _delete_batch(due: _Due, now: datetime) -> int:
     """How many sessions were deleted; 0 when none is left."""
-    with write_transaction():
+    with database.write_transaction():
         sessions = _lock_batch(due)
         if sessions:
             delete_sessions(due.form_id, sessions, now=now)
@@ -168,14 +157,14 @@ def _delete_batch(due: _Due, now: datetime) -> int:
 
 def _lock_batch(due: _Due) -> Sequence[LockedSession]:
     if due.session_id is not None:
-        found = execute(_LOCK_ONE, session_id=due.session_id)
+        found = database.execute(_LOCK_ONE, session_id=due.session_id)
     else:
         of = {"form_id": due.form_id, "at": due.scheduled_at}
-        found = execute(_LOCK_AUTOMATED, **of, most=BATCH_SESSIONS)
+        found = database.execute(_LOCK_AUTOMATED, **of, most=BATCH_SESSIONS)
     return list(map(LockedSession._make, found))
 
 
-_D, _S = ResponseDeletion, ResponseSession
+_D, _S = models.ResponseDeletion, models.ResponseSession
 _DELETIONS = cast(Table, _D.__table__)
 _OF_FORM = _S.form_id == bindparam("form_id")
 _HOLD = (
@@ -183,8 +172,8 @@ _HOLD = (
     .where(_S.id == bindparam("session_id"), _OF_FORM)
     .with_for_update(read=True, key_share=True)
 )
-_COUNT_AUTOMATED = select(func.count()).where(_OF_FORM, LOOKS_AUTOMATED, IS_SHOWN)
-_ANY_AUTOMATED = select(_S.id).where(_OF_FORM, LOOKS_AUTOMATED, IS_SHOWN).limit(1)
+_COUNT_AUTOMATED = select(func.count()).where(_OF_FORM, models.LOOKS_AUTOMATED, models.IS_SHOWN)
+_ANY_AUTOMATED = select(_S.id).where(_OF_FORM, models.LOOKS_AUTOMATED, models.IS_SHOWN).limit(1)
 _LIST = (
     select(
         _D.id,
@@ -228,7 +217,7 @@ _LOCK_ONE = _LEAVING.where(_S.id == bindparam("session_id"))
 _LOCK_AUTOMATED = (
     _LEAVING.where(
         _OF_FORM,
-        LOOKS_AUTOMATED,
+        models.LOOKS_AUTOMATED,
         type_coerce(_S.last_active_at, BigInteger) <= bindparam("at"),
     )
     .order_by(_S.id)

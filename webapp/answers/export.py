@@ -8,19 +8,7 @@ from sqlalchemy import BigInteger, Executable, bindparam, func, select, tuple_, 
 from webapp.base.database import among, read_rows, release_connections
 from webapp.base.limits import SPOKEN_ANSWER_MAX_CHARS
 from webapp.records.follow_ups import FollowUp, HowAsked, how_asked
-from webapp.records.responses.models import (
-    ANSWER_COLUMNS,
-    IS_SHOWN,
-    SESSION_COLUMNS,
-    Answer,
-    AnswerRow,
-    AttachmentRow,
-    ResponseSession,
-    SessionAnswers,
-    SessionRow,
-    current_answers,
-    raw_column,
-)
+from webapp.records.responses import models
 from webapp.records.responses.recordings import (
     GivenAnswer,
     Recording,
@@ -69,12 +57,12 @@ _HEARD = (
         Recording.duration_ms,
         Recording.levels,
         Recording.transcriber,
-        raw_column(Recording.transcript_state),
-        func.coalesce(Recording.transcript != Answer.answer_text, False).label("differs"),
-        written_late(Answer.answer_key).label("unchecked"),
+        models.raw_column(Recording.transcript_state),
+        func.coalesce(Recording.transcript != models.Answer.answer_text, False).label("differs"),
+        written_late(models.Answer.answer_key).label("unchecked"),
         func.substr(func.coalesce(Recording.transcript, ""), 1, bindparam("most")).label("heard"),
     )
-    .join(Answer, Answer.id == Recording.answer_id)
+    .join(models.Answer, models.Answer.id == Recording.answer_id)
     .where(among(Recording.answer_id, "answers"))
 )
 
@@ -85,40 +73,44 @@ CHARS_IN_BATCH = 256 * 1024  # unless one answer or person alone has more
 
 # Sessions are looked up once for each batch: a join would find the same one for every answer.
 _ANSWERS = (
-    select(*ANSWER_COLUMNS)
+    select(*models.ANSWER_COLUMNS)
     .where(
-        Answer.form_id == bindparam("form_id"),
-        Answer.stamp > bindparam("after"),
-        Answer.superseded.is_(False),
+        models.Answer.form_id == bindparam("form_id"),
+        models.Answer.stamp > bindparam("after"),
+        models.Answer.superseded.is_(False),
     )
-    .order_by(Answer.stamp)
+    .order_by(models.Answer.stamp)
     .limit(bindparam("most"))
 )
-_NEXT_ANSWERS = _ANSWERS.with_only_columns(Answer.answer_text, Answer.question_text).subquery()
+_NEXT_ANSWERS = _ANSWERS.with_only_columns(
+    models.Answer.answer_text, models.Answer.question_text
+).subquery()
 _CHARS_OF_ANSWERS = select(
     func.sum(func.length(_NEXT_ANSWERS.c.answer_text) + func.length(_NEXT_ANSWERS.c.question_text))
 )
-_SESSIONS = select(*SESSION_COLUMNS).where(among(ResponseSession.id, "ids"), IS_SHOWN)
-_SKIPPED = select(ResponseSession.id, ResponseSession.skipped).where(
-    among(ResponseSession.id, "ids")
+_SESSIONS = select(*models.SESSION_COLUMNS).where(
+    among(models.ResponseSession.id, "ids"), models.IS_SHOWN
+)
+_SKIPPED = select(models.ResponseSession.id, models.ResponseSession.skipped).where(
+    among(models.ResponseSession.id, "ids")
 )
 _DEPTHS = select(FollowUp.id, FollowUp.depth).where(among(FollowUp.id, "ids"))
-_BEGAN = type_coerce(ResponseSession.created_at, BigInteger)
+_BEGAN = type_coerce(models.ResponseSession.created_at, BigInteger)
 _PEOPLE = (
-    select(*SESSION_COLUMNS)
+    select(*models.SESSION_COLUMNS)
     .where(
-        ResponseSession.form_id == bindparam("form_id"),
-        tuple_(_BEGAN, ResponseSession.id) > tuple_(bindparam("began"), bindparam("id")),
-        IS_SHOWN,
+        models.ResponseSession.form_id == bindparam("form_id"),
+        tuple_(_BEGAN, models.ResponseSession.id) > tuple_(bindparam("began"), bindparam("id")),
+        models.IS_SHOWN,
     )
-    .order_by(ResponseSession.created_at, ResponseSession.id)
+    .order_by(models.ResponseSession.created_at, models.ResponseSession.id)
     .limit(bindparam("most"))
 )
 _CHARS_OF_PEOPLE = select(
-    func.sum(func.length(Answer.answer_text) + func.length(Answer.question_text))
+    func.sum(func.length(models.Answer.answer_text) + func.length(models.Answer.question_text))
 ).where(
-    Answer.session_id.in_(_PEOPLE.with_only_columns(ResponseSession.id)),
-    Answer.superseded.is_(False),
+    models.Answer.session_id.in_(_PEOPLE.with_only_columns(models.ResponseSession.id)),
+    models.Answer.superseded.is_(False),
 )
 
 
@@ -130,9 +122,9 @@ class AnswerBatch(NamedTuple):
     asked        how the follow-up questions among theirs came about, by id of the question
     """
 
-    answers: Sequence[AnswerRow]
-    people: dict[str, SessionRow]
-    attachments: dict[str, AttachmentRow]
+    answers: Sequence[models.AnswerRow]
+    people: dict[str, models.SessionRow]
+    attachments: dict[str, models.AttachmentRow]
     asked: dict[str, HowAsked]
 
 
@@ -143,7 +135,7 @@ class PersonBatch(NamedTuple):
     depths   the places of the follow-up questions among theirs, by id of the question
     """
 
-    people: Sequence[SessionAnswers]
+    people: Sequence[models.SessionAnswers]
     skipped: dict[str, list[str]]
     depths: dict[str, int]
 
@@ -160,11 +152,11 @@ def read_answers(form_id: str) -> Iterator[AnswerBatch]:
     while True:
         place = {"form_id": form_id, "after": after}
         most = _fitting(_CHARS_OF_ANSWERS, min(2 * most, ANSWERS_IN_BATCH), place)
-        answers = cast(Sequence[AnswerRow], read_rows(_ANSWERS, most=most, **place))
+        answers = cast(Sequence[models.AnswerRow], read_rows(_ANSWERS, most=most, **place))
         if not answers:
             break
         session_ids = {answer.session_id for answer in answers}
-        found = cast(Sequence[SessionRow], read_rows(_SESSIONS, ids=list(session_ids)))
+        found = cast(Sequence[models.SessionRow], read_rows(_SESSIONS, ids=list(session_ids)))
         people = {row.id: row for row in found}
         attachments = attachments_of(answers)
         asked = how_asked(each.question_id for each in answers if each.parent_question_id)
@@ -176,7 +168,7 @@ def read_answers(form_id: str) -> Iterator[AnswerBatch]:
     release_connections()
 
 
-def read_people(form_id: str) -> Iterator[list[SessionAnswers]]:
+def read_people(form_id: str) -> Iterator[list[models.SessionAnswers]]:
     """Batches of all sessions with their current answers, in the order of their beginning."""
     after, most = (0, ""), PEOPLE_IN_BATCH
     while True:
@@ -185,8 +177,8 @@ def read_people(form_id: str) -> Iterator[list[SessionAnswers]]:
         found = read_rows(_PEOPLE, most=most, **place)
         if not found:
             break
-        people = {row.id: SessionAnswers(SessionRow._make(row)) for row in found}
-        answers = current_answers(people)
+        people = {row.id: models.SessionAnswers(models.SessionRow._make(row)) for row in found}
+        answers = models.current_answers(people)
         for answer in answers:
             people[answer.session_id].answers.append(answer)
         attachments = attachments_of(answers)

@@ -14,14 +14,7 @@ from typing import NamedTuple, cast
 from sqlalchemy import BigInteger, Table, bindparam, select, type_coerce, update
 
 from webapp.answers.answer_statements import ADD_ANSWER, SUPERSEDE
-from webapp.base.database import (
-    execute,
-    new_id,
-    note_change,
-    to_millis,
-    tried_again,
-    write_transaction,
-)
+from webapp.base import database
 from webapp.base.limits import FORM_BYTES_MAX
 from webapp.base.vocabulary import QuestionKind, ResponseType, TranscriptState
 from webapp.events.outbox import release_deliveries
@@ -34,7 +27,7 @@ _R, _S, _A = Recording, ResponseSession, Answer
 _KEPT = ("question_id", "question_text", "response_type", "question_kind", "parent_question_id")
 
 
-@tried_again
+@database.tried_again
 def conclude(
     recording_id: str, *, now: datetime, form_bytes_max: int = FORM_BYTES_MAX
 ) -> list[str]:
@@ -43,21 +36,21 @@ def conclude(
     Nothing is done for a form in the trash, until it is restored, and nothing for a recording that
     no answer has.
     """
-    with write_transaction():
-        locked = execute(_LOCK_SESSION, recording=recording_id).first()
+    with database.write_transaction():
+        locked = database.execute(_LOCK_SESSION, recording=recording_id).first()
         if locked is None:
             return []
         session = _Session._make(locked)
-        found = execute(_SETTLED, recording=recording_id, session=session.id).first()
+        found = database.execute(_SETTLED, recording=recording_id, session=session.id).first()
         if found is None:
             return []
         spoken = _Spoken._make(found)
         if spoken.transcript and _takes_words(session, spoken):
-            if execute(_LOCK_FORM, form_id=session.form_id).first() is None:
+            if database.execute(_LOCK_FORM, form_id=session.form_id).first() is None:
                 return []
             _fill(session, spoken, spoken.transcript, now=now, most_bytes=form_bytes_max)
-        execute(_CONCLUDED, recording=recording_id)
-        note_change(recording_id)
+        database.execute(_CONCLUDED, recording=recording_id)
+        database.note_change(recording_id)
         return release_deliveries(session.id, now=now)
 
 
@@ -94,28 +87,28 @@ def _fill(
 ) -> None:
     """Write the answer anew with its words, unless its form has no room for them."""
     values = {name: getattr(spoken, name) for name in _KEPT} | {
-        "id": new_id("ans"),
+        "id": database.new_id("ans"),
         "form_id": session.form_id,
         "session_id": session.id,
         "answer_text": words,
         "answer_key": late_answer_key(spoken.answer_id),
         "word_count": count_words(words),
     }
-    stamp = execute(
+    stamp = database.execute(
         _STAMP,
         form_id=session.form_id,
-        now=to_millis(now),
+        now=database.to_millis(now),
         bytes=count_bytes(spoken.question_text, words),
         most_bytes=most_bytes,
     ).scalar_one_or_none()
     if stamp is None:
         return
-    execute(ADD_ANSWER, **values, stamp=stamp)
-    execute(SUPERSEDE, earlier=spoken.answer_id)
+    database.execute(ADD_ANSWER, **values, stamp=stamp)
+    database.execute(SUPERSEDE, earlier=spoken.answer_id)
     answered = session.answered | {spoken.question_id: values["id"]}
-    execute(_CHANGE_SESSION, session=session.id, answers=answered)
-    execute(_MOVE, recording=spoken.id, answer=values["id"])
-    note_change(session.form_id)
+    database.execute(_CHANGE_SESSION, session=session.id, answers=answered)
+    database.execute(_MOVE, recording=spoken.id, answer=values["id"])
+    database.note_change(session.form_id)
 
 
 _FORMS, _SESSIONS = cast(Table, Form.__table__), cast(Table, _S.__table__)

@@ -10,14 +10,7 @@ from webapp.base.database import db, read_rows
 from webapp.base.error_codes import ErrorCode
 from webapp.base.errors import NotFound
 from webapp.records.forms import FormRow
-from webapp.records.responses.models import (
-    IS_SHOWN,
-    SESSION_COLUMNS,
-    ResponseSession,
-    SessionAnswers,
-    SessionRow,
-    current_answers,
-)
+from webapp.records.responses import models
 
 LOOKED_AT = 500  # sessions in one request: those without an answer are passed over
 
@@ -43,7 +36,7 @@ class OneResponse(NamedTuple):
     next_unread   id of the unread response to read next
     """
 
-    person: SessionAnswers
+    person: models.SessionAnswers
     parts: list[LetterPart]
     stamp: int
     is_new: bool
@@ -70,15 +63,17 @@ def get_response(form: FormRow, session_id: str) -> OneResponse:
     )
 
 
-def get_person(form_id: str, session_id: str) -> SessionAnswers:
+def get_person(form_id: str, session_id: str) -> models.SessionAnswers:
     """One session with all its current answers, uncut; raises NotFound, also for a deleted one"""
-    query = select(*SESSION_COLUMNS).where(
-        ResponseSession.id == session_id, ResponseSession.form_id == form_id, IS_SHOWN
+    query = select(*models.SESSION_COLUMNS).where(
+        models.ResponseSession.id == session_id,
+        models.ResponseSession.form_id == form_id,
+        models.IS_SHOWN,
     )
     row = db.session.execute(query).one_or_none()
     if row is None:
         raise no_response()
-    return SessionAnswers(SessionRow._make(row), current_answers([session_id]))
+    return models.SessionAnswers(models.SessionRow._make(row), models.current_answers([session_id]))
 
 
 def no_response() -> NotFound:
@@ -94,7 +89,7 @@ def newest_response(form: FormRow) -> str | None:
     return unread.next_unread(form) or _neighbour(_OLDER, place)
 
 
-def _parts(form: FormRow, person: SessionAnswers, skipped: list[str]) -> list[LetterPart]:
+def _parts(form: FormRow, person: models.SessionAnswers, skipped: list[str]) -> list[LetterPart]:
     threads = {each.question_id: each for each in threads_of(form, [person])[person.session.id]}
     parts = []
     for number, question in enumerate(form.questions, 1):
@@ -115,11 +110,11 @@ def _first_of(nearest: Select[str, bool]) -> Select[str]:
     return select(some.c.id).where(some.c.shown).limit(1)
 
 
-_S = ResponseSession
+_S = models.ResponseSession
 _REMARKS = select(_S.skipped, _S.read_stamp).where(_S.id == bindparam("session"))
 _BEGAN = type_coerce(_S.created_at, BigInteger)
 _PLACE, _HERE = tuple_(_BEGAN, _S.id), tuple_(bindparam("began"), bindparam("id"))
-_SOME = select(_S.id, and_(_S.answer_count > 0, IS_SHOWN).label("shown")).where(
+_SOME = select(_S.id, and_(_S.answer_count > 0, models.IS_SHOWN).label("shown")).where(
     _S.form_id == bindparam("form")
 )
 _OLDER = _first_of(_SOME.where(_PLACE < _HERE).order_by(_S.created_at.desc(), _S.id.desc()))

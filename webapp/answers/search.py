@@ -15,16 +15,7 @@ from webapp.base.database import among, db, read_rows
 from webapp.base.text import normalized
 from webapp.base.vocabulary import FollowUpState, ResponseType, SessionStatus
 from webapp.records.follow_ups import FollowUp
-from webapp.records.responses.models import (
-    IS_SHOWN,
-    SESSION_COLUMNS,
-    Answer,
-    AnswerRow,
-    ResponseSession,
-    SessionAnswers,
-    SessionRow,
-    current_answers,
-)
+from webapp.records.responses import models
 from webapp.records.responses.recordings import spoken_ids
 
 MATCHES_MAX = 200  # of one text
@@ -118,7 +109,7 @@ class FoundAnswers:
 class FoundPeople:
     """Persons newest first. `before` is the key to continue from, None at the end."""
 
-    people: list[SessionAnswers]
+    people: list[models.SessionAnswers]
     before: PersonKey | None
 
 
@@ -182,7 +173,7 @@ def find_people(form_id: str, filters: Filters, *, before: PersonKey | None) -> 
     which one is spoken if that is filtered for.
     """
     effort, needle = _Effort(PEOPLE_FOUND, PEOPLE_LOOKED_AT, CHARS_LOOKED_AT), filters.needle
-    found: list[SessionAnswers] = []
+    found: list[models.SessionAnswers] = []
     for person in _people_backwards(form_id, filters, before):
         session, answers = person.session, person.answers
         texts = [answer.answer_text for answer in answers]
@@ -200,9 +191,9 @@ def cut(answer_text: str) -> str:
     return answer_text[: CHARS_SHOWN + 1]
 
 
-def _shown(person: SessionAnswers) -> SessionAnswers:
+def _shown(person: models.SessionAnswers) -> models.SessionAnswers:
     answers = [each._replace(answer_text=cut(each.answer_text)) for each in person.answers]
-    return SessionAnswers(person.session, answers)
+    return models.SessionAnswers(person.session, answers)
 
 
 def _answers_backwards(
@@ -211,18 +202,21 @@ def _answers_backwards(
     """Answers, each with whether the database lets it pass: only current ones that are not deleted,
     and with that filter those with follow-ups. Whole texts where there are words to find.
     """
-    text = Answer.answer_text if filters.words else SHOWN_TEXT
-    current = sa.and_(Answer.superseded.is_(False), IS_SHOWN)
+    text = models.Answer.answer_text if filters.words else SHOWN_TEXT
+    current = sa.and_(models.Answer.superseded.is_(False), models.IS_SHOWN)
     query = (
         sa.select(*(text if column is SHOWN_TEXT else column for column in SHOWN_COLUMNS))
         .add_columns(sa.and_(current, _HAS_FOLLOW_UPS) if filters.follow_ups else current)
-        .join(ResponseSession, ResponseSession.id == Answer.session_id)
-        .where(Answer.form_id == form_id, *_between(Answer.stamp, filters.since, filters.until))
-        .order_by(Answer.stamp.desc())
+        .join(models.ResponseSession, models.ResponseSession.id == models.Answer.session_id)
+        .where(
+            models.Answer.form_id == form_id,
+            *_between(models.Answer.stamp, filters.since, filters.until),
+        )
+        .order_by(models.Answer.stamp.desc())
         .limit(ANSWERS_AT_ONCE)
     )
     while True:
-        older = query if before is None else query.where(Answer.stamp < before)
+        older = query if before is None else query.where(models.Answer.stamp < before)
         rows = db.session.execute(older).all()
         for row in rows:
             yield ShownAnswer._make(row[:-1]), row[-1]
@@ -233,20 +227,23 @@ def _answers_backwards(
 
 def _people_backwards(
     form_id: str, filters: Filters, before: PersonKey | None
-) -> Iterator[SessionAnswers]:
+) -> Iterator[models.SessionAnswers]:
     """Persons, those whom the filters leave out without their answers."""
-    began = sa.type_coerce(ResponseSession.created_at, sa.BigInteger)
+    began = sa.type_coerce(models.ResponseSession.created_at, sa.BigInteger)
     query = (
-        sa.select(*SESSION_COLUMNS, IS_SHOWN)
-        .where(ResponseSession.form_id == form_id, *_between(began, filters.since, filters.until))
-        .order_by(ResponseSession.created_at.desc(), ResponseSession.id.desc())
+        sa.select(*models.SESSION_COLUMNS, models.IS_SHOWN)
+        .where(
+            models.ResponseSession.form_id == form_id,
+            *_between(began, filters.since, filters.until),
+        )
+        .order_by(models.ResponseSession.created_at.desc(), models.ResponseSession.id.desc())
         .limit(PEOPLE_AT_ONCE)
     )
     while True:
-        position = sa.tuple_(began, ResponseSession.id)
+        position = sa.tuple_(began, models.ResponseSession.id)
         older = query if before is None else query.where(position < sa.tuple_(*before))
         rows = db.session.execute(older).all()
-        sessions = [SessionRow._make(row[:-1]) for row in rows]
+        sessions = [models.SessionRow._make(row[:-1]) for row in rows]
         yield from _with_answers(sessions, {row.id for row in rows if row[-1]}, filters)
         if len(sessions) < PEOPLE_AT_ONCE:
             return
@@ -254,8 +251,8 @@ def _people_backwards(
 
 
 def _with_answers(
-    sessions: list[SessionRow], shown: set[str], filters: Filters
-) -> Iterator[SessionAnswers]:
+    sessions: list[models.SessionRow], shown: set[str], filters: Filters
+) -> Iterator[models.SessionAnswers]:
     wanted = [
         session.id
         for session in sessions
@@ -266,11 +263,11 @@ def _with_answers(
     ]
     if filters.follow_ups:
         wanted = [row.session_id for row in read_rows(_ASKED_MORE, sessions=wanted)]
-    answers: dict[str, list[AnswerRow]] = defaultdict(list)
-    for answer in current_answers(wanted):
+    answers: dict[str, list[models.AnswerRow]] = defaultdict(list)
+    for answer in models.current_answers(wanted):
         answers[answer.session_id].append(answer)
     for session in sessions:
-        yield SessionAnswers(session, answers[session.id])
+        yield models.SessionAnswers(session, answers[session.id])
 
 
 _IS_ASKED = FollowUp.state == FollowUpState.ASKED
@@ -283,9 +280,9 @@ _ASKED_MORE = (
 _HAS_FOLLOW_UPS = (
     sa.select(FollowUp.id)
     .where(
-        FollowUp.session_id == Answer.session_id,
+        FollowUp.session_id == models.Answer.session_id,
         FollowUp.parent_question_id
-        == sa.func.coalesce(Answer.parent_question_id, Answer.question_id),
+        == sa.func.coalesce(models.Answer.parent_question_id, models.Answer.question_id),
         _IS_ASKED,
     )
     .limit(1)

@@ -15,19 +15,13 @@ from typing import Any, NamedTuple, Self, cast
 from sqlalchemy import BigInteger, Connection, bindparam, exists, select, type_coerce, update
 
 from webapp.answers.steps import QuestionNumber, Step, Steps
+from webapp.base import vocabulary
 from webapp.base.database import db, from_millis, new_id, note_change, read_rows, to_millis
 from webapp.base.database.prepared_statements import all_rows
 from webapp.base.error_codes import ErrorCode, PageCode
 from webapp.base.errors import NotFound, Outcome, Phrase, StateConflict
 from webapp.base.limits import FORM_BYTES_MAX
 from webapp.base.text import token_hash
-from webapp.base.vocabulary import (
-    FollowUpMode,
-    FormStatus,
-    ResponseLimit,
-    ResponseMode,
-    TranscriptState,
-)
 from webapp.follow_ups.rules import most_asked
 from webapp.records.accounts.models import Account
 from webapp.records.content import model as content
@@ -49,15 +43,15 @@ class RespondentForm:
     share_token: str
     title: str
     questions: list[QuestionRow] = field(hash=False)
-    status: FormStatus
-    response_limit: ResponseLimit
+    status: vocabulary.FormStatus
+    response_limit: vocabulary.ResponseLimit
     asker: str
     closed_at: datetime | None
     frame_origins: str
     records_voice: bool
-    response_mode: ResponseMode
+    response_mode: vocabulary.ResponseMode
     transcriber: str  # the host that writes recordings down, "" for none
-    follow_up_mode: FollowUpMode
+    follow_up_mode: vocabulary.FollowUpMode
     follow_up_writer: str  # the model and its host that were named to its creator, "" for the rules
     followups_given: int | None  # to one question at most; None: as the mode has it
     max_total_questions: int | None
@@ -70,12 +64,12 @@ class RespondentForm:
     @property
     def may_record(self) -> bool:
         """True if questions may be answered by voice."""
-        return self.records_voice and self.response_mode is not ResponseMode.TEXT_ONLY
+        return self.records_voice and self.response_mode is not vocabulary.ResponseMode.TEXT_ONLY
 
     @property
     def asks_follow_ups(self) -> bool:
         """Whether something may follow from an answer."""
-        return self.follow_up_mode is not FollowUpMode.NONE
+        return self.follow_up_mode is not vocabulary.FollowUpMode.NONE
 
     def most_questions(self, *, with_model: bool) -> int:
         """How many one respondent can be asked."""
@@ -100,7 +94,7 @@ class RecordingShown(NamedTuple):
     size: int
     duration_ms: int
     levels: str | None
-    transcript_state: TranscriptState
+    transcript_state: vocabulary.TranscriptState
     transcript: str | None
     claimed: bool
 
@@ -331,7 +325,7 @@ def read_open_session(
             Phrase("These answers are sent already."),
             Phrase("Start another response to say more."),
         )
-    if not session.started and session.form.status is not FormStatus.PUBLISHED:
+    if not session.started and session.form.status is not vocabulary.FormStatus.PUBLISHED:
         raise not_open(session.form.status)
     return session
 
@@ -381,7 +375,7 @@ def refusal(
     if not found:
         return _no_public_form()
     form = found[0]
-    if form.status is not FormStatus.PUBLISHED:
+    if form.status is not vocabulary.FormStatus.PUBLISHED:
         return not_open(form.status)
     return _form_full() if form.answer_bytes + more_bytes > form_bytes_max else None
 
@@ -389,7 +383,7 @@ def refusal(
 def not_open(status: str | None) -> StateConflict:
     """The refusal of a form with this status."""
     copy = Phrase("Copy what you wrote if you want to keep it.")
-    if status == FormStatus.COMPLETED:
+    if status == vocabulary.FormStatus.COMPLETED:
         return StateConflict(
             PageCode.FORM_COMPLETED, Phrase("This form has already been answered."), copy
         )

@@ -15,12 +15,7 @@ from webapp.base.vocabulary import FormStatus, QuestionKind
 from webapp.events.outbox import cancel_events
 from webapp.records.content.model import QuestionRow
 from webapp.records.forms import Form
-from webapp.records.responses.counters import (
-    DAY_MILLIS,
-    QuestionCounts,
-    count_completion,
-    count_questions,
-)
+from webapp.records.responses import counters
 from webapp.records.responses.models import Answer, ResponseSession, stored_bytes
 from webapp.records.responses.recordings import Recording, claimed_bytes
 
@@ -43,17 +38,19 @@ def delete_sessions(form_id: str, sessions: Sequence[LockedSession], *, now: dat
         if each.completed_stamp is not None
     }
     _lower_counts(form_id, sessions, completed=len(completed), size=size)
-    days = Counter(stamp // DAY_MILLIS for stamp in completed.values())
+    days = Counter(stamp // counters.DAY_MILLIS for stamp in completed.values())
     for day, number in sorted(days.items()):
-        count_completion(db.session.connection(), form_id, day * DAY_MILLIS, change=-number)
-    count_questions(form_id, reached)
+        counters.count_completion(
+            db.session.connection(), form_id, day * counters.DAY_MILLIS, change=-number
+        )
+    counters.count_questions(form_id, reached)
     if completed:
         cancel_events(completed, now=now)
 
 
 def _reached(
     form_id: str, sessions: Sequence[LockedSession], ids: Sequence[str]
-) -> dict[str, QuestionCounts]:
+) -> dict[str, counters.QuestionCounts]:
     """The counter changes of deleting the sessions, by question id."""
     query = (
         select(Answer.question_id, func.count())
@@ -70,7 +67,7 @@ def _reached(
     ).one()
     skipped = Counter(question_id for each in sessions for question_id in {*each.skipped})
     return {
-        each["id"]: QuestionCounts(-answered.get(each["id"], 0), -skipped[each["id"]])
+        each["id"]: counters.QuestionCounts(-answered.get(each["id"], 0), -skipped[each["id"]])
         for each in questions
     }
 

@@ -24,14 +24,8 @@ from webapp.events.endings import end_expired, note_unqueued, purge_ended
 from webapp.oauth.account_deletion import purge_deleted_accounts
 from webapp.oauth.tokens import purge_dead
 from webapp.records.responses.counters import purge_spending
+from webapp.voice import uploads
 from webapp.voice.audio_store import audio_store
-from webapp.voice.uploads import (
-    ERASED_AT_ONCE,
-    erase_noted_objects,
-    object_keys,
-    purge_unclaimed,
-    without_row,
-)
 from webapp.web import deferred_writes, request_audit
 
 STORE_SECONDS = 1.0
@@ -49,7 +43,7 @@ Work: TypeAlias = dict[float, tuple[Purge, ...]]  # by the seconds after which i
 
 def erase_noted(_now: datetime) -> Iterator[int]:
     """Erase objects whose row is gone; yields how many, after each batch."""
-    while erased := erase_noted_objects():
+    while erased := uploads.erase_noted_objects():
         yield erased
 
 
@@ -60,8 +54,8 @@ def erase_unreferenced(now: datetime) -> Iterator[int]:
     """
     latest = now - timedelta(seconds=UNREFERENCED_KEPT_SECONDS)
     old = (each.key for each in audio_store().list_objects() if each.changed_at < latest)
-    while batch := list(islice(old, ERASED_AT_ONCE)):
-        if lost := without_row(batch):
+    while batch := list(islice(old, uploads.ERASED_AT_ONCE)):
+        if lost := uploads.without_row(batch):
             audio_store().delete(sorted(lost))
             yield len(lost)
 
@@ -90,16 +84,16 @@ ERASURES: Work = {
     ERASE_SECONDS: (erase_noted,),
     PURGE_SECONDS: (erase_unreferenced, erase_spooled),
 }
-EXPIRIES: tuple[Purge, ...] = (end_expired, purge_unclaimed)
+EXPIRIES: tuple[Purge, ...] = (end_expired, uploads.purge_unclaimed)
 EXPIRIES_WITHOUT_EVENTS: tuple[Purge, ...] = (*EXPIRIES, note_unqueued)
 
 
 def count_without_object() -> tuple[int, int]:
     """How many recordings there are, and how many of them have no object."""
-    rows = set(object_keys())
+    rows = set(uploads.object_keys())
     missing = rows - {each.key for each in audio_store().list_objects()}
     # some may have been withdrawn since they were read
-    return len(rows), len(missing - without_row(missing))
+    return len(rows), len(missing - uploads.without_row(missing))
 
 
 @contextmanager

@@ -8,38 +8,12 @@ from collections.abc import Collection
 from datetime import datetime
 from typing import Annotated, NamedTuple
 
+import sqlalchemy as sa
 from pydantic import Field, StrictStr
-from sqlalchemy import (
-    ColumnElement,
-    Select,
-    String,
-    and_,
-    bindparam,
-    column,
-    func,
-    insert,
-    or_,
-    select,
-    table,
-    update,
-)
 
-from webapp.base.database import (
-    UtcDateTime,
-    among,
-    db,
-    execute_autocommit,
-    new_id,
-    read_rows,
-    write_transaction,
-)
+from webapp.base import database, limits
 from webapp.base.error_codes import ErrorCode
 from webapp.base.errors import InputModel, NotFound
-from webapp.base.limits import (
-    AGENT_TOKEN_LABEL_MAX_CHARS,
-    AGENT_TOKEN_MAX_SECONDS,
-    AGENT_TOKEN_MIN_SECONDS,
-)
 from webapp.base.text import token_hash
 from webapp.base.vocabulary import TokenEnd
 from webapp.records.accounts.models import Account
@@ -118,17 +92,17 @@ class MadeToken(NamedTuple):
 
 
 # their model belongs to a layer above
-GRANTS = table(
+GRANTS = sa.table(
     "oauth_grants",
-    column("id", String),
-    column("expires_at", UtcDateTime),
-    column("revoked_at", UtcDateTime),
+    sa.column("id", sa.String),
+    sa.column("expires_at", database.UtcDateTime),
+    sa.column("revoked_at", database.UtcDateTime),
 )
 
 
-def _look_up(which: ColumnElement[bool]) -> Select[*tuple[object, ...]]:
+def _look_up(which: sa.ColumnElement[bool]) -> sa.Select[*tuple[object, ...]]:
     return (
-        select(
+        sa.select(
             AgentToken.id,
             AgentToken.account_id,
             AgentToken.form_id,
@@ -147,8 +121,8 @@ def _look_up(which: ColumnElement[bool]) -> Select[*tuple[object, ...]]:
     )
 
 
-_BY_HASH = _look_up(AgentToken.token_hash == bindparam("hash"))
-_BY_ID = _look_up(among(AgentToken.id, "ids"))
+_BY_HASH = _look_up(AgentToken.token_hash == sa.bindparam("hash"))
+_BY_ID = _look_up(database.among(AgentToken.id, "ids"))
 
 
 def find_agent_token(token: str) -> TokenRow | None:
@@ -158,14 +132,14 @@ def find_agent_token(token: str) -> TokenRow | None:
     """
     if not is_well_formed(token):
         return None
-    found = read_rows(_BY_HASH, hash=token_hash(token))
+    found = database.read_rows(_BY_HASH, hash=token_hash(token))
     return TokenRow._make(found[0]) if found else None
 
 
 def ended_tokens(token_ids: Collection[str], *, now: datetime) -> dict[str, TokenEnd]:
     """Why those of the tokens that have ended did so, by id; one that was deleted was revoked."""
     ends = dict.fromkeys(token_ids, TokenEnd.REVOKED)
-    for row in map(TokenRow._make, read_rows(_BY_ID, ids=list(token_ids))):
+    for row in map(TokenRow._make, database.read_rows(_BY_ID, ids=list(token_ids))):
         end = row.ended(now)
         if end is None:
             del ends[row.id]
@@ -199,7 +173,7 @@ def make_agent_token(
     grant_id  the connection that asked for it, None for the creator
     """
     token = new_token()
-    made = MadeToken(new_id("agt"), token, hint_of(token), expires_at)
+    made = MadeToken(database.new_id("agt"), token, hint_of(token), expires_at)
     values = {
         "id": made.id,
         "account_id": account_id,
@@ -211,10 +185,10 @@ def make_agent_token(
         "created_at": now,
         "expires_at": expires_at,
     }
-    with write_transaction() as connection:
+    with database.write_transaction() as connection:
         if form_id is not None:
             lock_form(account_id, form_id)  # so that it is not erased before its token is there
-        connection.execute(insert(AgentToken).values(values))
+        connection.execute(sa.insert(AgentToken).values(values))
         add_event(AuditKind.AGENT_TOKEN_MADE, account_id, by=by, now=now, subject=form_id)
     return made
 
@@ -223,9 +197,9 @@ def revoke_agent_token(
     account_id: str, token_id: str, *, now: datetime, by: Actor = SYSTEM
 ) -> AgentToken:
     """End a token; again, too. raises NotFound"""
-    with write_transaction():
-        found = db.session.scalar(
-            select(AgentToken)
+    with database.write_transaction():
+        found = database.db.session.scalar(
+            sa.select(AgentToken)
             .where(AgentToken.id == token_id, AgentToken.account_id == account_id)
             .with_for_update()
             .execution_options(populate_existing=True)
@@ -241,9 +215,9 @@ def revoke_agent_token(
 
 def revoke_agent_tokens(account_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
     """End all tokens of the account, in one event of the audit trail."""
-    with write_transaction():
-        ended = db.session.scalars(
-            update(AgentToken)
+    with database.write_transaction():
+        ended = database.db.session.scalars(
+            sa.update(AgentToken)
             .where(AgentToken.account_id == account_id, AgentToken.revoked_at.is_(None))
             .values(revoked_at=now)
             .returning(AgentToken.id)
@@ -254,13 +228,13 @@ def revoke_agent_tokens(account_id: str, *, now: datetime, by: Actor = SYSTEM) -
 
 def store_use(token_id: str, now: datetime) -> None:
     """Note when the token was last used, in a transaction of its own."""
-    execute_autocommit(_USED, token=token_id, now=now)
+    database.execute_autocommit(_USED, token=token_id, now=now)
 
 
 _USED = (
-    update(AgentToken)
-    .where(AgentToken.id == bindparam("token"))
-    .values(last_used_at=bindparam("now"))
+    sa.update(AgentToken)
+    .where(AgentToken.id == sa.bindparam("token"))
+    .values(last_used_at=sa.bindparam("now"))
 )
 
 
@@ -301,19 +275,19 @@ def list_agent_tokens(account_id: str, *, now: datetime, most: int) -> ListedTok
         AgentToken.account_id == account_id,
         AgentToken.revoked_at.is_(None),
         AgentToken.expires_at > now,
-        or_(
+        sa.or_(
             AgentToken.grant_id.is_(None),
-            and_(GRANTS.c.revoked_at.is_(None), GRANTS.c.expires_at > now),
+            sa.and_(GRANTS.c.revoked_at.is_(None), GRANTS.c.expires_at > now),
         ),
     )
-    with_grant = select(AgentToken).outerjoin(GRANTS, GRANTS.c.id == AgentToken.grant_id)
+    with_grant = sa.select(AgentToken).outerjoin(GRANTS, GRANTS.c.id == AgentToken.grant_id)
     query = with_grant.where(*live).add_columns(Form.title, Form.deleted_at)
     newest_first = query.outerjoin(Form, Form.id == AgentToken.form_id).order_by(
         AgentToken.created_at.desc(), AgentToken.id.desc()
     )
-    found = db.session.execute(newest_first.limit(most)).all()
-    total = db.session.scalar(
-        with_grant.where(*live).with_only_columns(func.count(), maintain_column_froms=True)
+    found = database.db.session.execute(newest_first.limit(most)).all()
+    total = database.db.session.scalar(
+        with_grant.where(*live).with_only_columns(sa.func.count(), maintain_column_froms=True)
     )
     rows = [ListedToken(token, title, deleted is not None) for token, title, deleted in found]
     return ListedTokens(rows, total or 0)
@@ -322,19 +296,21 @@ def list_agent_tokens(account_id: str, *, now: datetime, most: int) -> ListedTok
 def find_revoked_token(account_id: str, token_id: str) -> AgentToken | None:
     """A token that its creator revoked."""
     which = (AgentToken.account_id == account_id, AgentToken.revoked_at.is_not(None))
-    return db.session.scalar(select(AgentToken).where(AgentToken.id == token_id, *which))
+    return database.db.session.scalar(
+        sa.select(AgentToken).where(AgentToken.id == token_id, *which)
+    )
 
 
 def find_agent_token_of(account_id: str, token: str) -> AgentToken | None:
     """The row of this token, if it is one of the account, in any state."""
     which = (AgentToken.account_id == account_id, AgentToken.token_hash == token_hash(token))
-    return db.session.scalar(select(AgentToken).where(*which))
+    return database.db.session.scalar(sa.select(AgentToken).where(*which))
 
 
 Label = Annotated[
     StrictStr,
     Field(
-        max_length=AGENT_TOKEN_LABEL_MAX_CHARS,
+        max_length=limits.AGENT_TOKEN_LABEL_MAX_CHARS,
         description="What its creator knows it by: one line without control characters.",
     ),
     STORABLE,
@@ -349,11 +325,11 @@ class AgentTokenInput(InputModel):
     expires_in_seconds: Annotated[
         int,
         Field(
-            ge=AGENT_TOKEN_MIN_SECONDS,
-            le=AGENT_TOKEN_MAX_SECONDS,
+            ge=limits.AGENT_TOKEN_MIN_SECONDS,
+            le=limits.AGENT_TOKEN_MAX_SECONDS,
             description=(
                 "How long it lives, 7 days unless sent; never past the end of the connection."
             ),
         ),
-        whole_number(AGENT_TOKEN_MAX_SECONDS, AGENT_TOKEN_MIN_SECONDS),
-    ] = AGENT_TOKEN_MAX_SECONDS
+        whole_number(limits.AGENT_TOKEN_MAX_SECONDS, limits.AGENT_TOKEN_MIN_SECONDS),
+    ] = limits.AGENT_TOKEN_MAX_SECONDS

@@ -20,18 +20,10 @@ from webapp.drafts.terms import (
     asker_of,
     confirmed_terms,
 )
+from webapp.records import drafts
 from webapp.records.accounts.models import Account
 from webapp.records.audit import SYSTEM, Actor, AuditKind, add_event
 from webapp.records.content.model import missing_fields, missing_parts
-from webapp.records.drafts import (
-    Draft,
-    DraftConfirmation,
-    DraftSummaryRow,
-    current_confirmation,
-    lock_draft,
-    open_draft,
-    unpublished,
-)
 
 
 class ConfirmationRow(NamedTuple):
@@ -54,7 +46,7 @@ def confirm_draft(
     now: datetime,
     terms: Shown[FormTerms] = NOTHING_SHOWN,
     by: Actor = SYSTEM,
-) -> DraftConfirmation:
+) -> drafts.DraftConfirmation:
     """Store the creator's confirmation of exactly the content that the browser showed.
 
     terms   what it said of spoken answers and of follow-up questions
@@ -74,9 +66,9 @@ def confirm_shown(
     now: datetime,
     terms: Shown[FormTerms],
     by: Actor,
-) -> DraftConfirmation:
+) -> drafts.DraftConfirmation:
     """As `confirm_draft`, in a transaction that the caller has begun and commits."""
-    draft = open_draft(account_id, draft_id)
+    draft = drafts.open_draft(account_id, draft_id)
     if (draft.revision, draft.content_hash) != (revision, shown_hash):
         raise StateConflict(
             ErrorCode.CONFIRMATION_STALE,
@@ -98,7 +90,7 @@ def attest(
     offered  what this server does with spoken answers: no page showed it to the creator
     raises   NotFound; StateConflict `draft_incomplete`; SentBack
     """
-    draft = lock_draft(account_id, draft_id)
+    draft = drafts.lock_draft(account_id, draft_id)
     if draft.status is DraftStatus.PUBLISHED:
         return False
     if draft.returned_at:
@@ -126,13 +118,13 @@ def list_confirmations(draft_id: str) -> list[ConfirmationRow]:
 
 
 _OF_DRAFT = select(
-    *(DraftConfirmation.__table__.c[name] for name in ConfirmationRow._fields)
-).where(DraftConfirmation.draft_id == bindparam("draft"))
-_ALL = _OF_DRAFT.order_by(DraftConfirmation.created_at)
+    *(drafts.DraftConfirmation.__table__.c[name] for name in ConfirmationRow._fields)
+).where(drafts.DraftConfirmation.draft_id == bindparam("draft"))
+_ALL = _OF_DRAFT.order_by(drafts.DraftConfirmation.created_at)
 _NEWEST = (
-    _OF_DRAFT.join(Draft, Draft.id == DraftConfirmation.draft_id)
-    .where(DraftConfirmation.return_count == Draft.return_count)
-    .order_by(DraftConfirmation.revision.desc(), DraftConfirmation.created_at.desc())
+    _OF_DRAFT.join(drafts.Draft, drafts.Draft.id == drafts.DraftConfirmation.draft_id)
+    .where(drafts.DraftConfirmation.return_count == drafts.Draft.return_count)
+    .order_by(drafts.DraftConfirmation.revision.desc(), drafts.DraftConfirmation.created_at.desc())
     .limit(1)
 )
 
@@ -142,7 +134,7 @@ def list_confirmed(account_id: str) -> set[str]:
     return {row.id for row in read_rows(_CONFIRMED, account=account_id)}
 
 
-def is_current(confirmation: ConfirmationRow | None, draft: Draft) -> bool:
+def is_current(confirmation: ConfirmationRow | None, draft: drafts.Draft) -> bool:
     """True if the confirmation is of the current revision; an undone change has a new revision."""
     shown = draft.revision, draft.content_hash, draft.return_count
     return confirmation is not None and shown == (
@@ -152,7 +144,7 @@ def is_current(confirmation: ConfirmationRow | None, draft: Draft) -> bool:
     )
 
 
-def require_complete(draft: Draft) -> None:
+def require_complete(draft: drafts.Draft) -> None:
     """Raises StateConflict `draft_incomplete` if the draft lacks what a form needs."""
     if missing := missing_parts(draft):
         raise StateConflict(
@@ -163,18 +155,22 @@ def require_complete(draft: Draft) -> None:
         )
 
 
-_MINE = unpublished(bindparam("account"))
-_CONFIRMED = select(Draft.id).join(DraftConfirmation, current_confirmation()).where(_MINE)
+_MINE = drafts.unpublished(bindparam("account"))
+_CONFIRMED = (
+    select(drafts.Draft.id)
+    .join(drafts.DraftConfirmation, drafts.current_confirmation())
+    .where(_MINE)
+)
 
 
 def _add_confirmation(
-    draft: Draft,
+    draft: drafts.Draft,
     method: ConfirmationMethod,
     grant_id: str | None,
     now: datetime,
     agreed: FormTerms,
-) -> DraftConfirmation:
-    confirmation = DraftConfirmation(
+) -> drafts.DraftConfirmation:
+    confirmation = drafts.DraftConfirmation(
         id=new_id("cnf"),
         draft_id=draft.id,
         revision=draft.revision,
@@ -190,16 +186,16 @@ def _add_confirmation(
     return confirmation
 
 
-def is_by_hand(draft: DraftSummaryRow) -> bool:
+def is_by_hand(draft: drafts.DraftSummaryRow) -> bool:
     """Whether no agent made the draft, or wrote last."""
     return draft.author is None and draft.created_by is None
 
 
-def is_returned(draft: DraftSummaryRow) -> bool:
+def is_returned(draft: drafts.DraftSummaryRow) -> bool:
     """Whether it is sent back."""
     return draft.returned_at is not None
 
 
-def is_empty(draft: DraftSummaryRow) -> bool:
+def is_empty(draft: drafts.DraftSummaryRow) -> bool:
     """Whether it has neither title nor question."""
     return not draft.title.strip(" ") and not draft.question_count

@@ -5,34 +5,17 @@ from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from typing import cast
 
-from sqlalchemy import (
-    Boolean,
-    Integer,
-    bindparam,
-    case,
-    insert,
-    null,
-    select,
-    update,
-)
+import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 
-from webapp.base.database import (
-    db,
-    execute,
-    execute_autocommit,
-    new_id,
-    on_sqlite,
-    read_rows,
-    sqlite_transaction,
-    write_transaction,
-)
+from webapp.base import database
 from webapp.base.database.prepared_statements import run
 from webapp.base.error_codes import ErrorCode
 from webapp.base.errors import InvalidInput
 from webapp.base.vocabulary import DraftStatus
 from webapp.drafts.returns import Standing, put_standing
 from webapp.drafts.revisions import draft_of_revision, find_superseded
+from webapp.records import drafts
 from webapp.records.content.model import (
     CONTENT_COLUMNS,
     DRAFT_SETTINGS,
@@ -42,17 +25,6 @@ from webapp.records.content.model import (
     merged,
     require_context,
     snapshot,
-)
-from webapp.records.drafts import (
-    Draft,
-    DraftRevision,
-    DraftRow,
-    IdempotencyKey,
-    kept_since,
-    missing_draft,
-    owned_draft,
-    require_open,
-    require_revision,
 )
 
 
@@ -73,7 +45,7 @@ def create_draft(
     now: datetime,
     repeatable: Repeatable | None = None,
     agent_note: str | None = None,
-) -> Draft:
+) -> drafts.Draft:
     """A private draft at revision 1; never a public link.
 
     agent_note  see `agent_notes`; a repeat keeps that of the first request
@@ -81,8 +53,8 @@ def create_draft(
     creator discarded it, or deleted its form.
     raises  InvalidInput `context_required`, `idempotency_key_reused`
     """
-    draft = Draft(
-        id=new_id("drf"),
+    draft = drafts.Draft(
+        id=database.new_id("drf"),
         account_id=account_id,
         status=DraftStatus.DRAFT,
         revision=1,
@@ -111,7 +83,7 @@ def update_draft(
     now: datetime,
     expected_revision: int | None = None,
     agent_note: str | None = None,
-) -> Draft:
+) -> drafts.Draft:
     """Replace the supplied content; equal content keeps revision, note and confirmation.
 
     A new revision by an agent ends a sending back; one by the creator, who has no `author`, leaves
@@ -122,11 +94,11 @@ def update_draft(
     """
     while True:
         before = _row(account_id, draft_id)
-        require_open(before)
+        drafts.require_open(before)
         if expected_revision is not None:
-            require_revision(before, expected_revision)
+            drafts.require_revision(before, expected_revision)
         given = merged(changes, before.questions, by_agent=bool(author))
-        draft = Draft(**{**_columns(before, _COLUMNS), **given})
+        draft = drafts.Draft(**{**_columns(before, _COLUMNS), **given})
         require_context(draft)
         draft.content_hash = content_hash(draft)
         if draft.content_hash != before.content_hash:
@@ -139,7 +111,7 @@ def update_draft(
             return draft
 
 
-def is_made(draft: Draft, before: Draft, changes: DraftUpdate) -> bool:
+def is_made(draft: drafts.Draft, before: drafts.Draft, changes: DraftUpdate) -> bool:
     """True if these changes, applied to an earlier revision, give the current draft.
 
     The ids of new questions are random, so they are not compared.
@@ -149,46 +121,51 @@ def is_made(draft: Draft, before: Draft, changes: DraftUpdate) -> bool:
     return _without_new_ids(asked, known) == _without_new_ids(snapshot(draft), known)
 
 
-_COLUMNS = tuple(field.name for field in fields(DraftRow))
+_COLUMNS = tuple(field.name for field in fields(drafts.DraftRow))
 _CHANGING = (*CONTENT_COLUMNS, "revision", "content_hash", "author", "agent_note", "updated_at")
 _KEPT = {
-    f"kept_{column.key}": bindparam(f"kept_{column.key}", type_=column.type)
-    for column in DraftRevision.__table__.c
+    f"kept_{column.key}": sa.bindparam(f"kept_{column.key}", type_=column.type)
+    for column in drafts.DraftRevision.__table__.c
 }
-_INSERT = insert(Draft)
+_INSERT = sa.insert(drafts.Draft)
 # What a hash does not cover may change at one revision: whether follow-ups have a given number.
 _REPLACE = (
-    update(Draft)
+    sa.update(drafts.Draft)
     .where(
-        Draft.id == bindparam("key"),
-        Draft.status == DraftStatus.DRAFT,
-        Draft.deleted_at.is_(None),
-        Draft.revision == bindparam("seen_revision"),
-        Draft.followups_given.is_not_distinct_from(bindparam("seen_followups", type_=Integer)),
+        drafts.Draft.id == sa.bindparam("key"),
+        drafts.Draft.status == DraftStatus.DRAFT,
+        drafts.Draft.deleted_at.is_(None),
+        drafts.Draft.revision == sa.bindparam("seen_revision"),
+        drafts.Draft.followups_given.is_not_distinct_from(
+            sa.bindparam("seen_followups", type_=sa.Integer)
+        ),
     )
-    .values({name: bindparam(name) for name in _CHANGING})
+    .values({name: sa.bindparam(name) for name in _CHANGING})
     # decided by the row: it may have been sent back since it was read
     .values(
         {
-            name: case(
-                (bindparam("ends_return", type_=Boolean), null()), else_=Draft.__table__.c[name]
+            name: sa.case(
+                (sa.bindparam("ends_return", type_=sa.Boolean), sa.null()),
+                else_=drafts.Draft.__table__.c[name],
             )
             for name in Standing._fields
         }
     )
-    .returning(Draft.id)
+    .returning(drafts.Draft.id)
 )
-_KEEP = insert(DraftRevision).values(
-    dict(zip(DraftRevision.__table__.c.keys(), _KEPT.values(), strict=True))
+_KEEP = sa.insert(drafts.DraftRevision).values(
+    dict(zip(drafts.DraftRevision.__table__.c.keys(), _KEPT.values(), strict=True))
 )
 _REPLACED = _REPLACE.cte("replaced")
 _REPLACE_AND_KEEP = (
-    insert(DraftRevision)
-    .from_select(DraftRevision.__table__.c.keys(), select(*_KEPT.values()).select_from(_REPLACED))
-    .returning(DraftRevision.revision)
+    sa.insert(drafts.DraftRevision)
+    .from_select(
+        drafts.DraftRevision.__table__.c.keys(), sa.select(*_KEPT.values()).select_from(_REPLACED)
+    )
+    .returning(drafts.DraftRevision.revision)
 )
-_ROW = owned_draft(bindparam("account"), bindparam("draft")).with_only_columns(
-    *(Draft.__table__.c[name] for name in _COLUMNS)
+_ROW = drafts.owned_draft(sa.bindparam("account"), sa.bindparam("draft")).with_only_columns(
+    *(drafts.Draft.__table__.c[name] for name in _COLUMNS)
 )
 _EMPTY = DraftUpdate(title="", goal=None, private_context=None, questions=[]) | cast(
     DraftUpdate, {setting.column: setting.default for setting in DRAFT_SETTINGS}
@@ -203,23 +180,23 @@ def _without_new_ids(content: DraftUpdate, known: set[str]) -> DraftUpdate:
     return content | DraftUpdate(questions=questions)
 
 
-def _row(account_id: str, draft_id: str) -> DraftRow:
-    found = read_rows(_ROW, account=account_id, draft=draft_id)
+def _row(account_id: str, draft_id: str) -> drafts.DraftRow:
+    found = database.read_rows(_ROW, account=account_id, draft=draft_id)
     if not found:
-        raise missing_draft(account_id, draft_id)
-    return DraftRow(*found[0])
+        raise drafts.missing_draft(account_id, draft_id)
+    return drafts.DraftRow(*found[0])
 
 
-def _insert(draft: Draft) -> None:
+def _insert(draft: drafts.Draft) -> None:
     """Insert a new draft; succeeds if a lost earlier attempt has stored it."""
     try:
-        execute_autocommit(_INSERT, **_columns(draft, _COLUMNS))
+        database.execute_autocommit(_INSERT, **_columns(draft, _COLUMNS))
     except IntegrityError:
-        if not read_rows(_ROW, account=draft.account_id, draft=draft.id):
+        if not database.read_rows(_ROW, account=draft.account_id, draft=draft.id):
             raise
 
 
-def _is_stored(draft: Draft) -> bool:
+def _is_stored(draft: drafts.Draft) -> bool:
     """True if an earlier attempt has stored the row: it is the conflicting one, or superseded by
     that.
     """
@@ -235,7 +212,7 @@ def _is_stored(draft: Draft) -> bool:
     )
 
 
-def _replace(before: DraftRow, draft: Draft) -> bool:
+def _replace(before: drafts.DraftRow, draft: drafts.Draft) -> bool:
     """Update the row and store its old content as a revision; False if the row has changed."""
     values = _columns(draft, _CHANGING) | {
         "key": before.id,
@@ -244,22 +221,22 @@ def _replace(before: DraftRow, draft: Draft) -> bool:
         "ends_return": draft.revision != before.revision and draft.author is not None,
     }
     if draft.revision == before.revision:
-        return bool(execute_autocommit(_REPLACE, **values))
+        return bool(database.execute_autocommit(_REPLACE, **values))
     kept = _superseded(before)
-    if not on_sqlite():
-        return bool(execute_autocommit(_REPLACE_AND_KEEP, **values, **kept))
-    with sqlite_transaction() as connection:
+    if not database.on_sqlite():
+        return bool(database.execute_autocommit(_REPLACE_AND_KEEP, **values, **kept))
+    with database.sqlite_transaction() as connection:
         replaced = run(connection, _REPLACE, values).fetchall()
         if replaced:
             run(connection, _KEEP, kept)
     return bool(replaced)
 
 
-def _columns(draft: Draft | DraftRow, names: Iterable[str]) -> dict[str, object]:
+def _columns(draft: drafts.Draft | drafts.DraftRow, names: Iterable[str]) -> dict[str, object]:
     return {name: getattr(draft, name) for name in names}
 
 
-def _superseded(row: DraftRow) -> dict[str, object]:
+def _superseded(row: drafts.DraftRow) -> dict[str, object]:
     """The revision row of a draft that is about to change."""
     return {
         "kept_draft_id": row.id,
@@ -271,25 +248,27 @@ def _superseded(row: DraftRow) -> dict[str, object]:
     }
 
 
-def _created_before(account_id: str, repeatable: Repeatable, now: datetime) -> Draft | None:
+def _created_before(account_id: str, repeatable: Repeatable, now: datetime) -> drafts.Draft | None:
     """The draft that the key has created, as it was then; None for a new or an expired key.
 
     raises  InvalidInput `idempotency_key_reused` when the key came with another body, or when its
             draft is gone: a new one would undo that
     """
-    key = db.session.get(IdempotencyKey, (account_id, repeatable.client_id, repeatable.key))
+    key = database.db.session.get(
+        drafts.IdempotencyKey, (account_id, repeatable.client_id, repeatable.key)
+    )
     if key is None:
         return None
-    if key.created_at <= kept_since(now):
-        db.session.delete(key)
-        db.session.flush()
+    if key.created_at <= drafts.kept_since(now):
+        database.db.session.delete(key)
+        database.db.session.flush()
         return None
     if key.body_hash != repeatable.body_hash:
         raise _key_reused(
             "with another body",
             "Use a new key for a new draft, or repeat the first body exactly.",
         )
-    draft = db.session.get(Draft, key.draft_id) if key.draft_id else None
+    draft = database.db.session.get(drafts.Draft, key.draft_id) if key.draft_id else None
     if draft is None or draft.deleted_at:
         is_draft = draft and draft.status is DraftStatus.DRAFT
         raise _key_reused(
@@ -302,7 +281,7 @@ def _created_before(account_id: str, repeatable: Repeatable, now: datetime) -> D
     if kept is not None:
         created = draft_of_revision(draft, kept)
     else:
-        created = Draft(id=draft.id, status=DraftStatus.DRAFT, revision=1, **snapshot(draft))
+        created = drafts.Draft(id=draft.id, status=DraftStatus.DRAFT, revision=1, **snapshot(draft))
     created.repeated = True
     return created
 
@@ -316,15 +295,17 @@ def _key_reused(how: str, resolution: str) -> InvalidInput:
     )
 
 
-def _create_once(account_id: str, draft: Draft, repeatable: Repeatable, now: datetime) -> Draft:
+def _create_once(
+    account_id: str, draft: drafts.Draft, repeatable: Repeatable, now: datetime
+) -> drafts.Draft:
     """On PostgreSQL the primary key makes the later of two requests with one key a repeat."""
     try:
-        with write_transaction():
+        with database.write_transaction():
             if earlier := _created_before(account_id, repeatable, now):
                 return earlier
-            execute(_INSERT, **_columns(draft, _COLUMNS))
+            database.execute(_INSERT, **_columns(draft, _COLUMNS))
             made = {"account_id": account_id, "draft_id": draft.id, "created_at": now}
-            db.session.add(IdempotencyKey(**made, **asdict(repeatable)))
+            database.db.session.add(drafts.IdempotencyKey(**made, **asdict(repeatable)))
     except IntegrityError:
         earlier = _created_before(account_id, repeatable, now)
         if earlier is None:

@@ -9,18 +9,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection, bindparam, exists, insert, select, update
 
-from webapp.base.database import (
-    db,
-    execute,
-    execute_autocommit,
-    new_id,
-    note_change,
-    on_sqlite,
-    read_rows,
-    sqlite_transaction,
-    to_millis,
-    write_transaction,
-)
+from webapp.base import database
 from webapp.base.database.prepared_statements import all_rows, run
 from webapp.base.error_codes import ErrorCode
 from webapp.base.errors import NotConfirmed
@@ -34,23 +23,8 @@ from webapp.drafts.confirmations import (
 )
 from webapp.drafts.returns import sent_back
 from webapp.drafts.terms import NOTHING_SHOWN, TYPED, FormTerms, Shown, VoiceTerms
-from webapp.records.audit import (
-    SYSTEM,
-    Actor,
-    AuditEvent,
-    AuditKind,
-    add_event,
-    event_values,
-    log_event,
-)
+from webapp.records import audit, drafts
 from webapp.records.content.model import CONTENT_COLUMNS
-from webapp.records.drafts import (
-    Draft,
-    DraftConfirmation,
-    current_confirmation,
-    missing_draft,
-    owned_draft,
-)
 from webapp.records.forms import FORM_COLUMNS, Form, FormLink, FormRow
 
 ID_MAX_CHARS = 40  # of the columns
@@ -72,10 +46,10 @@ def confirm_and_publish(
     shown_hash: str,
     now: datetime,
     terms: Shown[FormTerms] = NOTHING_SHOWN,
-    by: Actor = SYSTEM,
+    by: audit.Actor = audit.SYSTEM,
 ) -> Published:
     """`confirm_draft` and `publish_draft` in one transaction: the creator's "Publish now"."""
-    with write_transaction() as connection:
+    with database.write_transaction() as connection:
         confirm_shown(account_id, draft_id, revision, shown_hash, now, terms, by)
         made, event = _made(account_id, draft_id, now, by)
         published = _published(_in_steps(connection, made, event), account_id, draft_id)
@@ -89,7 +63,7 @@ def publish_draft(
     now: datetime,
     attested_by: str | None = None,
     offered: VoiceTerms = TYPED,
-    by: Actor = SYSTEM,
+    by: audit.Actor = audit.SYSTEM,
 ) -> Published:
     """The form of a confirmed draft; a repeat returns the same form.
 
@@ -101,9 +75,9 @@ def publish_draft(
     if not attested_by:
         made, event = _made(account_id, draft_id, now, by)
         return _logged(_published(_at_once(made, event), account_id, draft_id), event)
-    with write_transaction() as connection:
+    with database.write_transaction() as connection:
         if attest(account_id, draft_id, attested_by, now, offered):
-            add_event(AuditKind.ATTESTED, account_id, by=by, now=now, subject=draft_id)
+            audit.add_event(audit.AuditKind.ATTESTED, account_id, by=by, now=now, subject=draft_id)
         made, event = _made(account_id, draft_id, now, by)
         published = _published(_in_steps(connection, made, event), account_id, draft_id)
     return _logged(published, event)
@@ -111,21 +85,21 @@ def publish_draft(
 
 def find_published_form(draft_id: str) -> FormLink | None:
     """The form that the draft became."""
-    found = read_rows(_LINK_OF_DRAFT, draft=draft_id)
+    found = database.read_rows(_LINK_OF_DRAFT, draft=draft_id)
     return FormLink._make(found[0]) if found else None
 
 
 _TAKE_DRAFT = (
-    update(Draft)
+    update(drafts.Draft)
     .where(
-        Draft.id == bindparam("draft"),
-        Draft.account_id == bindparam("account"),
-        Draft.status == DraftStatus.DRAFT,
-        Draft.deleted_at.is_(None),
-        exists().where(current_confirmation()),
+        drafts.Draft.id == bindparam("draft"),
+        drafts.Draft.account_id == bindparam("account"),
+        drafts.Draft.status == DraftStatus.DRAFT,
+        drafts.Draft.deleted_at.is_(None),
+        exists().where(drafts.current_confirmation()),
     )
     .values(status=DraftStatus.PUBLISHED)
-    .returning(*(getattr(Draft, name) for name in CONTENT_COLUMNS))
+    .returning(*(getattr(drafts.Draft, name) for name in CONTENT_COLUMNS))
 )
 _MADE = (
     "id",
@@ -142,10 +116,10 @@ _MADE = (
 )
 # of the newest confirmation, because the creator may have been shown two
 _AGREED = {
-    name: select(getattr(DraftConfirmation, name))
-    .join(Draft, current_confirmation())
-    .where(Draft.id == bindparam("draft"))
-    .order_by(DraftConfirmation.created_at.desc(), DraftConfirmation.id.desc())
+    name: select(getattr(drafts.DraftConfirmation, name))
+    .join(drafts.Draft, drafts.current_confirmation())
+    .where(drafts.Draft.id == bindparam("draft"))
+    .order_by(drafts.DraftConfirmation.created_at.desc(), drafts.DraftConfirmation.id.desc())
     .limit(1)
     .scalar_subquery()
     for name in FormTerms().columns()
@@ -155,8 +129,8 @@ _ADD_FORM = (
     .values({name: bindparam(name) for name in (*_MADE, *CONTENT_COLUMNS)} | _AGREED)
     .returning(*FORM_COLUMNS)
 )
-_ADD_EVENT = insert(AuditEvent)
-_EVENT = AuditEvent.__table__.c
+_ADD_EVENT = insert(audit.AuditEvent)
+_EVENT = audit.AuditEvent.__table__.c
 _TAKEN = _TAKE_DRAFT.cte("taken")
 _MADE_FORM = (
     insert(Form)
@@ -173,7 +147,7 @@ _MADE_FORM = (
     .cte("made")
 )
 _MADE_EVENT = (
-    insert(AuditEvent)
+    insert(audit.AuditEvent)
     .from_select(
         _EVENT.keys(),
         select(
@@ -190,15 +164,15 @@ _FORM_OF_DRAFT = select(*FORM_COLUMNS).where(Form.draft_id == bindparam("draft")
 
 def _at_once(made: dict[str, object], event: dict[str, object]) -> FormRow | None:
     """As `_in_steps`, in a transaction of its own."""
-    if on_sqlite():
-        with sqlite_transaction() as connection:
+    if database.on_sqlite():
+        with database.sqlite_transaction() as connection:
             return _in_steps(connection, made, event)
     if len(str(made["draft_id"])) > ID_MAX_CHARS:  # refused even where there is nothing to insert
         return None
     values = {f"new_{name}": value for name, value in made.items()}
     values |= {f"event_{name}": value for name, value in event.items()}
-    note_change(str(made["id"]))
-    forms = execute_autocommit(
+    database.note_change(str(made["id"]))
+    forms = database.execute_autocommit(
         _TURN_INTO_FORM, draft=made["draft_id"], account=made["account_id"], **values
     )
     return FormRow(*forms[0]) if forms else None
@@ -214,29 +188,31 @@ def _in_steps(
         return None
     form = all_rows(connection, _ADD_FORM, keys | made | taken[0]._asdict())[0]
     run(connection, _ADD_EVENT, event)
-    note_change(str(made["id"]))
+    database.note_change(str(made["id"]))
     return FormRow(*form)
 
 
 def _made(
-    account_id: str, draft_id: str, now: datetime, by: Actor
+    account_id: str, draft_id: str, now: datetime, by: audit.Actor
 ) -> tuple[dict[str, object], dict[str, object]]:
     """The columns of a form that its draft lacks, and the event of its publication."""
-    form_id = new_id("frm")
+    form_id = database.new_id("frm")
     form: dict[str, object] = {
         "id": form_id,
         "account_id": account_id,
         "draft_id": draft_id,
         "share_token": secrets.token_urlsafe(16),
         "status": FormStatus.PUBLISHED,
-        "last_stamp": to_millis(now),
+        "last_stamp": database.to_millis(now),
         "published_at": now,
         "response_count": 0,
         "answered_count": 0,
         "started_count": 0,
         "answer_bytes": 0,
     }
-    event = event_values(AuditKind.PUBLISHED, account_id, by=by, now=now, subject=form_id)
+    event = audit.event_values(
+        audit.AuditKind.PUBLISHED, account_id, by=by, now=now, subject=form_id
+    )
     return form, event
 
 
@@ -249,18 +225,18 @@ def _published(form: FormRow | None, account_id: str, draft_id: str) -> Publishe
 def _logged(published: Published, event: dict[str, object]) -> Published:
     """After the commit: log the publication of a new form."""
     if not published.repeated:
-        log_event(event)
+        audit.log_event(event)
     return published
 
 
 def _published_before(account_id: str, draft_id: str) -> FormRow:
-    draft = db.session.scalar(
-        owned_draft(account_id, draft_id).execution_options(populate_existing=True)
+    draft = database.db.session.scalar(
+        drafts.owned_draft(account_id, draft_id).execution_options(populate_existing=True)
     )
     if draft is None:
-        raise missing_draft(account_id, draft_id)
+        raise drafts.missing_draft(account_id, draft_id)
     if draft.status is DraftStatus.PUBLISHED:
-        return FormRow(*execute(_FORM_OF_DRAFT, draft=draft_id).one())
+        return FormRow(*database.execute(_FORM_OF_DRAFT, draft=draft_id).one())
     if draft.returned_at:
         raise sent_back(draft)
     require_complete(draft)

@@ -11,15 +11,7 @@ from typing import NamedTuple, cast
 from sqlalchemy import ColumnElement, ForeignKey, Text, and_, bindparam, case, select, text
 from sqlalchemy.orm import Mapped, aliased, mapped_column
 
-from webapp.base.database import (
-    Base,
-    db,
-    execute_autocommit,
-    read_rows,
-    to_millis,
-    tried_again,
-    write_transaction,
-)
+from webapp.base import database
 from webapp.base.error_codes import ErrorCode, PageCode
 from webapp.base.errors import InvalidInput, NotFound
 from webapp.base.limits import QUESTIONS_MAX
@@ -37,7 +29,7 @@ from webapp.records.content.model import (
 from webapp.records.drafts import Draft, DraftRevision, lock_draft, require_revision, unpublished
 
 
-class DraftView(Base):
+class DraftView(database.Base):
     """The revision that the creator viewed last."""
 
     __tablename__ = "draft_views"
@@ -58,32 +50,34 @@ class ViewRow(NamedTuple):
 
 def list_views(account_id: str) -> dict[str, int]:
     """The last revision the creator viewed, by id of each unpublished draft that was viewed."""
-    return {row.draft_id: row.revision for row in read_rows(_VIEWS, account=account_id)}
+    return {row.draft_id: row.revision for row in database.read_rows(_VIEWS, account=account_id)}
 
 
 def find_view(draft_id: str) -> ViewRow | None:
     """The creator's last view of the draft, with its revision."""
-    found = read_rows(_VIEW, draft=draft_id)
+    found = database.read_rows(_VIEW, draft=draft_id)
     return ViewRow._make(found[0]) if found else None
 
 
-@tried_again
+@database.tried_again
 def mark_seen(account_id: str, draft_id: str, revision: int, *, now: datetime) -> None:
     """Store which revision the creator has seen; ignores a number that no revision has.
 
     raises  NotFound
     """
-    with write_transaction():
+    with database.write_transaction():
         draft = lock_draft(account_id, draft_id)
         if 0 < revision <= draft.revision:
-            view = db.session.get(DraftView, draft.id) or DraftView(draft_id=draft.id)
+            view = database.db.session.get(DraftView, draft.id) or DraftView(draft_id=draft.id)
             view.revision, view.seen_at, view.accepted = revision, now, ""
-            db.session.add(view)
+            database.db.session.add(view)
 
 
 def note_first_look(draft_id: str, revision: int, *, now: datetime) -> None:
     """Store the revision of the creator's first view, unless a view is stored already."""
-    execute_autocommit(_FIRST_LOOK, draft=draft_id, revision=revision, seen_at=to_millis(now))
+    database.execute_autocommit(
+        _FIRST_LOOK, draft=draft_id, revision=revision, seen_at=database.to_millis(now)
+    )
 
 
 _FIRST_LOOK = text(
@@ -139,7 +133,7 @@ def find_revision(draft: Draft, revision: int) -> Draft | None:
 
 def find_superseded(draft_id: str, revision: int) -> RevisionRow | None:
     """The row of a superseded revision."""
-    found = read_rows(_SUPERSEDED, draft=draft_id, revision=revision)
+    found = database.read_rows(_SUPERSEDED, draft=draft_id, revision=revision)
     return RevisionRow._make(found[0]) if found else None
 
 
@@ -205,7 +199,7 @@ def last_agent_since(draft: Draft, revision: int) -> str | None:
     """The grant that wrote last after `revision`; None if only the creator did."""
     if draft.author:
         return draft.author
-    return db.session.scalar(
+    return database.db.session.scalar(
         select(DraftRevision.author)
         .where(
             DraftRevision.draft_id == draft.id,
@@ -289,7 +283,7 @@ def _with_earlier(row: QuestionRow, earlier: QuestionRow, name: str) -> Question
 
 def _superseded(draft: Draft, newest: int, limit: int) -> list[RevisionRow]:
     """One more than asked for: the oldest shown is compared with it."""
-    found = read_rows(_NEWEST_FIRST, draft=draft.id, newest=newest, most=limit + 1)
+    found = database.read_rows(_NEWEST_FIRST, draft=draft.id, newest=newest, most=limit + 1)
     return list(map(RevisionRow._make, found))
 
 
@@ -329,7 +323,7 @@ def unseen_changes(draft: Draft, before: Draft, accepted: str = "") -> list[Chan
     return found
 
 
-@tried_again
+@database.tried_again
 def accept_change(
     account_id: str, draft_id: str, key: str, *, revision: int, since: int, now: datetime
 ) -> None:
@@ -339,10 +333,10 @@ def accept_change(
 
     raises  NotFound; StateConflict `revision_conflict`
     """
-    with write_transaction():
+    with database.write_transaction():
         draft = lock_draft(account_id, draft_id)
         require_revision(draft, revision)
-        view = db.session.get(DraftView, draft.id)
+        view = database.db.session.get(DraftView, draft.id)
         before = find_revision(draft, since) if view and view.revision == since else None
         if view is None or before is None:
             return
@@ -352,11 +346,11 @@ def accept_change(
             view.revision, view.seen_at, view.accepted = revision, now, ""
 
 
-@tried_again
+@database.tried_again
 def keep_accepted(saved: Draft, revision: int) -> None:
     """What the creator had accepted of `revision`, and then edited themselves, stays read."""
-    with write_transaction():
-        view = db.session.get(DraftView, saved.id)
+    with database.write_transaction():
+        view = database.db.session.get(DraftView, saved.id)
         seen = find_revision(saved, view.revision) if view and view.accepted else None
         before = find_revision(saved, revision)
         if view is None or seen is None or before is None:
@@ -395,7 +389,7 @@ def _looked(account_id: str) -> list[Looked]:
     )
     return [
         Looked(draft, draft_of_revision(draft, RevisionRow._make(kept)), accepted)
-        for draft, accepted, *kept in db.session.execute(query)
+        for draft, accepted, *kept in database.db.session.execute(query)
     ]
 
 
@@ -443,7 +437,7 @@ def _turns(which: ColumnElement[bool]) -> dict[str, list[RevisionRow]]:
         .order_by(DraftRevision.draft_id, DraftRevision.revision)
     )
     found: dict[str, list[RevisionRow]] = {}
-    for row in map(RevisionRow._make, db.session.execute(query)):
+    for row in map(RevisionRow._make, database.db.session.execute(query)):
         found.setdefault(row.draft_id, []).append(row)
     return found
 

@@ -18,14 +18,7 @@ from typing import NamedTuple
 
 from sqlalchemy import Row, String, bindparam, column, func, select, table, update
 
-from webapp.base.database import (
-    UtcDateTime,
-    execute,
-    read_rows,
-    tried_again,
-    utc_now,
-    write_transaction,
-)
+from webapp.base import database
 from webapp.base.error_codes import ErrorCode
 from webapp.base.errors import InvalidInput, NotFound, StateConflict
 from webapp.base.outbound import Bounds, Pinned, Reply, Unreachable, checked_url, fetch, port_of
@@ -168,7 +161,7 @@ def send_challenge(
         body,
         [secret],
         subscription_id=subscription_id,
-        now=utc_now(),
+        now=database.utc_now(),
     )
     try:
         reply = post(url, headers, body, bounds=bounds)
@@ -245,7 +238,7 @@ class ListedCallback(NamedTuple):
 def read_callback(asked: Asked, *, now: datetime) -> KnownCallback:
     """In no transaction."""
     callback = endpoint_id(asked.account_id, asked.url)
-    found = read_rows(_ONE, account=asked.account_id, callback=callback)
+    found = database.read_rows(_ONE, account=asked.account_id, callback=callback)
     if not found:
         return KnownCallback()
     row = found[0]
@@ -254,27 +247,27 @@ def read_callback(asked: Asked, *, now: datetime) -> KnownCallback:
     return KnownCallback(verified, row.confirmed_at is not None, row.answered if waits else None)
 
 
-@tried_again
+@database.tried_again
 def note_verified(asked: Asked, *, now: datetime) -> None:
     """The address has just answered its challenge: nobody has to confirm it. Commits.
 
     raises  as `note_unverified`
     """
-    with write_transaction():
+    with database.write_transaction():
         endpoint = _hold(asked)
         store_endpoint(endpoint, asked.account_id, asked.host, verified=True, now=now)
-        execute(forget((_E.id == endpoint) & _E.asked_at.is_not(None)))
+        database.execute(forget((_E.id == endpoint) & _E.asked_at.is_not(None)))
 
 
-@tried_again
+@database.tried_again
 def note_unverified(asked: Asked, answered: str, *, now: datetime) -> bool:
     """Let the address wait for its creator; False if WAITING_MAX others do. Commits.
 
     raises  NotFound `form_not_found`; StateConflict `authentication_required`
     """
-    with write_transaction():
+    with database.write_transaction():
         endpoint, account_id = _hold(asked), asked.account_id
-        others = execute(
+        others = database.execute(
             _COUNT_OTHERS, account=account_id, callback=endpoint, since=now - WAITS_FOR
         )
         if others.scalar_one() >= WAITING_MAX:
@@ -282,7 +275,7 @@ def note_unverified(asked: Asked, answered: str, *, now: datetime) -> bool:
         store_endpoint(endpoint, account_id, asked.host, verified=False, now=now)
         waits = update(_E).where(_E.id == endpoint, _E.confirmed_at.is_(None))
         values = {"url": asked.url, "asked_form_id": asked.form_id, "grant_id": asked.grant_id}
-        execute(waits.values(**values, asked_at=now, answered=answered))
+        database.execute(waits.values(**values, asked_at=now, answered=answered))
     return True
 
 
@@ -292,7 +285,7 @@ def require_confirmed(asked: Asked) -> None:
     In the transaction that subscribes. raises InvalidInput `callback_failed`
     """
     endpoint = endpoint_id(asked.account_id, asked.url)
-    if not execute(_HOLD_CONFIRMED, callback=endpoint, grant=asked.grant_id).rowcount:
+    if not database.execute(_HOLD_CONFIRMED, callback=endpoint, grant=asked.grant_id).rowcount:
         message = "url: is not confirmed any more."
         remedy = "Send the same request again."
         raise InvalidInput(ErrorCode.CALLBACK_FAILED, message, remedy, field="url")
@@ -300,7 +293,7 @@ def require_confirmed(asked: Asked) -> None:
 
 def list_callbacks(account_id: str, *, now: datetime) -> list[ListedCallback]:
     """Those that wait first, each group by its age."""
-    found = read_rows(_LISTED, account=account_id, since=now - WAITS_FOR)
+    found = database.read_rows(_LISTED, account=account_id, since=now - WAITS_FOR)
     return [ListedCallback._make(row) for row in found]
 
 
@@ -316,7 +309,7 @@ def confirm_callback(
 
     raises  NotFound; InvalidInput `validation_failed` for one that is no callback any more
     """
-    with write_transaction():
+    with database.write_transaction():
         row = _locked(account_id, callback_id)
         if row.confirmed_at is not None:
             return
@@ -330,7 +323,7 @@ def confirm_callback(
                 "Nothing can be sent to this address.",
                 "Ask the operator of this server which addresses of its network are allowed.",
             ) from None
-        confirmed = execute(_CONFIRM, callback=callback_id, moment=now).rowcount
+        confirmed = database.execute(_CONFIRM, callback=callback_id, moment=now).rowcount
         if not confirmed:  # its agent was disconnected just now
             raise _no_callback()
         kind = AuditKind.CALLBACK_CONFIRMED
@@ -344,7 +337,7 @@ def forget_callback(
 
     raises  NotFound
     """
-    with write_transaction():
+    with database.write_transaction():
         row = _locked(account_id, callback_id)
         if row.url is None:
             return
@@ -356,7 +349,7 @@ def forget_callback(
 def _locked(account_id: str, callback_id: str) -> Row[*tuple[object, ...]]:
     """A callback of the account, which is locked. raises NotFound"""
     lock_account(account_id)
-    row = execute(_ONE, account=account_id, callback=callback_id).one_or_none()
+    row = database.execute(_ONE, account=account_id, callback=callback_id).one_or_none()
     if row is None:
         raise _no_callback()
     return row
@@ -372,12 +365,12 @@ def _no_callback() -> NotFound:
 
 def lock_account(account_id: str) -> None:
     """Serialise what changes the number of subscriptions or callbacks of an account."""
-    execute(_LOCK_ACCOUNT, account=account_id)
+    database.execute(_LOCK_ACCOUNT, account=account_id)
 
 
 def require_connection(grant_id: str) -> None:
     """Lock the connection against a concurrent end. raises StateConflict if it has ended"""
-    grant = execute(_HOLD_GRANT, grant=grant_id).one_or_none()
+    grant = database.execute(_HOLD_GRANT, grant=grant_id).one_or_none()
     if grant is None or grant.revoked_at is not None:
         raise StateConflict(
             ErrorCode.AUTHENTICATION_REQUIRED,
@@ -395,7 +388,7 @@ def _hold(asked: Asked) -> str:
 
 
 # the model of connections belongs to a layer above
-_GRANTS = table("oauth_grants", column("id", String), column("revoked_at", UtcDateTime))
+_GRANTS = table("oauth_grants", column("id", String), column("revoked_at", database.UtcDateTime))
 _HOLD_GRANT = (
     select(_GRANTS.c.revoked_at)
     .where(_GRANTS.c.id == bindparam("grant"))
@@ -409,7 +402,8 @@ _LISTED = (
     .outerjoin(Form, (Form.id == _E.asked_form_id) & Form.deleted_at.is_(None))
     .where(
         _E.account_id == bindparam("account"),
-        _E.confirmed_at.is_not(None) | (_E.asked_at > bindparam("since", type_=UtcDateTime)),
+        _E.confirmed_at.is_not(None)
+        | (_E.asked_at > bindparam("since", type_=database.UtcDateTime)),
     )
     .order_by(_E.confirmed_at.is_not(None), _E.confirmed_at, _E.asked_at, _E.id)
 )
@@ -419,12 +413,12 @@ _ONE = select(
 _CONFIRM = (
     update(_E)
     .where(_E.id == bindparam("callback"), _E.asked_at.is_not(None))
-    .values(confirmed_at=bindparam("moment", type_=UtcDateTime), asked_at=None)
+    .values(confirmed_at=bindparam("moment", type_=database.UtcDateTime), asked_at=None)
 )
 _COUNT_OTHERS = select(func.count(_E.id)).where(
     _E.account_id == bindparam("account"),
     _E.id != bindparam("callback"),
-    _E.asked_at > bindparam("since", type_=UtcDateTime),
+    _E.asked_at > bindparam("since", type_=database.UtcDateTime),
 )
 _HOLD_CONFIRMED = (
     update(_E)

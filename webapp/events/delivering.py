@@ -5,22 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple, cast
 
 import orjson
-from sqlalchemy import (
-    Connection,
-    String,
-    Table,
-    and_,
-    bindparam,
-    case,
-    exists,
-    func,
-    insert,
-    literal,
-    or_,
-    select,
-    text,
-    update,
-)
+import sqlalchemy as sa
 
 from webapp.base.database import (
     UtcDateTime,
@@ -133,12 +118,12 @@ def claim(limit: int, room: Room, *, cursor_of: CursorOf, now: datetime) -> list
 def renew(held: Iterable[Claimed], *, now: datetime) -> None:
     """Renew the leases of these attempts; commits. Rows that are locked are being settled."""
     attempts = {each.id: each.attempts for each in held}
-    unlocked = select(_D.id, _D.attempts).where(_D.id.in_(attempts), _SENDING)
+    unlocked = sa.select(_D.id, _D.attempts).where(_D.id.in_(attempts), _SENDING)
     with write_transaction():
         found = execute(unlocked.with_for_update(skip_locked=True)).all()
         mine = [row for row, number in found if attempts[row] == number]
         until = now + timedelta(seconds=LEASE_SECONDS)
-        renewed = update(_D).where(_D.id.in_(mine))
+        renewed = sa.update(_D).where(_D.id.in_(mine))
         execute(renewed.values(lease_until=until, renewals=_D.renewals + 1))
 
 
@@ -174,7 +159,7 @@ def _release(delivery_id: str, attempts: int, renewals: int, now: datetime) -> N
         changed = released | {"state": DeliveryState.PENDING, "next_at": now + delay}
     mine = (_D.id == delivery_id, _D.attempts == attempts, _D.renewals == renewals, _SENDING)
     with write_transaction():
-        execute(update(_D).where(*mine).values(changed))
+        execute(sa.update(_D).where(*mine).values(changed))
 
 
 def _claimed(row: Any, cursor_of: CursorOf) -> Claimed:
@@ -193,10 +178,10 @@ def _made_body(row: Any, cursor_of: CursorOf) -> str:
     return _json(**event(row.event_id, row.form_id, row.position, row.answer_count), cursor=cursor)
 
 
-_NOW = bindparam("moment", type_=UtcDateTime())
-_LOCK = text("SELECT pg_advisory_xact_lock(:number)")
+_NOW = sa.bindparam("moment", type_=UtcDateTime())
+_LOCK = sa.text("SELECT pg_advisory_xact_lock(:number)")
 _DETAILS = (
-    select(
+    sa.select(
         *(_D.id, _D.kind, _D.event_id, _D.account_id, _D.form_id, _D.subscription_id),
         *(_D.endpoint_id, _D.position, _D.answer_count, _D.body),
         (_D.attempts + 1).label("attempts"),
@@ -213,17 +198,17 @@ _DETAILS = (
     .with_for_update(of=_D, skip_locked=True)
 )
 _LEASE = (
-    update(cast(Table, _D.__table__))
-    .where(_D.id == bindparam("row"))
+    sa.update(cast(sa.Table, _D.__table__))
+    .where(_D.id == sa.bindparam("row"))
     .values(
         state=DeliveryState.SENDING,
         attempts=_D.attempts + 1,
-        body=func.coalesce(_D.body, bindparam("text", type_=String)),
-        lease_until=bindparam("until", type_=UtcDateTime()),
+        body=sa.func.coalesce(_D.body, sa.bindparam("text", type_=sa.String)),
+        lease_until=sa.bindparam("until", type_=UtcDateTime()),
         renewals=0,
     )
 )
-_LEASES = select(_D.id, _D.attempts, _D.renewals).where(_SENDING)
+_LEASES = sa.select(_D.id, _D.attempts, _D.renewals).where(_SENDING)
 
 
 REPLY_KEPT_BYTES = 2048
@@ -289,13 +274,13 @@ def suspend_unreadable(claimed: Claimed, *, now: datetime) -> None:
     """
     with write_transaction() as connection:
         if _lock_subscription(connection, claimed) is not None:
-            execute(update(_S).where(_S.id == claimed.subscription_id).values(suspended_at=now))
+            execute(sa.update(_S).where(_S.id == claimed.subscription_id).values(suspended_at=now))
             _settle(connection, claimed, DeliveryState.PENDING, None)
-            execute(update(_D).where(_D.id == claimed.id).values(attempts=claimed.attempts - 1))
+            execute(sa.update(_D).where(_D.id == claimed.id).values(attempts=claimed.attempts - 1))
 
 
 def _try_again(
-    connection: Connection, claimed: Claimed, asked: timedelta | None, now: datetime
+    connection: sa.Connection, claimed: Claimed, asked: timedelta | None, now: datetime
 ) -> None:
     """By the schedule, or later where the receiver asked for that; the last attempt ends it."""
     delay = retry_delay(claimed.attempts)
@@ -307,7 +292,7 @@ def _try_again(
 
 
 def _settle(
-    connection: Connection,
+    connection: sa.Connection,
     claimed: Claimed,
     state: DeliveryState,
     settled_at: datetime | None,
@@ -322,7 +307,7 @@ def _held(claimed: Claimed) -> dict[str, object]:
     return {"row": claimed.id, "attempt": claimed.attempts}
 
 
-def _lock_subscription(connection: Connection, claimed: Claimed) -> int | None:
+def _lock_subscription(connection: sa.Connection, claimed: Claimed) -> int | None:
     """How many events in a row were answered 410; None where the lease was lost."""
     mine = {"subscription": claimed.subscription_id}
     found = all_rows(connection, _LOCK_SUBSCRIPTION, _held(claimed) | mine)
@@ -330,15 +315,19 @@ def _lock_subscription(connection: Connection, claimed: Claimed) -> int | None:
 
 
 def _note_subscription(
-    connection: Connection, claimed: Claimed, result: AttemptResult, gone_count: int, now: datetime
+    connection: sa.Connection,
+    claimed: Claimed,
+    result: AttemptResult,
+    gone_count: int,
+    now: datetime,
 ) -> None:
     """Its health as agents see it; the address and the secret of an ended one are erased."""
-    mine = update(_S).where(_S.id == claimed.subscription_id)
+    mine = sa.update(_S).where(_S.id == claimed.subscription_id)
     if result.failure is None:
         delivered = {"subscription": claimed.subscription_id, "moment": now}
         all_rows(connection, _NOTE_DELIVERED, delivered)
     else:
-        before = select(_A.id).where(_A.delivery_id == claimed.id, _A.status == GONE).limit(1)
+        before = sa.select(_A.id).where(_A.delivery_id == claimed.id, _A.status == GONE).limit(1)
         if result.status == GONE and execute(before).first() is None:
             gone_count += 1
         suspended = {"suspended_at": now} if gone_count >= GONE_SUSPENDS else {}
@@ -348,7 +337,7 @@ def _note_subscription(
 
 
 def _note_endpoint(
-    connection: Connection,
+    connection: sa.Connection,
     claimed: Claimed,
     result: AttemptResult,
     asked: timedelta | None,
@@ -360,12 +349,12 @@ def _note_endpoint(
     """
     mine, took = _E.id == claimed.endpoint_id, result.duration_ms
     if {Lane.QUICK} != {lane_of(claimed.duration_ms), lane_of(took)}:
-        halved = case((_E.duration_ms // 2 > took, _E.duration_ms // 2), else_=took)
-        execute(update(_E).where(mine).values(duration_ms=halved))
+        halved = sa.case((_E.duration_ms // 2 > took, _E.duration_ms // 2), else_=took)
+        execute(sa.update(_E).where(mine).values(duration_ms=halved))
     if result.failure is None:
         all_rows(connection, _CLOSE_BREAKER, {"endpoint": claimed.endpoint_id})
     elif result.status not in (GONE, TOO_LARGE):
-        locked = select(_E.failures, _E.paused_until).where(mine).with_for_update(key_share=True)
+        locked = sa.select(_E.failures, _E.paused_until).where(mine).with_for_update(key_share=True)
         failures, paused_until = execute(locked).one()
         rests = paused_until is not None and paused_until > now
         if rests and failures >= OPEN_AFTER_FAILURES:
@@ -374,10 +363,10 @@ def _note_endpoint(
         if rest is not None:
             paused_until = max(now + rest, paused_until or now)
         counted = {"failures": failures + 1, "paused_until": paused_until}
-        execute(update(_E).where(mine).values(counted))
+        execute(sa.update(_E).where(mine).values(counted))
 
 
-def _note_attempt(connection: Connection, claimed: Claimed, result: AttemptResult) -> None:
+def _note_attempt(connection: sa.Connection, claimed: Claimed, result: AttemptResult) -> None:
     """Attempts are numbered through, also where an event is sent again."""
     reply = result.reply[:REPLY_KEPT_BYTES].decode(errors="replace").replace("\0", "\ufffd")
     kept = {name: getattr(result, name) for name in _NOTED}
@@ -387,44 +376,44 @@ def _note_attempt(connection: Connection, claimed: Claimed, result: AttemptResul
 
 
 # of every attempt, and so prepared
-_IS_HELD = and_(
-    _D.id == bindparam("row"),
-    _D.attempts == bindparam("attempt"),
+_IS_HELD = sa.and_(
+    _D.id == sa.bindparam("row"),
+    _D.attempts == sa.bindparam("attempt"),
     _D.state == DeliveryState.SENDING,
 )
 _LOCK_SUBSCRIPTION = (
-    select(_S.gone_count)
-    .where(_S.id == bindparam("subscription"), exists().where(_IS_HELD))
+    sa.select(_S.gone_count)
+    .where(_S.id == sa.bindparam("subscription"), sa.exists().where(_IS_HELD))
     .with_for_update(key_share=True, of=_S)
 )
-_MOMENT = bindparam("moment", type_=UtcDateTime())
+_MOMENT = sa.bindparam("moment", type_=UtcDateTime())
 _NOTE_DELIVERED = (
-    update(cast(Table, _S.__table__))
-    .where(_S.id == bindparam("subscription"))
+    sa.update(cast(sa.Table, _S.__table__))
+    .where(_S.id == sa.bindparam("subscription"))
     .values(last_delivery_at=_MOMENT, last_failure=None, gone_count=0)
 )
 _CLOSE_BREAKER = (
-    update(cast(Table, _E.__table__))
-    .where(_E.id == bindparam("endpoint"), or_(_E.failures > 0, _E.paused_until.is_not(None)))
+    sa.update(cast(sa.Table, _E.__table__))
+    .where(_E.id == sa.bindparam("endpoint"), sa.or_(_E.failures > 0, _E.paused_until.is_not(None)))
     .values(failures=0, paused_until=None)
 )
 _NOTED = ("started_at", "duration_ms", "signature", "status", "failure")
 _COLUMNS = ("form_id", *_NOTED, "reply")
-_NOTE_ATTEMPT = insert(cast(Table, _A.__table__)).from_select(
+_NOTE_ATTEMPT = sa.insert(cast(sa.Table, _A.__table__)).from_select(
     ["delivery_id", "number", *_COLUMNS],
-    select(
-        bindparam("row", type_=String),
-        func.coalesce(func.max(_A.number), 0) + 1,
-        *(bindparam(name, type_=getattr(_A, name).type) for name in _COLUMNS),
-    ).where(_A.delivery_id == bindparam("row")),
+    sa.select(
+        sa.bindparam("row", type_=sa.String),
+        sa.func.coalesce(sa.func.max(_A.number), 0) + 1,
+        *(sa.bindparam(name, type_=getattr(_A, name).type) for name in _COLUMNS),
+    ).where(_A.delivery_id == sa.bindparam("row")),
 )
 _SETTLE = (
-    update(cast(Table, _D.__table__))
+    sa.update(cast(sa.Table, _D.__table__))
     .where(_IS_HELD)
     .values(
-        state=bindparam("new_state", type_=_D.state.type),
-        settled_at=bindparam("settled", type_=UtcDateTime()),
-        next_at=func.coalesce(bindparam("due", type_=UtcDateTime()), _D.next_at),
+        state=sa.bindparam("new_state", type_=_D.state.type),
+        settled_at=sa.bindparam("settled", type_=UtcDateTime()),
+        next_at=sa.func.coalesce(sa.bindparam("due", type_=UtcDateTime()), _D.next_at),
         lease_until=None,
         renewals=None,
     )
@@ -449,27 +438,27 @@ def abandon_overflow(*, now: datetime, most: int = MAX_PENDING) -> int:
 def _abandon_oldest(subscription_id: str, kept: int, now: datetime) -> int:
     """All but the newest; other processes may do the same."""
     oldest = (
-        select(_D.id)
+        sa.select(_D.id)
         .where(_D.subscription_id == subscription_id, _D.state == DeliveryState.PENDING)
         .order_by(_D.position.desc())
         .offset(kept)
     )
     with write_transaction():
-        execute(update(_S).where(_S.id == subscription_id).values(dropped=True))
-        given_up = update(_D).where(_D.id.in_(oldest), _D.state == DeliveryState.PENDING)
+        execute(sa.update(_S).where(_S.id == subscription_id).values(dropped=True))
+        given_up = sa.update(_D).where(_D.id.in_(oldest), _D.state == DeliveryState.PENDING)
         return execute(given_up.values(state=DeliveryState.ABANDONED, settled_at=now)).rowcount
 
 
 @tried_again
 def bound_waits(*, now: datetime) -> None:
     """Shorten waits that exceed the longest delay, because a clock was ahead; commits."""
-    first, later = (literal(now + most, UtcDateTime()) for most in (FIRST_WAIT, LONGEST_RETRY))
-    latest = case((_D.attempts == 0, first), else_=later)
-    retries = and_(_D.state == DeliveryState.PENDING, _D.next_at > latest)
+    first, later = (sa.literal(now + most, UtcDateTime()) for most in (FIRST_WAIT, LONGEST_RETRY))
+    latest = sa.case((_D.attempts == 0, first), else_=later)
+    retries = sa.and_(_D.state == DeliveryState.PENDING, _D.next_at > latest)
     rests = _E.paused_until > now + LONGEST_REST
     with write_transaction():
-        execute(update(_D).where(retries).values(next_at=latest))
-        execute(update(_E).where(rests).values(paused_until=now + LONGEST_REST))
+        execute(sa.update(_D).where(retries).values(next_at=latest))
+        execute(sa.update(_E).where(rests).values(paused_until=now + LONGEST_REST))
 
 
 def purge_settled(now: datetime) -> Iterator[int]:
@@ -480,14 +469,14 @@ def purge_settled(now: datetime) -> Iterator[int]:
     )
     old = deliveries.c.settled_at <= latest
     yield from delete_in_batches(
-        attempts, attempts.c.delivery_id.in_(select(deliveries.c.id).where(old))
+        attempts, attempts.c.delivery_id.in_(sa.select(deliveries.c.id).where(old))
     )
     yield from delete_in_batches(deliveries, old)
 
 
 _OVERFULL = (
-    select(_D.subscription_id)
+    sa.select(_D.subscription_id)
     .where(_D.state == DeliveryState.PENDING)
     .group_by(_D.subscription_id)
-    .having(func.count() > bindparam("most"))
+    .having(sa.func.count() > sa.bindparam("most"))
 )

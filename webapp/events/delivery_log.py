@@ -5,22 +5,7 @@ from enum import StrEnum
 from functools import cache
 from typing import NamedTuple
 
-from sqlalchemy import (
-    BigInteger,
-    ColumnElement,
-    Executable,
-    String,
-    Tuple,
-    and_,
-    bindparam,
-    func,
-    literal,
-    or_,
-    select,
-    tuple_,
-    type_coerce,
-    update,
-)
+import sqlalchemy as sa
 from sqlalchemy.orm import aliased
 
 from webapp.base.database import execute, read_rows, to_millis, write_transaction
@@ -28,13 +13,7 @@ from webapp.base.error_codes import ErrorCode, PageCode
 from webapp.base.errors import NotFound, StateConflict
 from webapp.base.vocabulary import DeliveryFailure, DeliveryKind, DeliveryState
 from webapp.events.outbox import UNSETTLED, session_id_of
-from webapp.records.events import (
-    CallbackEndpoint,
-    DeliveryAttempt,
-    EventDelivery,
-    EventSubscription,
-    columns_of,
-)
+from webapp.records import events
 from webapp.records.forms import Form
 from webapp.records.responses.models import ResponseSession
 
@@ -42,7 +21,7 @@ PAGE_DELIVERIES = 50
 LOOKED_AT = 10_000  # deliveries that filters are applied to for one page
 
 Position = tuple[int, str]  # milliseconds of the creation, id
-_D, _S = EventDelivery, EventSubscription
+_D, _S = events.EventDelivery, events.EventSubscription
 
 
 class StateGroup(StrEnum):
@@ -159,45 +138,45 @@ class DeliveryDetails(NamedTuple):
     attempts: list[AttemptRow]
 
 
-_last = aliased(DeliveryAttempt)
+_last = aliased(events.DeliveryAttempt)
 _last_number = (
-    select(func.max(DeliveryAttempt.number))
-    .where(DeliveryAttempt.delivery_id == _D.id)
+    sa.select(sa.func.max(events.DeliveryAttempt.number))
+    .where(events.DeliveryAttempt.delivery_id == _D.id)
     .correlate(_D)
     .scalar_subquery()
 )
-_digits_of_event = func.substr(_D.event_id, len("evt_") + 1)
+_digits_of_event = sa.func.substr(_D.event_id, len("evt_") + 1)
 _DELIVERIES = (
-    select(
-        *columns_of(
+    sa.select(
+        *events.columns_of(
             DeliveryRow,
-            *(_D, _S, Form, CallbackEndpoint),
+            *(_D, _S, Form, events.CallbackEndpoint),
             session_id=ResponseSession.id,
-            tries=func.coalesce(_last.number, 0),
+            tries=sa.func.coalesce(_last.number, 0),
             status=_last.status,
             failure=_last.failure,
         )
     )
     .join(Form, Form.id == _D.form_id)
     .join(_S, _S.id == _D.subscription_id)
-    .join(CallbackEndpoint, CallbackEndpoint.id == _D.endpoint_id)
-    .outerjoin(ResponseSession, ResponseSession.id == literal("ses_").concat(_digits_of_event))
-    .outerjoin(_last, and_(_last.delivery_id == _D.id, _last.number == _last_number))
-    .where(_D.account_id == bindparam("account_id"))
+    .join(events.CallbackEndpoint, events.CallbackEndpoint.id == _D.endpoint_id)
+    .outerjoin(ResponseSession, ResponseSession.id == sa.literal("ses_").concat(_digits_of_event))
+    .outerjoin(_last, sa.and_(_last.delivery_id == _D.id, _last.number == _last_number))
+    .where(_D.account_id == sa.bindparam("account_id"))
 )
 _ONE = _DELIVERIES.add_columns(_D.event_id, _D.subscription_id, _S.grant_id, _D.body).where(
-    _D.id == bindparam("delivery_id")
+    _D.id == sa.bindparam("delivery_id")
 )
 _ATTEMPTS = (
-    select(*columns_of(AttemptRow, DeliveryAttempt))
-    .where(DeliveryAttempt.delivery_id == bindparam("delivery_id"))
-    .order_by(DeliveryAttempt.number.desc())
+    sa.select(*events.columns_of(AttemptRow, events.DeliveryAttempt))
+    .where(events.DeliveryAttempt.delivery_id == sa.bindparam("delivery_id"))
+    .order_by(events.DeliveryAttempt.number.desc())
 )
 
 
-def is_in(group: StateGroup) -> ColumnElement[bool]:
+def is_in(group: StateGroup) -> sa.ColumnElement[bool]:
     """The condition for deliveries in one of the states of this group."""
-    return or_(*(_D.state == state for state in STATES[group]))
+    return sa.or_(*(_D.state == state for state in STATES[group]))
 
 
 def list_deliveries(
@@ -243,33 +222,35 @@ def _page(
     group: StateGroup | None,
     of_form: bool,  # noqa: FBT001
     of_host: bool,  # noqa: FBT001
-) -> Executable:
+) -> sa.Executable:
     """The statement of one page; each is prepared once."""
     query = _DELIVERIES.where(_IS_AFTER, _position("until", "until_id") <= _POSITION)
     if group:
         query = query.where(is_in(group))
     if of_form:
-        query = query.where(_D.form_id == bindparam("form_id"))
+        query = query.where(_D.form_id == sa.bindparam("form_id"))
     if of_host:
-        query = query.where(_D.host == bindparam("host"))
+        query = query.where(_D.host == sa.bindparam("host"))
     return query.order_by(*_NEWEST_FIRST).limit(PAGE_DELIVERIES + 1)
 
 
-def _position(created: str, delivery_id: str) -> Tuple:
-    return tuple_(bindparam(created, type_=BigInteger), bindparam(delivery_id, type_=String))
+def _position(created: str, delivery_id: str) -> sa.Tuple:
+    return sa.tuple_(
+        sa.bindparam(created, type_=sa.BigInteger), sa.bindparam(delivery_id, type_=sa.String)
+    )
 
 
 _NEWEST: Position = (2**62, "")
 _OLDEST: Position = (0, "")
-_CREATED = type_coerce(_D.created_at, BigInteger)
-_POSITION = tuple_(_CREATED, _D.id)
+_CREATED = sa.type_coerce(_D.created_at, sa.BigInteger)
+_POSITION = sa.tuple_(_CREATED, _D.id)
 _IS_AFTER = _position("created", "delivery_id") > _POSITION
 _NEWEST_FIRST = (_D.created_at.desc(), _D.id.desc())
 _LAST_LOOKED_AT = (
-    select(_CREATED, _D.id)
-    .where(_D.account_id == bindparam("account_id"), _IS_AFTER)
+    sa.select(_CREATED, _D.id)
+    .where(_D.account_id == sa.bindparam("account_id"), _IS_AFTER)
     .order_by(*_NEWEST_FIRST)
-    .offset(bindparam("most"))
+    .offset(sa.bindparam("most"))
     .limit(1)
 )
 
@@ -306,7 +287,7 @@ def send_again(account_id: str, delivery_id: str, *, now: datetime) -> str:
                 "The response was withdrawn or deleted.",
                 "There is nothing left to tell of it.",
             )
-        queued = update(_D).where(_D.id == delivery_id)
+        queued = sa.update(_D).where(_D.id == delivery_id)
         execute(
             queued.values(state=DeliveryState.PENDING, next_at=now, attempts=0, settled_at=None)
         )
@@ -314,12 +295,12 @@ def send_again(account_id: str, delivery_id: str, *, now: datetime) -> str:
 
 
 _SENT_BEFORE = (
-    select(_D.state, _D.event_id, _S.ended_at, _S.expires_at)
+    sa.select(_D.state, _D.event_id, _S.ended_at, _S.expires_at)
     .join(_S, _S.id == _D.subscription_id)
     .join(Form, Form.id == _D.form_id)
     .where(
-        _D.id == bindparam("row"),
-        _D.account_id == bindparam("account"),
+        _D.id == sa.bindparam("row"),
+        _D.account_id == sa.bindparam("account"),
         _D.kind == DeliveryKind.EVENT,
         Form.deleted_at.is_(None),
     )
@@ -327,7 +308,7 @@ _SENT_BEFORE = (
 )
 # locked, so that a concurrent withdrawal either comes first or cancels what is queued here
 _SESSION = (
-    select(ResponseSession.id)
-    .where(ResponseSession.id == bindparam("session"))
+    sa.select(ResponseSession.id)
+    .where(ResponseSession.id == sa.bindparam("session"))
     .with_for_update(read=True, key_share=True)
 )

@@ -12,20 +12,7 @@ from functools import partial
 from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
-from sqlalchemy import (
-    CTE,
-    CompoundSelect,
-    Connection,
-    ScalarSelect,
-    Select,
-    bindparam,
-    case,
-    func,
-    literal,
-    or_,
-    select,
-    union_all,
-)
+import sqlalchemy as sa
 
 from webapp.base.database import UtcDateTime, execute
 from webapp.base.database.prepared_statements import all_rows
@@ -36,7 +23,7 @@ from webapp.records.forms import Form
 
 AT_ONCE_PER_ENDPOINT = 2
 _D, _S, _E = EventDelivery, EventSubscription, CallbackEndpoint
-_NOW = bindparam("moment", type_=UtcDateTime())
+_NOW = sa.bindparam("moment", type_=UtcDateTime())
 
 
 class Due(NamedTuple):
@@ -62,7 +49,7 @@ class InFlight(NamedTuple):
     host: str
 
 
-def due_deliveries(connection: Connection, now: datetime) -> tuple[list[Due], list[InFlight]]:
+def due_deliveries(connection: sa.Connection, now: datetime) -> tuple[list[Due], list[InFlight]]:
     """The oldest AT_ONCE_PER_ENDPOINT of each subscription, and what is in flight.
 
     Left out are subscriptions that are suspended or have expired, forms in the trash, disabled
@@ -94,20 +81,22 @@ def read_queue_state(now: datetime) -> QueueState:
     return QueueState(due, oldest, execute(_RESTING, moment=now).scalar_one())
 
 
-def _waiting() -> CTE:
+def _waiting() -> sa.CTE:
     """The subscriptions that have pending deliveries, by one look at the index for each of them."""
     pending = _D.state == DeliveryState.PENDING
-    first = select(func.min(_D.subscription_id).label("id")).where(pending)
+    first = sa.select(sa.func.min(_D.subscription_id).label("id")).where(pending)
     found = first.cte("waiting", recursive=True)
-    following = select(func.min(_D.subscription_id)).where(pending, _D.subscription_id > found.c.id)
-    return found.union_all(select(following.scalar_subquery()).where(found.c.id.is_not(None)))
+    following = sa.select(sa.func.min(_D.subscription_id)).where(
+        pending, _D.subscription_id > found.c.id
+    )
+    return found.union_all(sa.select(following.scalar_subquery()).where(found.c.id.is_not(None)))
 
 
-def _served() -> CTE:
+def _served() -> sa.CTE:
     """Those of them that may be served, and what kind of deliveries they get."""
     waiting = _waiting()
     return (
-        select(_S.id, _S.endpoint_id, _E.host, _E.failures, _E.duration_ms, _KIND.label("kind"))
+        sa.select(_S.id, _S.endpoint_id, _E.host, _E.failures, _E.duration_ms, _KIND.label("kind"))
         .join_from(waiting, _S, _S.id == waiting.c.id)
         .join(_E, _E.id == _S.endpoint_id)
         .join(Form, Form.id == _S.form_id)
@@ -117,9 +106,9 @@ def _served() -> CTE:
     )
 
 
-def _oldest(served: CTE, rank: int) -> ScalarSelect[str]:
+def _oldest(served: sa.CTE, rank: int) -> sa.ScalarSelect[str]:
     return (
-        select(_D.id)
+        sa.select(_D.id)
         .where(
             _D.state == DeliveryState.PENDING,
             _D.subscription_id == served.c.id,
@@ -133,50 +122,50 @@ def _oldest(served: CTE, rank: int) -> ScalarSelect[str]:
     )
 
 
-def _due() -> CompoundSelect[*tuple[object, ...]]:
+def _due() -> sa.CompoundSelect[*tuple[object, ...]]:
     served = _served()
     ranks = (
-        select(served, _oldest(served, rank).label("oldest"))
+        sa.select(served, _oldest(served, rank).label("oldest"))
         for rank in range(AT_ONCE_PER_ENDPOINT)
     )
-    each = union_all(*ranks).subquery()
-    due = select(
+    each = sa.union_all(*ranks).subquery()
+    due = sa.select(
         *(_D.state, _D.id, _D.account_id, each.c.endpoint_id, each.c.host),
         *(each.c.failures, each.c.duration_ms, _D.next_at),
     ).join(each, each.c.oldest == _D.id)
-    in_flight = select(
+    in_flight = sa.select(
         *(_D.state, _D.id, _D.account_id, _D.endpoint_id, _D.host),
-        *(literal(0), literal(0), _D.next_at),
+        *(sa.literal(0), sa.literal(0), _D.next_at),
     ).where(_D.state == DeliveryState.SENDING)
     # in one statement, because claims of all processes wait for each other
-    return union_all(due, in_flight)
+    return sa.union_all(due, in_flight)
 
 
-def _queued() -> Select[int, datetime]:
+def _queued() -> sa.Select[int, datetime]:
     served = _served()
-    found = select(func.count(), func.min(_D.next_at)).join(
+    found = sa.select(sa.func.count(), sa.func.min(_D.next_at)).join(
         served, (served.c.id == _D.subscription_id) & (served.c.kind == _D.kind)
     )
     return found.where(_D.state == DeliveryState.PENDING, _D.next_at <= _NOW)
 
 
 _KINDS = _D.__table__.c.kind.type
-_KIND = case(
-    (_S.ended_at.is_(None), literal(DeliveryKind.EVENT, _KINDS)),
-    else_=literal(DeliveryKind.TERMINATED, _KINDS),
+_KIND = sa.case(
+    (_S.ended_at.is_(None), sa.literal(DeliveryKind.EVENT, _KINDS)),
+    else_=sa.literal(DeliveryKind.TERMINATED, _KINDS),
 )
 _IS_SERVED = (
-    or_(_S.ended_at.is_not(None), _S.expires_at > _NOW),
+    sa.or_(_S.ended_at.is_not(None), _S.expires_at > _NOW),
     _S.suspended_at.is_(None),
     _S.url.is_not(None),
     _S.secret.is_not(None),
-    or_(_E.paused_until.is_(None), _E.paused_until <= _NOW),
+    sa.or_(_E.paused_until.is_(None), _E.paused_until <= _NOW),
     Form.deleted_at.is_(None),
     Account.disabled_at.is_(None),
 )
 _DUE = _due()
 _QUEUED = _queued()
-_RESTING = select(func.count()).where(_E.paused_until > _NOW)
+_RESTING = sa.select(sa.func.count()).where(_E.paused_until > _NOW)
 
 
 # after the first attempt, the second and so on; after as many attempts a delivery is abandoned

@@ -5,31 +5,12 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import cast
 
-from sqlalchemy import (
-    ColumnElement,
-    Row,
-    Table,
-    Update,
-    and_,
-    bindparam,
-    exists,
-    insert,
-    or_,
-    select,
-    update,
-)
+import sqlalchemy as sa
 
 from webapp.base.database import execute, read_rows, to_millis, write_transaction
 from webapp.base.ownership import BATCH_ROWS, delete_in_batches
 from webapp.base.vocabulary import DeliveryKind, DeliveryState, SubscriptionEnd
-from webapp.events.outbox import (
-    DELIVERIES,
-    UNSETTLED,
-    alive,
-    cancel_deliveries,
-    digits_of,
-    unsettled,
-)
+from webapp.events import outbox
 from webapp.events.subscription_rows import subscription_id
 from webapp.records.audit import SYSTEM, Actor, AuditKind, add_event
 from webapp.records.events import (
@@ -46,9 +27,9 @@ ENDED_KEPT = timedelta(hours=24)  # without deliveries; with them, as long as th
 UNUSED_KEPT = timedelta(hours=24)  # as long as an address counts as verified
 WAITS_FOR = timedelta(days=7)  # how long an address waits for its creator
 
-_SUBSCRIPTIONS = cast(Table, EventSubscription.__table__)
+_SUBSCRIPTIONS = cast(sa.Table, EventSubscription.__table__)
 _RETURNED = ("id", "account_id", "form_id", "endpoint_id", "host")
-_ENDPOINTS = cast(Table, CallbackEndpoint.__table__)
+_ENDPOINTS = cast(sa.Table, CallbackEndpoint.__table__)
 
 
 def end_subscriptions(grant_ids: Sequence[str], reason: SubscriptionEnd, *, now: datetime) -> None:
@@ -56,13 +37,15 @@ def end_subscriptions(grant_ids: Sequence[str], reason: SubscriptionEnd, *, now:
 
     Confirmations of their callbacks end, too. The caller commits.
     """
-    mine = and_(EventSubscription.grant_id.in_(grant_ids), alive(now))
+    mine = sa.and_(EventSubscription.grant_id.in_(grant_ids), outbox.alive(now))
     _lock_forms(mine)
     ended = _end(mine, reason, now)
     execute(forget(CallbackEndpoint.grant_id.in_(grant_ids)))
     if ended:
-        cancel_deliveries(unsettled(row.id for row in ended), now=now)
-        execute(insert(DELIVERIES).values([_terminated(row, reason, now) for row in ended]))
+        outbox.cancel_deliveries(outbox.unsettled(row.id for row in ended), now=now)
+        execute(
+            sa.insert(outbox.DELIVERIES).values([_terminated(row, reason, now) for row in ended])
+        )
 
 
 def end_subscriptions_at(endpoint_id: str, *, now: datetime) -> None:
@@ -70,20 +53,20 @@ def end_subscriptions_at(endpoint_id: str, *, now: datetime) -> None:
 
     Under the lock of the account, so that none begins meanwhile. The caller commits.
     """
-    mine = and_(EventSubscription.endpoint_id == endpoint_id, alive(now))
+    mine = sa.and_(EventSubscription.endpoint_id == endpoint_id, outbox.alive(now))
     _lock_forms(mine)
     ended = _end(mine, SubscriptionEnd.DISCONNECTED, now, **ERASED)
     execute(forget(CallbackEndpoint.id == endpoint_id))
-    cancel_deliveries(unsettled(row.id for row in ended), now=now)
+    outbox.cancel_deliveries(outbox.unsettled(row.id for row in ended), now=now)
 
 
 def erase_subscriptions(account_id: str, *, now: datetime) -> None:
     """End all subscriptions of an account, telling nobody. The caller commits."""
     mine = EventSubscription.account_id == account_id
     _end(mine, SubscriptionEnd.DISCONNECTED, now)
-    execute(update(_SUBSCRIPTIONS).where(mine).values(ERASED))
+    execute(sa.update(_SUBSCRIPTIONS).where(mine).values(ERASED))
     execute(forget(CallbackEndpoint.account_id == account_id))
-    cancel_deliveries(EventDelivery.account_id == account_id, now=now)
+    outbox.cancel_deliveries(EventDelivery.account_id == account_id, now=now)
 
 
 def end_expired(now: datetime) -> Iterator[int]:
@@ -105,7 +88,7 @@ def note_unqueued(_now: datetime) -> Iterator[int]:
     Yields how many subscriptions are concerned from now on.
     """
     if read_rows(_ANY_MISSING)[0][0]:
-        ended_since = update(_SUBSCRIPTIONS).where(*_MISSING).values(dropped=True)
+        ended_since = sa.update(_SUBSCRIPTIONS).where(*_MISSING).values(dropped=True)
         with write_transaction():
             yield execute(ended_since).rowcount
 
@@ -125,35 +108,38 @@ def purge_ended(now: datetime) -> Iterator[int]:
     yield from delete_in_batches(
         _SUBSCRIPTIONS,
         (EventSubscription.ended_at < now - ENDED_KEPT)
-        & ~exists().where(EventDelivery.subscription_id == EventSubscription.id),
+        & ~sa.exists().where(EventDelivery.subscription_id == EventSubscription.id),
     )
     yield from delete_in_batches(
         _ENDPOINTS,
         (CallbackEndpoint.seen_at < now - UNUSED_KEPT)
         & CallbackEndpoint.url.is_(None)
-        & ~exists().where(EventSubscription.endpoint_id == CallbackEndpoint.id),
+        & ~sa.exists().where(EventSubscription.endpoint_id == CallbackEndpoint.id),
     )
 
 
-def _lock_forms(which: ColumnElement[bool]) -> None:
+def _lock_forms(which: sa.ColumnElement[bool]) -> None:
     """Lock the forms of the subscriptions that match."""
-    forms = select(EventSubscription.form_id).where(which)
+    forms = sa.select(EventSubscription.form_id).where(which)
     execute(
-        select(Form.id).where(Form.id.in_(forms)).order_by(Form.id).with_for_update(key_share=True)
+        sa.select(Form.id)
+        .where(Form.id.in_(forms))
+        .order_by(Form.id)
+        .with_for_update(key_share=True)
     )
 
 
-def forget(which: ColumnElement[bool]) -> Update:
+def forget(which: sa.ColumnElement[bool]) -> sa.Update:
     """UPDATE that erases confirmations, and requests for them, of the callbacks that match."""
-    return update(_ENDPOINTS).where(which, CallbackEndpoint.url.is_not(None)).values(FORGOTTEN)
+    return sa.update(_ENDPOINTS).where(which, CallbackEndpoint.url.is_not(None)).values(FORGOTTEN)
 
 
 def _end(
-    which: ColumnElement[bool], reason: SubscriptionEnd, now: datetime, **values: None
-) -> Sequence[Row[*tuple[object, ...]]]:
+    which: sa.ColumnElement[bool], reason: SubscriptionEnd, now: datetime, **values: None
+) -> Sequence[sa.Row[*tuple[object, ...]]]:
     """The rows of those that had not ended before."""
     ended = (
-        update(_SUBSCRIPTIONS)
+        sa.update(_SUBSCRIPTIONS)
         .where(which, EventSubscription.ended_at.is_(None))
         .values(ended_at=now, end_reason=reason, **values)
     )
@@ -161,13 +147,13 @@ def _end(
 
 
 def _terminated(
-    row: Row[*tuple[object, ...]], reason: SubscriptionEnd, now: datetime
+    row: sa.Row[*tuple[object, ...]], reason: SubscriptionEnd, now: datetime
 ) -> dict[str, object]:
     """The delivery that tells a subscriber of the end."""
     cause = f"{row.id} {reason} {to_millis(now)}"
     digits = hashlib.sha256(cause.encode()).hexdigest()[:24]
     return {
-        "id": f"dlv_{digits}{digits_of(row.id)}",
+        "id": f"dlv_{digits}{outbox.digits_of(row.id)}",
         **{name: getattr(row, name) for name in _RETURNED[1:]},
         "subscription_id": row.id,
         "kind": DeliveryKind.TERMINATED,
@@ -185,7 +171,7 @@ def _end_expired_of(form_id: str, now: datetime) -> int:
     """In one form; its deliveries are cancelled later, without the lock that respondents wait
     for.
     """
-    which = and_(EventSubscription.form_id == form_id, EventSubscription.expires_at <= now)
+    which = sa.and_(EventSubscription.form_id == form_id, EventSubscription.expires_at <= now)
     with write_transaction():
         execute(_LOCK_FORM, form=form_id)
         return len(_end(which, SubscriptionEnd.EXPIRED, now, **ERASED))
@@ -199,47 +185,53 @@ def _finish(subscription_id: str, now: datetime) -> int:
     with write_transaction():
         if execute(_LOCK_ENDED, id=subscription_id).one_or_none() is None:
             return 0
-        some = select(EventDelivery.id).where(unsettled([subscription_id])).limit(BATCH_ROWS)
-        cancelled = cancel_deliveries(EventDelivery.id.in_(some), now=now)
-        erased = update(_SUBSCRIPTIONS).where(
+        some = (
+            sa.select(EventDelivery.id).where(outbox.unsettled([subscription_id])).limit(BATCH_ROWS)
+        )
+        cancelled = outbox.cancel_deliveries(EventDelivery.id.in_(some), now=now)
+        erased = sa.update(_SUBSCRIPTIONS).where(
             EventSubscription.id == subscription_id, EventSubscription.url.is_not(None)
         )
         return cancelled + execute(erased.values(ERASED)).rowcount
 
 
 def _forget_previous(now: datetime) -> int:
-    over = update(_SUBSCRIPTIONS).where(EventSubscription.previous_until <= now)
+    over = sa.update(_SUBSCRIPTIONS).where(EventSubscription.previous_until <= now)
     with write_transaction():
         return execute(over.values(previous_secret=None, previous_until=None)).rowcount
 
 
-_LOCK_FORM = select(Form.id).where(Form.id == bindparam("form")).with_for_update(key_share=True)
+_LOCK_FORM = (
+    sa.select(Form.id).where(Form.id == sa.bindparam("form")).with_for_update(key_share=True)
+)
 _LOCK_ENDED = (
-    select(EventSubscription.id)
-    .where(EventSubscription.id == bindparam("id"), EventSubscription.ended_at.is_not(None))
+    sa.select(EventSubscription.id)
+    .where(EventSubscription.id == sa.bindparam("id"), EventSubscription.ended_at.is_not(None))
     .with_for_update()
 )
 _WITH_EXPIRED = (
-    select(EventSubscription.form_id)
-    .where(EventSubscription.ended_at.is_(None), EventSubscription.expires_at <= bindparam("now"))
+    sa.select(EventSubscription.form_id)
+    .where(
+        EventSubscription.ended_at.is_(None), EventSubscription.expires_at <= sa.bindparam("now")
+    )
     .distinct()
 )
 _MISSING = (EventSubscription.ended_at.is_(None), EventSubscription.dropped.is_(False))
-_ANY_MISSING = select(exists().where(*_MISSING))
-_UNFINISHED = select(EventSubscription.id).where(
-    EventSubscription.ended_at <= bindparam("now"),
-    or_(
-        EventSubscription.ended_at <= bindparam("ended_since"),
+_ANY_MISSING = sa.select(sa.exists().where(*_MISSING))
+_UNFINISHED = sa.select(EventSubscription.id).where(
+    EventSubscription.ended_at <= sa.bindparam("now"),
+    sa.or_(
+        EventSubscription.ended_at <= sa.bindparam("ended_since"),
         EventSubscription.end_reason == SubscriptionEnd.EXPIRED,
     ),
-    or_(
+    sa.or_(
         EventSubscription.url.is_not(None),
         *(
-            exists().where(
+            sa.exists().where(
                 EventDelivery.subscription_id == EventSubscription.id,
                 EventDelivery.state == state,
             )
-            for state in UNSETTLED
+            for state in outbox.UNSETTLED
         ),
     ),
 )
@@ -270,16 +262,16 @@ def unsubscribe_address(
 
 
 def _unsubscribe(account_id: str, form_id: str, key: str, now: datetime, by: Actor) -> bool:
-    which = and_(EventSubscription.id == key, EventSubscription.form_id == form_id)
+    which = sa.and_(EventSubscription.id == key, EventSubscription.form_id == form_id)
     ended = _end(which, SubscriptionEnd.UNSUBSCRIBED, now, **ERASED)
     if ended:
-        cancel_deliveries(unsettled([key]), now=now)
+        outbox.cancel_deliveries(outbox.unsettled([key]), now=now)
         add_event(AuditKind.UNSUBSCRIBED, account_id, by=by, now=now, subject=form_id)
     return bool(ended)
 
 
 _LOCK_OWN_FORM = (
-    select(Form.id)
-    .where(Form.id == bindparam("form"), Form.account_id == bindparam("account"))
+    sa.select(Form.id)
+    .where(Form.id == sa.bindparam("form"), Form.account_id == sa.bindparam("account"))
     .with_for_update(key_share=True)
 )

@@ -8,27 +8,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import cast
 
-from sqlalchemy import (
-    BigInteger,
-    BindParameter,
-    ColumnElement,
-    Connection,
-    Integer,
-    Select,
-    String,
-    Table,
-    and_,
-    bindparam,
-    case,
-    exists,
-    func,
-    insert,
-    literal,
-    literal_column,
-    select,
-    type_coerce,
-    update,
-)
+import sqlalchemy as sa
 
 from webapp.base.database import execute, from_millis, to_millis
 from webapp.base.database.prepared_statements import all_rows
@@ -40,8 +20,8 @@ from webapp.records.responses.recordings import Recording
 UNSETTLED = (DeliveryState.PENDING, DeliveryState.SENDING)
 WORDS_MILLIS = 60_000  # how long an event waits at most for recordings to be written down
 
-DELIVERIES = cast(Table, EventDelivery.__table__)
-_SUBSCRIPTIONS = cast(Table, EventSubscription.__table__)
+DELIVERIES = cast(sa.Table, EventDelivery.__table__)
+_SUBSCRIPTIONS = cast(sa.Table, EventSubscription.__table__)
 
 
 def event_id_of(session_id: str) -> str:
@@ -75,7 +55,9 @@ def event(event_id: str, form_id: str, position: int, answer_count: int) -> dict
     }
 
 
-def queue_deliveries(connection: Connection, completion: Completion, *, now: datetime) -> list[str]:
+def queue_deliveries(
+    connection: sa.Connection, completion: Completion, *, now: datetime
+) -> list[str]:
     """A delivery for each live subscription of the form; returns the ids of the deliveries.
 
     Due at once, or in WORDS_MILLIS if recordings of the response are being written down. Suspended
@@ -118,92 +100,96 @@ def cancel_events(session_ids: Iterable[str], *, now: datetime) -> None:
     cancel_deliveries(EventDelivery.event_id.in_(map(event_id_of, session_ids)), now=now)
 
 
-def cancel_deliveries(which: ColumnElement[bool], *, now: datetime) -> int:
+def cancel_deliveries(which: sa.ColumnElement[bool], *, now: datetime) -> int:
     """Settle the unsettled deliveries that match as cancelled; returns how many. The caller
     commits.
     """
     cancelled = (
-        update(DELIVERIES)
+        sa.update(DELIVERIES)
         .where(which, EventDelivery.state.in_(UNSETTLED))
         .values(state=DeliveryState.CANCELLED, settled_at=now, lease_until=None)
     )
     return execute(cancelled).rowcount
 
 
-def unsettled(subscription_ids: Iterable[str]) -> ColumnElement[bool]:
+def unsettled(subscription_ids: Iterable[str]) -> sa.ColumnElement[bool]:
     """The condition for what these subscriptions still have to send."""
-    return and_(
+    return sa.and_(
         EventDelivery.subscription_id.in_(list(subscription_ids)),
         EventDelivery.state.in_(UNSETTLED),
     )
 
 
-def alive(now: datetime | BindParameter[datetime] | BindParameter[int]) -> ColumnElement[bool]:
+def alive(
+    now: datetime | sa.BindParameter[datetime] | sa.BindParameter[int],
+) -> sa.ColumnElement[bool]:
     """The condition for subscriptions that have neither ended nor expired."""
-    return and_(EventSubscription.ended_at.is_(None), EventSubscription.expires_at > now)
+    return sa.and_(EventSubscription.ended_at.is_(None), EventSubscription.expires_at > now)
 
 
-def has_subscriptions(form_id: BindParameter[str], now: BindParameter[int]) -> ColumnElement[bool]:
+def has_subscriptions(
+    form_id: sa.BindParameter[str], now: sa.BindParameter[int]
+) -> sa.ColumnElement[bool]:
     """The condition for forms with subscriptions that have neither ended nor expired."""
-    return exists().where(EventSubscription.form_id == form_id, alive(now))
+    return sa.exists().where(EventSubscription.form_id == form_id, alive(now))
 
 
 def delivery_rows(
-    digits: ColumnElement[str],
-    answer_count: ColumnElement[int],
-    stamp: ColumnElement[int],
-    due: ColumnElement[int],
-) -> Select[*tuple[object, ...]]:
+    digits: sa.ColumnElement[str],
+    answer_count: sa.ColumnElement[int],
+    stamp: sa.ColumnElement[int],
+    due: sa.ColumnElement[int],
+) -> sa.Select[*tuple[object, ...]]:
     """Deliveries to subscriptions, with the names of their columns; times in milliseconds."""
     columns = _SUBSCRIPTIONS.c
     values = {
-        "id": literal_column("'dlv_'", String) + digits + func.substr(columns.id, 5),
+        "id": sa.literal_column("'dlv_'", sa.String) + digits + sa.func.substr(columns.id, 5),
         "account_id": columns.account_id,
         "form_id": columns.form_id,
         "subscription_id": columns.id,
         "endpoint_id": columns.endpoint_id,
         "host": columns.host,
-        "kind": literal(DeliveryKind.EVENT.value, String),
-        "event_id": literal_column("'evt_'", String) + digits,
+        "kind": sa.literal(DeliveryKind.EVENT.value, sa.String),
+        "event_id": sa.literal_column("'evt_'", sa.String) + digits,
         "answer_count": answer_count,
         "position": stamp,
-        "state": literal(DeliveryState.PENDING.value, String),
-        "attempts": literal(0, Integer),
+        "state": sa.literal(DeliveryState.PENDING.value, sa.String),
+        "attempts": sa.literal(0, sa.Integer),
         "next_at": due,
-        "created_at": bindparam("now", type_=BigInteger),
+        "created_at": sa.bindparam("now", type_=sa.BigInteger),
     }
-    return select(*(value.label(name) for name, value in values.items()))
+    return sa.select(*(value.label(name) for name, value in values.items()))
 
 
-def is_transcribing(session_id: ColumnElement[str]) -> ColumnElement[bool]:
+def is_transcribing(session_id: sa.ColumnElement[str]) -> sa.ColumnElement[bool]:
     """The condition for responses of which recordings are being written down."""
-    return exists().where(
+    return sa.exists().where(
         Recording.session_id == session_id,
         Recording.transcriber != "",
         Recording.next_at.is_not(None),
     )
 
 
-_NOW = bindparam("now", type_=BigInteger)
-_IS_TRANSCRIBING = is_transcribing(bindparam("session"))
+_NOW = sa.bindparam("now", type_=sa.BigInteger)
+_IS_TRANSCRIBING = is_transcribing(sa.bindparam("session"))
 _QUEUED = delivery_rows(
-    bindparam("digits", type_=String),
-    bindparam("answer_count", type_=Integer),
-    bindparam("stamp", type_=BigInteger),
-    _NOW + case((_IS_TRANSCRIBING, WORDS_MILLIS), else_=0),
-).where(_SUBSCRIPTIONS.c.form_id == bindparam("form"), alive(_NOW))
+    sa.bindparam("digits", type_=sa.String),
+    sa.bindparam("answer_count", type_=sa.Integer),
+    sa.bindparam("stamp", type_=sa.BigInteger),
+    _NOW + sa.case((_IS_TRANSCRIBING, WORDS_MILLIS), else_=0),
+).where(_SUBSCRIPTIONS.c.form_id == sa.bindparam("form"), alive(_NOW))
 _QUEUE = (
-    insert(DELIVERIES)
+    sa.insert(DELIVERIES)
     .from_select(_QUEUED.selected_columns.keys(), _QUEUED)
     .returning(DELIVERIES.c.id)
 )
 _RELEASE = (
-    update(DELIVERIES)
+    sa.update(DELIVERIES)
     .where(
-        DELIVERIES.c.event_id == bindparam("event"),
+        DELIVERIES.c.event_id == sa.bindparam("event"),
         DELIVERIES.c.state == DeliveryState.PENDING,
         DELIVERIES.c.attempts == 0,
-        type_coerce(DELIVERIES.c.next_at, BigInteger) > _NOW,
+        sa.type_coerce(DELIVERIES.c.next_at, sa.BigInteger) > _NOW,
         ~_IS_TRANSCRIBING,
     )
     .values(next_at=_NOW)

@@ -5,32 +5,13 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import NamedTuple, cast
 
+import sqlalchemy as sa
 from itsdangerous import BadData, URLSafeSerializer
-from sqlalchemy import (
-    BigInteger,
-    BindParameter,
-    Insert,
-    Integer,
-    Label,
-    Table,
-    bindparam,
-    exists,
-    func,
-    select,
-)
 from sqlalchemy.orm import InstrumentedAttribute
 
 from webapp.base.database import built_once, execute, insert_into, read_rows, to_millis
 from webapp.base.vocabulary import DeliveryState
-from webapp.events.outbox import (
-    DELIVERIES,
-    UNSETTLED,
-    WORDS_MILLIS,
-    delivery_rows,
-    event,
-    event_id_of,
-    is_transcribing,
-)
+from webapp.events import outbox
 from webapp.records.events import EventDelivery, EventSubscription
 from webapp.records.forms import Form, get_form
 from webapp.records.responses.models import ResponseSession
@@ -62,18 +43,18 @@ def watermark(subscription_id: str, form_id: str) -> int:
 
 
 def lowest_unsettled(
-    subscription_id: InstrumentedAttribute[str] | BindParameter[str],
+    subscription_id: InstrumentedAttribute[str] | sa.BindParameter[str],
     *,
     but: InstrumentedAttribute[int] | None = None,
-) -> Iterator[Label[int | None]]:
+) -> Iterator[sa.Label[int | None]]:
     """Columns: the lowest position of the subscription in each unsettled state, by its index.
 
     but  a position that is left out, which one delivery of the subscription has
     Envelopes have no position.
     """
-    for state in UNSETTLED:
-        each = DELIVERIES.alias()
-        lowest = select(func.min(each.c.position)).where(
+    for state in outbox.UNSETTLED:
+        each = outbox.DELIVERIES.alias()
+        lowest = sa.select(sa.func.min(each.c.position)).where(
             each.c.subscription_id == subscription_id, each.c.state == state, each.c.position > 0
         )
         if but is not None:
@@ -93,16 +74,16 @@ def _signer(key: bytes) -> URLSafeSerializer:
     )
 
 
-_LOWEST_AND_NEWEST = select(
-    *lowest_unsettled(bindparam("subscription")),
-    select(Form.completed_stamp).where(Form.id == bindparam("form")).scalar_subquery(),
+_LOWEST_AND_NEWEST = sa.select(
+    *lowest_unsettled(sa.bindparam("subscription")),
+    sa.select(Form.completed_stamp).where(Form.id == sa.bindparam("form")).scalar_subquery(),
 )
 
 
 REPLAY_MAX_EVENTS = 500
 
-_SESSIONS = cast(Table, ResponseSession.__table__)
-_SUBSCRIPTIONS = cast(Table, EventSubscription.__table__)
+_SESSIONS = cast(sa.Table, ResponseSession.__table__)
+_SUBSCRIPTIONS = cast(sa.Table, EventSubscription.__table__)
 
 
 def queue_missed(
@@ -132,48 +113,48 @@ def any_between(form_id: str, since: int, until: int) -> bool:
 
 
 _AFTER_EVENT = (
-    _SESSIONS.c.form_id == bindparam("form"),
-    _SESSIONS.c.completed_stamp > bindparam("after", type_=BigInteger),
+    _SESSIONS.c.form_id == sa.bindparam("form"),
+    _SESSIONS.c.completed_stamp > sa.bindparam("after", type_=sa.BigInteger),
 )
 _LEFT_OUT = (
-    select(_SESSIONS.c.completed_stamp)
+    sa.select(_SESSIONS.c.completed_stamp)
     .where(*_AFTER_EVENT)
     .order_by(_SESSIONS.c.completed_stamp.desc())
     .offset(REPLAY_MAX_EVENTS)
     .limit(1)
 )
-_ANY_BETWEEN = select(
-    exists().where(
-        _SESSIONS.c.form_id == bindparam("form"),
-        _SESSIONS.c.completed_stamp > bindparam("since", type_=BigInteger),
-        _SESSIONS.c.completed_stamp <= bindparam("until", type_=BigInteger),
+_ANY_BETWEEN = sa.select(
+    sa.exists().where(
+        _SESSIONS.c.form_id == sa.bindparam("form"),
+        _SESSIONS.c.completed_stamp > sa.bindparam("since", type_=sa.BigInteger),
+        _SESSIONS.c.completed_stamp <= sa.bindparam("until", type_=sa.BigInteger),
     )
 )
 
 
-def _build_queue() -> Insert:
+def _build_queue() -> sa.Insert:
     missed = (
-        select(
+        sa.select(
             _SESSIONS.c.id,
             _SESSIONS.c.form_id,
             _SESSIONS.c.answer_count,
             _SESSIONS.c.completed_stamp,
-            func.row_number().over(order_by=_SESSIONS.c.completed_stamp.desc()).label("place"),
+            sa.func.row_number().over(order_by=_SESSIONS.c.completed_stamp.desc()).label("place"),
         )
         .where(*_AFTER_EVENT)
         .subquery("missed")
     )
-    rows = delivery_rows(
-        func.substr(missed.c.id, 5),
+    rows = outbox.delivery_rows(
+        sa.func.substr(missed.c.id, 5),
         missed.c.answer_count,
         missed.c.completed_stamp,
         # all are due, the oldest for longest
-        bindparam("now", type_=BigInteger) - missed.c.place,
+        sa.bindparam("now", type_=sa.BigInteger) - missed.c.place,
     ).where(
-        _SUBSCRIPTIONS.c.id == bindparam("subscription"),
+        _SUBSCRIPTIONS.c.id == sa.bindparam("subscription"),
         _SUBSCRIPTIONS.c.form_id == missed.c.form_id,
     )
-    added = insert_into(DELIVERIES).from_select(rows.selected_columns.keys(), rows)
+    added = insert_into(outbox.DELIVERIES).from_select(rows.selected_columns.keys(), rows)
     return added.on_conflict_do_update(
         index_elements=["subscription_id", "event_id"],
         set_={
@@ -183,7 +164,7 @@ def _build_queue() -> Insert:
             "lease_until": None,
             "settled_at": None,
         },
-        where=DELIVERIES.c.state.not_in(UNSETTLED),
+        where=outbox.DELIVERIES.c.state.not_in(outbox.UNSETTLED),
     )
 
 
@@ -230,14 +211,19 @@ def poll(
     moment, limit = to_millis(now), min(most, POLL_MAX_EVENTS)
     after = max(position, 0 if max_age_ms is None else moment - max_age_ms - 1)
     found = read_rows(_AFTER, form=form_id, after=after, until=head, most=limit + 1)
-    waits = (each.is_waiting and each.completed_stamp > moment - WORDS_MILLIS for each in found)
+    waits = (
+        each.is_waiting and each.completed_stamp > moment - outbox.WORDS_MILLIS for each in found
+    )
     stop = min(next((at for at, waiting in enumerate(waits) if waiting), len(found)), limit)
     kept = found[:stop]
     reached = kept[-1].completed_stamp if kept else position
     if len(found) == len(kept):
         reached = max(position, head)
     return Polled(
-        [event(event_id_of(key), form_id, stamp, answers) for key, stamp, answers, _ in kept],
+        [
+            outbox.event(outbox.event_id_of(key), form_id, stamp, answers)
+            for key, stamp, answers, _ in kept
+        ],
         write_cursor(cursor_key, form_id, reached),
         truncated=after > position and any_between(form_id, position, after),
         has_more=len(found) > limit == stop,
@@ -245,17 +231,17 @@ def poll(
 
 
 _AFTER = (
-    select(
+    sa.select(
         _SESSIONS.c.id,
         _SESSIONS.c.completed_stamp,
         _SESSIONS.c.answer_count,
-        is_transcribing(_SESSIONS.c.id).label("is_waiting"),
+        outbox.is_transcribing(_SESSIONS.c.id).label("is_waiting"),
     )
     .where(
-        _SESSIONS.c.form_id == bindparam("form"),
-        _SESSIONS.c.completed_stamp > bindparam("after", type_=BigInteger),
-        _SESSIONS.c.completed_stamp <= bindparam("until", type_=BigInteger),
+        _SESSIONS.c.form_id == sa.bindparam("form"),
+        _SESSIONS.c.completed_stamp > sa.bindparam("after", type_=sa.BigInteger),
+        _SESSIONS.c.completed_stamp <= sa.bindparam("until", type_=sa.BigInteger),
     )
     .order_by(_SESSIONS.c.completed_stamp)
-    .limit(bindparam("most", type_=Integer))
+    .limit(sa.bindparam("most", type_=sa.Integer))
 )

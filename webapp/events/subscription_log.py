@@ -14,18 +14,13 @@ from webapp.events.delivering import GONE_SUSPENDS
 from webapp.events.delivery_log import StateGroup, is_in
 from webapp.events.due import OPEN_AFTER_FAILURES
 from webapp.events.outbox import alive
-from webapp.records.events import (
-    CallbackEndpoint,
-    EventDelivery,
-    EventSubscription,
-    columns_of,
-)
+from webapp.records import events
 from webapp.records.forms import Form
 
 LIVE_SHOWN, ENDED_SHOWN = 100, 20  # an account has no more live ones
 CHOICES_SHOWN = 200  # forms with hosts to filter by
 WAITING_COUNTED = 1000  # of one endpoint
-_S, _E = EventSubscription, CallbackEndpoint
+_S, _E = events.EventSubscription, events.CallbackEndpoint
 
 
 class LoggedSubscription(NamedTuple):
@@ -87,7 +82,7 @@ class FilterChoice(NamedTuple):
 
 
 _SUBSCRIPTIONS = (
-    select(*columns_of(LoggedSubscription, _S, Form, _E))
+    select(*events.columns_of(LoggedSubscription, _S, Form, _E))
     .join(Form, Form.id == _S.form_id)
     .join(_E, _E.id == _S.endpoint_id)
     .where(_S.account_id == bindparam("account_id"))
@@ -104,8 +99,8 @@ _ENDED = (
 )
 _there = aliased(_S)
 _waiting_there = (
-    select(EventDelivery.id)
-    .join(_there, _there.id == EventDelivery.subscription_id)
+    select(events.EventDelivery.id)
+    .join(_there, _there.id == events.EventDelivery.subscription_id)
     .where(_there.endpoint_id == _E.id, is_in(StateGroup.WAITING))
     .correlate(_E)
     .limit(WAITING_COUNTED)

@@ -10,16 +10,7 @@ from typing import NamedTuple, cast
 import orjson
 from sqlalchemy import Table, bindparam, func, not_, or_, select, update
 
-from webapp.base.database import (
-    Base,
-    UtcDateTime,
-    execute,
-    from_millis,
-    insert_into,
-    read_rows,
-    tried_again,
-    write_transaction,
-)
+from webapp.base import database
 from webapp.base.sealing import NoKey, Sealer
 from webapp.base.vocabulary import DeliveryFailure, ErrorProfile
 from webapp.records.events import (
@@ -101,7 +92,7 @@ def secret_place(subscription_id: str) -> str:
 
 def lock_subscription(subscription_id: str) -> StoredSubscription | None:
     """The subscription in any state, its row locked."""
-    found = execute(_LOCK, id=subscription_id).one_or_none()
+    found = database.execute(_LOCK, id=subscription_id).one_or_none()
     return None if found is None else StoredSubscription._make(found)
 
 
@@ -164,10 +155,10 @@ def store_subscription(values: dict[str, object], *, now: datetime) -> None:
     _upsert(EventSubscription, values, values.keys() - kept)
 
 
-def _upsert(model: type[Base], values: dict[str, object], changed: Iterable[str]) -> None:
-    adding = insert_into(cast(Table, model.__table__))
+def _upsert(model: type[database.Base], values: dict[str, object], changed: Iterable[str]) -> None:
+    adding = database.insert_into(cast(Table, model.__table__))
     set_ = {name: adding.excluded[name] for name in sorted(changed)}
-    execute(adding.on_conflict_do_update(index_elements=["id"], set_=set_), **values)
+    database.execute(adding.on_conflict_do_update(index_elements=["id"], set_=set_), **values)
 
 
 class DeliveryStatus(NamedTuple):
@@ -197,8 +188,8 @@ def read_status(key: str, before: StoredSubscription, *, now: datetime) -> Deliv
 
 
 def _failed_since(key: str, before: StoredSubscription) -> datetime | None:
-    since = before.last_delivery_at or from_millis(0)
-    found: datetime | None = read_rows(_FIRST_FAILED, subscription=key, since=since)[0][0]
+    since = before.last_delivery_at or database.from_millis(0)
+    found: datetime | None = database.read_rows(_FIRST_FAILED, subscription=key, since=since)[0][0]
     return found
 
 
@@ -209,7 +200,7 @@ _FIRST_FAILED = (
         EventDelivery.subscription_id == bindparam("subscription"),
         EventDelivery.body.is_not(None),  # thousands may wait that were never attempted
         DeliveryAttempt.failure.is_not(None),
-        DeliveryAttempt.started_at > bindparam("since", type_=UtcDateTime),
+        DeliveryAttempt.started_at > bindparam("since", type_=database.UtcDateTime),
     )
 )
 
@@ -241,16 +232,16 @@ def count_sealed_otherwise(key_ids: Sequence[str]) -> int:
     for column in SECRETS:
         known = or_(*(column.startswith(f"{key_id}:", autoescape=True) for key_id in key_ids))
         other = select(func.count(EventSubscription.id)).where(column.is_not(None), not_(known))
-        total += int(execute(other).scalar_one())
+        total += int(database.execute(other).scalar_one())
     return total
 
 
-@tried_again
+@database.tried_again
 def _rekey_batch(last: str, sealer: Sealer) -> tuple[Rekeyed, str] | None:
     """The next rows after an id, locked meanwhile, with the last id of them; None at the end."""
     read = sealed = unopened = 0
-    with write_transaction():
-        rows = execute(_BATCH, last=last).all()
+    with database.write_transaction():
+        rows = database.execute(_BATCH, last=last).all()
         for key, *secrets in rows:
             place, changed = secret_place(key), {}
             for column, secret in zip(SECRETS, secrets, strict=True):
@@ -267,7 +258,7 @@ def _rekey_batch(last: str, sealer: Sealer) -> tuple[Rekeyed, str] | None:
             if changed:
                 sealed += len(changed)
                 mine = update(EventSubscription).where(EventSubscription.id == key)
-                execute(mine.values(changed))
+                database.execute(mine.values(changed))
     return (Rekeyed(read, sealed, unopened), rows[-1].id) if rows else None
 
 

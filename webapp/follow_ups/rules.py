@@ -9,12 +9,7 @@ from webapp.base.vocabulary import FollowUpCondition, FollowUpMode
 from webapp.follow_ups.lexicon import leaves_room, lexicons
 from webapp.follow_ups.signals import Signals, is_empty, is_junk, is_sensitive, is_silent, refuses
 from webapp.follow_ups.text import read
-from webapp.records.content.model import (
-    FormSettings,
-    PreparedFollowUp,
-    QuestionRow,
-    most_with_follow_ups,
-)
+from webapp.records.content import model as content
 from webapp.records.languages import PHRASED
 
 
@@ -92,7 +87,7 @@ class Thread(NamedTuple):
     written: tuple[str, ...] = ()
     hints: tuple[str, ...] = ()
     corrected: bool = False
-    prepared: tuple[PreparedFollowUp, ...] = ()
+    prepared: tuple[content.PreparedFollowUp, ...] = ()
     built_in_asked: bool = False
 
     @property
@@ -154,7 +149,7 @@ def ending(thread: Thread) -> Reason | None:
     return Reason.THIN_TWICE if len(thread.exchanges) > 1 and is_silent(answer) else None
 
 
-def holding(thread: Thread) -> Iterator[PreparedFollowUp]:
+def holding(thread: Thread) -> Iterator[content.PreparedFollowUp]:
     """The prepared follow-ups that are left and whose conditions hold, in their order."""
     if thread.prepared:
         signals = _signals(thread)
@@ -169,14 +164,14 @@ def may_follow(thread: Thread) -> bool:
     return bool(thread.prepared) or _built_in(thread).reason not in never
 
 
-def prepared_decision(prepared: PreparedFollowUp) -> Decision:
+def prepared_decision(prepared: content.PreparedFollowUp) -> Decision:
     """To ask a prepared follow-up."""
     return Decision(
         prepared["condition"], Technique.PREPARED, prepared["text"], prepared["prepared_by"]
     )
 
 
-def most_prepared(mode: FollowUpMode, prepared: Iterable[PreparedFollowUp]) -> int:
+def most_prepared(mode: FollowUpMode, prepared: Iterable[content.PreparedFollowUp]) -> int:
     """How many prepared follow-ups to one question one person may be asked, without the caps."""
     count = Counter(each["condition"] for each in prepared)
     said = count[FollowUpCondition.ALWAYS] + count[FollowUpCondition.IF_SHORT]
@@ -186,7 +181,7 @@ def most_prepared(mode: FollowUpMode, prepared: Iterable[PreparedFollowUp]) -> i
     return min(most, 1) if mode is FollowUpMode.SMART else most
 
 
-def may_ask_built_in(questions: Sequence[QuestionRow], language: str) -> bool:
+def may_ask_built_in(questions: Sequence[content.QuestionRow], language: str) -> bool:
     """Whether the built-in question may follow from an answer to one of these questions.
 
     language  "" if it may be any, so that the page of each respondent decides
@@ -196,13 +191,15 @@ def may_ask_built_in(questions: Sequence[QuestionRow], language: str) -> bool:
     return any(leaves_room(text, each) for text in texts for each in possible)
 
 
-def most_asked(questions: Sequence[QuestionRow], language: str, settings: FormSettings) -> int:
+def most_asked(
+    questions: Sequence[content.QuestionRow], language: str, settings: content.FormSettings
+) -> int:
     """How many questions one person can be asked where no model writes; `language` as above."""
     mode, cap = settings.follow_up_mode, settings.max_followups_per_question
     prepared = (most_prepared(mode, each.get("follow_ups", ())) for each in questions)
     follow_ups = sum(min(cap, each) for each in prepared)
     follow_ups += cap > 0 and may_ask_built_in(questions, language)
-    return most_with_follow_ups(len(questions), follow_ups, settings.max_total_questions)
+    return content.most_with_follow_ups(len(questions), follow_ups, settings.max_total_questions)
 
 
 def load() -> None:

@@ -7,14 +7,8 @@ from typing import Any, cast
 
 from sqlalchemy import ColumnElement, Table, exists, or_, select, update
 
+from webapp.base import database
 from webapp.base.config import settings
-from webapp.base.database import (
-    Base,
-    db,
-    insert_into,
-    new_id,
-    write_transaction,
-)
 from webapp.base.error_codes import ErrorCode
 from webapp.base.errors import StateConflict
 from webapp.base.ownership import OF_CONNECTION, delete_in_batches, table_of
@@ -53,7 +47,7 @@ def add_grant(
     """
     # locked: to disable it ends those that are there
     held = select(OAuthClient.disabled_at).where(OAuthClient.id == client.id)
-    if db.session.scalar(held.with_for_update(read=True)) is not None:
+    if database.db.session.scalar(held.with_for_update(read=True)) is not None:
         raise StateConflict(
             ErrorCode.AUTHENTICATION_REQUIRED,
             f"The client {client.client_id} is switched off.",
@@ -62,7 +56,7 @@ def add_grant(
     lasting = Scope.OFFLINE_ACCESS in scope.split()
     seconds = GRANT_SECONDS if lasting else CODE_SECONDS + ACCESS_SECONDS
     grant = OAuthGrant(
-        id=new_id("con"),
+        id=database.new_id("con"),
         account_id=account_id,
         client_pk=client.id,
         resource=resource,
@@ -70,8 +64,8 @@ def add_grant(
         created_at=now,
         expires_at=now + timedelta(seconds=seconds),
     )
-    db.session.add(grant)
-    db.session.flush()
+    database.db.session.add(grant)
+    database.db.session.flush()
     return grant
 
 
@@ -86,9 +80,9 @@ def add_token(
 ) -> str:
     """Add a token to the session, which never outlives its grant; returns its unstored text."""
     token = new_secret(PREFIXES[kind])
-    db.session.add(
+    database.db.session.add(
         OAuthToken(
-            id=new_id("tok"),
+            id=database.new_id("tok"),
             token_hash=token_hash(token),
             kind=kind,
             grant_id=grant.id,
@@ -115,7 +109,7 @@ def issue_token(
     All such tokens of an account form one connection, listed and disconnected like any other.
     raises  StateConflict while their client is disabled
     """
-    with write_transaction():
+    with database.write_transaction():
         details = {"redirect_uris": [], "grant_types": [], "client_name": "Askback command line"}
         client = store_client(COMMAND_LINE_CLIENT, ClientKind.PRE_REGISTERED, details, now=now)
         scope = " ".join(sorted(scopes))
@@ -137,9 +131,11 @@ def has_token(at: datetime) -> ColumnElement[bool]:
 
 def revoke_access_token(token_id: str, grant_id: str, *, now: datetime) -> bool:
     """End one token; returns whether its connection has another. The caller commits."""
-    db.session.execute(update(OAuthToken).where(OAuthToken.id == token_id).values(revoked_at=now))
+    database.db.session.execute(
+        update(OAuthToken).where(OAuthToken.id == token_id).values(revoked_at=now)
+    )
     left = select(exists().where(OAuthGrant.id == grant_id, has_token(now)))
-    return bool(db.session.scalar(left))
+    return bool(database.db.session.scalar(left))
 
 
 def store_client(
@@ -156,7 +152,7 @@ def store_client(
     The caller commits.
     """
     row = {
-        "id": new_id("cli"),
+        "id": database.new_id("cli"),
         "client_id": client_id,
         "kind": kind,
         "name": details.get("client_name", ""),
@@ -164,13 +160,13 @@ def store_client(
         "details": details,
         "created_at": now,
     }
-    adding = insert_into(cast(Table, OAuthClient.__table__)).values({**row, **renewed})
+    adding = database.insert_into(cast(Table, OAuthClient.__table__)).values({**row, **renewed})
     adding = adding.on_conflict_do_update(
         index_elements=["client_id"], set_=renewed or {"kind": kind}
     )
     stored = select(OAuthClient).from_statement(adding.returning(OAuthClient))
     options = {"populate_existing": True}
-    return cast(OAuthClient, db.session.scalars(stored, execution_options=options).one())
+    return cast(OAuthClient, database.db.session.scalars(stored, execution_options=options).one())
 
 
 def revoke_grants(which: ColumnElement[bool], reason: RevokedReason, *, now: datetime) -> bool:
@@ -178,7 +174,7 @@ def revoke_grants(which: ColumnElement[bool], reason: RevokedReason, *, now: dat
 
     False if there is none. The caller commits.
     """
-    ended = db.session.scalars(
+    ended = database.db.session.scalars(
         update(OAuthGrant)
         .where(which, OAuthGrant.revoked_at.is_(None))
         .values(revoked_at=now, revoked_reason=reason)
@@ -188,7 +184,7 @@ def revoke_grants(which: ColumnElement[bool], reason: RevokedReason, *, now: dat
         disconnected = reason is RevokedReason.DISCONNECTED
         why = SubscriptionEnd.DISCONNECTED if disconnected else SubscriptionEnd.REVOKED
         end_subscriptions(ended, why, now=now)
-        db.session.execute(
+        database.db.session.execute(
             update(AgentToken)
             .where(AgentToken.grant_id.in_(ended), AgentToken.revoked_at.is_(None))
             .values(revoked_at=now)
@@ -210,7 +206,7 @@ SPENT_KEPT = timedelta(days=90)
 GRANT_KEPT = timedelta(days=180)
 UNUSED_CLIENT_KEPT = timedelta(hours=24)
 
-Dead = tuple[type[Base], ColumnElement[bool]]
+Dead = tuple[type[database.Base], ColumnElement[bool]]
 
 
 def purge_dead(now: datetime) -> Iterator[int]:
@@ -219,7 +215,7 @@ def purge_dead(now: datetime) -> Iterator[int]:
     Yields the number of rows deleted by each; may be abandoned at any point and resumed later.
     """
     for model, which in _dead(now):
-        yield from delete_in_batches(db.metadata.tables[model.__tablename__], which)
+        yield from delete_in_batches(database.db.metadata.tables[model.__tablename__], which)
 
 
 def _dead(now: datetime) -> list[Dead]:

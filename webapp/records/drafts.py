@@ -5,21 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from sqlalchemy import (
-    JSON,
-    BindParameter,
-    ColumnElement,
-    ForeignKey,
-    Select,
-    String,
-    and_,
-    bindparam,
-    exists,
-    false,
-    func,
-    or_,
-    select,
-)
+import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
 from webapp.base.database import Base, db, enum_type, read_rows
@@ -70,22 +56,22 @@ class Draft(Content, Base):
     __tablename__ = "drafts"
     repeated = False  # true of what a repeated create request got: the draft as first created
 
-    id: Mapped[str] = mapped_column(String(40), primary_key=True)
-    account_id: Mapped[str] = mapped_column(ForeignKey("accounts.id"), index=True)
+    id: Mapped[str] = mapped_column(sa.String(40), primary_key=True)
+    account_id: Mapped[str] = mapped_column(sa.ForeignKey("accounts.id"), index=True)
     status: Mapped[DraftStatus] = mapped_column(enum_type(DraftStatus, "status"))
     revision: Mapped[int]
-    content_hash: Mapped[str] = mapped_column(String(64))
-    created_by: Mapped[str | None] = mapped_column(String(40))
-    author: Mapped[str | None] = mapped_column(String(40))
-    agent_note: Mapped[str | None] = mapped_column(String(AGENT_NOTE_MAX_CHARS))
+    content_hash: Mapped[str] = mapped_column(sa.String(64))
+    created_by: Mapped[str | None] = mapped_column(sa.String(40))
+    author: Mapped[str | None] = mapped_column(sa.String(40))
+    agent_note: Mapped[str | None] = mapped_column(sa.String(AGENT_NOTE_MAX_CHARS))
     created_at: Mapped[datetime]
     updated_at: Mapped[datetime]
     deleted_at: Mapped[datetime | None]
-    discard_note: Mapped[str | None] = mapped_column(String(CREATOR_NOTE_MAX_CHARS))
+    discard_note: Mapped[str | None] = mapped_column(sa.String(CREATOR_NOTE_MAX_CHARS))
     return_count: Mapped[int] = mapped_column(server_default="0")
     returned_at: Mapped[datetime | None]
     returned_revision: Mapped[int | None]
-    return_note: Mapped[str | None] = mapped_column(String(CREATOR_NOTE_MAX_CHARS))
+    return_note: Mapped[str | None] = mapped_column(sa.String(CREATOR_NOTE_MAX_CHARS))
 
 
 @dataclass(slots=True)
@@ -132,11 +118,11 @@ class DraftRevision(Base):
 
     __tablename__ = "draft_revisions"
 
-    draft_id: Mapped[str] = mapped_column(ForeignKey("drafts.id"), primary_key=True)
+    draft_id: Mapped[str] = mapped_column(sa.ForeignKey("drafts.id"), primary_key=True)
     revision: Mapped[int] = mapped_column(primary_key=True)
-    content: Mapped[DraftUpdate] = mapped_column(JSON)
-    author: Mapped[str | None] = mapped_column(String(40))
-    agent_note: Mapped[str | None] = mapped_column(String(AGENT_NOTE_MAX_CHARS))
+    content: Mapped[DraftUpdate] = mapped_column(sa.JSON)
+    author: Mapped[str | None] = mapped_column(sa.String(40))
+    agent_note: Mapped[str | None] = mapped_column(sa.String(AGENT_NOTE_MAX_CHARS))
     created_at: Mapped[datetime]
 
 
@@ -150,20 +136,20 @@ class DraftConfirmation(Base):
 
     __tablename__ = "draft_confirmations"
 
-    id: Mapped[str] = mapped_column(String(40), primary_key=True)
-    draft_id: Mapped[str] = mapped_column(ForeignKey("drafts.id"), index=True)
+    id: Mapped[str] = mapped_column(sa.String(40), primary_key=True)
+    draft_id: Mapped[str] = mapped_column(sa.ForeignKey("drafts.id"), index=True)
     revision: Mapped[int]
-    content_hash: Mapped[str] = mapped_column(String(64))
+    content_hash: Mapped[str] = mapped_column(sa.String(64))
     method: Mapped[ConfirmationMethod] = mapped_column(enum_type(ConfirmationMethod, "method"))
-    grant_id: Mapped[str | None] = mapped_column(String(40))
+    grant_id: Mapped[str | None] = mapped_column(sa.String(40))
     created_at: Mapped[datetime]
     return_count: Mapped[int] = mapped_column(server_default="0")
-    records_voice: Mapped[bool] = mapped_column(server_default=false())
-    transcriber: Mapped[str] = mapped_column(String(260), server_default="")
-    follow_up_writer: Mapped[str] = mapped_column(String(500), server_default="")
-    asker_organisation: Mapped[str] = mapped_column(String(80), server_default="")
-    asker_accent: Mapped[str] = mapped_column(String(20), server_default="")
-    asker_picture: Mapped[str] = mapped_column(String(64), server_default="")
+    records_voice: Mapped[bool] = mapped_column(server_default=sa.false())
+    transcriber: Mapped[str] = mapped_column(sa.String(260), server_default="")
+    follow_up_writer: Mapped[str] = mapped_column(sa.String(500), server_default="")
+    asker_organisation: Mapped[str] = mapped_column(sa.String(80), server_default="")
+    asker_accent: Mapped[str] = mapped_column(sa.String(20), server_default="")
+    asker_picture: Mapped[str] = mapped_column(sa.String(64), server_default="")
 
 
 class DraftReturn(Base):
@@ -174,12 +160,12 @@ class DraftReturn(Base):
 
     __tablename__ = "draft_returns"
 
-    draft_id: Mapped[str] = mapped_column(ForeignKey("drafts.id"), primary_key=True)
+    draft_id: Mapped[str] = mapped_column(sa.ForeignKey("drafts.id"), primary_key=True)
     number: Mapped[int] = mapped_column(primary_key=True)
     revision: Mapped[int]
     returned_at: Mapped[datetime]
-    note: Mapped[str | None] = mapped_column(String(CREATOR_NOTE_MAX_CHARS))
-    question_notes: Mapped[dict[str, str]] = mapped_column(JSON)
+    note: Mapped[str | None] = mapped_column(sa.String(CREATOR_NOTE_MAX_CHARS))
+    question_notes: Mapped[dict[str, str]] = mapped_column(sa.JSON)
 
 
 def get_draft(account_id: str, draft_id: str) -> Draft:
@@ -204,17 +190,17 @@ def get_revision(account_id: str, draft_id: str) -> int:
 
 
 def owned_draft(
-    account_id: str | BindParameter[str], draft_id: str | BindParameter[str]
-) -> Select[Draft]:
+    account_id: str | sa.BindParameter[str], draft_id: str | sa.BindParameter[str]
+) -> sa.Select[Draft]:
     """The select of one draft of the account; a deleted form has taken its draft with it."""
-    return select(Draft).where(
+    return sa.select(Draft).where(
         Draft.id == draft_id, Draft.account_id == account_id, Draft.deleted_at.is_(None)
     )
 
 
-def unpublished(account_id: str | BindParameter[str]) -> ColumnElement[bool]:
+def unpublished(account_id: str | sa.BindParameter[str]) -> sa.ColumnElement[bool]:
     """The condition for the drafts of an account that are neither published nor discarded."""
-    return and_(
+    return sa.and_(
         Draft.account_id == account_id,
         Draft.status == DraftStatus.DRAFT,
         Draft.deleted_at.is_(None),
@@ -268,27 +254,29 @@ def require_open(draft: Draft | DraftRow) -> None:
         )
 
 
-_DISCARDED = select(Draft.deleted_at, Draft.discard_note).where(
-    Draft.id == bindparam("draft"),
-    Draft.account_id == bindparam("account"),
+_DISCARDED = sa.select(Draft.deleted_at, Draft.discard_note).where(
+    Draft.id == sa.bindparam("draft"),
+    Draft.account_id == sa.bindparam("account"),
     Draft.status == DraftStatus.DRAFT,
     Draft.deleted_at.is_not(None),
 )
-_AT = owned_draft(bindparam("account"), bindparam("draft")).with_only_columns(Draft.revision)
+_AT = owned_draft(sa.bindparam("account"), sa.bindparam("draft")).with_only_columns(Draft.revision)
 _LIST = (
-    select(
+    sa.select(
         Draft.id,
         Draft.title,
-        func.substr(Draft.goal, 1, ABOUT_CHARS).label("goal"),
-        func.substr(Draft.questions[0]["text"].as_string(), 1, ABOUT_CHARS).label("first_question"),
+        sa.func.substr(Draft.goal, 1, ABOUT_CHARS).label("goal"),
+        sa.func.substr(Draft.questions[0]["text"].as_string(), 1, ABOUT_CHARS).label(
+            "first_question"
+        ),
         *(Draft.__table__.c[name] for name in DraftSummaryRow._fields[4:-1]),
-        func.json_array_length(Draft.questions).label("question_count"),
+        sa.func.json_array_length(Draft.questions).label("question_count"),
     )
-    .where(unpublished(bindparam("account")))
+    .where(unpublished(sa.bindparam("account")))
     .order_by(Draft.updated_at.desc(), Draft.id)
 )
 _LOCKED = (
-    owned_draft(bindparam("account"), bindparam("draft"))
+    owned_draft(sa.bindparam("account"), sa.bindparam("draft"))
     .with_for_update()
     .execution_options(populate_existing=True)
 )
@@ -310,17 +298,17 @@ class IdempotencyKey(Base):
 
     __tablename__ = "idempotency_keys"
 
-    account_id: Mapped[str] = mapped_column(ForeignKey("accounts.id"), primary_key=True)
-    client_id: Mapped[str] = mapped_column(String(2048), primary_key=True)
-    key: Mapped[str] = mapped_column(String(255), primary_key=True)
-    body_hash: Mapped[str] = mapped_column(String(64))
-    draft_id: Mapped[str | None] = mapped_column(ForeignKey("drafts.id"))
+    account_id: Mapped[str] = mapped_column(sa.ForeignKey("accounts.id"), primary_key=True)
+    client_id: Mapped[str] = mapped_column(sa.String(2048), primary_key=True)
+    key: Mapped[str] = mapped_column(sa.String(255), primary_key=True)
+    body_hash: Mapped[str] = mapped_column(sa.String(64))
+    draft_id: Mapped[str | None] = mapped_column(sa.ForeignKey("drafts.id"))
     created_at: Mapped[datetime]
 
 
-def current_confirmation() -> ColumnElement[bool]:
+def current_confirmation() -> sa.ColumnElement[bool]:
     """The join condition of a draft and a confirmation that lets it be published."""
-    return and_(
+    return sa.and_(
         DraftConfirmation.draft_id == Draft.id,
         DraftConfirmation.revision == Draft.revision,
         DraftConfirmation.content_hash == Draft.content_hash,
@@ -328,16 +316,18 @@ def current_confirmation() -> ColumnElement[bool]:
     )
 
 
-def waiting(account_id: str | BindParameter[str]) -> ColumnElement[bool]:
+def waiting(account_id: str | sa.BindParameter[str]) -> sa.ColumnElement[bool]:
     """The condition for the drafts of an account that an agent wrote, and that are neither empty
     nor sent back nor confirmed as they are.
     """
-    by_agent = or_(Draft.author.is_not(None), Draft.created_by.is_not(None))
+    by_agent = sa.or_(Draft.author.is_not(None), Draft.created_by.is_not(None))
     # the length of the questions costs: last
-    holds_something = or_(func.trim(Draft.title) != "", func.json_array_length(Draft.questions) > 0)
-    is_confirmed = exists().where(current_confirmation())
+    holds_something = sa.or_(
+        sa.func.trim(Draft.title) != "", sa.func.json_array_length(Draft.questions) > 0
+    )
+    is_confirmed = sa.exists().where(current_confirmation())
     is_kept = Draft.returned_at.is_(None)
-    return and_(unpublished(account_id), by_agent, is_kept, ~is_confirmed, holds_something)
+    return sa.and_(unpublished(account_id), by_agent, is_kept, ~is_confirmed, holds_something)
 
 
 IDEMPOTENCY_KEPT_SECONDS = 24 * 3600  # as Stripe

@@ -5,17 +5,7 @@ from datetime import datetime
 from enum import Enum
 from typing import Any
 
-from sqlalchemy import (
-    BigInteger,
-    ColumnElement,
-    ForeignKey,
-    Index,
-    Integer,
-    String,
-    Text,
-    UniqueConstraint,
-    text,
-)
+import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
 from webapp.base.database import Base, enum_type
@@ -69,18 +59,18 @@ class CallbackEndpoint(Base):
 
     __tablename__ = "callback_endpoints"
 
-    id: Mapped[str] = mapped_column(String(64), primary_key=True)
-    account_id: Mapped[str] = mapped_column(ForeignKey("accounts.id"), index=True)
-    host: Mapped[str] = mapped_column(String(260))
+    id: Mapped[str] = mapped_column(sa.String(64), primary_key=True)
+    account_id: Mapped[str] = mapped_column(sa.ForeignKey("accounts.id"), index=True)
+    host: Mapped[str] = mapped_column(sa.String(260))
     verified_at: Mapped[datetime | None]
     failures: Mapped[int] = mapped_column(default=0)
     paused_until: Mapped[datetime | None]
     duration_ms: Mapped[int | None]
     seen_at: Mapped[datetime]
-    url: Mapped[str | None] = mapped_column(Text)
-    answered: Mapped[str | None] = mapped_column(String(160))
-    asked_form_id: Mapped[str | None] = mapped_column(String(40))
-    grant_id: Mapped[str | None] = mapped_column(String(40))
+    url: Mapped[str | None] = mapped_column(sa.Text)
+    answered: Mapped[str | None] = mapped_column(sa.String(160))
+    asked_form_id: Mapped[str | None] = mapped_column(sa.String(40))
+    grant_id: Mapped[str | None] = mapped_column(sa.String(40))
     asked_at: Mapped[datetime | None]
     confirmed_at: Mapped[datetime | None]
 
@@ -106,22 +96,24 @@ class EventSubscription(Base):
     __tablename__ = "event_subscriptions"
     __table_args__ = (
         # of a form when a response is completed, of an account for its quota
-        Index("ix_event_subscriptions_of_form", "form_id", "ended_at", "expires_at"),
-        Index("ix_event_subscriptions_of_account", "account_id", "ended_at", "expires_at"),
-        Index("ix_event_subscriptions_grant_id", "grant_id"),
+        sa.Index("ix_event_subscriptions_of_form", "form_id", "ended_at", "expires_at"),
+        sa.Index("ix_event_subscriptions_of_account", "account_id", "ended_at", "expires_at"),
+        sa.Index("ix_event_subscriptions_grant_id", "grant_id"),
         # what has expired, and what ended long ago
-        Index("ix_event_subscriptions_ending", "ended_at", "expires_at"),
+        sa.Index("ix_event_subscriptions_ending", "ended_at", "expires_at"),
     )
 
-    id: Mapped[str] = mapped_column(String(40), primary_key=True)
-    account_id: Mapped[str] = mapped_column(String(40))  # that of its form
-    form_id: Mapped[str] = mapped_column(ForeignKey("forms.id"))
-    grant_id: Mapped[str] = mapped_column(String(40))  # without a key: it outlives its connection
-    endpoint_id: Mapped[str] = mapped_column(ForeignKey("callback_endpoints.id"), index=True)
-    url: Mapped[str | None] = mapped_column(Text)
-    host: Mapped[str] = mapped_column(String(260))
-    secret: Mapped[str | None] = mapped_column(Text)
-    previous_secret: Mapped[str | None] = mapped_column(Text)
+    id: Mapped[str] = mapped_column(sa.String(40), primary_key=True)
+    account_id: Mapped[str] = mapped_column(sa.String(40))  # that of its form
+    form_id: Mapped[str] = mapped_column(sa.ForeignKey("forms.id"))
+    grant_id: Mapped[str] = mapped_column(
+        sa.String(40)
+    )  # without a key: it outlives its connection
+    endpoint_id: Mapped[str] = mapped_column(sa.ForeignKey("callback_endpoints.id"), index=True)
+    url: Mapped[str | None] = mapped_column(sa.Text)
+    host: Mapped[str] = mapped_column(sa.String(260))
+    secret: Mapped[str | None] = mapped_column(sa.Text)
+    previous_secret: Mapped[str | None] = mapped_column(sa.Text)
     previous_until: Mapped[datetime | None]
     created_at: Mapped[datetime]
     refreshed_at: Mapped[datetime]
@@ -165,30 +157,32 @@ class EventDelivery(Base):
 
     __tablename__ = "event_deliveries"
     __table_args__ = (
-        UniqueConstraint("event_id", "subscription_id"),
+        sa.UniqueConstraint("event_id", "subscription_id"),
         # the oldest due ones of each subscription, however many wait behind them
-        Index("ix_event_deliveries_due", "state", "subscription_id", "next_at"),
-        Index("ix_event_deliveries_listed", "account_id", "created_at", "id"),
-        Index("ix_event_deliveries_of_form", "form_id"),
-        Index("ix_event_deliveries_positions", "subscription_id", "state", "position"),
+        sa.Index("ix_event_deliveries_due", "state", "subscription_id", "next_at"),
+        sa.Index("ix_event_deliveries_listed", "account_id", "created_at", "id"),
+        sa.Index("ix_event_deliveries_of_form", "form_id"),
+        sa.Index("ix_event_deliveries_positions", "subscription_id", "state", "position"),
         # on SQLite without those that wait: a completion writes a page less. To say so for
         # PostgreSQL, too, would import its dialect in every process
-        Index(
-            "ix_event_deliveries_settled", "settled_at", sqlite_where=text("settled_at IS NOT NULL")
+        sa.Index(
+            "ix_event_deliveries_settled",
+            "settled_at",
+            sqlite_where=sa.text("settled_at IS NOT NULL"),
         ),
     )
 
-    id: Mapped[str] = mapped_column(String(80), primary_key=True)
-    account_id: Mapped[str] = mapped_column(String(40))  # that of its form
-    form_id: Mapped[str] = mapped_column(ForeignKey("forms.id"))
-    subscription_id: Mapped[str] = mapped_column(ForeignKey("event_subscriptions.id"))
-    endpoint_id: Mapped[str] = mapped_column(String(64))  # that of its subscription
-    host: Mapped[str] = mapped_column(String(260))
+    id: Mapped[str] = mapped_column(sa.String(80), primary_key=True)
+    account_id: Mapped[str] = mapped_column(sa.String(40))  # that of its form
+    form_id: Mapped[str] = mapped_column(sa.ForeignKey("forms.id"))
+    subscription_id: Mapped[str] = mapped_column(sa.ForeignKey("event_subscriptions.id"))
+    endpoint_id: Mapped[str] = mapped_column(sa.String(64))  # that of its subscription
+    host: Mapped[str] = mapped_column(sa.String(260))
     kind: Mapped[DeliveryKind] = mapped_column(enum_type(DeliveryKind, "kind"))
-    event_id: Mapped[str] = mapped_column(String(64))
+    event_id: Mapped[str] = mapped_column(sa.String(64))
     answer_count: Mapped[int]
-    position: Mapped[int] = mapped_column(BigInteger)
-    body: Mapped[str | None] = mapped_column(Text)
+    position: Mapped[int] = mapped_column(sa.BigInteger)
+    body: Mapped[str | None] = mapped_column(sa.Text)
     state: Mapped[DeliveryState] = mapped_column(enum_type(DeliveryState, "state"))
     attempts: Mapped[int] = mapped_column(default=0)
     next_at: Mapped[datetime]
@@ -206,23 +200,25 @@ class DeliveryAttempt(Base):
 
     __tablename__ = "delivery_attempts"
     __table_args__ = (
-        UniqueConstraint("delivery_id", "number"),
-        Index("ix_delivery_attempts_of_form", "form_id"),
+        sa.UniqueConstraint("delivery_id", "number"),
+        sa.Index("ix_delivery_attempts_of_form", "form_id"),
     )
 
-    id: Mapped[int] = mapped_column(BigInteger().with_variant(Integer, "sqlite"), primary_key=True)
-    delivery_id: Mapped[str] = mapped_column(ForeignKey("event_deliveries.id"))
-    form_id: Mapped[str] = mapped_column(ForeignKey("forms.id"))
+    id: Mapped[int] = mapped_column(
+        sa.BigInteger().with_variant(sa.Integer, "sqlite"), primary_key=True
+    )
+    delivery_id: Mapped[str] = mapped_column(sa.ForeignKey("event_deliveries.id"))
+    form_id: Mapped[str] = mapped_column(sa.ForeignKey("forms.id"))
     number: Mapped[int]
     started_at: Mapped[datetime]
     duration_ms: Mapped[int]
-    signature: Mapped[str] = mapped_column(Text)
+    signature: Mapped[str] = mapped_column(sa.Text)
     status: Mapped[int | None]
     failure: Mapped[DeliveryFailure | None] = mapped_column(enum_type(DeliveryFailure, "failure"))
-    reply: Mapped[str | None] = mapped_column(Text)
+    reply: Mapped[str | None] = mapped_column(sa.Text)
 
 
-def columns_of(row: Any, *models: type[Base], **others: Any) -> Iterator[ColumnElement[Any]]:
+def columns_of(row: Any, *models: type[Base], **others: Any) -> Iterator[sa.ColumnElement[Any]]:
     """Columns for the fields of a named tuple: of the first model that has one, else as given."""
     for name in row._fields:
         if name in others:

@@ -10,32 +10,10 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import NamedTuple
 
-from sqlalchemy import (
-    BigInteger,
-    BindParameter,
-    ColumnElement,
-    ForeignKey,
-    Index,
-    String,
-    Text,
-    and_,
-    bindparam,
-    false,
-    func,
-    select,
-)
+import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
-from webapp.base.database import (
-    Base,
-    among,
-    db,
-    enum_type,
-    execute,
-    note_change,
-    read_rows,
-    write_transaction,
-)
+from webapp.base import database
 from webapp.base.error_codes import ErrorCode
 from webapp.base.errors import NotFound
 from webapp.base.limits import ANSWER_MAX_CHARS
@@ -47,7 +25,7 @@ from webapp.records.responses.models import raw_column
 BYTES_OF_CHAR = 4  # at most, in UTF-8
 
 
-class Form(Content, Base):
+class Form(Content, database.Base):
     """A public form. Stamps are milliseconds since the epoch, strictly increasing per form.
 
     `last_stamp` is the newest stamp taken (at first the publishing time), `completed_stamp` that
@@ -64,43 +42,43 @@ class Form(Content, Base):
     """
 
     __tablename__ = "forms"
-    __table_args__ = (Index("ix_forms_listed", "account_id", "published_at", "id"),)
+    __table_args__ = (sa.Index("ix_forms_listed", "account_id", "published_at", "id"),)
 
-    id: Mapped[str] = mapped_column(String(40), primary_key=True)
-    account_id: Mapped[str] = mapped_column(ForeignKey("accounts.id"))
-    draft_id: Mapped[str] = mapped_column(ForeignKey("drafts.id"), unique=True)
-    share_token: Mapped[str] = mapped_column(String(40), unique=True)
-    status: Mapped[FormStatus] = mapped_column(enum_type(FormStatus, "status"))
-    last_stamp: Mapped[int] = mapped_column(BigInteger)
-    completed_stamp: Mapped[int | None] = mapped_column(BigInteger)
+    id: Mapped[str] = mapped_column(sa.String(40), primary_key=True)
+    account_id: Mapped[str] = mapped_column(sa.ForeignKey("accounts.id"))
+    draft_id: Mapped[str] = mapped_column(sa.ForeignKey("drafts.id"), unique=True)
+    share_token: Mapped[str] = mapped_column(sa.String(40), unique=True)
+    status: Mapped[FormStatus] = mapped_column(database.enum_type(FormStatus, "status"))
+    last_stamp: Mapped[int] = mapped_column(sa.BigInteger)
+    completed_stamp: Mapped[int | None] = mapped_column(sa.BigInteger)
     response_count: Mapped[int] = mapped_column(default=0)
     answered_count: Mapped[int] = mapped_column(default=0)
     started_count: Mapped[int] = mapped_column(default=0)
-    answer_bytes: Mapped[int] = mapped_column(BigInteger, default=0, server_default="0")
+    answer_bytes: Mapped[int] = mapped_column(sa.BigInteger, default=0, server_default="0")
     published_at: Mapped[datetime]
     closed_at: Mapped[datetime | None]
-    frame_origins: Mapped[str] = mapped_column(Text, server_default="")
+    frame_origins: Mapped[str] = mapped_column(sa.Text, server_default="")
     deleted_at: Mapped[datetime | None]
-    records_voice: Mapped[bool] = mapped_column(server_default=false())
-    transcriber: Mapped[str] = mapped_column(String(260), server_default="")
-    spoken_language: Mapped[str] = mapped_column(String(20), server_default="")
-    follow_up_writer: Mapped[str] = mapped_column(String(500), server_default="")
-    asker_organisation: Mapped[str] = mapped_column(String(80), server_default="")
-    asker_accent: Mapped[str] = mapped_column(String(20), server_default="")
-    asker_picture: Mapped[str] = mapped_column(String(64), server_default="")
-    seen_stamp: Mapped[int] = mapped_column(BigInteger, server_default="0")
+    records_voice: Mapped[bool] = mapped_column(server_default=sa.false())
+    transcriber: Mapped[str] = mapped_column(sa.String(260), server_default="")
+    spoken_language: Mapped[str] = mapped_column(sa.String(20), server_default="")
+    follow_up_writer: Mapped[str] = mapped_column(sa.String(500), server_default="")
+    asker_organisation: Mapped[str] = mapped_column(sa.String(80), server_default="")
+    asker_accent: Mapped[str] = mapped_column(sa.String(20), server_default="")
+    asker_picture: Mapped[str] = mapped_column(sa.String(64), server_default="")
+    seen_stamp: Mapped[int] = mapped_column(sa.BigInteger, server_default="0")
 
 
 def owned_form(
-    account_id: str | BindParameter[str], form_id: str | BindParameter[str]
-) -> ColumnElement[bool]:
+    account_id: str | sa.BindParameter[str], form_id: str | sa.BindParameter[str]
+) -> sa.ColumnElement[bool]:
     """The condition for one form of the account that is not in the trash."""
-    return and_(Form.id == form_id, Form.account_id == account_id, Form.deleted_at.is_(None))
+    return sa.and_(Form.id == form_id, Form.account_id == account_id, Form.deleted_at.is_(None))
 
 
-def shared_form(share_token: str | BindParameter[str]) -> ColumnElement[bool]:
+def shared_form(share_token: str | sa.BindParameter[str]) -> sa.ColumnElement[bool]:
     """The condition for the form behind a public link that is not in the trash."""
-    return and_(Form.share_token == share_token, Form.deleted_at.is_(None))
+    return sa.and_(Form.share_token == share_token, Form.deleted_at.is_(None))
 
 
 @dataclass(slots=True)
@@ -166,20 +144,20 @@ class FormLink(NamedTuple):
 
 
 _LIST = (
-    select(
+    sa.select(
         *(raw_column(getattr(Form, name)) for name in FormSummaryRow._fields[:-1]),
-        func.json_array_length(Form.questions).label("question_count"),
+        sa.func.json_array_length(Form.questions).label("question_count"),
     )
-    .where(Form.account_id == bindparam("account_id"), Form.deleted_at.is_(None))
+    .where(Form.account_id == sa.bindparam("account_id"), Form.deleted_at.is_(None))
     .order_by(Form.published_at.desc(), Form.id.desc())
 )
-_NEWEST = _LIST.limit(bindparam("most"))
-_HEADS = select(*(Form.__table__.c[name] for name in FormHead._fields)).where(
-    among(Form.id, "forms"), Form.deleted_at.is_(None)
+_NEWEST = _LIST.limit(sa.bindparam("most"))
+_HEADS = sa.select(*(Form.__table__.c[name] for name in FormHead._fields)).where(
+    database.among(Form.id, "forms"), Form.deleted_at.is_(None)
 )
-_OWNED = owned_form(bindparam("account_id"), bindparam("form_id"))
-_ONE = select(*FORM_COLUMNS).where(_OWNED)
-_LOCK = select(Form.completed_stamp).where(_OWNED).with_for_update(key_share=True)
+_OWNED = owned_form(sa.bindparam("account_id"), sa.bindparam("form_id"))
+_ONE = sa.select(*FORM_COLUMNS).where(_OWNED)
+_LOCK = sa.select(Form.completed_stamp).where(_OWNED).with_for_update(key_share=True)
 
 
 def list_forms(account_id: str) -> list[FormSummaryRow]:
@@ -188,17 +166,19 @@ def list_forms(account_id: str) -> list[FormSummaryRow]:
     No more is selected than a summary shows: with whole rows, `GET /api/forms` of 1,000 forms takes
     3.1 times as long on SQLite, 4.2 times on PostgreSQL.
     """
-    return list(map(FormSummaryRow._make, read_rows(_LIST, account_id=account_id)))
+    return list(map(FormSummaryRow._make, database.read_rows(_LIST, account_id=account_id)))
 
 
 def list_newest_forms(account_id: str, most: int) -> list[FormSummaryRow]:
     """The first `most` of `list_forms`."""
-    return list(map(FormSummaryRow._make, read_rows(_NEWEST, account_id=account_id, most=most)))
+    return list(
+        map(FormSummaryRow._make, database.read_rows(_NEWEST, account_id=account_id, most=most))
+    )
 
 
 def get_form(account_id: str, form_id: str) -> FormRow:
     """The account's form; raises NotFound `form_not_found`."""
-    found = read_rows(_ONE, account_id=account_id, form_id=form_id)
+    found = database.read_rows(_ONE, account_id=account_id, form_id=form_id)
     if not found:
         raise no_form()
     return FormRow(*found[0])
@@ -209,7 +189,7 @@ def lock_form(account_id: str, form_id: str) -> int:
 
     Returns the stamp of its newest completion, 0 without one; raises NotFound `form_not_found`.
     """
-    found = execute(_LOCK, account_id=account_id, form_id=form_id).one_or_none()
+    found = database.execute(_LOCK, account_id=account_id, form_id=form_id).one_or_none()
     if found is None:
         raise no_form()
     return int(found.completed_stamp or 0)
@@ -217,7 +197,7 @@ def lock_form(account_id: str, form_id: str) -> int:
 
 def read_heads(form_ids: Collection[str]) -> dict[str, FormHead]:
     """By id; forms that are deleted, or in the trash, are not there."""
-    found = read_rows(_HEADS, forms=list(form_ids))
+    found = database.read_rows(_HEADS, forms=list(form_ids))
     return {row.id: FormHead._make(row) for row in found}
 
 
@@ -228,14 +208,14 @@ def is_full(answer_bytes: int, most_bytes: int) -> bool:
 
 def close_form(account_id: str, form_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
     """Close the form to answers; idempotent. raises NotFound"""
-    with write_transaction():
+    with database.write_transaction():
         if _set_status(account_id, form_id, FormStatus.CLOSED, now):
             add_event(AuditKind.CLOSED, account_id, by=by, now=now, subject=form_id)
 
 
 def reopen_form(account_id: str, form_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
     """Open the form to answers; a `one` form that has its response becomes `completed` instead."""
-    with write_transaction():
+    with database.write_transaction():
         if _set_status(account_id, form_id, FormStatus.PUBLISHED, None):
             add_event(AuditKind.REOPENED, account_id, by=by, now=now, subject=form_id)
 
@@ -251,8 +231,8 @@ def no_form() -> NotFound:
 
 def _set_status(account_id: str, form_id: str, status: FormStatus, closed: datetime | None) -> bool:
     """True if the status changed; the caller commits."""
-    form = db.session.scalar(
-        select(Form)
+    form = database.db.session.scalar(
+        sa.select(Form)
         .where(owned_form(account_id, form_id))
         .with_for_update()
         .execution_options(populate_existing=True)
@@ -265,11 +245,11 @@ def _set_status(account_id: str, form_id: str, status: FormStatus, closed: datet
     if changes:
         form.status = FormStatus.CLOSED if status is FormStatus.CLOSED else reopened
         form.closed_at = closed
-        note_change(form_id)
+        database.note_change(form_id)
     return changes
 
 
-class AgentToken(Base):
+class AgentToken(database.Base):
     """A token for one form, or for all forms of the account where `form_id` is null.
 
     grant_id  the connection that made it, with which it ends; null: made by the creator
@@ -278,14 +258,14 @@ class AgentToken(Base):
 
     __tablename__ = "agent_tokens"
 
-    id: Mapped[str] = mapped_column(String(40), primary_key=True)
-    account_id: Mapped[str] = mapped_column(ForeignKey("accounts.id"), index=True)
-    form_id: Mapped[str | None] = mapped_column(ForeignKey("forms.id"), index=True)
+    id: Mapped[str] = mapped_column(sa.String(40), primary_key=True)
+    account_id: Mapped[str] = mapped_column(sa.ForeignKey("accounts.id"), index=True)
+    form_id: Mapped[str | None] = mapped_column(sa.ForeignKey("forms.id"), index=True)
     # without a key: it outlives its connection
-    grant_id: Mapped[str | None] = mapped_column(String(40), index=True)
-    token_hash: Mapped[str] = mapped_column(String(64), unique=True)
-    hint: Mapped[str] = mapped_column(String(20))
-    label: Mapped[str] = mapped_column(String(120))
+    grant_id: Mapped[str | None] = mapped_column(sa.String(40), index=True)
+    token_hash: Mapped[str] = mapped_column(sa.String(64), unique=True)
+    hint: Mapped[str] = mapped_column(sa.String(20))
+    label: Mapped[str] = mapped_column(sa.String(120))
     created_at: Mapped[datetime]
     expires_at: Mapped[datetime]
     last_used_at: Mapped[datetime | None]

@@ -4,28 +4,9 @@ import re
 from datetime import UTC, datetime, time, timedelta
 from typing import Any, NamedTuple
 
-from sqlalchemy import (
-    BigInteger,
-    ColumnElement,
-    and_,
-    bindparam,
-    case,
-    func,
-    literal,
-    or_,
-    select,
-    type_coerce,
-    update,
-)
+import sqlalchemy as sa
 
-from webapp.base.database import (
-    UtcDateTime,
-    execute,
-    execute_autocommit,
-    read_rows,
-    tried_again,
-    write_transaction,
-)
+from webapp.base import database
 from webapp.base.error_codes import ErrorCode, PageCode
 from webapp.base.errors import NotFound, StateConflict
 from webapp.base.limits import SPOKEN_ANSWER_MAX_CHARS
@@ -85,22 +66,22 @@ def ask_for_words(recording_id: str, *, now: datetime) -> bool:
 
     False if it is under way already, or an attempt was made: the next one is made for an answer.
     """
-    return bool(execute_autocommit(_ASK, row=recording_id, moment=now))
+    return bool(database.execute_autocommit(_ASK, row=recording_id, moment=now))
 
 
-@tried_again
+@database.tried_again
 def claim(*, now: datetime) -> Claimed | None:
     """Lease the recording that is due for longest, with one attempt more; None: none is. Commits.
 
     Those of forms in the trash wait there. A lease that has ended takes its place until
     `release_expired`.
     """
-    with write_transaction():
-        found = execute(_NEXT, moment=now).first()
+    with database.write_transaction():
+        found = database.execute(_NEXT, moment=now).first()
         if found is None:
             return None
         lease = {"attempts": _R.attempts + 1, "lease_until": _lease_end(now)}
-        execute(update(_R).where(_R.id == found.id).values(lease))
+        database.execute(sa.update(_R).where(_R.id == found.id).values(lease))
     *columns, questions, title, goal, context = found
     tag = found.spoken_language
     of_form = language_of_form(questions, title=title, tag=tag, goal=goal, context=context)
@@ -109,18 +90,21 @@ def claim(*, now: datetime) -> Claimed | None:
 
 def read_steps(*, now: datetime) -> list[Step]:
     """What is left to do at this moment: the oldest LOOKED_AT after an attempt, and before one."""
-    found = [*read_rows(_STEPS_AFTER, moment=now), *read_rows(_STEPS_BEFORE, moment=now)]
+    found = [
+        *database.read_rows(_STEPS_AFTER, moment=now),
+        *database.read_rows(_STEPS_BEFORE, moment=now),
+    ]
     return [Step._make(row) for row in found]
 
 
 def is_recorded_here() -> bool:
     """Whether a form is out whose recordings this server itself writes down."""
-    return bool(read_rows(_RECORDED_HERE))
+    return bool(database.read_rows(_RECORDED_HERE))
 
 
 def read_unheard(*, now: datetime) -> tuple[int, datetime | None]:
     """How many recordings wait for an attempt that is due, and since when the oldest does."""
-    ((due, oldest),) = read_rows(_UNHEARD, moment=now)
+    ((due, oldest),) = database.read_rows(_UNHEARD, moment=now)
     return due, oldest
 
 
@@ -129,8 +113,8 @@ def release_expired(*, now: datetime) -> None:
 
     Those that had their last attempt are given up: they may be what stops the process that tries.
     """
-    with write_transaction():
-        execute(_RELEASE_EXPIRED, moment=now)
+    with database.write_transaction():
+        database.execute(_RELEASE_EXPIRED, moment=now)
 
 
 def renew(claimed: Claimed, *, now: datetime) -> bool:
@@ -148,7 +132,7 @@ def put_back(claimed: Claimed, *, now: datetime) -> None:
     _update(claimed, next_at=now, lease_until=None, attempts=claimed.attempts - 1)
 
 
-@tried_again
+@database.tried_again
 def spend_minutes(claimed: Claimed, *, of_form: int, of_server: int, now: datetime) -> bool:
     """Count an attempt to this day (UTC) before an engine gets the recording; commits.
 
@@ -203,25 +187,25 @@ def settle_failed(claimed: Claimed, *, now: datetime) -> None:
 
 def _settle(claimed: Claimed, state: TranscriptState, now: datetime, **found: str | None) -> None:
     """No step is left of silence that no answer has; an address is kept until an answer does."""
-    due: ColumnElement[datetime | None] = literal(now, UtcDateTime())
+    due: sa.ColumnElement[datetime | None] = sa.literal(now, database.UtcDateTime())
     if state is not TranscriptState.DONE:
-        due = case((_R.answer_id.is_not(None), due))
-    address = case((_R.answer_id.is_(None), _R.address_hash))
+        due = sa.case((_R.answer_id.is_not(None), due))
+    address = sa.case((_R.answer_id.is_(None), _R.address_hash))
     ends = {"transcript_state": state, "next_at": due, "lease_until": None, "address_hash": address}
     _update(claimed, **{"levels": claimed.levels} | found | ends)
 
 
-@tried_again
+@database.tried_again
 def _update(claimed: Claimed, **values: Any) -> bool:
     """Whether the lease is still held; one that was lost belongs to another attempt. Commits."""
-    held = and_(
+    held = sa.and_(
         _R.id == claimed.id,
         _R.attempts == claimed.attempts,
         _R.lease_until.is_not(None),
         _WAITING,
     )
-    with write_transaction():
-        return bool(execute(update(_R).where(held).values(values)).rowcount)
+    with database.write_transaction():
+        return bool(database.execute(sa.update(_R).where(held).values(values)).rowcount)
 
 
 def _lease_end(now: datetime) -> datetime:
@@ -240,9 +224,9 @@ def try_again(
                  `transcript_settled` for one that did not fail, `transcriber_changed` where its
                  page named another host than there is
     """
-    with write_transaction():
-        found = execute(
-            select(_R.transcript_state, _R.transcriber)
+    with database.write_transaction():
+        found = database.execute(
+            sa.select(_R.transcript_state, _R.transcriber)
             .join(Form, Form.id == _R.form_id)
             .join(Answer, Answer.id == _R.answer_id)
             .where(
@@ -276,7 +260,7 @@ def try_again(
                 "Listen to the recording instead.",
             )
         due = {"transcript_state": TranscriptState.WAITING, "attempts": 0, "next_at": now}
-        execute(update(_R).where(_R.id == attachment_id).values(due))
+        database.execute(sa.update(_R).where(_R.id == attachment_id).values(due))
     return attachment_id
 
 
@@ -286,32 +270,34 @@ def note_shown(session_key: str, recording_id: str) -> None:
     They were that person's to send: an answer that has the recording without them does not get
     them later.
     """
-    shown = and_(
+    shown = sa.and_(
         _R.id == recording_id,
         _R.key_hash == token_hash(session_key),
         _R.answer_id.is_(None),
         _R.transcript_state == TranscriptState.DONE,
     )
-    with write_transaction():
-        execute(update(_R).where(shown).values(next_at=None))
+    with database.write_transaction():
+        database.execute(sa.update(_R).where(shown).values(next_at=None))
 
 
-_NOW = bindparam("moment", type_=UtcDateTime())
+_NOW = sa.bindparam("moment", type_=database.UtcDateTime())
 _STATES = _R.__table__.c.transcript_state.type
 _WAITING = _R.transcript_state == TranscriptState.WAITING
-_UNTRIED = and_(_WAITING, _R.answer_id.is_(None), _R.attempts == 0)
-_IS_ASKED_FOR = type_coerce(_R.next_at, BigInteger) + ASKED_SECONDS * 1000 > _NOW
-_IS_DUE = and_(
-    _WAITING, _R.next_at <= _NOW, or_(_R.answer_id.is_not(None), and_(_UNTRIED, _IS_ASKED_FOR))
+_UNTRIED = sa.and_(_WAITING, _R.answer_id.is_(None), _R.attempts == 0)
+_IS_ASKED_FOR = sa.type_coerce(_R.next_at, sa.BigInteger) + ASKED_SECONDS * 1000 > _NOW
+_IS_DUE = sa.and_(
+    _WAITING,
+    _R.next_at <= _NOW,
+    sa.or_(_R.answer_id.is_not(None), sa.and_(_UNTRIED, _IS_ASKED_FOR)),
 )
 _ASK = (
-    update(_R)
-    .where(_R.id == bindparam("row"), _UNTRIED, or_(_R.next_at.is_(None), ~_IS_ASKED_FOR))
+    sa.update(_R)
+    .where(_R.id == sa.bindparam("row"), _UNTRIED, sa.or_(_R.next_at.is_(None), ~_IS_ASKED_FOR))
     .values(next_at=_NOW)
     .returning(_R.id)
 )
 _NEXT = (
-    select(
+    sa.select(
         *(_R.id, _R.form_id, _R.object_key, _R.duration_ms, _R.levels, _R.transcriber),
         Form.spoken_language,
         *(_R.attempts + 1, _R.address_hash, _R.answer_id.is_not(None)),
@@ -324,7 +310,7 @@ _NEXT = (
     .with_for_update(of=_R, skip_locked=True)
 )
 _RECORDED_HERE = (
-    select(Form.id)
+    sa.select(Form.id)
     .where(
         Form.status == FormStatus.PUBLISHED,
         Form.deleted_at.is_(None),
@@ -335,7 +321,7 @@ _RECORDED_HERE = (
     .limit(1)
 )
 _STEPS = (
-    select(_R.id, _R.transcript_state, _R.next_at, _R.lease_until)
+    sa.select(_R.id, _R.transcript_state, _R.next_at, _R.lease_until)
     .join(Form, Form.id == _R.form_id)
     .where(_R.next_at <= _NOW, Form.deleted_at.is_(None))
     .order_by(_R.next_at)
@@ -343,27 +329,27 @@ _STEPS = (
 )
 _STEPS_AFTER = _STEPS.where(~_WAITING, _R.answer_id.is_not(None))
 _STEPS_BEFORE = _STEPS.where(
-    or_(and_(_IS_DUE, _R.lease_until.is_(None)), and_(_WAITING, _R.lease_until <= _NOW))
+    sa.or_(sa.and_(_IS_DUE, _R.lease_until.is_(None)), sa.and_(_WAITING, _R.lease_until <= _NOW))
 )
 _UNHEARD = (
-    select(func.count(), func.min(_R.next_at))
+    sa.select(sa.func.count(), sa.func.min(_R.next_at))
     .join(Form, Form.id == _R.form_id)
     .where(_IS_DUE, Form.deleted_at.is_(None))
 )
 _IS_SPENT = _R.attempts >= MAX_ATTEMPTS
-_GIVEN_UP = case(
-    (_R.transcriber == "", literal(TranscriptState.NONE, _STATES)),
-    else_=literal(TranscriptState.FAILED, _STATES),
+_GIVEN_UP = sa.case(
+    (_R.transcriber == "", sa.literal(TranscriptState.NONE, _STATES)),
+    else_=sa.literal(TranscriptState.FAILED, _STATES),
 )
 _RELEASE_EXPIRED = (
-    update(_R)
+    sa.update(_R)
     .where(_WAITING, _R.next_at <= _NOW, _R.lease_until <= _NOW)  # by the index of the first
     .values(
-        transcript_state=case(
-            (_IS_SPENT, _GIVEN_UP), else_=literal(TranscriptState.WAITING, _STATES)
+        transcript_state=sa.case(
+            (_IS_SPENT, _GIVEN_UP), else_=sa.literal(TranscriptState.WAITING, _STATES)
         ),
-        next_at=case((or_(_R.answer_id.is_not(None), ~_IS_SPENT), _NOW)),
+        next_at=sa.case((sa.or_(_R.answer_id.is_not(None), ~_IS_SPENT), _NOW)),
         lease_until=None,
-        address_hash=case((or_(_R.answer_id.is_(None), ~_IS_SPENT), _R.address_hash)),
+        address_hash=sa.case((sa.or_(_R.answer_id.is_(None), ~_IS_SPENT), _R.address_hash)),
     )
 )

@@ -5,18 +5,7 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple, NoReturn, cast
 
-from sqlalchemy import (
-    Select,
-    String,
-    Table,
-    and_,
-    bindparam,
-    case,
-    delete,
-    func,
-    literal,
-    select,
-)
+import sqlalchemy as sa
 
 from webapp.answers.answer_statements import RECORDINGS_OF_QUESTION
 from webapp.answers.session import (
@@ -27,29 +16,9 @@ from webapp.answers.session import (
     refusal,
 )
 from webapp.answers.steps import QuestionNumber
-from webapp.base.database import (
-    among,
-    execute,
-    from_millis,
-    insert_into,
-    new_id,
-    on_sqlite,
-    read_rows,
-    release_connections,
-    write_transaction,
-)
+from webapp.base import database, limits
 from webapp.base.error_codes import PageCode
 from webapp.base.errors import InvalidInput, Phrase
-from webapp.base.limits import (
-    FORM_BYTES_MAX,
-    FORM_NOTICE_PERCENT,
-    RECORDING_COUNTED_BYTES,
-    RECORDING_MAX_BYTES,
-    RECORDINGS_MAX_BYTES,
-    UNCLAIMED_BYTES_MAX,
-    UNCLAIMED_FORM_PERCENT,
-    UNCLAIMED_KEPT_SECONDS,
-)
 from webapp.base.ownership import delete_in_batches
 from webapp.base.text import token_hash
 from webapp.base.vocabulary import FormStatus, TranscriptState
@@ -63,15 +32,15 @@ ERASED_AT_ONCE = 500
 FULL_FORM = Phrase("This form has no room for more recordings.")
 FULL_SESSION = Phrase("There is no room for more recordings in this response.")
 
-_RECORDINGS = cast(Table, Recording.__table__)
+_RECORDINGS = cast(sa.Table, Recording.__table__)
 _R = _RECORDINGS.c
 
 
 class Bounds(NamedTuple):
     """Bytes that one form keeps in all, and that unclaimed recordings of one address take."""
 
-    form: int = FORM_BYTES_MAX
-    address: int = UNCLAIMED_BYTES_MAX
+    form: int = limits.FORM_BYTES_MAX
+    address: int = limits.UNCLAIMED_BYTES_MAX
 
 
 class UploadPlace(NamedTuple):
@@ -84,7 +53,7 @@ class UploadPlace(NamedTuple):
 
 def may_have_room(share_token: str, size: int, bounds: Bounds) -> bool:
     """False if the form has no room for a recording of this size, even with nothing unclaimed."""
-    found = read_rows(_FILLED_BY_LINK, share_token=share_token)
+    found = database.read_rows(_FILLED_BY_LINK, share_token=share_token)
     return not found or size <= _unclaimed_max(found[0].answer_bytes, bounds)
 
 
@@ -114,14 +83,14 @@ def check_upload(
 
 def find_upload(place: UploadPlace, upload_key: str) -> RecordingShown | None:
     """What is stored under this upload key for this question."""
-    found = read_rows(_BY_UPLOAD_KEY, upload_key=upload_key, **place._asdict())
+    found = database.read_rows(_BY_UPLOAD_KEY, upload_key=upload_key, **place._asdict())
     return RecordingShown._make(found[0]) if found else None
 
 
 def find_recording(share_token: str, session_key: str, recording_id: str) -> RecordingShown | None:
     """A recording under this session key, claimed or not."""
     keys = {"share_token": share_token, "key_hash": token_hash(session_key)}
-    found = read_rows(_BY_ID, recording=recording_id, **keys)
+    found = database.read_rows(_BY_ID, recording=recording_id, **keys)
     return RecordingShown._make(found[0]) if found else None
 
 
@@ -129,7 +98,7 @@ def prepare_room(
     place: UploadPlace, size: int, *, address_hash: str | None, bounds: Bounds
 ) -> None:
     """Make room before the object is stored; `add_recording` does it again. Commits."""
-    with write_transaction():
+    with database.write_transaction():
         _make_room(place, size, address_hash, bounds)
 
 
@@ -160,13 +129,13 @@ def add_recording(  # noqa: PLR0913 - a value of the row each
     raises      as `check_upload`; InvalidInput `recordings_full`, `form_unreadable` (the key is
                 that of another question)
     """
-    with write_transaction():
+    with database.write_transaction():
         place = check_upload(share_token, session_key, position, follow_up)
         if stored := find_upload(place, upload_key):
             return stored
         _make_room(place, size, address_hash, bounds or Bounds())
         values = place._asdict() | {
-            "id": new_id("att"),
+            "id": database.new_id("att"),
             "upload_key": upload_key,
             "object_key": object_key,
             "media_type": media_type,
@@ -194,16 +163,16 @@ def _insert_if_open(values: dict[str, Any], named_host: str | None) -> None:
     """Insert nothing if the form is not open any more, or the upload key has a row."""
     transcriber: Any = Form.transcriber
     if named_host is not None:
-        transcriber = case((Form.transcriber == named_host, Form.transcriber), else_="")
-    row = select(
-        transcriber, *(literal(value, _R[name].type) for name, value in values.items())
+        transcriber = sa.case((Form.transcriber == named_host, Form.transcriber), else_="")
+    row = sa.select(
+        transcriber, *(sa.literal(value, _R[name].type) for name, value in values.items())
     ).where(
         Form.id == values["form_id"],
         Form.status == FormStatus.PUBLISHED,
         Form.deleted_at.is_(None),
     )
-    inserted = insert_into(_RECORDINGS).from_select(["transcriber", *values], row)
-    execute(inserted.on_conflict_do_nothing())
+    inserted = database.insert_into(_RECORDINGS).from_select(["transcriber", *values], row)
+    database.execute(inserted.on_conflict_do_nothing())
 
 
 def _make_room(place: UploadPlace, size: int, address_hash: str | None, bounds: Bounds) -> None:
@@ -215,19 +184,19 @@ def _make_room(place: UploadPlace, size: int, address_hash: str | None, bounds: 
     raises  InvalidInput `recordings_full`
     """
     named = place._asdict() | {"address_hash": address_hash}
-    if not on_sqlite():  # which has one writer at a time
-        execute(_LOCK, **named)
-    needed = max(size, RECORDING_COUNTED_BYTES)
-    _shrink(_OF_SESSION, RECORDINGS_MAX_BYTES - needed, FULL_SESSION, named)
+    if not database.on_sqlite():  # which has one writer at a time
+        database.execute(_LOCK, **named)
+    needed = max(size, limits.RECORDING_COUNTED_BYTES)
+    _shrink(_OF_SESSION, limits.RECORDINGS_MAX_BYTES - needed, FULL_SESSION, named)
     _shrink(_OF_ADDRESS, bounds.address - needed, FULL_FORM, named)
-    filled: int = execute(_FILLED, **named).scalar_one()
+    filled: int = database.execute(_FILLED, **named).scalar_one()
     _shrink(_OF_FORM, _unclaimed_max(filled, bounds) - needed, FULL_FORM, named)
 
 
 def _unclaimed_max(answer_bytes: int, bounds: Bounds) -> int:
     """The bytes that unclaimed recordings of a form may take; the rest is for answers."""
-    left = bounds.form * FORM_NOTICE_PERCENT // 100 - answer_bytes
-    return min(left, bounds.form * UNCLAIMED_FORM_PERCENT // 100)
+    left = bounds.form * limits.FORM_NOTICE_PERCENT // 100 - answer_bytes
+    return min(left, bounds.form * limits.UNCLAIMED_FORM_PERCENT // 100)
 
 
 class _Scope(NamedTuple):
@@ -238,26 +207,28 @@ class _Scope(NamedTuple):
     free       those of them that are not locked, the first to be deleted first
     """
 
-    taken: Select[int]
-    unclaimed: Select[int]
-    free: Select[str, int]
+    taken: sa.Select[int]
+    unclaimed: sa.Select[int]
+    free: sa.Select[str, int]
 
 
 def _shrink(scope: _Scope, most: int, full: Phrase, named: dict[str, Any]) -> None:
     taken_before = None
     for _ in range(TRIES):
-        taken: int = execute(scope.taken, **named).scalar_one()
+        taken: int = database.execute(scope.taken, **named).scalar_one()
         excess = taken - most
         if excess <= 0:
             return
         gone = []
-        for row in execute(scope.free, **named):
+        for row in database.execute(scope.free, **named):
             if excess > 0:
                 gone.append(row.id)
                 excess -= row.counted
         if gone:
-            execute(_DELETE, gone=gone)
-        elif execute(scope.unclaimed, **named).scalar_one():  # an answer is about to take them
+            database.execute(_DELETE, gone=gone)
+        elif database.execute(
+            scope.unclaimed, **named
+        ).scalar_one():  # an answer is about to take them
             time.sleep(TRY_SECONDS)
         elif taken == taken_before:  # no answer took them after they were counted
             break
@@ -270,51 +241,57 @@ def _shrink(scope: _Scope, most: int, full: Phrase, named: dict[str, Any]) -> No
     )
 
 
-_COUNTED = case((_R.size < RECORDING_COUNTED_BYTES, RECORDING_COUNTED_BYTES), else_=_R.size)
-_SUM = select(func.coalesce(func.sum(_COUNTED), 0))
+_COUNTED = sa.case(
+    (_R.size < limits.RECORDING_COUNTED_BYTES, limits.RECORDING_COUNTED_BYTES), else_=_R.size
+)
+_SUM = sa.select(sa.func.coalesce(sa.func.sum(_COUNTED), 0))
 _IS_FREE = _R.answer_id.is_(None)
 
 
 def _scope(name: str, *, claimed: bool = False) -> _Scope:
     """The recordings with the same value in this column; with `claimed`, those count, too."""
-    ours = _R[name] == bindparam(name)
+    ours = _R[name] == sa.bindparam(name)
     shares = (
-        select(_R.id, func.sum(_COUNTED).over(partition_by=_R.address_hash).label("share"))
+        sa.select(_R.id, sa.func.sum(_COUNTED).over(partition_by=_R.address_hash).label("share"))
         .where(ours, _IS_FREE)
         .subquery()
     )
     free = (
-        select(_R.id, _COUNTED.label("counted"))
+        sa.select(_R.id, _COUNTED.label("counted"))
         .join(shares, shares.c.id == _R.id)
         .where(_IS_FREE)
         .order_by(shares.c.share.desc(), _R.created_at, _R.id)
-        .limit(RECORDING_MAX_BYTES // RECORDING_COUNTED_BYTES + 1)
+        .limit(limits.RECORDING_MAX_BYTES // limits.RECORDING_COUNTED_BYTES + 1)
         # an answer may be claiming some
         .with_for_update(of=_RECORDINGS, skip_locked=True)
     )
-    unclaimed = select(func.count()).where(ours, _IS_FREE)
+    unclaimed = sa.select(sa.func.count()).where(ours, _IS_FREE)
     return _Scope(_SUM.where(ours) if claimed else _SUM.where(ours, _IS_FREE), unclaimed, free)
 
 
 _OF_SESSION = _scope("key_hash", claimed=True)
 _OF_ADDRESS = _scope("address_hash")
 _OF_FORM = _scope("form_id")
-_DELETE = delete(Recording).where(among(Recording.id, "gone"), Recording.answer_id.is_(None))
-_FILLED = select(Form.answer_bytes).where(Form.id == bindparam("form_id"))
-_FILLED_BY_LINK = select(Form.answer_bytes).where(shared_form(bindparam("share_token")))
+_DELETE = sa.delete(Recording).where(
+    database.among(Recording.id, "gone"), Recording.answer_id.is_(None)
+)
+_FILLED = sa.select(Form.answer_bytes).where(Form.id == sa.bindparam("form_id"))
+_FILLED_BY_LINK = sa.select(Form.answer_bytes).where(shared_form(sa.bindparam("share_token")))
 # in this order; advisory locks, as a session may have no row yet
-_LOCK = select(
+_LOCK = sa.select(
     *(
-        func.pg_advisory_xact_lock(func.hashtextextended(bindparam(name, type_=String), number))
+        sa.func.pg_advisory_xact_lock(
+            sa.func.hashtextextended(sa.bindparam(name, type_=sa.String), number)
+        )
         for number, name in ((2, "address_hash"), (1, "form_id"), (0, "key_hash"))
     )
 )
-_SHOWN = select(*RECORDING_COLUMNS)
-_BY_UPLOAD_KEY = _SHOWN.where(*RECORDINGS_OF_QUESTION, _R.upload_key == bindparam("upload_key"))
+_SHOWN = sa.select(*RECORDING_COLUMNS)
+_BY_UPLOAD_KEY = _SHOWN.where(*RECORDINGS_OF_QUESTION, _R.upload_key == sa.bindparam("upload_key"))
 _BY_ID = _SHOWN.join(Form, Form.id == _R.form_id).where(
-    _R.key_hash == bindparam("key_hash"),
-    _R.id == bindparam("recording"),
-    shared_form(bindparam("share_token")),
+    _R.key_hash == sa.bindparam("key_hash"),
+    _R.id == sa.bindparam("recording"),
+    shared_form(sa.bindparam("share_token")),
 )
 
 
@@ -327,13 +304,13 @@ class Backlog(NamedTuple):
 
 def purge_unclaimed(now: datetime) -> Iterator[int]:
     """Delete recordings that no answer claimed for an hour; yields how many, batch by batch."""
-    before = now - timedelta(seconds=UNCLAIMED_KEPT_SECONDS)
-    return delete_in_batches(_RECORDINGS, and_(_IS_FREE, _R.created_at < before))
+    before = now - timedelta(seconds=limits.UNCLAIMED_KEPT_SECONDS)
+    return delete_in_batches(_RECORDINGS, sa.and_(_IS_FREE, _R.created_at < before))
 
 
 def noted_objects() -> list[str]:
     """The keys of objects whose row is gone, those first that wait longest; not all at once."""
-    return [row.object_key for row in read_rows(_NOTED)]
+    return [row.object_key for row in database.read_rows(_NOTED)]
 
 
 def erase_noted_objects() -> int:
@@ -343,44 +320,44 @@ def erase_noted_objects() -> int:
     Raises AudioStoreUnavailable.
     """
     if keys := noted_objects():
-        release_connections()
+        database.release_connections()
         audio_store().delete(keys)
-        with write_transaction():
-            execute(_FORGET, keys=keys)
+        with database.write_transaction():
+            database.execute(_FORGET, keys=keys)
     return len(keys)
 
 
 def without_row(keys: Iterable[str]) -> set[str]:
     """Those of the keys that no recording has."""
     wanted = set(keys)
-    return wanted - {row.object_key for row in read_rows(_WITH_ROW, keys=sorted(wanted))}
+    return wanted - {row.object_key for row in database.read_rows(_WITH_ROW, keys=sorted(wanted))}
 
 
 def object_keys() -> Iterator[str]:
     """The key of every recording, also of unclaimed ones."""
     after = ""
-    while page := read_rows(_PAGE, after=after):
+    while page := database.read_rows(_PAGE, after=after):
         yield from (row.object_key for row in page)
         after = page[-1].object_key
 
 
 def read_backlog() -> Backlog:
     """What waits to be erased."""
-    ((objects, oldest),) = read_rows(_BACKLOG)
-    return Backlog(objects, None if oldest is None else from_millis(oldest))
+    ((objects, oldest),) = database.read_rows(_BACKLOG)
+    return Backlog(objects, None if oldest is None else database.from_millis(oldest))
 
 
 _NOTED = (
-    select(ObjectDeletion.object_key)
+    sa.select(ObjectDeletion.object_key)
     .order_by(ObjectDeletion.noted_at, ObjectDeletion.object_key)
     .limit(ERASED_AT_ONCE)
 )
-_FORGET = delete(ObjectDeletion).where(among(ObjectDeletion.object_key, "keys"))
-_WITH_ROW = select(Recording.object_key).where(among(Recording.object_key, "keys"))
+_FORGET = sa.delete(ObjectDeletion).where(database.among(ObjectDeletion.object_key, "keys"))
+_WITH_ROW = sa.select(Recording.object_key).where(database.among(Recording.object_key, "keys"))
 _PAGE = (
-    select(Recording.object_key)
-    .where(Recording.object_key > bindparam("after"))
+    sa.select(Recording.object_key)
+    .where(Recording.object_key > sa.bindparam("after"))
     .order_by(Recording.object_key)
     .limit(ERASED_AT_ONCE)
 )
-_BACKLOG = select(func.count(), func.min(ObjectDeletion.noted_at))
+_BACKLOG = sa.select(sa.func.count(), sa.func.min(ObjectDeletion.noted_at))

@@ -9,11 +9,11 @@ from sqlalchemy import func, select, update
 from sqlalchemy.exc import OperationalError
 from werkzeug.test import TestResponse
 
-import api.subscriptions as verified_callbacks
 from api import challenges
 from tests.api.conftest import Agent
 from tests.webhook_receiver import SECRET, URL, Webhook
 from webapp.base.database import db, utc_now
+from webapp.events import subscribing
 from webapp.oauth.models import OAuthGrant
 from webapp.records.events import CallbackEndpoint, EventSubscription
 
@@ -83,7 +83,7 @@ def lives_for(answer: TestResponse) -> float:
 
 def given_up_once(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """The database gives up the first try to store; what each try was to store."""
-    store, tries = verified_callbacks.subscribe, list[Any]()
+    store, tries = subscribing.subscribe, list[Any]()
 
     def given_up(*arguments: Any, **options: Any) -> Any:
         tries.append(arguments)
@@ -91,5 +91,5 @@ def given_up_once(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
             raise OperationalError("", {}, Deadlock())
         return store(*arguments, **options)
 
-    monkeypatch.setattr(verified_callbacks, "subscribe", given_up)
+    monkeypatch.setattr(subscribing, "subscribe", given_up)
     return tries

@@ -14,7 +14,6 @@ from tests.pages.creator_client import Creator, plain
 from webapp.base.database import db, utc_now
 from webapp.base.vocabulary import DeliveryFailure, DeliveryState
 from webapp.events import delivery_log
-from webapp.pages.creator import deliveries as pages
 from webapp.records.events import CallbackEndpoint, EventSubscription
 from webapp.records.forms import Form
 
@@ -128,7 +127,6 @@ def test_where_much_does_not_match_the_page_leads_further_back(
     ann: Creator, subscription: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(delivery_log, "LOOKED_AT", 3)
-    monkeypatch.setattr(pages, "LOOKED_AT", 3)
     now = utc_now()
     for minutes in range(7):
         deliver(ann, subscription, created_at=now - timedelta(minutes=minutes))

@@ -18,16 +18,8 @@ from webapp.base.errors import InvalidInput
 from webapp.base.limits import ACCOUNT_NAME_MAX_CHARS, ORGANISATION_MAX_CHARS
 from webapp.drafts import form_settings
 from webapp.oauth.account_deletion import delete_account, list_inventory
+from webapp.pages.creator import sign_in
 from webapp.pages.creator.request import acting, creator_id, limit_one_write, require_creator
-from webapp.pages.creator.sign_in import (
-    asked_to_end_agents,
-    ending_agents,
-    limited_tries,
-    note_wrong_password,
-    require_own_password,
-    signed_in_recently,
-    start_session,
-)
 from webapp.pages.fragments import as_picture, go_to
 from webapp.records.accounts import browser_sessions, credentials
 from webapp.records.accounts.models import ACCENTS, CREATOR_LANGUAGES
@@ -105,18 +97,18 @@ def show_picture(digest: str) -> Response:
 
 
 @bp.post("/account/password")
-@limited_tries(AuditKind.PASSWORD_CHANGED)
+@sign_in.limited_tries(AuditKind.PASSWORD_CHANGED)
 def change_password() -> ResponseReturnValue:
     """Set a new password; this browser stays signed in, all others are signed out."""
     given = request.form.get("current", ""), request.form.get("password", "")
     try:
         act = acting()
-        also = ending_agents(act)
+        also = sign_in.ending_agents(act)
         account = credentials.change_password(creator_id(), *given, **act, also=also)
     except InvalidInput as refusal:
-        note_wrong_password(AuditKind.PASSWORD_CHANGED, refusal)
+        sign_in.note_wrong_password(AuditKind.PASSWORD_CHANGED, refusal)
         return _page(refusal=refusal), HTTPStatus.UNPROCESSABLE_ENTITY
-    start_session(account)
+    sign_in.start_session(account)
     return go_to(f"{PAGE}?saved=password")
 
 
@@ -127,11 +119,11 @@ def show_deletion() -> str:
 
 
 @bp.post("/account/delete")
-@limited_tries(AuditKind.ACCOUNT_DELETED)
+@sign_in.limited_tries(AuditKind.ACCOUNT_DELETED)
 def delete() -> ResponseReturnValue:
     """Delete the account, after its creator has just entered the password."""
     try:
-        require_own_password(AuditKind.ACCOUNT_DELETED)
+        sign_in.require_own_password(AuditKind.ACCOUNT_DELETED)
     except InvalidInput as refusal:
         return _deletion_page(refusal), HTTPStatus.UNPROCESSABLE_ENTITY
     delete_account(creator_id(), **acting())
@@ -160,7 +152,7 @@ def _page(saved: str = "", refusal: InvalidInput | None = None) -> str:
         chosen_accent=request.form.get("accent", current_user.accent),
         languages=CREATOR_LANGUAGES,
         browsers=browser_sessions.list_sessions(creator_id(), now=utc_now()),
-        end_agents=asked_to_end_agents(),
+        end_agents=sign_in.asked_to_end_agents(),
     )
 
 
@@ -169,7 +161,7 @@ def _deletion_page(refusal: InvalidInput | None = None) -> str:
         "account/delete.html",
         inventory=list_inventory(creator_id(), now=utc_now()),
         refusal=refusal,
-        ask_password=not signed_in_recently(),
+        ask_password=not sign_in.signed_in_recently(),
     )
 
 

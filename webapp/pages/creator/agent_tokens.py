@@ -16,12 +16,8 @@ from webapp.base.limits import AGENT_TOKEN_DAYS, AGENT_TOKEN_LABEL_MAX_CHARS, AG
 from webapp.base.sealing import NoKey, sealer
 from webapp.drafts import agent_tokens
 from webapp.drafts.agent_tokens import AgentTokenInput, find_agent_token_of
+from webapp.pages.creator import sign_in
 from webapp.pages.creator.request import acting, creator_blueprint, creator_id, typed
-from webapp.pages.creator.sign_in import (
-    limited_tries,
-    require_own_password,
-    signed_in_recently,
-)
 from webapp.pages.fragments import go_to
 from webapp.records import forms
 from webapp.records.audit import AuditKind
@@ -57,12 +53,12 @@ def show_new() -> str:
     error_message="new agent tokens",
     deduct_when=lambda response: response.status_code == HTTPStatus.SEE_OTHER,
 )
-@limited_tries(AuditKind.AGENT_TOKEN_MADE)
+@sign_in.limited_tries(AuditKind.AGENT_TOKEN_MADE)
 def make() -> ResponseReturnValue:
     """Make a token, and go to the page that shows it: reloading that makes no second one."""
     asked = Asked(request.form.get("form", ""), typed("label"), typed("days"))
     try:
-        require_own_password(AuditKind.AGENT_TOKEN_MADE)
+        sign_in.require_own_password(AuditKind.AGENT_TOKEN_MADE)
         parse_input(AgentTokenInput, {"label": asked.label})
         act = acting()
         made = agent_tokens.make_agent_token(
@@ -143,7 +139,7 @@ def _page(asked: Asked, refusal: InvalidInput | None = None) -> str:
         forms=forms.list_forms(creator_id()),
         most_days=AGENT_TOKEN_MAX_DAYS,
         most_chars=AGENT_TOKEN_LABEL_MAX_CHARS,
-        ask_password=not signed_in_recently(),
+        ask_password=not sign_in.signed_in_recently(),
         current_user=current_user,
     )
 

@@ -10,17 +10,8 @@ from jobs.queue import hand_over
 from webapp.base.database import utc_now
 from webapp.base.sealing import NoKey, sealer
 from webapp.base.vocabulary import DeliveryFailure
+from webapp.events import delivery_log
 from webapp.events import subscription_log as subscriptions
-from webapp.events.delivery_log import (
-    LOOKED_AT,
-    AttemptRow,
-    DeliveryDetails,
-    DeliveryFilters,
-    Position,
-    StateGroup,
-    get_delivery,
-    list_deliveries,
-)
 from webapp.events.delivery_log import send_again as resend
 from webapp.events.subscription_log import FilterChoice
 from webapp.events.subscription_rows import secret_place
@@ -50,12 +41,12 @@ def show_all() -> str:
     `?tested=` and `?outcome=`: the subscription that a test was just sent to, and what came back.
     """
     filters, before = _filters(), _position_in(request.args.get("before", ""))
-    page = list_deliveries(creator_id(), filters, before=before)
+    page = delivery_log.list_deliveries(creator_id(), filters, before=before)
     outcome = request.args.get("outcome")
     return render_template(
         "deliveries/list.html",
         deliveries=page.deliveries,
-        looked_at=LOOKED_AT if page.is_cut_short else 0,
+        looked_at=delivery_log.LOOKED_AT if page.is_cut_short else 0,
         filters=filters,
         **_choices(subscriptions.list_choices(creator_id()), filters),
         older=_address(filters, page.older) if page.older else "",
@@ -70,7 +61,7 @@ def show_all() -> str:
 @bp.get("/<delivery_id>")
 def show_one(delivery_id: str) -> str:
     """One delivery with all its attempts; `?again=` says that it was just queued once more."""
-    found = get_delivery(creator_id(), delivery_id)
+    found = delivery_log.get_delivery(creator_id(), delivery_id)
     return render_template(
         "deliveries/delivery.html",
         details=found,
@@ -118,7 +109,9 @@ def _subscribed(now: datetime) -> dict[str, object]:
     }
 
 
-def _headers(details: DeliveryDetails, attempt: AttemptRow) -> dict[str, str]:
+def _headers(
+    details: delivery_log.DeliveryDetails, attempt: delivery_log.AttemptRow
+) -> dict[str, str]:
     """The headers of this attempt, as they were sent."""
     return {
         "Content-Type": "application/json",
@@ -129,7 +122,7 @@ def _headers(details: DeliveryDetails, attempt: AttemptRow) -> dict[str, str]:
     }
 
 
-def _choices(found: list[FilterChoice], filters: DeliveryFilters) -> dict[str, object]:
+def _choices(found: list[FilterChoice], filters: delivery_log.DeliveryFilters) -> dict[str, object]:
     """Titles by form id and hosts to choose from, with what is chosen."""
     forms = {filters.form_id: filters.form_id} if filters.form_id else {}
     hosts = {filters.host} if filters.host else set()
@@ -137,11 +130,11 @@ def _choices(found: list[FilterChoice], filters: DeliveryFilters) -> dict[str, o
     return {"forms": forms, "hosts": sorted(hosts | {each.host for each in found})}
 
 
-def _filters() -> DeliveryFilters:
+def _filters() -> delivery_log.DeliveryFilters:
     """Those of the query string; what cannot be one filters nothing."""
     group = request.args.get("state", "")
-    known = StateGroup(group) if group in set(StateGroup) else None
-    return DeliveryFilters(known, _value("form"), _value("host"))
+    known = delivery_log.StateGroup(group) if group in set(delivery_log.StateGroup) else None
+    return delivery_log.DeliveryFilters(known, _value("form"), _value("host"))
 
 
 def _value(name: str) -> str | None:
@@ -149,7 +142,9 @@ def _value(name: str) -> str | None:
     return text if VALUE.fullmatch(text) else None
 
 
-def _address(filters: DeliveryFilters, position: Position | None = None) -> str:
+def _address(
+    filters: delivery_log.DeliveryFilters, position: delivery_log.Position | None = None
+) -> str:
     """The page of the deliveries before this one, else that of the newest."""
     return url_for(
         "deliveries.show_all",
@@ -160,6 +155,6 @@ def _address(filters: DeliveryFilters, position: Position | None = None) -> str:
     )
 
 
-def _position_in(text: str) -> Position | None:
+def _position_in(text: str) -> delivery_log.Position | None:
     found = POSITION.fullmatch(text)
     return (int(found[1]), found[2]) if found else None

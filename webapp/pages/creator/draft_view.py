@@ -25,16 +25,8 @@ from webapp.oauth import connections
 from webapp.pages.creator import agreements
 from webapp.pages.creator.request import agent_names, creator_id, posted_revision
 from webapp.pages.fragments import fragment, go_to, page_or_fragment, wants_fragment
+from webapp.records.content import model as content
 from webapp.records.content.diff import Change, Kind, differences
-from webapp.records.content.model import (
-    DRAFT_SETTINGS,
-    NUMBERS,
-    DraftUpdate,
-    about_minutes,
-    asks_follow_ups,
-    form_settings,
-    missing_parts,
-)
 from webapp.records.drafts import Draft
 from webapp.records.languages import has_phrases
 from webapp.web.wakeups import wakeups
@@ -47,7 +39,7 @@ FIELD_LIMITS = {
     "note": limits.CREATOR_NOTE_MAX_CHARS,
     "followUps": limits.PREPARED_MAX_CHARS,
 }
-MOST = {setting.name: setting.most for setting in NUMBERS}
+MOST = {setting.name: setting.most for setting in content.NUMBERS}
 WITH_MESSAGES = ("followUpMode", *MOST)  # the settings that can be refused
 Result = Draft | InvalidInput | StateConflict
 
@@ -96,7 +88,7 @@ def go_to_form(draft: Draft, endpoint: str) -> Response:
     return go_to(url_for(endpoint, form_id=form.id) if form else url_for("inbox.show"))
 
 
-def attempt(draft: Draft, change: Callable[[Draft], DraftUpdate]) -> Result:
+def attempt(draft: Draft, change: Callable[[Draft], content.DraftUpdate]) -> Result:
     """Apply the creator's change of the revision that the page showed, or return why not.
 
     change  what is asked for, from the draft that it is to change
@@ -129,7 +121,7 @@ def _own_next(draft: Draft) -> Draft | None:
     return made if own else None
 
 
-def _save(draft: Draft, change: Callable[[Draft], DraftUpdate]) -> Draft:
+def _save(draft: Draft, change: Callable[[Draft], content.DraftUpdate]) -> Draft:
     """Save; the new revision counts as seen if the creator had seen everything before.
 
     It does, too, if no view is stored yet. A change that is stored already is the repeat of a
@@ -196,11 +188,13 @@ def context(draft: Draft) -> dict[str, Any]:
     is_confirmed = confirmations.is_current(confirmation, draft)
     names = agent_names([draft.author, draft.created_by])
     agent = names.get(draft.created_by or "", "")
-    missing, news = missing_parts(draft), unseen(draft)
+    missing, news = content.missing_parts(draft), unseen(draft)
     return {
         "draft": draft,
-        "settings": form_settings(draft),
-        "stored": {setting.name: _as_typed(draft, setting.column) for setting in DRAFT_SETTINGS},
+        "settings": content.form_settings(draft),
+        "stored": {
+            setting.name: _as_typed(draft, setting.column) for setting in content.DRAFT_SETTINGS
+        },
         "settings_with_messages": WITH_MESSAGES,
         **_terms(draft),
         "missing": missing,
@@ -356,9 +350,9 @@ def _terms(draft: Draft) -> dict[str, Any]:
         "voice": offered.voice,
         "writer": offered.writer,
         "terms": offered.used_by(draft),
-        "asks_follow_ups": asks_follow_ups(draft),
+        "asks_follow_ups": content.asks_follow_ups(draft),
         "most_questions": most_asked_with(offered.writer.follow_up_writer, draft),
-        "about_minutes": about_minutes,
+        "about_minutes": content.about_minutes,
         "prepared": sum(len(question.get("follow_ups", ())) for question in draft.questions),
         "has_phrases": has_phrases(draft),
     }

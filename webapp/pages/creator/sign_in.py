@@ -31,16 +31,8 @@ from webapp.base.database.failures import STORAGE_FAILURES
 from webapp.base.errors import InvalidInput, NotFound, StateConflict, TooBusy
 from webapp.base.limits import EMAIL_MAX_CHARS
 from webapp.oauth.connections import end_grants
+from webapp.pages import errors
 from webapp.pages.creator.request import Acting, acting, creator_id
-from webapp.pages.errors import (
-    HOME,
-    RETRY_SECONDS,
-    Problem,
-    login_url,
-    next_page,
-    problem,
-    signed_out,
-)
 from webapp.pages.fragments import go_to, wants_fragment
 from webapp.records.accounts import browser_sessions, credentials, invites
 from webapp.records.accounts.browser_sessions import ACTIVE_EVERY, SESSION_LIFETIME
@@ -114,7 +106,7 @@ RECENT_SECONDS = 600  # after that, irreversible actions ask for the password ag
 ACCOUNT_RATE = "5/minute;20/hour"  # to one account, of one network address or known browser
 ACCOUNT_TOTAL_RATE = "100/hour;500/day"  # to one account
 ADDRESS_RATE = "30/minute"  # of one network address
-AGAIN = {"Retry-After": RETRY_SECONDS}
+AGAIN = {"Retry-After": errors.RETRY_SECONDS}
 SIGNED_IN_AT = "signed_in_at"
 
 bp = Blueprint("sign_in", __name__)
@@ -160,14 +152,14 @@ def find_session_account(session_id: str) -> Account | None:
 @login.unauthorized_handler  # type: ignore[untyped-decorator]
 def ask_to_sign_in() -> Response:
     """Redirect to the sign-in page, which keeps the target; for htmx, a note."""
-    return signed_out() if wants_fragment() else go_to(login_url())
+    return errors.signed_out() if wants_fragment() else go_to(errors.login_url())
 
 
 @bp.get("/login")
 def show_sign_in() -> ResponseReturnValue:
     """The sign-in form; redirects somebody who is signed in."""
     if current_user.is_authenticated:
-        return go_to(next_page())
+        return go_to(errors.next_page())
     return render_template("account/sign_in.html", email="", refusal=None)
 
 
@@ -213,7 +205,7 @@ def sign_in() -> ResponseReturnValue:
     if account is None or account.disabled_at is not None:
         return _refused(email, is_disabled=account is not None)
     start_session(account)
-    return go_to(next_page())
+    return go_to(errors.next_page())
 
 
 @bp.post("/logout")
@@ -275,7 +267,7 @@ def accept_invite(token: str) -> ResponseReturnValue:
             return page, HTTPStatus.SERVICE_UNAVAILABLE, AGAIN
         return page, HTTPStatus.UNPROCESSABLE_ENTITY
     start_session(account)
-    return go_to(HOME)
+    return go_to(errors.HOME)
 
 
 def asked_to_end_agents() -> bool:
@@ -335,7 +327,7 @@ def _account_key() -> str:
 
 
 def _link_gone(gone: NotFound) -> Response:
-    return problem(Problem(_(gone.message), _(gone.resolution)), HTTPStatus.GONE)
+    return errors.problem(errors.Problem(_(gone.message), _(gone.resolution)), HTTPStatus.GONE)
 
 
 P = ParamSpec("P")

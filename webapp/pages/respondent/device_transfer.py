@@ -16,15 +16,7 @@ from webapp.base.config import settings
 from webapp.base.database import utc_now
 from webapp.base.error_codes import PageCode
 from webapp.pages.filters import drawn_code
-from webapp.pages.respondent import error_handling, rendering
-from webapp.pages.respondent.form_data import (
-    KEY,
-    FormData,
-    posted_fields,
-    read_form_data,
-    refusal,
-    typed_anywhere,
-)
+from webapp.pages.respondent import error_handling, form_data, rendering
 from webapp.pages.respondent.session_view import find_form, keyed_view, new_view, posted_view
 
 bp = Blueprint("elsewhere", __name__, url_prefix="/r/<share_token>")
@@ -39,7 +31,7 @@ def offer(share_token: str, number: int | None, follow_up: int) -> Response:
 
     A link that the page shows already is kept: its reader may have sent it to themselves.
     """
-    posted = read_form_data(share_token)
+    posted = form_data.read_form_data(share_token)
     view = posted_view(share_token, posted)
     if stand_in := rendering.render_instead(view, unsent_text=posted.answer):
         return stand_in
@@ -57,7 +49,7 @@ def offer(share_token: str, number: int | None, follow_up: int) -> Response:
         secret=secret,
         code=drawn_code(address),
         place=place,
-        draft=typed_anywhere(),
+        draft=form_data.typed_anywhere(),
         replaces=posted.replaces,
     )
 
@@ -75,10 +67,10 @@ def look(share_token: str, secret: str) -> Response:
 @bp.post("/continue")
 def go_on(share_token: str) -> Response:
     """Use the link up and show the next open question."""
-    form = posted_fields()
+    form = form_data.posted_fields()
     secret, claim = form.get("secret", ""), form.get("claim", "")
-    if not (KEY.fullmatch(secret) and KEY.fullmatch(claim)):
-        raise refusal(PageCode.FORM_UNREADABLE)
+    if not (form_data.KEY.fullmatch(secret) and form_data.KEY.fullmatch(claim)):
+        raise form_data.refusal(PageCode.FORM_UNREADABLE)
     key = device_transfer.claim_session_key(share_token, secret, claim, now=utc_now())
     if key is None:
         return _link_used(find_form(share_token), secret)
@@ -97,8 +89,8 @@ def _link_used(form: RespondentForm, secret: str) -> Response:
     return rendering.page("device_link_used", new_view(form), status=status, secret=secret)
 
 
-def _offered(share_token: str, posted: FormData) -> str:
-    shown = posted_fields().get("secret")
+def _offered(share_token: str, posted: form_data.FormData) -> str:
+    shown = form_data.posted_fields().get("secret")
     if shown and device_transfer.is_link_usable(share_token, shown, now=utc_now()):
         return shown
     return device_transfer.create_transfer_link(share_token, posted.session_key, now=utc_now())

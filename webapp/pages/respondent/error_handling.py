@@ -18,21 +18,7 @@ from webapp.base.text import token_hash
 from webapp.drafts.form_settings import find_frame_origins
 from webapp.pages import errors
 from webapp.pages.fragments import wants_fragment
-from webapp.pages.respondent import rendering
-from webapp.pages.respondent.form_data import (
-    SESSION_KEY,
-    posted_fields,
-    read_form_data,
-    typed,
-    typed_anywhere,
-)
-from webapp.pages.respondent.session_view import (
-    LAST_KNOWN_FRAMES,
-    SessionView,
-    find_form,
-    new_view,
-    posted_view,
-)
+from webapp.pages.respondent import form_data, rendering, session_view
 from webapp.web.extensions import csrf
 from webapp.web.limiter import client_network, limiter, seconds_to_wait
 from webapp.web.request_kind import RequestKind, is_from_another_site, request_kind
@@ -76,7 +62,9 @@ def _refuse_cross_site_post() -> Response | None:
     if request.url_rule is None or not _is_cross_site_post():
         return None
     share_token = (request.view_args or {})["share_token"]
-    return rendering.render_cross_site_post(share_token, typed_anywhere()[:ANSWER_MAX_CHARS])
+    return rendering.render_cross_site_post(
+        share_token, form_data.typed_anywhere()[:ANSWER_MAX_CHARS]
+    )
 
 
 def _set_no_cookie(response: Response) -> Response:
@@ -105,13 +93,13 @@ def _frame_origins(share_token: str) -> str:
     if "storage_failed" not in g:
         with suppress(*STORAGE_FAILURES, UnicodeError):
             return find_frame_origins(share_token)
-    return LAST_KNOWN_FRAMES.get(share_token, "")
+    return session_view.LAST_KNOWN_FRAMES.get(share_token, "")
 
 
 def session_or_network() -> str:
     """The hash of the posted session key, or the client's network for a malformed one."""
-    key = posted_fields().get("session", "")
-    return token_hash(key) if SESSION_KEY.fullmatch(key) else client_network()
+    key = form_data.posted_fields().get("session", "")
+    return token_hash(key) if form_data.SESSION_KEY.fullmatch(key) else client_network()
 
 
 _limit_addresses = limiter.shared_limit(
@@ -130,7 +118,7 @@ _limit_sessions = limiter.shared_limit(
 
 def _too_fast(error: RateLimitExceeded) -> Response:
     return rendering.render_not_saved(
-        typed("answer"),
+        form_data.typed("answer"),
         status=HTTPStatus.TOO_MANY_REQUESTS,
         retry_after=seconds_to_wait(error),
         limit=errors.limit_sentence(error.limit.limit),
@@ -143,7 +131,7 @@ def _storage_failed(error: Exception) -> Response:
     if request.method != "POST":
         return response
     return rendering.render_not_saved(
-        typed("answer"),
+        form_data.typed("answer"),
         status=HTTPStatus.SERVICE_UNAVAILABLE,
         retry_after=STORAGE_RETRY_SECONDS,
         uncertain=may_have_stored(),
@@ -167,9 +155,9 @@ def outcome_page(error: Outcome) -> Response:
 def _page_of(error: Outcome) -> Response:
     """The page that was posted from, with the error and all that was typed, or what replaces it."""
     view, place = _posted_from(error)
-    text = typed("answer")
+    text = form_data.typed("answer")
     if error.code in AT_CHECK:
-        return rendering.open_step(view, None, error=error, name=typed("name"))
+        return rendering.open_step(view, None, error=error, name=form_data.typed("name"))
     if error.code == PageCode.RESPONSE_COMPLETED:
         return rendering.thanks(
             view,
@@ -187,15 +175,15 @@ def _page_of(error: Outcome) -> Response:
     return rendering.open_step(view, place, error=error, text=None if newer_alone else text)
 
 
-def _posted_from(error: Outcome) -> tuple[SessionView, QuestionNumber]:
+def _posted_from(error: Outcome) -> tuple[session_view.SessionView, QuestionNumber]:
     """The visit, a new one for an unknown session, and the place of its question."""
     values = request.view_args or {}
     token = values["share_token"]
     place = QuestionNumber(values.get("number") or 1, values.get("follow_up") or 0)
     if error.code == PageCode.SESSION_UNKNOWN:
-        return new_view(find_form(token)), place
-    posted = read_form_data(token)
-    return posted_view(token, posted), posted.left or place
+        return session_view.new_view(session_view.find_form(token)), place
+    posted = form_data.read_form_data(token)
+    return session_view.posted_view(token, posted), posted.left or place
 
 
 AT_QUESTION: frozenset[Code] = frozenset(

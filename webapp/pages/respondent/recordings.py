@@ -30,40 +30,12 @@ from webapp.base.vocabulary import ON_THIS_SERVER, TranscriptState
 from webapp.pages.errors import PROBLEMS, Problem, problem
 from webapp.pages.filters import translated
 from webapp.pages.fragments import nothing_new, wants_fragment
-from webapp.pages.respondent import error_handling, rendering
-from webapp.pages.respondent.form_data import (
-    RECORDING_ID,
-    FormData,
-    posted_file,
-    read_form_data,
-    remembered_key,
-)
+from webapp.pages.respondent import error_handling, form_data, rendering
 from webapp.pages.respondent.session_view import SessionView, find_form, posted_view
-from webapp.voice.audio_inspection import (
-    WAV,
-    AudioBusy,
-    AudioFormat,
-    NotAudio,
-    NotPlain,
-    inspect,
-    sniff_file,
-    to_pcm,
-)
+from webapp.voice import audio_inspection, uploads
 from webapp.voice.audio_store import AudioStoreUnavailable, audio_store, says_full
 from webapp.voice.child_process import ChildBusy, Clients
 from webapp.voice.transcripts import ask_for_words
-from webapp.voice.uploads import (
-    FULL_FORM,
-    Bounds,
-    UploadPlace,
-    add_recording,
-    check_upload,
-    erase_noted_objects,
-    find_recording,
-    find_upload,
-    may_have_room,
-    prepare_room,
-)
 from webapp.web.byte_ranges import recording_response
 from webapp.web.form_body_limits import UploadedFile
 from webapp.web.limiter import client_network, limiter
@@ -102,8 +74,8 @@ def require_room(endpoint: str | None, values: dict[str, Any] | None) -> None:
     if endpoint != "voice.upload" or not values:
         return
     size = (request.content_length or 0) - ANSWER_BODY_MAX_BYTES
-    if size > 0 and not may_have_room(values["share_token"], size, upload_bounds()):
-        raise RequestEntityTooLarge(FULL_FORM)
+    if size > 0 and not uploads.may_have_room(values["share_token"], size, upload_bounds()):
+        raise RequestEntityTooLarge(uploads.FULL_FORM)
 
 
 @bp.post("/q/<int:number>/recording", defaults={"follow_up": 0})
@@ -111,10 +83,10 @@ def require_room(endpoint: str | None, values: dict[str, Any] | None) -> None:
 @limiter.limit(lambda: settings().limit_upload_session, key_func=error_handling.session_or_network)
 def upload(share_token: str, number: int, follow_up: int) -> Response:
     """Store a recording for the question; the first one under its key stays."""
-    posted = read_form_data(share_token, "recording_key")
+    posted = form_data.read_form_data(share_token, "recording_key")
     view = posted_view(share_token, posted)
     place = QuestionNumber(number, follow_up)
-    store_recording(view, posted, at=place, file=posted_file())
+    store_recording(view, posted, at=place, file=form_data.posted_file())
     return rendering.recorded(posted_view(share_token, posted), place, text=posted.answer)
 
 
@@ -122,7 +94,7 @@ def upload(share_token: str, number: int, follow_up: int) -> Response:
 @limiter.limit(lambda: settings().limit_upload_session, key_func=error_handling.session_or_network)
 def begin(share_token: str) -> Response:
     """Record was pressed: an engine of this server gets ready. Nothing is stored."""
-    view = posted_view(share_token, read_form_data(share_token))
+    view = posted_view(share_token, form_data.read_form_data(share_token))
     if view.may_answer and view.records and view.transcriber == ON_THIS_SERVER:
         tell_of_recording()
     return nothing_new()
@@ -136,7 +108,7 @@ def look(share_token: str, number: int, follow_up: int) -> Response:
 
     It is written down only while somebody asks, until an answer has it.
     """
-    posted = read_form_data(share_token)
+    posted = form_data.read_form_data(share_token)
     view = posted_view(share_token, posted)
     place = QuestionNumber(number, follow_up)
     recording = view.recording(place)
@@ -157,7 +129,7 @@ def look(share_token: str, number: int, follow_up: int) -> Response:
 @bp.get("/recordings/<recording_id>")
 def play(share_token: str, recording_id: str) -> Response:
     """A recording of the respondent whom the cookie names."""
-    key = None if says_in_iframe() else remembered_key(share_token)
+    key = None if says_in_iframe() else form_data.remembered_key(share_token)
     return _audio(share_token, key, recording_id)
 
 
@@ -165,11 +137,11 @@ def play(share_token: str, recording_id: str) -> Response:
 @_limit_looks
 def hand_back(share_token: str, recording_id: str) -> Response:
     """The same for the posted session, as a file to keep."""
-    return _audio(share_token, read_form_data(share_token).session_key, recording_id)
+    return _audio(share_token, form_data.read_form_data(share_token).session_key, recording_id)
 
 
 @bp.errorhandler(AudioStoreUnavailable)
-@bp.errorhandler(AudioBusy)
+@bp.errorhandler(audio_inspection.AudioBusy)
 @bp.errorhandler(ChildBusy)
 @bp.errorhandler(OSError)
 def away(error: Exception) -> Response:
@@ -196,8 +168,8 @@ def away(error: Exception) -> Response:
 def too_large(error: RequestEntityTooLarge) -> Response:
     """More than the server reads of a request, or than its disk or the form takes: all is lost."""
     reason = TOO_LARGE if audio_store().has_room(0) else NO_ROOM
-    if error.description == FULL_FORM:
-        reason = FULL_FORM
+    if error.description == uploads.FULL_FORM:
+        reason = uploads.FULL_FORM
     what = Problem(translated(reason), translated(WORDS_IN_BROWSER))
     return problem(what, HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
 
@@ -216,8 +188,10 @@ SWAPPED = {HTTPStatus.OK, HTTPStatus.CONFLICT, HTTPStatus.GONE, HTTPStatus.UNPRO
 
 def _audio(share_token: str, session_key: str | None, recording_id: str) -> Response:
     find_form(share_token)  # whose websites may show the refusal in a frame
-    known = session_key and RECORDING_ID.fullmatch(recording_id)
-    recording = find_recording(share_token, session_key or "", recording_id) if known else None
+    known = session_key and form_data.RECORDING_ID.fullmatch(recording_id)
+    recording = (
+        uploads.find_recording(share_token, session_key or "", recording_id) if known else None
+    )
     if recording is None:
         abort(HTTPStatus.NOT_FOUND)
     return recording_response(recording, audio_store().read, download=request.method == "POST")
@@ -227,13 +201,13 @@ class _Measured(NamedTuple):
     """What we found out of a file ourselves; no client is believed."""
 
     path: Path
-    audio: AudioFormat
+    audio: audio_inspection.AudioFormat
     size: int
     duration_ms: int
 
 
 def store_recording(
-    view: SessionView, posted: FormData, *, at: QuestionNumber, file: FileStorage | None
+    view: SessionView, posted: form_data.FormData, *, at: QuestionNumber, file: FileStorage | None
 ) -> None:
     """Store the file for the question, unless there is one under its key.
 
@@ -241,29 +215,35 @@ def store_recording(
               `recording_too_large`, `recording_too_long`, `recording_not_audio`,
               `recording_no_room`; AudioBusy, AudioStoreUnavailable, OSError; nothing is stored then
     """
-    place = check_upload(view.form.share_token, posted.session_key, at.number - 1, at.follow_up)
+    place = uploads.check_upload(
+        view.form.share_token, posted.session_key, at.number - 1, at.follow_up
+    )
     release_connections()  # for as long as it waits
     with _AT_ONCE.turn(client_network()):
-        if not find_upload(place, posted.recording_key):
+        if not uploads.find_upload(place, posted.recording_key):
             release_connections()  # for as long as the child looks and the store takes
             _store(view, posted, place, at, _measure(file))
 
 
 def _store(
-    view: SessionView, posted: FormData, place: UploadPlace, at: QuestionNumber, file: _Measured
+    view: SessionView,
+    posted: form_data.FormData,
+    place: uploads.UploadPlace,
+    at: QuestionNumber,
+    file: _Measured,
 ) -> None:
     """The object is erased if the row is not stored; where that is unknown, it is left."""
     store = audio_store()
     if not store.has_room(file.size):
         raise no_room()
     source = address_hash(client_network())
-    prepare_room(place, file.size, address_hash=source, bounds=upload_bounds())
+    uploads.prepare_room(place, file.size, address_hash=source, bounds=upload_bounds())
     _erase()
     release_connections()
     key = f"{place.form_id}/{secrets.token_hex(16)}.{file.audio.extension}"
     store.put(key, file.path)
     try:
-        stored = add_recording(
+        stored = uploads.add_recording(
             view.form.share_token,
             posted.session_key,
             position=at.number - 1,
@@ -284,9 +264,9 @@ def _store(
     _erase(*({key} - {stored.object_key}))
 
 
-def upload_bounds() -> Bounds:
+def upload_bounds() -> uploads.Bounds:
     """The bounds of the settings."""
-    return Bounds(settings().limit_form_bytes, settings().audio_unclaimed_bytes)
+    return uploads.Bounds(settings().limit_form_bytes, settings().audio_unclaimed_bytes)
 
 
 def _erase(*keys: str) -> None:
@@ -294,7 +274,7 @@ def _erase(*keys: str) -> None:
     with suppress(AudioStoreUnavailable):  # they are erased later then
         if keys:
             audio_store().delete(keys)
-        erase_noted_objects()
+        uploads.erase_noted_objects()
 
 
 def _measure(file: FileStorage | None) -> _Measured:
@@ -314,18 +294,18 @@ def _measure(file: FileStorage | None) -> _Measured:
     return _Measured(uploaded.path, audio, uploaded.path.stat().st_size, duration_ms)
 
 
-def _inspect(path: Path) -> tuple[AudioFormat, int]:
+def _inspect(path: Path) -> tuple[audio_inspection.AudioFormat, int]:
     """The format and length of the file, which becomes WAV if not every browser plays it."""
     try:
-        audio = sniff_file(path)
+        audio = audio_inspection.sniff_file(path)
         try:
-            return audio, inspect(path, audio)
-        except NotPlain:
+            return audio, audio_inspection.inspect(path, audio)
+        except audio_inspection.NotPlain:
             with NamedTemporaryFile(dir=path.parent) as samples:
-                to_pcm(path, audio, samples)
+                audio_inspection.to_pcm(path, audio, samples)
                 copyfile(samples.name, path)
-            return WAV, inspect(path, WAV)
-    except NotAudio as error:
+            return audio_inspection.WAV, audio_inspection.inspect(path, audio_inspection.WAV)
+    except audio_inspection.NotAudio as error:
         if says_full(error):  # where it was to be written as WAV
             raise OSError(str(error)) from error
         raise _refused(

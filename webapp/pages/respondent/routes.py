@@ -12,32 +12,15 @@ from webapp.base.database import utc_now
 from webapp.base.error_codes import PageCode
 from webapp.drafts.form_settings import read_shared_picture
 from webapp.pages.fragments import as_picture, wants_fragment
-from webapp.pages.respondent import error_handling, follow_ups, rendering
-from webapp.pages.respondent.form_data import (
-    FormData,
-    forget,
-    read_form_data,
-    recording_unclaimed,
-    refusal,
-    remembered_key,
-    typed_along,
-)
+from webapp.pages.respondent import error_handling, follow_ups, form_data, rendering, session_view
 from webapp.pages.respondent.rendering import by_get, next_question
-from webapp.pages.respondent.session_view import (
-    SessionView,
-    find_form,
-    new_view,
-    posted_view,
-    view_by_cookie,
-    view_of,
-)
 from webapp.voice.transcripts import note_shown
 from webapp.web.deferred_writes import count_link_view
 from webapp.web.request_kind import says_in_iframe
 
 FIRST = QuestionNumber(1)
 
-Draw = Callable[[SessionView], Response]
+Draw = Callable[[session_view.SessionView], Response]
 
 bp = Blueprint("respond", __name__, url_prefix="/r/<share_token>")
 error_handling.init_blueprint(bp)
@@ -46,7 +29,7 @@ error_handling.init_blueprint(bp)
 @bp.get("")
 def start(share_token: str) -> Response:
     """The first question; for a returning respondent, a redirect to where they stopped."""
-    view = view_by_cookie(share_token)
+    view = session_view.view_by_cookie(share_token)
     if not view.session.started:
         count_link_view(share_token)
         return rendering.open_step(view, FIRST)
@@ -65,22 +48,22 @@ def slash(share_token: str) -> Response:
 @bp.get("/q/<int:number>/f/<int:follow_up>")
 def ask(share_token: str, number: int, follow_up: int) -> Response:
     """A question, with the answer it has."""
-    view = view_by_cookie(share_token)
+    view = session_view.view_by_cookie(share_token)
     return rendering.open_step(view, QuestionNumber(number, follow_up))
 
 
 @bp.get("/picture/<digest>")
 def show_picture(share_token: str, digest: str) -> Response:
     """The picture of who asks, of this form alone."""
-    find_form(share_token)  # whose origins may embed it
+    session_view.find_form(share_token)  # whose origins may embed it
     return as_picture(read_shared_picture(share_token, digest))
 
 
 @bp.post("/resume")
 def resume(share_token: str) -> Response:
     """Where the posted session stopped, for a reload in a browser without cookies."""
-    posted = read_form_data(share_token)
-    view = posted_view(share_token, posted)
+    posted = form_data.read_form_data(share_token)
+    view = session_view.posted_view(share_token, posted)
     return rendering.open_step(view, view.steps.next_place())
 
 
@@ -88,9 +71,9 @@ def resume(share_token: str) -> Response:
 @bp.post("/q/<int:number>/f/<int:follow_up>")
 def answer(share_token: str, number: int, follow_up: int) -> Response:
     """Store the answer, then ask the next open question."""
-    posted = read_form_data(share_token, "answer_key")
+    posted = form_data.read_form_data(share_token, "answer_key")
     if posted.chosen_file:
-        raise refusal(PageCode.RECORDING_UNSENT)
+        raise form_data.refusal(PageCode.RECORDING_UNSENT)
     if posted.shown and posted.recording and not posted.answer.strip():
         note_shown(posted.session_key, posted.recording)
     answered = answering.answer_question(
@@ -108,7 +91,7 @@ def answer(share_token: str, number: int, follow_up: int) -> Response:
         form_bytes_max=settings().limit_form_bytes,
     )
     place = QuestionNumber(number, follow_up)
-    view = view_of(answered.session, posted.session_key, remembered=posted.remembered)
+    view = session_view.view_of(answered.session, posted.session_key, remembered=posted.remembered)
     if view.form.asks_follow_ups:
         return follow_ups.after_answer(view, posted, place, is_new=answered.is_new)
     return next_question(view, posted, view.steps.next_place(place), answered=place)
@@ -118,7 +101,7 @@ def answer(share_token: str, number: int, follow_up: int) -> Response:
 @bp.post("/q/<int:number>/f/<int:follow_up>/skip")
 def skip(share_token: str, number: int, follow_up: int) -> Response:
     """Skip the question; an answer it had is superseded."""
-    posted = read_form_data(share_token)
+    posted = form_data.read_form_data(share_token)
     place = QuestionNumber(number, follow_up)
     _require_nothing_to_lose(share_token, posted, place)
     session = answering.skip_question(
@@ -129,7 +112,7 @@ def skip(share_token: str, number: int, follow_up: int) -> Response:
         replaces=posted.replaces,
         now=utc_now(),
     )
-    view = view_of(session, posted.session_key, remembered=posted.remembered)
+    view = session_view.view_of(session, posted.session_key, remembered=posted.remembered)
     return next_question(view, posted, view.steps.next_place(place))
 
 
@@ -137,18 +120,18 @@ def skip(share_token: str, number: int, follow_up: int) -> Response:
 @bp.post("/q/<int:number>/f/<int:follow_up>/open")
 def open_question(share_token: str, number: int, follow_up: int) -> Response:
     """Back and Change: the question with its answer, found by the posted session."""
-    posted = read_form_data(share_token)
+    posted = form_data.read_form_data(share_token)
     _require_nothing_unsent(share_token, posted)
-    place, words = QuestionNumber(number, follow_up), typed_along("answer")
+    place, words = QuestionNumber(number, follow_up), form_data.typed_along("answer")
     if words is None and by_get(posted):
         return rendering.redirect_to_step(share_token, place)
-    return rendering.open_step(posted_view(share_token, posted), place, text=words)
+    return rendering.open_step(session_view.posted_view(share_token, posted), place, text=words)
 
 
 @bp.get("/check")
 def check(share_token: str) -> Response:
     """All answers for review."""
-    view = view_by_cookie(share_token)
+    view = session_view.view_by_cookie(share_token)
     if not view.session.started:
         return rendering.redirect_to("respond.start", share_token)
     return rendering.open_step(view, None)
@@ -157,18 +140,18 @@ def check(share_token: str) -> Response:
 @bp.post("/check/open")
 def open_check(share_token: str) -> Response:
     """Back to the review page, found by the posted session."""
-    posted = read_form_data(share_token)
+    posted = form_data.read_form_data(share_token)
     _require_nothing_unsent(share_token, posted)
-    name = typed_along("name")
+    name = form_data.typed_along("name")
     if name is None and by_get(posted):
         return rendering.redirect_to_step(share_token, None)
-    return rendering.open_step(posted_view(share_token, posted), None, name=name or "")
+    return rendering.open_step(session_view.posted_view(share_token, posted), None, name=name or "")
 
 
 @bp.post("/check")
 def send(share_token: str) -> Response:
     """Complete the response; sending twice sends once."""
-    posted = read_form_data(share_token)
+    posted = form_data.read_form_data(share_token)
     queued = answering.complete_response(
         share_token,
         posted.session_key,
@@ -208,55 +191,59 @@ def open_sent(share_token: str) -> Response:
 @bp.post("/withdraw")
 def withdraw(share_token: str) -> Response:
     """Ask for confirmation before deleting."""
-    return rendering.page("withdrawal", posted_view(share_token, read_form_data(share_token)))
+    return rendering.page(
+        "withdrawal", session_view.posted_view(share_token, form_data.read_form_data(share_token))
+    )
 
 
 @bp.post("/withdraw/now")
 def withdraw_now(share_token: str) -> Response:
     """Delete the session with all its answers."""
-    session_key = read_form_data(share_token).session_key
+    session_key = form_data.read_form_data(share_token).session_key
     answering.withdraw_response(share_token, session_key, now=utc_now())
-    view = new_view(find_form(share_token))
+    view = session_view.new_view(session_view.find_form(share_token))
     response = rendering.page("withdrawn", view, push=("respond.start", {}))
-    forget(response, share_token)
+    form_data.forget(response, share_token)
     return response
 
 
 @bp.post("/another")
 def another(share_token: str) -> Response:
     """Begin another response; the completed one stays as it is."""
-    if remembered_key(share_token) and not (wants_fragment() or says_in_iframe()):
+    if form_data.remembered_key(share_token) and not (wants_fragment() or says_in_iframe()):
         response = rendering.redirect_to("respond.start", share_token)
     else:
-        view = new_view(find_form(share_token))
+        view = session_view.new_view(session_view.find_form(share_token))
         response = rendering.open_step(view, FIRST)
-    forget(response, share_token)
+    form_data.forget(response, share_token)
     return response
 
 
-def _require_nothing_to_lose(share_token: str, posted: FormData, place: QuestionNumber) -> None:
+def _require_nothing_to_lose(
+    share_token: str, posted: form_data.FormData, place: QuestionNumber
+) -> None:
     """Raise InvalidInput `answer_unsent` or `recording_unsent` for what only this page has."""
     if wants_fragment() or not (posted.answer.strip() or posted.recording):
         return
-    view = posted_view(share_token, posted)
+    view = session_view.posted_view(share_token, posted)
     if posted.answer.strip() and not view.text(place):
-        raise refusal(PageCode.ANSWER_UNSENT)
+        raise form_data.refusal(PageCode.ANSWER_UNSENT)
     recording = view.recording_by_id(posted.recording)
     if recording and not recording.claimed:
-        raise recording_unclaimed()
+        raise form_data.recording_unclaimed()
 
 
-def _require_nothing_unsent(share_token: str, posted: FormData) -> None:
+def _require_nothing_unsent(share_token: str, posted: form_data.FormData) -> None:
     """Raise InvalidInput `unsaved_text` if leaving the question would lose newly typed text."""
     if not posted.left or not posted.answer.strip() or wants_fragment():
         return
-    if posted_view(share_token, posted).text(posted.left) != posted.answer:
-        raise refusal(PageCode.UNSAVED_TEXT)
+    if session_view.posted_view(share_token, posted).text(posted.left) != posted.answer:
+        raise form_data.refusal(PageCode.UNSAVED_TEXT)
 
 
 def _get_if_sent(share_token: str, draw: Draw) -> Response:
     """A page that only a completed response has, asked for by GET."""
-    view = view_by_cookie(share_token)
+    view = session_view.view_by_cookie(share_token)
     if not view.session.completed_at:
         return rendering.redirect_to("respond.start", share_token)
     return draw(view)
@@ -264,8 +251,8 @@ def _get_if_sent(share_token: str, draw: Draw) -> Response:
 
 def _post_if_sent(share_token: str, draw: Draw, endpoint: str) -> Response:
     """The same, found by the posted session; the check page for a response not sent yet."""
-    posted = read_form_data(share_token)
+    posted = form_data.read_form_data(share_token)
     if by_get(posted):
         return rendering.redirect_to(endpoint, share_token)
-    view = posted_view(share_token, posted)
+    view = session_view.posted_view(share_token, posted)
     return draw(view) if view.session.completed_at else rendering.check(view)

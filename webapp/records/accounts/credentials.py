@@ -19,15 +19,7 @@ from webapp.base.error_codes import ErrorCode, PageCode
 from webapp.base.errors import InvalidInput, TooBusy
 from webapp.base.limits import PASSWORD_MAX_CHARS, PASSWORD_MIN_CHARS
 from webapp.base.text import normalized
-from webapp.records.accounts.models import (
-    ACCENTS,
-    CREATOR_LANGUAGES,
-    Account,
-    clean_name,
-    clean_organisation,
-    end_links,
-    find_account,
-)
+from webapp.records.accounts import models
 from webapp.records.audit import SYSTEM, Actor, AuditKind, add_event
 
 # 19 MiB, two passes, one lane (19 ms on the reference machine)
@@ -190,12 +182,12 @@ def _refused(message: str, resolution: str) -> InvalidInput:
 Also = Callable[[str], None]
 
 
-def find_sign_in(email: str, password: str) -> Account | None:
+def find_sign_in(email: str, password: str) -> models.Account | None:
     """The account with this address and password, detached; holds no connection while hashing.
 
     Takes the same time if there is no such account.
     """
-    account = find_account(email)
+    account = models.find_account(email)
     known_hash = account.password_hash if account else None
     release_connections()  # hashing has its queue
     if not password_matches(known_hash, password) or account is None:
@@ -214,14 +206,14 @@ def change_details(
 
     A blank name is the mailbox part of the address. Raises InvalidInput.
     """
-    if accent not in ACCENTS:
+    if accent not in models.ACCENTS:
         raise InvalidInput(
             ErrorCode.VALIDATION_FAILED,
             "There is no such colour.",
-            f"Choose one of {', '.join(filter(None, ACCENTS))}, or none.",
+            f"Choose one of {', '.join(filter(None, models.ACCENTS))}, or none.",
             field="accent",
         )
-    if language not in CREATOR_LANGUAGES:
+    if language not in models.CREATOR_LANGUAGES:
         raise InvalidInput(
             ErrorCode.VALIDATION_FAILED,
             "These pages are not written in that language.",
@@ -229,10 +221,10 @@ def change_details(
             field="language",
         )
     with write_transaction():
-        account = db.session.get_one(Account, account_id)
-        account.name = clean_name(name, account.email)
+        account = db.session.get_one(models.Account, account_id)
+        account.name = models.clean_name(name, account.email)
         account.language = language
-        account.organisation = clean_organisation(organisation)
+        account.organisation = models.clean_organisation(organisation)
         account.accent = accent
 
 
@@ -244,13 +236,13 @@ def change_password(
     now: datetime,
     by: Actor = SYSTEM,
     also: Also | None = None,
-) -> Account:
+) -> models.Account:
     """Set a new password; ends every browser session, the caller's included, and every link.
 
     also    what else it ends, in the same transaction
     Raises InvalidInput with the field `current` when `password` is wrong, else `password`.
     """
-    account = db.session.get_one(Account, account_id)
+    account = db.session.get_one(models.Account, account_id)
     check_own_password(account, password)
     known_hash = password_hash(check_password(new_password, account.email))
     with write_transaction():
@@ -259,7 +251,7 @@ def change_password(
     return account
 
 
-def check_own_password(account: Account, password: str) -> None:
+def check_own_password(account: models.Account, password: str) -> None:
     """Raises InvalidInput with the field `current` when it is not the account's password."""
     release_connections()  # hashing has its queue
     if not password_matches(account.password_hash, password):
@@ -271,10 +263,10 @@ def check_own_password(account: Account, password: str) -> None:
         )
 
 
-def set_password(account_id: str, known_hash: str, also: Also | None) -> Account:
+def set_password(account_id: str, known_hash: str, also: Also | None) -> models.Account:
     """Store a new password; ends all browser sessions and unused links of the account."""
-    end_links(account_id)
-    account = db.session.get_one(Account, account_id, populate_existing=True)
+    models.end_links(account_id)
+    account = db.session.get_one(models.Account, account_id, populate_existing=True)
     account.password_hash = known_hash
     account.session_epoch += 1
     if also is not None:
@@ -283,15 +275,18 @@ def set_password(account_id: str, known_hash: str, also: Also | None) -> Account
     return account
 
 
-def _rehash(account: Account, password: str) -> None:
+def _rehash(account: models.Account, password: str) -> None:
     """Store the password under a new hash, in the row and in the detached account."""
     known_hash = password_hash(password)
     with write_transaction():
         kept = db.session.execute(
-            update(Account)
-            .where(Account.id == account.id, Account.password_hash == account.password_hash)
+            update(models.Account)
+            .where(
+                models.Account.id == account.id,
+                models.Account.password_hash == account.password_hash,
+            )
             .values(password_hash=known_hash)
-            .returning(Account.id)
+            .returning(models.Account.id)
         ).first()
     if kept:
         account.password_hash = known_hash

@@ -10,15 +10,7 @@ from webapp.base import limits
 from webapp.base.error_codes import ErrorCode
 from webapp.base.errors import InputModel, InvalidInput, field_names, parse_input, sent
 from webapp.base.vocabulary import FollowUpCondition, FollowUpMode, ResponseLimit, ResponseMode
-from webapp.records.content.model import (
-    CHOICES,
-    NUMBERS,
-    AgentUpdate,
-    DraftUpdate,
-    GivenFollowUp,
-    GivenFollowUps,
-    QuestionRow,
-)
+from webapp.records.content import model as content
 
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -169,7 +161,7 @@ class FormDraftInput(InputModel):
     No text may hold U+0000 or half of a surrogate pair.
     """
 
-    SETTINGS = tuple(setting.name for setting in (*CHOICES, *NUMBERS))
+    SETTINGS = tuple(setting.name for setting in (*content.CHOICES, *content.NUMBERS))
     CLEARED = ("goal", "context")
 
     title: Title = ""
@@ -200,7 +192,7 @@ _COLUMNS = {
 }
 
 
-def parse_draft_input(raw: object) -> DraftUpdate:
+def parse_draft_input(raw: object) -> content.DraftUpdate:
     """The supplied fields of a FormDraftInput, validated.
 
     raises InvalidInput `unknown_field`, `invalid_text` or `validation_failed`; the message names
@@ -210,7 +202,7 @@ def parse_draft_input(raw: object) -> DraftUpdate:
     return draft_update(parse_input(FormDraftInput, raw))
 
 
-def draft_update(given: FormDraftInput) -> DraftUpdate:
+def draft_update(given: FormDraftInput) -> content.DraftUpdate:
     """The supplied fields as columns. raises InvalidInput for an id that is used twice"""
     supplied = given.model_fields_set & FormDraftInput.model_fields.keys()
     changes = {_COLUMNS.get(name, name): getattr(given, name) for name in supplied}
@@ -218,10 +210,10 @@ def draft_update(given: FormDraftInput) -> DraftUpdate:
         changes[name] = changes[name] or None
     if "questions" in changes:
         changes["questions"] = _question_rows(given.questions)
-    return cast(DraftUpdate, changes)
+    return cast(content.DraftUpdate, changes)
 
 
-def _question_rows(questions: list[str | Question]) -> list[QuestionRow]:
+def _question_rows(questions: list[str | Question]) -> list[content.QuestionRow]:
     rows = [_question_row(question) for question in questions]
     ids = [row["id"] for row in rows if "id" in row]
     for position, row in enumerate(rows):
@@ -236,10 +228,10 @@ def _question_rows(questions: list[str | Question]) -> list[QuestionRow]:
     return rows
 
 
-def _question_row(question: str | Question) -> QuestionRow:
+def _question_row(question: str | Question) -> content.QuestionRow:
     if isinstance(question, str):
-        return QuestionRow(text=question)
-    row = QuestionRow(text=question.text)
+        return content.QuestionRow(text=question)
+    row = content.QuestionRow(text=question.text)
     if question.id:
         row["id"] = question.id
     if question.context:
@@ -356,7 +348,7 @@ class FollowUpsInput(InputModel):
     ]
 
 
-def parse_follow_ups(raw: object) -> AgentUpdate:
+def parse_follow_ups(raw: object) -> content.AgentUpdate:
     """The update of a draft that replaces its prepared follow-ups; an answer may be sent back.
 
     raises InvalidInput as `parse_draft_input`
@@ -364,15 +356,15 @@ def parse_follow_ups(raw: object) -> AgentUpdate:
     if isinstance(raw, dict):
         raw = {name: value for name, value in raw.items() if name != "draftId"}
     given = parse_input(FollowUpsInput, raw)
-    return AgentUpdate(follow_ups=given_follow_ups(given.follow_ups))
+    return content.AgentUpdate(follow_ups=given_follow_ups(given.follow_ups))
 
 
-def given_follow_ups(given: PreparedInput) -> GivenFollowUps:
+def given_follow_ups(given: PreparedInput) -> content.GivenFollowUps:
     """The same, as an update holds it."""
     return {key: [_given(each) for each in several] for key, several in given.items()}
 
 
-def _given(each: str | FollowUp) -> GivenFollowUp:
+def _given(each: str | FollowUp) -> content.GivenFollowUp:
     if isinstance(each, str):
-        return GivenFollowUp(text=each, condition=FollowUpCondition.ALWAYS)
-    return GivenFollowUp(text=each.text, condition=each.when)
+        return content.GivenFollowUp(text=each, condition=FollowUpCondition.ALWAYS)
+    return content.GivenFollowUp(text=each.text, condition=each.when)

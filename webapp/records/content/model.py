@@ -9,27 +9,19 @@ import orjson
 from sqlalchemy import JSON, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from webapp.base import limits
+from webapp.base import limits, vocabulary
 from webapp.base.database import enum_type, new_id
 from webapp.base.error_codes import ErrorCode
 from webapp.base.errors import InvalidInput, path_of
 from webapp.base.text import in_one_line
-from webapp.base.vocabulary import (
-    DEFAULT_FOLLOW_UPS,
-    FollowUpAuthor,
-    FollowUpCondition,
-    FollowUpMode,
-    ResponseLimit,
-    ResponseMode,
-)
 
 
 class PreparedFollowUp(TypedDict):
     """A follow-up that was written before anybody answers, as stored in JSON."""
 
     text: str
-    condition: FollowUpCondition
-    prepared_by: FollowUpAuthor
+    condition: vocabulary.FollowUpCondition
+    prepared_by: vocabulary.FollowUpAuthor
 
 
 class QuestionRow(TypedDict, total=False):
@@ -47,7 +39,7 @@ class GivenFollowUp(TypedDict):
     """A follow-up as an agent sends it."""
 
     text: str
-    condition: FollowUpCondition
+    condition: vocabulary.FollowUpCondition
 
 
 GivenFollowUps: TypeAlias = dict[str, list[GivenFollowUp]]  # by id or position of the question
@@ -60,9 +52,9 @@ class DraftUpdate(TypedDict, total=False):
     goal: str | None
     private_context: str | None
     questions: list[QuestionRow]
-    follow_up_mode: FollowUpMode
-    response_mode: ResponseMode
-    response_limit: ResponseLimit
+    follow_up_mode: vocabulary.FollowUpMode
+    response_mode: vocabulary.ResponseMode
+    response_limit: vocabulary.ResponseLimit
     followups_given: int | None
     max_total_questions: int | None
     public_reason: str | None
@@ -90,11 +82,11 @@ class DraftSetting(NamedTuple):
 
 # in the order of the review page
 DRAFT_SETTINGS = (
-    DraftSetting("follow_up_mode", "followUpMode", FollowUpMode.NONE),
+    DraftSetting("follow_up_mode", "followUpMode", vocabulary.FollowUpMode.NONE),
     DraftSetting("followups_given", "maxFollowupsPerQuestion", None, limits.FOLLOW_UPS_MAX),
     DraftSetting("max_total_questions", "maxTotalQuestions", None, limits.TOTAL_QUESTIONS_MAX),
-    DraftSetting("response_mode", "responseMode", ResponseMode.VOICE_PREFERRED),
-    DraftSetting("response_limit", "responseLimit", ResponseLimit.MULTIPLE),
+    DraftSetting("response_mode", "responseMode", vocabulary.ResponseMode.VOICE_PREFERRED),
+    DraftSetting("response_limit", "responseLimit", vocabulary.ResponseLimit.MULTIPLE),
 )
 CHOICES = tuple(setting for setting in DRAFT_SETTINGS if not setting.most)
 NUMBERS = tuple(setting for setting in DRAFT_SETTINGS if setting.most)
@@ -105,9 +97,9 @@ ENUMS = {setting.column: type(setting.default) for setting in DRAFT_SETTINGS if 
 class FormSettings:
     """All settings with every default filled in."""
 
-    follow_up_mode: FollowUpMode
-    response_mode: ResponseMode
-    response_limit: ResponseLimit
+    follow_up_mode: vocabulary.FollowUpMode
+    response_mode: vocabulary.ResponseMode
+    response_limit: vocabulary.ResponseLimit
     max_followups_per_question: int
     max_total_questions: int | None
 
@@ -121,10 +113,14 @@ class Content:
     goal: Mapped[str | None] = mapped_column(Text)
     private_context: Mapped[str | None] = mapped_column(Text)
     questions: Mapped[list[QuestionRow]] = mapped_column(JSON)
-    follow_up_mode: Mapped[FollowUpMode] = mapped_column(enum_type(FollowUpMode, "follow_up_mode"))
-    response_mode: Mapped[ResponseMode] = mapped_column(enum_type(ResponseMode, "response_mode"))
-    response_limit: Mapped[ResponseLimit] = mapped_column(
-        enum_type(ResponseLimit, "response_limit")
+    follow_up_mode: Mapped[vocabulary.FollowUpMode] = mapped_column(
+        enum_type(vocabulary.FollowUpMode, "follow_up_mode")
+    )
+    response_mode: Mapped[vocabulary.ResponseMode] = mapped_column(
+        enum_type(vocabulary.ResponseMode, "response_mode")
+    )
+    response_limit: Mapped[vocabulary.ResponseLimit] = mapped_column(
+        enum_type(vocabulary.ResponseLimit, "response_limit")
     )
     followups_given: Mapped[int | None]
     max_total_questions: Mapped[int | None]
@@ -142,9 +138,9 @@ class ContentRow:
     goal: str | None
     private_context: str | None
     questions: list[QuestionRow]
-    follow_up_mode: FollowUpMode
-    response_mode: ResponseMode
-    response_limit: ResponseLimit
+    follow_up_mode: vocabulary.FollowUpMode
+    response_mode: vocabulary.ResponseMode
+    response_limit: vocabulary.ResponseLimit
     followups_given: int | None
     max_total_questions: int | None
     public_reason: str | None
@@ -169,7 +165,7 @@ def form_settings(content: AnyContent) -> FormSettings:
         content.follow_up_mode,
         content.response_mode,
         content.response_limit,
-        DEFAULT_FOLLOW_UPS[content.follow_up_mode] if given is None else given,
+        vocabulary.DEFAULT_FOLLOW_UPS[content.follow_up_mode] if given is None else given,
         content.max_total_questions,
     )
 
@@ -186,11 +182,11 @@ def asks_follow_ups(content: AnyContent) -> bool:
     return most_questions(content) > len(content.questions)
 
 
-def follow_ups_cap(mode: FollowUpMode, given: int | None) -> int:
+def follow_ups_cap(mode: vocabulary.FollowUpMode, given: int | None) -> int:
     """Follow-ups that are asked to one question at most; `given` is a number that was chosen."""
-    if mode is FollowUpMode.NONE:
+    if mode is vocabulary.FollowUpMode.NONE:
         return 0
-    return DEFAULT_FOLLOW_UPS[mode] if given is None else given
+    return vocabulary.DEFAULT_FOLLOW_UPS[mode] if given is None else given
 
 
 def most_with_follow_ups(scripted: int, follow_ups: int, max_total: int | None) -> int:
@@ -260,7 +256,7 @@ def missing_fields(content: Content) -> list[str]:
 
 def lacks_context(content: Content) -> bool:
     """True if follow-ups are `smart` and the private context they need is empty."""
-    smart = content.follow_up_mode is FollowUpMode.SMART
+    smart = content.follow_up_mode is vocabulary.FollowUpMode.SMART
     return smart and not (content.private_context or "").strip()
 
 
@@ -331,16 +327,16 @@ def _prepared(question: QuestionRow, given: list[GivenFollowUp]) -> QuestionRow:
     by_creator = [
         (each["text"], each["condition"])
         for each in before
-        if each["prepared_by"] == FollowUpAuthor.CREATOR
+        if each["prepared_by"] == vocabulary.FollowUpAuthor.CREATOR
     ]
     if given:
         row["follow_ups"] = [
             PreparedFollowUp(
                 text=each["text"],
                 condition=each["condition"],
-                prepared_by=FollowUpAuthor.CREATOR
+                prepared_by=vocabulary.FollowUpAuthor.CREATOR
                 if (each["text"], each["condition"]) in by_creator
-                else FollowUpAuthor.AGENT,
+                else vocabulary.FollowUpAuthor.AGENT,
             )
             for each in given
         ]

@@ -9,16 +9,7 @@ from typing import cast
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
-from webapp.base.database import (
-    Base,
-    built_once,
-    db,
-    execute_autocommit,
-    insert_into,
-    read_rows,
-    to_millis,
-    write_transaction,
-)
+from webapp.base import database
 from webapp.base.database.prepared_statements import run
 from webapp.base.limits import RECORDING_MAX_SECONDS
 from webapp.base.ownership import delete_in_batches
@@ -27,7 +18,7 @@ DAY_MILLIS = 86_400_000
 EPOCH_DAY = date(1970, 1, 1)
 
 
-class QuestionCount(Base):
+class QuestionCount(database.Base):
     """How many sessions have a current answer to a scripted question, and how many skipped it."""
 
     __tablename__ = "question_counts"
@@ -41,7 +32,7 @@ class QuestionCount(Base):
 _QUESTIONS = cast(sa.Table, QuestionCount.__table__)
 
 
-class DayCount(Base):
+class DayCount(database.Base):
     """Responses completed on one UTC day; `day` counts days since the epoch.
 
     transcribed_ms  length of the recordings that an engine was given to write down
@@ -57,7 +48,7 @@ class DayCount(Base):
     model_calls: Mapped[int] = mapped_column(sa.Integer, server_default="0")
 
 
-class LinkViews(Base):
+class LinkViews(database.Base):
     """How often the public link of a form was opened."""
 
     __tablename__ = "link_openings"
@@ -85,14 +76,14 @@ def question_count_upsert(*only_if: sa.ColumnElement[bool]) -> sa.Insert:
     columns = _QUESTIONS.c
     of = (sa.bindparam(name, type_=columns[name].type) for name in ("form_id", "question_id"))
     row = sa.select(*of, answered, skipped).where(sa.or_(answered != 0, skipped != 0), *only_if)
-    added = insert_into(_QUESTIONS).from_select(columns.keys(), row)
+    added = database.insert_into(_QUESTIONS).from_select(columns.keys(), row)
     return added.on_conflict_do_update(
         index_elements=list(_QUESTIONS.primary_key),
         set_={name: columns[name] + added.excluded[name] for name in ("answered", "skipped")},
     )
 
 
-add_question_count = built_once(question_count_upsert)
+add_question_count = database.built_once(question_count_upsert)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +107,7 @@ def count_questions(form_id: str, changes: Mapping[str, QuestionCounts]) -> None
         if change.answered or change.skipped
     ]
     if rows:
-        db.session.execute(add_question_count(), rows if len(rows) > 1 else rows[0])
+        database.db.session.execute(add_question_count(), rows if len(rows) > 1 else rows[0])
 
 
 def count_completion(
@@ -129,20 +120,20 @@ def count_completion(
 
 def store_link_views(views: Mapping[str, int]) -> None:
     """Add what was gathered, by share token, in one transaction; unknown links add nothing."""
-    with write_transaction():
+    with database.write_transaction():
         rows = [{"share_token": token, "change": n} for token, n in sorted(views.items())]
-        db.session.execute(_ADD_LINK_VIEWS, rows)
+        database.db.session.execute(_ADD_LINK_VIEWS, rows)
 
 
 def read_questions(form_id: str) -> Mapping[str, QuestionCounts]:
     """By question id; a question that nobody reached is not there."""
-    found = read_rows(_QUESTIONS_OF_FORM, form=form_id)
+    found = database.read_rows(_QUESTIONS_OF_FORM, form=form_id)
     return {row.question_id: QuestionCounts(row.answered, row.skipped) for row in found}
 
 
 def read_link_views(form_id: str) -> int:
     """How often the link was opened."""
-    found = read_rows(_LINK_VIEWS_OF_FORM, form=form_id)
+    found = database.read_rows(_LINK_VIEWS_OF_FORM, form=form_id)
     return int(found[0].opened) if found else 0
 
 
@@ -150,7 +141,7 @@ def read_days(form_id: str, now: datetime, *, days: int) -> list[Day]:
     """The newest `days` UTC days up to today, oldest first, empty ones included."""
     today = now.astimezone(UTC).date()
     first = (today - EPOCH_DAY).days - days + 1
-    found = read_rows(_DAYS_OF_FORM, form=form_id, first=first)
+    found = database.read_rows(_DAYS_OF_FORM, form=form_id, first=first)
     counted = Counter({row.day: row.completed for row in found})
     return [
         Day(EPOCH_DAY + timedelta(days=day), counted[day]) for day in range(first, first + days)
@@ -185,7 +176,7 @@ ANSWERS_OF_ADDRESS_ON_SERVER = 4
 CALLS_OF_ADDRESS = 10
 
 
-class DaySpending(Base):
+class DaySpending(database.Base):
     """What was spent of one quota on one day.
 
     day    since the epoch; rows of earlier days are purged
@@ -256,7 +247,7 @@ def spend_other_call(*, of_server: int, now: datetime) -> bool:
 
 def purge_spending(now: datetime) -> Iterator[int]:
     """Delete the counts of earlier days; yields the number of rows of each transaction."""
-    return delete_in_batches(_TABLE, DaySpending.day < to_millis(now) // DAY_MILLIS)
+    return delete_in_batches(_TABLE, DaySpending.day < database.to_millis(now) // DAY_MILLIS)
 
 
 def _spend(shares: dict[str, int], amount: int, now: datetime) -> bool:
@@ -265,8 +256,8 @@ def _spend(shares: dict[str, int], amount: int, now: datetime) -> bool:
 
 
 def _add(statement: sa.TextClause, key: str, amount: int, most: int, now: datetime) -> bool:
-    row = {"key": key, "day": to_millis(now) // DAY_MILLIS, "more": amount, "most": most}
-    return bool(execute_autocommit(statement, **row))
+    row = {"key": key, "day": database.to_millis(now) // DAY_MILLIS, "more": amount, "most": most}
+    return bool(database.execute_autocommit(statement, **row))
 
 
 def _addition(table: str, key: str, column: str, zero: str = "") -> sa.TextClause:

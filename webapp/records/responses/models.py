@@ -10,22 +10,13 @@ from typing import NamedTuple, Protocol
 import sqlalchemy as sa
 from sqlalchemy.orm import InstrumentedAttribute, Mapped, mapped_column
 
-from webapp.base.database import (
-    Base,
-    UtcDateTime,
-    among,
-    enum_type,
-    execute,
-    from_millis,
-    on_sqlite,
-    read_rows,
-)
+from webapp.base import database
 from webapp.base.limits import ABANDONED_AFTER_SECONDS
 from webapp.base.vocabulary import QuestionKind, ResponseType, SessionStatus
 from webapp.records.content.model import QuestionRow
 
 
-class ResponseSession(Base):
+class ResponseSession(database.Base):
     """One respondent's session with a form; `key_hash` is the SHA-256 of the key they carry.
 
     `answered` holds the ids of the current answers by question id, `answer_count` how many.
@@ -49,7 +40,7 @@ class ResponseSession(Base):
     id: Mapped[str] = mapped_column(sa.String(40), primary_key=True)
     form_id: Mapped[str] = mapped_column(sa.ForeignKey("forms.id"))
     key_hash: Mapped[str] = mapped_column(sa.String(64), unique=True)
-    status: Mapped[SessionStatus] = mapped_column(enum_type(SessionStatus, "status"))
+    status: Mapped[SessionStatus] = mapped_column(database.enum_type(SessionStatus, "status"))
     responder_name: Mapped[str | None] = mapped_column(sa.Text)
     skipped: Mapped[list[str]] = mapped_column(sa.JSON)
     answered: Mapped[dict[str, str]] = mapped_column(sa.JSON, default=dict)
@@ -61,7 +52,7 @@ class ResponseSession(Base):
     read_stamp: Mapped[int | None] = mapped_column(sa.BigInteger)
 
 
-class Answer(Base):
+class Answer(database.Base):
     """One answer as sent. A correction is a new row; the superseded one is never read again."""
 
     __tablename__ = "answers"
@@ -85,8 +76,12 @@ class Answer(Base):
     question_id: Mapped[str] = mapped_column(sa.String(200))
     question_text: Mapped[str] = mapped_column(sa.Text)
     answer_text: Mapped[str] = mapped_column(sa.Text)
-    response_type: Mapped[ResponseType] = mapped_column(enum_type(ResponseType, "response_type"))
-    question_kind: Mapped[QuestionKind] = mapped_column(enum_type(QuestionKind, "question_kind"))
+    response_type: Mapped[ResponseType] = mapped_column(
+        database.enum_type(ResponseType, "response_type")
+    )
+    question_kind: Mapped[QuestionKind] = mapped_column(
+        database.enum_type(QuestionKind, "question_kind")
+    )
     parent_question_id: Mapped[str | None] = mapped_column(sa.String(200))
     answer_key: Mapped[str] = mapped_column(sa.String(64))
     word_count: Mapped[int] = mapped_column(server_default="0")
@@ -167,7 +162,7 @@ class AttachmentRow(NamedTuple):
     @property
     def name(self) -> str:
         """A file name of ours: what a client calls its file is not stored."""
-        day = from_millis(self.created_at).date().isoformat()
+        day = database.from_millis(self.created_at).date().isoformat()
         return f"recording-{day}-{self.id[-6:]}{PurePosixPath(self.object_key).suffix}"
 
 
@@ -185,7 +180,7 @@ class SessionAnswers:
 
 def current_answers(session_ids: Iterable[str]) -> list[AnswerRow]:
     """The answers of these sessions that no correction superseded, oldest first."""
-    found = read_rows(_CURRENT_ANSWERS, sessions=list(session_ids))
+    found = database.read_rows(_CURRENT_ANSWERS, sessions=list(session_ids))
     return [AnswerRow._make(row) for row in found]
 
 
@@ -204,12 +199,12 @@ def stored_bytes(session_ids: Collection[str]) -> int:
     """What all answers of these sessions have added, superseded ones included."""
     texts = Answer.question_text.concat(Answer.answer_text)
     length = sa.func.length(sa.cast(texts, sa.LargeBinary))  # SQLite counts characters else
-    if not on_sqlite():
+    if not database.on_sqlite():
         length = sa.func.octet_length(texts)
     query = sa.select(sa.func.coalesce(sa.func.sum(length), 0)).where(
         Answer.session_id.in_(session_ids)
     )
-    return int(execute(query).scalar_one())
+    return int(database.execute(query).scalar_one())
 
 
 def session_status(session: SessionRow, now_millis: int) -> SessionStatus:
@@ -227,7 +222,7 @@ def raw_column(
     column: InstrumentedAttribute[object],
 ) -> sa.ColumnElement[int] | sa.ColumnElement[str] | sa.ColumnElement[object]:
     """The stored value without conversion: pages hold hundreds of rows, conversions cost most."""
-    if isinstance(column.type, UtcDateTime):
+    if isinstance(column.type, database.UtcDateTime):
         return sa.type_coerce(column, sa.BigInteger).label(column.key)
     if isinstance(column.type, sa.Enum):
         return sa.type_coerce(column, sa.String).label(column.key)
@@ -240,12 +235,12 @@ ANSWER_COLUMNS = tuple(raw_column(getattr(Answer, name)) for name in AnswerRow._
 SESSION_COLUMNS = tuple(raw_column(getattr(ResponseSession, name)) for name in SessionRow._fields)
 _CURRENT_ANSWERS = (
     sa.select(*ANSWER_COLUMNS)
-    .where(among(Answer.session_id, "sessions"), Answer.superseded.is_(False))
+    .where(database.among(Answer.session_id, "sessions"), Answer.superseded.is_(False))
     .order_by(Answer.stamp)
 )
 
 
-class ResponseDeletion(Base):
+class ResponseDeletion(database.Base):
     """One deletion; its row goes when all of it is done.
 
     session_id      the response; null for those of the form that look automated and have not

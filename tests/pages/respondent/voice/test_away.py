@@ -15,7 +15,7 @@ from webapp.base.database import db
 from webapp.base.errors import StateConflict
 from webapp.pages.respondent import recordings
 from webapp.records.responses.recordings import ObjectDeletion
-from webapp.voice import audio_inspection
+from webapp.voice import audio_inspection, uploads
 from webapp.voice.audio_inspection import AudioBusy, NotAudio, NotPlain
 from webapp.voice.audio_store import AudioStoreUnavailable, FolderStore
 from webapp.voice.child_process import Clients
@@ -38,7 +38,7 @@ def no_room_known(patch: pytest.MonkeyPatch) -> None:
 
 
 def no_child(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(recordings, "inspect", raising(AudioBusy("all busy")))
+    patch.setattr(audio_inspection, "inspect", raising(AudioBusy("all busy")))
 
 
 def full_disk(patch: pytest.MonkeyPatch) -> None:
@@ -60,8 +60,10 @@ def full_store(patch: pytest.MonkeyPatch) -> None:
 
 
 def no_room_for_wav(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(recordings, "inspect", raising(NotPlain("audio/flac")))
-    patch.setattr(recordings, "to_pcm", raising(NotAudio("OSError: [Errno 28] No space left")))
+    patch.setattr(audio_inspection, "inspect", raising(NotPlain("audio/flac")))
+    patch.setattr(
+        audio_inspection, "to_pcm", raising(NotAudio("OSError: [Errno 28] No space left"))
+    )
 
 
 NOT_KEPT = "Your recording could not be kept here just now. Nothing you typed is lost."
@@ -136,7 +138,7 @@ def test_a_refused_row_leaves_no_object(
     """The form closes between the look at it and the row."""
     before = objects(app)
     closed = StateConflict("form_closed", "Closed", "Copy it")  # type: ignore[arg-type]
-    monkeypatch.setattr(recordings, "add_recording", raising(closed))
+    monkeypatch.setattr(uploads, "add_recording", raising(closed))
 
     speaker.upload()
 
@@ -155,7 +157,7 @@ def held(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
 
         return call
 
-    monkeypatch.setattr(recordings, "inspect", noted("looked at", audio_inspection.inspect))
+    monkeypatch.setattr(audio_inspection, "inspect", noted("looked at", audio_inspection.inspect))
     monkeypatch.setattr(Clients, "turn", noted("waited", Clients.turn))
     monkeypatch.setattr(FolderStore, "delete", noted("erased", FolderStore.delete))
     monkeypatch.setattr(FolderStore, "put", noted("stored", FolderStore.put))

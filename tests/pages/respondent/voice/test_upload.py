@@ -15,10 +15,10 @@ from tests.pages.respondent_client import box, heading, hidden, stored, texts
 from tests.voice.audio_files import MEDIA_TYPES, NOT_PLAIN, not_plain, recording
 from webapp.base.database import db
 from webapp.base.limits import ANSWER_BODY_MAX_BYTES, UPLOAD_FILES_MAX
-from webapp.pages.respondent import recordings
 from webapp.records.forms import Form
 from webapp.records.responses.models import Answer
 from webapp.records.responses.recordings import Recording
+from webapp.voice import audio_inspection
 from webapp.voice.audio_inspection import WAV, inspect
 from webapp.voice.audio_store import audio_store
 from webapp.voice.uploads import noted_objects
@@ -316,7 +316,7 @@ def test_many_files_of_one_request_take_few_descriptors(
         stored.append(len(list(path.parent.iterdir())))
         return inspect(path, *arguments, **named)
 
-    monkeypatch.setattr(recordings, "inspect", counted)
+    monkeypatch.setattr(audio_inspection, "inspect", counted)
     speaker.upload(**{f"extra{number}": (BytesIO(b"x"), "b.webm") for number in range(80)})
 
     assert stored == [UPLOAD_FILES_MAX]
