@@ -8,6 +8,7 @@ from flask import Flask
 from jobs.deliver import Deliverer
 from tests.api.conftest import Agent
 from tests.factories import make_form
+from tests.jobs.receiving import Receivers, receivers
 from tests.jobs.way import Way
 from tests.webhook_receiver import webhook_receiver
 from webapp.base.config import Settings
@@ -37,6 +38,14 @@ def deliverer(app: Flask, monkeypatch: pytest.MonkeyPatch) -> Deliverer:
     made = Deliverer(app, threads=16)
     monkeypatch.setitem(app.extensions, "deliverer", made)
     return made
+
+
+@pytest.fixture
+def place(allow: Allow) -> Iterator[Receivers]:
+    """Receivers that may be called."""
+    with receivers() as found:
+        allow(found.origin)
+        yield found
 
 
 @pytest.fixture

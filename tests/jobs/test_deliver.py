@@ -111,6 +111,10 @@ def test_a_receiver_verifies_every_try_of_the_same_bytes(
         assert request.headers["webhook-id"] == delivery.event_id
         assert request.headers["X-MCP-Subscription-Id"] == delivery.subscription_id
         assert request.headers["Content-Type"] == "application/json"
+    with app.app_context():
+        signatures = select(DeliveryAttempt.signature).order_by(DeliveryAttempt.number)
+        kept = list(db.session.scalars(signatures))
+    assert kept == [request.headers["webhook-signature"] for request in place.got]
     assert Webhook(old).verify(place.got[0].body, place.got[0].headers)
     assert " " not in place.got[-1].headers["webhook-signature"]  # the old one signs for a time
 
@@ -168,13 +172,6 @@ def test_what_follows_from_an_answer(
         endpoint = db.session.scalars(select(CallbackEndpoint)).one()
         asked = endpoint.paused_until is not None
         assert (endpoint.failures, asked) == (int(state is PENDING), name == "429")
-
-
-@pytest.fixture
-def place(allow: Allow) -> Iterator[Receivers]:
-    with receivers() as found:
-        allow(found.origin)
-        yield found
 
 
 def test_a_secret_that_no_key_opens_stops_nothing_else(

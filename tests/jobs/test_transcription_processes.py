@@ -17,8 +17,7 @@ from tests.command import askback_here, start
 from tests.databases import both_empty_databases, empty_postgresql_first
 from tests.domain.voice.claims import answer_with, make_answered, make_waiting, stored
 from tests.factories import make_account, make_answer, make_form
-from tests.jobs.receiving import Receivers, receivers
-from tests.jobs.test_processes import beside, variables
+from tests.jobs.test_processes import beside, place, variables
 from tests.services import free_port, wait_until
 from tests.voice.audio_files import recording as audio_file
 from tests.voice.speech_engine import SpeechEngine, speech_engine, words
@@ -30,13 +29,7 @@ from webapp.voice.audio_store import audio_store
 
 WORDS = "Ben swapped it."
 
-__all__ = ["beside", "variables"]
-
-
-@pytest.fixture
-def place() -> Iterator[Receivers]:
-    with receivers() as found:
-        yield found
+__all__ = ["beside", "place", "variables"]
 
 
 def spoken(app: Flask, engine: SpeechEngine, path: Path) -> str:

@@ -38,13 +38,6 @@ NO_SWEEPS = pytest.mark.constants("jobs.worker", SWEEP_SECONDS=60)
 
 
 @pytest.fixture
-def place(allow: Allow) -> Iterator[Receivers]:
-    with receivers() as found:
-        allow(found.origin)
-        yield found
-
-
-@pytest.fixture
 def wakes(app: Flask, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Wake by the Redis at this address; None: in this process."""
 

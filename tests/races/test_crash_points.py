@@ -16,12 +16,7 @@ from tests.domain.events.subscribing import KEY, asked_for, make_grant, subscrib
 from tests.event_factories import make_agent_token, make_subscription
 from tests.factories import make_account, make_answer, make_draft, make_form, make_response
 from tests.voice.factories import make_recording, make_voice_form
-from webapp.answers.answering import (
-    answer_question,
-    complete_response,
-    skip_question,
-    withdraw_response,
-)
+from webapp.answers import answering
 from webapp.answers.deleted_responses import delete_response, undo_deletion
 from webapp.answers.trash import discard_draft
 from webapp.base.database import db, on_sqlite, utc_now
@@ -127,12 +122,12 @@ def correct(account_id: str) -> Call:
 
 def answer_of(form: Any, key: str, recording_id: str = "") -> Call:
     given = {"answer_text": "Robin", "answer_key": "render-1", "recording_id": recording_id}
-    return now(answer_question, form.share_token, key, position=0, **given)
+    return now(answering.answer_question, form.share_token, key, position=0, **given)
 
 
 def skip(account_id: str) -> Call:
     form, key = answered(account_id)
-    return now(skip_question, form.share_token, key, position=0)
+    return now(answering.skip_question, form.share_token, key, position=0)
 
 
 def upload(account_id: str) -> Call:
@@ -159,7 +154,7 @@ def type_instead(account_id: str) -> Call:
 
 def skip_spoken(account_id: str) -> Call:
     form, key = spoken(account_id)
-    return now(skip_question, form.share_token, key, position=0)
+    return now(answering.skip_question, form.share_token, key, position=0)
 
 
 def uploaded(account_id: str) -> tuple[Any, str, str]:
@@ -179,14 +174,14 @@ def spoken(account_id: str) -> tuple[Any, str]:
 def complete(account_id: str) -> Call:
     form, key = answered(account_id)
     make_subscription(form)
-    return now(complete_response, form.share_token, key, responder_name="Robin")
+    return now(answering.complete_response, form.share_token, key, responder_name="Robin")
 
 
 def withdraw(account_id: str) -> Call:
     form, key = answered(account_id)
     make_subscription(form)
-    now(complete_response, form.share_token, key, responder_name="")()
-    return now(withdraw_response, form.share_token, key)
+    now(answering.complete_response, form.share_token, key, responder_name="")()
+    return now(answering.withdraw_response, form.share_token, key)
 
 
 def delete_one(account_id: str) -> Call:

@@ -15,13 +15,12 @@ from sqlalchemy import delete, select
 
 from tests.databases import both_databases, on_postgresql
 from tests.races.test_given_up import waits
-from tests.races.threads import each_statement, together
+from tests.races.threads import each_statement, outcome, together
 from tests.services import wait_until
 from tests.voice.factories import make_recording, make_voice_form
 from tests.voice.factories import upload as make_upload
-from webapp.answers.answering import Answered, answer_question, skip_question, withdraw_response
+from webapp.answers.answering import answer_question, skip_question, withdraw_response
 from webapp.base.database import db, utc_now
-from webapp.base.errors import Outcome
 from webapp.base.limits import RECORDING_MAX_BYTES, RECORDINGS_MAX_BYTES
 from webapp.records.forms import close_form
 from webapp.records.responses.models import Answer, ResponseSession
@@ -75,26 +74,6 @@ def upload(form: Any, upload_key: str, size: int = 4000, *, key: str = KEY, **gi
 def sweep() -> int:
     """Deletes every recording that no answer claims."""
     return sum(purge_unclaimed(utc_now() + timedelta(days=2)))
-
-
-def position_of(answered: Answered) -> int | None:
-    """The 0-based position of the next question."""
-    place = answered.session.steps.next_place()
-    return place and place.number - 1
-
-
-def outcome(call: Call) -> Call:
-    """The result of a call as a word, or the code it was refused with."""
-
-    def run() -> str:
-        try:
-            value = call()
-            return str(position_of(value) if isinstance(value, Answered) else value)
-        except Outcome as refused:
-            db.session.rollback()
-            return refused.code
-
-    return run
 
 
 def check(app: Flask, form: Any, made: list[Recording]) -> str | None:
@@ -234,45 +213,37 @@ def test_uploads_beside_answers_never_stand_in_each_others_way(app: Flask, form:
 
 
 @both_databases
-def test_the_first_uploads_of_a_session_share_its_room(app: Flask) -> None:
-    """Each to another question, so that none makes room for the next; all count before it."""
+@pytest.mark.parametrize(
+    ("shared", "most"),
+    [("session", RECORDINGS_MAX_BYTES // RECORDING_MAX_BYTES)] + [("address", 3), ("form", 3)],
+)
+def test_first_uploads_at_once_share_the_room(app: Flask, shared: str, most: int) -> None:
+    """Of a session, of one address to several forms, or of several addresses to one form.
 
-    def pause(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
-        if statement.startswith("INSERT INTO recordings"):
-            time.sleep(0.2)
-
-    with app.app_context():
-        form = make_voice_form(questions=[f"What happened on day {n}?" for n in range(5)])
-    uploads = [upload(form, f"{n}", RECORDING_MAX_BYTES, position=n) for n in range(5)]
-    with each_statement(app, "before_cursor_execute", pause):
-        together(app, uploads)
-
-    with app.app_context():
-        assert sum(db.session.scalars(select(Recording.size))) == RECORDINGS_MAX_BYTES
-
-
-@both_databases
-@pytest.mark.parametrize("shared", ["address", "form"])
-def test_first_uploads_of_many_sessions_share_the_room(app: Flask, shared: str) -> None:
-    """Of one address to several forms, or of several addresses to one form."""
+    Each is to another question, so that none makes room for the next; all count before they store.
+    """
     size, bounds = RECORDING_MAX_BYTES, Bounds(12 * RECORDING_MAX_BYTES, 3 * RECORDING_MAX_BYTES)
+    if shared == "session":
+        bounds = Bounds()
 
     def pause(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
         if statement.startswith("INSERT INTO recordings"):
             time.sleep(0.1)
 
     with app.app_context():
-        forms = [make_voice_form() for _ in range(2 if shared == "address" else 1)]
+        questions = [f"What happened on day {n}?" for n in range(5)]
+        forms = [make_voice_form(questions=questions) for _ in range(1 + (shared == "address"))]
     uploads = [
         upload(
             forms[number % len(forms)],
-            "recorder-1",
+            f"recorder-{number}",
             size,
-            key=f"{number:x}" * 32,
-            address_hash="e" if shared == "address" else str(number),
+            position=number % 5,
+            key=KEY if shared == "session" else f"{number:x}" * 32,
+            address_hash=str(number) if shared == "form" else "e",
             bounds=bounds,
         )
-        for number in range(12)
+        for number in range(5 if shared == "session" else 12)
     ]
     with each_statement(app, "before_cursor_execute", pause):
         stored = together(app, map(outcome, uploads))
@@ -280,7 +251,7 @@ def test_first_uploads_of_many_sessions_share_the_room(app: Flask, shared: str) 
     with app.app_context():
         kept = set(db.session.scalars(select(Recording.object_key)))
         noted = set(db.session.scalars(select(ObjectDeletion.object_key)))
-    assert len(kept) == 3
+    assert len(kept) == most
     assert kept | noted == set(stored)
 
 

@@ -12,9 +12,8 @@ from sqlalchemy import func, select
 
 from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_form
-from tests.races.threads import together
+from tests.races.threads import outcome, together
 from webapp.answers.answering import (
-    Answered,
     answer_question,
     complete_response,
     withdraw_response,
@@ -22,7 +21,6 @@ from webapp.answers.answering import (
 from webapp.answers.device_transfer import claim_session_key, create_transfer_link, is_link_usable
 from webapp.answers.steps import QuestionNumber
 from webapp.base.database import db, utc_now
-from webapp.base.errors import StateConflict
 from webapp.records.forms import Form, close_form
 from webapp.records.responses.models import Answer, ResponseSession
 
@@ -46,26 +44,6 @@ def answer(form: Any, text: str, *, position: int = 0, answer_key: str = "") -> 
         answer_key=answer_key or secrets.token_urlsafe(16),
         now=utc_now(),
     )
-
-
-def position_of(answered: Answered) -> int | None:
-    """The 0-based position of the next question."""
-    place = answered.session.steps.next_place()
-    return place and place.number - 1
-
-
-def outcome(call: Callable[[], Any]) -> Callable[[], str]:
-    """The result of a call as a word: its value, or the code it was refused with."""
-
-    def run() -> str:
-        try:
-            value = call()
-            return str(position_of(value) if isinstance(value, Answered) else value)
-        except StateConflict as refused:
-            db.session.rollback()
-            return refused.code
-
-    return run
 
 
 def count(app: Flask, *conditions: Any, of: Any = Answer) -> int:

@@ -3,6 +3,8 @@
 import random
 import secrets
 from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
@@ -31,6 +33,7 @@ from webapp.base.database import db, execute, utc_now, write_transaction
 from webapp.base.errors import StateConflict
 from webapp.base.vocabulary import DeliveryState, SubscriptionEnd
 from webapp.events import polling
+from webapp.events.delivery_log import send_again
 from webapp.events.endings import end_expired, unsubscribe, unsubscribe_address
 from webapp.events.outbox import event_id_of
 from webapp.events.polling import read_cursor
@@ -262,3 +265,44 @@ def test_a_response_withdrawn_beside_its_replay_is_not_sent(race: Race, attempt:
 
     with race.app.app_context():
         assert set(states()) == {"cancelled"}
+
+
+ROUNDS = 24
+UNSETTLED = (DeliveryState.PENDING, DeliveryState.SENDING)
+SETTLED = {"state": DeliveryState.DELIVERED, "settled_at": utc_now()}
+
+
+def withdraw(form: Any, session_key: str, _subscription_id: str) -> None:
+    withdraw_response(form.share_token, session_key, now=utc_now())
+
+
+def sign_off(form: Any, _session_key: str, subscription_id: str) -> None:
+    unsubscribe(form.account_id, form.id, subscription_id, now=utc_now())
+
+
+def sent_again(account_id: str, delivery_id: str) -> None:
+    with suppress(StateConflict):
+        send_again(account_id, delivery_id, now=utc_now())
+
+
+@pytest.mark.parametrize("end", [withdraw, sign_off])
+def test_nothing_waits_that_was_ended_meanwhile(
+    app: Flask, account: Account, end: Callable[..., None]
+) -> None:
+    for _ in range(ROUNDS):
+        with app.app_context():
+            form = make_form(account.id)
+            subscription_id = make_subscription(form).id
+            session_key = make_response(form)
+            with write_transaction():
+                delivered = update(EventDelivery).where(EventDelivery.form_id == form.id)
+                execute(delivered.values(SETTLED))
+            mine = select(EventDelivery.id).where(EventDelivery.form_id == form.id)
+            one = db.session.scalars(mine).one()
+
+        ended = partial(end, form, session_key, subscription_id)
+        together(app, [partial(sent_again, account.id, one), ended])
+
+    with app.app_context():
+        left = select(EventDelivery.id).where(EventDelivery.state.in_(UNSETTLED))
+        assert db.session.scalars(left).all() == []

@@ -9,7 +9,9 @@ from typing import Any, TypeVar
 from flask import Flask
 from sqlalchemy import event
 
+from webapp.answers.answering import Answered
 from webapp.base.database import db
+from webapp.base.errors import Outcome
 
 T = TypeVar("T")
 
@@ -26,6 +28,26 @@ def together(app: Flask, calls: Iterable[Callable[[], T]]) -> list[T]:
 
     with ThreadPoolExecutor(len(waiting)) as pool:
         return list(pool.map(run, waiting))
+
+
+def outcome(call: Callable[[], Any]) -> Callable[[], str]:
+    """The result of a call as a word, or the code it was refused with.
+
+    That of an answer is the 0-based position of the next question.
+    """
+
+    def run() -> str:
+        try:
+            value = call()
+        except Outcome as refused:
+            db.session.rollback()
+            return refused.code
+        if isinstance(value, Answered):
+            place = value.session.steps.next_place()
+            value = place and place.number - 1
+        return str(value)
+
+    return run
 
 
 @contextmanager

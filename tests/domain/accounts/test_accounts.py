@@ -12,13 +12,7 @@ from tests.databases import both_databases
 from webapp.base.database import db
 from webapp.base.errors import InvalidInput, NotFound, Outcome, StateConflict
 from webapp.oauth.tokens import purge_dead
-from webapp.records.accounts import credentials, invites
-from webapp.records.accounts.browser_sessions import (
-    SignIn,
-    begin_session,
-    find_session_account,
-    note_active,
-)
+from webapp.records.accounts import browser_sessions, credentials, invites
 from webapp.records.accounts.credentials import HASHER
 from webapp.records.accounts.models import Account, Invite, disable_account, enable_account
 from webapp.records.audit import list_events
@@ -34,11 +28,11 @@ def make_ann(clock: Clock) -> Account:
 
 def begin(account: Account, clock: Clock) -> str:
     """A browser session of the account."""
-    return begin_session(account, replaced=None, now=clock.now)
+    return browser_sessions.begin_session(account, replaced=None, now=clock.now)
 
 
 def is_open(session_id: str, clock: Clock) -> bool:
-    return find_session_account(session_id, now=clock.now) is not None
+    return browser_sessions.find_session_account(session_id, now=clock.now) is not None
 
 
 @in_app
@@ -209,7 +203,9 @@ def test_a_session_ends_and_is_purged(
         account = make_ann(clock)
         session_id = begin(account, clock)
         for days in used_after:
-            note_active(session_id, address="203.0.113.5", now=clock.forward(days=days))
+            browser_sessions.note_active(
+                session_id, address="203.0.113.5", now=clock.forward(days=days)
+            )
 
         clock.forward(days=ends_after - sum(used_after), milliseconds=-1)
         assert is_open(session_id, clock)
@@ -217,4 +213,4 @@ def test_a_session_ends_and_is_purged(
         clock.forward(milliseconds=1)
         assert not is_open(session_id, clock)
         list(purge_dead(clock.now))
-        assert list(db.session.scalars(select(SignIn.id))) == [kept]
+        assert list(db.session.scalars(select(browser_sessions.SignIn.id))) == [kept]

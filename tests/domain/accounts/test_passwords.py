@@ -14,13 +14,6 @@ from tests.services import wait_until
 from webapp.base.errors import InvalidInput, TooBusy
 from webapp.base.limits import PASSWORD_MAX_CHARS
 from webapp.records.accounts import credentials
-from webapp.records.accounts.credentials import (
-    HASHING_THREADS,
-    WAITING_FOR_HASHING,
-    check_password,
-    password_hash,
-    password_matches,
-)
 
 EMAIL = "ann.lindqvist@example.com"
 GUESSED = """
@@ -48,14 +41,14 @@ ACCEPTED = [
 @pytest.mark.parametrize("password", [*GUESSED.split(), "x" * 1025, EMAIL])
 def test_commonly_guessed_passwords_are_refused(password: str) -> None:
     with pytest.raises(InvalidInput) as refusal:
-        check_password(password, EMAIL)
+        credentials.check_password(password, EMAIL)
 
     assert refusal.value.field == "password"
 
 
 @pytest.mark.parametrize("password", ACCEPTED)
 def test_other_passwords_are_accepted(password: str) -> None:
-    assert check_password(password, EMAIL) == password
+    assert credentials.check_password(password, EMAIL) == password
 
 
 @pytest.mark.parametrize(
@@ -72,7 +65,7 @@ def test_other_passwords_are_accepted(password: str) -> None:
 def test_line_ends_and_controls_count_as_punctuation(
     password: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    assert check_password(password, EMAIL) == password
+    assert credentials.check_password(password, EMAIL) == password
     assert not caplog.records
 
 
@@ -86,7 +79,7 @@ def test_line_ends_and_controls_count_as_punctuation(
     )
 )
 def test_any_text_is_accepted_or_refused_without_error(password: str) -> None:
-    assert refusal(lambda: check_password(password, EMAIL)) or len(password) >= 12
+    assert refusal(lambda: credentials.check_password(password, EMAIL)) or len(password) >= 12
 
 
 @pytest.mark.parametrize(
@@ -100,7 +93,7 @@ def test_what_cannot_be_rated_is_judged_by_the_other_rules(
 ) -> None:
     monkeypatch.setattr("zxcvbn.zxcvbn", unable)
 
-    assert (refusal(lambda: check_password(password, EMAIL)) is None) == taken
+    assert (refusal(lambda: credentials.check_password(password, EMAIL)) is None) == taken
     assert password not in caplog.text
     assert ("cannot rate" in caplog.text) == (password != "a" * 12)
 
@@ -124,12 +117,14 @@ def unable(password: str, _own_words: list[str]) -> Any:
 )
 def test_passwords_that_are_slow_to_rate_are_rated(password: str) -> None:
     """Without bounds the first takes 10 s."""
-    refusal(lambda: check_password(password, EMAIL))
+    refusal(lambda: credentials.check_password(password, EMAIL))
 
 
 def test_parallel_ratings_do_not_mix_their_addresses() -> None:
     with ThreadPoolExecutor(8) as pool:
-        rated = pool.map(lambda n: refusal(lambda: check_password("x" * n, EMAIL)), [40] * 40)
+        rated = pool.map(
+            lambda n: refusal(lambda: credentials.check_password("x" * n, EMAIL)), [40] * 40
+        )
 
     assert {type(each) for each in rated} == {InvalidInput}
 
@@ -139,11 +134,11 @@ def test_at_most_two_hashes_are_made_at_once(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(credentials, "HASHER", counting)
 
     with ThreadPoolExecutor(20) as pool:
-        list(pool.map(lambda _: password_matches("hash", "password"), range(10)))
-        list(pool.map(lambda _: password_hash("password"), range(10)))
+        list(pool.map(lambda _: credentials.password_matches("hash", "password"), range(10)))
+        list(pool.map(lambda _: credentials.password_hash("password"), range(10)))
 
-    assert counting.most == HASHING_THREADS
-    assert len(counting.threads) <= HASHING_THREADS
+    assert counting.most == credentials.HASHING_THREADS
+    assert len(counting.threads) <= credentials.HASHING_THREADS
 
 
 def test_a_password_is_checked_while_the_process_stops(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -151,23 +146,25 @@ def test_a_password_is_checked_while_the_process_stops(monkeypatch: pytest.Monke
     ended.shutdown()
     monkeypatch.setattr(credentials, "_hashing", ended)
 
-    assert password_matches(password_hash("four plain words here"), "four plain words here")
+    assert credentials.password_matches(
+        credentials.password_hash("four plain words here"), "four plain words here"
+    )
 
 
 def test_too_many_waiting_hashes_are_refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     hasher = Blocked()
     monkeypatch.setattr(credentials, "HASHER", hasher)
-    places = HASHING_THREADS + WAITING_FOR_HASHING
+    places = credentials.HASHING_THREADS + credentials.WAITING_FOR_HASHING
 
     with ThreadPoolExecutor(places) as pool:
-        waiting = [pool.submit(password_hash, "password") for _ in range(places)]
+        waiting = [pool.submit(credentials.password_hash, "password") for _ in range(places)]
         wait_until(lambda: not credentials._places._value, "taking all places", seconds=10)
         with pytest.raises(TooBusy, match="Too many passwords"):
-            password_hash("password")
+            credentials.password_hash("password")
         hasher.go_on.set()
         assert [each.result() for each in waiting] == ["hash"] * places
 
-    assert password_hash("password") == "hash"
+    assert credentials.password_hash("password") == "hash"
 
 
 class Blocked:
@@ -185,7 +182,7 @@ def test_a_stopping_process_cancels_queued_hashes(monkeypatch: pytest.MonkeyPatc
     hashing, go_on = ThreadPoolExecutor(1), threading.Event()
     monkeypatch.setattr(credentials, "_hashing", hashing)
     begun = hashing.submit(go_on.wait, 20)
-    queued = [hashing.submit(password_hash, "password") for _ in range(30)]
+    queued = [hashing.submit(credentials.password_hash, "password") for _ in range(30)]
 
     credentials.stop_hashing()
     go_on.set()

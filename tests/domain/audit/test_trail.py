@@ -26,17 +26,6 @@ def add(
             raise ZeroDivisionError
 
 
-@both_databases
-def test_an_event_stores_actor_kind_time_and_address(app: Flask, clock: Clock) -> None:
-    with app.app_context():
-        add("acc_1", clock)
-
-        (event,) = list_events("acc_1", limit=9)
-
-    values = (event.kind, event.outcome, event.actor, event.address, event.at, event.count)
-    assert values == ("sign_in", "ok", "creator", "203.0.113.5", clock.now, 1)
-
-
 @pytest.mark.usefixtures("app_context")
 def test_the_end_of_a_savepoint_counts_as_no_commit(
     clock: Clock, caplog: pytest.LogCaptureFixture

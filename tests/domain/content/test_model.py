@@ -5,16 +5,7 @@ from typing import Any, get_args, get_type_hints
 import pytest
 
 from webapp.base.vocabulary import FollowUpAuthor, FollowUpCondition, FollowUpMode
-from webapp.records.content.model import (
-    CONTENT_COLUMNS,
-    Content,
-    ContentRow,
-    DraftUpdate,
-    PreparedFollowUp,
-    QuestionRow,
-    content_hash,
-    merged,
-)
+from webapp.records.content import model
 from webapp.records.drafts import Draft, DraftRow
 from webapp.records.forms import Form, FormRow
 
@@ -26,25 +17,25 @@ def columns_of(table: type[Any]) -> dict[str, object]:
 
 
 def test_values_by_name_have_the_columns_of_the_table() -> None:
-    assert get_type_hints(DraftUpdate) == columns_of(Content)
-    assert set(CONTENT_COLUMNS) == columns_of(Content).keys()
+    assert get_type_hints(model.DraftUpdate) == columns_of(model.Content)
+    assert set(model.CONTENT_COLUMNS) == columns_of(model.Content).keys()
 
 
 @pytest.mark.parametrize(
-    ("row", "table"), [(ContentRow, Content), (DraftRow, Draft), (FormRow, Form)]
+    ("row", "table"), [(model.ContentRow, model.Content), (DraftRow, Draft), (FormRow, Form)]
 )
 def test_a_row_has_the_columns_of_its_table(row: type[Any], table: type[Any]) -> None:
     assert get_type_hints(row) == columns_of(table)
 
 
-PREPARED = PreparedFollowUp(
+PREPARED = model.PreparedFollowUp(
     text="What happened then?",
     condition=FollowUpCondition.ALWAYS,
     prepared_by=FollowUpAuthor.AGENT,
 )
 BEFORE = [
-    QuestionRow(id="q_1", text="One?", follow_ups=[PREPARED]),
-    QuestionRow(id="q_2", text="?"),
+    model.QuestionRow(id="q_1", text="One?", follow_ups=[PREPARED]),
+    model.QuestionRow(id="q_2", text="?"),
 ]
 
 
@@ -61,14 +52,16 @@ BEFORE = [
     ],
 )
 def test_questions_of_an_agent_keep_their_follow_ups(
-    questions: list[QuestionRow], kept: dict[str, list[PreparedFollowUp] | None]
+    questions: list[model.QuestionRow], kept: dict[str, list[model.PreparedFollowUp] | None]
 ) -> None:
-    made = merged({"questions": questions}, BEFORE, by_agent=True)["questions"]
+    made = model.merged({"questions": questions}, BEFORE, by_agent=True)["questions"]
     assert {row["id"]: row.get("follow_ups") for row in made} == kept
 
 
 def test_questions_of_a_creator_have_the_follow_ups_that_their_page_sent() -> None:
-    made = merged({"questions": [QuestionRow(id="q_1", text="One?")]}, BEFORE, by_agent=False)
+    made = model.merged(
+        {"questions": [model.QuestionRow(id="q_1", text="One?")]}, BEFORE, by_agent=False
+    )
     assert "follow_ups" not in made["questions"][0]
 
 
@@ -76,9 +69,11 @@ def test_the_confirmed_hash_covers_them() -> None:
     assert hash_with([PREPARED]) != hash_with([{**PREPARED, "condition": FollowUpCondition.IF_NO}])
 
 
-def hash_with(follow_ups: list[PreparedFollowUp]) -> str:
-    questions = [QuestionRow(id="q_1", text="One?", follow_ups=follow_ups)]
-    return content_hash(Draft(title="T", questions=questions, follow_up_mode=FollowUpMode.SMART))
+def hash_with(follow_ups: list[model.PreparedFollowUp]) -> str:
+    questions = [model.QuestionRow(id="q_1", text="One?", follow_ups=follow_ups)]
+    return model.content_hash(
+        Draft(title="T", questions=questions, follow_up_mode=FollowUpMode.SMART)
+    )
 
 
 @pytest.mark.parametrize(
@@ -93,10 +88,12 @@ def hash_with(follow_ups: list[PreparedFollowUp]) -> str:
 def test_a_question_without_an_id_keeps_the_one_that_its_text_had(
     sent: list[str], ids: list[str | None]
 ) -> None:
-    before = [QuestionRow(id=str(n), text=text) for n, text in enumerate(["A?", "B?", "A?"], 1)]
-    questions = [QuestionRow(text=text) for text in sent]
+    before = [
+        model.QuestionRow(id=str(n), text=text) for n, text in enumerate(["A?", "B?", "A?"], 1)
+    ]
+    questions = [model.QuestionRow(text=text) for text in sent]
 
-    made = merged({"questions": questions}, before, by_agent=True)["questions"]
+    made = model.merged({"questions": questions}, before, by_agent=True)["questions"]
 
     found = [row["id"] for row in made]
     assert [key if key in "123" else None for key in found] == ids

@@ -21,12 +21,6 @@ from tests.voice.factories import make_recording, make_spoken_answer, make_voice
 from webapp.answers import by_question
 from webapp.answers import deleted_responses as deletions
 from webapp.answers.answering import complete_response
-from webapp.answers.by_question import (
-    find_shown_attachment,
-    more_answers,
-    newest_answers,
-    read_hidden,
-)
 from webapp.answers.export import read_answers, read_people
 from webapp.answers.one_response import get_person
 from webapp.answers.search import Filters, find_answers, find_people
@@ -103,7 +97,7 @@ def polled(form: Any, since: int | None = None) -> list[str]:
 def shown(form: Any) -> list[set[str]]:
     """The ids of the responses that each view and file of the creator holds."""
     db.session.rollback()
-    pages = newest_answers(fresh(form)).values()
+    pages = by_question.newest_answers(fresh(form)).values()
     found = [
         {answer.session_id for page in pages for answer in page.answers},
         {each.session_id for each in find_answers(form.id, Filters("Me"), before=None).answers},
@@ -137,7 +131,7 @@ class TestHiding:
         schedule(form)
         complete_response(form.share_token, KEY, responder_name="", now=utc_now())
 
-        hidden, now = read_hidden(form.id), fresh(form)
+        hidden, now = by_question.read_hidden(form.id), fresh(form)
 
         lowered = (now.started_count - hidden.started, now.answered_count - hidden.with_answers)
         assert lowered == (before.started_count, before.answered_count)
@@ -156,10 +150,10 @@ class TestHiding:
         deletions.delete_automated(form.account_id, form.id, now=utc_now())
         last = session_of(make_response(form))
 
-        page = newest_answers(fresh(form))[question_id]
+        page = by_question.newest_answers(fresh(form))[question_id]
         assert [each.session_id for each in page.answers] == [last]
         assert page.before is not None
-        older = more_answers(form.id, question_id, page.before)
+        older = by_question.more_answers(form.id, question_id, page.before)
         assert ([each.session_id for each in older.answers], older.before) == ([first], None)
 
     def test_figures_of_very_many_follow_as_they_go(
@@ -169,16 +163,16 @@ class TestHiding:
         flag(*(make_response(form) for _ in range(3)))
         deletions.delete_automated(form.account_id, form.id, now=utc_now())
 
-        assert read_hidden(form.id).started == 0
+        assert by_question.read_hidden(form.id).started == 0
 
     def test_its_recording_is_heard_by_agents_alone(self) -> None:
         form = make_voice_form()
         recording_id = make_spoken_answer(form, KEY).id
-        find_shown_attachment(form.id, recording_id)
+        by_question.find_shown_attachment(form.id, recording_id)
         schedule(form)
 
         with pytest.raises(NotFound):
-            find_shown_attachment(form.id, recording_id)
+            by_question.find_shown_attachment(form.id, recording_id)
         assert find_attachment(form.id, recording_id).id == recording_id
 
     def test_only_a_response_of_the_form_and_account_is_deleted(self, form: Any) -> None:
@@ -296,7 +290,7 @@ class TestAutomated:
 
         assert shown(form) == [{kept}] * 5
         assert (deletions.has_automated(form.id), deletions.count_automated(form.id)) == (False, 0)
-        assert read_hidden(form.id).started == 4
+        assert by_question.read_hidden(form.id).started == 4
         monkeypatch.setattr(deletions, "BATCH_SESSIONS", 3)
         assert purge() == [3, 1]
         after = fresh(form)

@@ -17,15 +17,6 @@ from tests.event_factories import (
 from tests.factories import make_account, make_answer, make_form, make_response
 from webapp.answers import trash
 from webapp.answers.session import read_form
-from webapp.answers.trash import (
-    count_deleted_forms,
-    delete_form,
-    erase_form,
-    find_deleted_form,
-    list_deleted_forms,
-    purge_deleted,
-    restore_form,
-)
 from webapp.base.database import db, utc_now
 from webapp.base.errors import NotFound
 from webapp.drafts import revisions
@@ -65,29 +56,29 @@ class TestRestoring:
         account_id = make_account().id
         form = make_form(account_id)
         now = utc_now()
-        delete_form(account_id, form.id, now=now)
+        trash.delete_form(account_id, form.id, now=now)
 
-        assert len(list_deleted_forms(account_id, now=now + after)) == found
-        assert count_deleted_forms(account_id, now=now + after) == found
+        assert len(trash.list_deleted_forms(account_id, now=now + after)) == found
+        assert trash.count_deleted_forms(account_id, now=now + after) == found
         if not found:
             with pytest.raises(NotFound):
-                restore_form(account_id, form.id, now=now + after)
+                trash.restore_form(account_id, form.id, now=now + after)
 
     @both_databases
     def test_an_erased_form_is_purged_and_the_others_stay(self) -> None:
         account_id = make_account().id
         erased, in_trash, live = (full_form(account_id) for _ in range(3))
         for form in (erased, in_trash):
-            delete_form(account_id, form.id, now=utc_now())
+            trash.delete_form(account_id, form.id, now=utc_now())
 
-        erase_form(account_id, erased.id, now=utc_now())
+        trash.erase_form(account_id, erased.id, now=utc_now())
 
-        assert find_deleted_form(account_id, erased.id, now=utc_now()) is None
+        assert trash.find_deleted_form(account_id, erased.id, now=utc_now()) is None
         with pytest.raises(NotFound):
-            restore_form(account_id, erased.id, now=utc_now())
+            trash.restore_form(account_id, erased.id, now=utc_now())
         db.session.rollback()
-        assert sum(purge_deleted(utc_now())) > 0
-        restore_form(account_id, in_trash.id, now=utc_now())
+        assert sum(trash.purge_deleted(utc_now())) > 0
+        trash.restore_form(account_id, in_trash.id, now=utc_now())
         assert {form.id for form in forms.list_forms(account_id)} == {in_trash.id, live.id}
         left = db.session.scalars(select(ResponseSession.form_id).distinct())
         assert set(left) == {in_trash.id, live.id}
@@ -100,9 +91,9 @@ class TestPurging:
         before = rows_by_table()
         form = full_form(account_id)
         now = utc_now()
-        delete_form(account_id, form.id, now=now)
+        trash.delete_form(account_id, form.id, now=now)
 
-        assert sum(purge_deleted(now + KEPT)) > 0
+        assert sum(trash.purge_deleted(now + KEPT)) > 0
 
         # the address is one of the account, which may have used it for other forms
         assert rows_by_table() == before | {"callback_endpoints": 1}
@@ -112,10 +103,10 @@ class TestPurging:
         full_form(account_id)
         recent = full_form(account_id)
         now = utc_now()
-        delete_form(account_id, recent.id, now=now)
+        trash.delete_form(account_id, recent.id, now=now)
         before = rows_by_table()
 
-        assert list(purge_deleted(now + KEPT - timedelta(seconds=1))) == []
+        assert list(trash.purge_deleted(now + KEPT - timedelta(seconds=1))) == []
 
         assert rows_by_table() == before
 
@@ -125,27 +116,27 @@ class TestPurging:
     ) -> None:
         account_id, now = make_account().id, utc_now()
         form = full_form(account_id)
-        delete_form(account_id, form.id, now=now)
+        trash.delete_form(account_id, form.id, now=now)
         before = rows_by_table()
         read_rows, in_time = trash.read_rows, now + KEPT - timedelta(seconds=1)
 
         def restored_after(statement: Any, **values: Any) -> Any:
             found = read_rows(statement, **values)
             if found:
-                restore_form(account_id, form.id, now=in_time)
+                trash.restore_form(account_id, form.id, now=in_time)
             return found
 
         monkeypatch.setattr(trash, "read_rows", restored_after)
 
-        assert list(purge_deleted(now + KEPT)) == []
+        assert list(trash.purge_deleted(now + KEPT)) == []
         assert rows_by_table() == before
         assert read_form(form.share_token).title == form.title
 
     def test_a_form_whose_purge_has_begun_is_not_restored(self) -> None:
         account_id, now = make_account().id, utc_now()
         form = full_form(account_id)
-        delete_form(account_id, form.id, now=now)
-        next(purge_deleted(now + KEPT))
+        trash.delete_form(account_id, form.id, now=now)
+        next(trash.purge_deleted(now + KEPT))
 
         with pytest.raises(NotFound):
-            restore_form(account_id, form.id, now=now + KEPT - timedelta(seconds=1))
+            trash.restore_form(account_id, form.id, now=now + KEPT - timedelta(seconds=1))

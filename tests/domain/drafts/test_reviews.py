@@ -5,14 +5,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import Clock
-from webapp.drafts import editing
-from webapp.drafts.reviews import (
-    NOTES_SHOWN,
-    CreatorChange,
-    creator_changes,
-    current_note,
-    list_notes,
-)
+from webapp.drafts import editing, reviews
 from webapp.drafts.revisions import list_revisions
 from webapp.records.accounts.models import Account
 from webapp.records.content.draft_input import parse_draft_input
@@ -37,46 +30,46 @@ def change(draft: Draft, author: str | None = None, **fields: Any) -> Draft:
 
 
 def test_nothing_as_long_as_an_agent_wrote_last(draft: Draft) -> None:
-    assert creator_changes(draft) == []
+    assert reviews.creator_changes(draft) == []
 
 
 @pytest.mark.parametrize(
     ("fields", "changes"),
     [
-        ({"title": "Mine"}, [CreatorChange("title", None, "Rota", "Mine")]),
-        ({"goal": ""}, [CreatorChange("goal", None, "Learn", None)]),
-        ({"context": "Secret"}, [CreatorChange("context")]),
+        ({"title": "Mine"}, [reviews.CreatorChange("title", None, "Rota", "Mine")]),
+        ({"goal": ""}, [reviews.CreatorChange("goal", None, "Learn", None)]),
+        ({"context": "Secret"}, [reviews.CreatorChange("context")]),
         (
             {"followUpMode": "deep_dive", "maxTotalQuestions": 9},
             [
-                CreatorChange("followUpMode", None, "none", "deep_dive"),
-                CreatorChange("maxTotalQuestions", None, None, "9"),
+                reviews.CreatorChange("followUpMode", None, "none", "deep_dive"),
+                reviews.CreatorChange("maxTotalQuestions", None, None, "9"),
             ],
         ),
         (
             {"questions": [{"id": "one", "text": "Who?", "context": "Names"}, *QUESTIONS[1:]]},
             [
-                CreatorChange("question_text", "one", "one?", "Who?"),
-                CreatorChange("question_context", "one", None, "Names"),
+                reviews.CreatorChange("question_text", "one", "one?", "Who?"),
+                reviews.CreatorChange("question_context", "one", None, "Names"),
             ],
         ),
         (
             {"questions": [QUESTIONS[2], *QUESTIONS[:2]]},
-            [CreatorChange("question_moved", "three", "3", "1")],
+            [reviews.CreatorChange("question_moved", "three", "3", "1")],
         ),
         (
             {"questions": [{"id": "new", "text": "New?"}, *QUESTIONS[1:]]},
             [
-                CreatorChange("question_added", "new", None, "New?"),
-                CreatorChange("question_removed", "one", "one?", None),
+                reviews.CreatorChange("question_added", "new", None, "New?"),
+                reviews.CreatorChange("question_removed", "one", "one?", None),
             ],
         ),
     ],
 )
 def test_each_part_that_the_creator_changed(
-    draft: Draft, fields: dict[str, Any], changes: list[CreatorChange]
+    draft: Draft, fields: dict[str, Any], changes: list[reviews.CreatorChange]
 ) -> None:
-    assert creator_changes(change(draft, **fields)) == changes
+    assert reviews.creator_changes(change(draft, **fields)) == changes
 
 
 def test_all_that_came_after_the_last_revision_of_an_agent(draft: Draft) -> None:
@@ -85,35 +78,37 @@ def test_all_that_came_after_the_last_revision_of_an_agent(draft: Draft) -> None
     change(draft, goal="Mine, too")
     changed = change(draft, title="Mine again")
 
-    assert creator_changes(changed) == [
-        CreatorChange("title", None, "Mine", "Mine again"),
-        CreatorChange("goal", None, "From another agent", "Mine, too"),
+    assert reviews.creator_changes(changed) == [
+        reviews.CreatorChange("title", None, "Mine", "Mine again"),
+        reviews.CreatorChange("goal", None, "From another agent", "Mine, too"),
     ]
 
 
 def test_what_was_undone_is_no_change(draft: Draft) -> None:
     change(draft, title="Mine")
 
-    assert creator_changes(change(draft, title="Rota")) == []
+    assert reviews.creator_changes(change(draft, title="Rota")) == []
 
 
 def test_a_draft_without_an_agent_has_none(account: Account, clock: Clock) -> None:
     made = editing.create_draft(account.id, parse_draft_input({}), author=None, now=clock.now)
 
-    assert creator_changes(change(made, title="Mine")) == []
+    assert reviews.creator_changes(change(made, title="Mine")) == []
 
 
 def test_the_newest_notes_since_a_look_are_read_in_their_order(draft: Draft) -> None:
-    for number in range(NOTES_SHOWN + 3):
+    for number in range(reviews.NOTES_SHOWN + 3):
         given: Any = {"title": f"Title {number}"}
         by: Any = {"author": "grt_1", "agent_note": str(number), "now": draft.updated_at}
         draft = editing.update_draft(draft.account_id, draft.id, given, **by)
     draft = change(draft, title="Mine")
 
-    assert [each.text for each in list_notes(draft, 0)] == [
-        str(number) for number in range(3, NOTES_SHOWN + 3)
+    assert [each.text for each in reviews.list_notes(draft, 0)] == [
+        str(number) for number in range(3, reviews.NOTES_SHOWN + 3)
     ]
-    assert [each.revision for each in list_notes(draft, draft.revision - 2)] == [draft.revision - 1]
-    assert (current_note(draft), list_notes(draft, draft.revision)) == (None, [])
+    assert [each.revision for each in reviews.list_notes(draft, draft.revision - 2)] == [
+        draft.revision - 1
+    ]
+    assert (reviews.current_note(draft), reviews.list_notes(draft, draft.revision)) == (None, [])
     listed = list_revisions(draft, before=None, limit=3)
     assert [each.agent_note for each in listed] == [None, "12", "11"]

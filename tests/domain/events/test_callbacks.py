@@ -17,16 +17,7 @@ from standardwebhooks import Webhook
 from tests.raw_receiver import Answer, raw_receiver, read_request, says
 from webapp.base.database import utc_now
 from webapp.base.outbound import Bounds, Reply, Unreachable
-from webapp.events.callbacks import (
-    Unverified,
-    callback_bounds,
-    check_callback_url,
-    failure_of,
-    post,
-    secret_key,
-    send_challenge,
-    signed_headers,
-)
+from webapp.events import callbacks
 
 OK = b"HTTP/1.1 200 OK\r\n"
 MEBIBYTE = b"x" * 2**20
@@ -47,7 +38,7 @@ def _refuse() -> None:
 
 
 def send(url: str, bounds: Bounds) -> Reply:
-    return post(url, {"webhook-id": "evt_1"}, b"{}", bounds=bounds)
+    return callbacks.post(url, {"webhook-id": "evt_1"}, b"{}", bounds=bounds)
 
 
 def reason(url: str, bounds: Bounds) -> str:
@@ -65,7 +56,7 @@ def reason(url: str, bounds: Bounds) -> str:
     ],
 )
 def test_a_callback_is_an_https_address_of_a_name(url: str, host: str) -> None:
-    assert check_callback_url(url) == host
+    assert callbacks.check_callback_url(url) == host
 
 
 @pytest.mark.parametrize(
@@ -84,16 +75,16 @@ def test_a_callback_is_an_https_address_of_a_name(url: str, host: str) -> None:
 )
 def test_nothing_else_is_a_callback(url: str) -> None:
     with pytest.raises(Unreachable, match="invalid_url"):
-        check_callback_url(url)
+        callbacks.check_callback_url(url)
 
 
 def test_an_allowed_origin_lifts_the_rules_for_itself_alone(canary: list[object]) -> None:
     allowed = frozenset({"http://127.0.0.1:9000", "https://n8n.internal:5678", "http://[fd12::7]"})
-    bounds = callback_bounds(allowed)
+    bounds = callbacks.callback_bounds(allowed)
 
-    assert check_callback_url("http://127.0.0.1:9000/x?y", allowed) == "127.0.0.1:9000"
-    assert check_callback_url("HTTPS://N8N.internal:5678", allowed) == "n8n.internal:5678"
-    assert check_callback_url("http://[fd12::7]:80/", allowed) == "[fd12::7]:80"
+    assert callbacks.check_callback_url("http://127.0.0.1:9000/x?y", allowed) == "127.0.0.1:9000"
+    assert callbacks.check_callback_url("HTTPS://N8N.internal:5678", allowed) == "n8n.internal:5678"
+    assert callbacks.check_callback_url("http://[fd12::7]:80/", allowed) == "[fd12::7]:80"
     assert reason("http://127.0.0.1:9000/", bounds) == "connection_failed"
     assert canary == [("127.0.0.1", 9000)]
     for other in (
@@ -139,7 +130,7 @@ def test_an_answer_costs_little_however_long_it_is(
     answer: Answer, outcome: str | tuple[int, int]
 ) -> None:
     with raw_receiver(answer) as receiver:
-        bounds = callback_bounds(frozenset({receiver.origin}))
+        bounds = callbacks.callback_bounds(frozenset({receiver.origin}))
         tracemalloc.start()
         try:
             reply = send(receiver.origin, bounds)
@@ -160,7 +151,9 @@ def test_an_answer_may_take_longer_than_connecting() -> None:
         connection.sendall(OK + b"Content-Length: 0\r\n\r\n")
 
     with raw_receiver(answer) as receiver:
-        bounds = replace(callback_bounds(frozenset({receiver.origin})), connect_seconds=0.5)
+        bounds = replace(
+            callbacks.callback_bounds(frozenset({receiver.origin})), connect_seconds=0.5
+        )
 
         assert send(receiver.origin, bounds).status == 200
 
@@ -181,7 +174,7 @@ def test_an_answer_may_take_longer_than_connecting() -> None:
 def test_a_failure_has_one_of_six_names(outcome: str | int | Unreachable, failure: str) -> None:
     found = Unreachable(outcome) if isinstance(outcome, str) else outcome
 
-    assert failure_of(found) == failure
+    assert callbacks.failure_of(found) == failure
 
 
 KEY = bytes(range(32))
@@ -191,7 +184,7 @@ BODY = '{"eventId":"evt_1","name":"Zoë"}'.encode()
 
 
 def signed(*secrets: str, now: datetime | None = None) -> dict[str, str]:
-    return signed_headers(
+    return callbacks.signed_headers(
         "evt_1", BODY, secrets or (SIGNING,), subscription_id="sub_1", now=now or utc_now()
     )
 
@@ -223,7 +216,7 @@ def test_keys_of_24_to_64_bytes_are_taken_with_and_without_padding(size: int) ->
     key = bytes(200 + index % 56 for index in range(size))
     secret = "whsec_" + base64.b64encode(key).decode()
 
-    assert secret_key(secret) == secret_key(secret.rstrip("=")) == key
+    assert callbacks.secret_key(secret) == callbacks.secret_key(secret.rstrip("=")) == key
 
 
 @pytest.mark.parametrize(
@@ -250,7 +243,7 @@ def test_other_secrets_are_refused_with_a_reason_that_repeats_nothing(
     secret: str, reason: str
 ) -> None:
     with pytest.raises(ValueError, match=reason) as refused:
-        secret_key(secret)
+        callbacks.secret_key(secret)
     assert SIGNING[6:20] not in str(refused.value)
 
 
@@ -260,7 +253,7 @@ Body = Callable[[str], bytes]  # the body to answer to a challenge
 
 def judged(
     reply: Body, status: int = 200, content_type: str = ""
-) -> tuple[Unverified | None, bytes]:
+) -> tuple[callbacks.Unverified | None, bytes]:
     """What becomes of a receiver that answers so, and the request that it was sent."""
     seen: list[bytes] = []
 
@@ -271,11 +264,11 @@ def judged(
         connection.sendall(head.encode() + body)
 
     with raw_receiver(answer, reads=False) as receiver:
-        bounds = callback_bounds(frozenset({receiver.origin}), seconds=8)
-        return send_challenge(receiver.origin, SECRET, "sub_1", bounds=bounds), seen[0]
+        bounds = callbacks.callback_bounds(frozenset({receiver.origin}), seconds=8)
+        return callbacks.send_challenge(receiver.origin, SECRET, "sub_1", bounds=bounds), seen[0]
 
 
-def failure_in(said: Unverified | None) -> str:
+def failure_in(said: callbacks.Unverified | None) -> str:
     return said.failure if said else ""
 
 

@@ -6,6 +6,7 @@ import pytest
 from flask import Flask
 
 from webapp.base.sealing import NoKey, Sealer, sealer
+from webapp.events.subscription_rows import subscription_id
 
 OLD, NEW = {"k1": secrets.token_bytes(32)}, {"k2": secrets.token_bytes(32)}
 PLACE = "event_subscriptions/sub_1/secret"
@@ -60,3 +61,11 @@ def test_the_application_has_the_keys_of_its_settings(app: Flask) -> None:
         assert sealer().seal("x", place=PLACE).startswith("k1:")
     with pytest.raises(NoKey):
         Sealer({}).seal("x", place=PLACE)
+
+
+def test_the_id_is_the_digest_of_account_address_event_and_arguments() -> None:
+    """`printf '["acc_1","https://a.example/ü?k=9","response.submitted",{"formId":"frm_7"}]' |
+    sha256sum`
+    """
+    expected = "sub_dff59c436b28f5b18643a7bba47269e1"
+    assert subscription_id("acc_1", "frm_7", "https://a.example/ü?k=9") == expected

@@ -15,15 +15,6 @@ from tests.factories import make_account, make_form
 from webapp.base.database import db, read_rows, to_millis
 from webapp.base.vocabulary import DeliveryFailure, DeliveryKind, DeliveryState
 from webapp.events import delivering
-from webapp.events.delivering import (
-    AttemptResult,
-    Claimed,
-    abandon_overflow,
-    bound_waits,
-    purge_settled,
-    settle,
-    settle_broken,
-)
 from webapp.events.delivery_log import DeliveryFilters, get_delivery, list_deliveries, send_again
 from webapp.events.due import OPEN_AFTER_FAILURES, asked_delay
 from webapp.events.subscription_log import list_silent_hosts
@@ -48,24 +39,24 @@ def delivery(subscription: EventSubscription, clock: Clock) -> EventDelivery:
     return make_delivery(subscription, next_at=clock.now, event_id=event_id)
 
 
-def take(clock: Clock) -> Claimed:
+def take(clock: Clock) -> delivering.Claimed:
     (claimed,) = taken(1, now=clock.now)
     return claimed
 
 
-def answer(clock: Clock, status: int | None, **more: object) -> AttemptResult:
+def answer(clock: Clock, status: int | None, **more: object) -> delivering.AttemptResult:
     failures = {2: None, 3: DeliveryFailure.CHALLENGE_FAILED, 4: DeliveryFailure.HTTP_4XX}
     failure = failures.get((status or 0) // 100, DeliveryFailure.HTTP_5XX)
     if status is None:
         failure = DeliveryFailure.TIMEOUT
     values = {"retry_after": None, "reply": b""} | more
-    return AttemptResult(clock.now, 12, "v1,c2ln", status, failure, **values)  # type: ignore[arg-type]
+    return delivering.AttemptResult(clock.now, 12, "v1,c2ln", status, failure, **values)  # type: ignore[arg-type]
 
 
-def attempt(clock: Clock, status: int | None, **more: object) -> Claimed:
+def attempt(clock: Clock, status: int | None, **more: object) -> delivering.Claimed:
     """The next due delivery is attempted and answered so."""
     claimed = take(clock)
-    assert settle(claimed, answer(clock, status, **more), now=clock.now)
+    assert delivering.settle(claimed, answer(clock, status, **more), now=clock.now)
     db.session.expire_all()
     return claimed
 
@@ -255,7 +246,7 @@ def test_a_straggler_makes_an_open_breaker_no_slower(
     db.session.commit()
     both = taken(2, now=clock.now)
     for claimed in both:
-        settle(claimed, answer(clock, 500), now=clock.now)
+        delivering.settle(claimed, answer(clock, 500), now=clock.now)
 
     db.session.expire_all()
     assert endpoint.paused_until == clock.now + timedelta(seconds=60)
@@ -267,7 +258,7 @@ def test_who_lost_the_lease_changes_nothing(clock: Clock, delivery: EventDeliver
     clock.forward(seconds=2)
     attempt(clock, 200)
 
-    assert not settle(late, answer(clock, 500), now=clock.now)
+    assert not delivering.settle(late, answer(clock, 500), now=clock.now)
 
     assert (delivery.state, delivery.attempts) == (DeliveryState.DELIVERED, 2)
     assert len(db.session.scalars(select(DeliveryAttempt)).all()) == 1
@@ -279,7 +270,7 @@ def test_what_was_cancelled_meanwhile_stays_so(clock: Clock, delivery: EventDeli
     delivery.state = DeliveryState.CANCELLED
     db.session.commit()
 
-    assert not settle(claimed, answer(clock, 500), now=clock.now)
+    assert not delivering.settle(claimed, answer(clock, 500), now=clock.now)
 
     db.session.refresh(delivery)
     assert delivery.state is DeliveryState.CANCELLED
@@ -308,13 +299,13 @@ def test_an_error_of_ours_uses_up_an_attempt_by_the_schedule(
     for attempts, seconds in ((0, 1), (7, 7200)):
         delivery.attempts = attempts
         db.session.commit()
-        settle_broken(take(clock), now=clock.now)
+        delivering.settle_broken(take(clock), now=clock.now)
         db.session.expire_all()
         assert delivery.state == DeliveryState.PENDING
         waits = (delivery.next_at - clock.now).total_seconds()
         assert 0.8 * seconds <= waits <= 1.2 * seconds
         clock.forward(seconds=waits)
-    settle_broken(take(clock), now=clock.now)
+    delivering.settle_broken(take(clock), now=clock.now)
 
     db.session.expire_all()
     assert (delivery.state, delivery.settled_at) == (DeliveryState.ABANDONED, clock.now)
@@ -332,7 +323,7 @@ def test_an_endpoint_is_measured(clock: Clock, subscription: EventSubscription) 
     ):
         make_delivery(subscription, next_at=clock.now, attempts=number % 3)
         answered = answer(clock, status)._replace(duration_ms=took)
-        settle(take(clock), answered, now=clock.now)
+        delivering.settle(take(clock), answered, now=clock.now)
         db.session.expire_all()
         measured.append(endpoint.duration_ms)
         endpoint.failures = 0
@@ -350,14 +341,14 @@ def test_the_oldest_of_a_queue_that_grew_too_long_are_abandoned(
     for place in range(3):
         make_delivery(other, position=start + place)
 
-    assert abandon_overflow(now=clock.now, most=3) == 2
+    assert delivering.abandon_overflow(now=clock.now, most=3) == 2
 
     db.session.expire_all()
     states = [each.state for each in queued]
     assert states == [DeliveryState.ABANDONED] * 2 + [DeliveryState.PENDING] * 3
     assert queued[0].settled_at == clock.now
     assert (subscription.dropped, other.dropped) == (True, False)
-    assert abandon_overflow(now=clock.now, most=3) == 0
+    assert delivering.abandon_overflow(now=clock.now, most=3) == 0
 
 
 def test_two_processes_that_look_at_once_abandon_no_more_than_one(
@@ -368,7 +359,7 @@ def test_two_processes_that_look_at_once_abandon_no_more_than_one(
     seen_by_both = read_rows(delivering._OVERFULL, most=3)
     monkeypatch.setattr(delivering, "read_rows", lambda *_, **__: seen_by_both)
 
-    assert [abandon_overflow(now=clock.now, most=3) for _ in range(2)] == [2, 0]
+    assert [delivering.abandon_overflow(now=clock.now, most=3) for _ in range(2)] == [2, 0]
 
 
 def test_settled_deliveries_are_kept_for_thirty_days(
@@ -382,7 +373,7 @@ def test_settled_deliveries_are_kept_for_thirty_days(
     for delivery in (old, kept):
         make_attempt(delivery)
 
-    assert sum(purge_settled(clock.forward(days=30))) == 2
+    assert sum(delivering.purge_settled(clock.forward(days=30))) == 2
 
     db.session.expire_all()
     assert set(db.session.scalars(select(EventDelivery.id))) == kept_ids
@@ -406,7 +397,7 @@ def test_what_was_put_off_by_a_clock_that_was_ahead_waits_no_longer_than_it_may(
     endpoint.paused_until = clock.now + ahead
     db.session.commit()
 
-    bound_waits(now=clock.now)
+    delivering.bound_waits(now=clock.now)
 
     db.session.expire_all()
     assert db.session.get_one(EventDelivery, delivery.id).next_at == clock.now + waits

@@ -1,26 +1,304 @@
-"""Subscribing, refreshing and unsubscribing."""
+"""How subscriptions begin, what is queued for them, and how they end."""
 
+from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
+from sqlalchemy import delete, select, update
 
 from tests.conftest import Clock
+from tests.databases import both_databases
 from tests.domain.events.subscribing import (
     SEALER,
     URL,
     asked_for,
+    deliveries,
     make_grant,
+    states,
     subscribe_now,
     subscriptions,
 )
-from tests.factories import make_account, make_form
-from webapp.base.database import db, read_rows, utc_now
+from tests.event_factories import make_delivery, make_subscription
+from tests.factories import make_account, make_answer, make_form, make_response
+from webapp.answers.answering import complete_response, withdraw_response
+from webapp.app import background
+from webapp.base.database import db, execute, read_rows, to_millis, utc_now, write_transaction
 from webapp.base.sealing import Sealer
+from webapp.base.vocabulary import DeliveryKind, DeliveryState, RevokedReason, SubscriptionEnd
 from webapp.events import subscribing as module
-from webapp.events.endings import unsubscribe
+from webapp.events.delivering import purge_settled
+from webapp.events.endings import end_expired, note_unqueued, purge_ended, unsubscribe
+from webapp.events.outbox import event_id_of
 from webapp.events.subscribing import Asked, Granted
-from webapp.events.subscription_rows import secret_place, subscription_id
+from webapp.events.subscription_rows import secret_place
+from webapp.oauth.connections import disconnect, disconnect_all
+from webapp.oauth.tokens import revoke_grant
+from webapp.records.events import CallbackEndpoint, EventDelivery, EventSubscription
+from webapp.records.responses.models import ResponseSession
+
+pytestmark = both_databases
+End = Callable[[str, str, Any], object]
+
+
+@pytest.fixture
+def form(app_context: None) -> Any:
+    return make_form(make_account().id)
+
+
+@pytest.fixture
+def grant_id(form: Any) -> str:
+    return make_grant(form.account_id)
+
+
+def revoke(account_id: str, grant_id: str, now: Any, reason: RevokedReason) -> None:
+    with write_transaction():
+        revoke_grant(grant_id, reason, now=now)
+
+
+ENDS = {
+    "disconnected": lambda account, grant, now: disconnect(account, grant, now=now),
+    "all disconnected": lambda account, _, now: disconnect_all(account, now=now),
+    "code reused": partial(revoke, reason=RevokedReason.CODE_REUSE),
+    "refresh token reused": partial(revoke, reason=RevokedReason.REFRESH_REUSE),
+    "revoked by client": partial(revoke, reason=RevokedReason.REVOKED_BY_CLIENT),
+}
+
+
+def last_words() -> list[EventDelivery]:
+    return [each for each in deliveries() if each.kind is DeliveryKind.TERMINATED]
+
+
+@pytest.mark.parametrize("end", ENDS.values(), ids=ENDS)
+def test_the_end_of_a_connection_ends_what_it_subscribed(
+    form: Any, grant_id: str, end: End
+) -> None:
+    now = utc_now()
+    other, stranger = make_form(form.account_id), make_form(make_account().id)
+    for each in (form, other):
+        subscribe_now(asked_for(each, grant_id))
+        make_response(each)
+    theirs = subscribe_now(asked_for(stranger, make_grant(stranger.account_id))).subscription_id
+
+    for _ in range(2):
+        end(form.account_id, grant_id, now)
+
+    assert {each.id for each in subscriptions() if each.ended_at is None} == {theirs}
+    with write_transaction():
+        execute(delete(EventSubscription).where(EventSubscription.id == theirs))
+    assert {each.ended_at for each in subscriptions()} == {now}
+    disconnected = end in list(ENDS.values())[:2]
+    reason = SubscriptionEnd.DISCONNECTED if disconnected else SubscriptionEnd.REVOKED
+    assert {each.end_reason for each in subscriptions()} == {reason}
+    assert sorted(states()) == ["cancelled", "cancelled", "pending", "pending"]
+    told = last_words()
+    assert {each.subscription_id for each in told} == {each.id for each in subscriptions()}
+    for each in told:
+        assert each.event_id.startswith("msg_terminated_")
+        assert (each.next_at, each.position, each.answer_count) == (now, 0, 0)
+    # until the subscriber has been told
+    assert {each.url for each in subscriptions()} == {URL}
+    make_response(form)
+    assert len(deliveries()) == 4
+
+
+def test_the_address_is_erased_when_there_was_time_to_tell(
+    form: Any, grant_id: str, clock: Clock
+) -> None:
+    subscribe_now(asked_for(form, grant_id), now=clock.now)
+    disconnect(form.account_id, grant_id, now=clock.now)
+
+    assert list(end_expired(clock.forward(seconds=59))) == []
+    assert subscriptions()[0].url == URL
+    assert list(end_expired(clock.forward(seconds=1))) == [2]
+
+    (stored,) = subscriptions()
+    assert (stored.url, stored.secret, stored.host) == (None, None, "hooks.example.com:443")
+    assert states() == ["cancelled"]
+    assert list(end_expired(clock.now)) == []
+
+
+def test_who_subscribes_again_is_not_told_of_the_end_before(
+    form: Any, grant_id: str, clock: Clock
+) -> None:
+    first = subscribe_now(asked_for(form, grant_id), now=clock.now)
+    make_response(form)
+    disconnect(form.account_id, grant_id, now=clock.now)
+
+    again = subscribe_now(
+        asked_for(form, make_grant(form.account_id)), now=clock.forward(seconds=1)
+    )
+
+    assert again.subscription_id == first.subscription_id
+    assert states() == ["cancelled", "cancelled"]
+    assert subscriptions()[0].ended_at is None
+    assert list(end_expired(clock.forward(minutes=5))) == []
+    assert subscriptions()[0].url == URL
+    disconnect_all(form.account_id, now=clock.now)
+    assert len({each.event_id for each in last_words()}) == 2
+
+
+def test_an_expired_subscription_keeps_its_host_alone(
+    form: Any, grant_id: str, clock: Clock
+) -> None:
+    asked = asked_for(form, grant_id, ttl_seconds=300)
+    subscribe_now(asked, now=clock.now)
+    subscribe_now(asked._replace(secret="whsec_" + "B" * 32), now=clock.now)
+    make_response(form)
+
+    assert list(end_expired(clock.forward(seconds=299))) == []
+    assert sum(end_expired(clock.forward(seconds=1))) == 2
+
+    (stored,) = subscriptions()
+    assert (stored.ended_at, stored.end_reason) == (clock.now, SubscriptionEnd.EXPIRED)
+    assert (stored.url, stored.secret, stored.previous_secret) == (None, None, None)
+    assert stored.host == "hooks.example.com:443"
+    assert states() == ["cancelled"]
+    assert deliveries()[0].settled_at == clock.now
+
+
+def test_a_long_queue_is_cancelled_in_short_transactions(
+    form: Any, grant_id: str, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("webapp.events.endings.BATCH_ROWS", 2)
+    subscribe_now(asked_for(form, grant_id, ttl_seconds=300), now=clock.now)
+    for _ in range(5):
+        make_response(form)
+
+    assert list(end_expired(clock.forward(seconds=300))) == [1, 2, 2, 1]
+
+    assert states() == ["cancelled"] * 5
+
+
+def test_a_previous_secret_is_erased_after_a_day(form: Any, grant_id: str, clock: Clock) -> None:
+    asked = asked_for(form, grant_id, ttl_seconds=7 * 86_400)
+    for letter in "AB":
+        subscribe_now(asked._replace(secret="whsec_" + letter * 32), now=clock.now)
+
+    assert list(purge_ended(clock.forward(hours=23))) == []
+    assert list(purge_ended(clock.forward(hours=1))) == [1]
+
+    (stored,) = subscriptions()
+    assert (stored.previous_secret, stored.previous_until) == (None, None)
+    assert stored.secret
+
+
+def test_what_nothing_names_any_more_is_purged(form: Any, grant_id: str, clock: Clock) -> None:
+    live = subscribe_now(asked_for(form, grant_id, ttl_seconds=7 * 86_400), now=clock.now)
+    logged, gone = (
+        subscribe_now(asked_for(form, grant_id, url=f"{URL}&n={n}"), now=clock.now)
+        for n in range(2)
+    )
+    make_delivery(
+        db.session.get_one(EventSubscription, logged.subscription_id),
+        state=DeliveryState.DELIVERED,
+        settled_at=clock.now,
+    )
+    for each in (logged, gone):
+        unsubscribe(form.account_id, form.id, each.subscription_id, now=clock.now)
+
+    assert list(purge_ended(clock.forward(hours=24))) == []
+    assert list(purge_ended(clock.forward(seconds=1))) == [1, 1]
+
+    kept = {each.id for each in subscriptions()}
+    assert kept == {live.subscription_id, logged.subscription_id}
+    assert {each.endpoint_id for each in subscriptions()} == set(
+        db.session.scalars(select(CallbackEndpoint.id))
+    )
+    with write_transaction():
+        execute(update(CallbackEndpoint).values(seen_at=clock.now))
+    assert list(purge_ended(clock.now)) == []
+
+
+def test_a_refresh_tells_of_what_was_completed_while_events_were_off(
+    form: Any, grant_id: str
+) -> None:
+    asked = asked_for(form, grant_id)
+    subscribe_now(asked)
+
+    assert list(note_unqueued(utc_now())) == [1]
+    assert list(note_unqueued(utc_now())) == []
+
+    assert [subscribe_now(asked).truncated for _ in range(2)] == [True, False]
+
+
+def test_subscriptions_and_deliveries_are_looked_after_while_serving(app_context: None) -> None:
+    assert end_expired in background.EXPIRIES
+    assert {*background.EXPIRIES, note_unqueued} == set(background.EXPIRIES_WITHOUT_EVENTS)
+    assert {purge_ended, purge_settled} <= set(background.PURGES)
+
+
+KEY = "a" * 32
+
+
+def complete(form: Any, **given: Any) -> list[str] | None:
+    return complete_response(form.share_token, KEY, responder_name="", now=utc_now(), **given)
+
+
+def session() -> ResponseSession:
+    return db.session.scalars(select(ResponseSession)).one()
+
+
+def test_completing_queues_a_delivery_for_each_live_subscription(form: Any) -> None:
+    now = utc_now()
+    live = make_subscription(form)
+    suspended = make_subscription(form, suspended_at=now)
+    make_subscription(form, ended_at=now)
+    make_subscription(form, expires_at=now - timedelta(milliseconds=1))
+    make_subscription(make_form(form.account_id))
+    make_answer(form, KEY)
+    make_answer(form, KEY, position=1)
+
+    queued = complete(form)
+
+    found = deliveries()
+    assert {each.id for each in found} == set(queued or ())
+    assert {each.subscription_id for each in found} == {live.id, suspended.id}
+    done = session()
+    for each in found:
+        assert each.event_id == event_id_of(done.id) == "evt_" + done.id.removeprefix("ses_")
+        assert each.id == f"dlv_{each.event_id[4:]}{each.subscription_id[4:]}"
+        assert (each.account_id, each.form_id) == (form.account_id, form.id)
+        assert (each.endpoint_id, each.host) in [
+            (one.endpoint_id, one.host) for one in (live, suspended)
+        ]
+        assert (each.kind, each.state) == (DeliveryKind.EVENT, DeliveryState.PENDING)
+        assert (each.answer_count, each.position) == (2, done.completed_stamp)
+        assert (each.attempts, each.body, each.lease_until, each.settled_at) == (0, *[None] * 3)
+        assert now <= each.next_at == each.created_at <= utc_now()
+
+
+def test_a_delivery_is_due_at_once_also_when_the_clock_was_set_back(form: Any) -> None:
+    make_subscription(form)
+    make_answer(form, KEY)
+    now = utc_now() - timedelta(hours=1)
+
+    complete_response(form.share_token, KEY, responder_name="", now=now)
+
+    (delivery,) = deliveries()
+    assert delivery.next_at == now
+    assert delivery.position > to_millis(now)
+
+
+def test_withdrawing_cancels_what_is_not_settled(form: Any) -> None:
+    make_answer(form, KEY)
+    complete(form, events=False)
+    event_id, now = event_id_of(session().id), utc_now()
+    lease = now + timedelta(seconds=30)
+    for state in (DeliveryState.DELIVERED, DeliveryState.SENDING, DeliveryState.PENDING):
+        leased = {"lease_until": lease} if state is DeliveryState.SENDING else {}
+        make_delivery(make_subscription(form), event_id=event_id, state=state, **leased)
+    make_response(form)  # of somebody else
+
+    withdraw_response(form.share_token, KEY, now=now)
+
+    assert Counter(states()) == {"cancelled": 2, "delivered": 1, "pending": 3}
+    assert {each.lease_until for each in deliveries()} == {None}
+    assert {each.settled_at for each in deliveries() if each.state == "cancelled"} == {now}
+
 
 FIRST, SECOND, THIRD = ("whsec_" + letter * 32 for letter in "ABC")
 
@@ -47,14 +325,6 @@ def agent(app_context: None) -> Agent:
 
 def unsealed(sealed: str | None, key: str) -> str | None:
     return SEALER.unseal(sealed, place=secret_place(key)) if sealed else None
-
-
-def test_the_id_is_the_digest_of_account_address_event_and_arguments() -> None:
-    """`printf '["acc_1","https://a.example/ü?k=9","response.submitted",{"formId":"frm_7"}]' |
-    sha256sum`
-    """
-    expected = "sub_dff59c436b28f5b18643a7bba47269e1"
-    assert subscription_id("acc_1", "frm_7", "https://a.example/ü?k=9") == expected
 
 
 def test_exactly_one_previous_secret_is_kept(agent: Agent, clock: Clock) -> None:

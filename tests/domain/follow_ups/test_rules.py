@@ -1,12 +1,13 @@
 """What follows from an answer where no model writes."""
 
+import random
 from collections.abc import Iterable
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.domain.follow_ups.written_questions import rows as read_file
+from tests.domain.follow_ups.written_questions import rows as rows_of
 from webapp.base.vocabulary import (
     FollowUpAuthor,
     FollowUpCondition,
@@ -26,7 +27,7 @@ from webapp.follow_ups.rules import (
     holding,
     most_asked,
 )
-from webapp.follow_ups.signals import is_junk
+from webapp.follow_ups.signals import is_junk, is_sensitive, is_silent
 from webapp.follow_ups.text import read
 from webapp.records.content.model import FormSettings, PreparedFollowUp, QuestionRow
 from webapp.records.languages import (
@@ -190,7 +191,7 @@ def test_only_a_thin_answer_is_asked_for_more(answer: str, reason: Reason, *, as
 
 @pytest.mark.parametrize("language", PHRASED)
 def test_facts_reasons_and_invitations_leave_no_room(language: str) -> None:
-    questions = [question for tag, question in read_file("no_room.txt") if tag == language]
+    questions = [question for tag, question in rows_of("no_room.txt") if tag == language]
 
     assert questions
     assert [each for each in questions if leaves_room(each, language)] == []
@@ -290,3 +291,86 @@ def test_a_long_answer_may_repeat_its_words() -> None:
     words: Iterable[str] = (f"w{number}" for number in range(90))
 
     assert not is_junk(read(" ".join([*words] * 6)))
+
+
+SWITCH = "What made you switch?"
+IS_SO = {
+    "grave": is_sensitive,
+    "not grave": lambda answer: not is_sensitive(answer),
+    "refusal": lambda answer: decided(SWITCH, answer).reason is Reason.REFUSED,
+    "wish": lambda answer: decided(SWITCH, answer).reason is not Reason.REFUSED,
+    "silent": lambda answer: is_silent(read(answer)),
+    "missing": lambda answer: (
+        decided(SWITCH, answer).reason not in {Reason.NON_ANSWER, Reason.REFUSED}
+    ),
+}
+
+
+def decided(question: str, answer: str) -> Decision:
+    """The decision on the only answer to the only question of a form."""
+    return decide(Thread(FollowUpMode.SMART, (Exchange(question, answer),), (question,)))
+
+
+@pytest.mark.parametrize("kind", IS_SO)
+def test_an_answer_is_what_people_take_it_for(kind: str) -> None:
+    answers = [answer for is_, answer in rows_of("answers.txt") if is_ == kind]
+
+    assert answers
+    assert [answer for answer in answers if not IS_SO[kind](answer)] == []
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Do you have any allergies?", "No"),
+        ("Are there any questions you have for us?", "no, thanks"),
+        ("What else would you like to tell us?", "No"),
+        ("Gibt es Unverträglichkeiten?", "nein"),
+        ("Haben Sie noch Fragen an uns?", "Nein"),
+        ("Avez-vous des questions pour nous ?", "non"),
+        ("¿Tiene usted alguna pregunta para nosotros?", "no"),
+        ("Você tem alguma pergunta para nós?", "não"),
+        ("هل لديك أي أسئلة لنا؟", "لا"),
+    ],
+)
+def test_nobody_is_asked_why_there_is_nothing(question: str, answer: str) -> None:
+    assert decided(question, answer) == Decision(Reason.REFUSED)
+
+
+CHARS = 10_000
+QUESTION = "What made you switch?"
+PLAIN = "I like the colors and the layout of the page very much"
+RANDOM = random.Random(12)  # noqa: S311
+HOSTILE = {
+    "one letter": "a",
+    "blanks": " ",
+    "separators": ";,\n",
+    "one-letter words": "a ",
+    "combining marks": "\u0301\u0323",
+    "marks out of order": "a" + "\u0323\u0301" * 400,
+    "characters that become eighteen": "\ufdfa",
+    "Han": "慢",
+    "different Han": "".join(chr(0x4E00 + i) for i in range(CHARS)),
+    "different words": " ".join(f"w{i}" for i in range(2000)),
+    "hyphens": "a-",
+    "apostrophes": "a'",
+    "beginnings of phrases": "lost my ",
+    "non-answers": "nothing at all ",
+    "refusals": "i do not want ",
+    "emoji": "😀",
+    "nothing visible": "\u200b",
+    "Arabic": "لا ",
+    "digits": "1",
+    "capitals that grow": "İ",
+    "any letters": "".join(chr(RANDOM.randrange(0x20, 0xD7FF)) for _ in range(CHARS)),
+    "any letters beyond": "".join(chr(RANDOM.randrange(0x10000, 0x10FFFF)) for _ in range(CHARS)),
+}
+
+
+@pytest.mark.parametrize("part", HOSTILE.values(), ids=HOSTILE)
+def test_long_texts_are_decided_about(part: str) -> None:
+    """One that takes a square of its length would end by the limit of a test."""
+    text = (part * (CHARS // len(part) + 1))[:CHARS]
+    for asked, said in ((QUESTION, text), (text, PLAIN)):
+        exchange = Exchange(asked, said)
+        decide(Thread(FollowUpMode.DEEP_DIVE, (exchange, exchange), (asked,) * 40))

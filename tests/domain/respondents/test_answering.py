@@ -9,13 +9,8 @@ from tests.bulk import dump
 from tests.conftest import Clock
 from tests.databases import both_databases
 from tests.factories import make_account, make_form, make_response
+from webapp.answers import answering
 from webapp.answers.answer_writes import NewAnswer, store_answer
-from webapp.answers.answering import (
-    answer_question,
-    complete_response,
-    skip_question,
-    withdraw_response,
-)
 from webapp.answers.session import read_open_session
 from webapp.answers.steps import QuestionNumber
 from webapp.base.database import to_millis, utc_now
@@ -48,7 +43,7 @@ def answers(form: Any, since: int | None = None) -> list[AnswerRow]:
 def give(
     form: Any, text: str, *, position: int = 0, answer_key: str = "", key: str = KEY
 ) -> int | None:
-    session = answer_question(
+    session = answering.answer_question(
         form.share_token,
         key,
         position=position,
@@ -61,13 +56,13 @@ def give(
 
 
 def skip(form: Any, position: int) -> int | None:
-    session = skip_question(form.share_token, KEY, position=position, now=utc_now())
+    session = answering.skip_question(form.share_token, KEY, position=position, now=utc_now())
     place = session.steps.next_place(QuestionNumber(position + 1))
     return place and place.number - 1
 
 
 def complete(form: Any, name: str = "", key: str = KEY) -> bool:
-    done = complete_response(form.share_token, key, responder_name=name, now=utc_now())
+    done = answering.complete_response(form.share_token, key, responder_name=name, now=utc_now())
     return done is not None
 
 
@@ -118,7 +113,7 @@ def test_stamps_rise_even_when_the_clock_steps_back(app_context: None, clock: Cl
     form = make_form(make_account().id)
     moments = [clock.now, clock.forward(hours=-1), clock.forward(seconds=-5), clock.now]
     for number, moment in enumerate(moments):
-        answer_question(
+        answering.answer_question(
             form.share_token,
             f"{number}" * 32,
             position=0,
@@ -168,8 +163,8 @@ def test_withdrawing_deletes_the_response_and_its_counts(form: Any) -> None:
     give(form, "Me")
     complete(form)
 
-    assert withdraw_response(form.share_token, KEY, now=utc_now()) is True
-    assert withdraw_response(form.share_token, KEY, now=utc_now()) is False
+    assert answering.withdraw_response(form.share_token, KEY, now=utc_now()) is True
+    assert answering.withdraw_response(form.share_token, KEY, now=utc_now()) is False
 
     after = now_of(form)
     assert read_responses(after, None) == ResponsePage([], 0, None, truncated=False)
@@ -181,7 +176,7 @@ def test_withdrawing_leaves_the_newest_completion_that_is_left(form: Any) -> Non
     before = now_of(form)
     make_response(form, "c" * 32)
 
-    withdraw_response(form.share_token, "c" * 32, now=utc_now())
+    answering.withdraw_response(form.share_token, "c" * 32, now=utc_now())
 
     after = now_of(form)
     assert (after.response_count, after.completed_stamp) == (1, before.completed_stamp)
@@ -193,6 +188,6 @@ def test_withdrawing_from_a_closed_form_leaves_it_closed(app_context: None) -> N
     key = make_response(single)
     close_form(single.account_id, single.id, now=utc_now())
 
-    withdraw_response(single.share_token, key, now=utc_now())
+    answering.withdraw_response(single.share_token, key, now=utc_now())
 
     assert now_of(single).status is FormStatus.CLOSED

@@ -9,11 +9,7 @@ from sqlalchemy import func, select
 from tests.databases import both_databases
 from tests.factories import make_account, make_form
 from tests.races.threads import together
-from webapp.answers.answering import (
-    answer_question,
-    skip_question,
-    withdraw_response,
-)
+from webapp.answers import answering
 from webapp.base.database import db, utc_now
 from webapp.base.errors import StateConflict
 from webapp.records.forms import get_form
@@ -30,7 +26,7 @@ def form(app_context: None) -> Any:
 
 
 def give(form: Any, text: str, *, position: int = 0, key: str = KEY, most: int = 10**9) -> None:
-    answer_question(
+    answering.answer_question(
         form.share_token,
         key,
         position=position,
@@ -57,7 +53,7 @@ def test_every_stored_text_counts_in_bytes(form: Any) -> None:
     give(form, "\U0001f600", position=1)
     give(form, "other words")
     give(form, "other words")
-    skip_question(form.share_token, KEY, position=1, now=utc_now())
+    answering.skip_question(form.share_token, KEY, position=1, now=utc_now())
 
     assert size(form) == (4 + 4) + (4 + 5) + (11 + 4)  # each with the text of its question
 
@@ -69,7 +65,7 @@ def test_a_long_question_counts_with_each_answer(app_context: None) -> None:
     give(form, "x", key="b" * 32, most=400_002)
 
     assert refusal(form, "x", key="c" * 32, most=400_002) == "form_full"
-    withdraw_response(form.share_token, KEY, now=utc_now())
+    answering.withdraw_response(form.share_token, KEY, now=utc_now())
     assert size(form) == 200_001
     give(form, "x", key="c" * 32, most=400_002)
 

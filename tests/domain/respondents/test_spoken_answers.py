@@ -8,20 +8,15 @@ from sqlalchemy import select
 
 from tests.bulk import dump
 from tests.databases import both_databases
-from tests.factories import make_answer, make_follow_up, make_follow_up_answer
+from tests.factories import make_answer
 from tests.voice.factories import make_recording, make_voice_form
+from webapp.answers import answering
 from webapp.answers.answer_writes import NewAnswer, store_answer
-from webapp.answers.answering import (
-    answer_question,
-    skip_question,
-    withdraw_response,
-)
 from webapp.answers.session import read_open_session
 from webapp.answers.steps import QuestionNumber
 from webapp.base.database import db, utc_now
 from webapp.base.errors import Outcome
 from webapp.records.forms import Form
-from webapp.records.responses.counters import QuestionCount
 from webapp.records.responses.models import Answer
 from webapp.records.responses.recordings import ObjectDeletion, Recording
 
@@ -45,7 +40,7 @@ def upload(form: Any, key: str = KEY, position: int = 0, size: int = SIZE) -> Re
 
 def give(form: Any, recording_id: str = "", text: str = "", **given: Any) -> int | None:
     sent = {"position": 0, "answer_key": secrets.token_urlsafe(16)} | given
-    session = answer_question(
+    session = answering.answer_question(
         form.share_token, KEY, answer_text=text, recording_id=recording_id, now=utc_now(), **sent
     ).session
     place = session.steps.next_place(QuestionNumber(1))
@@ -53,7 +48,7 @@ def give(form: Any, recording_id: str = "", text: str = "", **given: Any) -> int
 
 
 def skip(form: Any) -> None:
-    skip_question(form.share_token, KEY, position=0, now=utc_now())
+    answering.skip_question(form.share_token, KEY, position=0, now=utc_now())
 
 
 def current() -> Answer:
@@ -101,7 +96,7 @@ def test_the_recordings_that_answers_have_count_for_the_form(form: Any) -> None:
     skip(form)
     assert taken(form) == 5 * asked + 9
     give(form, upload(form).id)
-    withdraw_response(form.share_token, KEY, now=utc_now())
+    answering.withdraw_response(form.share_token, KEY, now=utc_now())
     assert taken(form) == 0
 
 
@@ -160,34 +155,12 @@ def test_typing_or_skipping_instead_erases_what_was_uploaded(form: Any, *, typed
     assert to_erase() == {recording.object_key}
 
 
-@pytest.mark.parametrize("earlier", [[], ["Before"]])
-def test_a_follow_up_claims_a_recording_too(app_context: None, earlier: list[str]) -> None:
-    form = make_voice_form(followUpMode="deep_dive")
-    give(form, text="Me")
-    asked = make_follow_up(form, KEY)
-    for text in earlier:
-        make_follow_up_answer(form, KEY, asked, text)
-    recording = make_recording(form, KEY, question_id=asked.id)
-    db.session.commit()
-
-    give(form, recording.id, follow_up=1)
-
-    answer = db.session.scalars(
-        select(Answer).where(Answer.question_id == asked.id, Answer.superseded.is_(False))
-    ).one()
-    assert kept() == {recording.id: answer.id}
-    assert (answer.response_type, answer.question_kind) == ("voice", "followup")
-    assert answer.parent_question_id == form.questions[0]["id"]
-    counted = db.session.execute(select(QuestionCount.question_id, QuestionCount.answered))
-    assert [tuple(row) for row in counted] == [(form.questions[0]["id"], 1)]
-
-
 def test_withdrawing_erases_every_recording_of_the_session(form: Any) -> None:
     mine = [upload(form), upload(form, position=1)]
     somebody = upload(form, OTHER)
     give(form, mine[0].id)
 
-    withdraw_response(form.share_token, KEY, now=utc_now())
+    answering.withdraw_response(form.share_token, KEY, now=utc_now())
 
     assert kept() == {somebody.id: None}
     assert to_erase() == {each.object_key for each in mine}

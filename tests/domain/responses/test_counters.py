@@ -19,25 +19,12 @@ from sqlalchemy import func, select
 from tests.databases import both_databases
 from tests.factories import make_account, make_form, make_response
 from tests.races.threads import together
-from webapp.answers.answering import (
-    answer_question,
-    complete_response,
-    skip_question,
-    withdraw_response,
-)
+from webapp.answers import answering
 from webapp.base.database import db, utc_now
 from webapp.base.errors import Outcome
 from webapp.base.vocabulary import SessionStatus
 from webapp.records.forms import Form
-from webapp.records.responses.counters import (
-    DAY_MILLIS,
-    Day,
-    DayCount,
-    read_days,
-    read_link_views,
-    read_questions,
-    store_link_views,
-)
+from webapp.records.responses import counters
 from webapp.records.responses.models import Answer, ResponseSession, count_words
 
 QUESTIONS = ["Who?", "What?", "Why?"]
@@ -62,7 +49,7 @@ def act(form: Any, step: Step) -> None:
     now = utc_now() + timedelta(minutes=minutes)
     call: dict[str, Callable[[], object]] = {
         "answer": partial(
-            answer_question,
+            answering.answer_question,
             form.share_token,
             key,
             position=position,
@@ -70,9 +57,11 @@ def act(form: Any, step: Step) -> None:
             answer_key=secrets.token_hex(16),
             now=now,
         ),
-        "skip": partial(skip_question, form.share_token, key, position=position, now=now),
-        "complete": partial(complete_response, form.share_token, key, responder_name="", now=now),
-        "withdraw": partial(withdraw_response, form.share_token, key, now=utc_now()),
+        "skip": partial(answering.skip_question, form.share_token, key, position=position, now=now),
+        "complete": partial(
+            answering.complete_response, form.share_token, key, responder_name="", now=now
+        ),
+        "withdraw": partial(answering.withdraw_response, form.share_token, key, now=utc_now()),
     }
     with suppress(Outcome):
         call[action]()
@@ -83,8 +72,10 @@ def counted(form_id: str) -> dict[str, Any]:
     """What the counters say, without the zeros."""
     db.session.rollback()
     form = db.session.get_one(Form, form_id, populate_existing=True)
-    questions = read_questions(form_id)
-    days = select(DayCount.day, DayCount.completed).where(DayCount.form_id == form_id)
+    questions = counters.read_questions(form_id)
+    days = select(counters.DayCount.day, counters.DayCount.completed).where(
+        counters.DayCount.form_id == form_id
+    )
     return {
         "started": form.started_count,
         "answered": form.answered_count,
@@ -116,7 +107,9 @@ def recounted(form_id: str) -> dict[str, Any]:
         "completed": len(completed),
         "answers": {row[0]: row[1] for row in db.session.execute(answers)},
         "skips": dict(Counter(skip for each in sessions for skip in each.skipped)),
-        "days": dict(Counter((each.completed_stamp or 0) // DAY_MILLIS for each in completed)),
+        "days": dict(
+            Counter((each.completed_stamp or 0) // counters.DAY_MILLIS for each in completed)
+        ),
     }
 
 
@@ -166,21 +159,21 @@ def test_days_come_oldest_first_with_the_empty_ones(form: Any) -> None:
     make_response(form)
     now = utc_now()
 
-    days = read_days(form.id, now, days=3)
+    days = counters.read_days(form.id, now, days=3)
 
     today = now.date()
     assert days == [
-        Day(today - timedelta(days=2), 0),
-        Day(today - timedelta(days=1), 0),
-        Day(today, 1),
+        counters.Day(today - timedelta(days=2), 0),
+        counters.Day(today - timedelta(days=1), 0),
+        counters.Day(today, 1),
     ]
 
 
 def test_link_views_add_up(form: Any) -> None:
-    store_link_views({form.share_token: 2})
-    store_link_views({"gone": 4, form.share_token: 3})
+    counters.store_link_views({form.share_token: 2})
+    counters.store_link_views({"gone": 4, form.share_token: 3})
 
-    assert read_link_views(form.id) == 5
+    assert counters.read_link_views(form.id) == 5
 
 
 @pytest.mark.parametrize(

@@ -6,18 +6,7 @@ from collections import defaultdict
 import orjson
 import pytest
 
-from webapp.records.responses.completed import (
-    ATTACHMENT_BYTES,
-    CODE_POINT_BYTES,
-    EXCHANGE_BYTES,
-    PAGE_BYTES,
-    START,
-    Fragment,
-    Position,
-    cut_page,
-    read_cursor,
-    write_cursor,
-)
+from webapp.records.responses import completed
 from webapp.records.responses.models import AnswerRow
 
 KEY = b"k" * 32
@@ -38,17 +27,17 @@ def answer(number: int, question: str, text: str, given: str = "text") -> Answer
     )
 
 
-def pages(answers: list[AnswerRow], most: int = 1000) -> list[list[Fragment]]:
-    found, position = [], START
+def pages(answers: list[AnswerRow], most: int = 1000) -> list[list[completed.Fragment]]:
+    found, position = [], completed.START
     while position is not None:
-        fragments, following = cut_page(answers, position, most)
+        fragments, following = completed.cut_page(answers, position, most)
         found.append(fragments)
         assert following is None or following > position
         position = following  # type: ignore[assignment]
     return found
 
 
-def rebuilt(found: list[list[Fragment]]) -> list[tuple[str, str, str]]:
+def rebuilt(found: list[list[completed.Fragment]]) -> list[tuple[str, str, str]]:
     """Both texts of each answer, by sorting and joining its fragments."""
     questions, texts = defaultdict(list), defaultdict(list)
     for fragment in (each for page in found for each in page):
@@ -90,18 +79,20 @@ def test_many_answers_of_any_length_are_rebuilt_exactly() -> None:
         sum(len(orjson.dumps(each.question_text + each.answer_text)) for each in page)
         for page in found
     ]
-    assert max(sizes) <= PAGE_BYTES
-    assert max(map(len, found)) <= PAGE_BYTES // EXCHANGE_BYTES + 1
+    assert max(sizes) <= completed.PAGE_BYTES
+    assert max(map(len, found)) <= completed.PAGE_BYTES // completed.EXCHANGE_BYTES + 1
 
 
-@pytest.mark.parametrize("left", range(CODE_POINT_BYTES + 1))
+@pytest.mark.parametrize("left", range(completed.CODE_POINT_BYTES + 1))
 def test_an_answer_begins_where_a_code_point_has_room(left: int) -> None:
-    filling = "x" * (PAGE_BYTES - 2 * EXCHANGE_BYTES - len("q_1q_2") - left)
+    filling = "x" * (completed.PAGE_BYTES - 2 * completed.EXCHANGE_BYTES - len("q_1q_2") - left)
 
     found = pages([answer(1, "", filling), answer(2, "", "\x01")])
 
     texts = [[each.answer_text for each in page] for page in found]
-    assert texts == ([[filling, "\x01"]] if left == CODE_POINT_BYTES else [[filling], ["\x01"]])
+    assert texts == (
+        [[filling, "\x01"]] if left == completed.CODE_POINT_BYTES else [[filling], ["\x01"]]
+    )
 
 
 def test_a_page_holds_as_many_answers_as_asked_for() -> None:
@@ -114,19 +105,19 @@ def test_a_page_holds_as_many_answers_as_asked_for() -> None:
 def test_long_ids_leave_room_for_less() -> None:
     answers = [answer(number, "", "")._replace(question_id="🜂" * 200) for number in range(60)]
 
-    assert max(map(len, pages(answers))) <= PAGE_BYTES // (EXCHANGE_BYTES + 700)
+    assert max(map(len, pages(answers))) <= completed.PAGE_BYTES // (completed.EXCHANGE_BYTES + 700)
 
 
 def test_a_cursor_belongs_to_one_state_of_one_response() -> None:
     answers = [answer(1, "q", "a"), answer(2, "q", "b")]
-    cursor = write_cursor(KEY, "acc_1", "ses_1", answers, Position(1, 4))
+    cursor = completed.write_cursor(KEY, "acc_1", "ses_1", answers, completed.Position(1, 4))
 
     def read(
         key: bytes = KEY, account: str = "acc_1", session: str = "ses_1", **changed: list[AnswerRow]
-    ) -> Position | None:
-        return read_cursor(key, account, session, changed.get("answers", answers), cursor)
+    ) -> completed.Position | None:
+        return completed.read_cursor(key, account, session, changed.get("answers", answers), cursor)
 
-    assert read() == Position(1, 4)
+    assert read() == completed.Position(1, 4)
     assert read(key=b"j" * 32) is None
     assert read(account="acc_2") is None
     assert read(session="ses_2") is None
@@ -136,7 +127,7 @@ def test_a_cursor_belongs_to_one_state_of_one_response() -> None:
 
 @pytest.mark.parametrize("cursor", ["", "x", "é", "a.b", "W10." + "A" * 27, "x" * 10_000])
 def test_what_is_no_cursor_is_refused(cursor: str) -> None:
-    assert read_cursor(KEY, "acc_1", "ses_1", [answer(1, "q", "a")], cursor) is None
+    assert completed.read_cursor(KEY, "acc_1", "ses_1", [answer(1, "q", "a")], cursor) is None
 
 
 def test_a_page_has_room_for_the_recordings_of_its_answers() -> None:
@@ -144,4 +135,6 @@ def test_a_page_has_room_for_the_recordings_of_its_answers() -> None:
 
     most = max(len(page) for page in pages(answers))
 
-    assert most == PAGE_BYTES // (EXCHANGE_BYTES + ATTACHMENT_BYTES + len("q_10"))
+    assert most == completed.PAGE_BYTES // (
+        completed.EXCHANGE_BYTES + completed.ATTACHMENT_BYTES + len("q_10")
+    )

@@ -1,27 +1,21 @@
 """Every table has an owner, and is deleted before what its rows refer to."""
 
+from http import HTTPStatus
+
 import pytest
 from flask import Flask
 
+from api.openapi.operations import EXTENSIONS, OPERATIONS
+from webapp.base import ownership
 from webapp.base.database import db
-from webapp.base.ownership import (
-    OF_ACCOUNT,
-    OF_CONNECTION,
-    OF_DRAFT,
-    OF_FORM,
-    OF_NOBODY,
-    OF_SESSION,
-    Owned,
-    rows_of_account,
-    table_of,
-)
+from webapp.base.error_codes import ErrorCode
 
 OWNERS = {
-    "response_sessions": OF_SESSION,
-    "forms": OF_FORM,
-    "drafts": OF_DRAFT,
-    "oauth_grants": OF_CONNECTION,
-    "accounts": OF_ACCOUNT,
+    "response_sessions": ownership.OF_SESSION,
+    "forms": ownership.OF_FORM,
+    "drafts": ownership.OF_DRAFT,
+    "oauth_grants": ownership.OF_CONNECTION,
+    "accounts": ownership.OF_ACCOUNT,
 }
 
 
@@ -29,8 +23,8 @@ OWNERS = {
 def test_every_table_has_an_owner() -> None:
     placed = {owned.table for owners in OWNERS.values() for owned in owners}
 
-    assert placed | set(OF_NOBODY) == db.metadata.tables.keys()
-    assert not placed & set(OF_NOBODY)
+    assert placed | set(ownership.OF_NOBODY) == db.metadata.tables.keys()
+    assert not placed & set(ownership.OF_NOBODY)
 
 
 @pytest.mark.usefixtures("app")
@@ -49,19 +43,28 @@ def test_whatever_refers_to_an_owner_belongs_to_it(owner: str) -> None:
 
 @pytest.mark.usefixtures("app")
 @pytest.mark.parametrize("owned", OWNERS.values(), ids=list(OWNERS))
-def test_children_are_deleted_first(owned: tuple[Owned, ...]) -> None:
+def test_children_are_deleted_first(owned: tuple[ownership.Owned, ...]) -> None:
     names = [each.table for each in owned]
 
     for place, each in enumerate(owned):
-        parents = {key.column.table.name for key in table_of(each).foreign_keys}
+        parents = {key.column.table.name for key in ownership.table_of(each).foreign_keys}
         assert not parents & set(names[:place]), each
 
 
 def test_rows_of_an_account_are_deleted_children_first(app: Flask) -> None:
     with app.app_context():
-        order = [table.name for table, _ in rows_of_account("acc_1")]
+        order = [table.name for table, _ in ownership.rows_of_account("acc_1")]
 
     for place, name in enumerate(order):
         parents = {key.column.table.name for key in db.metadata.tables[name].foreign_keys}
         assert not parents & set(order[:place]), name
-    assert set(order) == db.metadata.tables.keys() - set(OF_NOBODY)
+    assert set(order) == db.metadata.tables.keys() - set(ownership.OF_NOBODY)
+
+
+@pytest.mark.parametrize(
+    "operation", [*OPERATIONS, *EXTENSIONS], ids=lambda operation: operation.path
+)
+def test_the_document_lists_a_code_under_its_status(operation: object) -> None:
+    listed: dict[HTTPStatus, tuple[ErrorCode, ...]] = operation.codes
+
+    assert all(code.status is status for status, codes in listed.items() for code in codes)
