@@ -1,17 +1,21 @@
 """A connected agent: a client whose requests carry an access token of the `account`."""
 
+import time
 from collections.abc import Callable, Iterable
-from typing import Any
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar, cast
 
 import pytest
 from flask import Flask
+from sqlalchemy.pool import QueuePool
 from werkzeug.test import TestResponse
 
 from tests.described import assert_described
 from tests.factories import make_form
+from tests.services import wait_until
 from webapp.app import streams
 from webapp.base.config import Settings
-from webapp.base.database import utc_now
+from webapp.base.database import db, utc_now
 from webapp.base.vocabulary import Scope
 from webapp.drafts import confirmations
 from webapp.oauth.tokens import issue_token
@@ -20,6 +24,13 @@ from webapp.records.accounts.models import Account
 from webapp.web import wakeups
 
 ALL_SCOPES = tuple(Scope)
+SETTINGS = {
+    "followUpMode": "none",
+    "responseMode": "voice_preferred",
+    "responseLimit": "multiple",
+    "maxFollowupsPerQuestion": 0,
+    "maxTotalQuestions": None,
+}
 
 
 @pytest.fixture
@@ -118,3 +129,31 @@ def form(app: Flask, account: Account) -> Any:
     """A published form of two questions, as a row of its columns."""
     with app.app_context():
         return make_form(account.id)
+
+
+SOON_SECONDS = 10  # on a busy machine; a wait that nothing ends takes 20 and more
+
+T = TypeVar("T")
+
+
+def while_waiting(app: Flask, call: Callable[[], T], happens: Callable[[], object]) -> T:
+    """What a call answers that began to wait before the event, soon after it.
+
+    It holds no database connection while it waits.
+    """
+    with ThreadPoolExecutor(1) as threads:
+        answer = threads.submit(call)
+        wait_until(lambda: app.extensions["wakeups"]._held, "a wait")
+        with app.app_context():
+            pool = cast(QueuePool, db.engine.pool)
+        wait_until(lambda: pool.checkedout() == 0, "the end of a look", 10)
+        happens()
+        return answer.result(SOON_SECONDS)
+
+
+def at_once(call: Callable[[], T]) -> T:
+    """What a call answers that does not wait, though it may."""
+    began = time.monotonic()
+    answer = call()
+    assert time.monotonic() - began < SOON_SECONDS
+    return answer

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select, update
 
-from tests.api.conftest import Agent, Confirm, Connect, refusal
+from tests.api.conftest import SETTINGS, Agent, Confirm, Connect, refusal
 from tests.databases import both_databases
 from tests.factories import make_account, make_form
 from webapp.answers.trash import delete_form, discard_draft, erase_form, purge_deleted, restore
@@ -24,13 +24,6 @@ from webapp.records.forms import Form
 KEY = {"Idempotency-Key": "0d3f"}
 DAY = timedelta(days=1)
 ROTA = {"title": "Rota", "questions": ["Who?"]}
-SETTINGS = {
-    "followUpMode": "none",
-    "responseMode": "voice_preferred",
-    "responseLimit": "multiple",
-    "maxFollowupsPerQuestion": 0,
-    "maxTotalQuestions": None,
-}
 
 
 def review_link(draft_id: str) -> str:
@@ -49,16 +42,8 @@ def test_a_draft_is_created(agent: Agent, account: Account) -> None:
     body = response.json
     draft_id, made_id = body["draftId"], body["questions"][0]["id"]
     assert response.status_code == 201
-    assert body == {
-        "draftId": draft_id,
-        "status": "draft",
-        "title": "Rota",
-        "goal": None,
-        "questions": [{"id": made_id, "text": "What went wrong?"}, questions[1]],
-        "settings": SETTINGS,
-        "publishedFormId": None,
-        "shareUrl": None,
-    }
+    assert body["questions"] == [{"id": made_id, "text": "What went wrong?"}, questions[1]]
+    assert (body["goal"], body["settings"]) == (None, SETTINGS)
     assert draft_id.startswith("drf_")
     assert made_id.startswith("q_")
     assert response.headers["Link"] == review_link(draft_id)
@@ -112,17 +97,12 @@ def test_every_setting_is_kept_and_the_context_returned_nowhere(agent: Agent) ->
     [
         ({"title": "x" * 121}, "validation_failed", "title"),
         ({"title": None}, "validation_failed", "title"),
-        ({"goal": "x" * 2001}, "validation_failed", "goal"),
-        ({"context": "x" * 4001}, "validation_failed", "context"),
         ({"questions": []}, "validation_failed", "questions"),
-        ({"questions": ["x"] * 21}, "validation_failed", "questions"),
         ({"questions": [7]}, "validation_failed", "questions[0]"),
         ({"questions": [{"id": "a"}]}, "validation_failed", "questions[0].text"),
         ({"questions": [{"id": "", "text": "x"}]}, "validation_failed", "questions[0].id"),
         ({"questions": [{"id": None, "text": "x"}]}, "validation_failed", "questions[0].id"),
         ({"questions": [{"id": "a", "text": "x"}] * 2}, "validation_failed", "questions[0].id"),
-        ({"followUpMode": "clever"}, "validation_failed", "followUpMode"),
-        ({"maxFollowupsPerQuestion": 51}, "validation_failed", "maxFollowupsPerQuestion"),
         ({"maxTotalQuestions": None}, "validation_failed", "maxTotalQuestions"),
         ({"maxTotalQuestions": True}, "validation_failed", "maxTotalQuestions"),
         ({"status": "published"}, "unknown_field", "status"),
@@ -132,11 +112,8 @@ def test_every_setting_is_kept_and_the_context_returned_nowhere(agent: Agent) ->
         ({"questions": [{"text": "x", "hint": "y"}]}, "unknown_field", "questions[0].hint"),
         ({"followUpMode": "smart"}, "context_required", "context"),
         ({"followUpMode": "smart", "context": " \n"}, "context_required", "context"),
-        ({"goal": "a\x00b"}, "invalid_text", "goal"),
         ({"title": "a\nb"}, "invalid_text", "title"),
         ({"title": "a\u202eb"}, "invalid_text", "title"),
-        ([], "validation_failed", "body"),
-        ("x", "validation_failed", "body"),
     ],
 )
 def test_a_wrong_field_is_named_and_nothing_stored(
@@ -185,21 +162,20 @@ def test_a_repeat_returns_the_draft_as_it_was_created(agent: Agent, account: Acc
 
 
 @both_databases
-@pytest.mark.parametrize("meanwhile", ["another body", "discarded", "deleted", "erased"])
+@pytest.mark.parametrize("meanwhile", ["another body", "discarded", "erased"])
 def test_a_key_makes_no_second_draft(
     agent: Agent, account: Account, confirm: Confirm, meanwhile: str
 ) -> None:
     made = agent.post("/drafts", json=ROTA, headers=KEY).json["draftId"]
     body = ROTA | ({"goal": "x"} if meanwhile == "another body" else {})
-    if meanwhile in ("deleted", "erased"):
+    if meanwhile == "erased":
         confirm(made)
         form_id = agent.post(f"/drafts/{made}/publish").json["formId"]
     with agent.app.app_context():
         if meanwhile == "discarded":
             discard_draft(account.id, made, now=utc_now())
-        if meanwhile in ("deleted", "erased"):
-            delete_form(account.id, form_id, now=utc_now())
         if meanwhile == "erased":
+            delete_form(account.id, form_id, now=utc_now())
             erase_form(account.id, form_id, now=utc_now())
             list(purge_deleted(utc_now()))
             assert db.session.get(Draft, made) is None
@@ -247,15 +223,6 @@ def test_a_key_has_one_to_255_characters(key: str, agent: Agent) -> None:
     assert refusal(response) == (400, "validation_failed")
 
 
-def test_a_change_replaces_one_field_and_raises_the_revision(agent: Agent, draft_id: str) -> None:
-    before = agent.get(f"/drafts/{draft_id}").json
-
-    response = agent.patch(f"/drafts/{draft_id}", json={"goal": "Find the gap"})
-
-    assert (response.status_code, response.headers["ETag"]) == (200, '"2"')
-    assert response.json == before | {"goal": "Find the gap"}
-
-
 @pytest.mark.parametrize(
     ("body", "revision", "confirmed"), [({}, '"1"', "current"), ({"goal": "x"}, '"2"', "stale")]
 )
@@ -263,12 +230,13 @@ def test_a_change_makes_the_confirmation_stale_and_never_publishes(
     body: Any, revision: str, confirmed: str, agent: Agent, draft_id: str, confirm: Confirm
 ) -> None:
     assert confirmation(agent, draft_id) == "none"
+    before = agent.get(f"/drafts/{draft_id}").json
     confirm(draft_id)
 
     response = agent.patch(f"/drafts/{draft_id}", json=body)
 
     assert (response.status_code, response.headers["ETag"]) == (200, revision)
-    assert (response.json["status"], response.json["publishedFormId"]) == ("draft", None)
+    assert response.json == before | body
     assert confirmation(agent, draft_id) == confirmed
 
 
@@ -289,17 +257,6 @@ def test_the_context_rule_applies_to_the_merged_draft(agent: Agent, draft_id: st
     assert refusal(response) == (400, "context_required")
 
 
-@pytest.mark.parametrize("named", ['"1"', "*", '"7", "1"'])
-def test_a_change_of_the_revision_that_is_named_is_made(
-    named: str, agent: Agent, draft_id: str
-) -> None:
-    headers = {"If-Match": named}
-
-    response = agent.patch(f"/drafts/{draft_id}", json={"title": "New"}, headers=headers)
-
-    assert response.status_code == 200
-
-
 @pytest.mark.parametrize(
     "named",
     ['"2"', 'W/"1"', "1", "'1'", "", '""', '"x", ""', '"01"', '"99999999999"', '"²"', '"1'],
@@ -312,6 +269,9 @@ def test_a_change_of_another_revision_is_refused(named: str, agent: Agent, draft
     assert refusal(response) == (409, "revision_conflict")
     assert response.headers["Link"] == review_link(draft_id)
     assert agent.get(f"/drafts/{draft_id}").json["title"] == "Rota"
+    for right in ("*", '"7", "1"'):
+        headers = {"If-Match": right}
+        assert agent.patch(f"/drafts/{draft_id}", json={}, headers=headers).status_code == 200
 
 
 def test_a_confirmed_draft_is_published_once(agent: Agent, draft_id: str, confirm: Confirm) -> None:
@@ -323,15 +283,7 @@ def test_a_confirmed_draft_is_published_once(agent: Agent, draft_id: str, confir
 
     body = response.json
     assert response.status_code == again.status_code == 200
-    assert body == {
-        "formId": body["formId"],
-        "status": "published",
-        "title": "Rota",
-        "shareUrl": body["shareUrl"],
-        "questionCount": 2,
-        "responseLimit": "multiple",
-        "idempotent": False,
-    }
+    assert (body["questionCount"], body["idempotent"]) == (2, False)
     assert body["formId"].startswith("frm_")
     assert agent.app.test_client().get(body["shareUrl"]).status_code == 200
     assert again.json == body | {"idempotent": True}

@@ -1,4 +1,4 @@
-"""Polling with an agent token: who is let in, what a page holds, and how it is waited for."""
+"""Agent tokens: how they are made, who is let in, what a page holds, and how it is waited for."""
 
 import secrets
 from collections.abc import Callable
@@ -9,12 +9,15 @@ from typing import Any
 
 import pytest
 from flask import Flask
+from sqlalchemy import select
 from werkzeug.test import TestResponse
 
 from api import agents
-from tests.api.conftest import Agent, Connect, refusal
-from tests.api.waiting import (
+from tests.api.conftest import (
+    Agent,
+    Connect,
     at_once,
+    refusal,
     while_waiting,
 )
 from tests.conftest import Clock
@@ -23,10 +26,13 @@ from tests.factories import make_account, make_answer, make_form
 from tests.pages.respondent_client import arrive
 from webapp.answers import answering, trash
 from webapp.base.database import db, utc_now
+from webapp.base.vocabulary import Scope
 from webapp.drafts import agent_tokens
 from webapp.drafts.agent_tokens import new_token as unknown_token
+from webapp.oauth.models import OAuthGrant
 from webapp.records import forms
 from webapp.records.accounts.models import Account
+from webapp.records.audit import AuditEvent
 from webapp.records.forms import AgentToken
 from webapp.web import wakeups
 
@@ -72,14 +78,8 @@ def test_a_page_has_every_answer_and_completion_once(
     page = reader.get(path(form)).json
     rest = reader.get(path(form, since=page["nextSince"])).json
 
-    assert nothing == {
-        "askId": form.id,
-        "status": "published",
-        "answers": [],
-        "completed": [],
-        "nextSince": None,
-        "truncated": False,
-    }
+    assert (nothing["answers"], nothing["completed"], nothing["nextSince"]) == ([], [], None)
+    assert (page["askId"], page["status"], page["truncated"]) == (form.id, "published", False)
     assert [answer["answerText"] for answer in page["answers"]] == ["First", "Second", "Third"]
     for answer in page["answers"]:
         known = {each["id"]: each for each in sessions[answer["sessionId"]]["answers"]}
@@ -124,27 +124,15 @@ def test_a_token_of_the_account_reads_each_of_its_forms(app: Flask, form: Any) -
     assert [reader.get(path(each)).json["askId"] for each in (form, other)] == [form.id, other.id]
 
 
-UNKNOWN = unknown_token()
-
-
 @pytest.mark.parametrize(
-    "header",
-    [
-        f"Bearer {UNKNOWN}",
-        f"Bearer {UNKNOWN[:-1]}",
-        "Bearer askag_",
-        "Bearer",
-        "Bearer \xff\xfe",
-        "Basic YTpi",
-        UNKNOWN,
-    ],
-    ids=["unknown", "cut", "only the prefix", "nothing", "no text", "Basic", "no scheme"],
+    "scheme",
+    ["Bearer {}", "Bearer {}x", "Bearer askag_", "Bearer", "Bearer \xff", "Basic {}", "{}"],
 )
-def test_a_token_that_is_none_is_invalid(app: Flask, form: Any, header: str) -> None:
-    client = app.test_client()
+def test_a_token_that_is_none_is_invalid(app: Flask, form: Any, scheme: str) -> None:
+    client, headers = app.test_client(), {"Authorization": scheme.format(unknown_token())}
 
     none = client.get(f"/api{path(form)}")
-    assert_invalid(client.get(f"/api{path(form)}", headers={"Authorization": header}))
+    assert_invalid(client.get(f"/api{path(form)}", headers=headers))
 
     assert refusal(none) == (401, "authentication_required")
     assert none.headers["WWW-Authenticate"] == CHALLENGE
@@ -205,8 +193,11 @@ def test_a_bad_parameter_is_refused(
 
 
 def test_other_methods_and_addresses_are_refused(reader: Agent, form: Any) -> None:
+    stream = f"/agent/asks/{form.id}/stream"
     for method in ("POST", "PUT", "DELETE", "PATCH"):
-        assert refusal(reader.call(method, path(form))) == (405, "method_not_allowed")
+        for known in (path(form), stream):
+            assert refusal(reader.call(method, known)) == (405, "method_not_allowed")
+    assert reader.call("HEAD", stream).status_code == 405
     for address in ("/agent", "/agent/asks", "/agent/asks//answers", "/agent/nothing"):
         assert refusal(reader.get(address)) == (404, "not_found")
 
@@ -253,20 +244,26 @@ def answer_to_wait(
     return while_waiting(reader.app, wait, happens)
 
 
+def revoke(reader: Agent, form: Any) -> None:
+    found = agent_tokens.find_agent_token(reader.token)
+    agent_tokens.revoke_agent_token(form.account_id, found.id, now=utc_now())
+
+
+HAPPENS: dict[str, Callable[[Any, Agent], object]] = {
+    "answered": lambda form, _: make_answer(form, "a" * 32, text="Here"),
+    "closed": lambda form, _: forms.close_form(form.account_id, form.id, now=utc_now()),
+    "deleted": lambda form, _: trash.delete_form(form.account_id, form.id, now=utc_now()),
+    "revoked": lambda form, reader: revoke(reader, form),
+}
+
+
 @both_databases
 @pytest.mark.usefixtures("frequent_looks")
-@pytest.mark.parametrize("how", ["answered", "closed", "revoked", "deleted"])
+@pytest.mark.parametrize("how", HAPPENS)
 def test_what_happens_ends_a_wait(app: Flask, reader: Agent, form: Any, how: str) -> None:
     def happens() -> None:
         with app.app_context():
-            if how == "answered":
-                make_answer(form, "a" * 32, text="Here")
-            elif how == "closed":
-                forms.close_form(form.account_id, form.id, now=utc_now())
-            elif how == "deleted":
-                trash.delete_form(form.account_id, form.id, now=utc_now())
-            else:
-                revoke(reader, form)
+            HAPPENS[how](form, reader)
 
     answer = answer_to_wait(reader, form, happens)
 
@@ -279,26 +276,19 @@ def test_what_happens_ends_a_wait(app: Flask, reader: Agent, form: Any, how: str
         assert len(answer.json["answers"]) == (how == "answered")
 
 
-def revoke(reader: Agent, form: Any) -> None:
-    found = agent_tokens.find_agent_token(reader.token)
-    assert found
-    agent_tokens.revoke_agent_token(form.account_id, found.id, now=utc_now())
-
-
-def test_a_completion_ends_a_wait_at_once_and_no_other_wait_lasts(
-    app: Flask, reader: Agent, form: Any, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.usefixtures("frequent_looks")
+def test_a_completion_ends_a_wait_and_no_other_wait_lasts(
+    app: Flask, reader: Agent, form: Any
 ) -> None:
-    with app.app_context():
-        make_answer(form, "a" * 32)
-    since = reader.get(path(form)).json["nextSince"]
-    monkeypatch.setattr(wakeups, "LOOK_SECONDS", 60)  # so that only the wake-up can end it in time
-
     def completes() -> None:
         with app.app_context():
             answering.complete_response(
                 form.share_token, "a" * 32, responder_name="", now=utc_now()
             )
-            wakeups.wakeups().notify(form.id)
+
+    with app.app_context():
+        make_answer(form, "a" * 32)
+    since = reader.get(path(form)).json["nextSince"]
 
     answer = answer_to_wait(reader, form, completes, since=since)
 
@@ -324,7 +314,7 @@ def test_a_respondent_on_the_page_ends_a_wait_at_once(
 
 
 def test_a_wait_beyond_those_of_its_account_gets_its_page_at_once(
-    app: Flask, reader: Agent, form: Any, connect: Connect
+    app: Flask, reader: Agent, form: Any
 ) -> None:
     with ExitStack() as taken:
         for _ in range(wakeups.OF_ACCOUNT):
@@ -333,3 +323,81 @@ def test_a_wait_beyond_those_of_its_account_gets_its_page_at_once(
 
     assert (refused.status_code, refused.headers["Retry-After"]) == (200, "2")
     assert refused.json["askId"] == form.id
+
+
+def tokens(form: Any) -> str:
+    return f"/forms/{form.id}/agent-tokens"
+
+
+def stored(app: Flask) -> AgentToken:
+    with app.app_context():
+        return db.session.scalars(select(AgentToken)).one()
+
+
+def test_it_reads_the_form_and_nothing_else(agent: Agent, form: Any, account: Account) -> None:
+    with agent.app.app_context():
+        other = make_form(account.id)
+    answer = agent.post(tokens(form), json={"label": "Script", "expiresInSeconds": 600})
+    reader = Agent(agent.app, answer.json["token"])
+
+    assert answer.status_code == 201
+    assert answer.headers["Cache-Control"] == "private, no-store"
+    assert answer.json["answersUrl"] == f"http://127.0.0.1:8000/api/agent/asks/{form.id}/answers"
+    assert reader.get(f"/agent/asks/{form.id}/answers").status_code == 200
+    assert reader.get(f"/agent/asks/{other.id}/answers").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("asked", "seconds", "label"),
+    [({"label": "Script", "expiresInSeconds": 600.0}, 600, "Script"), ({}, 604_800, "")],
+)
+def test_it_lives_as_long_as_asked(
+    agent: Agent, form: Any, asked: dict[str, Any], seconds: int, label: str
+) -> None:
+    before = utc_now()
+    assert agent.post(tokens(form), json=asked).json["label"] == label
+
+    row = stored(agent.app)
+
+    assert 0 <= (row.expires_at - before).total_seconds() - seconds < 9
+    assert (row.label, row.form_id, row.last_used_at) == (label, form.id, None)
+    with agent.app.app_context():
+        made = select(AuditEvent).where(AuditEvent.kind == "agent_token_made")
+        event = db.session.scalars(made).one()
+    assert (event.actor, event.subject) == ("agent", form.id)
+    assert event.client_name == "Askback command line"
+
+
+def test_it_never_outlives_its_connection(connect: Connect, form: Any, account: Account) -> None:
+    agent = connect(account.id, [Scope.RESPONSES_READ])  # without offline access: an hour
+    made = agent.post(tokens(form), json={})
+
+    with agent.app.app_context():
+        grant = db.session.scalars(select(OAuthGrant)).one()
+
+    assert stored(agent.app).expires_at == grant.expires_at < utc_now() + timedelta(hours=2)
+    assert made.json["expiresAt"][:19] == grant.expires_at.isoformat()[:19]
+
+
+@pytest.mark.parametrize(
+    ("body", "code", "begins"),
+    [
+        ({"expiresInSeconds": 604_801}, "validation_failed", "expiresInSeconds: is 604801"),
+        ({"expiresInSeconds": 59}, "validation_failed", "expiresInSeconds: is 59"),
+        ({"expiresInSeconds": True}, "validation_failed", "expiresInSeconds: is true"),
+        ({"expiresInSeconds": 600.5}, "validation_failed", "expiresInSeconds: is 600.5"),
+        ({"expiresInSeconds": None}, "validation_failed", "expiresInSeconds: is null"),
+        ({"label": "x" * 81}, "validation_failed", "label: has 81 characters; at most 80"),
+        ({"label": "a\nb"}, "invalid_text", "label: contains the control character U+000A"),
+        ({"label": "a\u202eb"}, "invalid_text", "label: contains the text-direction character"),
+    ],
+)
+def test_a_bad_wish_makes_no_token(
+    agent: Agent, form: Any, body: object, code: str, begins: str
+) -> None:
+    answer = agent.post(tokens(form), json=body)
+
+    assert refusal(answer) == (400, code)
+    assert answer.json["message"].startswith(begins)
+    with agent.app.app_context():
+        assert db.session.scalars(select(AgentToken)).all() == []

@@ -10,16 +10,12 @@ import pytest
 from flask import Flask
 from sqlalchemy import update
 
-from api.agents import AskFeed
-from api.wire.event_stream import StreamPosition
 from tests.api.conftest import Agent
 from tests.databases import both_databases, on_postgresql
 from tests.event_streams import Event, EventStream
-from tests.factories import make_account, make_form, make_response
-from tests.services import wait_until
 from tests.serving import get
 from tests.streaming_site import Site, site_on
-from webapp.answers import answering, trash
+from webapp.answers import trash
 from webapp.app import streams
 from webapp.base.config import Settings
 from webapp.base.database import utc_now, write_transaction
@@ -163,21 +159,6 @@ def test_a_change_of_status_is_told(site: Site) -> None:
     assert found == ["published", "closed", "published"]
 
 
-@both_databases
-def test_what_was_withdrawn_unseen_is_not_looked_for_again(app: Flask) -> None:
-    feed = AskFeed()
-    with app.app_context():
-        form = make_form(make_account().id)
-        before = StreamPosition(form.id, None)
-        seen = feed.read([before])[before]
-        answering.withdraw_response(form.share_token, make_response(form), now=utc_now())
-        (moved,) = feed.read([seen.position]).values()
-
-        assert moved.frames == b""
-        assert moved.position.since != seen.position.since
-        assert feed.read([moved.position]) == {}
-
-
 def test_no_text_breaks_a_frame(site: Site) -> None:
     form = site.form(questions=[f"Who? {AWKWARD}", "Why?"])
     with site.stream(form) as stream:
@@ -226,19 +207,6 @@ def test_who_is_not_let_in(site: Site) -> None:
     assert len(site.server.streams) == 0
 
 
-@pytest.mark.parametrize("method", ["HEAD", "POST", "PUT", "PATCH", "DELETE"])
-def test_other_methods(site: Site, method: str) -> None:
-    form = site.form()
-    address = f"/api/agent/asks/{form.id}/stream"
-    headers = {"Authorization": f"Bearer {site.token(form).token}"}
-    site.app.config["SERVER_NAME"] = None
-
-    answer = site.app.test_client().open(address, method=method, headers=headers)
-
-    assert answer.status_code == 405
-    assert "GET" in answer.headers["Allow"]
-
-
 def assert_no_room(site: Site, form: Any, token: str) -> None:
     raw = get(site.app, f"/api/agent/asks/{form.id}/stream", f"Authorization: Bearer {token}")
 
@@ -268,44 +236,27 @@ def test_a_process_has_so_many_streams(site: Site) -> None:
         assert_no_room(site, form, site.token(form).token)
 
 
-@pytest.mark.settings(max_streams=48)
-def test_an_account_has_an_eighth_of_them_by_all_its_tokens(site: Site) -> None:
-    form, of_another = site.form(), site.form()
-    with ExitStack() as stack:
-        first, *_ = [stack.enter_context(site.stream(form)) for _ in range(6)]
-        token = site.token(form).token
-        assert_no_room(site, form, token)
-        with site.stream(of_another) as another:
-            assert another.next().name == "form_status"
-        first.connection.close()
-        wait_until(lambda: len(site.server.streams) == 5, "noticing that", 5)
-        with site.stream(form, token) as again:
-            assert again.next().name == "form_status"
-
-
-def revoke(site: Site, form: Any, made: agent_tokens.MadeToken) -> None:
-    agent_tokens.revoke_agent_token(form.account_id, made.id, now=utc_now())
-
-
-def revoke_all(site: Site, form: Any, made: agent_tokens.MadeToken) -> None:
-    agent_tokens.revoke_agent_tokens(form.account_id, now=utc_now())
-
-
-def disable_account(site: Site, form: Any, made: agent_tokens.MadeToken) -> None:
-    accounts.disable_account(form.account_id, now=utc_now())
-
-
-def let_expire(site: Site, form: Any, made: agent_tokens.MadeToken) -> None:
+def let_expire() -> None:
     with write_transaction() as connection:
         connection.execute(update(AgentToken).values(expires_at=utc_now()))
 
 
+def revoke(form: Any, made: agent_tokens.MadeToken) -> None:
+    agent_tokens.revoke_agent_token(form.account_id, made.id, now=utc_now())
+
+
+ENDS: dict[str, Callable[[Any, agent_tokens.MadeToken], object]] = {
+    "revoked": revoke,
+    "all revoked": lambda form, _: agent_tokens.revoke_agent_tokens(form.account_id, now=utc_now()),
+    "account disabled": lambda form, _: accounts.disable_account(form.account_id, now=utc_now()),
+    "expired": lambda _form, _made: let_expire(),
+}
+
+
 @both_databases
 @pytest.mark.usefixtures("woken")
-@pytest.mark.parametrize("end", [revoke, revoke_all, disable_account, let_expire])
-def test_an_ended_token_gets_nothing_that_came_later(
-    site: Site, elsewhere: Site, end: Callable[..., None]
-) -> None:
+@pytest.mark.parametrize("end", ENDS)
+def test_an_ended_token_gets_nothing_that_came_later(site: Site, elsewhere: Site, end: str) -> None:
     """Of another process, whose end of the token wakes nobody."""
     form, before, later = site.form(), "a" * 32, "b" * 32
     made = site.token(form)
@@ -314,11 +265,11 @@ def test_an_ended_token_gets_nothing_that_came_later(
         site.answer(form, before)
         found = [[stream.next("answer").data["answerText"]] for stream in streams]
         with elsewhere.app.app_context():
-            end(elsewhere, form, made)
+            ENDS[end](form, made)
         site.answer(form, later, text="Later")
         rest = [[(event.name, event.data) for event in stream.events()] for stream in streams]
 
-    ended = "expired" if end is let_expire else "revoked"
+    ended = "expired" if end == "expired" else "revoked"
     assert found == [["Me"]] * 3
     assert rest == [[("end", {"reason": ended})]] * 3
 
@@ -333,7 +284,7 @@ def test_an_answer_does_not_overtake_the_end_of_a_token(site: Site, elsewhere: S
             with site.stream(form, made.token) as stream:
                 stream.next("form_status")
                 with elsewhere.app.app_context():
-                    revoke(elsewhere, form, made)
+                    revoke(form, made)
                 site.answer(form, f"{number:032}", text=str(number))
                 *answers, last = stream.events()
 
@@ -346,7 +297,6 @@ def test_an_answer_does_not_overtake_the_end_of_a_token(site: Site, elsewhere: S
 @pytest.mark.parametrize(
     ("how", "reason"),
     [
-        ("revoked", "revoked"),
         ("disconnected", "revoked"),
         ("expired", "expired"),
         ("deleted", "deleted"),
@@ -365,11 +315,7 @@ def test_a_stream_says_why_it_ends(site: Site, elsewhere: Site, how: str, reason
     with site.stream(form, token) as stream:
         stream.next()
         with elsewhere.app.app_context():
-            if how == "revoked":
-                found = agent_tokens.find_agent_token(token)
-                assert found
-                agent_tokens.revoke_agent_token(form.account_id, found.id, now=utc_now())
-            elif how == "disconnected":
+            if how == "disconnected":
                 connections.disconnect_all(form.account_id, now=utc_now())
             elif how == "deleted":
                 trash.delete_form(form.account_id, form.id, now=utc_now())

@@ -1,6 +1,6 @@
 """What tests of subscriptions begin with."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -63,9 +63,10 @@ def disconnect_while_asked(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def forget_verification(app: Flask) -> None:
-    """The next subscribing asks every address again."""
+    """A day passes: the next subscribing asks every address again."""
     with app.app_context():
-        db.session.execute(update(CallbackEndpoint).values(verified_at=None))
+        yesterday = utc_now() - timedelta(hours=24, seconds=1)
+        db.session.execute(update(CallbackEndpoint).values(verified_at=yesterday))
         db.session.commit()
 
 

@@ -1,19 +1,22 @@
-"""The tools that write drafts answer what the REST routes answer, and where they are reviewed"""
+"""The tools that write drafts answer as REST does; what an agent says beside a revision"""
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
+from urllib.parse import quote
 
 import psycopg
 import pytest
 from flask import Flask
 from sqlalchemy.exc import OperationalError
 
-from tests.api.conftest import Agent, Confirm, Connect
-from tests.api.mcp.conftest import Host, Hosted, refused
+from tests.api.conftest import Agent, Confirm, Connect, refusal
+from tests.api.mcp.conftest import MODERN, Host, Hosted, refused
 from tests.databases import both_databases, on_postgresql
-from tests.factories import make_account
 from tests.races.threads import each_statement
+from webapp.base.database import db
 from webapp.records.accounts.models import Account
+from webapp.records.drafts import Draft, DraftRevision
 
 REVIEW = "http://127.0.0.1:8000/drafts/"
 GIVEN = {
@@ -26,15 +29,13 @@ GIVEN = {
 }
 
 
-def without(content: dict[str, Any] | None, *names: str) -> dict[str, Any]:
-    assert content is not None
+def without(content: Any, *names: str) -> dict[str, Any]:
     return {name: value for name, value in content.items() if name not in names}
 
 
 def test_a_draft_is_created_as_by_rest(host: Host, agent: Agent) -> None:
     made = host.use("create_form_draft", **GIVEN).structured_content
 
-    assert made is not None
     by_rest = agent.get(f"/drafts/{made['draftId']}").json
     assert without(made, "revision", "reviewUrl") == by_rest
     assert (made["revision"], made["reviewUrl"]) == (1, REVIEW + made["draftId"])
@@ -44,36 +45,12 @@ def test_a_draft_is_created_as_by_rest(host: Host, agent: Agent) -> None:
     assert "Nobody" not in str(made)
 
 
-def test_a_draft_is_changed_as_by_rest(host: Host, agent: Agent, draft_id: str) -> None:
-    changed = host.use("update_form_draft", draftId=draft_id, title="New").structured_content
-
-    assert changed is not None
-    assert without(changed, "revision", "reviewUrl") == agent.get(f"/drafts/{draft_id}").json
-    assert (changed["title"], changed["revision"]) == ("New", 2)
-    assert changed["reviewUrl"] == REVIEW + draft_id
-
-
-def test_a_confirmed_draft_is_published_once(
-    host: Host, agent: Agent, draft_id: str, confirm: Confirm
-) -> None:
-    confirm(draft_id)
-    first = host.use("publish_form_draft", draftId=draft_id).structured_content
-    second = host.use("publish_form_draft", draftId=draft_id).structured_content
-
-    by_rest = agent.post(f"/drafts/{draft_id}/publish").json
-    assert without(second, "reviewUrl") == by_rest
-    assert without(first, "reviewUrl") == by_rest | {"idempotent": False}
-    assert first is not None
-    assert first["reviewUrl"] == REVIEW + draft_id
-
-
 def test_a_draft_tells_what_rest_tells_in_headers(
     host: Host, agent: Agent, draft_id: str, confirm: Confirm
 ) -> None:
     def told() -> tuple[Any, ...]:
         found = host.use("get_form_draft", draftId=draft_id).structured_content
         by_rest = agent.get(f"/drafts/{draft_id}")
-        assert found is not None
         review = agent.get(f"/drafts/{draft_id}/review").json
         extra = {"confirmation", "timedOut", *review} - by_rest.json.keys()
         assert without(found, *extra) == by_rest.json
@@ -93,42 +70,6 @@ def test_a_draft_tells_what_rest_tells_in_headers(
     seen.append(told())
 
     assert seen == [("none", False), ("current", False), ("stale", False), ("current", False)]
-
-
-def test_a_draft_larger_than_a_body_is_refused(host: Host, draft_id: str) -> None:
-    questions = ["x" * 140_000, "y" * 140_000]
-
-    for found in (
-        host.use("create_form_draft", questions=questions),
-        host.use("update_form_draft", draftId=draft_id, questions=questions),
-    ):
-        assert refused(found)["code"] == "payload_too_large"
-
-
-def test_a_draft_of_another_account_is_not_found(host: Host, hosted: Hosted, draft_id: str) -> None:
-    with host.app.app_context():
-        other = hosted(make_account().id, version=host.version)
-
-    for tool in ("get_form_draft", "update_form_draft", "publish_form_draft"):
-        theirs = refused(other.use(tool, draftId=draft_id))
-        assert theirs == refused(other.use(tool, draftId="drf_unknown"))
-        assert theirs["code"] == "draft_not_found"
-
-
-def test_an_agent_token_is_made_as_by_rest(host: Host, agent: Agent, form: Any) -> None:
-    made = host.use("create_agent_token", formId=form.id, label="Nightly", expiresInSeconds=600)
-    by_rest = agent.post(
-        f"/forms/{form.id}/agent-tokens", json={"label": "Nightly", "expiresInSeconds": 600}
-    ).json
-
-    content = made.structured_content
-    assert content is not None
-    own = "tokenId", "token", "hint", "expiresAt"
-    assert without(content, *own) == without(by_rest, *own)
-    assert content.keys() == by_rest.keys()
-    headers = {"Authorization": f"Bearer {content['token']}"}
-    reading = host.app.test_client().get(content["answersUrl"], headers=headers)
-    assert reading.status_code == 200
 
 
 @both_databases
@@ -172,3 +113,115 @@ def test_a_call_that_the_database_gave_up_is_counted_once(
     assert given_up
     assert not made.is_error
     assert refused(host.use("create_form_draft"))["code"] == "rate_limited"
+
+
+WHY = "shorter, so that it fits a phone – “très” 📱"
+Say = Callable[..., Any]
+
+
+@pytest.fixture
+def version() -> str:
+    return MODERN
+
+
+def sent(note: str) -> dict[str, str]:
+    return {"Askback-Note": quote(note, safe="")}
+
+
+def notes(app: Flask) -> dict[int, str | None]:
+    """By the revisions of the only draft."""
+    with app.app_context():
+        draft = db.session.scalars(db.select(Draft)).one()
+        kept = db.session.scalars(db.select(DraftRevision))
+        return {each.revision: each.agent_note for each in kept} | {
+            draft.revision: draft.agent_note
+        }
+
+
+@both_databases
+def test_a_note_is_kept_with_the_revision_that_it_came_with(agent: Agent, host: Host) -> None:
+    made = agent.post("/drafts", json={"title": "Rota"}, headers=sent("First words"))
+    path = f"/drafts/{made.json['draftId']}"
+    agent.patch(path, json={"title": "Rota talks"}, headers=sent(WHY))
+    agent.patch(path, json={"goal": "Learn"})
+
+    host.use("update_form_draft", draftId=made.json["draftId"], title="Talks", note="By a tool")
+
+    assert notes(host.app) == {1: "First words", 2: WHY, 3: None, 4: "By a tool"}
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ("", None),
+        ("   ", None),
+        ("%20", None),
+        ("shorter, a+b: it fits; 5%25", "shorter, a+b: it fits; 5%"),
+        (sent("📱" * 300)["Askback-Note"], "📱" * 300),  # 3600 characters
+    ],
+)
+def test_a_note_is_decoded(app: Flask, agent: Agent, given: str, kept: str | None) -> None:
+    assert agent.post("/drafts", json={}, headers={"Askback-Note": given}).status_code == 201
+
+    assert notes(app) == {1: kept}
+
+
+def test_bodies_are_the_same_with_and_without_a_note(agent: Agent, host: Host) -> None:
+    plain = agent.post("/drafts", json={"title": "Rota"})
+    noted = agent.post("/drafts", json={"title": "Rota"}, headers=sent(WHY))
+    by_tool = host.use("create_form_draft", title="Rota", note=WHY).structured_content
+
+    assert noted.json | {"draftId": ""} == plain.json | {"draftId": ""}
+    assert WHY not in str(by_tool) + noted.text + str(noted.headers)
+    body = {"title": "Rota", "note": WHY}
+    assert refusal(agent.post("/drafts", json=body)) == (400, "unknown_field")
+
+
+@pytest.mark.parametrize(
+    "given",
+    ["x" * 301, "x" * 3601, "%F0%9F%93%B1" * 301, "a%00b", "a%0Ab", "%C2%85", "%E2%80%AE"]
+    + ["%", "%4", "%ZZ", "%FF", "%C3", "%ED%A0%80", "%C0%AF", "é"],
+)
+def test_a_note_that_is_too_long_or_malformed_is_refused(
+    given: str, app: Flask, agent: Agent, draft_id: str
+) -> None:
+    headers = {"Askback-Note": given}
+
+    made = agent.post("/drafts", json={}, headers=headers)
+    changed = agent.patch(f"/drafts/{draft_id}", json={"title": "New"}, headers=headers)
+
+    for response in (made, changed):
+        assert refusal(response) == (400, "validation_failed")
+        assert response.json["message"].startswith("Askback-Note: ")
+    assert notes(app) == {1: None}
+
+
+@pytest.mark.parametrize("given", ["x" * 301, "a\x00b", "a\nb", "\u202e", 3])
+def test_the_tools_refuse_it_too(given: object, app: Flask, host: Host, draft_id: str) -> None:
+    made = refused(host.use("create_form_draft", note=given))
+    changed = refused(host.use("update_form_draft", draftId=draft_id, title="New", note=given))
+
+    for each in (made, changed):
+        assert each["code"] == "validation_failed"
+        assert each["message"].startswith("note: ")
+    assert notes(app) == {1: None}
+
+
+def test_a_change_of_nothing_keeps_the_note_that_is_there(app: Flask, agent: Agent) -> None:
+    made = agent.post("/drafts", json={"title": "Rota"}, headers=sent("First words"))
+
+    same = {"title": "Rota"}, {}
+    for body in same:
+        agent.patch(f"/drafts/{made.json['draftId']}", json=body, headers=sent("Again"))
+
+    assert notes(app) == {1: "First words"}
+
+
+def test_a_repeat_with_another_note_is_the_same_draft_with_its_first_note(agent: Agent) -> None:
+    key = {"Idempotency-Key": "k1"}
+    first = agent.post("/drafts", json={"title": "Rota"}, headers=key | sent("First words"))
+
+    again = agent.post("/drafts", json={"title": "Rota"}, headers=key | sent("Other words"))
+
+    assert (again.status_code, again.json) == (201, first.json)
+    assert notes(agent.app) == {1: "First words"}

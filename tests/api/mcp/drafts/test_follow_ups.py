@@ -6,9 +6,8 @@ import pytest
 from flask import Flask
 from sqlalchemy import select
 
-from tests.api.conftest import Agent, Confirm, Connect, refusal
+from tests.api.conftest import Agent, Confirm, refusal
 from tests.api.mcp.conftest import MODERN, Host, Hosted, refused
-from tests.factories import make_account
 from webapp.base.database import db, utc_now
 from webapp.drafts.editing import update_draft
 from webapp.drafts.revisions import back_to
@@ -80,7 +79,6 @@ def test_they_are_stored_by_question(
     assert prepared(agent, draft_id) == stored
     assert agent.get(f"/drafts/{draft_id}").json["questions"] == QUESTIONS
     by_tool = hosted(account.id).use("update_form_draft", draftId=draft_id, followUps=given or {})
-    assert by_tool.structured_content is not None
     assert by_question(by_tool.structured_content) == stored
 
 
@@ -220,18 +218,6 @@ def test_a_published_draft_keeps_them_and_takes_no_others(
     assert agent.get(f"/forms/{form_id}").json["questions"] == QUESTIONS
     with app.app_context():
         assert db.session.get_one(Form, form_id).questions[0]["follow_ups"][0]["text"] == "Why?"
-
-
-def test_another_account_neither_reads_nor_writes_them(
-    app: Flask, agent: Agent, draft_id: str, connect: Connect
-) -> None:
-    put(agent, draft_id, {"q_1": ["Why?"]})
-    with app.app_context():
-        stranger = connect(make_account().id)
-
-    assert refusal(put(stranger, draft_id, {})) == (404, "draft_not_found")
-    assert refusal(stranger.get(f"/drafts/{draft_id}/follow-ups")) == (404, "draft_not_found")
-    assert prepared(agent, draft_id) == {"q_1": [{"text": "Why?", **ALWAYS}]}
 
 
 def test_what_the_creator_wrote_stays_theirs_and_is_named_as_changed(

@@ -10,11 +10,8 @@ from flask import Flask
 from werkzeug.test import TestResponse
 
 from api import drafts
-from tests.api.conftest import Agent, Confirm, Connect, refusal
-from tests.api.mcp.by_tools import AgentByTools
-from tests.api.mcp.conftest import LEGACY, Host, Hosted
-from tests.api.mcp.conftest import refused as refused_by
-from tests.api.waiting import at_once, crowd_waiting, while_waiting
+from tests.api.conftest import Agent, Confirm, Connect, at_once, refusal, while_waiting
+from tests.api.mcp.conftest import LEGACY, MODERN, Hosted
 from tests.databases import both_databases
 from tests.factories import make_account
 from webapp.answers import trash
@@ -62,21 +59,6 @@ def said(agent: Agent, draft_id: str) -> tuple[str, str | None]:
 
 def confirmation(agent: Agent, draft_id: str) -> str:
     return agent.get(f"/drafts/{draft_id}").headers["Askback-Confirmation"]
-
-
-def test_a_review_is_returned(agent: Agent, draft_id: str) -> None:
-    response = agent.get(f"/drafts/{draft_id}/review")
-
-    assert response.json == {
-        "draftId": draft_id,
-        "revision": 1,
-        "state": "waiting",
-        "note": None,
-        "reviewUrl": f"http://127.0.0.1:8000/drafts/{draft_id}",
-        "changes": [],
-    }
-    assert response.headers["ETag"] == '"1"'
-    assert f"/drafts/{draft_id}>" in response.headers["Link"]
 
 
 @both_databases
@@ -171,31 +153,6 @@ def test_what_the_creator_changed_is_in_it(agent: Agent, draft_id: str, creator:
     ]
 
 
-def test_the_tool_answers_what_rest_answers(
-    agent: Agent, draft_id: str, creator: Says, hosted: Hosted, account: Account
-) -> None:
-    host = hosted(account.id)
-    creator("changed", draft_id, title="Mine")
-    creator("returned", draft_id, revision=2)
-    found = host.use("get_form_draft", draftId=draft_id).structured_content or {}
-    by_rest = agent.get(f"/drafts/{draft_id}/review").json
-    refused = AgentByTools(host).post(f"/drafts/{draft_id}/publish").json
-    refused_by_rest = agent.post(f"/drafts/{draft_id}/publish").json
-
-    assert {name: found[name] for name in by_rest} == by_rest
-    assert (by_rest["state"], by_rest["note"], len(by_rest["changes"])) == ("returned", NOTE, 1)
-    assert found["confirmation"] == "returned"
-    assert (refused["code"], refused["message"]) == (
-        refused_by_rest["code"],
-        refused_by_rest["message"],
-    )
-    assert NOTE in refused["message"]
-    creator("discarded", draft_id)
-    for tool in ("update_form_draft", "publish_form_draft", "get_form_draft"):
-        gone = refused_by(host.use(tool, draftId=draft_id))
-        assert gone["message"].endswith(f"Z, with the note “{NOTE}”.")
-
-
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("wait", ["-1", "26", "1.5", "x", "", "1e1", "²", "0" * 5000])
 def test_a_wrong_wait_is_refused(wait: str, path: str, agent: Agent, draft_id: str) -> None:
@@ -224,26 +181,28 @@ def answer_to_wait(agent: Agent, path: str, happens: Callable[[], object]) -> Te
 
 
 @pytest.fixture(params=["rest", "tool", "legacy tool"])
-def wait(
+def ask(
     request: pytest.FixtureRequest, agent: Agent, hosted: Hosted, draft_id: str, account: Account
-) -> Callable[[Callable[[], object]], Any]:
-    """The draft and its confirmation by a wait that began before the event."""
+) -> Callable[[], TestResponse]:
+    """A call that waits for the draft."""
+    if request.param == "rest":
+        return partial(agent.get, f"/drafts/{draft_id}?wait=25")
     call = {"name": "get_form_draft", "arguments": {"draftId": draft_id, "timeoutSeconds": 25}}
+    version = LEGACY if request.param == "legacy tool" else MODERN
+    return partial(hosted(account.id, version=version).send, "tools/call", call)
 
-    def by_rest(happens: Callable[[], object]) -> Any:
-        answer = while_waiting(
-            agent.app, partial(agent.get, f"/drafts/{draft_id}?wait=25"), happens
-        )
+
+@pytest.fixture
+def wait(app: Flask, ask: Callable[[], TestResponse]) -> Callable[[Callable[[], object]], Any]:
+    """The draft and its confirmation by a wait that began before the event."""
+
+    def wait(happens: Callable[[], object]) -> Any:
+        answer = while_waiting(app, ask, happens)
+        if "result" in answer.json:
+            return answer.json["result"].get("structuredContent", {"code": "draft_not_found"})
         return answer.json | {"confirmation": answer.headers.get("Askback-Confirmation")}
 
-    def by_tool(host: Host, happens: Callable[[], object]) -> Any:
-        answer = while_waiting(agent.app, partial(host.send, "tools/call", call), happens).json
-        return answer["result"].get("structuredContent", {"code": "draft_not_found"})
-
-    if request.param == "rest":
-        return by_rest
-    version = {"version": LEGACY} if request.param == "legacy tool" else {}
-    return partial(by_tool, hosted(account.id, **version))
+    return wait
 
 
 @pytest.mark.usefixtures("frequent_looks")
@@ -306,24 +265,18 @@ def test_another_state_ends_a_wait_for_the_review(
     ],
     ids=["switched off", "disconnected", "deleted"],
 )
-@pytest.mark.parametrize("door", ["rest", "tool"])
 @both_databases
 def test_a_wait_whose_token_ends_is_answered_as_a_new_request(
-    agent: Agent, draft_id: str, account: Account, hosted: Hosted, door: str, end: Any
+    agent: Agent, account: Account, ask: Callable[[], TestResponse], end: Any
 ) -> None:
     def happens() -> None:
         with agent.app.app_context():
             end(account, utc_now())
 
-    call = {"name": "get_form_draft", "arguments": {"draftId": draft_id, "timeoutSeconds": 25}}
-    wait: Callable[[], TestResponse] = partial(agent.get, f"/drafts/{draft_id}?wait=25")
-    if door == "tool":
-        wait = partial(hosted(account.id).send, "tools/call", call)
-    answer = while_waiting(agent.app, wait, happens)
+    answer, new = while_waiting(agent.app, ask, happens), ask()
 
-    new = wait()
     assert answer.status_code == new.status_code == 401
-    assert answer.json == new.json | ({"id": 7} if door == "tool" else {})
+    assert answer.json | {"id": None} == new.json | {"id": None}
     assert answer.headers["WWW-Authenticate"] == new.headers["WWW-Authenticate"]
 
 
@@ -344,19 +297,6 @@ def test_a_token_that_ends_during_the_last_look_hears_nothing(
     answer = answer_to_wait(agent, f"/drafts/{draft_id}", change)
 
     assert refusal(answer) == (401, "authentication_required")
-
-
-def test_waits_hold_no_database_connection(
-    agent: Agent, draft_id: str, confirm: Confirm, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    answers = crowd_waiting(
-        agent.app,
-        lambda _number: agent.get(f"/drafts/{draft_id}?wait=25"),
-        lambda: confirm(draft_id),
-        monkeypatch,
-    )
-
-    assert {answer.headers["Askback-Confirmation"] for answer in answers} == {"current"}
 
 
 @pytest.mark.parametrize("path", PATHS)

@@ -4,9 +4,20 @@ from typing import Any
 
 import pytest
 
-from tests.api.mcp.conftest import LEGACY, MODERN, Host, Hosted
-from tests.api.mcp.events.subscribing import DECLARED
+from tests.api.mcp.conftest import LEGACY, META, MODERN, Host, Hosted
+from tests.webhook_receiver import SECRET, URL
 from webapp.base.vocabulary import Scope
+
+EVENT = "response.submitted"
+DECLARED = {"extensions": {f"{META}events": {}}}
+PLAIN_CODES = {
+    "NotFound": -32011,
+    "Forbidden": -32012,
+    "ResourceExhausted": -32013,
+    "Unsupported": -32014,
+    "CallbackEndpointError": -32015,
+}
+EXTENSION_CODES = {name: code - 12 for name, code in PLAIN_CODES.items()}
 
 
 @pytest.fixture(params=["legacy", "plain", "extension"])
@@ -16,3 +27,39 @@ def host(request: pytest.FixtureRequest, hosted: Hosted, account: Any) -> Host:
     found = hosted(account.id, tuple(Scope), version)
     found.capabilities = DECLARED if request.param == "extension" else {}
     return found
+
+
+def asked(form: Any, **changed: Any) -> dict[str, Any]:
+    """Parameters of `events/subscribe`; `url`, `secret` and `mode` are those of the delivery."""
+    delivery = {"mode": "webhook", "url": URL, "secret": SECRET}
+    delivery |= {name: changed.pop(name) for name in ("url", "secret", "mode") if name in changed}
+    given = {"name": EVENT, "arguments": {"formId": form.id}, "delivery": delivery}
+    return given | changed
+
+
+def held(form: Any, url: str = URL) -> dict[str, Any]:
+    """Parameters of `events/unsubscribe`."""
+    return {"name": EVENT, "arguments": {"formId": form.id}, "delivery": {"url": url}}
+
+
+def subscribe(host: Host, form: Any, **changed: Any) -> dict[str, Any]:
+    """What is granted, without what only the newer era has."""
+    found = host.result("events/subscribe", asked(form, **changed))
+    return {name: value for name, value in found.items() if name not in ("resultType", "_meta")}
+
+
+def error(host: Host, method: str, params: dict[str, Any]) -> dict[str, Any]:
+    """The error of a request that is refused, which has its id; checks the status of its code."""
+    answer = host.send(method, params)
+    body: dict[str, Any] = answer.get_json()
+    assert body["id"] == 7
+    found: dict[str, Any] = body["error"]
+    is_bad = found["code"] == -32602 and host.is_modern
+    assert answer.status_code == (400 if is_bad else 200), answer.text
+    return found
+
+
+def named(host: Host, name: str, **data: Any) -> dict[str, Any]:
+    """An error of the table, in the numbers of this host."""
+    codes = EXTENSION_CODES if host.is_modern and host.capabilities == DECLARED else PLAIN_CODES
+    return {"code": codes[name], "message": name, "data": data}

@@ -1,19 +1,21 @@
-"""`events/poll`: hosts without a public address ask for what came after their cursor."""
+"""`events/list`, and `events/poll`: hosts ask for what came after their cursor."""
 
 from typing import Any
 
 import pytest
 from flask import Flask
+from jsonschema import Draft202012Validator
 from sqlalchemy import Update, func, select, update
 
-from tests.api.mcp.conftest import Host
-from tests.api.mcp.events.subscribing import EVENT, error, named, subscribe
+from tests.api.mcp.conftest import Host, Hosted
+from tests.api.mcp.events.conftest import EVENT, asked, error, held, named, subscribe
 from tests.factories import make_account, make_form, make_response
 from tests.voice.factories import make_spoken_answer
 from tests.webhook_receiver import Webhook
 from webapp.answers.answering import complete_response
 from webapp.answers.trash import delete_form
 from webapp.base.database import db, utc_now
+from webapp.base.vocabulary import Scope
 from webapp.events.outbox import event_id_of
 from webapp.records.events import EventSubscription
 from webapp.records.responses.models import ResponseSession
@@ -86,14 +88,14 @@ def test_the_first_poll_begins_now_and_the_next_has_what_came_after_it(
     assert poll(host, form, cursor=first["cursor"])["events"] == [event]
 
 
-@pytest.mark.parametrize(("asked", "size", "count"), [(2, 2, 5), (10**9, 100, 101)])
+@pytest.mark.parametrize(("most", "size", "count"), [(2, 2, 5), (10**9, 100, 101)])
 def test_pages_are_bounded_and_lose_nothing(
-    app: Flask, host: Host, form: Any, asked: int, size: int, count: int
+    app: Flask, host: Host, form: Any, most: int, size: int, count: int
 ) -> None:
     page = poll(host, form)
     sessions = complete(app, form, count)
     for start in range(0, count, size):
-        page = poll(host, form, cursor=page["cursor"], maxEvents=asked)
+        page = poll(host, form, cursor=page["cursor"], maxEvents=most)
 
         assert ids(page) == sessions[start : start + size]
         assert page["hasMore"] == (start + size < count)
@@ -107,18 +109,16 @@ def test_cursors_are_those_of_webhooks(app: Flask, host: Host, form: Any, hook: 
     assert ids(poll(host, form, cursor=cursor)) == sessions
 
 
-def test_what_is_older_than_asked_for_is_left_out_and_said(
-    app: Flask, host: Host, form: Any
-) -> None:
+def test_what_is_older_than_asked_for_is_left_out_and_said(host: Host, form: Any) -> None:
     cursor = poll(host, form)["cursor"]
-    complete(app, form)
-    with app.app_context():
+    complete(host.app, form)
+    with host.app.app_context():
         db.session.execute(TWO_MINUTES_LATER)
         db.session.commit()
     page = poll(host, form, cursor=cursor, maxAgeMs=60_000)
 
     assert (page["events"], page["truncated"]) == ([], True)
-    sessions = complete(app, form)
+    sessions = complete(host.app, form)
     again = poll(host, form, cursor=page["cursor"], maxAgeMs=60_000)
     assert (ids(again), again["truncated"]) == (sessions, False)
 
@@ -209,3 +209,46 @@ def test_an_unknown_event_and_another_mode_are_named(host: Host, form: Any) -> N
 
     assert unknown == named(host, "NotFound", kind="event")
     assert webhook == named(host, "Unsupported", feature="deliveryMode", value="webhook")
+
+
+METHODS = ("events/list", "events/poll", "events/subscribe", "events/unsubscribe")
+
+
+def test_arguments_are_closed_and_the_payload_stays_open(host: Host) -> None:
+    (event,) = host.result("events/list")["events"]
+    assert event.keys() == {"name", "description", "delivery", "inputSchema", "payloadSchema"}
+    assert (event["name"], event["delivery"]) == (EVENT, ["webhook", "poll"])
+    second, stream = host.send("events/list", {"cursor": "2"}), host.send("events/stream", {})
+    assert [each.json["error"]["code"] for each in (second, stream)] == [-32602, -32601]
+    arguments = Draft202012Validator(event["inputSchema"])
+    payload = Draft202012Validator(event["payloadSchema"])
+    sent = {"formId": "frm_1", "responseId": "ses_1", "submittedAt": "2026-11-21T12:04:00Z"}
+
+    assert arguments.is_valid({"formId": "frm_1"})
+    assert not arguments.is_valid({"formId": "frm_1", "more": 1})
+    assert not arguments.is_valid({})
+    assert event["payloadSchema"]["required"] == ["formId", "responseId", "submittedAt"]
+    assert payload.is_valid(sent)
+    assert payload.is_valid(sent | {"answerCount": 2, "later": True})
+    assert not payload.is_valid(sent | {"answerCount": "2"})
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_scope_responses_read_is_asked_for(
+    hosted: Hosted, account: Any, form: Any, version: str, method: str
+) -> None:
+    refused = hosted(account.id, [Scope.FORMS_READ], version).send(method, asked(form))
+
+    assert refused.status_code == 403
+    challenge = refused.headers["WWW-Authenticate"]
+    assert 'error="insufficient_scope"' in challenge
+    assert 'scope="forms:read responses:read"' in challenge
+
+
+@pytest.mark.settings(mcp_events_enabled=False)
+def test_where_events_are_off_there_are_no_methods(host: Host, form: Any) -> None:
+    parameters = ({}, held(form), asked(form), held(form))
+    answers = [host.send(*call) for call in zip(METHODS, parameters, strict=True)]
+
+    assert [answer.get_json()["error"]["code"] for answer in answers] == [-32601] * 4
+    assert {answer.status_code for answer in answers} == {404 if host.is_modern else 200}

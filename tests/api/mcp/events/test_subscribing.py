@@ -1,4 +1,4 @@
-"""Subscribing by MCP: the same rows as by REST."""
+"""Subscribing by MCP: the same rows as by REST; refusals in one order, by codes of the client."""
 
 from datetime import datetime, timedelta
 from functools import partial
@@ -8,12 +8,20 @@ import orjson
 import pytest
 from flask import Flask
 from sqlalchemy import select, update
-from standardwebhooks import Webhook as Verifier
 
 from tests.api.conftest import Agent
 from tests.api.mcp.conftest import Host, Hosted
-from tests.api.mcp.events.subscribing import DECLARED, asked, held, named, subscribe
+from tests.api.mcp.events.conftest import (
+    DECLARED,
+    asked,
+    error,
+    held,
+    named,
+    subscribe,
+)
 from tests.api.subscriptions.subscribing import (
+    UNVERIFIED,
+    behave,
     count_subscriptions,
     disconnect_while_asked,
     path,
@@ -21,10 +29,10 @@ from tests.api.subscriptions.subscribing import (
 from tests.api.subscriptions.subscribing import subscribe as subscribe_by_rest
 from tests.databases import both_databases
 from tests.domain.events.claiming import taken
-from tests.event_factories import make_attempt, make_delivery
-from tests.factories import make_response
+from tests.event_factories import make_attempt, make_delivery, make_subscription
+from tests.factories import make_account, make_response
 from tests.races.threads import together
-from tests.webhook_receiver import SECRET, Webhook
+from tests.webhook_receiver import HOST, Webhook
 from webapp.answers.trash import delete_form, restore_form
 from webapp.base.database import db, utc_now
 from webapp.base.vocabulary import DeliveryFailure, DeliveryState, ErrorProfile
@@ -33,32 +41,7 @@ from webapp.records.accounts.models import Account
 from webapp.records.audit import AuditEvent
 from webapp.records.events import CallbackEndpoint, EventDelivery, EventSubscription
 
-
-def lives_for(granted: dict[str, Any]) -> float:
-    """Seconds from here on."""
-    assert granted["refreshBefore"].endswith("Z")
-    return (datetime.fromisoformat(granted["refreshBefore"]) - utc_now()).total_seconds()
-
-
-def missed_one(app: Flask, host: Host, form: Any) -> str:
-    """The cursor of a subscription that ended before a response was completed."""
-    cursor: str = subscribe(host, form)["cursor"]
-    host.result("events/unsubscribe", held(form))
-    with app.app_context():
-        make_response(form)
-    return cursor
-
-
-def test_the_address_is_asked_and_a_day_is_granted(host: Host, form: Any, hook: Webhook) -> None:
-    granted = subscribe(host, form)
-
-    assert granted.keys() == {"id", "refreshBefore", "cursor", "truncated"}
-    assert lives_for(granted) == pytest.approx(86_400, abs=10)
-    assert granted["truncated"] is False
-    (posted,) = hook.posted
-    assert posted.target == "/askback?flow=7"
-    assert posted.headers["x-mcp-subscription-id"] == granted["id"]
-    assert Verifier(SECRET).verify(posted.body, posted.headers)["type"] == "verification"
+pytestmark = pytest.mark.usefixtures("hook")
 
 
 def test_rest_and_mcp_hold_the_same_subscription(
@@ -66,9 +49,11 @@ def test_rest_and_mcp_hold_the_same_subscription(
 ) -> None:
     by_rest = subscribe_by_rest(agent, form).get_json()
 
-    by_mcp = subscribe(host, form, ttlMs=600_000)
+    by_mcp = subscribe(host, form, ttlMs=600_999)
 
     assert by_mcp["id"] == by_rest["subscriptionId"]
+    ends = datetime.fromisoformat(by_mcp["refreshBefore"])
+    assert (ends - utc_now()).total_seconds() == pytest.approx(600, abs=10)
     (shown,) = agent.get(path(form)).get_json()["subscriptions"]
     assert shown["refreshBefore"] == by_mcp["refreshBefore"]
     assert len(hook.posted) == 1
@@ -79,29 +64,23 @@ def test_rest_and_mcp_hold_the_same_subscription(
     assert count_subscriptions(app) == 1
 
 
-@pytest.mark.parametrize(
-    ("sent", "granted"),
-    [(300_999, 300), (3_600_000, 3600), (10**30, 604_800), (None, 86_400)],
-)
-def test_the_life_stays_within_its_bounds(
-    host: Host, form: Any, hook: Webhook, sent: int | None, granted: int
-) -> None:
-    assert lives_for(subscribe(host, form, ttlMs=sent)) == pytest.approx(granted, abs=10)
-
-
 def test_the_mode_may_be_left_out_and_what_is_unknown_is_ignored(
     host: Host, form: Any, hook: Webhook
 ) -> None:
-    params = asked(form, id="sub_mine", maxItems=3)
+    params = asked(form, id="sub_mine", maxItems=3, ttlMs=10**30)
     del params["delivery"]["mode"]
     params["delivery"]["format"] = "json"
 
-    assert host.result("events/subscribe", params)["id"] != "sub_mine"
+    granted = host.result("events/subscribe", params)
+
+    assert granted["id"] != "sub_mine"
+    assert {"id", "refreshBefore", "cursor", "truncated"} <= granted.keys()
+    assert hook.posted[0].headers["x-mcp-subscription-id"] == granted["id"]
 
 
 @both_databases
 def test_a_refresh_by_rest_keeps_the_numbers_of_the_client(
-    app: Flask, agent: Agent, host: Host, form: Any, hook: Webhook
+    app: Flask, agent: Agent, host: Host, form: Any
 ) -> None:
     subscribe(host, form)
     with app.app_context():
@@ -116,11 +95,9 @@ def test_a_refresh_by_rest_keeps_the_numbers_of_the_client(
         assert db.session.scalars(select(EventSubscription.error_profile)).all() == [before]
 
 
-def test_a_refresh_tells_how_it_went_and_resumes(
-    app: Flask, host: Host, form: Any, hook: Webhook
-) -> None:
+def test_a_refresh_tells_how_it_went_and_resumes(host: Host, form: Any, hook: Webhook) -> None:
     subscribe(host, form)
-    with app.app_context():
+    with host.app.app_context():
         took = utc_now().replace(microsecond=250_000)
         fared = {
             "last_failure": DeliveryFailure.HTTP_5XX,
@@ -144,7 +121,7 @@ def test_a_refresh_tells_how_it_went_and_resumes(
 
 @both_databases
 def test_a_refresh_tells_since_when_it_fails_and_for_how_long_the_address_rests(
-    app: Flask, host: Host, form: Any, hook: Webhook
+    app: Flask, host: Host, form: Any
 ) -> None:
     subscribe(host, form)
     with app.app_context():
@@ -184,7 +161,7 @@ def test_an_address_that_has_just_answered_a_challenge_does_not_rest(
 
 
 def test_a_connection_that_ends_during_the_challenge_subscribes_to_nothing(
-    app: Flask, host: Host, form: Any, hook: Webhook, monkeypatch: pytest.MonkeyPatch
+    app: Flask, host: Host, form: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     disconnect_while_asked(app, monkeypatch)
 
@@ -196,7 +173,7 @@ def test_a_connection_that_ends_during_the_challenge_subscribes_to_nothing(
 
 
 def test_a_disconnection_is_told_in_the_numbers_of_the_client(
-    app: Flask, host: Host, account: Account, form: Any, hook: Webhook
+    app: Flask, host: Host, account: Account, form: Any
 ) -> None:
     subscribe(host, form)
     with app.app_context():
@@ -213,7 +190,7 @@ def test_a_disconnection_is_told_in_the_numbers_of_the_client(
 
 @both_databases
 def test_two_calls_at_once_are_one_subscription(
-    app: Flask, hosted: Hosted, account: Account, form: Any, hook: Webhook
+    app: Flask, hosted: Hosted, account: Account, form: Any
 ) -> None:
     hosts = [hosted(account.id) for _ in range(2)]
     subscribe(hosts[0], form)
@@ -225,23 +202,24 @@ def test_two_calls_at_once_are_one_subscription(
     assert count_subscriptions(app) == 1
 
 
-def test_unsubscribing_cancels_what_waits_and_is_noted(
-    app: Flask, host: Host, form: Any, hook: Webhook
-) -> None:
-    cursor = missed_one(app, host, form)
+def test_unsubscribing_cancels_what_waits_and_is_noted(host: Host, form: Any) -> None:
+    cursor = subscribe(host, form)["cursor"]
+    host.result("events/unsubscribe", held(form))
+    with host.app.app_context():
+        make_response(form)
     subscribe(host, form, cursor=cursor)
 
     result = host.result("events/unsubscribe", held(form))
 
     assert result.keys() <= {"resultType", "_meta"}
-    with app.app_context():
+    with host.app.app_context():
         assert db.session.scalars(select(EventDelivery.state)).all() == [DeliveryState.CANCELLED]
         noted = select(AuditEvent.kind).where(AuditEvent.kind.endswith("subscribed"))
         assert sorted(db.session.scalars(noted)) == ["subscribed"] * 2 + ["unsubscribed"] * 2
 
 
 def test_unsubscribing_ends_the_one_of_a_form_in_the_trash(
-    app: Flask, host: Host, agent: Agent, account: Account, form: Any, hook: Webhook
+    app: Flask, host: Host, agent: Agent, account: Account, form: Any
 ) -> None:
     subscribe(host, form)
     with app.app_context():
@@ -252,3 +230,178 @@ def test_unsubscribing_ends_the_one_of_a_form_in_the_trash(
     with app.app_context():
         restore_form(account.id, form.id, now=utc_now())
     assert agent.get(path(form)).get_json() == {"subscriptions": []}
+
+
+METHODS = ("events/subscribe", "events/unsubscribe")
+BAD_SECRET = "hunter2hunter2hunter2hunter2hunter2"
+SECONDS_OF_A_MINUTE = range(1_000, 60_001, 1_000)  # in milliseconds
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("name", ["response.started", "", "Response.Submitted", "\ud800"])
+def test_an_unknown_event_is_not_found(host: Host, form: Any, method: str, name: str) -> None:
+    found = error(host, method, asked(form, name=name))
+
+    assert found == named(host, "NotFound", kind="event")
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("mode", ["poll", "push", "", None, 7, ["webhook"], "\ud800", "x" * 9999])
+def test_another_mode_is_unsupported(host: Host, form: Any, method: str, mode: object) -> None:
+    found = error(host, method, asked(form, mode=mode))
+
+    shown = mode if mode in ("poll", "push", "") else "x" * 60 if mode == "x" * 9999 else None
+    assert found == named(host, "Unsupported", feature="deliveryMode", value=shown)
+
+
+OF_BOTH: list[tuple[dict[str, Any], str]] = [
+    ({"name": None}, "name"),
+    ({"name": 7}, "name"),
+    ({"arguments": {}}, "arguments.formId"),
+    ({"arguments": None}, "arguments"),
+    ({"arguments": []}, "arguments"),
+    ({"arguments": {"formId": 7}}, "arguments.formId"),
+    ({"arguments": {"formId": ""}}, "arguments.formId"),
+    ({"arguments": {"formId": "a\x00"}}, "arguments.formId"),
+    ({"arguments": {"formId": "\ud800"}}, "arguments.formId"),
+    ({"arguments": {"formId": "frm_1", "more": 1}}, "arguments.more"),
+    ({"delivery": None}, "delivery"),
+    ({"delivery": "https://hooks.example.com/"}, "delivery"),
+    ({"delivery": {}}, "delivery.url"),
+    ({"url": 7}, "delivery.url"),
+    ({"url": None}, "delivery.url"),
+    ({"url": "https://hooks.example.com/" + "x" * 2048}, "delivery.url"),
+    ({"url": "https://hooks.example.com/\x00"}, "delivery.url"),
+]
+OF_SUBSCRIBING: list[tuple[dict[str, Any], str]] = [
+    ({"url": "http://hooks.example.com/"}, "url"),
+    ({"url": "https://127.0.0.1/"}, "url"),
+    ({"secret": BAD_SECRET}, "secret"),
+    ({"secret": None}, "delivery.secret"),
+    ({"ttlMs": 0}, "ttlMs"),
+    ({"ttlMs": -1}, "ttlMs"),
+    ({"ttlMs": 3_600_000.0}, "ttlMs"),
+    ({"ttlMs": True}, "ttlMs"),
+    ({"maxAgeMs": -1}, "maxAgeMs"),
+    ({"maxAgeMs": False}, "maxAgeMs"),
+    ({"cursor": 7}, "cursor"),
+]
+WRONG = [(method, *row) for method in METHODS for row in OF_BOTH]
+WRONG += [(METHODS[0], *row) for row in OF_SUBSCRIBING]
+
+
+@pytest.mark.parametrize(("method", "changed", "path"), WRONG)
+def test_bad_parameters_are_refused_by_their_path(
+    host: Host, form: Any, hook: Webhook, method: str, changed: dict[str, Any], path: str
+) -> None:
+    found = error(host, method, asked(form, **changed))
+
+    assert found["code"] == -32602
+    assert found["message"].startswith(f"{path}: ")
+    assert "hunter2" not in str(found)
+    assert hook.posted == []
+
+
+def test_what_is_wrong_first_is_refused_first(host: Host, form: Any, hook: Webhook) -> None:
+    """Name, arguments, mode, address with secret and numbers, form."""
+    wrong: dict[str, Any] = {
+        "name": "response.started",
+        "arguments": {},
+        "mode": "poll",
+        "url": "http://hooks.example.com/",
+    }
+    right: dict[str, Any] = {
+        "name": "response.submitted",
+        "arguments": {"formId": "frm_unknown"},
+        "mode": "webhook",
+        "url": f"https://{HOST}/",
+    }
+    codes = []
+    for name in ("", *wrong):
+        wrong |= {name: right[name]} if name else {}
+        codes.append(error(host, "events/subscribe", asked(form, **wrong))["code"])
+
+    not_found, unsupported, forbidden = (
+        named(host, name)["code"] for name in ("NotFound", "Unsupported", "Forbidden")
+    )
+    assert codes == [not_found, -32602, unsupported, -32602, forbidden]
+    assert hook.posted == []
+
+
+def test_too_many_subscriptions_are_told(app: Flask, host: Host, form: Any) -> None:
+    with app.app_context():
+        for _ in range(100):
+            make_subscription(form)
+
+    found = error(host, "events/subscribe", asked(form))
+
+    assert found == named(host, "ResourceExhausted", limit="subscriptions", max=100)
+
+
+@pytest.mark.parametrize(("behaviour", "reason"), UNVERIFIED)
+def test_an_address_that_does_not_verify_is_refused_with_the_reason(
+    app: Flask,
+    host: Host,
+    form: Any,
+    hook: Webhook,
+    monkeypatch: pytest.MonkeyPatch,
+    behaviour: dict[str, Any],
+    reason: str,
+) -> None:
+    behave(hook, behaviour, monkeypatch)
+
+    found = error(host, "events/subscribe", asked(form))
+
+    assert found == named(host, "CallbackEndpointError", reason=reason)
+    assert (len(hook.posted), count_subscriptions(app)) == (1, 0)
+    hook.echoes, hook.status, hook.seconds = False, 200, 0
+    for n in range(3):
+        error(host, "events/subscribe", asked(form, url=f"https://{HOST}/{n}"))
+    limited = error(host, "events/subscribe", asked(form))
+    assert limited["data"].pop("retryAfterMs") in SECONDS_OF_A_MINUTE
+    assert limited == named(host, "ResourceExhausted", limit="verification_rate")
+
+
+@pytest.mark.settings(limit_subscribe="3/minute")
+def test_both_doors_count_together(host: Host, agent: Agent, form: Any) -> None:
+    assert subscribe_by_rest(agent, form).status_code == 200
+    subscribe(host, form)
+    error(host, "events/subscribe", {})  # a refusal counts
+
+    found = error(host, "events/subscribe", asked(form))
+
+    assert found["data"].pop("retryAfterMs") in SECONDS_OF_A_MINUTE
+    assert found == named(host, "ResourceExhausted", limit="subscribe_rate", max=3)
+    assert subscribe_by_rest(agent, form).status_code == 429
+
+
+def test_what_is_not_held_is_told_to_those_with_the_extension_alone(
+    app: Flask, host: Host, hosted: Hosted, form: Any
+) -> None:
+    with app.app_context():
+        stranger = make_account(email="bo@example.com")
+    subscribe(host, form)
+    unknown = held(form) | {"arguments": {"formId": "frm_unknown"}}
+    never = held(form, url="not an address")
+    foreign = hosted(stranger.id, version=host.version)
+    foreign.capabilities = host.capabilities
+
+    for one, params in ((host, unknown), (host, never), (foreign, held(form))):
+        if host.is_modern and host.capabilities == DECLARED:
+            found = error(one, "events/unsubscribe", params)
+            assert found == named(host, "NotFound", kind="subscription")
+        else:
+            assert one.result("events/unsubscribe", params).keys() <= {"resultType", "_meta"}
+    assert "deliveryStatus" in subscribe(host, form)
+
+
+@pytest.mark.parametrize(
+    "declared", [{"events": {}}, {"extensions": []}, {"extensions": None}, {"extensions": {"x": 1}}]
+)
+def test_only_the_extension_itself_is_a_declaration(
+    hosted: Hosted, account: Any, form: Any, declared: dict[str, Any]
+) -> None:
+    host = hosted(account.id)
+    host.capabilities = declared
+
+    assert error(host, "events/subscribe", asked(form, name="other"))["code"] == -32011

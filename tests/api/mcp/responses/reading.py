@@ -2,9 +2,11 @@
 
 import secrets
 from collections import defaultdict
+from functools import partial
 from typing import Any
 
 import orjson
+from flask import Flask
 from mcp_types import CallToolResult, TextContent
 from sqlalchemy import update
 
@@ -49,14 +51,15 @@ def refused(host: Host, tool: str, **arguments: Any) -> dict[str, str]:
     return conftest.refused(host.use(tool, **arguments))
 
 
-def completed(form: Any, *answers: str, name: str = "") -> str:
-    """The id of a response with these answers, which was sent. Needs an application context."""
+def completed(app: Flask, form: Any, *answers: str, name: str = "") -> str:
+    """The id of a response with these answers, which was sent."""
     key = secrets.token_urlsafe(24)
-    for position, text in enumerate(answers):
-        make_answer(form, key, position, text)
-    answering.complete_response(form.share_token, key, responder_name=name, now=utc_now())
     newest = db.select(Answer.session_id).where(Answer.form_id == form.id)
-    return str(db.session.scalars(newest.order_by(Answer.stamp.desc())).first())
+    with app.app_context():
+        for position, text in enumerate(answers):
+            make_answer(form, key, position, text)
+        answering.complete_response(form.share_token, key, responder_name=name, now=utc_now())
+        return str(db.session.scalars(newest.order_by(Answer.stamp.desc())).first())
 
 
 def stored_text(session_id: str, text: str) -> None:
@@ -68,17 +71,10 @@ def stored_text(session_id: str, text: str) -> None:
 
 def fragment_pages(host: Host, form: Any, response_id: str) -> list[Any]:
     """All pages of a completed response."""
-    page = quoted(host, "get_completed_response", formId=form.id, responseId=response_id)
-    pages = [page]
-    while page["nextCursor"] is not None:
-        page = quoted(
-            host,
-            "get_completed_response",
-            formId=form.id,
-            responseId=response_id,
-            cursor=page["nextCursor"],
-        )
-        pages.append(page)
+    read = partial(quoted, host, "get_completed_response", formId=form.id, responseId=response_id)
+    pages = [read()]
+    while (cursor := pages[-1]["nextCursor"]) is not None:
+        pages.append(read(cursor=cursor))
     return pages
 
 

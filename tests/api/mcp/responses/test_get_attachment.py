@@ -13,7 +13,7 @@ from itsdangerous import URLSafeSerializer
 from werkzeug.test import TestResponse
 
 from api.mcp.tools import attachments
-from tests.api.mcp.conftest import LEGACY, MODERN, Host, Hosted, refused
+from tests.api.mcp.conftest import LEGACY, MODERN, Host, Hosted
 from tests.factories import make_account, make_answer, make_form
 from tests.voice.factories import make_spoken_answer, make_stored_answer
 from webapp.answers import answering, trash
@@ -225,20 +225,3 @@ def test_an_address_is_of_one_recording(
     altered = [f"{swapped}.{mac}", f"{payload}.{mac[::-1]}", payload, attachment["id"], "x", "%00"]
     for each in (*signed_for, *altered):
         assert fetch(host, f"{base}rec_{each}").status_code == 404, each
-
-
-def test_attachments_of_others_are_not_found(
-    app: Flask, hosted: Hosted, form: Any, attachment: Any
-) -> None:
-    with app.app_context():
-        stranger = make_form(make_account().id)
-        foreign = make_spoken_answer(stranger, secrets.token_urlsafe(24)).id
-    host = hosted(form.account_id)
-    asked = (form.id, foreign), (stranger.id, foreign), (stranger.id, attachment["id"])
-
-    codes = [
-        refused(host.use(TOOL, formId=form_id, attachmentId=found_id))["code"]
-        for form_id, found_id in asked
-    ]
-
-    assert codes == ["not_found", "form_not_found", "form_not_found"]

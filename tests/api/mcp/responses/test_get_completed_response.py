@@ -1,6 +1,6 @@
 """`get_completed_response`: everything of one response, in fragments, exactly."""
 
-import re
+import secrets
 from typing import Any
 
 import pytest
@@ -17,7 +17,8 @@ from tests.api.mcp.responses.reading import (
 )
 from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_form
-from webapp.answers import answering, trash
+from tests.voice.factories import make_spoken_answer
+from webapp.answers import answering
 from webapp.base.database import db, utc_now, write_transaction
 from webapp.records.responses.completed import PAGE_BYTES
 from webapp.records.responses.models import Answer
@@ -41,8 +42,7 @@ def answers_of(response_id: str) -> dict[str, tuple[str, str]]:
 
 @both_databases
 def test_a_short_response_is_one_page(app: Flask, hosted: Hosted, form: Any, agent: Any) -> None:
-    with app.app_context():
-        response_id = completed(form, "Mira", "The lock", name="Kim")
+    response_id = completed(app, form, "Mira", "The lock", name="Kim")
     rest = agent.get(f"/forms/{form.id}/responses").json["responses"][0]
 
     page = quoted(
@@ -72,7 +72,7 @@ def test_stored_texts_of_any_length_are_rebuilt_exactly(
     app: Flask, hosted: Hosted, form: Any, text: str
 ) -> None:
     with app.app_context():
-        response_id = completed(form, "First", "Second")
+        response_id = completed(app, form, "First", "Second")
         stored_text(response_id, text)
         expected = answers_of(response_id)
 
@@ -92,9 +92,12 @@ def test_a_cursor_that_is_not_of_this_response_is_refused(
     app: Flask, host: Host, hosted: Hosted, form: Any, how: str
 ) -> None:
     with app.app_context():
-        response_id, another = completed(form, "x" * 20_000, "y" * 20_000), completed(form, "z")
+        response_id, another = (
+            completed(app, form, "x" * 20_000, "y" * 20_000),
+            completed(app, form, "z"),
+        )
         foreign = make_form(make_account().id)
-        of_foreign = completed(foreign, "x" * 20_000, "y" * 20_000)
+        of_foreign = completed(app, foreign, "x" * 20_000, "y" * 20_000)
         stored_text(another, "z" * 30_000)
     cursor, of_another = (
         fragment_pages(host, form, each)[0]["nextCursor"] for each in (response_id, another)
@@ -118,11 +121,13 @@ def test_a_cursor_from_before_a_correction_is_refused(
     app: Flask, hosted: Hosted, form: Any
 ) -> None:
     host = hosted(form.account_id)
-    with app.app_context():
-        response_id = completed(form, "x" * 20_000, "y" * 20_000)
+    response_id = completed(app, form, "x" * 20_000, "y" * 20_000)
     cursor = fragment_pages(host, form, response_id)[0]["nextCursor"]
-    with app.app_context():
-        correct(response_id)
+    first = db.select(Answer.id).where(Answer.session_id == response_id).limit(1)
+    corrected = {"id": "ans_corrected", "stamp": Answer.stamp + 10_000, "answer_text": "Late words"}
+    with app.app_context(), write_transaction() as connection:
+        changed = db.update(Answer).where(Answer.id == first.scalar_subquery())
+        connection.execute(changed.values(corrected))
 
     said = refused(host, TOOL, formId=form.id, responseId=response_id, cursor=cursor)
 
@@ -130,18 +135,6 @@ def test_a_cursor_from_before_a_correction_is_refused(
     again = rebuilt(fragment_pages(host, form, response_id))
     with app.app_context():
         assert again == answers_of(response_id)
-
-
-def correct(response_id: str) -> None:
-    """What a transcript that arrives late does: a new row for the same question."""
-    with write_transaction():
-        rows = db.select(Answer).where(Answer.session_id == response_id)
-        first = db.session.scalars(rows).first()
-        assert first
-        values = {column.name: getattr(first, column.name) for column in Answer.__table__.columns}
-        changed = {"id": "ans_corrected", "answer_key": "k", "stamp": first.stamp + 10_000}
-        first.superseded = True
-        db.session.add(Answer(**values | changed | {"answer_text": "corrected"}))
 
 
 def test_a_response_that_is_not_sent_is_refused(app: Flask, host: Host, form: Any) -> None:
@@ -175,44 +168,26 @@ def test_a_response_that_is_withdrawn_between_two_pages_is_not_found(
 
 
 @both_databases
-def test_what_is_not_of_the_account_or_the_form_is_not_found(
+def test_a_response_of_another_account_or_form_is_not_found(
     app: Flask, hosted: Hosted, form: Any
 ) -> None:
     host = hosted(form.account_id)
     with app.app_context():
-        foreign, other, deleted = (
-            make_form(make_account().id),
-            make_form(form.account_id),
-            make_form(form.account_id),
-        )
-        of_foreign, of_other, of_deleted = (
-            completed(each, "x") for each in (foreign, other, deleted)
-        )
-        trash.delete_form(form.account_id, deleted.id, now=utc_now())
+        others = make_form(make_account().id), make_form(form.account_id)
+    of_others = [completed(app, each, "x") for each in others]
 
-    no_forms = [
-        refused(host, TOOL, formId=form_id, responseId=response_id)
-        for form_id, response_id in [
-            (foreign.id, of_foreign),
-            (deleted.id, of_deleted),
-            ("frm_unknown", of_other),
-        ]
-    ]
-    nothing = [
+    refusals = [
         refused(host, TOOL, formId=form.id, responseId=response_id)
-        for response_id in (of_foreign, of_other, "ses_unknown", "é" * 500)
+        for response_id in (*of_others, "ses_unknown", "é" * 500)
     ]
 
-    assert {said["code"] for said in no_forms} == {"form_not_found"}
-    assert {said["code"] for said in nothing} == {"not_found"}
-    assert len({str(said) for said in no_forms}) == len({str(said) for said in nothing}) == 1
+    assert {said["code"] for said in refusals} == {"not_found"}
+    assert len({str(said) for said in refusals}) == 1
 
 
-def test_everything_is_answered_though_all_of_it_is_skipped_later(
-    app: Flask, host: Host, form: Any
-) -> None:
-    with app.app_context():
-        response_id = completed(form, "x")
+def test_everything_is_answered_though_all_of_it_is_skipped_later(host: Host, form: Any) -> None:
+    with host.app.app_context():
+        response_id = completed(host.app, form, "x")
         with write_transaction() as connection:
             connection.execute(db.update(Answer).values(superseded=True))
 
@@ -221,10 +196,30 @@ def test_everything_is_answered_though_all_of_it_is_skipped_later(
     assert (page["exchanges"], page["nextCursor"]) == ([], None)
 
 
-def test_its_cursor_tells_nothing_of_the_text(app: Flask, host: Host, form: Any) -> None:
+def test_the_recording_comes_once_with_a_text_in_fragments(
+    app: Flask, hosted: Hosted, form: Any
+) -> None:
+    key = secrets.token_urlsafe(24)
     with app.app_context():
-        response_id = completed(form, "secret words " * 1_500, "x" * 20_000)
+        recording = make_spoken_answer(form, key, text="ü" * 100_000)
+        response_id, name = str(recording.session_id), recording.id
+        make_answer(form, key, 1, "Typed")
+        answering.complete_response(form.share_token, key, responder_name="", now=utc_now())
+    host = hosted(form.account_id)
 
-    cursor = fragment_pages(host, form, response_id)[0]["nextCursor"]
+    (session,) = quoted(host, "get_form_responses", formId=form.id)["responses"]
+    exchanges = [
+        each for page in fragment_pages(host, form, response_id) for each in page["exchanges"]
+    ]
 
-    assert re.fullmatch(r"[A-Za-z0-9_.-]{1,512}", cursor)
+    (spoken,) = session["answers"]
+    assert (spoken["responseType"], spoken["answerTruncated"]) == ("voice", True)
+    assert [each["id"] for each in spoken["attachments"]] == [name]
+    *fragments, typed = exchanges
+    assert "".join(each["answerText"] for each in fragments) == "ü" * 100_000
+    assert len(fragments) > 1
+    assert [each["attachments"] for each in fragments] == [
+        spoken["attachments"],
+        *([] for _ in fragments[1:]),
+    ]
+    assert (typed["responseType"], typed["attachments"]) == ("text", [])
