@@ -95,6 +95,22 @@ def https_server(
         thread.join(10)
 
 
+class Website(BaseHTTPRequestHandler):
+    """Shows its page at each address."""
+
+    def page(self) -> str:
+        return "You can close this window."
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.end_headers()
+        self.wfile.write(f"<!doctype html><title>A website</title>{self.page()}".encode())
+
+    def log_message(self, *_arguments: object) -> None:
+        """Quiet."""
+
+
 class QuietServer(ThreadingHTTPServer):
     """Shakes hands in the thread of the connection, so that a slow client holds up nobody."""
 

@@ -4,7 +4,7 @@ import threading
 from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import HTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from tests.conftest import delete_rows
 from tests.factories import make_account, make_form
 from tests.followups.example_follow_ups import model_of_respondents
 from tests.serving import new_app, serving
+from tests.tls import Website
 from webapp.base.config import Settings
 from webapp.base.database import db, utc_now
 from webapp.records.drafts import Draft
@@ -123,23 +124,10 @@ def link(request: pytest.FixtureRequest, served: Flask) -> Iterator[Link]:
     delete_rows(served)
 
 
-class Callback(BaseHTTPRequestHandler):
-    """A program on the same computer that waits for its code."""
-
-    def do_GET(self) -> None:
-        self.send_response(200)
-        self.send_header("Content-Type", "text/plain")
-        self.end_headers()
-        self.wfile.write(b"You can close this window.")
-
-    def log_message(self, *_arguments: object) -> None:
-        """Quiet."""
-
-
 @pytest.fixture(scope="module")
 def callback() -> Iterator[str]:
-    """Its address."""
-    with HTTPServer(("127.0.0.1", 0), Callback) as server:
+    """The address of a program on the same computer that waits for its code."""
+    with HTTPServer(("127.0.0.1", 0), Website) as server:
         threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         yield f"http://127.0.0.1:{server.server_address[1]}/callback"
         server.shutdown()

@@ -6,9 +6,10 @@ from tests.browser.example_data import ExampleData
 from tests.browser.example_pages import ExamplePage, Steps, at, press
 from tests.browser.example_respondents import RESPONDENT
 from tests.browser.example_texts import NEWCOMER, PASSWORD
-from tests.browser.example_tokens import TOKENS
 from tests.followups.example_follow_ups import FOLLOW_UPS
 from webapp.pages.public.docs import DOCUMENTS
+
+NEW = "/connections/tokens/new"
 
 
 def follow(page: Page, name: str) -> None:
@@ -259,6 +260,27 @@ def short_password(page: Page, data: ExampleData) -> None:
     page.locator(".field__error").wait_for()
 
 
+def token_refused(page: Page, _data: ExampleData) -> None:
+    page.goto(NEW)
+    page.get_by_label("Days until it ends").fill("ninety")
+    press(page, "Make the token")
+    page.locator(".field__error").wait_for()
+
+
+def token_made(page: Page, _data: ExampleData) -> None:
+    page.goto(NEW)
+    page.get_by_label("What it is for").fill("A script on my laptop")
+    press(page, "Make the token")
+    page.get_by_label("Agent token").wait_for()
+
+
+def token_revoked(page: Page, data: ExampleData) -> None:
+    token_made(page, data)
+    page.goto("/connections")
+    page.get_by_role("button", name="Revoke A script on my laptop").first.click()
+    page.get_by_text("Revoked:").wait_for()
+
+
 def tried(answer: str) -> Steps:
     """What follows from an answer to the first question of a draft that is tried."""
 
@@ -386,6 +408,13 @@ CREATOR = [
         ("account-activity", at("/account/activity"), 0),
         ("no-draft", at("/drafts/nothing-here"), 404),
     ]
+]
+
+TOKENS = [
+    ExamplePage("token-new", at(NEW), signed_in=True),
+    ExamplePage("token-refused", token_refused, signed_in=True, refused=422),
+    ExamplePage("token-made", token_made, signed_in=True),
+    ExamplePage("token-revoked", token_revoked, signed_in=True),
 ]
 
 SPOKEN = [

@@ -1,12 +1,13 @@
 """A published form behind a real server, and what a respondent does on its pages."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
 from flask import Flask
-from playwright.sync_api import Page, expect
+from playwright.sync_api import FrameLocator, Page, Route, expect
 from sqlalchemy import func, select
 
 from webapp.base.database import db
@@ -45,11 +46,23 @@ def page_with(*each: dict[str, Any]) -> pytest.MarkDecorator:
 WITH_AND_WITHOUT_SCRIPTS = page_with({}, {"java_script_enabled": False})
 
 
-def press(page: Page, name: str) -> None:
+def fail(page: Page, path: str, *failures: Callable[[Route], object]) -> None:
+    """Let the first requests to this address fail so, one each."""
+    left = iter(failures)
+    page.route(path, lambda route: next(left, Route.continue_)(route))
+
+
+def lose_the_answer(route: Route) -> None:
+    """The connection ends after the server has stored it and before the browser knows."""
+    route.fetch()
+    route.abort()
+
+
+def press(page: Page | FrameLocator, name: str) -> None:
     page.get_by_role("button", name=name).click()
 
 
-def give(page: Page, text: str) -> None:
+def give(page: Page | FrameLocator, text: str) -> None:
     page.locator("#answer").fill(text)
     press(page, "Continue")
 

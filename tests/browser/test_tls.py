@@ -6,7 +6,6 @@ The browser trusts the one certificate and resolves our invented names to this m
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler
 from typing import Any
 from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
@@ -25,7 +24,7 @@ from tests.oauth.flow import bearer
 from tests.programs import CHROMIUM_ARGS
 from tests.services import free_port
 from tests.serving import serving
-from tests.tls import certified, ending_tls, https_server
+from tests.tls import Website, certified, ending_tls, https_server
 from webapp.app.factory import create_app
 from webapp.base.config import Settings
 from webapp.base.database import db
@@ -62,24 +61,14 @@ class Front:
         return window(self.browser, self.address, **options)
 
 
-class Elsewhere(BaseHTTPRequestHandler):
+class Elsewhere(Website):
     """The site of an agent; at /attack, a page that posts to whatever its address names."""
 
-    def do_GET(self) -> None:
+    def page(self) -> str:
         asked = urlsplit(self.path)
         target = parse_qs(asked.query).get("to", [""])[0]
-        body = (
-            f'<form method="post" action="{target}"><button>Win a prize</button></form>'
-            if asked.path == "/attack"
-            else "You can close this window."
-        )
-        self.send_response(200)
-        self.send_header("Content-Type", "text/html; charset=utf-8")
-        self.end_headers()
-        self.wfile.write(f"<!doctype html><title>Elsewhere</title>{body}".encode())
-
-    def log_message(self, *_arguments: object) -> None:
-        """Quiet."""
+        attack = f'<form method="post" action="{target}"><button>Win a prize</button></form>'
+        return attack if asked.path == "/attack" else super().page()
 
 
 @pytest.fixture(scope="module")

@@ -267,24 +267,6 @@ def test_no_redirect_is_followed(provider: str) -> None:
     assert other.asked == []
 
 
-@BOTH
-@pytest.mark.parametrize(
-    "answer",
-    [
-        replies.hanging(),
-        pytest.param(replies.dripping_headers(), marks=pytest.mark.prove),
-        replies.dripping_body(),
-        pytest.param(replies.status(500), marks=pytest.mark.prove),
-    ],
-)
-def test_nobody_waits_longer(provider: str, answer: Answer) -> None:
-    began = time.monotonic()
-
-    assert failure(answer, provider)
-
-    assert time.monotonic() - began < WAITED_SECONDS
-
-
 def test_what_is_tried_again_shares_the_time() -> None:
     def slow(answer: Answer) -> Answer:
         def later(asked: replies.Asked) -> replies.Reply:

@@ -10,8 +10,8 @@ from sqlalchemy import select
 
 from tests.browser.conftest import ExampleSite
 from tests.browser.example_data import connect, write
+from tests.browser.example_steps import token_made
 from tests.browser.example_texts import ASKING, ROTA
-from tests.browser.example_tokens import made
 from tests.browsing import violations, window
 from tests.factories import make_account
 from tests.oauth.flow import register
@@ -154,7 +154,7 @@ def test_the_token_is_copied_by_its_button(site: ExampleSite) -> None:
         "permissions": ["clipboard-read", "clipboard-write"],
     }
     with window(site.browser, site.address, **options) as page:
-        made(page, site.data)
+        token_made(page, site.data)
         token = page.get_by_label("Agent token").input_value()
         page.get_by_role("button", name="Copy").first.click()
         expect(page.locator("#token-copy-status")).to_have_text("Copied")

@@ -4,19 +4,18 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import orjson
 import pytest
-from playwright.sync_api import Browser, BrowserContext, FrameLocator, expect
+from playwright.sync_api import Browser, BrowserContext, FrameLocator, Page, expect
 
 from tests.browser.respondent_steps import QUESTIONS, Link
 from tests.browsing import watch
 from tests.programs import CHROMIUM_ARGS
-from tests.tls import certified, https_server
+from tests.tls import Website, certified, https_server
 from webapp.drafts.form_settings import allow_embedding
 
 PROFILES = {
@@ -27,19 +26,12 @@ PROFILES = {
 EXPECTED = re.compile("Mixed Content|Blocked autofocusing")
 
 
-class Shop(BaseHTTPRequestHandler):
-    """A website; `show` in its address names what it shows in a frame."""
+class Shop(Website):
+    """`show` in its address names what it shows in a frame."""
 
-    def do_GET(self) -> None:
+    def page(self) -> str:
         shown = parse_qs(urlsplit(self.path).query).get("show", [""])[0]
-        frame = f'<iframe src="{shown}" width="100%" height="720"></iframe>' if shown else ""
-        self.send_response(200)
-        self.send_header("Content-Type", "text/html; charset=utf-8")
-        self.end_headers()
-        self.wfile.write(f"<!doctype html><title>Shop</title>{frame}".encode())
-
-    def log_message(self, *_arguments: object) -> None:
-        """Quiet."""
+        return f'<iframe src="{shown}" width="100%" height="720"></iframe>' if shown else ""
 
 
 @pytest.fixture(scope="module")
@@ -111,6 +103,12 @@ def usual(browser: Browser, **options: Any) -> Iterator[BrowserContext]:
         context.close()
 
 
+def reload(page: Page) -> None:
+    """The frame alone."""
+    with page.frames[1].expect_navigation():
+        page.frames[1].evaluate("location.reload()")
+
+
 def asked(frame: FrameLocator, number: int) -> None:
     expect(frame.get_by_role("heading", level=1)).to_have_text(QUESTIONS[number - 1])
 
@@ -126,12 +124,6 @@ def finish(frame: FrameLocator) -> None:
     expect(frame.get_by_role("heading", level=1)).to_contain_text("Thank you.")
 
 
-def answer_all(frame: FrameLocator) -> None:
-    for number in (1, 2, 3):
-        give(frame, number, f"answer {number}")
-    finish(frame)
-
-
 @pytest.mark.parametrize("settings", PROFILES.values(), ids=PROFILES)
 def test_a_form_is_answered_in_an_iframe_without_cookies(
     browser: Browser, chromium_path: str, tmp_path: Path, sites: Sites, settings: dict[str, Any]
@@ -144,8 +136,7 @@ def test_a_form_is_answered_in_an_iframe_without_cookies(
         give(frame, 1, "Me")
         asked(frame, 2)
         expect(frame.locator("#answer")).to_be_focused()
-        with page.frames[1].expect_navigation():
-            page.frames[1].evaluate("location.reload()")
+        reload(page)
         give(frame, 2, "It")
         asked(frame, 3)
         frame.get_by_role("button", name="Back").click()
@@ -166,7 +157,10 @@ def test_an_iframe_with_storage_stores_nothing(
     with usual(browser, java_script_enabled=scripts) as context:
         page = context.new_page()
         page.goto(sites.frame())
-        answer_all(page.frame_locator("iframe"))
+        frame = page.frame_locator("iframe")
+        for number in (1, 2, 3):
+            give(frame, number, f"answer {number}")
+        finish(frame)
 
         assert context.cookies() == []
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, FrameLocator, Page, expect
+from playwright.sync_api import Browser, FrameLocator, expect
 
 from tests.browser.respondent.test_embedding import (
     EXPECTED,
@@ -12,10 +12,12 @@ from tests.browser.respondent.test_embedding import (
     browser,
     port,
     profile,
+    reload,
     sites,
 )
 from tests.browser.respondent.test_follow_up_models import link, model, served, states
 from tests.browser.respondent.test_follow_ups import LONG, QUESTIONS
+from tests.browser.respondent_steps import give
 from tests.browsing import watch
 from tests.followups.model_server import QUESTION
 from webapp.base.vocabulary import FollowUpState
@@ -25,16 +27,6 @@ __all__ = ["browser", "link", "model", "port", "served", "sites"]  # fixtures
 
 def asked(frame: FrameLocator, words: str) -> None:
     expect(frame.get_by_role("heading", level=1)).to_have_text(words)
-
-
-def give(frame: FrameLocator, text: str) -> None:
-    frame.locator("#answer").fill(text)
-    frame.get_by_role("button", name="Continue").click()
-
-
-def reload(page: Page) -> None:
-    with page.frames[1].expect_navigation():
-        page.frames[1].evaluate("location.reload()")
 
 
 @pytest.mark.parametrize("settings", PROFILES.values(), ids=PROFILES)

@@ -18,7 +18,7 @@ from tests.browser.respondent.test_follow_ups import (
     followed,
     published,
 )
-from tests.browser.respondent_steps import Link, give, press
+from tests.browser.respondent_steps import Link, fail, give, press
 from tests.browsing import look, sideways, violations
 from tests.conftest import delete_rows
 from tests.followups.model_server import (
@@ -149,8 +149,7 @@ def unavailable(route: Route) -> None:
 def test_a_failed_request_is_told_and_made_again(
     troubled: Page, link: Link, model: ModelServer
 ) -> None:
-    failures = iter([Route.abort])
-    troubled.route(NEXT, lambda route: next(failures, Route.continue_)(route))
+    fail(troubled, NEXT, Route.abort)
     give(troubled, LONG)
     line = troubled.get_by_text(re.compile("Still waiting. Trying again in [12] s"))
     expect(line).to_be_visible()
@@ -167,8 +166,7 @@ def test_a_failed_request_is_told_and_made_again(
 def test_after_failed_requests_next_question_goes_on(
     troubled: Page, link: Link, times: int
 ) -> None:
-    failures = iter([unavailable] * times)
-    troubled.route(NEXT, lambda route: next(failures, Route.continue_)(route))
+    fail(troubled, NEXT, *[unavailable] * times)
     troubled.clock.install()
     give(troubled, LONG)
     expect(troubled.get_by_text(re.compile("Still waiting."))).to_be_visible()

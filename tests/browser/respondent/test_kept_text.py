@@ -2,14 +2,13 @@
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from flask import Flask
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.browser.respondent.test_embedding import profile
-from tests.browser.respondent_steps import Link, asked, finish, give, press
+from tests.browser.respondent_steps import Link, asked, fail, finish, give, lose_the_answer, press
 from tests.browsing import watch, window
 
 
@@ -111,17 +110,7 @@ def test_a_slow_request_shows_progress_and_times_out(troubled: Page) -> None:
 def test_an_answer_that_was_stored_but_not_confirmed_is_stored_once(
     troubled: Page, link: Link
 ) -> None:
-    """The connection ends after the server has stored the answer and before the browser knows."""
-    lost = iter([True])
-
-    def lose_the_answer(route: Any) -> None:
-        if next(lost, False):
-            route.fetch()
-            route.abort()
-        else:
-            route.continue_()
-
-    troubled.route("**/q/1", lose_the_answer)
+    fail(troubled, "**/q/1", lose_the_answer)
     give(troubled, "Me")
 
     note = troubled.locator("[data-retry] .note")

@@ -74,12 +74,12 @@ def speak(page: Page, seconds: float = 1) -> None:
     says(page, "Your recording is here.")
 
 
-def choose(page: Page, sound: bytes) -> None:
+def choose(page: Page, sound: bytes, name: str = "a.wav", kind: str = "audio/wav") -> None:
     """Take a file instead of the microphone."""
     press(page, "Use a file")
     expect(page.locator("input[type=file]")).to_be_visible()
     page.locator("input[type=file]").set_input_files(
-        {"name": "a.wav", "mimeType": "audio/wav", "buffer": sound}
+        {"name": name, "mimeType": kind, "buffer": sound}
     )
 
 

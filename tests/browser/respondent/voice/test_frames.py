@@ -10,7 +10,15 @@ import pytest
 from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import Browser, Frame, FrameLocator, Page, expect
 
-from tests.browser.respondent.test_embedding import Sites, asked, port, profile, sites, usual
+from tests.browser.respondent.test_embedding import (
+    Sites,
+    asked,
+    port,
+    profile,
+    reload,
+    sites,
+    usual,
+)
 from tests.browser.respondent.voice.steps import SpokenLink, microphone, runs
 from tests.browsing import AXE_OPTIONS, AXE_RUN, look
 from tests.programs import launched
@@ -101,8 +109,7 @@ def test_a_frame_that_stores_offers_its_recording_again_in_its_own_tab(  # noqa:
         frame.locator("[data-do=record]").click()
         runs(frame, 4)
         expect(frame.get_by_text("This browser stores nothing")).to_be_hidden()
-        with page.frames[1].expect_navigation():
-            page.frames[1].evaluate("location.reload()")
+        reload(page)
         told = frame.locator("[data-status]")
         expect(told).to_contain_text("We kept a recording that you had not sent")
 

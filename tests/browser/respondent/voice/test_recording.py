@@ -16,12 +16,13 @@ from tests.browser.respondent.voice.conftest import SECONDS
 from tests.browser.respondent.voice.steps import (
     UPLOADS,
     SpokenLink,
+    choose,
     kept_in_browser,
     record,
     says,
     speak,
 )
-from tests.browser.respondent_steps import asked, press
+from tests.browser.respondent_steps import asked, fail, lose_the_answer, press
 from tests.browsing import window
 from tests.voice.audio_files import RATE, decoded, not_plain, samples, wav
 from webapp.base.database import db, utc_now
@@ -82,11 +83,7 @@ def test_the_recording_sounds_like_what_was_said(page: Page, link: SpokenLink) -
 def test_a_chosen_file_gets_the_length_that_the_server_measured(page: Page) -> None:
     uploads: list[Any] = []
     page.route(UPLOADS, lambda route: uploads.append(route))
-    press(page, "Use a file")
-    expect(page.locator("input[type=file]")).to_be_visible()
-    page.locator("input[type=file]").set_input_files(
-        {"name": "a.wav", "mimeType": "audio/wav", "buffer": wav(samples("voice", 2.0))}
-    )
+    choose(page, wav(samples("voice", 2.0)))
     says(page, "Sending your recording.")
     expect(page.locator("[data-time]")).to_be_empty()
     for route in uploads:
@@ -98,10 +95,7 @@ def test_a_chosen_file_gets_the_length_that_the_server_measured(page: Page) -> N
 def test_what_a_phone_recorded_is_played_in_a_browser_that_does_not_know_it(
     page: Page, link: SpokenLink
 ) -> None:
-    press(page, "Use a file")
-    expect(page.locator("input[type=file]")).to_be_visible()
-    file = {"name": "memo", "mimeType": "application/octet-stream", "buffer": not_plain("caf_alac")}
-    page.locator("input[type=file]").set_input_files([file])  # type: ignore[list-item]
+    choose(page, not_plain("caf_alac"), "memo", "application/octet-stream")
     says(page, "Your recording is here.")
     press(page, "Play the recording")
     page.wait_for_function("() => document.querySelector('voice-recorder audio').played.length")
@@ -157,16 +151,7 @@ def test_continue_waits_for_the_bytes_and_goes_on_by_itself(page: Page, link: Sp
 def test_an_upload_that_failed_is_sent_again_and_stored_once(
     troubled: Page, link: SpokenLink
 ) -> None:
-    lost = iter([True])
-
-    def lose_the_answer(route: Any) -> None:
-        if next(lost, False):
-            route.fetch()
-            route.fulfill(status=503)
-        else:
-            route.continue_()
-
-    troubled.route(UPLOADS, lose_the_answer)
+    fail(troubled, UPLOADS, lose_the_answer)
     record(troubled)
     press(troubled, "Stop")
     says(troubled, "Your recording is not sent yet.")
