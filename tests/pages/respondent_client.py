@@ -10,12 +10,15 @@ from typing import Any
 
 from flask import Flask
 from flask.testing import FlaskClient
-from sqlalchemy import event, func, select
+from sqlalchemy import event, func, select, update
 from sqlalchemy.exc import OperationalError
 from werkzeug.test import TestResponse
 
-from webapp.base.database import db
+from webapp.base.database import db, utc_now
+from webapp.records.forms import close_form
 from webapp.records.responses.models import Answer, ResponseSession
+
+HTMX = {"HX-Request": "true"}
 
 
 def hidden(page: TestResponse) -> dict[str, str]:
@@ -73,7 +76,12 @@ class Respondent:
         self.page = self.client.post(where, data=sent, follow_redirects=True)
         return self.page
 
-    def answer(self, number: int, text: str) -> TestResponse:
+    def swap(self, path: str, **fields: Any) -> TestResponse:
+        """Post as htmx does; `page` stays as it is."""
+        sent = hidden(self.page) | fields
+        return self.client.post(f"/r/{self.share_token}{path}", data=sent, headers=HTMX)
+
+    def answer(self, number: int | str, text: str) -> TestResponse:
         return self.post(f"/q/{number}", answer=text)
 
     def answer_all(self) -> TestResponse:
@@ -93,6 +101,18 @@ def stored(app: Flask) -> tuple[int, int]:
         sessions = db.session.scalar(select(func.count()).select_from(ResponseSession))
         answers = db.session.scalar(select(func.count()).select_from(Answer))
     return sessions or 0, answers or 0
+
+
+def set_columns(app: Flask, table: Any, **values: Any) -> None:
+    """Of all its rows."""
+    with app.app_context():
+        db.session.execute(update(table).values(values))
+        db.session.commit()
+
+
+def close(app: Flask, form: Any) -> None:
+    with app.app_context():
+        close_form(form.account_id, form.id, now=utc_now())
 
 
 def texts(app: Flask) -> list[str]:

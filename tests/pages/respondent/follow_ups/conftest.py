@@ -1,6 +1,10 @@
 """Respondents of a form with follow-up questions that were prepared for short answers."""
 
 import re
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -64,3 +68,22 @@ def count_line(page: TestResponse) -> str:
 def asked(app: Flask) -> list[FollowUp]:
     with app.app_context():
         return list(db.session.scalars(select(FollowUp).order_by(FollowUp.created_at)))
+
+
+@contextmanager
+def meanwhile(
+    until: Callable[[], Any], call: Callable[..., Any], *given: Any, **named: Any
+) -> Iterator[Future[Any]]:
+    """The call goes on in a thread, and has come so far."""
+    with ThreadPoolExecutor(1) as beside:
+        called = beside.submit(call, *given, **named)
+        while not (until() or called.done()):
+            time.sleep(0.01)
+        yield called
+
+
+def checked_out(app: Flask) -> int:
+    """How many connections of the pool are in use."""
+    with app.app_context():
+        pool: Any = db.engine.pool
+    return int(pool.checkedout())

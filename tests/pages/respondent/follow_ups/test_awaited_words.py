@@ -9,14 +9,20 @@ from typing import Any
 
 import pytest
 from flask import Flask
-from sqlalchemy import select, update
+from sqlalchemy import select
 
 from tests.databases import both_databases
-from tests.pages.respondent.follow_ups.conftest import FIRST, PREPARED, SECOND, SHORT
+from tests.pages.respondent.follow_ups.conftest import (
+    FIRST,
+    PREPARED,
+    SECOND,
+    SHORT,
+    checked_out,
+    meanwhile,
+)
 from tests.pages.respondent.test_device_transfer import follow, link
-from tests.pages.respondent.voice.conftest import Speaker, kept
-from tests.pages.respondent.voice.test_written_down import current, work
-from tests.pages.respondent_client import form_action, heading, hidden
+from tests.pages.respondent.voice.conftest import Speaker, arrive_to_speak, kept, work
+from tests.pages.respondent_client import form_action, heading, set_columns, texts
 from tests.voice.factories import make_voice_form
 from tests.voice.speech_engine import Reply, SpeechEngine, speech_engine, words
 from webapp.answers import follow_up_decisions
@@ -31,7 +37,6 @@ from webapp.records.follow_ups import FollowUp
 from webapp.records.forms import Form
 
 WAITING = "Writing down what you said…"
-HTMX = {"HX-Request": "true"}
 ASKS = {"followUpMode": "smart", "context": "They may leave."}
 
 
@@ -72,16 +77,9 @@ def waiting(speaker: Speaker) -> Speaker:
 
 
 def spoken(app: Flask, form: Any) -> Speaker:
-    client = app.test_client()
-    person = Speaker(client, form.share_token, client.get(f"/r/{form.share_token}"))
+    person = arrive_to_speak(app.test_client(), form)
     person.upload()
     return person
-
-
-@pytest.fixture
-def in_a_moment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody waits for long."""
-    monkeypatch.setattr(follow_up_decisions, "WORDS_LEASE", timedelta(seconds=0.3))
 
 
 def states(app: Flask) -> list[FollowUpState]:
@@ -93,17 +91,12 @@ def states(app: Flask) -> list[FollowUpState]:
 
 def end_lease(app: Flask) -> None:
     """Let eight seconds pass."""
-    with app.app_context():
-        db.session.execute(update(FollowUp).values(lease_until=utc_now()))
-        db.session.commit()
+    set_columns(app, FollowUp, lease_until=utc_now())
 
 
 def next_page(app: Flask, person: Speaker, *, write: bool = True) -> Any:
     """Press the button of the page that waits, while its words are written down."""
-    with ThreadPoolExecutor(1) as beside:
-        pressed = beside.submit(person.post, "/q/1/next")
-        while not (held(app) or pressed.done()):
-            time.sleep(0.01)
+    with meanwhile(lambda: held(app), person.post, "/q/1/next") as pressed:
         if write:
             work(app)
         return pressed.result()
@@ -115,30 +108,25 @@ def held(app: Flask) -> int:
 
 @both_databases
 def test_the_question_follows_when_the_words_are_there(app: Flask, waiting: Speaker) -> None:
-    assert current(app) == [""]  # saved before anybody waits
+    assert texts(app) == [""]  # saved before anybody waits
     assert "Next question" in waiting.page.text
     page = next_page(app, waiting)
 
     assert heading(page) not in {FIRST, SECOND, WAITING}
     assert f"“{SHORT}”" in page.text
     assert form_action(page).endswith("/q/1/f/1")
-    assert (current(app), states(app)) == ([SHORT], [FollowUpState.ASKED])
-    assert heading(waiting.answer("1/f/1", "Ten minutes for a page")) == SECOND  # type: ignore[arg-type]
+    assert (texts(app), states(app)) == ([SHORT], [FollowUpState.ASKED])
+    assert heading(waiting.answer("1/f/1", "Ten minutes for a page")) == SECOND
 
 
 def test_with_scripts_the_page_asks_by_itself(app: Flask, speaker: Speaker) -> None:
-    held = kept(app)[0].id
-    sent = hidden(speaker.page) | {"answer": "", "recording": held}
-    where = f"/r/{speaker.share_token}/q/1"
-    page = speaker.client.post(where, data=sent, headers=HTMX)
+    speaker.page = page = speaker.swap("/q/1", answer="", recording=kept(app)[0].id)
     assert heading(page) == WAITING
     assert 'hx-trigger="load, submit"' in page.text
     assert "HX-Push-Url" not in page.headers
     work(app)
 
-    following = speaker.client.post(f"{where}/next", data=hidden(page), headers=HTMX)
-
-    assert following.headers["HX-Push-Url"].endswith("/q/1/f/1")
+    assert speaker.swap("/q/1/next").headers["HX-Push-Url"].endswith("/q/1/f/1")
 
 
 def test_without_scripts_who_comes_late_gets_it_too(app: Flask, waiting: Speaker) -> None:
@@ -150,13 +138,16 @@ def test_without_scripts_who_comes_late_gets_it_too(app: Flask, waiting: Speaker
     assert form_action(waiting.post("/q/1/next")).endswith("/q/1/f/1")
 
 
-@pytest.mark.usefixtures("in_a_moment")
-def test_words_that_do_not_come_in_time_are_a_correction(app: Flask, waiting: Speaker) -> None:
-    assert heading(next_page(app, waiting, write=False)) == SECOND
+def test_words_that_do_not_come_in_time_are_a_correction(
+    app: Flask, speaker: Speaker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(follow_up_decisions, "WORDS_LEASE", timedelta(seconds=0.3))
+    speaker.go_on(1)
+    assert heading(next_page(app, speaker, write=False)) == SECOND
     work(app)
 
-    assert current(app) == [SHORT]
-    assert heading(waiting.post("/q/1/next")) == SECOND
+    assert texts(app) == [SHORT]
+    assert heading(speaker.post("/q/1/next")) == SECOND
     assert states(app) == [FollowUpState.NOTHING]
 
 
@@ -164,26 +155,18 @@ def test_next_question_goes_on_for_good(app: Flask, waiting: Speaker) -> None:
     assert heading(waiting.post("/q/1/next", pass_on="1")) == SECOND
     work(app)
 
-    assert current(app) == [SHORT]
+    assert texts(app) == [SHORT]
     assert heading(waiting.post("/q/1/next")) == SECOND
     assert heading(waiting.go_on(1, SHORT, recording=kept(app)[0].id)) == SECOND
     assert states(app) == [FollowUpState.NOTHING]
 
 
 def test_who_goes_on_meanwhile_ends_the_wait(app: Flask, waiting: Speaker) -> None:
-    with ThreadPoolExecutor(1) as beside:
-        where, sent = at_next(waiting)
-        pressed = beside.submit(waiting.client.post, where, data=sent, headers=HTMX)
-        while not held(app):
-            time.sleep(0.01)
+    with meanwhile(lambda: held(app), waiting.swap, "/q/1/next") as pressed:
         waiting.post("/q/1/next", pass_on="1")
         assert heading(pressed.result()) == SECOND
 
     assert states(app) == [FollowUpState.NOTHING]
-
-
-def at_next(person: Speaker) -> tuple[str, dict[str, str]]:
-    return f"/r/{person.share_token}/q/1/next", hidden(person.page)
 
 
 @pytest.mark.parametrize("reply", [Reply(b"busy", 500), words("")], ids=["fails", "nothing"])
@@ -219,10 +202,8 @@ def test_continue_once_more_waits_no_longer(app: Flask, waiting: Speaker, *, com
 
 @both_databases
 def test_two_tabs_get_one_question(app: Flask, waiting: Speaker) -> None:
-    where, sent = at_next(waiting)
     with ThreadPoolExecutor(3) as together:
-        given = {"data": sent, "headers": HTMX}
-        calls = [together.submit(waiting.client.post, where, **given) for _ in range(3)]
+        calls = [together.submit(waiting.swap, "/q/1/next") for _ in range(3)]
         while held(app) < 3:
             time.sleep(0.01)
         work(app)
@@ -234,8 +215,7 @@ def test_two_tabs_get_one_question(app: Flask, waiting: Speaker) -> None:
 
 
 def test_another_device_gets_the_same_question(app: Flask, waiting: Speaker) -> None:
-    client = app.test_client()
-    other = Speaker(client, waiting.share_token, client.get(f"/r/{waiting.share_token}"))
+    other = arrive_to_speak(app.test_client(), waiting)
     page = waiting.page
     assert heading(follow(other, link(waiting.post("/q/1/elsewhere")))) == SECOND
     other.open("/q/1")
@@ -260,7 +240,6 @@ FACT = "How old are you?"
         {"questions": ["Почему вы перешли?", "Что вы скажете другу?"], **ASKS},
         {"questions": [FIRST, SECOND], **ASKS, "maxTotalQuestions": 2},
     ],
-    ids=["no follow-ups", "the reason is asked", "a fact is asked", "another language", "no room"],
 )
 def test_nobody_waits_where_nothing_can_be_asked(speaker: Speaker, asks: dict[str, Any]) -> None:
     assert heading(speaker.go_on(1)) == asks["questions"][1]
@@ -282,9 +261,7 @@ def test_nobody_waits_for_a_second_built_in_question(app: Flask, speaker: Speake
 
 @pytest.mark.usefixtures("engine")
 def test_nobody_waits_where_nobody_writes_it_down(app: Flask, form: Any) -> None:
-    with app.app_context():
-        db.session.execute(update(Form).values(transcriber=""))
-        db.session.commit()
+    set_columns(app, Form, transcriber="")
 
     assert heading(spoken(app, form).go_on(1)) == SECOND
 
@@ -334,15 +311,10 @@ def test_words_and_question_take_eight_seconds_together(
 
 
 def test_who_waits_holds_no_connection(app: Flask, waiting: Speaker) -> None:
-    with app.app_context():
-        pool: Any = db.engine.pool
-    before = pool.checkedout()
-    with ThreadPoolExecutor(1) as beside:
-        pressed = beside.submit(waiting.post, "/q/1/next")
-        while not held(app):
-            time.sleep(0.01)
+    before = checked_out(app)
+    with meanwhile(lambda: held(app), waiting.post, "/q/1/next") as pressed:
         time.sleep(0.2)
-        assert pool.checkedout() == before
+        assert checked_out(app) == before
         work(app)
         assert form_action(pressed.result()).endswith("/q/1/f/1")
 

@@ -14,9 +14,6 @@ from tests.pages.respondent.follow_ups.conftest import (
 )
 from tests.pages.respondent.test_cross_site_posts import every_row
 from tests.pages.respondent_client import Respondent, arrive, heading, texts
-from webapp.base.database import utc_now
-from webapp.records.accounts.models import Account
-from webapp.records.forms import close_form
 
 ACTIONS = {"": "Hello", "/skip": "", "/open": "", "/next": "", "/elsewhere": ""}
 NEVER_ASKED = ["1/f/1", "1/f/51", "2/f/1", "9/f/1", "0", "0/f/1", "3", f"{10**30}", f"1/f/{10**30}"]
@@ -82,19 +79,6 @@ def test_hostile_text_is_ordinary_text(app: Flask, respondent: Respondent, text:
     assert "49" not in heading(page)
     assert "thinking of leaving" not in page.text
     assert page.status_code == 200
-
-
-def test_nothing_is_asked_on_a_closed_form(
-    app: Flask, account: Account, form: Any, respondent: Respondent
-) -> None:
-    respondent.answer(1, SHORT)
-    with app.app_context():
-        close_form(account.id, form.id, now=utc_now())
-
-    page = respondent.post("/q/1/f/1", answer="Late")
-
-    assert page.status_code == 410
-    assert "Late" in page.text
 
 
 def test_an_answer_sent_twice_is_followed_once(app: Flask, respondent: Respondent) -> None:

@@ -5,10 +5,8 @@ from typing import Any
 
 import pytest
 from flask import Flask
-from flask.testing import FlaskClient
-from sqlalchemy import select, update
+from sqlalchemy import select
 
-from tests.factories import make_form
 from tests.pages.respondent.follow_ups.conftest import (
     FIRST,
     LONG,
@@ -22,10 +20,7 @@ from tests.pages.respondent.follow_ups.conftest import (
 from tests.pages.respondent.test_device_transfer import follow, link
 from tests.pages.respondent_client import Respondent, arrive, box, heading, stored, texts
 from webapp.base.database import db
-from webapp.base.vocabulary import FollowUpAuthor, FollowUpCondition, QuestionKind
-from webapp.follow_ups.rules import Technique
-from webapp.records.accounts.models import Account
-from webapp.records.follow_ups import FollowUp
+from webapp.base.vocabulary import QuestionKind
 from webapp.records.responses.counters import QuestionCounts, read_questions
 from webapp.records.responses.models import Answer
 
@@ -41,16 +36,6 @@ def test_a_thin_answer_is_followed_by_a_question(respondent: Respondent) -> None
 
 
 @pytest.mark.parametrize(
-    ("language", "quoted"),
-    [("de", f"„{SHORT}“"), ("fr", f"«\u00a0{SHORT}\u00a0»"), ("ar", f"«{SHORT}»")],
-)
-def test_the_answer_is_quoted_as_the_language_of_the_page_does(
-    visitor: Respondent, language: str, quoted: str
-) -> None:
-    assert quoted in visitor.post("/q/1", answer=SHORT, lang=language).text
-
-
-@pytest.mark.parametrize(
     ("settings_of_form", "most"),
     [
         ({"followUpMode": "smart", "context": "They may leave."}, ", at most 4 questions"),
@@ -63,15 +48,6 @@ def test_the_answer_is_quoted_as_the_language_of_the_page_does(
 )
 def test_the_first_page_says_what_both_caps_admit(visitor: Respondent, most: str) -> None:
     assert count_line(visitor.page) == f"Question 1 of 2{most}"
-
-
-def test_the_first_page_announces_none_where_the_rules_have_no_phrases(
-    app: Flask, account: Account, client: FlaskClient, settings_of_form: dict[str, Any]
-) -> None:
-    with app.app_context():
-        form = make_form(account.id, questions=["Mitä mieltä olet siitä?"], **settings_of_form)
-
-    assert count_line(arrive(client, form).page) == "Question 1 of 1"
 
 
 def test_the_order_is_a_question_its_follow_ups_the_next_question(respondent: Respondent) -> None:
@@ -184,25 +160,3 @@ def test_another_device_goes_on_at_the_follow_up(
     assert heading(follow(other, link(page))) == words
     assert heading(other.post("/q/1/f/1", answer=LONG)) == SECOND
     assert texts(app) == [SHORT, LONG]
-
-
-@pytest.mark.parametrize("writer", FollowUpAuthor)
-def test_it_is_a_question_of_who_asks_and_of_no_computer(
-    app: Flask, form: Any, visitor: Respondent, writer: FollowUpAuthor
-) -> None:
-    visitor.answer(1, SHORT)
-    prepared: dict[str, Any] = {
-        "technique": Technique.PREPARED,
-        "reason": FollowUpCondition.IF_SHORT,
-        "writer": writer,
-        "question_text": "<i>What</i> then?",
-    }
-    with app.app_context():
-        db.session.execute(update(FollowUp).values(prepared))
-        db.session.commit()
-
-    page = visitor.open("/q/1/f/1").text
-
-    assert "A follow-up question from Robin Example." in page
-    assert "&lt;i&gt;What&lt;/i&gt; then?" in page
-    assert "computer" not in page

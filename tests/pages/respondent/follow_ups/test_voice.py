@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
-from sqlalchemy import func, select, update
+from sqlalchemy import func, select
 
-from tests.pages.respondent.voice.conftest import CHECKED, Speaker, kept
-from tests.pages.respondent_client import box, heading, hidden, texts
+from tests.pages.respondent.voice.conftest import CHECKED, Speaker, arrive_to_speak, held_in, kept
+from tests.pages.respondent_client import box, heading, hidden, set_columns, texts
 from tests.voice.audio_files import recording
 from tests.voice.factories import make_voice_form
 from webapp.answers.late_transcripts import conclude
@@ -36,7 +36,7 @@ def form(app: Flask) -> Any:
 
 @pytest.fixture
 def speaker(client: FlaskClient, form: Any) -> Speaker:
-    return Speaker(client, form.share_token, client.get(f"/r/{form.share_token}"))
+    return arrive_to_speak(client, form)
 
 
 @pytest.fixture
@@ -49,12 +49,6 @@ def followed(speaker: Speaker) -> Speaker:
 def asked(app: Flask) -> int:
     with app.app_context():
         return db.session.scalar(select(func.count()).select_from(FollowUp)) or 0
-
-
-def become(app: Flask, **values: Any) -> None:
-    with app.app_context():
-        db.session.execute(update(Recording).values(**values))
-        db.session.commit()
 
 
 def test_a_recording_is_part_of_the_answer_to_a_follow_up(app: Flask, followed: Speaker) -> None:
@@ -81,15 +75,12 @@ def test_its_words_are_asked_for_at_its_address(app: Flask, followed: Speaker) -
     page = followed.upload("1/f/1")
     where = f"/r/{followed.share_token}/q/1/f/1/transcript"
     assert f'data-transcript="{where}"' in page.text
-    [row] = kept(app)
-    sent = {"session": hidden(page)["session"], "lang": "en", "recording": row.id}
-    scripts = {"HX-Request": "true"}
-    elsewhere = where.replace("/f/1", "")
+    held = {"recording": held_in(page)}
 
-    assert followed.client.post(where, data=sent, headers=scripts).status_code == 204
-    assert followed.client.post(elsewhere, data=sent, headers=scripts).status_code == 404
-    become(app, **DONE)
-    assert WORDS in followed.client.post(where, data=sent, headers=scripts).text
+    assert followed.swap("/q/1/f/1/transcript", **held).status_code == 204
+    assert followed.swap("/q/1/transcript", **held).status_code == 404
+    set_columns(app, Recording, **DONE)
+    assert WORDS in followed.swap("/q/1/f/1/transcript", **held).text
 
 
 def test_it_is_played_with_the_answer_it_belongs_to(app: Flask, followed: Speaker) -> None:
@@ -107,16 +98,6 @@ def test_it_is_played_with_the_answer_it_belongs_to(app: Flask, followed: Speake
     assert "<audio" not in followed.open("/q/1").text
 
 
-def test_it_is_handed_back_if_it_was_not_sent(followed: Speaker) -> None:
-    followed.upload("1/f/1")
-    page = followed.post("/check", name="")
-
-    assert heading(page).startswith("Thank you.")
-    found = re.search(r'action="/r/[^/]+(/recordings/\w+)"', page.text)
-    assert found
-    assert followed.post(found[1]).data == recording()
-
-
 @pytest.mark.parametrize("place", ["1/f/2", "2/f/1"])
 def test_a_recording_for_what_was_never_asked_is_not_stored(
     app: Flask, followed: Speaker, place: str
@@ -129,7 +110,7 @@ def test_a_recording_without_words_is_not_followed(app: Flask, speaker: Speaker)
     speaker.upload()
 
     assert heading(speaker.go_on(1)) == SECOND
-    become(app, **DONE)
+    set_columns(app, Recording, **DONE)
     assert heading(speaker.open("/check")) == "Check your answers, then send."
     assert asked(app) == 0
 
@@ -137,11 +118,9 @@ def test_a_recording_without_words_is_not_followed(app: Flask, speaker: Speaker)
 @pytest.mark.parametrize("way", ["sent again", "asked late", "sent with the words"])
 def test_words_that_come_late_are_not_followed(app: Flask, speaker: Speaker, way: str) -> None:
     speaker.upload()
-    held = CHECKED.search(speaker.page.text)
-    assert held
-    sent = hidden(speaker.page) | {"answer": "", "recording": held[1]}
+    sent = hidden(speaker.page) | {"answer": "", "recording": held_in(speaker.page)}
     speaker.go_on(1)
-    become(app, **DONE)
+    set_columns(app, Recording, **DONE)
     with app.app_context():
         conclude(kept(app)[0].id, now=utc_now())
     assert texts(app) == [WORDS]

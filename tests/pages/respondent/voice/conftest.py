@@ -12,6 +12,7 @@ from flask.testing import FlaskClient
 from sqlalchemy import select
 from werkzeug.test import TestResponse
 
+from jobs.transcribe import Transcriber
 from tests.pages.respondent_client import Respondent, hidden
 from tests.voice.audio_files import recording
 from tests.voice.factories import make_voice_form
@@ -58,9 +59,13 @@ def form(app: Flask) -> Any:
         return make_voice_form()
 
 
+def arrive_to_speak(client: FlaskClient, form: Any, query: str = "") -> Speaker:
+    return Speaker(client, form.share_token, client.get(f"/r/{form.share_token}{query}"))
+
+
 @pytest.fixture
 def speaker(client: FlaskClient, form: Any) -> Speaker:
-    return Speaker(client, form.share_token, client.get(f"/r/{form.share_token}"))
+    return arrive_to_speak(client, form)
 
 
 def new_key() -> str:
@@ -72,6 +77,21 @@ def kept(app: Flask) -> list[Recording]:
     """All rows, the oldest first."""
     with app.app_context():
         return list(db.session.scalars(select(Recording).order_by(Recording.created_at)))
+
+
+def held_in(page: TestResponse) -> str:
+    """The recording that the page holds."""
+    found = CHECKED.search(page.text)
+    assert found
+    return found[1]
+
+
+def work(app: Flask) -> None:
+    """Write down everything that is due, as the threads of a process do it."""
+    transcriber = Transcriber(app, threads=1)
+    transcriber.work()
+    with app.app_context():
+        transcriber.sweep()
 
 
 def objects(app: Flask) -> set[str]:
