@@ -1,18 +1,17 @@
 """A service on this machine with the wire formats of `/v1/chat/completions` and `/v1/messages`."""
 
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from typing import Any
 
 import orjson
 
+from tests.replying import Reply, Replying, replying
+
 QUESTION = "What happened the last time that you did it?"
 CHAT, MESSAGES = "/v1/chat/completions", "/v1/messages"
 REFUSAL = "I cannot help with that."
-JSON = {"Content-Type": "application/json"}
 
 
 @dataclass
@@ -38,40 +37,12 @@ class Asked:
         return str(found["content"])
 
 
-@dataclass
-class Reply:
-    """What is answered: after so many seconds, these bytes, in pieces with pauses between.
-
-    dripping  seconds between two bytes of the headers; 0: all at once
-    """
-
-    body: bytes = b""
-    status: int = 200
-    after: float = 0
-    headers: dict[str, str] = field(default_factory=lambda: dict(JSON))
-    pieces: int = 1
-    pause: float = 0
-    dripping: float = 0
-
-
 Answer = Callable[[Asked], Reply]
 
 
-@dataclass
-class ModelServer:
-    """What it was asked, and how it answers; `answer` may be set while it runs."""
-
-    port: int
-    answer: Answer
-    asked: list[Asked] = field(default_factory=list)
-    at_once: int = 0
-    most_at_once: int = 0
-    stopped: threading.Event = field(default_factory=threading.Event)
-    lock: threading.Lock = field(default_factory=threading.Lock)
-
-    @property
-    def host(self) -> str:
-        return f"127.0.0.1:{self.port}"
+class ModelServer(Replying):
+    def read(self, number: int, path: str, headers: dict[str, str], body: bytes) -> Asked:
+        return Asked(number, path, headers, orjson.loads(body))
 
     def settings(self, provider: str = "openai", **changed: Any) -> dict[str, Any]:
         """The settings that name it."""
@@ -175,24 +146,8 @@ def without_new_limit(then: Answer, number: int = 400) -> Answer:
     return lambda asked: refused(asked) if "max_completion_tokens" in asked.body else then(asked)
 
 
-def in_turn(*answers: Answer) -> Answer:
-    """Another answer to each request, the last one to all that follow."""
-    return lambda asked: answers[min(asked.number, len(answers) - 1)](asked)
-
-
-@contextmanager
-def model_server(answer: Answer) -> Iterator[ModelServer]:
-    server = _Server(("127.0.0.1", 0), _Handler)
-    model = ModelServer(server.server_address[1], answer)
-    server.model = model
-    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
-    thread.start()
-    try:
-        yield model
-    finally:
-        model.stopped.set()
-        server.shutdown()
-        server.server_close()
+def model_server(answer: Answer) -> AbstractContextManager[ModelServer]:
+    return replying(ModelServer, answer)
 
 
 def _completion(path: str, text: str, ended: str) -> bytes:
@@ -227,50 +182,3 @@ def _choice(message: dict[str, Any], ended: str) -> bytes:
 
 def _has_schema(asked: Asked) -> bool:
     return bool(asked.body.get("response_format", {}).get("type") == "json_schema")
-
-
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    request_queue_size = 256
-    model: ModelServer
-
-
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    server: _Server
-
-    def do_POST(self) -> None:
-        model = self.server.model
-        body = orjson.loads(self.rfile.read(int(self.headers["content-length"])))
-        headers = {name.lower(): value for name, value in self.headers.items()}
-        with model.lock:
-            asked = Asked(len(model.asked), self.path, headers, body)
-            model.asked.append(asked)
-            model.at_once += 1
-            model.most_at_once = max(model.most_at_once, model.at_once)
-        reply = model.answer(asked)
-        model.stopped.wait(reply.after)
-        with model.lock:
-            model.at_once -= 1
-        self.close_connection = True
-        try:
-            self._send(reply)
-        except OSError:
-            return
-
-    def _send(self, reply: Reply) -> None:
-        headers = reply.headers | {"Content-Length": str(len(reply.body)), "Connection": "close"}
-        lines = [f"HTTP/1.1 {reply.status} Said", *(f"{name}: {headers[name]}" for name in headers)]
-        head = "\r\n".join([*lines, "", ""]).encode()
-        self._write(head, len(head) if reply.dripping else 1, reply.dripping)
-        self._write(reply.body, reply.pieces, reply.pause)
-
-    def _write(self, sent: bytes, pieces: int, pause: float) -> None:
-        size = -(-len(sent) // pieces) or 1
-        for start in range(0, len(sent), size):
-            self.wfile.write(sent[start : start + size])
-            self.wfile.flush()
-            self.server.model.stopped.wait(pause)
-
-    def log_message(self, *_arguments: object) -> None:
-        """Nothing is printed."""

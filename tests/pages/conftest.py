@@ -35,3 +35,14 @@ def form(app: Flask, account: Account) -> Any:
 def respondent(client: FlaskClient, form: Any) -> Respondent:
     """Somebody who opened the link of `form`."""
     return arrive(client, form)
+
+
+@pytest.fixture(params=["with cookies", "cookies refused"])
+def browser(app: Flask, request: pytest.FixtureRequest) -> FlaskClient:
+    """One as it is, and one that refuses every cookie."""
+    return app.test_client(use_cookies=request.param == "with cookies")
+
+
+@pytest.fixture
+def anybody(browser: FlaskClient, form: Any) -> Respondent:
+    return arrive(browser, form)

@@ -1,7 +1,6 @@
-"""Forms that are closed, answered already or full. No typed word is lost."""
+"""Forms that are closed, answered already or full, or storage that fails. No typed word is lost."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -10,11 +9,19 @@ from flask.testing import FlaskClient
 
 from tests.factories import make_answer, make_form, make_response
 from tests.pages.creator_client import Creator
-from tests.pages.respondent_client import Respondent, arrive, box, heading, stored, texts
+from tests.pages.respondent_client import (
+    Respondent,
+    arrive,
+    box,
+    close,
+    heading,
+    hidden,
+    storage_away,
+    stored,
+    texts,
+)
 from webapp.base.config import Settings
-from webapp.base.database import utc_now
 from webapp.base.limits import ANSWER_MAX_CHARS
-from webapp.records import forms
 from webapp.records.accounts.models import Account
 from webapp.records.forms import BYTES_OF_CHAR
 
@@ -37,11 +44,6 @@ def single(app: Flask, account: Account) -> Any:
     """A form for one response."""
     with app.app_context():
         return make_form(account.id, responseLimit="one")
-
-
-def close(app: Flask, form: Any) -> None:
-    with app.app_context():
-        forms.close_form(form.account_id, form.id, now=utc_now())
 
 
 def answer_it(app: Flask, form: Any) -> None:
@@ -87,22 +89,6 @@ def test_visitors_are_told_before_they_write(
     assert "og:description" not in page.text
 
 
-@pytest.mark.parametrize(
-    ("language", "day", "full"),
-    [("en", "5 Mar 2024", "5 March 2024"), ("fr", "5 mars 2024", "5 mars 2024")],
-)
-def test_a_day_of_another_year_has_its_year(
-    app: Flask, client: FlaskClient, form: Any, language: str, day: str, full: str
-) -> None:
-    with app.app_context():
-        forms.close_form(form.account_id, form.id, now=datetime(2024, 3, 5, 12, tzinfo=UTC))
-
-    page = client.get(f"/r/{form.share_token}?lang={language}")
-
-    time = f'datetime="2024-03-05T12:00:00+00:00" data-day="numeric" title="{full}, 12:00 UTC"'
-    assert f"<time {time}>{day}</time>" in page.text
-
-
 @pytest.mark.parametrize("path", ["", "/q/1", "/q/2", "/check"])
 def test_coming_back_to_a_closed_form_shows_that_it_closed(
     app: Flask, respondent: Respondent, form: Any, path: str
@@ -113,17 +99,23 @@ def test_coming_back_to_a_closed_form_shows_that_it_closed(
     assert heading(respondent.open(path)) == CLOSED
 
 
-@pytest.mark.parametrize("path", ["/q/1", "/q/1/skip", "/q/2", "/check"])
+@pytest.mark.parametrize(
+    ("path", "fields"),
+    [
+        *((path, {}) for path in ("/q/1", "/q/1/skip", "/q/2", "/q/2/elsewhere", "/check")),
+        *(("/q/1/open", fields) for fields in ({"left": "2"}, {"language": "de"})),
+    ],
+)
 def test_a_closed_form_stores_nothing_and_loses_nothing(
-    app: Flask, respondent: Respondent, form: Any, path: str
+    app: Flask, respondent: Respondent, form: Any, path: str, fields: dict[str, str]
 ) -> None:
     respondent.answer(1, "Me")
     close(app, form)
 
-    page = respondent.post(path, answer="It broke & burned")
+    page = respondent.post(path, answer="It broke & burned", **fields)
 
     assert (page.status_code, box(page)) == (410, "It broke & burned")
-    assert "1 answer you gave before that is kept" in page.text
+    assert "language" in fields or "1 answer you gave before that is kept" in page.text
     assert texts(app) == ["Me"]
 
 
@@ -204,19 +196,6 @@ def test_text_that_has_no_room_stays_and_saved_answers_can_be_sent(
 
 
 @pytest.mark.parametrize("settings", [LONGEST], indirect=True)
-def test_text_typed_before_the_form_filled_up_is_kept(
-    app: Flask, respondent: Respondent, form: Any
-) -> None:
-    fill(app, form)
-
-    page = respondent.answer(1, WORDS)
-
-    assert (page.status_code, box(page)) == (422, WORDS)
-    assert NO_ROOM in page.text
-    assert "Dieses Formular hat keinen Platz" in heading(respondent.open("?lang=de"))
-
-
-@pytest.mark.parametrize("settings", [LONGEST], indirect=True)
 def test_respondents_with_a_session_continue_while_there_is_room(
     app: Flask, respondent: Respondent, form: Any
 ) -> None:
@@ -263,19 +242,37 @@ def test_the_creator_is_told_from_eighty_per_cent_on(
     assert [page.count("LIMIT_FORM_BYTES") for page in pages] == [times] * 2
 
 
-@pytest.mark.parametrize("settings", [500_315], indirect=True)
-def test_the_creator_is_told_how_full_it_is(app: Flask, ann: Creator) -> None:
-    with app.app_context():
-        form = make_form(ann.account.id)
-        for number in range(21):
-            make_answer(form, str(number).zfill(32), text="x" * 20_000)
-    nearly = ann.client.get(f"/forms/{form.id}").text
-    with app.app_context():
-        make_answer(form, "y" * 32, text="x")
-    full = ann.client.get(f"/forms/{form.id}").text
-    share = ann.client.get(f"/forms/{form.id}/share").text
+def test_storage_that_fails_keeps_the_text_and_the_keys(app: Flask, respondent: Respondent) -> None:
+    sent = hidden(respondent.page)
 
-    assert "The answers fill 84 % of the room of this form." in nearly
-    assert "This form is full." in full
-    assert "It’s live, but full." in share
-    assert "Send it to someone" not in share
+    with storage_away(app):
+        page = respondent.answer(1, "A long story")
+
+    assert (page.status_code, page.headers["Retry-After"]) == (503, "5")
+    assert heading(page) == "Not saved yet – your text is safe."
+    assert box(page) == "A long story"
+    assert hidden(page) == sent
+    assert heading(respondent.answer(1, box(page))) == "What went wrong?"
+    assert texts(app) == ["A long story"]
+
+
+@pytest.mark.parametrize(
+    ("path", "field", "text"),
+    [
+        ("/check", "name", "Sam"),
+        ("/q/1", "answer", "x" * (ANSWER_MAX_CHARS + 1)),  # as a refusal is drawn
+        ("/q/1/skip", "answer", ""),
+    ],
+    ids=["name", "refusal", "nothing"],
+)
+def test_storage_that_fails_loses_nothing_and_promises_no_more(
+    app: Flask, respondent: Respondent, path: str, field: str, text: str
+) -> None:
+    if path == "/check":
+        respondent.answer_all()
+    with storage_away(app):
+        page = respondent.post(path, **{field: text})
+
+    assert page.status_code == 503
+    assert (hidden(page).get("name") if field == "name" else box(page)) == text
+    assert ("text is still here" in page.text or "is safe" in heading(page)) == bool(text)

@@ -13,7 +13,6 @@ from webapp.answers.device_transfer import create_transfer_link
 from webapp.base.database import db, utc_now
 from webapp.base.limits import ANSWER_BODY_MAX_BYTES
 from webapp.pages.respondent.form_data import new_session_key
-from webapp.web.languages import LANGUAGES
 from webapp.web.limiter import limiter
 
 THEIRS = "https://evil.example"
@@ -135,32 +134,6 @@ def test_behind_a_proxy_all_configured_hosts_are_same_origin(
     ]
 
     assert [answer.status_code for answer in statuses] == [200, 403]
-
-
-@pytest.mark.parametrize("words", ['A "long" story\n</textarea><b>bold</b>', ""])
-def test_posted_text_is_shown_for_copying(respondent: Respondent, words: str) -> None:
-    page = respondent.client.post(
-        f"/r/{respondent.share_token}/q/1",
-        data=hidden(respondent.page) | {"answer": words},
-        headers=FOREIGN[0],
-    )
-
-    assert (heading(page), box(page)) == (HEADING, words)
-    assert "<b>bold" not in page.text
-    assert ("<textarea" in page.text) == bool(words)
-
-
-@pytest.mark.parametrize("tag", [language.tag for language in LANGUAGES])
-def test_the_page_is_translated(respondent: Respondent, tag: str) -> None:
-    page = respondent.client.post(
-        f"/r/{respondent.share_token}/q/1",
-        data={"answer": "Me"},
-        headers=FOREIGN[0] | {"Accept-Language": tag},
-    )
-
-    assert f'<html lang="{tag}"' in page.text
-    assert (heading(page) == HEADING) == (tag == "en")
-    assert ("Another website sent this." in page.text) == (tag == "en")
 
 
 @pytest.mark.parametrize("path", ["/q/1", "/nothing/here", "/done", "/q/x?lang=de"])

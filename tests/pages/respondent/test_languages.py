@@ -11,10 +11,8 @@ from werkzeug.test import TestResponse
 from tests.factories import make_form
 from tests.pages.creator_client import Creator
 from tests.pages.respondent_client import Respondent, arrive, box, heading, hidden, texts
-from webapp.base.database import utc_now
 from webapp.records.accounts.models import Account
-from webapp.records.forms import close_form
-from webapp.web.languages import LANGUAGES, find_language
+from webapp.web.languages import LANGUAGES
 
 TAGS = [language.tag for language in LANGUAGES]
 CONTINUE = {
@@ -101,14 +99,6 @@ def test_an_unsupported_language_is_ignored(client: FlaskClient, form: Any, valu
     assert "Set-Cookie" not in page.headers
 
 
-@pytest.mark.parametrize("value", ["pt_BR", "pt-PT", "PT", "pt"])
-def test_spellings_of_a_language_are_one_language(value: str) -> None:
-    found = find_language(value)
-
-    assert found is not None
-    assert found.tag == "pt-BR"
-
-
 @pytest.mark.settings(public_url="https://ask.example.org")
 def test_a_chosen_language_is_remembered_where_respondents_are(
     client: FlaskClient, form: Any
@@ -137,11 +127,6 @@ def test_vary_names_what_the_language_depends_on(client: FlaskClient, form: Any)
 
     assert {"accept-language", "cookie"} <= {each.lower() for each in page.vary}
     assert page.headers["Cache-Control"] == "private, no-store"
-
-
-@pytest.fixture(params=["with cookies", "without cookies"])
-def browser(request: pytest.FixtureRequest, app: Flask) -> FlaskClient:
-    return app.test_client(use_cookies=request.param == "with cookies")
 
 
 def test_a_person_answers_in_arabic_from_the_first_page_to_the_last(
@@ -219,18 +204,6 @@ def test_the_text_belongs_to_the_form_that_the_choice_posts(client: FlaskClient,
     assert owner
     assert len(buttons) == len(LANGUAGES) + 3
     assert [button for button in buttons if f'form="{owner[1]}" formaction=' not in button] == []
-
-
-def test_a_choice_on_a_form_closed_meanwhile_shows_the_text(
-    app: Flask, browser: FlaskClient, form: Any
-) -> None:
-    person = arrive(browser, form)
-    with app.app_context():
-        close_form(form.account_id, form.id, now=utc_now())
-
-    page = person.post("/q/1/open", answer="half a sentence", language="de")
-
-    assert (page.status_code, box(page)) == (410, "half a sentence")
 
 
 @pytest.mark.parametrize("path", ["/r/nothing-is-here", "/r/nothing/is/here", "/privacy"])

@@ -11,9 +11,8 @@ from flask.testing import FlaskClient
 
 from tests.factories import make_answer, make_form
 from tests.pages.creator_client import ORIGIN
-from tests.pages.respondent_client import Respondent, hidden
+from tests.pages.respondent_client import Respondent, close, hidden
 from webapp.base.database import utc_now
-from webapp.records import forms
 from webapp.records.accounts.invites import make_invite
 from webapp.records.accounts.models import Account
 
@@ -65,8 +64,7 @@ def test_the_card_shows_title_and_number_of_questions(client: FlaskClient, secre
 def test_the_card_of_a_closed_form_has_no_description(
     app: Flask, client: FlaskClient, secretive: Any
 ) -> None:
-    with app.app_context():
-        forms.close_form(secretive.account_id, secretive.id, now=utc_now())
+    close(app, secretive)
 
     found = card(client, secretive)
 

@@ -9,16 +9,19 @@ from flask.testing import FlaskClient
 from sqlalchemy import select
 from werkzeug.test import TestResponse
 
+from jobs.queue import WakeUpQueue
 from tests.databases import both_databases
+from tests.event_factories import make_subscription
 from tests.factories import make_form
 from tests.pages.respondent_client import Respondent, arrive, box, heading, hidden, stored, texts
-from webapp.base.database import db, utc_now
+from webapp.base.database import db
+from webapp.pages.filters import tally_of
 from webapp.records.accounts.models import Account
-from webapp.records.forms import Form, close_form
+from webapp.records.events import EventDelivery
+from webapp.records.forms import Form
 from webapp.records.responses.models import Answer
 
 CHECK = "Check your answers, then send."
-HTMX = {"HX-Request": "true"}
 
 
 @pytest.fixture
@@ -30,12 +33,6 @@ def form(app: Flask, account: Account) -> Any:
         )
 
 
-@pytest.fixture(params=["with cookies", "cookies refused"])
-def anybody(app: Flask, form: Any, request: pytest.FixtureRequest) -> Respondent:
-    """In a browser as it is, and in one that refuses every cookie."""
-    return arrive(app.test_client(use_cookies=request.param == "with cookies"), form)
-
-
 def test_a_whole_form_is_answered(app: Flask, anybody: Respondent) -> None:
     anybody.answer_all()
     page = anybody.post("/check", name=" Sam  Okafor ")
@@ -43,15 +40,6 @@ def test_a_whole_form_is_answered(app: Flask, anybody: Respondent) -> None:
     assert heading(page) == "Thank you. Robin Example has your answers."
     assert texts(app) == ["Me", "It"]
     assert "Sam Okafor" in anybody.post("/sent").text
-
-
-def test_the_link_asks_the_first_question_at_once(respondent: Respondent) -> None:
-    page = respondent.page
-
-    assert (heading(page), box(page)) == ("Who changed it?", "")
-    for words in ("First names do.", "Rota", "Asked by Robin Example", "Question 1 of 2"):
-        assert words in page.text
-    assert "When you continue, Robin Example" in page.text
 
 
 @pytest.mark.parametrize("query", ["", "?embed=1"])
@@ -207,15 +195,6 @@ def test_a_skipped_question_is_not_asked_again_and_can_still_be_answered(
     assert texts(app) == ["It", "Me"]
 
 
-def test_an_answer_can_be_taken_back(app: Flask, respondent: Respondent) -> None:
-    respondent.answer_all()
-    assert "Clear this answer" in respondent.post("/q/1/open").text
-
-    respondent.post("/q/1/skip")
-
-    assert texts(app) == ["It"]
-
-
 def test_skipping_without_scripts_keeps_unsent_text(app: Flask, respondent: Respondent) -> None:
     refused = respondent.post("/q/1/skip", answer="A long story")
     assert (refused.status_code, box(refused)) == (422, "A long story")
@@ -268,18 +247,6 @@ def test_an_invalid_left_field_is_refused_or_ignored(respondent: Respondent, num
     assert page.status_code == (404 if number == "9" else 200)
 
 
-def test_back_from_a_form_that_closed_meanwhile_says_so(
-    app: Flask, account: Account, respondent: Respondent, form: Any
-) -> None:
-    respondent.answer(1, "Me")
-    with app.app_context():
-        close_form(account.id, form.id, now=utc_now())
-
-    page = respondent.post("/q/1/open", answer="A long story", left="2")
-
-    assert (page.status_code, box(page)) == (410, "A long story")
-
-
 def test_different_text_under_the_same_answer_key_is_shown(
     app: Flask, respondent: Respondent
 ) -> None:
@@ -297,17 +264,6 @@ def test_different_text_under_the_same_answer_key_is_shown(
     assert texts(app) == ["Me, on Tuesday"]
 
 
-def test_sending_twice_sends_once(anybody: Respondent) -> None:
-    check = anybody.answer_all()
-    anybody.post("/check", name="Sam")
-    anybody.page = check
-
-    page = anybody.post("/check", name="Somebody else")
-
-    assert heading(page).startswith("Thank you.")
-    assert "Sam" in anybody.post("/sent").text
-
-
 def test_the_thank_you_page_offers_another_response(app: Flask, anybody: Respondent) -> None:
     anybody.answer_all()
     anybody.post("/check")
@@ -319,7 +275,7 @@ def test_the_thank_you_page_offers_another_response(app: Flask, anybody: Respond
     assert stored(app) == (2, 4)
 
 
-@pytest.mark.parametrize("sent", [True, False], ids=["sent", "not sent yet"])
+@pytest.mark.parametrize("sent", [True, False])
 def test_answers_are_deleted_after_a_confirmation_with_the_cookie(
     app: Flask, anybody: Respondent, *, sent: bool
 ) -> None:
@@ -348,24 +304,53 @@ def test_answers_are_deleted_after_a_confirmation_with_the_cookie(
 def test_htmx_gets_a_part_with_its_title_and_address(
     respondent: Respondent, answer: str, status: int, title: str, pushed: str | None
 ) -> None:
-    where = f"/r/{respondent.share_token}"
-    sent = hidden(respondent.page) | {"answer": answer}
-
-    part = respondent.client.post(f"{where}/q/1", data=sent, headers=HTMX)
+    part = respondent.swap("/q/1", answer=answer)
 
     assert part.status_code == status
     assert part.text.startswith(f"<title>{title}</title>")
-    assert part.headers.get("HX-Push-Url") == (pushed and where + pushed)
+    assert part.headers.get("HX-Push-Url") == (pushed and f"/r/{respondent.share_token}{pushed}")
     assert "autofocus" in part.text
     assert "<html" not in part.text
 
 
-def test_the_check_page_says_that_answers_are_readable_already(respondent: Respondent) -> None:
-    respondent.post("/q/1/skip")
-    skipped = respondent.post("/q/2/skip")
-    respondent.post("/q/1/open")
-    answered = respondent.answer(1, "Me")
+def drawn(page: TestResponse) -> list[int]:
+    """Numbers of the strokes of the tally that are drawn as this page comes."""
+    paths = re.findall(r'<path class="done just-answered" pathLength="1" d="([^"]*)"', page.text)
+    return [tally_of(6).paths.index(path) + 1 for path in paths]
 
-    nothing, something = "There is nothing for Robin Example to read yet.", "can read these answers"
-    assert (nothing in skipped.text, something in skipped.text) == (True, False)
-    assert (nothing in answered.text, something in answered.text) == (False, True)
+
+def test_the_stroke_of_the_answer_just_given_is_drawn(app: Flask, account: Account) -> None:
+    with app.app_context():
+        form = make_form(account.id, questions=[f"Step {number}?" for number in range(1, 7)])
+    respondent = arrive(app.test_client(), form)
+    it, nothing = {"answer": "It ran twice."}, {"answer": ""}
+    way = [("/q/1", it, [1]), ("/q/2/skip", nothing, []), ("/q/2/open", {}, [])]
+    for path, fields, strokes in [*way, ("/q/2", nothing, []), ("/q/2", it, [2])]:
+        respondent.page = respondent.swap(path, **fields)
+        assert drawn(respondent.page) == strokes
+    assert drawn(respondent.open("/q/2")) == []
+
+
+@pytest.mark.parametrize(
+    "events", [2, pytest.param(0, marks=pytest.mark.settings(mcp_events_enabled=False))]
+)
+def test_what_is_sent_is_queued_once_and_handed_over(
+    app: Flask, form: Any, monkeypatch: pytest.MonkeyPatch, events: int
+) -> None:
+    handed_over: list[str] = []
+    monkeypatch.setattr(WakeUpQueue, "hand_over", lambda _, ids: handed_over.extend(ids))
+    with app.app_context():
+        for _ in range(2):
+            make_subscription(form)
+    respondent = arrive(app.test_client(), form)
+    check = respondent.answer_all()
+
+    for _ in range(2):
+        assert len(handed_over) in {0, events}
+        respondent.page = check
+        respondent.post("/check")
+
+    with app.app_context():
+        queued = list(db.session.scalars(select(EventDelivery.id)))
+    assert len(handed_over) == events
+    assert sorted(handed_over) == sorted(queued)

@@ -10,26 +10,17 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from tests.databases import both_databases
-from tests.factories import make_form
 from tests.pages.respondent_client import Respondent, arrive, box, heading, hidden, stored, texts
-from webapp.records.accounts.models import Account
 
 NEWER = "You changed this answer in another tab or on another device."
 CHECK = "Check your answers, then send."
 
 
 @pytest.fixture
-def form(app: Flask, account: Account) -> Any:
-    with app.app_context():
-        return make_form(account.id, questions=["Who changed it?", "What went on?"])
-
-
-@pytest.fixture(params=["with cookies", "cookies refused"])
-def tab(app: Flask, form: Any, request: pytest.FixtureRequest) -> Respondent:
+def tab(anybody: Respondent) -> Respondent:
     """At the second question, which has no answer."""
-    respondent = arrive(app.test_client(use_cookies=request.param == "with cookies"), form)
-    respondent.answer(1, "Me")
-    return respondent
+    anybody.answer(1, "Me")
+    return anybody
 
 
 def other_tab(tab: Respondent) -> Respondent:
@@ -53,10 +44,7 @@ def newer_answer(page: TestResponse) -> str:
 
 
 @both_databases
-def test_two_tabs_before_the_first_answer_make_one_person(app: Flask, account: Account) -> None:
-    with app.app_context():
-        form = make_form(account.id, questions=["Who changed it?", "What went on?"])
-
+def test_two_tabs_before_the_first_answer_make_one_person(app: Flask, form: Any) -> None:
     def answer_in_two_tabs(number: int) -> TestResponse:
         client = app.test_client()
         first, second = arrive(client, form), arrive(client, form)
@@ -90,7 +78,7 @@ def test_an_older_tab_shows_both_texts_and_replaces_nothing_until_it_is_told_to(
 
     assert page.status_code == 422
     assert NEWER in page.text
-    assert heading(page) == "What went on?"
+    assert heading(page) == "What went wrong?"
     assert (newer_answer(page), box(page)) == ("The newer words", "The older words")
     assert texts(app) == ["Me", "The newer words"]
 
@@ -105,7 +93,7 @@ def test_the_newer_answer_can_be_kept(app: Flask, older: Respondent) -> None:
 
     page = older.post(keep, answer=box(page))
 
-    assert (heading(page), box(page)) == ("What went on?", "The newer words")
+    assert (heading(page), box(page)) == ("What went wrong?", "The newer words")
     assert texts(app) == ["Me", "The newer words"]
 
 
@@ -129,10 +117,7 @@ def test_the_same_words_in_both_tabs_are_one_answer(app: Flask, older: Responden
 
 @pytest.mark.parametrize("words", ["", "The older words"])
 def test_skip_in_an_older_tab_takes_back_nothing(app: Flask, older: Respondent, words: str) -> None:
-    where = f"/r/{older.share_token}/q/2/skip"
-    sent = hidden(older.page) | {"answer": words}
-
-    page = older.client.post(where, data=sent, headers={"HX-Request": "true"})
+    page = older.swap("/q/2/skip", answer=words)
 
     assert page.status_code == 422
     assert NEWER in page.text
@@ -147,7 +132,6 @@ def test_skip_in_an_older_tab_takes_back_nothing(app: Flask, older: Respondent, 
         ("/q/2/open", {"theme": "dark"}),
         ("/q/2/elsewhere", {}),
     ],
-    ids=["another language", "another appearance", "the link for another device"],
 )
 def test_a_page_that_was_left_for_a_moment_still_knows_which_answer_it_showed(
     app: Flask, tab: Respondent, away: str, fields: dict[str, str]

@@ -27,7 +27,6 @@ def test_an_empty_answer_is_asked_for_again_in_the_same_session(
 
     assert page.status_code == 422
     assert "<title>Error: Question 1 of 2 · Rota</title>" in page.text
-    assert "There is no answer yet. Write one, or skip the question." in page.text
     assert 'aria-invalid="true"' in page.text
     assert 'role="alert"' in page.text
     assert stored(app) == (0, 0)
@@ -45,7 +44,7 @@ def test_an_empty_answer_is_asked_for_again_in_the_same_session(
         ("before\0after", "before\ufffdafter"),
         (MARKUP, MARKUP),
     ],
-    ids=["longest", "longest of wide ones", "line ends", "as typed", "unstorable", "markup"],
+    ids=["longest", "wide", "line ends", "as typed", "unstorable", "markup"],
 )
 def test_an_answer_is_kept_and_shown_as_it_was_typed(
     app: Flask, respondent: Respondent, text: str, kept: str
@@ -168,23 +167,25 @@ def test_a_doubled_answer_is_kept_once_and_without_what_it_replaces(
     assert texts(app) == [kept]
 
 
-@pytest.mark.parametrize("answers", [["", "Me"], ["Me", ""]])
-def test_an_emptied_box_is_empty(app: Flask, respondent: Respondent, answers: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("answers", "shown"),
+    [
+        (["", "Me"], ""),
+        (["Me", ""], ""),
+        (["a" * 15_000, "b" * 15_000], "a" * 15_000 + "\n\n" + "b" * 15_000),
+    ],
+    ids=["emptied", "emptied first", "too long together"],
+)
+def test_doubled_answers_are_refused_like_others(
+    app: Flask, respondent: Respondent, answers: list[str], shown: str
+) -> None:
     post(respondent, "/q/1", answer="Me")
     post(respondent, "/q/1/open")
 
     refused = post(respondent, "/q/1", answer=answers)
 
-    assert (refused.status_code, box(refused)) == (422, "")
+    assert (refused.status_code, box(refused)) == (422, shown)
     assert texts(app) == ["Me"]
-
-
-def test_doubled_words_are_bounded_like_others(app: Flask, respondent: Respondent) -> None:
-    refused = post(respondent, "/q/1", answer=["a" * 15_000, "b" * 15_000])
-
-    assert refused.status_code == 422
-    assert box(refused) == "a" * 15_000 + "\n\n" + "b" * 15_000
-    assert stored(app) == (0, 0)
 
 
 def test_doubled_keys_are_those_of_the_page(app: Flask, respondent: Respondent) -> None:
@@ -205,31 +206,10 @@ def test_doubled_keys_are_limited_by_the_one_that_counts(respondent: Respondent)
     fields = hidden(respondent.page)
 
     first, second = [
-        post(
-            respondent,
-            f"/q/{number}",
-            answer="Me",
-            session=["", fields["session"], str(number) * 30],
-            **ADDED,
-        )
-        for number in (1, 2)
+        post(respondent, path, answer="Me", session=["", fields["session"], "s" * 30], **ADDED)
+        for path in ("/q/1", "/q/2")
     ]
 
     assert (first.status_code, second.status_code) == (200, 429)
     assert box(second) == "Me"
     assert hidden(second) == hidden(first)  # our fields alone are handed on
-
-
-def test_a_transfer_link_is_used_with_added_and_doubled_fields(
-    app: Flask, respondent: Respondent
-) -> None:
-    post(respondent, "/q/1", answer="Me")
-    offered = post(respondent, "/q/2/elsewhere")
-    secret = hidden(offered)["secret"]
-    respondent.page = app.test_client().get(f"/r/{respondent.share_token}/continue/{secret}")
-    claim = hidden(respondent.page)["claim"]
-
-    arrived = post(respondent, "/continue", claim=[claim, "x" * 30], **ADDED)
-
-    assert arrived.status_code == 200
-    assert hidden(arrived)["session"] == hidden(offered)["session"]

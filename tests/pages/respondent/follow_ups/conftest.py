@@ -47,10 +47,9 @@ def form(app: Flask, account: Account, settings_of_form: dict[str, Any]) -> Any:
         )
 
 
-@pytest.fixture(params=["with cookies", "cookies refused"])
-def respondent(app: Flask, form: Any, request: pytest.FixtureRequest) -> Respondent:
-    client = app.test_client(use_cookies=request.param == "with cookies")
-    return arrive(client, form)
+@pytest.fixture
+def respondent(anybody: Respondent) -> Respondent:
+    return anybody
 
 
 @pytest.fixture

@@ -20,7 +20,6 @@ from tests.pages.respondent.follow_ups.conftest import (
     checked_out,
     meanwhile,
 )
-from tests.pages.respondent.test_device_transfer import follow, link
 from tests.pages.respondent.voice.conftest import Speaker, arrive_to_speak, kept, work
 from tests.pages.respondent_client import form_action, heading, set_columns, texts
 from tests.voice.factories import make_voice_form
@@ -214,20 +213,6 @@ def test_two_tabs_get_one_question(app: Flask, waiting: Speaker) -> None:
     assert states(app) == [FollowUpState.ASKED]
 
 
-def test_another_device_gets_the_same_question(app: Flask, waiting: Speaker) -> None:
-    other = arrive_to_speak(app.test_client(), waiting)
-    page = waiting.page
-    assert heading(follow(other, link(waiting.post("/q/1/elsewhere")))) == SECOND
-    other.open("/q/1")
-    assert heading(other.go_on(1, blank="1")) == WAITING
-    waiting.page = page
-    first = next_page(app, waiting)
-
-    assert form_action(first).endswith("/q/1/f/1")
-    assert heading(other.post("/q/1/next")) == heading(first)
-    assert states(app) == [FollowUpState.ASKED]
-
-
 FACT = "How old are you?"
 
 
@@ -243,20 +228,6 @@ FACT = "How old are you?"
 )
 def test_nobody_waits_where_nothing_can_be_asked(speaker: Speaker, asks: dict[str, Any]) -> None:
     assert heading(speaker.go_on(1)) == asks["questions"][1]
-
-
-OPEN = ["How was the move for you?", "What was the first week like?"]
-
-
-@pytest.mark.parametrize("asks", [{"questions": OPEN, **ASKS}])
-def test_nobody_waits_for_a_second_built_in_question(app: Flask, speaker: Speaker) -> None:
-    speaker.post("/q/1/transcript", answer="", recording="")
-    work(app)
-    speaker.open("/q/1")
-    assert form_action(speaker.go_on(1, SHORT)).endswith("/q/1/f/1")
-    speaker.upload(2)
-
-    assert heading(speaker.go_on(2)) != WAITING
 
 
 @pytest.mark.usefixtures("engine")

@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 from flask import Flask
-from sqlalchemy import update
 from werkzeug.test import TestResponse
 
+from jobs.queue import BEGUN, TRANSCRIPTIONS
 from tests.pages.creator_client import Creator
-from tests.pages.respondent.voice.conftest import CHECKED, Speaker, kept
-from tests.pages.respondent_client import heading
+from tests.pages.respondent.voice.conftest import CHECKED, Speaker, arrive_to_speak, kept
+from tests.pages.respondent_client import heading, set_columns
 from tests.voice.factories import make_voice_form
-from webapp.base.database import db
-from webapp.base.vocabulary import ResponseMode
+from webapp.base.database import utc_now
+from webapp.base.vocabulary import ON_THIS_SERVER, FormStatus, ResponseMode
 from webapp.records.accounts.models import Account
 from webapp.records.forms import Form
 
@@ -28,11 +28,8 @@ SITE = "https://www.example.org"
 def opened(app: Flask, mode: ResponseMode, *, records: bool = True) -> Speaker:
     with app.app_context():
         form: Any = make_voice_form()
-        values = {"response_mode": mode, "records_voice": records}
-        db.session.execute(update(Form).values(values))
-        db.session.commit()
-    client = app.test_client()
-    return Speaker(client, form.share_token, client.get(f"/r/{form.share_token}"))
+    set_columns(app, Form, response_mode=mode, records_voice=records)
+    return arrive_to_speak(app.test_client(), form)
 
 
 def is_open(page: TestResponse) -> bool:
@@ -40,14 +37,6 @@ def is_open(page: TestResponse) -> bool:
     found = BEHIND.search(page.text)
     assert found
     return bool(found[1])
-
-
-def test_words_and_recorder_are_in_one_sheet(app: Flask) -> None:
-    page = opened(app, ResponseMode.VOICE_PREFERRED).page.text
-
-    sheet = page.partition('<div class="sheet">')[2]
-    assert sheet.index('<textarea class="text-area" id="answer"') < sheet.index('id="recorder"')
-    assert not BEHIND.search(page)
 
 
 def test_by_voice_only_the_sheet_waits_behind_a_button(app: Flask) -> None:
@@ -93,18 +82,15 @@ def framed(app: Flask, account: Account) -> Any:
     """Shown in frames of one website."""
     with app.app_context():
         made = make_voice_form(account.id)
-        db.session.execute(update(Form).values(frame_origins=SITE))
-        db.session.commit()
-        return made
+    set_columns(app, Form, frame_origins=SITE)
+    return made
 
 
 @pytest.mark.parametrize("records", [True, False])
 def test_the_code_for_websites_lets_a_form_that_records_use_the_microphone(
     app: Flask, ann: Creator, framed: Any, *, records: bool
 ) -> None:
-    with app.app_context():
-        db.session.execute(update(Form).values(records_voice=records))
-        db.session.commit()
+    set_columns(app, Form, records_voice=records)
 
     page = unescape(ann.page(f"/forms/{framed.id}/share").text)
 
@@ -113,9 +99,11 @@ def test_the_code_for_websites_lets_a_form_that_records_use_the_microphone(
 
 
 def test_a_frame_uploads_and_answers_without_a_cookie(app: Flask, framed: Any) -> None:
-    client = app.test_client(use_cookies=False)
-    page = client.get(f"/r/{framed.share_token}?embed=1")
-    speaker = Speaker(client, framed.share_token, page)
+    speaker = arrive_to_speak(app.test_client(use_cookies=False), framed, "?embed=1")
+    page = speaker.page
+    addresses = re.findall(rf'="(/r/{framed.share_token}/[^"]*)"', page.text)
+    assert [each for each in addresses if "recording" in each]
+    assert [each for each in addresses if "embed=1" not in each] == []
 
     added = speaker.upload("1", headers={"Sec-Fetch-Dest": "iframe"})
     speaker.page = added
@@ -135,9 +123,71 @@ def test_a_recording_that_is_not_found_may_be_shown_in_the_frame(app: Flask, fra
     assert f"frame-ancestors {SITE}" in page.headers["Content-Security-Policy"]
 
 
-def test_in_a_frame_every_address_says_so(app: Flask, framed: Any) -> None:
-    page = app.test_client().get(f"/r/{framed.share_token}?embed=1")
+WHISPER = {"transcriber": "whisper", "transcriber_model": "tiny"}
+HERE = pytest.mark.settings(**WHISPER)
 
-    addresses = re.findall(rf'="(/r/{framed.share_token}/[^"]*)"', page.text)
-    assert [each for each in addresses if "recording" in each]
-    assert [each for each in addresses if "embed=1" not in each] == []
+
+@pytest.fixture
+def told(app: Flask, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What the queue of whoever writes down was handed."""
+    ids: list[str] = []
+    monkeypatch.setattr(app.extensions[TRANSCRIPTIONS.extension], "hand_over", ids.extend)
+    return ids
+
+
+@HERE
+def test_it_is_told(app: Flask, speaker: Speaker, told: list[str]) -> None:
+    set_columns(app, Form, transcriber=ON_THIS_SERVER)
+    speaker.page = speaker.client.get(f"/r/{speaker.share_token}")
+    address = f"/r/{speaker.share_token}/begin-recording"
+
+    assert f'data-begins="{address}"' in speaker.page.text
+    assert speaker.post("/begin-recording").status_code == 204
+    assert told == [BEGUN]
+
+
+@HERE
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"transcriber": ""},
+        {"transcriber": ON_THIS_SERVER, "records_voice": False},
+        {"transcriber": ON_THIS_SERVER, "response_mode": ResponseMode.TEXT_ONLY},
+        {"transcriber": ON_THIS_SERVER, "status": FormStatus.CLOSED, "closed_at": utc_now()},
+    ],
+)
+def test_a_form_that_is_not_written_down_here_loads_nothing(
+    app: Flask, speaker: Speaker, told: list[str], columns: dict[str, Any]
+) -> None:
+    set_columns(app, Form, **columns)
+    page = speaker.client.get(f"/r/{speaker.share_token}")
+
+    assert "data-begins" not in page.text
+    speaker.post("/begin-recording")
+    assert told == []
+
+
+@HERE
+def test_a_stranger_without_a_page_loads_nothing(
+    app: Flask, speaker: Speaker, told: list[str]
+) -> None:
+    set_columns(app, Form, transcriber=ON_THIS_SERVER)
+    address = f"/r/{speaker.share_token}/begin-recording"
+
+    assert speaker.client.get(address).status_code == 405
+    assert speaker.client.post(address).status_code == 422
+    assert speaker.client.post(address, data={"session": "k" * 32}).status_code == 422
+    assert told == []
+
+
+@pytest.mark.settings(**WHISPER, limit_upload_session="2/minute")
+def test_it_has_a_limit(app: Flask, speaker: Speaker, told: list[str]) -> None:
+    set_columns(app, Form, transcriber=ON_THIS_SERVER)
+    page = speaker.page
+    statuses = []
+    for _ in range(3):
+        speaker.page = page
+        statuses.append(speaker.post("/begin-recording").status_code)
+
+    assert statuses == [204, 204, 429]
+    assert told == [BEGUN] * 2

@@ -5,18 +5,26 @@ from typing import Any
 
 import pytest
 from flask import Flask
-from flask.testing import FlaskClient
-from sqlalchemy import update
+from werkzeug.test import TestResponse
 
-from tests.pages.respondent.voice.conftest import CHECKED, Speaker, kept
-from tests.pages.respondent_client import arrive, heading, hidden
+from tests.pages.respondent.voice.conftest import CHECKED, Speaker, held_in, kept
+from tests.pages.respondent_client import arrive, heading, hidden, set_columns
 from tests.voice.audio_files import recording
-from webapp.base.database import db
 from webapp.base.vocabulary import TranscriptState
 from webapp.records.forms import Form
 from webapp.records.responses.recordings import Recording
 
 SOURCE = re.compile(r'<audio [^>]*src="([^"]+)"')
+
+
+HANDED_BACK = re.compile(r'<form method="post" action="/r/[^/]+(/[^"]+)" data-full-page>')
+
+
+def handed_back(speaker: Speaker) -> TestResponse:
+    """The file that the page hands back."""
+    found = HANDED_BACK.search(speaker.page.text)
+    assert found
+    return speaker.post(found[1])
 
 
 def source(page: Any) -> str:
@@ -43,14 +51,14 @@ def test_every_page_with_the_answer_plays_it(answered: Speaker) -> None:
     assert len(set(paths)) == 1
     assert "Words beside it" in answered.page.text
     assert answered.client.get(paths[0]).data == recording()
+    part = answered.client.get(paths[0], headers={"Range": "bytes=10-19"})
+    assert (part.status_code, part.data) == (206, recording()[10:20])
 
 
 def test_a_form_that_records_no_more_still_shows_it(app: Flask, answered: Speaker) -> None:
+    set_columns(app, Form, records_voice=False)
     done = {"transcript": "As heard", "transcript_state": TranscriptState.DONE}
-    with app.app_context():
-        db.session.execute(update(Form).values(records_voice=False))
-        db.session.execute(update(Recording).values(done))
-        db.session.commit()
+    set_columns(app, Recording, **done)
 
     page = answered.post("/q/1/open")
 
@@ -62,25 +70,12 @@ def test_a_form_that_records_no_more_still_shows_it(app: Flask, answered: Speake
 
 @pytest.mark.constants("webapp.pages.respondent.recordings", TRANSCRIPT_RATE="2/minute")
 def test_handing_back_is_limited(speaker: Speaker) -> None:
-    speaker.upload()
-    held = CHECKED.search(speaker.page.text)
-    assert held
-    where = f"/r/{speaker.share_token}/recordings/{held[1]}"
+    where = f"/r/{speaker.share_token}/recordings/{held_in(speaker.upload())}"
     sent = {"session": hidden(speaker.page)["session"]}
 
     answers = [speaker.client.post(where, data=sent).status_code for _ in range(3)]
 
     assert answers == [200, 200, 429]
-
-
-def test_parts_of_it_can_be_asked_for(answered: Speaker) -> None:
-    path = source(answered.open("/check"))
-
-    part = answered.client.get(path, headers={"Range": "bytes=10-19"})
-
-    assert part.status_code == 206
-    assert part.data == recording()[10:20]
-    assert part.headers["Content-Range"] == f"bytes 10-19/{len(recording())}"
 
 
 def test_it_is_never_shown_as_a_page_of_ours(answered: Speaker) -> None:
@@ -108,17 +103,6 @@ def test_nobody_else_hears_it(app: Flask, answered: Speaker, form: Any) -> None:
         assert answered.client.get(unknown).status_code == 404
 
 
-def test_without_a_cookie_its_length_is_said(app: Flask, answered: Speaker) -> None:
-    client = app.test_client(use_cookies=False)
-    page = client.post(
-        f"/r/{answered.share_token}/check/open", data={"session": hidden(answered.page)["session"]}
-    )
-
-    assert heading(page) == "Check your answers, then send."
-    assert re.search(r"Your recording, 0:0\d", page.text)
-    assert "<audio" not in page.text
-
-
 def test_a_replaced_one_and_a_withdrawn_one_are_gone(answered: Speaker) -> None:
     first = source(answered.open("/check"))
     answered.post("/q/1/open")
@@ -138,17 +122,13 @@ def test_a_form_that_closes_hands_back_what_was_recorded(
     app: Flask, speaker: Speaker, status: str
 ) -> None:
     speaker.upload()
-    with app.app_context():
-        db.session.execute(update(Form).values(status=status))
-        db.session.commit()
+    set_columns(app, Form, status=status)
 
     page = speaker.go_on(1, "My words")
 
     assert page.status_code == 410
     assert "My words" in page.text
-    given = re.search(r'<form method="post" action="([^"]+)" data-full-page>', page.text)
-    assert given
-    file = speaker.client.post(given[1], data={"session": hidden(page)["session"]})
+    file = handed_back(speaker)
     assert file.data == recording()
     assert f"filename={kept(app)[0].id}.webm" in file.headers["Content-Disposition"]
 
@@ -204,34 +184,6 @@ def test_an_upload_that_no_answer_has_is_handed_back_after_sending(
     speaker.open("/q/1")
     speaker.upload(1, file=recording("ogg", "tone"))
 
-    page = speaker.post("/check", name="")
+    speaker.post("/check", name="")
 
-    given = re.search(r'<form method="post" action="([^"]+)" data-full-page>', page.text)
-    assert given
-    file = speaker.client.post(given[1], data={"session": hidden(page)["session"]})
-    assert file.data == recording("ogg", "tone")
-
-
-def test_another_device_shows_it(app: Flask, answered: Speaker, form: Any) -> None:
-    offer = answered.post("/check/elsewhere")
-    link = re.search(r"/r/[^/]+(/continue/[^\"]+)", offer.text)
-    assert link
-    there = Speaker(app.test_client(), form.share_token, offer)
-    there.open(link[1])
-
-    page = there.post("/continue")
-
-    assert heading(page) == "Check your answers, then send."
-    assert there.client.get(source(there.open("/check"))).data == recording()
-
-
-def test_every_page_of_the_form_may_use_the_microphone(
-    client: FlaskClient, answered: Speaker
-) -> None:
-    pages = [answered.open(path) for path in ("/q/1", "/check", "/q/2")]
-    pages += [answered.post("/q/1", answer=""), answered.post("/check", name="x" * 99)]
-    pages += [answered.post("/check", name=""), answered.open("/sent"), answered.post("/withdraw")]
-
-    policies = {page.headers["Permissions-Policy"].split(",")[0] for page in pages}
-    assert policies == {"microphone=(self)"}
-    assert client.get("/privacy").headers["Permissions-Policy"].startswith("microphone=()")
+    assert handed_back(speaker).data == recording("ogg", "tone")

@@ -1,44 +1,35 @@
 """What became of the words: asked for by the page, shown once, and taken out if seen."""
 
-import re
+from collections.abc import Iterator
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from flask import Flask
-from sqlalchemy import update
 from werkzeug.test import TestResponse
 
+from jobs.queue import TRANSCRIPTIONS
 from tests.pages.creator_client import plain
-from tests.pages.respondent.voice.conftest import CHECKED, Speaker, kept
-from tests.pages.respondent_client import box, texts
+from tests.pages.respondent.voice.conftest import Speaker, arrive_to_speak, held_in, kept, work
+from tests.pages.respondent_client import box, hidden, set_columns, texts
 from tests.voice.factories import make_voice_form
+from tests.voice.speech_engine import SpeechEngine, speech_engine, words
 from webapp.answers.late_transcripts import conclude
-from webapp.base.database import db, new_id, utc_now
+from webapp.base.config import OPENAI
+from webapp.base.database import new_id, utc_now
 from webapp.base.vocabulary import TranscriptState
 from webapp.pages.respondent.form_data import KEY
 from webapp.records.forms import Form
 from webapp.records.responses.recordings import Recording, late_answer_key
 
-SCRIPTS = {"HX-Request": "true"}
-
 
 def become(app: Flask, state: TranscriptState, words: str | None = None) -> None:
-    with app.app_context():
-        db.session.execute(update(Recording).values(transcript_state=state, transcript=words))
-        db.session.commit()
+    set_columns(app, Recording, transcript_state=state, transcript=words)
 
 
 def look(speaker: Speaker, **changed: Any) -> TestResponse:
     """As the script of the page does."""
-    page = speaker.page.text
-    found = CHECKED.search(page)
-    session = re.search(r'name="session" value="([^"]+)"', page)
-    assert found
-    assert session
-    sent = {"session": session[1], "lang": "en", "recording": found[1]} | changed
-    return speaker.client.post(
-        f"/r/{speaker.share_token}/q/1/transcript", data=sent, headers=SCRIPTS
-    )
+    return speaker.swap("/q/1/transcript", **{"recording": held_in(speaker.page)} | changed)
 
 
 def test_scripts_ask_again_while_it_is_awaited(speaker: Speaker) -> None:
@@ -46,6 +37,7 @@ def test_scripts_ask_again_while_it_is_awaited(speaker: Speaker) -> None:
 
     assert f'data-transcript="/r/{speaker.share_token}/q/1/transcript"' in page.text
     assert look(speaker).status_code == 204
+    assert look(speaker, recording="att_0").status_code == 404
     speaker.go_on(1)
     assert "data-transcript" not in speaker.open("/q/1").text
 
@@ -85,12 +77,6 @@ def test_the_words_fill_an_empty_sheet_without_scripts(
     assert "That was me</blockquote>" in page.text
 
 
-def test_without_a_recording_there_is_nothing_to_look_for(speaker: Speaker) -> None:
-    speaker.upload()
-
-    assert look(speaker, recording="att_0").status_code == 404
-
-
 @pytest.mark.constants("webapp.pages.respondent.recordings", TRANSCRIPT_RATE="2/minute")
 def test_looks_have_a_limit_of_their_own(speaker: Speaker) -> None:
     speaker.upload()
@@ -108,40 +94,12 @@ def test_the_page_names_the_host_that_gets_it(app: Flask, told: str) -> None:
     with app.app_context():
         form = make_voice_form(transcriber=told)
     page = app.test_client().get(f"/r/{form.share_token}")
-    privacy = app.test_client().get("/privacy")
+    privacy = app.test_client().get("/privacy").text
 
     named = "You can listen first. 127.0.0.1:9 writes it down." in plain(page.text)
     assert named == (told == "127.0.0.1:9")
-    assert ("recordings go to 127.0.0.1:9, which writes them down." in page.text) == named
-    assert ("nobody writes recordings down." in page.text) == (not named)
     assert "elsewhere.example" not in page.text
-    assert "Recordings are sent to 127.0.0.1:9" in privacy.text
-    assert "127.0.0.1:9 gets recordings, to write them down." in privacy.text
-    assert "Nobody else. An assistant may ask" in privacy.text
-
-
-@pytest.mark.parametrize(
-    ("page", "note"),
-    [
-        pytest.param(
-            "this server writes recordings down.",
-            "This server itself writes down recordings, where the page says so.",
-            marks=pytest.mark.settings(transcriber="whisper", transcriber_model="small"),
-        ),
-        ("nobody writes recordings down.", "Nobody writes recordings down automatically."),
-    ],
-)
-def test_who_writes_down_on_this_server_is_said_too(app: Flask, page: str, note: str) -> None:
-    with app.app_context():
-        form = make_voice_form(transcriber=app.config["SETTINGS"].transcriber_host)
-    client = app.test_client()
-    shown, privacy = client.get(f"/r/{form.share_token}").text, client.get("/privacy").text
-
-    assert page in shown
-    assert note in privacy
-    assert "gets recordings" not in privacy
-    assert "Nobody else. An assistant may ask" in privacy
-    assert "localhost" not in privacy
+    assert "Recordings are sent to 127.0.0.1:9" in privacy
 
 
 def test_long_words_fit_beside_a_recording(app: Flask, speaker: Speaker) -> None:
@@ -168,24 +126,12 @@ NAMED = {
 }
 
 
-def write_down(app: Flask) -> None:
-    """Whoever writes down is done with every recording."""
-    heard = {"transcript": HEARD, "transcript_state": TranscriptState.DONE, "next_at": utc_now()}
-    with app.app_context():
-        db.session.execute(update(Recording).values(heard))
-        db.session.commit()
-        for row in kept(app):
-            conclude(row.id, now=utc_now())
-
-
 @pytest.mark.settings(**NAMED)
 @pytest.mark.parametrize("reloaded", [True, False])
 def test_only_the_host_that_the_page_named_gets_the_recording(
     app: Flask, speaker: Speaker, *, reloaded: bool
 ) -> None:
-    with app.app_context():
-        db.session.execute(update(Form).values(transcriber=HOST))
-        db.session.commit()
+    set_columns(app, Form, transcriber=HOST)
     if reloaded:
         speaker.open()
 
@@ -201,7 +147,10 @@ def test_only_words_that_the_page_showed_can_be_taken_out(
     speaker.upload()
     speaker.go_on(1)
     before = speaker.open("/q/1")
-    write_down(app)
+    become(app, TranscriptState.DONE, HEARD)
+    set_columns(app, Recording, next_at=utc_now())
+    with app.app_context():
+        conclude(kept(app)[0].id, now=utc_now())
     if shown:
         assert box(speaker.open("/q/1")) == HEARD
     else:
@@ -210,3 +159,117 @@ def test_only_words_that_the_page_showed_can_be_taken_out(
     speaker.go_on(1)
 
     assert texts(app) == ["" if shown else HEARD]
+
+
+WORDS = "Ben swapped it."
+
+
+@pytest.fixture
+def engine(app: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator[SpeechEngine]:
+    """One that hears WORDS, and that the pages name."""
+    with speech_engine(lambda _number: words(WORDS)) as found:
+        given = {
+            "transcriber": OPENAI,
+            "transcriber_url": found.url,
+            "transcriber_model": "small-en",
+        }
+        config = app.config["SETTINGS"].model_copy(update=given)
+        monkeypatch.setitem(app.config, "SETTINGS", config)
+        yield found
+
+
+@pytest.fixture
+def speaking(app: Flask, engine: SpeechEngine, speaker: Speaker) -> Speaker:
+    """Somebody whose form names the engine."""
+    set_columns(app, Form, transcriber=engine.host)
+    speaker.open()
+    return speaker
+
+
+def test_the_words_are_shown_and_sent(app: Flask, engine: SpeechEngine, speaking: Speaker) -> None:
+    speaking.upload()
+    assert look(speaking).status_code == 204
+    work(app)
+
+    assert WORDS in look(speaking).text
+    speaking.go_on(1, WORDS)
+    assert texts(app) == [WORDS]
+    assert len(engine.heard) == 1
+
+
+@pytest.mark.usefixtures("engine")
+def test_nobody_waits_for_them_and_they_come_later(app: Flask, speaking: Speaker) -> None:
+    speaking.upload()
+    speaking.go_on(1)
+    assert texts(app) == [""]
+    work(app)
+
+    assert texts(app) == [WORDS]
+
+
+@pytest.mark.usefixtures("engine")
+@pytest.mark.parametrize(("arrived", "sent"), [(True, ""), (False, WORDS)])
+def test_words_that_the_person_saw_and_left_out_stay_out(
+    app: Flask, speaking: Speaker, *, arrived: bool, sent: str
+) -> None:
+    """Seen are those that arrived on the page."""
+    speaking.upload()
+    look(speaking)
+    work(app)
+    part = look(speaking)
+
+    speaking.go_on(1, **hidden(part) if arrived else {})
+    work(app)
+
+    assert texts(app) == [sent]
+    assert box(speaking.open("/q/1")) == sent
+    assert [each.transcript for each in kept(app)] == [WORDS]
+
+
+def test_the_first_look_wakes_whoever_writes_down(
+    app: Flask, speaking: Speaker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    woken: list[str] = []
+    queue = app.extensions[TRANSCRIPTIONS.extension]
+    monkeypatch.setattr(queue, "hand_over", woken.extend)
+    speaking.upload()
+    assert woken == []
+    for _ in range(2):
+        look(speaking)
+
+    assert woken == [each.id for each in kept(app)]
+
+
+@pytest.mark.settings(transcriber_minutes_per_day=1)
+def test_beyond_the_share_of_an_address_words_come_after_the_answer(
+    app: Flask, engine: SpeechEngine, speaking: Speaker
+) -> None:
+    """Three seconds are that of unclaimed ones, however many keys there are."""
+    people = [speaking, *(arrive_to_speak(app.test_client(), speaking) for _ in range(3))]
+    for person in people:
+        person.upload()
+        assert look(person).status_code == 204
+        work(app)
+    assert len(engine.heard) in {2, 3}
+
+    assert look(people[-1]).status_code == 204
+    work(app)
+    assert people[-1].go_on(1).status_code == 200
+    work(app)
+    assert texts(app) == [WORDS]
+
+
+def test_nobody_gets_what_no_page_asks_for(
+    app: Flask, engine: SpeechEngine, speaking: Speaker
+) -> None:
+    speaking.upload()
+    work(app)
+    look(speaking)
+    closed = utc_now() - timedelta(seconds=11)
+    set_columns(app, Recording, next_at=closed)  # before its turn comes
+    work(app)
+    assert engine.heard == []
+
+    look(speaking)
+    work(app)
+    assert len(engine.heard) == 1

@@ -1,4 +1,4 @@
-"""Audio store, disk or child is away: the page holds the words, and says what is lost."""
+"""Recordings that are refused, or not kept because store, disk or child is away."""
 
 import errno
 from collections.abc import Callable
@@ -9,11 +9,14 @@ import pytest
 from flask import Flask
 
 from tests.databases import both_databases
-from tests.pages.respondent.voice.conftest import CHECKED, Speaker, kept, objects
-from tests.pages.respondent_client import box, hidden, storage_away, stored
+from tests.pages.respondent.voice.conftest import CHECKED, Speaker, held_in, kept, objects
+from tests.pages.respondent_client import box, set_columns, storage_away, stored
+from tests.voice import audio_files
+from tests.voice.audio_files import recording
 from webapp.base.database import db
 from webapp.base.errors import StateConflict
 from webapp.pages.respondent import recordings
+from webapp.records.forms import Form
 from webapp.records.responses.recordings import ObjectDeletion
 from webapp.voice import audio_inspection, uploads
 from webapp.voice.audio_inspection import AudioBusy, NotAudio, NotPlain
@@ -83,32 +86,19 @@ def test_a_recording_that_is_not_kept_says_so_and_typing_goes_on(
     status: int,
     words: str,
 ) -> None:
+    """Scripts try again unless there is no room."""
     with monkeypatch.context() as patch:
         away(patch)
         page = speaker.upload(answer="My words")
 
         assert page.status_code == status
         assert words in page.text
-        assert "database" not in page.text
+        assert ("Retry-After" in page.headers) == (status == 503)
         assert box(page) == "My words"
         assert kept(app) == []
-        assert speaker.answer(1, box(page)).status_code == 200
-    assert stored(app) == (1, 1)
-
-
-@pytest.mark.parametrize(("away", "status"), [(each, status) for each, status, _ in AWAY])
-def test_scripts_try_again_unless_there_is_no_room(
-    app: Flask, speaker: Speaker, monkeypatch: pytest.MonkeyPatch, away: Any, status: int
-) -> None:
-    with monkeypatch.context() as patch:
-        away(patch)
-        page = speaker.upload(fragment=True)
-
-    assert page.status_code == status
-    assert ("Retry-After" in page.headers) == (status == 503)
-    assert (NO_ROOM in page.text) == (status == 422)
     assert CHECKED.search(speaker.upload().text)
-    assert len(kept(app)) == 1
+    assert speaker.answer(1, box(page)).status_code == 200
+    assert stored(app) == (1, 1)
 
 
 def test_files_take_turns_by_the_network_that_sends_them(
@@ -127,8 +117,7 @@ def test_a_database_that_is_away_holds_the_page_too(app: Flask, speaker: Speaker
     with storage_away(app):
         page = speaker.upload(answer="My words")
 
-    assert page.status_code == 503
-    assert box(page) == "My words"
+    assert (page.status_code, box(page)) == (503, "My words")
     assert 'type="file"' in page.text
 
 
@@ -195,21 +184,86 @@ def test_nothing_of_an_upload_stays_in_the_data_folder(app: Flask, speaker: Spea
 def test_a_store_that_is_away_while_it_is_played_is_told(
     speaker: Speaker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    speaker.upload()
-    held = CHECKED.search(speaker.page.text)
-    assert held
+    held = held_in(speaker.upload())
     monkeypatch.setattr(FolderStore, "read", raising(AudioStoreUnavailable("gone")))
 
-    sent = {"session": hidden(speaker.page)["session"]}
-    where = f"/r/{speaker.share_token}/recordings/{held[1]}"
-    page = speaker.client.post(where, data=sent)
-
-    assert page.status_code == 503
+    assert speaker.post(f"/recordings/{held}").status_code == 503
 
 
-def test_no_child_is_started_for_what_is_no_audio(
+WEBM = recording()
+PAGE = b"<html><script>alert(1)</script></html>"
+UNTOUCHED = pytest.mark.usefixtures("untouched")
+BAD = {
+    "no file": b"",
+    "text": b"Dear Sir or Madam, " * 100,
+    "image": b"\x89PNG\r\n\x1a\n" + bytes(2000),
+    "page": b"<!doctype html><script>alert(1)</script>" * 50,
+    "film without sound": audio_files.video("mp4", tracks=0),
+    "sound of another kind": b"\x30\x26\xb2\x75\x8e\x66\xcf\x11" + bytes(2000),
+    "cut-off film": audio_files.video("mov")[:200],
+    "page as samples": audio_files.caf_around(PAGE + audio_files.samples("voice", 1.0)),
+    "cut-off header": WEBM[:100],
+    "right magic, then junk": WEBM[:64] + b"\xa5" * 20_000,
+    "playlist": b"#EXTM3U\n#EXTINF:10,\nhttp://127.0.0.1:9/x.mp3\n",
+    "concat script": b"ffconcat version 1.0\nfile '/etc/passwd'\n",
+    "too long": audio_files.stretched_webm(),
+    "too long, of another kind": b"#!AMR\n" + (b"\x04" + bytes(12)) * 50 * 601,
+    "no sound in it": audio_files.wav(b""),
+}
+
+
+@pytest.fixture
+def untouched(app: Flask) -> Any:
+    before = objects(app)
+    yield
+    assert objects(app) == before
+    assert kept(app) == []
+    assert stored(app) == (0, 0)
+
+
+@UNTOUCHED
+@pytest.mark.parametrize("name", BAD)
+def test_it_is_refused_and_the_words_stay(speaker: Speaker, name: str) -> None:
+    page = speaker.upload(file=BAD[name], answer="My words")
+
+    assert page.status_code == 422
+    assert box(page) == "My words"
+    assert 'role="alert"' in page.text
+    assert 'type="file" id="audio"' in page.text
+    assert 'aria-describedby="audio-error audio-hint" aria-invalid="true"' in page.text
+    assert 'id="audio-error"' in page.text
+
+
+@UNTOUCHED
+def test_more_than_25_mib_are_refused_before_anybody_looks(
     speaker: Speaker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(audio_inspection, "child", None)
+    monkeypatch.setattr(recordings, "RECORDING_MAX_BYTES", len(WEBM) - 1)
 
-    assert speaker.upload(file=b"text").status_code == 422
+    page = speaker.upload(lang="es", answer="Ay")
+
+    assert page.status_code == 422
+    assert "La grabación ocupa más de 25 MiB." in page.text
+    assert box(page) == "Ay"
+
+
+@UNTOUCHED
+def test_scripts_are_told_in_the_recorder(speaker: Speaker) -> None:
+    part = speaker.upload(file=BAD["text"], headers={"HX-Request": "true"})
+
+    assert part.status_code == 422
+    assert part.text.lstrip().startswith('<div id="recorder">')
+    assert 'role="alert"' in part.text
+
+
+@UNTOUCHED
+def test_a_form_that_records_nothing_takes_none(app: Flask, speaker: Speaker) -> None:
+    set_columns(app, Form, records_voice=False)
+
+    page = speaker.upload(answer="My words")
+
+    assert page.status_code == 422
+    assert box(page) == "My words"
+    assert "This form takes no recordings." in page.text
+    assert 'type="file"' not in page.text
