@@ -21,8 +21,6 @@ from webapp.records.accounts.models import Account
 from webapp.records.audit import AuditEvent
 from webapp.web import request_audit
 
-CANARY = "canary7f3a"
-
 
 def events(ann: Creator) -> list[AuditEvent]:
     with ann.context():

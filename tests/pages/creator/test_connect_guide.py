@@ -81,23 +81,3 @@ def test_the_line_tells_each_step_once(ann: Creator, stranger: Creator) -> None:
     assert 'have=Askback%20command%20line" hx-trigger="app:poll from:body"' in connected.text
     assert f'<a href="/drafts/{draft.id}" dir="auto">Lunch &lt;b&gt;</a>' in arrived.text
     assert "app:poll" not in arrived.text.partition("</ol>")[0]
-
-
-def test_the_inbox_tells_of_the_first_draft_until_it_is_read(ann: Creator) -> None:
-    waiting = ann.page("/drafts").text
-    grant_id = connect(ann)
-    connected = ann.page("/drafts").text
-    draft = draft_by(ann, grant_id)
-    arrived = ann.page("/drafts").text
-    next_millisecond()
-    later = ann.page("/connections").text
-    ann.page(f"/drafts/{draft.id}")
-    read = ann.page("/drafts").text
-
-    assert "Waiting for your agent …" in steps(waiting)
-    assert "Waiting for its first draft …" in steps(connected)
-    assert "The first draft is here " in steps(arrived)
-    assert arrived.count(f'href="/drafts/{draft.id}"') == 1
-    assert "Waiting for your agent …" in steps(later)  # it was there before this page
-    assert "agent-progress" not in read
-    assert ann.swap("/connections/progress?since=²&have=").status_code == 204

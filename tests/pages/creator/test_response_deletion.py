@@ -61,18 +61,11 @@ def deleted(ann: Creator, address: str) -> str:
 def test_a_deleted_response_is_gone_from_every_page_at_once(ann: Creator, form: Any) -> None:
     respond(ann, form, "Kim")
     address = respond(ann, form, "<b>Sam")
-    before = plain(ann.page(address).text)
-    assert "undone for 30 seconds; your agents can still fetch it meanwhile." in before
 
     page = deleted(ann, address)
 
-    words = plain(page)
-    assert (
-        "undo this for 30 seconds; agents can still fetch what is deleted meanwhile. Undo" in words
-    )
     assert "The response of <bdi hx-disable>&lt;b&gt;Sam</bdi> is deleted." in page
-    assert "completed 1 in progress 0" in words
-    assert re.search(r"<button[^>]*autofocus[^>]*>.*?Undo", page, re.DOTALL)
+    assert "completed 1 in progress 0" in plain(page)
     assert ann.page(address).status_code == 404
     for path in ("", "/people", "/people?q=Sam", "?q=Me", "/export.csv", "/export.json"):
         shown = ann.page(f"/forms/{form.id}{path}").text.partition("Undo")

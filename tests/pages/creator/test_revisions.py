@@ -112,20 +112,6 @@ def test_nothing_is_put_back_into_another_revision(ann: Creator, path: str, *, h
     assert ann.stored(draft).title == "From the agent"
 
 
-def test_what_cannot_be_put_back_says_why(ann: Creator) -> None:
-    draft = ann.draft(context="Known", followUpMode="smart")
-    ann.page(f"/drafts/{draft.id}")
-    ann.by_agent(draft, followUpMode="none")
-    ann.post(f"/drafts/{draft.id}/context", text="", revision=2)
-
-    mode = key(ann, draft, 1)
-    response = ann.post(f"/drafts/{draft.id}/changes/{mode}/put-back", revision=3, since=1)
-
-    assert response.status_code == 422
-    assert "Smart follow-ups need private context" in response.text
-    assert ann.stored(draft).revision == 3
-
-
 @pytest.mark.parametrize(
     ("path", "posted"),
     [

@@ -1,4 +1,4 @@
-"""Sending a draft back, keeping it after all, and the note of a discard: on every page."""
+"""What creators and agents say to each other of a draft: notes, sending back, keeping."""
 
 import re
 from typing import Any
@@ -180,3 +180,58 @@ def test_a_published_draft_is_neither_sent_back_nor_discarded(ann: Creator, draf
     assert send_back(ann, draft).location == share
     assert ann.page(f"/drafts/{draft.id}/return/edit").location == f"/drafts/{draft.id}"
     assert ann.post(f"/drafts/{draft.id}/discard").status_code == 409
+
+
+WHY = "shorter, so that it fits a phone"
+
+
+@pytest.fixture
+def noted(ann: Creator, claude: str) -> Draft:
+    return drafted(ann, claude, agent_note="One question is enough")
+
+
+def said_by_agents(page: str) -> list[str]:
+    """Every note of a page, with who said it."""
+    return re.findall(r'<bdi>([^<]*)</bdi>: <q class="quoted" dir="auto">([^<]*)</q>', page)
+
+
+@pytest.mark.parametrize("page", ["", "/confirm", "/history"])
+def test_a_new_draft_says_why_it_is_so_each_time_it_is_looked_at(
+    ann: Creator, claude: str, page: str
+) -> None:
+    noted = drafted(ann, claude, agent_note="</q><script>alert(1)</script> لماذا؟ ” {{7*7}}")
+
+    for _ in range(2):
+        shown = ann.page(f"/drafts/{noted.id}{page}").text
+        (said,) = said_by_agents(shown)
+        assert said[0] == "Claude"
+        assert said[1].startswith("&lt;/q&gt;&lt;script&gt;alert")
+        assert "{{7*7}}" in said[1]
+
+
+def test_notes_stand_with_the_changes_that_were_not_seen(
+    ann: Creator, claude: str, noted: Draft
+) -> None:
+    ann.page(f"/drafts/{noted.id}")
+    changed(ann, noted, claude, WHY, title="Rota talks")
+    ann.by_agent(noted, goal="Learn", agent_note="from another")
+    path = f"/drafts/{noted.id}"
+
+    review, confirm = ann.page(path).text, ann.page(f"{path}/confirm").text
+    stale = ann.confirm(noted)
+    ann.post(f"{path}/seen", revision=3)
+    after = ann.page(path).text
+
+    both = [("Claude", WHY), ("An agent", "from another")]
+    assert said_by_agents(review) == said_by_agents(confirm) == said_by_agents(stale.text) == both
+    assert review.index("since you looked") < review.index(WHY) < review.index("<ins>")
+    assert stale.status_code == 409
+    assert said_by_agents(after) == both[1:]
+
+
+def test_a_change_of_the_creator_stands_in_nobody_elses_words(ann: Creator, noted: Draft) -> None:
+    ann.page(f"/drafts/{noted.id}")
+    ann.post(f"/drafts/{noted.id}/title", text="My own", revision=1)
+
+    assert said_by_agents(ann.page(f"/drafts/{noted.id}").text) == []
+    assert said_by_agents(ann.page(f"/drafts/{noted.id}/confirm").text) == []
