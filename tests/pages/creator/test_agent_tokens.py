@@ -26,14 +26,12 @@ HERE = "webapp.pages.creator"
 
 @pytest.fixture(autouse=True)
 def _signed_in_just_now(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("agent_tokens", "sign_in"):
-        monkeypatch.setattr(f"{HERE}.{module}.signed_in_recently", lambda: True)
+    monkeypatch.setattr(f"{HERE}.sign_in.signed_in_recently", lambda: True)
 
 
 @pytest.fixture
 def _signed_in_long_ago(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("agent_tokens", "sign_in"):
-        monkeypatch.setattr(f"{HERE}.{module}.signed_in_recently", lambda: False)
+    monkeypatch.setattr(f"{HERE}.sign_in.signed_in_recently", lambda: False)
 
 
 def stored(ann: Creator) -> list[AgentToken]:
