@@ -158,28 +158,38 @@ def test_a_state_cannot_add_parameters(flow: Flow) -> None:
     assert (answer["state"], answer["iss"]) == (state, ORIGIN)
 
 
+# by the address that is registered, those that differ from it too much
+OTHERS = {
+    REDIRECT: """
+https://app.example/callback/ https://app.example/Callback https://app.example/callback?next=1
+http://app.example/callback https://me@app.example/callback https://app.example/callback#part
+https://app.example.evil.example/callback https://app.example\\.evil.example/callback
+javascript:alert(1) https://app.example/x/../callback //app.example/callback
+https://app.example:443/callback https://app.example:99999/callback https://APP.example/callback
+""",
+    LOOPBACK: """
+http://localhost:3000/callback http://[::1]:3000/callback http://127.0.0.2:3000/callback
+http://127.0.0.1:3000/callback/ http://127.0.0.1:3000/callback?a=b http://127.0.0.1:99999/callback
+http://127.0.0.1:x/callback https://127.0.0.1:3000/callback http://me@127.0.0.1:3000/callback
+http://127.0.0.1:3000@evil.example/callback http://127.0.0.1:3000/callback#part
+http://127.0.0.1:/callback
+""",
+}
+
+
 @pytest.mark.parametrize(
-    "redirect_uri",
+    ("registered", "asked"),
     [
-        REDIRECT + "/",
-        "https://app.example/Callback",
-        REDIRECT + "?next=1",
-        "http://app.example/callback",
-        "https://me@app.example/callback",
-        REDIRECT + "#part",
-        "https://app.example.evil.example/callback",
-        "https://app.example\\.evil.example/callback",
-        "javascript:alert(1)",
-        "https://app.example/x/../callback",
-        "//app.example/callback",
-        "https://app.example:443/callback",
-        "https://app.example:99999/callback",
-        "https://APP.example/callback",
-        " https://app.example/callback",
+        *((registered, uri) for registered, uris in OTHERS.items() for uri in uris.split()),
+        (REDIRECT, " https://app.example/callback"),
     ],
 )
-def test_another_redirect_address_is_never_followed(redirect_uri: str, flow: Flow) -> None:
-    assert "cannot be connected" in stays(flow.ask(redirect_uri=redirect_uri))
+def test_another_redirect_address_is_never_followed(
+    registered: str, asked: str, flow: Flow
+) -> None:
+    flow = flow.other(redirect_uris=[registered])
+
+    assert "cannot be connected" in stays(flow.ask(redirect_uri=asked))
 
 
 @pytest.mark.parametrize("port", ["", ":80", ":1", ":49152"])
@@ -192,45 +202,36 @@ def test_a_loopback_redirect_may_use_any_port(port: str, flow: Flow) -> None:
     assert answer.location.startswith(redirect_uri + "?")
 
 
-@pytest.mark.parametrize(
-    "redirect_uri",
-    [
-        "http://localhost:3000/callback",
-        "http://[::1]:3000/callback",
-        "http://127.0.0.2:3000/callback",
-        "http://127.0.0.1:3000/callback/",
-        "http://127.0.0.1:3000/callback?a=b",
-        "http://127.0.0.1:99999/callback",
-        "http://127.0.0.1:x/callback",
-        "https://127.0.0.1:3000/callback",
-        "http://me@127.0.0.1:3000/callback",
-        "http://127.0.0.1:3000@evil.example/callback",
-        "http://127.0.0.1:3000/callback#part",
-        "http://127.0.0.1:/callback",
-    ],
-)
-def test_a_loopback_redirect_differs_in_nothing_but_its_port(redirect_uri: str, flow: Flow) -> None:
-    stays(flow.other(redirect_uris=[LOOPBACK]).ask(redirect_uri=redirect_uri))
+# the host of the eighth one holds the name of a browser
+TAKEN = """
+https://app.example/callback http://127.0.0.1/callback http://[::1]:4000/callback
+http://localhost:4000/callback?x=* cursor://anysphere.cursor-mcp/oauth/callback
+com.example.app:/callback editor://oauth/callback operator://callback myapp:callback
+x-github-client://oauth chat+beta:/cb
+""".split()  # noqa: SIM905
+NOT_TAKEN = [
+    *"""
+http://app.example/callback javascript:alert(1) javascript://app.example/%0aalert(1)
+data:text/html,x file:///etc/passwd blob:https://app.example/x JavaScript:alert(1) vbscript:x
+filesystem:https://app.example/x about:blank view-source:https://app.example/
+jar:https://app.example/x!/y c:/windows/system32/calc.exe ws://app.example/ wss://app.example/
+ftp://app.example/ mailto:ann@app.example tel:123 sms:123 urn:ietf:wg:oauth:2.0:oob
+web+app://callback intent://scan/#Intent;scheme=zxing;end intent:x content://com.example/x
+chrome://settings chrome-extension://abc/cb moz-extension://abc/cb
+microsoft-edge:https://evil.example/ googlechromes://evil.example/ ddgQuickLink://evil.example/
+touch-https://evil.example/ steam://openurl/https://evil.example/
+firefox://open-url?url=https://evil.example/ ms-msdt:/id ms-settings: search-ms:query=x
+shell:startup x-apple.systempreferences:x itms-services://x ://callback 1app://callback
+https:///callback https://me@app.example/ https://app.example/#part https://app.example/\\x
+https://app.example/"x https://äpp.example/ https://app.example:99999/ https://[::1/ /callback
+""".split(),  # noqa: SIM905
+    *("https://app.example/a b", "", "https://app.example/" + "x" * 2000, None, 7),
+]
 
 
-@pytest.mark.parametrize(
-    "uri",
-    [
-        "https://app.example/callback",
-        "http://127.0.0.1/callback",
-        "http://[::1]:4000/callback",
-        "http://localhost:4000/callback?x=*",
-        "cursor://anysphere.cursor-mcp/oauth/callback",
-        "com.example.app:/callback",
-        "editor://oauth/callback",
-        "operator://callback",  # holds the name of a browser
-        "myapp:callback",
-        "x-github-client://oauth",
-        "chat+beta:/cb",
-    ],
-)
-def test_valid_redirect_uris_can_be_registered(uri: str) -> None:
-    assert redirect_problem(uri) is None
+@pytest.mark.parametrize("uri", [*TAKEN, *NOT_TAKEN])
+def test_valid_redirect_uris_alone_can_be_registered(uri: object) -> None:
+    assert (redirect_problem(uri) is None) == (uri in TAKEN)
 
 
 @pytest.mark.parametrize(
@@ -256,70 +257,6 @@ def test_response_parameters_are_added_to_any_registered_uri(uri: str, flow: Flo
     assert known | {"state": ["st4te"], "iss": [ORIGIN]} == {
         name: values for name, values in answer.items() if name != "code"
     }
-
-
-@pytest.mark.parametrize(
-    "uri",
-    [
-        "http://app.example/callback",
-        "javascript:alert(1)",
-        "javascript://app.example/%0aalert(1)",
-        "data:text/html,x",
-        "file:///etc/passwd",
-        "blob:https://app.example/x",
-        "JavaScript:alert(1)",
-        "vbscript:x",
-        "filesystem:https://app.example/x",
-        "about:blank",
-        "view-source:https://app.example/",
-        "jar:https://app.example/x!/y",
-        "c:/windows/system32/calc.exe",
-        "ws://app.example/",
-        "wss://app.example/",
-        "ftp://app.example/",
-        "mailto:ann@app.example",
-        "tel:123",
-        "sms:123",
-        "urn:ietf:wg:oauth:2.0:oob",
-        "web+app://callback",
-        "intent://scan/#Intent;scheme=zxing;end",
-        "intent:x",
-        "content://com.example/x",
-        "chrome://settings",
-        "chrome-extension://abc/cb",
-        "moz-extension://abc/cb",
-        "microsoft-edge:https://evil.example/",
-        "googlechromes://evil.example/",
-        "ddgQuickLink://evil.example/",
-        "touch-https://evil.example/",
-        "steam://openurl/https://evil.example/",
-        "firefox://open-url?url=https://evil.example/",
-        "ms-msdt:/id",
-        "ms-settings:",
-        "search-ms:query=x",
-        "shell:startup",
-        "x-apple.systempreferences:x",
-        "itms-services://x",
-        "://callback",
-        "1app://callback",
-        "https:///callback",
-        "https://me@app.example/",
-        "https://app.example/#part",
-        "https://app.example/\\x",
-        'https://app.example/"x',
-        "https://app.example/a b",
-        "https://äpp.example/",
-        "https://app.example:99999/",
-        "https://[::1/",
-        "/callback",
-        "",
-        "https://app.example/" + "x" * 2000,
-        None,
-        7,
-    ],
-)
-def test_invalid_redirect_uris_are_refused(uri: object) -> None:
-    assert redirect_problem(uri) is not None
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from tests.oauth.flow import (
     leave,
     location,
     register,
+    ticked,
 )
 from tests.races.threads import together
 from webapp.base.database import db, utc_now
@@ -133,7 +134,10 @@ def test_only_scopes_that_were_asked_for_and_ticked_are_granted(
 
 @pytest.mark.parametrize("may", [[], ["offline_access"], ["forms:admin"]])
 def test_with_nothing_ticked_the_page_asks_again(may: list[str], app: Flask, flow: Flow) -> None:
-    assert (flow.decide(may=may).status_code, codes(app)) == (422, 0)
+    page = flow.decide(may=may)
+
+    assert (page.status_code, codes(app)) == (422, 0)
+    assert ticked(page.text) == [box for box in may if box in ALL_SCOPES]
 
 
 def test_refusing_stores_nothing(app: Flask, flow: Flow) -> None:
@@ -151,12 +155,7 @@ def test_refusing_stores_nothing(app: Flask, flow: Flow) -> None:
     ],
 )
 def test_an_agent_may_publish_by_itself_where_that_was_offered_and_ticked(
-    scope: str,
-    form: dict[str, str],
-    offered: bool,  # noqa: FBT001
-    trusted: bool,  # noqa: FBT001
-    app: Flask,
-    flow: Flow,
+    scope: str, form: dict[str, str], app: Flask, flow: Flow, *, offered: bool, trusted: bool
 ) -> None:
     address = flow.address(scope=scope)
 
@@ -254,11 +253,12 @@ YES = {"trust": "on"}
 def test_the_newest_consent_says_whether_the_agent_may_publish(
     first: dict[str, str],
     second: dict[str, str],
-    trusted: bool,  # noqa: FBT001
     kinds: list[str],
     app: Flask,
     creator: Account,
     flow: Flow,
+    *,
+    trusted: bool,
 ) -> None:
     old = token_of_consent(flow, **first)
     token_of_consent(flow, **second)

@@ -25,16 +25,6 @@ def end_reason(app: Flask) -> str | None:
         return db.session.scalars(select(OAuthGrant.revoked_reason)).one()
 
 
-def test_refreshing_gives_a_new_pair(flow: Flow) -> None:
-    first = flow.connect()
-
-    second = flow.refresh(first["refresh_token"]).json
-
-    assert second is not None
-    assert second["refresh_token"] != first["refresh_token"]
-    assert flow.opens(second)
-
-
 def test_parallel_chains_work_inside_the_window_and_do_not_end_each_other(flow: Flow) -> None:
     first = flow.connect()
     here = flow.refresh(first["refresh_token"]).json
@@ -70,15 +60,6 @@ def test_reuse_after_the_window_ends_the_connection_with_a_notice(app: Flask, fl
     page = flow.browser.get("/connections").text
     assert "its key was used twice" in page
     assert RevokedReason.REFRESH_REUSE not in page
-
-
-@pytest.mark.constants("webapp.oauth.server", REFRESH_GRACE_SECONDS=0)
-def test_without_a_grace_window_reuse_ends_the_connection(flow: Flow) -> None:
-    first = flow.connect()
-    second = flow.refresh(first["refresh_token"]).json
-
-    refused(flow.refresh(first["refresh_token"]), "invalid_grant")
-    assert not flow.opens(second)
 
 
 def test_another_client_can_neither_use_nor_spend_a_token(flow: Flow) -> None:

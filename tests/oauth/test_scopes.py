@@ -126,13 +126,6 @@ def test_a_client_that_cannot_refresh_is_not_offered_to_stay(scope: str | None, 
     assert "refresh_token" not in body
 
 
-def test_a_page_with_nothing_ticked_keeps_the_boxes_as_they_were(flow: Flow) -> None:
-    page = flow.decide(flow.address(scope=None), may="offline_access")
-
-    assert page.status_code == 422
-    assert ticked(page.text) == ["offline_access"]
-
-
 @pytest.mark.parametrize("asked", GENEROUS)
 def test_a_generous_consent_opens_neither_other_accounts_nor_the_creators_confirmation(
     asked: dict[str, Any], app: Flask, flow: Flow, creator: Any

@@ -51,20 +51,6 @@ def basic(credentials: bytes) -> dict[str, str]:
     return {"Authorization": f"Basic {b64encode(credentials).decode()}"}
 
 
-def test_a_client_with_a_secret_may_use_basic_authorization(confidential: Flow) -> None:
-    pair = f"{confidential.client['client_id']}:{confidential.client['client_secret']}"
-    form = {
-        "grant_type": "authorization_code",
-        "code": confidential.code(),
-        "redirect_uri": REDIRECT,
-        "code_verifier": confidential.verifier,
-    }
-
-    response = confidential.machine.post("/oauth/token", data=form, headers=basic(pair.encode()))
-
-    assert response.status_code == 200
-
-
 def dump(app: Flask) -> str:
     """Every value in the database."""
     with app.app_context(), db.engine.connect() as connection:
@@ -232,24 +218,11 @@ def test_bad_basic_authorization_is_a_401(credentials: bytes, flow: Flow) -> Non
     refused(response, "invalid_client", 401)
 
 
-@pytest.mark.parametrize("endpoint", ["token", "revoke"])
-def test_a_request_without_client_id_is_refused(endpoint: str, flow: Flow) -> None:
-    form = {"grant_type": "authorization_code", "code": "x", "token": "x"}
-
-    response = flow.machine.post(f"/oauth/{endpoint}", data=form)
-
-    assert "client_id" in refused(response, "invalid_client", 401)
-
-
 @pytest.mark.parametrize(
     ("scope", "lasts"), [("forms:read", False), ("forms:read offline_access", True)]
 )
 def test_without_offline_access_the_connection_ends_with_its_only_token(
-    scope: str,
-    lasts: bool,  # noqa: FBT001
-    app: Flask,
-    flow: Flow,
-    creator: Account,
+    scope: str, app: Flask, flow: Flow, creator: Account, *, lasts: bool
 ) -> None:
     body = flow.connect(scope=scope)
 

@@ -1,5 +1,7 @@
 """Names of clients that mislead: the creator is shown the client's host instead."""
 
+import re
+
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
@@ -18,89 +20,27 @@ from webapp.pages.creator.connections import PAGE
 from webapp.pages.creator.request import agent_names
 from webapp.records.accounts import invites
 
-MISLEADING = [
-    "Askback",
-    "A S K B A C K",
-    "The Askback team",
-    "TheAskback",
-    "Askback official",
-    "AskBack agent",
-    "(Askback) Claude",
-    "\U0001f916 Askback",
-    "\U0001f170\ufe0fskback",  # letters of emoji
-    "Ask\U0001f171ack",
-    "\U0001f1e6skback",
-    "\U0001f150skback",
-    "VeriFied agent",
-    "OfficiaL Claude",
-    "© Askback",
-    "4 Askback",
-    "Ask\u200dback",
-    "A\u200csk\u200cback",
-    "Team Askback",
-    "Claude by Askback",
-    "Аѕкbаск",
-    "Аѕкьаск",
-    "Åskbäck",
-    "Ａｓｋｂａｃｋ",
-    "𝓐𝓼𝓴𝓫𝓪𝓬𝓴",
-    "Asĸback Askßack",
-    "4skb@ck",
-    "Claude — verified by somebody",
-    "Claude ✓",
-    "Claude (Official)",
-    "ClaudeOfficial",
-    "claude_official",
-    "Officially Claude",
-    "verif\u200died agent",
-    "Agent vérifié",
-    "Zertifizierter? Zertifiziert!",
-    "Agente verificado",
-    "App oficial",
-    "Certified agent",
-    "ＶＥＲＩＦＩＥＤ",
-    "Clаude",  # a Cyrillic letter
-    "Gοοgle",  # two Greek ones
-    "\u3164",
-    "\u2800\u2800",
-    "Agent\u3164",
-    "...",
-    "12345",
-    "\U0001f916",
-    "Z" + "\u0301" * 79,
-    "a\u0489b",
-    "a" + "\u0301\u0323" * 40,
-]
-FINE = [
-    "Example agent",
-    "Claude",
-    "ChatGPT 5",
-    "Zoë’s café agent",
-    "Агент",
-    "Βοηθός",
-    "私のエージェント AI",
-    "助手",
-    "내 에이전트",
-    "สวัสดี ผู้ช่วย",
-    "مُساعِد",
-    "सहायक",
-    "Trợ lý của Nguyễn",
-    "עוזר",
-    "Agent \U0001f916",
-    "<b>Evil</b> %(name)s",
-    "Claude Code (askback)",
-    "Cursor - askback",
-    "Unofficial Claude client",
-    "Authenticator",
-    "Certificate manager",
-    "Verifier",
-    "Disapprovedly",
-    "Entrusted agents",
-    "Officiality",
-    "ClaimVerifier",
-    "Agent 1\ufe0f\u20e3",
-    "\U0001f469\u200d\U0001f4bb Coder",
-    "می\u200cخواهم",
+MISLEADING = """
+Askback|A S K B A C K|The Askback team|TheAskback|Askback official|AskBack agent|(Askback) Claude
+\U0001f916 Askback|\U0001f170\ufe0fskback|Ask\U0001f171ack|\U0001f1e6skback|\U0001f150skback
+VeriFied agent|OfficiaL Claude|© Askback|4 Askback|Ask\u200dback|A\u200csk\u200cback|Team Askback
+Claude by Askback|Аѕкbаск|Аѕкьаск|Åskbäck|Ａｓｋｂａｃｋ|𝓐𝓼𝓴𝓫𝓪𝓬𝓴|Asĸback Askßack|4skb@ck
+Claude — verified by somebody|Claude ✓|Claude (Official)|ClaudeOfficial|claude_official
+Officially Claude|verif\u200died agent|Agent vérifié|Zertifizierter? Zertifiziert!
+Agente verificado|App oficial|Certified agent|ＶＥＲＩＦＩＥＤ|Clаude|Gοοgle
+\u3164|\u2800\u2800|Agent\u3164|...|12345|\U0001f916|a\u0489b
+"""
+FINE = """
+Example agent|Claude|ChatGPT 5|Zoë’s café agent|Агент|Βοηθός|私のエージェント AI|助手|내 에이전트
+สวัสดี ผู้ช่วย|مُساعِد|सहायक|Trợ lý của Nguyễn|עוזר|Agent \U0001f916|<b>Evil</b> %(name)s
+Claude Code (askback)|Cursor - askback|Unofficial Claude client|Authenticator|Certificate manager
+Verifier|Disapprovedly|Entrusted agents|Officiality|ClaimVerifier|Agent 1\ufe0f\u20e3
+\U0001f469\u200d\U0001f4bb Coder|می\u200cخواهم
+"""
+NAMES = [
+    *((name, False) for name in re.split(r"[|\n]", MISLEADING.strip())),
+    *((name, False) for name in ("Z" + "\u0301" * 79, "a" + "\u0301\u0323" * 40)),
+    *((name, True) for name in re.split(r"[|\n]", FINE.strip())),
 ]
 
 
@@ -108,14 +48,9 @@ def stored(client_id: str) -> OAuthClient:
     return db.session.scalars(select(OAuthClient).where(OAuthClient.client_id == client_id)).one()
 
 
-@pytest.mark.parametrize("name", MISLEADING)
-def test_a_name_that_misleads_is_not_shown(name: str) -> None:
-    assert not is_showable(name)
-
-
-@pytest.mark.parametrize("name", FINE)
-def test_other_names_are_shown(name: str) -> None:
-    assert is_showable(name)
+@pytest.mark.parametrize(("name", "shown"), NAMES)
+def test_a_name_that_misleads_is_not_shown(name: str, *, shown: bool) -> None:
+    assert is_showable(name) == shown
 
 
 @pytest.mark.usefixtures("app_context")
@@ -182,20 +117,12 @@ def test_only_the_host_where_every_code_goes_is_a_name(
     assert stored(body["client_id"]).name == shown
 
 
-@pytest.mark.parametrize(
-    ("uri", "local"),
-    [
-        ("http://127.0.0.1:9/cb", True),
-        ("http://localhost/cb", True),
-        ("https://localhost:8443/cb", True),
-        ("https://127.0.0.1/cb", True),
-        ("https://[::1]:8443/cb", True),
-        ("https://app.localhost/cb", True),
-        ("https://app.example/cb", False),
-        ("https://localhost.example/cb", False),
-        ("com.example.app:/cb", True),
-        ("editor://oauth/cb", True),
-    ],
-)
-def test_loopback_redirects_are_recognized(uri: str, local: bool) -> None:  # noqa: FBT001
-    assert stays_on_this_computer(uri) == local
+HERE = """
+http://127.0.0.1:9/cb http://localhost/cb https://localhost:8443/cb https://127.0.0.1/cb
+https://[::1]:8443/cb https://app.localhost/cb com.example.app:/cb editor://oauth/cb
+""".split()  # noqa: SIM905
+
+
+@pytest.mark.parametrize("uri", [*HERE, "https://app.example/cb", "https://localhost.example/cb"])
+def test_loopback_redirects_are_recognized(uri: str) -> None:
+    assert stays_on_this_computer(uri) == (uri in HERE)
