@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 from authlib.oauth2.rfc7636 import create_s256_code_challenge
 from flask import Flask
 from flask.testing import FlaskClient
-from sqlalchemy import Executable
+from sqlalchemy import Executable, func, select
 from werkzeug.test import TestResponse
 
 from webapp.base.database import db, utc_now
@@ -99,6 +99,11 @@ def refused(response: TestResponse, error: str, status: int = 400) -> str:
     return str(body["error_description"])
 
 
+def count(app: Flask, table: type) -> int:
+    with app.app_context():
+        return db.session.scalar(select(func.count()).select_from(table)) or 0
+
+
 def change(app: Flask, *statements: Executable) -> None:
     """Carry the statements out behind the application's back."""
     with app.app_context():
@@ -156,20 +161,27 @@ class Flow:
     def code(self, **changed: Any) -> str:
         return location(self.decide(self.address(**changed)))["code"]
 
-    def redeem(self, code: str, /, **changed: Any) -> TestResponse:
+    def redemption(self, code: str, /, **changed: Any) -> dict[str, Any]:
+        """The form that asks for the tokens of a code."""
         values = {
             "grant_type": "authorization_code",
             "code": code,
             "redirect_uri": REDIRECT,
             "code_verifier": self.verifier,
         }
-        return self.token(**values | changed)
+        return self.authenticated(**values | changed)
+
+    def redeem(self, code: str, /, **changed: Any) -> TestResponse:
+        return self.machine.post("/oauth/token", data=self.redemption(code, **changed))
+
+    def renewal(self, body: dict[str, Any], **changed: Any) -> dict[str, Any]:
+        """The form that refreshes the tokens of a response."""
+        values = {"grant_type": "refresh_token", "refresh_token": body["refresh_token"]}
+        return self.authenticated(**values | changed)
 
     def refresh(self, refresh_token: str, **changed: Any) -> TestResponse:
-        return self.token(grant_type="refresh_token", refresh_token=refresh_token, **changed)
-
-    def token(self, **form: Any) -> TestResponse:
-        return self.machine.post("/oauth/token", data=self.authenticated(**form))
+        form = self.renewal({"refresh_token": refresh_token}, **changed)
+        return self.machine.post("/oauth/token", data=form)
 
     def authenticated(self, **form: Any) -> dict[str, Any]:
         values = {

@@ -6,7 +6,7 @@ import re
 
 import pytest
 from flask import Flask
-from sqlalchemy import func, select
+from sqlalchemy import select
 
 from tests.databases import both_databases
 from tests.factories import make_draft
@@ -18,6 +18,7 @@ from tests.oauth.flow import (
     PASSWORD,
     Flow,
     bearer,
+    count,
     csrf_token,
     leave,
     location,
@@ -36,11 +37,6 @@ from webapp.records.audit import AuditEvent
 def grants(app: Flask) -> list[OAuthGrant]:
     with app.app_context():
         return list(db.session.scalars(select(OAuthGrant)))
-
-
-def codes(app: Flask) -> int:
-    with app.app_context():
-        return db.session.scalar(select(func.count()).select_from(OAuthCode)) or 0
 
 
 def test_it_names_client_account_and_redirect_host(flow: Flow) -> None:
@@ -115,7 +111,7 @@ def test_a_post_without_csrf_token_grants_nothing(app: Flask, flow: Flow) -> Non
 
     response = flow.browser.post(flow.address(), data={"allow": "yes", "may": "forms:read"})
 
-    assert (response.status_code, codes(app)) == (400, 0)
+    assert (response.status_code, count(app, OAuthCode)) == (400, 0)
 
 
 @pytest.mark.parametrize(
@@ -136,14 +132,14 @@ def test_only_scopes_that_were_asked_for_and_ticked_are_granted(
 def test_with_nothing_ticked_the_page_asks_again(may: list[str], app: Flask, flow: Flow) -> None:
     page = flow.decide(may=may)
 
-    assert (page.status_code, codes(app)) == (422, 0)
+    assert (page.status_code, count(app, OAuthCode)) == (422, 0)
     assert ticked(page.text) == [box for box in may if box in ALL_SCOPES]
 
 
 def test_refusing_stores_nothing(app: Flask, flow: Flow) -> None:
     flow.decide(allow="no")
 
-    assert (grants(app), codes(app)) == ([], 0)
+    assert (grants(app), count(app, OAuthCode)) == ([], 0)
 
 
 @pytest.mark.parametrize(
@@ -197,7 +193,7 @@ def test_a_post_without_a_session_signs_in_first(app: Flask, flow: Flow) -> None
     response = flow.browser.post(flow.address(), data={"allow": "yes", "csrf_token": token})
 
     assert response.location.startswith("/login?next=")
-    assert codes(app) == 0
+    assert count(app, OAuthCode) == 0
 
 
 def test_the_page_lets_somebody_else_sign_in(flow: Flow) -> None:

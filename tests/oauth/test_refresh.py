@@ -157,10 +157,7 @@ def test_a_client_without_the_grant_type_neither_gets_nor_uses_a_refresh_token(f
 
 @both_databases
 def test_parallel_refreshes_all_succeed_inside_the_window(app: Flask, flow: Flow) -> None:
-    body = flow.connect()
-    form = flow.authenticated(grant_type="refresh_token", refresh_token=body["refresh_token"])
-
-    responses = at_once(app, [form] * 6)
+    responses = at_once(app, [flow.renewal(flow.connect())] * 6)
 
     assert [response.status_code for response in responses] == [200] * 6
     assert all(flow.opens(response.json) for response in responses)
@@ -173,12 +170,8 @@ def test_a_late_request_races_the_use_of_the_successor(app: Flask, flow: Flow) -
         first = flow.connect()
         second = flow.refresh(first["refresh_token"]).json
         assert second is not None
-        forms = [
-            flow.authenticated(grant_type="refresh_token", refresh_token=token)
-            for token in (first["refresh_token"], second["refresh_token"])
-        ]
 
-        late, used = at_once(app, forms)
+        late, used = at_once(app, [flow.renewal(each) for each in (first, second)])
 
         assert used.status_code in {200, 400}
         if late.status_code == 200:
@@ -191,10 +184,7 @@ def test_a_late_request_races_the_use_of_the_successor(app: Flask, flow: Flow) -
 @both_databases
 @pytest.mark.constants("webapp.oauth.server", REFRESH_GRACE_SECONDS=0)
 def test_without_a_window_parallel_refreshes_end_the_connection(app: Flask, flow: Flow) -> None:
-    body = flow.connect()
-    form = flow.authenticated(grant_type="refresh_token", refresh_token=body["refresh_token"])
-
-    responses = at_once(app, [form] * 6)
+    responses = at_once(app, [flow.renewal(flow.connect())] * 6)
 
     succeeded = [response for response in responses if response.status_code == 200]
     assert len(succeeded) <= 1

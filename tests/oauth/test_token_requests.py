@@ -181,12 +181,7 @@ def test_a_wrong_parameter_is_refused(
 def test_what_is_not_a_small_form_is_refused_with_a_hint(
     sent: dict[str, Any], status: int, said: str, flow: Flow
 ) -> None:
-    form = flow.authenticated(
-        grant_type="authorization_code",
-        code=flow.code(),
-        redirect_uri=REDIRECT,
-        code_verifier=flow.verifier,
-    )
+    form = flow.redemption(flow.code())
     if names := sent.get("query"):
         moved = {name: form.get(name, "1") for name in names}
         sent = {"query_string": moved, "data": form if len(names) == 1 else {}}
@@ -306,14 +301,7 @@ def test_a_disabled_account_gets_no_tokens(app: Flask, flow: Flow, creator: Acco
 
 @both_databases
 def test_eight_uses_of_a_code_succeed_at_most_once(app: Flask, flow: Flow) -> None:
-    form = flow.authenticated(
-        grant_type="authorization_code",
-        code=flow.code(),
-        redirect_uri="https://app.example/callback",
-        code_verifier=flow.verifier,
-    )
-
-    responses = at_once(app, [form] * 8)
+    responses = at_once(app, [flow.redemption(flow.code())] * 8)
 
     succeeded = [response for response in responses if response.status_code == 200]
     assert len(succeeded) <= 1
@@ -324,14 +312,10 @@ def test_eight_uses_of_a_code_succeed_at_most_once(app: Flask, flow: Flow) -> No
 
 @both_databases
 def test_guesses_at_once_are_no_more_than_one(app: Flask, flow: Flow) -> None:
-    form = flow.authenticated(
-        grant_type="authorization_code",
-        code=flow.code(),
-        redirect_uri="https://app.example/callback",
-    )
+    form = flow.redemption(flow.code())
     guesses = [form | {"code_verifier": str(digit) * 43} for digit in range(7)]
 
-    responses = at_once(app, [*guesses, form | {"code_verifier": flow.verifier}])
+    responses = at_once(app, [*guesses, form])
 
     descriptions = [
         response.json["error_description"] for response in responses[:-1] if response.json

@@ -37,6 +37,13 @@ def make(settings: Settings) -> Iterator[Make]:
 
 
 @pytest.fixture
+def migrated(fresh: Flask) -> Flask:
+    with fresh.app_context():
+        schema.upgrade()
+    return fresh
+
+
+@pytest.fixture
 def fresh(empty_database_url: str, make: Make) -> Flask:
     """An application on a database without a schema."""
     return make(empty_database_url)
@@ -53,23 +60,18 @@ def test_healthz_uses_no_database(app: Flask, client: FlaskClient) -> None:
 
 
 @both_empty_databases
-def test_a_migrated_database_is_ready(fresh: Flask) -> None:
-    with fresh.app_context():
-        schema.upgrade()
-
-    answer = fresh.test_client().get("/readyz")
+def test_a_migrated_database_is_ready(migrated: Flask) -> None:
+    answer = migrated.test_client().get("/readyz")
 
     assert answer.status_code == 200
     assert answer.json == {"status": "ok", "database": "ok", "redis": "not used"}
 
 
 @pytest.mark.parametrize("empty_database_url", ["sqlite"], indirect=True)
-def test_a_server_that_stops_is_not_ready(fresh: Flask) -> None:
-    with fresh.app_context():
-        schema.upgrade()
-    fresh.extensions["wakeups"].stop()
+def test_a_server_that_stops_is_not_ready(migrated: Flask) -> None:
+    migrated.extensions["wakeups"].stop()
 
-    answer = fresh.test_client().get("/readyz")
+    answer = migrated.test_client().get("/readyz")
 
     assert (answer.status_code, answer.json["status"]) == (503, "unavailable")
 
@@ -134,10 +136,9 @@ def test_an_unavailable_redis_is_only_degraded(make: Make, empty_database_url: s
 
 @both_empty_databases
 def test_a_read_only_database_is_not_ready(
-    fresh: Flask, empty_database_url: str, monkeypatch: pytest.MonkeyPatch
+    migrated: Flask, empty_database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with fresh.app_context():
-        schema.upgrade()
+    with migrated.app_context():
         if empty_database_url.startswith("postgresql"):
             with db.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
                 name = db.engine.url.database
@@ -149,6 +150,6 @@ def test_a_read_only_database_is_not_ready(
             monkeypatch.setattr("webapp.base.database.transactions.os.access", lambda *_: False)
         db.engine.dispose()
 
-    answer = fresh.test_client().get("/readyz")
+    answer = migrated.test_client().get("/readyz")
 
     assert (answer.status_code, answer.json["database"]) == (503, "it is read-only")

@@ -146,6 +146,13 @@ def test_content_sent_by_clients_is_not_logged(
     assert CANARY not in written.getvalue()
 
 
+def every_row(app: Flask) -> str:
+    with app.app_context():
+        request_audit.store()
+        tables = db.metadata.sorted_tables
+        return str([db.session.execute(table.select()).all() for table in tables])
+
+
 def test_an_agent_token_is_in_no_line_no_row_and_no_further_page(
     app: Flask, account: Account, written: Lines
 ) -> None:
@@ -173,10 +180,7 @@ def test_an_agent_token_is_in_no_line_no_row_and_no_further_page(
     )
     for place in ("/connections", "/connections/tokens/new", "/account/activity"):
         shown += ann.page(place).text
-    with app.app_context():
-        request_audit.store()
-        for table in db.metadata.sorted_tables:
-            shown += str(db.session.execute(table.select()).all())
+    shown += every_row(app)
 
     assert len(tokens) == 2
     assert "askag_" in shown  # the hints
@@ -214,10 +218,7 @@ def test_the_secret_of_a_callback_is_in_no_line_row_or_page(
             Deliverer(app, threads=2).work()
     for place in re.findall(r'href="(/deliveries[^"]*)"', ann.page("/deliveries").text):
         shown += ann.page(place.replace("&amp;", "&")).text
-    with app.app_context():
-        request_audit.store()
-        for table in db.metadata.sorted_tables:
-            shown += str(db.session.execute(table.select()).all())
+    shown += every_row(app)
 
     assert [posted.said.get("type") for posted in hook.posted] == ["verification"] * 2 + [None]
     assert "k1:" in shown

@@ -5,11 +5,11 @@ from datetime import timedelta
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
-from sqlalchemy import func, select, update
+from sqlalchemy import select, update
 
 from tests.databases import both_databases
 from tests.oauth.clients.documents import CLIENT_ID, HOST, REDIRECT, Site, document
-from tests.oauth.flow import Flow, change, leave, location, refused, way_back
+from tests.oauth.flow import Flow, change, count, leave, location, refused, way_back
 from tests.races.threads import together
 from webapp.base.database import db, utc_now
 from webapp.oauth import registration
@@ -28,11 +28,6 @@ def ask(agent: Flow, **changed: object) -> str:
     page = agent.ask(**{"redirect_uri": REDIRECT} | changed)
     assert "Location" not in page.headers
     return page.text
-
-
-def clients(app: Flask) -> int:
-    with app.app_context():
-        return db.session.scalar(select(func.count()).select_from(OAuthClient)) or 0
 
 
 def test_a_client_connects_by_its_document_fetched_once(agent: Flow, site: Site) -> None:
@@ -106,7 +101,7 @@ def test_an_old_document_is_fetched_again(app: Flask, agent: Flow, site: Site) -
     site.serve(document(client_name="Renamed agent"))
 
     assert "Let Renamed agent work" in ask(agent)
-    assert clients(app) == 1
+    assert count(app, OAuthClient) == 1
 
 
 @both_databases
@@ -115,7 +110,7 @@ def test_concurrent_first_requests_create_one_client(app: Flask, site: Site) -> 
         return load_document_client(CLIENT_ID, pinned=site.pinned, now=utc_now()).client_id
 
     assert together(app, [load] * 4) == [CLIENT_ID] * 4
-    assert clients(app) == 1
+    assert count(app, OAuthClient) == 1
 
 
 def test_a_failure_is_remembered_for_a_minute(agent: Flow, site: Site) -> None:
@@ -156,7 +151,7 @@ def test_a_bad_document_is_refused(
     site.serve(document(**changed))
 
     assert "cannot be connected" in ask(agent)
-    assert clients(app) == 0
+    assert count(app, OAuthClient) == 0
 
 
 @pytest.mark.parametrize(
@@ -264,4 +259,4 @@ def test_an_address_that_cannot_be_a_client_is_not_fetched(
 
     assert "cannot be connected" in ask(agent)
     assert site.asked == []
-    assert clients(app) == 0
+    assert count(app, OAuthClient) == 0

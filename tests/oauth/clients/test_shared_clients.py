@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
-from sqlalchemy import func, select, update
+from sqlalchemy import select, update
 
 from tests.databases import both_databases
 from tests.factories import make_account, make_form
@@ -15,6 +15,7 @@ from tests.oauth.flow import (
     Flow,
     bearer,
     change,
+    count,
     enter,
     location,
     refused,
@@ -44,11 +45,6 @@ def public(client: FlaskClient, **changed: Any) -> dict[str, Any]:
     return register(client, **METADATA | changed)
 
 
-def clients(app: Flask) -> int:
-    with app.app_context():
-        return db.session.scalar(select(func.count()).select_from(OAuthClient)) or 0
-
-
 @pytest.mark.parametrize(
     "changed",
     [
@@ -70,7 +66,7 @@ def test_the_same_metadata_is_the_same_client(
     assert second["redirect_uris"] == [
         uri for uri in (METADATA | changed)["redirect_uris"] if uri != "javascript:x"
     ]
-    assert clients(app) == 1
+    assert count(app, OAuthClient) == 1
 
 
 @pytest.mark.parametrize(
@@ -123,7 +119,7 @@ def test_registrations_at_once_are_one_client(app: Flask) -> None:
         return str(register_client(METADATA, now=utc_now())[0]["client_id"])
 
     assert len(set(together(app, [call] * 6))) == 1
-    assert clients(app) == 1
+    assert count(app, OAuthClient) == 1
 
 
 @both_databases
@@ -138,7 +134,7 @@ def test_registered_again_it_is_young_again(app: Flask, client: FlaskClient) -> 
         list(purge_dead(utc_now() + timedelta(hours=22)))
         assert db.session.scalars(select(OAuthClient.client_id)).all() == [known]
         list(purge_dead(utc_now() + timedelta(hours=25)))
-    assert clients(app) == 0
+    assert count(app, OAuthClient) == 0
     assert public(client)["client_id"] == again == known
 
 
