@@ -8,29 +8,18 @@ from pathlib import Path
 import flask_migrate
 import pytest
 from flask import Flask
-from sqlalchemy import inspect, text
+from sqlalchemy import text
 
 from tests.command import ROOT, askback
 from tests.databases import both_empty_databases
 from webapp.base.database import db, schema
 
 
-def tables() -> list[str]:
-    return sorted(set(inspect(db.engine).get_table_names()) - {"alembic_version"})
-
-
-@both_empty_databases
-def test_an_upgrade_makes_every_table(empty_app: Flask) -> None:
-    schema.upgrade()
-
-    assert tables() == sorted(db.metadata.tables)
-    assert schema.present() == schema.newest()
-
-
 @both_empty_databases
 def test_the_migrations_say_what_the_models_say(empty_app: Flask) -> None:
     schema.upgrade()
 
+    assert schema.present() == schema.newest()
     flask_migrate.check(directory=str(schema.MIGRATIONS))
 
 
@@ -41,7 +30,7 @@ def test_processes_may_upgrade_at_once(empty_database_url: str, tmp_path: Path) 
         runs = [pool.submit(askback, "migrate", **variables) for _ in range(3)]
         ended = [run.result() for run in runs]
 
-    assert [(run.returncode, run.stderr) for run in ended] == [(0, "")] * 3
+    assert [run.returncode for run in ended] == [0] * 3
 
 
 @both_empty_databases

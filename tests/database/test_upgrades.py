@@ -59,10 +59,23 @@ def test_a_newer_schema_is_refused_with_the_version_it_needs(
         assert_told(here.invoke(main, command))
 
 
-def test_a_start_on_a_newer_schema_is_refused(variables: dict[str, str]) -> None:
+@pytest.mark.parametrize(
+    ("command", "empty_database_url"),
+    [("run", "sqlite"), ("web", "postgresql")],
+    indirect=["empty_database_url"],
+)
+def test_a_start_on_a_newer_schema_is_refused(
+    command: str, variables: dict[str, str], redis_url: str
+) -> None:
     make_newer(variables["DATABASE_URL"], serves="9998")
+    production = {
+        "REDIS_URL": redis_url,
+        "SECRET_KEY": "kX3vQ9wLz7Bn2Rt5Yh8Mj4Gf6Pd1Sc0Ae",
+        "DATA_KEYS": DATA_KEYS,
+        "PUBLIC_URL": f"http://127.0.0.1:{variables['PORT']}",
+    }
 
-    refused = askback("run", **variables)
+    refused = askback(command, **variables, **(production if command == "web" else {}))
 
     assert (refused.returncode, NEEDED in refused.stderr) == (78, True)
 
@@ -71,23 +84,6 @@ def assert_told(refused: Result) -> None:
     assert (refused.exit_code, refused.stdout) == (78, "")
     assert f"({version('askback')}); {NEEDED}" in refused.stderr
     assert len(refused.stderr.splitlines()) == 1
-
-
-@pytest.mark.parametrize("empty_database_url", ["postgresql"], indirect=True)
-def test_a_web_process_does_not_start_on_a_newer_schema(
-    variables: dict[str, str], redis_url: str
-) -> None:
-    make_newer(variables["DATABASE_URL"], serves="9998")
-    port = variables["PORT"]
-    production = {
-        "REDIS_URL": redis_url,
-        "SECRET_KEY": "kX3vQ9wLz7Bn2Rt5Yh8Mj4Gf6Pd1Sc0Ae",
-        "DATA_KEYS": DATA_KEYS,
-    }
-
-    refused = askback("web", **variables, **production, PUBLIC_URL=f"http://127.0.0.1:{port}")
-
-    assert (refused.returncode, NEEDED in refused.stderr) == (78, True)
 
 
 @both_empty_databases

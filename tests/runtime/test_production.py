@@ -62,11 +62,6 @@ def answers(variables: dict[str, str]) -> bool:
 
 
 @POSTGRESQL
-def test_it_is_ready(web: subprocess.Popen[str], variables: dict[str, str]) -> None:
-    assert call(variables, "/readyz") == {"status": "ok", "database": "ok", "redis": "ok"}
-
-
-@POSTGRESQL
 def test_without_the_schema_it_names_the_command_to_run(variables: dict[str, str]) -> None:
     refused = askback("web", **variables)
 
@@ -113,6 +108,7 @@ def test_a_stop_ends_a_long_wait_with_a_response(
 
 @POSTGRESQL
 def test_every_log_line_is_json(web: subprocess.Popen[str], variables: dict[str, str]) -> None:
+    assert call(variables, "/readyz") == {"status": "ok", "database": "ok", "redis": "ok"}
     with pytest.raises(OSError, match="401"):
         call(variables, "/api/forms?access_token=canary")
     web.send_signal(signal.SIGTERM)

@@ -36,7 +36,9 @@ def test_languages_are_read_up_to_a_bound(client: FlaskClient, chars: int, langu
         (before("gzip", 60_000), False),
     ],
 )
-def test_encodings_are_read_up_to_a_bound(client: FlaskClient, header: str, packed: bool) -> None:  # noqa: FBT001
+def test_encodings_are_read_up_to_a_bound(
+    client: FlaskClient, header: str, *, packed: bool
+) -> None:
     styles = re.findall(r'href="([^"]+app\.css)"', client.get("/login").text)
 
     sent = client.get(styles[0], headers={"Accept-Encoding": header})

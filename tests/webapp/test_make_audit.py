@@ -1,7 +1,6 @@
 """`make audit`: the parts list, and how the answer of the advisory service is told."""
 
 import json
-import os
 import platform
 import re
 import subprocess
@@ -45,17 +44,6 @@ def test_the_parts_list_names_everything_that_is_locked(tmp_path: Path) -> None:
     assert interpreter["version"] == platform.python_version()
 
 
-def fake_program(fake: Path, *, prints: str, code: int) -> Path:
-    """A pip-audit that answers so."""
-    fake.write_text(f"#!/bin/sh\ncat <<'END'\n{prints}\nEND\necho 'no route' >&2\nexit {code}\n")
-    os.chmod(fake, 0o700)
-    return fake
-
-
-def advisories(folder: Path, *, prints: str, code: int) -> subprocess.CompletedProcess[str]:
-    return audit("advisories", fake_program(folder / "pip-audit", prints=prints, code=code), LOCK)
-
-
 CLEAN = {"name": "flask", "version": "3.1.3", "vulns": []}
 WEAK = {
     "name": "waitress",
@@ -76,37 +64,13 @@ WEAK = {
 def test_the_response_of_the_service_is_reported(
     prints: str, code: int, exit_code: int, expected: str, tmp_path: Path
 ) -> None:
-    asked = advisories(tmp_path, prints=prints, code=code)
+    fake = tmp_path / "pip-audit"
+    fake.write_text(f"#!/bin/sh\ncat <<'END'\n{prints}\nEND\necho 'no route' >&2\nexit {code}\n")
+    fake.chmod(0o700)
+
+    asked = audit("advisories", fake, LOCK)
 
     assert (asked.returncode, expected in asked.stderr) == (exit_code, True), asked.stderr
     for unknown in (platform.python_version(), f"FFmpeg {av.ffmpeg_version_info}"):
         assert f"{unknown}: compare with https://" in asked.stderr
     assert asked.stdout == ""
-
-
-@pytest.mark.parametrize(
-    ("prints", "code", "expected"),
-    [
-        (json.dumps({"dependencies": [CLEAN]}), 0, "1 parts, 0 known weaknesses"),
-        ("No route to host", 1, "Error 75"),
-    ],
-)
-def test_make_audit_prints_the_parts_list_and_nothing_else(
-    prints: str, code: int, expected: str, tmp_path: Path
-) -> None:
-    (tmp_path / "bin").mkdir()
-    fake_program(tmp_path / "bin" / "pip-audit", prints=prints, code=code)
-    (tmp_path / ".installed").touch()
-    of_this = {"AUDIT": tmp_path, "BIN": Path(sys.executable).parent}
-    command = ["make", "audit", *(f"{name}={value}" for name, value in of_this.items())]
-
-    # a make within another one would say which folder it enters
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
-
-    made = subprocess.run(
-        command, capture_output=True, text=True, check=False, cwd=ROOT, env=environment
-    )
-
-    kept = (ROOT / "build" / "sbom.json").read_text()
-    assert json.loads(kept) == json.loads(made.stdout)
-    assert (made.returncode == 0, expected in made.stderr) == (code == 0, True), made.stderr
