@@ -11,12 +11,22 @@ from sqlalchemy import event, func, select, update
 from tests.oauth.flow import API, Flow, bearer, change
 from webapp.base.database import db, utc_now
 from webapp.base.vocabulary import Scope
-from webapp.oauth.models import OAuthClient, OAuthGrant
+from webapp.oauth.models import OAuthClient, OAuthGrant, OAuthToken
 from webapp.oauth.tokens import issue_token
 from webapp.records.accounts.models import Account
 
 ALL = 'scope="forms:read forms:write responses:read"'
 METADATA = 'resource_metadata="http://127.0.0.1:8000/.well-known/oauth-protected-resource/api"'
+every_end = pytest.mark.parametrize(
+    "statement",
+    [
+        lambda now: update(OAuthToken).values(expires_at=now),
+        lambda now: update(OAuthToken).values(revoked_at=now),
+        lambda now: update(OAuthGrant).values(revoked_at=now),
+        lambda now: update(OAuthGrant).values(expires_at=now),
+    ],
+    ids=["expired", "revoked", "disconnected", "connection over"],
+)
 
 
 def issue(app: Flask, account: Account, scopes: Iterable[Scope], resource: str = API) -> str:
@@ -79,6 +89,13 @@ def test_a_token_in_the_address_is_refused(
 
     assert 'error="invalid_request"' in challenge
     assert remedy.startswith("Take the token out of the address")
+
+
+@every_end
+def test_a_dead_token_is_invalid(statement: object, app: Flask, token: str) -> None:
+    change(app, statement(utc_now()))  # type: ignore[operator]
+
+    assert 'error="invalid_token"' in refusal(app, **bearer(token))[0]
 
 
 def test_a_missing_scope_asks_for_the_granted_and_the_needed(app: Flask, token: str) -> None:
