@@ -6,7 +6,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from tests.agent_cli.site import Site, site
 from tests.agent_cli.terminal import User
@@ -15,7 +15,7 @@ from webapp.agent_cli.sign_in import REDIRECT, SCOPES
 from webapp.base.config import Settings
 from webapp.base.database import db, utc_now, write_transaction
 from webapp.base.vocabulary import TokenKind
-from webapp.oauth.models import OAuthClient
+from webapp.oauth.models import OAuthClient, OAuthGrant
 from webapp.oauth.registration import register_client
 from webapp.oauth.tokens import add_grant, add_token
 from webapp.records.accounts.models import Account
@@ -46,6 +46,15 @@ def user(stranger: User, monkeypatch: pytest.MonkeyPatch) -> User:
     with stranger.running.app.app_context():
         connections.store(connected(stranger.running.origin))
     return stranger
+
+
+@pytest.fixture
+def trusted(user: User) -> User:
+    """The creator has let this connection publish."""
+    with user.running.app.app_context():
+        db.session.execute(update(OAuthGrant).values(attests_publish=True))
+        db.session.commit()
+    return user
 
 
 def connected(origin: str) -> connections.Connection:

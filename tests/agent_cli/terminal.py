@@ -132,39 +132,41 @@ class User:
 
     def confirm(self) -> None:
         """What the creator does in a browser, with the newest draft."""
-        self._decide(confirmations.confirm_draft)
+        self._decide(confirmations.confirm_draft, "revision", "shown_hash")
 
     def publish(self) -> None:
         """The same, without leaving it to the agent."""
-        self._decide(publishing.confirm_and_publish)
+        self._decide(publishing.confirm_and_publish, "revision", "shown_hash")
 
     def send_back(self, note: str | None) -> None:
         """The same, as a no to it."""
-        with self.running.app.app_context():
-            draft = db.session.scalars(_newest(Draft)).one()
-            seen = {"revision": draft.revision, "note": note, "now": utc_now()}
-            returns.return_draft(draft.account_id, draft.id, **seen)
-            wakeups().notify(draft.id)
+        self._decide(returns.return_draft, "revision", note=note)
 
     def keep(self) -> None:
         """Take that back."""
-        with self.running.app.app_context():
-            draft = db.session.scalars(_newest(Draft)).one()
-            returns.keep_draft(draft.account_id, draft.id, now=utc_now())
+        self._decide(returns.keep_draft)
 
     def discard(self, note: str) -> None:
         """Discard the newest draft."""
+        self._decide(discard_draft, note=note)
+
+    def _decide(self, decide: Callable[..., object], *seen: str, **said: Any) -> None:
+        """Let the creator decide about the newest draft, by what was `seen` of it."""
         with self.running.app.app_context():
             draft = db.session.scalars(_newest(Draft)).one()
-            discard_draft(draft.account_id, draft.id, note=note, now=utc_now())
+            shown = {"revision": draft.revision, "shown_hash": draft.content_hash}
+            said |= {name: shown[name] for name in seen}
+            decide(draft.account_id, draft.id, **said, now=utc_now())
             wakeups().notify(draft.id)
 
-    def _decide(self, decide: Callable[..., object]) -> None:
-        with self.running.app.app_context():
-            draft = db.session.scalars(_newest(Draft)).one()
-            seen = {"revision": draft.revision, "shown_hash": draft.content_hash}
-            decide(draft.account_id, draft.id, **seen, now=utc_now())
-            wakeups().notify(draft.id)
+    def answered(self, *arguments: str) -> Command:
+        """A command whose draft was confirmed and whose form was answered."""
+        command = self.start(*arguments)
+        command.event("draft")
+        self.confirm()
+        command.event("published")
+        self.respond()
+        return command
 
     def take_away(self) -> None:
         """Discard the draft, or delete what it became."""

@@ -10,12 +10,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
-from sqlalchemy import select, update
+from sqlalchemy import select
 
 from tests.agent_cli.terminal import ASK, Command, User
 from tests.factories import make_response
 from webapp.base.database import db
-from webapp.oauth.models import OAuthGrant
 from webapp.records.drafts import Draft
 from webapp.records.forms import Form
 
@@ -46,15 +45,6 @@ def people(user: User, responses: int) -> Iterator[None]:
     finally:
         stopping.set()
         thread.join()
-
-
-@pytest.fixture
-def trusted(user: User) -> User:
-    """The creator has let this connection publish."""
-    with user.running.app.app_context():
-        db.session.execute(update(OAuthGrant).values(attests_publish=True))
-        db.session.commit()
-    return user
 
 
 def killed(user: User, moment: int, *arguments: str) -> Command:

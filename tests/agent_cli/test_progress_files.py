@@ -19,27 +19,16 @@ def noted(user: User) -> set[str]:
 
 
 def test_a_command_that_is_done_leaves_nothing(user: User) -> None:
-    command = user.start(*ASK)
-    command.event("draft")
-    assert ".json" in noted(user)
-    user.confirm()
-    form_id = command.event("published")["formId"]
-    user.respond()
+    command = user.answered(*ASK)
 
     assert command.end().code == 0
     assert noted(user) == set()
-    assert user.run("wait", form_id).code == 0
+    assert user.run("wait", command.event("published")["formId"]).code == 0
     assert noted(user) == set()
 
 
 def test_what_a_key_of_the_user_has_noted_stays(user: User) -> None:
-    command = user.start(*ASK, "--key", "mine")
-    command.event("draft")
-    user.confirm()
-    command.event("published")
-    user.respond()
-
-    assert command.end().code == 0
+    assert user.answered(*ASK, "--key", "mine").end().code == 0
     again = user.run(*ASK, "--key", "mine")
     assert (again.code, again.printed) == (0, "")
     assert ".json" in noted(user)
