@@ -240,7 +240,7 @@ def test_first_uploads_at_once_share_the_room(app: Flask, shared: str, most: int
             size,
             position=number % 5,
             key=KEY if shared == "session" else f"{number:x}" * 32,
-            address_hash=str(number) if shared == "form" else "e",
+            address_hash="e" if shared == "address" else str(number),
             bounds=bounds,
         )
         for number in range(5 if shared == "session" else 12)
