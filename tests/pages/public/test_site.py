@@ -1,14 +1,18 @@
-"""The pages of the site itself: about it, the privacy note, the security contact (RFC 9116)."""
+"""The site itself: its notes, the security contact (RFC 9116), the theme of every page."""
 
 import re
 from datetime import datetime, timedelta
+from html import unescape
 from pathlib import Path
+from typing import Any
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
 
-from tests.pages.respondent_client import Respondent, storage_away
+from tests.pages.creator_client import ORIGIN, Creator
+from tests.pages.respondent_client import Respondent, box, storage_away
 from webapp.base.config_environment import ConfigurationError, read_settings
 from webapp.base.database import utc_now
 
@@ -74,3 +78,97 @@ def test_anything_else_is_refused(contact: str, tmp_path: Path) -> None:
 
     with pytest.raises(ConfigurationError, match="SECURITY_CONTACT"):
         read_settings(environ)
+
+
+COOKIE = "askback_theme"
+HERE = "127.0.0.1"
+
+
+def theme(page: TestResponse) -> str:
+    """What the document says; "" leaves it to the device."""
+    found = re.search(r'<html [^>]*data-theme="(\w+)"', page.text)
+    return found[1] if found else ""
+
+
+def kept(client: FlaskClient) -> str | None:
+    cookie = client.get_cookie(COOKIE, HERE)
+    return cookie.value if cookie else None
+
+
+def test_viewing_a_page_sets_no_theme_cookie(ann: Creator, respondent: Respondent) -> None:
+    pages = [ann.page("/drafts"), respondent.page, respondent.answer(1, "Me")]
+
+    assert {theme(page) for page in pages} == {""}
+    assert kept(respondent.client) is None
+
+
+@pytest.mark.parametrize("chosen", ["light", "dark"])
+def test_a_respondent_chooses_a_theme_and_stays_on_the_page(
+    respondent: Respondent, chosen: str
+) -> None:
+    respondent.answer(1, "Me")
+
+    page = respondent.post("/q/1/open", theme=chosen)
+
+    assert theme(page) == chosen
+    assert kept(respondent.client) == chosen
+    assert box(page) == "Me"
+    respondent.post("/q/1/open", theme="neon")  # an unknown one changes nothing
+    assert theme(respondent.open("/check")) == chosen
+    assert theme(respondent.post("/q/1/open", theme="system")) == ""
+    assert not kept(respondent.client)
+
+
+def test_an_invalid_theme_cookie_is_ignored(client: FlaskClient, form: Any) -> None:
+    client.set_cookie(COOKIE, 'x" onload="alert(1)', domain=HERE)
+
+    page = client.get(f"/r/{form.share_token}")
+
+    assert theme(page) == ""
+    assert "onload" not in page.text
+
+
+def test_a_creator_chooses_a_theme_and_returns_to_the_page(ann: Creator) -> None:
+    sent = ann.post("/appearance", theme="dark", back="/forms?x=1")
+
+    assert sent.headers["Location"] == "/forms?x=1"
+    assert theme(ann.page("/forms")) == "dark"
+    assert 'name="back" value="/forms"' in ann.page("/forms").text
+
+
+@pytest.mark.parametrize(
+    "back",
+    ["", "//evil.example", "/\\evil.example", "/\t/evil.example", "https://evil.example",
+     "forms", "/a\r\nX: y", "javascript:alert(1)"],
+)  # fmt: skip
+def test_the_page_to_return_to_must_be_ours(ann: Creator, back: str) -> None:
+    sent = ann.post("/appearance", theme="dark", back=back)
+
+    assert sent.headers["Location"] == "/drafts"
+
+
+def test_a_cross_site_post_does_not_change_the_theme(ann: Creator) -> None:
+    sent = ann.client.post("/appearance", base_url=ORIGIN, data={"theme": "dark"})
+
+    assert sent.status_code == 403
+    assert kept(ann.client) is None
+
+
+@pytest.mark.parametrize(
+    "page",
+    ["/login?x=1", "/docs/errors", "/privacy?lang=de", "/nothing/here", "/r/no-such-form-at-all",
+     r"/login?a=\b", "/login?a=é"],
+)  # fmt: skip
+def test_a_signed_out_visitor_chooses_a_theme_and_returns_to_the_page(
+    client: FlaskClient, page: str
+) -> None:
+    shown = client.get(page, base_url=ORIGIN)
+    assert kept(client) is None
+    found = re.search('name="back" value="([^"]*)"', shown.text)
+    assert found
+    back = {"back": unescape(found[1]), "theme": "dark"}
+
+    sent = client.post("/appearance", base_url=ORIGIN, data=back, headers={"Origin": ORIGIN})
+
+    assert sent.headers["Location"] == page.replace("\\", "%5C").replace("é", "%C3%A9")
+    assert theme(client.get(page, base_url=ORIGIN)) == "dark"
