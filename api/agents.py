@@ -119,19 +119,19 @@ def get_ask_answers(ask_id: str) -> Response:
         return json_answer(ask_answers(form, page, since))
     release_connections()
 
-    def is_news(seen: tuple[FormRow, ResponsePage]) -> bool:
+    def is_new(seen: tuple[FormRow, ResponsePage]) -> bool:
         return seen[1].next_since != since or seen[0].status != form.status
 
-    news = wait_for(
+    waited = wait_for(
         form.id,
         read,
-        is_news,
+        is_new,
         seconds,
         account_id=form.account_id,
         require_access=lambda: check_agent_token(now=utc_now()),
     )
-    answers = ask_answers(*(news.found or before), since)
-    return json_answer(answers, headers=retry_header(no_slot=news.no_slot))
+    answers = ask_answers(*(waited.found or before), since)
+    return json_answer(answers, headers=retry_header(no_slot=waited.no_slot))
 
 
 @bp.get("/asks/<ask_id>/attachments/<attachment_id>")

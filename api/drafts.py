@@ -73,7 +73,7 @@ ANSWERED = frozenset({ReviewState.RETURNED, ReviewState.DISCARDED})  # no more t
 
 
 class DraftState(NamedTuple):
-    """A draft, its form, and how far its review has come; whether a wait for news was in vain, and
+    """A draft, its form, and how far its review has come; whether a wait was in vain, and
     whether that was because all slots for waiting were taken.
     """
 
@@ -176,14 +176,14 @@ def wait_for_draft(
     if not seconds or before.state in (SETTLED | ANSWERED if review_alone else SETTLED):
         return before
 
-    def is_news(now: DraftState) -> bool:
+    def is_new(now: DraftState) -> bool:
         changed = now.draft.revision != before.draft.revision
         return now.state != before.state or (changed and not review_alone)
 
-    news = wait_for(
-        draft_id, read, is_news, seconds, account_id=account_id, require_access=require_access
+    waited = wait_for(
+        draft_id, read, is_new, seconds, account_id=account_id, require_access=require_access
     )
-    return news.found or before._replace(timed_out=True, no_slot=news.no_slot)
+    return waited.found or before._replace(timed_out=True, no_slot=waited.no_slot)
 
 
 STRONG_REVISION = re.compile(r'(?:^|[,\s])"([1-9][0-9]{0,8})"')  # RFC 9110 section 8.8.3

@@ -14,7 +14,7 @@ from webapp.web.wakeups import RETRY_SECONDS, NoSlot, wakeups
 T = TypeVar("T")
 
 
-class News(NamedTuple, Generic[T]):
+class Waited(NamedTuple, Generic[T]):
     """What is new, None for nothing; whether there was no slot to wait in."""
 
     found: T | None
@@ -24,13 +24,13 @@ class News(NamedTuple, Generic[T]):
 def wait_for(
     key: str,
     read: Callable[[], T],
-    is_news: Callable[[T], bool],
+    is_new: Callable[[T], bool],
     seconds: int,
     *,
     account_id: str,
     require_access: Callable[[], object],
-) -> News[T]:
-    """What is read once it is news.
+) -> Waited[T]:
+    """What is read once that is new.
 
     key             as in `Wakeups.wait_until`
     require_access  asked with each look; raises when the token was revoked or has expired
@@ -41,15 +41,15 @@ def wait_for(
             found = read()
         finally:
             require_access()  # after the read: what is newer than the end of the token stays unsaid
-        news = found if is_news(found) else None
+        new = found if is_new(found) else None
         release_connections()
-        return news
+        return new
 
     try:
         found = wakeups().wait_until(key, look, seconds, account_id=account_id)
     except NoSlot:
-        return News(None, no_slot=True)
-    return News(found, no_slot=False)
+        return Waited(None, no_slot=True)
+    return Waited(found, no_slot=False)
 
 
 def retry_header(*, no_slot: bool) -> dict[str, str]:

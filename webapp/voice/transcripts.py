@@ -255,8 +255,7 @@ def try_again(
             named = "this server" if is_here else found.transcriber
             raise StateConflict(
                 PageCode.TRANSCRIBER_CHANGED,
-                f"The person who spoke was told that {named} writes it down, "
-                "which is no longer so.",
+                f"The page named {named} as who writes it down, which is no longer so.",
                 "Listen to the recording instead.",
             )
         due = {"transcript_state": TranscriptState.WAITING, "attempts": 0, "next_at": now}

@@ -10,7 +10,7 @@ from api.forms import agent_token
 from api.mcp.protocol import Call
 from api.mcp.tools import table
 from api.rate_limits import limit_agent_tokens
-from api.waiting import News, retry_field, wait_for
+from api.waiting import Waited, retry_field, wait_for
 from api.wire import responses
 from api.wire.forms import FormPage, MadeAgentToken, PagedForm, form_list, owned_form
 from api.wire.timestamps import parse_since
@@ -275,10 +275,10 @@ def _waited(
         return forms.get_form(account_id, form_id)
 
     form = read()
-    news = News(form if is_over(form, since) else None, no_slot=False)
+    waited = Waited(form if is_over(form, since) else None, no_slot=False)
     release_connections()
-    if news.found is None and given.timeout_seconds:
-        news = wait_for(
+    if waited.found is None and given.timeout_seconds:
+        waited = wait_for(
             form_id,
             read,
             lambda form: is_over(form, since),
@@ -286,10 +286,10 @@ def _waited(
             account_id=account_id,
             require_access=require_responses_read,
         )
-    if news.found is None:  # no item, and `since` as it came
+    if waited.found is None:  # no item, and `since` as it came
         page = responses.form_responses(read(), ResponsePage([], 0, since, truncated=False))
     else:
-        page = fitting_page(news.found, since, given.limit)
-    require_responses_read()  # again: it may have ended before the news came
-    retry = retry_field(no_slot=news.no_slot)
-    return cast(responses.WaitedResponses, {**page, "timedOut": news.found is None, **retry})
+        page = fitting_page(waited.found, since, given.limit)
+    require_responses_read()  # again: it may have ended before the change came
+    retry = retry_field(no_slot=waited.no_slot)
+    return cast(responses.WaitedResponses, {**page, "timedOut": waited.found is None, **retry})

@@ -188,7 +188,7 @@ def context(draft: Draft) -> dict[str, Any]:
     is_confirmed = confirmations.is_current(confirmation, draft)
     names = agent_names([draft.author, draft.created_by])
     agent = names.get(draft.created_by or "", "")
-    missing, news = content.missing_parts(draft), unseen(draft)
+    missing, changed = content.missing_parts(draft), unseen(draft)
     return {
         "draft": draft,
         "settings": content.form_settings(draft),
@@ -198,14 +198,14 @@ def context(draft: Draft) -> dict[str, Any]:
         "settings_with_messages": WITH_MESSAGES,
         **_terms(draft),
         "missing": missing,
-        "can_decide": not (missing or news.changes or draft.returned_at),
+        "can_decide": not (missing or changed.changes or draft.returned_at),
         "author": names.get(draft.author or "", ""),
         "agent": agent,
         "waits": "" if is_confirmed or not _may_publish(draft) else agent,
         "confirmation": confirmation,
         "is_confirmed": is_confirmed,
         "asked": _preview_position(draft),
-        "unseen": news,
+        "unseen": changed,
         "question_notes": returns.standing_notes(draft),
     }
 

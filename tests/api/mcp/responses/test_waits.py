@@ -11,7 +11,7 @@ from flask import Flask
 from werkzeug.test import TestResponse
 
 from api.mcp.tools import forms as tools
-from api.waiting import News
+from api.waiting import Waited
 from tests.api.conftest import (
     SOON_SECONDS,
     at_once,
@@ -107,9 +107,9 @@ def test_a_wait_lasts_20_seconds_unless_told(
 ) -> None:
     asked: list[int] = []
 
-    def wait_for(_key: str, _read: Any, _is_news: Any, seconds: int, **_: Any) -> News[Any]:
+    def wait_for(_key: str, _read: Any, _is_new: Any, seconds: int, **_: Any) -> Waited[Any]:
         asked.append(seconds)
-        return News(None, no_slot=False)
+        return Waited(None, no_slot=False)
 
     monkeypatch.setattr(tools, "wait_for", wait_for)
 
