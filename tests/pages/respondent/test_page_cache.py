@@ -205,6 +205,15 @@ def rendered_alone(app: Flask, draw: Draw, view: SessionView, **way: Any) -> tup
         return rendered(app, draw, view, **way)
 
 
+@pytest.mark.parametrize("draw", [asks(1), asks(2), rendering.check, rendering.thanks])
+def test_an_answer_that_another_tab_took_back_meanwhile_has_no_text(app: Flask, draw: Draw) -> None:
+    """The session is read before its texts."""
+    view = sent() if draw is rendering.thanks else VIEW
+    torn = replace(view, session=view.session.with_parts(texts={}, follow_ups=()))
+
+    assert rendered(app, draw, torn) == rendered_alone(app, draw, torn)
+
+
 @pytest.mark.parametrize(("view", "other", "pages"), DIFFERING)
 def test_views_that_differ_in_this_get_separate_pages(
     app: Flask, view: SessionView, other: SessionView, pages: list[Draw]

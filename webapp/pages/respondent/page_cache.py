@@ -127,9 +127,10 @@ def _own(
         clock_time(session.completed_at) if session.completed_at else "",
     ]
     if whole:
-        own += [escape(session.texts[each]) for each in sorted(session.answered)]
+        own += [escape(session.texts.get(each, "")) for each in sorted(session.answered)]
     if step and step.question_id in session.answered:
-        own += [escape(session.texts[step.question_id]), session.version(step.question_id)]
+        text = session.texts.get(step.question_id, "")
+        own += [escape(text), session.version(step.question_id)]
     if step and step.asked:
         quoted = session.texts.get(step.asked.follows, "")
         own += [escape(step.text), escape(excerpt(quoted))]
@@ -137,22 +138,27 @@ def _own(
 
 
 def _nobody(view: SessionView, place: QuestionNumber | None, *, whole: bool) -> SessionView:
-    """The view with stand-ins for all personal values."""
+    """The view with stand-ins for all personal values.
+
+    Texts are read after the session: an answer that another tab took back meanwhile has none.
+    """
     session, step = view.session, view.asked_step(place) if place else None
     names = {each.id: f"follow-up {at}" for at, each in enumerate(session.follow_ups)}
     shown = {*session.answered} if whole else set()
     if step:
         shown |= {step.question_id, step.asked.follows if step.asked else ""}
+    answered = sorted(session.answered, key=lambda each: names.get(each, each))
     texts = {
         names.get(each, each): stand_in(at) if each in shown and session.texts[each] else ""
-        for at, each in enumerate(sorted(session.answered, key=lambda each: names.get(each, each)))
+        for at, each in enumerate(answered)
+        if each not in shown or each in session.texts
     }
     hidden = replace(
         session,
         key_hash="",
         id="",
         skipped=sorted(names.get(each, each) for each in session.skipped),
-        answered=dict.fromkeys(texts, ""),
+        answered={names.get(each, each): "" for each in answered},
         completed_stamp=None if session.completed_stamp is None else SENT_AT,
         responder_name=None,
         last_active_at=int(session.started),
