@@ -140,14 +140,22 @@ def let_publish(grant_id: str) -> ResponseReturnValue:
     return go_to(PAGE)
 
 
-@bp.post("/<grant_id>/mute", endpoint="mute", defaults={"muted": True})
-@bp.post("/<grant_id>/unmute", endpoint="unmute", defaults={"muted": False})
+@bp.post("/<grant_id>/mute")
 @limit_one_write
-def set_muted(grant_id: str, muted: bool) -> Response:  # noqa: FBT001
-    """Let the drafts of an agent arrive quietly for a day, or end that.
+def mute(grant_id: str) -> Response:
+    """Let the drafts of an agent arrive quietly for a day."""
+    return _set_muted(grant_id, muted=True)
 
-    Back to the page that the button was on, where its agent is now.
-    """
+
+@bp.post("/<grant_id>/unmute")
+@limit_one_write
+def unmute(grant_id: str) -> Response:
+    """End that."""
+    return _set_muted(grant_id, muted=False)
+
+
+def _set_muted(grant_id: str, *, muted: bool) -> Response:
+    """Back to the page that the button was on, where its agent is now."""
     connections.set_muted(creator_id(), grant_id, muted=muted, **acting())
     if request.form.get("from") == "connections":
         return go_to(url_for("connections.show_connections", _anchor=f"connection-{grant_id}"))
