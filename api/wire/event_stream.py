@@ -3,8 +3,7 @@
 The view answers the headers; the server keeps the connection and reads for all streams together.
 """
 
-from collections.abc import Collection, Mapping
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import orjson
 
@@ -40,18 +39,6 @@ class Update(NamedTuple):
     position: StreamPosition
     more: bool = False
     end: str | None = None
-
-
-class Feed(Protocol):
-    """Reads for streams, in an application context."""
-
-    def read(self, positions: Collection[StreamPosition]) -> Mapping[StreamPosition, Update]:
-        """What is new at each place; places where nothing is may be left out."""
-        ...
-
-    def ended(self, holders: Collection[str]) -> Mapping[str, str]:
-        """The holders that may read no longer, each with the reason."""
-        ...
 
 
 class Stream(NamedTuple):

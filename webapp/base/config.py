@@ -401,7 +401,7 @@ class Settings(BaseModel):
 
     @property
     def llm_url(self) -> str:
-        """The address that the SDK of the provider wants; "" for the rules."""
+        """The address that the paths of its service are added to; "" for the rules."""
         if self.llm_provider == RULES:
             return ""
         url = self.llm_base_url or DEFAULT_URLS[self.llm_provider]

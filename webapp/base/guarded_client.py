@@ -1,7 +1,7 @@
-"""The way of the official SDKs to the service that the operator named, and to no other.
+"""The way to the model or the transcriber that the operator named, and to no other host.
 
-What SDK and environment add to a request stays here. Redirects and proxies would show it to hosts
-that no page named. No answer is read beyond its bounds, and nobody waits for it longer.
+What an SDK and the environment add to a request stays here. Redirects and proxies would show it to
+hosts that no page named. No answer is read beyond its bounds, and nobody waits for it longer.
 """
 
 import logging
