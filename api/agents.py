@@ -16,7 +16,7 @@ from api.wire.event_stream import LEAVE_CONNECTION, Stream, StreamPosition, Upda
 from api.wire.responses import ask_answer, ask_answers, completed_response, completed_within
 from api.wire.timestamps import parse_since, wire_time
 from webapp.base.database import release_connections, utc_now
-from webapp.base.error_codes import ErrorCode
+from webapp.base.errors import ErrorCode
 from webapp.base.limits import LAST_USED_EVERY_SECONDS
 from webapp.base.vocabulary import TokenEnd
 from webapp.drafts import agent_tokens

@@ -11,8 +11,7 @@ from werkzeug.exceptions import RequestEntityTooLarge
 
 from api.wire.timestamps import parse_since
 from webapp.base.config import settings
-from webapp.base.error_codes import ErrorCode
-from webapp.base.errors import InvalidInput, sent
+from webapp.base.errors import ErrorCode, InvalidInput, sent
 from webapp.base.limits import API_BODY_MAX_BYTES
 from webapp.records.drafts import Draft
 

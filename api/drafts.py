@@ -17,8 +17,7 @@ from api.wire.drafts import Confirmation, draft_follow_ups, draft_review, form_d
 from api.wire.forms import published_form
 from webapp.base.config import settings
 from webapp.base.database import release_connections, utc_now
-from webapp.base.error_codes import ErrorCode
-from webapp.base.errors import InvalidInput, StateConflict
+from webapp.base.errors import ErrorCode, InvalidInput, StateConflict
 from webapp.base.limits import AGENT_NOTE_MAX_CHARS, IDEMPOTENCY_KEY_MAX_CHARS
 from webapp.base.vocabulary import DraftStatus, ReviewState, Scope
 from webapp.drafts import confirmations, editing, publishing, reviews

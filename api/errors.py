@@ -16,8 +16,14 @@ from api.wire.types import Error
 from webapp.base.config import settings
 from webapp.base.database import release_connections
 from webapp.base.database.failures import is_away, may_have_stored
-from webapp.base.error_codes import ErrorCode, PageCode
-from webapp.base.errors import NotConfirmed, Outcome, RateLimited, StateConflict
+from webapp.base.errors import (
+    ErrorCode,
+    NotConfirmed,
+    Outcome,
+    PageCode,
+    RateLimited,
+    StateConflict,
+)
 from webapp.base.limits import WAIT_MAX_SECONDS
 from webapp.oauth.guard import Unauthenticated
 from webapp.voice.audio_store import AudioStoreUnavailable

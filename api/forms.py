@@ -13,8 +13,7 @@ from api.wire.forms import MadeAgentToken, form_list, made_agent_token, owned_fo
 from api.wire.responses import form_responses
 from webapp.base.config import settings
 from webapp.base.database import utc_now
-from webapp.base.error_codes import ErrorCode
-from webapp.base.errors import parse_input
+from webapp.base.errors import ErrorCode, parse_input
 from webapp.base.vocabulary import Scope
 from webapp.drafts.agent_tokens import AgentTokenInput, make_agent_token
 from webapp.oauth.guard import Caller, acting_agent, current_caller, require_scope

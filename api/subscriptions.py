@@ -14,8 +14,7 @@ from api.rate_limits import limit_subscribes
 from api.wire.subscriptions import granted_subscription, subscription_list
 from webapp.base.config import settings
 from webapp.base.database import utc_now
-from webapp.base.error_codes import ErrorCode
-from webapp.base.errors import InvalidInput, NotFound, StateConflict, parse_input
+from webapp.base.errors import ErrorCode, InvalidInput, NotFound, StateConflict, parse_input
 from webapp.base.sealing import cursor_key, sealer
 from webapp.base.vocabulary import DeliveryFailure, Scope
 from webapp.events import callbacks, subscribing

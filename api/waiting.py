@@ -6,8 +6,7 @@ from typing import Generic, NamedTuple, TypeVar
 from flask import request
 
 from webapp.base.database import release_connections
-from webapp.base.error_codes import ErrorCode
-from webapp.base.errors import InvalidInput, sent
+from webapp.base.errors import ErrorCode, InvalidInput, sent
 from webapp.base.limits import WAIT_MAX_SECONDS
 from webapp.web.wakeups import RETRY_SECONDS, NoSlot, wakeups
 

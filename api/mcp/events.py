@@ -13,8 +13,15 @@ from api.subscriptions import UnverifiedCallback, subscribe_verified
 from api.wire.timestamps import wire_time
 from webapp.base.config import settings
 from webapp.base.database import to_millis, utc_now
-from webapp.base.error_codes import ErrorCode
-from webapp.base.errors import InputModel, InvalidInput, NotFound, Outcome, RateLimited, parse_input
+from webapp.base.errors import (
+    ErrorCode,
+    InputModel,
+    InvalidInput,
+    NotFound,
+    Outcome,
+    RateLimited,
+    parse_input,
+)
 from webapp.base.outbound import URL_MAX_CHARS
 from webapp.base.sealing import cursor_key
 from webapp.base.vocabulary import ErrorProfile, Scope

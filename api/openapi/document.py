@@ -24,7 +24,7 @@ from api.openapi.operations import (
 )
 from api.wire.types import Error
 from webapp.base.config import Settings, settings
-from webapp.base.error_codes import ErrorCode
+from webapp.base.errors import ErrorCode
 from webapp.base.vocabulary import Scope
 
 CONTRACT_VERSION = "1.0.0"

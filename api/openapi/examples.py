@@ -9,8 +9,7 @@ from api.openapi.components import DRAFT_ID, FORM_ID, SUBSCRIPTION_ID
 from api.wire import drafts, forms, responses, subscriptions, types
 from api.wire.event_stream import frame
 from api.wire.timestamps import parse_since
-from webapp.base.error_codes import ErrorCode
-from webapp.base.errors import InvalidInput
+from webapp.base.errors import ErrorCode, InvalidInput
 from webapp.records.content.draft_input import parse_draft_input
 from webapp.records.content.model import DRAFT_SETTINGS
 

@@ -9,8 +9,7 @@ from typing import Any
 from api.openapi import examples
 from api.wire import drafts, forms, responses, subscriptions
 from api.wire.event_stream import ACCOUNT_SHARE, OF_HOLDER
-from webapp.base.error_codes import ErrorCode
-from webapp.base.errors import InputModel
+from webapp.base.errors import ErrorCode, InputModel
 from webapp.base.vocabulary import Scope
 from webapp.drafts.agent_tokens import AgentTokenInput
 from webapp.events.subscribing import SubscriptionInput

@@ -4,8 +4,7 @@ import re
 from datetime import datetime, timedelta
 from functools import lru_cache
 
-from webapp.base.error_codes import ErrorCode
-from webapp.base.errors import InvalidInput, sent
+from webapp.base.errors import ErrorCode, InvalidInput, sent
 
 _RFC_3339 = re.compile(
     r"(\d{4}-\d\d-\d\d)[Tt](\d\d:\d\d):([0-5]\d|60)(?:\.(\d+))?(?:[Zz]|([+ -])(\d\d):([0-5]\d))",

@@ -10,7 +10,7 @@ from pydantic.config import JsonValue
 from pydantic.fields import FieldInfo
 from typing_extensions import TypedDict
 
-from webapp.base.error_codes import OF_REST
+from webapp.base.errors import OF_REST
 
 
 def said(description: str, **schema: JsonValue) -> FieldInfo:

@@ -12,7 +12,7 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 from api.openapi import document as openapi
 from api.openapi.operations import EXTENSIONS
 from webapp.base.config import Settings
-from webapp.base.error_codes import OF_REST, OF_TOOLS
+from webapp.base.errors import OF_REST, OF_TOOLS
 from webapp.base.vocabulary import Scope
 
 # Every field of the objects; those marked with ? are not required

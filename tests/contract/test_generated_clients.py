@@ -22,8 +22,7 @@ from tests.factories import make_account, make_form, make_response
 from tests.serving import new_app, serving
 from webapp.base.config import Settings
 from webapp.base.database import db, utc_now
-from webapp.base.error_codes import ErrorCode
-from webapp.base.errors import NotFound
+from webapp.base.errors import ErrorCode, NotFound
 from webapp.base.vocabulary import Scope
 from webapp.oauth.tokens import issue_token
 from webapp.records import forms

@@ -11,8 +11,7 @@ from webapp.answers.answer_statements import RECORDINGS_OF_QUESTION
 from webapp.answers.session import LockedSession, RespondentSession, refusal, version_of
 from webapp.base import database
 from webapp.base.database.prepared_statements import all_rows, run
-from webapp.base.error_codes import PageCode
-from webapp.base.errors import InvalidInput, Phrase, StateConflict
+from webapp.base.errors import InvalidInput, PageCode, Phrase, StateConflict
 from webapp.base.limits import FORM_BYTES_MAX
 from webapp.base.vocabulary import FormStatus, QuestionKind, ResponseType
 from webapp.records.responses.counters import add_question_count, count_completion

@@ -21,8 +21,7 @@ from webapp.answers.session_deletion import delete_sessions
 from webapp.answers.steps import QuestionNumber, Step
 from webapp.base import limits
 from webapp.base.database import core_transaction, execute, write_transaction
-from webapp.base.error_codes import PageCode
-from webapp.base.errors import InvalidInput, Phrase, StateConflict
+from webapp.base.errors import InvalidInput, PageCode, Phrase, StateConflict
 from webapp.base.text import in_one_line
 from webapp.base.vocabulary import FormStatus, QuestionKind
 from webapp.events.outbox import queue_deliveries

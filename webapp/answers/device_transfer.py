@@ -16,8 +16,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from webapp.answers.session import lock_session
 from webapp.base.database import Base, db, new_id, write_transaction
-from webapp.base.error_codes import ErrorCode
-from webapp.base.errors import NotFound, Phrase
+from webapp.base.errors import ErrorCode, NotFound, Phrase
 from webapp.base.limits import TRANSFER_LINK_SECONDS
 from webapp.base.ownership import delete_in_batches
 from webapp.base.text import token_hash

@@ -7,8 +7,7 @@ from sqlalchemy import BigInteger, Select, and_, bindparam, select, tuple_, type
 from webapp.answers import unread
 from webapp.answers.threads import AnswerThread, threads_of
 from webapp.base.database import db, read_rows
-from webapp.base.error_codes import ErrorCode
-from webapp.base.errors import NotFound
+from webapp.base.errors import ErrorCode, NotFound
 from webapp.records.forms import FormRow
 from webapp.records.responses import models
 

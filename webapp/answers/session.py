@@ -18,8 +18,7 @@ from webapp.answers.steps import QuestionNumber, Step, Steps
 from webapp.base import vocabulary
 from webapp.base.database import db, from_millis, new_id, note_change, read_rows, to_millis
 from webapp.base.database.prepared_statements import all_rows
-from webapp.base.error_codes import ErrorCode, PageCode
-from webapp.base.errors import NotFound, Outcome, Phrase, StateConflict
+from webapp.base.errors import ErrorCode, NotFound, Outcome, PageCode, Phrase, StateConflict
 from webapp.base.limits import FORM_BYTES_MAX
 from webapp.base.text import token_hash
 from webapp.follow_ups.rules import most_asked

@@ -13,7 +13,7 @@ from werkzeug.wrappers import Response
 from api.mcp import protocol
 from api.mcp.protocol import INTERNAL_ERROR, INVALID_REQUEST, RpcError, encoded, error_body
 from webapp.base.config import Settings
-from webapp.base.error_codes import ErrorCode
+from webapp.base.errors import ErrorCode
 from webapp.oauth import endpoints
 from webapp.web.form_body_limits import REFUSED
 from webapp.web.request_kind import REST, RequestKind, of_address

@@ -1,9 +1,13 @@
-"""Expected refusals, and how invalid input becomes one."""
+"""Expected refusals with their codes, and how invalid input becomes one."""
 
 import json
 import re
+import tomllib
 from collections.abc import Iterable, Sequence
-from typing import ClassVar, TypeVar
+from enum import StrEnum
+from http import HTTPStatus
+from pathlib import Path
+from typing import ClassVar, Self, TypeVar
 
 from pydantic import (
     AliasGenerator,
@@ -16,7 +20,102 @@ from pydantic import (
 from pydantic.alias_generators import to_camel
 from pydantic_core import ErrorDetails
 
-from webapp.base.error_codes import Code, ErrorCode
+_TEXTS = tomllib.loads(Path(__file__).with_name("error_codes.toml").read_text("utf-8"))
+
+
+class ErrorCode(StrEnum):
+    """A refusal that the API gives, and that pages may give as well.
+
+    status           of the answer of the API; pages have their own
+    meaning, remedy  see `error_codes.toml`
+    """
+
+    status: HTTPStatus
+    meaning: str
+    remedy: str
+
+    def __new__(cls, code: str) -> Self:
+        member = str.__new__(cls, code)
+        member._value_ = code
+        member.status = HTTPStatus(_TEXTS[code]["status"])
+        member.meaning, member.remedy = _TEXTS[code]["meaning"], _TEXTS[code]["remedy"]
+        return member
+
+    INVALID_JSON = "invalid_json"
+    VALIDATION_FAILED = "validation_failed"
+    UNKNOWN_FIELD = "unknown_field"
+    CONTEXT_REQUIRED = "context_required"
+    INVALID_SINCE = "invalid_since"
+    INVALID_CURSOR = "invalid_cursor"
+    INVALID_TEXT = "invalid_text"
+    PAYLOAD_TOO_LARGE = "payload_too_large"
+    IDEMPOTENCY_KEY_REUSED = "idempotency_key_reused"
+    CALLBACK_FAILED = "callback_failed"
+    AUTHENTICATION_REQUIRED = "authentication_required"
+    DRAFT_NOT_FOUND = "draft_not_found"
+    FORM_NOT_FOUND = "form_not_found"
+    NOT_FOUND = "not_found"
+    METHOD_NOT_ALLOWED = "method_not_allowed"
+    DRAFT_NOT_CONFIRMED = "draft_not_confirmed"
+    CONFIRMATION_STALE = "confirmation_stale"
+    DRAFT_INCOMPLETE = "draft_incomplete"
+    DRAFT_ALREADY_PUBLISHED = "draft_already_published"
+    REVISION_CONFLICT = "revision_conflict"
+    TOO_MANY_SUBSCRIPTIONS = "too_many_subscriptions"
+    RESPONSE_NOT_COMPLETED = "response_not_completed"
+    RANGE_NOT_SATISFIABLE = "range_not_satisfiable"
+    RATE_LIMITED = "rate_limited"
+    TOO_MANY_STREAMS = "too_many_streams"
+    INTERNAL_ERROR = "internal_error"
+    STORAGE_UNAVAILABLE = "storage_unavailable"
+
+
+OF_TOOLS = frozenset({ErrorCode.INVALID_CURSOR, ErrorCode.RESPONSE_NOT_COMPLETED})  # of MCP alone
+OF_REST = tuple(code for code in ErrorCode if code not in OF_TOOLS)
+
+
+class PageCode(StrEnum):
+    """A refusal that pages alone give; some codes have a page of their own."""
+
+    ACCOUNT_DISABLED = "account_disabled"
+    ANSWER_DIFFERS = "answer_differs"
+    ANSWER_EMPTY = "answer_empty"
+    ANSWER_NEWER = "answer_newer"
+    ANSWER_TOO_LONG = "answer_too_long"
+    ANSWER_UNSENT = "answer_unsent"
+    DELIVERY_UNSETTLED = "delivery_unsettled"
+    EMAIL_TAKEN = "email_taken"
+    FORM_CLOSED = "form_closed"
+    FORM_COMPLETED = "form_completed"
+    FORM_FULL = "form_full"
+    FORM_UNREADABLE = "form_unreadable"
+    LANGUAGE_UNKNOWN = "language_unknown"
+    NAME_TOO_LONG = "name_too_long"
+    NOTHING_ANSWERED = "nothing_answered"
+    ORIGIN_UNREADABLE = "origin_unreadable"
+    QUESTION_UNKNOWN = "question_unknown"
+    RECORDING_UNKNOWN = "recording_unknown"
+    RECORDINGS_FULL = "recordings_full"
+    RECORDING_MISSING = "recording_missing"
+    RECORDING_NO_ROOM = "recording_no_room"
+    RECORDING_NOT_AUDIO = "recording_not_audio"
+    RECORDING_TOO_LARGE = "recording_too_large"
+    RECORDING_TOO_LONG = "recording_too_long"
+    RECORDING_UNSENT = "recording_unsent"
+    RESPONSE_COMPLETED = "response_completed"
+    RESPONSE_WITHDRAWN = "response_withdrawn"
+    REVISION_NOT_FOUND = "revision_not_found"
+    SESSION_UNKNOWN = "session_unknown"
+    SUBSCRIPTION_ENDED = "subscription_ended"
+    TOO_BUSY = "too_busy"
+    TOO_MANY_ORIGINS = "too_many_origins"
+    TRANSCRIBER_CHANGED = "transcriber_changed"
+    TRANSCRIPT_SETTLED = "transcript_settled"
+    UNSAVED_TEXT = "unsaved_text"
+    VOICE_UNAVAILABLE = "voice_unavailable"
+
+
+Code = ErrorCode | PageCode
 
 
 class Phrase(str):

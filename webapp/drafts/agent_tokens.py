@@ -12,8 +12,7 @@ import sqlalchemy as sa
 from pydantic import Field, StrictStr
 
 from webapp.base import database, limits
-from webapp.base.error_codes import ErrorCode
-from webapp.base.errors import InputModel, NotFound
+from webapp.base.errors import ErrorCode, InputModel, NotFound
 from webapp.base.text import token_hash
 from webapp.base.vocabulary import TokenEnd
 from webapp.records.accounts.models import Account

@@ -6,8 +6,7 @@ from typing import NamedTuple
 from sqlalchemy import bindparam, select
 
 from webapp.base.database import db, new_id, read_rows, write_transaction
-from webapp.base.error_codes import ErrorCode
-from webapp.base.errors import StateConflict
+from webapp.base.errors import ErrorCode, StateConflict
 from webapp.base.vocabulary import ConfirmationMethod, DraftStatus
 from webapp.drafts.returns import Standing, put_standing, sent_back
 from webapp.drafts.terms import (

@@ -10,8 +10,7 @@ from sqlalchemy.exc import IntegrityError
 
 from webapp.base import database
 from webapp.base.database.prepared_statements import run
-from webapp.base.error_codes import ErrorCode
-from webapp.base.errors import InvalidInput
+from webapp.base.errors import ErrorCode, InvalidInput
 from webapp.base.vocabulary import DraftStatus
 from webapp.drafts.returns import Standing, put_standing
 from webapp.drafts.revisions import draft_of_revision, find_superseded

@@ -7,8 +7,7 @@ from sqlalchemy import ForeignKey, LargeBinary, String, bindparam, delete, selec
 from sqlalchemy.orm import Mapped, mapped_column
 
 from webapp.base.database import Base, db, execute, read_rows, write_transaction
-from webapp.base.error_codes import PageCode
-from webapp.base.errors import InvalidInput
+from webapp.base.errors import InvalidInput, PageCode
 from webapp.base.limits import FRAME_ORIGINS_MAX
 from webapp.records.accounts.models import Account
 from webapp.records.forms import Form, no_form, owned_form, shared_form

@@ -11,8 +11,7 @@ from sqlalchemy import Connection, bindparam, exists, insert, select, update
 
 from webapp.base import database
 from webapp.base.database.prepared_statements import all_rows, run
-from webapp.base.error_codes import ErrorCode
-from webapp.base.errors import NotConfirmed
+from webapp.base.errors import ErrorCode, NotConfirmed
 from webapp.base.vocabulary import DraftStatus, FormStatus
 from webapp.drafts.confirmations import (
     attest,

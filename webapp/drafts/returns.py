@@ -11,8 +11,7 @@ from typing import NamedTuple
 from sqlalchemy import bindparam, select
 
 from webapp.base.database import db, read_rows, write_transaction
-from webapp.base.error_codes import ErrorCode
-from webapp.base.errors import InvalidInput, SentBack
+from webapp.base.errors import ErrorCode, InvalidInput, SentBack
 from webapp.records.audit import SYSTEM, Actor, AuditKind, add_event
 from webapp.records.drafts import Draft, DraftReturn, open_draft, require_revision, with_note
 

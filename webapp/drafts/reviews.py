@@ -10,8 +10,7 @@ from typing import NamedTuple
 from sqlalchemy import bindparam, func, or_, select
 
 from webapp.base.database import among, db, read_rows
-from webapp.base.error_codes import ErrorCode
-from webapp.base.errors import InvalidInput, refused_character
+from webapp.base.errors import ErrorCode, InvalidInput, refused_character
 from webapp.base.limits import AGENT_NOTE_MAX_CHARS
 from webapp.base.vocabulary import DraftStatus, ReviewState
 from webapp.drafts.confirmations import ConfirmationRow, is_current

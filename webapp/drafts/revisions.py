@@ -12,8 +12,7 @@ from sqlalchemy import ColumnElement, ForeignKey, Text, and_, bindparam, case, s
 from sqlalchemy.orm import Mapped, aliased, mapped_column
 
 from webapp.base import database
-from webapp.base.error_codes import ErrorCode, PageCode
-from webapp.base.errors import InvalidInput, NotFound
+from webapp.base.errors import ErrorCode, InvalidInput, NotFound, PageCode
 from webapp.base.limits import QUESTIONS_MAX
 from webapp.base.vocabulary import DraftStatus
 from webapp.drafts.confirmations import ConfirmationRow, list_confirmations

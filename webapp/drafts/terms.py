@@ -13,8 +13,7 @@ from typing import Generic, NamedTuple, TypeVar
 from sqlalchemy import or_, update
 
 from webapp.base.database import execute, write_transaction
-from webapp.base.error_codes import ErrorCode
-from webapp.base.errors import StateConflict
+from webapp.base.errors import ErrorCode, StateConflict
 from webapp.base.vocabulary import ON_THIS_SERVER, ResponseMode
 from webapp.records.accounts.models import Account
 from webapp.records.audit import SYSTEM, Actor, AuditKind, add_event

@@ -19,8 +19,7 @@ from typing import NamedTuple
 from sqlalchemy import Row, String, bindparam, column, func, select, table, update
 
 from webapp.base import database
-from webapp.base.error_codes import ErrorCode
-from webapp.base.errors import InvalidInput, NotFound, StateConflict
+from webapp.base.errors import ErrorCode, InvalidInput, NotFound, StateConflict
 from webapp.base.outbound import Bounds, Pinned, Reply, Unreachable, checked_url, fetch, port_of
 from webapp.base.vocabulary import DeliveryFailure
 from webapp.events.endings import WAITS_FOR, end_subscriptions_at, forget

@@ -9,8 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import aliased
 
 from webapp.base.database import execute, read_rows, to_millis, write_transaction
-from webapp.base.error_codes import ErrorCode, PageCode
-from webapp.base.errors import NotFound, StateConflict
+from webapp.base.errors import ErrorCode, NotFound, PageCode, StateConflict
 from webapp.base.vocabulary import DeliveryFailure, DeliveryKind, DeliveryState
 from webapp.events.outbox import UNSETTLED, session_id_of
 from webapp.records import events

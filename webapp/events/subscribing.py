@@ -7,8 +7,7 @@ from pydantic import Field, StrictStr
 from sqlalchemy import bindparam, func, select
 
 from webapp.base.database import UtcDateTime, read_rows, to_millis, write_transaction
-from webapp.base.error_codes import ErrorCode
-from webapp.base.errors import InputModel, InvalidInput, StateConflict
+from webapp.base.errors import ErrorCode, InputModel, InvalidInput, StateConflict
 from webapp.base.outbound import URL_MAX_CHARS, Unreachable
 from webapp.base.sealing import Sealer
 from webapp.base.vocabulary import DeliveryFailure, DeliveryKind

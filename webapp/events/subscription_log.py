@@ -7,8 +7,7 @@ from sqlalchemy import and_, bindparam, func, select
 from sqlalchemy.orm import aliased
 
 from webapp.base.database import UtcDateTime, read_rows
-from webapp.base.error_codes import ErrorCode, PageCode
-from webapp.base.errors import NotFound, StateConflict
+from webapp.base.errors import ErrorCode, NotFound, PageCode, StateConflict
 from webapp.base.vocabulary import SubscriptionEnd
 from webapp.events.delivering import GONE_SUSPENDS
 from webapp.events.delivery_log import StateGroup, is_in

@@ -7,8 +7,7 @@ from sqlalchemy import ColumnElement, and_, bindparam, exists, func, select, upd
 from sqlalchemy.orm import aliased
 
 from webapp.base.database import db, read_rows, tried_again, write_transaction
-from webapp.base.error_codes import ErrorCode
-from webapp.base.errors import NotFound
+from webapp.base.errors import ErrorCode, NotFound
 from webapp.base.limits import MUTED_SECONDS
 from webapp.base.vocabulary import RevokedReason, Scope
 from webapp.oauth.models import OAuthClient, OAuthGrant

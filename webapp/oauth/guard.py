@@ -10,8 +10,7 @@ from sqlalchemy import bindparam, func, select, update
 
 from webapp.base.config import settings
 from webapp.base.database import execute_autocommit, read_rows, utc_now
-from webapp.base.error_codes import ErrorCode
-from webapp.base.errors import Outcome
+from webapp.base.errors import ErrorCode, Outcome
 from webapp.base.limits import LAST_USED_EVERY_SECONDS
 from webapp.base.text import token_hash
 from webapp.base.vocabulary import ClientKind, Scope, TokenKind

@@ -9,8 +9,7 @@ from sqlalchemy import ColumnElement, Table, exists, or_, select, update
 
 from webapp.base import database
 from webapp.base.config import settings
-from webapp.base.error_codes import ErrorCode
-from webapp.base.errors import StateConflict
+from webapp.base.errors import ErrorCode, StateConflict
 from webapp.base.ownership import OF_CONNECTION, delete_in_batches, table_of
 from webapp.base.text import token_hash
 from webapp.base.vocabulary import ClientKind, RevokedReason, Scope, SubscriptionEnd, TokenKind

@@ -9,8 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
 from webapp.base.database import Base, db, enum_type, read_rows
-from webapp.base.error_codes import ErrorCode
-from webapp.base.errors import InvalidInput, NotFound, StateConflict, refused_character
+from webapp.base.errors import ErrorCode, InvalidInput, NotFound, StateConflict, refused_character
 from webapp.base.limits import AGENT_NOTE_MAX_CHARS, CREATOR_NOTE_MAX_CHARS
 from webapp.base.vocabulary import ConfirmationMethod, DraftStatus
 from webapp.records.content.model import Content, ContentRow, DraftUpdate

@@ -14,8 +14,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
 from webapp.base import database
-from webapp.base.error_codes import ErrorCode
-from webapp.base.errors import NotFound
+from webapp.base.errors import ErrorCode, NotFound
 from webapp.base.limits import ANSWER_MAX_CHARS
 from webapp.base.vocabulary import FormStatus, ResponseLimit
 from webapp.records.audit import SYSTEM, Actor, AuditKind, add_event

@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 
 from webapp.base import database
-from webapp.base.error_codes import ErrorCode, PageCode
-from webapp.base.errors import NotFound, StateConflict
+from webapp.base.errors import ErrorCode, NotFound, PageCode, StateConflict
 from webapp.base.limits import SPOKEN_ANSWER_MAX_CHARS
 from webapp.base.text import token_hash
 from webapp.base.vocabulary import ON_THIS_SERVER, FormStatus, ResponseMode, TranscriptState

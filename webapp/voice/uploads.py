@@ -17,8 +17,7 @@ from webapp.answers.session import (
 )
 from webapp.answers.steps import QuestionNumber
 from webapp.base import database, limits
-from webapp.base.error_codes import PageCode
-from webapp.base.errors import InvalidInput, Phrase
+from webapp.base.errors import InvalidInput, PageCode, Phrase
 from webapp.base.ownership import delete_in_batches
 from webapp.base.text import token_hash
 from webapp.base.vocabulary import FormStatus, TranscriptState

@@ -18,8 +18,7 @@ from api.wire import drafts as wire
 from api.wire.forms import published_form
 from webapp.base.config import settings
 from webapp.base.database import to_millis, utc_now
-from webapp.base.error_codes import ErrorCode
-from webapp.base.errors import InputModel, NotConfirmed, SentBack, StateConflict
+from webapp.base.errors import ErrorCode, InputModel, NotConfirmed, SentBack, StateConflict
 from webapp.base.limits import AGENT_NOTE_MAX_CHARS, API_BODY_MAX_BYTES, WAIT_MAX_SECONDS
 from webapp.base.sealing import request_state_key
 from webapp.base.vocabulary import Scope

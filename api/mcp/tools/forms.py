@@ -16,8 +16,7 @@ from api.wire.forms import FormPage, MadeAgentToken, PagedForm, form_list, owned
 from api.wire.timestamps import parse_since
 from webapp.base.config import settings
 from webapp.base.database import release_connections
-from webapp.base.error_codes import ErrorCode
-from webapp.base.errors import InputModel, InvalidInput
+from webapp.base.errors import ErrorCode, InputModel, InvalidInput
 from webapp.base.limits import PAGE_MAX_ITEMS, WAIT_SECONDS
 from webapp.base.sealing import fragment_key
 from webapp.base.vocabulary import Scope

@@ -19,8 +19,7 @@ from api.mcp.protocol import Call, Json
 from api.openapi.components import SchemaGenerator
 from api.rate_limits import count_nothing
 from webapp.base.database.failures import may_run_again
-from webapp.base.error_codes import ErrorCode
-from webapp.base.errors import InputModel, InvalidInput, Outcome, parse_input
+from webapp.base.errors import ErrorCode, InputModel, InvalidInput, Outcome, parse_input
 from webapp.base.limits import WAIT_MAX_SECONDS, WAIT_SECONDS
 from webapp.base.vocabulary import Scope
 from webapp.oauth.guard import Unauthenticated

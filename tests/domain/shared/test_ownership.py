@@ -8,7 +8,7 @@ from flask import Flask
 from api.openapi.operations import EXTENSIONS, OPERATIONS
 from webapp.base import ownership
 from webapp.base.database import db
-from webapp.base.error_codes import ErrorCode
+from webapp.base.errors import ErrorCode
 
 OWNERS = {
     "response_sessions": ownership.OF_SESSION,

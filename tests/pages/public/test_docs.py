@@ -8,7 +8,7 @@ from markupsafe import escape
 
 from tests.pages.creator_client import Creator
 from webapp.base.config import VARIABLES, describe
-from webapp.base.error_codes import ErrorCode
+from webapp.base.errors import ErrorCode
 from webapp.pages.public import markdown
 from webapp.pages.public.docs import DOCUMENTS, TITLES
 

@@ -13,8 +13,7 @@ from sqlalchemy import select
 
 from webapp.base.config import settings
 from webapp.base.database import db, from_millis, to_millis, utc_now
-from webapp.base.error_codes import ErrorCode
-from webapp.base.errors import InvalidInput
+from webapp.base.errors import ErrorCode, InvalidInput
 from webapp.base.limits import ACCOUNT_NAME_MAX_CHARS, ORGANISATION_MAX_CHARS
 from webapp.drafts import form_settings
 from webapp.oauth.account_deletion import delete_account, list_inventory

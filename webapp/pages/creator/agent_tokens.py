@@ -10,8 +10,7 @@ from flask.typing import ResponseReturnValue
 from flask_login import current_user
 
 from webapp.base.config import settings
-from webapp.base.error_codes import ErrorCode
-from webapp.base.errors import InvalidInput, parse_input
+from webapp.base.errors import ErrorCode, InvalidInput, parse_input
 from webapp.base.limits import AGENT_TOKEN_DAYS, AGENT_TOKEN_LABEL_MAX_CHARS, AGENT_TOKEN_MAX_DAYS
 from webapp.base.sealing import NoKey, sealer
 from webapp.drafts import agent_tokens

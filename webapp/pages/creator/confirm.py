@@ -10,8 +10,7 @@ from flask.typing import ResponseReturnValue
 from werkzeug.exceptions import Forbidden
 
 from webapp.base.database.failures import STORAGE_FAILURES
-from webapp.base.error_codes import ErrorCode
-from webapp.base.errors import StateConflict
+from webapp.base.errors import ErrorCode, StateConflict
 from webapp.base.vocabulary import DraftStatus
 from webapp.drafts import confirmations, publishing, revisions
 from webapp.pages import errors

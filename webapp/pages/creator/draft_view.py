@@ -13,8 +13,7 @@ from flask import Response, request, url_for
 from webapp.answers.session import most_asked_with
 from webapp.base import limits
 from webapp.base.database import db, utc_now
-from webapp.base.error_codes import ErrorCode
-from webapp.base.errors import InvalidInput, StateConflict
+from webapp.base.errors import ErrorCode, InvalidInput, StateConflict
 from webapp.base.vocabulary import DraftStatus
 from webapp.drafts import confirmations, publishing, returns, revisions
 from webapp.drafts import editing as draft_editing

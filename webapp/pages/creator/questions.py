@@ -14,8 +14,7 @@ from flask import Response, request, url_for
 from flask.typing import ResponseReturnValue
 
 from webapp.base import limits
-from webapp.base.error_codes import ErrorCode
-from webapp.base.errors import InvalidInput
+from webapp.base.errors import ErrorCode, InvalidInput
 from webapp.base.vocabulary import FollowUpAuthor, FollowUpCondition
 from webapp.drafts import revisions
 from webapp.pages.creator import draft_view

@@ -18,8 +18,7 @@ from webapp.answers.steps import QuestionNumber, Step, read_place
 from webapp.answers.trial import Decided, NoRoom, Trial
 from webapp.base.config import settings
 from webapp.base.database import release_connections, utc_now
-from webapp.base.error_codes import PageCode
-from webapp.base.errors import InvalidInput
+from webapp.base.errors import InvalidInput, PageCode
 from webapp.base.limits import ANSWER_MAX_CHARS
 from webapp.drafts import publishing
 from webapp.drafts.terms import BY_RULES, TYPED, FormTerms, terms_of

@@ -10,7 +10,7 @@ from markupsafe import Markup
 from api.wire.event_stream import OF_HOLDER
 from webapp.base.config import VARIABLES, SettingDescription, describe, settings
 from webapp.base.config_readers import DAY
-from webapp.base.error_codes import ErrorCode
+from webapp.base.errors import ErrorCode
 from webapp.events.callbacks import ASKED_AGAIN_AFTER, CHALLENGE_SECONDS, DELIVERY_SECONDS
 from webapp.events.subscribing import TTL_BOUNDS
 from webapp.oauth.tokens import ACCESS_SECONDS, CODE_SECONDS, GRANT_SECONDS

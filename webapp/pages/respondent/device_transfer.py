@@ -14,7 +14,7 @@ from webapp.answers.session import RespondentForm
 from webapp.answers.steps import QuestionNumber
 from webapp.base.config import settings
 from webapp.base.database import utc_now
-from webapp.base.error_codes import PageCode
+from webapp.base.errors import PageCode
 from webapp.pages.filters import drawn_code
 from webapp.pages.respondent import error_handling, form_data, rendering
 from webapp.pages.respondent.session_view import find_form, keyed_view, new_view, posted_view

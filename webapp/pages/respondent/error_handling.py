@@ -11,8 +11,7 @@ from werkzeug.exceptions import HTTPException
 from webapp.answers.steps import QuestionNumber
 from webapp.base.config import settings
 from webapp.base.database.failures import STORAGE_FAILURES, may_have_stored
-from webapp.base.error_codes import Code, PageCode
-from webapp.base.errors import Outcome
+from webapp.base.errors import Code, Outcome, PageCode
 from webapp.base.limits import ANSWER_MAX_CHARS
 from webapp.base.text import token_hash
 from webapp.drafts.form_settings import find_frame_origins

@@ -15,8 +15,7 @@ from webapp.answers.answering import Signs
 from webapp.answers.session import read_session, version_of
 from webapp.answers.steps import QuestionNumber, read_place
 from webapp.base.config import settings
-from webapp.base.error_codes import PageCode
-from webapp.base.errors import InvalidInput, Phrase
+from webapp.base.errors import InvalidInput, PageCode, Phrase
 from webapp.pages.fragments import with_line_feeds
 from webapp.web.browser_cookies import BrowserCookie
 from webapp.web.languages import CHOICE

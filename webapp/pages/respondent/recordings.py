@@ -22,8 +22,7 @@ from webapp.answers.answer_writes import recording_gone
 from webapp.answers.steps import QuestionNumber
 from webapp.base.config import settings
 from webapp.base.database import release_connections, utc_now
-from webapp.base.error_codes import PageCode
-from webapp.base.errors import InvalidInput, Outcome, Phrase
+from webapp.base.errors import InvalidInput, Outcome, PageCode, Phrase
 from webapp.base.limits import ANSWER_BODY_MAX_BYTES, RECORDING_MAX_BYTES, RECORDING_MAX_SECONDS
 from webapp.base.sealing import address_hash
 from webapp.base.vocabulary import ON_THIS_SERVER, TranscriptState

@@ -9,8 +9,7 @@ from flask import Response, current_app, g, request, url_for
 from webapp.answers.session import VERSION_CHARS
 from webapp.answers.steps import QuestionNumber, Step
 from webapp.base.config import settings
-from webapp.base.error_codes import PageCode
-from webapp.base.errors import Outcome
+from webapp.base.errors import Outcome, PageCode
 from webapp.base.limits import ANSWER_MAX_CHARS, SPOKEN_ANSWER_MAX_CHARS
 from webapp.pages.filters import LONG_QUESTION_CHARS
 from webapp.pages.fragments import drawn, wants_fragment

@@ -9,7 +9,7 @@ from webapp.answers import answering
 from webapp.answers.steps import QuestionNumber
 from webapp.base.config import settings
 from webapp.base.database import utc_now
-from webapp.base.error_codes import PageCode
+from webapp.base.errors import PageCode
 from webapp.drafts.form_settings import read_shared_picture
 from webapp.pages.fragments import as_picture, wants_fragment
 from webapp.pages.respondent import error_handling, follow_ups, form_data, rendering, session_view

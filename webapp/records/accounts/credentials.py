@@ -15,8 +15,7 @@ from argon2.exceptions import InvalidHashError, VerificationError
 from sqlalchemy import update
 
 from webapp.base.database import db, release_connections, write_transaction
-from webapp.base.error_codes import ErrorCode, PageCode
-from webapp.base.errors import InvalidInput, TooBusy
+from webapp.base.errors import ErrorCode, InvalidInput, PageCode, TooBusy
 from webapp.base.limits import PASSWORD_MAX_CHARS, PASSWORD_MIN_CHARS
 from webapp.base.text import normalized
 from webapp.records.accounts import models

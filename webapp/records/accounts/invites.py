@@ -12,8 +12,7 @@ from sqlalchemy import select, update
 from sqlalchemy.exc import IntegrityError
 
 from webapp.base.database import db, new_id, release_connections, write_transaction
-from webapp.base.error_codes import ErrorCode, PageCode
-from webapp.base.errors import NotFound, StateConflict
+from webapp.base.errors import ErrorCode, NotFound, PageCode, StateConflict
 from webapp.base.limits import INVITE_LIFETIME_SECONDS
 from webapp.base.text import token_hash
 from webapp.records.accounts.credentials import Also, check_password, password_hash, set_password

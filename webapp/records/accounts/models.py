@@ -7,8 +7,7 @@ from sqlalchemy import ForeignKey, String, Update, delete, exists, select, updat
 from sqlalchemy.orm import Mapped, mapped_column
 
 from webapp.base.database import Base, db, write_transaction
-from webapp.base.error_codes import ErrorCode, PageCode
-from webapp.base.errors import InvalidInput, StateConflict
+from webapp.base.errors import ErrorCode, InvalidInput, PageCode, StateConflict
 from webapp.base.limits import ACCOUNT_NAME_MAX_CHARS, EMAIL_MAX_CHARS, ORGANISATION_MAX_CHARS
 from webapp.base.text import in_one_line, normalized
 from webapp.records.audit import SYSTEM, Actor, AuditKind, add_event

@@ -7,8 +7,7 @@ from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Stri
 from pydantic_core import PydanticCustomError, PydanticKnownError
 
 from webapp.base import limits
-from webapp.base.error_codes import ErrorCode
-from webapp.base.errors import InputModel, InvalidInput, field_names, parse_input, sent
+from webapp.base.errors import ErrorCode, InputModel, InvalidInput, field_names, parse_input, sent
 from webapp.base.vocabulary import FollowUpCondition, FollowUpMode, ResponseLimit, ResponseMode
 from webapp.records.content import model as content
 

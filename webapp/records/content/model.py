@@ -11,8 +11,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from webapp.base import limits, vocabulary
 from webapp.base.database import enum_type, new_id
-from webapp.base.error_codes import ErrorCode
-from webapp.base.errors import InvalidInput, path_of
+from webapp.base.errors import ErrorCode, InvalidInput, path_of
 from webapp.base.text import in_one_line
 
 

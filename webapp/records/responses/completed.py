@@ -10,8 +10,7 @@ from itsdangerous import BadData, URLSafeSerializer
 from sqlalchemy import and_, bindparam, select
 
 from webapp.base.database import read_rows
-from webapp.base.error_codes import ErrorCode
-from webapp.base.errors import InvalidInput, NotFound, StateConflict
+from webapp.base.errors import ErrorCode, InvalidInput, NotFound, StateConflict
 from webapp.base.vocabulary import ResponseType, SessionStatus
 from webapp.records.responses.models import (
     ANSWER_COLUMNS,

@@ -15,8 +15,7 @@ from sqlalchemy.orm import InstrumentedAttribute, Mapped, mapped_column
 from sqlalchemy.schema import ExecutableDDLElement
 
 from webapp.base.database import Base, among, enum_type, read_rows
-from webapp.base.error_codes import ErrorCode
-from webapp.base.errors import NotFound
+from webapp.base.errors import ErrorCode, NotFound
 from webapp.base.vocabulary import ResponseType, TranscriptState
 from webapp.records.responses.models import Answer, AttachmentRow, raw_column
 
