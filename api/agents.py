@@ -17,7 +17,6 @@ from api.wire.responses import ask_answer, ask_answers, completed_response, comp
 from api.wire.timestamps import parse_since, wire_time
 from webapp.base.database import release_connections, utc_now
 from webapp.base.errors import ErrorCode
-from webapp.base.limits import LAST_USED_EVERY_SECONDS
 from webapp.base.vocabulary import TokenEnd
 from webapp.drafts import agent_tokens
 from webapp.oauth import guard as oauth_guard
@@ -76,7 +75,7 @@ def check_agent_token(*, now: datetime) -> agent_tokens.TokenRow:
     if end is not None:
         raise _refusal(ENDED[end])
     if row.last_used_at is None or row.last_used_at <= now - timedelta(
-        seconds=LAST_USED_EVERY_SECONDS
+        seconds=oauth_guard.LAST_USED_EVERY_SECONDS
     ):
         write_later(("use", row.id), partial(agent_tokens.store_use, row.id, now))
     return row

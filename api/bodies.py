@@ -12,8 +12,9 @@ from werkzeug.exceptions import RequestEntityTooLarge
 from api.wire.timestamps import parse_since
 from webapp.base.config import settings
 from webapp.base.errors import ErrorCode, InvalidInput, sent
-from webapp.base.limits import API_BODY_MAX_BYTES
 from webapp.records.drafts import Draft
+
+API_BODY_MAX_BYTES = 256 * 1024  # bounds all questions of a draft together
 
 
 def json_answer(

@@ -13,12 +13,17 @@ from api import bodies
 from api.blueprint import bp
 from api.rate_limits import count_nothing, limit_creates, limit_publishes, limit_updates
 from api.waiting import retry_header, wait_for, wait_seconds
-from api.wire.drafts import Confirmation, draft_follow_ups, draft_review, form_draft
+from api.wire.drafts import (
+    IDEMPOTENCY_KEY_MAX_CHARS,
+    Confirmation,
+    draft_follow_ups,
+    draft_review,
+    form_draft,
+)
 from api.wire.forms import published_form
 from webapp.base.config import settings
 from webapp.base.database import release_connections, utc_now
 from webapp.base.errors import ErrorCode, InvalidInput, StateConflict
-from webapp.base.limits import AGENT_NOTE_MAX_CHARS, IDEMPOTENCY_KEY_MAX_CHARS
 from webapp.base.vocabulary import DraftStatus, ReviewState, Scope
 from webapp.drafts import confirmations, editing, publishing, reviews
 from webapp.drafts.editing import Repeatable
@@ -34,7 +39,8 @@ from webapp.records.forms import FormLink
 from webapp.web.wakeups import wakeups
 
 HEADER = "Askback-Note"
-ENCODED_MAX_CHARS = 12 * AGENT_NOTE_MAX_CHARS  # four bytes of UTF-8 each, and each of them as %XX
+# four bytes of UTF-8 each, and each of them as %XX
+ENCODED_MAX_CHARS = 12 * drafts.AGENT_NOTE_MAX_CHARS
 # what needs no encoding is taken as it is, too
 _ENCODED = re.compile("(?:[\x20-\x24\x26-\x7e]|%[0-9A-Fa-f]{2})*")
 
@@ -44,7 +50,7 @@ def sent_note() -> str | None:
     header = request.headers.get(HEADER, "")
     if len(header) > ENCODED_MAX_CHARS:
         problem = f"has {len(header)} characters; at most {ENCODED_MAX_CHARS} are allowed"
-        shorter = f"Send {AGENT_NOTE_MAX_CHARS} code points at most, or no note."
+        shorter = f"Send {drafts.AGENT_NOTE_MAX_CHARS} code points at most, or no note."
         raise wrong_note(HEADER, problem, shorter)
     try:
         return clean_note(_decoded(header), HEADER)

@@ -12,19 +12,12 @@ from werkzeug.exceptions import HTTPException, MethodNotAllowed
 from werkzeug.wrappers import Response as AnyResponse
 
 from api.bodies import draft_location, review_link, review_url
+from api.waiting import WAIT_MAX_SECONDS
 from api.wire.types import Error
+from webapp.base import errors
 from webapp.base.config import settings
 from webapp.base.database import release_connections
 from webapp.base.database.failures import is_away, may_have_stored
-from webapp.base.errors import (
-    ErrorCode,
-    NotConfirmed,
-    Outcome,
-    PageCode,
-    RateLimited,
-    StateConflict,
-)
-from webapp.base.limits import WAIT_MAX_SECONDS
 from webapp.oauth.guard import Unauthenticated
 from webapp.voice.audio_store import AudioStoreUnavailable
 from webapp.web.hosts import UnknownHost
@@ -36,20 +29,20 @@ log = logging.getLogger(__name__)
 RECONNECT_SECONDS = 5  # after a stream for which there was no room
 # message and resolution of codes that always say the same
 ALWAYS_SAID = {
-    ErrorCode.NOT_FOUND: (
+    errors.ErrorCode.NOT_FOUND: (
         "There is nothing at this address.",
         "Use the paths of the OpenAPI document at /api/openapi.",
     ),
-    ErrorCode.RANGE_NOT_SATISFIABLE: (
+    errors.ErrorCode.RANGE_NOT_SATISFIABLE: (
         "Range: none of the bytes that it names are there.",
         "Send a Range inside the size of the attachment, or none for all of it.",
     ),
-    ErrorCode.TOO_MANY_STREAMS: (
+    errors.ErrorCode.TOO_MANY_STREAMS: (
         "This agent token or its account has too many streams open, or this server has no room.",
         f"Close one, or connect again in {RECONNECT_SECONDS} seconds; "
         "GET …/answers needs no stream.",
     ),
-    ErrorCode.STORAGE_UNAVAILABLE: (
+    errors.ErrorCode.STORAGE_UNAVAILABLE: (
         "The storage does not answer just now; nothing was changed.",
         "Send the same request again in a few seconds.",
     ),
@@ -58,7 +51,7 @@ ALWAYS_SAID = {
 
 def answer_failures(blueprint: Blueprint) -> None:
     """Answer the failures of all routes of a blueprint; call it before it is registered."""
-    blueprint.register_error_handler(Outcome, outcome)
+    blueprint.register_error_handler(errors.Outcome, outcome)
     blueprint.register_error_handler(HTTPException, http_problem)
     blueprint.register_error_handler(Exception, unexpected)
 
@@ -71,16 +64,16 @@ def init_app(app: Flask, elsewhere: Callable[[HTTPException], AnyResponse]) -> N
         return http_problem(error) if request_kind() in REST else elsewhere(error)
 
 
-def outcome(failure: Outcome) -> Response:
+def outcome(failure: errors.Outcome) -> Response:
     """An expected failure of a use case or of the guard."""
-    if isinstance(failure.code, PageCode):  # not in the contract
+    if isinstance(failure.code, errors.PageCode):  # not in the contract
         return unexpected(failure)
     response = _answer(error_fields(failure, _wait_by_rest))
     if isinstance(failure, Unauthenticated):
         response.headers["WWW-Authenticate"] = failure.challenge
-    if isinstance(failure, RateLimited):
+    if isinstance(failure, errors.RateLimited):
         response.headers["Retry-After"] = str(failure.seconds)
-    if isinstance(failure, StateConflict) and "draft_id" in (request.view_args or {}):
+    if isinstance(failure, errors.StateConflict) and "draft_id" in (request.view_args or {}):
         response.headers["Link"] = review_link(str((request.view_args or {})["draft_id"]))
     return response
 
@@ -93,16 +86,16 @@ def http_problem(error: HTTPException) -> Response:
         return _method_not_allowed(error)
     if isinstance(error, UnknownHost):
         return error_answer(
-            ErrorCode.VALIDATION_FAILED,
+            errors.ErrorCode.VALIDATION_FAILED,
             f"Host: {error.description}",
             f"Call it at {settings().public_url} instead. If a proxy is in front, let it "
             "pass on the header Host.",
         )
     if error.code == HTTPStatus.NOT_FOUND:
-        return always_refused(ErrorCode.NOT_FOUND)
+        return always_refused(errors.ErrorCode.NOT_FOUND)
     if error.code is not None and error.code < HTTPStatus.INTERNAL_SERVER_ERROR:
         return error_answer(
-            ErrorCode.VALIDATION_FAILED,
+            errors.ErrorCode.VALIDATION_FAILED,
             "The request could not be read.",
             "Send a complete HTTP request as the OpenAPI document describes it.",
         )
@@ -123,44 +116,46 @@ def unexpected_fields(error: Exception) -> Error:
 
 
 def _storage_unavailable() -> Error:
-    message, resolution = ALWAYS_SAID[ErrorCode.STORAGE_UNAVAILABLE]
+    message, resolution = ALWAYS_SAID[errors.ErrorCode.STORAGE_UNAVAILABLE]
     if may_have_stored():
         message = "The storage stopped answering; nobody knows whether this was carried out."
-    return four_fields(ErrorCode.STORAGE_UNAVAILABLE, message, resolution)
+    return four_fields(errors.ErrorCode.STORAGE_UNAVAILABLE, message, resolution)
 
 
-def always_refused(code: ErrorCode, headers: dict[str, str] | None = None) -> Response:
+def always_refused(code: errors.ErrorCode, headers: dict[str, str] | None = None) -> Response:
     """The four fields of a code that always says the same."""
     response = error_answer(code, *ALWAYS_SAID[code])
     response.headers.update(headers or {})
     return response
 
 
-def error_answer(code: ErrorCode, message: str, resolution: str) -> Response:
+def error_answer(code: errors.ErrorCode, message: str, resolution: str) -> Response:
     """The four fields, with the status of the code."""
     return _answer(four_fields(code, message, resolution))
 
 
 def _answer(fields: Error) -> Response:
-    status = cast(ErrorCode, fields["code"]).status
+    status = cast(errors.ErrorCode, fields["code"]).status
     response = Response(orjson.dumps(fields), status, mimetype="application/json")
     response.headers["Cache-Control"] = "private, no-store"
     return response
 
 
-def error_fields(failure: Outcome, wait: Callable[[str], str]) -> Error:
+def error_fields(failure: errors.Outcome, wait: Callable[[str], str]) -> Error:
     """The four fields of an expected failure, whose code is the contract's.
 
     wait  the call that waits for the confirmation of a draft, by the id of that
     """
     resolution = failure.resolution
-    if isinstance(failure, NotConfirmed):  # a full stop would be taken for a part of the address
+    if isinstance(
+        failure, errors.NotConfirmed
+    ):  # a full stop would be taken for a part of the address
         page, call = review_url(failure.draft_id), wait(failure.draft_id)
         resolution += f" The review page is {page} and {call} waits until it is confirmed."
-    return four_fields(cast(ErrorCode, failure.code), _message(failure), resolution)
+    return four_fields(cast(errors.ErrorCode, failure.code), _message(failure), resolution)
 
 
-def four_fields(code: ErrorCode, message: str, resolution: str) -> Error:
+def four_fields(code: errors.ErrorCode, message: str, resolution: str) -> Error:
     """The contract's Error; text that cannot be encoded is replaced."""
     return Error(
         error=_encodable(message),
@@ -170,8 +165,8 @@ def four_fields(code: ErrorCode, message: str, resolution: str) -> Error:
     )
 
 
-def _message(failure: Outcome) -> str:
-    if isinstance(failure, StateConflict) and failure.field:
+def _message(failure: errors.Outcome) -> str:
+    if isinstance(failure, errors.StateConflict) and failure.field:
         return f"{failure.field}: {failure.message}"
     return failure.message
 
@@ -182,7 +177,7 @@ def _wait_by_rest(draft_id: str) -> str:
 
 def _method_not_allowed(error: MethodNotAllowed) -> Response:
     response = error_answer(
-        ErrorCode.METHOD_NOT_ALLOWED,
+        errors.ErrorCode.METHOD_NOT_ALLOWED,
         f"{request.method[:20]} is not possible at this address.",
         "Use a method that the Allow header names.",
     )
@@ -190,18 +185,18 @@ def _method_not_allowed(error: MethodNotAllowed) -> Response:
     return response
 
 
-def rate_limited(error: RateLimitExceeded) -> RateLimited:
+def rate_limited(error: RateLimitExceeded) -> errors.RateLimited:
     """The limiter's refusal as an expected failure."""
     seconds = seconds_to_wait(error)
     message = f"Too many write operations: {limit_in_words(error)}."
-    return RateLimited(
+    return errors.RateLimited(
         message, f"Send the same request again in {time_in_words(seconds)}.", seconds
     )
 
 
 def _internal_error() -> Error:
     return four_fields(
-        ErrorCode.INTERNAL_ERROR,
+        errors.ErrorCode.INTERNAL_ERROR,
         "The service could not complete the request.",
         "Send the same request again; if it fails again, tell the operator of this server the "
         f"request id {g.get('request_id', 'in the header X-Request-Id')}.",

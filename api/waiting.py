@@ -7,9 +7,9 @@ from flask import request
 
 from webapp.base.database import release_connections
 from webapp.base.errors import ErrorCode, InvalidInput, sent
-from webapp.base.limits import WAIT_MAX_SECONDS
 from webapp.web.wakeups import RETRY_SECONDS, NoSlot, wakeups
 
+WAIT_MAX_SECONDS = 25  # below the idle timeouts of proxies
 T = TypeVar("T")
 
 

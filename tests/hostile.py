@@ -19,13 +19,13 @@ from werkzeug.routing import Rule
 from tests.factories import make_account, make_answer, make_draft, make_form
 from tests.pages.creator_client import hidden
 from webapp.base.database import db, utc_now
-from webapp.base.limits import FORM_BODY_MAX_BYTES
 from webapp.base.vocabulary import Scope
 from webapp.oauth.tokens import issue_token
 from webapp.pages.respondent.form_data import new_session_key
 from webapp.records.accounts import invites
 from webapp.records.accounts.browser_sessions import begin_session
 from webapp.records.responses.models import ResponseSession
+from webapp.web.form_body_limits import FORM_BODY_MAX_BYTES
 
 HEAD_BYTES = 40_000  # of an address or a header; the server reads 64 KiB in all
 ALLOWED_SECONDS = 0.3  # for /healthz, whatever somebody else sends

@@ -11,17 +11,9 @@ from api.mcp.tools.table import input_schema
 from api.rate_limits import limit_subscribes
 from api.subscriptions import UnverifiedCallback, subscribe_verified
 from api.wire.timestamps import wire_time
+from webapp.base import errors
 from webapp.base.config import settings
 from webapp.base.database import to_millis, utc_now
-from webapp.base.errors import (
-    ErrorCode,
-    InputModel,
-    InvalidInput,
-    NotFound,
-    Outcome,
-    RateLimited,
-    parse_input,
-)
 from webapp.base.outbound import URL_MAX_CHARS
 from webapp.base.sealing import cursor_key
 from webapp.base.vocabulary import ErrorProfile, Scope
@@ -53,16 +45,16 @@ WEBHOOK, POLL = "webhook", "poll"
 SHOWN_CHARS = 60  # of a mode that is not offered
 
 Text = Annotated[StrictStr, STORABLE]
-M = TypeVar("M", bound=InputModel)
+M = TypeVar("M", bound=errors.InputModel)
 
 
-class OpenModel(InputModel):
+class OpenModel(errors.InputModel):
     """An object that may hold more: what it does not name is ignored."""
 
     model_config = ConfigDict(extra="ignore")
 
 
-class EventArguments(InputModel):
+class EventArguments(errors.InputModel):
     """Which responses."""
 
     form_id: Annotated[
@@ -120,8 +112,8 @@ def read_form_id(call: Call, params: Json, mode: str = WEBHOOK) -> str:
 def read_params(model: type[M], params: Json) -> M:
     """raises RpcError `INVALID_PARAMS`"""
     try:
-        return parse_input(model, params, drops_unset=True)
-    except InvalidInput as failure:
+        return errors.parse_input(model, params, drops_unset=True)
+    except errors.InvalidInput as failure:
         raise invalid_params(failure) from None
 
 
@@ -129,13 +121,13 @@ def _read_arguments(arguments: object) -> EventArguments:
     if not isinstance(arguments, dict):
         raise RpcError(INVALID_PARAMS, "arguments: an object is needed.")
     try:
-        return parse_input(EventArguments, arguments)
-    except InvalidInput as failure:
+        return errors.parse_input(EventArguments, arguments)
+    except errors.InvalidInput as failure:
         message = f"arguments.{failure.message} {failure.resolution}"
         raise RpcError(INVALID_PARAMS, message) from None
 
 
-def invalid_params(failure: InvalidInput) -> RpcError:
+def invalid_params(failure: errors.InvalidInput) -> RpcError:
     """What is wrong and what to do about it."""
     return RpcError(INVALID_PARAMS, f"{failure.message} {failure.resolution}")
 
@@ -190,7 +182,7 @@ def subscribe(call: Call, params: Json) -> Json:
     except RateLimitExceeded as reached:
         wait, most = seconds_to_wait(reached), reached.limit.limit.amount
         raise _exhausted(call, "subscribe_rate", max=most, retryAfterMs=wait * 1000) from None
-    except Outcome as failure:
+    except errors.Outcome as failure:
         raise _refusal(call, failure) from None
 
 
@@ -209,7 +201,7 @@ def poll(call: Call, params: Json) -> Json:
             cursor_key=cursor_key(),
             now=utc_now(),
         )
-    except Outcome as failure:
+    except errors.Outcome as failure:
         raise _refusal(call, failure) from None
     return {
         "events": found.events,
@@ -260,17 +252,17 @@ def _authorize() -> Caller:
     return caller
 
 
-def _refusal(call: Call, failure: Outcome) -> Exception:
+def _refusal(call: Call, failure: errors.Outcome) -> Exception:
     """The failure of a use case as an error of the extension, or as it is."""
     if isinstance(failure, UnverifiedCallback):
         return event_error(call, EventError.CALLBACK_ENDPOINT_ERROR, reason=failure.failure)
-    if isinstance(failure, InvalidInput):
+    if isinstance(failure, errors.InvalidInput):
         return invalid_params(failure)
-    if isinstance(failure, NotFound):
+    if isinstance(failure, errors.NotFound):
         return event_error(call, EventError.FORBIDDEN, reason=failure.message)
-    if isinstance(failure, RateLimited):
+    if isinstance(failure, errors.RateLimited):
         return _exhausted(call, "verification_rate", retryAfterMs=failure.seconds * 1000)
-    if failure.code is ErrorCode.TOO_MANY_SUBSCRIPTIONS:
+    if failure.code is errors.ErrorCode.TOO_MANY_SUBSCRIPTIONS:
         return _exhausted(call, "subscriptions", max=SUBSCRIPTIONS_MAX)
     return failure
 

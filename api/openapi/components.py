@@ -6,7 +6,9 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
 from api.drafts import ENCODED_MAX_CHARS, HEADER
-from webapp.base.limits import AGENT_NOTE_MAX_CHARS, IDEMPOTENCY_KEY_MAX_CHARS, WAIT_MAX_SECONDS
+from api.waiting import WAIT_MAX_SECONDS
+from api.wire.drafts import IDEMPOTENCY_KEY_MAX_CHARS
+from webapp.records.drafts import AGENT_NOTE_MAX_CHARS
 
 Json = dict[str, Any]
 

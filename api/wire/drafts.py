@@ -4,12 +4,15 @@ from typing import Annotated, Literal, NotRequired
 
 from api.wire import forms
 from api.wire.types import Body, ItemPage, said
-from webapp.base.limits import CHANGE_SHOWN_CHARS
 from webapp.base.vocabulary import DraftStatus, FollowUpAuthor, FollowUpCondition, ReviewState
 from webapp.drafts.reviews import CreatorChange, creator_changes, review_note
 from webapp.records.content import model as content
 from webapp.records.drafts import Draft
 from webapp.records.forms import FormLink
+
+CHANGE_SHOWN_CHARS = 500  # of each text that a creator changed, for its agent
+IDEMPOTENCY_KEY_MAX_CHARS = 255  # as Stripe
+
 
 Confirmation = Literal["none", "current", "stale", "returned"]
 ReviewUrl = Annotated[

@@ -8,7 +8,6 @@ from api.wire import forms
 from api.wire.timestamps import wire_time, wire_time_or_none
 from api.wire.types import Body, CutPage, moment, said
 from webapp.base.database import to_millis, utc_now
-from webapp.base.limits import ANSWER_MAX_CHARS
 from webapp.base.vocabulary import QuestionKind, ResponseType
 from webapp.records.forms import FormRow
 from webapp.records.responses import models
@@ -105,8 +104,8 @@ class ResponseAnswer(Body):
     answerText: Annotated[
         str,
         said(
-            f"The answer as given, its first {ANSWER_MAX_CHARS:,} characters. It may be empty "
-            "beside a recording."
+            f"The answer as given, its first {models.ANSWER_MAX_CHARS:,} characters. It may be "
+            "empty beside a recording."
         ),
     ]
     answerTruncated: Annotated[bool, said("True when `answerText` is not all of it.")]
@@ -129,7 +128,7 @@ def response_answer(
     whole  for a file, which has all of it
     """
     text = answer.answer_text
-    said = text if whole else text[:ANSWER_MAX_CHARS]
+    said = text if whole else text[: models.ANSWER_MAX_CHARS]
     return {
         "id": answer.id,
         "questionId": answer.question_id,

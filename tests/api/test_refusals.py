@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
+from api.bodies import API_BODY_MAX_BYTES
 from api.openapi.operations import Operation
 from tests.api.conftest import Agent, Confirm, refusal
 from tests.api.provoking import (
@@ -18,7 +19,6 @@ from tests.api.provoking import (
     assert_readable,
 )
 from tests.databases import both_databases
-from webapp.base.limits import API_BODY_MAX_BYTES
 from webapp.oauth import guard
 
 

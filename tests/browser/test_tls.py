@@ -28,7 +28,7 @@ from tests.tls import Website, certified, ending_tls, https_server
 from webapp.app.factory import create_app
 from webapp.base.config import Settings
 from webapp.base.database import db
-from webapp.base.limits import ANSWER_BODY_MAX_BYTES
+from webapp.web.form_body_limits import ANSWER_BODY_MAX_BYTES
 from webapp.web.limiter import limiter
 
 HOST = "ask.fernhill.example"

@@ -21,8 +21,8 @@ from tests.races.poller import Poller
 from tests.races.threads import each_statement, together
 from webapp.answers.answering import answer_question, complete_response
 from webapp.base.database import db, execute_autocommit, on_sqlite, read_rows, utc_now
-from webapp.base.limits import PAGE_MAX_ITEMS
 from webapp.records.accounts.models import Account
+from webapp.records.responses.cursor import PAGE_MAX_ITEMS
 from webapp.records.responses.models import Answer, ResponseSession
 
 WRITERS = 8

@@ -21,11 +21,10 @@ from tests.voice.factories import make_recording, make_voice_form
 from tests.voice.factories import upload as make_upload
 from webapp.answers.answering import answer_question, skip_question, withdraw_response
 from webapp.base.database import db, utc_now
-from webapp.base.limits import RECORDING_MAX_BYTES, RECORDINGS_MAX_BYTES
 from webapp.records.forms import close_form
 from webapp.records.responses.models import Answer, ResponseSession
 from webapp.records.responses.recordings import ObjectDeletion, Recording
-from webapp.voice.uploads import Bounds, purge_unclaimed
+from webapp.voice.uploads import RECORDING_MAX_BYTES, RECORDINGS_MAX_BYTES, Bounds, purge_unclaimed
 
 KEY = "a" * 32
 

@@ -16,8 +16,12 @@ from tests.voice.audio_files import wav
 from tests.voice.factories import make_voice_form
 from webapp.base.config import Settings
 from webapp.base.data_folder import SPOOL, SPOOLED_SECONDS, empty_spool, spool_folder
-from webapp.base.limits import ANSWER_BODY_MAX_BYTES, FORM_BODY_MAX_BYTES, UPLOAD_BODY_MAX_BYTES
 from webapp.records.accounts.models import Account
+from webapp.web.form_body_limits import (
+    ANSWER_BODY_MAX_BYTES,
+    FORM_BODY_MAX_BYTES,
+    UPLOAD_BODY_MAX_BYTES,
+)
 
 FIELD = re.compile(r'type="hidden" name="(session|recording_key|lang)" value="([^"]*)"')
 GERMAN = "Accept-Language: de"

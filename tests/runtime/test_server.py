@@ -16,7 +16,7 @@ from tests.services import wait_until
 from tests.serving import connect, exchange, get, new_app, serving
 from webapp.app import bridge
 from webapp.base.config import Settings
-from webapp.base.limits import UPLOAD_BODY_MAX_BYTES
+from webapp.web.form_body_limits import UPLOAD_BODY_MAX_BYTES
 from webapp.web.wakeups import MOST, OF_ACCOUNT, NoSlot, wakeups
 
 HEAD = b"POST /test/length HTTP/1.1\r\nHost: 127.0.0.1\r\n"

@@ -9,25 +9,20 @@ import pytest
 from flask import Flask
 from sqlalchemy import func, select
 
+from api.bodies import API_BODY_MAX_BYTES
 from tests.factories import make_form
 from tests.pages.respondent_client import stored, texts
 from tests.serving import exchange, new_app, serving
 from tests.voice.factories import make_recording, make_voice_form
 from webapp.base.config import Settings
 from webapp.base.database import db, utc_now
-from webapp.base.limits import (
-    ANSWER_BODY_MAX_BYTES,
-    ANSWER_MAX_CHARS,
-    API_BODY_MAX_BYTES,
-    FORM_BODY_MAX_BYTES,
-    FORM_FIELDS_MAX,
-    SPOKEN_ANSWER_MAX_CHARS,
-)
 from webapp.base.vocabulary import Scope
 from webapp.oauth.tokens import issue_token
 from webapp.pages.respondent.form_data import new_session_key
 from webapp.records.accounts.models import Account
 from webapp.records.drafts import Draft
+from webapp.records.responses.models import ANSWER_MAX_CHARS, SPOKEN_ANSWER_MAX_CHARS
+from webapp.web.form_body_limits import ANSWER_BODY_MAX_BYTES, FORM_BODY_MAX_BYTES, FORM_FIELDS_MAX
 
 chunked_or_not = pytest.mark.parametrize("chunked", [False, True], ids=["with length", "chunked"])
 DRAFT = b'{"title": "Rota"}'

@@ -10,6 +10,7 @@ from flask import Flask
 from werkzeug.routing import Rule
 
 from api.drafts import ENCODED_MAX_CHARS
+from api.wire.drafts import IDEMPOTENCY_KEY_MAX_CHARS
 from tests.hostile import (
     SOME_FIELDS,
     TEXTS,
@@ -24,30 +25,30 @@ from tests.hostile import (
     urlencoded,
 )
 from tests.serving import new_app, serving
+from webapp.answers.answering import RESPONDER_NAME_MAX_CHARS
 from webapp.base.config import Settings
-from webapp.base.limits import (
-    ACCOUNT_NAME_MAX_CHARS,
-    ANSWER_MAX_CHARS,
-    CLIENT_ID_MAX_CHARS,
-    CLIENT_NAME_MAX_CHARS,
-    CONTEXT_MAX_CHARS,
-    CREATOR_NOTE_MAX_CHARS,
-    EMAIL_MAX_CHARS,
-    GOAL_MAX_CHARS,
-    IDEMPOTENCY_KEY_MAX_CHARS,
-    ORGANISATION_MAX_CHARS,
-    PASSWORD_MAX_CHARS,
-    QUESTION_ID_MAX_CHARS,
-    REDIRECT_URI_MAX_CHARS,
-    RESPONDER_NAME_MAX_CHARS,
-    TITLE_MAX_CHARS,
-)
 from webapp.drafts.form_settings import HOST_MAX_CHARS
+from webapp.oauth.client_metadata import CLIENT_NAME_MAX_CHARS, REDIRECT_URI_MAX_CHARS
+from webapp.oauth.models import CLIENT_ID_MAX_CHARS
 from webapp.oauth.protocol import SECRET_CHARS
 from webapp.pages.creator.draft_view import FIELD_LIMITS
 from webapp.pages.creator.results import WORDS_MAX_CHARS
 from webapp.pages.creator.sign_in import READ_CHARS
 from webapp.pages.respondent.form_data import KEY, SESSION_KEY
+from webapp.records.accounts.credentials import PASSWORD_MAX_CHARS
+from webapp.records.accounts.models import (
+    ACCOUNT_NAME_MAX_CHARS,
+    EMAIL_MAX_CHARS,
+    ORGANISATION_MAX_CHARS,
+)
+from webapp.records.content.draft_input import (
+    CONTEXT_MAX_CHARS,
+    GOAL_MAX_CHARS,
+    QUESTION_ID_MAX_CHARS,
+    TITLE_MAX_CHARS,
+)
+from webapp.records.drafts import CREATOR_NOTE_MAX_CHARS
+from webapp.records.responses.models import ANSWER_MAX_CHARS
 
 
 def _most(pattern: re.Pattern[str]) -> int:

@@ -9,6 +9,7 @@ from flask import Flask
 from sqlalchemy import update
 from werkzeug.routing import Rule
 
+from api.bodies import API_BODY_MAX_BYTES
 from tests.bulk import store_answers
 from tests.hostile import (
     BOUNDARY,
@@ -34,8 +35,8 @@ from tests.hostile import (
 from tests.serving import new_app, serving
 from webapp.base.config import Settings
 from webapp.base.database import db
-from webapp.base.limits import ANSWER_MAX_CHARS, API_BODY_MAX_BYTES, FORM_BODY_MAX_BYTES
-from webapp.records.responses.models import Answer
+from webapp.records.responses.models import ANSWER_MAX_CHARS, Answer
+from webapp.web.form_body_limits import FORM_BODY_MAX_BYTES
 
 LENGTHS = (3_000, 24_000, 200_000, FORM_BODY_MAX_BYTES)  # of bodies
 FIRST, *OTHERS = TEXTS

@@ -12,8 +12,8 @@ from webapp.answers.session import LockedSession, RespondentSession, refusal, ve
 from webapp.base import database
 from webapp.base.database.prepared_statements import all_rows, run
 from webapp.base.errors import InvalidInput, PageCode, Phrase, StateConflict
-from webapp.base.limits import FORM_BYTES_MAX
 from webapp.base.vocabulary import FormStatus, QuestionKind, ResponseType
+from webapp.records.forms import FORM_BYTES_MAX
 from webapp.records.responses.counters import add_question_count, count_completion
 from webapp.records.responses.models import Answer, Completion, count_bytes, count_words
 from webapp.records.responses.recordings import Recording

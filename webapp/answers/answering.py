@@ -19,15 +19,18 @@ from webapp.answers.session import (
 )
 from webapp.answers.session_deletion import delete_sessions
 from webapp.answers.steps import QuestionNumber, Step
-from webapp.base import limits
 from webapp.base.database import core_transaction, execute, write_transaction
 from webapp.base.errors import InvalidInput, PageCode, Phrase, StateConflict
 from webapp.base.text import in_one_line
 from webapp.base.vocabulary import FormStatus, QuestionKind
 from webapp.events.outbox import queue_deliveries
-from webapp.records.forms import Form
+from webapp.records.forms import FORM_BYTES_MAX, Form
 from webapp.records.responses.counters import QuestionCounts, count_questions
+from webapp.records.responses.models import ANSWER_MAX_CHARS, SPOKEN_ANSWER_MAX_CHARS
 from webapp.records.responses.recordings import claimed_bytes
+
+ANSWER_MIN_SECONDS = 2  # people do not read, type and continue faster
+RESPONDER_NAME_MAX_CHARS = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +48,7 @@ class Signs:
         """True if a person cannot have answered this many questions by `now`."""
         if self.honeypot_filled or self.begun_at is None:
             return True
-        return now - self.begun_at < timedelta(seconds=limits.ANSWER_MIN_SECONDS * answers)
+        return now - self.begun_at < timedelta(seconds=ANSWER_MIN_SECONDS * answers)
 
 
 def require_answer(answer_text: str, *, spoken: bool) -> None:
@@ -60,7 +63,7 @@ def require_answer(answer_text: str, *, spoken: bool) -> None:
             Phrase("Write one, or skip the question."),
             field="answer",
         )
-    most = limits.SPOKEN_ANSWER_MAX_CHARS if spoken else limits.ANSWER_MAX_CHARS
+    most = SPOKEN_ANSWER_MAX_CHARS if spoken else ANSWER_MAX_CHARS
     if len(answer_text) > most:
         raise InvalidInput(
             PageCode.ANSWER_TOO_LONG,
@@ -76,12 +79,12 @@ def clean_name(name: str) -> str | None:
     raises  InvalidInput `name_too_long`
     """
     name = in_one_line(name)
-    if len(name) > limits.RESPONDER_NAME_MAX_CHARS:
+    if len(name) > RESPONDER_NAME_MAX_CHARS:
         raise InvalidInput(
             PageCode.NAME_TOO_LONG,
             Phrase(
                 "The name is longer than %(limit)s characters.",
-                limit=limits.RESPONDER_NAME_MAX_CHARS,
+                limit=RESPONDER_NAME_MAX_CHARS,
             ),
             Phrase("Shorten it or leave it out."),
             field="name",
@@ -109,7 +112,7 @@ def answer_question(  # noqa: PLR0913 - a value of the request each, besides the
     blank: bool = False,
     replaces: str | None = None,
     signs: Signs | None = None,
-    form_bytes_max: int = limits.FORM_BYTES_MAX,
+    form_bytes_max: int = FORM_BYTES_MAX,
 ) -> Answered:
     """Store one answer durably; a repeat of `answer_key`, or of the current answer, stores nothing.
 

@@ -16,11 +16,11 @@ from webapp.answers.one_response import no_response
 from webapp.answers.session import LOCKED_COLUMNS, LockedSession
 from webapp.answers.session_deletion import delete_sessions
 from webapp.base import database
-from webapp.base.limits import RESPONSE_UNDO_SECONDS
 from webapp.records.audit import SYSTEM, Actor, AuditKind, add_event
 from webapp.records.forms import get_form, lock_form
 from webapp.records.responses import models
 
+RESPONSE_UNDO_SECONDS = 30  # how long deleting a response can be undone
 BATCH_SESSIONS = 50  # in one transaction: others wait for the writer lock of SQLite
 LISTED_MOST = 5
 

@@ -17,10 +17,12 @@ from sqlalchemy.orm import Mapped, mapped_column
 from webapp.answers.session import lock_session
 from webapp.base.database import Base, db, new_id, write_transaction
 from webapp.base.errors import ErrorCode, NotFound, Phrase
-from webapp.base.limits import TRANSFER_LINK_SECONDS
 from webapp.base.ownership import delete_in_batches
 from webapp.base.text import token_hash
 from webapp.records.forms import Form, shared_form
+
+TRANSFER_LINK_SECONDS = 3600  # to find the other device and open the link there
+
 
 if TYPE_CHECKING:
     from cryptography.fernet import Fernet

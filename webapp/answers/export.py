@@ -6,7 +6,6 @@ from typing import NamedTuple, cast
 from sqlalchemy import BigInteger, Executable, bindparam, func, select, tuple_, type_coerce
 
 from webapp.base.database import among, read_rows, release_connections
-from webapp.base.limits import SPOKEN_ANSWER_MAX_CHARS
 from webapp.records.follow_ups import FollowUp, HowAsked, how_asked
 from webapp.records.responses import models
 from webapp.records.responses.recordings import (
@@ -44,7 +43,7 @@ def recordings_of(
 ) -> dict[str, HeardRecording]:
     """The recordings of these answers by id of the answer; no statement where all were typed."""
     ids = spoken_ids(answers)
-    most = SPOKEN_ANSWER_MAX_CHARS if with_transcripts else 0
+    most = models.SPOKEN_ANSWER_MAX_CHARS if with_transcripts else 0
     rows = read_rows(_HEARD, answers=ids, most=most) if ids else ()
     return {row.answer_id: HeardRecording._make(row) for row in rows}
 

@@ -15,10 +15,9 @@ from sqlalchemy import BigInteger, Table, bindparam, select, type_coerce, update
 
 from webapp.answers.answer_statements import ADD_ANSWER, SUPERSEDE
 from webapp.base import database
-from webapp.base.limits import FORM_BYTES_MAX
 from webapp.base.vocabulary import QuestionKind, ResponseType, TranscriptState
 from webapp.events.outbox import release_deliveries
-from webapp.records.forms import Form
+from webapp.records.forms import FORM_BYTES_MAX, Form
 from webapp.records.responses.cursor import next_stamp
 from webapp.records.responses.models import Answer, ResponseSession, count_bytes, count_words
 from webapp.records.responses.recordings import Recording, late_answer_key

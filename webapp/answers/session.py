@@ -19,14 +19,13 @@ from webapp.base import vocabulary
 from webapp.base.database import db, from_millis, new_id, note_change, read_rows, to_millis
 from webapp.base.database.prepared_statements import all_rows
 from webapp.base.errors import ErrorCode, NotFound, Outcome, PageCode, Phrase, StateConflict
-from webapp.base.limits import FORM_BYTES_MAX
 from webapp.base.text import token_hash
 from webapp.follow_ups.rules import most_asked
 from webapp.records.accounts.models import Account
 from webapp.records.content import model as content
 from webapp.records.content.model import AnyContent, ContentRow, QuestionRow
 from webapp.records.follow_ups import AskedFollowUp, read_follow_ups
-from webapp.records.forms import Form, is_full, shared_form
+from webapp.records.forms import FORM_BYTES_MAX, Form, is_full, shared_form
 from webapp.records.languages import language_of_content, language_of_shared
 from webapp.records.responses.models import Answer, ResponseSession
 from webapp.records.responses.recordings import Recording

@@ -7,12 +7,14 @@ from typing import NamedTuple
 from sqlalchemy import ColumnElement, and_, bindparam, func, select, update
 
 from webapp.base.database import db, from_millis, note_change, read_rows, write_transaction
-from webapp.base.limits import DISCARDED_KEPT_SECONDS, TRASH_KEPT_SECONDS
 from webapp.base.ownership import OF_DRAFT, OF_FORM, delete_in_batches, deletion_of, table_of
 from webapp.base.vocabulary import DraftStatus
 from webapp.records.audit import SYSTEM, Actor, AuditKind, add_event
 from webapp.records.drafts import Draft, IdempotencyKey, open_draft, unpublished
 from webapp.records.forms import Form, no_form, owned_form
+
+DISCARDED_KEPT_SECONDS = 24 * 3600  # how long a discard can be undone
+TRASH_KEPT_SECONDS = 30 * 24 * 3600  # deleted forms can be restored for that long
 
 
 class DeletedFormRow(NamedTuple):

@@ -18,7 +18,6 @@ from webapp.answers.trash import purge_deleted, purge_discarded
 from webapp.base.config import Settings, settings
 from webapp.base.data_folder import empty_spool
 from webapp.base.database import utc_now
-from webapp.base.limits import UNREFERENCED_KEPT_SECONDS
 from webapp.events.delivering import purge_settled
 from webapp.events.endings import end_expired, note_unqueued, purge_ended
 from webapp.oauth.account_deletion import purge_deleted_accounts
@@ -28,6 +27,7 @@ from webapp.voice import uploads
 from webapp.voice.audio_store import audio_store
 from webapp.web import deferred_writes, request_audit
 
+UNREFERENCED_KEPT_SECONDS = 24 * 3600  # objects without a row; a restore takes less
 STORE_SECONDS = 1.0
 DELETE_SECONDS = 5.0
 ERASE_SECONDS = 20.0

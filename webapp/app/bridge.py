@@ -30,8 +30,7 @@ from webapp.app.refusals import refusal, refused_framing
 from webapp.app.streams import Message, Receive, Send, Streams, left, listening, wake_up
 from webapp.base.config import Settings
 from webapp.base.data_folder import spool_folder
-from webapp.base.limits import UPLOAD_BODY_MAX_BYTES
-from webapp.web.form_body_limits import body_max_bytes
+from webapp.web.form_body_limits import UPLOAD_BODY_MAX_BYTES, body_max_bytes
 from webapp.web.wakeups import WAITED, Parked, Wait, Wakeups
 
 THREADS = 32

@@ -11,7 +11,7 @@ from typing import Annotated, NamedTuple
 import sqlalchemy as sa
 from pydantic import Field, StrictStr
 
-from webapp.base import database, limits
+from webapp.base import database
 from webapp.base.errors import ErrorCode, InputModel, NotFound
 from webapp.base.text import token_hash
 from webapp.base.vocabulary import TokenEnd
@@ -20,6 +20,11 @@ from webapp.records.audit import SYSTEM, Actor, AuditKind, add_event
 from webapp.records.content.draft_input import ONE_LINE, STORABLE, whole_number
 from webapp.records.forms import AgentToken, Form, FormRow, get_form, lock_form
 
+AGENT_TOKEN_LABEL_MAX_CHARS = 80
+AGENT_TOKEN_MIN_SECONDS = 60
+AGENT_TOKEN_MAX_SECONDS = 7 * 24 * 3600  # of one that an agent makes
+AGENT_TOKEN_DAYS = 90  # of one that a creator makes, unless they say otherwise
+AGENT_TOKEN_MAX_DAYS = 365
 PREFIX = "askag_"
 RANDOM_BYTES = 32
 RANDOM_CHARS = 43  # of base 62
@@ -309,7 +314,7 @@ def find_agent_token_of(account_id: str, token: str) -> AgentToken | None:
 Label = Annotated[
     StrictStr,
     Field(
-        max_length=limits.AGENT_TOKEN_LABEL_MAX_CHARS,
+        max_length=AGENT_TOKEN_LABEL_MAX_CHARS,
         description="What its creator knows it by: one line without control characters.",
     ),
     STORABLE,
@@ -324,11 +329,11 @@ class AgentTokenInput(InputModel):
     expires_in_seconds: Annotated[
         int,
         Field(
-            ge=limits.AGENT_TOKEN_MIN_SECONDS,
-            le=limits.AGENT_TOKEN_MAX_SECONDS,
+            ge=AGENT_TOKEN_MIN_SECONDS,
+            le=AGENT_TOKEN_MAX_SECONDS,
             description=(
                 "How long it lives, 7 days unless sent; never past the end of the connection."
             ),
         ),
-        whole_number(limits.AGENT_TOKEN_MAX_SECONDS, limits.AGENT_TOKEN_MIN_SECONDS),
-    ] = limits.AGENT_TOKEN_MAX_SECONDS
+        whole_number(AGENT_TOKEN_MAX_SECONDS, AGENT_TOKEN_MIN_SECONDS),
+    ] = AGENT_TOKEN_MAX_SECONDS

@@ -8,9 +8,11 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from webapp.base.database import Base, db, execute, read_rows, write_transaction
 from webapp.base.errors import InvalidInput, PageCode
-from webapp.base.limits import FRAME_ORIGINS_MAX
 from webapp.records.accounts.models import Account
 from webapp.records.forms import Form, no_form, owned_form, shared_form
+
+FRAME_ORIGINS_MAX = 10  # the header stays short
+
 
 # ISO 639-1, as Whisper and the services that speak OpenAI's protocol take it
 SPOKEN_LANGUAGES = (

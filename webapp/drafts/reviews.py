@@ -11,14 +11,19 @@ from sqlalchemy import bindparam, func, or_, select
 
 from webapp.base.database import among, db, read_rows
 from webapp.base.errors import ErrorCode, InvalidInput, refused_character
-from webapp.base.limits import AGENT_NOTE_MAX_CHARS
 from webapp.base.vocabulary import DraftStatus, ReviewState
 from webapp.drafts.confirmations import ConfirmationRow, is_current
 from webapp.drafts.returns import standing_notes
 from webapp.drafts.revisions import RevisionRow, draft_of_revision
 from webapp.records.content.diff import longest_rising
 from webapp.records.content.model import DRAFT_SETTINGS, Content, QuestionRow
-from webapp.records.drafts import Draft, DraftRevision, missing_draft, unpublished
+from webapp.records.drafts import (
+    AGENT_NOTE_MAX_CHARS,
+    Draft,
+    DraftRevision,
+    missing_draft,
+    unpublished,
+)
 from webapp.records.forms import Form
 
 

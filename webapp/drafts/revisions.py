@@ -13,10 +13,10 @@ from sqlalchemy.orm import Mapped, aliased, mapped_column
 
 from webapp.base import database
 from webapp.base.errors import ErrorCode, InvalidInput, NotFound, PageCode
-from webapp.base.limits import QUESTIONS_MAX
 from webapp.base.vocabulary import DraftStatus
 from webapp.drafts.confirmations import ConfirmationRow, list_confirmations
 from webapp.records.content.diff import Change, Kind, differences, longest_rising, origins
+from webapp.records.content.draft_input import QUESTIONS_MAX
 from webapp.records.content.model import (
     CONTENT_COLUMNS,
     ENUMS,

@@ -6,9 +6,10 @@ from collections.abc import Iterable
 from urllib.parse import SplitResult, urlsplit
 
 from webapp.base.config_readers import is_loopback as is_loopback_host
-from webapp.base.limits import CLIENT_NAME_MAX_CHARS, REDIRECT_URI_MAX_CHARS
 from webapp.base.text import JOINERS, TOGETHER, normalized, script_of
 
+REDIRECT_URI_MAX_CHARS = 2000
+CLIENT_NAME_MAX_CHARS = 80
 MARKS_MAX = 2  # on one letter, as in Arabic and Vietnamese
 KEYCAP = "\u20e3"  # of emoji such as 1️⃣
 # Our name at the start, or behind a word that makes the app ours. Behind another name it says where

@@ -8,7 +8,6 @@ from sqlalchemy.orm import aliased
 
 from webapp.base.database import db, read_rows, tried_again, write_transaction
 from webapp.base.errors import ErrorCode, NotFound
-from webapp.base.limits import MUTED_SECONDS
 from webapp.base.vocabulary import RevokedReason, Scope
 from webapp.oauth.models import OAuthClient, OAuthGrant
 from webapp.oauth.tokens import has_token, revoke_grants
@@ -16,6 +15,7 @@ from webapp.records.accounts.models import Account
 from webapp.records.audit import SYSTEM, Actor, AuditKind, add_event
 from webapp.records.drafts import Draft, waiting
 
+MUTED_SECONDS = 24 * 3600  # how long an agent is muted
 NOTICE_DAYS = 30  # how long a connection ended for safety stays on the page
 SUSPICIOUS = (RevokedReason.CODE_REUSE, RevokedReason.REFRESH_REUSE)
 

@@ -11,7 +11,6 @@ from sqlalchemy import bindparam, func, select, update
 from webapp.base.config import settings
 from webapp.base.database import execute_autocommit, read_rows, utc_now
 from webapp.base.errors import ErrorCode, Outcome
-from webapp.base.limits import LAST_USED_EVERY_SECONDS
 from webapp.base.text import token_hash
 from webapp.base.vocabulary import ClientKind, Scope, TokenKind
 from webapp.oauth.models import OAuthClient, OAuthGrant, OAuthToken, shows_given_name
@@ -21,6 +20,7 @@ from webapp.records.audit import Actor
 from webapp.web import request_audit
 from webapp.web.deferred_writes import write_later
 
+LAST_USED_EVERY_SECONDS = 60  # one write a minute and connection
 QUERY_NAMES = ("access_token", "token")
 
 P = ParamSpec("P")

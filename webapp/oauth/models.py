@@ -14,12 +14,12 @@ from sqlalchemy import JSON, ForeignKey, Index, String, Text
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from webapp.base.database import Base, enum_type
-from webapp.base.limits import CLIENT_ID_MAX_CHARS
 from webapp.base.vocabulary import ClientKind, RevokedReason, Scope, TokenKind
 from webapp.oauth.client_metadata import is_loopback, is_showable, redirect_matches, shared_host
 from webapp.oauth.protocol import PERMISSIONS, name_permission, read_scopes, same_secret
 from webapp.records.audit import Actor
 
+CLIENT_ID_MAX_CHARS = 2048  # a client id may be an address
 NAMELESS = "An app without a name"
 
 

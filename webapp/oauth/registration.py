@@ -13,16 +13,22 @@ from werkzeug.datastructures import ResponseCacheControl
 from werkzeug.http import parse_cache_control_header
 
 from webapp.base.database import db, new_id, release_connections, write_transaction
-from webapp.base.limits import CLIENT_ID_MAX_CHARS, CLIENT_NAME_MAX_CHARS, REDIRECT_URIS_MAX
 from webapp.base.outbound import Bounds, Pinned, Reply, Unreachable, checked_url, fetch
 from webapp.base.text import token_hash
 from webapp.base.vocabulary import ClientKind, Scope
-from webapp.oauth.client_metadata import TAKEN, cleaned_name, redirect_problem, without_port
-from webapp.oauth.models import OAuthClient
+from webapp.oauth.client_metadata import (
+    CLIENT_NAME_MAX_CHARS,
+    TAKEN,
+    cleaned_name,
+    redirect_problem,
+    without_port,
+)
+from webapp.oauth.models import CLIENT_ID_MAX_CHARS, OAuthClient
 from webapp.oauth.protocol import CLIENT_SECRET_PREFIX, new_secret
 from webapp.oauth.tokens import store_client
 from webapp.records.audit import SYSTEM, Actor, AuditKind, add_event
 
+REDIRECT_URIS_MAX = 20
 PUBLIC = "none"
 BASIC = "client_secret_basic"  # without a method, and for one that we do not know
 AUTH_METHODS = (PUBLIC, BASIC, "client_secret_post")

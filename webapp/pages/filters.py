@@ -17,10 +17,10 @@ from webapp.answers.search import find_matches
 from webapp.answers.unread import UNREAD_COUNTED
 from webapp.base.database import from_millis
 from webapp.base.errors import Phrase
-from webapp.base.limits import RECORDING_MAX_BYTES, RECORDING_MAX_SECONDS
 from webapp.base.vocabulary import ON_THIS_SERVER
-from webapp.records.responses.models import session_status
+from webapp.records.responses.models import RECORDING_MAX_SECONDS, session_status
 from webapp.voice.audio_inspection import ACCEPTED
+from webapp.voice.uploads import RECORDING_MAX_BYTES
 
 JITTER = (0.7, -0.3, 0.8, -0.6, 0.2, -0.8, 0.5, 0.9, -0.5, 0.1)
 STROKE_STEP = 10.5

@@ -10,10 +10,11 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from webapp.base.database import Base, db, enum_type, read_rows
 from webapp.base.errors import ErrorCode, InvalidInput, NotFound, StateConflict, refused_character
-from webapp.base.limits import AGENT_NOTE_MAX_CHARS, CREATOR_NOTE_MAX_CHARS
 from webapp.base.vocabulary import ConfirmationMethod, DraftStatus
 from webapp.records.content.model import Content, ContentRow, DraftUpdate
 
+AGENT_NOTE_MAX_CHARS = 300  # half a sentence next to a change, and some room
+CREATOR_NOTE_MAX_CHARS = 500  # why a draft is sent back or discarded
 _REFUSED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 

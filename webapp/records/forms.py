@@ -15,12 +15,12 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from webapp.base import database
 from webapp.base.errors import ErrorCode, NotFound
-from webapp.base.limits import ANSWER_MAX_CHARS
 from webapp.base.vocabulary import FormStatus, ResponseLimit
 from webapp.records.audit import SYSTEM, Actor, AuditKind, add_event
 from webapp.records.content.model import Content, ContentRow
-from webapp.records.responses.models import raw_column
+from webapp.records.responses.models import ANSWER_MAX_CHARS, raw_column
 
+FORM_BYTES_MAX = 1024**3  # words and recordings of one form; a setting changes it
 BYTES_OF_CHAR = 4  # at most, in UTF-8
 
 

@@ -8,13 +8,12 @@ import sqlalchemy as sa
 
 from webapp.base import database
 from webapp.base.errors import ErrorCode, NotFound, PageCode, StateConflict
-from webapp.base.limits import SPOKEN_ANSWER_MAX_CHARS
 from webapp.base.text import token_hash
 from webapp.base.vocabulary import ON_THIS_SERVER, FormStatus, ResponseMode, TranscriptState
 from webapp.records.forms import Form, owned_form
 from webapp.records.languages import language_of_form, language_to_ask_in
 from webapp.records.responses.counters import spend_transcription
-from webapp.records.responses.models import Answer
+from webapp.records.responses.models import SPOKEN_ANSWER_MAX_CHARS, Answer
 from webapp.records.responses.recordings import Recording
 
 LEASE_SECONDS = 60  # of an attempt, renewed while it lasts

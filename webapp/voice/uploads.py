@@ -16,15 +16,22 @@ from webapp.answers.session import (
     refusal,
 )
 from webapp.answers.steps import QuestionNumber
-from webapp.base import database, limits
+from webapp.base import database
 from webapp.base.errors import InvalidInput, PageCode, Phrase
 from webapp.base.ownership import delete_in_batches
 from webapp.base.text import token_hash
 from webapp.base.vocabulary import FormStatus, TranscriptState
-from webapp.records.forms import Form, shared_form
+from webapp.records.forms import FORM_BYTES_MAX, Form, shared_form
 from webapp.records.responses.recordings import ObjectDeletion, Recording
 from webapp.voice.audio_store import audio_store
 
+RECORDING_MAX_BYTES = 25 * 1024**2  # contract
+RECORDINGS_MAX_BYTES = 100 * 1024**2  # of one session at a time
+RECORDING_COUNTED_BYTES = 64 * 1024  # what a short one counts as; bounds their number
+UNCLAIMED_BYTES_MAX = 100 * 1024**2  # recordings of one address; a setting changes it
+UNCLAIMED_FORM_PERCENT = 25  # of FORM_BYTES_MAX
+FORM_NOTICE_PERCENT = 80  # of FORM_BYTES_MAX; from there on its creator is warned, people type
+UNCLAIMED_KEPT_SECONDS = 3600  # recordings without an answer
 TRIES = 20  # while answers hold what could be deleted
 TRY_SECONDS = 0.05
 ERASED_AT_ONCE = 500
@@ -38,8 +45,8 @@ _R = _RECORDINGS.c
 class Bounds(NamedTuple):
     """Bytes that one form keeps in all, and that unclaimed recordings of one address take."""
 
-    form: int = limits.FORM_BYTES_MAX
-    address: int = limits.UNCLAIMED_BYTES_MAX
+    form: int = FORM_BYTES_MAX
+    address: int = UNCLAIMED_BYTES_MAX
 
 
 class UploadPlace(NamedTuple):
@@ -185,8 +192,8 @@ def _make_room(place: UploadPlace, size: int, address_hash: str | None, bounds: 
     named = place._asdict() | {"address_hash": address_hash}
     if not database.on_sqlite():  # which has one writer at a time
         database.execute(_LOCK, **named)
-    needed = max(size, limits.RECORDING_COUNTED_BYTES)
-    _shrink(_OF_SESSION, limits.RECORDINGS_MAX_BYTES - needed, FULL_SESSION, named)
+    needed = max(size, RECORDING_COUNTED_BYTES)
+    _shrink(_OF_SESSION, RECORDINGS_MAX_BYTES - needed, FULL_SESSION, named)
     _shrink(_OF_ADDRESS, bounds.address - needed, FULL_FORM, named)
     filled: int = database.execute(_FILLED, **named).scalar_one()
     _shrink(_OF_FORM, _unclaimed_max(filled, bounds) - needed, FULL_FORM, named)
@@ -194,8 +201,8 @@ def _make_room(place: UploadPlace, size: int, address_hash: str | None, bounds: 
 
 def _unclaimed_max(answer_bytes: int, bounds: Bounds) -> int:
     """The bytes that unclaimed recordings of a form may take; the rest is for answers."""
-    left = bounds.form * limits.FORM_NOTICE_PERCENT // 100 - answer_bytes
-    return min(left, bounds.form * limits.UNCLAIMED_FORM_PERCENT // 100)
+    left = bounds.form * FORM_NOTICE_PERCENT // 100 - answer_bytes
+    return min(left, bounds.form * UNCLAIMED_FORM_PERCENT // 100)
 
 
 class _Scope(NamedTuple):
@@ -240,9 +247,7 @@ def _shrink(scope: _Scope, most: int, full: Phrase, named: dict[str, Any]) -> No
     )
 
 
-_COUNTED = sa.case(
-    (_R.size < limits.RECORDING_COUNTED_BYTES, limits.RECORDING_COUNTED_BYTES), else_=_R.size
-)
+_COUNTED = sa.case((_R.size < RECORDING_COUNTED_BYTES, RECORDING_COUNTED_BYTES), else_=_R.size)
 _SUM = sa.select(sa.func.coalesce(sa.func.sum(_COUNTED), 0))
 _IS_FREE = _R.answer_id.is_(None)
 
@@ -260,7 +265,7 @@ def _scope(name: str, *, claimed: bool = False) -> _Scope:
         .join(shares, shares.c.id == _R.id)
         .where(_IS_FREE)
         .order_by(shares.c.share.desc(), _R.created_at, _R.id)
-        .limit(limits.RECORDING_MAX_BYTES // limits.RECORDING_COUNTED_BYTES + 1)
+        .limit(RECORDING_MAX_BYTES // RECORDING_COUNTED_BYTES + 1)
         # an answer may be claiming some
         .with_for_update(of=_RECORDINGS, skip_locked=True)
     )
@@ -303,7 +308,7 @@ class Backlog(NamedTuple):
 
 def purge_unclaimed(now: datetime) -> Iterator[int]:
     """Delete recordings that no answer claimed for an hour; yields how many, batch by batch."""
-    before = now - timedelta(seconds=limits.UNCLAIMED_KEPT_SECONDS)
+    before = now - timedelta(seconds=UNCLAIMED_KEPT_SECONDS)
     return delete_in_batches(_RECORDINGS, sa.and_(_IS_FREE, _R.created_at < before))
 
 

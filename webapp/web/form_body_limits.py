@@ -19,11 +19,17 @@ from werkzeug.datastructures import FileStorage, MultiDict
 from werkzeug.exceptions import RequestEntityTooLarge
 from werkzeug.formparser import FormDataParser
 
-from webapp.base import limits
 from webapp.base.config import settings
 from webapp.base.data_folder import spool_folder
 from webapp.web.request_kind import PROGRAMS, RequestKind, request_kind
 
+FORM_BODY_MAX_BYTES = 1024 * 1024  # four times the longest typed answer, encoded
+ANSWER_BODY_MAX_BYTES = 1280 * 1024  # 12 bytes for each character next to a recording
+PICTURE_BODY_MAX_BYTES = 2 * 1024 * 1024 + 64 * 1024  # of two megabytes
+UPLOAD_BODY_MAX_BYTES = 32 * 1024 * 1024  # a recording and its words
+UPLOAD_FIELDS_MAX = 100  # more than our page and browser extensions send
+UPLOAD_FILES_MAX = 3  # the recording, also where it is doubled
+FORM_FIELDS_MAX = 1000  # as Werkzeug's for multipart bodies
 URLENCODED = "application/x-www-form-urlencoded"
 READ_THEIR_OWN = {*PROGRAMS, RequestKind.OAUTH}  # these read and bound bodies themselves
 
@@ -51,7 +57,7 @@ class FormParser(FormDataParser):
         """Raises RequestEntityTooLarge."""
         if mimetype == URLENCODED:
             body = stream.read()
-            if body.count(b"&") >= limits.FORM_FIELDS_MAX:
+            if body.count(b"&") >= FORM_FIELDS_MAX:
                 raise RequestEntityTooLarge
             stream = BytesIO(body)
         return super().parse(stream, mimetype, content_length, options)
@@ -131,7 +137,7 @@ class BoundedRequest(Request):
     def _open_file(self) -> IO[bytes]:
         """raises OSError, also after UPLOAD_FILES_MAX"""
         self._stored += 1
-        if self._stored > limits.UPLOAD_FILES_MAX:
+        if self._stored > UPLOAD_FILES_MAX:
             raise OSError(errno.EMFILE, "too many files in one request")
         folder = spool_folder(settings().data_folder)
         return cast(IO[bytes], NamedTemporaryFile(dir=folder, buffering=0))
@@ -140,12 +146,10 @@ class BoundedRequest(Request):
 def body_max_bytes(path: str) -> int:
     """Bytes that are read of a body to this path."""
     if UPLOAD_PATH.fullmatch(path):
-        return limits.UPLOAD_BODY_MAX_BYTES
+        return UPLOAD_BODY_MAX_BYTES
     if path == PICTURE_PATH:
-        return limits.PICTURE_BODY_MAX_BYTES
-    return (
-        limits.ANSWER_BODY_MAX_BYTES if ANSWER_PATH.fullmatch(path) else limits.FORM_BODY_MAX_BYTES
-    )
+        return PICTURE_BODY_MAX_BYTES
+    return ANSWER_BODY_MAX_BYTES if ANSWER_PATH.fullmatch(path) else FORM_BODY_MAX_BYTES
 
 
 def init_app(app: Flask) -> None:
@@ -155,9 +159,9 @@ def init_app(app: Flask) -> None:
     """
     app.request_class = type("Bounded", (BoundedRequest, app.request_class), {})
     app.config.update(
-        MAX_CONTENT_LENGTH=limits.FORM_BODY_MAX_BYTES,
-        MAX_FORM_MEMORY_SIZE=limits.FORM_BODY_MAX_BYTES,
-        MAX_FORM_PARTS=limits.FORM_FIELDS_MAX,
+        MAX_CONTENT_LENGTH=FORM_BODY_MAX_BYTES,
+        MAX_FORM_MEMORY_SIZE=FORM_BODY_MAX_BYTES,
+        MAX_FORM_PARTS=FORM_FIELDS_MAX,
     )
 
     @app.before_request
@@ -165,10 +169,10 @@ def init_app(app: Flask) -> None:
         """Refuse a form that is too large here: the limiter would treat it as a server error."""
         if REFUSED in request.environ:
             abort(request.environ[REFUSED])
-        if (most := body_max_bytes(request.path)) > limits.FORM_BODY_MAX_BYTES:
+        if (most := body_max_bytes(request.path)) > FORM_BODY_MAX_BYTES:
             request.max_content_length = most
-            request.max_form_memory_size = limits.ANSWER_BODY_MAX_BYTES
+            request.max_form_memory_size = ANSWER_BODY_MAX_BYTES
         if UPLOAD_PATH.fullmatch(request.path):
-            request.max_form_parts = limits.UPLOAD_FIELDS_MAX
+            request.max_form_parts = UPLOAD_FIELDS_MAX
         if request.content_type and request_kind() not in READ_THEIR_OWN:
             request.form  # noqa: B018

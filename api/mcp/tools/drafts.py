@@ -8,18 +8,17 @@ import orjson
 from itsdangerous import BadData, URLSafeSerializer
 from pydantic import Field, StrictStr
 
-from api.bodies import review_url, too_large
+from api.bodies import API_BODY_MAX_BYTES, review_url, too_large
 from api.drafts import create_draft, publish_draft, update_draft, wait_for_draft
 from api.mcp.protocol import Call, Json
 from api.mcp.tools.table import InputRequired, PageArguments, Tool, page_of
 from api.rate_limits import limit_creates, limit_publishes, limit_updates
-from api.waiting import retry_field
+from api.waiting import WAIT_MAX_SECONDS, retry_field
 from api.wire import drafts as wire
 from api.wire.forms import published_form
 from webapp.base.config import settings
 from webapp.base.database import to_millis, utc_now
 from webapp.base.errors import ErrorCode, InputModel, NotConfirmed, SentBack, StateConflict
-from webapp.base.limits import AGENT_NOTE_MAX_CHARS, API_BODY_MAX_BYTES, WAIT_MAX_SECONDS
 from webapp.base.sealing import request_state_key
 from webapp.base.vocabulary import Scope
 from webapp.drafts.publishing import Published
@@ -27,7 +26,7 @@ from webapp.drafts.reviews import clean_note
 from webapp.oauth.guard import authenticate_for_mcp, require_mcp_scope
 from webapp.records.content import draft_input
 from webapp.records.content.model import AgentUpdate
-from webapp.records.drafts import Draft, get_revision
+from webapp.records.drafts import AGENT_NOTE_MAX_CHARS, Draft, get_revision
 
 LIVES_MILLIS = 15 * 60 * 1000
 STATE_MAX_CHARS = 512

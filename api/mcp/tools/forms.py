@@ -17,7 +17,6 @@ from api.wire.timestamps import parse_since
 from webapp.base.config import settings
 from webapp.base.database import release_connections
 from webapp.base.errors import ErrorCode, InputModel, InvalidInput
-from webapp.base.limits import PAGE_MAX_ITEMS, WAIT_SECONDS
 from webapp.base.sealing import fragment_key
 from webapp.base.vocabulary import Scope
 from webapp.drafts.agent_tokens import AgentTokenInput
@@ -25,8 +24,8 @@ from webapp.oauth.guard import authenticate_for_mcp, require_mcp_scope
 from webapp.records import forms
 from webapp.records.content.draft_input import STORABLE
 from webapp.records.forms import FormRow
+from webapp.records.responses import cursor
 from webapp.records.responses.completed import get_completed_response, read_fragments
-from webapp.records.responses.cursor import ResponsePage, has_answer_after, read_responses
 
 
 class OneFormArguments(table.PageArguments, table.FormArguments):
@@ -104,15 +103,15 @@ def given_since(since: str | None) -> int | None:
 
 def fitting_page(form: FormRow, since: int | None, limit: int) -> responses.ResponsesPage:
     """As much of what came after `since` as fits, at least one item."""
-    most = min(limit, PAGE_MAX_ITEMS)
+    most = min(limit, cursor.PAGE_MAX_ITEMS)
     while True:
-        page = read_responses(form, since, max_items=most, max_bytes=table.PAGE_BYTES)
+        page = cursor.read_responses(form, since, max_items=most, max_bytes=table.PAGE_BYTES)
         found = responses.form_responses(form, page)
         items = page.answer_count + len(responses.completed_within(page, since))
         if items <= 1 or table.size(found) <= table.PAGE_BYTES:
             return cast(responses.ResponsesPage, found)
         around = table.size(
-            responses.form_responses(form, ResponsePage([], 0, since, truncated=False))
+            responses.form_responses(form, cursor.ResponsePage([], 0, since, truncated=False))
         )
         most = max(1, items * (table.PAGE_BYTES - around) // (table.size(found) - around))
 
@@ -198,7 +197,7 @@ class Waiting(InputModel):
     """From where on, and how long."""
 
     since: table.Since | None = None
-    timeout_seconds: table.TimeoutSeconds = WAIT_SECONDS
+    timeout_seconds: table.TimeoutSeconds = table.WAIT_SECONDS
     limit: table.Limit = table.LIMIT_MAX
 
 
@@ -241,7 +240,7 @@ def watch_ask(call: Call, given: WatchArguments) -> responses.WaitedResponses:
             "Send the id of the published form as formId, and no askId.",
             field="formId",
         )
-    return _waited(call.caller.account_id, cast(str, ids.pop()), given, has_answer_after)
+    return _waited(call.caller.account_id, cast(str, ids.pop()), given, cursor.has_answer_after)
 
 
 @wait_tool(
@@ -286,7 +285,7 @@ def _waited(
             require_access=require_responses_read,
         )
     if waited.found is None:  # no item, and `since` as it came
-        page = responses.form_responses(read(), ResponsePage([], 0, since, truncated=False))
+        page = responses.form_responses(read(), cursor.ResponsePage([], 0, since, truncated=False))
     else:
         page = fitting_page(waited.found, since, given.limit)
     require_responses_read()  # again: it may have ended before the change came

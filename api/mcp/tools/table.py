@@ -18,12 +18,15 @@ from api.errors import error_fields, rate_limited
 from api.mcp.protocol import Call, Json
 from api.openapi.components import SchemaGenerator
 from api.rate_limits import count_nothing
+from api.waiting import WAIT_MAX_SECONDS
 from webapp.base.database.failures import may_run_again
 from webapp.base.errors import ErrorCode, InputModel, InvalidInput, Outcome, parse_input
-from webapp.base.limits import WAIT_MAX_SECONDS, WAIT_SECONDS
 from webapp.base.vocabulary import Scope
 from webapp.oauth.guard import Unauthenticated
 from webapp.records.content.draft_input import STORABLE, whole_number
+
+WAIT_SECONDS = 20  # of a tool that does not say how long
+
 
 FormId = Annotated[
     StrictStr, Field(min_length=1, description="The id of a published form, `frm_…`."), STORABLE

@@ -14,10 +14,9 @@ from tests.browser.example_data import connect, creator, published, respond, thr
 from tests.browser.example_pages import ExamplePage, at, press
 from tests.browser.example_texts import EMAIL
 from webapp.base.database import utc_now
-from webapp.base.limits import QUESTIONS_MAX, TITLE_MAX_CHARS
 from webapp.base.vocabulary import Scope
 from webapp.drafts import editing, revisions
-from webapp.records.content.draft_input import parse_draft_input
+from webapp.records.content.draft_input import QUESTIONS_MAX, TITLE_MAX_CHARS, parse_draft_input
 
 QUESTION_CHARS = 300
 RESPONSES = 220

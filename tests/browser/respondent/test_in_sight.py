@@ -15,8 +15,8 @@ from tests.browsing import sideways, violations, window
 from tests.factories import make_form, make_response
 from tests.pages.respondent_client import storage_away
 from webapp.base.database import db
-from webapp.base.limits import ANSWER_BODY_MAX_BYTES
 from webapp.records.forms import Form
+from webapp.web.form_body_limits import ANSWER_BODY_MAX_BYTES
 
 LONG = "One line of a very long story.\n" * 60
 LOW = (640, 400)

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from tests.services import wait_until
 from webapp.base.errors import InvalidInput, TooBusy
-from webapp.base.limits import PASSWORD_MAX_CHARS
 from webapp.records.accounts import credentials
 
 EMAIL = "ann.lindqvist@example.com"
@@ -112,7 +111,7 @@ def unable(password: str, _own_words: list[str]) -> Any:
         "1.1.1991" * 128,
         "abcdefgh" * 128,
         "\u0301\u0323" * 512,
-        "\ufdfa" * PASSWORD_MAX_CHARS,
+        "\ufdfa" * credentials.PASSWORD_MAX_CHARS,
     ],
 )
 def test_passwords_that_are_slow_to_rate_are_rated(password: str) -> None:

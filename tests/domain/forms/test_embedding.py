@@ -3,8 +3,7 @@
 import pytest
 
 from webapp.base.errors import InvalidInput
-from webapp.base.limits import FRAME_ORIGINS_MAX
-from webapp.drafts.form_settings import parse_origins
+from webapp.drafts.form_settings import FRAME_ORIGINS_MAX, parse_origins
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,6 @@ from webapp.answers.answer_writes import NewAnswer, store_answer
 from webapp.answers.session import read_open_session
 from webapp.answers.steps import QuestionNumber
 from webapp.base.database import to_millis, utc_now
-from webapp.base.limits import RESPONDER_NAME_MAX_CHARS
 from webapp.base.vocabulary import FormStatus
 from webapp.records.forms import close_form, get_form, reopen_form
 from webapp.records.responses.cursor import ResponsePage, read_responses
@@ -134,7 +133,7 @@ def test_stamps_rise_even_when_the_clock_steps_back(app_context: None, clock: Cl
         ("", None),
         (" \t\n", None),
         ("  Sam   Okafor ", "Sam Okafor"),
-        ("n" * RESPONDER_NAME_MAX_CHARS, "n" * RESPONDER_NAME_MAX_CHARS),
+        ("n" * answering.RESPONDER_NAME_MAX_CHARS, "n" * answering.RESPONDER_NAME_MAX_CHARS),
         ("a\u202eb\u2066c\0d\x1be", "abcde"),
         ("王芳", "王芳"),
         ("نیلوفر علی\u200cزاده", "نیلوفر علی\u200cزاده"),

@@ -21,11 +21,10 @@ from webapp.answers.answering import (
 from webapp.answers.session import read_session
 from webapp.base.database import db, utc_now
 from webapp.base.errors import Outcome
-from webapp.base.limits import RECORDING_COUNTED_BYTES
 from webapp.records.forms import Form
 from webapp.records.responses.models import Answer, count_bytes
 from webapp.records.responses.recordings import ObjectDeletion, Recording
-from webapp.voice.uploads import Bounds, add_recording
+from webapp.voice.uploads import RECORDING_COUNTED_BYTES, Bounds, add_recording
 
 QUESTIONS = 2
 PEOPLE = 2

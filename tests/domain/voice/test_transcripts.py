@@ -20,12 +20,11 @@ from tests.factories import make_account, make_form
 from webapp.answers.trash import delete_form
 from webapp.base.database import db
 from webapp.base.errors import NotFound, StateConflict
-from webapp.base.limits import SPOKEN_ANSWER_MAX_CHARS
 from webapp.base.vocabulary import TranscriptState
 from webapp.records.accounts.models import Account
 from webapp.records.forms import Form
 from webapp.records.responses.counters import read_days
-from webapp.records.responses.models import Answer
+from webapp.records.responses.models import SPOKEN_ANSWER_MAX_CHARS, Answer
 from webapp.records.responses.recordings import Recording
 from webapp.voice import transcripts
 

@@ -14,11 +14,16 @@ from webapp.answers.answering import answer_question
 from webapp.answers.trash import delete_form
 from webapp.base.database import db, utc_now
 from webapp.base.errors import InvalidInput, Outcome
-from webapp.base.limits import RECORDING_COUNTED_BYTES, RECORDINGS_MAX_BYTES
 from webapp.records.forms import Form, close_form
 from webapp.records.responses.recordings import ObjectDeletion, Recording
 from webapp.voice.transcripts import claim, settle_written
-from webapp.voice.uploads import Bounds, check_upload, may_have_room
+from webapp.voice.uploads import (
+    RECORDING_COUNTED_BYTES,
+    RECORDINGS_MAX_BYTES,
+    Bounds,
+    check_upload,
+    may_have_room,
+)
 
 KEY, OTHER = "a" * 32, "b" * 32
 MIB = 1024**2

@@ -13,7 +13,6 @@ from tests.pages.creator_client import HTMX, ORIGIN, Creator, hidden, plain
 from webapp.answers import trash
 from webapp.base.database import db, from_millis, utc_now
 from webapp.base.errors import NotFound
-from webapp.base.limits import DISCARDED_KEPT_SECONDS
 from webapp.drafts import publishing
 from webapp.records import drafts
 from webapp.records.drafts import Draft
@@ -124,7 +123,7 @@ def test_after_a_day_a_discarded_draft_is_purged(ann: Creator) -> None:
     ann.by_agent(old, title="With a history")
     away = from_millis(moment(ann.post(f"/drafts/{old.id}/discard").location))
     ann.post(f"/drafts/{young.id}/discard")
-    later = away + timedelta(seconds=DISCARDED_KEPT_SECONDS)
+    later = away + timedelta(seconds=trash.DISCARDED_KEPT_SECONDS)
 
     with ann.context():
         taken = trash.restore(ann.account.id, away, now=later)
@@ -142,7 +141,7 @@ def test_a_draft_that_is_restored_while_it_would_be_purged_stays(
     draft = ann.draft()
     ann.by_agent(draft, title="With a history")
     away = from_millis(moment(ann.post(f"/drafts/{draft.id}/discard").location))
-    in_time = away + timedelta(seconds=DISCARDED_KEPT_SECONDS - 1)
+    in_time = away + timedelta(seconds=trash.DISCARDED_KEPT_SECONDS - 1)
     read_rows = trash.read_rows
 
     def restored_after(statement: Any, **values: Any) -> Any:

@@ -11,10 +11,9 @@ from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_form
 from tests.pages.creator_client import Creator, plain
 from tests.pages.respondent_client import Respondent, heading, hidden, texts
-from webapp.answers.answering import Signs, complete_response
+from webapp.answers.answering import ANSWER_MIN_SECONDS, Signs, complete_response
 from webapp.answers.search import Filters, find_people
 from webapp.base.database import db, utc_now
-from webapp.base.limits import ANSWER_MIN_SECONDS
 from webapp.pages.respondent.form_data import HONEYPOT, new_session_key
 from webapp.records.responses.models import ResponseSession
 

@@ -21,9 +21,9 @@ from tests.pages.respondent_client import (
     texts,
 )
 from webapp.base.config import Settings
-from webapp.base.limits import ANSWER_MAX_CHARS
 from webapp.records.accounts.models import Account
 from webapp.records.forms import BYTES_OF_CHAR
+from webapp.records.responses.models import ANSWER_MAX_CHARS
 
 LONGEST = ANSWER_MAX_CHARS * BYTES_OF_CHAR
 WORDS = "\U0001f600" * ANSWER_MAX_CHARS

@@ -11,8 +11,8 @@ from tests.factories import make_answer
 from tests.pages.respondent_client import Respondent, arrive, box, heading, hidden, stored, texts
 from webapp.answers.device_transfer import create_transfer_link
 from webapp.base.database import db, utc_now
-from webapp.base.limits import ANSWER_BODY_MAX_BYTES
 from webapp.pages.respondent.form_data import new_session_key
+from webapp.web.form_body_limits import ANSWER_BODY_MAX_BYTES
 from webapp.web.limiter import limiter
 
 THEIRS = "https://evil.example"

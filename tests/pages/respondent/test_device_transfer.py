@@ -24,13 +24,13 @@ from tests.pages.respondent_client import (
 )
 from webapp.answers import trash
 from webapp.answers.device_transfer import (
+    TRANSFER_LINK_SECONDS,
     DeviceTransfer,
     claim_session_key,
     create_transfer_link,
     purge_expired_links,
 )
 from webapp.base.database import db, utc_now
-from webapp.base.limits import TRANSFER_LINK_SECONDS
 
 GONE = "This link has expired."
 NEXT = "What went wrong?"

@@ -11,7 +11,7 @@ from itsdangerous import TimestampSigner
 
 from tests.factories import make_answer
 from tests.pages.respondent_client import Respondent, arrive, box, heading, hidden, stored, texts
-from webapp.base.limits import ANSWER_BODY_MAX_BYTES
+from webapp.web.form_body_limits import ANSWER_BODY_MAX_BYTES
 from webapp.web.limiter import limiter
 
 KEY = "k" * 32

@@ -10,8 +10,9 @@ from werkzeug.datastructures import MultiDict
 from werkzeug.test import TestResponse
 
 from tests.pages.respondent_client import Respondent, box, heading, hidden, stored, texts
-from webapp.base.limits import ANSWER_MAX_CHARS, RESPONDER_NAME_MAX_CHARS
+from webapp.answers.answering import RESPONDER_NAME_MAX_CHARS
 from webapp.pages.respondent.form_data import new_session_key
+from webapp.records.responses.models import ANSWER_MAX_CHARS
 
 ADDED = {"gramm_data": "x", "__proto__": "y", "": "z"}
 MARKUP = "</textarea><script>alert(1)</script>{{ 7*7 }}"

@@ -17,7 +17,8 @@ from werkzeug.test import TestResponse
 
 from tests.factories import make_account, make_form, make_response
 from tests.pages.respondent_client import Respondent, arrive, close, storage_away
-from webapp.base.limits import ANSWER_MAX_CHARS, RESPONDER_NAME_MAX_CHARS
+from webapp.answers.answering import RESPONDER_NAME_MAX_CHARS
+from webapp.records.responses.models import ANSWER_MAX_CHARS
 from webapp.web import languages
 from webapp.web.extensions import babel
 from webapp.web.limiter import limiter

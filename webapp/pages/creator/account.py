@@ -14,14 +14,18 @@ from sqlalchemy import select
 from webapp.base.config import settings
 from webapp.base.database import db, from_millis, to_millis, utc_now
 from webapp.base.errors import ErrorCode, InvalidInput
-from webapp.base.limits import ACCOUNT_NAME_MAX_CHARS, ORGANISATION_MAX_CHARS
 from webapp.drafts import form_settings
 from webapp.oauth.account_deletion import delete_account, list_inventory
 from webapp.pages.creator import sign_in
 from webapp.pages.creator.request import acting, creator_id, limit_one_write, require_creator
 from webapp.pages.fragments import as_picture, go_to
 from webapp.records.accounts import browser_sessions, credentials
-from webapp.records.accounts.models import ACCENTS, CREATOR_LANGUAGES
+from webapp.records.accounts.models import (
+    ACCENTS,
+    ACCOUNT_NAME_MAX_CHARS,
+    CREATOR_LANGUAGES,
+    ORGANISATION_MAX_CHARS,
+)
 from webapp.records.audit import AuditEvent, AuditKind, list_events
 from webapp.records.drafts import Draft
 from webapp.records.forms import Form

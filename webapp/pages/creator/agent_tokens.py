@@ -11,7 +11,6 @@ from flask_login import current_user
 
 from webapp.base.config import settings
 from webapp.base.errors import ErrorCode, InvalidInput, parse_input
-from webapp.base.limits import AGENT_TOKEN_DAYS, AGENT_TOKEN_LABEL_MAX_CHARS, AGENT_TOKEN_MAX_DAYS
 from webapp.base.sealing import NoKey, sealer
 from webapp.drafts import agent_tokens
 from webapp.drafts.agent_tokens import AgentTokenInput, find_agent_token_of
@@ -41,7 +40,7 @@ class Asked(NamedTuple):
 @bp.get("/new")
 def show_new() -> str:
     """The page that makes a token, with the form that `?form=` names, else the newest."""
-    return _page(Asked(request.args.get("form", ""), "", str(AGENT_TOKEN_DAYS)))
+    return _page(Asked(request.args.get("form", ""), "", str(agent_tokens.AGENT_TOKEN_DAYS)))
 
 
 @bp.post("/new")
@@ -120,11 +119,11 @@ def _cookie_place() -> str:
 
 
 def _whole_days(text: str) -> int:
-    if re.fullmatch("[0-9]{1,3}", text) and 1 <= int(text) <= AGENT_TOKEN_MAX_DAYS:
+    if re.fullmatch("[0-9]{1,3}", text) and 1 <= int(text) <= agent_tokens.AGENT_TOKEN_MAX_DAYS:
         return int(text)
     raise InvalidInput(
         ErrorCode.VALIDATION_FAILED,
-        f"This is no whole number from 1 to {AGENT_TOKEN_MAX_DAYS}.",
+        f"This is no whole number from 1 to {agent_tokens.AGENT_TOKEN_MAX_DAYS}.",
         "Write how many days the token may be used.",
         field="days",
     )
@@ -136,8 +135,8 @@ def _page(asked: Asked, refusal: InvalidInput | None = None) -> str:
         asked=asked,
         refusal=refusal,
         forms=forms.list_forms(creator_id()),
-        most_days=AGENT_TOKEN_MAX_DAYS,
-        most_chars=AGENT_TOKEN_LABEL_MAX_CHARS,
+        most_days=agent_tokens.AGENT_TOKEN_MAX_DAYS,
+        most_chars=agent_tokens.AGENT_TOKEN_LABEL_MAX_CHARS,
         ask_password=not sign_in.signed_in_recently(),
         current_user=current_user,
     )

@@ -11,7 +11,6 @@ from flask.typing import ResponseReturnValue
 
 from webapp.base.database import db, utc_now
 from webapp.base.errors import InvalidInput, NotFound, StateConflict
-from webapp.base.limits import QUESTIONS_MAX
 from webapp.base.vocabulary import DraftStatus, FollowUpMode
 from webapp.drafts import returns, revisions
 from webapp.pages.creator import draft_view
@@ -26,7 +25,7 @@ from webapp.pages.creator.request import (
 )
 from webapp.pages.fragments import fragment, go_to, nothing_new, page_or_fragment
 from webapp.records import drafts, forms
-from webapp.records.content.draft_input import parse_draft_input
+from webapp.records.content.draft_input import QUESTIONS_MAX, parse_draft_input
 from webapp.records.content.model import CHOICES, DRAFT_SETTINGS, NUMBERS, DraftUpdate, clean_reason
 from webapp.records.drafts import Draft, clean_note
 from webapp.web.deferred_writes import write_later

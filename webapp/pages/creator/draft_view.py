@@ -11,7 +11,6 @@ from typing import Any
 from flask import Response, request, url_for
 
 from webapp.answers.session import most_asked_with
-from webapp.base import limits
 from webapp.base.database import db, utc_now
 from webapp.base.errors import ErrorCode, InvalidInput, StateConflict
 from webapp.base.vocabulary import DraftStatus
@@ -26,17 +25,24 @@ from webapp.pages.creator.request import agent_names, creator_id, posted_revisio
 from webapp.pages.fragments import fragment, go_to, page_or_fragment, wants_fragment
 from webapp.records.content import model as content
 from webapp.records.content.diff import Change, Kind, differences
-from webapp.records.drafts import Draft
+from webapp.records.content.draft_input import (
+    CONTEXT_MAX_CHARS,
+    GOAL_MAX_CHARS,
+    PREPARED_MAX_CHARS,
+    QUESTIONS_MAX,
+    TITLE_MAX_CHARS,
+)
+from webapp.records.drafts import CREATOR_NOTE_MAX_CHARS, Draft
 from webapp.records.languages import has_phrases
 from webapp.web.wakeups import wakeups
 
 FIELD_LIMITS = {
-    "title": limits.TITLE_MAX_CHARS,
-    "reason": limits.REASON_MAX_CHARS,
-    "goal": limits.GOAL_MAX_CHARS,
-    "context": limits.CONTEXT_MAX_CHARS,
-    "note": limits.CREATOR_NOTE_MAX_CHARS,
-    "followUps": limits.PREPARED_MAX_CHARS,
+    "title": TITLE_MAX_CHARS,
+    "reason": content.REASON_MAX_CHARS,
+    "goal": GOAL_MAX_CHARS,
+    "context": CONTEXT_MAX_CHARS,
+    "note": CREATOR_NOTE_MAX_CHARS,
+    "followUps": PREPARED_MAX_CHARS,
 }
 MOST = {setting.name: setting.most for setting in content.NUMBERS}
 WITH_MESSAGES = ("followUpMode", *MOST)  # the settings that can be refused
@@ -314,7 +320,7 @@ def in_plain_words(problem: InvalidInput) -> str:
     elif "a follow-up " in problem.message:
         words = "Ask it once, as a question or as a follow-up."
     elif problem.field == "questions":
-        words = f"A form holds at most {limits.QUESTIONS_MAX} questions."
+        words = f"A form holds at most {QUESTIONS_MAX} questions."
     elif limit and "at most" in problem.message:
         words = f"This is longer than {limit} characters. Shorten it a little."
     elif most := MOST.get(problem.field):

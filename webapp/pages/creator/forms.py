@@ -17,7 +17,6 @@ from webapp.answers.unread import count_unread
 from webapp.base.config import settings
 from webapp.base.database import utc_now
 from webapp.base.errors import InvalidInput
-from webapp.base.limits import TITLE_MAX_CHARS, TRASH_KEPT_SECONDS
 from webapp.base.vocabulary import FormStatus
 from webapp.drafts import confirmations, editing, form_settings
 from webapp.drafts.reviews import find_form_authors
@@ -31,6 +30,7 @@ from webapp.pages.creator.request import (
 from webapp.pages.filters import CODE_INK, code_of, drawn_code
 from webapp.pages.fragments import go_to
 from webapp.records import forms
+from webapp.records.content.draft_input import TITLE_MAX_CHARS
 from webapp.records.content.model import snapshot
 from webapp.records.forms import FormRow, FormSummaryRow
 
@@ -158,7 +158,7 @@ def show_trash() -> ResponseReturnValue:
         "forms/trash.html",
         deleted=deleted,
         just_deleted=next((form for form in deleted if form.id == just_deleted), None),
-        kept=timedelta(seconds=TRASH_KEPT_SECONDS),
+        kept=timedelta(seconds=trash.TRASH_KEPT_SECONDS),
         erased="erased" in request.args,
     )
 

@@ -16,7 +16,6 @@ from webapp.answers.unread import count_unread
 from webapp.base.config import settings
 from webapp.base.database import from_millis, to_millis, utc_now
 from webapp.base.errors import InvalidInput
-from webapp.base.limits import DRAFTED_TOGETHER_SECONDS
 from webapp.drafts import confirmations, editing, revisions
 from webapp.oauth import connections
 from webapp.pages.creator.connections import AgentProgress, agent_progress
@@ -39,6 +38,7 @@ from webapp.records.drafts import DraftSummaryRow, clean_note
 from webapp.records.forms import FormSummaryRow
 from webapp.web.wakeups import wakeups
 
+DRAFTED_TOGETHER_SECONDS = 600  # drafts of one agent that are shown in one group
 TOGETHER = timedelta(seconds=DRAFTED_TOGETHER_SECONDS)
 
 

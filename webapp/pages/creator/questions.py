@@ -13,7 +13,6 @@ from typing import Any
 from flask import Response, request, url_for
 from flask.typing import ResponseReturnValue
 
-from webapp.base import limits
 from webapp.base.errors import ErrorCode, InvalidInput
 from webapp.base.vocabulary import FollowUpAuthor, FollowUpCondition
 from webapp.drafts import revisions
@@ -21,7 +20,7 @@ from webapp.pages.creator import draft_view
 from webapp.pages.creator.request import creator_blueprint, creator_id, posted_revision, typed
 from webapp.pages.fragments import go_to, wants_fragment
 from webapp.records import drafts
-from webapp.records.content.draft_input import parse_draft_input, parse_follow_ups
+from webapp.records.content.draft_input import PREPARED_MAX, parse_draft_input, parse_follow_ups
 from webapp.records.content.model import DraftUpdate, PreparedFollowUp, QuestionRow
 from webapp.records.drafts import Draft
 
@@ -91,7 +90,7 @@ def write(draft_id: str) -> ResponseReturnValue:
 def edit(draft_id: str, position: int) -> ResponseReturnValue:
     """The editor of one question; `?follow_up=` is the number of the one to write."""
     draft = drafts.get_draft(creator_id(), draft_id)
-    writes = min(max(request.args.get("follow_up", 0, type=int), 0), limits.PREPARED_MAX)
+    writes = min(max(request.args.get("follow_up", 0, type=int), 0), PREPARED_MAX)
     return _editing(draft, replace(_opened(draft, position), writes=writes))
 
 
@@ -304,7 +303,7 @@ def _typed_follow_ups(before: Sequence[PreparedFollowUp]) -> list[PreparedFollow
     if "follow_up-1" not in request.form:
         return list(before)
     found = []
-    for number in range(1, limits.PREPARED_MAX + 1):
+    for number in range(1, PREPARED_MAX + 1):
         text = " ".join(typed(f"follow_up-{number}").split("\n"))
         condition = _typed_condition(number)
         new = PreparedFollowUp(text=text, condition=condition, prepared_by=FollowUpAuthor.CREATOR)

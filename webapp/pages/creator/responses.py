@@ -10,7 +10,6 @@ from webapp.answers import one_response, unread
 from webapp.answers.export import recordings_of
 from webapp.base.config import settings
 from webapp.base.database import to_millis, utc_now
-from webapp.base.limits import RESPONSE_UNDO_SECONDS
 from webapp.pages.creator.request import (
     acting,
     creator_blueprint,
@@ -47,7 +46,7 @@ def show(form_id: str, session_id: str) -> ResponseReturnValue:
         recordings=recordings_of(response.person.answers, with_transcripts=True),
         transcriber=settings().transcriber_host,
         now_millis=to_millis(utc_now()),
-        undo_seconds=RESPONSE_UNDO_SECONDS,
+        undo_seconds=deletions.RESPONSE_UNDO_SECONDS,
     )
 
 
@@ -79,7 +78,7 @@ def deletion_notes(form_id: str) -> dict[str, Any]:
     return {
         "deletions": found,
         "deletion_state": "-".join(f"{each.id[-6:]}{each.begun:d}" for each in found),
-        "undo_seconds": RESPONSE_UNDO_SECONDS,
+        "undo_seconds": deletions.RESPONSE_UNDO_SECONDS,
         "has_automated": not all_deleted and deletions.has_automated(form_id),
         "just_deleted": "deleted" in request.args,
         "nothing_to_undo": "undone" in request.args,
@@ -102,7 +101,7 @@ def ask_automated(form_id: str) -> ResponseReturnValue:
         "deleted_responses/automated.html",
         form=form,
         count=deletions.count_automated(form.id),
-        undo_seconds=RESPONSE_UNDO_SECONDS,
+        undo_seconds=deletions.RESPONSE_UNDO_SECONDS,
     )
 
 

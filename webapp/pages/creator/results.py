@@ -23,7 +23,6 @@ from webapp.answers.export import recordings_of
 from webapp.answers.search import AnswerKey, Filters, PersonKey
 from webapp.base.config import settings
 from webapp.base.database import from_millis, to_millis, utc_now
-from webapp.base.limits import FORM_NOTICE_PERCENT
 from webapp.base.vocabulary import ConfirmationMethod
 from webapp.drafts import confirmations
 from webapp.pages.creator import agreements
@@ -36,6 +35,7 @@ from webapp.records.content.model import form_settings
 from webapp.records.forms import FormRow
 from webapp.records.responses.counters import DAY_MILLIS, EPOCH_DAY, Day, read_days
 from webapp.voice import transcripts
+from webapp.voice.uploads import FORM_NOTICE_PERCENT
 
 WORDS_MAX_CHARS = 200
 NAMES = ("q", "sent", "unflagged", "spoken", "followups", "from", "to")

@@ -29,7 +29,6 @@ from webapp.base.config import Settings, settings
 from webapp.base.database import utc_now
 from webapp.base.database.failures import STORAGE_FAILURES
 from webapp.base.errors import InvalidInput, NotFound, StateConflict, TooBusy
-from webapp.base.limits import EMAIL_MAX_CHARS
 from webapp.oauth.connections import end_grants
 from webapp.pages import errors
 from webapp.pages.creator.request import Acting, acting, creator_id
@@ -37,7 +36,7 @@ from webapp.pages.fragments import go_to, wants_fragment
 from webapp.records.accounts import browser_sessions, credentials, invites
 from webapp.records.accounts.browser_sessions import ACTIVE_EVERY, SESSION_LIFETIME
 from webapp.records.accounts.credentials import Also
-from webapp.records.accounts.models import Account, find_account, normal_email
+from webapp.records.accounts.models import EMAIL_MAX_CHARS, Account, find_account, normal_email
 from webapp.records.audit import AuditKind
 from webapp.web import request_audit
 from webapp.web.browser_cookies import BrowserCookie

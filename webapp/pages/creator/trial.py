@@ -19,7 +19,6 @@ from webapp.answers.trial import Decided, NoRoom, Trial
 from webapp.base.config import settings
 from webapp.base.database import release_connections, utc_now
 from webapp.base.errors import InvalidInput, PageCode
-from webapp.base.limits import ANSWER_MAX_CHARS
 from webapp.drafts import publishing
 from webapp.drafts.terms import BY_RULES, TYPED, FormTerms, terms_of
 from webapp.follow_ups import rules
@@ -33,6 +32,7 @@ from webapp.records import drafts, forms
 from webapp.records.drafts import Draft
 from webapp.records.follow_ups import AskedFollowUp
 from webapp.records.responses.counters import spend_other_call
+from webapp.records.responses.models import ANSWER_MAX_CHARS
 from webapp.web.languages import page_language
 from webapp.web.limiter import limiter
 from webapp.web.security_headers import allow_microphone

@@ -2,9 +2,10 @@
 
 from flask import Blueprint, current_app
 
+from webapp.answers.device_transfer import TRANSFER_LINK_SECONDS
+from webapp.answers.trash import DISCARDED_KEPT_SECONDS, TRASH_KEPT_SECONDS
 from webapp.base.config import settings
 from webapp.base.config_readers import DAY
-from webapp.base.limits import DISCARDED_KEPT_SECONDS, TRANSFER_LINK_SECONDS, TRASH_KEPT_SECONDS
 from webapp.events.delivering import KEPT_DAYS
 from webapp.oauth.tokens import GRANT_KEPT, SPENT_KEPT
 from webapp.pages.respondent.form_data import COOKIE_DAYS

@@ -12,12 +12,12 @@ from webapp.answers.steps import QuestionNumber
 from webapp.base.config import settings
 from webapp.base.database.failures import STORAGE_FAILURES, may_have_stored
 from webapp.base.errors import Code, Outcome, PageCode
-from webapp.base.limits import ANSWER_MAX_CHARS
 from webapp.base.text import token_hash
 from webapp.drafts.form_settings import find_frame_origins
 from webapp.pages import errors
 from webapp.pages.fragments import wants_fragment
 from webapp.pages.respondent import form_data, rendering, session_view
+from webapp.records.responses.models import ANSWER_MAX_CHARS
 from webapp.web.extensions import csrf
 from webapp.web.limiter import client_network, limiter, seconds_to_wait
 from webapp.web.request_kind import RequestKind, is_from_another_site, request_kind

@@ -23,7 +23,6 @@ from webapp.answers.steps import QuestionNumber
 from webapp.base.config import settings
 from webapp.base.database import release_connections, utc_now
 from webapp.base.errors import InvalidInput, Outcome, PageCode, Phrase
-from webapp.base.limits import ANSWER_BODY_MAX_BYTES, RECORDING_MAX_BYTES, RECORDING_MAX_SECONDS
 from webapp.base.sealing import address_hash
 from webapp.base.vocabulary import ON_THIS_SERVER, TranscriptState
 from webapp.pages.errors import PROBLEMS, Problem, problem
@@ -31,18 +30,19 @@ from webapp.pages.filters import translated
 from webapp.pages.fragments import nothing_new, wants_fragment
 from webapp.pages.respondent import error_handling, form_data, rendering
 from webapp.pages.respondent.session_view import SessionView, find_form, posted_view
+from webapp.records.responses.models import RECORDING_MAX_SECONDS
 from webapp.voice import audio_inspection, uploads
 from webapp.voice.audio_store import AudioStoreUnavailable, audio_store, says_full
 from webapp.voice.child_process import ChildBusy, Clients
 from webapp.voice.transcripts import ask_for_words
 from webapp.web.byte_ranges import recording_response
-from webapp.web.form_body_limits import UploadedFile
+from webapp.web.form_body_limits import ANSWER_BODY_MAX_BYTES, UploadedFile
 from webapp.web.limiter import client_network, limiter
 from webapp.web.request_kind import says_in_iframe
 
 KEPT_WORDS = Phrase("Nothing you typed is lost. Choose another recording, or type your answer.")
 TOO_LARGE = Phrase(
-    "The recording is larger than %(limit)s MiB.", limit=RECORDING_MAX_BYTES // 1024**2
+    "The recording is larger than %(limit)s MiB.", limit=uploads.RECORDING_MAX_BYTES // 1024**2
 )
 NO_ROOM = Phrase("This server has no room for recordings just now.")
 NOT_READ = Phrase("We can’t reach the recordings right now.")
@@ -280,7 +280,7 @@ def _measure(file: FileStorage | None) -> _Measured:
     uploaded: object = file.stream if file else None
     if not isinstance(uploaded, UploadedFile) or not uploaded.size:
         raise _refused(PageCode.RECORDING_MISSING, Phrase("There is no recording yet."))
-    if uploaded.size > RECORDING_MAX_BYTES:
+    if uploaded.size > uploads.RECORDING_MAX_BYTES:
         raise _refused(PageCode.RECORDING_TOO_LARGE, TOO_LARGE)
     audio, duration_ms = _inspect(uploaded.path)
     if duration_ms > RECORDING_MAX_SECONDS * 1000:

@@ -10,12 +10,12 @@ from webapp.answers.session import VERSION_CHARS
 from webapp.answers.steps import QuestionNumber, Step
 from webapp.base.config import settings
 from webapp.base.errors import Outcome, PageCode
-from webapp.base.limits import ANSWER_MAX_CHARS, SPOKEN_ANSWER_MAX_CHARS
 from webapp.pages.filters import LONG_QUESTION_CHARS
 from webapp.pages.fragments import drawn, wants_fragment
 from webapp.pages.respondent import page_cache
 from webapp.pages.respondent.form_data import FormData, posted_fields, remember
 from webapp.pages.respondent.session_view import SessionView
+from webapp.records.responses.models import ANSWER_MAX_CHARS, SPOKEN_ANSWER_MAX_CHARS
 from webapp.web.request_kind import says_in_iframe
 
 Push: TypeAlias = tuple[str, dict[str, Any]]

@@ -8,10 +8,12 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from webapp.base.database import Base, db, write_transaction
 from webapp.base.errors import ErrorCode, InvalidInput, PageCode, StateConflict
-from webapp.base.limits import ACCOUNT_NAME_MAX_CHARS, EMAIL_MAX_CHARS, ORGANISATION_MAX_CHARS
 from webapp.base.text import in_one_line, normalized
 from webapp.records.audit import SYSTEM, Actor, AuditKind, add_event
 
+EMAIL_MAX_CHARS = 254  # RFC 5321 section 4.5.3.1.3, as clarified by erratum 1690
+ACCOUNT_NAME_MAX_CHARS = 80
+ORGANISATION_MAX_CHARS = 80
 ACCENTS = ("", "green", "blue", "violet", "red", "ochre", "slate")  # "" shows none
 CREATOR_LANGUAGES = {"en": "English"}  # of the creator's pages, each by its own name
 NAME_READ_CHARS = 4 * ACCOUNT_NAME_MAX_CHARS  # spelled with a mark or two each

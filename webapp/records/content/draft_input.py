@@ -6,11 +6,17 @@ from typing import Annotated, cast
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, StrictStr, Tag
 from pydantic_core import PydanticCustomError, PydanticKnownError
 
-from webapp.base import limits
 from webapp.base.errors import ErrorCode, InputModel, InvalidInput, field_names, parse_input, sent
 from webapp.base.vocabulary import FollowUpCondition, FollowUpMode, ResponseLimit, ResponseMode
 from webapp.records.content import model as content
 
+TITLE_MAX_CHARS = 120  # contract; Unicode code points
+GOAL_MAX_CHARS = 2000  # contract
+CONTEXT_MAX_CHARS = 4000  # contract
+QUESTIONS_MAX = 20  # contract
+PREPARED_MAX = 3  # follow-ups prepared for one question
+PREPARED_MAX_CHARS = 300  # of each
+QUESTION_ID_MAX_CHARS = 200  # room for any id scheme of an agent
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
@@ -53,7 +59,7 @@ STORABLE = _without(_UNSTORABLE)
 ONE_LINE = _without(_CONTROLS)
 _ID = Field(
     min_length=1,
-    max_length=limits.QUESTION_ID_MAX_CHARS,
+    max_length=QUESTION_ID_MAX_CHARS,
     description="Yours to choose: one line, unique in the form. Made for you when left out.",
 )
 
@@ -74,7 +80,7 @@ QuestionId = Annotated[StrictStr, _ID, STORABLE, ONE_LINE]
 Title = Annotated[
     StrictStr,
     Field(
-        max_length=limits.TITLE_MAX_CHARS,
+        max_length=TITLE_MAX_CHARS,
         description=(
             "The heading that respondents read: one line without control and text-direction "
             'characters. `""` until it is sent; publishing needs it.'
@@ -86,7 +92,7 @@ Title = Annotated[
 Goal = Annotated[
     StrictStr,
     Field(
-        max_length=limits.GOAL_MAX_CHARS,
+        max_length=GOAL_MAX_CHARS,
         description='What the form is for; respondents never see it. `""` clears it.',
     ),
     STORABLE,
@@ -94,7 +100,7 @@ Goal = Annotated[
 Context = Annotated[
     StrictStr,
     Field(
-        max_length=limits.CONTEXT_MAX_CHARS,
+        max_length=CONTEXT_MAX_CHARS,
         description=f'{CONTEXT_RULE} It is never returned. `""` clears it.',
     ),
     STORABLE,
@@ -114,26 +120,26 @@ MaxFollowUps = Annotated[
     int,
     Field(
         ge=0,
-        le=limits.FOLLOW_UPS_MAX,
+        le=content.FOLLOW_UPS_MAX,
         description=(
             "Follow-up questions to one question at most. Until a number is sent it is 0, 2 or 5 "
             "for `none`, `smart` and `deep_dive`."
         ),
     ),
-    whole_number(limits.FOLLOW_UPS_MAX),
+    whole_number(content.FOLLOW_UPS_MAX),
 ]
 MaxQuestions = Annotated[
     int,
     Field(
         ge=0,
-        le=limits.TOTAL_QUESTIONS_MAX,
+        le=content.TOTAL_QUESTIONS_MAX,
         description=(
             "Questions and follow-up questions for one person at most; the questions of the form "
             "are asked in any case. A new draft has no limit; one that was sent can be changed "
             "here and cleared by the creator."
         ),
     ),
-    whole_number(limits.TOTAL_QUESTIONS_MAX),
+    whole_number(content.TOTAL_QUESTIONS_MAX),
 ]
 
 
@@ -170,7 +176,7 @@ class FormDraftInput(InputModel):
         list[AskedQuestion],
         Field(
             min_length=1,
-            max_length=limits.QUESTIONS_MAX,
+            max_length=QUESTIONS_MAX,
             description=(
                 "All questions of the form in their order, each a plain string or an object. They "
                 "replace those of the draft; one without an id keeps the id that its text had."
@@ -252,7 +258,7 @@ def _not_blank(text: str) -> str:
 
 FollowUpText = Annotated[
     StrictStr,
-    Field(max_length=limits.PREPARED_MAX_CHARS),
+    Field(max_length=PREPARED_MAX_CHARS),
     STORABLE,
     AfterValidator(_not_blank),
 ]
@@ -277,7 +283,7 @@ class FollowUpsOfQuestion(InputModel):
     ]
     prepared: Annotated[
         list[FollowUp],
-        Field(description=f"In the order of asking, {limits.PREPARED_MAX} at most. {PROBE_RULE}"),
+        Field(description=f"In the order of asking, {PREPARED_MAX} at most. {PROBE_RULE}"),
     ]
 
 
@@ -285,7 +291,7 @@ def _by_question(given: object) -> object:
     """The follow-ups by their question, from any form that they are taken in."""
     if not isinstance(given, dict | list):
         return given
-    most = limits.QUESTIONS_MAX * (1 if isinstance(given, dict) else limits.PREPARED_MAX)
+    most = QUESTIONS_MAX * (1 if isinstance(given, dict) else PREPARED_MAX)
     if len(given) > most:
         raise PydanticKnownError(
             "too_long", {"field_type": "", "max_length": most, "actual_length": len(given)}
@@ -323,7 +329,7 @@ PreparedInput = dict[
                 Discriminator(_kind),
             ]
         ],
-        Field(max_length=limits.PREPARED_MAX),
+        Field(max_length=PREPARED_MAX),
     ],
 ]
 PreparedFollowUps = Annotated[PreparedInput, BeforeValidator(_by_question)]

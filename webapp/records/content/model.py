@@ -9,10 +9,14 @@ import orjson
 from sqlalchemy import JSON, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from webapp.base import limits, vocabulary
+from webapp.base import vocabulary
 from webapp.base.database import enum_type, new_id
 from webapp.base.errors import ErrorCode, InvalidInput, path_of
 from webapp.base.text import in_one_line
+
+FOLLOW_UPS_MAX = 50  # contract
+TOTAL_QUESTIONS_MAX = 50  # contract
+REASON_MAX_CHARS = 200
 
 
 class PreparedFollowUp(TypedDict):
@@ -82,8 +86,8 @@ class DraftSetting(NamedTuple):
 # in the order of the review page
 DRAFT_SETTINGS = (
     DraftSetting("follow_up_mode", "followUpMode", vocabulary.FollowUpMode.NONE),
-    DraftSetting("followups_given", "maxFollowupsPerQuestion", None, limits.FOLLOW_UPS_MAX),
-    DraftSetting("max_total_questions", "maxTotalQuestions", None, limits.TOTAL_QUESTIONS_MAX),
+    DraftSetting("followups_given", "maxFollowupsPerQuestion", None, FOLLOW_UPS_MAX),
+    DraftSetting("max_total_questions", "maxTotalQuestions", None, TOTAL_QUESTIONS_MAX),
     DraftSetting("response_mode", "responseMode", vocabulary.ResponseMode.VOICE_PREFERRED),
     DraftSetting("response_limit", "responseLimit", vocabulary.ResponseLimit.MULTIPLE),
 )
@@ -213,10 +217,10 @@ def content_hash(content: Content) -> str:
 def clean_reason(text: str) -> str | None:
     """Why people are asked, as it is stored: one line; None for none. Raises InvalidInput."""
     reason = in_one_line(text)
-    if len(reason) > limits.REASON_MAX_CHARS:
+    if len(reason) > REASON_MAX_CHARS:
         raise InvalidInput(
             ErrorCode.VALIDATION_FAILED,
-            f"reason: has {len(reason)} characters; at most {limits.REASON_MAX_CHARS} are allowed.",
+            f"reason: has {len(reason)} characters; at most {REASON_MAX_CHARS} are allowed.",
             "Say it in one short sentence.",
             field="reason",
         )

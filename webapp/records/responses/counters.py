@@ -11,8 +11,8 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from webapp.base import database
 from webapp.base.database.prepared_statements import run
-from webapp.base.limits import RECORDING_MAX_SECONDS
 from webapp.base.ownership import delete_in_batches
+from webapp.records.responses.models import RECORDING_MAX_SECONDS
 
 DAY_MILLIS = 86_400_000
 EPOCH_DAY = date(1970, 1, 1)

@@ -15,7 +15,6 @@ import sqlalchemy as sa
 from sqlalchemy.orm import InstrumentedAttribute
 
 from webapp.base.database import on_sqlite, read_rows
-from webapp.base.limits import PAGE_MAX_BYTES, PAGE_MAX_ITEMS
 from webapp.records.responses.models import (
     ANSWER_COLUMNS,
     SESSION_COLUMNS,
@@ -30,6 +29,8 @@ from webapp.records.responses.models import (
 )
 from webapp.records.responses.recordings import attachments_of
 
+PAGE_MAX_ITEMS = 200  # answers and completions in one result page
+PAGE_MAX_BYTES = 512 * 1024  # keeps a page inside an agent's context
 NOW = sa.bindparam("now", type_=sa.BigInteger)
 
 

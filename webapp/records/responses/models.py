@@ -11,9 +11,13 @@ import sqlalchemy as sa
 from sqlalchemy.orm import InstrumentedAttribute, Mapped, mapped_column
 
 from webapp.base import database
-from webapp.base.limits import ABANDONED_AFTER_SECONDS
 from webapp.base.vocabulary import QuestionKind, ResponseType, SessionStatus
 from webapp.records.content.model import QuestionRow
+
+ANSWER_MAX_CHARS = 20_000  # longer typed answers stay in the box with a message
+SPOKEN_ANSWER_MAX_CHARS = 100_000  # contract; an answer with a recording
+RECORDING_MAX_SECONDS = 600
+ABANDONED_AFTER_SECONDS = 24 * 3600
 
 
 class ResponseSession(database.Base):

@@ -13,8 +13,8 @@ from tests.browser.respondent.voice.steps import SpokenLink
 from tests.browser.respondent_steps import asked, press
 from tests.browsing import AXE_OPTIONS, look, sideways, window
 from tests.voice.audio_files import recording
-from webapp.base import limits
 from webapp.voice.audio_store import AudioStoreUnavailable, FolderStore
+from webapp.web.form_body_limits import UPLOAD_BODY_MAX_BYTES
 
 CHOSEN = {"name": "memo.ogg", "mimeType": "audio/ogg", "buffer": recording("ogg", "voice", 2.0)}
 TEXT = {"name": "memo.ogg", "mimeType": "audio/ogg", "buffer": b"Dear Sir or Madam, " * 50}
@@ -126,7 +126,7 @@ def test_a_file_beyond_what_the_server_reads_is_refused_on_a_page(
 ) -> None:
     huge = tmp_path / "huge.wav"
     with huge.open("wb") as file:
-        file.truncate(limits.UPLOAD_BODY_MAX_BYTES + 1)
+        file.truncate(UPLOAD_BODY_MAX_BYTES + 1)
     plain.locator("#answer").fill("My words")
     plain.locator("#audio").set_input_files(huge)
     press(plain, "Add this recording")

@@ -11,7 +11,6 @@ from werkzeug.test import TestResponse
 
 from tests.oauth.flow import EMAIL, HOST, PASSWORD, csrf_token, sign_in
 from webapp.base.database import utc_now
-from webapp.base.limits import PASSWORD_MAX_CHARS
 from webapp.records.accounts import credentials, invites
 from webapp.records.accounts.models import Account
 
@@ -46,7 +45,7 @@ LONGEST = "Zoë, " * 204 + "end."
 def test_a_password_may_be_long_and_hold_a_line_end(
     app: Flask, client: FlaskClient, invite: str, password: str
 ) -> None:
-    assert len(LONGEST) == PASSWORD_MAX_CHARS
+    assert len(LONGEST) == credentials.PASSWORD_MAX_CHARS
     assert join(client, invite, password=password).status_code == 303
     assert sign_in(app.test_client(), password=password).status_code == 303
 
@@ -58,7 +57,7 @@ def test_a_password_may_be_long_and_hold_a_line_end(
         ("nobody@example.com", PASSWORD),
         ("", ""),
         (EMAIL + " " * 300, PASSWORD),
-        (EMAIL, PASSWORD + "x" * PASSWORD_MAX_CHARS),
+        (EMAIL, PASSWORD + "x" * credentials.PASSWORD_MAX_CHARS),
     ],
 )
 def test_a_wrong_password_and_an_unknown_address_get_the_same_page(

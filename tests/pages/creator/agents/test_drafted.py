@@ -11,7 +11,6 @@ from tests.databases import both_databases
 from tests.pages.creator.agents.conftest import another_grant, changed, connect_agent, drafted
 from tests.pages.creator_client import Creator, hidden, plain
 from webapp.base.database import db, utc_now
-from webapp.base.limits import MUTED_SECONDS
 from webapp.oauth import connections
 from webapp.oauth.account_deletion import delete_account, purge_deleted_accounts
 from webapp.oauth.models import OAuthGrant
@@ -136,7 +135,7 @@ def test_own_edits_are_no_changes_since_the_last_look(ann: Creator, claude: str)
     assert "Rota" in plain(ann.page(f"/drafts/{draft.id}").text)
 
 
-DAY = timedelta(seconds=MUTED_SECONDS)
+DAY = timedelta(seconds=connections.MUTED_SECONDS)
 
 
 def muted(ann: Creator) -> list[str]:

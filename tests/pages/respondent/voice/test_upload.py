@@ -21,7 +21,6 @@ from tests.pages.respondent.voice.conftest import (
 from tests.pages.respondent_client import HTMX, box, heading, hidden, set_columns, stored, texts
 from tests.voice.audio_files import MEDIA_TYPES, not_plain, recording
 from webapp.base.database import db
-from webapp.base.limits import ANSWER_BODY_MAX_BYTES, UPLOAD_FILES_MAX
 from webapp.base.vocabulary import ResponseType
 from webapp.records.forms import Form
 from webapp.records.responses.models import Answer
@@ -30,6 +29,7 @@ from webapp.voice import audio_inspection
 from webapp.voice.audio_inspection import WAV, inspect
 from webapp.voice.audio_store import audio_store
 from webapp.voice.uploads import noted_objects
+from webapp.web.form_body_limits import ANSWER_BODY_MAX_BYTES, UPLOAD_FILES_MAX
 
 UNREADABLE = "This page was not sent as it was made."
 
