@@ -10,22 +10,17 @@ from pydantic import TypeAdapter
 from pydantic.json_schema import JsonSchemaValue
 
 from api.blueprint import bp
-from api.openapi.components import HEADERS, PARAMETERS, SchemaGenerator
-from api.openapi.examples import error_examples, success_examples
-from api.openapi.operations import (
-    AUDIO,
-    EVENT_STREAM,
-    EVENTS_TAG,
-    EXTENSIONS,
-    JSON,
-    OPERATIONS,
-    TAGS,
-    Operation,
-)
-from api.wire.types import Error
+from api.errors import ALWAYS_SAID, four_fields
+from api.openapi import operations as table
+from api.openapi.operations import AUDIO, DESCRIBED, EVENT_STREAM, FIELDS, JSON, Operation
+from api.wire import drafts, forms, responses, subscriptions
+from api.wire.event_stream import frame
+from api.wire.types import Error, SchemaGenerator
 from webapp.base.config import Settings, settings
-from webapp.base.errors import ErrorCode
-from webapp.base.vocabulary import Scope
+from webapp.base.errors import OF_REST, ErrorCode
+from webapp.drafts.agent_tokens import AgentTokenInput
+from webapp.events.subscribing import SubscriptionInput
+from webapp.records.content.draft_input import FollowUpsInput, FormDraftInput
 
 CONTRACT_VERSION = "1.0.0"
 SCHEMAS = "#/components/schemas"
@@ -42,31 +37,21 @@ PREFLIGHT = OPEN | {
     "Access-Control-Max-Age": "86400",
 }
 
-SCOPES = {
-    Scope.FORMS_READ: "Read forms owned by the connected account",
-    Scope.RESPONSES_READ: "Read responses submitted to owned forms",
-    Scope.FORMS_WRITE: "Create drafts and publish confirmed forms",
-    Scope.OFFLINE_ACCESS: "Keep the connected account available in later conversations",
-}
-AGENT_TOKEN = {
-    "type": "http",
-    "scheme": "bearer",
-    "bearerFormat": "askag_…",
-    "description": (
-        "A private token of one form, or of all forms of an account. Its creator makes it on the "
-        "page of connected agents, a connected agent by `createAgentToken`. No OAuth."
-    ),
-}
-REASONS = {
-    HTTPStatus.BAD_REQUEST: "The request is invalid",
-    HTTPStatus.UNAUTHORIZED: "No valid token was sent, or the scope was not granted",
-    HTTPStatus.NOT_FOUND: "There is no such object in this account",
-    HTTPStatus.METHOD_NOT_ALLOWED: "The address does not take this method",
-    HTTPStatus.CONFLICT: "What is there conflicts with the operation",
-    HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE: "There are no such bytes",
-    HTTPStatus.TOO_MANY_REQUESTS: "Too many write operations",
-    HTTPStatus.INTERNAL_SERVER_ERROR: "The service could not complete the request",
-}
+TAKEN = (FormDraftInput, FollowUpsInput, SubscriptionInput, AgentTokenInput)
+ANSWERED = (
+    drafts.FormDraft,
+    drafts.DraftFollowUps,
+    drafts.DraftReview,
+    forms.FormList,
+    forms.MadeAgentToken,
+    forms.OwnedForm,
+    forms.PublishedForm,
+    responses.AskAnswers,
+    responses.FormResponses,
+    subscriptions.Subscription,
+    subscriptions.SubscriptionList,
+    Error,
+)
 
 
 @bp.route("/openapi", methods=["GET", "OPTIONS"], provide_automatic_options=False)
@@ -96,14 +81,14 @@ def document(settings: Settings) -> dict[str, Any]:
         "servers": [{"url": settings.api_url}],
         "tags": [
             {"name": name, "description": about}
-            for name, about in TAGS.items()
-            if settings.mcp_events_enabled or name != EVENTS_TAG
+            for name, about in DESCRIBED["tags"].items()
+            if settings.mcp_events_enabled or name != table.EVENTS_TAG
         ],
         "paths": _paths(settings),
         "components": {
             "schemas": schemas(),
-            "parameters": PARAMETERS,
-            "headers": HEADERS,
+            "parameters": DESCRIBED["parameters"],
+            "headers": DESCRIBED["headers"],
             "examples": error_examples(settings.public_url),
             "responses": {
                 "MethodNotAllowed": _failure(
@@ -112,7 +97,7 @@ def document(settings: Settings) -> dict[str, Any]:
                     {"Allow": "Allow"},
                 )
             },
-            "securitySchemes": {"oauth2": _security_scheme(settings), "agentToken": AGENT_TOKEN},
+            "securitySchemes": _at(settings.public_url, DESCRIBED["securitySchemes"]),
         },
     }
 
@@ -137,39 +122,59 @@ def _info(settings: Settings) -> dict[str, Any]:
     }
 
 
-def _paths(settings: Settings) -> dict[str, dict[str, Any]]:
-    paths: dict[str, dict[str, Any]] = {}
-    examples = success_examples(settings.public_url)
-    for operation in (*OPERATIONS, *EXTENSIONS):
-        if operation.tag == EVENTS_TAG and not settings.mcp_events_enabled:
-            continue
-        described = _operation(operation, examples.get(operation.id, {}))
-        paths.setdefault(operation.path, {})[operation.method.lower()] = described
-    return paths | {"/openapi": {"get": _own_operation()}}
+def _paths(settings: Settings) -> dict[str, Any]:
+    paths: dict[str, Any] = {**DESCRIBED["paths"]}
+    examples = _at(settings.public_url, table.EXAMPLES["successes"])
+    examples["streamAsk"] = _stream(examples["AskAnswers"])
+    for each in (*table.OPERATIONS, *table.EXTENSIONS):
+        if settings.mcp_events_enabled or each.tag != table.EVENTS_TAG:
+            example = examples.get(each.id) or examples.get(each.answers)
+            paths.setdefault(each.path, {})[each.method.lower()] = _operation(each, example)
+    return paths
+
+
+def _stream(page: dict[str, Any]) -> str:
+    status = {"askId": page["askId"], "status": page["status"], "responseCount": 1}
+    events = [frame("form_status", status)]
+    events += [frame("answer", answer, answer["respondedAt"]) for answer in page["answers"]]
+    events += [frame("completed", done, done["submittedAt"]) for done in page["completed"]]
+    return b"".join(events).decode()
+
+
+def error_examples(public_url: str) -> dict[str, dict[str, Error]]:
+    """The example of each error code, by code."""
+    said = table.EXAMPLES["errors"] | ALWAYS_SAID
+    return {
+        code.value: {"value": four_fields(code, *_at(public_url, said[code]))} for code in OF_REST
+    }
+
+
+def _at(public_url: str, value: Any) -> Any:
+    return orjson.loads(orjson.dumps(value).replace(b"{origin}", public_url.encode()))
 
 
 def schemas() -> dict[str, JsonSchemaValue]:
     """The objects of the contract by their names in it."""
-    operations = (*OPERATIONS, *EXTENSIONS)
-    taken = {each.takes: None for each in operations if each.takes}
-    answered = {each.answers: None for each in operations if each.answers} | {Error: None}
     _, made = TypeAdapter.json_schemas(
         [
-            *((kind.__name__, "validation", TypeAdapter(kind)) for kind in taken),
-            *((kind.__name__, "serialization", TypeAdapter(kind)) for kind in answered),
+            *((kind.__name__, "validation", TypeAdapter(kind)) for kind in TAKEN),
+            *((kind.__name__, "serialization", TypeAdapter(kind)) for kind in ANSWERED),
         ],
         ref_template=SCHEMAS + "/{model}",
         schema_generator=SchemaGenerator,
     )
     found: dict[str, JsonSchemaValue] = made["$defs"]
-    for schema in found.values():
+    for name, schema in found.items():
         schema.pop("title", None)
         if "enum" in schema:  # the rest of its docstring is for programmers
             schema["description"] = " ".join(schema["description"].partition("\n\n")[0].split())
+        said = FIELDS["every"] | FIELDS.get(name, {})
+        for field, described in schema.get("properties", {}).items():
+            described.setdefault("description", said.get(field, ""))
     return found
 
 
-def _operation(operation: Operation, example: dict[str, Any] | str) -> dict[str, Any]:
+def _operation(operation: Operation, example: object) -> dict[str, Any]:
     described: dict[str, Any] = {
         "operationId": operation.id,
         "tags": [operation.tag],
@@ -185,32 +190,14 @@ def _operation(operation: Operation, example: dict[str, Any] | str) -> dict[str,
     }
     if operation.takes:
         content = {
-            "schema": _reference("schemas", operation.takes.__name__),
+            "schema": _reference("schemas", operation.takes),
             "example": operation.sent,
         }
         described["requestBody"] = {"required": True, "content": {JSON: content}}
     return described
 
 
-def _own_operation() -> dict[str, Any]:
-    return {
-        "operationId": "getOpenapi",
-        "tags": ["Document"],
-        "summary": "Read this document",
-        "description": "Open to everybody, from any origin.",
-        "security": [],
-        "responses": {
-            "200": {
-                "description": "OpenAPI 3.1",
-                "content": {JSON: {"schema": {"type": "object"}, "example": {"openapi": "3.1.0"}}},
-            },
-            "304": {"description": "The document that If-None-Match names is the current one"},
-            "405": _reference("responses", "MethodNotAllowed"),
-        },
-    }
-
-
-def _successes(operation: Operation, example: dict[str, Any] | str) -> dict[str, Any]:
+def _successes(operation: Operation, example: object) -> dict[str, Any]:
     """By status; the bytes of a file are answered whole, or in part."""
     whole = {str(operation.status): _success(operation, example)}
     if operation.media != AUDIO:
@@ -219,18 +206,18 @@ def _successes(operation: Operation, example: dict[str, Any] | str) -> dict[str,
     return whole | {"206": part | {"description": "The bytes that Range names"}}
 
 
-def _success(operation: Operation, example: dict[str, Any] | str) -> dict[str, Any]:
+def _success(operation: Operation, example: object) -> dict[str, Any]:
     described: dict[str, Any] = {
         "description": operation.summary,
         "headers": {name: _reference("headers", name) for name in operation.headers}
         | ({"Retry-After": _reference("headers", "WaitAgainAfter")} if operation.waits else {}),
         "links": {
             target: {"operationId": target, "parameters": parameters}
-            for target, parameters in operation.links.items()
+            for target, parameters in DESCRIBED["links"].get(operation.answers, {}).items()
         },
     }
     if operation.answers:
-        content = {"schema": _reference("schemas", operation.answers.__name__), "example": example}
+        content = {"schema": _reference("schemas", operation.answers), "example": example}
         described["content"] = {JSON: content}
     elif operation.media == EVENT_STREAM:
         text = {"type": "string", "description": "Server-sent events."}
@@ -251,24 +238,9 @@ def _failure(
     listed = "".join(f"\n- `{code}`: {code.meaning}" for code in codes)
     examples = {code.value: _reference("examples", code) for code in codes}
     return {
-        "description": f"{REASONS[status]}.{listed}",
+        "description": f"{DESCRIBED['reasons'][str(int(status))]}.{listed}",
         "headers": {name: _reference("headers", key) for name, key in headers.items()},
         "content": {JSON: {"schema": _reference("schemas", "Error"), "examples": examples}},
-    }
-
-
-def _security_scheme(settings: Settings) -> dict[str, Any]:
-    return {
-        "type": "oauth2",
-        "description": "Authorization code with PKCE (S256) for every client.",
-        "flows": {
-            "authorizationCode": {
-                "authorizationUrl": f"{settings.public_url}/oauth/authorize",
-                "tokenUrl": f"{settings.public_url}/oauth/token",
-                "refreshUrl": f"{settings.public_url}/oauth/token",
-                "scopes": {scope.value: meaning for scope, meaning in SCOPES.items()},
-            }
-        },
     }
 
 

@@ -1,9 +1,9 @@
 """Private drafts, their prepared follow-ups and reviews, as agents read them."""
 
-from typing import Annotated, Literal, NotRequired
+from typing import Literal, NotRequired
 
 from api.wire import forms
-from api.wire.types import Body, ItemPage, said
+from api.wire.types import Body, ItemPage, Uri
 from webapp.base.vocabulary import DraftStatus, FollowUpAuthor, FollowUpCondition, ReviewState
 from webapp.drafts.reviews import CreatorChange, creator_changes, review_note
 from webapp.records.content import model as content
@@ -13,40 +13,20 @@ from webapp.records.forms import FormLink
 CHANGE_SHOWN_CHARS = 500  # of each text that a creator changed, for its agent
 IDEMPOTENCY_KEY_MAX_CHARS = 255  # as Stripe
 
-
 Confirmation = Literal["none", "current", "stale", "returned"]
-ReviewUrl = Annotated[
-    str,
-    said(
-        "The page where the creator reads, changes and confirms the draft. Give it to the creator.",
-        format="uri",
-    ),
-]
-State = Annotated[ReviewState, said("How far the review has come.")]
-Note = Annotated[
-    str | None,
-    said("Why the draft was sent back or discarded, in the words of the creator; null for none."),
-]
-Revision = Annotated[int, said("Raised by every change of the content.")]
 
 
 class FormDraft(Body):
     """A private draft. The private context is never returned."""
 
-    draftId: Annotated[str, said("The id of the draft, for the paths of drafts.")]
-    status: Annotated[DraftStatus, said("`published` once the draft became a form.")]
-    title: Annotated[str, said('The heading that respondents will read; `""` while there is none.')]
-    goal: forms.Goal
-    questions: Annotated[
-        list[forms.OutputQuestion], said("The questions in their order; `[]` while there are none.")
-    ]
-    settings: forms.Settings
-    publishedFormId: Annotated[
-        str | None, said("The id of the form that the draft became; null until then.")
-    ]
-    shareUrl: Annotated[
-        str | None, said("The public link of that form; null until then.", format="uri")
-    ]
+    draftId: str
+    status: DraftStatus
+    title: str
+    goal: str | None
+    questions: list[forms.OutputQuestion]
+    settings: forms.FormSettings
+    publishedFormId: str | None
+    shareUrl: Uri | None
 
 
 def form_draft(draft: Draft, public_url: str, form: FormLink | None = None) -> FormDraft:
@@ -66,19 +46,16 @@ def form_draft(draft: Draft, public_url: str, form: FormLink | None = None) -> F
 class PreparedFollowUp(Body):
     """A follow-up to one question, written before anybody answers."""
 
-    text: Annotated[str, said("What is asked.")]
-    when: Annotated[FollowUpCondition, said("After which answers.")]
-    preparedBy: Annotated[FollowUpAuthor, said("Who wrote it as it is.")]
+    text: str
+    when: FollowUpCondition
+    preparedBy: FollowUpAuthor
 
 
 class DraftFollowUps(Body):
     """The prepared follow-ups of a draft. It can be sent back as it is."""
 
-    draftId: Annotated[str, said("As create returned it.")]
-    followUps: Annotated[
-        dict[str, list[PreparedFollowUp]],
-        said("Those of each question that has any, by its id, in the order of asking."),
-    ]
+    draftId: str
+    followUps: dict[str, list[PreparedFollowUp]]
 
 
 def draft_follow_ups(draft: Draft) -> DraftFollowUps:
@@ -100,42 +77,21 @@ def _prepared(of: content.PreparedFollowUp) -> PreparedFollowUp:
 class ReviewChange(Body):
     """A part of a draft that its creator changed."""
 
-    kind: Annotated[
-        str,
-        said(
-            "`title`, `reason` (why people are asked), `goal`, `context` or the name of a "
-            "setting; of a question `question_added`, "
-            "`question_removed`, `question_moved`, `question_text`, `question_context`, "
-            "`question_follow_ups` (one line each, `when: text`) or `question_note`: what they ask "
-            "of it, in `after`. Expect further words."
-        ),
-    ]
-    questionId: Annotated[str | None, said("The id of the question; null for what is of none.")]
-    before: Annotated[
-        str | None,
-        said(
-            f"What it was, cut at {CHANGE_SHOWN_CHARS} code points; of a move the position, from "
-            "1. null for nothing, and for the private context, which is never shown."
-        ),
-    ]
-    after: Annotated[str | None, said("What it is now, in the same way.")]
-
-
-Changes = Annotated[
-    list[ReviewChange],
-    said("What the creator changed since an agent wrote last: leave it as they made it."),
-]
+    kind: str
+    questionId: str | None
+    before: str | None
+    after: str | None
 
 
 class DraftReview(Body):
     """How far the creator's review of a draft has come, and what they said."""
 
-    draftId: Annotated[str, said("As create returned it.")]
-    revision: Revision
-    state: State
-    note: Note
-    reviewUrl: ReviewUrl
-    changes: Changes
+    draftId: str
+    revision: int
+    state: ReviewState
+    note: str | None
+    reviewUrl: Uri
+    changes: list[ReviewChange]
 
 
 def draft_review(draft: Draft, state: ReviewState, review_url: str) -> DraftReview:
@@ -166,44 +122,31 @@ def _cut(text: str | None) -> str | None:
 class QuestionFollowUps(Body):
     """The prepared follow-ups to one question."""
 
-    question: Annotated[str, said("The id of the question.")]
-    prepared: Annotated[list[PreparedFollowUp], said("In the order of asking.")]
+    question: str
+    prepared: list[PreparedFollowUp]
 
 
 class ReviewedDraft(FormDraft, ItemPage):
     """A private draft with a page of its questions, and with where its creator reviews it."""
 
-    followUps: NotRequired[
-        Annotated[
-            list[QuestionFollowUps],
-            said("The prepared follow-ups to the questions of this page that have any."),
-        ]
-    ]
+    followUps: NotRequired[list[QuestionFollowUps]]
 
-    revision: Revision
-    reviewUrl: ReviewUrl
+    revision: int
+    reviewUrl: Uri
 
 
 class WatchedDraft(ReviewedDraft):
     """A private draft, and what its creator says of it."""
 
-    confirmation: Annotated[
-        Confirmation,
-        said(
-            "`current` when it can be published, `stale` when it changed after it was confirmed, "
-            "`returned` when the creator sent it back."
-        ),
-    ]
-    state: State
-    note: Note
-    changes: Changes
-    timedOut: Annotated[bool, said("True when nothing happened in the time waited for.")]
-    retryAfterMs: NotRequired[
-        Annotated[int, said("There was no place to wait: ask again after so many milliseconds.")]
-    ]
+    confirmation: Confirmation
+    state: ReviewState
+    note: str | None
+    changes: list[ReviewChange]
+    timedOut: bool
+    retryAfterMs: NotRequired[int]
 
 
 class ReviewedForm(forms.PublishedForm):
     """What a draft became."""
 
-    reviewUrl: ReviewUrl
+    reviewUrl: Uri

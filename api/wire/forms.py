@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable
 from dataclasses import fields
-from typing import Annotated, NotRequired, cast
+from typing import NotRequired, cast
 
 from pydantic.alias_generators import to_camel
 
 from api.wire.timestamps import wire_time, wire_time_or_none
-from api.wire.types import Body, ItemPage, moment, said
+from api.wire.types import Body, ItemPage, Moment, Uri
 from webapp.base.database import to_millis
 from webapp.base.vocabulary import FollowUpMode, ResponseLimit, ResponseMode
 from webapp.drafts.agent_tokens import MadeToken
@@ -15,69 +15,25 @@ from webapp.drafts.publishing import Published
 from webapp.records.content import model as content
 from webapp.records.forms import FormRow, FormSummaryRow
 
-FormId = Annotated[str, said("The id of the form, for the paths of forms.")]
-Title = Annotated[str, said("The heading that respondents read.")]
-Goal = Annotated[
-    str | None,
-    said("What the form is for; null when there is none. Respondents never see it."),
-]
-ShareUrl = Annotated[
-    str, said("The public link where people answer; it stays when the form closes.", format="uri")
-]
-Status = Annotated[
-    str,
-    said(
-        "`published` takes answers, `completed` has the one response of `responseLimit` `one`, "
-        "`closed` was closed by its creator. Expect further words."
-    ),
-]
-Limit = Annotated[ResponseLimit, said("How many responses the link takes.")]
-QuestionCount = Annotated[int, said("How many questions the form has, follow-ups not counted.")]
-ResponseCount = Annotated[
-    int, said("Completed responses in all, whatever `since` says; a withdrawal lowers it.")
-]
-LatestResponseAt = Annotated[
-    str | None, moment("When the newest completed response was sent; null when there is none.")
-]
-PublishedAt = Annotated[str, moment("When the draft became this form.")]
-
 
 class OutputQuestion(Body):
     """A question as respondents see it."""
 
-    id: Annotated[
-        str, said("As it was sent, else made for it. It stays when the creator rewords the text.")
-    ]
-    text: Annotated[str, said('What is asked. May be `""` in a draft, never in a form.')]
-    context: NotRequired[
-        Annotated[str, said("A public helping line below the text; left out when there is none.")]
-    ]
+    id: str
+    text: str
+    context: NotRequired[str]
 
 
 class FormSettings(Body):
     """All five settings, defaults filled in. To change them, send them alongside `title`."""
 
-    followUpMode: Annotated[FollowUpMode, said("Whether follow-up questions are asked.")]
-    responseMode: Annotated[ResponseMode, said("How people are asked to answer.")]
-    responseLimit: Limit
-    maxFollowupsPerQuestion: Annotated[
-        int,
-        said(
-            "Follow-up questions to one question at most. Until a number is given it is 0, 2 or 5 "
-            "for `none`, `smart` and `deep_dive`."
-        ),
-    ]
-    maxTotalQuestions: Annotated[
-        int | None,
-        said(
-            "Questions and follow-up questions for one person at most; null for no limit. The "
-            "questions of the form are asked in any case."
-        ),
-    ]
+    followUpMode: FollowUpMode
+    responseMode: ResponseMode
+    responseLimit: ResponseLimit
+    maxFollowupsPerQuestion: int
+    maxTotalQuestions: int | None
 
 
-Questions = Annotated[list[OutputQuestion], said("The questions in their order.")]
-Settings = Annotated[FormSettings, said("The settings in force.")]
 # names on the wire and of the attributes
 _SETTINGS = tuple((to_camel(field.name), field.name) for field in fields(content.FormSettings))
 
@@ -107,15 +63,13 @@ def shown_questions(of: content.AnyContent) -> list[OutputQuestion]:
 class PublishedForm(Body):
     """What a draft became."""
 
-    formId: FormId
-    status: Status
-    title: Title
-    shareUrl: ShareUrl
-    questionCount: QuestionCount
-    responseLimit: NotRequired[Limit]
-    idempotent: NotRequired[
-        Annotated[bool, said("True when an earlier publish made the form: nothing was done.")]
-    ]
+    formId: str
+    status: str
+    title: str
+    shareUrl: Uri
+    questionCount: int
+    responseLimit: NotRequired[ResponseLimit]
+    idempotent: NotRequired[bool]
 
 
 def published_form(published: Published, public_url: str) -> PublishedForm:
@@ -135,15 +89,15 @@ def published_form(published: Published, public_url: str) -> PublishedForm:
 class FormSummary(Body):
     """One form of the list."""
 
-    formId: FormId
-    title: Title
-    url: ShareUrl
-    status: Status
-    questionCount: QuestionCount
-    responseLimit: Limit
-    responseCount: ResponseCount
-    latestResponseAt: LatestResponseAt
-    publishedAt: PublishedAt
+    formId: str
+    title: str
+    url: Uri
+    status: str
+    questionCount: int
+    responseLimit: ResponseLimit
+    responseCount: int
+    latestResponseAt: Moment | None
+    publishedAt: Moment
 
 
 def form_summary(form: FormSummaryRow, public_url: str) -> FormSummary:
@@ -164,8 +118,8 @@ def form_summary(form: FormSummaryRow, public_url: str) -> FormSummary:
 class FormList(Body):
     """All forms of the account, newest first, closed ones included."""
 
-    formCount: Annotated[int, said("How many forms there are; all of them are in `forms`.")]
-    forms: Annotated[list[FormSummary], said("Newest first.")]
+    formCount: int
+    forms: list[FormSummary]
 
 
 def form_list(forms: Iterable[FormSummaryRow], public_url: str) -> FormList:
@@ -181,11 +135,11 @@ class FormPage(FormList, ItemPage):
 class FormContent(Body):
     """What a form asks."""
 
-    formId: FormId
-    title: Title
-    goal: Goal
-    questions: Questions
-    settings: Settings
+    formId: str
+    title: str
+    goal: str | None
+    questions: list[OutputQuestion]
+    settings: FormSettings
 
 
 def form_content(form: FormRow) -> FormContent:
@@ -202,11 +156,11 @@ def form_content(form: FormRow) -> FormContent:
 class OwnedForm(FormContent):
     """A published form of the account."""
 
-    shareUrl: ShareUrl
-    status: Status
-    responseCount: ResponseCount
-    latestResponseAt: LatestResponseAt
-    publishedAt: PublishedAt
+    shareUrl: Uri
+    status: str
+    responseCount: int
+    latestResponseAt: Moment | None
+    publishedAt: Moment
 
 
 def owned_form(form: FormRow, public_url: str) -> OwnedForm:
@@ -228,17 +182,13 @@ class PagedForm(OwnedForm, ItemPage):
 class MadeAgentToken(Body):
     """A private agent token. It is said this once, and stored nowhere."""
 
-    tokenId: Annotated[str, said("The id of the token.")]
-    token: Annotated[
-        str, said("Send it in the header `Authorization: Bearer` to the routes below `/agent`.")
-    ]
-    hint: Annotated[str, said("What the creator sees of it: how it begins and ends.")]
-    askId: Annotated[str, said("The ask that it reads, which is the form.")]
-    label: Annotated[str, said('What it was called, `""` when nothing was sent.')]
-    expiresAt: Annotated[
-        str, moment("When it ends: as asked for, or with the connection that made it.")
-    ]
-    answersUrl: Annotated[str, said("Where it reads the answers.", format="uri")]
+    tokenId: str
+    token: str
+    hint: str
+    askId: str
+    label: str
+    expiresAt: Moment
+    answersUrl: Uri
 
 
 def made_agent_token(made: MadeToken, form_id: str, label: str, api_url: str) -> MadeAgentToken:

@@ -1,27 +1,17 @@
 """How the objects that agents read are described: mypy checks them, the document shows them.
 
-Names and spelling are the contract's.
+Names and spelling are the contract's. What a field is, `api/openapi/fields.toml` says.
 """
 
-from typing import Annotated, NotRequired
+from typing import Annotated, Any, NotRequired
 
 from pydantic import ConfigDict, Field, with_config
-from pydantic.config import JsonValue
-from pydantic.fields import FieldInfo
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core import core_schema
 from typing_extensions import TypedDict
 
-from webapp.base.errors import OF_REST
-
-
-def said(description: str, **schema: JsonValue) -> FieldInfo:
-    """What the document says of a property; `schema` are further keywords."""
-    said: FieldInfo = Field(description=description, json_schema_extra=schema or None)
-    return said
-
-
-def moment(description: str) -> FieldInfo:
-    """`said` of a date-time."""
-    return said(description, format="date-time")
+Moment = Annotated[str, Field(json_schema_extra={"format": "date-time"})]
+Uri = Annotated[str, Field(json_schema_extra={"format": "uri"})]
 
 
 @with_config(ConfigDict(extra="forbid"))
@@ -30,33 +20,35 @@ class Body(TypedDict):
 
 
 class CutPage(Body):
-    """What may be too long for the result of a tool."""
+    """What may be too long for the result of a tool; `textsCut` where it was."""
 
-    textsCut: NotRequired[
-        Annotated[bool, said("True where the longest texts are cut, so that the result fits.")]
-    ]
+    textsCut: NotRequired[bool]
 
 
 class ItemPage(CutPage):
-    """What holds a list that may go on."""
+    """What holds a list that may go on, with the `cursor` of its next page."""
 
-    nextCursor: NotRequired[
-        Annotated[str, said("Only where there is more: send it as `cursor` for the next page.")]
-    ]
+    nextCursor: NotRequired[str]
 
 
 class Error(Body):
     """Every refusal and every failure, of every operation."""
 
-    error: Annotated[str, said("The same as `message`, for older clients.")]
-    code: Annotated[
-        str,
-        said(
-            "A stable word for programs. There may be new ones: treat a code that you do not know "
-            "by its status. Known are " + ", ".join(f"`{known}`" for known in OF_REST) + ".",
-        ),
-    ]
-    message: Annotated[
-        str, said("What happened, for people; begins with the path of the wrong field.")
-    ]
-    resolution: Annotated[str, said("What to do about it.")]
+    error: str
+    code: str
+    message: str
+    resolution: str
+
+
+class SchemaGenerator(GenerateJsonSchema):
+    """No titles, no defaults (nothing is filled in for the caller), null as a type array."""
+
+    def nullable_schema(self, schema: core_schema.NullableSchema) -> JsonSchemaValue:
+        inner = self.generate_inner(schema["schema"])
+        return inner | {"type": [inner["type"], "null"]}
+
+    def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
+        return self.generate_inner(schema["schema"])
+
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        return False

@@ -168,3 +168,28 @@ def respond(app: Flask, share_token: str) -> None:
                 signs=None,
             )
         answering.complete_response(share_token, "k" * 32, responder_name="Kim", now=utc_now())
+
+
+@pytest.mark.parametrize(
+    ("code", "method", "path", "request_"),
+    [
+        ("validation_failed", "POST", "/drafts", {"json": {"title": "x" * 134}}),
+        ("unknown_field", "POST", "/drafts", {"json": {"colour": "red"}}),
+        ("invalid_text", "POST", "/drafts", {"json": {"title": "One line\nmore"}}),
+        ("context_required", "POST", "/drafts", {"json": {"followUpMode": "smart"}}),
+        ("payload_too_large", "POST", "/drafts", {"data": b"x" * 300_000}),
+        ("invalid_json", "POST", "/drafts", {"data": b'{"title":  x}'}),
+        ("invalid_since", "GET", "/forms/x/responses?since=yesterday", {}),
+        ("draft_not_found", "GET", "/drafts/x", {}),
+        ("form_not_found", "GET", "/forms/x", {}),
+        ("method_not_allowed", "PUT", "/drafts", {}),
+    ],
+)
+def test_refusals_equal_the_examples(
+    agent: Agent, described: Any, code: str, method: str, path: str, request_: dict[str, Any]
+) -> None:
+    kind = {"content_type": JSON} if "data" in request_ else {}
+
+    answer = agent.call(method, path, **request_, **kind)
+
+    assert answer.json == described["components"]["examples"][code]["value"]

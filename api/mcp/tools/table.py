@@ -16,9 +16,9 @@ from pydantic_core import core_schema
 
 from api.errors import error_fields, rate_limited
 from api.mcp.protocol import Call, Json
-from api.openapi.components import SchemaGenerator
 from api.rate_limits import count_nothing
 from api.waiting import WAIT_MAX_SECONDS
+from api.wire.types import SchemaGenerator
 from webapp.base.database.failures import may_run_again
 from webapp.base.errors import ErrorCode, InputModel, InvalidInput, Outcome, parse_input
 from webapp.base.vocabulary import Scope
