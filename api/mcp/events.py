@@ -18,8 +18,7 @@ from webapp.base.outbound import URL_MAX_CHARS
 from webapp.base.sealing import cursor_key
 from webapp.base.vocabulary import ErrorProfile, Scope
 from webapp.events.endings import unsubscribe_address
-from webapp.events.polling import POLL_MAX_EVENTS
-from webapp.events.polling import poll as poll_events
+from webapp.events.polling import POLL_MAX_EVENTS, poll as poll_events
 from webapp.events.subscribing import SECONDS_MAX, SUBSCRIPTIONS_MAX, Granted, check_callback
 from webapp.events.subscription_rows import Asked, DeliveryStatus
 from webapp.oauth.guard import Caller, acting_agent, authenticate_for_mcp, require_mcp_scope

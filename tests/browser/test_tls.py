@@ -12,8 +12,7 @@ from urllib.parse import parse_qs, quote, urlencode, urlsplit
 import pytest
 from authlib.oauth2.rfc7636 import create_s256_code_challenge
 from flask import Flask
-from playwright.sync_api import Browser, Page, expect, sync_playwright
-from playwright.sync_api import Error as PlaywrightError
+from playwright.sync_api import Browser, Error as PlaywrightError, Page, expect, sync_playwright
 from urllib3 import BaseHTTPResponse, HTTPSConnectionPool
 
 from tests.browser.conftest import sign_in

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browsing import photograph as take
-from tests.browsing import window
+from tests.browsing import photograph as take, window
 from tests.journey import people
 from tests.journey.agent import NAME, Agent, callback, found
 from tests.journey.installation import Installation

@@ -3,8 +3,7 @@
 from urllib.parse import urlencode
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from tests.databases import on_postgresql
 from tests.oauth.flow import REDIRECT, Flow, csrf_token

@@ -16,8 +16,7 @@ from werkzeug.test import TestResponse
 
 from api.mcp.tools.table import TOOLS
 from tests.bulk import dump
-from tests.event_factories import make_agent_token as make_token
-from tests.event_factories import make_delivery, make_subscription
+from tests.event_factories import make_agent_token as make_token, make_delivery, make_subscription
 from tests.factories import make_account, make_draft, make_form, make_response
 from tests.pages.creator_client import HTMX, ORIGIN, Creator, creator
 from tests.voice.factories import make_spoken_answer

@@ -17,8 +17,7 @@ from tests.databases import both_databases, on_postgresql
 from tests.races.test_given_up import waits
 from tests.races.threads import each_statement, outcome, together
 from tests.services import wait_until
-from tests.voice.factories import make_recording, make_voice_form
-from tests.voice.factories import upload as make_upload
+from tests.voice.factories import make_recording, make_voice_form, upload as make_upload
 from webapp.answers.answering import answer_question, skip_question, withdraw_response
 from webapp.base.database import db, utc_now
 from webapp.records.forms import close_form

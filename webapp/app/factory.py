@@ -14,8 +14,7 @@ from jobs import deliver
 from webapp.base import database, sealing
 from webapp.base.config import Settings
 from webapp.base.database import TRIES, engine_options, failures
-from webapp.oauth import endpoints as oauth_endpoints
-from webapp.oauth import server
+from webapp.oauth import endpoints as oauth_endpoints, server
 from webapp.pages import errors, filters
 from webapp.pages.creator import (
     account,
@@ -30,12 +29,12 @@ from webapp.pages.creator import (
     forms,
     inbox,
     questions,
+    request as creator_request,
     responses,
     results,
     sign_in,
     trial,
 )
-from webapp.pages.creator import request as creator_request
 from webapp.pages.public import about, docs, site
 from webapp.pages.respondent import (
     device_transfer,
@@ -43,8 +42,8 @@ from webapp.pages.respondent import (
     follow_ups,
     pasted_links,
     recordings,
+    routes as respondent_routes,
 )
-from webapp.pages.respondent import routes as respondent_routes
 from webapp.voice import audio_store
 from webapp.web import (
     assets,

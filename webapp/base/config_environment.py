@@ -9,8 +9,7 @@ from urllib.parse import urlsplit
 
 from pydantic import ValidationError
 
-from webapp.base import config
-from webapp.base import config_readers as readers
+from webapp.base import config, config_readers as readers
 from webapp.base.config import Settings
 from webapp.base.config_readers import is_loopback
 from webapp.base.data_folder import DEFAULT_FOLDER, embedded_secrets

@@ -10,8 +10,7 @@ from typing import NamedTuple, TypeAlias
 from urllib.parse import urlsplit
 
 from flask import Flask, Response, current_app, g, request, url_for
-from flask_babel import lazy_gettext as _
-from flask_babel import ngettext
+from flask_babel import lazy_gettext as _, ngettext
 from flask_babel.speaklater import LazyString
 from flask_limiter import RateLimitExceeded
 from flask_login import current_user

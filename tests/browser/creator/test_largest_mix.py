@@ -7,8 +7,13 @@ from playwright.sync_api import Page
 
 from tests.browser.conftest import ExampleSite, OpenWindow
 from tests.browsing import look, sideways, squeezed, violations, window
-from tests.followups.largest_mix import FOLLOW_UPS, LONG_WORD, QUESTIONS, answer_all
-from tests.followups.largest_mix import make_mixed_form as make
+from tests.followups.largest_mix import (
+    FOLLOW_UPS,
+    LONG_WORD,
+    QUESTIONS,
+    answer_all,
+    make_mixed_form as make,
+)
 from webapp.answers import answering
 from webapp.base.database import utc_now
 

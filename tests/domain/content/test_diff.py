@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from webapp.base.vocabulary import FollowUpMode, ResponseLimit, ResponseMode
 from webapp.records.content import diff

@@ -18,8 +18,7 @@ from tests.factories import (
     make_response,
 )
 from tests.voice.factories import make_recording, make_spoken_answer, make_voice_form
-from webapp.answers import by_question
-from webapp.answers import deleted_responses as deletions
+from webapp.answers import by_question, deleted_responses as deletions
 from webapp.answers.answering import complete_response
 from webapp.answers.export import read_answers, read_people
 from webapp.answers.one_response import get_person

@@ -3,8 +3,7 @@
 import json
 
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 
 from tests.domain.follow_ups.written_questions import (
     ENGLISH,

@@ -1,8 +1,7 @@
 """What of a private context is recognised in a question, however it is spelled."""
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from tests.domain.follow_ups.ordinary_sessions import SESSIONS, WANTED
 from tests.domain.follow_ups.written_questions import make_thread, outcome, rows

@@ -4,8 +4,7 @@ import random
 from collections.abc import Iterable
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from tests.domain.follow_ups.written_questions import rows as rows_of
 from webapp.base.vocabulary import (

@@ -11,9 +11,7 @@ from typing import Any
 
 import pytest
 from flask import Flask
-from hypothesis import given
-from hypothesis import settings as examples
-from hypothesis import strategies as st
+from hypothesis import given, settings as examples, strategies as st
 from sqlalchemy import func, select
 
 from tests.databases import both_databases

@@ -6,9 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck
-from hypothesis import settings as examples
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, settings as examples, strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
     invariant,

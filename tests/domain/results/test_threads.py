@@ -11,9 +11,9 @@ from tests.factories import (
     make_answer,
     make_follow_up,
     make_follow_up_answer,
+    make_form as made_form,
     make_response,
 )
-from tests.factories import make_form as made_form
 from webapp.answers import answering, search, unread
 from webapp.answers.answering import skip_question
 from webapp.answers.by_question import newest_answers

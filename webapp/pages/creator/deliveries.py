@@ -10,8 +10,7 @@ from jobs.queue import hand_over
 from webapp.base.database import utc_now
 from webapp.base.sealing import NoKey, sealer
 from webapp.base.vocabulary import DeliveryFailure
-from webapp.events import delivery_log
-from webapp.events import subscription_log as subscriptions
+from webapp.events import delivery_log, subscription_log as subscriptions
 from webapp.events.delivery_log import send_again as resend
 from webapp.events.subscription_log import FilterChoice
 from webapp.events.subscription_rows import secret_place

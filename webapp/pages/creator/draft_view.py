@@ -14,8 +14,7 @@ from webapp.answers.session import most_asked_with
 from webapp.base.database import db, utc_now
 from webapp.base.errors import ErrorCode, InvalidInput, StateConflict
 from webapp.base.vocabulary import DraftStatus
-from webapp.drafts import confirmations, publishing, returns, revisions
-from webapp.drafts import editing as draft_editing
+from webapp.drafts import confirmations, editing as draft_editing, publishing, returns, revisions
 from webapp.drafts.returns import ReturnRow
 from webapp.drafts.reviews import current_note, list_notes
 from webapp.drafts.revisions import keep_accepted, unseen_changes

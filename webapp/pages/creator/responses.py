@@ -5,8 +5,7 @@ from typing import Any
 from flask import render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from webapp.answers import deleted_responses as deletions
-from webapp.answers import one_response, unread
+from webapp.answers import deleted_responses as deletions, one_response, unread
 from webapp.answers.export import recordings_of
 from webapp.base.config import settings
 from webapp.base.database import to_millis, utc_now

@@ -16,8 +16,7 @@ from flask.typing import ResponseReturnValue
 
 from api.wire.forms import share_url
 from jobs.queue import hand_over_recordings
-from webapp.answers import by_question as results
-from webapp.answers import search, threads, unread
+from webapp.answers import by_question as results, search, threads, unread
 from webapp.answers.by_question import HiddenResponses, ShownAnswer, read_hidden
 from webapp.answers.export import recordings_of
 from webapp.answers.search import AnswerKey, Filters, PersonKey

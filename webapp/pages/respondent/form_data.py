@@ -18,8 +18,7 @@ from webapp.base.config import settings
 from webapp.base.errors import InvalidInput, PageCode, Phrase
 from webapp.pages.fragments import with_line_feeds
 from webapp.web.browser_cookies import BrowserCookie
-from webapp.web.languages import CHOICE
-from webapp.web.languages import FIELD as LANGUAGE
+from webapp.web.languages import CHOICE, FIELD as LANGUAGE
 from webapp.web.request_kind import says_in_iframe
 from webapp.web.themes import FIELD as THEME
 

@@ -25,8 +25,8 @@ from tests.api.subscriptions.subscribing import (
     count_subscriptions,
     disconnect_while_asked,
     path,
+    subscribe as subscribe_by_rest,
 )
-from tests.api.subscriptions.subscribing import subscribe as subscribe_by_rest
 from tests.databases import both_databases
 from tests.domain.events.claiming import taken
 from tests.event_factories import make_attempt, make_delivery, make_subscription

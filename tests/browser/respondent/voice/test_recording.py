@@ -8,8 +8,7 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
-from playwright.sync_api import Error as PlaywrightError
+from playwright.sync_api import Browser, Error as PlaywrightError, Page, expect
 from sqlalchemy import select
 
 from tests.browser.respondent.voice.conftest import SECONDS
