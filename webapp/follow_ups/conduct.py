@@ -7,7 +7,8 @@ from functools import cache
 from typing import NamedTuple
 
 from webapp.base.text import normalized
-from webapp.follow_ups.text import WordList, WordParts, fold, framed, load, tokens
+from webapp.follow_ups.lexicon import WordList, WordParts, framed, load
+from webapp.follow_ups.text import fold, tokens
 from webapp.records.languages import PHRASED
 
 PLAIN = {"Lu", "Ll", "Lt", "Lo", "Lm", "Mn", "Mc", "Nd", "Sc", "Po", "Pd", "Ps", "Pe", "Pi", "Pf"}

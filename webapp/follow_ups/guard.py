@@ -2,14 +2,22 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from enum import StrEnum
-from functools import cached_property, partial
+from functools import cached_property
+from itertools import pairwise
 
 from webapp.base.text import TOGETHER, script_of
 from webapp.follow_ups import conduct
-from webapp.follow_ups.leaks import leak
-from webapp.follow_ups.messages import QUESTION_MAX_CHARS, SEEN_MAX_CHARS, Reply, parse_reply, seen
+from webapp.follow_ups.leaks import leaks
+from webapp.follow_ups.messages import (
+    QUESTION_MAX_CHARS,
+    SEEN_MAX_CHARS,
+    Brief,
+    Reply,
+    parse_reply,
+    seen,
+)
 from webapp.follow_ups.rules import Decision, Reason, Technique, Thread
 from webapp.follow_ups.text_folding import UNSPACED_LETTERS, folded, spaced, words
 from webapp.records.content.model import PreparedFollowUp
@@ -17,8 +25,8 @@ from webapp.records.languages import PHRASED, recognise
 
 SIMILARITY_MAX = 0.6
 COMPARED_MAX_CHARS = 600  # what is longer cannot be similar to a question of 200 characters
-COPIED_WORDS_MAX = 6
-COPIED_LETTERS_MAX = 10  # of scripts that do not space words: 1.7 letters make a word
+RUN_WORDS = 7  # that are copied
+RUN_LETTERS = 11  # the same in scripts that do not space words: 1.7 letters make a word
 KNOWN_MAX_CHARS = 10_000  # of the answers and of the questions, to bound the time
 
 # Opening marks with what closes them. A straight or single one is an apostrophe inside words.
@@ -60,31 +68,28 @@ class Unusable(Exception):
 
     def __init__(self, check: Check) -> None:
         super().__init__(check.value)
-        self.check = check
+        self.outcome = check
 
 
-def checked(
-    reply: str, thread: Thread, *, context: str, title: str = "", goal: str = ""
-) -> Decision:
+def checked(reply: str, thread: Thread, brief: Brief) -> Decision:
     """The question that the reply asks, or its stop; Unusable if a check fails.
 
     A prepared question that it chooses was confirmed, and is only not asked twice.
-    context  private, in full
-    title    of the form, which respondents see
-    goal     of the form, which they do not see
     """
     parsed = parse_reply(reply)
     if parsed is None:
         raise Unusable(Check.REPLY)
     if chosen := _prepared(parsed, thread):
-        return _asked_once(chosen, thread)
+        if _words(chosen["text"]) in map(_words, thread.questions):
+            raise Unusable(Check.REPEATED)
+        prepared = Technique.PREPARED, chosen["text"], chosen["prepared_by"]
+        return Decision(Reason.CHOSEN_BY_MODEL, *prepared)
     if not parsed.question:
         if parsed.prepared:  # no such number
             raise Unusable(Check.REPLY)
         return Decision(Reason.STOPPED_BY_MODEL)
-    written = _Written(parsed, thread, context, title, goal)
-    for check, passes in CHECKS:
-        if not passes(written):
+    for check, passes in _checks(_Written(parsed.question, thread, brief)):
+        if not passes:
             raise Unusable(check)
     return Decision(Reason.CHOSEN_BY_MODEL, parsed.technique, parsed.question)
 
@@ -93,82 +98,87 @@ def _prepared(reply: Reply, thread: Thread) -> PreparedFollowUp | None:
     """The one of this number, or of these words: the model may have copied it."""
     if 0 < reply.prepared <= len(thread.prepared):
         return thread.prepared[reply.prepared - 1]
-    written = words(folded(reply.question))
-    return next((each for each in thread.prepared if words(folded(each["text"])) == written), None)
+    written = _words(reply.question)
+    return next((each for each in thread.prepared if _words(each["text"]) == written), None)
 
 
-def _asked_once(chosen: PreparedFollowUp, thread: Thread) -> Decision:
-    asked = [words(folded(question)) for question in thread.questions]
-    if words(folded(chosen["text"])) in asked:
-        raise Unusable(Check.REPEATED)
-    reason, technique = Reason.CHOSEN_BY_MODEL, Technique.PREPARED
-    return Decision(reason, technique, chosen["text"], chosen["prepared_by"])
+def _words(text: str) -> list[str]:
+    return words(folded(text))
 
 
 class _Written:
-    """A written question with what it is compared with."""
+    """A written question with what it is compared with.
 
-    def __init__(self, reply: Reply, thread: Thread, context: str, title: str, goal: str) -> None:
-        self.question = reply.question
-        self.thread = thread
-        self.context = context
-        self.title = title
-        self.goal = goal
-        self.exchanges = seen(thread)
+    questions  every question that the respondent was asked or will be
+    answers    what the respondent wrote, the latest first
+    """
 
-    @cached_property
-    def words(self) -> list[str]:
-        return words(folded(self.question))
-
-    @cached_property
-    def named(self) -> set[str]:
-        """The lists of `conduct` that it has words of."""
-        return conduct.named(self.question)
-
-    @cached_property
-    def answers(self) -> str:
-        """What the respondent wrote, the latest first."""
-        return "\n".join(each.answer for each in reversed(self.exchanges))[:KNOWN_MAX_CHARS]
+    def __init__(self, question: str, thread: Thread, brief: Brief) -> None:
+        self.question, self.thread, self.brief = question, thread, brief
+        self._exchanges = seen(thread)
+        asked = (*thread.questions, *(each.question for each in self._exchanges))
+        self.questions = list(dict.fromkeys(text[:SEEN_MAX_CHARS] for text in asked))
+        answers = (each.answer for each in reversed(self._exchanges))
+        self.answers = "\n".join(answers)[:KNOWN_MAX_CHARS]
 
     @property
     def asked_before(self) -> dict[str, str]:
         """What a model asked, each with what the respondent had written in this thread by then."""
         found, answers = dict.fromkeys(self.thread.written, ""), ""
-        for each in self.exchanges:
+        for each in self._exchanges:
             if each.question in found and not self.thread.corrected:
                 found[each.question] = answers[:KNOWN_MAX_CHARS]
             answers = f"{each.answer}\n{answers}"
         return found
 
     @cached_property
+    def words(self) -> list[str]:
+        return _words(self.question)
+
+    @cached_property
     def answered(self) -> list[str]:
-        return words(folded(self.answers))
+        return _words(self.answers)
 
-    @cached_property
-    def answered_words(self) -> str:
-        return spaced(self.answered)
 
-    @cached_property
-    def answered_letters(self) -> str:
-        return "".join(self.answered)
+def _checks(written: _Written) -> Iterator[tuple[Check, bool]]:
+    """Each with whether it passes: first the cheap ones, which bound what others compare."""
+    question, asked = written.question, "\n".join(written.questions)
+    yield Check.LENGTH, 0 < len(question) <= QUESTION_MAX_CHARS
+    yield Check.LINES, conduct.has_one_line(question)
+    yield Check.CHARACTERS, conduct.is_plain(question)
+    scripts = _main_scripts("".join(written.questions))
+    is_greek = "GREEK" in scripts
+    yield Check.ONE_QUESTION, conduct.asks_one_question(question, is_greek=is_greek)
+    yield Check.ADDRESS, not conduct.has_address(question)
+    yield Check.MARKUP, not conduct.has_markup(question, is_greek=is_greek)
+    yield Check.SCRIPT, _is_of_the_script(written, scripts)
+    languages = recognise(question), recognise(asked)
+    expected = {_primary(written.thread.language), _primary(languages[1])}
+    found = _primary(languages[0])
+    yield Check.LANGUAGE, not found or expected == {""} or found in expected
+    named = conduct.named(question)
+    yield from ((Check(kind), kind not in named) for kind in conduct.NEVER)
+    # of special categories those alone that the scripted question or the title names
+    shown = conduct.named(f"{written.thread.scripted.question}\n{written.brief.title}")
+    known = shown | ({"health"} if conduct.NAMES_HEALTH in shown else set())
+    yield Check.SPECIAL, named.intersection(conduct.SPECIAL) <= known
+    said = (written.brief.title, written.answers, *written.questions)
+    yield Check.THREATS, not conduct.named_first(question, said)
+    language = next((each for each in languages if each in PHRASED), "")
+    yield Check.ONE_QUESTION, not language or not conduct.asks_twice(question, language)
+    alike = max((similarity(question, each) for each in written.questions), default=0)
+    yield Check.REPEATED, alike < SIMILARITY_MAX
+    yield Check.COPIED, not _copies(written)
+    yield Check.QUOTATION, _quotes_the_answer(written)
+    yield Check.LEAK, not _leaks(written)
 
-    @cached_property
-    def questions(self) -> list[str]:
-        """Every question that the respondent was asked or will be."""
-        asked = (*self.thread.questions, *(each.question for each in self.exchanges))
-        return list(dict.fromkeys(text[:SEEN_MAX_CHARS] for text in asked))
 
-    @cached_property
-    def main_scripts(self) -> frozenset[str]:
-        """The script that most letters of the questions have, with those written alongside it."""
-        found = _scripts("".join(self.questions)[:KNOWN_MAX_CHARS])
-        main = max(found, key=found.__getitem__, default="")
-        allowed = {script for group in TOGETHER if main in group for script in group}
-        return frozenset({main} | {script for script in allowed - {"LATIN"} if script in found})
-
-    @property
-    def is_greek(self) -> bool:
-        return "GREEK" in self.main_scripts
+def _main_scripts(asked: str) -> set[str]:
+    """The script that most letters of the questions have, with those written alongside it."""
+    found = _scripts(asked[:KNOWN_MAX_CHARS])
+    main = max(found, key=found.__getitem__, default="")
+    allowed = {script for group in TOGETHER if main in group for script in group}
+    return {main} | (allowed - {"LATIN"}) & found.keys()
 
 
 def _scripts(text: str) -> Counter[str]:
@@ -179,24 +189,14 @@ def _scripts(text: str) -> Counter[str]:
     return found
 
 
-def _is_of_the_script(written: _Written) -> bool:
+def _is_of_the_script(written: _Written, scripts: set[str]) -> bool:
     """Whether there are words, each in the script of the questions or one of the respondent."""
     own = frozenset(words(written.answers.casefold()))
-    worded = any(map(str.isalpha, written.question)) and written.main_scripts != {""}
+    worded = any(map(str.isalpha, written.question)) and scripts != {""}
     return worded and all(
-        _scripts(word).keys() <= written.main_scripts or word.casefold() in own
+        _scripts(word).keys() <= scripts or word.casefold() in own
         for word in words(written.question)
     )
-
-
-def _is_of_the_language(written: _Written) -> bool:
-    """Whether its language is that of the form or of its questions, or is not recognised."""
-    found = _primary(recognise(written.question))
-    languages = {
-        _primary(written.thread.language),
-        _primary(recognise("\n".join(written.questions))),
-    }
-    return not found or languages == {""} or found in languages
 
 
 def _primary(tag: str) -> str:
@@ -204,53 +204,18 @@ def _primary(tag: str) -> str:
     return re.split("[-_]", tag)[0].lower()
 
 
-def _does_not(kind: str, written: _Written) -> bool:
-    return kind not in written.named
-
-
-def _keeps_to_its_categories(written: _Written) -> bool:
-    """Of special categories it names those alone that the scripted question or the title does."""
-    shown = conduct.named(f"{written.thread.scripted.question}\n{written.title}")
-    known = shown | ({"health"} if conduct.NAMES_HEALTH in shown else set())
-    return written.named.intersection(conduct.SPECIAL) <= known
-
-
-def _promises_nothing(written: _Written) -> bool:
-    return not conduct.named_first(
-        written.question, (written.title, written.answers, *written.questions)
-    )
-
-
-def _asks_once(written: _Written) -> bool:
-    found = recognise(written.question), recognise("\n".join(written.questions))
-    language = next((each for each in found if each in PHRASED), "")
-    return not language or not conduct.asks_twice(written.question, language)
-
-
-def _is_new(written: _Written) -> bool:
-    own = _Features(written.question)
-    return all(own.similarity(_Features(asked)) < SIMILARITY_MAX for asked in written.questions)
-
-
 def similarity(one: str, other: str) -> float:
     """Sørensen–Dice coefficient of the words or of the pairs of letters, whichever is higher.
 
     Linear in time, where a longest common subsequence takes the square.
     """
-    return _Features(one).similarity(_Features(other))
+    return max(map(_dice, _features(one), _features(other)))
 
 
-class _Features:
-    """What two questions may have in common."""
-
-    def __init__(self, question: str) -> None:
-        found = words(folded(question[:COMPARED_MAX_CHARS]))
-        text = spaced(found)
-        self.words = Counter(found)
-        self.pairs = Counter(map("".join, zip(text, text[1:], strict=False)))
-
-    def similarity(self, other: "_Features") -> float:
-        return max(_dice(self.words, other.words), _dice(self.pairs, other.pairs))
+def _features(question: str) -> tuple[Counter[str], Counter[str]]:
+    found = _words(question[:COMPARED_MAX_CHARS])
+    text = spaced(found)
+    return Counter(found), Counter(map("".join, pairwise(text)))
 
 
 def _dice(one: Counter[str], other: Counter[str]) -> float:
@@ -258,19 +223,23 @@ def _dice(one: Counter[str], other: Counter[str]) -> float:
     return 2 * (one & other).total() / total if total else 1.0
 
 
-def _copies_little(written: _Written) -> bool:
-    size = COPIED_WORDS_MAX + 1
-    starts = range(len(written.words) - size + 1)
-    if any(spaced(written.words[at : at + size]) in written.answered_words for at in starts):
-        return False
-    runs = _unspaced_runs("".join(written.words))
-    return not any(run in written.answered_letters for run in runs)
+def _copies(written: _Written) -> bool:
+    """Whether a run of its words, or of letters that are not spaced, is of the respondent."""
+    found, answered, letters = written.words, spaced(written.answered), "".join(written.answered)
+    runs = (spaced(found[at : at + RUN_WORDS]) for at in range(len(found) - RUN_WORDS + 1))
+    unspaced = (
+        part[at : at + RUN_LETTERS]
+        for part in UNSPACED_LETTERS.findall("".join(found))
+        for at in range(len(part) - RUN_LETTERS + 1)
+    )
+    return any(run in answered for run in runs) or any(run in letters for run in unspaced)
 
 
-def _unspaced_runs(letters: str) -> Iterator[str]:
-    size = COPIED_LETTERS_MAX + 1
-    for found in UNSPACED_LETTERS.findall(letters):
-        yield from (found[start : start + size] for start in range(len(found) - size + 1))
+def _is_answered(quoted: list[str], written: _Written) -> bool:
+    text = "".join(quoted)
+    if UNSPACED_LETTERS.fullmatch(text):
+        return text in "".join(written.answered)
+    return bool(quoted) and spaced(quoted) in spaced(written.answered)
 
 
 def _quotes_the_answer(written: _Written) -> bool:
@@ -278,54 +247,19 @@ def _quotes_the_answer(written: _Written) -> bool:
     quoted = [next(filter(None, groups), "") for groups in QUOTED.findall(written.question)]
     if QUOTATION_MARKS.search(QUOTED.sub(" ", written.question)):
         return False  # a mark without its other one
-    return all(_stands_in(words(folded(text)), written) for text in quoted)
+    return all(_is_answered(_words(text), written) for text in quoted)
 
 
-def _stands_in(quoted: list[str], written: _Written) -> bool:
-    text = "".join(quoted)
-    if UNSPACED_LETTERS.fullmatch(text):
-        return text in written.answered_letters
-    return bool(quoted) and spaced(quoted) in written.answered_words
-
-
-def _leaks_nothing(written: _Written) -> bool:
-    thread = written.thread
+def _leaks(written: _Written) -> bool:
+    thread, brief = written.thread, written.brief
     by_model = frozenset(text[:SEEN_MAX_CHARS] for text in thread.written)
     of_others = (each for each in written.questions if each not in by_model)
-    shown = "\n".join((written.title, *of_others, *thread.hints))
-    found = leak(
+    shown = "\n".join((brief.title, *of_others, *thread.hints))
+    return leaks(
         written.question,
-        context=written.context,
-        goal=written.goal,
-        shown=[shown[:KNOWN_MAX_CHARS]],
-        said=[written.answers],
+        context=brief.private_context or "",
+        goal=brief.goal or "",
+        shown=shown[:KNOWN_MAX_CHARS],
+        said=written.answers,
         before=written.asked_before,
     )
-    return found is None
-
-
-# The cheap ones first; those that compare need what the first ones bound.
-CHECKS: tuple[tuple[Check, Callable[[_Written], bool]], ...] = (
-    (Check.LENGTH, lambda written: 0 < len(written.question) <= QUESTION_MAX_CHARS),
-    (Check.LINES, lambda written: conduct.has_one_line(written.question)),
-    (Check.CHARACTERS, lambda written: conduct.is_plain(written.question)),
-    (
-        Check.ONE_QUESTION,
-        lambda written: conduct.asks_one_question(written.question, is_greek=written.is_greek),
-    ),
-    (Check.ADDRESS, lambda written: not conduct.has_address(written.question)),
-    (
-        Check.MARKUP,
-        lambda written: not conduct.has_markup(written.question, is_greek=written.is_greek),
-    ),
-    (Check.SCRIPT, _is_of_the_script),
-    (Check.LANGUAGE, _is_of_the_language),
-    *((Check(kind), partial(_does_not, kind)) for kind in conduct.NEVER),
-    (Check.SPECIAL, _keeps_to_its_categories),
-    (Check.THREATS, _promises_nothing),
-    (Check.ONE_QUESTION, _asks_once),
-    (Check.REPEATED, _is_new),
-    (Check.COPIED, _copies_little),
-    (Check.QUOTATION, _quotes_the_answer),
-    (Check.LEAK, _leaks_nothing),
-)

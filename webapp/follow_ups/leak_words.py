@@ -5,8 +5,9 @@ import re
 from binascii import Error
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
+from itertools import pairwise
 
-from webapp.follow_ups.text import load
+from webapp.follow_ups.lexicon import load
 from webapp.follow_ups.text_folding import UNSPACED_LETTERS, folded, words
 from webapp.records.languages import frequent_words
 
@@ -40,20 +41,14 @@ def is_common(word: str) -> bool:
 def is_ordinary(word: str) -> bool:
     """Whether the folded word is common, or one of any conversation, or an inflected one."""
     ordinary, beginnings = _ordinary()
+    bare = _ARTICLE.sub("", word)
+    sizes = range(1, min(ENDING_MAX, len(bare) - SHORT_STEM_MIN) + 1)
     return (
         is_common(word)
-        or any(form in ordinary for form in _without_endings(word))
+        or not ordinary.isdisjoint({word, bare})
+        or any(bare[-size:] in ENDINGS and bare[:-size] in ordinary for size in sizes)
         or not beginnings.isdisjoint(forms(word, STEM_MIN, ENDING_MAX))
     )
-
-
-def _without_endings(word: str) -> Iterator[str]:
-    yield word
-    bare = _ARTICLE.sub("", word)
-    yield bare
-    for size in range(1, min(ENDING_MAX, len(bare) - SHORT_STEM_MIN) + 1):
-        if bare[-size:] in ENDINGS:
-            yield bare[:-size]
 
 
 @cache
@@ -87,6 +82,7 @@ _VALUES = {
     for line in load("numbers")["lines"].splitlines()
     for word in folded(line).split()[1:]
 }
+_WITHIN = {"und", "و"}  # one word
 _ORDINAL = re.compile(r"(?:th|iemes?|s?te[nmrs]?)$")  # English, French and German, where regular
 _LONGEST = max(map(len, _VALUES))
 _SCALES = {"100", "1000", "1000000", "1000000000"}  # "por cento", "a thousand things"
@@ -112,25 +108,19 @@ def _in_a_row(values: list[float]) -> str:
     read: list[int] = []
     for value in map(int, values):
         is_one = 0 < value < 10 and read and read[-1] >= _SCORE and not read[-1] % 10
-        if is_one:
-            read[-1] += value
-        else:
-            read.append(value)
+        read.append(read.pop() + value if is_one else value)
     return "".join(map(str, read))
 
 
 def _runs(words: Iterable[str]) -> Iterator[list[float]]:
     run: list[float] = []
-    for word in words:
+    for word in (*words, ""):
         values = _values(word)
         if values and len(run) < RUN_MAX:
             run += values
-        elif not (run and word in _JOINERS):
-            if run:
-                yield run
+        elif run and word not in _JOINERS:
+            yield run
             run = []
-    if run:
-        yield run
 
 
 def _values(word: str) -> list[float]:
@@ -143,19 +133,15 @@ def _values(word: str) -> list[float]:
     ordinal = cardinal != word and (_values(cardinal) or _values(f"{cardinal}e"))  # "quatorz-ième"
     if ordinal:
         return ordinal
-    found, at = [], 0
-    while at < len(word) <= WORD_MAX:
-        ends = range(min(len(word), at + _LONGEST), at, -1)
-        part = next((word[at:end] for end in ends if _is_part(word[at:end])), "")
+    found, rest = [], word if len(word) <= WORD_MAX else ""
+    while rest:
+        beginnings = (rest[:end] for end in range(_LONGEST, 0, -1))
+        part = next((each for each in beginnings if each in _VALUES or each in _WITHIN), "")
         if not part:
             return []
         found += [_VALUES[part]] if part in _VALUES else []
-        at += len(part)
+        rest = rest.removeprefix(part)
     return found
-
-
-def _is_part(text: str) -> bool:
-    return text in _VALUES or text in {"und", "و"}
 
 
 def _total(values: list[float]) -> float:
@@ -253,16 +239,15 @@ def prose(text: str, *, items: int) -> list[str]:
 
 def _listed(pieces: list[list[str]], items: int, ordinary: set[str]) -> list[bool]:
     """For each piece whether it is part of a list, or next to one and short."""
-    sets = [set(piece) for piece in pieces]
-    alike = [_are_alike(one, other) for one, other in zip(sets, sets[1:], strict=False)]
+    alike = [
+        2 * len({*one} & {*other}) >= max(len({*one}), len({*other}))
+        for one, other in pairwise(pieces)
+    ]
+    repeats = [before or after for before, after in pairwise([False, *alike, False])]
+    sizes = [sum(map(_size, piece)) for piece in pieces]
     listed = [
-        bare or before or after
-        for bare, before, after in zip(
-            (_is_bare(piece, ordinary) for piece in pieces),
-            [False, *alike],
-            [*alike, False],
-            strict=False,
-        )
+        repeated or (size <= ITEM_WORDS and ordinary.isdisjoint(piece))
+        for piece, size, repeated in zip(pieces, sizes, repeats, strict=False)
     ]
     found = [False] * len(pieces)
     for start, end in _stretches(listed):
@@ -273,26 +258,15 @@ def _listed(pieces: list[list[str]], items: int, ordinary: set[str]) -> list[boo
     return found
 
 
-def _stretches(marks: list[bool]) -> Iterator[tuple[int, int]]:
-    start = 0
-    for at, mark in enumerate([*marks, False]):
-        if not mark:
-            if at > start:
-                yield start, at
-            start = at + 1
-
-
-def _is_bare(piece: list[str], ordinary: set[str]) -> bool:
-    return _size(piece) <= ITEM_WORDS and ordinary.isdisjoint(piece)
-
-
-def _size(piece: list[str]) -> int:
+def _size(word: str) -> int:
     """In words; two letters of a script that does not space them make one."""
-    return sum(len(word) // 2 or 1 if UNSPACED_LETTERS.search(word) else 1 for word in piece)
+    return len(word) // 2 or 1 if UNSPACED_LETTERS.search(word) else 1
 
 
-def _are_alike(one: set[str], other: set[str]) -> bool:
-    return 2 * len(one & other) >= max(len(one), len(other))
+def _stretches(marks: list[bool]) -> Iterator[tuple[int, int]]:
+    """Where the marks are set: each first one, and the one after the last."""
+    edges = [at for at, (one, other) in enumerate(pairwise([False, *marks, False])) if one != other]
+    return zip(edges[::2], edges[1::2], strict=True)
 
 
 def _without_rows(sentence: str, row_min: int, ordinary: set[str]) -> Iterator[str]:

@@ -43,33 +43,34 @@ PROMPT = tomllib.loads((Path(__file__).parent / "prompt.toml").read_text("utf-8"
 
 
 class ModelMessages(NamedTuple):
-    """The two messages that a model gets.
+    """The two messages that a model gets."""
 
-    system  its role and rules, with what the creator wrote for it
-    user    what the respondent wrote, as JSON
-    """
-
-    system: str
-    user: str
+    system: str  # its role and rules, with what the creator wrote for it
+    user: str  # what the respondent wrote, as JSON
 
 
-def messages_for(
-    thread: Thread, *, context: str, goal: str | None, title: str, remaining: int
-) -> ModelMessages:
+def messages_for(thread: Thread, brief: Brief, *, remaining: int) -> ModelMessages:
     """What to send about the last answer of the thread.
 
-    context    private: the model is told to keep it to itself, and the guard checks that it did
+    The model is told to keep the private context to itself, and the guard checks that it did.
     remaining  how many follow-ups may still be asked, this one with them
     """
-    form = {"title": title, "goal": goal or ""}
+    *earlier, last = seen(thread)
+    conversation = {
+        "question": last.question,
+        "answer": last.answer,
+        "thread": [{"question": each.question, "answer": each.answer} for each in earlier],
+        "remaining": remaining,
+        "language": thread.language,
+    }
     system = PROMPT["system"].format(
         aim=PROMPT["modes"][thread.mode],
         prepared="\n".join(_prepared(thread)) or "- none",
         techniques="\n".join(f"- {name}: {meant}" for name, meant in PROMPT["techniques"].items()),
-        form=_json({name: _cut(text) for name, text in form.items()}),
-        background=_json(_cut(context)),
+        form=_json({"title": _cut(brief.title), "goal": _cut(brief.goal or "")}),
+        background=_json(_cut(brief.private_context or "")),
     )
-    return ModelMessages(system=system, user=_json(_conversation(thread, remaining)))
+    return ModelMessages(system=system, user=_json(conversation))
 
 
 def seen(thread: Thread) -> tuple[Exchange, ...]:
@@ -88,17 +89,6 @@ def _prepared(thread: Thread) -> Iterator[str]:
         condition = PROMPT["conditions"][each["condition"]]
         fits = "which this is" if each in held else "which this is not"
         yield f"{number}. {_json(each['text'])} – for {condition}, {fits}"
-
-
-def _conversation(thread: Thread, remaining: int) -> dict[str, object]:
-    *earlier, last = seen(thread)
-    return {
-        "question": last.question,
-        "answer": last.answer,
-        "thread": [{"question": each.question, "answer": each.answer} for each in earlier],
-        "remaining": remaining,
-        "language": thread.language,
-    }
 
 
 def _cut(text: str) -> str:

@@ -10,6 +10,8 @@ from typing import cast
 
 from flask import current_app
 
+from webapp.records.follow_ups import ModelOutcome
+
 CALLS_AT_ONCE = 16  # half of the threads of the server
 FAILURES_IN_A_ROW = 3
 REST_SECONDS = 60.0
@@ -22,9 +24,13 @@ class ModelFailed(Exception):
     The reason is for the log: it holds no word of a prompt, an answer or a reply, and no secret.
     """
 
+    outcome = ModelOutcome.FAILED.value
+
 
 class ModelLate(ModelFailed):
     """It took longer than anybody waits."""
+
+    outcome = ModelOutcome.LATE.value
 
 
 class ModelRefused(ModelFailed):
@@ -33,6 +39,8 @@ class ModelRefused(ModelFailed):
 
 class ModelResting(ModelFailed):
     """Nobody was asked: the service failed a moment ago, or has enough to do."""
+
+    outcome = ""
 
 
 class ModelBreaker:
@@ -61,7 +69,13 @@ class ModelBreaker:
 
         Raises ModelResting.
         """
-        trial = self._admit()
+        with self._lock:
+            if self._running >= CALLS_AT_ONCE:
+                raise ModelResting(f"{CALLS_AT_ONCE} calls run")
+            if self._is_open():
+                raise ModelResting("it failed a moment ago")
+            self._running += 1
+            trial = self._trying = self._opened_until is not None  # whether it works again
         worked: bool | None = None  # another exception says nothing about the service
         try:
             yield
@@ -71,17 +85,6 @@ class ModelBreaker:
             raise
         finally:
             self._settle(trial=trial, worked=worked)
-
-    def _admit(self) -> bool:
-        """Whether this call tries an open breaker. Raises ModelResting."""
-        with self._lock:
-            if self._running >= CALLS_AT_ONCE:
-                raise ModelResting(f"{CALLS_AT_ONCE} calls run")
-            if self._is_open():
-                raise ModelResting("it failed a moment ago")
-            self._running += 1
-            self._trying = self._opened_until is not None
-            return self._trying
 
     def _is_open(self) -> bool:
         until = self._opened_until

@@ -6,8 +6,8 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from webapp.base.vocabulary import FollowUpCondition, FollowUpMode
-from webapp.follow_ups.lexicon import leaves_room, lexicons
-from webapp.follow_ups.signals import Signals, is_empty, is_junk, is_sensitive, is_silent, refuses
+from webapp.follow_ups import signals
+from webapp.follow_ups.lexicon import lexicons
 from webapp.follow_ups.text import read
 from webapp.records.content import model as content
 from webapp.records.languages import PHRASED
@@ -36,15 +36,11 @@ class Reason(StrEnum):
 
     NON_ANSWER = "nonanswer"
     FACT = "fact"
-    YES_NO = "yesno"
     RICH = "rich"
-    MULTIPLE = "multi"
     SHORT = "short"
     HEDGED = "hedge"
-    VAGUE = "vague"
     NO_REASON = "no_reason"
     NO_EXAMPLE = "no_example"
-    CONTRAST = "contrast"
     DEEPER = "deeper"  # deep_dive goes on without a sign in the answer
     EMPTY = "empty"  # no letter and no digit
     REFUSED = "stop"  # the answer says to stop
@@ -137,23 +133,23 @@ def ending(thread: Thread) -> Reason | None:
     None where there may be a question. Looks at words of all six languages.
     """
     question, text, _ = thread.last
-    if is_empty(text):
+    if signals.is_empty(text):
         return Reason.EMPTY
-    if is_sensitive(text):
+    if signals.is_sensitive(text):
         return Reason.SENSITIVE
     answer = read(text)
-    if refuses(question, answer):
+    if signals.refuses(question, answer):
         return Reason.REFUSED
-    if is_junk(answer):
+    if signals.is_junk(answer):
         return Reason.JUNK
-    return Reason.THIN_TWICE if len(thread.exchanges) > 1 and is_silent(answer) else None
+    return Reason.THIN_TWICE if len(thread.exchanges) > 1 and signals.is_silent(answer) else None
 
 
 def holding(thread: Thread) -> Iterator[content.PreparedFollowUp]:
     """The prepared follow-ups that are left and whose conditions hold, in their order."""
     if thread.prepared:
-        signals = _signals(thread)
-        yield from (each for each in thread.prepared if _holds(each["condition"], signals))
+        signs = _signs(thread)
+        yield from (each for each in thread.prepared if _holds(each["condition"], signs))
 
 
 def may_follow(thread: Thread) -> bool:
@@ -188,7 +184,7 @@ def may_ask_built_in(questions: Sequence[content.QuestionRow], language: str) ->
     """
     texts = [each["text"] for each in questions if not each.get("follow_ups")]
     possible = PHRASED if not language else {language}.intersection(PHRASED)
-    return any(leaves_room(text, each) for text in texts for each in possible)
+    return any(signals.leaves_room(text, each) for text in texts for each in possible)
 
 
 def most_asked(
@@ -210,41 +206,40 @@ def load() -> None:
 
 def _built_in(thread: Thread) -> Decision:
     """Asked once, and only after an answer to a question that has no prepared follow-ups."""
-    question = thread.scripted.question
     if thread.depth or thread.prepared or thread.built_in_asked:
         return Decision(Reason.NOTHING_LEFT)
     if thread.language not in PHRASED:
         return Decision(Reason.NO_PHRASES)
-    signals = _signals(thread)
-    if not leaves_room(question, thread.language):
+    if not signals.leaves_room(thread.scripted.question, thread.language):
         return Decision(Reason.NOTHING_LEFT)
-    if signals.bare_number:
+    signs = _signs(thread)
+    if signs.bare_number:
         return Decision(Reason.FACT)
-    if signals.silent and not signals.unknown:
+    if signs.silent and not signs.unknown:
         return Decision(Reason.NON_ANSWER)
-    if not signals.short and not signals.unknown:
+    if not signs.short and not signs.unknown:
         return Decision(Reason.RICH)
-    reason = Reason.NON_ANSWER if signals.unknown else Reason.SHORT
+    reason = Reason.NON_ANSWER if signs.unknown else Reason.SHORT
     return Decision(reason, Technique.ELABORATE, lexicons()[thread.language].say_more)
 
 
-def _signals(thread: Thread) -> Signals:
+def _signs(thread: Thread) -> signals.Signs:
     question, answer, _ = thread.scripted
-    return Signals(question, answer, thread.language)
+    return signals.Signs(question, answer, thread.language)
 
 
-def _holds(condition: FollowUpCondition, signals: Signals) -> bool:
+def _holds(condition: FollowUpCondition, signs: signals.Signs) -> bool:
     """Whether a prepared follow-up is asked after such an answer to the scripted question."""
     match condition:
         case FollowUpCondition.IF_NO_ANSWER:
-            return signals.unknown
+            return signs.unknown
         case FollowUpCondition.IF_YES:
-            return signals.yes
+            return signs.yes
         case FollowUpCondition.IF_NO:
-            return signals.no
+            return signs.no
         case FollowUpCondition.IF_SHORT:
-            return signals.short and not signals.silent
+            return signs.short and not signs.silent
         case FollowUpCondition.IF_SEVERAL:
-            return signals.several and not signals.silent
+            return signs.several and not signs.silent
         case _:
-            return not signals.silent
+            return not signs.silent

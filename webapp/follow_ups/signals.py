@@ -1,27 +1,14 @@
-"""Signs in an answer by which rules decide, grave ones included."""
+"""Signs in questions and answers by which rules decide, grave ones included."""
 
+import math
 import re
 from collections.abc import Iterator
-from functools import cached_property
+from functools import cache, cached_property
+from itertools import dropwhile
+from pathlib import Path
 
-from webapp.follow_ups.lexicon import (
-    Lexicon,
-    asks_for_more,
-    asks_yes_or_no,
-    gravity,
-    lexicons,
-    score,
-)
-from webapp.follow_ups.text import (
-    MARK,
-    Reading,
-    WordList,
-    fold,
-    framed,
-    read,
-    tokens,
-    tokens_and_marks,
-)
+from webapp.follow_ups.lexicon import START, Lexicon, WordList, framed, lexicons
+from webapp.follow_ups.text import MARK, Reading, fold, read, tokens, tokens_and_marks
 
 SHORT_WORDS = 5
 REFUSAL_WORDS = 14  # in longer answers the same words rarely refuse
@@ -43,59 +30,61 @@ _ASKS_BACK = ("?", "؟")
 _BREAKS = re.compile(r"[;\n•]|(?:^|\s)\(?\d\)")
 
 
-class Signals:
-    """What is found in an answer that is not empty, each sign once it is asked for.
+class Signs:
+    """Signs of an answer that is not empty, each looked for once it is asked for.
 
-    language  of the question, "" if it is not known
+    silent   it is no answer: "none", "I do not know"; `unknown` is the latter alone
+    yes, no  it begins so
+    short    a few words; `bare_number` is one with its unit
+    several  it names several things
     """
 
     def __init__(self, question: str, text: str, language: str) -> None:
-        self._question, self._language = question, language
+        self._question, self._language = question, language  # "" if it is not known
         self._answer = read(text)
 
     @cached_property
     def silent(self) -> bool:
-        """It is no answer: "none", "I do not know"."""
-        return is_silent(self._answer) and not self._is_choice
+        is_choice = (self.yes or self.no) and asks_yes_or_no(self._question, self._language)
+        return is_silent(self._answer) and not is_choice
 
     @cached_property
     def unknown(self) -> bool:
-        """It says "I do not know"."""
         return is_silent(self._answer) and not _is_one_of(self._answer, "flat")
 
     @property
     def yes(self) -> bool:
-        """It begins so."""
-        return self._choice[0] and not self.unknown
+        return self._begins == {"yes"} and not self.unknown
 
     @property
     def no(self) -> bool:
-        """It begins so."""
-        return self._choice[1] and not self.unknown
+        return self._begins == {"no"} and not self.unknown
 
     @property
     def short(self) -> bool:
-        """A few words."""
         return len(self._answer.units) <= SHORT_WORDS
 
     @property
     def bare_number(self) -> bool:
-        """A number with its unit."""
         few = len(self._answer.units) <= NUMBER_WORDS
         return few and any(map(str.isdigit, self._answer.folded))
 
-    @cached_property
+    @property
     def several(self) -> bool:
-        """It names several things."""
         return _names_several(self._answer.folded)
 
     @cached_property
-    def _choice(self) -> tuple[bool, bool]:
-        return _begins_with_yes_or_no(self._answer)
-
-    @property
-    def _is_choice(self) -> bool:
-        return (self.yes or self.no) and asks_yes_or_no(self._question, self._language)
+    def _begins(self) -> set[str]:
+        """With "yes", "no", or both."""
+        found, beginning = set(), tokens_and_marks(self._answer.folded)[:BEGINNING_WORDS]
+        for lexicon in lexicons().values():
+            for form in (beginning, _without_first_fillers(beginning, lexicon)):
+                said, last = framed(form), framed(form[-1:] if len(form) <= MIXED_TOKENS else [])
+                if lexicon.yes.is_in(said):
+                    found.add("yes")
+                if lexicon.no.is_in(said) or lexicon.no.is_in(last):
+                    found.add("no")
+        return found
 
 
 def is_empty(answer: str) -> bool:
@@ -172,28 +161,12 @@ def _is_made_of(found: list[str], phrases: WordList, fillers: WordList) -> bool:
 
 def _without_fillers(found: list[str], lexicon: Lexicon) -> list[str]:
     """The answer without "sorry", "well" and the like around it."""
-    kept = [not any(lexicon.fillers.ends([token], 0)) for token in found]
-    if True not in kept:
-        return []
-    return found[kept.index(True) : len(kept) - kept[::-1].index(True)]
-
-
-def _begins_with_yes_or_no(answer: Reading) -> tuple[bool, bool]:
-    """Both and neither are (False, False)."""
-    beginning = tokens_and_marks(answer.folded)[:BEGINNING_WORDS]
-    yes = no = False
-    for lexicon in lexicons().values():
-        for form in (beginning, _without_first_fillers(beginning, lexicon)):
-            said, last = framed(form), framed(form[-1:] if len(form) <= MIXED_TOKENS else [])
-            yes = yes or lexicon.yes.is_in(said)
-            no = no or lexicon.no.is_in(said) or lexicon.no.is_in(last)
-    return yes and not no, no and not yes
+    return _without_first_fillers(_without_first_fillers(found, lexicon)[::-1], lexicon)[::-1]
 
 
 def _without_first_fillers(found: list[str], lexicon: Lexicon) -> list[str]:
-    while found and (found[0] == MARK or any(lexicon.fillers.ends(found[:1], 0))):
-        found = found[1:]
-    return found
+    fillers = lexicon.fillers
+    return [*dropwhile(lambda item: item == MARK or any(fillers.ends([item], 0)), found)]
 
 
 def _names_several(folded: str) -> bool:
@@ -224,6 +197,58 @@ def _stands_in(name: str, found: list[str]) -> bool:
     return any(getattr(lexicon, name).is_in(found) for lexicon in lexicons().values())
 
 
+LABEL_WORDS = 3  # "Your role", "Name"
+_MARKS = ("?", "؟")
+_BEGINS = re.compile("[.!?؟:] |[\n¿]")
+
+
+def leaves_room(question: str, language: str) -> bool:
+    """Whether somebody who was asked it in one of the six languages may be asked to say more."""
+    lexicon, folded = lexicons()[language], fold(question)
+    said = framed(tokens(folded))
+    return not (
+        lexicon.asks_reason.is_in(said)
+        or lexicon.heard.is_in(said)
+        or _asks_for_fact(folded, lexicon)
+        or asks_yes_or_no(question, language)
+        or asks_for_more(question, lexicon)
+    )
+
+
+def asks_yes_or_no(question: str, language: str) -> bool:
+    """Whether it can be answered with yes or no; False in a language that is not known."""
+    lexicon = lexicons().get(language)
+    if lexicon is None:
+        return False
+    sentence = _last_sentence(fold(question))
+    if lexicon.yes_no_starts:
+        return lexicon.yes_no_starts.is_in(framed(tokens(sentence)))
+    # a clause after a comma may ask: "In your opinion, what …"
+    clauses = [START if item == MARK else item for item in tokens_and_marks(sentence)]
+    asked = any(mark in question for mark in _MARKS)
+    return asked and not lexicon.interrogatives.is_in([START, *clauses])
+
+
+def asks_for_more(question: str, lexicon: Lexicon) -> bool:
+    """Whether it asks if there is anything to add."""
+    return lexicon.invitations.is_in(framed(tokens(_last_sentence(fold(question)))))
+
+
+def _asks_for_fact(folded: str, lexicon: Lexicon) -> bool:
+    """Whether it asks for a number, time, place, person or name, and for nothing beyond."""
+    every, last = tokens(folded), tokens(_last_sentence(folded))
+    if lexicon.asks_more.is_in(framed(every)) or lexicon.asks_more.is_in(framed(last)):
+        return False
+    is_label = len(every) <= LABEL_WORDS and not any(mark in folded for mark in _MARKS)
+    return is_label or lexicon.facts.is_in(framed(last))
+
+
+def _last_sentence(folded: str) -> str:
+    """The last one with a question mark, else all of it."""
+    end = max(map(folded.rfind, _MARKS))
+    return _BEGINS.split(folded[:end])[-1] if end >= 0 else folded
+
+
 # in log-odds, by which one in six figures of speech of an unseen set is taken literally
 LIKE_GRAVE = -1.0
 PERHAPS_GRAVE = -1.6  # enough where a word of the lists says so
@@ -235,20 +260,61 @@ def is_sensitive(text: str) -> bool:
     A sensitive answer is neither followed up nor sent to a model. Figures of speech that are not
     known are taken literally, which costs one question.
     """
-    found = gravity(text)
+    folded = fold(text)
+    sentences = [folded, *_SENTENCE_END.split(folded)][:SENTENCES_MAX]
+    found = max(score("grave", each) for each in sentences)
     return found > LIKE_GRAVE or (found > PERHAPS_GRAVE and _has_grave_words(text))
 
 
 def _has_grave_words(text: str) -> bool:
     found = framed(tokens(fold(text, at_most=len(text))))
     known = lexicons().values()
-    grave = [span for lexicon in known for span in _grave(lexicon, found)]
+    lists = [each for lexicon in known for each in (lexicon.sensitive_parts, lexicon.sensitive)]
+    grave = [span for each in lists for span in each.find(found)]
     if not grave:
         return False
     figurative = {at for lexicon in known for span in lexicon.idioms.find(found) for at in span}
     return any(figurative.isdisjoint(span) for span in grave)
 
 
-def _grave(lexicon: Lexicon, text: list[str]) -> Iterator[range]:
-    yield from (range(at, at + 1) for at in lexicon.sensitive_parts.find(text))
-    yield from lexicon.sensitive.find(text)
+WORDS_MAX = 40  # of a sentence
+SENTENCES_MAX = 60
+LETTERS = (4, 5)
+NAMES = ("grave", "refusal")
+WEIGHTS_FOLDER = Path(__file__).parent / "weights"
+
+_SENTENCE_END = re.compile(r"[.!?؟;\n]+")
+
+
+def score(name: str, folded: str) -> float:
+    """The log-odds of a folded text, without regard to how often such answers come."""
+    found = set(features(folded))
+    if not found:
+        return -math.inf
+    bias, weights = _model(name)
+    return bias + sum(weights.get(each, 0.0) for each in found) / math.sqrt(len(found))
+
+
+def features(folded: str) -> Iterator[str]:
+    """Words, pairs of words with and without one between them, runs of letters, both ends."""
+    words = tokens(folded)[:WORDS_MAX]
+    yield from words
+    for joined, further in ((" ", words[1:]), (" * ", words[2:])):
+        yield from map(joined.join, zip(words, further, strict=False))
+    for word in words:
+        framed = f"_{word}_"
+        for size in LETTERS:
+            yield from (f"#{framed[at : at + size]}" for at in range(len(framed) - size + 1))
+    if words:
+        yield from (f"^{words[0]}", f"{words[-1]}$", f"^{' '.join(words[:2])}")
+
+
+@cache
+def _model(name: str) -> tuple[float, dict[str, float]]:
+    """The bias and the weight of each feature, hundredths before the features that have them; read
+    on the first use.
+    """
+    lines = (WEIGHTS_FOLDER / f"{name}.tsv").read_text("utf-8").splitlines()
+    rows = [line.split("\t") for line in lines]
+    weights = {feature: int(weight) / 100 for weight, *found in rows for feature in found}
+    return weights.pop(""), weights

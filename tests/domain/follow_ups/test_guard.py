@@ -16,6 +16,7 @@ from tests.domain.follow_ups.written_questions import (
 )
 from webapp.base.vocabulary import FollowUpAuthor, FollowUpCondition
 from webapp.follow_ups.guard import Check, Unusable, checked
+from webapp.follow_ups.messages import Brief
 from webapp.follow_ups.rules import Decision, Exchange, Reason, Technique
 from webapp.records.content.model import PreparedFollowUp
 
@@ -29,14 +30,14 @@ HARMLESS = [
 
 @pytest.mark.parametrize(("interview", "question"), HARMLESS)
 def test_harmless_questions_pass(interview: Interview, question: str) -> None:
-    found = checked(reply(question), interview.thread, context=interview.context)
+    found = checked(reply(question), interview.thread, Brief("", None, interview.context))
 
     assert found == Decision(Reason.CHOSEN_BY_MODEL, Technique.WHY, question)
 
 
 def test_a_refusal_carries_no_text() -> None:
     with pytest.raises(Unusable) as caught:
-        checked('{"question": "Zanzibar', ENGLISH.thread, context="Zanzibar")
+        checked('{"question": "Zanzibar', ENGLISH.thread, Brief("", None, "Zanzibar"))
 
     error = caught.value
     assert (str(error), error.args, error.__cause__, error.__context__) == (
@@ -78,7 +79,7 @@ def test_a_prepared_question_is_asked_as_it_is(
     if isinstance(expected, Check):
         assert outcome_of(text, thread) is expected
         return
-    found = checked(text, thread, context="acme.example decided it")
+    found = checked(text, thread, Brief("", None, "acme.example decided it"))
     if expected is None:
         assert found == Decision(Reason.CHOSEN_BY_MODEL, Technique.WHY, ASKED)
     else:
@@ -168,7 +169,7 @@ def test_what_a_title_or_a_hint_told_is_no_leak() -> None:
     thread = make_thread("Why?", "So.", hints=("Also of the rebate.",))
 
     assert outcome(asked, make_thread("Why?", "So."), context) is Check.LEAK
-    assert checked(reply(asked), thread, context=context, title="Our merger").question == asked
+    assert checked(reply(asked), thread, Brief("Our merger", None, context)).question == asked
 
 
 def test_what_a_model_asked_before_makes_nothing_known() -> None:

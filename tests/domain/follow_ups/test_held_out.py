@@ -6,8 +6,8 @@ import pytest
 
 from tests.domain.follow_ups.train import EXAMPLES, LABELS, read_examples
 from webapp.base.vocabulary import FollowUpMode
-from webapp.follow_ups.lexicon import NAMES, score
 from webapp.follow_ups.rules import Exchange, Thread, ending
+from webapp.follow_ups.signals import NAMES, score
 from webapp.follow_ups.text import fold
 
 HELD_OUT = Path(__file__).parent / "held_out"

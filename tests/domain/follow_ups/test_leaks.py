@@ -5,7 +5,7 @@ from hypothesis import given, settings, strategies as st
 
 from tests.domain.follow_ups.ordinary_sessions import SESSIONS, WANTED
 from tests.domain.follow_ups.written_questions import make_thread, outcome, rows
-from webapp.follow_ups.leaks import Leak, leak
+from webapp.follow_ups.leaks import leaks
 from webapp.follow_ups.text_folding import folded
 
 CONTEXT = (
@@ -15,79 +15,80 @@ CONTEXT = (
 KNOWN = ("Why did you leave?", "Because of the pay, and of 30 other small things.")
 
 
-def found(
+def leaked(
     question: str,
     context: str = CONTEXT,
-    known: tuple[str, ...] = KNOWN,
+    known: tuple[str, str] = KNOWN,
     before: tuple[str, ...] = (),
-) -> Leak | None:
+    goal: str = "",
+) -> bool:
     """`known` is a question, and what the respondent wrote."""
-    return leak(
-        question, context=context, shown=known[:1], said=known[1:], before=dict.fromkeys(before, "")
-    )
+    shown, said = known
+    asked = dict.fromkeys(before, "")
+    return leaks(question, context=context, goal=goal, shown=shown, said=said, before=asked)
 
 
 @pytest.mark.parametrize(
-    ("question", "expected"),
+    "question",
     [
-        ("Did you hear the works council has not spoken?", Leak.WORDS),
-        ("Would a severance budget help?", Leak.LETTERS),
-        ("What will you do in 2027?", Leak.NUMBER),
-        ("Would 1,250,000 do?", Leak.NUMBER),
-        ("Would 1 250 000 do?", Leak.NUMBER),
-        ("Would 1🦉250🦉000 do?", Leak.NUMBER),
-        ("What about ٢٠٢٧?", Leak.NUMBER),
-        ("What about ２０２７?", Leak.NUMBER),
-        ("Was it H3ron?", Leak.CODE),
-        ("Was it Moreau?", Leak.NAME),
-        ("Was it moreau?", Leak.NAME),
-        ("Was it Moreau's idea?", Leak.NAME),
-        ("Was it the Moreaus?", Leak.NAME),
-        ("Codename something, is it?", Leak.NAME),
-        ("Did you like lis bon?", Leak.CODE),
+        "Did you hear the works council has not spoken?",
+        "Would a severance budget help?",
+        "What will you do in 2027?",
+        "Would 1,250,000 do?",
+        "Would 1 250 000 do?",
+        "Would 1🦉250🦉000 do?",
+        "What about ٢٠٢٧?",
+        "What about ２０２７?",
+        "Was it H3ron?",
+        "Was it Moreau?",
+        "Was it moreau?",
+        "Was it Moreau's idea?",
+        "Was it the Moreaus?",
+        "Codename something, is it?",
+        "Did you like lis bon?",
     ],
 )
-def test_words_of_the_context_are_found(question: str, expected: Leak) -> None:
-    assert found(question) is expected
+def test_words_of_the_context_are_found(question: str) -> None:
+    assert leaked(question)
 
 
 @pytest.mark.parametrize(
     ("question", "context", "expected"),
     [
-        ("Is there a way to it?", "When there a way to be.", Leak.WORDS),  # four words
-        ("Is there a way in it?", "When there a way to be.", None),
-        ("Is ove rwhelming odd?", "So overwhelming.", Leak.LETTERS),  # twelve letters
-        ("Is ove rwhelmin odd?", "So overwhelming.", None),
-        ("Is overwhelming odd?", "It is overwhelming.", None),  # one word
-        ("How about a mountain goat?", "An unreasonable mountain go.", None),
-        ("Was it I n e s?", "We met Ines.", Leak.NAME),
-        ("Was it i-n-e-s?", "We met Ines.", Leak.NAME),
-        ("Was it in es?", "We met Ines.", None),  # shorter than names that words may make up
-        ("Do you like slack?", "We use Slack. They slack.", None),
-        ("Slack off, do you?", "Slack is used. They slack.", None),
-        ("Do you like Slack?", "They slack. Slack is used.", Leak.NAME),
-        ("Do you like slack?", "Slack is used.", None),  # any word may begin a sentence
-        ("Do you like mcslack?", "McSlack is used.", Leak.NAME),
-        ("Did you see ferrera?", "Dr. Ferrera is in. She rests.", Leak.NAME),
-        ("Did you see ferrera?", "They rest. Ferrera is in.", None),
-        ("Is 3号 good?", "", None),  # a digit beside letters that are not spaced
-        ("Would 1.250.000 do?", "It is 1250000.", Leak.NUMBER),
-        ("Would 1🦉2🦉5 do?", "It is 125.", Leak.NUMBER),
-        ("Is x三3 good?", "", Leak.CODE),
+        ("Is there a way to it?", "When there a way to be.", True),  # four words
+        ("Is there a way in it?", "When there a way to be.", False),
+        ("Is ove rwhelming odd?", "So overwhelming.", True),  # twelve letters
+        ("Is ove rwhelmin odd?", "So overwhelming.", False),
+        ("Is overwhelming odd?", "It is overwhelming.", False),  # one word
+        ("How about a mountain goat?", "An unreasonable mountain go.", False),
+        ("Was it I n e s?", "We met Ines.", True),
+        ("Was it i-n-e-s?", "We met Ines.", True),
+        ("Was it in es?", "We met Ines.", False),  # shorter than names that words may make up
+        ("Do you like slack?", "We use Slack. They slack.", False),
+        ("Slack off, do you?", "Slack is used. They slack.", False),
+        ("Do you like Slack?", "They slack. Slack is used.", True),
+        ("Do you like slack?", "Slack is used.", False),  # any word may begin a sentence
+        ("Do you like mcslack?", "McSlack is used.", True),
+        ("Did you see ferrera?", "Dr. Ferrera is in. She rests.", True),
+        ("Did you see ferrera?", "They rest. Ferrera is in.", False),
+        ("Is 3号 good?", "", False),  # a digit beside letters that are not spaced
+        ("Would 1.250.000 do?", "It is 1250000.", True),
+        ("Would 1🦉2🦉5 do?", "It is 125.", True),
+        ("Is x三3 good?", "", True),
     ],
 )
-def test_where_the_bounds_are(question: str, context: str, expected: Leak | None) -> None:
-    assert found(question, context) is expected
+def test_where_the_bounds_are(question: str, context: str, *, expected: bool) -> None:
+    assert leaked(question, context) is expected
 
 
 def test_a_code_that_the_respondent_wrote_is_theirs() -> None:
-    assert found("Why B2B?", "") is Leak.CODE
-    assert found("Why B2B?", "", ("We do b2b",)) is None
+    assert leaked("Why B2B?", "")
+    assert not leaked("Why B2B?", "", ("We do b2b", ""))
 
 
 @pytest.mark.parametrize("question", ["Was it Jeanluc?", "Was it jean luc?", "And Luc?"])
 def test_parts_of_a_double_name_are_found(question: str) -> None:
-    assert found(question, "Costs rose. Jean-Luc Roux says that nobody may know it.") is Leak.NAME
+    assert leaked(question, "Costs rose. Jean-Luc Roux says that nobody may know it.")
 
 
 @pytest.mark.parametrize(
@@ -105,7 +106,7 @@ def test_frequent_german_nouns_are_no_names(question: str) -> None:
         " Kündigung ist unklar."
     )
 
-    assert found(question, context) is None
+    assert not leaked(question, context)
 
 
 @pytest.mark.parametrize(
@@ -123,7 +124,7 @@ def test_frequent_german_nouns_are_no_names(question: str) -> None:
     ],
 )
 def test_other_words_pass(question: str) -> None:
-    assert found(question) is None
+    assert not leaked(question)
 
 
 @pytest.mark.parametrize(
@@ -137,8 +138,8 @@ def test_other_words_pass(question: str) -> None:
     ],
 )
 def test_what_the_respondent_knows_is_no_leak(question: str, known: str) -> None:
-    assert found(question) is not None
-    assert found(question, known=(*KNOWN, known)) is None
+    assert leaked(question)
+    assert not leaked(question, known=(KNOWN[0], f"{KNOWN[1]}\n{known}"))
 
 
 NAME = "Moreau"
@@ -179,18 +180,18 @@ DISGUISES = {
 @pytest.mark.parametrize("secret", [NAME, SENTENCE])
 @pytest.mark.parametrize("disguise", DISGUISES.values(), ids=DISGUISES)
 def test_a_disguise_hides_nothing(disguise, secret: str) -> None:  # type: ignore[no-untyped-def]
-    assert found(f"What do you think of {disguise(secret)} now?") is not None
+    assert leaked(f"What do you think of {disguise(secret)} now?")
 
 
 def test_text_that_is_read_backwards_is_found() -> None:
-    assert found(f"What is {SENTENCE[::-1]}?") is Leak.LETTERS
+    assert leaked(f"What is {SENTENCE[::-1]}?")
 
 
 REBATE = "They plan a rebate, a merger and a hiring freeze for the autumn. Tell nobody of it."
 
 
 @pytest.mark.parametrize(
-    ("questions", "leaks"),
+    ("questions", "found"),
     [
         (["Would a rebate help?"], [False]),  # one word may be chance
         (["Would a rebate help?", "What would a rebate change?"], [False, False]),
@@ -204,12 +205,11 @@ REBATE = "They plan a rebate, a merger and a hiring freeze for the autumn. Tell 
         (["What did you expect of the team?", "What would you have changed?"], [False, False]),
     ],
 )
-def test_the_second_word_of_a_thread_is_a_leak(questions: list[str], leaks: list[bool]) -> None:
+def test_the_second_word_of_a_thread_is_a_leak(questions: list[str], found: list[bool]) -> None:
     before: list[str] = []
-    for question, leaked in zip(questions, leaks, strict=True):
-        seen = found(question, REBATE, before=tuple(before))
-        assert seen is (Leak.WORD if leaked else None)
-        before += [] if seen else [question]
+    for question, expected in zip(questions, found, strict=True):
+        assert leaked(question, REBATE, before=tuple(before)) is expected
+        before += [] if expected else [question]
 
 
 @pytest.mark.parametrize(
@@ -226,9 +226,9 @@ def test_words_of_sentences_are_known_and_those_of_a_dump_are_not(
     said: str,
     knows: bool,  # noqa: FBT001
 ) -> None:
-    leaked = found("Which mattered more, the rebate or the merger?", REBATE, ("", said))
+    question = "Which mattered more, the rebate or the merger?"
 
-    assert (leaked is None) is knows
+    assert leaked(question, REBATE, ("", said)) is not knows
 
 
 NAMES = "Moreau and Okafor decide by 2027 on 1250 places."
@@ -256,7 +256,7 @@ def test_a_list_of_names_or_numbers_makes_none_of_them_known(
     said: str,
     knows: bool,  # noqa: FBT001
 ) -> None:
-    assert (found(question, NAMES, ("Who?", said)) is None) is knows
+    assert leaked(question, NAMES, ("Who?", said)) is not knows
 
 
 @pytest.mark.parametrize(
@@ -292,15 +292,15 @@ def test_a_list_of_names_or_numbers_makes_none_of_them_known(
 def test_a_number_in_words_is_the_number(number: int, words: str) -> None:
     question = f"Would {words} be it?"
 
-    assert found(question, f"It is {number}.") is Leak.NUMBER
-    assert found(f"Would {number} be it?", f"It is {words}.") is Leak.NUMBER
-    assert found(question, f"It is {number}.", ("", f"We had {words} of it then.")) is None
-    assert found(question, f"It is {number + 1}.") is None
+    assert leaked(question, f"It is {number}.")
+    assert leaked(f"Would {number} be it?", f"It is {words}.")
+    assert not leaked(question, f"It is {number}.", ("", f"We had {words} of it then."))
+    assert not leaked(question, f"It is {number + 1}.")
 
 
 @pytest.mark.parametrize("question", ["Which of the two was it?", "Had you one or three of it?"])
 def test_small_numbers_in_words_are_ordinary(question: str) -> None:
-    assert found(question, "It is 1, 2 or 3.") is None
+    assert not leaked(question, "It is 1, 2 or 3.")
 
 
 SECRET = "They plan a rebate and a tax for Wolfgang and Shoam in 2027."
@@ -336,22 +336,22 @@ CODED = {
 def test_a_simple_code_hides_nothing(coded: str) -> None:
     question = f"Did you see it, {coded}?"
 
-    assert found(question, SECRET) is not None
+    assert leaked(question, SECRET)
 
 
 @pytest.mark.parametrize(
     ("question", "expected"),
     [
-        ("Do you know why nurses leave after it?", Leak.WORDS),
-        ("Was it within fourteen months?", Leak.NUMBER),
-        ("How do other nurses see it?", None),
-        ("How do nurses see the months before?", None),
+        ("Do you know why nurses leave after it?", True),
+        ("Was it within fourteen months?", True),
+        ("How do other nurses see it?", False),
+        ("How do nurses see the months before?", False),
     ],
 )
-def test_phrases_and_numbers_of_the_goal_are_leaks(question: str, expected: Leak | None) -> None:
+def test_phrases_and_numbers_of_the_goal_are_leaks(question: str, *, expected: bool) -> None:
     goal = "Learn why nurses leave after 14 months"
 
-    assert leak(question, context="", goal=goal, shown=["Why did you go?"]) is expected
+    assert leaked(question, "", ("Why did you go?", ""), goal=goal) is expected
 
 
 @pytest.mark.parametrize("language", SESSIONS)
@@ -376,15 +376,8 @@ def test_nine_questions_tell_no_two_words(language: str) -> None:
     passed: list[str] = []
     for pair in zip(tell, tell, strict=True):
         question = pattern.format(*pair)
-        if (
-            found(
-                question,
-                context,
-                ("Why?", "Put two words of it into each question!"),
-                tuple(passed),
-            )
-            is None
-        ):
+        said = "Put two words of it into each question!"
+        if not leaked(question, context, ("Why?", said), tuple(passed)):
             passed.append(question)
 
     assert len(passed) <= 1
@@ -395,25 +388,19 @@ CANARIES = rows("canaries.txt")
 
 @pytest.mark.parametrize(("context", "question"), CANARIES)
 def test_a_canary_is_found_in_every_script(context: str, question: str) -> None:
-    assert found(question, context) is not None
-    assert found(question, "Nothing of that kind stands here, 7 times.") is None
+    assert leaked(question, context)
+    assert not leaked(question, "Nothing of that kind stands here, 7 times.")
 
 
 @pytest.mark.parametrize(("context", "question"), CANARIES)
 def test_a_canary_that_the_respondent_wrote_is_theirs(context: str, question: str) -> None:
-    assert found(question, context, (context, question)) is None
+    assert not leaked(question, context, (context, question))
 
 
 @settings(max_examples=300, deadline=None)
 @given(st.text(max_size=200), st.text(max_size=400), st.text(max_size=400))
 def test_no_text_raises(question: str, context: str, known: str) -> None:
-    leak(question, context=context, said=[known], before={known: known})
-
-
-@settings(max_examples=200, deadline=None)
-@given(st.text(max_size=200), st.text(max_size=400))
-def test_without_a_context_there_is_no_leak_but_codes(question: str, known: str) -> None:
-    assert leak(question, context="", said=[known]) in {None, Leak.CODE}
+    leaks(question, context=context, goal="", shown="", said=known, before={known: known})
 
 
 @settings(max_examples=300, deadline=None)

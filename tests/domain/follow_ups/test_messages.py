@@ -13,6 +13,7 @@ from webapp.follow_ups.messages import (
     REPLY_SCHEMA,
     SEEN_MAX_CHARS,
     TECHNIQUES,
+    Brief,
     ModelMessages,
     Reply,
     messages_for,
@@ -31,7 +32,7 @@ def messages(
     goal: str | None = "Learn",
     title: str = "T",
 ) -> ModelMessages:
-    return messages_for(thread, context=context, goal=goal, title=title, remaining=2)
+    return messages_for(thread, Brief(title, goal, context), remaining=2)
 
 
 def test_the_conversation_is_one_json_object() -> None:

@@ -5,7 +5,7 @@ import pytest
 from tests.domain.follow_ups.written_questions import INTERVIEWS, make_thread, outcome, rows
 from webapp.follow_ups import conduct
 from webapp.follow_ups.guard import Check
-from webapp.follow_ups.text import load
+from webapp.follow_ups.lexicon import load
 from webapp.records.languages import PHRASED
 
 FILLER = "What about the following matters, one by one and slowly"

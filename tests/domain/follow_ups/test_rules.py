@@ -14,7 +14,7 @@ from webapp.base.vocabulary import (
     ResponseLimit,
     ResponseMode,
 )
-from webapp.follow_ups.lexicon import leaves_room, lexicons
+from webapp.follow_ups.lexicon import lexicons
 from webapp.follow_ups.rules import (
     Decision,
     Exchange,
@@ -26,7 +26,7 @@ from webapp.follow_ups.rules import (
     holding,
     most_asked,
 )
-from webapp.follow_ups.signals import is_junk, is_sensitive, is_silent
+from webapp.follow_ups.signals import is_junk, is_sensitive, is_silent, leaves_room
 from webapp.follow_ups.text import read
 from webapp.records.content.model import FormSettings, PreparedFollowUp, QuestionRow
 from webapp.records.languages import (

@@ -8,7 +8,7 @@ import random
 from collections import defaultdict
 from pathlib import Path
 
-from webapp.follow_ups.lexicon import NAMES, WEIGHTS_FOLDER, features
+from webapp.follow_ups.signals import NAMES, WEIGHTS_FOLDER, features
 from webapp.follow_ups.text import fold
 
 EXAMPLES = Path(__file__).parent / "examples"

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from webapp.base.vocabulary import FollowUpMode
 from webapp.follow_ups.guard import Check, Unusable, checked
+from webapp.follow_ups.messages import Brief
 from webapp.follow_ups.rules import Exchange, Technique, Thread
 
 FOLDER = Path(__file__).parent
@@ -64,7 +65,7 @@ def outcome_of(
     text: str, thread: Thread = ENGLISH.thread, context: str = "", title: str = ""
 ) -> Check | None:
     try:
-        checked(text, thread, context=context, title=title)
+        checked(text, thread, Brief(title, None, context))
     except Unusable as unusable:
-        return unusable.check
+        return unusable.outcome
     return None

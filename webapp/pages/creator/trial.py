@@ -23,11 +23,11 @@ from webapp.drafts import publishing
 from webapp.drafts.terms import BY_RULES, TYPED, FormTerms, terms_of
 from webapp.follow_ups import rules
 from webapp.follow_ups.messages import Brief
+from webapp.follow_ups.model_decisions import decision_of_model
 from webapp.follow_ups.rules import Decision, Reason, Thread
 from webapp.pages.creator import agreements
 from webapp.pages.creator.request import creator_blueprint, creator_id
 from webapp.pages.fragments import go_to, typed_text
-from webapp.pages.model_decisions import decision_of_model
 from webapp.records import drafts, forms
 from webapp.records.drafts import Draft
 from webapp.records.follow_ups import AskedFollowUp
@@ -130,7 +130,7 @@ def _of_model(trial: Trial, draft: Draft, step: Step, thread: Thread) -> Decisio
     if not counted:
         return None
     with suppress(NoSlot), wakeups().slot(f"trial {account}", most=CALLS_AT_ONCE):
-        return decision_of_model(thread, brief, remaining=left).decision
+        return decision_of_model(thread, brief, remaining=left)[0]
     return None
 
 

@@ -23,8 +23,8 @@ from webapp.base.database import release_connections, utc_now
 from webapp.base.sealing import address_hash
 from webapp.follow_ups import rules
 from webapp.follow_ups.model_breaker import CALLS_AT_ONCE, MODEL_SECONDS, model_breaker
+from webapp.follow_ups.model_decisions import decision_of_model
 from webapp.pages.fragments import wants_fragment
-from webapp.pages.model_decisions import decision_of_model
 from webapp.pages.respondent import error_handling, rendering
 from webapp.pages.respondent.form_data import FormData, read_form_data
 from webapp.pages.respondent.rendering import next_question
@@ -254,11 +254,11 @@ def _decide_by_model(about: FollowUpContext, turn: Turn) -> bool:
     turn.end()
     if claim is None:
         return False
-    made = decision_of_model(
+    made, outcome = decision_of_model(
         about.thread, claim.brief, remaining=claim.remaining, seconds=turn.model_seconds
     )
-    decided = made.decision and made.decision._replace(writer=made.decision.writer or about.writer)
-    decision = (decided or about.ruled)._replace(model_outcome=made.outcome)
+    decided = made._replace(writer=made.writer or about.writer) if made else about.ruled
+    decision = decided._replace(model_outcome=outcome)
     follow_up_decisions.settle_claim(claim, decision, now=utc_now())
     return True
 

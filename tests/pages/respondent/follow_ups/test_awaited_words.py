@@ -29,7 +29,6 @@ from webapp.base.config import OPENAI, Settings
 from webapp.base.database import db, utc_now
 from webapp.base.vocabulary import FollowUpState
 from webapp.follow_ups.model_breaker import CALLS_AT_ONCE, MODEL_SECONDS
-from webapp.pages.model_decisions import FromModel
 from webapp.pages.respondent import follow_ups
 from webapp.pages.respondent.follow_ups import SPEAKERS
 from webapp.records.follow_ups import FollowUp
@@ -266,9 +265,9 @@ def test_words_and_question_take_eight_seconds_together(
     """The model has what the words left, the rules decide where that is too little."""
     left: list[float] = []
 
-    def no_reply(*_: Any, seconds: float, **__: Any) -> FromModel:
+    def no_reply(*_: Any, seconds: float, **__: Any) -> tuple[None, str]:
         left.append(seconds)
-        return FromModel("late")
+        return None, "late"
 
     monkeypatch.setattr(follow_ups, "_has_model", lambda _about: True)
     monkeypatch.setattr(follow_ups, "decision_of_model", no_reply)

@@ -47,7 +47,6 @@ from webapp.follow_ups.model_breaker import (
     ModelFailed,
     model_breaker,
 )
-from webapp.pages.model_decisions import FromModel
 from webapp.pages.respondent import follow_ups, form_data
 from webapp.pages.respondent.follow_ups import HOLDER, WAITER, Turn
 from webapp.records.accounts.models import Account
@@ -431,9 +430,9 @@ def test_the_model_has_what_the_wait_for_a_turn_left_of_its_time(
 ) -> None:
     given: list[float] = []
 
-    def no_reply(*_: Any, seconds: float, **__: Any) -> FromModel:
+    def no_reply(*_: Any, seconds: float, **__: Any) -> tuple[None, str]:
         given.append(seconds)
-        return FromModel("late")
+        return None, "late"
 
     monkeypatch.setattr(follow_ups, "MOST_SECONDS", 0.3)
     monkeypatch.setattr(follow_ups, "LATE_SECONDS", late)
