@@ -9,7 +9,7 @@ from base64 import b64decode
 from importlib.util import find_spec
 from ipaddress import ip_address
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from limits import parse_many
 
@@ -114,20 +114,30 @@ def _data_key(text: str) -> tuple[str, bytes]:
     return key_id, key
 
 
-def origin(text: str) -> str:
-    """`scheme://host[:port]`, lower case, without default port or trailing slash."""
+def _split(text: str, named: str) -> tuple[SplitResult, str]:
+    """The parts of a web address, and its origin in the shortest spelling."""
     try:
         parts = urlsplit(text)
         port = parts.port
     except ValueError:
-        raise ValueError(f'"{text}" is not an address') from None
-    if parts.scheme not in DEFAULT_PORTS or not parts.hostname or parts.username is not None:
-        raise ValueError(f'"{text}" is not an http or https address')
+        raise ValueError(f"{named} is not an address") from None
+    if parts.scheme not in DEFAULT_PORTS or not parts.hostname or "@" in parts.netloc:
+        raise ValueError(f"{named} is not an http or https address")
+    shown = "" if port in (None, 0, DEFAULT_PORTS[parts.scheme]) else f":{port}"
+    return parts, f"{parts.scheme}://{in_url(parts.hostname)}{shown}"
+
+
+def in_url(host: str) -> str:
+    """A host name or an IP address as addresses hold it."""
+    return f"[{host}]" if ":" in host else host
+
+
+def origin(text: str) -> str:
+    """`scheme://host[:port]`, lower case, without default port or trailing slash."""
+    parts, found = _split(text, f'"{text}"')
     if parts.path not in ("", "/") or parts.query or parts.fragment:
         raise ValueError(f'"{text}" has a path; Askback has the whole origin to itself')
-    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
-    shown = "" if port in (None, 0, DEFAULT_PORTS[parts.scheme]) else f":{port}"
-    return f"{parts.scheme}://{host}{shown}"
+    return found
 
 
 def origins(text: str) -> frozenset[str]:
@@ -154,23 +164,17 @@ def database(text: str) -> str:
 
 def service_url(text: str) -> str:
     """An address without query and trailing slash; plain http only where it stays private."""
-    try:
-        parts = urlsplit(text)
-        port = parts.port
-    except ValueError:
-        raise ValueError("it is not an address") from None
-    host = parts.hostname or ""
-    if parts.scheme not in DEFAULT_PORTS or not is_host(host) or "@" in parts.netloc:
+    parts, found = _split(text, "it")
+    host, path = parts.hostname or "", parts.path.rstrip("/")
+    if not is_host(host):
         raise ValueError("it is not an http or https address")
     if parts.query or parts.fragment or not (text.isascii() and text.isprintable()):
         raise ValueError("it holds more than a scheme, a host, a port and a path")
-    if operation := next(filter(parts.path.rstrip("/").endswith, OPERATIONS), ""):
+    if operation := next(filter(path.endswith, OPERATIONS), ""):
         raise ValueError(f"it goes on after the address of the service: leave {operation} out")
     if parts.scheme == "http" and not may_be_private(host):
         raise ValueError("plain http is refused except to loopback and private addresses")
-    in_url = f"[{host}]" if ":" in host else host
-    shown = "" if port in (None, DEFAULT_PORTS[parts.scheme]) else f":{port}"
-    return f"{parts.scheme}://{in_url}{shown}{parts.path.rstrip('/')}"
+    return found + path
 
 
 def with_version(url: str) -> str:
