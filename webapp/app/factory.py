@@ -1,19 +1,17 @@
 """The application factory: settings in, a bound Flask application out."""
 
-import logging
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from flask import Flask
 from jinja2 import StrictUndefined
-from sqlalchemy.exc import DBAPIError
 
 import api
 from jobs import deliver
 from webapp.base import database, sealing
 from webapp.base.config import Settings
-from webapp.base.database import TRIES, engine_options, failures
+from webapp.base.database import engine_options
 from webapp.oauth import endpoints as oauth_endpoints, server
 from webapp.pages import errors, filters
 from webapp.pages.creator import (
@@ -83,8 +81,6 @@ ROUTES = {
     ),
 }
 
-log = logging.getLogger("askback.requests")
-
 
 class Application(Flask):
     """Flask that runs a view again when the database gave its transaction up for others.
@@ -99,16 +95,9 @@ class Application(Flask):
     answer: run once more, it finds its work done.
     """
 
+    @database.tried_again
     def dispatch_request(self) -> Any:
-        """The answer of the view, which runs at most TRIES times."""
-        for _ in range(TRIES - 1):
-            try:
-                return super().dispatch_request()
-            except DBAPIError as error:
-                if not failures.may_run_again(error):
-                    raise
-                log.warning("given up by the database, tried again")
-                database.release_connections()
+        """The answer of the view."""
         return super().dispatch_request()
 
 
