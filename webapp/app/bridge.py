@@ -27,7 +27,7 @@ from werkzeug.wsgi import FileWrapper
 
 from api.wire.event_stream import LEAVE_CONNECTION, Stream
 from webapp.app.refusals import refusal, refused_framing
-from webapp.app.streams import Message, Receive, Send, Streams, left, listening, wake_up
+from webapp.app.streams import Message, Receive, Send, Streams, listening, wake_up
 from webapp.base.config import Settings
 from webapp.base.data_folder import spool_folder
 from webapp.web.form_body_limits import UPLOAD_BODY_MAX_BYTES, body_max_bytes
@@ -67,24 +67,18 @@ class Answer(NamedTuple):
     parts: Iterable[bytes]
     in_context: Callable[..., Any]
 
-    def close(self) -> None:
-        """End it."""
-        self.in_context(getattr(self.parts, "close", lambda: None))
-
 
 class Threads:
     """Daemon threads: a request that never ends must not keep the process from its end."""
 
     def __init__(self, count: int) -> None:
-        self._count = count
         self._calls: SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = SimpleQueue()
         for _ in range(count):
             threading.Thread(target=self._work, name="requests", daemon=True).start()
 
     def stop(self) -> None:
         """Let each end when its call does."""
-        for _ in range(self._count):
-            self._calls.put(None)
+        self._calls.put(None)
 
     async def run(self, call: Callable[..., Any], *arguments: Any) -> Any:
         """What `call` returns or raises."""
@@ -97,11 +91,10 @@ class Threads:
             future, call = next_call
             if future.set_running_or_notify_cancel():
                 try:
-                    result = call()
+                    future.set_result(call())
                 except Exception as error:
                     future.set_exception(error)
-                else:
-                    future.set_result(result)
+        self._calls.put(None)  # for the others
 
 
 class Bridge:
@@ -187,17 +180,17 @@ class Bridge:
         task = cast(asyncio.Task[Any], asyncio.current_task())
         self._reading.add(task)
         try:
-            environ["CONTENT_LENGTH"] = str(await self._read_parts(receive, body, most))
+            await self._read_parts(receive, body, most)
         except TimeoutError:
             raise Refused(HTTPStatus.REQUEST_TIMEOUT) from None
         except asyncio.CancelledError:
             raise Refused(HTTPStatus.SERVICE_UNAVAILABLE) from None
         finally:
             self._reading.discard(task)
+        environ["CONTENT_LENGTH"] = str(body.tell())
         body.seek(0)
 
-    async def _read_parts(self, receive: Receive, body: IO[bytes], most: int) -> int:
-        """Bytes of the body"""
+    async def _read_parts(self, receive: Receive, body: IO[bytes], most: int) -> None:
         size = parts = 0
         more = True
         while more:
@@ -213,7 +206,6 @@ class Bridge:
             if size > most or (in_file and before <= IN_MEMORY_BYTES and self._is_full(most)):
                 raise Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
             await self._run(body.write, part) if in_file else body.write(part)
-        return size
 
     def _is_full(self, most: int) -> bool:
         """Whether the disk has no room for recordings, which alone may be so large."""
@@ -231,14 +223,16 @@ class Bridge:
             self.streams.release(stream)
             stream = None
         await send(_start(answer.status, answer.headers))
+        close = getattr(answer.parts, "close", None)
         try:
             if stream is None:
                 await self._send(answer, send)
         finally:
-            await self._run(answer.close)
+            if close:
+                await self._run(answer.in_context, close)
         if stream:
             environ.clear()  # half of what a stream would hold
-            del answer
+            del answer, close
             await self.streams.serve(stream, receive, send)
 
     def _call(self, environ: Environ) -> Answer | Wait:
@@ -248,12 +242,10 @@ class Bridge:
         in_context = copy_context().run
         try:
             parts = in_context(app, environ, lambda *given: head.extend(given))
-            headers = head[1]
-            length = next((int(value) for name, value in headers if name == "Content-Length"), None)
-            answer = Answer(int(head[0][:3]), headers, parts, in_context)
-            if length is not None and length <= AT_ONCE_BYTES:
-                return answer._replace(parts=[in_context(b"".join, parts)])
-            return answer
+            length = int(dict(head[1]).get("Content-Length", AT_ONCE_BYTES + 1))
+            if length <= AT_ONCE_BYTES:
+                parts = [in_context(_joined, parts)]
+            return Answer(int(head[0][:3]), head[1], parts, in_context)
         except Parked as parked:
             return parked.wait
         except Exception:
@@ -262,18 +254,16 @@ class Bridge:
 
     async def _wait(self, wait: Wait, environ: Environ, receive: Receive) -> None:
         """Until there is something, the time is over or the server stops. raises Gone"""
-        with listening(self._wakeups, wait.key) as woken:
-            leaving = asyncio.create_task(left(receive, woken))
-            try:
+        try:
+            async with listening(self._wakeups, wait.key, receive) as (woken, leaving):
                 while not await self._run(self._look, wait, environ):
                     if wait.left <= 0 or self._wakeups.stopped:
                         return
                     await wake_up(woken, wait.left)
                     if leaving.done():
                         raise Gone
-            finally:
-                leaving.cancel()
-                wait.release()
+        finally:
+            wait.release()
 
     def _look(self, wait: Wait, environ: Environ) -> bool:
         """Whether there is something. An error counts: the view, run again, handles it."""
@@ -311,6 +301,13 @@ class Bridge:
                 async with asyncio.timeout(SILENT_SECONDS):
                     more = (await receive()).get("more_body", False)
         await send({"type": "http.response.body", "body": answer.body[-1:]})
+
+
+def _joined(parts: Iterable[bytes]) -> bytes:
+    try:
+        return b"".join(parts)
+    finally:
+        getattr(parts, "close", lambda: None)()
 
 
 def _add_header(environ: Environ, name: str, value: str) -> None:

@@ -9,7 +9,7 @@ import signal
 import socket
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from types import FrameType
 from typing import Any
 
@@ -27,11 +27,7 @@ CONNECTIONS = 50_000  # more than files allow: beyond, it would take no new ones
 BACKLOG = 4_096
 SENDING_SECONDS = 0.1  # for the last bytes of responses
 STOP_SECONDS = 4.0  # for requests in progress; the process has 5 s in all
-LOGGING: dict[str, Any] = {
-    "formatters": {},
-    "handlers": {},
-    "loggers": {"_granian": {}},
-}  # ours formats it
+LOGGING: dict[str, Any] = {"formatters": {}, "handlers": {}, "loggers": {"_granian": {}}}  # is ours
 
 
 class Server:
@@ -108,21 +104,17 @@ def _granian(bridge: Bridge, address: tuple[str, int]) -> Granian:
 
 def _hold_addresses(host: str, port: int) -> list[socket.socket]:
     """A socket at each address of a host: granian shares a port with another process."""
-    held: list[socket.socket] = []
-    for family, kind, protocol, _, address in socket.getaddrinfo(
-        host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-    ):
-        holder = socket.socket(family, kind, protocol)
-        held.append(holder)
-        try:
-            holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    with ExitStack() as opened:
+        held: list[socket.socket] = []
+        for family, kind, protocol, _, address in socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        ):
+            held.append(opened.enter_context(socket.socket(family, kind, protocol)))
+            held[-1].setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             if family == socket.AF_INET6:
-                holder.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-            holder.bind(address)
-        except OSError:
-            for each in held:
-                each.close()
-            raise
+                held[-1].setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+            held[-1].bind(address)
+        opened.pop_all()
     return held
 
 

@@ -9,8 +9,8 @@ import logging
 import threading
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, MutableMapping
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import Any
 
@@ -88,33 +88,27 @@ class Streams:
 
         Raises TimeoutError when the client reads nothing.
         """
-        with listening(self._wakeups, stream.position.key) as woken:
-            leaving = asyncio.create_task(left(receive, woken))
-            try:
-                await self._serve(stream, send, woken, leaving)
-            finally:
-                self.release(stream)
-                leaving.cancel()
-
-    async def _serve(
-        self, stream: Stream, send: Send, woken: asyncio.Event, leaving: asyncio.Task[None]
-    ) -> None:
         end_at, comment_at = time.monotonic() + STREAM_SECONDS, time.monotonic() + COMMENT_SECONDS
-        while not leaving.done():
-            update, end = await self._read(stream)
-            if update and not end:
-                stream, end = stream._replace(position=update.position), update.end
-                await _send(send, update.frames)
-            elif time.monotonic() >= comment_at:
-                comment_at += COMMENT_SECONDS
-                await _send(send, COMMENT)
-            if self._stopping and not (update and update.more):
-                end = end or "stopping"
-            if end or time.monotonic() >= end_at:
-                await _send(send, end_frame(end or "time"), more=False)
-                return
-            if not (update and update.more):
-                await wake_up(woken)
+        reserved = stream
+        try:
+            async with listening(self._wakeups, stream.position.key, receive) as (woken, leaving):
+                while not leaving.done():
+                    update, end = await self._read(stream)
+                    more = bool(update and update.more)
+                    if update and not end:
+                        stream, end = stream._replace(position=update.position), update.end
+                        await _send(send, update.frames)
+                    elif time.monotonic() >= comment_at:
+                        comment_at += COMMENT_SECONDS
+                        await _send(send, COMMENT)
+                    if self._stopping and not more:
+                        end = end or "stopping"
+                    if end or time.monotonic() >= end_at:
+                        return await _send(send, end_frame(end or "time"), more=False)
+                    if not more:
+                        await wake_up(woken)
+        finally:
+            self.release(reserved)
 
     async def _read(self, stream: Stream) -> Read:
         if not self._asked:  # those that were woken together ask together
@@ -151,13 +145,18 @@ class Streams:
             return {}, {}
 
 
-@contextmanager
-def listening(wakeups: Wakeups, key: str) -> Iterator[asyncio.Event]:
-    """An event that each wake-up for `key` sets."""
-    woken = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    with wakeups.listening(key, partial(loop.call_soon_threadsafe, woken.set)):
-        yield woken
+@asynccontextmanager
+async def listening(
+    wakeups: Wakeups, key: str, receive: Receive
+) -> AsyncIterator[tuple[asyncio.Event, asyncio.Task[None]]]:
+    """An event that each wake-up for `key` sets, and a task that ends when the client leaves."""
+    woken, loop = asyncio.Event(), asyncio.get_running_loop()
+    leaving = asyncio.create_task(_left(receive, woken))
+    try:
+        with wakeups.listening(key, partial(loop.call_soon_threadsafe, woken.set)):
+            yield woken, leaving
+    finally:
+        leaving.cancel()
 
 
 async def wake_up(woken: asyncio.Event, seconds: float = LOOK_SECONDS) -> None:
@@ -169,8 +168,8 @@ async def wake_up(woken: asyncio.Event, seconds: float = LOOK_SECONDS) -> None:
     woken.clear()
 
 
-async def left(receive: Receive, woken: asyncio.Event) -> None:
-    """Until the client has left; what it sends is dropped."""
+async def _left(receive: Receive, woken: asyncio.Event) -> None:
+    """Until the client has left, which wakes as well; what it sends is dropped."""
     while (await receive())["type"] != "http.disconnect":
         pass
     woken.set()
