@@ -11,14 +11,14 @@ import re
 import shutil
 import sys
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
 from itertools import islice
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 import orjson
@@ -42,11 +42,6 @@ BEYOND_REPAIR = (
 )
 NOT_INCLUDED = "Recordings are not included: back up {} by itself."
 NOT_FOUND = "Recordings that were not found in {} and are not included: {}."
-FOREIGN_KEYS = sa.text(
-    "SELECT conrelid::regclass::text AS of, quote_ident(conname) AS named,"
-    " pg_get_constraintdef(oid) AS written FROM pg_constraint"
-    " WHERE contype = 'f' AND connamespace = CAST(current_schema() AS regnamespace)"
-)
 COUNTED = sa.text(
     "SELECT table_name AS of, column_name AS named,"
     " pg_get_serial_sequence(quote_ident(table_name), column_name) AS counter"
@@ -57,8 +52,6 @@ OTHER_CONNECTIONS = sa.text(
     "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
     " AND backend_type = 'client backend' AND pid <> pg_backend_pid()"
 )
-
-Row: TypeAlias = list[Any]
 
 
 class BackupFailed(Exception):
@@ -105,7 +98,9 @@ def restore(url: sa.URL, file: Path, folder: Path, store: AudioStore) -> str:
                 _write(connection, kept, store)
             try:
                 _put_back(archive, store, folder)
-                _drop(connection, replaced)
+                seen = sa.MetaData()
+                seen.reflect(connection, only=replaced)
+                seen.drop_all(connection)
                 schema.upgrade_on(connection, manifest.revision)
                 _load(connection, archive, manifest, file)
                 schema.upgrade_on(connection)
@@ -151,31 +146,23 @@ def _write_all(connection: sa.Connection, archive: ZipFile, store: AudioStore) -
     seen = sa.MetaData()
     seen.reflect(connection)
     tables: dict[str, tuple[list[str], int]] = {}
-    for name in sorted(known or seen.tables.keys()):
-        if name == VERSIONS:
-            continue
+    for name in sorted((known or seen.tables).keys() - {VERSIONS}):
         if name not in seen.tables:
             raise BackupFailed(f"The database is no longer one of Askback: it lacks {name}.")
-        names = [each.name for each in seen.tables[name].columns]
-        columns = [each for each in names if known is None or each in known[name]]
+        columns = [c for c in seen.tables[name].columns if known is None or c.name in known[name]]
+        # JSON as the text that is stored
+        asked = [c.cast(sa.Text) if isinstance(c.type, sa.JSON) else c for c in columns]
+        rows = connection.execute(sa.select(*asked), execution_options={"yield_per": ROWS_AT_ONCE})
+        count = 0
         with archive.open(_member(name), "w", force_zip64=True) as lines:
-            count = 0
-            for row in _rows(connection, seen.tables[name], columns):
+            for row in rows:
                 count += 1
                 lines.write(orjson.dumps(list(row), default=_as_json) + b"\n")
-        tables[name] = columns, count
+        tables[name] = [column.name for column in columns], count
     notes = list(_write_recordings(connection, archive, store, seen))
     manifest = Manifest("askback", version("askback"), revision, tables)
     archive.writestr(MANIFEST, orjson.dumps(manifest))
     return notes
-
-
-def _rows(connection: sa.Connection, source: sa.Table, columns: list[str]) -> Iterator[Any]:
-    """All rows; JSON as the text that is stored."""
-    wanted = [source.c[name] for name in columns]
-    asked = [each.cast(sa.Text) if isinstance(each.type, sa.JSON) else each for each in wanted]
-    streamed = {"yield_per": ROWS_AT_ONCE}
-    return iter(connection.execute(sa.select(*asked), execution_options=streamed))
 
 
 def _as_json(value: object) -> dict[str, str]:
@@ -291,38 +278,28 @@ def _put_back(archive: ZipFile, store: AudioStore, folder: Path) -> None:
         raise BackupFailed(f"Recordings cannot be stored in {store.place}: {error}") from error
 
 
-def _drop(connection: sa.Connection, names: Iterable[str]) -> None:
-    seen = sa.MetaData()
-    seen.reflect(connection, only=list(names))
-    seen.drop_all(connection)
-
-
 def _load(connection: sa.Connection, archive: ZipFile, manifest: Manifest, file: Path) -> None:
-    """Insert all rows into the empty tables of their revision."""
-    on_postgresql = connection.dialect.name == "postgresql"
-    keys = connection.execute(FOREIGN_KEYS).all() if on_postgresql else []
-    for key in keys:  # tables come in the order of their names
-        connection.execute(sa.text(f"ALTER TABLE {key.of} DROP CONSTRAINT {key.named}"))
-    for name, (columns, count) in manifest.tables.items():
-        connection.execute(sa.delete(sa.table(name)))  # rows that migrations inserted
-        with archive.open(_member(name)) as lines:
-            inserted = _insert(connection, name, columns, map(_values, lines))
+    """Insert all rows into the empty tables of their revision, parents before children."""
+    seen = sa.MetaData()
+    seen.reflect(connection)
+    tables = [table for table in seen.sorted_tables if table.name in manifest.tables]
+    for table in reversed(tables):
+        connection.execute(sa.delete(table))  # rows that migrations inserted
+    for table in tables:
+        columns, count = manifest.tables[table.name]
+        with archive.open(_member(table.name)) as lines:
+            inserted = _insert(connection, table.name, columns, map(_values, lines))
         if inserted != count:
-            raise BackupFailed(f"{file} is damaged: {name} has {inserted} rows, not {count}.")
-    for key in keys:
-        connection.execute(
-            sa.text(f"ALTER TABLE {key.of} ADD CONSTRAINT {key.named} {key.written}")
-        )
-    for each in connection.execute(COUNTED).all() if on_postgresql else []:
-        most = connection.scalar(
-            sa.select(sa.func.max(sa.column(each.named))).select_from(sa.table(each.of))
-        )
-        connection.execute(sa.select(sa.func.setval(each.counter, most or 1)))
-    if not on_postgresql and connection.exec_driver_sql("PRAGMA foreign_key_check").first():
+            raise BackupFailed(f"{file} is damaged: {table.name} has {inserted} rows, not {count}.")
+    if connection.dialect.name == "postgresql":
+        for of, named, counter in connection.execute(COUNTED).all():
+            last = sa.select(sa.func.max(seen.tables[of].c[named])).scalar_subquery()
+            connection.execute(sa.select(sa.func.setval(counter, sa.func.coalesce(last, 1))))
+    elif connection.exec_driver_sql("PRAGMA foreign_key_check").first():
         raise BackupFailed(f"{file} is damaged: its rows name others that are not in it.")
 
 
-def _values(line: bytes) -> Row:
+def _values(line: bytes) -> list[Any]:
     try:
         return [
             base64.b64decode(value["base64"]) if isinstance(value, dict) else value
@@ -332,7 +309,9 @@ def _values(line: bytes) -> Row:
         raise ValueError("a row cannot be read") from error
 
 
-def _insert(connection: sa.Connection, name: str, columns: list[str], rows: Iterator[Row]) -> int:
+def _insert(
+    connection: sa.Connection, name: str, columns: list[str], rows: Iterator[list[Any]]
+) -> int:
     """Returns how many there were."""
     quote = connection.dialect.identifier_preparer.quote
     into = f"{quote(name)} ({', '.join(map(quote, columns))})"
