@@ -35,6 +35,19 @@ DURABLE: dict[str, dict[str, str | int]] = {
     },
     "sqlite": {"PRAGMA journal_mode": "wal", "PRAGMA synchronous": 2},
 }
+NO_ACCOUNT = "accounts: none; make one with: askback creator link"
+LACKS = (
+    "limits alone, without {}: use Linux from 5.13 on x86_64 or aarch64 with landlock in its lsm= "
+    "list, and a container whose seccomp profile permits both"
+)
+OUTCOMES = {
+    ModelOutcome.WROTE: "questions written",
+    ModelOutcome.PICKED: "prepared questions picked",
+    ModelOutcome.SILENT: "silent",
+    ModelOutcome.LATE: "too late",
+    ModelOutcome.FAILED: "failed",
+}
+OF_USE = (ModelOutcome.WROTE, ModelOutcome.PICKED, ModelOutcome.SILENT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,65 +60,79 @@ class Finding:
 
 def examine(settings: Settings) -> Iterator[Finding]:
     """Run all checks, in the order of importance to an operator; needs an application context."""
-    yield Finding(True, f"Askback lives at {settings.public_url}")  # noqa: FBT003
-    yield from _folder(settings)
-    yield from _database(settings)
+    yield Finding(fine=True, what=f"Askback lives at {settings.public_url}")
+    folder = settings.data_folder
+    if folder.exists():
+        exposed = ", ".join(map(str, open_to_others(folder)))
+        what = f"others can read or own {exposed}: chmod 700, files 600"
+        found = what if exposed else "readable by its owner alone"
+        yield Finding(not exposed, f"data folder {folder}: {found}")
+    kind = db.engine.dialect.name
+    try:
+        yield from _database(settings, kind, utc_now())
+    except SQLAlchemyError as error:
+        yield Finding(fine=False, what=f"{kind}: {getattr(error, 'orig', error)}")
     state = redis_state(settings.redis_url)
     yield Finding(state != "degraded", f"Redis: {state}")
     # who subscribes can send requests to these; the other two get what people say and write
-    origins = ", ".join(sorted(settings.mcp_events_callback_allowlist))
-    yield Finding(True, f"events also go to: {origins or 'no origin of your network'}")  # noqa: FBT003
+    origins = (
+        ", ".join(sorted(settings.mcp_events_callback_allowlist)) or "no origin of your network"
+    )
+    yield Finding(fine=True, what=f"events also go to: {origins}")
     host, model = settings.transcriber_host, settings.transcriber_model
     by = f"{host}, with the model {model}" if host else "nobody"
-    yield Finding(True, f"recordings are written down by: {by}")  # noqa: FBT003
+    yield Finding(fine=True, what=f"recordings are written down by: {by}")
     yield _audio_child()
     writer = settings.follow_up_writer or "the built-in rules"
-    yield Finding(True, f"follow-up questions are written by: {writer}")  # noqa: FBT003
-    yield from _proxy(settings)
-    yield from _operator(settings)
+    yield Finding(fine=True, what=f"follow-up questions are written by: {writer}")
+    if settings.secure:
+        proxy = settings.trusted_proxy
+        what = proxy or "none: all visitors share the address of the proxy"
+        yield Finding(proxy is not None, f"trusted proxy: {what}")
+    if not settings.on_loopback:  # respondents must be able to find out who stores their answers
+        given = {
+            "OPERATOR_NAME": settings.operator_name,
+            "OPERATOR_CONTACT": settings.operator_contact,
+        }
+        missing = " and ".join(variable for variable, value in given.items() if value is None)
+        what = f"set {missing}" if missing else str(settings.operator_name)
+        yield Finding(not missing, f"operator named on /privacy: {what}")
     files = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     enough = files == resource.RLIM_INFINITY or files >= OPEN_FILES
     yield Finding(enough, f"open files allowed: {files}, wanted: {OPEN_FILES}")
 
 
-def _folder(settings: Settings) -> Iterator[Finding]:
-    folder = settings.data_folder
-    if folder.exists():
-        exposed = open_to_others(folder)
-        what = f"others can read or own {', '.join(map(str, exposed))}: chmod 700, files 600"
-        found = what if exposed else "readable by its owner alone"
-        yield Finding(not exposed, f"data folder {folder}: {found}")
-
-
-def _database(settings: Settings) -> Iterator[Finding]:
-    kind = db.engine.dialect.name
-    try:
-        refusal = schema.refusal()
-        yield Finding(refusal is None, f"{kind}: {refusal or 'the schema is current'}")
-        with db.engine.connect() as connection:
-            for question, wanted in DURABLE[kind].items():
-                found = connection.scalar(text(question))
-                yield Finding(found == wanted, f"{kind}: {question} is {found}, wanted: {wanted}")
-        if refusal is None:
-            count = db.session.scalar(select(func.count()).where(Account.deleted_at.is_(None)))
-            yield Finding(bool(count), f"accounts: {count}" if count else NO_ACCOUNT)
-            yield _deliveries(utc_now())
-            yield _recordings(utc_now())
-            if settings.follow_up_writer:
-                yield examine_model(utc_now())
-            yield _data_keys([key_id for key_id, _ in settings.data_keys])
-            yield from examine_recordings(settings, utc_now())
-    except SQLAlchemyError as error:
-        yield Finding(False, f"{kind}: {getattr(error, 'orig', error)}")  # noqa: FBT003
-
-
-def _deliveries(now: datetime) -> Finding:
-    """Whether somebody sends what is due."""
+def _database(settings: Settings, kind: str, now: datetime) -> Iterator[Finding]:
+    """Its schema and settings, and what waits in it. raises SQLAlchemyError"""
+    refusal = schema.refusal()
+    yield Finding(refusal is None, f"{kind}: {refusal or 'the schema is current'}")
+    with db.engine.connect() as connection:
+        for question, wanted in DURABLE[kind].items():
+            found = connection.scalar(text(question))
+            yield Finding(found == wanted, f"{kind}: {question} is {found}, wanted: {wanted}")
+    if refusal is not None:
+        return
+    count = db.session.scalar(select(func.count()).where(Account.deleted_at.is_(None)))
+    yield Finding(bool(count), f"accounts: {count}" if count else NO_ACCOUNT)
     queue = read_queue_state(now)
-    waited = (now - queue.oldest_due_at).total_seconds() if queue.oldest_due_at else 0
-    age = f", the oldest for {waited:.0f} s" if queue.due else ""
+    deliveries = _waiting("deliveries due", queue.due, queue.oldest_due_at, now, LATE_SECONDS)
     resting = f"; endpoints that rest after failures: {queue.resting_endpoints}"
-    return Finding(waited < LATE_SECONDS, f"deliveries due: {queue.due}{age}{resting}")
+    yield Finding(deliveries.fine, deliveries.what + resting)
+    due, oldest = read_unheard(now=now)
+    yield _waiting("recordings to look at and to write down", due, oldest, now, UNHEARD_SECONDS)
+    if settings.follow_up_writer:
+        yield examine_model(now)
+    yield _data_keys([key_id for key_id, _ in settings.data_keys])
+    yield from examine_recordings(settings, now)
+
+
+def _waiting(
+    what: str, count: int, oldest: datetime | None, now: datetime, most_seconds: int
+) -> Finding:
+    """Whether somebody does what is due."""
+    waited = (now - oldest).total_seconds() if oldest else 0
+    age = f", the oldest for {waited:.0f} s" if count else ""
+    return Finding(waited <= most_seconds, f"{what}: {count}{age}")
 
 
 def examine_recordings(settings: Settings, now: datetime) -> Iterator[Finding]:
@@ -119,19 +146,9 @@ def examine_recordings(settings: Settings, now: datetime) -> Iterator[Finding]:
         what = "there is room for more" if room else "people are told to type"
         yield Finding(room, f"{settings.audio_free_bytes} bytes stay free on the disk: {what}")
     except AudioStoreUnavailable as error:
-        yield Finding(False, f"recordings in {store.place}: {error}")  # noqa: FBT003
+        yield Finding(fine=False, what=f"recordings in {store.place}: {error}")
     backlog = read_backlog()
-    waited = (now - backlog.oldest_at).total_seconds() if backlog.oldest_at else 0
-    age = f", the oldest for {waited:.0f} s" if backlog.objects else ""
-    yield Finding(waited <= ERASED_SECONDS, f"recordings to erase: {backlog.objects}{age}")
-
-
-def _recordings(now: datetime) -> Finding:
-    """Whether somebody looks at what was recorded and has it written down."""
-    due, oldest = read_unheard(now=now)
-    waited = (now - oldest).total_seconds() if oldest else 0
-    age = f", the oldest for {waited:.0f} s" if due else ""
-    return Finding(waited < UNHEARD_SECONDS, f"recordings to look at and to write down: {due}{age}")
+    yield _waiting("recordings to erase", backlog.objects, backlog.oldest_at, now, ERASED_SECONDS)
 
 
 def _data_keys(key_ids: list[str]) -> Finding:
@@ -147,19 +164,12 @@ def _data_keys(key_ids: list[str]) -> Finding:
 
 def _audio_child() -> Finding:
     """Whether code in a hostile recording would be confined to the process that opens it."""
-    what = "the process that opens recordings"
     try:
         lacks = unconfined()
+        found = LACKS.format(lacks) if lacks else "confined by Landlock, seccomp and limits"
     except AudioBusy as error:
-        return Finding(False, f"{what}: {error}")  # noqa: FBT003
-    return Finding(not lacks, f"{what}: {LACKS.format(lacks) if lacks else CONFINED}")
-
-
-CONFINED = "confined by Landlock, seccomp and limits"
-LACKS = (
-    "limits alone, without {}: use Linux from 5.13 on x86_64 or aarch64 with landlock in its lsm= "
-    "list, and a container whose seccomp profile permits both"
-)
+        lacks, found = "an answer", str(error)
+    return Finding(not lacks, f"the process that opens recordings: {found}")
 
 
 def examine_model(now: datetime) -> Finding:
@@ -173,37 +183,3 @@ def examine_model(now: datetime) -> Finding:
     return Finding(
         2 * of_use >= asked, f"the model was asked in {MODEL_TIME.days} days: {sentence}"
     )
-
-
-OF_USE = (ModelOutcome.WROTE, ModelOutcome.PICKED, ModelOutcome.SILENT)
-OUTCOMES = {
-    ModelOutcome.WROTE: "questions written",
-    ModelOutcome.PICKED: "prepared questions picked",
-    ModelOutcome.SILENT: "silent",
-    ModelOutcome.LATE: "too late",
-    ModelOutcome.FAILED: "failed",
-}
-
-NO_ACCOUNT = "accounts: none; make one with: askback creator link"
-
-
-def _proxy(settings: Settings) -> Iterator[Finding]:
-    if settings.secure:
-        known = settings.trusted_proxy is not None
-        what = settings.trusted_proxy or "none: all visitors share the address of the proxy"
-        yield Finding(known, f"trusted proxy: {what}")
-
-
-def _operator(settings: Settings) -> Iterator[Finding]:
-    """Respondents must be able to find out who stores their answers."""
-    if not settings.on_loopback:
-        missing = [
-            variable
-            for variable, value in (
-                ("OPERATOR_NAME", settings.operator_name),
-                ("OPERATOR_CONTACT", settings.operator_contact),
-            )
-            if value is None
-        ]
-        what = f"set {' and '.join(missing)}" if missing else settings.operator_name
-        yield Finding(not missing, f"operator named on /privacy: {what}")
