@@ -8,10 +8,11 @@ import signal
 import sqlite3
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from shutil import disk_usage
 
 import click
 import orjson
@@ -57,37 +58,23 @@ UNCLEAR = {sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN}
 LITTLE_BYTES = 256 * 1024
 
 
-def _is_full(error: BaseException, folder: Path) -> bool:
+def _is_full(error: BaseException | None, folder: Path) -> bool:
     """Whether `error` or one of its causes is a full disk.
 
     folder  where the database is: its free space is checked when the error is ambiguous
     """
-    return any(_says_full(each, folder) for each in _causes(error))
-
-
-def _causes(error: BaseException | None) -> Iterator[BaseException]:
     while error is not None:
-        yield error
-        driver = getattr(error, "orig", None)
-        if isinstance(driver, BaseException):
-            yield driver
+        driver = getattr(error, "orig", None) or error
+        code = getattr(driver, "sqlite_errorcode", 0) & 0xFF
+        if getattr(driver, "errno", None) in {errno.ENOSPC, errno.EDQUOT}:
+            return True
+        if code == sqlite3.SQLITE_FULL or getattr(driver, "sqlstate", None) == DISK_FULL:
+            return True
+        existing = next(each for each in (folder, *folder.parents) if each.exists())
+        if code in UNCLEAR and disk_usage(existing).free < LITTLE_BYTES:
+            return True
         error = error.__cause__ or error.__context__
-
-
-def _says_full(error: BaseException, folder: Path) -> bool:
-    if isinstance(error, OSError):
-        return error.errno in {errno.ENOSPC, errno.EDQUOT}
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    if code in UNCLEAR:
-        return _free_bytes(folder) < LITTLE_BYTES
-    return code == sqlite3.SQLITE_FULL or getattr(error, "sqlstate", None) == DISK_FULL
-
-
-def _free_bytes(folder: Path) -> int:
-    """Free bytes at the nearest existing parent folder."""
-    existing = next(each for each in (folder, *folder.parents) if each.exists())
-    found = os.statvfs(existing)
-    return found.f_bavail * found.f_frsize
+    return False
 
 
 class Askback(click.Group):
@@ -95,34 +82,31 @@ class Askback(click.Group):
 
     def invoke(self, ctx: click.Context) -> object:
         try:
-            return self._invoke(ctx)
-        except Exception as error:
-            folder = data_folder(os.environ)
-            if isinstance(error.__cause__, BackupFailed) or not _is_full(error, folder):
-                raise
-            click.echo(DISK_IS_FULL.format(folder), err=True)
-            sys.exit(EXIT_TEMPORARY)
-
-    def _invoke(self, ctx: click.Context) -> object:
-        try:
             return super().invoke(ctx)
-        except (ConfigurationError, FolderInUse, schema.NewerSchema) as error:
-            if _is_full(error, data_folder(os.environ)):
-                raise
-            click.echo(error, err=True)
-            sys.exit(EXIT_CONFIGURATION)
-        except schema.TablesInUse as error:
-            click.echo(error, err=True)
-            sys.exit(EXIT_TEMPORARY)
         except (BackupFailed, Refused) as error:
             raise click.ClickException(str(error)) from error
-        except Outcome as error:
-            raise click.ClickException(f"{error.message} {error.resolution}") from error
-        except SQLAlchemyError as error:
-            reason = str(getattr(error, "orig", None) or error).strip()
-            raise click.ClickException(f"The database refused: {reason}") from error
+        except Exception as error:
+            folder = data_folder(os.environ)
+            if _is_full(error, folder):
+                click.echo(DISK_IS_FULL.format(folder), err=True)
+                sys.exit(EXIT_TEMPORARY)
+            if code := EXITS.get(type(error)):
+                click.echo(error, err=True)
+                sys.exit(code)
+            if isinstance(error, Outcome):
+                raise click.ClickException(f"{error.message} {error.resolution}") from error
+            if isinstance(error, SQLAlchemyError):
+                reason = str(getattr(error, "orig", None) or error).strip()
+                raise click.ClickException(f"The database refused: {reason}") from error
+            raise
 
 
+EXITS: dict[type[Exception], int] = {
+    ConfigurationError: EXIT_CONFIGURATION,
+    FolderInUse: EXIT_CONFIGURATION,
+    schema.NewerSchema: EXIT_CONFIGURATION,
+    schema.TablesInUse: EXIT_TEMPORARY,
+}
 DISK_IS_FULL = "The disk is full, of the database or of {}. Make room on it, then start again."
 
 
@@ -132,18 +116,7 @@ def main() -> None:
     """Askback: agents ask, people answer."""
 
 
-for command in (
-    *(
-        cli_commands.creator,
-        cli_commands.client,
-        cli_commands.token,
-        cli_commands.audit,
-        cli_commands.backup_to,
-        cli_commands.restore_from,
-        cli_commands.rekey,
-    ),
-    *agent_commands.main.commands.values(),
-):
+for command in (*cli_commands.COMMANDS, *agent_commands.main.commands.values()):
     main.add_command(command)
 
 
@@ -160,11 +133,10 @@ def run() -> None:
             schema.upgrade()
             _print_first_link(settings)
         logs.configure()
+        later = AFTER_START_SECONDS
         with (
-            delivering(
-                app, start_after=AFTER_START_SECONDS, stop_seconds=STOP_SECONDS
-            ) as deliverer,
-            transcribing(app, at_once=1, start_after=AFTER_START_SECONDS) as transcriber,
+            delivering(app, start_after=later, stop_seconds=STOP_SECONDS) as deliverer,
+            transcribing(app, at_once=1, start_after=later) as transcriber,
         ):
             server.at_stop += [deliverer.refuse, transcriber.refuse]
             _serve(app, server, settings, tell=click.echo)

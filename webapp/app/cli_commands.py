@@ -2,11 +2,10 @@
 
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import click
 import orjson
@@ -32,7 +31,7 @@ from webapp.oauth.tokens import has_token, issue_token
 from webapp.records.accounts.browser_sessions import SignIn
 from webapp.records.accounts.invites import create_account, make_invite
 from webapp.records.accounts.models import Account, clean_email, disable_account, enable_account
-from webapp.records.audit import OPERATOR, AuditEvent, AuditKind, add_event, list_events
+from webapp.records.audit import OPERATOR, AuditKind, add_event, list_events
 from webapp.records.forms import Form
 from webapp.voice.audio_store import audio_store
 
@@ -70,71 +69,20 @@ def note(kind: AuditKind) -> None:
         click.echo("This was not noted in the audit trail: the database takes no writes.", err=True)
 
 
-def creator_lines() -> Iterator[str]:
-    """Every account in one line, the oldest first, its parts separated by tabs.
-
-    E-mail, name, created, last active in a browser or through an agent, state, number of forms.
-    """
-    of_account = (
-        select(func.max(SignIn.last_active_at)).where(SignIn.account_id == Account.id),
-        select(func.max(OAuthGrant.last_used_at)).where(OAuthGrant.account_id == Account.id),
-        select(func.count(Form.id)).where(Form.account_id == Account.id, Form.deleted_at.is_(None)),
-    )
-    query = (
-        select(Account, *(part.scalar_subquery() for part in of_account))
-        .where(Account.deleted_at.is_(None))
-        .order_by(Account.created_at, Account.id)
-    )
-    for account, in_browser, by_agent, forms in db.session.execute(query):
-        active = max((at for at in (in_browser, by_agent) if at), default=None)
-        state = "disabled" if account.disabled_at else "active"
-        times = _moment(account.created_at), _moment(active) if active else "never"
-        parts = (account.email, account.name, *times, state, f"{forms} form{'s' * (forms != 1)}")
-        yield "\t".join(map(_visible, parts))
-
-
-def client_lines(*, now: datetime) -> Iterator[str]:
-    """Every OAuth client in one line, the oldest first, its parts separated by tabs.
-
-    Id, name, kind, created, state, number of accounts that it is connected to.
-    """
-    accounts = (
-        select(func.count(OAuthGrant.account_id.distinct()))
-        .where(
-            OAuthGrant.client_pk == OAuthClient.id, OAuthGrant.revoked_at.is_(None), has_token(now)
-        )
-        .correlate(OAuthClient)
-    )
-    query = select(OAuthClient, accounts.scalar_subquery()).order_by(
-        OAuthClient.created_at, OAuthClient.id
-    )
-    for client, connected in db.session.execute(query):
-        state = "disabled" if client.disabled_at else "active"
-        created, number = _moment(client.created_at), f"{connected} account{'s' * (connected != 1)}"
-        parts = (client.client_id, client.name, client.kind, created, state, number)
-        yield "\t".join(map(_visible, parts))
-
-
 def _moment(at: datetime) -> str:
     return wire_time(to_millis(at))
 
 
-def _event(event: AuditEvent) -> dict[str, Any]:
-    return {
-        "at": _moment(event.at),
-        "event": event.kind,
-        "outcome": event.outcome,
-        "actor": event.actor,
-        "account": event.account_id,
-        "address": event.address,
-        "client": event.client_id,
-        "clientName": event.client_name,
-        "subject": event.subject,
-        "count": event.count,
-    }
+def _state(of: Account | OAuthClient) -> str:
+    return "disabled" if of.disabled_at else "active"
 
 
-def _visible(part: Any) -> str:
+def _print_row(*parts: object) -> None:
+    """One line, its parts separated by tabs."""
+    click.echo("\t".join(map(_visible, parts)))
+
+
+def _visible(part: object) -> str:
     return "".join(char if char.isprintable() or char in JOINERS else "?" for char in str(part))
 
 
@@ -180,9 +128,21 @@ def creator_link(email: str | None) -> None:
 @creator.command("list")
 def creator_list() -> None:
     """Print every account: e-mail, name, created, last active, state, forms."""
+    of_account = (
+        select(func.max(SignIn.last_active_at)).where(SignIn.account_id == Account.id),
+        select(func.max(OAuthGrant.last_used_at)).where(OAuthGrant.account_id == Account.id),
+        select(func.count(Form.id)).where(Form.account_id == Account.id, Form.deleted_at.is_(None)),
+    )
+    query = (
+        select(Account, *(part.scalar_subquery() for part in of_account))
+        .where(Account.deleted_at.is_(None))
+        .order_by(Account.created_at, Account.id)
+    )
     with application():
-        for line in creator_lines():
-            click.echo(line)
+        for account, in_browser, by_agent, forms in db.session.execute(query):
+            active = max((_moment(at) for at in (in_browser, by_agent) if at), default="never")
+            created, count = _moment(account.created_at), f"{forms} form{'s' * (forms != 1)}"
+            _print_row(account.email, account.name, created, active, _state(account), count)
 
 
 @creator.command("disable")
@@ -241,9 +201,22 @@ def client_create(name: str, redirect_uris: tuple[str, ...], *, public: bool) ->
 @client.command("list")
 def client_list() -> None:
     """Print every OAuth client: id, name, kind, created, state, accounts connected."""
+    accounts = (
+        select(func.count(OAuthGrant.account_id.distinct()))
+        .where(OAuthGrant.client_pk == OAuthClient.id, OAuthGrant.revoked_at.is_(None))
+        .where(has_token(utc_now()))
+        .correlate(OAuthClient)
+    )
+    query = select(OAuthClient, accounts.scalar_subquery()).order_by(
+        OAuthClient.created_at, OAuthClient.id
+    )
     with application():
-        for line in client_lines(now=utc_now()):
-            click.echo(line)
+        for each, connected in db.session.execute(query):
+            created, count = (
+                _moment(each.created_at),
+                f"{connected} account{'s' * (connected != 1)}",
+            )
+            _print_row(each.client_id, each.name, each.kind, created, _state(each), count)
 
 
 @client.command("disable")
@@ -275,11 +248,15 @@ def token() -> None:
 @click.option("--resource", type=click.Choice(["api", "mcp"]), default="api", show_default=True)
 def token_issue(email: str, scope: str, resource: str) -> None:
     """Print an access token, and nothing else, on standard output."""
-    scopes = _scopes(scope.split())
+    names = scope.split()
+    unknown = [name for name in names if name not in set(Scope)]
+    if unknown or not names:
+        given, known = ", ".join(unknown) or "nothing", ", ".join(Scope)
+        raise click.BadParameter(f"{given} given; known are {known}")
     with application() as settings:
         audience = {"api": settings.api_url, "mcp": settings.mcp_url}[resource]
-        account_id = _account_id(email)
-        click.echo(issue_token(account_id, scopes, audience, now=utc_now(), by=OPERATOR))
+        scopes = [Scope(name) for name in names]
+        click.echo(issue_token(_account_id(email), scopes, audience, now=utc_now(), by=OPERATOR))
 
 
 @click.command()
@@ -292,12 +269,27 @@ def audit(email: str | None, since: datetime | None, limit: int, *, as_json: boo
     with application():
         account_id = None if email is None else _account_id(email)
         for event in list_events(account_id, limit=limit, since=since):
-            parts = _event(event)
+            parts = {"at": _moment(event.at)} | {
+                name: getattr(event, column) for name, column in AUDITED.items()
+            }
             if as_json:
                 click.echo(orjson.dumps(parts))
                 continue
             parts["count"] = f"× {event.count}" if event.count > 1 else None
-            click.echo("\t".join(_visible(part) for part in parts.values() if part))
+            _print_row(*filter(None, parts.values()))
+
+
+AUDITED = {
+    "event": "kind",
+    "outcome": "outcome",
+    "actor": "actor",
+    "account": "account_id",
+    "address": "address",
+    "client": "client_id",
+    "clientName": "client_name",
+    "subject": "subject",
+    "count": "count",
+}
 
 
 def invite_url(settings: Settings, invite: str) -> str:
@@ -310,14 +302,6 @@ def _account_id(email: str) -> str:
     if found is None:
         raise click.ClickException(f"{email} has no account. Make one with: askback creator create")
     return found
-
-
-def _scopes(names: Iterable[str]) -> list[Scope]:
-    unknown = [name for name in names if name not in set(Scope)]
-    if unknown or not names:
-        known = ", ".join(Scope)
-        raise click.BadParameter(f"{', '.join(unknown) or 'nothing'} given; known are {known}")
-    return [Scope(name) for name in names]
 
 
 @click.command("backup")
@@ -360,3 +344,4 @@ def rekey() -> None:
 
 
 UNOPENED = "{} that none of DATA_KEYS opens: nothing is sent there until its agent subscribes again"
+COMMANDS = (creator, client, token, audit, backup_to, restore_from, rekey)
