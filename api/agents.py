@@ -11,11 +11,11 @@ from werkzeug.exceptions import MethodNotAllowed
 from api.bodies import given_since, json_answer
 from api.errors import RECONNECT_SECONDS, always_refused
 from api.forms import attachment_bytes
-from api.waiting import retry_header, wait_for, wait_seconds
+from api.waiting import wait_for, wait_seconds
 from api.wire.event_stream import LEAVE_CONNECTION, Stream, StreamPosition, Update, frame
 from api.wire.responses import ask_answer, ask_answers, completed_response, completed_within
 from api.wire.timestamps import parse_since, wire_time
-from webapp.base.database import release_connections, utc_now
+from webapp.base.database import utc_now
 from webapp.base.errors import ErrorCode
 from webapp.base.vocabulary import TokenEnd
 from webapp.drafts import agent_tokens
@@ -113,24 +113,16 @@ def get_ask_answers(ask_id: str) -> Response:
         form = agent_tokens.get_ask(current_token(), ask_id)
         return form, read_responses(form, since)
 
-    form, page = before = read()
-    if not seconds or page.next_since != since:
-        return json_answer(ask_answers(form, page, since))
-    release_connections()
-
-    def is_new(seen: tuple[FormRow, ResponsePage]) -> bool:
-        return seen[1].next_since != since or seen[0].status != form.status
-
     waited = wait_for(
-        form.id,
+        ask_id,
         read,
-        is_new,
+        lambda seen: seen[1].next_since != since,
         seconds,
-        account_id=form.account_id,
+        account_id=current_token().account_id,
         require_access=lambda: check_agent_token(now=utc_now()),
+        has_changed=lambda before, now: now[0].status != before[0].status,
     )
-    answers = ask_answers(*(waited.found or before), since)
-    return json_answer(answers, headers=retry_header(no_slot=waited.no_slot))
+    return json_answer(ask_answers(*waited.seen, since), headers=waited.retry_header)
 
 
 @bp.get("/asks/<ask_id>/attachments/<attachment_id>")

@@ -12,7 +12,7 @@ from flask import Response, request
 from api import bodies
 from api.blueprint import bp
 from api.rate_limits import count_nothing, limit_creates, limit_publishes, limit_updates
-from api.waiting import retry_header, wait_for, wait_seconds
+from api.waiting import Waited, wait_for, wait_seconds
 from api.wire.drafts import (
     IDEMPOTENCY_KEY_MAX_CHARS,
     Confirmation,
@@ -78,15 +78,11 @@ ANSWERED = frozenset({ReviewState.RETURNED, ReviewState.DISCARDED})  # no more t
 
 
 class DraftState(NamedTuple):
-    """A draft, its form, and how far its review has come; whether a wait was in vain, and
-    whether that was because all slots for waiting were taken.
-    """
+    """A draft, its form, and how far its review has come."""
 
     draft: Draft
     form: FormLink | None
     state: ReviewState
-    timed_out: bool = False
-    no_slot: bool = False
 
     @property
     def confirmation(self) -> Confirmation:
@@ -159,7 +155,7 @@ def wait_for_draft(
     require_access: Callable[[], object],
     *,
     review_alone: bool = False,
-) -> DraftState:
+) -> Waited[DraftState]:
     """The draft, if it is not settled as soon as it is confirmed, sent back, changed or published.
 
     require_access  asked with each look; raises when the token was revoked or has expired
@@ -167,6 +163,7 @@ def wait_for_draft(
                     all but what waits for the creator
     """
     get = reviews.get_reviewed if review_alone else drafts.get_draft
+    settled = SETTLED | ANSWERED if review_alone else SETTLED
 
     def read() -> DraftState:
         """Holds no database connection afterwards."""
@@ -177,18 +174,19 @@ def wait_for_draft(
         release_connections()
         return DraftState(draft, form, state)
 
-    before = read()
-    if not seconds or before.state in (SETTLED | ANSWERED if review_alone else SETTLED):
-        return before
-
-    def is_new(now: DraftState) -> bool:
+    def has_changed(before: DraftState, now: DraftState) -> bool:
         changed = now.draft.revision != before.draft.revision
         return now.state != before.state or (changed and not review_alone)
 
-    waited = wait_for(
-        draft_id, read, is_new, seconds, account_id=account_id, require_access=require_access
+    return wait_for(
+        draft_id,
+        read,
+        lambda now: now.state in settled,
+        seconds,
+        account_id=account_id,
+        require_access=require_access,
+        has_changed=has_changed,
     )
-    return waited.found or before._replace(timed_out=True, no_slot=waited.no_slot)
 
 
 STRONG_REVISION = re.compile(r'(?:^|[,\s])"([1-9][0-9]{0,8})"')  # RFC 9110 section 8.8.3
@@ -239,22 +237,25 @@ def publish_service_draft(draft_id: str) -> Response:
 @require_scope(Scope.FORMS_WRITE)
 def get_service_draft(draft_id: str) -> Response:
     """getServiceDraft, an extension: the draft and whether its creator confirmed it."""
-    seen = _waited(draft_id)
-    body = form_draft(seen.draft, settings().public_url, seen.form)
-    headers = _waited_headers(seen) | {"Askback-Confirmation": seen.confirmation}
-    return bodies.json_answer(body, headers=headers)
+    waited = _wait(draft_id)
+    draft, form, _ = waited.seen
+    headers = bodies.draft_headers(draft) | waited.retry_header
+    headers["Askback-Confirmation"] = waited.seen.confirmation
+    return bodies.json_answer(form_draft(draft, settings().public_url, form), headers=headers)
 
 
 @bp.get("/drafts/<draft_id>/review")
 @require_scope(Scope.FORMS_WRITE)
 def get_service_draft_review(draft_id: str) -> Response:
     """getServiceDraftReview, an extension: what the creator says of the draft, and changed."""
-    seen = _waited(draft_id, review_alone=True)
-    body = draft_review(seen.draft, seen.state, bodies.review_url(draft_id))
-    return bodies.json_answer(body, headers=_waited_headers(seen))
+    waited = _wait(draft_id, review_alone=True)
+    draft, _, state = waited.seen
+    headers = bodies.draft_headers(draft) | waited.retry_header
+    body = draft_review(draft, state, bodies.review_url(draft_id))
+    return bodies.json_answer(body, headers=headers)
 
 
-def _waited(draft_id: str, *, review_alone: bool = False) -> DraftState:
+def _wait(draft_id: str, *, review_alone: bool = False) -> Waited[DraftState]:
     return wait_for_draft(
         current_caller().account_id,
         draft_id,
@@ -262,10 +263,6 @@ def _waited(draft_id: str, *, review_alone: bool = False) -> DraftState:
         lambda: check_scope(Scope.FORMS_WRITE),
         review_alone=review_alone,
     )
-
-
-def _waited_headers(seen: DraftState) -> dict[str, str]:
-    return bodies.draft_headers(seen.draft) | retry_header(no_slot=seen.no_slot)
 
 
 def _repeatable(client_id: str, raw: bytes) -> Repeatable | None:

@@ -14,51 +14,57 @@ T = TypeVar("T")
 
 
 class Waited(NamedTuple, Generic[T]):
-    """What is new, None for nothing; whether there was no slot to wait in."""
+    """What was read last; whether that is new, and whether there was no slot to wait in."""
 
-    found: T | None
-    no_slot: bool
+    seen: T
+    is_new: bool
+    no_slot: bool = False
+
+    @property
+    def retry_header(self) -> dict[str, str]:
+        """Says when to try again where there was no slot."""
+        return {"Retry-After": str(RETRY_SECONDS)} if self.no_slot else {}
+
+    @property
+    def retry_field(self) -> dict[str, int]:
+        """The same in the result of a tool."""
+        return {"retryAfterMs": RETRY_SECONDS * 1000} if self.no_slot else {}
 
 
 def wait_for(
     key: str,
     read: Callable[[], T],
-    is_new: Callable[[T], bool],
+    is_over: Callable[[T], bool],
     seconds: int,
     *,
     account_id: str,
     require_access: Callable[[], object],
+    has_changed: Callable[[T, T], bool] = lambda _before, _now: False,
 ) -> Waited[T]:
-    """What is read once that is new.
+    """What is read at once if the wait is over then, else once it is or something has changed.
 
     key             as in `Wakeups.wait_until`
     require_access  asked with each look; raises when the token was revoked or has expired
     """
+    before = read()
+    if is_over(before):
+        return Waited(before, is_new=True)
+    release_connections()
 
     def look() -> T | None:
         try:
-            found = read()
+            now = read()
         finally:
             require_access()  # after the read: what is newer than the end of the token stays unsaid
-        new = found if is_new(found) else None
+        new = now if is_over(now) or has_changed(before, now) else None
         release_connections()
         return new
 
     try:
-        found = wakeups().wait_until(key, look, seconds, account_id=account_id)
+        found = wakeups().wait_until(key, look, seconds, account_id=account_id) if seconds else None
     except NoSlot:
-        return Waited(None, no_slot=True)
-    return Waited(found, no_slot=False)
-
-
-def retry_header(*, no_slot: bool) -> dict[str, str]:
-    """Says when to try again where there was no slot."""
-    return {"Retry-After": str(RETRY_SECONDS)} if no_slot else {}
-
-
-def retry_field(*, no_slot: bool) -> dict[str, int]:
-    """The same in the result of a tool."""
-    return {"retryAfterMs": RETRY_SECONDS * 1000} if no_slot else {}
+        return Waited(before, is_new=False, no_slot=True)
+    return Waited(before, is_new=False) if found is None else Waited(found, is_new=True)
 
 
 def wait_seconds(waited_for: str) -> int:

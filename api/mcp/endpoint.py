@@ -12,7 +12,7 @@ from werkzeug.wrappers import Response as AnyResponse
 from api.bodies import UnreadableJson, decode_json, is_json_in_utf_8, is_uncompressed
 from api.errors import unexpected_fields
 from api.mcp import events, protocol
-from api.mcp.protocol import INVALID_PARAMS, INVALID_REQUEST, Call, Era, Json, RpcError, bp
+from api.mcp.protocol import INVALID_PARAMS, INVALID_REQUEST, Call, Json, RpcError, bp
 from api.mcp.tools import attachments, drafts, forms
 from api.mcp.tools.table import TOOLS, invoke
 from webapp.base.config import settings
@@ -22,16 +22,18 @@ from webapp.web.hosts import UnknownHost
 from webapp.web.request_kind import RequestKind, accepts, request_kind
 
 MCP_BODY_MAX_BYTES = 1024 * 1024  # many times what a tool reads
-
-
 JSON, EVENT_STREAM = "application/json", "text/event-stream"
+
+
+def _invalid(status: HTTPStatus, message: str, **headers: str) -> RpcError:
+    return RpcError(INVALID_REQUEST, message, status=status, headers=headers)
 
 
 @bp.errorhandler(RpcError)
 def rpc_error(error: RpcError) -> Response:
     """A refusal of ours, with the status of its code in the era of the request."""
-    body = protocol.error_body(g.get("message_id"), error)
-    response = respond(body, error.status or protocol.status_of(error.code, g.get("era")))
+    of_code = protocol.status_of(error.code, modern=g.get("is_modern", False))
+    response = respond(protocol.error_body(g.get("message_id"), error), error.status or of_code)
     response.headers.update(error.headers)
     return response
 
@@ -41,28 +43,23 @@ def unauthenticated(failure: Unauthenticated) -> Response:
     """401, or 403 where only a scope is missing, with the challenge of RFC 6750."""
     status = HTTPStatus.FORBIDDEN if failure.lacks_scope else HTTPStatus.UNAUTHORIZED
     challenge = {"WWW-Authenticate": failure.challenge}
-    return rpc_error(RpcError(INVALID_REQUEST, failure.message, status=status, headers=challenge))
+    return rpc_error(_invalid(status, failure.message, **challenge))
 
 
 @bp.errorhandler(HTTPException)
 def http_problem(error: HTTPException) -> Response:
     """What the router or the HTTP layer refuses; a wrong host or origin comes first."""
+    status = HTTPStatus(error.code or HTTPStatus.BAD_REQUEST)
+    message, headers = f"{status.phrase}.", {}
     if isinstance(error, UnknownHost):
-        refused = _forbidden(f"Host: {error.description}")
+        status, message = HTTPStatus.FORBIDDEN, f"Host: {error.description}"
     elif protocol.is_refused():
-        refused = _forbidden("Origin: pages of this origin may not call this server.")
+        status = HTTPStatus.FORBIDDEN
+        message = "Origin: pages of this origin may not call this server."
     elif isinstance(error, MethodNotAllowed):
         method = "GET" if "GET" in (error.valid_methods or ()) else "POST"
-        refused = RpcError(
-            INVALID_REQUEST,
-            f"Only {method} is possible at this address.",
-            status=HTTPStatus.METHOD_NOT_ALLOWED,
-            headers={"Allow": method},
-        )
-    else:
-        status = HTTPStatus(error.code or HTTPStatus.BAD_REQUEST)
-        refused = RpcError(INVALID_REQUEST, f"{status.phrase}.", status=status)
-    return rpc_error(refused)
+        message, headers = f"Only {method} is possible at this address.", {"Allow": method}
+    return rpc_error(_invalid(status, message, **headers))
 
 
 @bp.errorhandler(Exception)
@@ -98,10 +95,6 @@ def respond(body: Json, status: HTTPStatus = HTTPStatus.OK) -> Response:
     return Response(sent, status, headers)
 
 
-def _forbidden(message: str) -> RpcError:
-    return RpcError(INVALID_REQUEST, message, status=HTTPStatus.FORBIDDEN)
-
-
 __all__ = ["answer", "attachments", "drafts", "forms"]  # modules that bring tools
 
 LISTED_MS = 300_000  # how long a client may keep what does not change while a process runs
@@ -109,33 +102,35 @@ CACHED: Json = {"ttlMs": LISTED_MS, "cacheScope": "public"}
 
 
 class Method(NamedTuple):
-    """A method and the eras that have it; `call` gets the parameters as an object.
+    """A method; `call` gets the parameters as an object.
 
+    modern       the one era that has it, None for both
     with_events  there only where events are switched on
     """
 
     call: Callable[[Call, Json], Json]
-    eras: frozenset[Era] = frozenset(Era)
+    modern: bool | None = None
     with_events: bool = False
+
+    def is_served(self, *, modern: bool) -> bool:
+        """Whether this server has it in the era."""
+        of_era = self.modern in (None, modern)
+        return of_era and (settings().mcp_events_enabled or not self.with_events)
 
 
 def answer(call: Call, message: protocol.Message) -> Json:
     """The result of a request in its era. raises RpcError"""
     method = METHODS.get(message.method)
-    if method is None or not _is_served(method, call.era):
+    if method is None or not method.is_served(modern=call.modern):
         unknown = f"There is no method {message.method[:60]!r} here."
         raise RpcError(protocol.METHOD_NOT_FOUND, unknown)
     if not isinstance(message.params, dict):
         raise RpcError(INVALID_PARAMS, "params is no object.")
     result = method.call(call, message.params)
-    if call.era is Era.MODERN:
+    if call.modern:
         server = {protocol.SERVER_INFO_KEY: protocol.SERVER_INFO}
         return {"resultType": "complete", "_meta": server, **result}
     return {name: value for name, value in result.items() if name not in CACHED}
-
-
-def _is_served(method: Method, era: Era) -> bool:
-    return era in method.eras and (settings().mcp_events_enabled or not method.with_events)
 
 
 def discover(_call: Call, _params: Json) -> Json:
@@ -189,9 +184,9 @@ def call_tool(call: Call, params: Json) -> Json:
 
 
 METHODS = {
-    "server/discover": Method(discover, frozenset({Era.MODERN})),
-    "initialize": Method(initialize, frozenset({Era.LEGACY})),
-    "ping": Method(ping, frozenset({Era.LEGACY})),
+    "server/discover": Method(discover, modern=True),
+    "initialize": Method(initialize, modern=False),
+    "ping": Method(ping, modern=False),
     "tools/list": Method(list_tools),
     "tools/call": Method(call_tool),
     "events/list": Method(events.list_events, with_events=True),
@@ -225,13 +220,14 @@ def post() -> Response:
     g.caller = caller = authenticate_for_mcp()
     message = _message()
     version = _version()
-    if message.is_notification:
+    if message.id is None:
         protocol.check_version(version)
         return Response(status=HTTPStatus.ACCEPTED)
-    g.era = era = protocol.era_of(version, message.params)
-    able = protocol.check_modern(message, request.headers) if era is Era.MODERN else {}
-    call = Call(caller, era, able, takes_blocks=protocol.takes_blocks(version))
-    return respond(protocol.result_body(message.id, answer(call, message)))
+    g.is_modern = modern = protocol.is_modern(version, message.params)
+    able = protocol.check_modern(message, request.headers) if modern else {}
+    blocks: list[Json] | None = [] if protocol.takes_blocks(version) else None
+    call = Call(caller, modern, able, blocks=blocks)
+    return respond({"jsonrpc": "2.0", "id": message.id, "result": answer(call, message)})
 
 
 def _message() -> protocol.Message:
@@ -251,28 +247,19 @@ def _body() -> bytes:
     request.max_content_length = MCP_BODY_MAX_BYTES
     try:
         return request.get_data()
-    except RequestEntityTooLarge:
-        raise RpcError(
-            INVALID_REQUEST,
-            f"The body is larger than {MCP_BODY_MAX_BYTES} bytes.",
-            status=HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
-        ) from None
+    except RequestEntityTooLarge as error:
+        larger = f"The body is larger than {MCP_BODY_MAX_BYTES} bytes."
+        raise _invalid(HTTPStatus(error.code), larger) from None
 
 
 def _check_headers() -> None:
     """raises RpcError"""
     if not (is_json_in_utf_8() and is_uncompressed()):
-        raise RpcError(
-            INVALID_REQUEST,
-            "The body is not uncompressed application/json in UTF-8, by its headers.",
-            status=HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
-        )
+        other = "The body is not uncompressed application/json in UTF-8, by its headers."
+        raise _invalid(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, other)
     if not (accepts(JSON) or accepts(EVENT_STREAM)):
-        raise RpcError(
-            INVALID_REQUEST,
-            f"The Accept header admits neither {JSON} nor {EVENT_STREAM}.",
-            status=HTTPStatus.NOT_ACCEPTABLE,
-        )
+        neither = f"The Accept header admits neither {JSON} nor {EVENT_STREAM}."
+        raise _invalid(HTTPStatus.NOT_ACCEPTABLE, neither)
 
 
 def _version() -> str | None:

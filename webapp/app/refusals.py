@@ -135,7 +135,7 @@ def _cors_headers(kind: RequestKind | None, origin: str | None, config: Settings
     if kind is RequestKind.OAUTH:
         return endpoints.OPEN
     if kind is RequestKind.MCP:
-        return protocol.cors_headers(origin, config, own_origin="")
+        return {"Vary": "Origin"} | protocol.cors_headers(origin, config, own_origin="")
     return {}
 
 

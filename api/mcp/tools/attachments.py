@@ -14,7 +14,7 @@ from werkzeug.exceptions import NotFound as NoPage
 from api.errors import unexpected_fields
 from api.forms import attachment_bytes
 from api.mcp.protocol import INTERNAL_ERROR, Call, Json, RpcError, bp
-from api.mcp.tools.table import FormArguments, Tool, WithBlocks
+from api.mcp.tools.table import FormArguments, Tool
 from api.wire.responses import LinkedAttachment, linked_attachment
 from webapp.base.config import settings
 from webapp.base.database import release_connections, to_millis, utc_now
@@ -74,50 +74,37 @@ def _signer() -> URLSafeSerializer:
     )
 
 
-AttachmentId = Annotated[
-    StrictStr,
-    Field(
-        min_length=1,
-        description="The `id` in the `attachments` of an answer, `att_…`.",
-    ),
-    STORABLE,
-]
-
-
 class AttachmentArguments(FormArguments):
     """Which attachment of which form."""
 
-    attachment_id: AttachmentId
+    attachment_id: Annotated[
+        StrictStr,
+        Field(min_length=1, description="The `id` in the `attachments` of an answer, `att_…`."),
+        STORABLE,
+    ]
 
 
 AUDIO_BYTES = 1024**2  # of a recording that is part of a result: a third more as base64
 
 
-@Tool(
-    "get_attachment",
-    title="Get an attachment",
-    description="""The recording of a spoken answer: as audio up to 1 MiB, and in any case at `url`,
-        which serves this one recording without a token until `expiresAt`, some minutes; call again
-        for a new one. At `agentUrl` a token of create_agent_token reads it. The words that were
-        spoken are the answer itself. Not found means that its answer was corrected or taken
-        back.""",
-    scope=Scope.RESPONSES_READ,
-    takes=AttachmentArguments,
-    answers=LinkedAttachment,
-    reads=True,
-    quotes=True,
-)
-def get_attachment(call: Call, given: AttachmentArguments) -> WithBlocks:
-    """The recording of `GET /forms/{formId}/attachments/{attachmentId}`."""
+@Tool("Get an attachment", scope=Scope.RESPONSES_READ, reads=True, quotes=True)
+def get_attachment(call: Call, given: AttachmentArguments) -> LinkedAttachment:
+    """The recording of a spoken answer: as audio up to 1 MiB, and in any case at `url`, which
+    serves this one recording without a token until `expiresAt`, some minutes; call again for a
+    new one. At `agentUrl` a token of create_agent_token reads it. The words that were spoken
+    are the answer itself. Not found means that its answer was corrected or taken back.
+    """
     form = forms.get_form(call.caller.account_id, given.form_id)
     recording = find_attachment(form.id, given.attachment_id)
     release_connections()
     address = recording_address(call.caller, form.id, recording.id, now=utc_now())
-    audio = _audio(recording) if call.takes_blocks else []
+    audio = [] if call.blocks is None else _audio(recording)
     found = linked_attachment(
         form.id, recording, settings().api_url, *address, is_included=bool(audio)
     )
-    return WithBlocks(found, [*audio, _link(found)] if call.takes_blocks else [])
+    if call.blocks is not None:
+        call.blocks.extend([*audio, _link(found)])
+    return found
 
 
 def _audio(recording: AttachmentRow) -> list[Json]:

@@ -13,7 +13,7 @@ from api.drafts import create_draft, publish_draft, update_draft, wait_for_draft
 from api.mcp.protocol import Call, Json
 from api.mcp.tools.table import InputRequired, PageArguments, Tool, page_of
 from api.rate_limits import limit_creates, limit_publishes, limit_updates
-from api.waiting import WAIT_MAX_SECONDS, retry_field
+from api.waiting import WAIT_MAX_SECONDS
 from api.wire import drafts as wire
 from api.wire.forms import published_form
 from webapp.base.config import settings
@@ -176,113 +176,93 @@ class WaitArguments(PageArguments, DraftArguments):
 
 
 @Tool(
-    "create_form_draft",
-    title="Create a form draft",
-    description=f"""A private draft of a form, with one question for each thing to know. Nobody can
-        answer it yet: give its `reviewUrl` to the creator, who alone can confirm it, in a browser;
-        then call `publish_form_draft`. {draft_input.ONE_QUESTION_RULE}""",
+    "Create a form draft",
     scope=Scope.FORMS_WRITE,
-    takes=NewDraft,
-    answers=wire.ReviewedDraft,
     counted=limit_creates,
     repeats=False,
+    adds=draft_input.ONE_QUESTION_RULE,
 )
 def create_form_draft(call: Call, given: NewDraft) -> wire.ReviewedDraft:
-    """As `POST /drafts`."""
+    """A private draft of a form, with one question for each thing to know. Nobody can answer it
+    yet: give its `reviewUrl` to the creator, who alone can confirm it, in a browser; then call
+    `publish_form_draft`.
+    """
     note = clean_note(given.note, "note")
     return _reviewed(create_draft(call.caller, _bounded(given), agent_note=note))
 
 
 @Tool(
-    "update_form_draft",
-    title="Change a form draft",
-    description=f"""Replaces the fields that are sent, in a draft that is not published. A change
-        has to be confirmed anew by the creator, at `reviewUrl`. {draft_input.ONE_QUESTION_RULE}""",
+    "Change a form draft",
     scope=Scope.FORMS_WRITE,
-    takes=DraftChanges,
-    answers=wire.ReviewedDraft,
     counted=limit_updates,
     replaces=True,
+    adds=draft_input.ONE_QUESTION_RULE,
 )
 def update_form_draft(call: Call, given: DraftChanges) -> wire.ReviewedDraft:
-    """As `PATCH /drafts/{draftId}`."""
+    """Replaces the fields that are sent, in a draft that is not published. A change has to be
+    confirmed anew by the creator, at `reviewUrl`.
+    """
     note = clean_note(given.note, "note")
     changes = _bounded(given)
     return _reviewed(update_draft(call.caller, given.draft_id, changes, agent_note=note))
 
 
 @Tool(
-    "publish_form_draft",
-    title="Publish a form draft",
-    description="""Turns a draft that its creator confirmed as it is into a form, and answers the
-        link to share with the people who are asked. Before that it is refused with the address
-        where the creator confirms it; where your host opens that page for the creator, it waits up
-        to 25 seconds for them. Publishing again answers the same form.""",
+    "Publish a form draft",
     scope=Scope.FORMS_WRITE,
-    takes=DraftArguments,
-    answers=wire.ReviewedForm,
     counted=limit_publishes,
     replaces=True,
     outside=True,
 )
 def publish_form_draft(call: Call, given: DraftArguments) -> wire.ReviewedForm:
-    """As `POST /drafts/{draftId}/publish`, with a wait where the client opened the review page.
-
-    raises  InputRequired
+    """Turns a draft that its creator confirmed as it is into a form, and answers the link to
+    share with the people who are asked. Before that it is refused with the address where the
+    creator confirms it; where your host opens that page for the creator, it waits up to 25
+    seconds for them. Publishing again answers the same form.
     """
     try:
         published = publish_draft(call.caller, given.draft_id)
-    except SentBack:
-        raise
-    except NotConfirmed:
-        if not wait_for_confirmation(call, given.draft_id):
+    except NotConfirmed as refused:
+        if isinstance(refused, SentBack) or not wait_for_confirmation(call, given.draft_id):
             raise
         published = _publish_after_wait(call, given.draft_id)
     form = published_form(published, settings().public_url)
     return {**form, "reviewUrl": review_url(given.draft_id)}
 
 
-@Tool(
-    "get_form_draft",
-    title="Get a form draft",
-    description="""A draft, and what its creator says of it: `confirmation` is `current` once they
-        confirmed it as it is, `changes` what they changed, which you leave as they made it, and
-        `note` why they sent it back: then change it as they ask. With
-        `timeoutSeconds` it waits until the creator confirms, sends back, changes or publishes it,
-        or an agent does; such a wait is no monitoring. Where `timedOut` is true, call again, or go
-        on when the creator comes back. Where `nextCursor` is set, here or in what a change
-        returned, there are more questions: send it as `cursor`. Where `textsCut` is true, the
-        longest texts are cut.""",
-    scope=Scope.FORMS_WRITE,
-    takes=WaitArguments,
-    answers=wire.WatchedDraft,
-    reads=True,
-)
+@Tool("Get a form draft", scope=Scope.FORMS_WRITE, reads=True)
 def get_form_draft(call: Call, given: WaitArguments) -> wire.WatchedDraft:
-    """As `GET /drafts/{draftId}`."""
+    """A draft, and what its creator says of it: `confirmation` is `current` once they confirmed
+    it as it is, `changes` what they changed, which you leave as they made it, and `note` why
+    they sent it back: then change it as they ask. With `timeoutSeconds` it waits until the
+    creator confirms, sends back, changes or publishes it, or an agent does; such a wait is no
+    monitoring. Where `timedOut` is true, call again, or go on when the creator comes back.
+    Where `nextCursor` is set, here or in what a change returned, there are more questions: send
+    it as `cursor`. Where `textsCut` is true, the longest texts are cut.
+    """
     account_id, seconds = call.caller.account_id, given.timeout_seconds
-    seen = wait_for_draft(account_id, given.draft_id, seconds, require_forms_write)
+    waited = wait_for_draft(account_id, given.draft_id, seconds, require_forms_write)
+    draft, form, state = waited.seen
     found = {
-        **wire.form_draft(seen.draft, settings().public_url, seen.form),
-        **wire.draft_review(seen.draft, seen.state, review_url(seen.draft.id)),
-        "confirmation": seen.confirmation,
-        "timedOut": seen.timed_out,
-        **retry_field(no_slot=seen.no_slot),
+        **wire.form_draft(draft, settings().public_url, form),
+        **wire.draft_review(draft, state, review_url(draft.id)),
+        "confirmation": waited.seen.confirmation,
+        "timedOut": seconds > 0 and not waited.is_new,
+        **waited.retry_field,
     }
-    return cast(wire.WatchedDraft, _paged(found, seen.draft, given))
+    return cast(wire.WatchedDraft, _paged(found, draft, given))
 
 
 def _publish_after_wait(call: Call, draft_id: str) -> Published:
     """The form, if its creator has confirmed it: that the client opened the page is not enough."""
     try:
         return publish_draft(call.caller, draft_id)
-    except SentBack:
-        raise
     except NotConfirmed as refused:
-        refused.resolution = (
-            "Call publish_form_draft again once the creator has confirmed it; the review page was "
-            "opened for them, so do not send them there again."
-        )
+        if not isinstance(refused, SentBack):
+            refused.resolution = (
+                "Call publish_form_draft again once the creator has confirmed it; the review page "
+                "was opened for them, so do not send them there again."
+            )
         raise
 
 

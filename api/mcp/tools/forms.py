@@ -10,12 +10,11 @@ from api.forms import agent_token
 from api.mcp.protocol import Call
 from api.mcp.tools import table
 from api.rate_limits import limit_agent_tokens
-from api.waiting import Waited, retry_field, wait_for
+from api.waiting import wait_for
 from api.wire import responses
 from api.wire.forms import FormPage, MadeAgentToken, PagedForm, form_list, owned_form
 from api.wire.timestamps import parse_since
 from webapp.base.config import settings
-from webapp.base.database import release_connections
 from webapp.base.errors import ErrorCode, InputModel, InvalidInput
 from webapp.base.sealing import fragment_key
 from webapp.base.vocabulary import Scope
@@ -24,44 +23,29 @@ from webapp.oauth.guard import authenticate_for_mcp, require_mcp_scope
 from webapp.records import forms
 from webapp.records.content.draft_input import STORABLE
 from webapp.records.forms import FormRow
-from webapp.records.responses import cursor
-from webapp.records.responses.completed import get_completed_response, read_fragments
+from webapp.records.responses import completed, cursor
 
 
 class OneFormArguments(table.PageArguments, table.FormArguments):
     """Which form, and which of its questions."""
 
 
-@table.Tool(
-    "list_forms",
-    title="List forms",
-    description="""All published forms of the connected account, newest first, closed ones included,
-        with their share links and how many responses each has. Where `nextCursor` is set, there are
-        more: send it as `cursor`.""",
-    scope=Scope.FORMS_READ,
-    takes=table.PageArguments,
-    answers=FormPage,
-    reads=True,
-)
+@table.Tool("List forms", scope=Scope.FORMS_READ, reads=True)
 def list_forms(call: Call, given: table.PageArguments) -> FormPage:
-    """As `GET /forms`, in pages."""
+    """All published forms of the connected account, newest first, closed ones included, with
+    their share links and how many responses each has. Where `nextCursor` is set, there are
+    more: send it as `cursor`.
+    """
     found = form_list(forms.list_forms(call.caller.account_id), settings().public_url)
     return table.page_of(cast(FormPage, found), "forms", "formId", given)
 
 
-@table.Tool(
-    "get_form",
-    title="Get a form",
-    description="""One published form with its questions, settings, status, share link and counts;
-        never with answers. Where `nextCursor` is set, it has more questions: send it as `cursor`.
-        Where `textsCut` is true, its longest texts are cut.""",
-    scope=Scope.FORMS_READ,
-    takes=OneFormArguments,
-    answers=PagedForm,
-    reads=True,
-)
+@table.Tool("Get a form", scope=Scope.FORMS_READ, reads=True)
 def get_form(call: Call, given: OneFormArguments) -> PagedForm:
-    """As `GET /forms/{formId}`, with its questions in pages."""
+    """One published form with its questions, settings, status, share link and counts; never
+    with answers. Where `nextCursor` is set, it has more questions: send it as `cursor`. Where
+    `textsCut` is true, its longest texts are cut.
+    """
     form = forms.get_form(call.caller.account_id, given.form_id)
     found = owned_form(form, settings().public_url)
     return table.page_of(cast(PagedForm, found), "questions", "id", given)
@@ -75,23 +59,20 @@ class ResponsesArguments(table.FormArguments):
 
 
 @table.Tool(
-    "get_form_responses",
-    title="Get responses",
-    description="""What people answered in one form after `since`, in progress or completed, oldest
-        first. Keep `nextSince` for the next call; while `truncated` is true, ask again at once. A
-        corrected answer comes again with a new id and the same `questionId`: drop ids you know. An
-        answer with `answerTruncated` is whole in get_completed_response once it is sent. Call it
-        with the `since` you kept whenever you begin again, and after a wait without news.""",
+    "Get responses",
     events="""Call it so after each event, too, also after one that arrives without ids: it
         finds what an event did not tell.""",
     scope=Scope.RESPONSES_READ,
-    takes=ResponsesArguments,
-    answers=responses.ResponsesPage,
     reads=True,
     quotes=True,
 )
 def get_form_responses(call: Call, given: ResponsesArguments) -> responses.ResponsesPage:
-    """As `GET /forms/{formId}/responses`, in smaller pages."""
+    """What people answered in one form after `since`, in progress or completed, oldest first.
+    Keep `nextSince` for the next call; while `truncated` is true, ask again at once. A
+    corrected answer comes again with a new id and the same `questionId`: drop ids you know. An
+    answer with `answerTruncated` is whole in get_completed_response once it is sent. Call it
+    with the `since` you kept whenever you begin again, and after a wait without news.
+    """
     form = forms.get_form(call.caller.account_id, given.form_id)
     return fitting_page(form, given_since(given.since), given.limit)
 
@@ -116,46 +97,40 @@ def fitting_page(form: FormRow, since: int | None, limit: int) -> responses.Resp
         most = max(1, items * (table.PAGE_BYTES - around) // (table.size(found) - around))
 
 
-ResponseId = Annotated[
-    StrictStr,
-    Field(
-        min_length=1,
-        description="The id of a completed response, `ses_…`, which is also called sessionId.",
-    ),
-    STORABLE,
-]
-
-
 class CompletedResponseArguments(table.PageArguments, table.FormArguments):
     """Which response of which form, and from where on."""
 
-    response_id: ResponseId
+    response_id: Annotated[
+        StrictStr,
+        Field(
+            min_length=1,
+            description="The id of a completed response, `ses_…`, which is also called sessionId.",
+        ),
+        STORABLE,
+    ]
 
 
 @table.Tool(
-    "get_completed_response",
-    title="Get a completed response",
-    description="""One response that was sent, with every answer in full. Long texts come in
-        fragments: send `nextCursor` as `cursor` until it is null; for each answer `id`, order its
-        fragments by `questionOffset` and `answerOffset` (in Unicode code points) and join their
-        texts, then order the answers by `created_at`. Judge nothing before the last page is read.
-        On `invalid_cursor`, an answer has changed: begin again without cursor.""",
+    "Get a completed response",
     events="""Call it with the `formId` and `responseId` of an event; when one arrives without
         ids, call get_form_responses with the `since` you kept.""",
     scope=Scope.RESPONSES_READ,
-    takes=CompletedResponseArguments,
-    answers=responses.CompletedResponsePage,
     reads=True,
     quotes=True,
 )
-def completed_response(
+def get_completed_response(
     call: Call, given: CompletedResponseArguments
 ) -> responses.CompletedResponsePage:
-    """A page whose texts take at most 24 KiB."""
+    """One response that was sent, with every answer in full. Long texts come in fragments: send
+    `nextCursor` as `cursor` until it is null; for each answer `id`, order its fragments by
+    `questionOffset` and `answerOffset` (in Unicode code points) and join their texts, then
+    order the answers by `created_at`. Judge nothing before the last page is read. On
+    `invalid_cursor`, an answer has changed: begin again without cursor.
+    """
     account_id = call.caller.account_id
     form = forms.get_form(account_id, given.form_id)
-    found = get_completed_response(form.id, given.response_id)
-    page = read_fragments(fragment_key(), account_id, found, given.cursor, given.limit)
+    found = completed.get_completed_response(form.id, given.response_id)
+    page = completed.read_fragments(fragment_key(), account_id, found, given.cursor, given.limit)
     return responses.completed_page(form.id, found, page)
 
 
@@ -166,19 +141,16 @@ class AgentTokenArguments(AgentTokenInput):
 
 
 @table.Tool(
-    "create_agent_token",
-    title="Create an agent token",
-    description="""A private token with which a program without OAuth reads the answers of this one
-        form at `answersUrl`, as a bearer token, for at most 7 days. It is a secret and is said this
-        once: hand it to that program only, and never to respondents.""",
+    "Create an agent token",
     scope=Scope.RESPONSES_READ,
-    takes=AgentTokenArguments,
-    answers=MadeAgentToken,
     counted=limit_agent_tokens,
     repeats=False,
 )
 def create_agent_token(call: Call, given: AgentTokenArguments) -> MadeAgentToken:
-    """As `POST /forms/{formId}/agent-tokens`."""
+    """A private token with which a program without OAuth reads the answers of this one form at
+    `answersUrl`, as a bearer token, for at most 7 days. It is a secret and is said this once:
+    hand it to that program only, and never to respondents.
+    """
     return agent_token(call.caller, given.form_id, given)
 
 
@@ -189,7 +161,12 @@ NO_MONITORING = """This is a short wait inside an active session and no monitori
 AFTER_AN_EVENT = """After an event, call get_form_responses instead: nothing has to be waited
     for."""
 wait_tool = partial(
-    table.Tool, answers=responses.WaitedResponses, events=AFTER_AN_EVENT, reads=True, quotes=True
+    table.Tool,
+    scope=Scope.RESPONSES_READ,
+    adds=NO_MONITORING,
+    events=AFTER_AN_EVENT,
+    reads=True,
+    quotes=True,
 )
 
 
@@ -221,17 +198,12 @@ def require_responses_read() -> None:
     require_mcp_scope(authenticate_for_mcp(), Scope.RESPONSES_READ)
 
 
-@wait_tool(
-    "watch_ask",
-    title="Wait for an answer",
-    description=f"""Waits at most 25 seconds until somebody has answered a question after `since`,
-        also before they have sent their response, and returns what came. Send exactly one of
-        `formId` and `askId`: an ask is a published form. {NO_MONITORING}""",
-    scope=Scope.RESPONSES_READ,
-    takes=WatchArguments,
-)
+@wait_tool("Wait for an answer")
 def watch_ask(call: Call, given: WatchArguments) -> responses.WaitedResponses:
-    """Until one answer is newer than `since`."""
+    """Waits at most 25 seconds until somebody has answered a question after `since`, also
+    before they have sent their response, and returns what came. Send exactly one of `formId`
+    and `askId`: an ask is a published form.
+    """
     ids = {given.form_id, given.ask_id} - {None}
     if len(ids) != 1:
         raise InvalidInput(
@@ -243,16 +215,11 @@ def watch_ask(call: Call, given: WatchArguments) -> responses.WaitedResponses:
     return _waited(call.caller.account_id, cast(str, ids.pop()), given, cursor.has_answer_after)
 
 
-@wait_tool(
-    "wait_for_form_responses",
-    title="Wait for a response",
-    description=f"""Waits at most 25 seconds until somebody has sent a response after `since`, and
-        returns what came. {NO_MONITORING}""",
-    scope=Scope.RESPONSES_READ,
-    takes=WaitArguments,
-)
+@wait_tool("Wait for a response")
 def wait_for_form_responses(call: Call, given: WaitArguments) -> responses.WaitedResponses:
-    """Until one response has completed after `since`."""
+    """Waits at most 25 seconds until somebody has sent a response after `since`, and returns
+    what came.
+    """
     return _waited(call.caller.account_id, given.form_id, given, _has_completion_after)
 
 
@@ -261,33 +228,28 @@ def _has_completion_after(form: FormRow, since: int | None) -> bool:
     return stamp is not None and (since is None or stamp > since)
 
 
-Judge = Callable[[FormRow, int | None], bool]  # of a form and `since`: whether a wait is over
-
-
 def _waited(
-    account_id: str, form_id: str, given: Waiting, is_over: Judge
+    account_id: str, form_id: str, given: Waiting, is_over: Callable[[FormRow, int | None], bool]
 ) -> responses.WaitedResponses:
     since = given_since(given.since)
 
     def read() -> FormRow:
         return forms.get_form(account_id, form_id)
 
-    form = read()
-    waited = Waited(form if is_over(form, since) else None, no_slot=False)
-    release_connections()
-    if waited.found is None and given.timeout_seconds:
-        waited = wait_for(
-            form_id,
-            read,
-            lambda form: is_over(form, since),
-            given.timeout_seconds,
-            account_id=account_id,
-            require_access=require_responses_read,
-        )
-    if waited.found is None:  # no item, and `since` as it came
-        page = responses.form_responses(read(), cursor.ResponsePage([], 0, since, truncated=False))
-    else:
-        page = fitting_page(waited.found, since, given.limit)
+    waited = wait_for(
+        form_id,
+        read,
+        lambda form: is_over(form, since),
+        given.timeout_seconds,
+        account_id=account_id,
+        require_access=require_responses_read,
+    )
+    nothing = cursor.ResponsePage([], 0, since, truncated=False)
+    page = (
+        fitting_page(waited.seen, since, given.limit)
+        if waited.is_new
+        else responses.form_responses(read(), nothing)
+    )
     require_responses_read()  # again: it may have ended before the change came
-    retry = retry_field(no_slot=waited.no_slot)
-    return cast(responses.WaitedResponses, {**page, "timedOut": waited.found is None, **retry})
+    found = {**page, "timedOut": not waited.is_new, **waited.retry_field}
+    return cast(responses.WaitedResponses, found)

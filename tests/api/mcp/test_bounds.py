@@ -190,7 +190,7 @@ TYPES = {"object", "array", "string", "integer", "number", "boolean", "null"}
 every_tool = pytest.mark.parametrize("tool", TOOLS.values(), ids=lambda tool: tool.name)
 
 
-def schemas(tool: Tool[Any]) -> Iterator[Any]:
+def schemas(tool: Tool) -> Iterator[Any]:
     listed: dict[str, Any] = tool.listed(events=True)
     yield listed["inputSchema"]
     yield listed["outputSchema"]
@@ -205,7 +205,7 @@ def nodes(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 @every_tool
-def test_every_host_and_every_vendor_of_models_reads_the_schemas(tool: Tool[Any]) -> None:
+def test_every_host_and_every_vendor_of_models_reads_the_schemas(tool: Tool) -> None:
     for schema in schemas(tool):
         Draft7Validator.check_schema(schema)
         Draft202012Validator.check_schema(schema)
@@ -223,7 +223,7 @@ def test_every_host_and_every_vendor_of_models_reads_the_schemas(tool: Tool[Any]
 
 
 @every_tool
-def test_arguments_are_closed_and_described_and_results_may_grow(tool: Tool[Any]) -> None:
+def test_arguments_are_closed_and_described_and_results_may_grow(tool: Tool) -> None:
     arguments, results = schemas(tool)
 
     for node in nodes(arguments):
@@ -235,7 +235,7 @@ def test_arguments_are_closed_and_described_and_results_may_grow(tool: Tool[Any]
 
 
 @every_tool
-def test_the_hints_are_true(tool: Tool[Any]) -> None:
+def test_the_hints_are_true(tool: Tool) -> None:
     listed: Any = tool.listed(events=True)
 
     nothing = dict.fromkeys(listed["annotations"], False)

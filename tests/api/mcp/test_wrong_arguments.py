@@ -20,7 +20,7 @@ from webapp.records.accounts.models import Account
 from webapp.records.responses.models import ResponseSession
 
 
-def optional(tool: Tool[Any]) -> list[str]:
+def optional(tool: Tool) -> list[str]:
     """The arguments that may be absent."""
     schema: Any = tool.listed(events=True)["inputSchema"]
     return [name for name in schema["properties"] if name not in schema.get("required", ())]

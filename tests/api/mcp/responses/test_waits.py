@@ -107,9 +107,9 @@ def test_a_wait_lasts_20_seconds_unless_told(
 ) -> None:
     asked: list[int] = []
 
-    def wait_for(_key: str, _read: Any, _is_new: Any, seconds: int, **_: Any) -> Waited[Any]:
+    def wait_for(_key: str, read: Any, _is_over: Any, seconds: int, **_: Any) -> Waited[Any]:
         asked.append(seconds)
-        return Waited(None, no_slot=False)
+        return Waited(read(), is_new=False)
 
     monkeypatch.setattr(tools, "wait_for", wait_for)
 
