@@ -20,24 +20,10 @@ from webapp.base.config import Settings, settings
 from webapp.base.data_folder import empty_spool, open_folder, spool_folder
 from webapp.base.database import release_connections, utc_now
 from webapp.base.vocabulary import TranscriptState
+from webapp.voice import transcripts
 from webapp.voice.audio_inspection import TranscriptionFailed, look, sniff_file
 from webapp.voice.audio_store import audio_store
 from webapp.voice.transcription import get_ready, is_loaded, write_down
-from webapp.voice.transcripts import (
-    Claimed,
-    claim,
-    is_recorded_here,
-    note_look,
-    put_back,
-    read_steps,
-    release_expired,
-    renew,
-    settle_failed,
-    settle_silent,
-    settle_unwritten,
-    settle_written,
-    spend_minutes,
-)
 
 EXTENSION = "transcriber"
 RENEW_SECONDS = 20.0
@@ -47,7 +33,7 @@ UNDECLARED_MS = 5000  # beyond what its container claimed: it would spend minute
 log = logging.getLogger("askback.transcripts")
 
 
-class Transcriber(Worker[Claimed]):
+class Transcriber(Worker[transcripts.Claimed]):
     """What writes down in this process."""
 
     kind = TRANSCRIPTIONS
@@ -63,13 +49,13 @@ class Transcriber(Worker[Claimed]):
             threading.Thread(target=self._get_ready, daemon=True).start()
         super().take(ids)
 
-    def claim(self, most: int) -> Sequence[Claimed]:
-        found = claim(now=utc_now())
+    def claim(self, most: int) -> Sequence[transcripts.Claimed]:
+        found = transcripts.claim(now=utc_now())
         if found and most > 1:
             super().take([])  # there may be another one
         return [found] if found else []
 
-    def attempt(self, claimed: Claimed) -> None:
+    def attempt(self, claimed: transcripts.Claimed) -> None:
         """Look, write down and settle; whatever fails uses the attempt up.
 
         Where not even that can be stored, the end of the lease brings the recording back.
@@ -80,9 +66,9 @@ class Transcriber(Worker[Claimed]):
         except Exception as error:
             why = f": {error}" if isinstance(error, TranscriptionFailed) else ""
             log.warning("a recording was not written down%s", why, exc_info=not why)
-            outcome = partial(settle_failed, claimed)
+            outcome = partial(transcripts.settle_failed, claimed)
         try:
-            self.store(lambda: outcome(now=utc_now()))
+            self.store(lambda: outcome and outcome(now=utc_now()))
             self.store(lambda: conclude_and_wake(claimed.id))
         except Exception:
             log.exception("what came of a recording was not stored")
@@ -93,16 +79,13 @@ class Transcriber(Worker[Claimed]):
         if time.monotonic() >= self._renews_at:
             self._renews_at = time.monotonic() + RENEW_SECONDS
             for claimed in self.running:
-                renew(claimed, now=now)
-        steps = read_steps(now=now)
-        if any(step.lease_until is not None for step in steps):
-            release_expired(now=now)
-        for step in steps:
-            if step.state is not TranscriptState.WAITING:
-                conclude_and_wake(step.id)
+                transcripts.renew(claimed, now=now)
+        transcripts.release_expired(now=now)
+        for recording in transcripts.read_steps(now=now):
+            conclude_and_wake(recording)
         if time.monotonic() >= self._stays_at:
             self._stays_at = time.monotonic() + STAY_SECONDS
-            if is_loaded(settings()) and is_recorded_here():
+            if is_loaded(settings()) and transcripts.is_recorded_here():
                 self.take([BEGUN])
 
     def put_back(self) -> None:
@@ -110,7 +93,7 @@ class Transcriber(Worker[Claimed]):
         self.refuse()
         for claimed in self.running:
             with suppress(SQLAlchemyError), self.app.app_context():
-                put_back(claimed, now=utc_now())
+                transcripts.put_back(claimed, now=utc_now())
 
     def _get_ready(self) -> None:
         with self.app.app_context():
@@ -127,24 +110,26 @@ def conclude_and_wake(recording_id: str) -> None:
     hand_over(conclude(recording_id, now=utc_now(), form_bytes_max=settings().limit_form_bytes))
 
 
-def _outcome(claimed: Claimed, config: Settings) -> Callable[..., object]:
-    """What the attempt brought. Raises whatever the store, the child and the engine raise."""
+def _outcome(claimed: transcripts.Claimed, config: Settings) -> Callable[..., object] | None:
+    """What stores what the attempt brought. None if it is not ours any more, or waits for an answer
+    or another day. Raises whatever the store, the child and the engine raise.
+    """
     with _copy(claimed, config.data_folder) as path:
         audio = sniff_file(path)
         if claimed.levels is None:
             seen = look(path, audio)
-            if not seen.voiced:
-                return partial(settle_silent, claimed, seen.levels)
             claimed = claimed._replace(levels=seen.levels)
+            if not seen.voiced:
+                return partial(transcripts.settle, claimed, TranscriptState.SILENT)
             if seen.decoded_ms > claimed.duration_ms + UNDECLARED_MS:
-                return partial(settle_unwritten, claimed)
-            note_look(claimed, seen.levels)
+                return partial(transcripts.settle, claimed, TranscriptState.NONE)
+            transcripts.note_look(claimed, seen.levels)
             claimed = claimed._replace(duration_ms=max(claimed.duration_ms, seen.decoded_ms))
         if not claimed.transcriber or claimed.transcriber != config.transcriber_host:
-            return partial(settle_unwritten, claimed)
-        if not renew(claimed, now=utc_now()):  # withdrawn or replaced: nobody gets it any more
-            return _nothing
-        if not spend_minutes(
+            return partial(transcripts.settle, claimed, TranscriptState.NONE)
+        if not transcripts.renew(claimed, now=utc_now()):  # withdrawn or replaced
+            return None
+        if not transcripts.spend_minutes(
             claimed,
             of_form=config.transcriber_minutes_per_day,
             of_server=config.transcriber_minutes_per_day_total,
@@ -152,21 +137,17 @@ def _outcome(claimed: Claimed, config: Settings) -> Callable[..., object]:
         ):
             if claimed.claimed:  # anyone can make others
                 log.warning("the minutes of this day are used up that an answer may have")
-            return _nothing
+            return None
         release_connections()  # for as long as the engine takes
         return partial(
-            settle_written,
+            transcripts.settle_written,
             claimed,
             write_down(path, audio, claimed.language, hint=claimed.hint, config=config),
         )
 
 
-def _nothing(*, now: object) -> None:
-    """It waits for another day or for an answer, or is not ours any more."""
-
-
 @contextmanager
-def _copy(claimed: Claimed, data_folder: Path) -> Iterator[Path]:
+def _copy(claimed: transcripts.Claimed, data_folder: Path) -> Iterator[Path]:
     """The recording as a file that its owner alone may read, gone after the block."""
     open_folder(data_folder)
     with tempfile.NamedTemporaryFile(dir=spool_folder(data_folder)) as file:

@@ -32,10 +32,9 @@ from webapp.records.events import EventDelivery
 from webapp.records.responses.counters import DayCount, DaySpending
 from webapp.records.responses.models import Answer
 from webapp.records.responses.recordings import Recording
-from webapp.voice import audio_inspection
+from webapp.voice import audio_inspection, transcripts
 from webapp.voice.audio_inspection import AudioFormat, Look
 from webapp.voice.audio_store import audio_store
-from webapp.voice.transcripts import release_expired, settle_written
 
 KEY = "k" * 24
 WORDS = "Ben swapped it."
@@ -296,7 +295,7 @@ def test_an_attempt_that_lost_its_lease_leaves_the_recording_to_the_next(
     def lose_lease(number: int) -> Reply:
         if number == 0:
             with app.app_context():
-                release_expired(now=utc_now() + timedelta(seconds=70))
+                transcripts.release_expired(now=utc_now() + timedelta(seconds=70))
             make_due(app)
             work(app)
         return words(f"{WORDS} {number}")
@@ -366,9 +365,9 @@ def test_the_sweeper_fills_what_a_killed_process_left(
     recording = recorded(app, form)
     with app.app_context():
         answer_with(recording, KEY)
-        held = transcribe.claim(now=utc_now())
+        held = transcripts.claim(now=utc_now())
         assert held
-        settle_written(held, WORDS, now=utc_now())
+        transcripts.settle_written(held, WORDS, now=utc_now())
         assert texts(app) == [""]
     with running(app):
         wait_until(lambda: texts(app) == ["", WORDS], "filling the answer")

@@ -18,6 +18,7 @@ from tests.factories import make_account, make_answer, make_draft, make_form, ma
 from tests.voice.factories import make_recording, make_voice_form
 from webapp.answers import answering
 from webapp.answers.deleted_responses import delete_response, undo_deletion
+from webapp.answers.steps import QuestionNumber
 from webapp.answers.trash import discard_draft
 from webapp.base.database import db, on_sqlite, utc_now
 from webapp.drafts.confirmations import confirm_draft
@@ -27,7 +28,7 @@ from webapp.events.endings import unsubscribe
 from webapp.events.polling import write_cursor
 from webapp.oauth.connections import disconnect
 from webapp.records.responses.models import ResponseDeletion, ResponseSession
-from webapp.voice.uploads import add_recording
+from webapp.voice.uploads import Bounds, add_recording
 
 Call = Callable[[], Any]
 
@@ -133,8 +134,9 @@ def skip(account_id: str) -> Call:
 def upload(account_id: str) -> Call:
     sent = {"upload_key": "recorder-1", "object_key": "o.webm", "media_type": "audio/webm"}
     form = make_voice_form(account_id)
-    measured = {"size": 4000, "duration_ms": 1200}
-    return now(add_recording, form.share_token, "a" * 32, position=0, **sent, **measured)
+    measured = {"size": 4000, "duration_ms": 1200, "named_host": "", "address_hash": None}
+    at = {"at": QuestionNumber(1), "bounds": Bounds()}
+    return now(add_recording, form.share_token, "a" * 32, **at, **sent, **measured)
 
 
 def speak(account_id: str) -> Call:

@@ -9,6 +9,7 @@ from sqlalchemy import select, update
 
 from tests.factories import make_account, make_answer, make_form
 from webapp.answers.session import RecordingShown
+from webapp.answers.steps import QuestionNumber
 from webapp.base.database import db, new_id, utc_now
 from webapp.base.text import token_hash
 from webapp.base.vocabulary import ResponseType, TranscriptState
@@ -16,7 +17,7 @@ from webapp.records.forms import Form
 from webapp.records.responses.models import Answer, ResponseSession
 from webapp.records.responses.recordings import Recording
 from webapp.voice.audio_store import audio_store
-from webapp.voice.uploads import add_recording
+from webapp.voice.uploads import Bounds, add_recording
 
 
 def make_voice_form(account_id: str = "", *, transcriber: str = "", **fields: Any) -> Any:
@@ -53,12 +54,15 @@ def make_recording(form: Any, session_key: str, position: int = 0, **changed: An
 def upload(form: Any, session_key: str, **changed: Any) -> RecordingShown:
     """What `add_recording` returns for an upload to the first question; commits."""
     values: dict[str, Any] = {
-        "position": 0,
+        "at": QuestionNumber(1),
         "upload_key": secrets.token_urlsafe(16),
         "object_key": f"{form.id}/{secrets.token_hex(8)}.webm",
         "media_type": "audio/webm",
         "size": 4000,
         "duration_ms": 1200,
+        "named_host": form.transcriber,
+        "address_hash": None,
+        "bounds": Bounds(),
         "now": utc_now(),
     }
     return add_recording(form.share_token, session_key, **values | changed)

@@ -147,8 +147,7 @@ def examine_recordings(settings: Settings, now: datetime) -> Iterator[Finding]:
         yield Finding(room, f"{settings.audio_free_bytes} bytes stay free on the disk: {what}")
     except AudioStoreUnavailable as error:
         yield Finding(fine=False, what=f"recordings in {store.place}: {error}")
-    backlog = read_backlog()
-    yield _waiting("recordings to erase", backlog.objects, backlog.oldest_at, now, ERASED_SECONDS)
+    yield _waiting("recordings to erase", *read_backlog(), now, ERASED_SECONDS)
 
 
 def _data_keys(key_ids: list[str]) -> Finding:

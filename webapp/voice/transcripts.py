@@ -27,36 +27,19 @@ _R = Recording
 
 
 class Claimed(NamedTuple):
-    """A recording that the caller is to look at and to write down before its lease ends.
-
-    levels       null until it was looked at; once it was, a voice was heard
-    transcriber  the host that its page named, "" for none
-    language     a tag that the creator chose, or ""
-    attempts     this one included
-    claimed      an answer has it
-    hint         the tag of the language that the form is in, "" if it is none of those known
-    """
+    """A recording that the caller is to look at and to write down before its lease ends."""
 
     id: str
     form_id: str
     object_key: str
     duration_ms: int
-    levels: str | None
-    transcriber: str
-    language: str
-    attempts: int
+    levels: str | None  # null until it was looked at; once it was, a voice was heard
+    transcriber: str  # the host that its page named, "" for none
+    language: str  # a tag that the creator chose, or ""
+    attempts: int  # this one included
     address_hash: str | None
-    claimed: bool
-    hint: str
-
-
-class Step(NamedTuple):
-    """A recording with something left to do, whose time has come."""
-
-    id: str
-    state: TranscriptState
-    next_at: datetime
-    lease_until: datetime | None
+    claimed: bool  # an answer has it
+    hint: str  # the tag of the language that the form is in, "" if it is none of those known
 
 
 def ask_for_words(recording_id: str, *, now: datetime) -> bool:
@@ -86,13 +69,9 @@ def claim(*, now: datetime) -> Claimed | None:
     return Claimed._make([*columns, language_to_ask_in(of_form, "")])
 
 
-def read_steps(*, now: datetime) -> list[Step]:
-    """What is left to do at this moment: the oldest LOOKED_AT after an attempt, and before one."""
-    found = [
-        *database.read_rows(_STEPS_AFTER, moment=now),
-        *database.read_rows(_STEPS_BEFORE, moment=now),
-    ]
-    return [Step._make(row) for row in found]
+def read_steps(*, now: datetime) -> list[str]:
+    """The oldest recordings whose attempt ended and whose answer is to get what came of it."""
+    return [row.id for row in database.read_rows(_STEPS, moment=now)]
 
 
 def is_recorded_here() -> bool:
@@ -107,12 +86,13 @@ def read_unheard(*, now: datetime) -> tuple[int, datetime | None]:
 
 
 def release_expired(*, now: datetime) -> None:
-    """Make recordings due again whose attempt did not end within its lease; commits.
+    """Make recordings due again whose attempt did not end within its lease; commits if there are.
 
     Those that had their last attempt are given up: they may be what stops the process that tries.
     """
-    with database.write_transaction():
-        database.execute(_RELEASE_EXPIRED, moment=now)
+    if database.read_rows(_ANY_EXPIRED, moment=now):
+        with database.write_transaction():
+            database.execute(_RELEASE_EXPIRED, moment=now)
 
 
 def renew(claimed: Claimed, *, now: datetime) -> bool:
@@ -159,18 +139,7 @@ def settle_written(claimed: Claimed, heard: str, *, now: datetime) -> None:
     """Store the words as text that any database keeps; without one, silence. Commits."""
     text = UNSTORABLE.sub("\ufffd", heard[: SPOKEN_ANSWER_MAX_CHARS * 2])
     text = text.replace("\r\n", "\n").replace("\r", "\n").strip()[:SPOKEN_ANSWER_MAX_CHARS]
-    state = TranscriptState.DONE if text else TranscriptState.SILENT
-    _settle(claimed, state, now, transcript=text or None)
-
-
-def settle_silent(claimed: Claimed, levels: str, *, now: datetime) -> None:
-    """No voice was heard: no engine is asked. Commits."""
-    _settle(claimed, TranscriptState.SILENT, now, levels=levels)
-
-
-def settle_unwritten(claimed: Claimed, *, now: datetime) -> None:
-    """Nobody writes it down: its page named no engine, or another one than there is. Commits."""
-    _settle(claimed, TranscriptState.NONE, now)
+    settle(claimed, TranscriptState.DONE if text else TranscriptState.SILENT, text, now=now)
 
 
 def settle_failed(claimed: Claimed, *, now: datetime) -> None:
@@ -180,17 +149,21 @@ def settle_failed(claimed: Claimed, *, now: datetime) -> None:
         _update(claimed, next_at=due, lease_until=None)
     else:
         state = TranscriptState.FAILED if claimed.transcriber else TranscriptState.NONE
-        _settle(claimed, state, now)
+        settle(claimed, state, now=now)
 
 
-def _settle(claimed: Claimed, state: TranscriptState, now: datetime, **found: str | None) -> None:
-    """No step is left of silence that no answer has; an address is kept until an answer does."""
+def settle(claimed: Claimed, state: TranscriptState, text: str = "", *, now: datetime) -> None:
+    """Store what came of it, and its curve: SILENT, so that no engine was asked; NONE where its
+    page named no engine, or another one than there is. Commits.
+
+    No step is left of silence that no answer has; an address is kept until an answer does.
+    """
     due: sa.ColumnElement[datetime | None] = sa.literal(now, database.UtcDateTime())
     if state is not TranscriptState.DONE:
         due = sa.case((_R.answer_id.is_not(None), due))
     address = sa.case((_R.answer_id.is_(None), _R.address_hash))
     ends = {"transcript_state": state, "next_at": due, "lease_until": None, "address_hash": address}
-    _update(claimed, **{"levels": claimed.levels} | found | ends)
+    _update(claimed, levels=claimed.levels, transcript=text or None, **ends)
 
 
 @database.tried_again
@@ -212,10 +185,10 @@ def _lease_end(now: datetime) -> datetime:
 
 def try_again(
     account_id: str, form_id: str, attachment_id: str, *, transcriber: str, now: datetime
-) -> str:
+) -> None:
     """Make a recording due that could not be written down, with all attempts before it; commits.
 
-    Returns its id, to hand over. One that is being written down already stays as it is.
+    One that is being written down already stays as it is.
 
     transcriber  the host that there is, "" for none
     raises       NotFound, also for a recording that no current answer has; StateConflict
@@ -241,7 +214,7 @@ def try_again(
                 "It may have been replaced or withdrawn by the person who spoke.",
             )
         if found.transcript_state is TranscriptState.WAITING:
-            return attachment_id
+            return
         if found.transcript_state is not TranscriptState.FAILED:
             raise StateConflict(
                 PageCode.TRANSCRIPT_SETTLED,
@@ -258,7 +231,6 @@ def try_again(
             )
         due = {"transcript_state": TranscriptState.WAITING, "attempts": 0, "next_at": now}
         database.execute(sa.update(_R).where(_R.id == attachment_id).values(due))
-    return attachment_id
 
 
 def note_shown(session_key: str, recording_id: str) -> None:
@@ -318,15 +290,11 @@ _RECORDED_HERE = (
     .limit(1)
 )
 _STEPS = (
-    sa.select(_R.id, _R.transcript_state, _R.next_at, _R.lease_until)
+    sa.select(_R.id)
     .join(Form, Form.id == _R.form_id)
-    .where(_R.next_at <= _NOW, Form.deleted_at.is_(None))
+    .where(_R.next_at <= _NOW, ~_WAITING, _R.answer_id.is_not(None), Form.deleted_at.is_(None))
     .order_by(_R.next_at)
     .limit(LOOKED_AT)
-)
-_STEPS_AFTER = _STEPS.where(~_WAITING, _R.answer_id.is_not(None))
-_STEPS_BEFORE = _STEPS.where(
-    sa.or_(sa.and_(_IS_DUE, _R.lease_until.is_(None)), sa.and_(_WAITING, _R.lease_until <= _NOW))
 )
 _UNHEARD = (
     sa.select(sa.func.count(), sa.func.min(_R.next_at))
@@ -338,9 +306,11 @@ _GIVEN_UP = sa.case(
     (_R.transcriber == "", sa.literal(TranscriptState.NONE, _STATES)),
     else_=sa.literal(TranscriptState.FAILED, _STATES),
 )
+_IS_EXPIRED = sa.and_(_WAITING, _R.next_at <= _NOW, _R.lease_until <= _NOW)  # by its index
+_ANY_EXPIRED = sa.select(_R.id).where(_IS_EXPIRED).limit(1)
 _RELEASE_EXPIRED = (
     sa.update(_R)
-    .where(_WAITING, _R.next_at <= _NOW, _R.lease_until <= _NOW)  # by the index of the first
+    .where(_IS_EXPIRED)
     .values(
         transcript_state=sa.case(
             (_IS_SPENT, _GIVEN_UP), else_=sa.literal(TranscriptState.WAITING, _STATES)

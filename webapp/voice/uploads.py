@@ -3,7 +3,7 @@
 import time
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple, NoReturn, cast
+from typing import Any, NamedTuple, cast
 
 import sqlalchemy as sa
 
@@ -63,18 +63,14 @@ def may_have_room(share_token: str, size: int, bounds: Bounds) -> bool:
     return not found or size <= _unclaimed_max(found[0].answer_bytes, bounds)
 
 
-def check_upload(
-    share_token: str, session_key: str, position: int, follow_up: int = 0
-) -> UploadPlace:
+def check_upload(share_token: str, session_key: str, at: QuestionNumber) -> UploadPlace:
     """Where a recording of this question belongs, before anything of it is read.
 
-    position   0-based place of the scripted question
-    follow_up  which follow-up to it, from 1; 0 for itself
-    raises     NotFound, also for a question never asked; StateConflict `form_closed`,
-               `form_completed`, `response_completed`; InvalidInput `voice_unavailable`
+    raises  NotFound, also for a question never asked; StateConflict `form_closed`,
+            `form_completed`, `response_completed`; InvalidInput `voice_unavailable`
     """
     session = read_open_session(share_token, session_key)
-    step = session.asked_step(QuestionNumber(position + 1, follow_up))
+    step = session.asked_step(at)
     if session.form.status is not FormStatus.PUBLISHED:
         raise not_open(session.form.status)
     if not session.form.may_record:
@@ -112,17 +108,16 @@ def add_recording(  # noqa: PLR0913 - a value of the row each
     share_token: str,
     session_key: str,
     *,
-    position: int,
+    at: QuestionNumber,
     upload_key: str,
     object_key: str,
     media_type: str,
     size: int,
     duration_ms: int,
+    named_host: str,
+    address_hash: str | None,
+    bounds: Bounds,
     now: datetime,
-    follow_up: int = 0,
-    named_host: str | None = None,
-    address_hash: str | None = None,
-    bounds: Bounds | None = None,
 ) -> RecordingShown:
     """Store the row of an object that is in the audio store; its type and measures are ours.
 
@@ -130,16 +125,15 @@ def add_recording(  # noqa: PLR0913 - a value of the row each
     object of the repeat is to be erased then, as after a refusal.
 
     upload_key  made for each recorder, so that a retry is stored once
-    named_host  the host that the page named as writing it down, "" for none; None if it names the
-                one of the form. No other host gets the recording
+    named_host  the host that the page named as writing it down, "" for none; no other gets it
     raises      as `check_upload`; InvalidInput `recordings_full`, `form_unreadable` (the key is
                 that of another question)
     """
     with database.write_transaction():
-        place = check_upload(share_token, session_key, position, follow_up)
+        place = check_upload(share_token, session_key, at)
         if stored := find_upload(place, upload_key):
             return stored
-        _make_room(place, size, address_hash, bounds or Bounds())
+        _make_room(place, size, address_hash, bounds)
         values = place._asdict() | {
             "id": database.new_id("att"),
             "upload_key": upload_key,
@@ -154,22 +148,18 @@ def add_recording(  # noqa: PLR0913 - a value of the row each
             "created_at": now,
         }
         _insert_if_open(values, named_host)
-        return find_upload(place, upload_key) or _refuse(place.form_id)
+        if stored := find_upload(place, upload_key):
+            return stored
+        raise refusal(place.form_id) or InvalidInput(
+            PageCode.FORM_UNREADABLE,
+            Phrase("This page was not sent as it was made."),
+            Phrase("Nothing was stored. Open the link once more and answer there."),
+        )
 
 
-def _refuse(form_id: str) -> NoReturn:
-    raise refusal(form_id) or InvalidInput(
-        PageCode.FORM_UNREADABLE,
-        Phrase("This page was not sent as it was made."),
-        Phrase("Nothing was stored. Open the link once more and answer there."),
-    )
-
-
-def _insert_if_open(values: dict[str, Any], named_host: str | None) -> None:
+def _insert_if_open(values: dict[str, Any], named_host: str) -> None:
     """Insert nothing if the form is not open any more, or the upload key has a row."""
-    transcriber: Any = Form.transcriber
-    if named_host is not None:
-        transcriber = sa.case((Form.transcriber == named_host, Form.transcriber), else_="")
+    transcriber = sa.case((Form.transcriber == named_host, Form.transcriber), else_="")
     row = sa.select(
         transcriber, *(sa.literal(value, _R[name].type) for name, value in values.items())
     ).where(
@@ -205,26 +195,14 @@ def _unclaimed_max(answer_bytes: int, bounds: Bounds) -> int:
     return min(left, bounds.form * UNCLAIMED_FORM_PERCENT // 100)
 
 
-class _Scope(NamedTuple):
-    """Recordings that share a bound.
-
-    taken      their bytes
-    unclaimed  how many no answer has
-    free       those of them that are not locked, the first to be deleted first
-    """
-
-    taken: sa.Select[int]
-    unclaimed: sa.Select[int]
-    free: sa.Select[str, int]
-
-
-def _shrink(scope: _Scope, most: int, full: Phrase, named: dict[str, Any]) -> None:
-    taken_before = None
+def _shrink(scope: "_Scope", most: int, full: Phrase, named: dict[str, Any]) -> None:
     for _ in range(TRIES):
-        taken: int = database.execute(scope.taken, **named).scalar_one()
+        taken, unclaimed = database.execute(scope.taken, **named).one()
         excess = taken - most
         if excess <= 0:
             return
+        if not unclaimed:
+            break
         gone = []
         for row in database.execute(scope.free, **named):
             if excess > 0:
@@ -232,13 +210,8 @@ def _shrink(scope: _Scope, most: int, full: Phrase, named: dict[str, Any]) -> No
                 excess -= row.counted
         if gone:
             database.execute(_DELETE, gone=gone)
-        elif database.execute(
-            scope.unclaimed, **named
-        ).scalar_one():  # an answer is about to take them
+        else:  # an answer is about to take them
             time.sleep(TRY_SECONDS)
-        elif taken == taken_before:  # no answer took them after they were counted
-            break
-        taken_before = taken
     raise InvalidInput(
         PageCode.RECORDINGS_FULL,
         full,
@@ -247,8 +220,18 @@ def _shrink(scope: _Scope, most: int, full: Phrase, named: dict[str, Any]) -> No
     )
 
 
+class _Scope(NamedTuple):
+    """Recordings that share a bound.
+
+    taken  their bytes, and how many no answer has
+    free   those of the latter that are not locked, the first to be deleted first
+    """
+
+    taken: sa.Select[int, int]
+    free: sa.Select[str, int]
+
+
 _COUNTED = sa.case((_R.size < RECORDING_COUNTED_BYTES, RECORDING_COUNTED_BYTES), else_=_R.size)
-_SUM = sa.select(sa.func.coalesce(sa.func.sum(_COUNTED), 0))
 _IS_FREE = _R.answer_id.is_(None)
 
 
@@ -269,8 +252,8 @@ def _scope(name: str, *, claimed: bool = False) -> _Scope:
         # an answer may be claiming some
         .with_for_update(of=_RECORDINGS, skip_locked=True)
     )
-    unclaimed = sa.select(sa.func.count()).where(ours, _IS_FREE)
-    return _Scope(_SUM.where(ours) if claimed else _SUM.where(ours, _IS_FREE), unclaimed, free)
+    counted = sa.func.coalesce(sa.func.sum(_COUNTED), 0), sa.func.count().filter(_IS_FREE)
+    return _Scope(sa.select(*counted).where(ours if claimed else ours & _IS_FREE), free)
 
 
 _OF_SESSION = _scope("key_hash", claimed=True)
@@ -297,13 +280,6 @@ _BY_ID = _SHOWN.join(Form, Form.id == _R.form_id).where(
     _R.id == sa.bindparam("recording"),
     shared_form(sa.bindparam("share_token")),
 )
-
-
-class Backlog(NamedTuple):
-    """Objects that wait to be erased, and since when the oldest does."""
-
-    objects: int
-    oldest_at: datetime | None
 
 
 def purge_unclaimed(now: datetime) -> Iterator[int]:
@@ -345,10 +321,10 @@ def object_keys() -> Iterator[str]:
         after = page[-1].object_key
 
 
-def read_backlog() -> Backlog:
-    """What waits to be erased."""
+def read_backlog() -> tuple[int, datetime | None]:
+    """How many objects wait to be erased, and since when the oldest does."""
     ((objects, oldest),) = database.read_rows(_BACKLOG)
-    return Backlog(objects, None if oldest is None else database.from_millis(oldest))
+    return objects, None if oldest is None else database.from_millis(oldest)
 
 
 _NOTED = (

@@ -19,6 +19,7 @@ from webapp.answers.answering import (
     withdraw_response,
 )
 from webapp.answers.session import read_session
+from webapp.answers.steps import QuestionNumber
 from webapp.base.database import db, utc_now
 from webapp.base.errors import Outcome
 from webapp.records.forms import Form
@@ -60,12 +61,13 @@ class Speakers(RuleBasedStateMachine):
             add_recording,
             person,
             allowed=person not in self.sent,
-            position=position,
+            at=QuestionNumber(position + 1),
             upload_key=secrets.token_urlsafe(16),
             object_key=name,
             media_type="audio/webm",
             size=size,
             duration_ms=1200,
+            named_host="",
             address_hash=self.address,
             bounds=Bounds(address=ROOM),
         )

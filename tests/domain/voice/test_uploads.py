@@ -11,6 +11,7 @@ from tests.databases import both_databases
 from tests.factories import make_answer
 from tests.voice.factories import make_recording, make_spoken_answer, make_voice_form, upload
 from webapp.answers.answering import answer_question
+from webapp.answers.steps import QuestionNumber
 from webapp.answers.trash import delete_form
 from webapp.base.database import db, utc_now
 from webapp.base.errors import InvalidInput, Outcome
@@ -80,17 +81,20 @@ def test_the_same_upload_key_of_another_session_is_another_upload(form: Any) -> 
 def test_the_upload_key_of_another_question_is_refused(form: Any) -> None:
     upload(form, KEY, upload_key="recorder-1")
 
-    assert refused(upload, form, KEY, upload_key="recorder-1", position=1) == "form_unreadable"
+    assert (
+        refused(upload, form, KEY, upload_key="recorder-1", at=QuestionNumber(2))
+        == "form_unreadable"
+    )
 
 
 @pytest.mark.parametrize("begun", [False, True])
 def test_an_upload_is_refused_as_words_are(form: Any, *, begun: bool) -> None:
     if begun:
         make_answer(form, KEY)
-    check = (form.share_token, KEY, 0)
-    assert refused(check_upload, form.share_token, KEY, 2) == "question_unknown"
-    assert refused(check_upload, form.share_token, KEY, -1) == "question_unknown"
-    assert refused(check_upload, "no-such-form", KEY, 0) == "not_found"
+    check = (form.share_token, KEY, QuestionNumber(1))
+    assert refused(check_upload, form.share_token, KEY, QuestionNumber(3)) == "question_unknown"
+    assert refused(check_upload, form.share_token, KEY, QuestionNumber(0)) == "question_unknown"
+    assert refused(check_upload, "no-such-form", KEY, QuestionNumber(1)) == "not_found"
     close_form(form.account_id, form.id, now=utc_now())
     assert refused(check_upload, *check) == "form_closed"
     assert refused(upload, form, KEY) == "form_closed"

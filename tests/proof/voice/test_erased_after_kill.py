@@ -29,7 +29,7 @@ def test_a_withdrawn_recording_is_erased_after_a_kill(
         assert upload(target, server.share_token, session, noise(40_000))
     with server.app.app_context():
         assert sum(purge_unclaimed(utc_now() + timedelta(days=2))) == 1
-        assert read_backlog().objects == 1
+        assert read_backlog()[0] == 1
         db.session.remove()
         db.engine.dispose()
     assert len(objects(tmp_path)) == 1
@@ -38,7 +38,7 @@ def test_a_withdrawn_recording_is_erased_after_a_kill(
     with server.up():
         wait_until(lambda: objects(tmp_path) == [], "erasing", WITHIN_SECONDS)
         with server.app.app_context():
-            wait_until(lambda: read_backlog().objects == 0, "forgetting it", WITHIN_SECONDS)
+            wait_until(lambda: read_backlog()[0] == 0, "forgetting it", WITHIN_SECONDS)
             db.session.remove()
             db.engine.dispose()
 

@@ -272,10 +272,8 @@ def new_answers(form_id: str) -> ResponseReturnValue:
 def try_again(form_id: str, session_id: str, attachment_id: str) -> ResponseReturnValue:
     """Have a recording written down that could not be, and go back to its person."""
     host, now = settings().transcriber_host, utc_now()
-    recording = transcripts.try_again(
-        creator_id(), form_id, attachment_id, transcriber=host, now=now
-    )
-    hand_over_recordings([recording])
+    transcripts.try_again(creator_id(), form_id, attachment_id, transcriber=host, now=now)
+    hand_over_recordings([attachment_id])
     return go_to(url_for("responses.show", form_id=form_id, session_id=session_id))
 
 

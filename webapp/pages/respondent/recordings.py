@@ -214,9 +214,7 @@ def store_recording(
               `recording_too_large`, `recording_too_long`, `recording_not_audio`,
               `recording_no_room`; AudioBusy, AudioStoreUnavailable, OSError; nothing is stored then
     """
-    place = uploads.check_upload(
-        view.form.share_token, posted.session_key, at.number - 1, at.follow_up
-    )
+    place = uploads.check_upload(view.form.share_token, posted.session_key, at)
     release_connections()  # for as long as it waits
     with _AT_ONCE.turn(client_network()):
         if not uploads.find_upload(place, posted.recording_key):
@@ -245,8 +243,7 @@ def _store(
         stored = uploads.add_recording(
             view.form.share_token,
             posted.session_key,
-            position=at.number - 1,
-            follow_up=at.follow_up,
+            at=at,
             upload_key=posted.recording_key,
             object_key=key,
             media_type=file.audio.media_type,

@@ -239,7 +239,7 @@ def test_more_than_25_mib_are_refused_before_anybody_looks(
     speaker: Speaker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(audio_inspection, "child", None)
-    monkeypatch.setattr(recordings, "RECORDING_MAX_BYTES", len(WEBM) - 1)
+    monkeypatch.setattr(uploads, "RECORDING_MAX_BYTES", len(WEBM) - 1)
 
     page = speaker.upload(lang="es", answer="Ay")
 
