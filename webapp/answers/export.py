@@ -127,18 +127,6 @@ class AnswerBatch(NamedTuple):
     asked: dict[str, HowAsked]
 
 
-class PersonBatch(NamedTuple):
-    """Sessions in the order of their beginning.
-
-    skipped  the ids of the questions that each skipped, by id of the session
-    depths   the places of the follow-up questions among theirs, by id of the question
-    """
-
-    people: Sequence[models.SessionAnswers]
-    skipped: dict[str, list[str]]
-    depths: dict[str, int]
-
-
 def read_answers(form_id: str) -> Iterator[AnswerBatch]:
     """Batches of all current answers with their sessions, in the order of their stamps.
 
@@ -189,21 +177,18 @@ def read_people(form_id: str) -> Iterator[list[models.SessionAnswers]]:
     release_connections()
 
 
-def read_person_batches(form_id: str) -> Iterator[PersonBatch]:
-    """The batches of `read_people`, with what a row for each person needs besides."""
-    for people in read_people(form_id):
-        follow_ups = [
-            each.question_id
-            for person in people
-            for each in person.answers
-            if each.parent_question_id
-        ]
-        skipped = read_rows(_SKIPPED, ids=[person.session.id for person in people])
-        depths = read_rows(_DEPTHS, ids=follow_ups) if follow_ups else ()
-        release_connections()
-        yield PersonBatch(
-            people, {row.id: row.skipped for row in skipped}, {row.id: row.depth for row in depths}
-        )
+def read_details(
+    people: Iterable[models.SessionAnswers],
+) -> tuple[dict[str, list[str]], dict[str, int]]:
+    """The ids of the questions that each skipped, by id of the session; the places of the follow-up
+    questions among theirs, by id of the question.
+    """
+    answers = [each for person in people for each in person.answers]
+    follow_ups = [each.question_id for each in answers if each.parent_question_id]
+    skipped = read_rows(_SKIPPED, ids=[person.session.id for person in people])
+    depths = read_rows(_DEPTHS, ids=follow_ups) if follow_ups else ()
+    release_connections()
+    return {row.id: row.skipped for row in skipped}, {row.id: row.depth for row in depths}
 
 
 def _fitting(chars: Executable, most: int, place: dict[str, object]) -> int:

@@ -101,6 +101,10 @@ class Wakeups:
                 raise NoSlot
             self._held[holder] += 1
 
+    def is_full(self, account_id: str) -> bool:
+        """Whether the account itself has taken all that it may have."""
+        return self._held[account_id] >= self._of_account
+
     def release(self, holder: str) -> None:
         """Give the slot back."""
         with self._lock:
