@@ -146,7 +146,8 @@ def test_a_change_applies_to_the_question_by_its_id(ann: Creator, *, removed: bo
     ann.by_agent(draft, questions=[{**second}, *left])
     path = f"/drafts/{draft.id}/questions" + ("" if removed else "/2")
 
-    conflict = ann.post(f"/drafts/{draft.id}/questions/1", text="A, said I", revision=1)
+    typed = {"text": "A, said I", "question": first["id"]}
+    conflict = ann.post(f"/drafts/{draft.id}/questions/1", **typed, revision=1)
     ann.post(path, text="A, said I", revision=2)
 
     assert conflict.status_code == 409

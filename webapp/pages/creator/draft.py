@@ -49,16 +49,18 @@ def review(draft_id: str) -> ResponseReturnValue:
         look = partial(revisions.note_first_look, draft_id, draft.revision, now=utc_now())
         write_later(("look", draft_id), look)
     before = asked_revision("saved_from")
-    return render_template(
-        "drafts/review.html",
+    values = _context(
+        draft,
         saved_from=before if before == draft.revision - 1 else 0,
-        focus="",
-        refusal="",
-        outdated=False,
         writes_title=not draft.title or request.args.get("write") == "title",
         made_from=_made_from(),
-        **draft_view.context(draft),
     )
+    return render_template("drafts/review.html", **values)
+
+
+def _context(draft: Draft, **more: Any) -> dict[str, Any]:
+    values = {"saved_from": 0, "focus": "", "refusal": "", "outdated": False, "writes_title": False}
+    return values | draft_view.context(draft) | more
 
 
 @bp.post("/seen")
@@ -88,7 +90,7 @@ def show_text(draft_id: str, part: str) -> ResponseReturnValue:
 def edit_text(draft_id: str, part: str) -> ResponseReturnValue:
     """The editor of one text."""
     draft = drafts.get_draft(creator_id(), draft_id)
-    return draft_view.editing(
+    return draft_view.edited(
         draft,
         "drafts/_text_edit.html",
         inside=WRITTEN_IN_PLACE.get(part, ""),
@@ -185,14 +187,13 @@ def show_history(draft_id: str) -> ResponseReturnValue:
     )
     grants = [revision.author for revision in found]
     grants += [word.grant_id for revision in found for word in revision.confirmations]
-    last = found[-1].number if found else 1
     return render_template(
         "drafts/revisions.html",
         draft=draft,
         revisions=found,
         returned=returns.list_returns(draft.id),
         names=agent_names(grants),
-        more=last if last > 1 else 0,
+        more=found[-1].number if found and found[-1].number > 1 else 0,
     )
 
 
@@ -213,16 +214,13 @@ def put_back(draft_id: str, key: str) -> ResponseReturnValue:
 @bp.post("/changes/<key>/accept")
 def accept(draft_id: str, key: str) -> ResponseReturnValue:
     """Mark one of the changes as read; `focus` is the position of its question, 0 for none."""
-    revision, since = posted_revision(), posted_revision("since")
+    at = {"revision": posted_revision(), "since": posted_revision("since")}
     draft = drafts.get_draft(creator_id(), draft_id)
     try:
-        revisions.accept_change(
-            creator_id(), draft_id, key, revision=revision, since=since, now=utc_now()
-        )
+        revisions.accept_change(creator_id(), draft_id, key, **at, now=utc_now())
     except StateConflict as problem:
         return _refused(draft, problem)
-    position = posted_revision("focus")
-    return draft_view.whole(draft, focus=position or "changes")
+    return draft_view.whole(draft, focus=posted_revision("focus") or "changes")
 
 
 @bp.get("/now")
@@ -249,44 +247,36 @@ def tell_changes(draft_id: str) -> ResponseReturnValue:
         "drafts/_new_revision.html",
         trigger="askback:published" if draft.status is DraftStatus.PUBLISHED else None,
         decides="decides" in request.args,
-        **{"draft": draft, "state": state, "agent": agent, "changed": changed},
+        draft=draft,
+        state=state,
+        agent=agent,
+        changed=changed,
     )
 
 
 def _go_back(draft_id: str, change: Callable[[Draft], DraftUpdate]) -> Response:
     draft = drafts.get_draft(creator_id(), draft_id)
-    result = draft_view.attempt(draft, partial(_of_shown, change))
+
+    def of_shown(draft: Draft) -> DraftUpdate:
+        """Undoing depends on the whole draft, so it must be at the revision that was shown."""
+        drafts.require_revision(draft, posted_revision())
+        return change(draft)
+
+    result = draft_view.attempt(draft, of_shown)
     if isinstance(result, Draft):
-        return draft_view.whole(
-            result,
-            trigger=draft_view.step(result),
-            focus="saved",
-            done="Change undone.",
-            **draft_view.undoable(result),
-        )
+        undone = {"focus": "saved", "done": "Change undone."}
+        return draft_view.saved(result, draft_view.ALL_PARTS, "changes", **undone)
     return _refused(draft, result)
 
 
 def _refused(draft: Draft, problem: InvalidInput | StateConflict) -> Response:
     """The list of changes as it is now, with the message."""
-    refused = isinstance(problem, InvalidInput)
+    refusal = draft_view.in_plain_words(problem) if isinstance(problem, InvalidInput) else ""
+    status = HTTPStatus.UNPROCESSABLE_ENTITY if refusal else HTTPStatus.CONFLICT
+    values: dict[str, Any] = {"refusal": refusal, "outdated": not refusal, "focus": "changes"}
     return page_or_fragment(
-        "drafts/review.html",
-        "drafts/_changes.html",
-        status=HTTPStatus.UNPROCESSABLE_ENTITY if refused else HTTPStatus.CONFLICT,
-        refusal=draft_view.in_plain_words(problem) if isinstance(problem, InvalidInput) else "",
-        outdated=not refused,
-        writes_title=False,
-        saved_from=0,
-        focus="changes",
-        **draft_view.context(draft),
+        "drafts/review.html", "drafts/_changes.html", status=status, **_context(draft, **values)
     )
-
-
-def _of_shown(change: Callable[[Draft], DraftUpdate], draft: Draft) -> DraftUpdate:
-    """Undoing depends on the whole draft, so it must be at the revision that the page showed."""
-    drafts.require_revision(draft, posted_revision())
-    return change(draft)
 
 
 @bp.get("/return")
@@ -355,9 +345,8 @@ def _not_returned(draft: Draft, problem: InvalidInput | StateConflict) -> Respon
     if isinstance(problem, InvalidInput):
         message = draft_view.in_plain_words(problem)
         return _return_form(draft, HTTPStatus.UNPROCESSABLE_ENTITY, **written, message=message)
-    changed = draft_view.since_shown(draft)
-    conflict = {"outdated": True, "since_shown": changed}
-    return _return_form(draft, HTTPStatus.CONFLICT, **written, **conflict)
+    changes = draft_view.since_shown(draft)
+    return _return_form(draft, HTTPStatus.CONFLICT, **written, outdated=True, since_shown=changes)
 
 
 def _return_form(draft: Draft, status: HTTPStatus, **more: Any) -> Response:

@@ -14,10 +14,8 @@ from webapp.answers.session import most_asked_with
 from webapp.base.database import db, utc_now
 from webapp.base.errors import ErrorCode, InvalidInput, StateConflict
 from webapp.base.vocabulary import DraftStatus
-from webapp.drafts import confirmations, editing as draft_editing, publishing, returns, revisions
+from webapp.drafts import confirmations, editing, publishing, returns, reviews, revisions
 from webapp.drafts.returns import ReturnRow
-from webapp.drafts.reviews import current_note, list_notes
-from webapp.drafts.revisions import keep_accepted, unseen_changes
 from webapp.oauth import connections
 from webapp.pages.creator import agreements
 from webapp.pages.creator.request import agent_names, creator_id, posted_revision
@@ -44,6 +42,7 @@ FIELD_LIMITS = {
     "followUps": PREPARED_MAX_CHARS,
 }
 MOST = {setting.name: setting.most for setting in content.NUMBERS}
+ALL_PARTS = "drafts/_all_parts_oob.html"
 WITH_MESSAGES = ("followUpMode", *MOST)  # the settings that can be refused
 Result = Draft | InvalidInput | StateConflict
 
@@ -65,16 +64,12 @@ class Unseen:
         """The changes that no question of the draft shows: of its other parts, and questions that
         are gone.
         """
-        return [each for each in self.changes if each not in self.in_place]
-
-    @property
-    def in_place(self) -> list[Change]:
-        """The changes of questions that are there."""
-        return [each for each in self.changes if each.is_of_question]
+        return [each for each in self.changes if not each.is_of_question]
 
     def at(self, question_id: str) -> list[Change]:
         """The changes to show at one question."""
-        return [each for each in self.in_place if each.question_id == question_id]
+        of_questions = (each for each in self.changes if each.is_of_question)
+        return [each for each in of_questions if each.question_id == question_id]
 
     def counts(self) -> list[tuple[str, int]]:
         """How many questions were added, removed, moved and reworded, and how much else changed;
@@ -96,15 +91,34 @@ def attempt(draft: Draft, change: Callable[[Draft], content.DraftUpdate]) -> Res
     """Apply the creator's change of the revision that the page showed, or return why not.
 
     change  what is asked for, from the draft that it is to change
-    Raises other conflicts than a changed revision. Refreshes `draft`.
+    Raises other conflicts than a changed revision. Refreshes `draft`. The new revision counts as
+    seen if the creator had seen everything before, or nothing yet. A change that is stored already
+    is the repeat of a request whose response was lost.
     """
+    account, now, revision = creator_id(), utc_now(), posted_revision()
+    view = revisions.find_view(draft.id)
     try:
-        return _save(draft, change)
+        before, saved = as_posted_from(draft), _own_next(draft)
+        if saved is None or not editing.is_made(saved, before, change(before)):
+            saved = editing.update_draft(
+                account,
+                draft.id,
+                change(draft),
+                author=None,
+                now=now,
+                expected_revision=revision,
+            )
     except (InvalidInput, StateConflict) as problem:
         db.session.expire_all()  # `draft` and what was read with it are read anew
         if isinstance(problem, StateConflict) and problem.code != ErrorCode.REVISION_CONFLICT:
             raise
         return problem
+    wakeups().notify(draft.id)
+    if view is None or view.revision >= revision:
+        revisions.mark_seen(account, draft.id, saved.revision, now=now)
+    elif view.accepted:
+        revisions.keep_accepted(saved, revision)
+    return saved
 
 
 def as_posted_from(draft: Draft) -> Draft:
@@ -125,41 +139,6 @@ def _own_next(draft: Draft) -> Draft | None:
     return made if own else None
 
 
-def _save(draft: Draft, change: Callable[[Draft], content.DraftUpdate]) -> Draft:
-    """Save; the new revision counts as seen if the creator had seen everything before.
-
-    It does, too, if no view is stored yet. A change that is stored already is the repeat of a
-    request whose response was lost.
-    """
-    view = revisions.find_view(draft.id)
-    up_to_date = view is None or view.revision >= posted_revision()
-    account, now = creator_id(), utc_now()
-    before, saved = as_posted_from(draft), _own_next(draft)
-    if saved is None or not draft_editing.is_made(saved, before, change(before)):
-        saved = draft_editing.update_draft(
-            account,
-            draft.id,
-            change(draft),
-            author=None,
-            now=now,
-            expected_revision=posted_revision(),
-        )
-    wakeups().notify(draft.id)
-    if up_to_date:
-        revisions.mark_seen(account, draft.id, saved.revision, now=now)
-    elif view and view.accepted:
-        keep_accepted(saved, posted_revision())
-    return saved
-
-
-def _notes_since(draft: Draft, revision: int) -> list[tuple[str, str]]:
-    """The agents and their words: of the revisions after this one, else of the current one."""
-    standing = current_note(draft)
-    notes = list_notes(draft, revision) or ([standing] if standing else [])
-    names = agent_names(note.author for note in notes) if notes else {}
-    return [(names.get(note.author, "An agent"), note.text) for note in notes]
-
-
 def since_shown(draft: Draft) -> list[Change]:
     """What changed since the revision that the posted page showed."""
     shown = revisions.find_revision(draft, posted_revision())
@@ -167,15 +146,18 @@ def since_shown(draft: Draft) -> list[Change]:
 
 
 def unseen(draft: Draft) -> Unseen:
-    """What agents changed since the revision viewed last."""
+    """What agents changed since the revision viewed last, and said: else about the current one."""
     view = revisions.find_view(draft.id)
+    standing = reviews.current_note(draft)
+    notes = reviews.list_notes(draft, view.revision if view else 0)
+    notes = notes or ([standing] if standing else [])
+    names = agent_names(note.author for note in notes) if notes else {}
+    said = [(names.get(note.author, "An agent"), note.text) for note in notes]
     before = revisions.find_revision(draft, view.revision) if view else None
-    notes = _notes_since(draft, view.revision if view else 0)
     if view is None or before is None:
-        return Unseen([], 0, None, notes)
-    found = unseen_changes(draft, before, view.accepted)
-    asked = _asked_before(draft, view.revision)
-    return Unseen(found, view.revision, view.seen_at, notes, asked)
+        return Unseen([], 0, None, said)
+    found = revisions.unseen_changes(draft, before, view.accepted)
+    return Unseen(found, view.revision, view.seen_at, said, _asked_before(draft, view.revision))
 
 
 def _asked_before(draft: Draft, seen: int) -> ReturnRow | None:
@@ -187,37 +169,41 @@ def _asked_before(draft: Draft, seen: int) -> ReturnRow | None:
 
 
 def context(draft: Draft) -> dict[str, Any]:
-    """The variables that every template of one draft may use."""
+    """The variables that every template of one draft may use; `terms` is what happens here to what
+    people answer, as far as this draft uses it.
+    """
     confirmation = confirmations.find_confirmation(draft.id)
     is_confirmed = confirmations.is_current(confirmation, draft)
     names = agent_names([draft.author, draft.created_by])
-    agent = names.get(draft.created_by or "", "")
-    missing, changed = content.missing_parts(draft), unseen(draft)
+    made_by = draft.created_by or ""
+    may_publish = made_by and connections.find_live_account(made_by, now=utc_now())
+    agent = names.get(made_by, "")
+    missing, changed, offered = content.missing_parts(draft), unseen(draft), agreements.offered()
+    stored = {each.name: getattr(draft, each.column) for each in content.DRAFT_SETTINGS}
     return {
         "draft": draft,
         "settings": content.form_settings(draft),
-        "stored": {
-            setting.name: _as_typed(draft, setting.column) for setting in content.DRAFT_SETTINGS
-        },
+        "stored": {name: "" if value is None else value for name, value in stored.items()},
         "settings_with_messages": WITH_MESSAGES,
-        **_terms(draft),
+        "voice": offered.voice,
+        "writer": offered.writer,
+        "terms": offered.used_by(draft),
+        "asks_follow_ups": content.asks_follow_ups(draft),
+        "most_questions": most_asked_with(offered.writer.follow_up_writer, draft),
+        "about_minutes": content.about_minutes,
+        "prepared": sum(len(question.get("follow_ups", ())) for question in draft.questions),
+        "has_phrases": has_phrases(draft),
         "missing": missing,
         "can_decide": not (missing or changed.changes or draft.returned_at),
         "author": names.get(draft.author or "", ""),
         "agent": agent,
-        "waits": "" if is_confirmed or not _may_publish(draft) else agent,
+        "waits": agent if may_publish and not is_confirmed else "",
         "confirmation": confirmation,
         "is_confirmed": is_confirmed,
-        "asked": _preview_position(draft),
+        "asked": request.values.get("preview", 1, type=int),
         "unseen": changed,
         "question_notes": returns.standing_notes(draft),
     }
-
-
-def _may_publish(draft: Draft) -> bool:
-    """True if the agent that made the draft is connected."""
-    made_by = draft.created_by
-    return bool(made_by and connections.find_live_account(made_by, now=utc_now()))
 
 
 def shown(
@@ -230,18 +216,27 @@ def shown(
 ) -> Response:
     """One part for reading; the whole page without htmx."""
     if not wants_fragment():
-        return go_to(
-            url_for(
-                "drafts.review",
-                draft_id=draft.id,
-                saved_from=more.get("saved_from") or None,
-                _anchor=anchor,
-            )
-        )
-    values = (
-        {"message": "", "conflict": False, "saved_from": 0, "focus": ""} | context(draft) | more
-    )
-    return fragment(template, trigger=trigger, **values)
+        saved_from = more.get("saved_from") or None
+        page = url_for("drafts.review", draft_id=draft.id, saved_from=saved_from, _anchor=anchor)
+        return go_to(page)
+    values = {"message": "", "conflict": False, "saved_from": 0, "focus": ""} | context(draft)
+    return fragment(template, trigger=trigger, **values | more)
+
+
+def whole(draft: Draft, **more: Any) -> Response:
+    """Every part of the page for an out-of-band swap; open editors stay."""
+    return shown(draft, ALL_PARTS, "changes", **more)
+
+
+def saved(draft: Draft, template: str, anchor: str, **more: Any) -> Response:
+    """As `shown`, after a change: with the revision that undoing it restores, 0 if nothing changed.
+
+    Other forms of the page that showed the same revision continue from the new one.
+    """
+    before = posted_revision()
+    trigger = {"askback:saved": {"from": before, "to": draft.revision}}
+    saved_from = before if draft.revision == before + 1 else 0
+    return shown(draft, template, anchor, trigger=trigger, **more, saved_from=saved_from)
 
 
 def answered(
@@ -253,43 +248,13 @@ def answered(
     more          the posted text, which the editor keeps (422 and 409)
     """
     if isinstance(result, Draft):
-        # other forms of the page that showed the same revision continue from the new one
-        return shown(
-            result,
-            "drafts/_saved.html",
-            anchor,
-            trigger=step(result),
-            part=part,
-            **more | undoable(result),
-        )
+        return saved(result, "drafts/_saved.html", anchor, part=part, **more)
     if isinstance(result, InvalidInput):
-        return editing(draft, editor, message=in_plain_words(result), **more)
-    return editing(draft, editor, conflict=True, **more)
+        return edited(draft, editor, message=in_plain_words(result), **more)
+    return edited(draft, editor, conflict=True, **more)
 
 
-def step(saved: Draft) -> dict[str, Any]:
-    """An HX-Trigger that moves other forms of the page from the old revision to the new one."""
-    return {"askback:saved": {"from": posted_revision(), "to": saved.revision}}
-
-
-def undoable(saved: Draft) -> dict[str, int]:
-    """The revision that undoing the change restores, 0 if nothing changed."""
-    before = posted_revision()
-    return {"saved_from": before if saved.revision == before + 1 else 0}
-
-
-def whole(draft: Draft, *, trigger: dict[str, Any] | None = None, **more: Any) -> Response:
-    """Every part of the page for an out-of-band swap; open editors stay."""
-    return shown(
-        draft,
-        "drafts/_all_parts_oob.html",
-        "changes",
-        trigger=trigger,
-        **more,
-    )
-
-
-def editing(
+def edited(
     draft: Draft,
     template: str,
     *,
@@ -345,28 +310,3 @@ def wrong_context(result: Result) -> str:
     if not isinstance(result, InvalidInput) or result.code == ErrorCode.CONTEXT_REQUIRED:
         return ""
     return in_plain_words(result) if result.field == "context" else ""
-
-
-def _terms(draft: Draft) -> dict[str, Any]:
-    """What happens here to what people answer: `terms` is what of it this draft uses."""
-    offered = agreements.offered()
-    return {
-        "voice": offered.voice,
-        "writer": offered.writer,
-        "terms": offered.used_by(draft),
-        "asks_follow_ups": content.asks_follow_ups(draft),
-        "most_questions": most_asked_with(offered.writer.follow_up_writer, draft),
-        "about_minutes": content.about_minutes,
-        "prepared": sum(len(question.get("follow_ups", ())) for question in draft.questions),
-        "has_phrases": has_phrases(draft),
-    }
-
-
-def _as_typed(draft: Draft, column: str) -> object:
-    value = getattr(draft, column)
-    return "" if value is None else value
-
-
-def _preview_position(draft: Draft) -> int:
-    asked = request.values.get("preview", 1, type=int)
-    return min(max(asked, 1), max(len(draft.questions), 1))

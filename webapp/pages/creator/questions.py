@@ -7,7 +7,6 @@ editor names its question, too: others may move while it is open.
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 from flask import Response, request, url_for
@@ -15,7 +14,6 @@ from flask.typing import ResponseReturnValue
 
 from webapp.base.errors import ErrorCode, InvalidInput
 from webapp.base.vocabulary import FollowUpAuthor, FollowUpCondition
-from webapp.drafts import revisions
 from webapp.pages.creator import draft_view
 from webapp.pages.creator.request import creator_blueprint, creator_id, posted_revision, typed
 from webapp.pages.fragments import go_to, wants_fragment
@@ -27,6 +25,7 @@ from webapp.records.drafts import Draft
 LIST = "questions/_questions.html"
 ROW = "questions/_question_row.html"
 WITH_PREVIEW = "questions/_row_and_preview.html"
+NEW = QuestionRow(id="", text="")
 
 bp = creator_blueprint("questions", "/drafts/<draft_id>/questions")
 
@@ -35,17 +34,15 @@ bp = creator_blueprint("questions", "/drafts/<draft_id>/questions")
 class Opened:
     """The one question that is being added, changed or removed.
 
-    position    from 1; 0 = a new one
-    follow_ups  the prepared ones as they are written
-    writes      the number of the follow-up that has the focus, 0 = the question
-    after       the id of the question that a new one follows, "" = at the end
+    position  from 1; 0 = a new one
+    question  as it is written
+    writes    the number of the follow-up that has the focus, 0 = the question
+    theirs    as it is saved, after a conflict
+    after     the id of the question that a new one follows, "" = at the end
     """
 
     position: int
-    id: str = ""
-    text: str = ""
-    hint: str = ""
-    follow_ups: Sequence[PreparedFollowUp] = ()
+    question: QuestionRow
     writes: int = 0
     theirs: QuestionRow | None = None
     leaving: bool = False
@@ -54,9 +51,14 @@ class Opened:
     after: str = ""
 
     @property
+    def follow_ups(self) -> Sequence[PreparedFollowUp]:
+        """The prepared ones as they are written."""
+        return self.question.get("follow_ups", ())
+
+    @property
     def key(self) -> str:
         """A short identifier of the question for element ids."""
-        return hashlib.sha256((self.id or self.after).encode()).hexdigest()[:12]
+        return hashlib.sha256((self.question["id"] or self.after).encode()).hexdigest()[:12]
 
 
 @bp.get("")
@@ -64,8 +66,8 @@ def show(draft_id: str) -> ResponseReturnValue:
     """The list without an editor; the focus returns to where a new question was begun."""
     draft = drafts.get_draft(creator_id(), draft_id)
     begun_at = _position(draft, _after())
-    at: dict[str, Any] = {"focus": begun_at, "asked": _shown(draft, begun_at), "rows": LIST}
-    return draft_view.shown(draft, WITH_PREVIEW, "questions", opened=None, **at)
+    at: dict[str, Any] = {"focus": begun_at, "asked": begun_at or len(draft.questions)}
+    return draft_view.shown(draft, WITH_PREVIEW, "questions", rows=LIST, opened=None, **at)
 
 
 @bp.get("/row")
@@ -75,15 +77,15 @@ def show_row(draft_id: str) -> ResponseReturnValue:
     position = _position(draft, request.args.get("question", ""))
     if not position:
         return draft_view.shown(draft, "questions/_removed_row.html", "questions")
-    at: dict[str, Any] = {"position": position, "focus": position, "asked": position, "rows": ROW}
-    return draft_view.shown(draft, WITH_PREVIEW, "questions", opened=None, **at)
+    at: dict[str, Any] = dict.fromkeys(("position", "focus", "asked"), position)
+    return draft_view.shown(draft, WITH_PREVIEW, "questions", rows=ROW, opened=None, **at)
 
 
 @bp.get("/new")
 def write(draft_id: str) -> ResponseReturnValue:
     """The list with an editor for a new question `after` another, or at its end."""
     draft = drafts.get_draft(creator_id(), draft_id)
-    return _editing(draft, _new(draft, _after()))
+    return _editing(draft, _opened(draft, 0))
 
 
 @bp.get("/<int(min=1):position>/edit")
@@ -98,7 +100,8 @@ def edit(draft_id: str, position: int) -> ResponseReturnValue:
 def ask_removal(draft_id: str, position: int) -> ResponseReturnValue:
     """Ask before removing one question."""
     draft = drafts.get_draft(creator_id(), draft_id)
-    return _editing(draft, replace(_opened(draft, position), leaving=_has(draft, position)))
+    opened = _opened(draft, position)
+    return _editing(draft, replace(opened, leaving=opened.position > 0))
 
 
 @bp.post("")
@@ -121,31 +124,30 @@ def remove(draft_id: str, position: int) -> ResponseReturnValue:
     """Remove one question."""
     draft = drafts.get_draft(creator_id(), draft_id)
     place = _named(draft_view.as_posted_from(draft), position)
-    gone = slice(place - 1, place) if place else slice(0)
 
-    def without(rows: list[QuestionRow]) -> list[QuestionRow]:
-        del rows[gone]
-        return rows
+    def without(rows: list[QuestionRow]) -> None:
+        rows[_at(place)] = []
 
     done = f"Question {place} removed." if place else ""
-    return _save_order(draft, place, without, focus=place - 1, done=done)
+    return _save_order(draft, without, focus=place - 1, done=done)
 
 
 @bp.post("/<int(min=1):position>/position")
 def move(draft_id: str, position: int) -> ResponseReturnValue:
     """Move the question to position `to`."""
     draft = drafts.get_draft(creator_id(), draft_id)
-    to = request.form.get("to", position, type=int)
-    to = min(max(to, 1), len(draft.questions))
+    count = len(draft.questions)
+    to = min(max(request.form.get("to", position, type=int), 1), count)
 
-    def moved(rows: list[QuestionRow]) -> list[QuestionRow]:
-        row = rows.pop(position - 1)
-        rows.insert(to - 1, row)
-        return rows
+    def moved(rows: list[QuestionRow]) -> None:
+        row = rows[_at(position)]
+        rows[_at(position)] = []
+        rows[to - 1 : to - 1] = row
 
-    done = f"Moved to {to} of {len(draft.questions)}."
-    notice = {"focus_on": _pressed(position, to), "done": done if _has(draft, position) else ""}
-    return _save_order(draft, position, moved, focus=to, **notice)
+    # the control that was used: the keys work on any of them
+    pressed = "edit" if request.form.get("by") == "keys" else "up" if to < position else "down"
+    done = f"Moved to {to} of {count}." if position <= count else ""
+    return _save_order(draft, moved, focus=to, focus_on=pressed, done=done)
 
 
 def _save_words(draft: Draft, position: int, part: str) -> Response:
@@ -153,31 +155,30 @@ def _save_words(draft: Draft, position: int, part: str) -> Response:
     before = draft_view.as_posted_from(draft)
     new_at = (_position(before, _after()) or len(before.questions)) + 1
 
-    def written(rows: list[QuestionRow]) -> list[QuestionRow]:
-        place = slice(position - 1, position) if position else slice(new_at - 1, new_at - 1)
-        rows[place] = [_typed_question(rows[position - 1] if position else {})]
-        return rows
+    def written(rows: list[QuestionRow]) -> None:
+        at = _at(position) if position else slice(new_at - 1, new_at - 1)
+        question = _typed_question(*rows[at])
+        if not rows[at] and not question["text"]:
+            words = "write the question, or cancel"
+            raise InvalidInput(ErrorCode.VALIDATION_FAILED, words, "", "text")
+        rows[at] = [question]
 
-    result = draft_view.attempt(draft, partial(_changed, position, written))
+    result = draft_view.attempt(draft, _changing(written))
     if isinstance(result, Draft):
         place = position or new_at
-        if request.form.get("then") == "next" and _has(result, place):
-            return _next(draft, result, place)
-        at = {"position": place, "focus": place, "asked": place}
-        return _answered(draft, result, part, opened=None, **at)
-    opened = _opened(draft, position)
+        if request.form.get("then") == "next" and place <= len(result.questions):
+            return _next(draft, result, result.questions[place - 1]["id"])
+        at = dict.fromkeys(("position", "focus", "asked"), place)
+        return _answered(draft, result, part, **at)
+    place = _named(draft, position)
+    opened = _as_typed(_opened(draft, place))
     if isinstance(result, InvalidInput):
-        opened = replace(opened, wrong_follow_up=_is_of_follow_up(result))
-    else:
-        opened = _opened_after_conflict(draft, position)
-    return _answered(
-        draft, result, part, position=opened.position, opened=_as_typed(opened), focus=0
-    )
-
-
-def _is_of_follow_up(problem: InvalidInput) -> bool:
-    """Also where the refusal names the question that asks the same."""
-    return problem.field.startswith("followUps") or "of a follow-up" in problem.message
+        # also where the refusal names the question that asks the same
+        wrong = result.field.startswith("followUps") or "of a follow-up" in result.message
+        opened = replace(opened, wrong_follow_up=wrong)
+    elif opened.position:
+        opened = replace(opened, theirs=draft.questions[place - 1])
+    return _answered(draft, result, part, position=opened.position, opened=opened, focus=0)
 
 
 def _rearranged(draft: Draft, position: int) -> Response | None:
@@ -195,99 +196,75 @@ def _rearranged(draft: Draft, position: int) -> Response | None:
     if up:
         rows.insert(up - 2, row)
     writes = up - 1 if up else min(out, max(len(rows), 1))
-    return _editing(draft, replace(opened, follow_ups=rows, writes=writes, unsaved=True))
+    question: QuestionRow = {**opened.question, "follow_ups": rows}
+    return _editing(draft, replace(opened, question=question, writes=writes, unsaved=True))
 
 
-def _as_typed(opened: Opened) -> Opened:
-    follow_ups = _typed_follow_ups(opened.follow_ups)
-    return replace(opened, text=typed("text"), hint=typed("hint"), follow_ups=follow_ups)
-
-
-def _next(draft: Draft, saved: Draft, place: int) -> Response:
-    """The response to a save that begins the next question below the one at `place`."""
-    opened = _new(saved, saved.questions[place - 1]["id"])
+def _next(draft: Draft, saved: Draft, after: str) -> Response:
+    """The response to a save that begins the next question below this one."""
     if not wants_fragment():
-        return go_to(url_for("questions.write", draft_id=saved.id, after=opened.after))
-    at = {"position": 0, "focus": -1} | _previewed(saved, opened)
-    return _answered(draft, saved, LIST, opened=opened, **at)
+        return go_to(url_for("questions.write", draft_id=saved.id, after=after))
+    return _answered(draft, saved, LIST, **_around(saved, Opened(0, NEW, after=after)))
 
 
 def _save_order(
-    draft: Draft,
-    position: int,
-    change: Callable[[list[QuestionRow]], list[QuestionRow]],
-    *,
-    focus: int,
-    **more: str,
+    draft: Draft, change: Callable[[list[QuestionRow]], None], *, focus: int, **more: str
 ) -> Response:
-    result = draft_view.attempt(draft, partial(_changed, position, change))
-    at: dict[str, Any] = {"focus": focus, "asked": _shown(draft, focus or 1)}
-    return _answered(draft, result, LIST, opened=None, **at, **more)
-
-
-def _pressed(position: int, to: int) -> str:
-    """The control of a moved question that was used to move it: the keys work on any of them."""
-    if request.form.get("by") == "keys":
-        return "edit"
-    return "up" if to < position else "down"
+    result = draft_view.attempt(draft, _changing(change))
+    return _answered(draft, result, LIST, focus=focus, asked=focus or 1, **more)
 
 
 def _answered(draft: Draft, result: draft_view.Result, part: str, **more: Any) -> Response:
     """`part` is what htmx swaps, the row or the list; a page of its own always has the list."""
-    return draft_view.answered(
-        draft, result, part=part, editor=LIST, inside=part, anchor="questions", **more
-    )
+    values = {"part": part, "editor": LIST, "inside": part, "opened": None} | more
+    return draft_view.answered(draft, result, anchor="questions", **values)
 
 
 def _editing(draft: Draft, opened: Opened) -> Response:
-    at: dict[str, Any] = {"position": opened.position, "focus": -1} | _previewed(draft, opened)
     rows = ROW if opened.position else LIST
-    return draft_view.editing(draft, LIST, inside=WITH_PREVIEW, rows=rows, opened=opened, **at)
+    return draft_view.edited(draft, LIST, inside=WITH_PREVIEW, rows=rows, **_around(draft, opened))
 
 
-def _previewed(draft: Draft, opened: Opened) -> dict[str, Any]:
-    """What the preview shows next to an editor: its question, a new one among the others."""
+def _around(draft: Draft, opened: Opened) -> dict[str, Any]:
+    """An editor, with the preview at its question, a new one among the others."""
+    values: dict[str, Any] = {"opened": opened, "position": opened.position, "focus": -1}
     if opened.position:
-        return {"asked": opened.position}
+        return values | {"asked": opened.position}
     before = _position(draft, opened.after) or len(draft.questions)
-    new = QuestionRow(id="", text="")
-    questions = [*draft.questions[:before], new, *draft.questions[before:]]
-    return {"previewed": questions, "asked": before + 1}
+    questions = [*draft.questions[:before], NEW, *draft.questions[before:]]
+    return values | {"previewed": questions, "asked": before + 1}
 
 
-def _changed(
-    position: int,
-    change: Callable[[list[QuestionRow]], list[QuestionRow]],
-    draft: Draft,
-) -> DraftUpdate:
-    """The new list; no change where the position is not there, as on a page of another revision."""
-    if position and not _has(draft, position):
-        return DraftUpdate()
-    rows = change([*draft.questions])
-    return DraftUpdate(questions=_checked(rows) if rows else [])
+def _changing(change: Callable[[list[QuestionRow]], None]) -> Callable[[Draft], DraftUpdate]:
+    """The change as an agent may make it, with its follow-ups; that raises InvalidInput."""
+
+    def changed(draft: Draft) -> DraftUpdate:
+        rows = [*draft.questions]
+        change(rows)
+        sent = [{key: value for key, value in row.items() if key != "follow_ups"} for row in rows]
+        parsed = parse_draft_input({"questions": sent})["questions"] if rows else []
+        prepared = {
+            str(number): [{"text": each["text"], "when": each["condition"]} for each in given]
+            for number, row in enumerate(rows, start=1)
+            if (given := row.get("follow_ups"))
+        }
+        parse_follow_ups({"followUps": prepared})
+        for question, row in zip(parsed, rows, strict=True):
+            if "follow_ups" in row:
+                question["follow_ups"] = row["follow_ups"]
+        return DraftUpdate(questions=parsed)
+
+    return changed
 
 
-def _checked(rows: list[QuestionRow]) -> list[QuestionRow]:
-    """The rows as an agent may send them, with their follow-ups. Raises InvalidInput."""
-    sent = [{key: value for key, value in row.items() if key != "follow_ups"} for row in rows]
-    parsed = parse_draft_input({"questions": sent})["questions"]
-    prepared = {
-        str(number): [{"text": each["text"], "when": each["condition"]} for each in given]
-        for number, row in enumerate(rows, start=1)
-        if (given := row.get("follow_ups"))
-    }
-    parse_follow_ups({"followUps": prepared})
-    return [
-        {**question, "follow_ups": row["follow_ups"]} if "follow_ups" in row else question
-        for question, row in zip(parsed, rows, strict=True)
-    ]
+def _as_typed(opened: Opened) -> Opened:
+    question: QuestionRow = {"id": opened.question["id"], **_typed_question(opened.question)}
+    return replace(opened, question=question)
 
 
-def _typed_question(before: QuestionRow) -> QuestionRow:
-    if not before and not typed("text"):
-        raise InvalidInput(ErrorCode.VALIDATION_FAILED, "write the question, or cancel", "", "text")
+def _typed_question(before: QuestionRow = NEW) -> QuestionRow:
     row = QuestionRow(text=typed("text"))
-    if "id" in before:
+    if before["id"]:
         row["id"] = before["id"]
     if hint := typed("hint"):
         row["context"] = hint
@@ -305,23 +282,14 @@ def _typed_follow_ups(before: Sequence[PreparedFollowUp]) -> list[PreparedFollow
     found = []
     for number in range(1, PREPARED_MAX + 1):
         text = " ".join(typed(f"follow_up-{number}").split("\n"))
-        condition = _typed_condition(number)
+        posted = request.form.get(f"condition-{number}", "")
+        known = posted in set(FollowUpCondition)
+        condition = FollowUpCondition(posted) if known else FollowUpCondition.ALWAYS
         new = PreparedFollowUp(text=text, condition=condition, prepared_by=FollowUpAuthor.CREATOR)
         same = (each for each in before if (each["text"], each["condition"]) == (text, condition))
         if text:
             found.append(next(same, new))
     return found
-
-
-def _typed_condition(number: int) -> FollowUpCondition:
-    posted = request.form.get(f"condition-{number}", "")
-    known = posted in set(FollowUpCondition)
-    return FollowUpCondition(posted) if known else FollowUpCondition.ALWAYS
-
-
-def _new(draft: Draft, after: str) -> Opened:
-    """Insert a new question behind `after`; at the end if that was removed."""
-    return Opened(0, after=after if _position(draft, after) else "")
 
 
 def _after() -> str:
@@ -330,27 +298,15 @@ def _after() -> str:
 
 
 def _opened(draft: Draft, position: int) -> Opened:
-    if not _has(draft, position):
-        return _new(draft, _after())
-    question = draft.questions[position - 1]
-    return Opened(
-        position,
-        question["id"],
-        question["text"],
-        question.get("context", ""),
-        question.get("follow_ups", []),
-    )
+    """A new one where there is none; at the end if the one that it follows was removed."""
+    if 0 < position <= len(draft.questions):
+        return Opened(position, draft.questions[position - 1])
+    return Opened(0, NEW, after=_after() if _position(draft, _after()) else "")
 
 
-def _opened_after_conflict(draft: Draft, position: int) -> Opened:
-    """The current position of the question of the outdated page; if removed, as a new one."""
-    before = revisions.find_revision(draft, posted_revision())
-    named = request.form.get("question", "")
-    if not named and before and 0 < position <= len(before.questions):
-        named = before.questions[position - 1]["id"]
-    place = _position(draft, named)
-    opened = _opened(draft, place)
-    return replace(opened, theirs=draft.questions[place - 1]) if place else opened
+def _at(position: int) -> slice:
+    """The row at a position from 1; no row for 0."""
+    return slice(max(position - 1, 0), position)
 
 
 def _named(draft: Draft, position: int) -> int:
@@ -363,13 +319,3 @@ def _position(draft: Draft, question_id: str) -> int:
     """The position from 1 of the question with this id, 0 when there is none."""
     ids = [question["id"] for question in draft.questions]
     return ids.index(question_id) + 1 if question_id in ids else 0
-
-
-def _shown(draft: Draft, position: int) -> int:
-    """The question that the preview turns to: this one, or the last one where there is none."""
-    count = len(draft.questions)
-    return position if 0 < position <= count else max(count, 1)
-
-
-def _has(draft: Draft, position: int) -> bool:
-    return 0 < position <= len(draft.questions)

@@ -8,18 +8,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from http import HTTPStatus
-from typing import ParamSpec
+from typing import Any, ParamSpec
 
-from flask import (
-    Blueprint,
-    Flask,
-    Response,
-    after_this_request,
-    g,
-    render_template,
-    request,
-    session,
-)
+from flask import Blueprint, Flask, Response, after_this_request, render_template, request, session
 from flask.typing import ResponseReturnValue
 from flask_babel import gettext as _
 from flask_login import current_user, login_required, login_user, logout_user
@@ -28,7 +19,7 @@ from itsdangerous import BadSignature, URLSafeSerializer
 from webapp.base.config import Settings, settings
 from webapp.base.database import utc_now
 from webapp.base.database.failures import STORAGE_FAILURES
-from webapp.base.errors import InvalidInput, NotFound, StateConflict, TooBusy
+from webapp.base.errors import InvalidInput, NotFound, Outcome, StateConflict, TooBusy
 from webapp.oauth.connections import end_grants
 from webapp.pages import errors
 from webapp.pages.creator.request import Acting, acting, creator_id
@@ -49,7 +40,7 @@ COOKIE = BrowserCookie("askback_device", max_age=365 * 24 * 3600)
 
 def remember_device(account: Account) -> None:
     """Set a new cookie for the account, in its state after this request."""
-    value = _signer(account).dumps([account.id, secrets.token_hex(16)])
+    value = _signer(account).dumps(secrets.token_hex(16))
 
     @after_this_request
     def keep(response: Response) -> Response:
@@ -59,24 +50,15 @@ def remember_device(account: Account) -> None:
 
 def known_device() -> str | None:
     """The id of the browser of this request, if it has signed in to this account before."""
-    if "known_device" not in g:
-        g.known_device = _read(COOKIE.read())
-    found: str | None = g.known_device
-    return found
-
-
-def _read(cookie: str) -> str | None:
+    cookie = COOKIE.read()
     account = find_account(request.form.get("email", "")) if cookie else None
-    if account is None:
-        return None
-    try:
-        account_id, device_id = _signer(account).loads(cookie)
-    except BadSignature:
-        return None
-    return str(device_id) if account_id == account.id else None
+    with suppress(BadSignature):
+        return str(_signer(account).loads(cookie)) if account else None
+    return None
 
 
 def _signer(account: Account) -> URLSafeSerializer:
+    """The hash is salted: no two accounts have the same, nor one account after a new password."""
     return URLSafeSerializer(settings().secret_key, salt=f"device {account.password_hash}")
 
 
@@ -170,29 +152,29 @@ def _tried_account() -> str | None:
     return None
 
 
-_tell_refused_sign_in = request_audit.telling_refusals(AuditKind.SIGN_IN, _tried_account)
+OF_SIGN_IN: dict[str, Any] = {
+    "deduct_when": is_failure,
+    "on_breach": request_audit.telling_refusals(AuditKind.SIGN_IN, _tried_account),
+}
 
 
 @bp.post("/login")
 @limiter.limit(
     lambda: ACCOUNT_RATE,
     key_func=lambda: known_device() or f"{_account_key()} {client_network()}",
-    deduct_when=is_failure,
-    on_breach=_tell_refused_sign_in,
+    **OF_SIGN_IN,
 )
 @limiter.limit(
     lambda: ACCOUNT_TOTAL_RATE,
     key_func=lambda: _account_key(),
     exempt_when=lambda: known_device() is not None,
-    deduct_when=is_failure,
-    on_breach=_tell_refused_sign_in,
+    **OF_SIGN_IN,
 )
 @limiter.limit(
     lambda: ADDRESS_RATE,
     key_func=client_network,
     exempt_when=lambda: known_device() is not None,
-    deduct_when=is_failure,
-    on_breach=_tell_refused_sign_in,
+    **OF_SIGN_IN,
 )
 def sign_in() -> ResponseReturnValue:
     """Sign in; a wrong password and an unknown address get the same response in the same time."""
@@ -202,7 +184,9 @@ def sign_in() -> ResponseReturnValue:
     except TooBusy:
         return _form(email, "busy"), HTTPStatus.SERVICE_UNAVAILABLE, AGAIN
     if account is None or account.disabled_at is not None:
-        return _refused(email, is_disabled=account is not None)
+        _note_failure(AuditKind.SIGN_IN, _tried_account())
+        page = _form(email, "disabled" if account else "wrong")
+        return page, HTTPStatus.UNPROCESSABLE_ENTITY
     start_session(account)
     return go_to(errors.next_page())
 
@@ -228,12 +212,9 @@ def sign_out_everywhere() -> Response:
 def show_invite(token: str) -> ResponseReturnValue:
     """The form of a one-time link; GET does not use the link up."""
     try:
-        invite = invites.get_invite(token, now=utc_now())
+        return _join_page(token)
     except NotFound as gone:
         return _link_gone(gone)
-    return render_template(
-        "account/join.html", invite=invite, given={}, refusal=None, end_agents=True
-    )
 
 
 @bp.post("/join/<token>")
@@ -253,20 +234,22 @@ def accept_invite(token: str) -> ResponseReturnValue:
         _note_failure(AuditKind.LINK_USED, None)
         return _link_gone(gone)
     except (InvalidInput, StateConflict, TooBusy) as refusal:
-        invite = invites.get_invite(token, now=utc_now())
-        shown = {name: text[:EMAIL_MAX_CHARS] for name, text in given.items()}
-        page = render_template(
-            "account/join.html",
-            invite=invite,
-            given=shown,
-            refusal=refusal,
-            end_agents=asked_to_end_agents(),
-        )
+        page = _join_page(token, refusal, **given)
         if isinstance(refusal, TooBusy):
             return page, HTTPStatus.SERVICE_UNAVAILABLE, AGAIN
         return page, HTTPStatus.UNPROCESSABLE_ENTITY
     start_session(account)
     return go_to(errors.HOME)
+
+
+def _join_page(token: str, refusal: Outcome | None = None, **given: str) -> str:
+    return render_template(
+        "account/join.html",
+        invite=invites.get_invite(token, now=utc_now()),
+        given={name: text[:EMAIL_MAX_CHARS] for name, text in given.items()},
+        refusal=refusal,
+        end_agents=not given or asked_to_end_agents(),
+    )
 
 
 def asked_to_end_agents() -> bool:
@@ -276,16 +259,7 @@ def asked_to_end_agents() -> bool:
 
 def ending_agents(act: Acting) -> Also | None:
     """What a new password ends besides sessions: connections of agents, if that was chosen."""
-    if not asked_to_end_agents():
-        return None
-    return partial(end_grants, **act)
-
-
-def _refused(email: str, *, is_disabled: bool) -> ResponseReturnValue:
-    known = find_account(email)
-    _note_failure(AuditKind.SIGN_IN, known.id if known else None)
-    page = _form(email, "disabled" if is_disabled else "wrong")
-    return page, HTTPStatus.UNPROCESSABLE_ENTITY
+    return partial(end_grants, **act) if asked_to_end_agents() else None
 
 
 def _form(email: str, refusal: str) -> str:

@@ -18,12 +18,7 @@ from webapp.oauth.tokens import issue_token
 from webapp.pages.creator.sign_in import RECENT_SECONDS, SIGNED_IN_AT
 from webapp.records.accounts import invites
 from webapp.records.accounts.browser_sessions import SignIn
-from webapp.records.accounts.models import (
-    Account,
-    disable_account,
-    enable_account,
-    has_account,
-)
+from webapp.records.accounts.models import Account, disable_account, enable_account, has_account
 
 NEW_PASSWORD = "another four plain words"
 
