@@ -7,6 +7,7 @@ from typing import NamedTuple
 import segno
 from babel import Locale
 from babel.dates import format_date, format_skeleton
+from babel.numbers import format_compact_decimal
 from flask import Flask
 from flask_babel import format_decimal, get_locale, gettext, ngettext
 from markupsafe import Markup, escape
@@ -92,7 +93,7 @@ def init_app(app: Flask) -> None:
     app.add_template_filter(session_status, "status_at")
     for each in (
         *(moment, clock_time, calendar_day, short_day, from_millis, play_time),
-        *(in_words, asked_of, figure, translated, unbroken, excerpt, marked),
+        *(in_words, asked_of, figure, short_figure, translated, unbroken, excerpt, marked),
     ):
         app.add_template_filter(each)
     app.jinja_env.globals.update(
@@ -155,6 +156,11 @@ def calendar_day(at: datetime, *, now: datetime | None = None) -> Markup:
 def figure(count: int) -> str:
     """A number with thousands separators."""
     return str(format_decimal(count))
+
+
+def short_figure(count: int) -> str:
+    """A number in few characters, such as 1.2K."""
+    return format_compact_decimal(count, locale=_locale(), fraction_digits=int(count < 9950))
 
 
 def short_day(day: date) -> str:

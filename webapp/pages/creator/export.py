@@ -95,7 +95,7 @@ def download(form_id: str, name: str) -> Response:
     """A file, few at a time; holds no database connection while it waits for its reader."""
     if wakeups().stopped:
         abort(HTTPStatus.SERVICE_UNAVAILABLE)
-    form, account_id, running = get_shown_form(form_id).form, creator_id(), downloads()
+    (form, _hidden), account_id, running = get_shown_form(form_id), creator_id(), downloads()
     release_connections()
     try:
         running.reserve(account_id)

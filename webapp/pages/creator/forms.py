@@ -18,7 +18,7 @@ from webapp.base.config import settings
 from webapp.base.database import utc_now
 from webapp.base.errors import InvalidInput
 from webapp.base.vocabulary import FormStatus
-from webapp.drafts import confirmations, editing, form_settings
+from webapp.drafts import editing, form_settings
 from webapp.drafts.reviews import find_form_authors
 from webapp.pages.creator.request import (
     acting,
@@ -27,12 +27,13 @@ from webapp.pages.creator.request import (
     creator_id,
     limit_new_drafts,
 )
+from webapp.pages.creator.results import approval
 from webapp.pages.filters import CODE_INK, code_of, drawn_code
 from webapp.pages.fragments import go_to
 from webapp.records import forms
 from webapp.records.content.draft_input import TITLE_MAX_CHARS
 from webapp.records.content.model import snapshot
-from webapp.records.forms import FormRow, FormSummaryRow
+from webapp.records.forms import FormSummaryRow
 
 CODE_SCALE = 12  # pixels of one module: sharp on paper
 CODE_BORDER = 4  # modules of white, as ISO/IEC 18004 asks for
@@ -122,20 +123,13 @@ def reopen(form_id: str) -> ResponseReturnValue:
     return go_to(url_for("results.by_question", form_id=form_id, done="reopened"))
 
 
-def _approval(form: FormRow) -> dict[str, object]:
-    """The confirmation that the form was published with, and the agent that attested it."""
-    signed = confirmations.find_confirmation(form.draft_id)
-    names = agent_names([signed.grant_id] if signed else [])
-    return {"signed": signed, "attested_by": next(iter(names.values()), "")}
-
-
 def _share(form_id: str, origins: str | None = None, refusal: InvalidInput | None = None) -> str:
     form = forms.get_form(creator_id(), form_id)
     address = share_url(settings().public_url, form.share_token)
     return render_template(
         "forms/share.html",
         form=form,
-        **_approval(form),
+        **approval(form),
         is_full=forms.is_full(form.answer_bytes, settings().limit_form_bytes),
         share_url=address,
         host=urlsplit(address).netloc,

@@ -7,7 +7,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import date, datetime
+from datetime import date
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -22,7 +22,6 @@ from webapp.answers.export import recordings_of
 from webapp.answers.search import AnswerKey, Filters, PersonKey
 from webapp.base.config import settings
 from webapp.base.database import from_millis, to_millis, utc_now
-from webapp.base.vocabulary import ConfirmationMethod
 from webapp.drafts import confirmations
 from webapp.pages.creator import agreements
 from webapp.pages.creator.request import agent_names, creator_blueprint, creator_id, millis_in
@@ -32,10 +31,11 @@ from webapp.pages.fragments import fragment, go_to, nothing_new, page_or_fragmen
 from webapp.records import forms
 from webapp.records.content.model import form_settings
 from webapp.records.forms import FormRow
-from webapp.records.responses.counters import DAY_MILLIS, EPOCH_DAY, Day, read_days
+from webapp.records.responses.counters import DAY_MILLIS, EPOCH_DAY, read_days
 from webapp.voice import transcripts
 from webapp.voice.uploads import FORM_NOTICE_PERCENT
 
+DAYS_SHOWN = 14
 WORDS_MAX_CHARS = 200
 NAMES = ("q", "sent", "unflagged", "spoken", "followups", "from", "to")
 
@@ -107,20 +107,13 @@ def _day(text: str) -> int | None:
         return None
 
 
-class ShownForm(NamedTuple):
-    """The form with lower counts, and what they are lowered by."""
-
-    form: FormRow
-    hidden: HiddenResponses
-
-
-def get_shown_form(form_id: str) -> ShownForm:
-    """The creator's form, its counts lowered by what is deleted just now; raises NotFound"""
+def get_shown_form(form_id: str) -> tuple[FormRow, HiddenResponses]:
+    """The creator's form, as `lower_counts`; raises NotFound"""
     return lower_counts(forms.get_form(creator_id(), form_id))
 
 
-def lower_counts(form: FormRow) -> ShownForm:
-    """A form as it was read, its counts lowered by what is deleted just now."""
+def lower_counts(form: FormRow) -> tuple[FormRow, HiddenResponses]:
+    """The form, its counts lowered by what is deleted just now, and that."""
     hidden = read_hidden(form.id)
     lowered = replace(
         form,
@@ -128,67 +121,7 @@ def lower_counts(form: FormRow) -> ShownForm:
         answered_count=form.answered_count - hidden.with_answers,
         response_count=form.response_count - hidden.completed,
     )
-    return ShownForm(lowered, hidden)
-
-
-DAYS_SHOWN = 14
-FEWEST_DAYS = 2
-WIDTH = 360
-MARGIN = 20
-FLOOR = 74.5  # y of the base line
-TALLEST = 54
-NUMBER_ABOVE = 10.5
-
-
-class Bar(NamedTuple):
-    """One day at `x`; `path` and `number` are empty for a day without responses."""
-
-    day: Day
-    x: float
-    path: str
-    number: str
-    number_y: float
-
-
-class DayChart(NamedTuple):
-    """The bars of a chart and its highest day."""
-
-    bars: list[Bar]
-    most: Day
-
-
-def days_since(published_at: datetime, now: datetime) -> int:
-    """How many days the chart shows: those since publishing, up to a maximum."""
-    return min(max((now.date() - published_at.date()).days + 1, 1), DAYS_SHOWN)
-
-
-def day_chart(days: Sequence[Day]) -> DayChart | None:
-    """The chart; None when there are no responses, or fewer days than can be compared."""
-    most = max(days, key=lambda day: day.completed)
-    if not most.completed or len(days) < FEWEST_DAYS:
-        return None
-    step = (WIDTH - 2 * MARGIN) / (len(days) - 1)
-    bars = [_bar(day, MARGIN + step * at, most.completed) for at, day in enumerate(days)]
-    return DayChart(bars, most)
-
-
-def _bar(day: Day, x: float, most: int) -> Bar:
-    if not day.completed:
-        return Bar(day, round(x, 1), "", "", 0)
-    height = max(3, round(TALLEST * day.completed / most))
-    lean = 0.8 if day.date.day % 2 else -0.8
-    low, high = f"{lean} -{height * 0.4:.1f}", f"{-lean * 0.75:.1f} -{height * 0.8:.1f}"
-    path = f"M{x:.1f} {FLOOR}c{low} {high} 0 -{height}"
-    return Bar(day, round(x, 1), path, _short(day.completed), FLOOR - height - NUMBER_ABOVE)
-
-
-def _short(count: int) -> str:
-    """The number in at most four characters; the table has the exact one."""
-    if count < 1000:
-        return str(count)
-    if count < 999_500:
-        return f"{count / 1000:.1f}k" if count < 9950 else f"{count / 1000:.0f}k"
-    return f"{count / 1_000_000:.1f}M"
+    return lowered, hidden
 
 
 bp = creator_blueprint("results", "/forms/<form_id>")
@@ -328,9 +261,10 @@ def _further(
 
 
 def _layout(form: FormRow, hidden: HiddenResponses, view: str, choice: Choice) -> dict[str, Any]:
-    """The template variables of the header of every view."""
-    now = utc_now()
-    days = hidden.lower_days(read_days(form.id, now, days=days_since(form.published_at, now)))
+    """The template variables of the header of every view; `filled` is in per cent."""
+    now, most = utc_now(), settings().limit_form_bytes
+    published_for = (now.date() - form.published_at.date()).days + 1
+    days = read_days(form.id, now, days=min(max(published_for, 1), DAYS_SHOWN))
     address = share_url(settings().public_url, form.share_token)
     return {
         "form": form,
@@ -342,29 +276,21 @@ def _layout(form: FormRow, hidden: HiddenResponses, view: str, choice: Choice) -
         "transcriber": settings().transcriber_host,
         "qr": "" if form.answered_count else drawn_code(address),
         "funnel": hidden.lower_funnel(form, results.read_funnel(form)),
-        "days": days,
-        "chart": day_chart(days),
+        "days": hidden.lower_days(days),
         "last_answer_at": from_millis(form.last_stamp) if form.answered_count else None,
         "now_millis": to_millis(now),
-        **deletion_notes(form.id),
-        **_room(form),
-        **_whose_word(form),
-    }
-
-
-def _room(form: FormRow) -> dict[str, Any]:
-    """Used storage of the form in per cent, and whether an answer of maximum length is refused."""
-    most = settings().limit_form_bytes
-    return {
         "filled": form.answer_bytes * 100 // most,
         "is_full": forms.is_full(form.answer_bytes, most),
         "notice_percent": FORM_NOTICE_PERCENT,
+        **deletion_notes(form.id),
+        **approval(form),
     }
 
 
-def _whose_word(form: FormRow) -> dict[str, Any]:
-    """Whether an agent's attestation published the form, and its name; "" if it is deleted."""
-    confirmation = confirmations.find_confirmation(form.draft_id)
-    attested = confirmation and confirmation.method is ConfirmationMethod.AGENT_ATTESTED
-    names = agent_names([confirmation.grant_id] if confirmation and attested else [])
-    return {"is_attested": bool(attested), "attested_by": next(iter(names.values()), "")}
+def approval(form: FormRow) -> dict[str, Any]:
+    """The confirmation that the form was published with, and the agent that attested it: "" if its
+    connection is deleted.
+    """
+    signed = confirmations.find_confirmation(form.draft_id)
+    names = agent_names([signed.grant_id] if signed else [])
+    return {"signed": signed, "attested_by": next(iter(names.values()), "")}
