@@ -1,7 +1,7 @@
 """*Try it*: a creator answers a draft, and nothing of it is stored."""
 
 from contextlib import suppress
-from dataclasses import fields
+from dataclasses import asdict, fields
 from http import HTTPStatus
 
 from flask import Response, abort, render_template, request, url_for
@@ -39,15 +39,13 @@ from webapp.web.security_headers import allow_microphone
 from webapp.web.wakeups import NoSlot, wakeups
 
 CARRIED_MAX_CHARS = 512 * 1024  # leaves room for one more answer in a form's body
-NAMES = tuple(field.name for field in fields(Trial))
 # a page that another version of the application made is refused, not misread
-LAYOUT = "-".join((*NAMES, *Decided._fields, *AskedFollowUp._fields))
+NAMES = (*(field.name for field in fields(Trial)), *Decided._fields, *AskedFollowUp._fields)
 
 
 def carry(trial: Trial, draft: Draft) -> str:
     """The trial as a field of the page, with the draft and its revision."""
-    values = {name: getattr(trial, name) for name in NAMES}
-    return str(_signer().dumps([draft.id, draft.content_hash, values]))
+    return str(_signer().dumps([draft.id, draft.content_hash, asdict(trial)]))
 
 
 def require_room(trial: Trial, draft: Draft) -> None:
@@ -67,12 +65,15 @@ def read_carried(text: str, draft: Draft) -> Trial | None:
 
     Raises InvalidInput `form_unreadable` for anything else, such as the page of another draft.
     """
-    try:
+    draft_id = ""
+    with suppress(BadData):
         draft_id, content_hash, values = _signer().loads(text)
-    except BadData:
-        raise _unreadable() from None
     if draft_id != draft.id:
-        raise _unreadable()
+        raise InvalidInput(
+            PageCode.FORM_UNREADABLE,
+            "This page was not sent as it was made.",
+            "Nothing was changed. Open the draft, and try it once more.",
+        )
     if content_hash != draft.content_hash:
         return None
     lists = {
@@ -84,15 +85,7 @@ def read_carried(text: str, draft: Draft) -> Trial | None:
 
 
 def _signer() -> URLSafeSerializer:
-    return URLSafeSerializer(settings().secret_key, salt=f"trial {LAYOUT}")
-
-
-def _unreadable() -> InvalidInput:
-    return InvalidInput(
-        PageCode.FORM_UNREADABLE,
-        "This page was not sent as it was made.",
-        "Nothing was changed. Open the draft, and try it once more.",
-    )
+    return URLSafeSerializer(settings().secret_key, salt=f"trial {'-'.join(NAMES)}")
 
 
 MODEL_RATE = "30/minute;500/day"  # calls of one account; after them the rules decide
@@ -238,21 +231,30 @@ def _page(
     has_changed: bool = False,
 ) -> Response:
     """The question at a place, the end for None."""
-    step = trials.steps_of(trial, draft).at(place) if place else None
+    steps, text = trials.steps_of(trial, draft), ""
+    step = steps.at(place) if place else None
     if place and step is None:
         abort(HTTPStatus.NOT_FOUND)
+    if step:
+        left = trial.unsent.get(step.question_id, trial.answers.get(step.question_id, ""))
+        text = _typed() if error else left
     terms = _terms(draft)
     if terms.voice.records_voice:
         allow_microphone()
+    numbered = enumerate(draft.questions, start=1)
     body = render_template(
         "trial/question.html" if step else "trial/end.html",
         draft=draft,
         trial=trial,
         carried=carry(trial, draft),
         step=step,
-        **_around(draft, trial, step),
-        answered=_answered_numbers(trial, draft),
-        text=_shown(trial, step, error) if step else "",
+        steps=steps.in_order,
+        after={each.question_id: trials.decided_after(trial, each) for each in steps.in_order},
+        back=steps.place_before(step.place) if step else steps.in_order[-1].place,
+        is_settled=steps.next_place() is None,
+        takes_along=step is not None and steps.has_answered_follow_ups(step),
+        answered={number for number, question in numbered if question["id"] in trial.answers},
+        text=text,
         error=error,
         has_changed=has_changed,
         most_questions=most_asked_with(terms.writer.follow_up_writer, draft),
@@ -260,26 +262,3 @@ def _page(
     )
     status = HTTPStatus.CONFLICT if has_changed else HTTPStatus.OK
     return Response(body, HTTPStatus.UNPROCESSABLE_ENTITY if error else status)
-
-
-def _around(draft: Draft, trial: Trial, step: Step | None) -> dict[str, object]:
-    """All steps with what came of them, and where a page at one of them leads."""
-    steps = trials.steps_of(trial, draft)
-    return {
-        "steps": steps.in_order,
-        "after": {each.question_id: trials.decided_after(trial, each) for each in steps.in_order},
-        "back": steps.place_before(step.place) if step else steps.in_order[-1].place,
-        "is_settled": steps.next_place() is None,
-        "takes_along": step is not None and steps.has_answered_follow_ups(step),
-    }
-
-
-def _shown(trial: Trial, step: Step, error: InvalidInput | None) -> str:
-    if error:
-        return _typed()
-    return trial.unsent.get(step.question_id, trial.answers.get(step.question_id, ""))
-
-
-def _answered_numbers(trial: Trial, draft: Draft) -> set[int]:
-    numbered = enumerate(draft.questions, start=1)
-    return {number for number, question in numbered if question["id"] in trial.answers}
