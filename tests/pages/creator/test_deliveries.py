@@ -150,10 +150,7 @@ def test_where_much_does_not_match_the_page_leads_further_back(
 @pytest.mark.parametrize(
     "query",
     [
-        *(
-            f"before={at}"
-            for at in ("x", "1-dlv_zz", "99999999999999-dlv_1", "-", "%00", "1-sub_1")
-        ),
+        *(f"before={at}" for at in ("x", "99999999999999-dlv_1", "-", "%00")),
         *("form=%00", "host=%00", "form=" + "x" * 301, "state=%00", "tested=%00&outcome=arrived"),
     ],
 )

@@ -1,8 +1,6 @@
 """A creator's own account: name, picture, password, browsers, activity, and its end."""
 
-import re
 from collections.abc import Iterable
-from datetime import datetime
 from http import HTTPStatus
 from itertools import groupby
 
@@ -17,7 +15,13 @@ from webapp.base.errors import ErrorCode, InvalidInput
 from webapp.drafts import form_settings
 from webapp.oauth.account_deletion import delete_account, list_inventory
 from webapp.pages.creator import sign_in
-from webapp.pages.creator.request import acting, creator_id, limit_one_write, require_creator
+from webapp.pages.creator.request import (
+    acting,
+    asked_position,
+    creator_id,
+    limit_one_write,
+    require_creator,
+)
 from webapp.pages.fragments import as_picture, go_to
 from webapp.records.accounts import browser_sessions, credentials
 from webapp.records.accounts.models import (
@@ -48,7 +52,7 @@ def require_somebody() -> ResponseReturnValue | None:
 def show() -> str:
     """The account page; `saved` names what was just changed."""
     saved = request.args.get("saved", "")
-    return _page(saved if saved in SAVED else "")
+    return _page(saved=saved if saved in SAVED else "")
 
 
 @bp.post("/account/details")
@@ -60,7 +64,7 @@ def change_details() -> ResponseReturnValue:
     try:
         credentials.change_details(creator_id(), name, language, *asker)
     except InvalidInput as refusal:
-        return _page(refusal=refusal), HTTPStatus.UNPROCESSABLE_ENTITY
+        return _page(refusal), HTTPStatus.UNPROCESSABLE_ENTITY
     return go_to(f"{PAGE}?saved=details")
 
 
@@ -82,7 +86,7 @@ def change_picture() -> ResponseReturnValue:
             field="picture",
         )
         status = HTTPStatus.SERVICE_UNAVAILABLE if busy else HTTPStatus.UNPROCESSABLE_ENTITY
-        return _page(refusal=refusal), status
+        return _page(refusal), status
     return go_to(f"{PAGE}?saved=picture")
 
 
@@ -110,7 +114,7 @@ def change_password() -> ResponseReturnValue:
         account = credentials.change_password(creator_id(), *given, **act, also=also)
     except InvalidInput as refusal:
         sign_in.note_wrong_password(AuditKind.PASSWORD_CHANGED, refusal)
-        return _page(refusal=refusal), HTTPStatus.UNPROCESSABLE_ENTITY
+        return _page(refusal), HTTPStatus.UNPROCESSABLE_ENTITY
     sign_in.start_session(account)
     return go_to(f"{PAGE}?saved=password")
 
@@ -141,18 +145,16 @@ def show_farewell() -> str:
     return render_template("account/deleted.html")
 
 
-def _page(saved: str = "", refusal: InvalidInput | None = None) -> str:
-    name = request.form.get("name", current_user.name)[:ACCOUNT_NAME_MAX_CHARS]
+def _page(refusal: InvalidInput | None = None, saved: str = "") -> str:
+    form, owner = request.form, current_user
     return render_template(
         "account/show.html",
         saved=saved,
         refusal=refusal,
-        name=name,
-        organisation=request.form.get("organisation", current_user.organisation)[
-            :ORGANISATION_MAX_CHARS
-        ],
+        name=form.get("name", owner.name)[:ACCOUNT_NAME_MAX_CHARS],
+        organisation=form.get("organisation", owner.organisation)[:ORGANISATION_MAX_CHARS],
         accents=ACCENTS,
-        chosen_accent=request.form.get("accent", current_user.accent),
+        chosen_accent=form.get("accent", owner.accent),
         languages=CREATOR_LANGUAGES,
         browsers=browser_sessions.list_sessions(creator_id(), now=utc_now()),
         end_agents=sign_in.asked_to_end_agents(),
@@ -169,29 +171,27 @@ def _deletion_page(refusal: InvalidInput | None = None) -> str:
 
 
 EVENTS_ON_PAGE = 50
-POSITION = re.compile("([0-9]{1,13})-(aud_[0-9a-f]{1,36})")
 
 
 @bp.get("/account/activity")
 def show_activity() -> str:
     """A page of events; `?before=` is the last event of the previous page, as linked there."""
-    before = _position_in(request.args.get("before", ""))
+    at = asked_position()
+    before = (from_millis(at[0]), at[1]) if at else None
     events = list_events(creator_id(), limit=EVENTS_ON_PAGE + 1, before=before)
     shown = events[:EVENTS_ON_PAGE]
     return render_template(
         "account/activity.html",
-        lines=_together(shown),
+        # one line for several identical events, the newest, with their number
+        lines=[
+            (same[0], sum(each.count for each in same))
+            for same in (list(found) for _, found in groupby(shown, _reads_as))
+        ],
         titles=_titles(shown),
         older=f"{to_millis(shown[-1].at)}-{shown[-1].id}" if len(events) > len(shown) else "",
         first=before is None,
         days=settings().audit_days,
     )
-
-
-def _together(events: Iterable[AuditEvent]) -> list[tuple[AuditEvent, int]]:
-    """One line of the page each: the newest of several identical events, and their number."""
-    same = [list(found) for _, found in groupby(events, _reads_as)]
-    return [(events[0], sum(event.count for event in events)) for events in same]
 
 
 def _reads_as(event: AuditEvent) -> tuple[str | None, ...]:
@@ -208,11 +208,6 @@ def _titles(events: Iterable[AuditEvent]) -> dict[str, str]:
         query = select(table.id, table.title).where(table.id.in_(subjects), *mine)
         found |= {row.id: row.title for row in db.session.execute(query) if row.title}
     return found
-
-
-def _position_in(text: str) -> tuple[datetime, str] | None:
-    found = POSITION.fullmatch(text)
-    return (from_millis(int(found[1])), found[2]) if found else None
 
 
 @bp.post("/account/browsers/end")

@@ -39,12 +39,10 @@ def offered() -> FormTerms:
 
 def posted() -> Shown[FormTerms]:
     """What the posted page said, next to what is so at this moment."""
-    said = {name: request.form.get(f"shown_{name}", "") for name in ("transcriber", "writer")}
-    voice = VoiceTerms(request.form.get("shown_records") == "yes", said["transcriber"])
-    asker = AskerTerms(
-        *(request.form.get(f"shown_{what}", "") for what in ("organisation", "accent", "picture"))
-    )
-    return Shown(FormTerms(voice, WriterTerms(said["writer"]), asker), offered())
+    names = ("records", "transcriber", "writer", "organisation", "accent", "picture")
+    records, transcriber, writer, *asker = (request.form.get(f"shown_{name}", "") for name in names)
+    voice = VoiceTerms(records == "yes", transcriber)
+    return Shown(FormTerms(voice, WriterTerms(writer), AskerTerms(*asker)), offered())
 
 
 def of_form(form: FormRow) -> dict[str, object]:
@@ -75,16 +73,16 @@ def _languages() -> list[tuple[str, str]]:
     return sorted((names[tag], tag) for tag in form_settings.SPOKEN_LANGUAGES)
 
 
-@bp.get("/voice")
-def ask_about_voice(form_id: str) -> ResponseReturnValue:
-    """What happens to spoken answers today, and what the form's creator was shown."""
-    return _ask(form_id, "voice")
-
-
-@bp.get("/follow-ups")
-def ask_about_writer(form_id: str) -> ResponseReturnValue:
-    """Who writes follow-ups today, what they get to see, and what the creator was shown."""
-    return _ask(form_id, "follow-ups")
+@bp.get("/<any(voice, 'follow-ups'):part>")
+def ask(form_id: str, part: str) -> ResponseReturnValue:
+    """What happens to spoken answers today, or who writes follow-ups and what they get to see; and
+    what the form's creator was shown.
+    """
+    form = forms.get_form(creator_id(), form_id)
+    agreed, here = terms.terms_of(form), offered().used_by(form)
+    if agreed.voice == here.voice if part == "voice" else agreed.writer == here.writer:
+        return _to_settings(form_id, part)
+    return render_template(TEMPLATES[part], form=form, is_stale=False, **of_form(form))
 
 
 @bp.post("/voice")
@@ -99,14 +97,6 @@ def agree_to_writer(form_id: str) -> ResponseReturnValue:
     """Let the one write follow-ups that the page named."""
     page = posted()
     return _agree(form_id, "follow-ups", Shown(page.on_page.writer, page.offered.writer))
-
-
-def _ask(form_id: str, part: str) -> ResponseReturnValue:
-    form = forms.get_form(creator_id(), form_id)
-    agreed, here = terms.terms_of(form), offered().used_by(form)
-    if agreed.voice == here.voice if part == "voice" else agreed.writer == here.writer:
-        return _to_settings(form_id, part)
-    return render_template(TEMPLATES[part], form=form, is_stale=False, **of_form(form))
 
 
 def _agree(form_id: str, part: str, page: Shown[Any]) -> ResponseReturnValue:

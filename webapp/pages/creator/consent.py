@@ -21,6 +21,7 @@ from webapp.oauth.protocol import ConsentRequired, LoginRequired, name_permissio
 from webapp.oauth.registration import Refused, load_document_client, names_document
 from webapp.oauth.server import AUTHORIZE, AuthorizationCodeGrant, server
 from webapp.oauth.tokens import GRANT_SECONDS
+from webapp.pages.creator.request import Acting
 from webapp.records.accounts.browser_sessions import end_session
 from webapp.records.accounts.models import Account
 from webapp.records.audit import AuditKind, AuditOutcome
@@ -120,12 +121,17 @@ def decide() -> ResponseReturnValue:
         return cast(Response, login.unauthorized())
     grant = _asked_grant()
     if request.form.get("allow") != "yes":
-        _note_denial(grant.client)
+        by = request_audit.creator(grant.client.client_id, grant.client.name)
+        act, denied = Acting(now=utc_now(), by=by), AuditOutcome.DENIED
+        request_audit.note(AuditKind.CONSENT, _creator().id, **act, outcome=denied)
         return _authlib_response(grant)
     ticked = [scope for scope in _offered(grant) if scope in _ticked()]
     if not name_permission(ticked):
         return _consent_page(grant, nothing_ticked=True)
-    grant.allowed_scope, grant.attests_publish = " ".join(ticked), _trust(grant, ticked)
+    # None if the page did not ask whether the agent may publish
+    asked = Scope.FORMS_WRITE in grant.request.scope.split()
+    may_publish = "trust" in request.form and Scope.FORMS_WRITE in ticked
+    grant.allowed_scope, grant.attests_publish = " ".join(ticked), may_publish if asked else None
     return _authlib_response(grant, _creator())
 
 
@@ -135,12 +141,6 @@ def _authlib_response(grant: AuthorizationCodeGrant, creator: Account | None = N
         request=grant.request, grant_user=creator, grant=grant
     )
     return cast(Response, answer)
-
-
-def _note_denial(client: OAuthClient) -> None:
-    creator = request_audit.creator(client.client_id, client.name)
-    denied = AuditOutcome.DENIED
-    request_audit.note(AuditKind.CONSENT, _creator().id, by=creator, now=utc_now(), outcome=denied)
 
 
 def _check_characters() -> None:
@@ -186,13 +186,6 @@ def _offered(grant: AuthorizationCodeGrant) -> list[str]:
 
 def _ticked() -> set[str]:
     return set(request.form.getlist("may"))
-
-
-def _trust(grant: AuthorizationCodeGrant, ticked: list[str]) -> bool | None:
-    """Whether the creator lets the agent publish; None if the page did not ask."""
-    if Scope.FORMS_WRITE not in grant.request.scope.split():
-        return None
-    return "trust" in request.form and Scope.FORMS_WRITE in ticked
 
 
 def _creator() -> Account:

@@ -1,7 +1,6 @@
 """The log of deliveries: who hears of completed responses, what was sent, what came back."""
 
 import re
-from datetime import datetime
 
 from flask import Response, abort, render_template, request, url_for
 
@@ -12,13 +11,17 @@ from webapp.base.sealing import NoKey, sealer
 from webapp.base.vocabulary import DeliveryFailure
 from webapp.events import delivery_log, subscription_log as subscriptions
 from webapp.events.delivery_log import send_again as resend
-from webapp.events.subscription_log import FilterChoice
 from webapp.events.subscription_rows import secret_place
-from webapp.pages.creator.request import agent_names, creator_blueprint, creator_id, events_enabled
+from webapp.pages.creator.request import (
+    agent_names,
+    asked_position,
+    creator_blueprint,
+    creator_id,
+    events_enabled,
+)
 from webapp.pages.fragments import go_to
 from webapp.web.limiter import limiter
 
-POSITION = re.compile("([0-9]{1,13})-(dlv_[0-9a-f]{1,76})")
 VALUE = re.compile("[!-~]{1,300}")  # form ids and hosts are shorter
 SENT_AGAIN_RATE = "30/minute"  # each is up to nine requests to somebody else
 ARRIVED, NO_KEY = "arrived", "no_key"  # outcomes of a test besides the failures
@@ -39,21 +42,31 @@ def show_all() -> str:
 
     `?tested=` and `?outcome=`: the subscription that a test was just sent to, and what came back.
     """
-    filters, before = _filters(), _position_in(request.args.get("before", ""))
-    page = delivery_log.list_deliveries(creator_id(), filters, before=before)
-    outcome = request.args.get("outcome")
+    account_id, filters, before = creator_id(), _filters(), asked_position()
+    page = delivery_log.list_deliveries(account_id, filters, before=before)
+    live = subscriptions.list_live_subscriptions(account_id)
+    ended = subscriptions.list_ended_subscriptions(account_id)
+    choices = subscriptions.list_choices(account_id)
+    chosen = {filters.form_id: filters.form_id} if filters.form_id else {}
+    hosts = {filters.host} if filters.host else set()
+    outcome, now = request.args.get("outcome"), utc_now()
     return render_template(
         "deliveries/list.html",
         deliveries=page.deliveries,
         looked_at=delivery_log.LOOKED_AT if page.is_cut_short else 0,
         filters=filters,
-        **_choices(subscriptions.list_choices(creator_id()), filters),
+        forms=chosen | {each.form_id: each.title for each in choices},
+        hosts=sorted(hosts | {each.host for each in choices}),
         older=_address(filters, page.older) if page.older else "",
         newest=_address(filters) if before else "",
         first=before is None,
         tested=request.args.get("tested", ""),
         outcome=outcome if outcome in {ARRIVED, NO_KEY, *DeliveryFailure} else "",
-        **_subscribed(utc_now()),
+        live=live,
+        ended=ended,
+        silent=subscriptions.list_silent_hosts(account_id, now=now),
+        agents=agent_names(each.grant_id for each in live + ended),
+        now=now,
     )
 
 
@@ -96,18 +109,6 @@ def send_test(subscription_id: str) -> Response:
     return go_to(url_for("deliveries.show_all", tested=subscription_id, outcome=outcome))
 
 
-def _subscribed(now: datetime) -> dict[str, object]:
-    live = subscriptions.list_live_subscriptions(creator_id())
-    ended = subscriptions.list_ended_subscriptions(creator_id())
-    return {
-        "live": live,
-        "ended": ended,
-        "silent": subscriptions.list_silent_hosts(creator_id(), now=now),
-        "agents": agent_names(each.grant_id for each in live + ended),
-        "now": now,
-    }
-
-
 def _headers(
     details: delivery_log.DeliveryDetails, attempt: delivery_log.AttemptRow
 ) -> dict[str, str]:
@@ -121,24 +122,14 @@ def _headers(
     }
 
 
-def _choices(found: list[FilterChoice], filters: delivery_log.DeliveryFilters) -> dict[str, object]:
-    """Titles by form id and hosts to choose from, with what is chosen."""
-    forms = {filters.form_id: filters.form_id} if filters.form_id else {}
-    hosts = {filters.host} if filters.host else set()
-    forms |= {each.form_id: each.title for each in found}
-    return {"forms": forms, "hosts": sorted(hosts | {each.host for each in found})}
-
-
 def _filters() -> delivery_log.DeliveryFilters:
     """Those of the query string; what cannot be one filters nothing."""
     group = request.args.get("state", "")
     known = delivery_log.StateGroup(group) if group in set(delivery_log.StateGroup) else None
-    return delivery_log.DeliveryFilters(known, _value("form"), _value("host"))
-
-
-def _value(name: str) -> str | None:
-    text = request.args.get(name, "")
-    return text if VALUE.fullmatch(text) else None
+    typed = (request.args.get(name, "") for name in ("form", "host"))
+    return delivery_log.DeliveryFilters(
+        known, *(text if VALUE.fullmatch(text) else None for text in typed)
+    )
 
 
 def _address(
@@ -152,8 +143,3 @@ def _address(
         host=filters.host,
         before="{}-{}".format(*position) if position else None,
     )
-
-
-def _position_in(text: str) -> delivery_log.Position | None:
-    found = POSITION.fullmatch(text)
-    return (int(found[1]), found[2]) if found else None

@@ -167,5 +167,11 @@ def millis_in(text: str) -> int:
     return _number_in(text, digits=13)
 
 
+def asked_position() -> tuple[int, str] | None:
+    """The place that a list continues from, `before` in the address: milliseconds and an id."""
+    found = re.fullmatch(r"([0-9]{1,13})-(\w{1,80})", request.args.get("before", ""), re.ASCII)
+    return (int(found[1]), found[2]) if found else None
+
+
 def _number_in(text: str, *, digits: int) -> int:
     return int(text) if re.fullmatch(f"[0-9]{{1,{digits}}}", text) else 0

@@ -101,7 +101,7 @@ def test_older_events_are_on_the_next_page(ann: Creator) -> None:
     assert len(lines(first)) == 50
 
 
-@pytest.mark.parametrize("before", ["x", "1-aud_zz", "99999999999999999-aud_1", "-", "%00"])
+@pytest.mark.parametrize("before", ["x", "99999999999999999-aud_1", "-", "%00"])
 def test_an_invalid_position_shows_the_newest_events(ann: Creator, before: str) -> None:
     assert lines(ann.page(f"/account/activity?before={before}"))
 
