@@ -107,7 +107,7 @@ def wake(recording_id: str) -> None:
 
 def conclude_and_wake(recording_id: str) -> None:
     """The step after an attempt; deliveries that waited for it are handed over."""
-    hand_over(conclude(recording_id, now=utc_now(), form_bytes_max=settings().limit_form_bytes))
+    hand_over(conclude(recording_id, now=utc_now()))
 
 
 def _outcome(claimed: transcripts.Claimed, config: Settings) -> Callable[..., object] | None:

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+import pytest
+from flask import current_app
 from sqlalchemy import or_, select
 
 from webapp.answers import answering
@@ -14,7 +16,7 @@ from webapp.answers.answering import Signs
 from webapp.answers.session import read_open_session
 from webapp.base.database import db, new_id, utc_now
 from webapp.base.text import token_hash
-from webapp.base.vocabulary import FollowUpAuthor, FollowUpCondition, FollowUpState, QuestionKind
+from webapp.base.vocabulary import FollowUpAuthor, FollowUpCondition, FollowUpState
 from webapp.drafts import editing, publishing
 from webapp.follow_ups.rules import Reason, Technique
 from webapp.records.accounts.models import Account
@@ -160,6 +162,12 @@ def make_follow_up(form: Any, session_key: str, position: int = 0, **changed: An
     return made
 
 
+def limit_form_bytes(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
+    """The setting, in the current application."""
+    changed = current_app.config["SETTINGS"].model_copy(update={"limit_form_bytes": most})
+    monkeypatch.setitem(current_app.config, "SETTINGS", changed)
+
+
 def make_follow_up_answer(form: Any, session_key: str, asked: FollowUp, text: str = "Yes") -> None:
     """An answer to a question that was asked of this session; what is pending is committed."""
     answer = NewAnswer(
@@ -167,7 +175,6 @@ def make_follow_up_answer(form: Any, session_key: str, asked: FollowUp, text: st
         asked.question_text,
         text,
         secrets.token_urlsafe(16),
-        question_kind=QuestionKind.FOLLOW_UP,
         parent_question_id=asked.parent_question_id,
     )
     db.session.commit()

@@ -10,10 +10,10 @@ from webapp.answers import answer_statements as statements
 from webapp.answers.answer_statements import RECORDINGS_OF_QUESTION
 from webapp.answers.session import LockedSession, RespondentSession, refusal, version_of
 from webapp.base import database
+from webapp.base.config import settings
 from webapp.base.database.prepared_statements import all_rows, run
 from webapp.base.errors import InvalidInput, PageCode, Phrase, StateConflict
 from webapp.base.vocabulary import FormStatus, QuestionKind, ResponseType
-from webapp.records.forms import FORM_BYTES_MAX
 from webapp.records.responses.counters import add_question_count, count_completion
 from webapp.records.responses.models import Answer, Completion, count_bytes, count_words
 from webapp.records.responses.recordings import Recording
@@ -31,7 +31,6 @@ class NewAnswer(NamedTuple):
     answer_text: str
     answer_key: str
     recording_id: str = ""
-    question_kind: QuestionKind = QuestionKind.SCRIPTED
     parent_question_id: str | None = None
 
     @property
@@ -45,12 +44,7 @@ class _Refused(Exception):
 
 
 def store_answer(
-    state: RespondentSession,
-    answer: NewAnswer,
-    *,
-    now: datetime,
-    suspect: bool = False,
-    form_bytes_max: int = FORM_BYTES_MAX,
+    state: RespondentSession, answer: NewAnswer, *, now: datetime, suspect: bool = False
 ) -> RespondentSession | None:
     """Write an answer with its stamp and its recording, delete others of its question, commit.
 
@@ -59,9 +53,14 @@ def store_answer(
     claimed.
     """
     answer_id = database.new_id("ans")
-    after = _with_answer(state, answer, answer_id, now)
-    values = _row(answer, answer_id) | _progress(state, after) | _counts(state, answer)
-    values |= {"now": database.to_millis(now), "suspect": suspect, "most_bytes": form_bytes_max}
+    after = state.changed(
+        now,
+        skipped=[each for each in state.skipped if each != answer.question_id],
+        answered=state.answered | {answer.question_id: answer_id},
+        has_recordings=state.has_recordings or bool(answer.recording_id),
+    )
+    values = _progress(state, after, now, suspect=suspect) | _values(state, answer)
+    values["id"] = answer_id
     begins, recordings = not state.started, after.has_recordings
     database.note_change(state.form.id)
     try:
@@ -110,7 +109,7 @@ def write_progress(
     connection: Connection, before: RespondentSession, after: RespondentSession, *, now: datetime
 ) -> bool:
     """Store a state without a new answer; False if the session has changed. Does not commit."""
-    values = _progress(before, after) | {"now": database.to_millis(now), "suspect": False}
+    values = _progress(before, after, now, suspect=False)
     opening = statements.TOUCH if before.started else statements.insert_session()
     return bool(run(connection, opening, values).rowcount)
 
@@ -138,19 +137,9 @@ def _in_steps(
         run(connection, statements.DELETE_OTHER_RECORDINGS, values)
 
 
-def _with_answer(
-    state: RespondentSession, answer: NewAnswer, answer_id: str, now: datetime
-) -> RespondentSession:
-    """The state of the session that follows."""
-    return state.changed(
-        now,
-        skipped=[each for each in state.skipped if each != answer.question_id],
-        answered=state.answered | {answer.question_id: answer_id},
-        has_recordings=state.has_recordings or bool(answer.recording_id),
-    )
-
-
-def _progress(state: RespondentSession, after: RespondentSession) -> dict[str, object]:
+def _progress(
+    state: RespondentSession, after: RespondentSession, now: datetime, *, suspect: bool
+) -> dict[str, object]:
     """The columns of the session."""
     return {
         "session_id": state.id,
@@ -161,29 +150,22 @@ def _progress(state: RespondentSession, after: RespondentSession) -> dict[str, o
         "skipped": after.skipped,
         "answered": after.answered,
         "answer_count": len(after.answered),
+        "now": database.to_millis(now),
+        "suspect": suspect,
     }
 
 
-def _row(answer: NewAnswer, answer_id: str) -> dict[str, object]:
-    """The columns of the new answer without its stamp and what it belongs to."""
-    return {
-        "id": answer_id,
-        "question_id": answer.question_id,
-        "question_text": answer.question_text,
-        "answer_text": answer.answer_text,
-        "response_type": answer.response_type,
-        "question_kind": answer.question_kind,
-        "parent_question_id": answer.parent_question_id,
-        "answer_key": answer.answer_key,
-        "word_count": count_words(answer.answer_text),
-    }
-
-
-def _counts(state: RespondentSession, answer: NewAnswer) -> dict[str, object]:
-    """What changes in the form and its counters. Only scripted questions have counters."""
+def _values(state: RespondentSession, answer: NewAnswer) -> dict[str, object]:
+    """The columns of the new answer, and what changes in the form and its counters: only scripted
+    questions have counters.
+    """
     earlier = state.answered.get(answer.question_id)
-    scripted = answer.question_kind is QuestionKind.SCRIPTED
-    return {
+    scripted = answer.parent_question_id is None
+    return answer._asdict() | {
+        "response_type": answer.response_type,
+        "question_kind": QuestionKind.SCRIPTED if scripted else QuestionKind.FOLLOW_UP,
+        "word_count": count_words(answer.answer_text),
+        "most_bytes": settings().limit_form_bytes,
         "first": int(not state.answered),
         "started": int(not state.started),
         "bytes": count_bytes(answer.question_text, answer.answer_text),
@@ -238,10 +220,9 @@ def is_unchanged(
 def require_shown(state: RespondentSession, question_id: str, replaces: str | None) -> None:
     """Raise StateConflict `answer_newer` unless the current answer is the version `replaces`."""
     current = state.answered.get(question_id)
-    for row in (
-        database.read_rows(_CURRENT, answer=current) if current and replaces is not None else ()
-    ):
-        _require_version(row.answer_text, row.recording_id, replaces)
+    if current and replaces is not None:
+        for row in database.read_rows(_CURRENT, answer=current):
+            _require_version(row.answer_text, row.recording_id, replaces)
 
 
 def _require_version(text: str, recording_id: str | None, replaces: str | None) -> None:
@@ -253,49 +234,33 @@ def _require_version(text: str, recording_id: str | None, replaces: str | None) 
         )
 
 
-def is_repeat(state: RespondentSession, answer: NewAnswer, *, form_bytes_max: int) -> bool:
+def is_repeat(state: RespondentSession, answer: NewAnswer) -> bool:
     """After a failed write: True if this key has stored this answer, False to try again.
 
     raises  StateConflict, NotFound, InvalidInput if another try would fail, too
     """
     if stored := database.read_rows(_STORED_UNDER_KEY, session=state.id, key=answer.answer_key):
-        _require_same(answer, *stored[0][:-1])
-        return True
-    size = count_bytes(answer.question_text, answer.answer_text)
-    if state.has_recordings:
-        place = state.recording_keys(answer.question_id)
-        size += database.read_rows(statements.RECORDED, recording=answer.recording_id, **place)[0][
-            0
-        ]
-    if refused := refusal(state.form.id, more_bytes=size, form_bytes_max=form_bytes_max):
-        raise refused
-    if answer.recording_id:
-        _require_uploaded(state, answer)
-    return False
-
-
-def _require_same(
-    answer: NewAnswer, question_id: str, text: str, response_type: str, recording_id: str | None
-) -> None:
-    """Raise StateConflict if an answer stored under the same key is another one.
-
-    recording_id  None also if a correction has taken it over
-    """
-    stored = (question_id, text, response_type, recording_id or answer.recording_id)
-    given = (answer.question_id, answer.answer_text, answer.response_type, answer.recording_id)
-    if stored != given:
+        question_id, text, response_type, recording_id, _ = stored[0]
+        # without a recording also if a correction has taken it over
+        same = recording_id in {None, answer.recording_id}
+        same = same and response_type == answer.response_type
+        if same and (question_id, text) == (answer.question_id, answer.answer_text):
+            return True
         raise StateConflict(
             PageCode.ANSWER_DIFFERS,
             Phrase("An earlier version of this answer is saved."),
             Phrase("Continue once more to replace it with these words."),
         )
-
-
-def _require_uploaded(state: RespondentSession, answer: NewAnswer) -> None:
-    """Raise InvalidInput if its recording is not there, or of another session or question."""
-    place = state.recording_keys(answer.question_id)
-    if not database.read_rows(_UPLOADED, recording=answer.recording_id, **place):
+    size = count_bytes(answer.question_text, answer.answer_text)
+    recording = state.recording_keys(answer.question_id) | {"recording": answer.recording_id}
+    if state.has_recordings:
+        size += database.read_rows(statements.RECORDED, **recording)[0][0]
+    if refused := refusal(state.form.id, more_bytes=size):
+        raise refused
+    # it may be of another session or question
+    if answer.recording_id and not database.read_rows(_UPLOADED, **recording):
         raise recording_gone()
+    return False
 
 
 def recording_gone() -> InvalidInput:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from webapp.answers import answer_writes as writes
 from webapp.answers.answer_statements import SUPERSEDE, TAKE_BACK
 from webapp.answers.answer_writes import NewAnswer
+from webapp.answers.deleted_responses import delete_sessions
 from webapp.answers.session import (
     RespondentSession,
     change_form,
@@ -17,14 +18,13 @@ from webapp.answers.session import (
     read_session,
     refusal,
 )
-from webapp.answers.session_deletion import delete_sessions
 from webapp.answers.steps import QuestionNumber, Step
 from webapp.base.database import core_transaction, execute, write_transaction
 from webapp.base.errors import InvalidInput, PageCode, Phrase, StateConflict
 from webapp.base.text import in_one_line
-from webapp.base.vocabulary import FormStatus, QuestionKind
+from webapp.base.vocabulary import FormStatus
 from webapp.events.outbox import queue_deliveries
-from webapp.records.forms import FORM_BYTES_MAX, Form
+from webapp.records.forms import Form
 from webapp.records.responses.counters import QuestionCounts, count_questions
 from webapp.records.responses.models import ANSWER_MAX_CHARS, SPOKEN_ANSWER_MAX_CHARS
 from webapp.records.responses.recordings import claimed_bytes
@@ -99,7 +99,7 @@ class Answered(NamedTuple):
     is_new: bool
 
 
-def answer_question(  # noqa: PLR0913 - a value of the request each, besides the limit
+def answer_question(  # noqa: PLR0913 - a value of the request each
     share_token: str,
     session_key: str,
     *,
@@ -112,7 +112,6 @@ def answer_question(  # noqa: PLR0913 - a value of the request each, besides the
     blank: bool = False,
     replaces: str | None = None,
     signs: Signs | None = None,
-    form_bytes_max: int = FORM_BYTES_MAX,
 ) -> Answered:
     """Store one answer durably; a repeat of `answer_key`, or of the current answer, stores nothing.
 
@@ -131,30 +130,20 @@ def answer_question(  # noqa: PLR0913 - a value of the request each, besides the
     """
     require_answer(answer_text, spoken=bool(recording_id))
     while True:
-        state = read_open_session(share_token, session_key, form_bytes_max=form_bytes_max)
+        state = read_open_session(share_token, session_key)
         step = state.asked_step(QuestionNumber(position + 1, follow_up))
-        answer = _new_answer(step, answer_text, answer_key, recording_id)
+        parent = step.asked.parent_question_id if step.asked else None
+        answer = NewAnswer(
+            step.question_id, step.text, answer_text, answer_key, recording_id, parent
+        )
         if writes.is_unchanged(state, answer, blank=blank, replaces=replaces):
             return Answered(state, is_new=False)
-        suspect = _is_suspect(signs, state, step, now)
-        stored = writes.store_answer(
-            state, answer, now=now, suspect=suspect, form_bytes_max=form_bytes_max
-        )
-        if stored:
+        reached = len(state.answered.keys() | {step.question_id})
+        suspect = signs is not None and signs.looks_automated(reached, now)
+        if stored := writes.store_answer(state, answer, now=now, suspect=suspect):
             return Answered(stored, is_new=True)
-        if writes.is_repeat(state, answer, form_bytes_max=form_bytes_max):
+        if writes.is_repeat(state, answer):
             return Answered(read_session(share_token, session_key), is_new=False)
-
-
-def _is_suspect(signs: Signs | None, state: RespondentSession, step: Step, now: datetime) -> bool:
-    reached = len(state.answered.keys() | {step.question_id})
-    return signs is not None and signs.looks_automated(reached, now)
-
-
-def _new_answer(step: Step, text: str, answer_key: str, recording_id: str) -> NewAnswer:
-    kind = QuestionKind.FOLLOW_UP if step.asked else QuestionKind.SCRIPTED
-    parent = step.asked.parent_question_id if step.asked else None
-    return NewAnswer(step.question_id, step.text, text, answer_key, recording_id, kind, parent)
 
 
 def skip_question(
@@ -195,30 +184,31 @@ def _skip(state: RespondentSession, step: Step, now: datetime) -> RespondentSess
     with write_transaction() as connection:
         if not writes.write_progress(connection, state, after, now=now):
             return None
-        _take_back(state, taken)
-        _count_skip(state, taken_back=bool(state.answered) and not after.answered)
-        if not step.asked:
-            _count_scripted_skip(state, step.question_id)
+        changes = {
+            "started_count": int(not state.started),
+            "answered_count": -int(bool(state.answered) and not after.answered),
+            "answer_bytes": -_take_back(state, taken),
+        }
+        if any(changes.values()):
+            change_form(state.form.id, {k: getattr(Form, k) + n for k, n in changes.items()})
+        if not step.asked:  # follow-ups have no counters
+            answered, skipped = (
+                step.question_id in each for each in (state.answered, state.skipped)
+            )
+            change = QuestionCounts(-int(answered), int(not skipped))
+            count_questions(state.form.id, {step.question_id: change})
     return after
 
 
-def _take_back(state: RespondentSession, taken: set[str]) -> None:
-    """Supersede the answers to these questions, and delete their recordings."""
+def _take_back(state: RespondentSession, taken: set[str]) -> int:
+    """Supersede the answers to these questions, and delete their recordings; the bytes of those."""
     freed = 0
     for question_id in sorted(taken):
         if question_id in state.answered:
             execute(SUPERSEDE, earlier=state.answered[question_id])
         if state.has_recordings:
             freed += claimed_bytes(execute(TAKE_BACK, **state.recording_keys(question_id)))
-    if freed:
-        change_form(state.form.id, {"answer_bytes": Form.answer_bytes - freed})
-
-
-def _count_scripted_skip(state: RespondentSession, question_id: str) -> None:
-    change = QuestionCounts(
-        -int(question_id in state.answered), int(question_id not in state.skipped)
-    )
-    count_questions(state.form.id, {question_id: change})
+    return freed
 
 
 def complete_response(
@@ -267,14 +257,3 @@ def withdraw_response(share_token: str, session_key: str, *, now: datetime) -> b
             return False
         delete_sessions(session.form_id, [session], now=now)
     return True
-
-
-def _count_skip(state: RespondentSession, *, taken_back: bool) -> None:
-    """Count the session if it begins with this skip; uncount it as answered if none is left."""
-    values: dict[str, object] = {}
-    if not state.started:
-        values["started_count"] = Form.started_count + 1
-    if taken_back:
-        values["answered_count"] = Form.answered_count - 1
-    if values:
-        change_form(state.form.id, values)

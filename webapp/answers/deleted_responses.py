@@ -1,24 +1,30 @@
-"""Responses that their creator deletes: hidden from pages and files at once, restorable for half a
-minute, then gone like withdrawn ones.
+"""Deleting responses with everything that they hold.
+
+Those that their creator deletes are hidden from pages and files at once, restorable for half a
+minute, then gone like those that their respondents withdraw.
 
 A deletion is a row that names its responses, so that scheduling and undoing one is a matter of that
 row, of however many responses it is. Agents read them until it is carried out: a cursor passes
 them as it passes any other, and an undo gives nobody anything to miss.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
-from sqlalchemy import BigInteger, Table, bindparam, delete, func, select, type_coerce, update
+import sqlalchemy as sa
 
 from webapp.answers.one_response import no_response
-from webapp.answers.session import LOCKED_COLUMNS, LockedSession
-from webapp.answers.session_deletion import delete_sessions
+from webapp.answers.session import LOCKED_COLUMNS, LockedSession, change_form
 from webapp.base import database
+from webapp.base.ownership import OF_SESSION, deletion_of
+from webapp.base.vocabulary import FormStatus, QuestionKind
+from webapp.events.outbox import cancel_events
 from webapp.records.audit import SYSTEM, Actor, AuditKind, add_event
-from webapp.records.forms import get_form, lock_form
-from webapp.records.responses import models
+from webapp.records.forms import Form, get_form, lock_form
+from webapp.records.responses import counters, models
+from webapp.records.responses.recordings import Recording, claimed_bytes
 
 RESPONSE_UNDO_SECONDS = 30  # how long deleting a response can be undone
 BATCH_SESSIONS = 50  # in one transaction: others wait for the writer lock of SQLite
@@ -37,13 +43,6 @@ class ScheduledDeletion(NamedTuple):
     responder_name: str | None
     response_count: int
     begun: bool
-
-
-class _Due(NamedTuple):
-    id: str
-    form_id: str
-    session_id: str | None
-    scheduled_at: int
 
 
 def delete_response(
@@ -116,7 +115,7 @@ def purge_deleted_responses(now: datetime) -> Iterator[int]:
     """
     latest = database.to_millis(now - timedelta(seconds=RESPONSE_UNDO_SECONDS))
     while found := database.read_rows(_DUE, latest=latest):
-        due = _Due._make(found[0])
+        due = found[0]
         if _begin(due.id, now):
             while deleted := _delete_batch(due, now):
                 yield deleted
@@ -146,7 +145,7 @@ def _begin(deletion_id: str, now: datetime) -> bool:
 
 
 @database.tried_again
-def _delete_batch(due: _Due, now: datetime) -> int:
+def _delete_batch(due: sa.Row[*tuple[Any, ...]], now: datetime) -> int:
     """How many sessions were deleted; 0 when none is left."""
     with database.write_transaction():
         sessions = _lock_batch(due)
@@ -155,7 +154,64 @@ def _delete_batch(due: _Due, now: datetime) -> int:
     return len(sessions)
 
 
-def _lock_batch(due: _Due) -> Sequence[LockedSession]:
+def delete_sessions(form_id: str, sessions: Sequence[LockedSession], *, now: datetime) -> None:
+    """Delete sessions of one form with all they hold, and lower its counters. The caller commits.
+
+    The caller has locked their rows, and no other row. A completed form with `response_limit` one
+    takes answers again. No stamp is taken. What was not sent of their events is cancelled.
+    """
+    ids = [each.session_id for each in sessions]
+    reached, size = _reached(form_id, sessions), models.stored_bytes(ids)
+    of_sessions = Recording.key_hash.in_(each.key_hash for each in sessions)
+    recorded = sa.delete(Recording).where(of_sessions)
+    gone = database.execute(recorded.returning(Recording.size, Recording.answer_id))
+    size += claimed_bytes(gone)
+    for owned in OF_SESSION:
+        database.execute(deletion_of(owned, *ids))
+    completed = {
+        each.session_id: each.completed_stamp
+        for each in sessions
+        if each.completed_stamp is not None
+    }
+    answered = sum(each.completed_stamp is not None or each.answer_count > 0 for each in sessions)
+    changes: dict[str, object] = {
+        "started_count": Form.started_count - len(sessions),
+        "answer_bytes": Form.answer_bytes - size,
+        "answered_count": Form.answered_count - answered,
+    }
+    if completed:
+        changes |= _UNCOMPLETED | {"response_count": Form.response_count - len(completed)}
+    change_form(form_id, changes)
+    days = Counter(stamp // counters.DAY_MILLIS for stamp in completed.values())
+    connection = database.db.session.connection()
+    for day, number in sorted(days.items()):
+        counters.count_completion(connection, form_id, day * counters.DAY_MILLIS, change=-number)
+    counters.count_questions(form_id, reached)
+    if completed:
+        cancel_events(completed, now=now)
+
+
+def _reached(form_id: str, sessions: Sequence[LockedSession]) -> dict[str, counters.QuestionCounts]:
+    """The counter changes of deleting the sessions, by question id."""
+    query = (
+        sa.select(models.Answer.question_id, sa.func.count())
+        .where(
+            models.Answer.session_id.in_(each.session_id for each in sessions),
+            models.Answer.superseded.is_(False),
+            models.Answer.question_kind == QuestionKind.SCRIPTED,
+        )
+        .group_by(models.Answer.question_id)
+    )
+    answered = {row[0]: row[1] for row in database.execute(query)}
+    questions = database.execute(sa.select(Form.questions).where(Form.id == form_id)).scalar_one()
+    skipped = Counter(question_id for each in sessions for question_id in {*each.skipped})
+    return {
+        each["id"]: counters.QuestionCounts(-answered.get(each["id"], 0), -skipped[each["id"]])
+        for each in questions
+    }
+
+
+def _lock_batch(due: sa.Row[*tuple[Any, ...]]) -> Sequence[LockedSession]:
     if due.session_id is not None:
         found = database.execute(_LOCK_ONE, session_id=due.session_id)
     else:
@@ -165,17 +221,18 @@ def _lock_batch(due: _Due) -> Sequence[LockedSession]:
 
 
 _D, _S = models.ResponseDeletion, models.ResponseSession
-_DELETIONS = cast(Table, _D.__table__)
-_OF_FORM = _S.form_id == bindparam("form_id")
+_DELETIONS = cast(sa.Table, _D.__table__)
+_OF_FORM = _S.form_id == sa.bindparam("form_id")
 _HOLD = (
-    select(_S.id)
-    .where(_S.id == bindparam("session_id"), _OF_FORM)
+    sa.select(_S.id)
+    .where(_S.id == sa.bindparam("session_id"), _OF_FORM)
     .with_for_update(read=True, key_share=True)
 )
-_COUNT_AUTOMATED = select(func.count()).where(_OF_FORM, models.LOOKS_AUTOMATED, models.IS_SHOWN)
-_ANY_AUTOMATED = select(_S.id).where(_OF_FORM, models.LOOKS_AUTOMATED, models.IS_SHOWN).limit(1)
+_AUTOMATED = (_OF_FORM, models.LOOKS_AUTOMATED, models.IS_SHOWN)
+_COUNT_AUTOMATED = sa.select(sa.func.count()).where(*_AUTOMATED)
+_ANY_AUTOMATED = sa.select(_S.id).where(*_AUTOMATED).limit(1)
 _LIST = (
-    select(
+    sa.select(
         _D.id,
         _D.session_id,
         _S.responder_name,
@@ -183,43 +240,44 @@ _LIST = (
         _D.begun_at.is_not(None).label("begun"),
     )
     .outerjoin(_S, _S.id == _D.session_id)
-    .where(_D.form_id == bindparam("form_id"))
+    .where(_D.form_id == sa.bindparam("form_id"))
     .order_by(_D.scheduled_at.desc(), _D.id.desc())
-    .limit(bindparam("most"))
+    .limit(sa.bindparam("most"))
 )
+_THIS = _D.id == sa.bindparam("deletion")
+_SCHEDULED_AT = sa.type_coerce(_D.scheduled_at, sa.BigInteger)
 _UNDO = (
-    delete(_DELETIONS)
-    .where(
-        _D.id == bindparam("deletion"), _D.form_id == bindparam("form_id"), _D.begun_at.is_(None)
-    )
+    sa.delete(_DELETIONS)
+    .where(_THIS, _D.form_id == sa.bindparam("form_id"), _D.begun_at.is_(None))
     .returning(_D.id, _D.session_id, _D.response_count)
 )
 _DUE = (
-    select(
-        _D.id,
-        _D.form_id,
-        _D.session_id,
-        type_coerce(_D.scheduled_at, BigInteger).label("scheduled_at"),
-    )
-    .where(type_coerce(_D.scheduled_at, BigInteger) <= bindparam("latest"))
+    sa.select(_D.id, _D.form_id, _D.session_id, _SCHEDULED_AT.label("scheduled_at"))
+    .where(sa.bindparam("latest") >= _SCHEDULED_AT)
     .order_by(_D.scheduled_at)
     .limit(1)
 )
-_BEGIN = (
-    update(_DELETIONS)
-    .where(_D.id == bindparam("deletion"))
-    .values(begun_at=func.coalesce(_D.begun_at, bindparam("now", type_=_DELETIONS.c.begun_at.type)))
-)
-_END = delete(_DELETIONS).where(_D.id == bindparam("deletion"))
-_LEAVING = select(*LOCKED_COLUMNS).with_for_update(of=_S)
-_LOCK_ONE = _LEAVING.where(_S.id == bindparam("session_id"))
+_BEGUN = sa.func.coalesce(_D.begun_at, sa.bindparam("now", type_=_DELETIONS.c.begun_at.type))
+_BEGIN = sa.update(_DELETIONS).where(_THIS).values(begun_at=_BEGUN)
+_END = sa.delete(_DELETIONS).where(_THIS)
+_LEAVING = sa.select(*LOCKED_COLUMNS).with_for_update(of=_S)
+_LOCK_ONE = _LEAVING.where(_S.id == sa.bindparam("session_id"))
 # by id, so that two at once lock in one order
 _LOCK_AUTOMATED = (
     _LEAVING.where(
         _OF_FORM,
         models.LOOKS_AUTOMATED,
-        type_coerce(_S.last_active_at, BigInteger) <= bindparam("at"),
+        sa.type_coerce(_S.last_active_at, sa.BigInteger) <= sa.bindparam("at"),
     )
     .order_by(_S.id)
-    .limit(bindparam("most"))
+    .limit(sa.bindparam("most"))
 )
+_UNCOMPLETED: dict[str, object] = {
+    "completed_stamp": sa.select(sa.func.max(_S.completed_stamp))
+    .where(_S.form_id == Form.id)
+    .scalar_subquery(),
+    "status": sa.case(
+        (Form.status == FormStatus.COMPLETED, FormStatus.PUBLISHED.value),
+        else_=sa.type_coerce(Form.status, sa.String),
+    ),
+}

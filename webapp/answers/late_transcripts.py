@@ -9,15 +9,16 @@ Rows are locked as by respondents: session, form.
 """
 
 from datetime import datetime
-from typing import NamedTuple, cast
+from typing import Any, cast
 
-from sqlalchemy import BigInteger, Table, bindparam, select, type_coerce, update
+from sqlalchemy import BigInteger, Row, Table, bindparam, select, type_coerce, update
 
 from webapp.answers.answer_statements import ADD_ANSWER, SUPERSEDE
 from webapp.base import database
-from webapp.base.vocabulary import QuestionKind, ResponseType, TranscriptState
+from webapp.base.config import settings
+from webapp.base.vocabulary import TranscriptState
 from webapp.events.outbox import release_deliveries
-from webapp.records.forms import FORM_BYTES_MAX, Form
+from webapp.records.forms import Form
 from webapp.records.responses.cursor import next_stamp
 from webapp.records.responses.models import Answer, ResponseSession, count_bytes, count_words
 from webapp.records.responses.recordings import Recording, late_answer_key
@@ -27,64 +28,36 @@ _KEPT = ("question_id", "question_text", "response_type", "question_kind", "pare
 
 
 @database.tried_again
-def conclude(
-    recording_id: str, *, now: datetime, form_bytes_max: int = FORM_BYTES_MAX
-) -> list[str]:
+def conclude(recording_id: str, *, now: datetime) -> list[str]:
     """Take the step, if it is left; commits. Returns the ids of deliveries that it made due.
 
     Nothing is done for a form in the trash, until it is restored, and nothing for a recording that
     no answer has.
     """
     with database.write_transaction():
-        locked = database.execute(_LOCK_SESSION, recording=recording_id).first()
-        if locked is None:
+        session = database.execute(_LOCK_SESSION, recording=recording_id).first()
+        if session is None:
             return []
-        session = _Session._make(locked)
-        found = database.execute(_SETTLED, recording=recording_id, session=session.id).first()
-        if found is None:
+        spoken = database.execute(_SETTLED, recording=recording_id, session=session.id).first()
+        if spoken is None:
             return []
-        spoken = _Spoken._make(found)
         if spoken.transcript and _takes_words(session, spoken):
             if database.execute(_LOCK_FORM, form_id=session.form_id).first() is None:
                 return []
-            _fill(session, spoken, spoken.transcript, now=now, most_bytes=form_bytes_max)
+            _fill(session, spoken, now)
         database.execute(_CONCLUDED, recording=recording_id)
         database.note_change(recording_id)
         return release_deliveries(session.id, now=now)
 
 
-class _Session(NamedTuple):
-    """The session that the recording belongs to; answer ids by question id."""
-
-    id: str
-    form_id: str
-    answered: dict[str, str]
-
-
-class _Spoken(NamedTuple):
-    """A recording that was settled, with the answer that has it."""
-
-    id: str
-    transcript: str | None
-    answer_id: str
-    answer_text: str
-    superseded: bool
-    question_id: str
-    question_text: str
-    response_type: ResponseType
-    question_kind: QuestionKind
-    parent_question_id: str | None
-
-
-def _takes_words(session: _Session, spoken: _Spoken) -> bool:
+def _takes_words(session: Row[*tuple[Any, ...]], spoken: Row[*tuple[Any, ...]]) -> bool:
     current = session.answered.get(spoken.question_id) == spoken.answer_id
     return current and not spoken.superseded and not spoken.answer_text.strip()
 
 
-def _fill(
-    session: _Session, spoken: _Spoken, words: str, *, now: datetime, most_bytes: int
-) -> None:
+def _fill(session: Row[*tuple[Any, ...]], spoken: Row[*tuple[Any, ...]], now: datetime) -> None:
     """Write the answer anew with its words, unless its form has no room for them."""
+    words = spoken.transcript
     values = {name: getattr(spoken, name) for name in _KEPT} | {
         "id": database.new_id("ans"),
         "form_id": session.form_id,
@@ -98,7 +71,7 @@ def _fill(
         form_id=session.form_id,
         now=database.to_millis(now),
         bytes=count_bytes(spoken.question_text, words),
-        most_bytes=most_bytes,
+        most_bytes=settings().limit_form_bytes,
     ).scalar_one_or_none()
     if stamp is None:
         return

@@ -16,6 +16,7 @@ from sqlalchemy import BigInteger, Connection, bindparam, exists, select, type_c
 
 from webapp.answers.steps import QuestionNumber, Step, Steps
 from webapp.base import vocabulary
+from webapp.base.config import settings
 from webapp.base.database import db, from_millis, new_id, note_change, read_rows, to_millis
 from webapp.base.database.prepared_statements import all_rows
 from webapp.base.errors import ErrorCode, NotFound, Outcome, PageCode, Phrase, StateConflict
@@ -25,7 +26,7 @@ from webapp.records.accounts.models import Account
 from webapp.records.content import model as content
 from webapp.records.content.model import AnyContent, ContentRow, QuestionRow
 from webapp.records.follow_ups import AskedFollowUp, read_follow_ups
-from webapp.records.forms import FORM_BYTES_MAX, Form, is_full, shared_form
+from webapp.records.forms import Form, is_full, shared_form
 from webapp.records.languages import language_of_content, language_of_shared
 from webapp.records.responses.models import Answer, ResponseSession
 from webapp.records.responses.recordings import Recording
@@ -274,23 +275,21 @@ _STATUS = select(Form.status, Form.answer_bytes).where(
 )
 
 
-def read_form(share_token: str, *, form_bytes_max: int = FORM_BYTES_MAX) -> RespondentForm:
+def read_form(share_token: str) -> RespondentForm:
     """The form behind a public link, whatever its status; raises NotFound `not_found`."""
     found = read_rows(_FORM, share_token=share_token)
     if not found:
         raise _no_public_form()
-    return _form_of(found[0], form_bytes_max)
+    return _form_of(found[0])
 
 
-def read_session(
-    share_token: str, session_key: str, *, form_bytes_max: int = FORM_BYTES_MAX
-) -> RespondentSession:
+def read_session(share_token: str, session_key: str) -> RespondentSession:
     """What is stored under this key for this form; raises NotFound for an unknown form."""
     key_hash = token_hash(session_key)
     found = read_rows(_SESSION, share_token=share_token, key_hash=key_hash)
     if not found:
         raise _no_public_form()
-    form = _form_of(found[0], form_bytes_max)
+    form = _form_of(found[0])
     form_of_key, *stored = found[0][len(_FORM_COLUMNS) :]
     if form_of_key == form.id:
         return RespondentSession(form, key_hash, *stored)
@@ -306,15 +305,13 @@ def new_session(form: RespondentForm, session_key: str) -> RespondentSession:
     return RespondentSession(form, token_hash(session_key), new_id("ses"))
 
 
-def read_open_session(
-    share_token: str, session_key: str, *, form_bytes_max: int = FORM_BYTES_MAX
-) -> RespondentSession:
+def read_open_session(share_token: str, session_key: str) -> RespondentSession:
     """As `read_session`, of one that is not sent, or may begin.
 
     raises  NotFound, also for a key of another form; StateConflict if it is completed, or has not
             begun and the form takes no answers
     """
-    session = read_session(share_token, session_key, form_bytes_max=form_bytes_max)
+    session = read_session(share_token, session_key)
     if session.is_foreign:
         raise _no_public_form()
     if session.completed_stamp is not None:
@@ -362,20 +359,24 @@ def change_form(form_id: str, values: Mapping[str, object]) -> None:
     )
 
 
-def refusal(
-    form_id: str, *, more_bytes: int = 0, form_bytes_max: int = FORM_BYTES_MAX
-) -> Outcome | None:
-    """Why a form takes no answer; None if it does.
-
-    more_bytes  size of the answer; all answers of the form take at most `form_bytes_max`
-    """
+def refusal(form_id: str, *, more_bytes: int = 0) -> Outcome | None:
+    """Why a form takes no answer of this size; None if it does."""
     found = read_rows(_STATUS, form=form_id)
     if not found:
         return _no_public_form()
     form = found[0]
     if form.status is not vocabulary.FormStatus.PUBLISHED:
         return not_open(form.status)
-    return _form_full() if form.answer_bytes + more_bytes > form_bytes_max else None
+    if form.answer_bytes + more_bytes <= settings().limit_form_bytes:
+        return None
+    return StateConflict(
+        PageCode.FORM_FULL,
+        Phrase("This form has no room for more answers."),
+        Phrase(
+            "Your words are still here: copy them, and tell whoever sent you the link. "
+            "Anything you saved before is safe, and you can still send it."
+        ),
+    )
 
 
 def not_open(status: str | None) -> StateConflict:
@@ -394,17 +395,6 @@ def _no_public_form() -> NotFound:
     )
 
 
-def _form_full() -> StateConflict:
-    return StateConflict(
-        PageCode.FORM_FULL,
-        Phrase("This form has no room for more answers."),
-        Phrase(
-            "Your words are still here: copy them, and tell whoever sent you the link. "
-            "Anything you saved before is safe, and you can still send it."
-        ),
-    )
-
-
-def _form_of(row: Sequence[Any], form_bytes_max: int) -> RespondentForm:
+def _form_of(row: Sequence[Any]) -> RespondentForm:
     *shown, answer_bytes = row[: len(_FORM_COLUMNS)]
-    return RespondentForm(*[*shown, is_full(answer_bytes, form_bytes_max)])
+    return RespondentForm(*[*shown, is_full(answer_bytes, settings().limit_form_bytes)])

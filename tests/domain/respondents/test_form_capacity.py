@@ -1,5 +1,6 @@
 """The byte count of a form's answers: raised, bounded and lowered."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -7,7 +8,7 @@ from flask import Flask
 from sqlalchemy import func, select
 
 from tests.databases import both_databases
-from tests.factories import make_account, make_form
+from tests.factories import limit_form_bytes, make_account, make_form
 from tests.races.threads import together
 from webapp.answers import answering
 from webapp.base.database import db, utc_now
@@ -25,7 +26,16 @@ def form(app_context: None) -> Any:
     return make_form(make_account().id, questions=["Who?", "What?", "Why?"])
 
 
-def give(form: Any, text: str, *, position: int = 0, key: str = KEY, most: int = 10**9) -> None:
+@pytest.fixture
+def limit(app: Flask, monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
+    def to(most: int) -> None:
+        with app.app_context():
+            limit_form_bytes(monkeypatch, most)
+
+    return to
+
+
+def give(form: Any, text: str, *, position: int = 0, key: str = KEY) -> None:
     answering.answer_question(
         form.share_token,
         key,
@@ -33,7 +43,6 @@ def give(form: Any, text: str, *, position: int = 0, key: str = KEY, most: int =
         answer_text=text,
         answer_key=f"{position} {text}",
         now=utc_now(),
-        form_bytes_max=most,
     )
 
 
@@ -58,40 +67,43 @@ def test_every_stored_text_counts_in_bytes(form: Any) -> None:
     assert size(form) == (4 + 4) + (4 + 5) + (11 + 4)  # each with the text of its question
 
 
-def test_a_long_question_counts_with_each_answer(app_context: None) -> None:
-    """Its text is stored with each answer and has no limit of its own."""
+def test_a_long_question_counts_with_each_answer(app_context: None, limit: Any) -> None:
+    limit(400_002)
     form = make_form(make_account().id, questions=["Q" * 200_000])
-    give(form, "x", most=400_002)
-    give(form, "x", key="b" * 32, most=400_002)
+    give(form, "x")
+    give(form, "x", key="b" * 32)
 
-    assert refusal(form, "x", key="c" * 32, most=400_002) == "form_full"
+    assert refusal(form, "x", key="c" * 32) == "form_full"
     answering.withdraw_response(form.share_token, KEY, now=utc_now())
     assert size(form) == 200_001
-    give(form, "x", key="c" * 32, most=400_002)
+    give(form, "x", key="c" * 32)
 
 
-def test_a_form_accepts_answers_up_to_the_last_byte(form: Any) -> None:
-    give(form, "four", most=17)
-    give(form, "more", position=1, most=17)
+def test_a_form_accepts_answers_up_to_the_last_byte(form: Any, limit: Any) -> None:
+    limit(17)
+    give(form, "four")
+    give(form, "more", position=1)
 
-    assert refusal(form, "x", position=2, most=17) == "form_full"
+    assert refusal(form, "x", position=2) == "form_full"
     assert size(form) == 17
 
 
-def test_a_refused_first_answer_stores_no_session(form: Any) -> None:
-    assert refusal(form, "12345", most=8) == "form_full"
+def test_a_refused_first_answer_stores_no_session(form: Any, limit: Any) -> None:
+    limit(8)
+    assert refusal(form, "12345") == "form_full"
     now = get_form(form.account_id, form.id)
     assert (now.answer_bytes, now.started_count, now.answered_count) == (0, 0, 0)
-    give(form, "1234", most=8)
+    give(form, "1234")
 
 
-def test_concurrent_answers_do_not_exceed_the_limit(app: Flask) -> None:
+def test_concurrent_answers_do_not_exceed_the_limit(app: Flask, limit: Any) -> None:
+    limit(25)
     with app.app_context():
         form = make_form(make_account().id, questions=["Who?"])
 
     def write(number: int) -> bool:
         try:
-            give(form, "four", key=str(number) * 32, most=25)
+            give(form, "four", key=str(number) * 32)
         except StateConflict:
             db.session.rollback()
             return False

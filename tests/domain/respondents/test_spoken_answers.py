@@ -8,7 +8,7 @@ from sqlalchemy import select
 
 from tests.bulk import dump
 from tests.databases import both_databases
-from tests.factories import make_answer
+from tests.factories import limit_form_bytes, make_answer
 from tests.voice.factories import make_recording, make_voice_form
 from webapp.answers import answering
 from webapp.answers.answer_writes import NewAnswer, store_answer
@@ -100,14 +100,18 @@ def test_the_recordings_that_answers_have_count_for_the_form(form: Any) -> None:
     assert taken(form) == 0
 
 
-def test_a_form_has_room_for_a_recording_up_to_the_last_byte(form: Any) -> None:
+def test_a_form_has_room_for_a_recording_up_to_the_last_byte(
+    form: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     recording, most = upload(form), SIZE + len(form.questions[0]["text"])
 
     for room in (1, most - 1):
-        assert refused(give, form, recording.id, form_bytes_max=room) == "form_full"
-    give(form, recording.id, form_bytes_max=most)
-    assert refused(give, form, recording.id, ".", form_bytes_max=most) == "form_full"
-    give(form, text=".", form_bytes_max=most)  # gives the room of the recording back
+        limit_form_bytes(monkeypatch, room)
+        assert refused(give, form, recording.id) == "form_full"
+    limit_form_bytes(monkeypatch, most)
+    give(form, recording.id)
+    assert refused(give, form, recording.id, ".") == "form_full"
+    give(form, text=".")  # gives the room of the recording back
 
 
 def test_a_repeat_after_a_correction_stores_nothing(form: Any) -> None:

@@ -10,7 +10,7 @@ from tests.conftest import Clock
 from tests.databases import both_databases
 from tests.domain.voice.claims import answer_with, claimed_at, make_waiting, state_of, stored
 from tests.event_factories import make_subscription
-from tests.factories import make_answer, make_form
+from tests.factories import limit_form_bytes, make_answer, make_form
 from webapp.answers.answering import complete_response, skip_question, withdraw_response
 from webapp.answers.late_transcripts import conclude
 from webapp.answers.trash import delete_form, restore_form
@@ -171,10 +171,13 @@ def test_no_backlog_of_recordings_stands_before_them(form: Any, clock: Clock) ->
     assert transcripts.read_steps(now=clock.now) == [recording]
 
 
-def test_a_full_form_keeps_them_beside_the_recording(form: Any, clock: Clock) -> None:
+def test_a_full_form_keeps_them_beside_the_recording(
+    form: Any, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
     recording = spoken(form)
     written(clock)
-    conclude(recording, now=clock.now, form_bytes_max=row_of(form).answer_bytes)
+    limit_form_bytes(monkeypatch, row_of(form).answer_bytes)
+    conclude(recording, now=clock.now)
 
     assert answers(form) == [("", False)]
     assert stored(recording).transcript == WORDS

@@ -94,7 +94,7 @@ def upload(share_token: str, number: int, follow_up: int) -> Response:
 def begin(share_token: str) -> Response:
     """Record was pressed: an engine of this server gets ready. Nothing is stored."""
     view = posted_view(share_token, form_data.read_form_data(share_token))
-    if view.may_answer and view.records and view.transcriber == ON_THIS_SERVER:
+    if view.may_answer and view.form.may_record and view.transcriber == ON_THIS_SERVER:
         tell_of_recording()
     return nothing_new()
 

@@ -88,7 +88,6 @@ def answer(share_token: str, number: int, follow_up: int) -> Response:
         replaces=posted.replaces,
         now=utc_now(),
         signs=posted.signs,
-        form_bytes_max=settings().limit_form_bytes,
     )
     place = QuestionNumber(number, follow_up)
     view = session_view.view_of(answered.session, posted.session_key, remembered=posted.remembered)

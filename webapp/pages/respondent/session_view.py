@@ -1,7 +1,6 @@
 """The respondent of a request at a form: by cookie, by posted session, or new."""
 
 import hashlib
-from collections.abc import Container
 from dataclasses import dataclass
 from http import HTTPStatus
 
@@ -55,12 +54,8 @@ class SessionView:
     @property
     def answered(self) -> set[int]:
         """Numbers, from 1, of the questions that have an answer."""
-        return self._numbers(self.session.answered)
-
-    @property
-    def skipped(self) -> set[int]:
-        """Numbers, from 1, of the questions that were skipped."""
-        return self._numbers(self.session.skipped)
+        questions = enumerate(self.form.questions, start=1)
+        return {number for number, each in questions if each["id"] in self.session.answered}
 
     def asked_step(self, place: QuestionNumber) -> Step:
         """The question at a place; aborts with 404 if it was never asked."""
@@ -97,11 +92,6 @@ class SessionView:
         return found if found in PHRASED else ""
 
     @property
-    def records(self) -> bool:
-        """True if questions may be answered by voice."""
-        return self.form.may_record
-
-    @property
     def transcriber(self) -> str:
         """The host that transcribes recordings, "" for none: the one named to the creator."""
         named = self.form.transcriber
@@ -113,11 +103,8 @@ class SessionView:
         told.
         """
         named = self.form.follow_up_writer
-        return (
-            settings().llm_host
-            if self.form.asks_follow_ups and named == settings().follow_up_writer
-            else ""
-        )
+        is_asked = self.form.asks_follow_ups and named == settings().follow_up_writer
+        return settings().llm_host if is_asked else ""
 
     @property
     def most_questions(self) -> int:
@@ -145,10 +132,6 @@ class SessionView:
         known = (*self.session.uploads.values(), *self.session.recordings.values())
         return next((each for each in known if each.id == recording_id), None)
 
-    def _numbers(self, ids: Container[str]) -> set[int]:
-        questions = enumerate(self.form.questions, start=1)
-        return {number for number, question in questions if question["id"] in ids}
-
 
 def view_by_cookie(share_token: str) -> SessionView:
     """The visit of a GET: by its cookie, else a new one that is stored nowhere yet."""
@@ -173,9 +156,7 @@ def posted_view(share_token: str, posted: FormData) -> SessionView:
 
 def keyed_view(share_token: str, session_key: str, *, remembered: bool = False) -> SessionView:
     """The visit of the session with this key."""
-    most = settings().limit_form_bytes
-    session = read_session(share_token, session_key, form_bytes_max=most)
-    return view_of(session, session_key, remembered=remembered)
+    return view_of(read_session(share_token, session_key), session_key, remembered=remembered)
 
 
 def view_of(
@@ -188,7 +169,7 @@ def view_of(
 
 def find_form(share_token: str) -> RespondentForm:
     """The form behind a public link; the response may be embedded by its origins."""
-    form = read_form(share_token, form_bytes_max=settings().limit_form_bytes)
+    form = read_form(share_token)
     _admit(form)
     return form
 
