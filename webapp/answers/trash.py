@@ -1,12 +1,12 @@
 """Deleted forms and discarded drafts: hidden at once, restorable for a while, then purged."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from sqlalchemy import ColumnElement, and_, bindparam, func, select, update
+from sqlalchemy import BindParameter, ColumnElement, Update, and_, bindparam, func, select, update
 
-from webapp.base.database import db, from_millis, note_change, read_rows, write_transaction
+from webapp.base.database import execute, from_millis, note_change, read_rows, write_transaction
 from webapp.base.ownership import OF_DRAFT, OF_FORM, delete_in_batches, deletion_of, table_of
 from webapp.base.vocabulary import DraftStatus
 from webapp.records.audit import SYSTEM, Actor, AuditKind, add_event
@@ -29,23 +29,20 @@ class DeletedFormRow(NamedTuple):
 
 def delete_form(account_id: str, form_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
     """Move the form with its draft into the trash. raises NotFound"""
-    with write_transaction():
-        _mark(owned_form(account_id, form_id), now)
-        add_event(AuditKind.DELETED, account_id, by=by, now=now, subject=form_id)
+    form = owned_form(account_id, form_id)
+    _mark_form(AuditKind.DELETED, account_id, form, now, now=now, by=by)
 
 
 def restore_form(account_id: str, form_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
     """Restore the form as it was; raises NotFound if it is not in the trash."""
-    with write_transaction():
-        _mark(and_(Form.id == form_id, _in_trash(account_id, now)), None)
-        add_event(AuditKind.RESTORED, account_id, by=by, now=now, subject=form_id)
+    form = and_(Form.id == form_id, _in_trash(account_id, _oldest(now)))
+    _mark_form(AuditKind.RESTORED, account_id, form, None, now=now, by=by)
 
 
 def erase_form(account_id: str, form_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
     """Let the next purge delete a form; raises NotFound if it is not in the trash."""
-    with write_transaction():
-        _mark(and_(Form.id == form_id, _in_trash(account_id, now)), _oldest(now))
-        add_event(AuditKind.ERASED, account_id, by=by, now=now, subject=form_id)
+    form = and_(Form.id == form_id, _in_trash(account_id, _oldest(now)))
+    _mark_form(AuditKind.ERASED, account_id, form, _oldest(now), now=now, by=by)
 
 
 def list_deleted_forms(account_id: str, *, now: datetime) -> list[DeletedFormRow]:
@@ -67,17 +64,10 @@ def find_deleted_form(account_id: str, form_id: str, *, now: datetime) -> Delete
 
 def give_up_forms(account_id: str, *, now: datetime) -> None:
     """Let the next purge delete every form of the account. The caller commits."""
-    gone = {"deleted_at": _oldest(now)}
     for table in (Form, Draft):
-        given_up = db.session.scalars(
-            update(table)
-            .where(table.account_id == account_id)
-            .values(gone)
-            .returning(table.id)
-            .execution_options(synchronize_session=False)
-        )
-        for object_id in given_up:
-            note_change(object_id)
+        given_up = update(table).where(table.account_id == account_id)
+        for row in execute(given_up.values(deleted_at=_oldest(now)).returning(table.id)):
+            note_change(row.id)
 
 
 def purge_deleted(now: datetime) -> Iterator[int]:
@@ -95,7 +85,14 @@ def purge_deleted(now: datetime) -> Iterator[int]:
         yield _delete_rest(forms[0].id, forms[0].draft_id)
 
 
-_RESTORABLE = and_(Form.account_id == bindparam("account"), Form.deleted_at > bindparam("oldest"))
+def _in_trash(
+    account_id: str | BindParameter[str], oldest: datetime | BindParameter[datetime]
+) -> ColumnElement[bool]:
+    """Whether a form can be restored."""
+    return and_(Form.account_id == account_id, Form.deleted_at > oldest)
+
+
+_RESTORABLE = _in_trash(bindparam("account"), bindparam("oldest"))
 _ROWS = select(*(Form.__table__.c[name] for name in DeletedFormRow._fields)).where(_RESTORABLE)
 _LIST = _ROWS.order_by(Form.deleted_at.desc(), Form.id)
 _ONE = _ROWS.where(Form.id == bindparam("form"))
@@ -113,35 +110,31 @@ def _oldest(now: datetime) -> datetime:
     return now - timedelta(seconds=TRASH_KEPT_SECONDS)
 
 
-def _in_trash(account_id: str, now: datetime) -> ColumnElement[bool]:
-    return and_(Form.account_id == account_id, Form.deleted_at > _oldest(now))
-
-
-def _mark(which: ColumnElement[bool], deleted_at: datetime | None) -> None:
-    marked = db.session.execute(
-        update(Form)
-        .where(which)
-        .values(deleted_at=deleted_at)
-        .returning(Form.id, Form.draft_id)
-        .execution_options(synchronize_session=False)
-    ).one_or_none()
-    if marked is None:
-        raise no_form()
-    note_change(marked.id)
-    gone = update(Draft).where(Draft.id == marked.draft_id).values(deleted_at=deleted_at)
-    db.session.execute(gone)
+def _mark_form(
+    kind: AuditKind,
+    account_id: str,
+    which: ColumnElement[bool],
+    deleted_at: datetime | None,
+    *,
+    now: datetime,
+    by: Actor,
+) -> None:
+    with write_transaction():
+        changed = update(Form).where(which).values(deleted_at=deleted_at)
+        form = execute(changed.returning(Form.id, Form.draft_id)).one_or_none()
+        if form is None:
+            raise no_form()
+        note_change(form.id)
+        execute(update(Draft).where(Draft.id == form.draft_id).values(deleted_at=deleted_at))
+        add_event(kind, account_id, by=by, now=now, subject=form.id)
 
 
 def _take_for_good(form_id: str, now: datetime) -> bool:
     """Put a form beyond restoring, before its rows go; False if it was restored in the meantime."""
-    with write_transaction() as connection:
-        taken = connection.execute(
-            update(Form)
-            .where(Form.id == form_id, Form.deleted_at <= _oldest(now))
-            .values(deleted_at=_LONG_AGO)
-        )
+    expired = update(Form).where(Form.id == form_id, Form.deleted_at <= _oldest(now))
+    with write_transaction():
         note_change(form_id)
-    return taken.rowcount == 1
+        return execute(expired.values(deleted_at=_LONG_AGO)).rowcount == 1
 
 
 def _delete_rest(form_id: str, draft_id: str) -> int:
@@ -149,9 +142,9 @@ def _delete_rest(form_id: str, draft_id: str) -> int:
     rest = [deletion_of(owned, form_id) for owned in OF_FORM if not owned.many]
     rest += [deletion_of(owned, draft_id) for owned in OF_DRAFT]
     keys = update(IdempotencyKey).where(IdempotencyKey.draft_id == draft_id)
-    with write_transaction() as connection:
-        connection.execute(keys.values(draft_id=None))
-        return sum(connection.execute(each).rowcount for each in rest)
+    with write_transaction():
+        execute(keys.values(draft_id=None))
+        return sum(execute(each).rowcount for each in rest)
 
 
 _EXPIRED_DRAFTS = (
@@ -163,12 +156,7 @@ _LOCKED = _EXPIRED_DRAFTS.where(Draft.id == bindparam("draft_id")).with_for_upda
 
 
 def discard_draft(
-    account_id: str,
-    draft_id: str,
-    *,
-    now: datetime,
-    note: str | None = None,
-    by: Actor = SYSTEM,
+    account_id: str, draft_id: str, *, now: datetime, note: str | None = None, by: Actor = SYSTEM
 ) -> None:
     """Discard one unpublished draft; raises NotFound, StateConflict `draft_already_published`.
 
@@ -195,15 +183,15 @@ def discard_drafts(
 def count_discarded(account_id: str, discarded_at: datetime, *, now: datetime) -> int:
     """How many drafts were discarded at that moment and can be restored."""
     query = select(func.count(Draft.id)).where(_restorable(account_id, discarded_at, now))
-    return db.session.scalar(query) or 0
+    return int(execute(query).scalar_one())
 
 
 def restore(account_id: str, discarded_at: datetime, *, now: datetime, by: Actor = SYSTEM) -> int:
     """Undo the discard of that moment; returns how many drafts are restored."""
+    which = _restorable(account_id, discarded_at, now)
     with write_transaction():
-        ids = _mark_drafts(_restorable(account_id, discarded_at, now), None, None)
-        _add_events(AuditKind.TAKEN_BACK, account_id, ids, now, by)
-    return len(ids)
+        restored = update(Draft).where(which).values(deleted_at=None, discard_note=None)
+        return _changed(AuditKind.TAKEN_BACK, account_id, restored, now, by)
 
 
 def purge_discarded(now: datetime) -> Iterator[int]:
@@ -214,11 +202,11 @@ def purge_discarded(now: datetime) -> Iterator[int]:
     latest = now - timedelta(seconds=DISCARDED_KEPT_SECONDS)
     while found := read_rows(_EXPIRED_DRAFTS, latest=latest):
         draft_id = found[0].id
-        with write_transaction() as connection:
+        with write_transaction():
             # it may have been restored since it was read
-            locked = connection.execute(_LOCKED, {"latest": latest, "draft_id": draft_id}).first()
+            locked = execute(_LOCKED, latest=latest, draft_id=draft_id).first()
             for owned in OF_DRAFT if locked else ():
-                connection.execute(deletion_of(owned, draft_id))
+                execute(deletion_of(owned, draft_id))
         yield int(locked is not None)
 
 
@@ -235,26 +223,14 @@ def _discard(
     account_id: str, draft_ids: Collection[str], note: str | None, now: datetime, by: Actor
 ) -> int:
     """The idempotency keys that made them stay, so that a repeated request makes no new draft."""
-    ids = _mark_drafts(and_(unpublished(account_id), Draft.id.in_(draft_ids)), now, note)
-    _add_events(AuditKind.DISCARDED, account_id, ids, now, by)
-    return len(ids)
+    which = and_(unpublished(account_id), Draft.id.in_(draft_ids))
+    discarded = update(Draft).where(which).values(deleted_at=now, discard_note=note)
+    return _changed(AuditKind.DISCARDED, account_id, discarded, now, by)
 
 
-def _mark_drafts(
-    which: ColumnElement[bool], deleted_at: datetime | None, note: str | None
-) -> Sequence[str]:
-    """The ids of the drafts that were changed."""
-    return db.session.scalars(
-        update(Draft)
-        .where(which)
-        .values(deleted_at=deleted_at, discard_note=note)
-        .returning(Draft.id)
-        .execution_options(synchronize_session=False)
-    ).all()
-
-
-def _add_events(
-    kind: AuditKind, account_id: str, draft_ids: Iterable[str], now: datetime, by: Actor
-) -> None:
-    for draft_id in draft_ids:
+def _changed(kind: AuditKind, account_id: str, change: Update, now: datetime, by: Actor) -> int:
+    """Change drafts, with an event for each; returns how many. The caller commits."""
+    ids = execute(change.returning(Draft.id)).scalars().all()
+    for draft_id in ids:
         add_event(kind, account_id, by=by, now=now, subject=draft_id)
+    return len(ids)
