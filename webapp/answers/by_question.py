@@ -4,8 +4,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
+from itertools import chain
 from statistics import median_low
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
@@ -87,27 +88,16 @@ SHOWN_COLUMNS = (
 )
 
 
-def read_funnel(form: models.AnsweredForm) -> Funnel:
-    """The funnel from the link to the last question, from counters alone; in order of questions."""
-    reached = counters.read_questions(form.id)
-    return Funnel(
-        counters.read_link_views(form.id),
-        form.started_count,
-        [reached.get(question["id"], counters.QuestionCounts()) for question in form.questions],
-        form.response_count,
-    )
-
-
 def newest_answers(form: models.AnsweredForm) -> dict[str, AnswerPage]:
     """The newest current answers to each scripted question, by its id."""
-    found: dict[str, list[_Newest]] = {question["id"]: [] for question in form.questions}
+    found: dict[str, list[_Row]] = {question["id"]: [] for question in form.questions}
     for row in _of_each_question(form, _answers_to, ANSWERS_SHOWN + 1):
-        found[row.question_id].append(_Newest(ShownAnswer._make(row[:-1]), bool(row[-1])))
+        found[row.question_id].append(row)
     return {
-        question_id: _page([each.answer for each in newest])
-        if all(each.is_shown for each in newest)
+        question_id: _page(rows)
+        if all(row.is_shown for row in rows)
         else more_answers(form.id, question_id, form.last_stamp + 1)
-        for question_id, newest in found.items()
+        for question_id, rows in found.items()
     }
 
 
@@ -116,16 +106,16 @@ def more_answers(form_id: str, question_id: str, before: int) -> AnswerPage:
 
     Fewer than a page holds, with more to come, where very many are deleted just now.
     """
-    shown: list[ShownAnswer] = []
+    shown: list[_Row] = []
     looked, at_once = 0, ANSWERS_SHOWN + 1
     while looked < ANSWERS_LOOKED_AT:
         query = _answers_to(form_id, question_id).where(models.Answer.stamp < before).limit(at_once)
         rows = db.session.execute(query).all()
-        shown += [ShownAnswer._make(row[:-1]) for row in rows if row[-1]]
+        shown += [row for row in rows if row.is_shown]
         if len(rows) < at_once or len(shown) > ANSWERS_SHOWN:
             return _page(shown)
         looked, at_once, before = looked + at_once, ANSWERS_AT_ONCE, rows[-1].stamp
-    return AnswerPage(shown, before)
+    return _page(shown, before)
 
 
 def usual_words(form: models.AnsweredForm) -> dict[str, int]:
@@ -158,40 +148,36 @@ _NEWER = (
 )
 
 
-class _Newest(NamedTuple):
-    answer: ShownAnswer
-    is_shown: bool
+_Row = sa.Row[*tuple[Any, ...]]
 
 
-def _answers_to(form_id: str, question_id: str) -> sa.Select[*tuple[object, ...]]:
-    return (
-        sa.select(*SHOWN_COLUMNS, models.IS_SHOWN.label("is_shown"))
-        .join(models.ResponseSession, models.ResponseSession.id == models.Answer.session_id)
-        .where(*_current(form_id, question_id))
-        .order_by(models.Answer.stamp.desc())
-    )
+def _answers_to(form_id: str, question_id: str) -> sa.Select[*tuple[Any, ...]]:
+    answers = sa.select(*SHOWN_COLUMNS, models.IS_SHOWN.label("is_shown"))
+    sessions = models.ResponseSession
+    of = sessions.id == models.Answer.session_id
+    return _newest(answers.join(sessions, of), form_id, question_id)
 
 
-def _lengths_of(form_id: str, question_id: str) -> sa.Select[str, int]:
+def _lengths_of(form_id: str, question_id: str) -> sa.Select[*tuple[Any, ...]]:
     """Read from the index alone, deleted responses included."""
-    return (
-        sa.select(models.Answer.question_id, models.Answer.word_count)
-        .where(*_current(form_id, question_id))
-        .order_by(models.Answer.stamp.desc())
-    )
+    lengths = sa.select(models.Answer.question_id, models.Answer.word_count)
+    return _newest(lengths, form_id, question_id)
 
 
-def _current(form_id: str, question_id: str) -> tuple[sa.ColumnElement[bool], ...]:
-    return (
+def _newest(
+    query: sa.Select[*tuple[Any, ...]], form_id: str, question_id: str
+) -> sa.Select[*tuple[Any, ...]]:
+    """The current answers to a question, newest first."""
+    return query.where(
         models.Answer.form_id == form_id,
         models.Answer.question_id == question_id,
         models.Answer.superseded.is_(False),
-    )
+    ).order_by(models.Answer.stamp.desc())
 
 
 def _of_each_question(
     form: models.AnsweredForm, newest: Callable[[str, str], sa.GenerativeSelect], limit: int
-) -> list[sa.Row[*tuple[object, ...]]]:
+) -> list[_Row]:
     """The first rows for every question in one statement."""
     parts = [
         sa.select(newest(form.id, question["id"]).limit(limit).subquery())
@@ -200,19 +186,13 @@ def _of_each_question(
     return list(db.session.execute(sa.union_all(*parts)))
 
 
-def _page(answers: list[ShownAnswer]) -> AnswerPage:
-    shown = answers[:ANSWERS_SHOWN]
-    return AnswerPage(shown, shown[-1].stamp if len(answers) > ANSWERS_SHOWN else None)
+def _page(rows: Sequence[_Row], before: int | None = None) -> AnswerPage:
+    """The first of these answers; `before` is where to go on after all of them."""
+    shown = [ShownAnswer._make(row[:-1]) for row in rows[:ANSWERS_SHOWN]]
+    return AnswerPage(shown, shown[-1].stamp if len(rows) > ANSWERS_SHOWN else before)
 
 
 HIDDEN_COUNTED = 500
-
-
-class _Hidden(NamedTuple):
-    id: str
-    skipped: list[str]
-    answered: dict[str, str]
-    completed_stamp: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,20 +206,6 @@ class HiddenResponses:
     skipped: Counter[str] = field(default_factory=Counter)
     days: Counter[date] = field(default_factory=Counter)
 
-    def lower_funnel(self, form: models.AnsweredForm, funnel: Funnel) -> Funnel:
-        """The funnel with lower counts of each question; the form has lower ones already."""
-        ids = [question["id"] for question in form.questions]
-        return replace(
-            funnel,
-            questions=[
-                counters.QuestionCounts(
-                    each.answered - self.answered[question_id],
-                    each.skipped - self.skipped[question_id],
-                )
-                for question_id, each in zip(ids, funnel.questions, strict=True)
-            ],
-        )
-
     def lower_days(self, days: Iterable[counters.Day]) -> list[counters.Day]:
         """The days with lower counts."""
         return [replace(day, completed=day.completed - self.days[day.date]) for day in days]
@@ -252,8 +218,34 @@ def read_hidden(form_id: str) -> HiddenResponses:
     most = HIDDEN_COUNTED + 1
     rows = [*read_rows(_ONE_BY_ONE, form=form_id, most=most)]
     rows += read_rows(_AUTOMATED, form=form_id, most=most)
-    hidden = {row.id: _Hidden._make(row) for row in rows}
-    return HiddenResponses() if len(hidden) > HIDDEN_COUNTED else _sum(list(hidden.values()))
+    hidden = {row.id: row for row in rows}.values()
+    if len(hidden) > HIDDEN_COUNTED:
+        return HiddenResponses()
+    completed = [row.completed_stamp for row in hidden if row.completed_stamp is not None]
+    days = (timedelta(days=stamp // counters.DAY_MILLIS) for stamp in completed)
+    return HiddenResponses(
+        len(hidden),
+        sum(bool(row.answered) or row.completed_stamp is not None for row in hidden),
+        len(completed),
+        Counter(chain.from_iterable(row.answered for row in hidden)),
+        Counter(chain.from_iterable({*row.skipped} for row in hidden)),
+        Counter(counters.EPOCH_DAY + since for since in days),
+    )
+
+
+def read_funnel(form: models.AnsweredForm, hidden: HiddenResponses) -> Funnel:
+    """The funnel from the link to the last question, from counters alone; in order of questions.
+
+    form  with lower counts already
+    """
+    reached = counters.read_questions(form.id)
+    questions = []
+    for id_ in (question["id"] for question in form.questions):
+        count = reached.get(id_, counters.QuestionCounts())
+        shown = count.answered - hidden.answered[id_], count.skipped - hidden.skipped[id_]
+        questions.append(counters.QuestionCounts(*shown))
+    opened = counters.read_link_views(form.id)
+    return Funnel(opened, form.started_count, questions, form.response_count)
 
 
 def find_shown_attachment(form_id: str, attachment_id: str) -> models.AttachmentRow:
@@ -264,24 +256,10 @@ def find_shown_attachment(form_id: str, attachment_id: str) -> models.Attachment
     return found
 
 
-def _sum(hidden: Sequence[_Hidden]) -> HiddenResponses:
-    completed = [each.completed_stamp for each in hidden if each.completed_stamp is not None]
-    return HiddenResponses(
-        len(hidden),
-        sum(bool(each.answered) or each.completed_stamp is not None for each in hidden),
-        len(completed),
-        Counter(question_id for each in hidden for question_id in each.answered),
-        Counter(question_id for each in hidden for question_id in {*each.skipped}),
-        Counter(
-            counters.EPOCH_DAY + timedelta(days=stamp // counters.DAY_MILLIS) for stamp in completed
-        ),
-    )
-
-
 _D, _S = models.ResponseDeletion, models.ResponseSession
 _OF_FORM = _D.form_id == sa.bindparam("form")
 _ANY = sa.select(_D.id).where(_OF_FORM).limit(1)
-_HIDDEN = sa.select(*(_S.__table__.c[name] for name in _Hidden._fields)).limit(sa.bindparam("most"))
+_HIDDEN = sa.select(_S.id, _S.skipped, _S.answered, _S.completed_stamp).limit(sa.bindparam("most"))
 _ONE_BY_ONE = _HIDDEN.join(_D, _D.session_id == _S.id).where(_OF_FORM)
 _AUTOMATED = _HIDDEN.where(
     _S.form_id == sa.bindparam("form"), models.LOOKS_AUTOMATED, ~models.IS_SHOWN

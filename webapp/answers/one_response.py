@@ -6,7 +6,7 @@ from sqlalchemy import BigInteger, Select, and_, bindparam, select, tuple_, type
 
 from webapp.answers import unread
 from webapp.answers.threads import AnswerThread, threads_of
-from webapp.base.database import db, read_rows
+from webapp.base.database import read_rows
 from webapp.base.errors import ErrorCode, NotFound
 from webapp.records.forms import FormRow
 from webapp.records.responses import models
@@ -14,21 +14,11 @@ from webapp.records.responses import models
 LOOKED_AT = 500  # sessions in one request: those without an answer are passed over
 
 
-class LetterPart(NamedTuple):
-    """A question of the form, numbered from 1, and what one person made of it.
-
-    thread  None for a question without an answer, skipped or not reached
-    """
-
-    number: int
-    question_text: str
-    thread: AnswerThread | None
-    is_skipped: bool
-
-
 class OneResponse(NamedTuple):
     """One response.
 
+    threads       by id of the question of the form
+    skipped       ids of questions
     stamp         the newest of its answers and of its completion, in milliseconds
     is_new        its creator has not read it as far as that
     newer, older  ids of its neighbours in the list of all responses, None at its ends
@@ -36,7 +26,8 @@ class OneResponse(NamedTuple):
     """
 
     person: models.SessionAnswers
-    parts: list[LetterPart]
+    threads: dict[str, AnswerThread]
+    skipped: list[str]
     stamp: int
     is_new: bool
     newer: str | None
@@ -45,34 +36,25 @@ class OneResponse(NamedTuple):
 
 
 def get_response(form: FormRow, session_id: str) -> OneResponse:
-    """The response of this session with all its words; raises NotFound"""
-    remarks = read_rows(_REMARKS, session=session_id)
-    person = get_person(form.id, session_id)
-    session, (skipped, read_stamp) = person.session, remarks[0]
+    """The response of this session with all its words; raises NotFound, also for a deleted one"""
+    found = read_rows(_ONE, session=session_id, form=form.id)
+    if not found:
+        raise no_response()
+    *row, skipped, read_stamp = found[0]
+    session = models.SessionRow._make(row)
+    person = models.SessionAnswers(session, models.current_answers([session_id]))
     stamp = unread.newest_stamp(session.completed_stamp, *(each.stamp for each in person.answers))
     place = {"form": form.id, "began": session.created_at, "id": session_id}
     return OneResponse(
         person,
-        _parts(form, person, skipped),
+        {each.question_id: each for each in threads_of(form, [person])[session_id]},
+        skipped,
         stamp,
         stamp > max(form.seen_stamp, read_stamp or 0),
         _neighbour(_NEWER, place),
         _neighbour(_OLDER, place),
         unread.next_unread(form, session_id, session.completed_stamp),
     )
-
-
-def get_person(form_id: str, session_id: str) -> models.SessionAnswers:
-    """One session with all its current answers, uncut; raises NotFound, also for a deleted one"""
-    query = select(*models.SESSION_COLUMNS).where(
-        models.ResponseSession.id == session_id,
-        models.ResponseSession.form_id == form_id,
-        models.IS_SHOWN,
-    )
-    row = db.session.execute(query).one_or_none()
-    if row is None:
-        raise no_response()
-    return models.SessionAnswers(models.SessionRow._make(row), models.current_answers([session_id]))
 
 
 def no_response() -> NotFound:
@@ -88,16 +70,6 @@ def newest_response(form: FormRow) -> str | None:
     return unread.next_unread(form) or _neighbour(_OLDER, place)
 
 
-def _parts(form: FormRow, person: models.SessionAnswers, skipped: list[str]) -> list[LetterPart]:
-    threads = {each.question_id: each for each in threads_of(form, [person])[person.session.id]}
-    parts = []
-    for number, question in enumerate(form.questions, 1):
-        question_id = question["id"]
-        thread, is_skipped = threads.get(question_id), question_id in skipped
-        parts.append(LetterPart(number, question["text"], thread, is_skipped))
-    return parts
-
-
 def _neighbour(query: Select[str], place: dict[str, object]) -> str | None:
     found = read_rows(query, **place)
     return str(found[0].id) if found else None
@@ -110,7 +82,9 @@ def _first_of(nearest: Select[str, bool]) -> Select[str]:
 
 
 _S = models.ResponseSession
-_REMARKS = select(_S.skipped, _S.read_stamp).where(_S.id == bindparam("session"))
+_ONE = select(*models.SESSION_COLUMNS, _S.skipped, _S.read_stamp).where(
+    _S.id == bindparam("session"), _S.form_id == bindparam("form"), models.IS_SHOWN
+)
 _BEGAN = type_coerce(_S.created_at, BigInteger)
 _PLACE, _HERE = tuple_(_BEGAN, _S.id), tuple_(bindparam("began"), bindparam("id"))
 _SOME = select(_S.id, and_(_S.answer_count > 0, models.IS_SHOWN).label("shown")).where(

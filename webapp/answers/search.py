@@ -2,9 +2,10 @@
 
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy.orm import InstrumentedAttribute
@@ -94,9 +95,20 @@ class Filters:
         """True for a response that passes all filters but the search text."""
         return (sent or not self.sent_only) and not (suspect and self.unflagged)
 
+    def holds(self, *texts: str) -> bool:
+        """True if one of the texts has the search text."""
+        needle = self.needle
+        return not needle or any(needle in comparable(text) for text in texts)
 
-@dataclass(frozen=True, slots=True)
-class FoundAnswers:
+    def between(
+        self, column: sa.ColumnElement[int] | InstrumentedAttribute[int]
+    ) -> list[sa.ColumnElement[bool]]:
+        """The conditions for a time in a column."""
+        conditions = [] if self.since is None else [column >= self.since]
+        return conditions if self.until is None else [*conditions, column < self.until]
+
+
+class FoundAnswers(NamedTuple):
     """Answers newest first. `before` is the key to continue from, None at the end: the stamps of
     the last and of the first answer that were looked at.
     """
@@ -105,8 +117,7 @@ class FoundAnswers:
     before: AnswerKey | None
 
 
-@dataclass(frozen=True, slots=True)
-class FoundPeople:
+class FoundPeople(NamedTuple):
     """Persons newest first. `before` is the key to continue from, None at the end."""
 
     people: list[models.SessionAnswers]
@@ -146,24 +157,18 @@ def find_answers(form_id: str, filters: Filters, *, before: AnswerKey | None) ->
         if effort.look(len(answer.answer_text), found=passes):
             further = answer.stamp, newest
             break
-    kept = _found_first(found, filters, before) if before else found
-    return FoundAnswers(
-        [each._replace(answer_text=cut(each.answer_text)) for each in kept], further
-    )
+    if before:  # what was found on the way to it
+        newer = newer_in_threads(found, *before)
+        earlier = {same for same, answer in newer if _passes(filters, answer)}
+        found = [each for each in found if each.id not in earlier]
+    cut_short = [each._replace(answer_text=cut(each.answer_text)) for each in found]
+    return FoundAnswers(cut_short, further)
 
 
 def _passes(filters: Filters, answer: ShownAnswer) -> bool:
     kept = filters.keep(sent=answer.is_sent, suspect=answer.suspect)
     kept = kept and (answer.response_type == ResponseType.VOICE or not filters.spoken)
-    return kept and _holds(filters.needle, answer.answer_text, answer.responder_name or "")
-
-
-def _found_first(
-    found: list[ShownAnswer], filters: Filters, before: AnswerKey
-) -> list[ShownAnswer]:
-    """Those whose threads hold nothing that was found on the way to `before`."""
-    earlier = {same for same, one in newer_in_threads(found, *before) if _passes(filters, one)}
-    return [each for each in found if each.id not in earlier]
+    return kept and filters.holds(answer.answer_text, answer.responder_name or "")
 
 
 def find_people(form_id: str, filters: Filters, *, before: PersonKey | None) -> FoundPeople:
@@ -172,15 +177,15 @@ def find_people(form_id: str, filters: Filters, *, before: PersonKey | None) -> 
     The times of the filters are those of the beginning. A found person has all their answers, of
     which one is spoken if that is filtered for.
     """
-    effort, needle = _Effort(PEOPLE_FOUND, PEOPLE_LOOKED_AT, CHARS_LOOKED_AT), filters.needle
+    effort = _Effort(PEOPLE_FOUND, PEOPLE_LOOKED_AT, CHARS_LOOKED_AT)
     found: list[models.SessionAnswers] = []
-    for person in _people_backwards(form_id, filters, before):
-        session, answers = person.session, person.answers
+    for session, answers in _people_backwards(form_id, filters, before):
         texts = [answer.answer_text for answer in answers]
-        kept = bool(spoken_ids(answers) if filters.spoken else answers)
-        passes = kept and _holds(needle, *texts, session.responder_name or "")
+        passes = bool(spoken_ids(answers) if filters.spoken else answers)
+        passes = passes and filters.holds(*texts, session.responder_name or "")
         if passes:
-            found.append(_shown(person))
+            shown = [each._replace(answer_text=cut(each.answer_text)) for each in answers]
+            found.append(models.SessionAnswers(session, shown))
         if effort.look(sum(map(len, texts)), found=passes):
             return FoundPeople(found, (session.created_at, session.id))
     return FoundPeople(found, None)
@@ -189,11 +194,6 @@ def find_people(form_id: str, filters: Filters, *, before: PersonKey | None) -> 
 def cut(answer_text: str) -> str:
     """The text that a list shows, and one character more if the answer is longer."""
     return answer_text[: CHARS_SHOWN + 1]
-
-
-def _shown(person: models.SessionAnswers) -> models.SessionAnswers:
-    answers = [each._replace(answer_text=cut(each.answer_text)) for each in person.answers]
-    return models.SessionAnswers(person.session, answers)
 
 
 def _answers_backwards(
@@ -208,10 +208,7 @@ def _answers_backwards(
         sa.select(*(text if column is SHOWN_TEXT else column for column in SHOWN_COLUMNS))
         .add_columns(sa.and_(current, _HAS_FOLLOW_UPS) if filters.follow_ups else current)
         .join(models.ResponseSession, models.ResponseSession.id == models.Answer.session_id)
-        .where(
-            models.Answer.form_id == form_id,
-            *_between(models.Answer.stamp, filters.since, filters.until),
-        )
+        .where(models.Answer.form_id == form_id, *filters.between(models.Answer.stamp))
         .order_by(models.Answer.stamp.desc())
         .limit(ANSWERS_AT_ONCE)
     )
@@ -227,47 +224,41 @@ def _answers_backwards(
 
 def _people_backwards(
     form_id: str, filters: Filters, before: PersonKey | None
-) -> Iterator[models.SessionAnswers]:
-    """Persons, those whom the filters leave out without their answers."""
+) -> Iterator[tuple[models.SessionRow, Sequence[models.AnswerRow]]]:
+    """Persons with their answers, none of those whom the filters leave out."""
     began = sa.type_coerce(models.ResponseSession.created_at, sa.BigInteger)
     query = (
         sa.select(*models.SESSION_COLUMNS, models.IS_SHOWN)
-        .where(
-            models.ResponseSession.form_id == form_id,
-            *_between(began, filters.since, filters.until),
-        )
+        .where(models.ResponseSession.form_id == form_id, *filters.between(began))
         .order_by(models.ResponseSession.created_at.desc(), models.ResponseSession.id.desc())
         .limit(PEOPLE_AT_ONCE)
     )
+    position = sa.tuple_(began, models.ResponseSession.id)
     while True:
-        position = sa.tuple_(began, models.ResponseSession.id)
         older = query if before is None else query.where(position < sa.tuple_(*before))
         rows = db.session.execute(older).all()
-        sessions = [models.SessionRow._make(row[:-1]) for row in rows]
-        yield from _with_answers(sessions, {row.id for row in rows if row[-1]}, filters)
-        if len(sessions) < PEOPLE_AT_ONCE:
+        answers = _answers_of([row for row in rows if row[-1]], filters)
+        for row in rows:
+            yield models.SessionRow._make(row[:-1]), answers[row.id]
+        if len(rows) < PEOPLE_AT_ONCE:
             return
-        before = (sessions[-1].created_at, sessions[-1].id)
+        before = (rows[-1].created_at, rows[-1].id)
 
 
-def _with_answers(
-    sessions: list[models.SessionRow], shown: set[str], filters: Filters
-) -> Iterator[models.SessionAnswers]:
+def _answers_of(
+    sessions: Sequence[sa.Row[*tuple[Any, ...]]], filters: Filters
+) -> dict[str, list[models.AnswerRow]]:
     wanted = [
-        session.id
-        for session in sessions
-        if session.id in shown
-        and filters.keep(
-            sent=session.status == SessionStatus.COMPLETED, suspect=bool(session.suspect)
-        )
+        row.id
+        for row in sessions
+        if filters.keep(sent=row.status == SessionStatus.COMPLETED, suspect=bool(row.suspect))
     ]
     if filters.follow_ups:
         wanted = [row.session_id for row in read_rows(_ASKED_MORE, sessions=wanted)]
     answers: dict[str, list[models.AnswerRow]] = defaultdict(list)
     for answer in models.current_answers(wanted):
         answers[answer.session_id].append(answer)
-    for session in sessions:
-        yield models.SessionAnswers(session, answers[session.id])
+    return answers
 
 
 _IS_ASKED = FollowUp.state == FollowUpState.ASKED
@@ -289,14 +280,3 @@ _HAS_FOLLOW_UPS = (
     .scalar_subquery()
     .is_not(None)
 )
-
-
-def _between(
-    column: sa.ColumnElement[int] | InstrumentedAttribute[int], since: int | None, until: int | None
-) -> list[sa.ColumnElement[bool]]:
-    conditions = [] if since is None else [column >= since]
-    return conditions if until is None else [*conditions, column < until]
-
-
-def _holds(needle: str, *texts: str) -> bool:
-    return not needle or any(needle in comparable(text) for text in texts)

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from sqlalchemy import Select, and_, bindparam, func, select
+from sqlalchemy import and_, bindparam, func, select
 from sqlalchemy.orm import aliased
 
 from webapp.answers.by_question import SHOWN_COLUMNS, SHOWN_TEXT, ShownAnswer
@@ -67,7 +67,9 @@ def follow_ups_of(
     if not shown or not asks_follow_ups(content):
         return {}
     rows = read_rows(_OF_ANSWERS, answers=list(shown), sessions=list({*shown.values()}))
-    given = _answers_to([row.id for row in rows])
+    ids = [row.id for row in rows]
+    answered = read_rows(_ANSWERS, questions=ids) if ids else ()
+    given = {row.question_id: ShownAnswer._make(row) for row in answered}
     found = defaultdict(list)
     for row in rows:
         asked = AskedQuestion._make(row[:-1])
@@ -124,23 +126,16 @@ def _threads(
     follow_ups: dict[str, list[ShownFollowUp]] = defaultdict(list)
     for each in asked:
         follow_ups[each.parent_question_id].append(ShownFollowUp(each, given.get(each.id)))
-    first = [each for each in answers if each.parent_question_id is None]
     threads = [
-        AnswerThread(
-            each.question_id, each.question_text, each, follow_ups.pop(each.question_id, [])
-        )
-        for each in first
+        AnswerThread(id_, each.question_text, each, follow_ups.pop(id_, []))
+        for id_, each in given.items()
+        if each.parent_question_id is None
     ]
     for question in content.questions:
         left = follow_ups.get(question["id"], [])
         if any(part.answer for part in left):
             threads.append(AnswerThread(question["id"], question["text"], None, left))
     return threads
-
-
-def _answers_to(question_ids: list[str]) -> dict[str, ShownAnswer]:
-    rows = read_rows(_ANSWERS, questions=question_ids) if question_ids else ()
-    return {row.question_id: ShownAnswer._make(row) for row in rows}
 
 
 _F = FollowUp
@@ -176,18 +171,13 @@ _OF_ANSWERS = (
 )
 
 
-def _shown() -> Select[*tuple[object, ...]]:
-    return (
-        select(*SHOWN_COLUMNS)
-        .join(ResponseSession, ResponseSession.id == Answer.session_id)
-        .where(Answer.superseded.is_(False))
-    )
-
-
-_ANSWERS = (
-    _shown()
-    .join(_F, and_(_F.form_id == Answer.form_id, _F.id == Answer.question_id))
-    .where(among(_F.id, "questions"))
+_SHOWN = (
+    select(*SHOWN_COLUMNS)
+    .join(ResponseSession, ResponseSession.id == Answer.session_id)
+    .where(Answer.superseded.is_(False))
+)
+_ANSWERS = _SHOWN.join(_F, and_(_F.form_id == Answer.form_id, _F.id == Answer.question_id)).where(
+    among(_F.id, "questions")
 )
 _SAME, _LATER = aliased(Answer), aliased(Answer)
 _NEWER = (
@@ -205,14 +195,7 @@ _NEWER = (
     .where(among(_SAME.id, "answers"), Answer.superseded.is_(False))
     .where(Answer.stamp.between(bindparam("since"), bindparam("newest")))
 )
-_FIRST_ANSWERS = (
-    _shown()
-    .join(
-        _LATER,
-        and_(
-            _LATER.session_id == Answer.session_id,
-            _LATER.parent_question_id == Answer.question_id,
-        ),
-    )
-    .where(among(_LATER.id, "answers"))
+_BEGINS_IT = and_(
+    _LATER.session_id == Answer.session_id, _LATER.parent_question_id == Answer.question_id
 )
+_FIRST_ANSWERS = _SHOWN.join(_LATER, _BEGINS_IT).where(among(_LATER.id, "answers"))

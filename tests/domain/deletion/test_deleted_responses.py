@@ -21,7 +21,7 @@ from tests.voice.factories import make_recording, make_spoken_answer, make_voice
 from webapp.answers import by_question, deleted_responses as deletions
 from webapp.answers.answering import complete_response
 from webapp.answers.export import read_answers, read_people
-from webapp.answers.one_response import get_person
+from webapp.answers.one_response import get_response
 from webapp.answers.search import Filters, find_answers, find_people
 from webapp.answers.trash import delete_form, restore_form
 from webapp.base.database import db, utc_now
@@ -117,7 +117,7 @@ class TestHiding:
 
         assert shown(form) == [{kept}] * 5
         with pytest.raises(NotFound):
-            get_person(form.id, deleted)
+            get_response(form, deleted)
         assert purge(UNDO - timedelta(seconds=5)) == []
         assert polled(form) == [kept, deleted]
         assert get_completed_response(form.id, deleted).answers

@@ -197,7 +197,7 @@ def new_answers(form_id: str) -> ResponseReturnValue:
         view=request.args.get("view", ""),
         count=results.count_newer(form.id, since),
         unread=unread.count_unread([form.id])[form.id],
-        funnel=hidden.lower_funnel(form, results.read_funnel(form)),
+        funnel=results.read_funnel(form, hidden),
     )
 
 
@@ -275,7 +275,7 @@ def _layout(form: FormRow, hidden: HiddenResponses, view: str, choice: Choice) -
         "share_url": address,
         "transcriber": settings().transcriber_host,
         "qr": "" if form.answered_count else drawn_code(address),
-        "funnel": hidden.lower_funnel(form, results.read_funnel(form)),
+        "funnel": results.read_funnel(form, hidden),
         "days": hidden.lower_days(days),
         "last_answer_at": from_millis(form.last_stamp) if form.answered_count else None,
         "now_millis": to_millis(now),
