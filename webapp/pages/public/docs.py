@@ -1,7 +1,9 @@
 """Documentation, public: each document is a Markdown template, served as HTML and as text."""
 
+import tomllib
 from http import HTTPStatus
 from itertools import groupby
+from pathlib import Path
 from typing import NamedTuple
 
 from flask import Blueprint, Response, current_app, render_template
@@ -30,65 +32,8 @@ class Document(NamedTuple):
     summary: str
 
 
-DOCUMENTS = (
-    Document(
-        "mcp",
-        "Connect an MCP host",
-        "ChatGPT, Claude, Cursor, VS Code, Codex and any other client: where the address goes, and"
-        " what they can do",
-    ),
-    Document(
-        "skill",
-        "Ask people through Askback",
-        "for agents: when to ask people and when not, the way through tools, REST and the command"
-        " line",
-    ),
-    Document(
-        "connect",
-        "Connect an agent",
-        "how an agent gets its token by OAuth 2.0, with commands to paste",
-    ),
-    Document(
-        "agents",
-        "Read answers as they come",
-        "how a program without OAuth waits for the answers of a form, with commands to paste",
-    ),
-    Document(
-        "events",
-        "Events for each response",
-        "signed webhooks: receiving them in Python and TypeScript, subscribing by curl",
-    ),
-    Document(
-        "command-line",
-        "Ask from a terminal",
-        "one command that asks people and prints their answers, and its exit codes",
-    ),
-    Document(
-        "concepts",
-        "Concepts",
-        "what a confirmation means, what happens to answers, how they are fetched, frames,"
-        " languages",
-    ),
-    Document(
-        "errors", "Error codes", "when the API answers each of its error codes, and what to do then"
-    ),
-    Document(
-        "settings",
-        "Settings",
-        "every environment variable with its default and meaning",
-    ),
-    Document("operate", "Operate", "production, proxy, accounts, backups, audit trail"),
-    Document(
-        "figures",
-        "Figures",
-        "how fast one server is, and what the long proofs found",
-    ),
-    Document(
-        "architecture",
-        "Architecture",
-        "the rooms of the code, three walks through it, the cursor, and ten words",
-    ),
-)
+_LISTED = tomllib.loads(Path(__file__).with_name("documents.toml").read_text("utf-8"))
+DOCUMENTS = [Document(**each) for each in _LISTED["document"]]
 INDEX, EVENTS = "index", "events"
 TITLES = {INDEX: "Documents"} | {document.name: document.title for document in DOCUMENTS}
 QUOTED = ", ".join(f'"{document.name}"' for document in DOCUMENTS)
