@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
 from webapp.answers.session import lock_session
-from webapp.base.database import Base, db, new_id, write_transaction
+from webapp.base.database import Base, db, execute, new_id, write_transaction
 from webapp.base.errors import ErrorCode, NotFound, Phrase
 from webapp.base.ownership import delete_in_batches
 from webapp.base.text import token_hash
@@ -59,7 +59,7 @@ def create_transfer_link(share_token: str, session_key: str, *, now: datetime) -
                 Phrase("There are no answers to go on with."),
                 Phrase("Answer a question first."),
             )
-        delete_transfer_link(session.session_id)
+        execute(sa.delete(_TABLE).where(_TABLE.c.session_id == session.session_id))
         db.session.add(
             DeviceTransfer(
                 id=new_id("hov"),
@@ -97,11 +97,6 @@ def claim_session_key(share_token: str, secret: str, claim: str, *, now: datetim
             .returning(_TABLE.c.sealed_key)
         ).scalar_one_or_none()
     return None if sealed is None else _seal(secret).decrypt(sealed.encode()).decode()
-
-
-def delete_transfer_link(session_id: str) -> None:
-    """Delete the link of a session, if it has one. Does not commit."""
-    db.session.execute(sa.delete(_TABLE).where(_TABLE.c.session_id == session_id))
 
 
 def purge_expired_links(now: datetime) -> Iterator[int]:

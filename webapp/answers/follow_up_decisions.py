@@ -64,11 +64,6 @@ class FollowUpContext:
     dropped: str
 
     @property
-    def form_id(self) -> str:
-        """Of the form that is answered."""
-        return self.session.form.id
-
-    @property
     def writer(self) -> str:
         """The model that was named to the creator, "" for none."""
         return self.session.form.follow_up_writer
@@ -77,11 +72,6 @@ class FollowUpContext:
     def has_words(self) -> bool:
         """False of a spoken answer without any, or none yet."""
         return bool(self.thread.last.answer.strip())
-
-    @property
-    def may_be_asked(self) -> bool:
-        """Whether anything may be asked without a model, whatever the answer says."""
-        return rules.may_follow(self.thread)
 
     @cached_property
     def ruled(self) -> Decision:
@@ -162,8 +152,7 @@ def decide_by_rules(about: FollowUpContext, *, now: datetime) -> QuestionNumber 
     ruled = None if _asked_again(about) else about.ruled
     if not ruled or not ruled.question:
         return None
-    values: dict[str, object] = {**_keys(about), **_caps(about), **_words(ruled)}
-    values |= {"id": new_id("q"), "moment": to_millis(now)}
+    values = _keys(about) | _words(ruled) | {"id": new_id("q"), "moment": to_millis(now)}
     seen: int | None = about.session.last_active_at
     while seen is not None:
         asked = execute_autocommit(statements.ask(), **values, seen=seen)
@@ -221,7 +210,7 @@ def _claim(about: FollowUpContext, now: datetime) -> Claim | None:
         claim_id = _insert_claim(connection, about, now, LEASE)
         if claim_id is None:
             return None
-        (brief,) = all_rows(connection, statements.BRIEF, {"form_id": about.form_id})
+        (brief,) = all_rows(connection, statements.BRIEF, {"form_id": about.session.form.id})
         return Claim(claim_id, to_millis(now + LEASE), about, Brief._make(brief))
 
 
@@ -293,7 +282,7 @@ def _free_depth(
     connection: Connection, about: FollowUpContext, now: datetime, decision: Decision
 ) -> int:
     """The depth of this question, 0 where a cap admits none or it was asked; under the lock."""
-    given = _keys(about) | _caps(about) | _words(decision) | {"moment": to_millis(now)}
+    given = _keys(about) | _words(decision) | {"moment": to_millis(now)}
     return next((depth for (depth,) in all_rows(connection, statements.FREE_DEPTH, given)), 0)
 
 
@@ -310,15 +299,13 @@ def _asked_again(about: FollowUpContext) -> bool:
 
 def _keys(about: FollowUpContext) -> dict[str, object]:
     return {
-        "form_id": about.form_id,
+        "form_id": about.session.form.id,
         "session_id": about.session.id,
         "parent_question_id": about.parent_id,
         "answer_id": about.answer_id,
+        "most_of_parent": about.cap,
+        "most": about.most,
     }
-
-
-def _caps(about: FollowUpContext) -> dict[str, int]:
-    return {"most_of_parent": about.cap, "most": about.most}
 
 
 def _words(decision: Decision) -> dict[str, object]:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from webapp.answers.steps import Step, Steps
 from webapp.base.vocabulary import FollowUpMode
 from webapp.follow_ups.rules import Decision, Thread
-from webapp.records.content.model import AnyContent, QuestionRow, form_settings
+from webapp.records.content.model import AnyContent, form_settings
 from webapp.records.follow_ups import AskedFollowUp
 from webapp.records.languages import language_of_content, language_to_ask_in
 
@@ -97,8 +97,7 @@ def skip(trial: Trial, content: AnyContent, step: Step) -> Trial:
     """Without an answer to a question; those to the follow-ups of a scripted one go with it."""
     taken = {step.question_id}
     if not step.asked:
-        parent = content.questions[step.place.number - 1]
-        taken |= {each.id for each in _asked_because_of(trial, parent)}
+        taken |= {each.id for each in _asked_because_of(trial, content, step)}
     skipped = (*(each for each in trial.skipped if each not in taken), step.question_id)
     return replace(trial, answers=_without(trial.answers, taken), skipped=skipped)
 
@@ -115,11 +114,10 @@ def to_decide(
     trial: Trial, content: AnyContent, step: Step, *, page_language: str
 ) -> Thread | NoRoom | None:
     """What there is to decide about the answer that a question has; None if that was done."""
-    known = trial.decided.get(answer_key(trial, step.question_id))
+    known = decided_after(trial, step)
     if known and known.reason not in set(NoRoom):
         return None
-    parent = content.questions[step.place.number - 1]
-    return _lack_of_room(trial, content, parent) or steps_of(trial, content).thread(
+    return _lack_of_room(trial, content, step) or steps_of(trial, content).thread(
         content.follow_up_mode,
         step.place,
         trial.answers,
@@ -129,9 +127,8 @@ def to_decide(
 
 def remaining(trial: Trial, content: AnyContent, step: Step) -> int:
     """How many follow-ups to the same scripted question may still be asked."""
-    parent = content.questions[step.place.number - 1]
     cap = form_settings(content).max_followups_per_question
-    return cap - len(_asked_because_of(trial, parent))
+    return cap - len(_asked_because_of(trial, content, step))
 
 
 def decide(trial: Trial, content: AnyContent, step: Step, came: Decided, made: Decision) -> Trial:
@@ -141,7 +138,7 @@ def decide(trial: Trial, content: AnyContent, step: Step, came: Decided, made: D
     if not made.technique:
         return decided
     parent = content.questions[step.place.number - 1]
-    depth = len(_asked_because_of(trial, parent)) + 1
+    depth = len(_asked_because_of(trial, content, step)) + 1
     asked = AskedFollowUp(
         f"{parent['id']}\0{depth}",  # no id of a question has this character
         parent["id"],
@@ -162,12 +159,14 @@ def decided_after(trial: Trial, step: Step) -> Decided | None:
     return trial.decided.get(answer_key(trial, step.question_id))
 
 
-def _asked_because_of(trial: Trial, parent: QuestionRow) -> list[AskedFollowUp]:
+def _asked_because_of(trial: Trial, content: AnyContent, step: Step) -> list[AskedFollowUp]:
+    """The follow-ups to the scripted question of a step."""
+    parent = content.questions[step.place.number - 1]
     return [each for each in trial.follow_ups if each.parent_question_id == parent["id"]]
 
 
-def _lack_of_room(trial: Trial, content: AnyContent, parent: QuestionRow) -> NoRoom | None:
-    of_parent = _asked_because_of(trial, parent)
+def _lack_of_room(trial: Trial, content: AnyContent, step: Step) -> NoRoom | None:
+    of_parent = _asked_because_of(trial, content, step)
     limits = form_settings(content)
     if limits.follow_up_mode is FollowUpMode.NONE:
         return NoRoom.NO_FOLLOW_UPS

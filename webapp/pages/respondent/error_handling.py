@@ -139,7 +139,7 @@ def _storage_failed(error: Exception) -> Response:
 
 def outcome_page(error: Outcome) -> Response:
     """The page of an expected failure; rendering it may fail in turn."""
-    if error.code not in AT_QUESTION | AT_RECORDER | AT_CHECK | AT_END:
+    if not isinstance(error.code, PageCode) or error.code in WITHOUT_PAGE:
         return errors.outcome(error)
     try:
         return _page_of(error)
@@ -163,7 +163,7 @@ def _page_of(error: Outcome) -> Response:
             unsent_text="" if text in view.session.texts.values() else text,
             unsent_recording=request.endpoint == "voice.upload",
         )
-    if error.code in AT_END:
+    if error.code in {PageCode.FORM_CLOSED, PageCode.FORM_COMPLETED}:
         return rendering.closed(view, unsent_text=text)
     if error.code == PageCode.FORM_FULL:  # the box stays, also for a respondent who has just begun
         return rendering.question(view, place, error=error, text=text)
@@ -185,32 +185,15 @@ def _posted_from(error: Outcome) -> tuple[session_view.SessionView, QuestionNumb
     return session_view.posted_view(token, posted), posted.left or place
 
 
-AT_QUESTION: frozenset[Code] = frozenset(
-    {
-        PageCode.ANSWER_DIFFERS,
-        PageCode.ANSWER_EMPTY,
-        PageCode.ANSWER_NEWER,
-        PageCode.ANSWER_TOO_LONG,
-        PageCode.ANSWER_UNSENT,
-        PageCode.FORM_FULL,
-        PageCode.RECORDING_UNKNOWN,
-        PageCode.RECORDING_UNSENT,
-        PageCode.SESSION_UNKNOWN,
-        PageCode.UNSAVED_TEXT,
-    }
-)
-AT_RECORDER: frozenset[Code] = frozenset(
-    {
-        PageCode.RECORDINGS_FULL,
-        PageCode.RECORDING_MISSING,
-        PageCode.RECORDING_NOT_AUDIO,
-        PageCode.RECORDING_NO_ROOM,
-        PageCode.RECORDING_TOO_LARGE,
-        PageCode.RECORDING_TOO_LONG,
-        PageCode.VOICE_UNAVAILABLE,
-    }
-)
-AT_CHECK: frozenset[Code] = frozenset({PageCode.NAME_TOO_LONG, PageCode.NOTHING_ANSWERED})
-AT_END: frozenset[Code] = frozenset(
-    {PageCode.FORM_CLOSED, PageCode.FORM_COMPLETED, PageCode.RESPONSE_COMPLETED}
-)
+# the others are shown at their question
+WITHOUT_PAGE = {PageCode.FORM_UNREADABLE, PageCode.QUESTION_UNKNOWN}
+AT_RECORDER: set[Code] = {
+    PageCode.RECORDINGS_FULL,
+    PageCode.RECORDING_MISSING,
+    PageCode.RECORDING_NOT_AUDIO,
+    PageCode.RECORDING_NO_ROOM,
+    PageCode.RECORDING_TOO_LARGE,
+    PageCode.RECORDING_TOO_LONG,
+    PageCode.VOICE_UNAVAILABLE,
+}
+AT_CHECK: set[Code] = {PageCode.NAME_TOO_LONG, PageCode.NOTHING_ANSWERED}

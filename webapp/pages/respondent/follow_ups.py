@@ -11,12 +11,7 @@ from flask import Blueprint, Flask, Response
 
 from jobs.queue import hand_over_recordings
 from webapp.answers import follow_up_decisions
-from webapp.answers.follow_up_decisions import (
-    FollowUpContext,
-    context_of,
-    decide_by_rules,
-    is_claimed,
-)
+from webapp.answers.follow_up_decisions import FollowUpContext, context_of, decide_by_rules
 from webapp.answers.steps import QuestionNumber
 from webapp.base.config import RULES, Settings, settings
 from webapp.base.database import release_connections, utc_now
@@ -185,7 +180,8 @@ def _awaits_words(about: FollowUpContext, posted: FormData, *, is_new: bool) -> 
 
     is_new  it was stored just now: nobody has waited for them yet
     """
-    if about.has_words or not posted.recording or not (about.may_be_asked or _has_model(about)):
+    may_follow = rules.may_follow(about.thread) or _has_model(about)
+    if about.has_words or not posted.recording or not may_follow:
         return False
     now = utc_now()
     if is_new:
@@ -243,7 +239,7 @@ def _decide_by_model(about: FollowUpContext, turn: Turn) -> bool:
     now = utc_now()
     count_call = partial(
         spend_model_call,
-        about.form_id,
+        about.session.form.id,
         address_hash(client_network()),
         of_form=settings().llm_calls_per_day,
         of_server=settings().llm_calls_per_day_total,
@@ -266,6 +262,6 @@ def _decide_by_model(about: FollowUpContext, turn: Turn) -> bool:
 def _wait_for_other(about: FollowUpContext) -> None:
     deadline = time.monotonic() + WAIT_SECONDS
     with suppress(NoSlot), wakeups().slot(WAITER, most=WAITERS_AT_ONCE):
-        while is_claimed(about, now=utc_now()) and time.monotonic() < deadline:
+        while follow_up_decisions.is_claimed(about, now=utc_now()) and time.monotonic() < deadline:
             release_connections()
             time.sleep(LOOK_SECONDS)
