@@ -86,19 +86,7 @@ COMPLETE = (
 SUPERSEDE = (
     sa.update(_ANSWERS).where(_ANSWERS.c.id == sa.bindparam("earlier")).values(superseded=sa.true())
 )
-_GIVEN = (
-    "id",
-    "form_id",
-    "session_id",
-    "question_id",
-    "question_text",
-    "answer_text",
-    "response_type",
-    "question_kind",
-    "parent_question_id",
-    "answer_key",
-    "word_count",
-)
+_GIVEN = [each.name for each in _ANSWERS.c if each.name not in {"superseded", "stamp"}]
 RECORDINGS_OF_QUESTION = (
     _RECORDINGS.c.key_hash == sa.bindparam("key_hash"),
     _RECORDINGS.c.form_id == sa.bindparam("form_id"),

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple, cast
 
 import sqlalchemy as sa
 
-from webapp.answers.one_response import no_response
 from webapp.answers.session import LOCKED_COLUMNS, LockedSession, change_form
+from webapp.answers.threads import no_response
 from webapp.base import database
 from webapp.base.ownership import OF_SESSION, deletion_of
 from webapp.base.vocabulary import FormStatus, QuestionKind

@@ -16,7 +16,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from webapp.answers.session import lock_session
 from webapp.base.database import Base, db, execute, new_id, write_transaction
-from webapp.base.errors import ErrorCode, NotFound, Phrase
+from webapp.base.errors import ErrorCode, NotFound
 from webapp.base.ownership import delete_in_batches
 from webapp.base.text import token_hash
 from webapp.records.forms import Form, shared_form
@@ -55,9 +55,7 @@ def create_transfer_link(share_token: str, session_key: str, *, now: datetime) -
         session = lock_session(connection, share_token, session_key)
         if session is None:
             raise NotFound(
-                ErrorCode.NOT_FOUND,
-                Phrase("There are no answers to go on with."),
-                Phrase("Answer a question first."),
+                ErrorCode.NOT_FOUND, "Nothing is stored to go on with.", "Answer a question first."
             )
         execute(sa.delete(_TABLE).where(_TABLE.c.session_id == session.session_id))
         db.session.add(

@@ -187,16 +187,8 @@ class RespondentSession:
         steps = Steps(self.form.questions, follow_ups, self.answered, self.skipped)
         if found := steps.at(place):
             return found
-        if 0 < place.number <= len(self.form.questions):
-            raise NotFound(
-                ErrorCode.NOT_FOUND,
-                Phrase("This question was not asked."),
-                Phrase("Go back to the form and answer its questions."),
-            )
         raise NotFound(
-            PageCode.QUESTION_UNKNOWN,
-            Phrase("This form has no such question."),
-            Phrase("Go back to the form and answer its questions."),
+            ErrorCode.NOT_FOUND, "This question was not asked.", "Answer those that the form asks."
         )
 
     def changed(self, now: datetime, **changes: Any) -> Self:
@@ -390,9 +382,7 @@ def not_open(status: str | None) -> StateConflict:
 
 
 def _no_public_form() -> NotFound:
-    return NotFound(
-        ErrorCode.NOT_FOUND, Phrase("There is no form at this address."), Phrase("Check the link.")
-    )
+    return NotFound(ErrorCode.NOT_FOUND, "There is no form at this address.", "Check the link.")
 
 
 def _form_of(row: Sequence[Any]) -> RespondentForm:

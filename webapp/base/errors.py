@@ -93,7 +93,6 @@ class PageCode(StrEnum):
     NAME_TOO_LONG = "name_too_long"
     NOTHING_ANSWERED = "nothing_answered"
     ORIGIN_UNREADABLE = "origin_unreadable"
-    QUESTION_UNKNOWN = "question_unknown"
     RECORDING_UNKNOWN = "recording_unknown"
     RECORDINGS_FULL = "recordings_full"
     RECORDING_MISSING = "recording_missing"

@@ -21,8 +21,8 @@ from tests.voice.factories import make_recording, make_spoken_answer, make_voice
 from webapp.answers import by_question, deleted_responses as deletions
 from webapp.answers.answering import complete_response
 from webapp.answers.export import read_answers, read_people
-from webapp.answers.one_response import get_response
 from webapp.answers.search import Filters, find_answers, find_people
+from webapp.answers.threads import get_response
 from webapp.answers.trash import delete_form, restore_form
 from webapp.base.database import db, utc_now
 from webapp.base.errors import NotFound

@@ -18,9 +18,8 @@ from webapp.answers import answering, search, unread
 from webapp.answers.answering import skip_question
 from webapp.answers.by_question import newest_answers
 from webapp.answers.deleted_responses import delete_response
-from webapp.answers.one_response import get_response
 from webapp.answers.search import Filters, find_answers, find_people
-from webapp.answers.threads import first_answers, follow_ups_of, threads_of
+from webapp.answers.threads import first_answers, follow_ups_of, get_response, threads_of
 from webapp.base.database import db, utc_now
 from webapp.base.text import token_hash
 from webapp.base.vocabulary import FollowUpState

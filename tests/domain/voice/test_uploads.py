@@ -92,8 +92,8 @@ def test_an_upload_is_refused_as_words_are(form: Any, *, begun: bool) -> None:
     if begun:
         make_answer(form, KEY)
     check = (form.share_token, KEY, QuestionNumber(1))
-    assert refused(check_upload, form.share_token, KEY, QuestionNumber(3)) == "question_unknown"
-    assert refused(check_upload, form.share_token, KEY, QuestionNumber(0)) == "question_unknown"
+    assert refused(check_upload, form.share_token, KEY, QuestionNumber(3)) == "not_found"
+    assert refused(check_upload, form.share_token, KEY, QuestionNumber(0)) == "not_found"
     assert refused(check_upload, "no-such-form", KEY, QuestionNumber(1)) == "not_found"
     close_form(form.account_id, form.id, now=utc_now())
     assert refused(check_upload, *check) == "form_closed"

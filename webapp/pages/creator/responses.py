@@ -5,7 +5,7 @@ from typing import Any
 from flask import render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from webapp.answers import deleted_responses as deletions, one_response, unread
+from webapp.answers import deleted_responses as deletions, threads, unread
 from webapp.answers.export import recordings_of
 from webapp.base.config import settings
 from webapp.base.database import to_millis, utc_now
@@ -26,7 +26,7 @@ bp = creator_blueprint("responses", "/forms/<form_id>", limits_writes=False)
 def show_next(form_id: str) -> ResponseReturnValue:
     """Redirect to the newest unread response, or to the newest."""
     form = forms.get_form(creator_id(), form_id)
-    session_id = one_response.newest_response(form)
+    session_id = threads.newest_response(form)
     if session_id is None:
         return go_to(url_for("results.by_question", form_id=form_id))
     return go_to(url_for("responses.show", form_id=form_id, session_id=session_id))
@@ -36,7 +36,7 @@ def show_next(form_id: str) -> ResponseReturnValue:
 def show(form_id: str, session_id: str) -> ResponseReturnValue:
     """All that one person answered."""
     form = forms.get_form(creator_id(), form_id)
-    response = one_response.get_response(form, session_id)
+    response = threads.get_response(form, session_id)
     return render_template(
         "results/response.html",
         form=form,

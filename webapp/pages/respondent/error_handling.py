@@ -139,7 +139,8 @@ def _storage_failed(error: Exception) -> Response:
 
 def outcome_page(error: Outcome) -> Response:
     """The page of an expected failure; rendering it may fail in turn."""
-    if not isinstance(error.code, PageCode) or error.code in WITHOUT_PAGE:
+    # the others have a page: mostly that of their question
+    if not isinstance(error.code, PageCode) or error.code is PageCode.FORM_UNREADABLE:
         return errors.outcome(error)
     try:
         return _page_of(error)
@@ -185,8 +186,6 @@ def _posted_from(error: Outcome) -> tuple[session_view.SessionView, QuestionNumb
     return session_view.posted_view(token, posted), posted.left or place
 
 
-# the others are shown at their question
-WITHOUT_PAGE = {PageCode.FORM_UNREADABLE, PageCode.QUESTION_UNKNOWN}
 AT_RECORDER: set[Code] = {
     PageCode.RECORDINGS_FULL,
     PageCode.RECORDING_MISSING,

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from flask import Blueprint, Response
+from flask import Blueprint, Response, request
 
 from jobs.queue import hand_over
 from webapp.answers import answering
@@ -160,31 +160,21 @@ def send(share_token: str) -> Response:
         events=settings().mcp_events_enabled,
     )
     hand_over(queued or [])
-    return _post_if_sent(share_token, rendering.thanks, "respond.done")
+    return _if_sent(share_token, rendering.thanks, "respond.done")
 
 
 @bp.get("/done")
+@bp.post("/done/open", endpoint="open_done")
 def done(share_token: str) -> Response:
     """The thank-you page, with a button to delete the response."""
-    return _get_if_sent(share_token, rendering.thanks)
-
-
-@bp.post("/done/open")
-def open_done(share_token: str) -> Response:
-    """Back to the thank-you page, found by the posted session."""
-    return _post_if_sent(share_token, rendering.thanks, "respond.done")
+    return _if_sent(share_token, rendering.thanks, "respond.done")
 
 
 @bp.get("/sent")
+@bp.post("/sent", endpoint="open_sent")
 def show_sent(share_token: str) -> Response:
     """What was sent."""
-    return _get_if_sent(share_token, rendering.sent)
-
-
-@bp.post("/sent")
-def open_sent(share_token: str) -> Response:
-    """What was sent, found by the posted session."""
-    return _post_if_sent(share_token, rendering.sent, "respond.show_sent")
+    return _if_sent(share_token, rendering.sent, "respond.show_sent")
 
 
 @bp.post("/withdraw")
@@ -240,18 +230,18 @@ def _require_nothing_unsent(share_token: str, posted: form_data.FormData) -> Non
         raise form_data.refusal(PageCode.UNSAVED_TEXT)
 
 
-def _get_if_sent(share_token: str, draw: Draw) -> Response:
-    """A page that only a completed response has, asked for by GET."""
-    view = session_view.view_by_cookie(share_token)
-    if not view.session.completed_at:
-        return rendering.redirect_to("respond.start", share_token)
-    return draw(view)
+def _if_sent(share_token: str, draw: Draw, endpoint: str) -> Response:
+    """A page that only a completed response has; another one for a response not sent yet.
 
-
-def _post_if_sent(share_token: str, draw: Draw, endpoint: str) -> Response:
-    """The same, found by the posted session; the check page for a response not sent yet."""
-    posted = form_data.read_form_data(share_token)
-    if by_get(posted):
+    endpoint  of the page for a GET, by the cookie; a POST has the session
+    """
+    posted = form_data.read_form_data(share_token) if request.method == "POST" else None
+    if posted and by_get(posted):
         return rendering.redirect_to(endpoint, share_token)
-    view = session_view.posted_view(share_token, posted)
-    return draw(view) if view.session.completed_at else rendering.check(view)
+    if posted:
+        view = session_view.posted_view(share_token, posted)
+    else:
+        view = session_view.view_by_cookie(share_token)
+    if view.session.completed_at:
+        return draw(view)
+    return rendering.check(view) if posted else rendering.redirect_to("respond.start", share_token)
