@@ -26,15 +26,15 @@ from webapp.base.database import release_connections, utc_now
 from webapp.base.errors import ErrorCode, InvalidInput, StateConflict
 from webapp.base.vocabulary import DraftStatus, ReviewState, Scope
 from webapp.drafts import confirmations, editing, publishing, reviews
+from webapp.drafts.agreement import VoiceAgreement
 from webapp.drafts.editing import Repeatable
 from webapp.drafts.publishing import Published
-from webapp.drafts.reviews import clean_note, wrong_note
-from webapp.drafts.terms import offered_voice
+from webapp.drafts.reviews import clean_note
 from webapp.oauth.guard import Caller, acting_agent, check_scope, current_caller, require_scope
 from webapp.records import drafts
 from webapp.records.content.draft_input import parse_draft_input, parse_follow_ups
 from webapp.records.content.model import DraftUpdate
-from webapp.records.drafts import Draft, get_draft
+from webapp.records.drafts import Draft, get_draft, wrong_note
 from webapp.records.forms import FormLink
 from webapp.web.wakeups import wakeups
 
@@ -51,14 +51,14 @@ def sent_note() -> str | None:
     if len(header) > ENCODED_MAX_CHARS:
         problem = f"has {len(header)} characters; at most {ENCODED_MAX_CHARS} are allowed"
         shorter = f"Send {drafts.AGENT_NOTE_MAX_CHARS} code points at most, or no note."
-        raise wrong_note(HEADER, problem, shorter)
+        raise wrong_note(problem, shorter, HEADER)
     try:
         return clean_note(_decoded(header), HEADER)
     except ValueError:
         raise wrong_note(
-            HEADER,
             "is not percent-encoded UTF-8",
             "Encode the note as encodeURIComponent of JavaScript does, or send none.",
+            HEADER,
         ) from None
 
 
@@ -139,7 +139,7 @@ def publish_draft(caller: Caller, draft_id: str) -> Published:
         draft_id,
         now=utc_now(),
         attested_by=caller.grant_id if agent_decides else None,
-        offered=offered_voice(settings().transcriber_host),
+        offered=VoiceAgreement(records_voice=True, transcriber=settings().transcriber_host),
         by=acting_agent(),
     )
     if published.repeated:

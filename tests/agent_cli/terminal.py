@@ -19,7 +19,7 @@ from tests.services import wait_until
 from webapp.answers.answering import complete_response
 from webapp.answers.trash import delete_form, discard_draft
 from webapp.base.database import db, utc_now
-from webapp.drafts import confirmations, publishing, returns
+from webapp.drafts import confirmations, publishing
 from webapp.records.drafts import Draft
 from webapp.records.forms import Form
 from webapp.web.wakeups import wakeups
@@ -140,11 +140,11 @@ class User:
 
     def send_back(self, note: str | None) -> None:
         """The same, as a no to it."""
-        self._decide(returns.return_draft, "revision", note=note)
+        self._decide(confirmations.return_draft, "revision", note=note)
 
     def keep(self) -> None:
         """Take that back."""
-        self._decide(returns.keep_draft)
+        self._decide(confirmations.keep_draft)
 
     def discard(self, note: str) -> None:
         """Discard the newest draft."""

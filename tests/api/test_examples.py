@@ -15,8 +15,8 @@ from tests.described import validator
 from webapp.answers import answering
 from webapp.base.config import Settings
 from webapp.base.database import db, utc_now
+from webapp.drafts.confirmations import return_draft
 from webapp.drafts.editing import update_draft
-from webapp.drafts.returns import return_draft
 from webapp.records.content.draft_input import parse_draft_input
 from webapp.records.drafts import Draft
 

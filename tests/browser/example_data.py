@@ -43,9 +43,9 @@ from webapp.answers.deleted_responses import delete_automated, delete_response
 from webapp.answers.unread import mark_all_read
 from webapp.base.database import db, new_id, to_millis, utc_now
 from webapp.base.vocabulary import ClientKind, RevokedReason, Scope, TokenKind
-from webapp.drafts import confirmations, editing, form_settings, publishing, returns, revisions
+from webapp.drafts import confirmations, editing, form_settings, publishing, revisions
 from webapp.drafts.agent_tokens import make_agent_token
-from webapp.drafts.terms import NOTHING_SHOWN, FormTerms, Shown, WriterTerms
+from webapp.drafts.agreement import NOTHING_SHOWN, Agreement, Shown, WriterAgreement
 from webapp.oauth.models import OAuthClient, OAuthGrant
 from webapp.oauth.tokens import add_token, revoke_grant
 from webapp.records import forms
@@ -152,7 +152,7 @@ def sent_back(account_id: str, author: str, now: datetime) -> str:
     revision = editing.update_draft(account_id, draft.id, changes, **by).revision
     revisions.mark_seen(account_id, draft.id, revision, now=now - timedelta(hours=4))
     given: dict[str, Any] = {"revision": revision, "now": now - timedelta(minutes=3)}
-    returns.return_draft(account_id, draft.id, note=SENT_BACK_NOTE, **given)
+    confirmations.return_draft(account_id, draft.id, note=SENT_BACK_NOTE, **given)
     return draft.id
 
 
@@ -192,7 +192,7 @@ def published_elsewhere(author: str, now: datetime) -> dict[str, str]:
         limit: published(account_id, plain | {"responseLimit": limit}, author, now)
         for limit in ("multiple", "one")
     }
-    told = FormTerms(writer=WriterTerms(WRITER))
+    told = Agreement(writer=WriterAgreement(WRITER))
     for name, terms in (("rules", NOTHING_SHOWN), ("model", Shown(told, told))):
         found[name] = published(account_id, PROBED, author, now, terms, ASKED_BACK)
     respond(found["one"], "used-up-used-up-used-up-used-up", ANSWERS[0], now)
@@ -267,14 +267,14 @@ def published(
     content: dict[str, Any],
     author: str | None,
     now: datetime,
-    terms: Shown[FormTerms] = NOTHING_SHOWN,
+    terms: Shown = NOTHING_SHOWN,
     follow_ups: Sequence[list[tuple[str, str]]] = (),
 ) -> Any:
     """A form as a row of its columns; `follow_ups` as `prepare` takes them."""
     draft = write(account_id, content, author, now)
     if follow_ups:
         draft = prepare(draft, *follow_ups)
-    confirmed = shown(draft) | {"terms": terms}
+    confirmed = shown(draft) | {"shown": terms}
     return publishing.confirm_and_publish(account_id, draft.id, **confirmed, now=now).form
 
 

@@ -7,11 +7,11 @@ from tests.voice.factories import make_spoken_answer
 from webapp.answers import answering
 from webapp.base.database import to_millis
 from webapp.base.vocabulary import TranscriptState
-from webapp.drafts.terms import FormTerms, Shown, VoiceTerms
+from webapp.drafts.agreement import Agreement, Shown, VoiceAgreement
 
 MILK = {"title": "What the milk was like", "questions": ["What went wrong this week?"]}
-WRITTEN_DOWN = VoiceTerms(records_voice=True, transcriber="speech.fernhill.example")
-TOLD = Shown(FormTerms(WRITTEN_DOWN), FormTerms(WRITTEN_DOWN))
+WRITTEN_DOWN = VoiceAgreement(records_voice=True, transcriber="speech.fernhill.example")
+TOLD = Shown(Agreement(WRITTEN_DOWN), Agreement(WRITTEN_DOWN))
 SAID = "It was late again on Monday, and nobody called."
 HEARD = "it was late again on monday and nobody cold"
 LEVELS = "0013568875421000246898753100001357998642000024689764210000123321"

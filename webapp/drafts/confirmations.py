@@ -1,28 +1,23 @@
-"""Confirmations of one exact revision, and the drafts that wait for one."""
+"""A creator's decision on one exact revision: to confirm it, or to send it back with a note.
 
+A sending back voids the confirmations before it. It holds until an agent writes a new revision,
+or until the creator keeps, confirms or publishes the draft after all; their own edits leave it.
+"""
+
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
 from sqlalchemy import bindparam, select
 
 from webapp.base.database import db, new_id, read_rows, write_transaction
-from webapp.base.errors import ErrorCode, StateConflict
+from webapp.base.errors import ErrorCode, InvalidInput, SentBack, StateConflict
 from webapp.base.vocabulary import ConfirmationMethod, DraftStatus
-from webapp.drafts.returns import Standing, put_standing, sent_back
-from webapp.drafts.terms import (
-    BY_RULES,
-    NOTHING_SHOWN,
-    TYPED,
-    FormTerms,
-    Shown,
-    VoiceTerms,
-    asker_of,
-    confirmed_terms,
-)
+from webapp.drafts.agreement import NOTHING_SHOWN, TYPED, Agreement, Shown, VoiceAgreement, asker_of
 from webapp.records import drafts
 from webapp.records.accounts.models import Account
 from webapp.records.audit import SYSTEM, Actor, AuditKind, add_event
-from webapp.records.content.model import missing_fields, missing_parts
+from webapp.records.content.model import missing_parts
 
 
 class ConfirmationRow(NamedTuple):
@@ -43,18 +38,18 @@ def confirm_draft(
     revision: int,
     shown_hash: str,
     now: datetime,
-    terms: Shown[FormTerms] = NOTHING_SHOWN,
+    shown: Shown = NOTHING_SHOWN,
     by: Actor = SYSTEM,
 ) -> drafts.DraftConfirmation:
     """Store the creator's confirmation of exactly the content that the browser showed.
 
-    terms   what it said of spoken answers and of follow-up questions
+    shown   what it said of spoken answers and of follow-up questions
     raises  NotFound; StateConflict `draft_already_published`, `draft_incomplete`,
             `confirmation_stale` when the draft is at another revision or hash, or the server
             does something else with what people answer
     """
     with write_transaction():
-        return confirm_shown(account_id, draft_id, revision, shown_hash, now, terms, by)
+        return confirm_shown(account_id, draft_id, revision, shown_hash, now, shown, by)
 
 
 def confirm_shown(
@@ -63,7 +58,7 @@ def confirm_shown(
     revision: int,
     shown_hash: str,
     now: datetime,
-    terms: Shown[FormTerms],
+    shown: Shown,
     by: Actor,
 ) -> drafts.DraftConfirmation:
     """As `confirm_draft`, in a transaction that the caller has begun and commits."""
@@ -75,14 +70,14 @@ def confirm_shown(
             "Read the change, then decide again.",
         )
     require_complete(draft)
-    agreed = confirmed_terms(terms, draft)
-    put_standing(draft, Standing())
+    agreed = shown.confirmed(draft)
+    draft.end_return()
     add_event(AuditKind.CONFIRMED, account_id, by=by, now=now, subject=draft_id)
     return _add_confirmation(draft, ConfirmationMethod.BROWSER, None, now, agreed)
 
 
 def attest(
-    account_id: str, draft_id: str, grant_id: str, now: datetime, offered: VoiceTerms = TYPED
+    account_id: str, draft_id: str, grant_id: str, now: datetime, offered: VoiceAgreement = TYPED
 ) -> bool:
     """Store the agent's confirmation of the current revision; False if it is confirmed already.
 
@@ -92,13 +87,12 @@ def attest(
     draft = drafts.lock_draft(account_id, draft_id)
     if draft.status is DraftStatus.PUBLISHED:
         return False
-    if draft.returned_at:
-        raise sent_back(draft)
+    require_not_returned(draft)
     require_complete(draft)
     if is_current(find_confirmation(draft.id), draft):
         return False
     asker = asker_of(db.session.get_one(Account, account_id))
-    agreed = FormTerms(offered.used_by(draft), BY_RULES, asker)  # no page named a model
+    agreed = Agreement(offered, asker=asker).used_by(draft)  # no page named a model
     _add_confirmation(draft, ConfirmationMethod.AGENT_ATTESTED, grant_id, now, agreed)
     return True
 
@@ -116,6 +110,11 @@ def list_confirmations(draft_id: str) -> list[ConfirmationRow]:
     return list(map(ConfirmationRow._make, read_rows(_ALL, draft=draft_id)))
 
 
+def list_confirmed(account_id: str) -> set[str]:
+    """Ids of the account's unpublished drafts whose current revision is confirmed."""
+    return {row.id for row in read_rows(_CONFIRMED, account=account_id)}
+
+
 _OF_DRAFT = select(
     *(drafts.DraftConfirmation.__table__.c[name] for name in ConfirmationRow._fields)
 ).where(drafts.DraftConfirmation.draft_id == bindparam("draft"))
@@ -126,20 +125,17 @@ _NEWEST = (
     .order_by(drafts.DraftConfirmation.revision.desc(), drafts.DraftConfirmation.created_at.desc())
     .limit(1)
 )
-
-
-def list_confirmed(account_id: str) -> set[str]:
-    """Ids of the account's unpublished drafts whose current revision is confirmed."""
-    return {row.id for row in read_rows(_CONFIRMED, account=account_id)}
+_CONFIRMED = (
+    select(drafts.Draft.id)
+    .join(drafts.DraftConfirmation, drafts.current_confirmation())
+    .where(drafts.unpublished(bindparam("account")))
+)
 
 
 def is_current(confirmation: ConfirmationRow | None, draft: drafts.Draft) -> bool:
     """True if the confirmation is of the current revision; an undone change has a new revision."""
-    shown = draft.revision, draft.content_hash, draft.return_count
-    return confirmation is not None and shown == (
-        confirmation.revision,
-        confirmation.content_hash,
-        confirmation.return_count,
+    return confirmation is not None and all(
+        getattr(confirmation, name) == getattr(draft, name) for name in drafts.CONFIRMED_COLUMNS
     )
 
 
@@ -148,18 +144,10 @@ def require_complete(draft: drafts.Draft) -> None:
     if missing := missing_parts(draft):
         raise StateConflict(
             ErrorCode.DRAFT_INCOMPLETE,
-            f"The draft lacks {' and '.join(missing)}.",
+            f"The draft lacks {' and '.join(dict.fromkeys(missing.values()))}.",
             "Add what is missing, then confirm and publish.",
-            field=", ".join(missing_fields(draft)),
+            field=", ".join(missing),
         )
-
-
-_MINE = drafts.unpublished(bindparam("account"))
-_CONFIRMED = (
-    select(drafts.Draft.id)
-    .join(drafts.DraftConfirmation, drafts.current_confirmation())
-    .where(_MINE)
-)
 
 
 def _add_confirmation(
@@ -167,14 +155,12 @@ def _add_confirmation(
     method: ConfirmationMethod,
     grant_id: str | None,
     now: datetime,
-    agreed: FormTerms,
+    agreed: Agreement,
 ) -> drafts.DraftConfirmation:
     confirmation = drafts.DraftConfirmation(
         id=new_id("cnf"),
         draft_id=draft.id,
-        revision=draft.revision,
-        content_hash=draft.content_hash,
-        return_count=draft.return_count,
+        **{name: getattr(draft, name) for name in drafts.CONFIRMED_COLUMNS},
         method=method,
         grant_id=grant_id,
         created_at=now,
@@ -185,16 +171,83 @@ def _add_confirmation(
     return confirmation
 
 
-def is_by_hand(draft: drafts.DraftSummaryRow) -> bool:
-    """Whether no agent made the draft, or wrote last."""
-    return draft.author is None and draft.created_by is None
+def return_draft(
+    account_id: str,
+    draft_id: str,
+    *,
+    revision: int,
+    note: str | None,
+    now: datetime,
+    question_notes: Mapping[str, str] | None = None,
+    by: Actor = SYSTEM,
+) -> None:
+    """Send back the revision that the creator has read; again, with another note.
+
+    question_notes  on single questions, by id
+    raises  NotFound; StateConflict `draft_already_published`, `revision_conflict`;
+            InvalidInput `validation_failed` for a note on a question that is not there
+    """
+    with write_transaction():
+        draft = drafts.open_draft(account_id, draft_id)
+        drafts.require_revision(draft, revision)
+        notes = dict(question_notes or {})
+        if notes.keys() - {question["id"] for question in draft.questions}:
+            raise InvalidInput(
+                ErrorCode.VALIDATION_FAILED,
+                "note: one is on a question that is not there any more.",
+                "Write it in the note on the whole draft.",
+                field="note",
+            )
+        draft.return_count += 1
+        draft.returned_at, draft.returned_revision, draft.return_note = now, revision, note
+        db.session.add(
+            drafts.DraftReturn(
+                draft_id=draft.id,
+                number=draft.return_count,
+                revision=revision,
+                returned_at=now,
+                note=note,
+                question_notes=notes,
+            )
+        )
+        add_event(AuditKind.SENT_BACK, account_id, by=by, now=now, subject=draft_id)
 
 
-def is_returned(draft: drafts.DraftSummaryRow) -> bool:
-    """Whether it is sent back."""
-    return draft.returned_at is not None
+def keep_draft(account_id: str, draft_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
+    """The draft waits again, unconfirmed; nothing happens to one that was not sent back.
+
+    raises  NotFound; StateConflict `draft_already_published`
+    """
+    with write_transaction():
+        draft = drafts.open_draft(account_id, draft_id)
+        if draft.returned_at:
+            draft.end_return()
+            add_event(AuditKind.KEPT, account_id, by=by, now=now, subject=draft_id)
 
 
-def is_empty(draft: drafts.DraftSummaryRow) -> bool:
-    """Whether it has neither title nor question."""
-    return not draft.title.strip(" ") and not draft.question_count
+def list_returns(draft_id: str) -> Sequence[drafts.DraftReturn]:
+    """Every sending back of the draft, oldest first."""
+    return db.session.scalars(_RETURNS, {"draft": draft_id}).all()
+
+
+_RETURNS = (
+    select(drafts.DraftReturn)
+    .where(drafts.DraftReturn.draft_id == bindparam("draft"))
+    .order_by(drafts.DraftReturn.number)
+)
+
+
+def standing_notes(draft: drafts.Draft) -> dict[str, str]:
+    """The notes on single questions of the current sending back, by question id."""
+    return list_returns(draft.id)[-1].question_notes if draft.returned_at else {}
+
+
+def require_not_returned(draft: drafts.Draft) -> None:
+    """Raises SentBack."""
+    if draft.returned_at:
+        raise SentBack(
+            ErrorCode.DRAFT_NOT_CONFIRMED,
+            drafts.with_note("Its creator sent this draft back", draft.return_note),
+            "Change the draft as its creator asks, ask them to confirm it, then retry.",
+            draft.id,
+        )

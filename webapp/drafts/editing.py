@@ -1,7 +1,7 @@
 """Creating and changing drafts; a repeated `Idempotency-Key` makes no second one."""
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import cast
 
@@ -12,8 +12,7 @@ from webapp.base import database
 from webapp.base.database.prepared_statements import run
 from webapp.base.errors import ErrorCode, InvalidInput
 from webapp.base.vocabulary import DraftStatus
-from webapp.drafts.returns import Standing, put_standing
-from webapp.drafts.revisions import draft_of_revision, find_superseded
+from webapp.drafts.revisions import find_revision, find_superseded
 from webapp.records import drafts
 from webapp.records.content.model import (
     CONTENT_COLUMNS,
@@ -104,7 +103,7 @@ def update_draft(
             draft.revision, draft.author, draft.updated_at = before.revision + 1, author, now
             draft.agent_note = agent_note
             if author:
-                put_standing(draft, Standing())
+                draft.end_return()
         unchanged = all(value == getattr(before, name) for name, value in given.items())
         if unchanged or _replace(before, draft) or _is_stored(draft):
             return draft
@@ -120,7 +119,7 @@ def is_made(draft: drafts.Draft, before: drafts.Draft, changes: DraftUpdate) -> 
     return _without_new_ids(asked, known) == _without_new_ids(snapshot(draft), known)
 
 
-_COLUMNS = tuple(field.name for field in fields(drafts.DraftRow))
+_COLUMNS = tuple(drafts.Draft.__table__.c.keys())
 _CHANGING = (*CONTENT_COLUMNS, "revision", "content_hash", "author", "agent_note", "updated_at")
 _KEPT = {
     f"kept_{column.key}": sa.bindparam(f"kept_{column.key}", type_=column.type)
@@ -147,7 +146,7 @@ _REPLACE = (
                 (sa.bindparam("ends_return", type_=sa.Boolean), sa.null()),
                 else_=drafts.Draft.__table__.c[name],
             )
-            for name in Standing._fields
+            for name in ("returned_at", "returned_revision", "return_note")
         }
     )
     .returning(drafts.Draft.id)
@@ -179,11 +178,12 @@ def _without_new_ids(content: DraftUpdate, known: set[str]) -> DraftUpdate:
     return content | DraftUpdate(questions=questions)
 
 
-def _row(account_id: str, draft_id: str) -> drafts.DraftRow:
+def _row(account_id: str, draft_id: str) -> drafts.Draft:
+    """A row with its columns: with a whole Draft, a change takes longer."""
     found = database.read_rows(_ROW, account=account_id, draft=draft_id)
     if not found:
         raise drafts.missing_draft(account_id, draft_id)
-    return drafts.DraftRow(*found[0])
+    return cast(drafts.Draft, found[0])
 
 
 def _insert(draft: drafts.Draft) -> None:
@@ -196,22 +196,14 @@ def _insert(draft: drafts.Draft) -> None:
 
 
 def _is_stored(draft: drafts.Draft) -> bool:
-    """True if an earlier attempt has stored the row: it is the conflicting one, or superseded by
-    that.
-    """
+    """True if an earlier attempt has stored it, as the current or a superseded revision."""
     row = _row(draft.account_id, draft.id)
-    if all(getattr(row, name) == getattr(draft, name) for name in _CHANGING):
-        return True
-    written = draft.author, draft.agent_note, draft.updated_at
-    return find_superseded(draft.id, draft.revision) == (
-        draft.id,
-        draft.revision,
-        snapshot(draft),
-        *written,
-    )
+    stored = find_revision(row, draft.revision)
+    written = {*_CHANGING} - {"content_hash"}
+    return stored is not None and _columns(stored, written) == _columns(draft, written)
 
 
-def _replace(before: drafts.DraftRow, draft: drafts.Draft) -> bool:
+def _replace(before: drafts.Draft, draft: drafts.Draft) -> bool:
     """Update the row and store its old content as a revision; False if the row has changed."""
     values = _columns(draft, _CHANGING) | {
         "key": before.id,
@@ -231,11 +223,11 @@ def _replace(before: drafts.DraftRow, draft: drafts.Draft) -> bool:
     return bool(replaced)
 
 
-def _columns(draft: drafts.Draft | drafts.DraftRow, names: Iterable[str]) -> dict[str, object]:
+def _columns(draft: drafts.Draft, names: Iterable[str]) -> dict[str, object]:
     return {name: getattr(draft, name) for name in names}
 
 
-def _superseded(row: drafts.DraftRow) -> dict[str, object]:
+def _superseded(row: drafts.Draft) -> dict[str, object]:
     """The revision row of a draft that is about to change."""
     return {
         "kept_draft_id": row.id,
@@ -276,11 +268,9 @@ def _created_before(account_id: str, repeatable: Repeatable, now: datetime) -> d
             else "for a draft whose form its creator deleted",
             "Ask the creator whether a new draft is wanted; if so, create it with a new key.",
         )
-    kept = find_superseded(draft.id, 1)
-    if kept is not None:
-        created = draft_of_revision(draft, kept)
-    else:
-        created = drafts.Draft(id=draft.id, status=DraftStatus.DRAFT, revision=1, **snapshot(draft))
+    created = find_superseded(draft, 1) or drafts.Draft(
+        id=draft.id, status=DraftStatus.DRAFT, revision=1, **snapshot(draft)
+    )
     created.repeated = True
     return created
 

@@ -4,33 +4,23 @@ One conditional UPDATE decides, so concurrent requests publish a draft once.
 """
 
 import secrets
-from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
-from sqlalchemy import Connection, bindparam, exists, insert, select, update
+import sqlalchemy as sa
 
 from webapp.base import database
 from webapp.base.database.prepared_statements import all_rows, run
 from webapp.base.errors import ErrorCode, NotConfirmed
 from webapp.base.vocabulary import DraftStatus, FormStatus
-from webapp.drafts.confirmations import (
-    attest,
-    confirm_shown,
-    find_confirmation,
-    is_current,
-    require_complete,
-)
-from webapp.drafts.returns import sent_back
-from webapp.drafts.terms import NOTHING_SHOWN, TYPED, FormTerms, Shown, VoiceTerms
+from webapp.drafts import confirmations
+from webapp.drafts.agreement import NOTHING_SHOWN, TYPED, Agreement, Shown, VoiceAgreement
 from webapp.records import audit, drafts
 from webapp.records.content.model import CONTENT_COLUMNS
 from webapp.records.forms import FORM_COLUMNS, Form, FormLink, FormRow
 
-ID_MAX_CHARS = 40  # of the columns
 
-
-@dataclass(frozen=True, slots=True)
-class Published:
+class Published(NamedTuple):
     """`repeated` is True if the form existed before this call."""
 
     form: FormRow
@@ -44,12 +34,12 @@ def confirm_and_publish(
     revision: int,
     shown_hash: str,
     now: datetime,
-    terms: Shown[FormTerms] = NOTHING_SHOWN,
+    shown: Shown = NOTHING_SHOWN,
     by: audit.Actor = audit.SYSTEM,
 ) -> Published:
     """`confirm_draft` and `publish_draft` in one transaction: the creator's "Publish now"."""
     with database.write_transaction() as connection:
-        confirm_shown(account_id, draft_id, revision, shown_hash, now, terms, by)
+        confirmations.confirm_shown(account_id, draft_id, revision, shown_hash, now, shown, by)
         made, event = _made(account_id, draft_id, now, by)
         published = _published(_in_steps(connection, made, event), account_id, draft_id)
     return _logged(published, event)
@@ -61,7 +51,7 @@ def publish_draft(
     *,
     now: datetime,
     attested_by: str | None = None,
-    offered: VoiceTerms = TYPED,
+    offered: VoiceAgreement = TYPED,
     by: audit.Actor = audit.SYSTEM,
 ) -> Published:
     """The form of a confirmed draft; a repeat returns the same form.
@@ -75,7 +65,7 @@ def publish_draft(
         made, event = _made(account_id, draft_id, now, by)
         return _logged(_published(_at_once(made, event), account_id, draft_id), event)
     with database.write_transaction() as connection:
-        if attest(account_id, draft_id, attested_by, now, offered):
+        if confirmations.attest(account_id, draft_id, attested_by, now, offered):
             audit.add_event(audit.AuditKind.ATTESTED, account_id, by=by, now=now, subject=draft_id)
         made, event = _made(account_id, draft_id, now, by)
         published = _published(_in_steps(connection, made, event), account_id, draft_id)
@@ -88,77 +78,65 @@ def find_published_form(draft_id: str) -> FormLink | None:
     return FormLink._make(found[0]) if found else None
 
 
+_DRAFT_ID = drafts.Draft.id.label("draft_id")
 _TAKE_DRAFT = (
-    update(drafts.Draft)
+    sa.update(drafts.Draft)
     .where(
-        drafts.Draft.id == bindparam("draft"),
-        drafts.Draft.account_id == bindparam("account"),
+        drafts.Draft.id == sa.bindparam("draft"),
+        drafts.Draft.account_id == sa.bindparam("account"),
         drafts.Draft.status == DraftStatus.DRAFT,
         drafts.Draft.deleted_at.is_(None),
-        exists().where(drafts.current_confirmation()),
+        sa.exists().where(drafts.current_confirmation()),
     )
     .values(status=DraftStatus.PUBLISHED)
-    .returning(*(getattr(drafts.Draft, name) for name in CONTENT_COLUMNS))
+    .returning(*(getattr(drafts.Draft, name) for name in CONTENT_COLUMNS), _DRAFT_ID)
 )
-_MADE = (
-    "id",
-    "account_id",
-    "draft_id",
-    "share_token",
-    "status",
-    "last_stamp",
-    "published_at",
-    "response_count",
-    "answered_count",
-    "started_count",
-    "answer_bytes",
-)
+_MADE = ("id", "account_id", "share_token", "status", "last_stamp", "published_at")
+_COUNTERS = ("response_count", "answered_count", "started_count", "answer_bytes")
 # of the newest confirmation, because the creator may have been shown two
-_AGREED = {
-    name: select(getattr(drafts.DraftConfirmation, name))
+_GIVEN: dict[str, sa.ColumnElement[object]] = dict.fromkeys(_COUNTERS, sa.literal_column("0")) | {
+    name: sa.select(getattr(drafts.DraftConfirmation, name))
     .join(drafts.Draft, drafts.current_confirmation())
-    .where(drafts.Draft.id == bindparam("draft"))
+    .where(drafts.Draft.id == sa.bindparam("draft"))
     .order_by(drafts.DraftConfirmation.created_at.desc(), drafts.DraftConfirmation.id.desc())
     .limit(1)
     .scalar_subquery()
-    for name in FormTerms().columns()
+    for name in Agreement().columns()
 }
 _ADD_FORM = (
-    insert(Form)
-    .values({name: bindparam(name) for name in (*_MADE, *CONTENT_COLUMNS)} | _AGREED)
+    sa.insert(Form)
+    .values({name: sa.bindparam(name) for name in (*_MADE, *CONTENT_COLUMNS, "draft_id")} | _GIVEN)
     .returning(*FORM_COLUMNS)
 )
-_ADD_EVENT = insert(audit.AuditEvent)
+_ADD_EVENT = sa.insert(audit.AuditEvent)
 _EVENT = audit.AuditEvent.__table__.c
 _TAKEN = _TAKE_DRAFT.cte("taken")
 _MADE_FORM = (
-    insert(Form)
+    sa.insert(Form)
     .from_select(
-        [*_MADE, *CONTENT_COLUMNS, *_AGREED],
-        select(
-            *(bindparam(f"new_{name}", type_=Form.__table__.c[name].type) for name in _MADE),
+        [*_MADE, *CONTENT_COLUMNS, "draft_id", *_GIVEN],
+        sa.select(
+            *(sa.bindparam(f"new_{name}", type_=Form.__table__.c[name].type) for name in _MADE),
             *_TAKEN.c,
-            *_AGREED.values(),
+            *_GIVEN.values(),
         ),
-        include_defaults=False,
     )
     .returning(*FORM_COLUMNS)
     .cte("made")
 )
 _MADE_EVENT = (
-    insert(audit.AuditEvent)
+    sa.insert(audit.AuditEvent)
     .from_select(
         _EVENT.keys(),
-        select(
-            *(bindparam(f"event_{column.name}", type_=column.type) for column in _EVENT),
+        sa.select(
+            *(sa.bindparam(f"event_{column.name}", type_=column.type) for column in _EVENT),
         ).select_from(_MADE_FORM),
-        include_defaults=False,
     )
     .cte("logged")
 )
-_TURN_INTO_FORM = select(*_MADE_FORM.c).add_cte(_MADE_EVENT)
-_LINK_OF_DRAFT = select(Form.id, Form.share_token).where(Form.draft_id == bindparam("draft"))
-_FORM_OF_DRAFT = select(*FORM_COLUMNS).where(Form.draft_id == bindparam("draft"))
+_TURN_INTO_FORM = sa.select(*_MADE_FORM.c).add_cte(_MADE_EVENT)
+_LINK_OF_DRAFT = sa.select(Form.id, Form.share_token).where(Form.draft_id == sa.bindparam("draft"))
+_FORM_OF_DRAFT = sa.select(*FORM_COLUMNS).where(Form.draft_id == sa.bindparam("draft"))
 
 
 def _at_once(made: dict[str, object], event: dict[str, object]) -> FormRow | None:
@@ -166,26 +144,23 @@ def _at_once(made: dict[str, object], event: dict[str, object]) -> FormRow | Non
     if database.on_sqlite():
         with database.sqlite_transaction() as connection:
             return _in_steps(connection, made, event)
-    if len(str(made["draft_id"])) > ID_MAX_CHARS:  # refused even where there is nothing to insert
-        return None
-    values = {f"new_{name}": value for name, value in made.items()}
+    values = {f"new_{name}": made[name] for name in _MADE}
     values |= {f"event_{name}": value for name, value in event.items()}
     database.note_change(str(made["id"]))
-    forms = database.execute_autocommit(
-        _TURN_INTO_FORM, draft=made["draft_id"], account=made["account_id"], **values
-    )
+    draft = {"draft": made["draft"], "account": made["account_id"]}
+    forms = database.execute_autocommit(_TURN_INTO_FORM, **draft, **values)
     return FormRow(*forms[0]) if forms else None
 
 
 def _in_steps(
-    connection: Connection, made: dict[str, object], event: dict[str, object]
+    connection: sa.Connection, made: dict[str, object], event: dict[str, object]
 ) -> FormRow | None:
     """One conditional UPDATE decides; its row lock and the unique draft id leave one form."""
-    keys = {"draft": made["draft_id"], "account": made["account_id"]}
+    keys = {"draft": made["draft"], "account": made["account_id"]}
     taken = all_rows(connection, _TAKE_DRAFT, keys)
     if not taken:
         return None
-    form = all_rows(connection, _ADD_FORM, keys | made | taken[0]._asdict())[0]
+    form = all_rows(connection, _ADD_FORM, made | taken[0]._asdict())[0]
     run(connection, _ADD_EVENT, event)
     database.note_change(str(made["id"]))
     return FormRow(*form)
@@ -194,25 +169,18 @@ def _in_steps(
 def _made(
     account_id: str, draft_id: str, now: datetime, by: audit.Actor
 ) -> tuple[dict[str, object], dict[str, object]]:
-    """The columns of a form that its draft lacks, and the event of its publication."""
-    form_id = database.new_id("frm")
+    """What a form has that its draft lacks, and the event of its publication."""
     form: dict[str, object] = {
-        "id": form_id,
+        "draft": draft_id,
+        "id": database.new_id("frm"),
         "account_id": account_id,
-        "draft_id": draft_id,
         "share_token": secrets.token_urlsafe(16),
         "status": FormStatus.PUBLISHED,
         "last_stamp": database.to_millis(now),
         "published_at": now,
-        "response_count": 0,
-        "answered_count": 0,
-        "started_count": 0,
-        "answer_bytes": 0,
     }
-    event = audit.event_values(
-        audit.AuditKind.PUBLISHED, account_id, by=by, now=now, subject=form_id
-    )
-    return form, event
+    kind, subject = audit.AuditKind.PUBLISHED, str(form["id"])
+    return form, audit.event_values(kind, account_id, by=by, now=now, subject=subject)
 
 
 def _published(form: FormRow | None, account_id: str, draft_id: str) -> Published:
@@ -236,12 +204,11 @@ def _published_before(account_id: str, draft_id: str) -> FormRow:
         raise drafts.missing_draft(account_id, draft_id)
     if draft.status is DraftStatus.PUBLISHED:
         return FormRow(*database.execute(_FORM_OF_DRAFT, draft=draft_id).one())
-    if draft.returned_at:
-        raise sent_back(draft)
-    require_complete(draft)
-    confirmation = find_confirmation(draft.id)
+    confirmations.require_not_returned(draft)
+    confirmations.require_complete(draft)
+    confirmation = confirmations.find_confirmation(draft.id)
     # a current one was stored just now: the next try will find it
-    if confirmation and not is_current(confirmation, draft):
+    if confirmation and not confirmations.is_current(confirmation, draft):
         raise NotConfirmed(
             ErrorCode.CONFIRMATION_STALE,
             "The draft changed after its creator confirmed it.",

@@ -10,19 +10,19 @@ from typing import NamedTuple
 from sqlalchemy import bindparam, func, or_, select
 
 from webapp.base.database import among, db, read_rows
-from webapp.base.errors import ErrorCode, InvalidInput, refused_character
+from webapp.base.errors import refused_character
 from webapp.base.vocabulary import DraftStatus, ReviewState
-from webapp.drafts.confirmations import ConfirmationRow, is_current
-from webapp.drafts.returns import standing_notes
-from webapp.drafts.revisions import RevisionRow, draft_of_revision
-from webapp.records.content.diff import longest_rising
-from webapp.records.content.model import DRAFT_SETTINGS, Content, QuestionRow
+from webapp.drafts.confirmations import ConfirmationRow, is_current, standing_notes
+from webapp.drafts.revisions import find_last_by_agent
+from webapp.records.content.diff import Kind, compare
+from webapp.records.content.model import DRAFT_SETTINGS, QuestionRow
 from webapp.records.drafts import (
     AGENT_NOTE_MAX_CHARS,
     Draft,
     DraftRevision,
     missing_draft,
     unpublished,
+    wrong_note,
 )
 from webapp.records.forms import Form
 
@@ -71,20 +71,11 @@ def creator_changes(draft: Draft) -> list[CreatorChange]:
     """What the creator changed since an agent wrote last, in the order of the review page; then
     their notes on single questions, while the draft is sent back.
     """
-    found = [CreatorChange("question_note", *each) for each in _question_notes(draft)]
-    last = (
-        [] if draft.author else read_rows(_LAST_BY_AGENT, draft=draft.id, revision=draft.revision)
-    )
-    if last:
-        found[:0] = _changes(draft_of_revision(draft, RevisionRow._make(last[0])), draft)
-    return found
-
-
-def _question_notes(draft: Draft) -> Iterator[tuple[str, None, str]]:
+    last = find_last_by_agent(draft)
+    found = list(_changes(last, draft)) if last and last is not draft else []
     notes = standing_notes(draft)
-    for question in draft.questions:
-        if question["id"] in notes:
-            yield question["id"], None, notes[question["id"]]
+    asked = [question["id"] for question in draft.questions if question["id"] in notes]
+    return [*found, *(CreatorChange("question_note", key, None, notes[key]) for key in asked)]
 
 
 _REVIEWED = select(Draft).where(
@@ -92,68 +83,39 @@ _REVIEWED = select(Draft).where(
     Draft.account_id == bindparam("account"),
     or_(Draft.deleted_at.is_(None), Draft.status == DraftStatus.DRAFT),
 )
-_LAST_BY_AGENT = (
-    select(*(DraftRevision.__table__.c[name] for name in RevisionRow._fields))
-    .where(
-        DraftRevision.draft_id == bindparam("draft"),
-        DraftRevision.revision < bindparam("revision"),
-        DraftRevision.author.is_not(None),
-    )
-    .order_by(DraftRevision.revision.desc())
-    .limit(1)
-)
+_NAMES = {setting.column: setting.name for setting in DRAFT_SETTINGS} | {
+    "public_reason": "reason",
+    "hint": "question_context",
+}
+_OF_QUESTION = {
+    Kind.ADDED: "question_added",
+    Kind.REMOVED: "question_removed",
+    Kind.MOVED: "question_moved",
+    Kind.REWORDED: "question_text",
+}
 
 
-def _changes(before: Content, after: Content) -> Iterator[CreatorChange]:
-    yield from _if_other("title", before.title, after.title)
-    yield from _if_other("reason", before.public_reason, after.public_reason)
-    yield from _if_other("goal", before.goal, after.goal)
-    yield from _question_changes(before.questions, after.questions)
-    for setting in DRAFT_SETTINGS:
-        was, now = getattr(before, setting.column), getattr(after, setting.column)
-        yield from _if_other(setting.name, _as_text(was), _as_text(now))
-    if before.private_context != after.private_context:
-        yield CreatorChange("context")
+def _changes(before: Draft, after: Draft) -> Iterator[CreatorChange]:
+    """Questions by their ids: those stay when a creator rewords one."""
+    old, new = ({row["id"]: _prepared(row) for row in of.questions} for of in (before, after))
+    for change in compare(before, after):
+        part, key = change.part, change.question_id
+        prepared = CreatorChange("question_follow_ups", key, old.get(key or ""), new.get(key or ""))
+        if part == "private_context":
+            yield CreatorChange("context")
+        elif part == "follow_ups":
+            yield prepared
+        else:
+            name = _OF_QUESTION[change.kind] if part == "question" else _NAMES.get(part, part)
+            yield CreatorChange(name, key, _as_text(change.was), _as_text(change.now))
+        if part == "question" and change.kind is Kind.ADDED and prepared.after:
+            yield prepared
 
 
-def _question_changes(
-    before: list[QuestionRow], after: list[QuestionRow]
-) -> Iterator[CreatorChange]:
-    """By their ids: those stay when a creator rewords a question."""
-    old = {question["id"]: place for place, question in enumerate(before)}
-    stayed = longest_rising([old[each["id"]] for each in after if each["id"] in old])
-    for place, question in enumerate(after):
-        key = question["id"]
-        if key not in old:
-            yield CreatorChange("question_added", key, after=question["text"])
-            yield from _if_other("question_follow_ups", None, _prepared(question), key)
-            continue
-        earlier = before[old[key]]
-        if old[key] not in stayed:
-            yield CreatorChange("question_moved", key, str(old[key] + 1), str(place + 1))
-        yield from _if_other("question_text", earlier["text"], question["text"], key)
-        hints = earlier.get("context"), question.get("context")
-        yield from _if_other("question_context", *hints, key)
-        prepared = _prepared(earlier), _prepared(question)
-        yield from _if_other("question_follow_ups", *prepared, key)
-    kept = {question["id"] for question in after}
-    for question in before:
-        if question["id"] not in kept:
-            yield CreatorChange("question_removed", question["id"], before=question["text"])
-
-
-def _prepared(question: QuestionRow) -> str:
+def _prepared(question: QuestionRow) -> str | None:
     """The prepared follow-ups as lines, each behind its condition."""
     follow_ups = question.get("follow_ups", [])
-    return "\n".join(f"{each['condition']}: {each['text']}" for each in follow_ups)
-
-
-def _if_other(
-    kind: str, before: str | None, after: str | None, question_id: str | None = None
-) -> Iterator[CreatorChange]:
-    was, now = before or None, after or None
-    if was != now:
-        yield CreatorChange(kind, question_id, was, now)
+    return "\n".join(f"{each['condition']}: {each['text']}" for each in follow_ups) or None
 
 
 def _as_text(value: object) -> str | None:
@@ -180,17 +142,11 @@ def clean_note(text: str, name: str) -> str | None:
     """
     if len(text) > AGENT_NOTE_MAX_CHARS:
         problem = f"has {len(text)} characters; at most {AGENT_NOTE_MAX_CHARS} are allowed"
-        raise wrong_note(name, problem, "Say in half a sentence why, or send no note.")
+        raise wrong_note(problem, "Say in half a sentence why, or send no note.", name)
     if found := _REFUSED.search(text):
         problem = refused_character(found[0], found.start() + 1)
-        raise wrong_note(name, problem, "Send one line of text without that character.")
+        raise wrong_note(problem, "Send one line of text without that character.", name)
     return text.strip() or None
-
-
-def wrong_note(name: str, problem: str, resolution: str) -> InvalidInput:
-    """The refusal of a note."""
-    message = f"{name}: {problem}."
-    return InvalidInput(ErrorCode.VALIDATION_FAILED, message, resolution, field=name)
 
 
 def list_notes(draft: Draft, since: int) -> list[AgentNote]:

@@ -1,7 +1,6 @@
 """Drafts as they are stored, with the notes of their creators."""
 
 import re
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
@@ -11,7 +10,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from webapp.base.database import Base, db, enum_type, read_rows
 from webapp.base.errors import ErrorCode, InvalidInput, NotFound, StateConflict, refused_character
 from webapp.base.vocabulary import ConfirmationMethod, DraftStatus
-from webapp.records.content.model import Content, ContentRow, DraftUpdate
+from webapp.records.content.model import Content, DraftUpdate
 
 AGENT_NOTE_MAX_CHARS = 300  # half a sentence next to a change, and some room
 CREATOR_NOTE_MAX_CHARS = 500  # why a draft is sent back or discarded
@@ -26,10 +25,10 @@ def clean_note(text: str) -> str | None:
     note = text.strip()
     if len(note) > CREATOR_NOTE_MAX_CHARS:
         problem = f"has {len(note)} characters; at most {CREATOR_NOTE_MAX_CHARS} are allowed"
-        raise _wrong(ErrorCode.VALIDATION_FAILED, problem, "Shorten the note.")
+        raise wrong_note(problem, "Shorten the note.")
     if found := _REFUSED.search(note):
         problem = refused_character(found[0], found.start() + 1)
-        raise _wrong(ErrorCode.INVALID_TEXT, problem, "Leave that character out.")
+        raise wrong_note(problem, "Leave that character out.", code=ErrorCode.INVALID_TEXT)
     return note or None
 
 
@@ -38,8 +37,14 @@ def with_note(said: str, note: str | None) -> str:
     return f"{said}, with the note “{note}”." if note else f"{said}."
 
 
-def _wrong(code: ErrorCode, problem: str, resolution: str) -> InvalidInput:
-    return InvalidInput(code, f"note: {problem}.", resolution, field="note")
+def wrong_note(
+    problem: str,
+    resolution: str,
+    field: str = "note",
+    code: ErrorCode = ErrorCode.VALIDATION_FAILED,
+) -> InvalidInput:
+    """The refusal of a note, which the named field holds."""
+    return InvalidInput(code, f"{field}: {problem}.", resolution, field=field)
 
 
 ABOUT_CHARS = 200  # of a goal or a question, in lists
@@ -49,8 +54,8 @@ class Draft(Content, Base):
     """An unpublished form. `author` is the OAuth grant that wrote last, None = creator.
 
     `agent_note` is what that agent wrote about this revision, and nobody's content. `returned_at`,
-    `returned_revision` and `return_note` are of the current sending back, see `returns`;
-    `discard_note` is what the creator wrote about a discard.
+    `returned_revision` and `return_note` are of the current sending back; `discard_note` is what
+    the creator wrote about a discard.
     """
 
     __tablename__ = "drafts"
@@ -73,27 +78,9 @@ class Draft(Content, Base):
     returned_revision: Mapped[int | None]
     return_note: Mapped[str | None] = mapped_column(sa.String(CREATOR_NOTE_MAX_CHARS))
 
-
-@dataclass(slots=True)
-class DraftRow(ContentRow):
-    """The columns of `Draft` as a statement read them."""
-
-    id: str
-    account_id: str
-    status: DraftStatus
-    revision: int
-    content_hash: str
-    created_by: str | None
-    author: str | None
-    agent_note: str | None
-    created_at: datetime
-    updated_at: datetime
-    deleted_at: datetime | None
-    discard_note: str | None
-    return_count: int
-    returned_at: datetime | None
-    returned_revision: int | None
-    return_note: str | None
+    def end_return(self) -> None:
+        """The draft is not sent back any more."""
+        self.returned_at = self.returned_revision = self.return_note = None
 
 
 class DraftSummaryRow(NamedTuple):
@@ -226,7 +213,7 @@ def missing_draft(account_id: str, draft_id: str) -> NotFound:
     )
 
 
-def require_revision(draft: Draft | DraftRow, expected: int) -> None:
+def require_revision(draft: Draft, expected: int) -> None:
     """Raises StateConflict `revision_conflict` unless the draft is at that revision."""
     if draft.revision != expected:
         raise StateConflict(
@@ -244,7 +231,7 @@ def open_draft(account_id: str, draft_id: str) -> Draft:
     return draft
 
 
-def require_open(draft: Draft | DraftRow) -> None:
+def require_open(draft: Draft) -> None:
     """Raises StateConflict `draft_already_published` for one that is."""
     if draft.status is DraftStatus.PUBLISHED:
         raise StateConflict(
@@ -306,14 +293,13 @@ class IdempotencyKey(Base):
     created_at: Mapped[datetime]
 
 
+CONFIRMED_COLUMNS = ("revision", "content_hash", "return_count")
+
+
 def current_confirmation() -> sa.ColumnElement[bool]:
     """The join condition of a draft and a confirmation that lets it be published."""
-    return sa.and_(
-        DraftConfirmation.draft_id == Draft.id,
-        DraftConfirmation.revision == Draft.revision,
-        DraftConfirmation.content_hash == Draft.content_hash,
-        DraftConfirmation.return_count == Draft.return_count,
-    )
+    same = (getattr(DraftConfirmation, each) == getattr(Draft, each) for each in CONFIRMED_COLUMNS)
+    return sa.and_(DraftConfirmation.draft_id == Draft.id, *same)
 
 
 def waiting(account_id: str | sa.BindParameter[str]) -> sa.ColumnElement[bool]:

@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import ExampleSite
 from tests.browsing import look, sideways, squeezed, violations
 from tests.factories import make_form
-from webapp.drafts.terms import FormTerms, VoiceTerms, WriterTerms
+from webapp.drafts.agreement import Agreement, VoiceAgreement, WriterAgreement
 from webapp.pages.creator import agreements
 from webapp.records.drafts import Draft
 from webapp.records.follow_ups import ModelOutcome
@@ -24,9 +24,9 @@ class Server:
 
     writer = transcriber = ""
 
-    def offered(self) -> FormTerms:
-        voice = VoiceTerms(records_voice=True, transcriber=self.transcriber)
-        return FormTerms(voice, WriterTerms(self.writer))
+    def offered(self) -> Agreement:
+        voice = VoiceAgreement(records_voice=True, transcriber=self.transcriber)
+        return Agreement(voice, WriterAgreement(self.writer))
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from tests.databases import both_databases
 from webapp.base.database import db
 from webapp.base.errors import NotConfirmed
 from webapp.base.vocabulary import ConfirmationMethod
-from webapp.drafts import confirmations, editing, publishing, returns
+from webapp.drafts import confirmations, editing, publishing
 from webapp.oauth.connections import count_waiting
 from webapp.records import drafts
 from webapp.records.accounts.models import Account
@@ -31,7 +31,7 @@ def draft(account: Account, clock: Clock) -> Draft:
 
 def send_back(draft: Draft, clock: Clock, note: str | None = NOTE, revision: int = 0) -> None:
     shown = revision or draft.revision
-    returns.return_draft(draft.account_id, draft.id, revision=shown, note=note, now=clock.now)
+    confirmations.return_draft(draft.account_id, draft.id, revision=shown, note=note, now=clock.now)
 
 
 def change(draft: Draft, clock: Clock, author: str | None, **fields: Any) -> Draft:
@@ -113,7 +113,7 @@ def test_an_older_confirmation_does_not_come_back(
     confirm(draft, clock)
     send_back(draft, clock)
     if is_kept:
-        returns.keep_draft(draft.account_id, draft.id, now=clock.now)
+        confirmations.keep_draft(draft.account_id, draft.id, now=clock.now)
     else:
         change(draft, clock, CLAUDE, title="Shorter")
 

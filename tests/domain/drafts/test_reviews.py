@@ -111,4 +111,4 @@ def test_the_newest_notes_since_a_look_are_read_in_their_order(draft: Draft) -> 
     ]
     assert (reviews.current_note(draft), reviews.list_notes(draft, draft.revision)) == (None, [])
     listed = list_revisions(draft, before=None, limit=3)
-    assert [each.agent_note for each in listed] == [None, "12", "11"]
+    assert [each.draft.agent_note for each in listed] == [None, "12", "11"]

@@ -170,8 +170,10 @@ def test_restoring_a_revision_is_a_new_unconfirmed_revision(account: Account) ->
 def test_the_last_agent_is_found_before_later_changes_of_the_creator(account: Account) -> None:
     draft = changed(changed(written(account), title="By agent"), author=None, title="Mine")
 
-    assert revisions.last_agent_since(draft, 1) == "grt_1"
-    assert revisions.last_agent_since(draft, 2) is None
+    last = revisions.find_last_by_agent(draft, 1)
+    assert last is not None
+    assert (last.author, last.revision) == ("grt_1", 2)
+    assert revisions.find_last_by_agent(draft, 2) is None
 
 
 A, B, C = ({"id": name, "text": f"What about {name}, then?"} for name in "abc")

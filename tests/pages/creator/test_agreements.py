@@ -18,8 +18,15 @@ from webapp.app.doctor import examine_model
 from webapp.base.config import Settings
 from webapp.base.database import db, utc_now
 from webapp.base.vocabulary import ON_THIS_SERVER
+from webapp.drafts.agreement import (
+    BY_RULES,
+    TYPED,
+    Agreement,
+    VoiceAgreement,
+    WriterAgreement,
+    agreement_of,
+)
 from webapp.drafts.publishing import publish_draft
-from webapp.drafts.terms import BY_RULES, TYPED, FormTerms, VoiceTerms, WriterTerms, terms_of
 from webapp.follow_ups.model_exchange import prepare
 from webapp.pages.creator import agreements
 from webapp.records import forms
@@ -28,23 +35,23 @@ from webapp.records.drafts import Draft
 from webapp.records.forms import Form
 
 HOST, OTHER = "speech.example.org", "other.example.org"
-SPOKEN = VoiceTerms(records_voice=True)
+SPOKEN = VoiceAgreement(records_voice=True)
 SMART = {"followUpMode": "smart", "context": "Two cafés close."}
 
 
-def voice(host: str) -> FormTerms:
-    return FormTerms(VoiceTerms(records_voice=True, transcriber=host))
+def voice(host: str) -> Agreement:
+    return Agreement(VoiceAgreement(records_voice=True, transcriber=host))
 
 
-def writer(host: str) -> FormTerms:
-    return FormTerms(SPOKEN, WriterTerms(f"small at {host}"))
+def writer(host: str) -> Agreement:
+    return Agreement(SPOKEN, WriterAgreement(f"small at {host}"))
 
 
 class Kind(NamedTuple):
     """The page of an agreement with what this server may do, and what pages say of it."""
 
     page: str
-    by: Callable[[str], FormTerms]
+    by: Callable[[str], Agreement]
     said: str
 
 
@@ -55,7 +62,7 @@ KINDS = [
 each_kind = pytest.mark.parametrize("kind", KINDS, ids=["voice", "follow-ups"])
 
 
-def of_page(terms: FormTerms, page: str) -> VoiceTerms | WriterTerms:
+def of_page(terms: Agreement, page: str) -> VoiceAgreement | WriterAgreement:
     """What of it the page of an agreement is about."""
     return terms.voice if page == "voice" else terms.writer
 
@@ -64,10 +71,10 @@ def of_page(terms: FormTerms, page: str) -> VoiceTerms | WriterTerms:
 def server(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Sets what this server does with answers."""
 
-    def does(terms: FormTerms) -> None:
+    def does(terms: Agreement) -> None:
         monkeypatch.setattr(agreements, "offered", lambda: terms)
 
-    does(FormTerms(SPOKEN))
+    does(Agreement(SPOKEN))
     return does
 
 
@@ -106,8 +113,8 @@ def only_form(ann: Creator) -> Any:
     return ann.within(forms.get_form, ann.account.id, form.id)
 
 
-def kept(ann: Creator) -> FormTerms:
-    return terms_of(only_form(ann))
+def kept(ann: Creator) -> Agreement:
+    return agreement_of(only_form(ann))
 
 
 class TestBeforePublishing:
@@ -120,7 +127,7 @@ class TestBeforePublishing:
         ],
     )
     def test_review_and_confirm_say_what_will_happen(
-        self, ann: Creator, draft: Draft, server: Any, offered: FormTerms, told: str
+        self, ann: Creator, draft: Draft, server: Any, offered: Agreement, told: str
     ) -> None:
         server(offered)
 
@@ -143,12 +150,12 @@ class TestBeforePublishing:
         draft = ann.draft(**SMART | fields)
         page = ann.page(f"/drafts/{draft.id}/confirm")
 
-        server(FormTerms(SPOKEN))
+        server(Agreement(SPOKEN))
         say_yes(ann, draft, page)
 
         form = only_form(ann)
         assert HOST not in plain(page.text)
-        assert of_page(terms_of(form), unused) in (TYPED, BY_RULES)
+        assert of_page(agreement_of(form), unused) in (TYPED, BY_RULES)
         assert ann.page(f"/forms/{form.id}/{unused}").location.endswith(f"/settings#{unused}")
 
 
@@ -194,7 +201,7 @@ class TestPublishing:
         server(writer(HOST))
 
         assert ann.post(f"/drafts/{draft.id}/confirm", **form).status_code == 303
-        assert kept(ann) == FormTerms(SPOKEN if said else TYPED, BY_RULES)
+        assert kept(ann) == Agreement(SPOKEN if said else TYPED, BY_RULES)
 
     def test_follow_ups_that_an_agent_switches_on_meanwhile_are_shown_with_their_writer(
         self, ann: Creator, server: Any
@@ -245,7 +252,7 @@ class TestAfterwards:
 
         after = words(ann, f"/forms/{form.id}/settings")
         assert [each.status_code for each in refused] == [404, 404]
-        assert before == FormTerms()
+        assert before == Agreement()
         assert offers not in settings
         assert offers in plain(asked.text)
         assert offers in after
@@ -282,7 +289,7 @@ class TestAfterwards:
     ) -> None:
         server(writer(HOST))
         agree(ann, form, "follow-ups", ann.page(f"/forms/{form.id}/follow-ups"))
-        server(FormTerms(SPOKEN))
+        server(Agreement(SPOKEN))
 
         agree(ann, form, "follow-ups", ann.page(f"/forms/{form.id}/follow-ups"))
 

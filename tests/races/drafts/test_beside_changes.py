@@ -14,10 +14,9 @@ from tests.races.drafts.test_publish import after_a_moment, confirm
 from tests.races.threads import together
 from webapp.base.database import db, utc_now
 from webapp.base.errors import InvalidInput, StateConflict
-from webapp.drafts.confirmations import confirm_draft, list_confirmed
+from webapp.drafts.confirmations import confirm_draft, list_confirmed, return_draft
 from webapp.drafts.editing import update_draft
 from webapp.drafts.publishing import publish_draft
-from webapp.drafts.returns import return_draft
 from webapp.records.accounts.models import Account
 from webapp.records.content.draft_input import parse_draft_input, parse_follow_ups
 from webapp.records.drafts import Draft

@@ -2,7 +2,6 @@
 
 from functools import cache
 from http import HTTPStatus
-from typing import Any
 
 from babel import Locale
 from flask import Response, render_template, request, url_for
@@ -12,8 +11,14 @@ from flask_login import current_user
 from webapp.answers.session import most_asked_with
 from webapp.base.config import settings
 from webapp.base.errors import StateConflict
-from webapp.drafts import form_settings, terms
-from webapp.drafts.terms import AskerTerms, FormTerms, Shown, VoiceTerms, WriterTerms
+from webapp.drafts import agreement, form_settings
+from webapp.drafts.agreement import (
+    Agreement,
+    AskerAgreement,
+    Shown,
+    VoiceAgreement,
+    WriterAgreement,
+)
 from webapp.pages.creator.request import acting, creator_blueprint, creator_id
 from webapp.pages.fragments import go_to
 from webapp.records import forms
@@ -22,33 +27,34 @@ from webapp.records.follow_ups import count_outcomes
 from webapp.records.forms import FormRow
 from webapp.records.languages import has_phrases
 
-TEMPLATES = {"voice": "forms/voice.html", "follow-ups": "forms/follow_ups.html"}
+# the part of an agreement and the page, by the last part of the address
+PAGES = {"voice": ("voice", "forms/voice.html"), "follow-ups": ("writer", "forms/follow_ups.html")}
 
 bp = creator_blueprint("agreements", "/forms/<form_id>")
 
 
-def offered() -> FormTerms:
+def offered() -> Agreement:
     """What is so on this server, by the settings of the operator."""
     chosen = settings()
-    return FormTerms(
-        terms.offered_voice(chosen.transcriber_host),
-        WriterTerms(chosen.follow_up_writer),
-        terms.asker_of(current_user),
+    return Agreement(
+        VoiceAgreement(records_voice=True, transcriber=chosen.transcriber_host),
+        WriterAgreement(chosen.follow_up_writer),
+        agreement.asker_of(current_user),
     )
 
 
-def posted() -> Shown[FormTerms]:
+def posted() -> Shown:
     """What the posted page said, next to what is so at this moment."""
     names = ("records", "transcriber", "writer", "organisation", "accent", "picture")
     records, transcriber, writer, *asker = (request.form.get(f"shown_{name}", "") for name in names)
-    voice = VoiceTerms(records == "yes", transcriber)
-    return Shown(FormTerms(voice, WriterTerms(writer), AskerTerms(*asker)), offered())
+    voice = VoiceAgreement(records == "yes", transcriber)
+    return Shown(Agreement(voice, WriterAgreement(writer), AskerAgreement(*asker)), offered())
 
 
 def of_form(form: FormRow) -> dict[str, object]:
     """The template variables of what a published form does with answers, and what it could."""
-    agreed, here = terms.terms_of(form), offered().used_by(form)
-    current = agreed.writer if agreed.writer == here.writer else terms.BY_RULES
+    agreed, here = agreement.agreement_of(form), offered().used_by(form)
+    current = agreed.writer if agreed.writer == here.writer else agreement.BY_RULES
     by_model = bool(agreed.writer.follow_up_writer)
     came, refused = count_outcomes(form_id=form.id) if by_model else ({}, {})
     return {
@@ -73,40 +79,39 @@ def _languages() -> list[tuple[str, str]]:
     return sorted((names[tag], tag) for tag in form_settings.SPOKEN_LANGUAGES)
 
 
-@bp.get("/<any(voice, 'follow-ups'):part>")
-def ask(form_id: str, part: str) -> ResponseReturnValue:
+@bp.get("/<any(voice, 'follow-ups'):page>")
+def ask(form_id: str, page: str) -> ResponseReturnValue:
     """What happens to spoken answers today, or who writes follow-ups and what they get to see; and
     what the form's creator was shown.
     """
-    form = forms.get_form(creator_id(), form_id)
-    agreed, here = terms.terms_of(form), offered().used_by(form)
-    if agreed.voice == here.voice if part == "voice" else agreed.writer == here.writer:
-        return _to_settings(form_id, part)
-    return render_template(TEMPLATES[part], form=form, is_stale=False, **of_form(form))
+    form, (part, template) = forms.get_form(creator_id(), form_id), PAGES[page]
+    agreed, here = agreement.agreement_of(form), offered().used_by(form)
+    if getattr(agreed, part) == getattr(here, part):
+        return _to_settings(form_id, page)
+    return render_template(template, form=form, is_stale=False, **of_form(form))
 
 
 @bp.post("/voice")
 def agree_to_voice(form_id: str) -> ResponseReturnValue:
     """Let the form do with spoken answers what the page said."""
-    page = posted()
-    return _agree(form_id, "voice", Shown(page.on_page.voice, page.offered.voice))
+    return _agree(form_id, "voice")
 
 
 @bp.post("/follow-ups")
 def agree_to_writer(form_id: str) -> ResponseReturnValue:
     """Let the one write follow-ups that the page named."""
-    page = posted()
-    return _agree(form_id, "follow-ups", Shown(page.on_page.writer, page.offered.writer))
+    return _agree(form_id, "follow-ups")
 
 
-def _agree(form_id: str, part: str, page: Shown[Any]) -> ResponseReturnValue:
+def _agree(form_id: str, page: str) -> ResponseReturnValue:
+    part, template = PAGES[page]
     try:
-        terms.agree_to_terms(creator_id(), form_id, page, **acting())
+        agreement.agree(creator_id(), form_id, part, posted(), **acting())
     except StateConflict:
         form = forms.get_form(creator_id(), form_id)
-        body = render_template(TEMPLATES[part], form=form, is_stale=True, **of_form(form))
+        body = render_template(template, form=form, is_stale=True, **of_form(form))
         return body, HTTPStatus.CONFLICT
-    return _to_settings(form_id, part)
+    return _to_settings(form_id, page)
 
 
 @bp.post("/voice/language")

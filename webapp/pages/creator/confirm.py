@@ -24,7 +24,7 @@ from webapp.pages.creator.request import (
 )
 from webapp.pages.fragments import go_to
 from webapp.records import drafts
-from webapp.records.content.model import missing_fields
+from webapp.records.content.model import missing_parts
 from webapp.records.drafts import Draft
 from webapp.web import request_kind
 from webapp.web.wakeups import wakeups
@@ -64,16 +64,16 @@ def confirm(draft_id: str) -> ResponseReturnValue:
 
 def _confirm(draft_id: str) -> Response:
     account, revision, act = creator_id(), posted_revision(), acting()
-    shown_hash, terms = request.form.get("shown_hash", ""), agreements.posted()
+    shown_hash, shown = request.form.get("shown_hash", ""), agreements.posted()
     if request.form.get("then") == "agent":
         confirmations.confirm_draft(
-            account, draft_id, revision=revision, shown_hash=shown_hash, terms=terms, **act
+            account, draft_id, revision=revision, shown_hash=shown_hash, shown=shown, **act
         )
         wakeups().notify(draft_id)
         revisions.mark_seen(account, draft_id, revision, now=act["now"])
         return go_to(url_for("drafts.review", draft_id=draft_id))
     published = publishing.confirm_and_publish(
-        account, draft_id, revision=revision, shown_hash=shown_hash, terms=terms, **act
+        account, draft_id, revision=revision, shown_hash=shown_hash, shown=shown, **act
     )
     wakeups().notify(draft_id)
     return go_to(url_for("forms.share", form_id=published.form.id))
@@ -100,7 +100,7 @@ def _to_add(draft: Draft) -> list[tuple[str, str]]:
     for number in range(1, len(draft.questions) + 1):
         at = f"Write question {number}", f"{page}/questions/{number}/edit"
         parts[f"questions[{number - 1}].text"] = at
-    return [parts[field] for field in missing_fields(draft)]
+    return [parts[field] for field in missing_parts(draft)]
 
 
 def _page(template: str, draft: Draft, status: HTTPStatus) -> Response:

@@ -12,7 +12,7 @@ from flask.typing import ResponseReturnValue
 from webapp.base.database import db, utc_now
 from webapp.base.errors import InvalidInput, NotFound, StateConflict
 from webapp.base.vocabulary import DraftStatus, FollowUpMode
-from webapp.drafts import returns, revisions
+from webapp.drafts import confirmations, revisions
 from webapp.pages.creator import draft_view
 from webapp.pages.creator.request import (
     acting,
@@ -185,15 +185,16 @@ def show_history(draft_id: str) -> ResponseReturnValue:
     found = revisions.list_revisions(
         draft, before=asked_revision("before") or None, limit=REVISIONS_SHOWN
     )
-    grants = [revision.author for revision in found]
+    grants = [revision.draft.author for revision in found]
     grants += [word.grant_id for revision in found for word in revision.confirmations]
+    last = found[-1].draft.revision if found else 1
     return render_template(
         "drafts/revisions.html",
         draft=draft,
         revisions=found,
-        returned=returns.list_returns(draft.id),
+        returned=confirmations.list_returns(draft.id),
         names=agent_names(grants),
-        more=found[-1].number if found and found[-1].number > 1 else 0,
+        more=last if last > 1 else 0,
     )
 
 
@@ -237,11 +238,13 @@ def tell_changes(draft_id: str) -> ResponseReturnValue:
     draft = drafts.get_draft(creator_id(), draft_id)
     state = str(draft.revision) if draft.status is DraftStatus.DRAFT else draft.status
     changed = state != request.args.get("have")
-    if str(returns.standing_count(draft)) != request.args.get("returned", "0"):
+    returned = draft.return_count if draft.returned_at else 0
+    if str(returned) != request.args.get("returned", "0"):
         state += f".{draft.return_count}"
     if state in {request.args.get("have"), request.args.get("notified")}:
         return nothing_new()
-    grant = revisions.last_agent_since(draft, asked_revision("have"))
+    by_agent = revisions.find_last_by_agent(draft, asked_revision("have"))
+    grant = by_agent.author if by_agent else None
     agent = agent_names([grant]).get(grant or "", "An agent") if grant else ""
     return fragment(
         "drafts/_new_revision.html",
@@ -292,8 +295,9 @@ def write_return(draft_id: str) -> ResponseReturnValue:
     draft = drafts.get_draft(creator_id(), draft_id)
     if draft.status is DraftStatus.PUBLISHED:
         return go_to(url_for("drafts.review", draft_id=draft_id))
-    notes = {"note_text": draft.return_note or "", "question_notes": returns.standing_notes(draft)}
-    return _return_form(draft, HTTPStatus.OK, **notes)
+    notes = confirmations.standing_notes(draft)
+    text = draft.return_note or ""
+    return _return_form(draft, HTTPStatus.OK, note_text=text, question_notes=notes)
 
 
 @bp.post("/return")
@@ -302,7 +306,7 @@ def send_back(draft_id: str) -> ResponseReturnValue:
     account, revision, act = creator_id(), posted_revision(), acting()
     try:
         notes = {key: clean_note(text) for key, text in _question_notes().items()}
-        returns.return_draft(
+        confirmations.return_draft(
             account,
             draft_id,
             revision=revision,
@@ -321,7 +325,7 @@ def send_back(draft_id: str) -> ResponseReturnValue:
 @bp.post("/keep")
 def keep(draft_id: str) -> ResponseReturnValue:
     """It waits for the creator again; then the page that the button was on."""
-    returns.keep_draft(creator_id(), draft_id, **acting())
+    confirmations.keep_draft(creator_id(), draft_id, **acting())
     wakeups().notify(draft_id)
     if request.form.get("from") == "inbox":
         return go_to(url_for("inbox.show", kept=draft_id))

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from http import HTTPStatus
@@ -14,8 +14,7 @@ from webapp.answers.session import most_asked_with
 from webapp.base.database import db, utc_now
 from webapp.base.errors import ErrorCode, InvalidInput, StateConflict
 from webapp.base.vocabulary import DraftStatus
-from webapp.drafts import confirmations, editing, publishing, returns, reviews, revisions
-from webapp.drafts.returns import ReturnRow
+from webapp.drafts import confirmations, editing, publishing, reviews, revisions
 from webapp.oauth import connections
 from webapp.pages.creator import agreements
 from webapp.pages.creator.request import agent_names, creator_id, posted_revision
@@ -29,7 +28,7 @@ from webapp.records.content.draft_input import (
     QUESTIONS_MAX,
     TITLE_MAX_CHARS,
 )
-from webapp.records.drafts import CREATOR_NOTE_MAX_CHARS, Draft
+from webapp.records.drafts import CREATOR_NOTE_MAX_CHARS, Draft, DraftReturn
 from webapp.records.languages import has_phrases
 from webapp.web.wakeups import wakeups
 
@@ -57,7 +56,7 @@ class Unseen:
     since: int
     seen_at: datetime | None
     notes: list[tuple[str, str]]
-    asked: ReturnRow | None = None
+    asked: DraftReturn | None = None
 
     @property
     def elsewhere(self) -> list[Change]:
@@ -139,10 +138,10 @@ def _own_next(draft: Draft) -> Draft | None:
     return made if own else None
 
 
-def since_shown(draft: Draft) -> list[Change]:
+def since_shown(draft: Draft) -> Sequence[Change]:
     """What changed since the revision that the posted page showed."""
     shown = revisions.find_revision(draft, posted_revision())
-    return differences(shown, draft) if shown else []
+    return differences(shown, draft) if shown else ()
 
 
 def unseen(draft: Draft) -> Unseen:
@@ -160,11 +159,11 @@ def unseen(draft: Draft) -> Unseen:
     return Unseen(found, view.revision, view.seen_at, said, _asked_before(draft, view.revision))
 
 
-def _asked_before(draft: Draft, seen: int) -> ReturnRow | None:
+def _asked_before(draft: Draft, seen: int) -> DraftReturn | None:
     """The last sending back, if an agent has written since and the creator has not read that."""
     if not draft.return_count or draft.returned_at:
         return None
-    last = returns.list_returns(draft.id)[-1:]
+    last = confirmations.list_returns(draft.id)[-1:]
     return last[0] if last and seen <= last[0].revision < draft.revision else None
 
 
@@ -202,7 +201,7 @@ def context(draft: Draft) -> dict[str, Any]:
         "is_confirmed": is_confirmed,
         "asked": request.values.get("preview", 1, type=int),
         "unseen": changed,
-        "question_notes": returns.standing_notes(draft),
+        "question_notes": confirmations.standing_notes(draft),
     }
 
 

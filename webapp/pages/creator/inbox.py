@@ -82,13 +82,14 @@ def in_sections(entries: Iterable[Entry], confirmed: set[str], muted: Container[
 def _section(entry: Entry, confirmed: set[str], muted: Container[str]) -> str:
     if entry.draft.id in confirmed:
         return "confirmed"
-    if confirmations.is_returned(entry.draft):
+    if entry.draft.returned_at:
         return "returned"
-    if confirmations.is_by_hand(entry.draft):
+    if not (entry.draft.author or entry.draft.created_by):
         return "by_hand"
     if entry.agent and entry.agent.client in muted:
         return "muted"
-    return "empty" if confirmations.is_empty(entry.draft) else "waiting"
+    is_empty = not entry.draft.title.strip(" ") and not entry.draft.question_count
+    return "empty" if is_empty else "waiting"
 
 
 def in_groups(entries: Sequence[Entry]) -> list[list[Entry]]:

@@ -20,7 +20,7 @@ from webapp.base.config import settings
 from webapp.base.database import release_connections, utc_now
 from webapp.base.errors import InvalidInput, PageCode
 from webapp.drafts import publishing
-from webapp.drafts.terms import BY_RULES, TYPED, FormTerms, terms_of
+from webapp.drafts.agreement import BY_RULES, TYPED, Agreement, agreement_of
 from webapp.follow_ups import rules
 from webapp.follow_ups.messages import Brief
 from webapp.follow_ups.model_decisions import decision_of_model
@@ -186,17 +186,17 @@ def _gone_on(draft: Draft, trial: Trial, step: Step) -> Response:
 
 
 def _new_trial(draft: Draft) -> Trial:
-    return Trial(_terms(draft).writer.follow_up_writer)
+    return Trial(_agreement(draft).writer.follow_up_writer)
 
 
-def _terms(draft: Draft) -> FormTerms:
+def _agreement(draft: Draft) -> Agreement:
     """What happens to answers: of a published form, what its creator agreed to and is so still."""
     offered = agreements.offered().used_by(draft)
     link = publishing.find_published_form(draft.id)
     if link is None:
         return offered
-    agreed = terms_of(forms.get_form(draft.account_id, link.id))
-    return FormTerms(
+    agreed = agreement_of(forms.get_form(draft.account_id, link.id))
+    return Agreement(
         offered.voice if agreed.voice.records_voice else TYPED,
         offered.writer if agreed.writer == offered.writer else BY_RULES,
     )
@@ -238,7 +238,7 @@ def _page(
     if step:
         left = trial.unsent.get(step.question_id, trial.answers.get(step.question_id, ""))
         text = _typed() if error else left
-    terms = _terms(draft)
+    terms = _agreement(draft)
     if terms.voice.records_voice:
         allow_microphone()
     numbered = enumerate(draft.questions, start=1)

@@ -2,15 +2,16 @@
 
 import hashlib
 import re
-import threading
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import Match, SequenceMatcher
 from enum import StrEnum
+from functools import lru_cache
 from itertools import accumulate
-from typing import NamedTuple
+from types import SimpleNamespace
+from typing import NamedTuple, cast
 
 import orjson
 
@@ -26,7 +27,7 @@ SAME_QUESTION_RATIO = 0.6  # with half of its words it still counts as the same 
 COMPARED_CHARS, COMPARED_WORDS = 600, 300  # bounds the matching of questions that lost their ids
 # of one comparison; texts that need more are shown as replaced
 STEPS, STEPS_AT_ONCE = 200_000, 100_000  # some 0.1 µs each
-REMEMBERED = 32  # comparisons kept, at most a megabyte each
+REMEMBERED = 24  # comparisons kept, at most a megabyte and a half each
 # scripts that put no spaces between words: each character counts as one
 _UNSPACED = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 _WORD = re.compile(rf"[{_UNSPACED}]\s*|[^\s{_UNSPACED}]+\s*|\s+")
@@ -50,14 +51,17 @@ class Run(NamedTuple):
     text: str
 
 
+Words = Callable[[str, str], tuple[Run, ...]]  # how two texts become runs
+
+
 @dataclass(frozen=True, slots=True)
 class Change:
     """One difference.
 
     part       a content column, or `question` / `hint` / `follow_ups` of a question
     position   from 1, in the later content (REMOVED: in the earlier one); None outside questions
-    runs       the words in reading order for REWORDED, ADDED and REMOVED; empty for MOVED
-    was, now   values of a setting for CHANGED, positions from 1 for MOVED
+    was, now   texts, None where there is none; values of a setting; positions from 1 for MOVED
+    runs       of texts, the words in reading order
     follow_ups of a question, added and removed ones too: each that differs, with its place among
                them as `position`, and its conditions as `was` and `now`; MOVED if it only moved
     question_id  of the later content (REMOVED: of the earlier one); None outside questions
@@ -81,8 +85,188 @@ class Change:
     @property
     def key(self) -> str:
         """Names the change in an address, wherever its question is in the list: 16 hex digits."""
-        said = self.part, self.kind, self.question_id, self.runs, self.was, self.now
-        return hashlib.sha256(repr((*said, self.follow_ups)).encode()).hexdigest()[:16]
+        values = self.runs or (self.was, self.now)
+        said = self.part, self.kind, self.question_id, values, self.follow_ups
+        return hashlib.sha256(repr(said).encode()).hexdigest()[:16]
+
+
+def differences(before: Content, after: Content) -> tuple[Change, ...]:
+    """Every difference in reading order of the review page: title, goal, questions, settings.
+
+    Results are cached: each view of a page compares the same two immutable contents.
+    """
+    return _remembered(orjson.dumps([snapshot(before), snapshot(after)]))
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _remembered(contents: bytes) -> tuple[Change, ...]:
+    before, after = (cast(Content, SimpleNamespace(**each)) for each in orjson.loads(contents))
+    effort = Effort()
+    came_from = origins(before.questions, after.questions)
+    return tuple(compare(before, after, came_from, lambda was, now: word_runs(was, now, effort)))
+
+
+def compare(
+    before: Content,
+    after: Content,
+    came_from: Sequence[int | None] | None = None,
+    words: Words = lambda *_: (),
+) -> Iterator[Change]:
+    """Every difference, without its runs unless `words` makes them.
+
+    came_from  see `origins`; without it, questions are the same if their ids are
+    """
+    for name in ("title", "public_reason", "goal"):
+        yield from _text_change(name, getattr(before, name), getattr(after, name), words)
+    if came_from is None:
+        came_from = _by_id(before.questions, after.questions)
+    yield from _question_changes(before.questions, after.questions, came_from, words)
+    for name in (setting.column for setting in DRAFT_SETTINGS):
+        was, now = getattr(before, name), getattr(after, name)
+        if was != now:
+            yield Change(name, Kind.CHANGED, was=was, now=now)
+    yield from _text_change("private_context", before.private_context, after.private_context, words)
+
+
+def _text_change(
+    part: str,
+    before: str | None,
+    after: str | None,
+    words: Words,
+    position: int | None = None,
+    question_id: str | None = None,
+) -> Iterator[Change]:
+    was, now = before or None, after or None
+    if was == now:
+        return
+    kind = Kind.ADDED if was is None else Kind.REMOVED if now is None else Kind.REWORDED
+    if part == "question":  # it is there, even without words
+        kind = Kind.REWORDED
+    runs = words(was or "", now or "")
+    yield Change(part, kind, position, runs, was, now, question_id=question_id)
+
+
+def _question_changes(
+    before: Sequence[QuestionRow],
+    after: Sequence[QuestionRow],
+    came_from: Sequence[int | None],
+    words: Words,
+) -> Iterator[Change]:
+    stayed = longest_rising(came_from)
+    for place, (question, origin) in enumerate(zip(after, came_from, strict=True), start=1):
+        key = question["id"]
+        if origin is None:
+            yield _whole_question(Kind.ADDED, place, question, words)
+            continue
+        earlier = before[origin]
+        if origin not in stayed:
+            was = origin + 1
+            yield Change("question", Kind.MOVED, place, was=was, now=place, question_id=key)
+        texts = earlier["text"], question["text"]
+        yield from _text_change("question", *texts, words, place, key)
+        hints = earlier.get("context"), question.get("context")
+        yield from _text_change("hint", *hints, words, place, key)
+        if prepared := _prepared_changes(earlier, question, words):
+            kind = Kind.CHANGED
+            yield Change("follow_ups", kind, place, follow_ups=prepared, question_id=key)
+    for place, question in enumerate(before):
+        if place not in came_from:
+            yield _whole_question(Kind.REMOVED, place + 1, question, words)
+
+
+def _whole_question(kind: Kind, position: int, question: QuestionRow, words: Words) -> Change:
+    sides = (question, QuestionRow()) if kind is Kind.REMOVED else (QuestionRow(), question)
+    was, now = (each.get("text") for each in sides)
+    runs, prepared = words(was or "", now or ""), _prepared_changes(*sides, words)
+    return Change("question", kind, position, runs, was, now, prepared, question["id"])
+
+
+def _prepared_changes(before: QuestionRow, after: QuestionRow, words: Words) -> tuple[Change, ...]:
+    """The prepared follow-ups of one question that differ, the removed ones last."""
+    old, new = before.get("follow_ups", []), after.get("follow_ups", [])
+    came_from = origins(_as_rows(old, "old"), _as_rows(new, "new"))
+    stayed = longest_rising(came_from)
+    found = []
+    for place, (now, origin) in enumerate(zip(new, came_from, strict=True), start=1):
+        change = _prepared_change(place, None if origin is None else old[origin], now, words)
+        if change.kind is not Kind.MOVED or origin not in stayed:
+            found.append(change)
+    gone = (place for place in range(len(old)) if place not in came_from)
+    found.extend(_prepared_change(place + 1, old[place], None, words) for place in gone)
+    return tuple(found)
+
+
+def _prepared_change(
+    place: int, was: PreparedFollowUp | None, now: PreparedFollowUp | None, words: Words
+) -> Change:
+    """MOVED for one that is the same."""
+    texts = was["text"] if was else "", now["text"] if now else ""
+    conditions = was and was["condition"], now and now["condition"]
+    if was is None or now is None:
+        kind = Kind.REMOVED if now is None else Kind.ADDED
+    elif texts[0] != texts[1]:
+        kind = Kind.REWORDED
+    else:
+        kind = Kind.MOVED if conditions[0] == conditions[1] else Kind.CHANGED
+    runs = (Run(None, texts[1]),) if texts[0] == texts[1] else words(*texts)
+    return Change("follow_up", kind, place, runs, *conditions)
+
+
+def _as_rows(prepared: Sequence[PreparedFollowUp], prefix: str) -> list[QuestionRow]:
+    """As questions, of which none has the id of one of the other list."""
+    return [
+        QuestionRow(id=f"{prefix} {place}", text=each["text"])
+        for place, each in enumerate(prepared)
+    ]
+
+
+def origins(before: Sequence[QuestionRow], after: Sequence[QuestionRow]) -> list[int | None]:
+    """For each later question the index of the earlier one it came from: by id, else by text."""
+    found = _by_id(before, after)
+    free = [place for place in range(len(before)) if place not in found]
+    for place, question in enumerate(after):  # first the same texts: no similar one takes theirs
+        same = (old for old in free if before[old]["text"] == question["text"])
+        if found[place] is None and (origin := next(same, None)) is not None:
+            found[place] = origin
+            free.remove(origin)
+    known = {place: _bare_words(before[place]["text"]) for place in free}
+    for place, question in enumerate(after):
+        if found[place] is None and free:
+            words = _bare_words(question["text"])
+            likeness, closest = max((_likeness(known[old], words), -old) for old in free)
+            if likeness >= SAME_QUESTION_RATIO:
+                found[place] = -closest
+                free.remove(-closest)
+    return found
+
+
+def _by_id(before: Sequence[QuestionRow], after: Sequence[QuestionRow]) -> list[int | None]:
+    places = {question["id"]: place for place, question in enumerate(before)}
+    return [places.get(question["id"]) for question in after]
+
+
+def longest_rising(came_from: Sequence[int | None]) -> set[int]:
+    """The largest set of indexes in increasing order; questions outside of it were moved."""
+    tails: list[int] = []
+    chains: list[list[int]] = []
+    for place in came_from:
+        if place is not None:
+            at = bisect_left(tails, place)
+            chain = [*(chains[at - 1] if at else []), place]
+            tails[at:] = [place, *tails[at + 1 :]]
+            chains[at:] = [chain, *chains[at + 1 :]]
+    return set(chains[-1]) if chains else set()
+
+
+def _likeness(one: Counter[str], other: Counter[str]) -> float:
+    """The share of common words in any order, from 0 to 1."""
+    total = one.total() + other.total()
+    return 2 * (one & other).total() / total if total else 1.0
+
+
+def _bare_words(text: str) -> Counter[str]:
+    """The words for comparison: without punctuation and case, at most as many as are compared."""
+    return Counter(_BARE_WORD.findall(text[:COMPARED_CHARS].lower())[:COMPARED_WORDS])
 
 
 class TooCostly(Exception):
@@ -102,50 +286,13 @@ class Effort:
         self.steps -= steps
 
 
-def differences(before: Content, after: Content) -> list[Change]:
-    """Every difference in reading order of the review page: title, goal, questions, settings.
-
-    Results are cached: each view of a page compares the same two immutable contents.
-    """
-    key = orjson.dumps([snapshot(before), snapshot(after)])
-    name = hashlib.sha256(key).digest()
-    with _remembering:
-        found = _remembered.pop(name, None)
-    if found is None:
-        found = _differences(before, after)
-    with _remembering:
-        _remembered[name] = found
-        if len(_remembered) > REMEMBERED:
-            del _remembered[next(iter(_remembered))]
-    return list(found)
-
-
-_remembered: dict[bytes, list[Change]] = {}
-_remembering = threading.Lock()
-
-
-def _differences(before: Content, after: Content) -> list[Change]:
-    effort = Effort()
-    found = [
-        *_text_change("title", before.title, after.title, effort),
-        *_text_change("public_reason", before.public_reason, after.public_reason, effort),
-        *_text_change("goal", before.goal, after.goal, effort),
-        *_question_changes(before.questions, after.questions, effort),
-    ]
-    for name in (setting.column for setting in DRAFT_SETTINGS):
-        was, now = getattr(before, name), getattr(after, name)
-        if was != now:
-            found.append(Change(name, Kind.CHANGED, was=was, now=now))
-    contexts = before.private_context, after.private_context
-    found.extend(_text_change("private_context", *contexts, effort))
-    return found
-
-
 def word_runs(before: str, after: str, effort: Effort) -> tuple[Run, ...]:
     """Both texts as one sequence of unchanged, removed and added words.
 
     Unchanged words have the blanks of the later text, so its runs, joined, are that text.
     """
+    if not (before and after):
+        return (Run(Kind.ADDED if after else Kind.REMOVED, after or before),)
     try:
         effort.spend(len(before) + len(after))
         old, new = _WORD.findall(before), _WORD.findall(after)
@@ -153,49 +300,6 @@ def word_runs(before: str, after: str, effort: Effort) -> tuple[Run, ...]:
         return tuple(_runs(old, new, effort))
     except TooCostly:
         return (Run(Kind.REMOVED, _apart(before)), Run(Kind.ADDED, after))
-
-
-def origins(before: Sequence[QuestionRow], after: Sequence[QuestionRow]) -> list[int | None]:
-    """For each later question the index of the earlier one it came from: by id, else by text."""
-    places = {question["id"]: place for place, question in enumerate(before)}
-    found = [places.get(question["id"]) for question in after]
-    free = [place for place in range(len(before)) if place not in found]
-    _find_unchanged(before, after, found, free)
-    known = {place: _bare_words(before[place]["text"]) for place in free}
-    for place, question in enumerate(after):
-        if found[place] is None and free:
-            words = _bare_words(question["text"])
-            likeness, closest = max((_likeness(known[old], words), -old) for old in free)
-            if likeness >= SAME_QUESTION_RATIO:
-                found[place] = -closest
-                free.remove(-closest)
-    return found
-
-
-def _find_unchanged(
-    before: Sequence[QuestionRow],
-    after: Sequence[QuestionRow],
-    found: list[int | None],
-    free: list[int],
-) -> None:
-    """Match questions of identical text first, so that no similar one takes their index."""
-    for place, question in enumerate(after):
-        same = (old for old in free if before[old]["text"] == question["text"])
-        if found[place] is None and (origin := next(same, None)) is not None:
-            found[place] = origin
-            free.remove(origin)
-
-
-def longest_rising(places: Sequence[int]) -> set[int]:
-    """The largest set of indexes in increasing order; questions outside of it were moved."""
-    tails: list[int] = []
-    chains: list[list[int]] = []
-    for place in places:
-        at = bisect_left(tails, place)
-        chain = [*(chains[at - 1] if at else []), place]
-        tails[at:] = [place, *tails[at + 1 :]]
-        chains[at:] = [chain, *chains[at + 1 :]]
-    return set(chains[-1]) if chains else set()
 
 
 class _Matcher(SequenceMatcher[str]):
@@ -236,107 +340,3 @@ def _apart(removed: str) -> str:
     """With a blank before the words that take its place, as between any two words."""
     is_apart = removed[-1:].isspace() or re.match(f"[{_UNSPACED}]", removed[-1:])
     return removed if is_apart else f"{removed} "
-
-
-def _text_change(
-    part: str,
-    before: str | None,
-    after: str | None,
-    effort: Effort,
-    position: int | None = None,
-    question_id: str | None = None,
-) -> Iterator[Change]:
-    was, now = before or "", after or ""
-    if was == now:
-        return
-    if was and now:
-        kind, runs = Kind.REWORDED, word_runs(was, now, effort)
-    else:
-        kind = Kind.ADDED if now else Kind.REMOVED
-        runs = (Run(kind, now or was),)
-    yield Change(part, kind, position, runs, question_id=question_id)
-
-
-def _question_changes(
-    before: Sequence[QuestionRow], after: Sequence[QuestionRow], effort: Effort
-) -> Iterator[Change]:
-    came_from = origins(before, after)
-    stayed = longest_rising([origin for origin in came_from if origin is not None])
-    for place, (question, origin) in enumerate(zip(after, came_from, strict=True), start=1):
-        key = question["id"]
-        if origin is None:
-            runs = (Run(Kind.ADDED, question["text"]),)
-            prepared = _prepared_changes({}, question, effort)
-            yield Change("question", Kind.ADDED, place, runs, follow_ups=prepared, question_id=key)
-            continue
-        earlier = before[origin]
-        if origin not in stayed:
-            was, now = origin + 1, place
-            yield Change("question", Kind.MOVED, place, was=was, now=now, question_id=key)
-        yield from _text_change("question", earlier["text"], question["text"], effort, place, key)
-        hints = earlier.get("context"), question.get("context")
-        yield from _text_change("hint", *hints, effort, place, key)
-        if prepared := _prepared_changes(earlier, question, effort):
-            kind = Kind.CHANGED
-            yield Change("follow_ups", kind, place, follow_ups=prepared, question_id=key)
-    for place, question in enumerate(before, start=1):
-        if place - 1 not in came_from:
-            runs, key = (Run(Kind.REMOVED, question["text"]),), question["id"]
-            prepared = _prepared_changes(question, {}, effort)
-            kind = Kind.REMOVED
-            yield Change("question", kind, place, runs, follow_ups=prepared, question_id=key)
-
-
-def _prepared_changes(
-    before: QuestionRow, after: QuestionRow, effort: Effort
-) -> tuple[Change, ...]:
-    """The prepared follow-ups of one question that differ, the removed ones last."""
-    old, new = before.get("follow_ups", []), after.get("follow_ups", [])
-    came_from = origins(_as_rows(old, "old"), _as_rows(new, "new"))
-    stayed = longest_rising([origin for origin in came_from if origin is not None])
-    found = []
-    for place, (now, origin) in enumerate(zip(new, came_from, strict=True), start=1):
-        was = None if origin is None else old[origin]
-        if _differ(was, now) or origin not in stayed:
-            found.append(_prepared_change(place, was, now, effort))
-    gone = (place for place in range(len(old)) if place not in came_from)
-    found.extend(_prepared_change(place + 1, old[place], None, effort) for place in gone)
-    return tuple(found)
-
-
-def _differ(was: PreparedFollowUp | None, now: PreparedFollowUp) -> bool:
-    return was is None or (was["text"], was["condition"]) != (now["text"], now["condition"])
-
-
-def _prepared_change(
-    place: int, was: PreparedFollowUp | None, now: PreparedFollowUp | None, effort: Effort
-) -> Change:
-    if was is None or now is None:
-        kind = Kind.REMOVED if now is None else Kind.ADDED
-    elif was["text"] != now["text"]:
-        kind = Kind.REWORDED
-    else:
-        kind = Kind.CHANGED if _differ(was, now) else Kind.MOVED
-    texts = was["text"] if was else "", now["text"] if now else ""
-    runs = (Run(None, texts[1]),) if texts[0] == texts[1] else word_runs(*texts, effort)
-    conditions = was and was["condition"], now and now["condition"]
-    return Change("follow_up", kind, place, runs, *conditions)
-
-
-def _as_rows(prepared: Sequence[PreparedFollowUp], prefix: str) -> list[QuestionRow]:
-    """As questions, of which none has the id of one of the other list."""
-    return [
-        QuestionRow(id=f"{prefix} {place}", text=each["text"])
-        for place, each in enumerate(prepared)
-    ]
-
-
-def _likeness(one: Counter[str], other: Counter[str]) -> float:
-    """The share of common words in any order, from 0 to 1."""
-    total = one.total() + other.total()
-    return 2 * (one & other).total() / total if total else 1.0
-
-
-def _bare_words(text: str) -> Counter[str]:
-    """The words for comparison: without punctuation and case, at most as many as are compared."""
-    return Counter(_BARE_WORD.findall(text[:COMPARED_CHARS].lower())[:COMPARED_WORDS])

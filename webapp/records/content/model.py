@@ -234,27 +234,17 @@ def about_minutes(scripted: int, most: int) -> int:
     return max(1, round((45 * scripted + 20 * (most - scripted)) / 60))
 
 
-def missing_parts(content: Content) -> list[str]:
-    """The missing parts that prevent publishing, as phrases for a sentence."""
-    missing = [] if content.title.strip() else ["a title"]
+def missing_parts(content: Content) -> dict[str, str]:
+    """What prevents publishing: phrases for a sentence, by the path of the field."""
+    missing = {} if content.title.strip() else {"title": "a title"}
     if not content.questions:
-        missing.append("a question")
-    if any(not question["text"].strip() for question in content.questions):
-        missing.append("words for every question")
-    if lacks_context(content):
-        missing.append("the private context that smart follow-ups need")
-    return missing
-
-
-def missing_fields(content: Content) -> list[str]:
-    """The field paths of `missing_parts`."""
-    blank = [] if content.title.strip() else ["title"]
-    if not content.questions:
-        blank.append("questions")
+        missing["questions"] = "a question"
     for position, question in enumerate(content.questions):
         if not question["text"].strip():
-            blank.append(f"questions[{position}].text")
-    return [*blank, "context"] if lacks_context(content) else blank
+            missing[f"questions[{position}].text"] = "words for every question"
+    if lacks_context(content):
+        missing["context"] = "the private context that smart follow-ups need"
+    return missing
 
 
 def lacks_context(content: Content) -> bool:

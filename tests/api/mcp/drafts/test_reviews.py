@@ -16,7 +16,7 @@ from tests.databases import both_databases
 from tests.factories import make_account
 from webapp.answers import trash
 from webapp.base.database import utc_now
-from webapp.drafts import editing, returns
+from webapp.drafts import confirmations, editing
 from webapp.oauth import connections
 from webapp.oauth.account_deletion import delete_account
 from webapp.records.accounts.models import Account, disable_account
@@ -36,10 +36,10 @@ def creator(app: Flask, account: Account, confirm: Confirm) -> Says:
     def says(what: str, draft_id: str, note: str | None = NOTE, **fields: Any) -> None:
         now, of = utc_now(), (account.id, draft_id)
         does: dict[str, Callable[[], object]] = {
-            "returned": lambda: returns.return_draft(
+            "returned": lambda: confirmations.return_draft(
                 *of, revision=fields.get("revision", 1), note=note, now=now
             ),
-            "kept": lambda: returns.keep_draft(*of, now=now),
+            "kept": lambda: confirmations.keep_draft(*of, now=now),
             "discarded": lambda: trash.discard_draft(*of, note=note, now=now),
             "confirmed": lambda: confirm(draft_id),
             "changed": lambda: editing.update_draft(

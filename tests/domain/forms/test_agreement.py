@@ -12,15 +12,15 @@ from tests.databases import both_databases
 from tests.factories import make_draft, make_form
 from webapp.base.database import db
 from webapp.drafts import confirmations, editing, publishing
-from webapp.drafts.terms import (
+from webapp.drafts.agreement import (
     BY_RULES,
     TYPED,
-    FormTerms,
+    Agreement,
     Shown,
-    VoiceTerms,
-    WriterTerms,
-    agree_to_terms,
-    terms_of,
+    VoiceAgreement,
+    WriterAgreement,
+    agree as agree_to,
+    agreement_of,
 )
 from webapp.records import forms
 from webapp.records.accounts.models import Account
@@ -30,30 +30,30 @@ from webapp.records.drafts import Draft
 
 pytestmark = pytest.mark.usefixtures("app_context")
 
-SPOKEN = VoiceTerms(records_voice=True)
-WRITTEN_DOWN = VoiceTerms(records_voice=True, transcriber="speech.example.org")
-BY_ANOTHER = VoiceTerms(records_voice=True, transcriber="other.example.org")
-SMALL = WriterTerms("small at models.example.org")
-LARGE = WriterTerms("large at models.example.org")
+SPOKEN = VoiceAgreement(records_voice=True)
+WRITTEN_DOWN = VoiceAgreement(records_voice=True, transcriber="speech.example.org")
+BY_ANOTHER = VoiceAgreement(records_voice=True, transcriber="other.example.org")
+SMALL = WriterAgreement("small at models.example.org")
+LARGE = WriterAgreement("large at models.example.org")
 SMART = {"followUpMode": "smart", "context": "Two cafés close."}
-Terms = FormTerms | VoiceTerms | WriterTerms
+Terms = Agreement | VoiceAgreement | WriterAgreement
 
 
-def shown(told: Terms, offered: Terms | None = None) -> Shown[FormTerms]:
+def shown(told: Terms, offered: Terms | None = None) -> Shown:
     """A page that said the first, while the second is so."""
 
-    def whole(terms: Terms) -> FormTerms:
-        if isinstance(terms, FormTerms):
+    def whole(terms: Terms) -> Agreement:
+        if isinstance(terms, Agreement):
             return terms
-        by_voice = isinstance(terms, VoiceTerms)
-        return FormTerms(terms) if by_voice else FormTerms(SPOKEN, terms)
+        by_voice = isinstance(terms, VoiceAgreement)
+        return Agreement(terms) if by_voice else Agreement(SPOKEN, terms)
 
     return Shown(whole(told), whole(told if offered is None else offered))
 
 
-def confirm(draft: Draft, clock: Clock, terms: Shown[FormTerms]) -> None:
+def confirm(draft: Draft, clock: Clock, terms: Shown) -> None:
     exactly = {"revision": draft.revision, "shown_hash": draft.content_hash}
-    confirmations.confirm_draft(draft.account_id, draft.id, **exactly, terms=terms, now=clock.now)
+    confirmations.confirm_draft(draft.account_id, draft.id, **exactly, shown=terms, now=clock.now)
 
 
 def publish(draft: Draft, clock: Clock, **more: Any) -> Any:
@@ -65,12 +65,13 @@ def change(draft: Draft, clock: Clock, **fields: Any) -> Draft:
     return editing.update_draft(draft.account_id, draft.id, changes, author=None, now=clock.now)
 
 
-def agree(form: Any, clock: Clock, terms: VoiceTerms | WriterTerms) -> None:
-    agree_to_terms(form.account_id, form.id, Shown(terms, terms), now=clock.now)
+def agree(form: Any, clock: Clock, terms: VoiceAgreement | WriterAgreement) -> None:
+    part, whole = "voice" if isinstance(terms, VoiceAgreement) else "writer", shown(terms)
+    agree_to(form.account_id, form.id, part, whole, now=clock.now)
 
 
-def kept(form: Any) -> FormTerms:
-    return terms_of(forms.get_form(form.account_id, form.id))
+def kept(form: Any) -> Agreement:
+    return agreement_of(forms.get_form(form.account_id, form.id))
 
 
 @both_databases
@@ -86,11 +87,11 @@ def test_the_newest_confirmation_counts(account: Account, clock: Clock) -> None:
 @both_databases
 def test_what_was_shown_of_an_older_revision_does_not_count(account: Account, clock: Clock) -> None:
     draft = make_draft(account.id, **SMART)
-    confirm(draft, clock, shown(FormTerms(WRITTEN_DOWN, SMALL)))
+    confirm(draft, clock, shown(Agreement(WRITTEN_DOWN, SMALL)))
     draft = change(draft, clock, title="After", context="One café closes.")
-    confirm(draft, clock, shown(SPOKEN, FormTerms(SPOKEN, SMALL)))
+    confirm(draft, clock, shown(SPOKEN, Agreement(SPOKEN, SMALL)))
 
-    assert kept(publish(draft, clock)) == FormTerms(SPOKEN, BY_RULES)
+    assert kept(publish(draft, clock)) == Agreement(SPOKEN, BY_RULES)
 
 
 @both_databases
@@ -99,7 +100,7 @@ def test_an_agents_word_takes_what_is_so_here_and_no_model(account: Account, clo
         make_draft(account.id, **SMART), clock, attested_by="grn_1", offered=WRITTEN_DOWN
     )
 
-    assert kept(form) == FormTerms(WRITTEN_DOWN, BY_RULES)
+    assert kept(form) == Agreement(WRITTEN_DOWN, BY_RULES)
 
 
 def test_an_agents_word_takes_no_model_away(account: Account, clock: Clock) -> None:
@@ -122,9 +123,9 @@ def test_an_agents_word_takes_no_model_away(account: Account, clock: Clock) -> N
 )
 def test_a_form_has_a_model_if_there_is_room_for_a_follow_up(
     chosen: dict[str, Any],
-    told: WriterTerms,
-    offered: WriterTerms,
-    writer: WriterTerms,
+    told: WriterAgreement,
+    offered: WriterAgreement,
+    writer: WriterAgreement,
     account: Account,
     clock: Clock,
 ) -> None:
@@ -141,11 +142,11 @@ def test_a_yes_to_one_thing_leaves_the_other_as_it_is(account: Account, clock: C
     form = make_form(account.id, **SMART)
     agree(form, clock, SMALL)
     agree(form, clock, SPOKEN)
-    assert kept(form) == FormTerms(SPOKEN, SMALL)
+    assert kept(form) == Agreement(SPOKEN, SMALL)
 
     agree(form, clock, BY_RULES)
     agree(form, clock, BY_RULES)
 
-    assert kept(form) == FormTerms(SPOKEN, BY_RULES)
+    assert kept(form) == Agreement(SPOKEN, BY_RULES)
     query = select(AuditEvent.id).where(AuditEvent.kind == AuditKind.WRITER_AGREED)
     assert len(db.session.scalars(query).all()) == 2

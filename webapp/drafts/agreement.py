@@ -1,0 +1,145 @@
+"""What a creator is shown before a form goes out, and what the published form keeps of it: whether
+people may speak and who writes it down, who writes follow-up questions, and who asks.
+
+A change of the operator's settings reaches a form only when its creator agrees to that. One that
+was confirmed without recordings stays typed, one that was confirmed without a model keeps the
+rules.
+"""
+
+from datetime import datetime
+from typing import NamedTuple
+
+from sqlalchemy import or_, update
+
+from webapp.base.database import execute, write_transaction
+from webapp.base.errors import ErrorCode, StateConflict
+from webapp.base.vocabulary import ON_THIS_SERVER, ResponseMode
+from webapp.records.accounts.models import Account
+from webapp.records.audit import SYSTEM, Actor, AuditKind, add_event
+from webapp.records.content.model import AnyContent, asks_follow_ups
+from webapp.records.forms import Form, FormRow, get_form, owned_form
+
+
+class VoiceAgreement(NamedTuple):
+    """Whether people may speak, and the host that writes it down: "" for none."""
+
+    records_voice: bool = False
+    transcriber: str = ""
+
+    @property
+    def stays_here(self) -> bool:
+        """True if this server itself writes it down."""
+        return self.transcriber == ON_THIS_SERVER
+
+
+class WriterAgreement(NamedTuple):
+    """Who writes follow-up questions: a model and its host, "" for the built-in rules."""
+
+    follow_up_writer: str = ""
+
+    @property
+    def host(self) -> str:
+        """The host of the model."""
+        return self.follow_up_writer.rpartition(" at ")[2]
+
+
+class AskerAgreement(NamedTuple):
+    """Who asks, besides the name of the account: an organisation, a colour and the digest of a
+    picture, "" for none.
+    """
+
+    asker_organisation: str = ""
+    asker_accent: str = ""
+    asker_picture: str = ""
+
+
+TYPED = VoiceAgreement()
+BY_RULES = WriterAgreement()
+
+
+class Agreement(NamedTuple):
+    """All that a form keeps."""
+
+    voice: VoiceAgreement = TYPED
+    writer: WriterAgreement = BY_RULES
+    asker: AskerAgreement = AskerAgreement()
+
+    def used_by(self, content: AnyContent) -> "Agreement":
+        """What of it a form of this content uses."""
+        is_typed = content.response_mode is ResponseMode.TEXT_ONLY
+        writer = self.writer if asks_follow_ups(content) else BY_RULES
+        return Agreement(TYPED if is_typed else self.voice, writer, self.asker)
+
+    def columns(self) -> dict[str, object]:
+        """The values of the columns that a form and a confirmation keep it in."""
+        return self.voice._asdict() | self.writer._asdict() | self.asker._asdict()
+
+
+AGREED = {"voice": AuditKind.VOICE_AGREED, "writer": AuditKind.WRITER_AGREED}
+
+
+class Shown(NamedTuple):
+    """What a page showed its creator, and what is so on this server at this moment."""
+
+    on_page: Agreement = Agreement()
+    offered: Agreement = Agreement()
+
+    def confirmed(self, content: AnyContent) -> Agreement:
+        """What a form of this content keeps. A page that named no recordings, or no model, makes
+        one without.
+
+        raises  StateConflict `confirmation_stale` if the page showed something else
+        """
+        voice = TYPED if self.on_page.voice == TYPED else self.offered.voice
+        writer = BY_RULES if self.on_page.writer == BY_RULES else self.offered.writer
+        agreed = Agreement(voice, writer, self.offered.asker).used_by(content)
+        if self.on_page.used_by(content) != agreed:
+            raise _stale()
+        return agreed
+
+
+NOTHING_SHOWN = Shown()
+
+
+def _stale() -> StateConflict:
+    return StateConflict(
+        ErrorCode.CONFIRMATION_STALE,
+        "What this server does with answers changed while you were reading.",
+        "Read what is so today, then decide again.",
+    )
+
+
+def asker_of(account: Account) -> AskerAgreement:
+    """What respondents see of the account today, besides its name."""
+    return AskerAgreement(account.organisation, account.accent, account.picture)
+
+
+def agreement_of(form: FormRow) -> Agreement:
+    """What the form's creator has agreed to."""
+    return Agreement(
+        VoiceAgreement(form.records_voice, form.transcriber),
+        WriterAgreement(form.follow_up_writer),
+        AskerAgreement(form.asker_organisation, form.asker_accent, form.asker_picture),
+    )
+
+
+def agree(
+    account_id: str, form_id: str, part: str, shown: Shown, *, now: datetime, by: Actor = SYSTEM
+) -> None:
+    """Let the form do what the page said, whatever its status; idempotent.
+
+    part    of AGREED
+    raises  NotFound; StateConflict `confirmation_stale`
+    """
+    form = get_form(account_id, form_id)
+    agreed = getattr(shown.offered.used_by(form), part)
+    if getattr(shown.on_page.used_by(form), part) != agreed:
+        raise _stale()
+    values = agreed._asdict()
+    differs = or_(*(getattr(Form, name) != value for name, value in values.items()))
+    with write_transaction():
+        changed = execute(
+            update(Form).where(owned_form(account_id, form_id), differs).values(values)
+        )
+        if changed.rowcount:
+            add_event(AGREED[part], account_id, by=by, now=now, subject=form_id)
