@@ -1,7 +1,4 @@
-"""All enums, with the values of the wire.
-
-The OpenAPI document shows the first paragraph of those that the contract names.
-"""
+"""All enums, with the values of the wire; the OpenAPI document shows what is said of them."""
 
 from enum import StrEnum
 
@@ -9,10 +6,7 @@ from webapp.base.config import ON_THIS_SERVER as ON_THIS_SERVER
 
 
 class DraftStatus(StrEnum):
-    """`draft` until it is published, then `published` for good.
-
-    OpenAPI document, FormDraft.status
-    """
+    """`draft` until it is published, then `published` for good."""
 
     DRAFT = "draft"
     PUBLISHED = "published"
@@ -22,8 +16,6 @@ class ReviewState(StrEnum):
     """`waiting`: nothing was said of it yet. `confirmed`: it can be published. `stale`: it changed
     after it was confirmed. `returned`: the creator sent it back; change it. `discarded`: the
     creator does not want it. `published`: it became a form.
-
-    OpenAPI document, DraftReview.state
     """
 
     WAITING = "waiting"
@@ -53,8 +45,6 @@ class SessionStatus(StrEnum):
 class FollowUpMode(StrEnum):
     """`none`: only the questions of the form. `smart`: follow-up questions that know the private
     context. `deep_dive`: follow-up questions that go into each answer.
-
-    OpenAPI document, FormSettings.followUpMode
     """
 
     NONE = "none"
@@ -96,8 +86,6 @@ class FollowUpState(StrEnum):
 class ResponseMode(StrEnum):
     """`voice_preferred`: by voice or in writing, as people like. `text_only`: in writing.
     `voice_only`: by voice; people who cannot record type.
-
-    OpenAPI document, FormSettings.responseMode
     """
 
     VOICE_PREFERRED = "voice_preferred"
@@ -108,8 +96,6 @@ class ResponseMode(StrEnum):
 class ResponseLimit(StrEnum):
     """`one`: the link takes one completed response in all, from anybody; it is meant for one
     named person. `multiple`: any number.
-
-    OpenAPI document, FormSettings.responseLimit
     """
 
     ONE = "one"
@@ -117,20 +103,14 @@ class ResponseLimit(StrEnum):
 
 
 class QuestionKind(StrEnum):
-    """`scripted`: a question of the form. `followup`: one that was asked because of an answer.
-
-    OpenAPI document, ResponseAnswer.questionKind
-    """
+    """`scripted`: a question of the form. `followup`: one that was asked because of an answer."""
 
     SCRIPTED = "scripted"
     FOLLOW_UP = "followup"
 
 
 class ResponseType(StrEnum):
-    """`voice`: spoken; the text is a transcript. `text`: written.
-
-    OpenAPI document, ResponseAnswer.responseType
-    """
+    """`voice`: spoken; the text is a transcript. `text`: written."""
 
     VOICE = "voice"
     TEXT = "text"
