@@ -1,10 +1,10 @@
 """Reads the settings from environment variables; reports all problems together."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from secrets import token_hex
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 from urllib.parse import urlsplit
 
 from pydantic import ValidationError
@@ -22,6 +22,9 @@ PACKAGES = {  # of each service the package, and the extra that installs it
 }
 
 
+Lack: TypeAlias = tuple[str, str]  # a variable, and what is wrong with it
+
+
 class Problem(NamedTuple):
     """One thing that is wrong with the environment, with a value that would be right."""
 
@@ -36,9 +39,9 @@ class Problem(NamedTuple):
 class ConfigurationError(Exception):
     """The environment does not make safe settings; `problems` lists everything that is wrong."""
 
-    def __init__(self, problems: list[Problem]) -> None:
-        self.problems = problems
-        lines = "\n".join(f"  {problem}" for problem in problems)
+    def __init__(self, problems: Iterable[Lack]) -> None:
+        self.problems = [Problem(*each, config.describe(each[0]).example) for each in problems]
+        lines = "\n".join(f"  {problem}" for problem in self.problems)
         super().__init__(f"Askback cannot start with these settings:\n{lines}")
 
 
@@ -50,12 +53,16 @@ def read_settings(environ: Mapping[str, str], *, production: bool = False) -> Se
     """
     given = {variable: environ.get(variable, "").strip() for variable in config.VARIABLES}
     texts = {variable: text for variable, text in given.items() if text}
-    problems = _refused(texts)
-    refused = {problem.variable for problem in problems}
+    problems = list(_refused(texts))
+    refused = {variable for variable, _ in problems}
     kept = {variable: text for variable, text in texts.items() if variable not in refused}
     made = Settings.model_validate({"SECRET_KEY": token_hex()} | kept)
-    unsafe = [*_unsafe(made), *(_unsafe_in_production(texts) if production else ())]
-    problems += [problem for problem in unsafe if problem.variable not in refused]
+    unsafe = [
+        *_unsafe(made),
+        *_lacking(made),
+        *(_unsafe_in_production(texts) if production else ()),
+    ]
+    problems += [(variable, what) for variable, what in unsafe if variable not in refused]
     if problems:
         raise ConfigurationError(problems)
     if not kept.keys() >= {"SECRET_KEY", "DATA_KEYS"}:
@@ -73,19 +80,16 @@ def data_folder(environ: Mapping[str, str]) -> Path:
         return readers.absolute(DEFAULT_FOLDER)
 
 
-def _refused(texts: Mapping[str, str]) -> list[Problem]:
+def _refused(texts: Mapping[str, str]) -> Iterator[Lack]:
     odd = [variable for variable, text in texts.items() if NOT_UTF_8.search(text)]
-    problems = [_problem(variable, "it is not UTF-8") for variable in odd]
+    yield from ((variable, "it is not UTF-8") for variable in odd)
     try:
         Settings.model_validate({name: text for name, text in texts.items() if name not in odd})
     except ValidationError as error:
-        problems += [
-            _problem(str(found["loc"][0]), _in_words(found["msg"]))
-            for found in error.errors(include_input=False)
+        for found in error.errors(include_input=False):
             # neither the key that is made later, nor a default that another field hinders
-            if found["type"] not in ("missing", "default_factory_not_called")
-        ]
-    return problems
+            if found["type"] not in ("missing", "default_factory_not_called"):
+                yield str(found["loc"][0]), _in_words(found["msg"])
 
 
 def _in_words(message: str) -> str:
@@ -93,23 +97,21 @@ def _in_words(message: str) -> str:
     return re.sub("^(Input|String|Value) ", "it ", message.removeprefix("Value error, "))
 
 
-def _unsafe(made: Settings) -> Iterator[Problem]:
+def _unsafe(made: Settings) -> Iterator[Lack]:
     """What is readable but must not run."""
     local = made.on_loopback and is_loopback(made.host)
     if not made.public_url:
-        yield _problem("PUBLIC_URL", "it is required when HOST is not a loopback address")
+        yield "PUBLIC_URL", "it is required when HOST is not a loopback address"
     elif not (made.secure or local):
-        yield _problem("PUBLIC_URL", "plain http is refused except on a loopback address")
+        yield "PUBLIC_URL", "plain http is refused except on a loopback address"
     if not made.on_loopback and any(map(_is_loopback, made.mcp_events_callback_allowlist)):
         what = "addresses of this machine are refused unless PUBLIC_URL is one of them"
-        yield _problem("MCP_EVENTS_CALLBACK_ALLOWLIST", what)
+        yield "MCP_EVENTS_CALLBACK_ALLOWLIST", what
     if not (made.write_limits or local):
-        yield _problem("WRITE_LIMITS", "off is refused except on a loopback address")
-    for variable, what in (*_lacking_of_engine(made), *_lacking_of_model(made)):
-        yield _problem(variable, what)
+        yield "WRITE_LIMITS", "off is refused except on a loopback address"
 
 
-def _unsafe_in_production(texts: Mapping[str, str]) -> Iterator[Problem]:
+def _unsafe_in_production(texts: Mapping[str, str]) -> Iterator[Lack]:
     """What one process on one machine may do without, and several may not."""
     needed = {
         "DATABASE_URL": "askback web and worker need PostgreSQL; SQLite serves one process only",
@@ -119,15 +121,11 @@ def _unsafe_in_production(texts: Mapping[str, str]) -> Iterator[Problem]:
     }
     for variable, what in needed.items():
         if texts.get(variable, "sqlite").startswith("sqlite"):
-            yield _problem(variable, what)
+            yield variable, what
 
 
 def _is_loopback(origin: str) -> bool:
     return readers.leads_to_loopback(urlsplit(origin).hostname or "")
-
-
-def _problem(variable: str, what: str) -> Problem:
-    return Problem(variable, what, config.describe(variable).example)
 
 
 def _embedded_keys(data: Path) -> dict[str, object]:
@@ -138,34 +136,25 @@ def _embedded_keys(data: Path) -> dict[str, object]:
         return {"secret_key": found["secret_key"], "data_keys": data_keys}
     except (OSError, ValueError) as reason:
         what = f"the keys in this folder cannot be made or read: {reason}"
-        raise ConfigurationError([_problem("ASKBACK_DATA", what)]) from reason
+        raise ConfigurationError([("ASKBACK_DATA", what)]) from reason
 
 
-def _lacking_of_engine(made: Settings) -> Iterator[tuple[str, str]]:
-    """What the engine needs and does not have: variables, each with what is wrong."""
-    if made.transcriber == config.NOBODY:
-        return
-    package, extra = PACKAGES[made.transcriber]
-    if made.transcriber == config.OPENAI and made.transcriber_url is None:
+def _lacking(made: Settings) -> Iterator[Lack]:
+    """What the engine that transcribes and the model need and do not have."""
+    engine, provider = made.transcriber, made.llm_provider
+    if engine == config.OPENAI and made.transcriber_url is None:
         yield "TRANSCRIBER_URL", "it is required by TRANSCRIBER=openai"
-    if made.transcriber_model is None:
-        yield "TRANSCRIBER_MODEL", f"it is required by TRANSCRIBER={made.transcriber}"
-    elif made.transcriber == config.WHISPER and _is_missing_folder(made.transcriber_model):
+    if engine != config.NOBODY and made.transcriber_model is None:
+        yield "TRANSCRIBER_MODEL", f"it is required by TRANSCRIBER={engine}"
+    elif engine == config.WHISPER and _is_missing_folder(made.transcriber_model or ""):
         yield "TRANSCRIBER_MODEL", f"there is no folder {made.transcriber_model}"
-    if what := readers.lacking_package(made.transcriber, package, extra):
+    if engine != config.NOBODY and (what := readers.lacking_package(engine, *PACKAGES[engine])):
         yield "TRANSCRIBER", what
-
-
-def _lacking_of_model(made: Settings) -> Iterator[tuple[str, str]]:
-    """What the model needs and does not have: variables, each with what is wrong."""
-    provider = made.llm_provider
-    if provider == config.RULES:
-        return
-    if made.llm_model is None:
+    if provider != config.RULES and made.llm_model is None:
         yield "LLM_MODEL", f"it is required by LLM_PROVIDER={provider}"
-    if made.llm_api_key is None and provider == config.ANTHROPIC:
+    if provider == config.ANTHROPIC and made.llm_api_key is None:
         yield "LLM_API_KEY", "it is required by LLM_PROVIDER=anthropic"
-    elif made.llm_api_key is None and made.llm_base_url is None:
+    if provider == config.OPENAI and made.llm_api_key is None and made.llm_base_url is None:
         yield "LLM_API_KEY", "it is required unless LLM_BASE_URL names a service without keys"
 
 
