@@ -88,17 +88,19 @@ def refusal(
     path = "/" + environ["PATH_INFO"].lstrip("/")
     kind = of_address(path)  # None for pages of creators and of the public
     if status != HTTPStatus.INTERNAL_SERVER_ERROR and kind in PAGES:
-        shown = _page(app, status, path, environ)
-    else:
-        status, content_type, body = _text(status, kind)
-        headers = {
-            "Content-Type": content_type,
-            "X-Content-Type-Options": "nosniff",
-            "Cache-Control": "no-store",
-        }
-        shown = Refusal(status, list(headers.items()), body)
-    cors = _cors_headers(kind, environ.get("HTTP_ORIGIN"), config)
-    return shown._replace(headers=[*shown.headers, *cors.items()])
+        return _page(app, status, path, environ)
+    status, content_type, body = _text(status, kind)
+    headers = {
+        "Content-Type": content_type,
+        "X-Content-Type-Options": "nosniff",
+        "Cache-Control": "no-store",
+    }
+    if kind is RequestKind.OAUTH:  # pages of other origins read responses of these
+        headers |= endpoints.OPEN
+    elif kind is RequestKind.MCP:
+        origin = environ.get("HTTP_ORIGIN")
+        headers |= {"Vary": "Origin"} | protocol.cors_headers(origin, config, own_origin="")
+    return Refusal(status, list(headers.items()), body)
 
 
 def _page(app: Flask, status: HTTPStatus, path: str, environ: Mapping[str, Any]) -> Refusal:
@@ -120,45 +122,25 @@ def _page(app: Flask, status: HTTPStatus, path: str, environ: Mapping[str, Any])
 
 def _text(status: HTTPStatus, kind: RequestKind | None) -> tuple[HTTPStatus, str, bytes]:
     """Status, content type and body, without the application."""
+    # 501 is for an unknown transfer encoding, which is a fault of the request
+    is_fault = status >= 500 and status != HTTPStatus.NOT_IMPLEMENTED
     if kind in REST:
-        status, body = _api_refusal(status)
-        return status, "application/json", body
-    if kind is RequestKind.MCP:
-        return status, "application/json", _rpc_refusal(status)
+        known = HTTPStatus.INTERNAL_SERVER_ERROR if is_fault else status
+        code, message, resolution = API_REFUSALS.get(known, UNREADABLE)
+        fields = {"error": message, "code": code, "message": message, "resolution": resolution}
+        return code.status, "application/json", orjson.dumps(fields)
+    if kind is RequestKind.MCP:  # the id of the request is not known here
+        fault, wrong = (
+            RpcError(INTERNAL_ERROR, FAULT),
+            RpcError(INVALID_REQUEST, f"{status.phrase}."),
+        )
+        return status, "application/json", encoded(error_body(None, fault if is_fault else wrong))
     if status == HTTPStatus.INTERNAL_SERVER_ERROR:
         return status, "text/html; charset=utf-8", BROKEN
     return status, "text/plain; charset=utf-8", f"{status.phrase}. Nothing was changed.\n".encode()
 
 
-def _cors_headers(kind: RequestKind | None, origin: str | None, config: Settings) -> dict[str, str]:
-    """Those with which the routes of this kind let pages of this origin read their responses."""
-    if kind is RequestKind.OAUTH:
-        return endpoints.OPEN
-    if kind is RequestKind.MCP:
-        return {"Vary": "Origin"} | protocol.cors_headers(origin, config, own_origin="")
-    return {}
-
-
-def _rpc_refusal(status: HTTPStatus) -> bytes:
-    """A JSON-RPC error; the id of the request is not known here."""
-    if _is_fault(status):
-        return encoded(error_body(None, RpcError(INTERNAL_ERROR, FAULT)))
-    return encoded(error_body(None, RpcError(INVALID_REQUEST, f"{status.phrase}.")))
-
-
-def _is_fault(status: HTTPStatus) -> bool:
-    """Whether it is not the request that is wrong; 501 is for an unknown transfer encoding."""
-    return status >= 500 and status != HTTPStatus.NOT_IMPLEMENTED
-
-
-def _api_refusal(status: HTTPStatus) -> tuple[HTTPStatus, bytes]:
-    """Status and body with the four fields; too large and unreadable are both a 400 there."""
-    kind = HTTPStatus.INTERNAL_SERVER_ERROR if _is_fault(status) else status
-    refused, message, resolution = API_REFUSALS.get(kind, UNREADABLE)
-    fields = {"error": message, "code": refused, "message": message, "resolution": resolution}
-    return refused.status, orjson.dumps(fields)
-
-
+# too large and unreadable are both a 400 there
 API_REFUSALS = {
     HTTPStatus.INTERNAL_SERVER_ERROR: (
         ErrorCode.INTERNAL_ERROR,
