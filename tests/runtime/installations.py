@@ -36,8 +36,7 @@ def next_version(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copytree(schema.MIGRATIONS, migrations)
     (migrations / "versions" / f"{NEXT}.py").write_text(NEXT_STEP)
     monkeypatch.setattr(schema, "MIGRATIONS", migrations)
-    for name in ("revisions", "_expanding"):
-        monkeypatch.setattr(schema, name, getattr(schema, name).__wrapped__)
+    monkeypatch.setattr(schema, "revisions", schema.revisions.__wrapped__)
 
 
 class Installation:

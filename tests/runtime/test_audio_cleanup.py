@@ -182,8 +182,8 @@ def test_a_store_that_hangs_delays_nothing_else(
         return iter(())
 
     monkeypatch.setattr(background, "STORE_SECONDS", 0.02)
-    monkeypatch.setattr(background, "ERASURES", {1.0: (hang,)})
-    monkeypatch.setattr(background, "PURGES", (purge,))
+    monkeypatch.setattr(background, "ERASURES", ({1.0: (hang,)},))
+    monkeypatch.setattr(background, "WORK", {30.0: (purge,)})
     with background_work(app):
         assert purged.wait(5)
     hangs.set()
@@ -198,8 +198,8 @@ def test_what_a_creator_gives_up_for_good_is_gone_within_a_minute(
     gives_up: str,
 ) -> None:
     monkeypatch.setattr(background, "STORE_SECONDS", 0.02)
-    monkeypatch.setattr(background, "ERASE_SECONDS", 0.1)
-    monkeypatch.setattr(background, "ERASURES", {0.1: (erase_noted,)})
+    monkeypatch.setattr(background, "WORK", {0.1: background.WORK[background.ERASE_SECONDS]})
+    monkeypatch.setattr(background, "ERASURES", ({0.1: (erase_noted,)},))
     claimed()
     account_id, form_id = form.account_id, form.id
     if gives_up != "answer":

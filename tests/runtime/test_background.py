@@ -15,6 +15,7 @@ from webapp.answers import trash
 from webapp.answers.deleted_responses import delete_response
 from webapp.app import background
 from webapp.app.background import background_work
+from webapp.base.config import Settings
 from webapp.base.database import db, utc_now
 from webapp.records.forms import Form
 from webapp.records.responses.counters import read_link_views
@@ -89,9 +90,31 @@ def test_a_failing_purge_leaves_the_others_to_be_done(
         yield 1
 
     monkeypatch.setattr(background, "STORE_SECONDS", 0.02)
-    monkeypatch.setattr(background, "PURGES", (fail, purge))
+    monkeypatch.setattr(background, "WORK", {30.0: (fail, purge)})
     with background_work(app):
         assert wait_until(app, lambda: done == ["purged"])
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_subscriptions_are_told_that_nothing_is_queued_only_without_events(
+    app: Flask, settings: Settings, monkeypatch: pytest.MonkeyPatch, *, enabled: bool
+) -> None:
+    done: list[str] = []
+
+    def purge(name: str) -> Callable[[datetime], Iterator[int]]:
+        return lambda _now: iter([done.append(name) or 1])
+
+    changed = settings.model_copy(update={"mcp_events_enabled": enabled})
+    monkeypatch.setitem(app.config, "SETTINGS", changed)
+    monkeypatch.setattr(background, "STORE_SECONDS", 0.02)
+    monkeypatch.setattr(background, "note_unqueued", purge("noted"))
+    monkeypatch.setattr(background, "EXPIRIES", ())
+    monkeypatch.setattr(background, "WORK", {90.0: (purge("purged"),)})
+    with background_work(app):
+        assert wait_until(app, lambda: "purged" in done)
+        time.sleep(0.2)
+
+    assert ("noted" in done) != enabled
 
 
 def test_a_process_that_starts_purges_trash_and_responses_that_are_due(

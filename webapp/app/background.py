@@ -66,26 +66,21 @@ def erase_spooled(_now: datetime) -> Iterator[int]:
     return iter(())
 
 
-# a failure of one leaves the others to be done
-PURGES: tuple[Purge, ...] = (
-    purge_discarded,
-    purge_dead,
-    purge_expired_links,
-    purge_spending,
-    purge_settled,
-    purge_ended,
-)
-
-# what people gave up for good: its recordings are to be gone within a minute, too
-GIVEN_UP: tuple[Purge, ...] = (purge_deleted, purge_deleted_accounts)
-DELETED: tuple[Purge, ...] = (purge_deleted_responses,)
-# each line in a thread of its own: listing a large store takes minutes
-ERASURES: Work = {
-    ERASE_SECONDS: (erase_noted,),
-    PURGE_SECONDS: (erase_unreferenced, erase_spooled),
-}
 EXPIRIES: tuple[Purge, ...] = (end_expired, uploads.purge_unclaimed)
-EXPIRIES_WITHOUT_EVENTS: tuple[Purge, ...] = (*EXPIRIES, note_unqueued)
+WORK: Work = {
+    DELETE_SECONDS: (purge_deleted_responses,),
+    # what people gave up for good: its recordings are to be gone within a minute, too
+    ERASE_SECONDS: (purge_deleted, purge_deleted_accounts),
+    PURGE_SECONDS: (
+        *(purge_discarded, purge_dead, purge_expired_links),
+        *(purge_spending, purge_settled, purge_ended),
+    ),
+}
+# each in a thread of its own: listing a large store takes minutes
+ERASURES: tuple[Work, ...] = (
+    {ERASE_SECONDS: (erase_noted,)},
+    {PURGE_SECONDS: (erase_unreferenced, erase_spooled)},
+)
 
 
 def count_without_object() -> tuple[int, int]:
@@ -101,19 +96,13 @@ def background_work(app: Flask) -> Iterator[None]:
     """Run the threads while the block runs; the last counts are stored when it ends."""
     ended = threading.Event()
     config: Settings = app.config["SETTINGS"]
-    with_database: Work = {
-        DELETE_SECONDS: DELETED,
-        ERASE_SECONDS: GIVEN_UP,
-        EXPIRE_SECONDS: EXPIRIES if config.mcp_events_enabled else EXPIRIES_WITHOUT_EVENTS,
-        PURGE_SECONDS: PURGES,
-    }
-    works: list[tuple[Work, tuple[Callable[[], None], ...]]] = [
-        (with_database, (deferred_writes.store_views, request_audit.store)),
-        *(({seconds: purges}, ()) for seconds, purges in ERASURES.items()),
-    ]
+    without_events = () if config.mcp_events_enabled else (note_unqueued,)
+    with_database = WORK | {EXPIRE_SECONDS: (*EXPIRIES, *without_events)}
+    stores = (deferred_writes.store_views, request_audit.store)
+    arguments = [(with_database, stores), *((work, ()) for work in ERASURES)]
     threads = [
         threading.Thread(target=_work, args=(app, ended, *each), name="background", daemon=True)
-        for each in works
+        for each in arguments
     ]
     for thread in threads:
         thread.start()
@@ -132,16 +121,16 @@ def _work(
     """Call all of `stores` each second and once at the end, and the work when its time comes."""
     due = dict.fromkeys(work, time.monotonic())
     while not ended.wait(STORE_SECONDS):
-        _once(app, stores)
+        _each(app, stores)
         for seconds, purges in work.items():
             if time.monotonic() >= due[seconds]:
-                _once(app, [partial(_purge, purge, ended) for purge in purges])
+                _each(app, [partial(_purge, purge, ended) for purge in purges])
                 due[seconds] = time.monotonic() + seconds
-    _once(app, stores)
+    _each(app, stores)
 
 
-def _once(app: Flask, works: Sequence[Callable[[], None]]) -> None:
-    """Log a failure and continue: the database may be unavailable for a while."""
+def _each(app: Flask, works: Sequence[Callable[[], None]]) -> None:
+    """Log a failure and do the others: the database may be unavailable for a while."""
     for work in works:
         with app.app_context():
             try:

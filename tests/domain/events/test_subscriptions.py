@@ -227,8 +227,7 @@ def test_a_refresh_tells_of_what_was_completed_while_events_were_off(
 
 def test_subscriptions_and_deliveries_are_looked_after_while_serving(app_context: None) -> None:
     assert end_expired in background.EXPIRIES
-    assert {*background.EXPIRIES, note_unqueued} == set(background.EXPIRIES_WITHOUT_EVENTS)
-    assert {purge_ended, purge_settled} <= set(background.PURGES)
+    assert {purge_ended, purge_settled} <= set(background.WORK[background.PURGE_SECONDS])
 
 
 KEY = "a" * 32

@@ -224,16 +224,16 @@ def prepare() -> None:
 
 def newest() -> str | None:
     """The revision that this code was written for: the one that no other one follows."""
-    followed = set(revisions().values())
+    followed = {follows for follows, _ in revisions().values()}
     return next((name for name in revisions() if name not in followed), None)
 
 
 @cache
-def revisions() -> dict[str, str | None]:
-    """Every revision that this code knows, with the one it follows."""
+def revisions() -> dict[str, tuple[str | None, bool]]:
+    """Every revision that this code knows: which one it follows, and whether it only expands."""
     scripts = [path.read_text() for path in (MIGRATIONS / "versions").glob("*.py")]
-    named = [dict(NAMED.findall(script)) for script in scripts]
-    return {each["revision"]: each.get("down_revision") for each in named}
+    named = [(dict(NAMED.findall(script)), bool(EXPANDS.search(script))) for script in scripts]
+    return {each["revision"]: (each.get("down_revision"), expands) for each, expands in named}
 
 
 def refusal() -> str | None:
@@ -300,15 +300,9 @@ def write_mark(connection: sa.Connection) -> None:
 def oldest_served() -> str | None:
     """The oldest revision whose programs can work on the newest schema."""
     oldest = newest()
-    while oldest in _expanding() and revisions()[oldest]:
-        oldest = revisions()[oldest]
+    while oldest and all(revisions()[oldest]):
+        oldest = revisions()[oldest][0]
     return oldest
-
-
-@cache
-def _expanding() -> set[str]:
-    scripts = [path.read_text() for path in (MIGRATIONS / "versions").glob("*.py")]
-    return {dict(NAMED.findall(each))["revision"] for each in scripts if EXPANDS.search(each)}
 
 
 def present() -> str | None:
