@@ -15,16 +15,12 @@ from flask import Flask
 from sqlalchemy import select, update
 from werkzeug.test import TestResponse
 
-from tests.event_factories import (
-    make_agent_token,
-    make_delivery,
-    make_event,
-)
-from tests.factories import make_account, make_draft, make_form, make_response
+from tests.event_factories import make_agent_token, make_delivery, make_event
+from tests.factories import make_account, make_response
 from tests.oauth.flow import API, Flow, register
 from tests.pages.creator_client import Creator, creator, hidden
 from tests.pages.respondent_client import Respondent, arrive
-from tests.voice.factories import make_spoken_answer
+from tests.voice.factories import make_spoken_answer, make_voice_form
 from webapp.answers import trash
 from webapp.base.database import db, utc_now
 from webapp.base.sealing import cursor_key, sealer
@@ -63,21 +59,37 @@ class World:
             session["signed_in_at"] = int(time.time())
         self.ann.post("/nowhere")  # has fetched its token then
 
+    def of(self, name: str) -> Any:
+        """The id of what has this name, or what it is; an empty name is the draft."""
+        found = getattr(self, name or "draft")
+        return getattr(found, "id", found)
+
+    def stores(self, statement: Any) -> None:
+        with self.app.app_context():
+            db.session.execute(statement)
+            db.session.commit()
+
+    def reads(self, column: Any) -> Any:
+        with self.app.app_context():
+            return db.session.scalars(select(column)).one()
+
     @cached_property
     def draft(self) -> Draft:
-        with self.app.app_context():
-            return make_draft(self.account.id, goal="To know")
+        return self.ann.draft(goal="To know")
 
     @cached_property
     def form(self) -> Any:
-        with self.app.app_context():
-            return make_form(self.account.id)
+        return self.ann.form()
 
     @cached_property
-    def deleted(self) -> Any:
-        with self.app.app_context():
-            trash.delete_form(self.account.id, self.form.id, now=utc_now())
-        return self.form
+    def closed(self) -> str:
+        self.ann.post(f"/forms/{self.form.id}/close")
+        return str(self.form.id)
+
+    @cached_property
+    def deleted(self) -> str:
+        self.ann.within(trash.delete_form, self.account.id, self.form.id, now=utc_now())
+        return str(self.form.id)
 
     @cached_property
     def person(self) -> Respondent:
@@ -95,18 +107,24 @@ class World:
         return self.person
 
     @cached_property
+    def speaker(self) -> Respondent:
+        """Somebody whose form takes recordings."""
+        form = self.ann.within(make_voice_form, self.account.id)
+        client, other = self.app.test_client(), self.app.test_client()
+        return Respondent(client, form.share_token, other.get(f"/r/{form.share_token}"))
+
+    def token_for(self, resource: str) -> str:
+        scopes = [Scope.FORMS_WRITE, Scope.RESPONSES_READ]
+        token: str = self.ann.within(issue_token, self.account.id, scopes, resource, now=utc_now())
+        return token
+
+    @cached_property
     def token(self) -> str:
-        with self.app.app_context():
-            return issue_token(
-                self.account.id, [Scope.FORMS_WRITE, Scope.RESPONSES_READ], API, now=utc_now()
-            )
+        return self.token_for(API)
 
     @cached_property
     def host_token(self) -> str:
-        scopes = [Scope.FORMS_WRITE, Scope.RESPONSES_READ]
-        resource = self.app.config["SETTINGS"].mcp_url
-        with self.app.app_context():
-            return issue_token(self.account.id, scopes, resource, now=utc_now())
+        return self.token_for(self.app.config["SETTINGS"].mcp_url)
 
     @cached_property
     def asked(self) -> Asked:
@@ -116,8 +134,7 @@ class World:
     @cached_property
     def waiting_address(self) -> str:
         assert self.subscribed
-        with self.app.app_context():
-            note_unverified(self.asked, "200", now=utc_now())
+        self.ann.within(note_unverified, self.asked, "200", now=utc_now())
         return endpoint_id(self.account.id, HOOK)
 
     @cached_property
@@ -134,17 +151,20 @@ class World:
             ).subscription_id
 
     @cached_property
+    def subscribed_form(self) -> str:
+        assert self.subscribed
+        return str(self.form.id)
+
+    @cached_property
     def delivered(self) -> str:
         with self.app.app_context():
             event = make_event(self.form.id)
-            state = DeliveryState.DELIVERED
             subscription = db.session.get_one(EventSubscription, self.subscribed)
-            return make_delivery(subscription, event_id=event, state=state).id
+            return make_delivery(subscription, event_id=event, state=DeliveryState.DELIVERED).id
 
     @cached_property
     def agent_token(self) -> str:
-        with self.app.app_context():
-            return make_agent_token(self.form).id
+        return str(self.ann.within(lambda: make_agent_token(self.form).id))
 
     @cached_property
     def flow(self) -> Flow:
@@ -160,36 +180,68 @@ class World:
     @cached_property
     def grant(self) -> str:
         assert self.token
-        with self.app.app_context():
-            return db.session.scalars(select(OAuthGrant.id)).one()
+        return str(self.reads(OAuthGrant.id))
 
-    @property
+    @cached_property
     def muted_grant(self) -> str:
-        with self.app.app_context():
-            connections.set_muted(self.account.id, self.grant, muted=True, now=utc_now())
+        self.ann.within(
+            connections.set_muted, self.account.id, self.grant, muted=True, now=utc_now()
+        )
         return self.grant
 
+    @cached_property
     def confirmed(self) -> str:
-        draft = self.draft
-        with self.app.app_context():
-            shown = {"revision": draft.revision, "shown_hash": draft.content_hash}
-            confirmations.confirm_draft(self.account.id, draft.id, **shown, now=utc_now())
-        return draft.id
+        shown = {"revision": self.draft.revision, "shown_hash": self.draft.content_hash}
+        confirm = confirmations.confirm_draft
+        self.ann.within(confirm, self.account.id, self.draft.id, **shown, now=utc_now())
+        return self.draft.id
 
+    @cached_property
+    def trusted(self) -> str:
+        """The draft, which an agent may publish after a yes in their chat."""
+        trusted = update(OAuthGrant).where(OAuthGrant.id == self.grant)
+        self.stores(trusted.values(attests_publish=True))
+        return self.draft.id
+
+    @cached_property
     def changed(self) -> str:
         """The draft after its creator changed the title in the browser."""
         self.ann.page(f"/drafts/{self.draft.id}")
         self.ann.post(f"/drafts/{self.draft.id}/title", text="Newer", revision="1")
         return self.draft.id
 
+    @cached_property
     def returned(self) -> str:
         """The draft after its creator sent it back."""
         self.ann.post(f"/drafts/{self.draft.id}/return", revision="1")
         return self.draft.id
 
-    def invited(self) -> str:
-        with self.app.app_context():
-            return invites.make_invite(now=utc_now())
+    @cached_property
+    def invite(self) -> str:
+        return str(self.ann.within(invites.make_invite, now=utc_now()))
+
+    @cached_property
+    def response(self) -> str:
+        """A form and its response, which looks automated, as addresses have them."""
+        self.ann.within(make_response, self.form)
+        self.stores(update(ResponseSession).values(suspect=True))
+        return f"{self.form.id}/people/{self.reads(ResponseSession.id)}"
+
+    @cached_property
+    def form_with_response(self) -> str:
+        assert self.response
+        return str(self.form.id)
+
+    @cached_property
+    def deletion(self) -> str:
+        self.ann.post(f"/forms/{self.response}/delete")
+        return f"{self.form.id}/deletions/{self.reads(ResponseDeletion.id)}"
+
+    @cached_property
+    def failed_transcript(self) -> str:
+        key, failed = secrets.token_urlsafe(24), TranscriptState.FAILED
+        made = self.ann.within(make_spoken_answer, self.form, key, transcript_state=failed)
+        return f"{self.form.id}/people/{made.session_id}/attachments/{made.id}"
 
     def trial(self) -> dict[str, str]:
         """The fields of a page on which the creator tries the draft."""
@@ -198,8 +250,7 @@ class World:
 
     def put_away(self) -> int:
         now = utc_now()
-        with self.app.app_context():
-            trash.discard_draft(self.account.id, self.draft.id, now=now)
+        self.ann.within(trash.discard_draft, self.account.id, self.draft.id, now=now)
         return int(now.timestamp() * 1000)
 
 
@@ -235,63 +286,3 @@ def deadlock_at(number: int) -> Iterator[list[str]]:
         patch.setattr(psycopg.Connection, "commit", given_up_commit)
         patch.setattr(psycopg.Cursor, "execute", given_up_write)
         yield tried
-
-
-def _response(world: World) -> str:
-    """The address of a response that looks automated."""
-    with world.app.app_context():
-        make_response(world.form)
-        db.session.execute(update(ResponseSession).values(suspect=True))
-        db.session.commit()
-        response_id = db.session.scalars(select(ResponseSession.id)).one()
-    return f"/forms/{world.form.id}/people/{response_id}"
-
-
-def _response_deleted(world: World) -> Call:
-    path = f"{_response(world)}/delete"
-    return lambda: world.ann.post(path)
-
-
-def _read(world: World) -> Call:
-    """A response that is unread, as its page shows it."""
-    path = _response(world)
-    stamp = hidden(world.ann.page(path), "stamp")
-    return lambda: world.ann.post(f"{path}/read", stamp=stamp)
-
-
-def _all_read(world: World) -> Call:
-    """All responses of a form with an unread one."""
-    _response(world)
-    where = f"/forms/{world.form.id}"
-    stamp = hidden(world.ann.page(where), "stamp")
-    return lambda: world.ann.post(f"{where}/read", stamp=stamp)
-
-
-def _automated_deleted(world: World) -> Call:
-    _response(world)
-    return lambda: world.ann.post(f"/forms/{world.form.id}/automated/delete")
-
-
-def _deletion_undone(world: World) -> Call:
-    world.ann.post(f"{_response(world)}/delete")
-    with world.app.app_context():
-        deletion_id = db.session.scalars(select(ResponseDeletion.id)).one()
-    return lambda: world.ann.post(f"/forms/{world.form.id}/deletions/{deletion_id}/undo")
-
-
-def _tried_again(world: World) -> Call:
-    with world.app.app_context():
-        key, failed = secrets.token_urlsafe(24), TranscriptState.FAILED
-        made = make_spoken_answer(world.form, key, transcript_state=failed)
-    path = f"/forms/{world.form.id}/people/{made.session_id}/attachments/{made.id}/try-again"
-    return lambda: world.ann.post(path)
-
-
-OF_RESPONSES = {
-    "responses.mark_all_read": _all_read,
-    "responses.mark_read": _read,
-    "responses.delete": _response_deleted,
-    "responses.delete_automated": _automated_deleted,
-    "responses.undo": _deletion_undone,
-    "results.try_again": _tried_again,
-}
