@@ -17,10 +17,9 @@ from webapp.base.database import utc_now
 from webapp.base.errors import ErrorCode, InvalidInput, NotFound, StateConflict, parse_input
 from webapp.base.sealing import cursor_key, sealer
 from webapp.base.vocabulary import DeliveryFailure, Scope
-from webapp.events import callbacks, subscribing
-from webapp.events.callbacks import CHALLENGE_SECONDS, Unverified
+from webapp.events import callbacks, subscriptions
+from webapp.events.callbacks import CHALLENGE_SECONDS, Asked, Unverified
 from webapp.events.endings import unsubscribe
-from webapp.events.subscription_rows import Asked, subscription_id
 from webapp.oauth.guard import Caller, acting_agent, check_scope, current_caller, require_scope
 
 LATER = "Send the same request again once the address answers "
@@ -65,7 +64,7 @@ class UnverifiedCallback(InvalidInput):
 
 def subscribe_verified(
     asked: Asked, *, authorize: Callable[[], Caller], confirmable: bool = False
-) -> subscribing.Granted:
+) -> subscriptions.Granted:
     """Store or refresh a subscription of the current caller, after a challenge where one is due.
 
     authorize    the caller whose token is valid just now; a challenge takes its time
@@ -73,12 +72,11 @@ def subscribe_verified(
     raises       UnverifiedCallback; RateLimited; what `subscribe` and `authorize` raise
     """
     try:
-        return subscribing.subscribe(
+        return subscriptions.subscribe(
             asked,
             confirmed=_prove_once(asked, confirmable=confirmable),
             sealer=sealer(),
             cursor_key=cursor_key(),
-            bounds=subscribing.TTL_BOUNDS,
             grant_ends=authorize().grant_expires_at,
             now=utc_now(),
             by=acting_agent(),
@@ -95,14 +93,13 @@ def _prove_once(asked: Asked, *, confirmable: bool) -> bool:
     Once for each request: the view runs again when the database gave its transaction up.
     """
     if "is_confirmed" not in g:
-        subscribing.check_asked(asked, now=utc_now())
+        subscriptions.check_asked(asked, now=utc_now())
         key = ("callback", asked.account_id, asked.url, asked.secret, confirmable)
-        prove = partial(_prove, asked, confirmable=confirmable)
-        g.is_confirmed = shared(key, asked.account_id, prove)
+        g.is_confirmed = shared(key, asked.account_id, lambda: _prove(asked, confirmable))
     return bool(g.is_confirmed)
 
 
-def _prove(asked: Asked, *, confirmable: bool) -> bool:
+def _prove(asked: Asked, confirmable: bool) -> bool:  # noqa: FBT001
     """The same by what is stored, or by a challenge. raises UnverifiedCallback"""
     known = callbacks.read_callback(asked, now=utc_now())
     if known.verified:
@@ -112,7 +109,7 @@ def _prove(asked: Asked, *, confirmable: bool) -> bool:
     if confirmable and known.answered is not None:
         failure = DeliveryFailure.CHALLENGE_FAILED
         raise UnverifiedCallback(Unverified(failure, known.answered), CONFIRM)
-    key = subscription_id(asked.account_id, asked.form_id, asked.url)
+    key = subscriptions.subscription_id(asked.account_id, asked.form_id, asked.url)
     unverified = challenge(asked.account_id, asked.host, asked.url, asked.secret, key)
     if unverified is None:
         callbacks.note_verified(asked, now=utc_now())
@@ -150,18 +147,15 @@ def create_subscription(form_id: str) -> Response:
     """createSubscription: makes or renews a subscription (200 Subscription)."""
     caller = current_caller()
     given, _ = json_body()
-    sent = parse_input(subscribing.SubscriptionInput, given)
-    host = subscribing.check_callback(
-        sent.url, sent.secret, settings().mcp_events_callback_allowlist
-    )
-    max_age = sent.max_age_seconds
+    sent = parse_input(subscriptions.SubscriptionInput, given)
+    allowed, max_age = settings().mcp_events_callback_allowlist, sent.max_age_seconds
     granted = subscribe_verified(
         Asked(
             account_id=caller.account_id,
             form_id=form_id,
             grant_id=caller.grant_id,
             url=sent.url,
-            host=host,
+            host=subscriptions.check_callback(sent.url, sent.secret, allowed),
             secret=sent.secret,
             ttl_seconds=sent.ttl_seconds,
             cursor=sent.cursor,
@@ -178,7 +172,8 @@ def create_subscription(form_id: str) -> Response:
 @require_scope(Scope.RESPONSES_READ)
 def list_form_subscriptions(form_id: str) -> Response:
     """listSubscriptions: the live ones of a form (200 SubscriptionList)."""
-    found = subscribing.list_subscriptions(current_caller().account_id, form_id, now=utc_now())
+    account_id = current_caller().account_id
+    found = subscriptions.list_subscriptions(account_id, form_id, now=utc_now())
     return json_answer(subscription_list(found))
 
 

@@ -15,22 +15,11 @@ from webapp.base.config import Settings, settings
 from webapp.base.database import utc_now
 from webapp.base.outbound import Bounds, Reply, Unreachable
 from webapp.base.sealing import NoKey, cursor_key, sealer
-from webapp.events.callbacks import callback_bounds, failure_of, post, signed_headers
-from webapp.events.delivering import (
-    AttemptResult,
-    Claimed,
-    Leases,
-    abandon_overflow,
-    bound_waits,
-    claim,
-    renew,
-    settle,
-    settle_broken,
-    suspend_unreadable,
-)
+from webapp.events import callbacks, delivering
+from webapp.events.delivering import AttemptResult, Claimed
 from webapp.events.due import Lane, Room, lane_of
-from webapp.events.polling import write_cursor
-from webapp.events.subscription_rows import secret_place
+from webapp.events.outbox import write_cursor
+from webapp.events.subscriptions import secret_place
 
 WORKER_THREADS = 16  # events that one process sends at a time
 RENEW_SECONDS = 1.0
@@ -47,14 +36,14 @@ class Deliverer(Worker[Claimed]):
     def __init__(self, app: Flask, threads: int) -> None:
         super().__init__(app, threads)
         self._served: dict[str, int] = {}
-        self._leases = Leases()
+        self._leases = delivering.Leases()
         self._tidy_at = time.monotonic() + TIDY_SECONDS
 
     def claim(self, most: int) -> Sequence[Claimed]:
         shares = [_share(each, since) for each, since in self.running.items()]
         room = Room(self.threads, shares, self._served)
         write = partial(write_cursor, cursor_key())
-        return claim(most, room, cursor_of=write, now=utc_now())
+        return delivering.claim(most, room, cursor_of=write, now=utc_now())
 
     def attempt(self, claimed: Claimed) -> None:
         """Send and settle; an error of ours uses the attempt up.
@@ -68,18 +57,18 @@ class Deliverer(Worker[Claimed]):
         except Exception:
             log.exception("an attempt was not completed")
             with suppress(Exception):
-                self.store(lambda: settle_broken(claimed, now=utc_now()))
+                self.store(lambda: delivering.settle_broken(claimed, now=utc_now()))
 
     def sweep(self) -> None:
         """Renew our leases, release those of dead processes, abandon what nobody takes."""
         oldest = time.monotonic() - RENEW_SECONDS
         if held := [each for each, since in self.running.items() if since <= oldest]:
-            renew(held, now=utc_now())
+            delivering.renew(held, now=utc_now())
         self._leases.look(now=utc_now())
         if time.monotonic() >= self._tidy_at:
             self._tidy_at = time.monotonic() + TIDY_SECONDS
-            abandon_overflow(now=utc_now())
-            bound_waits(now=utc_now())
+            delivering.abandon_overflow(now=utc_now())
+            delivering.bound_waits(now=utc_now())
 
 
 def _share(claimed: Claimed, since: float) -> tuple[str, Lane]:
@@ -102,7 +91,7 @@ def init_app(app: Flask, config: Settings) -> None:
 
 
 @contextmanager
-def delivering(app: Flask, *, stop_seconds: float, start_after: float = 0) -> Iterator[Deliverer]:
+def sending(app: Flask, *, stop_seconds: float, start_after: float = 0) -> Iterator[Deliverer]:
     """Deliver while the block runs, unless events are switched off.
 
     start_after   seconds until the threads begin, and import RQ where Redis is configured
@@ -122,40 +111,29 @@ def _attempted(claimed: Claimed) -> Callable[..., object]:
     """Send, if a key opens the secret; returns what stores the outcome. Needs no database."""
     secrets = _secrets(claimed)
     if not secrets:
-        return partial(suspend_unreadable, claimed)
-    return partial(settle, claimed, send(claimed, secrets, bounds=_bounds(settings())))
+        return partial(delivering.suspend_unreadable, claimed)
+    bounds = callbacks.callback_bounds(
+        settings().mcp_events_callback_allowlist, pinned=current_app.config["PINNED_HOSTS"]
+    )
+    return partial(delivering.settle, claimed, send(claimed, secrets, bounds=bounds))
 
 
 def send(claimed: Claimed, secrets: list[str], *, bounds: Bounds) -> AttemptResult:
     """One attempt, signed at this moment."""
-    started_at, began = utc_now(), time.monotonic()
-    headers = signed_headers(
-        claimed.event_id,
-        claimed.body,
-        secrets,
-        subscription_id=claimed.subscription_id,
-        now=started_at,
-    )
+    now, began = utc_now(), time.monotonic()
+    key, body, subscription_id = claimed.event_id, claimed.body, claimed.subscription_id
+    headers = callbacks.signed_headers(key, body, secrets, subscription_id=subscription_id, now=now)
     reply: Reply | None = None
     try:
-        reply = post(claimed.url, headers, claimed.body, bounds=bounds)
-        failure = None if 200 <= reply.status < 300 else failure_of(reply.status)
+        reply = callbacks.post(claimed.url, headers, body, bounds=bounds)
+        failure = None if 200 <= reply.status < 300 else callbacks.failure_of(reply.status)
     except Unreachable as error:
-        failure = failure_of(error)
-    return AttemptResult(
-        started_at,
-        round((time.monotonic() - began) * 1000),
-        headers["webhook-signature"],
-        reply.status if reply else None,
-        failure,
-        retry_after=reply.headers.get("retry-after") if reply else None,
-        reply=reply.body if reply else b"",
-    )
-
-
-def _bounds(config: Settings) -> Bounds:
-    pinned = current_app.config["PINNED_HOSTS"]
-    return callback_bounds(config.mcp_events_callback_allowlist, pinned=pinned)
+        failure = callbacks.failure_of(error)
+    took, signature = round((time.monotonic() - began) * 1000), headers["webhook-signature"]
+    if reply is None:
+        return AttemptResult(now, took, signature, None, failure)
+    asked = reply.headers.get("retry-after")
+    return AttemptResult(now, took, signature, reply.status, failure, asked, reply.body)
 
 
 def _secrets(claimed: Claimed) -> list[str]:

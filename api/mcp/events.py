@@ -17,33 +17,37 @@ from webapp.base.database import to_millis, utc_now
 from webapp.base.outbound import URL_MAX_CHARS
 from webapp.base.sealing import cursor_key
 from webapp.base.vocabulary import ErrorProfile, Scope
-from webapp.events.endings import unsubscribe_address
-from webapp.events.polling import POLL_MAX_EVENTS, poll as poll_events
-from webapp.events.subscribing import SECONDS_MAX, SUBSCRIPTIONS_MAX, Granted, check_callback
-from webapp.events.subscription_rows import Asked, DeliveryStatus
+from webapp.events import endings, outbox, subscriptions
+from webapp.events.callbacks import Asked
 from webapp.oauth.guard import Caller, acting_agent, authenticate_for_mcp, require_mcp_scope
 from webapp.records.content.draft_input import STORABLE
 from webapp.records.events import EVENT_NAME, EventError
 from webapp.web.limiter import seconds_to_wait
 
-
-def error_profile(call: Call) -> ErrorProfile:
-    """Those of the extension for requests that declare it, else the plain ones."""
-    extensions = call.capabilities.get("extensions")
-    declared = isinstance(extensions, dict) and EVENTS in extensions
-    return ErrorProfile.EXTENSION if declared else ErrorProfile.PLAIN
-
-
-def event_error(call: Call, error: EventError, **data: object) -> RpcError:
-    """The message is the name of the error; what it is about is in its data alone."""
-    found: Json = dict(data)
-    return RpcError(error.code(error_profile(call)), error.message, found)
-
-
 WEBHOOK, POLL = "webhook", "poll"
 SHOWN_CHARS = 60  # of a mode that is not offered
+NEXT_POLL_MS = 5000
+DESCRIPTION = (
+    "A respondent finished a response to one form you own. Carries ids only; read the answers with "
+    "get_completed_response. Webhooks are delivered at least once and in any order: deduplicate by "
+    "eventId, refresh before refreshBefore, and reconcile with get_form_responses(since). Polling "
+    "begins now where cursor is null and stores nothing."
+)
+# open: receivers keep it and judge by it what is sent years later
+PAYLOAD_SCHEMA: Json = {
+    "type": "object",
+    "properties": {
+        "formId": {"type": "string"},
+        "responseId": {"type": "string"},
+        "submittedAt": {"type": "string", "format": "date-time"},
+        "answerCount": {"type": "integer", "minimum": 0},
+    },
+    "required": ["formId", "responseId", "submittedAt"],
+}
 
 Text = Annotated[StrictStr, STORABLE]
+Count = Annotated[StrictInt, Field(ge=1)]
+Age = Annotated[StrictInt, Field(ge=0)]
 M = TypeVar("M", bound=errors.InputModel)
 
 
@@ -79,83 +83,63 @@ class UnsubscribeParams(OpenModel):
     delivery: Address
 
 
+class PollParams(OpenModel):
+    """The cursor of a poll and the bounds of its page; milliseconds."""
+
+    cursor: StrictStr | None = None
+    max_age_ms: Age | None = None
+    max_events: Count | None = None
+
+
 class SubscribeParams(OpenModel):
     """What is asked of a subscription; milliseconds."""
 
     delivery: Delivery
-    ttl_ms: Annotated[StrictInt, Field(ge=1)] | None = None
-    max_age_ms: Annotated[StrictInt, Field(ge=0)] | None = None
+    ttl_ms: Count | None = None
+    max_age_ms: Age | None = None
     cursor: StrictStr | None = None
 
 
-class PollParams(OpenModel):
-    """The cursor of a poll and the bounds of its page."""
+def error_profile(call: Call) -> ErrorProfile:
+    """Those of the extension for requests that declare it, else the plain ones."""
+    extensions = call.capabilities.get("extensions")
+    declared = isinstance(extensions, dict) and EVENTS in extensions
+    return ErrorProfile.EXTENSION if declared else ErrorProfile.PLAIN
 
-    cursor: StrictStr | None = None
-    max_age_ms: Annotated[StrictInt, Field(ge=0)] | None = None
-    max_events: Annotated[StrictInt, Field(ge=1)] | None = None
+
+def event_error(call: Call, error: EventError, **data: object) -> RpcError:
+    """The message is the name of the error; what it is about is in its data alone."""
+    return RpcError(error.code(error_profile(call)), error.message, data)
 
 
 def read_form_id(call: Call, params: Json, mode: str = WEBHOOK) -> str:
     """The form in the arguments of a known event; the mode goes by the method. raises RpcError"""
-    name = params.get("name")
+    name, arguments = params.get("name"), params.get("arguments", {})
     if not isinstance(name, str):
         raise RpcError(INVALID_PARAMS, "name: the name of an event is needed.")
     if name != EVENT_NAME:
         raise event_error(call, EventError.NOT_FOUND, kind="event")
-    form_id = _read_arguments(params.get("arguments", {})).form_id
-    _require_mode(call, params.get("delivery"), mode)
+    if not isinstance(arguments, dict):
+        raise RpcError(INVALID_PARAMS, "arguments: an object is needed.")
+    form_id = read_params(EventArguments, arguments, "arguments.").form_id
+    delivery = params.get("delivery")
+    asked = delivery.get("mode", mode) if isinstance(delivery, dict) else mode
+    if asked != mode:
+        shown = asked[:SHOWN_CHARS] if isinstance(asked, str) and asked.isprintable() else None
+        raise event_error(call, EventError.UNSUPPORTED, feature="deliveryMode", value=shown)
     return form_id
 
 
-def read_params(model: type[M], params: Json) -> M:
+def read_params(model: type[M], params: Json, path: str = "") -> M:
     """raises RpcError `INVALID_PARAMS`"""
     try:
-        return errors.parse_input(model, params, drops_unset=True)
+        return errors.parse_input(model, params, drops_unset=not path)
     except errors.InvalidInput as failure:
-        raise invalid_params(failure) from None
+        raise _invalid_params(failure, path) from None
 
 
-def _read_arguments(arguments: object) -> EventArguments:
-    if not isinstance(arguments, dict):
-        raise RpcError(INVALID_PARAMS, "arguments: an object is needed.")
-    try:
-        return errors.parse_input(EventArguments, arguments)
-    except errors.InvalidInput as failure:
-        message = f"arguments.{failure.message} {failure.resolution}"
-        raise RpcError(INVALID_PARAMS, message) from None
-
-
-def invalid_params(failure: errors.InvalidInput) -> RpcError:
-    """What is wrong and what to do about it."""
-    return RpcError(INVALID_PARAMS, f"{failure.message} {failure.resolution}")
-
-
-def _require_mode(call: Call, delivery: object, wanted: str) -> None:
-    mode = delivery.get("mode", wanted) if isinstance(delivery, dict) else wanted
-    if mode != wanted:
-        shown = mode[:SHOWN_CHARS] if isinstance(mode, str) and mode.isprintable() else None
-        raise event_error(call, EventError.UNSUPPORTED, feature="deliveryMode", value=shown)
-
-
-NEXT_POLL_MS = 5000
-DESCRIPTION = (
-    "A respondent finished a response to one form you own. Carries ids only; read the answers with "
-    "get_completed_response. Webhooks are delivered at least once and in any order: deduplicate by "
-    "eventId, refresh before refreshBefore, and reconcile with get_form_responses(since). Polling "
-    "begins now where cursor is null and stores nothing."
-)
-# open: receivers keep it and judge by it what is sent years later
-PAYLOAD_SCHEMA: Json = {
-    "type": "object",
-    "properties": {
-        "formId": {"type": "string"},
-        "responseId": {"type": "string"},
-        "submittedAt": {"type": "string", "format": "date-time"},
-        "answerCount": {"type": "integer", "minimum": 0},
-    },
-    "required": ["formId", "responseId", "submittedAt"],
-}
+def _invalid_params(failure: errors.InvalidInput, path: str = "") -> RpcError:
+    return RpcError(INVALID_PARAMS, f"{path}{failure.message} {failure.resolution}")
 
 
 def list_events(call: Call, params: Json) -> Json:
@@ -191,12 +175,12 @@ def poll(call: Call, params: Json) -> Json:
     form_id = read_form_id(call, params, POLL)
     sent = read_params(PollParams, params)
     try:
-        found = poll_events(
+        found = outbox.poll(
             call.caller.account_id,
             form_id,
             sent.cursor,
             max_age_ms=sent.max_age_ms,
-            most=sent.max_events or POLL_MAX_EVENTS,
+            most=sent.max_events or outbox.POLL_MAX_EVENTS,
             cursor_key=cursor_key(),
             now=utc_now(),
         )
@@ -219,25 +203,26 @@ def unsubscribe(call: Call, params: Json) -> Json:
     form_id = read_form_id(call, params)
     url = read_params(UnsubscribeParams, params).delivery.url
     account_id, by = call.caller.account_id, acting_agent()
-    held = unsubscribe_address(account_id, form_id, url, now=utc_now(), by=by)
+    held = endings.unsubscribe_address(account_id, form_id, url, now=utc_now(), by=by)
     if not held and error_profile(call) is ErrorProfile.EXTENSION:
         raise event_error(call, EventError.NOT_FOUND, kind="subscription")
     return {}
 
 
 @limit_subscribes
-def _subscribe(call: Call, params: Json) -> Granted:
+def _subscribe(call: Call, params: Json) -> subscriptions.Granted:
     form_id = read_form_id(call, params)
     sent = read_params(SubscribeParams, params)
-    to = sent.delivery
+    to, allowed = sent.delivery, settings().mcp_events_callback_allowlist
+    ttl_seconds = None if sent.ttl_ms is None else sent.ttl_ms // 1000
     asked = Asked(
         account_id=call.caller.account_id,
         form_id=form_id,
         grant_id=call.caller.grant_id,
         url=to.url,
-        host=check_callback(to.url, to.secret, settings().mcp_events_callback_allowlist),
+        host=subscriptions.check_callback(to.url, to.secret, allowed),
         secret=to.secret,
-        ttl_seconds=None if sent.ttl_ms is None else min(sent.ttl_ms // 1000, SECONDS_MAX),
+        ttl_seconds=ttl_seconds and min(ttl_seconds, subscriptions.SECONDS_MAX),
         cursor=sent.cursor,
         max_age_ms=sent.max_age_ms,
         error_profile=error_profile(call),
@@ -256,13 +241,13 @@ def _refusal(call: Call, failure: errors.Outcome) -> Exception:
     if isinstance(failure, UnverifiedCallback):
         return event_error(call, EventError.CALLBACK_ENDPOINT_ERROR, reason=failure.failure)
     if isinstance(failure, errors.InvalidInput):
-        return invalid_params(failure)
+        return _invalid_params(failure)
     if isinstance(failure, errors.NotFound):
         return event_error(call, EventError.FORBIDDEN, reason=failure.message)
     if isinstance(failure, errors.RateLimited):
         return _exhausted(call, "verification_rate", retryAfterMs=failure.seconds * 1000)
     if failure.code is errors.ErrorCode.TOO_MANY_SUBSCRIPTIONS:
-        return _exhausted(call, "subscriptions", max=SUBSCRIPTIONS_MAX)
+        return _exhausted(call, "subscriptions", max=subscriptions.SUBSCRIPTIONS_MAX)
     return failure
 
 
@@ -270,28 +255,24 @@ def _exhausted(call: Call, limit: str, **data: int) -> RpcError:
     return event_error(call, EventError.RESOURCE_EXHAUSTED, limit=limit, **data)
 
 
-def _granted(granted: Granted) -> Json:
+def _granted(granted: subscriptions.Granted) -> Json:
     found: Json = {
         "id": granted.subscription_id,
         "refreshBefore": wire_time(to_millis(granted.refresh_before)),
         "cursor": granted.cursor,
         "truncated": granted.truncated,
     }
-    if granted.refreshed is not None:
-        found["deliveryStatus"] = _delivery_status(granted.refreshed)
+    if status := granted.refreshed:
+        sent_at, since, rests = status.last_delivery_at, status.failed_since, status.rests_for
+        reported: Json = {
+            "active": status.active,
+            "lastDeliveryAt": wire_time(to_millis(sent_at)) if sent_at else None,
+            "lastError": status.last_failure,
+        }
+        if since:
+            reported["failedSince"] = wire_time(to_millis(since))
+        if rests:
+            wait = rests // timedelta(milliseconds=1)
+            reported |= {"throttled": True, "retryAfterMs": wait}
+        found["deliveryStatus"] = reported
     return found
-
-
-def _delivery_status(status: DeliveryStatus) -> Json:
-    """The last three only where they are true."""
-    sent_at, failed_since, rests = status.last_delivery_at, status.failed_since, status.rests_for
-    reported: Json = {
-        "active": status.active,
-        "lastDeliveryAt": wire_time(to_millis(sent_at)) if sent_at else None,
-        "lastError": status.last_failure,
-    }
-    if failed_since:
-        reported["failedSince"] = wire_time(to_millis(failed_since))
-    if rests:
-        reported |= {"throttled": True, "retryAfterMs": rests // timedelta(milliseconds=1)}
-    return reported

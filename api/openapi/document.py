@@ -19,7 +19,7 @@ from api.wire.types import Error, SchemaGenerator
 from webapp.base.config import Settings, settings
 from webapp.base.errors import OF_REST, ErrorCode
 from webapp.drafts.agent_tokens import AgentTokenInput
-from webapp.events.subscribing import SubscriptionInput
+from webapp.events.subscriptions import SubscriptionInput
 from webapp.records.content.draft_input import FollowUpsInput, FormDraftInput
 
 CONTRACT_VERSION = "1.0.0"

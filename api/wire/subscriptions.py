@@ -1,11 +1,12 @@
 """Subscriptions of a form, as agents read them."""
 
 from collections.abc import Iterable
+from typing import Any
 
 from api.wire.timestamps import wire_time
 from api.wire.types import Body, Moment
 from webapp.base.database import to_millis
-from webapp.events.subscribing import Granted, SubscriptionRow
+from webapp.events.subscriptions import Granted
 
 
 class Subscription(Body):
@@ -38,7 +39,7 @@ class SubscriptionSummary(Body):
     refreshBefore: Moment
 
 
-def _subscription(row: SubscriptionRow) -> SubscriptionSummary:
+def _subscription(row: Any) -> SubscriptionSummary:
     sent_at = row.last_delivery_at
     return {
         "subscriptionId": row.id,
@@ -46,7 +47,7 @@ def _subscription(row: SubscriptionRow) -> SubscriptionSummary:
         "active": row.active,
         "lastDeliveryAt": wire_time(to_millis(sent_at)) if sent_at else None,
         "lastError": row.last_failure,
-        "refreshBefore": wire_time(to_millis(row.refresh_before)),
+        "refreshBefore": wire_time(to_millis(row.expires_at)),
     }
 
 
@@ -56,6 +57,6 @@ class SubscriptionList(Body):
     subscriptions: list[SubscriptionSummary]
 
 
-def subscription_list(rows: Iterable[SubscriptionRow]) -> SubscriptionList:
+def subscription_list(rows: Iterable[Any]) -> SubscriptionList:
     """The live subscriptions of a form."""
     return {"subscriptions": [_subscription(row) for row in rows]}

@@ -19,7 +19,7 @@ def main(kind: str) -> None:
     settings = read_settings(os.environ)
     with ExitStack() as beside:
         if kind in ("askback", "web"):
-            from jobs.deliver import delivering
+            from jobs.deliver import sending
             from jobs.transcribe import transcribing
             from webapp.app.factory import create_app
             from webapp.pages.errors import load_pages
@@ -31,7 +31,7 @@ def main(kind: str) -> None:
             load_pages(app)
             follow_ups.load(app, settings)
             if kind == "askback":
-                beside.enter_context(delivering(app, start_after=1, stop_seconds=STOP_SECONDS))
+                beside.enter_context(sending(app, start_after=1, stop_seconds=STOP_SECONDS))
                 beside.enter_context(transcribing(app, at_once=1, start_after=1))
             beside.enter_context(shared_wakeups(app))
         else:

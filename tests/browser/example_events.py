@@ -8,8 +8,8 @@ from sqlalchemy import select
 from tests.event_factories import make_attempt, make_delivery, make_subscription
 from webapp.base.database import db, utc_now
 from webapp.base.vocabulary import DeliveryFailure, DeliveryState, SessionStatus, SubscriptionEnd
+from webapp.events.callbacks import endpoint_id
 from webapp.events.outbox import event_id_of
-from webapp.events.subscription_rows import endpoint_id
 from webapp.records.events import CallbackEndpoint, EventDelivery
 from webapp.records.responses.models import ResponseSession
 

@@ -15,7 +15,7 @@ from sqlalchemy import select
 from tests.event_factories import make_subscription
 from webapp.base.database import db
 from webapp.base.sealing import sealer
-from webapp.events.subscription_rows import secret_place
+from webapp.events.subscriptions import secret_place
 from webapp.records.events import CallbackEndpoint, EventDelivery, EventSubscription
 
 Respond = Callable[[int], int]  # the status for the n-th request

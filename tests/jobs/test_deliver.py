@@ -29,6 +29,7 @@ from tests.raw_receiver import Answer, raw_receiver, says
 from tests.services import wait_until
 from webapp.base.database import db, utc_now
 from webapp.base.vocabulary import DeliveryFailure, DeliveryState
+from webapp.events import callbacks, delivering
 from webapp.events.callbacks import callback_bounds
 from webapp.events.delivering import AttemptResult, Claimed, settle
 from webapp.records.events import (
@@ -69,7 +70,7 @@ def shorter_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
     def bounds(origins: frozenset[str], **given: Any) -> object:
         return replace(callback_bounds(origins, **given), total_seconds=1, connect_seconds=1)
 
-    monkeypatch.setattr(deliver, "callback_bounds", bounds)
+    monkeypatch.setattr(callbacks, "callback_bounds", bounds)
 
 
 @contextmanager
@@ -203,7 +204,7 @@ def test_an_error_of_ours_hammers_nobody_and_stops_nothing_else(
             raise ZeroDivisionError
         settle(claimed, result, now=now)
 
-    monkeypatch.setattr(deliver, "settle", broken)
+    monkeypatch.setattr(delivering, "settle", broken)
     ours, other = queued(app, f"{place.origin}/1", f"{place.origin}/2")
     began = utc_now()
     deliverer.work()

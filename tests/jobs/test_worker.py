@@ -16,7 +16,7 @@ from rq import Queue
 from rq.serializers import DefaultSerializer, JSONSerializer
 
 from jobs import queue, rq_worker, worker
-from jobs.deliver import delivering
+from jobs.deliver import sending
 from jobs.queue import WakeUpQueue
 from tests.bulk import analyze, copy_rows
 from tests.databases import both_databases
@@ -80,7 +80,7 @@ def wait_for_all(app: Flask, seconds: float = 20) -> None:
 @both_databases
 def test_without_redis_a_wake_up_is_taken_at_once(app: Flask, place: Receivers, wakes: Any) -> None:
     wakes(None)
-    with delivering(app, stop_seconds=2):
+    with sending(app, stop_seconds=2):
         time.sleep(0.5)
         assert hand_over(app, due(app, place, count=6)) < AT_ONCE
         wait_for_all(app)
@@ -91,7 +91,7 @@ def test_rq_on_redis_wakes_at_once(
     app: Flask, place: Receivers, redis_url: str, wakes: Any
 ) -> None:
     wakes(redis_url)
-    with delivering(app, stop_seconds=2), redis.Redis.from_url(redis_url) as look:
+    with sending(app, stop_seconds=2), redis.Redis.from_url(redis_url) as look:
         of_others = set(look.keys(JOBS))  # of processes that were killed
         time.sleep(0.5)
         hand_over(app, due(app, place, count=6))
@@ -105,7 +105,7 @@ def test_a_process_without_a_free_place_leaves_wake_ups_to_others(
     released = threading.Event()
     with receivers(lambda _number: released.wait(30) and 204) as place:
         allow(place.origin)
-        with delivering(app, stop_seconds=2) as busy:
+        with sending(app, stop_seconds=2) as busy:
             busy.threads = 1
             hand_over(app, due(app, place))
             wait_until(lambda: len(place.got) == 1, "being sent")
@@ -135,7 +135,7 @@ def test_sweeps_that_fail_are_logged_once_and_go_on(
 
     monkeypatch.setattr(Leases, "look", fail_at_first)
     due(app, place)
-    with delivering(app, stop_seconds=2):
+    with sending(app, stop_seconds=2):
         wait_until(lambda: tries >= 5, "sweeping")
         wait_for_all(app)
 
@@ -151,7 +151,7 @@ def test_of_a_queue_that_nobody_takes_ten_thousand_wait(app: Flask) -> None:
         made = {name: f"{name}_{{}}".format for name in ("id", "event_id")}
         copy_rows(EventDelivery.__table__, make_delivery(suspended).id, 10_001, **made)
         analyze()  # else PostgreSQL may plan for the few rows that it last saw
-    with delivering(app, stop_seconds=2):
+    with sending(app, stop_seconds=2):
         wait_until(
             lambda: states(app) == {DeliveryState.PENDING: 10_000, DeliveryState.ABANDONED: 2},
             "giving two up",
@@ -173,7 +173,7 @@ def test_without_wake_ups_nobody_waits_and_everything_is_delivered(
         wakes(f"redis://127.0.0.1:{free_port()}/0")
     else:
         own_redis.config_set("maxmemory", "1")
-    with delivering(app, stop_seconds=2):
+    with sending(app, stop_seconds=2):
         assert hand_over(app, due(app, place, count=20) * 200) < AT_ONCE
         wait_for_all(app)
 
@@ -187,7 +187,7 @@ def test_a_redis_that_hangs_ends_and_comes_back_empty_stops_nothing(
         wakes(url)
         with redis.Redis.from_url(url) as look:
             process_id = look.info("server")["process_id"]
-        with delivering(app, stop_seconds=2):
+        with sending(app, stop_seconds=2):
             time.sleep(0.3)
             os.kill(process_id, signal.SIGSTOP)
             try:
@@ -215,7 +215,7 @@ def test_nothing_but_wake_ups_is_carried_out(
             "os.mkdir", folder
         )
     waiting = f"rq:queue:{queue.DELIVERIES.name}"
-    with delivering(app, stop_seconds=2):
+    with sending(app, stop_seconds=2):
         time.sleep(0.5)
         hand_over(app, due(app, place, count=3))
         wait_for_all(app)
@@ -227,7 +227,7 @@ def test_nothing_but_wake_ups_is_carried_out(
 @pytest.mark.settings(mcp_events_enabled=False)
 @pytest.mark.constants("jobs.worker", SWEEP_SECONDS=0.05)
 def test_switched_off_nothing_is_sent(app: Flask, place: Receivers) -> None:
-    with delivering(app, stop_seconds=1):
+    with sending(app, stop_seconds=1):
         hand_over(app, due(app, place))
         time.sleep(0.5)
 

@@ -26,9 +26,8 @@ from webapp.base.database import db, utc_now
 from webapp.base.sealing import cursor_key, sealer
 from webapp.base.vocabulary import DeliveryState, Scope, TranscriptState
 from webapp.drafts import confirmations
-from webapp.events.callbacks import note_unverified, note_verified
-from webapp.events.subscribing import TtlBounds, subscribe
-from webapp.events.subscription_rows import Asked, endpoint_id
+from webapp.events.callbacks import Asked, endpoint_id, note_unverified, note_verified
+from webapp.events.subscriptions import subscribe
 from webapp.oauth import connections
 from webapp.oauth.models import OAuthGrant
 from webapp.oauth.tokens import issue_token
@@ -145,7 +144,6 @@ class World:
                 self.asked,
                 sealer=sealer(),
                 cursor_key=cursor_key(),
-                bounds=TtlBounds(300, 300, 300),
                 grant_ends=utc_now() + timedelta(hours=1),
                 now=utc_now(),
             ).subscription_id

@@ -21,8 +21,14 @@ from webapp.base.config import Settings
 from webapp.base.database import db, utc_now
 from webapp.base.errors import Outcome
 from webapp.base.vocabulary import Scope
-from webapp.events.callbacks import WAITING_MAX, confirm_callback, forget_callback, note_unverified
-from webapp.events.subscription_rows import Asked, endpoint_id
+from webapp.events.callbacks import (
+    WAITING_MAX,
+    Asked,
+    confirm_callback,
+    endpoint_id,
+    note_unverified,
+)
+from webapp.events.endings import remove_callback
 from webapp.oauth.connections import disconnect
 from webapp.oauth.tokens import issue_token
 from webapp.records.accounts.models import Account
@@ -168,7 +174,7 @@ def test_what_subscribes_beside_a_removal_ends_or_is_refused(
     callback = endpoint_id(waiting.account_id, waiting.url)
 
     again = partial(outcome, partial(subscribe_now, waiting, confirmed=True))
-    remove = partial(forget_callback, waiting.account_id, callback, now=utc_now())
+    remove = partial(remove_callback, waiting.account_id, callback, now=utc_now())
     results = together(app, [again, again, remove, again])
 
     assert set(results) <= {"done", "callback_failed", None}

@@ -25,7 +25,7 @@ from webapp.drafts.confirmations import confirm_draft
 from webapp.drafts.editing import create_draft, update_draft
 from webapp.drafts.publishing import confirm_and_publish, publish_draft
 from webapp.events.endings import unsubscribe
-from webapp.events.polling import write_cursor
+from webapp.events.outbox import write_cursor
 from webapp.oauth.connections import disconnect
 from webapp.records.responses.models import ResponseDeletion, ResponseSession
 from webapp.voice.uploads import Bounds, add_recording

@@ -32,12 +32,11 @@ from webapp.answers.answering import complete_response, withdraw_response
 from webapp.base.database import db, execute, utc_now, write_transaction
 from webapp.base.errors import StateConflict
 from webapp.base.vocabulary import DeliveryState, SubscriptionEnd
-from webapp.events import polling
-from webapp.events.delivery_log import send_again
+from webapp.events import outbox
 from webapp.events.endings import end_expired, unsubscribe, unsubscribe_address
-from webapp.events.outbox import event_id_of
-from webapp.events.polling import read_cursor
-from webapp.events.subscribing import Granted
+from webapp.events.log import send_again
+from webapp.events.outbox import event_id_of, read_cursor
+from webapp.events.subscriptions import Granted
 from webapp.oauth.connections import disconnect
 from webapp.records.accounts.models import Account
 from webapp.records.events import EventDelivery
@@ -167,7 +166,7 @@ def test_nothing_after_the_head_of_a_subscription_is_missing(
     race: Race, completions: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # what is stuck keeps the cursor back by more events than one replay has
-    monkeypatch.setattr(polling, "_LEFT_OUT", polling._LEFT_OUT.offset(completions))
+    monkeypatch.setattr(outbox, "_LEFT_OUT", outbox._LEFT_OUT.offset(completions))
     keys = keys_of(race, completions)
     subscribers = [Subscriber(race, f"{URL}&n={number}") for number in range(SUBSCRIBERS)]
     parts = [keys[number::COMPLETERS] for number in range(COMPLETERS)]

@@ -20,7 +20,7 @@ from flask import Flask
 from sqlalchemy.exc import SQLAlchemyError
 
 from api.openapi.document import document
-from jobs.deliver import delivering
+from jobs.deliver import sending
 from jobs.transcribe import transcribing
 from webapp.agent_cli import commands as agent_commands
 from webapp.app import cli_commands
@@ -135,7 +135,7 @@ def run() -> None:
         logs.configure()
         later = AFTER_START_SECONDS
         with (
-            delivering(app, start_after=later, stop_seconds=STOP_SECONDS) as deliverer,
+            sending(app, start_after=later, stop_seconds=STOP_SECONDS) as deliverer,
             transcribing(app, at_once=1, start_after=later) as transcriber,
         ):
             server.at_stop += [deliverer.refuse, transcriber.refuse]
@@ -164,7 +164,7 @@ def worker() -> None:
     stopped = threading.Event()
     with (
         background_work(app),
-        delivering(app, stop_seconds=WORKER_STOP_SECONDS),
+        sending(app, stop_seconds=WORKER_STOP_SECONDS),
         transcribing(app, at_once=TRANSCRIBED_AT_ONCE),
     ):
         for number in (signal.SIGINT, signal.SIGTERM):

@@ -22,7 +22,7 @@ from webapp.base.database import db, schema, to_millis, utc_now, write_transacti
 from webapp.base.sealing import sealer
 from webapp.base.text import JOINERS
 from webapp.base.vocabulary import Scope
-from webapp.events.subscription_rows import rekey as seal_anew
+from webapp.events.subscriptions import rekey as seal_anew
 from webapp.oauth.account_deletion import delete_account, list_inventory
 from webapp.oauth.connections import disable_client, enable_client
 from webapp.oauth.models import OAuthClient, OAuthGrant

@@ -13,7 +13,7 @@ from webapp.base.config import Settings
 from webapp.base.data_folder import open_to_others
 from webapp.base.database import db, schema, utc_now
 from webapp.events.due import read_queue_state
-from webapp.events.subscription_rows import count_sealed_otherwise
+from webapp.events.subscriptions import count_sealed_otherwise
 from webapp.records.accounts.models import Account
 from webapp.records.follow_ups import ModelOutcome, count_outcomes
 from webapp.voice.audio_inspection import AudioBusy, unconfined
@@ -115,8 +115,8 @@ def _database(settings: Settings, kind: str, now: datetime) -> Iterator[Finding]
     count = db.session.scalar(select(func.count()).where(Account.deleted_at.is_(None)))
     yield Finding(bool(count), f"accounts: {count}" if count else NO_ACCOUNT)
     queue = read_queue_state(now)
-    deliveries = _waiting("deliveries due", queue.due, queue.oldest_due_at, now, LATE_SECONDS)
-    resting = f"; endpoints that rest after failures: {queue.resting_endpoints}"
+    deliveries = _waiting("deliveries due", queue.due, queue.oldest, now, LATE_SECONDS)
+    resting = f"; endpoints that rest after failures: {queue.resting}"
     yield Finding(deliveries.fine, deliveries.what + resting)
     due, oldest = read_unheard(now=now)
     yield _waiting("recordings to look at and to write down", due, oldest, now, UNHEARD_SECONDS)

@@ -6,27 +6,26 @@ confirms: agents ask. A confirmation belongs to an account and an address, and e
 connection that asked or subscribed last.
 """
 
-import binascii
+import hashlib
 import hmac
 import json
 import re
 import secrets
 from base64 import b64decode, b64encode
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
-from sqlalchemy import Row, String, bindparam, column, func, select, table, update
+import orjson
+import sqlalchemy as sa
 
 from webapp.base import database
 from webapp.base.errors import ErrorCode, InvalidInput, NotFound, StateConflict
 from webapp.base.outbound import Bounds, Pinned, Reply, Unreachable, checked_url, fetch, port_of
-from webapp.base.vocabulary import DeliveryFailure
-from webapp.events.endings import WAITS_FOR, end_subscriptions_at, forget
-from webapp.events.subscription_rows import Asked, endpoint_id, store_endpoint
+from webapp.base.vocabulary import DeliveryFailure, ErrorProfile
 from webapp.records.accounts.models import Account
 from webapp.records.audit import SYSTEM, Actor, AuditKind, add_event
-from webapp.records.events import CallbackEndpoint, columns_of
+from webapp.records.events import FORGOTTEN, CallbackEndpoint
 from webapp.records.forms import Form, lock_form
 
 PORTS = frozenset({443, 8443})
@@ -34,10 +33,7 @@ CONNECT_SECONDS = 5.0
 DELIVERY_SECONDS = 10.0  # as ChatGPT's own example and Outpost have it
 CHALLENGE_SECONDS = 8.0  # an agent waits for it
 REPLY_MAX_BYTES = 64 * 1024
-FAILURES = {
-    "timed_out": DeliveryFailure.TIMEOUT,
-    "tls_failed": DeliveryFailure.TLS_ERROR,
-}
+FAILURES = {"timed_out": DeliveryFailure.TIMEOUT, "tls_failed": DeliveryFailure.TLS_ERROR}
 
 
 def callback_bounds(
@@ -83,8 +79,6 @@ def failure_of(outcome: Unreachable | int) -> DeliveryFailure:
 
 PREFIX = "whsec_"
 KEY_BYTES = range(24, 65)  # Standard Webhooks, "Signature scheme"
-STANDARD_BASE64 = re.compile(r"[A-Za-z0-9+/]+={0,2}")
-MAX_CHARS = len(PREFIX) + 88
 
 
 def secret_key(secret: str) -> bytes:
@@ -92,11 +86,9 @@ def secret_key(secret: str) -> bytes:
     if not secret.startswith(PREFIX):
         raise ValueError(f"does not begin with {PREFIX}")
     digits = secret.removeprefix(PREFIX)
-    if len(secret) > MAX_CHARS or not STANDARD_BASE64.fullmatch(digits):
-        raise ValueError(f"is not standard base64 after {PREFIX}")
     try:
-        key = b64decode(digits.rstrip("=") + "=" * (-len(digits.rstrip("=")) % 4), validate=True)
-    except binascii.Error:
+        key = b64decode(digits + "=" * (-len(digits) % 4), validate=True)
+    except ValueError:
         raise ValueError(f"is not standard base64 after {PREFIX}") from None
     if len(key) not in KEY_BYTES:
         raise ValueError(f"holds {len(key)} bytes; 24 to 64 are needed")
@@ -108,14 +100,8 @@ def signed_headers(
 ) -> dict[str, str]:
     """All headers of one POST to a callback, signed at `now` with each secret, newest first.
 
-    Standard Webhooks, "Signature scheme".
-
-    message_id  without a dot, which would blur what is signed
-    body        the bytes that are sent, in UTF-8
-    now         with a time zone
+    Standard Webhooks, "Signature scheme". The id has no dot, which would blur what is signed.
     """
-    if now.tzinfo is None or "." in message_id:
-        raise ValueError("a naive time, or a dot in the id, would sign something else")
     timestamp = str(int(now.timestamp()))
     signed = b".".join((message_id.encode(), timestamp.encode(), body))
     digests = (hmac.digest(secret_key(secret), signed, "sha256") for secret in secrets)
@@ -154,29 +140,18 @@ def send_challenge(
     Takes as long as `bounds` let it: no transaction and no connection may be open.
     """
     challenge = secrets.token_urlsafe(CHALLENGE_BYTES)
-    body = json.dumps({"type": "verification", "challenge": challenge}).encode()
-    headers = signed_headers(
-        f"msg_verification_{secrets.token_hex(12)}",
-        body,
-        [secret],
-        subscription_id=subscription_id,
-        now=database.utc_now(),
-    )
+    body = orjson.dumps({"type": "verification", "challenge": challenge})
+    message_id, now = f"msg_verification_{secrets.token_hex(12)}", database.utc_now()
+    headers = signed_headers(message_id, body, [secret], subscription_id=subscription_id, now=now)
     try:
         reply = post(url, headers, body, bounds=bounds)
     except Unreachable as failure:
         is_garbled = failure.reason == "invalid_reply"
         return Unverified(DeliveryFailure.CHALLENGE_FAILED if is_garbled else failure_of(failure))
-    return _judged(reply, challenge)
-
-
-def _judged(reply: Reply, challenge: str) -> Unverified | None:
     if reply.status >= 400:
         return Unverified(failure_of(reply.status), _described(reply))
     taken = 200 <= reply.status < 300
-    echoed = taken and _echo(reply)
-    sent_back = echoed.encode(errors="replace") if isinstance(echoed, str) else b""
-    if hmac.compare_digest(sent_back, challenge.encode()):
+    if taken and hmac.compare_digest(_echo(reply), challenge.encode()):
         return None
     return Unverified(DeliveryFailure.CHALLENGE_FAILED, _described(reply), taken)
 
@@ -188,17 +163,49 @@ def _described(reply: Reply) -> str:
     return f"{reply.status} with {size} bytes of {media_type[0] if media_type else 'no type'}"
 
 
-def _echo(reply: Reply) -> object:
-    """What the answer has as its challenge; None where it is no JSON object of 64 KiB."""
+def _echo(reply: Reply) -> bytes:
+    """What the answer has as its challenge; empty where it is no JSON object of 64 KiB."""
     try:
         answered = json.loads(b"" if reply.cut else reply.body)
-    except (ValueError, RecursionError):
-        return None
-    return answered.get("challenge") if isinstance(answered, dict) else None
+        return str(answered["challenge"]).encode(errors="replace")
+    except (ValueError, TypeError, LookupError, RecursionError):
+        return b""
+
+
+class Asked(NamedTuple):
+    """A subscription as asked for, its values checked by the caller.
+
+    url     verbatim: receivers tell their subscriptions apart by its query
+    host    of the url, with its port
+    cursor  a new or lapsed subscription replays what came after it
+    error_profile  None where the client gets no numbers: what was known before stays
+    """
+
+    account_id: str
+    form_id: str
+    grant_id: str
+    url: str
+    host: str
+    secret: str
+    ttl_seconds: int | None = None
+    cursor: str | None = None
+    max_age_ms: int | None = None
+    error_profile: ErrorProfile | None = None
+
+
+def endpoint_id(account_id: str, url: str) -> str:
+    """Of an address as an account uses it."""
+    return digest(account_id, url)
+
+
+def digest(*parts: object) -> str:
+    """SHA-256 of the canonical JSON of the parts: sorted keys, no spaces, UTF-8."""
+    return hashlib.sha256(orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
 VERIFIED_FOR = timedelta(hours=24)  # how long an address needs no further challenge
 ASKED_AGAIN_AFTER = timedelta(minutes=10)  # while it waits for its creator
+WAITS_FOR = timedelta(days=7)  # how long an address waits for its creator
 WAITING_MAX = 20  # addresses of an account that wait for their creator
 
 _E = CallbackEndpoint
@@ -217,23 +224,6 @@ class KnownCallback(NamedTuple):
     answered: str | None = None
 
 
-class ListedCallback(NamedTuple):
-    """A callback that waits for its creator, or that they confirmed.
-
-    answered  status, length and type of what came instead of its challenge
-    title     of the form that it was asked for; None where that is deleted
-    """
-
-    id: str
-    url: str
-    host: str
-    answered: str
-    asked_at: datetime | None
-    confirmed_at: datetime | None
-    grant_id: str
-    title: str | None
-
-
 def read_callback(asked: Asked, *, now: datetime) -> KnownCallback:
     """In no transaction."""
     callback = endpoint_id(asked.account_id, asked.url)
@@ -246,15 +236,38 @@ def read_callback(asked: Asked, *, now: datetime) -> KnownCallback:
     return KnownCallback(verified, row.confirmed_at is not None, row.answered if waits else None)
 
 
+def store_endpoint(asked: Asked, *, now: datetime, verified: bool = False) -> str:
+    """The id of an address, which needs no pause any more if it has just answered a challenge."""
+    values: dict[str, object] = {
+        "id": endpoint_id(asked.account_id, asked.url),
+        "account_id": asked.account_id,
+        "host": asked.host,
+        "seen_at": now,
+        "verified_at": now if verified else None,
+        "failures": 0,
+        "paused_until": None,
+    }
+    changed = values.keys() - {"id", "account_id", "host"} if verified else {"seen_at"}
+    upsert(_E, values, changed)
+    return str(values["id"])
+
+
+def upsert(model: type[database.Base], values: dict[str, object], changed: Iterable[str]) -> None:
+    """Insert a row; where its id is there already, update these columns of it."""
+    adding = database.insert_into(cast(sa.Table, model.__table__))
+    set_ = {name: adding.excluded[name] for name in sorted(changed)}
+    database.execute(adding.on_conflict_do_update(index_elements=["id"], set_=set_), **values)
+
+
 @database.tried_again
 def note_verified(asked: Asked, *, now: datetime) -> None:
     """The address has just answered its challenge: nobody has to confirm it. Commits.
 
-    raises  as `note_unverified`
+    raises  as `hold`
     """
     with database.write_transaction():
-        endpoint = _hold(asked)
-        store_endpoint(endpoint, asked.account_id, asked.host, verified=True, now=now)
+        hold(asked)
+        endpoint = store_endpoint(asked, verified=True, now=now)
         database.execute(forget((_E.id == endpoint) & _E.asked_at.is_not(None)))
 
 
@@ -262,17 +275,18 @@ def note_verified(asked: Asked, *, now: datetime) -> None:
 def note_unverified(asked: Asked, answered: str, *, now: datetime) -> bool:
     """Let the address wait for its creator; False if WAITING_MAX others do. Commits.
 
-    raises  NotFound `form_not_found`; StateConflict `authentication_required`
+    raises  as `hold`
     """
     with database.write_transaction():
-        endpoint, account_id = _hold(asked), asked.account_id
+        hold(asked)
+        endpoint = endpoint_id(asked.account_id, asked.url)
         others = database.execute(
-            _COUNT_OTHERS, account=account_id, callback=endpoint, since=now - WAITS_FOR
+            _COUNT_OTHERS, account=asked.account_id, callback=endpoint, since=now - WAITS_FOR
         )
         if others.scalar_one() >= WAITING_MAX:
             return False
-        store_endpoint(endpoint, account_id, asked.host, verified=False, now=now)
-        waits = update(_E).where(_E.id == endpoint, _E.confirmed_at.is_(None))
+        store_endpoint(asked, now=now)
+        waits = sa.update(_E).where(_E.id == endpoint, _E.confirmed_at.is_(None))
         values = {"url": asked.url, "asked_form_id": asked.form_id, "grant_id": asked.grant_id}
         database.execute(waits.values(**values, asked_at=now, answered=answered))
     return True
@@ -290,10 +304,12 @@ def require_confirmed(asked: Asked) -> None:
         raise InvalidInput(ErrorCode.CALLBACK_FAILED, message, remedy, field="url")
 
 
-def list_callbacks(account_id: str, *, now: datetime) -> list[ListedCallback]:
-    """Those that wait first, each group by its age."""
-    found = database.read_rows(_LISTED, account=account_id, since=now - WAITS_FOR)
-    return [ListedCallback._make(row) for row in found]
+def list_callbacks(account_id: str, *, now: datetime) -> Sequence[Any]:
+    """Those that wait for their creator, or that they confirmed: the former first, by age.
+
+    title  of the form that it was asked for; None where that is deleted
+    """
+    return database.read_rows(_LISTED, account=account_id, since=now - WAITS_FOR)
 
 
 def confirm_callback(
@@ -309,45 +325,32 @@ def confirm_callback(
     raises  NotFound; InvalidInput `validation_failed` for one that is no callback any more
     """
     with database.write_transaction():
-        row = _locked(account_id, callback_id)
+        row = lock_callback(account_id, callback_id)
         if row.confirmed_at is not None:
             return
-        if row.asked_at is None or row.asked_at <= now - WAITS_FOR:
+        moments = {"moment": now, "since": now - WAITS_FOR}
+        if not database.execute(_CONFIRM, callback=callback_id, **moments).rowcount:
             raise _no_callback()
         try:
-            check_callback_url(row.url or "", allowed_origins)
+            check_callback_url(row.url, allowed_origins)
         except Unreachable:
             raise InvalidInput(
                 ErrorCode.VALIDATION_FAILED,
                 "Nothing can be sent to this address.",
                 "Ask the operator of this server which addresses of its network are allowed.",
             ) from None
-        confirmed = database.execute(_CONFIRM, callback=callback_id, moment=now).rowcount
-        if not confirmed:  # its agent was disconnected just now
-            raise _no_callback()
         kind = AuditKind.CALLBACK_CONFIRMED
         add_event(kind, account_id, by=by, now=now, subject=row.asked_form_id)
 
 
-def forget_callback(
-    account_id: str, callback_id: str, *, now: datetime, by: Actor = SYSTEM
-) -> None:
-    """The creator removes an address: its subscriptions end; again does nothing.
-
-    raises  NotFound
-    """
-    with database.write_transaction():
-        row = _locked(account_id, callback_id)
-        if row.url is None:
-            return
-        end_subscriptions_at(callback_id, now=now)
-        kind = AuditKind.CALLBACK_REMOVED
-        add_event(kind, account_id, by=by, now=now, subject=row.asked_form_id)
+def forget(which: sa.ColumnElement[bool]) -> sa.Update:
+    """UPDATE that erases confirmations, and requests for them, of the callbacks that match."""
+    return sa.update(_E).where(which, _E.url.is_not(None)).values(FORGOTTEN)
 
 
-def _locked(account_id: str, callback_id: str) -> Row[*tuple[object, ...]]:
+def lock_callback(account_id: str, callback_id: str) -> Any:
     """A callback of the account, which is locked. raises NotFound"""
-    lock_account(account_id)
+    database.execute(_LOCK_ACCOUNT, account=account_id)
     row = database.execute(_ONE, account=account_id, callback=callback_id).one_or_none()
     if row is None:
         raise _no_callback()
@@ -362,65 +365,58 @@ def _no_callback() -> NotFound:
     )
 
 
-def lock_account(account_id: str) -> None:
-    """Serialise what changes the number of subscriptions or callbacks of an account."""
-    database.execute(_LOCK_ACCOUNT, account=account_id)
+def hold(asked: Asked) -> int:
+    """Lock what subscribing needs: the account, whose number of subscriptions and callbacks has a
+    limit, the connection and the form. Returns the stamp of its newest completion.
 
-
-def require_connection(grant_id: str) -> None:
-    """Lock the connection against a concurrent end. raises StateConflict if it has ended"""
-    grant = database.execute(_HOLD_GRANT, grant=grant_id).one_or_none()
+    raises  NotFound `form_not_found`; StateConflict `authentication_required`
+    """
+    database.execute(_LOCK_ACCOUNT, account=asked.account_id)
+    grant = database.execute(_HOLD_GRANT, grant=asked.grant_id).one_or_none()
     if grant is None or grant.revoked_at is not None:
         raise StateConflict(
             ErrorCode.AUTHENTICATION_REQUIRED,
             "The connection of this access token has ended.",
             "Ask the creator for consent again.",
         )
-
-
-def _hold(asked: Asked) -> str:
-    """Take the locks of subscribing; returns the id of the endpoint."""
-    lock_account(asked.account_id)
-    require_connection(asked.grant_id)
-    lock_form(asked.account_id, asked.form_id)
-    return endpoint_id(asked.account_id, asked.url)
+    return lock_form(asked.account_id, asked.form_id)
 
 
 # the model of connections belongs to a layer above
-_GRANTS = table("oauth_grants", column("id", String), column("revoked_at", database.UtcDateTime))
+_GRANTS = sa.table(
+    "oauth_grants", sa.column("id", sa.String), sa.column("revoked_at", database.UtcDateTime)
+)
 _HOLD_GRANT = (
-    select(_GRANTS.c.revoked_at)
-    .where(_GRANTS.c.id == bindparam("grant"))
+    sa.select(_GRANTS.c.revoked_at)
+    .where(_GRANTS.c.id == sa.bindparam("grant"))
     .with_for_update(read=True)
 )
 _LOCK_ACCOUNT = (
-    select(Account.id).where(Account.id == bindparam("account")).with_for_update(key_share=True)
+    sa.select(Account.id)
+    .where(Account.id == sa.bindparam("account"))
+    .with_for_update(key_share=True)
 )
+_MINE = _E.account_id == sa.bindparam("account")
+_THIS = _E.id == sa.bindparam("callback")
+_WAITS = _E.asked_at > sa.bindparam("since", type_=database.UtcDateTime)
 _LISTED = (
-    select(*columns_of(ListedCallback, _E, Form))
+    sa.select(*(_E.id, _E.url, _E.host, _E.answered, _E.asked_at, _E.confirmed_at, _E.grant_id))
+    .add_columns(Form.title)
     .outerjoin(Form, (Form.id == _E.asked_form_id) & Form.deleted_at.is_(None))
-    .where(
-        _E.account_id == bindparam("account"),
-        _E.confirmed_at.is_not(None)
-        | (_E.asked_at > bindparam("since", type_=database.UtcDateTime)),
-    )
+    .where(_MINE, _E.confirmed_at.is_not(None) | _WAITS)
     .order_by(_E.confirmed_at.is_not(None), _E.confirmed_at, _E.asked_at, _E.id)
 )
-_ONE = select(
+_ONE = sa.select(
     *(_E.url, _E.verified_at, _E.answered, _E.asked_at, _E.confirmed_at, _E.asked_form_id)
-).where(_E.account_id == bindparam("account"), _E.id == bindparam("callback"))
+).where(_MINE, _THIS)
 _CONFIRM = (
-    update(_E)
-    .where(_E.id == bindparam("callback"), _E.asked_at.is_not(None))
-    .values(confirmed_at=bindparam("moment", type_=database.UtcDateTime), asked_at=None)
+    sa.update(_E)
+    .where(_THIS, _WAITS)
+    .values(confirmed_at=sa.bindparam("moment", type_=database.UtcDateTime), asked_at=None)
 )
-_COUNT_OTHERS = select(func.count(_E.id)).where(
-    _E.account_id == bindparam("account"),
-    _E.id != bindparam("callback"),
-    _E.asked_at > bindparam("since", type_=database.UtcDateTime),
+_COUNT_OTHERS = sa.select(sa.func.count(_E.id)).where(
+    _MINE, _E.id != sa.bindparam("callback"), _WAITS
 )
 _HOLD_CONFIRMED = (
-    update(_E)
-    .where(_E.id == bindparam("callback"), _E.confirmed_at.is_not(None))
-    .values(grant_id=bindparam("grant"))
+    sa.update(_E).where(_THIS, _E.confirmed_at.is_not(None)).values(grant_id=sa.bindparam("grant"))
 )

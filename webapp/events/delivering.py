@@ -18,22 +18,9 @@ from webapp.base.database import (
     write_transaction,
 )
 from webapp.base.database.prepared_statements import all_rows, run_each
-from webapp.base.ownership import Owned, delete_in_batches, table_of
-from webapp.base.vocabulary import DeliveryFailure, DeliveryKind, DeliveryState, ErrorProfile
-from webapp.events.due import (
-    LONGEST_REST,
-    LONGEST_RETRY,
-    OPEN_AFTER_FAILURES,
-    Lane,
-    Room,
-    asked_delay,
-    due_deliveries,
-    lane_of,
-    probe_delay,
-    retry_delay,
-)
-from webapp.events.outbox import WORDS_MILLIS, event
-from webapp.events.polling import lowest_unsettled, settled_until
+from webapp.base.ownership import delete_in_batches
+from webapp.base.vocabulary import DeliveryFailure, DeliveryKind, DeliveryState
+from webapp.events import due, outbox
 from webapp.records.events import (
     ERASED,
     CallbackEndpoint,
@@ -41,34 +28,22 @@ from webapp.records.events import (
     EventDelivery,
     EventError,
     EventSubscription,
+    columns_of,
 )
 from webapp.records.forms import Form
 
-
-def terminated_body(profile: ErrorProfile) -> str:
-    """JSON of the envelope that tells a receiver that its subscription was ended."""
-    forbidden = EventError.FORBIDDEN
-    reason = {"reason": "Access revoked"}
-    error = {"code": forbidden.code(profile), "message": forbidden.message, "data": reason}
-    return _json(type="terminated", error=error)
-
-
-def _json(**fields: object) -> str:
-    return orjson.dumps(fields).decode()
-
-
-LEASE_SECONDS = 30  # by the clock of the process that took it
 SILENT_LOOKS = 5  # one a second; if the lease is the same in all of them, its process is dead
 ADVISORY_LOCK = 0x61736B64  # a number of our own; PostgreSQL holds it during a claim
 
 _D, _S, _E, _A = EventDelivery, EventSubscription, CallbackEndpoint, DeliveryAttempt
 _SENDING = _D.state == DeliveryState.SENDING
+_PENDING = _D.state == DeliveryState.PENDING
 
 CursorOf = Callable[[str, int], str]  # of the id of a form and a position in milliseconds
 
 
 class Claimed(NamedTuple):
-    """A delivery that the caller is to attempt before its lease ends.
+    """A delivery that the caller is to attempt.
 
     attempts  this one included
     secret    sealed, as is `previous_secret`, which signs, too, until `previous_until`
@@ -91,7 +66,7 @@ class Claimed(NamedTuple):
 
 
 @tried_again
-def claim(limit: int, room: Room, *, cursor_of: CursorOf, now: datetime) -> list[Claimed]:
+def claim(limit: int, room: due.Room, *, cursor_of: CursorOf, now: datetime) -> list[Claimed]:
     """Lease up to `limit` due deliveries for which there is room, each with one attempt more;
     commits.
 
@@ -102,29 +77,42 @@ def claim(limit: int, room: Room, *, cursor_of: CursorOf, now: datetime) -> list
     with core_transaction() as connection:
         if not on_sqlite():
             all_rows(connection, _LOCK, {"number": ADVISORY_LOCK})
-        chosen = [due.id for due in room.choose(limit, *due_deliveries(connection, now))]
+        unsettled = map(due.Unsettled._make, all_rows(connection, due.UNSETTLED, {"moment": now}))
+        chosen = [each.id for each in room.choose(limit, unsettled)]
         if not chosen:
             return []
-        rows = all_rows(connection, _DETAILS, {"ids": chosen})
-        claimed = [_claimed(row, cursor_of) for row in rows]
-        until = now + timedelta(seconds=LEASE_SECONDS)
-        leases = [{"row": each.id, "text": each.body.decode(), "until": until} for each in claimed]
-        if leases:
+        claimed = []
+        for row in all_rows(connection, _DETAILS, {"ids": chosen}):
+            body = row.body or _made_body(row, cursor_of)
+            claimed.append(Claimed._make((*row[: len(Claimed._fields) - 1], body.encode())))
+        if claimed:
+            leases = [{"row": each.id, "text": each.body.decode()} for each in claimed]
             run_each(connection, _LEASE, leases)
         return claimed
+
+
+def _made_body(row: Any, cursor_of: CursorOf) -> str:
+    """An event, or the envelope that tells a receiver that its subscription was ended."""
+    if row.kind is DeliveryKind.TERMINATED:
+        forbidden = EventError.FORBIDDEN
+        reason = {"reason": "Access revoked"}
+        code = forbidden.code(row.error_profile)
+        error = {"code": code, "message": forbidden.message, "data": reason}
+        return orjson.dumps({"type": "terminated", "error": error}).decode()
+    # a cursor lies behind the event that carries it
+    others = row.lowest_pending, row.lowest_sending
+    settled = outbox.settled_until(others, newest=max(row.completed_stamp or 0, row.position))
+    made = outbox.event(row.event_id, row.form_id, row.position, row.answer_count)
+    return orjson.dumps(made | {"cursor": cursor_of(row.form_id, settled)}).decode()
 
 
 @tried_again
 def renew(held: Iterable[Claimed], *, now: datetime) -> None:
     """Renew the leases of these attempts; commits. Rows that are locked are being settled."""
-    attempts = {each.id: each.attempts for each in held}
-    unlocked = sa.select(_D.id, _D.attempts).where(_D.id.in_(attempts), _SENDING)
+    mine = sa.tuple_(_D.id, _D.attempts).in_([(each.id, each.attempts) for each in held])
+    unlocked = sa.select(_D.id).where(mine, _SENDING).with_for_update(skip_locked=True)
     with write_transaction():
-        found = execute(unlocked.with_for_update(skip_locked=True)).all()
-        mine = [row for row, number in found if attempts[row] == number]
-        until = now + timedelta(seconds=LEASE_SECONDS)
-        renewed = sa.update(_D).where(_D.id.in_(mine))
-        execute(renewed.values(lease_until=until, renewals=_D.renewals + 1))
+        execute(sa.update(_D).where(_D.id.in_(unlocked)).values(renewals=_D.renewals + 1))
 
 
 class Leases:
@@ -151,60 +139,37 @@ class Leases:
 
 @tried_again
 def _release(delivery_id: str, attempts: int, renewals: int, now: datetime) -> None:
-    delay = retry_delay(attempts)
-    released = {"lease_until": None, "renewals": None}
+    delay = due.retry_delay(attempts)
     if delay is None:
-        changed = released | {"state": DeliveryState.ABANDONED, "settled_at": now}
+        changed = {"state": DeliveryState.ABANDONED, "settled_at": now}
     else:
-        changed = released | {"state": DeliveryState.PENDING, "next_at": now + delay}
+        changed = {"state": DeliveryState.PENDING, "next_at": now + delay}
     mine = (_D.id == delivery_id, _D.attempts == attempts, _D.renewals == renewals, _SENDING)
     with write_transaction():
-        execute(sa.update(_D).where(*mine).values(changed))
+        execute(sa.update(_D).where(*mine).values(renewals=None, **changed))
 
 
-def _claimed(row: Any, cursor_of: CursorOf) -> Claimed:
-    body = row.body or _made_body(row, cursor_of)
-    kept = (getattr(row, name) for name in Claimed._fields[:-1])
-    return Claimed._make((*kept, body.encode()))
-
-
-def _made_body(row: Any, cursor_of: CursorOf) -> str:
-    if row.kind is DeliveryKind.TERMINATED:
-        return terminated_body(row.error_profile)
-    # a cursor lies behind the event that carries it
-    others = row.lowest_pending, row.lowest_sending
-    settled = settled_until(others, newest=max(row.completed_stamp or 0, row.position))
-    cursor = cursor_of(row.form_id, settled)
-    return _json(**event(row.event_id, row.form_id, row.position, row.answer_count), cursor=cursor)
-
-
-_NOW = sa.bindparam("moment", type_=UtcDateTime())
 _LOCK = sa.text("SELECT pg_advisory_xact_lock(:number)")
 _DETAILS = (
     sa.select(
-        *(_D.id, _D.kind, _D.event_id, _D.account_id, _D.form_id, _D.subscription_id),
-        *(_D.endpoint_id, _D.position, _D.answer_count, _D.body),
-        (_D.attempts + 1).label("attempts"),
-        *(_S.url, _S.secret, _S.previous_secret, _S.previous_until, _S.error_profile),
-        _E.duration_ms,
-        *lowest_unsettled(_D.subscription_id, but=_D.position),
-        Form.completed_stamp,
+        *columns_of(Claimed, _D, _S, _E, attempts=_D.attempts + 1),
+        *(_D.position, _D.answer_count, _S.error_profile, Form.completed_stamp),
+        *outbox.lowest_unsettled(_D.subscription_id, but=_D.position),
     )
     .join(_S, _S.id == _D.subscription_id)
     .join(_E, _E.id == _D.endpoint_id)
     .join(Form, Form.id == _D.form_id)
-    .where(among(_D.id, "ids"), _D.state == DeliveryState.PENDING)
+    .where(among(_D.id, "ids"), _PENDING)
     # somebody may be about to cancel one
     .with_for_update(of=_D, skip_locked=True)
 )
 _LEASE = (
-    sa.update(cast(sa.Table, _D.__table__))
+    sa.update(outbox.DELIVERIES)
     .where(_D.id == sa.bindparam("row"))
     .values(
         state=DeliveryState.SENDING,
         attempts=_D.attempts + 1,
         body=sa.func.coalesce(_D.body, sa.bindparam("text", type_=sa.String)),
-        lease_until=sa.bindparam("until", type_=UtcDateTime()),
         renewals=0,
     )
 )
@@ -246,7 +211,7 @@ def settle(claimed: Claimed, result: AttemptResult, *, now: datetime) -> bool:
         gone_count = _lock_subscription(connection, claimed)
         if gone_count is None:
             return False
-        asked = asked_delay(result.retry_after, now=now)
+        asked = due.asked_delay(result.retry_after, now=now)
         _note_subscription(connection, claimed, result, gone_count, now)
         _note_endpoint(connection, claimed, result, asked, now)
         _note_attempt(connection, claimed, result)
@@ -275,7 +240,7 @@ def suspend_unreadable(claimed: Claimed, *, now: datetime) -> None:
     with write_transaction() as connection:
         if _lock_subscription(connection, claimed) is not None:
             execute(sa.update(_S).where(_S.id == claimed.subscription_id).values(suspended_at=now))
-            _settle(connection, claimed, DeliveryState.PENDING, None)
+            _settle(connection, claimed, DeliveryState.PENDING)
             execute(sa.update(_D).where(_D.id == claimed.id).values(attempts=claimed.attempts - 1))
 
 
@@ -283,34 +248,30 @@ def _try_again(
     connection: sa.Connection, claimed: Claimed, asked: timedelta | None, now: datetime
 ) -> None:
     """By the schedule, or later where the receiver asked for that; the last attempt ends it."""
-    delay = retry_delay(claimed.attempts)
+    delay = due.retry_delay(claimed.attempts)
     if delay is None or claimed.kind is DeliveryKind.TERMINATED:
         _settle(connection, claimed, DeliveryState.ABANDONED, now)
     else:
-        due = now + max(delay, asked or delay)
-        _settle(connection, claimed, DeliveryState.PENDING, None, due=due)
+        next_at = now + max(delay, asked or delay)
+        _settle(connection, claimed, DeliveryState.PENDING, next_at=next_at)
 
 
 def _settle(
     connection: sa.Connection,
     claimed: Claimed,
     state: DeliveryState,
-    settled_at: datetime | None,
-    due: datetime | None = None,
+    settled_at: datetime | None = None,
+    next_at: datetime | None = None,
 ) -> None:
-    changed = {"new_state": state, "settled": settled_at, "due": due}
-    all_rows(connection, _SETTLE, _held(claimed) | changed)
-
-
-def _held(claimed: Claimed) -> dict[str, object]:
-    """What `_IS_HELD` compares: a lease that was lost belongs to another attempt."""
-    return {"row": claimed.id, "attempt": claimed.attempts}
+    changed = {"new_state": state, "settled": settled_at, "due": next_at}
+    all_rows(connection, _SETTLE, {"row": claimed.id, "attempt": claimed.attempts} | changed)
 
 
 def _lock_subscription(connection: sa.Connection, claimed: Claimed) -> int | None:
     """How many events in a row were answered 410; None where the lease was lost."""
+    held = {"row": claimed.id, "attempt": claimed.attempts}
     mine = {"subscription": claimed.subscription_id}
-    found = all_rows(connection, _LOCK_SUBSCRIPTION, _held(claimed) | mine)
+    found = all_rows(connection, _LOCK_SUBSCRIPTION, held | mine)
     return found[0].gone_count if found else None
 
 
@@ -348,7 +309,7 @@ def _note_endpoint(
     410 and 413 do neither: they are clear answers.
     """
     mine, took = _E.id == claimed.endpoint_id, result.duration_ms
-    if {Lane.QUICK} != {lane_of(claimed.duration_ms), lane_of(took)}:
+    if {due.Lane.QUICK} != {due.lane_of(claimed.duration_ms), due.lane_of(took)}:
         halved = sa.case((_E.duration_ms // 2 > took, _E.duration_ms // 2), else_=took)
         execute(sa.update(_E).where(mine).values(duration_ms=halved))
     if result.failure is None:
@@ -357,9 +318,9 @@ def _note_endpoint(
         locked = sa.select(_E.failures, _E.paused_until).where(mine).with_for_update(key_share=True)
         failures, paused_until = execute(locked).one()
         rests = paused_until is not None and paused_until > now
-        if rests and failures >= OPEN_AFTER_FAILURES:
+        if rests and failures >= due.OPEN_AFTER_FAILURES:
             return  # the probe alone makes it rest longer
-        rest = max(filter(None, (asked, probe_delay(failures + 1))), default=None)
+        rest = max(filter(None, (asked, due.probe_delay(failures + 1))), default=None)
         if rest is not None:
             paused_until = max(now + rest, paused_until or now)
         counted = {"failures": failures + 1, "paused_until": paused_until}
@@ -369,52 +330,51 @@ def _note_endpoint(
 def _note_attempt(connection: sa.Connection, claimed: Claimed, result: AttemptResult) -> None:
     """Attempts are numbered through, also where an event is sent again."""
     reply = result.reply[:REPLY_KEPT_BYTES].decode(errors="replace").replace("\0", "\ufffd")
-    kept = {name: getattr(result, name) for name in _NOTED}
-    shown = reply if result.status is not None else None
-    values = {"row": claimed.id, "form_id": claimed.form_id, "reply": shown}
-    all_rows(connection, _NOTE_ATTEMPT, values | kept)
+    values = result._asdict() | {"row": claimed.id, "form_id": claimed.form_id, "reply": reply}
+    if result.status is None:
+        values["reply"] = None
+    del values["retry_after"]
+    all_rows(connection, _NOTE_ATTEMPT, values)
 
 
 # of every attempt, and so prepared
 _IS_HELD = sa.and_(
     _D.id == sa.bindparam("row"),
-    _D.attempts == sa.bindparam("attempt"),
-    _D.state == DeliveryState.SENDING,
+    _D.attempts == sa.bindparam("attempt"),  # a lease that was lost belongs to another attempt
+    _SENDING,
 )
 _LOCK_SUBSCRIPTION = (
     sa.select(_S.gone_count)
     .where(_S.id == sa.bindparam("subscription"), sa.exists().where(_IS_HELD))
     .with_for_update(key_share=True, of=_S)
 )
-_MOMENT = sa.bindparam("moment", type_=UtcDateTime())
+_MOMENT = UtcDateTime()
 _NOTE_DELIVERED = (
     sa.update(cast(sa.Table, _S.__table__))
     .where(_S.id == sa.bindparam("subscription"))
-    .values(last_delivery_at=_MOMENT, last_failure=None, gone_count=0)
+    .values(last_delivery_at=sa.bindparam("moment", type_=_MOMENT), last_failure=None, gone_count=0)
 )
 _CLOSE_BREAKER = (
     sa.update(cast(sa.Table, _E.__table__))
     .where(_E.id == sa.bindparam("endpoint"), sa.or_(_E.failures > 0, _E.paused_until.is_not(None)))
     .values(failures=0, paused_until=None)
 )
-_NOTED = ("started_at", "duration_ms", "signature", "status", "failure")
-_COLUMNS = ("form_id", *_NOTED, "reply")
+_NOTED = ("form_id", "started_at", "duration_ms", "signature", "status", "failure", "reply")
 _NOTE_ATTEMPT = sa.insert(cast(sa.Table, _A.__table__)).from_select(
-    ["delivery_id", "number", *_COLUMNS],
+    ["delivery_id", "number", *_NOTED],
     sa.select(
         sa.bindparam("row", type_=sa.String),
         sa.func.coalesce(sa.func.max(_A.number), 0) + 1,
-        *(sa.bindparam(name, type_=getattr(_A, name).type) for name in _COLUMNS),
+        *(sa.bindparam(name, type_=getattr(_A, name).type) for name in _NOTED),
     ).where(_A.delivery_id == sa.bindparam("row")),
 )
 _SETTLE = (
-    sa.update(cast(sa.Table, _D.__table__))
+    sa.update(outbox.DELIVERIES)
     .where(_IS_HELD)
     .values(
         state=sa.bindparam("new_state", type_=_D.state.type),
-        settled_at=sa.bindparam("settled", type_=UtcDateTime()),
-        next_at=sa.func.coalesce(sa.bindparam("due", type_=UtcDateTime()), _D.next_at),
-        lease_until=None,
+        settled_at=sa.bindparam("settled", type_=_MOMENT),
+        next_at=sa.func.coalesce(sa.bindparam("due", type_=_MOMENT), _D.next_at),
         renewals=None,
     )
 )
@@ -422,7 +382,7 @@ _SETTLE = (
 
 MAX_PENDING = 10_000  # deliveries of one subscription
 KEPT_DAYS = 30  # after it was settled
-FIRST_WAIT = timedelta(milliseconds=2 * WORDS_MILLIS)  # the clocks of machines differ
+FIRST_WAIT = timedelta(milliseconds=2 * outbox.WORDS_MILLIS)  # the clocks of machines differ
 
 
 def abandon_overflow(*, now: datetime, most: int = MAX_PENDING) -> int:
@@ -437,46 +397,36 @@ def abandon_overflow(*, now: datetime, most: int = MAX_PENDING) -> int:
 @tried_again
 def _abandon_oldest(subscription_id: str, kept: int, now: datetime) -> int:
     """All but the newest; other processes may do the same."""
-    oldest = (
-        sa.select(_D.id)
-        .where(_D.subscription_id == subscription_id, _D.state == DeliveryState.PENDING)
-        .order_by(_D.position.desc())
-        .offset(kept)
-    )
+    mine = sa.select(_D.id).where(_D.subscription_id == subscription_id, _PENDING)
+    oldest = mine.order_by(_D.position.desc()).offset(kept)
     with write_transaction():
         execute(sa.update(_S).where(_S.id == subscription_id).values(dropped=True))
-        given_up = sa.update(_D).where(_D.id.in_(oldest), _D.state == DeliveryState.PENDING)
+        given_up = sa.update(_D).where(_D.id.in_(oldest), _PENDING)
         return execute(given_up.values(state=DeliveryState.ABANDONED, settled_at=now)).rowcount
 
 
 @tried_again
 def bound_waits(*, now: datetime) -> None:
     """Shorten waits that exceed the longest delay, because a clock was ahead; commits."""
-    first, later = (sa.literal(now + most, UtcDateTime()) for most in (FIRST_WAIT, LONGEST_RETRY))
-    latest = sa.case((_D.attempts == 0, first), else_=later)
-    retries = sa.and_(_D.state == DeliveryState.PENDING, _D.next_at > latest)
-    rests = _E.paused_until > now + LONGEST_REST
+    first, later = (sa.literal(now + most, _MOMENT) for most in (FIRST_WAIT, due.LONGEST_RETRY))
+    latest, rest = sa.case((_D.attempts == 0, first), else_=later), now + due.LONGEST_REST
     with write_transaction():
-        execute(sa.update(_D).where(retries).values(next_at=latest))
-        execute(sa.update(_E).where(rests).values(paused_until=now + LONGEST_REST))
+        execute(sa.update(_D).where(_PENDING, _D.next_at > latest).values(next_at=latest))
+        execute(sa.update(_E).where(_E.paused_until > rest).values(paused_until=rest))
 
 
 def purge_settled(now: datetime) -> Iterator[int]:
     """Delete what was settled KEPT_DAYS ago with its attempts; yields how many rows went."""
-    latest = now - timedelta(days=KEPT_DAYS)
-    deliveries, attempts = (
-        table_of(Owned(model.__tablename__, "id")) for model in (_D, DeliveryAttempt)
-    )
-    old = deliveries.c.settled_at <= latest
-    yield from delete_in_batches(
-        attempts, attempts.c.delivery_id.in_(sa.select(deliveries.c.id).where(old))
-    )
+    deliveries, attempts = (cast(sa.Table, model.__table__) for model in (_D, _A))
+    old = deliveries.c.settled_at <= now - timedelta(days=KEPT_DAYS)
+    theirs = attempts.c.delivery_id.in_(sa.select(deliveries.c.id).where(old))
+    yield from delete_in_batches(attempts, theirs)
     yield from delete_in_batches(deliveries, old)
 
 
 _OVERFULL = (
     sa.select(_D.subscription_id)
-    .where(_D.state == DeliveryState.PENDING)
+    .where(_PENDING)
     .group_by(_D.subscription_id)
     .having(sa.func.count() > sa.bindparam("most"))
 )

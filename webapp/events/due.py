@@ -10,12 +10,11 @@ from email.utils import parsedate_to_datetime
 from enum import Enum
 from functools import partial
 from heapq import heapify, heappop, heappush
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
 from webapp.base.database import UtcDateTime, execute
-from webapp.base.database.prepared_statements import all_rows
 from webapp.base.vocabulary import DeliveryKind, DeliveryState
 from webapp.records.accounts.models import Account
 from webapp.records.events import CallbackEndpoint, EventDelivery, EventSubscription
@@ -26,12 +25,13 @@ _D, _S, _E = EventDelivery, EventSubscription, CallbackEndpoint
 _NOW = sa.bindparam("moment", type_=UtcDateTime())
 
 
-class Due(NamedTuple):
-    """A delivery that waits for an attempt at an endpoint that may be called.
+class Unsettled(NamedTuple):
+    """A delivery that waits for an attempt at an endpoint that may be called, or is leased to one.
 
     failures, duration_ms  of its endpoint
     """
 
+    state: DeliveryState
     id: str
     account_id: str
     endpoint_id: str
@@ -41,44 +41,9 @@ class Due(NamedTuple):
     next_at: datetime
 
 
-class InFlight(NamedTuple):
-    """A delivery that is leased to an attempt of any process."""
-
-    account_id: str
-    endpoint_id: str
-    host: str
-
-
-def due_deliveries(connection: sa.Connection, now: datetime) -> tuple[list[Due], list[InFlight]]:
-    """The oldest AT_ONCE_PER_ENDPOINT of each subscription, and what is in flight.
-
-    Left out are subscriptions that are suspended or have expired, forms in the trash, disabled
-    accounts, and endpoints that rest.
-    """
-    due, in_flight = list[Due](), list[InFlight]()
-    for state, *columns in all_rows(connection, _DUE, {"moment": now}):
-        if state is DeliveryState.PENDING:
-            due.append(Due._make(columns))
-        else:
-            in_flight.append(InFlight._make(columns[1:4]))
-    return due, in_flight
-
-
-class QueueState(NamedTuple):
-    """What waits to be sent at this moment, and how many endpoints rest after failures.
-
-    oldest_due_at  None: nothing is due
-    """
-
-    due: int
-    oldest_due_at: datetime | None
-    resting_endpoints: int
-
-
-def read_queue_state(now: datetime) -> QueueState:
-    """The queue as operators look at it."""
-    due, oldest = execute(_QUEUED, moment=now).one()
-    return QueueState(due, oldest, execute(_RESTING, moment=now).scalar_one())
+def read_queue_state(now: datetime) -> Any:
+    """As operators look at it: how many are `due`, the `oldest` of them, `resting` endpoints."""
+    return execute(_QUEUED, moment=now).one()
 
 
 def _waiting() -> sa.CTE:
@@ -94,20 +59,39 @@ def _waiting() -> sa.CTE:
 
 def _served() -> sa.CTE:
     """Those of them that may be served, and what kind of deliveries they get."""
-    waiting = _waiting()
+    waiting, kinds = _waiting(), _D.__table__.c.kind.type
+    kind = sa.case(
+        (_S.ended_at.is_(None), sa.literal(DeliveryKind.EVENT, kinds)),
+        else_=sa.literal(DeliveryKind.TERMINATED, kinds),
+    )
     return (
-        sa.select(_S.id, _S.endpoint_id, _E.host, _E.failures, _E.duration_ms, _KIND.label("kind"))
+        sa.select(_S.id, _S.endpoint_id, _E.host, _E.failures, _E.duration_ms, kind.label("kind"))
         .join_from(waiting, _S, _S.id == waiting.c.id)
         .join(_E, _E.id == _S.endpoint_id)
         .join(Form, Form.id == _S.form_id)
         .join(Account, Account.id == _S.account_id)
-        .where(*_IS_SERVED)
+        .where(
+            sa.or_(_S.ended_at.is_not(None), _S.expires_at > _NOW),
+            _S.suspended_at.is_(None),
+            _S.url.is_not(None),
+            _S.secret.is_not(None),
+            sa.or_(_E.paused_until.is_(None), _E.paused_until <= _NOW),
+            Form.deleted_at.is_(None),
+            Account.disabled_at.is_(None),
+        )
         .cte("served")
     )
 
 
-def _oldest(served: sa.CTE, rank: int) -> sa.ScalarSelect[str]:
-    return (
+def _unsettled() -> sa.CompoundSelect[*tuple[object, ...]]:
+    """The oldest AT_ONCE_PER_ENDPOINT of each subscription, and what is in flight.
+
+    Left out are subscriptions that are suspended or have expired, forms in the trash, disabled
+    accounts, and endpoints that rest. One statement, because claims of all processes wait for each
+    other.
+    """
+    served = _served()
+    oldest = (
         sa.select(_D.id)
         .where(
             _D.state == DeliveryState.PENDING,
@@ -117,15 +101,9 @@ def _oldest(served: sa.CTE, rank: int) -> sa.ScalarSelect[str]:
         )
         .order_by(_D.next_at, _D.id)  # else one of several is the first and the second
         .limit(1)
-        .offset(rank)
-        .scalar_subquery()
     )
-
-
-def _due() -> sa.CompoundSelect[*tuple[object, ...]]:
-    served = _served()
     ranks = (
-        sa.select(served, _oldest(served, rank).label("oldest"))
+        sa.select(served, oldest.offset(rank).scalar_subquery().label("oldest"))
         for rank in range(AT_ONCE_PER_ENDPOINT)
     )
     each = sa.union_all(*ranks).subquery()
@@ -137,40 +115,26 @@ def _due() -> sa.CompoundSelect[*tuple[object, ...]]:
         *(_D.state, _D.id, _D.account_id, _D.endpoint_id, _D.host),
         *(sa.literal(0), sa.literal(0), _D.next_at),
     ).where(_D.state == DeliveryState.SENDING)
-    # in one statement, because claims of all processes wait for each other
     return sa.union_all(due, in_flight)
 
 
-def _queued() -> sa.Select[int, datetime]:
+def _queued() -> sa.Select[*tuple[object, ...]]:
     served = _served()
-    found = sa.select(sa.func.count(), sa.func.min(_D.next_at)).join(
-        served, (served.c.id == _D.subscription_id) & (served.c.kind == _D.kind)
-    )
+    resting = sa.select(sa.func.count()).where(_E.paused_until > _NOW).scalar_subquery()
+    found = sa.select(
+        sa.func.count().label("due"),
+        sa.func.min(_D.next_at).label("oldest"),
+        resting.label("resting"),
+    ).join(served, (served.c.id == _D.subscription_id) & (served.c.kind == _D.kind))
     return found.where(_D.state == DeliveryState.PENDING, _D.next_at <= _NOW)
 
 
-_KINDS = _D.__table__.c.kind.type
-_KIND = sa.case(
-    (_S.ended_at.is_(None), sa.literal(DeliveryKind.EVENT, _KINDS)),
-    else_=sa.literal(DeliveryKind.TERMINATED, _KINDS),
-)
-_IS_SERVED = (
-    sa.or_(_S.ended_at.is_not(None), _S.expires_at > _NOW),
-    _S.suspended_at.is_(None),
-    _S.url.is_not(None),
-    _S.secret.is_not(None),
-    sa.or_(_E.paused_until.is_(None), _E.paused_until <= _NOW),
-    Form.deleted_at.is_(None),
-    Account.disabled_at.is_(None),
-)
-_DUE = _due()
+UNSETTLED = _unsettled()
 _QUEUED = _queued()
-_RESTING = sa.select(sa.func.count()).where(_E.paused_until > _NOW)
 
 
 # after the first attempt, the second and so on; after as many attempts a delivery is abandoned
 RETRY_SECONDS = (1, 5, 30, 120, 600, 1800, 3600, 7200)
-MAX_ATTEMPTS = len(RETRY_SECONDS) + 1
 JITTER = 0.2  # of the schedule, to both sides
 RETRY_AFTER_SECONDS = (1, 3600)  # the least and the most that a receiver may ask for
 OPEN_AFTER_FAILURES = 5  # in a row: the circuit breaker of the endpoint opens
@@ -179,12 +143,11 @@ PROBE_SECONDS_MAX = 900
 # a later moment was written while a clock was ahead
 LONGEST_RETRY = timedelta(seconds=max(RETRY_SECONDS) * (1 + JITTER))
 LONGEST_REST = timedelta(seconds=max(*RETRY_AFTER_SECONDS, PROBE_SECONDS_MAX))
-_DIGITS = re.compile(r"-?[0-9]{1,12}")
 
 
 def retry_delay(attempts: int) -> timedelta | None:
     """How long to wait after so many attempts, varied by JITTER; None: that was the last one."""
-    if attempts >= MAX_ATTEMPTS:
+    if attempts > len(RETRY_SECONDS):
         return None
     varied = random.uniform(1 - JITTER, 1 + JITTER)  # noqa: S311 (no secret)
     return timedelta(seconds=RETRY_SECONDS[attempts - 1] * varied)
@@ -195,9 +158,15 @@ def asked_delay(retry_after: str | None, *, now: datetime) -> timedelta | None:
 
     None if there is none, or nothing that can be understood.
     """
-    seconds = _seconds_of((retry_after or "").strip(), now)
-    if seconds is None:
-        return None
+    asked = (retry_after or "").strip()
+    if re.fullmatch("-?[0-9]+", asked):
+        seconds: float = int(asked[:12])
+    else:
+        try:
+            moment = parsedate_to_datetime(asked)
+        except (ValueError, OverflowError):
+            return None
+        seconds = (moment.replace(tzinfo=moment.tzinfo or UTC) - now).total_seconds()
     least, most = RETRY_AFTER_SECONDS
     return timedelta(seconds=min(max(seconds, least), most))
 
@@ -211,20 +180,6 @@ def probe_delay(failures: int) -> timedelta | None:
     if doubled < 0:
         return None
     return timedelta(seconds=min(PROBE_SECONDS * 2 ** min(doubled, 10), PROBE_SECONDS_MAX))
-
-
-def _seconds_of(asked: str, now: datetime) -> float | None:
-    if asked.isdecimal() and asked.isascii() and not _DIGITS.fullmatch(asked):
-        return float("inf")
-    if _DIGITS.fullmatch(asked):
-        return int(asked)
-    try:
-        moment = parsedate_to_datetime(asked)
-    except (ValueError, OverflowError):
-        return None
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=UTC)
-    return (moment - now).total_seconds()
 
 
 AT_ONCE_PER_HOST = 8  # host name and port; an account with none there gets one more
@@ -269,13 +224,17 @@ class Room:
         self._accounts, self._endpoints = Counter[str](), Counter[str]()
         self._served = {} if served is None else served
 
-    def choose(self, limit: int, due: Iterable[Due], in_flight: Iterable[InFlight]) -> list[Due]:
-        """Up to `limit` due deliveries, given what is in flight in all processes."""
-        for sent in in_flight:
-            self._count(sent.account_id, sent.endpoint_id, sent.host)
-        queue = [(self._turn(each), each) for each in due]
+    def choose(self, limit: int, unsettled: Iterable[Unsettled]) -> list[Unsettled]:
+        """Up to `limit` of those that are due, given those that are in flight in all processes."""
+        waiting = []
+        for each in unsettled:
+            if each.state is DeliveryState.PENDING:
+                waiting.append(each)
+            else:
+                self._count(each)
+        queue = [(self._turn(each), each) for each in waiting]
         heapify(queue)
-        chosen: dict[str, Due] = {}
+        chosen: dict[str, Unsettled] = {}
         while queue and len(chosen) < limit:
             turn, each = heappop(queue)
             if each.id in chosen or not self._has_place(each):
@@ -288,7 +247,7 @@ class Room:
             self._take(each)
         return list(chosen.values())
 
-    def _turn(self, due: Due) -> tuple[object, ...]:
+    def _turn(self, due: Unsettled) -> tuple[object, ...]:
         return (
             self._accounts[due.account_id],
             self._served.get(due.account_id, 0),
@@ -297,28 +256,28 @@ class Room:
             due.next_at,
         )
 
-    def _has_place(self, due: Due) -> bool:
-        is_new = lane_of(due.duration_ms) is Lane.NEW
-        is_probed = is_new or due.failures >= OPEN_AFTER_FAILURES
+    def _has_place(self, due: Unsettled) -> bool:
+        lane = lane_of(due.duration_ms)
+        is_probed = lane is Lane.NEW or due.failures >= OPEN_AFTER_FAILURES
         return (
             self._endpoints[due.endpoint_id] < (1 if is_probed else AT_ONCE_PER_ENDPOINT)
             and self._hosts[due.host].has_one_for(due.account_id)
             and self._all.has_one_for(due.account_id)
-            and self._lanes[lane_of(due.duration_ms)].has_one_for(due.account_id)
+            and self._lanes[lane].has_one_for(due.account_id)
         )
 
-    def _take(self, due: Due) -> None:
-        self._count(due.account_id, due.endpoint_id, due.host)
+    def _take(self, due: Unsettled) -> None:
+        self._count(due)
         self._all.take(due.account_id)
         self._lanes[lane_of(due.duration_ms)].take(due.account_id)
         if len(self._served) > KEPT_TURNS:
             self._served.clear()
         self._served[due.account_id] = self._served[due.endpoint_id] = time.monotonic_ns()
 
-    def _count(self, account_id: str, endpoint_id: str, host: str) -> None:
-        self._accounts[account_id] += 1
-        self._endpoints[endpoint_id] += 1
-        self._hosts[host].take(account_id)
+    def _count(self, each: Unsettled) -> None:
+        self._accounts[each.account_id] += 1
+        self._endpoints[each.endpoint_id] += 1
+        self._hosts[each.host].take(each.account_id)
 
 
 class _Shares:

@@ -1,35 +1,26 @@
-"""How subscriptions end: by their agent, by expiry, with a connection or an account."""
+"""How subscriptions end: by their agent, by expiry, with a connection, a callback or an account."""
 
 import hashlib
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
-from typing import cast
+from typing import Any, cast
 
 import sqlalchemy as sa
 
-from webapp.base.database import execute, read_rows, to_millis, write_transaction
+from webapp.base.database import UtcDateTime, execute, read_rows, to_millis, write_transaction
 from webapp.base.ownership import BATCH_ROWS, delete_in_batches
 from webapp.base.vocabulary import DeliveryKind, DeliveryState, SubscriptionEnd
-from webapp.events import outbox
-from webapp.events.subscription_rows import subscription_id
+from webapp.events import callbacks, outbox
+from webapp.events.subscriptions import subscription_id
 from webapp.records.audit import SYSTEM, Actor, AuditKind, add_event
-from webapp.records.events import (
-    ERASED,
-    FORGOTTEN,
-    CallbackEndpoint,
-    EventDelivery,
-    EventSubscription,
-)
+from webapp.records.events import ERASED, CallbackEndpoint, EventDelivery, EventSubscription
 from webapp.records.forms import Form, lock_form
 
 NOTICE_WITHIN = timedelta(seconds=60)  # later the subscriber hears no more
 ENDED_KEPT = timedelta(hours=24)  # without deliveries; with them, as long as those
 UNUSED_KEPT = timedelta(hours=24)  # as long as an address counts as verified
-WAITS_FOR = timedelta(days=7)  # how long an address waits for its creator
 
-_SUBSCRIPTIONS = cast(sa.Table, EventSubscription.__table__)
-_RETURNED = ("id", "account_id", "form_id", "endpoint_id", "host")
-_ENDPOINTS = cast(sa.Table, CallbackEndpoint.__table__)
+_D, _S, _E = EventDelivery, EventSubscription, CallbackEndpoint
 
 
 def end_subscriptions(grant_ids: Sequence[str], reason: SubscriptionEnd, *, now: datetime) -> None:
@@ -37,204 +28,36 @@ def end_subscriptions(grant_ids: Sequence[str], reason: SubscriptionEnd, *, now:
 
     Confirmations of their callbacks end, too. The caller commits.
     """
-    mine = sa.and_(EventSubscription.grant_id.in_(grant_ids), outbox.alive(now))
-    _lock_forms(mine)
-    ended = _end(mine, reason, now)
-    execute(forget(CallbackEndpoint.grant_id.in_(grant_ids)))
-    if ended:
-        outbox.cancel_deliveries(outbox.unsettled(row.id for row in ended), now=now)
-        execute(
-            sa.insert(outbox.DELIVERIES).values([_terminated(row, reason, now) for row in ended])
-        )
+    if ended := _end_live(_S.grant_id.in_(grant_ids), _E.grant_id.in_(grant_ids), reason, now):
+        last = [_terminated(row, reason, now) for row in ended]
+        execute(sa.insert(outbox.DELIVERIES).values(last))
 
 
-def end_subscriptions_at(endpoint_id: str, *, now: datetime) -> None:
-    """End the subscriptions of a callback that its creator removes, without a last message.
+def remove_callback(
+    account_id: str, callback_id: str, *, now: datetime, by: Actor = SYSTEM
+) -> None:
+    """The creator removes an address: its subscriptions end without a last message; again does
+    nothing.
 
-    Under the lock of the account, so that none begins meanwhile. The caller commits.
+    Under the lock of the account, so that none begins meanwhile. raises NotFound
     """
-    mine = sa.and_(EventSubscription.endpoint_id == endpoint_id, outbox.alive(now))
-    _lock_forms(mine)
-    ended = _end(mine, SubscriptionEnd.DISCONNECTED, now, **ERASED)
-    execute(forget(CallbackEndpoint.id == endpoint_id))
-    outbox.cancel_deliveries(outbox.unsettled(row.id for row in ended), now=now)
+    with write_transaction():
+        row = callbacks.lock_callback(account_id, callback_id)
+        if row.url is None:
+            return
+        reason = SubscriptionEnd.DISCONNECTED
+        _end_live(_S.endpoint_id == callback_id, _E.id == callback_id, reason, now, **ERASED)
+        kind = AuditKind.CALLBACK_REMOVED
+        add_event(kind, account_id, by=by, now=now, subject=row.asked_form_id)
 
 
 def erase_subscriptions(account_id: str, *, now: datetime) -> None:
     """End all subscriptions of an account, telling nobody. The caller commits."""
-    mine = EventSubscription.account_id == account_id
+    mine = _S.account_id == account_id
     _end(mine, SubscriptionEnd.DISCONNECTED, now)
-    execute(sa.update(_SUBSCRIPTIONS).where(mine).values(ERASED))
-    execute(forget(CallbackEndpoint.account_id == account_id))
-    outbox.cancel_deliveries(EventDelivery.account_id == account_id, now=now)
-
-
-def end_expired(now: datetime) -> Iterator[int]:
-    """End what has expired and finish what has ended, in short transactions.
-
-    Yields how many rows each of them changed; may be abandoned at any point, the next call
-    continues.
-    """
-    for row in read_rows(_WITH_EXPIRED, now=now):
-        yield _end_expired_of(row.form_id, now)
-    for row in read_rows(_UNFINISHED, now=now, ended_since=now - NOTICE_WITHIN):
-        while finished := _finish(row.id, now):
-            yield finished
-
-
-def note_unqueued(_now: datetime) -> Iterator[int]:
-    """While events are off and nothing is queued: the next refresh of what lives says so.
-
-    Yields how many subscriptions are concerned from now on.
-    """
-    if read_rows(_ANY_MISSING)[0][0]:
-        ended_since = sa.update(_SUBSCRIPTIONS).where(*_MISSING).values(dropped=True)
-        with write_transaction():
-            yield execute(ended_since).rowcount
-
-
-def purge_ended(now: datetime) -> Iterator[int]:
-    """Delete ended subscriptions whose deliveries are gone, and addresses that nothing names.
-
-    Secrets that sign no more after a rotation, and addresses that waited for their creator in
-    vain, are erased first.
-    """
-    if forgotten := _forget_previous(now):
-        yield forgotten
-    with write_transaction():
-        expired = execute(forget(CallbackEndpoint.asked_at <= now - WAITS_FOR)).rowcount
-    if expired:
-        yield expired
-    yield from delete_in_batches(
-        _SUBSCRIPTIONS,
-        (EventSubscription.ended_at < now - ENDED_KEPT)
-        & ~sa.exists().where(EventDelivery.subscription_id == EventSubscription.id),
-    )
-    yield from delete_in_batches(
-        _ENDPOINTS,
-        (CallbackEndpoint.seen_at < now - UNUSED_KEPT)
-        & CallbackEndpoint.url.is_(None)
-        & ~sa.exists().where(EventSubscription.endpoint_id == CallbackEndpoint.id),
-    )
-
-
-def _lock_forms(which: sa.ColumnElement[bool]) -> None:
-    """Lock the forms of the subscriptions that match."""
-    forms = sa.select(EventSubscription.form_id).where(which)
-    execute(
-        sa.select(Form.id)
-        .where(Form.id.in_(forms))
-        .order_by(Form.id)
-        .with_for_update(key_share=True)
-    )
-
-
-def forget(which: sa.ColumnElement[bool]) -> sa.Update:
-    """UPDATE that erases confirmations, and requests for them, of the callbacks that match."""
-    return sa.update(_ENDPOINTS).where(which, CallbackEndpoint.url.is_not(None)).values(FORGOTTEN)
-
-
-def _end(
-    which: sa.ColumnElement[bool], reason: SubscriptionEnd, now: datetime, **values: None
-) -> Sequence[sa.Row[*tuple[object, ...]]]:
-    """The rows of those that had not ended before."""
-    ended = (
-        sa.update(_SUBSCRIPTIONS)
-        .where(which, EventSubscription.ended_at.is_(None))
-        .values(ended_at=now, end_reason=reason, **values)
-    )
-    return execute(ended.returning(*(_SUBSCRIPTIONS.c[name] for name in _RETURNED))).all()
-
-
-def _terminated(
-    row: sa.Row[*tuple[object, ...]], reason: SubscriptionEnd, now: datetime
-) -> dict[str, object]:
-    """The delivery that tells a subscriber of the end."""
-    cause = f"{row.id} {reason} {to_millis(now)}"
-    digits = hashlib.sha256(cause.encode()).hexdigest()[:24]
-    return {
-        "id": f"dlv_{digits}{outbox.digits_of(row.id)}",
-        **{name: getattr(row, name) for name in _RETURNED[1:]},
-        "subscription_id": row.id,
-        "kind": DeliveryKind.TERMINATED,
-        "event_id": f"msg_terminated_{digits}",
-        "answer_count": 0,
-        "position": 0,
-        "state": DeliveryState.PENDING,
-        "attempts": 0,
-        "next_at": now,
-        "created_at": now,
-    }
-
-
-def _end_expired_of(form_id: str, now: datetime) -> int:
-    """In one form; its deliveries are cancelled later, without the lock that respondents wait
-    for.
-    """
-    which = sa.and_(EventSubscription.form_id == form_id, EventSubscription.expires_at <= now)
-    with write_transaction():
-        execute(_LOCK_FORM, form=form_id)
-        return len(_end(which, SubscriptionEnd.EXPIRED, now, **ERASED))
-
-
-def _finish(subscription_id: str, now: datetime) -> int:
-    """Cancel some of what an ended subscription still has to send, and erase its address.
-
-    Its row is locked, so that it does not begin again meanwhile.
-    """
-    with write_transaction():
-        if execute(_LOCK_ENDED, id=subscription_id).one_or_none() is None:
-            return 0
-        some = (
-            sa.select(EventDelivery.id).where(outbox.unsettled([subscription_id])).limit(BATCH_ROWS)
-        )
-        cancelled = outbox.cancel_deliveries(EventDelivery.id.in_(some), now=now)
-        erased = sa.update(_SUBSCRIPTIONS).where(
-            EventSubscription.id == subscription_id, EventSubscription.url.is_not(None)
-        )
-        return cancelled + execute(erased.values(ERASED)).rowcount
-
-
-def _forget_previous(now: datetime) -> int:
-    over = sa.update(_SUBSCRIPTIONS).where(EventSubscription.previous_until <= now)
-    with write_transaction():
-        return execute(over.values(previous_secret=None, previous_until=None)).rowcount
-
-
-_LOCK_FORM = (
-    sa.select(Form.id).where(Form.id == sa.bindparam("form")).with_for_update(key_share=True)
-)
-_LOCK_ENDED = (
-    sa.select(EventSubscription.id)
-    .where(EventSubscription.id == sa.bindparam("id"), EventSubscription.ended_at.is_not(None))
-    .with_for_update()
-)
-_WITH_EXPIRED = (
-    sa.select(EventSubscription.form_id)
-    .where(
-        EventSubscription.ended_at.is_(None), EventSubscription.expires_at <= sa.bindparam("now")
-    )
-    .distinct()
-)
-_MISSING = (EventSubscription.ended_at.is_(None), EventSubscription.dropped.is_(False))
-_ANY_MISSING = sa.select(sa.exists().where(*_MISSING))
-_UNFINISHED = sa.select(EventSubscription.id).where(
-    EventSubscription.ended_at <= sa.bindparam("now"),
-    sa.or_(
-        EventSubscription.ended_at <= sa.bindparam("ended_since"),
-        EventSubscription.end_reason == SubscriptionEnd.EXPIRED,
-    ),
-    sa.or_(
-        EventSubscription.url.is_not(None),
-        *(
-            sa.exists().where(
-                EventDelivery.subscription_id == EventSubscription.id,
-                EventDelivery.state == state,
-            )
-            for state in outbox.UNSETTLED
-        ),
-    ),
-)
+    execute(sa.update(_S).where(mine).values(ERASED))
+    execute(callbacks.forget(_E.account_id == account_id))
+    outbox.cancel_deliveries(_D.account_id == account_id, now=now)
 
 
 def unsubscribe(
@@ -256,13 +79,13 @@ def unsubscribe_address(
     has none.
     """
     with write_transaction():
-        execute(_LOCK_OWN_FORM, account=account_id, form=form_id)
+        _lock_forms((Form.id == form_id) & (Form.account_id == account_id))
         key = subscription_id(account_id, form_id, url)
         return _unsubscribe(account_id, form_id, key, now, by)
 
 
 def _unsubscribe(account_id: str, form_id: str, key: str, now: datetime, by: Actor) -> bool:
-    which = sa.and_(EventSubscription.id == key, EventSubscription.form_id == form_id)
+    which = (_S.id == key) & (_S.form_id == form_id)
     ended = _end(which, SubscriptionEnd.UNSUBSCRIBED, now, **ERASED)
     if ended:
         outbox.cancel_deliveries(outbox.unsettled([key]), now=now)
@@ -270,8 +93,155 @@ def _unsubscribe(account_id: str, form_id: str, key: str, now: datetime, by: Act
     return bool(ended)
 
 
-_LOCK_OWN_FORM = (
-    sa.select(Form.id)
-    .where(Form.id == sa.bindparam("form"), Form.account_id == sa.bindparam("account"))
-    .with_for_update(key_share=True)
+def _end_live(
+    which: sa.ColumnElement[bool],
+    confirmed: sa.ColumnElement[bool],
+    reason: SubscriptionEnd,
+    now: datetime,
+    **values: None,
+) -> Sequence[Any]:
+    """End live subscriptions under the locks of their forms, forget the confirmations of callbacks
+    and cancel what was to be sent.
+    """
+    mine = which & outbox.alive(now)
+    _lock_forms(Form.id.in_(sa.select(_S.form_id).where(mine)))
+    ended = _end(mine, reason, now, **values)
+    execute(callbacks.forget(confirmed))
+    if ended:
+        outbox.cancel_deliveries(outbox.unsettled(row.id for row in ended), now=now)
+    return ended
+
+
+def _lock_forms(which: sa.ColumnElement[bool]) -> None:
+    forms = sa.select(Form.id).where(which).order_by(Form.id)
+    execute(forms.with_for_update(key_share=True))
+
+
+def _end(
+    which: sa.ColumnElement[bool], reason: SubscriptionEnd, now: datetime, **values: None
+) -> Sequence[Any]:
+    """The rows of those that had not ended before."""
+    ended = sa.update(_S).where(which, _S.ended_at.is_(None))
+    ended = ended.values(ended_at=now, end_reason=reason, **values)
+    return execute(ended.returning(_S.id, _S.account_id, _S.form_id, _S.endpoint_id, _S.host)).all()
+
+
+def _terminated(row: Any, reason: SubscriptionEnd, now: datetime) -> dict[str, object]:
+    """The delivery that tells a subscriber of the end."""
+    cause = f"{row.id} {reason} {to_millis(now)}"
+    digits = hashlib.sha256(cause.encode()).hexdigest()[:24]
+    return {
+        "id": f"dlv_{digits}{outbox.digits_of(row.id)}",
+        "account_id": row.account_id,
+        "form_id": row.form_id,
+        "endpoint_id": row.endpoint_id,
+        "host": row.host,
+        "subscription_id": row.id,
+        "kind": DeliveryKind.TERMINATED,
+        "event_id": f"msg_terminated_{digits}",
+        "answer_count": 0,
+        "position": 0,
+        "state": DeliveryState.PENDING,
+        "attempts": 0,
+        "next_at": now,
+        "created_at": now,
+    }
+
+
+def end_expired(now: datetime) -> Iterator[int]:
+    """End what has expired and finish what has ended, in short transactions.
+
+    Yields how many rows each of them changed; may be abandoned at any point, the next call
+    continues.
+    """
+    for row in read_rows(_WITH_EXPIRED, now=now):
+        yield _end_expired_of(row.form_id, now)
+    for row in read_rows(_UNFINISHED, now=now, ended_since=now - NOTICE_WITHIN):
+        while finished := _finish(row.id, now):
+            yield finished
+
+
+def _end_expired_of(form_id: str, now: datetime) -> int:
+    """In one form; its deliveries are cancelled later, without the lock that respondents wait
+    for.
+    """
+    which = (_S.form_id == form_id) & (_S.expires_at <= now)
+    with write_transaction():
+        _lock_forms(Form.id == form_id)
+        return len(_end(which, SubscriptionEnd.EXPIRED, now, **ERASED))
+
+
+def _finish(subscription_id: str, now: datetime) -> int:
+    """Cancel some of what an ended subscription still has to send, and erase its address.
+
+    Its row is locked, so that it does not begin again meanwhile.
+    """
+    mine = _S.id == subscription_id
+    ended = sa.select(_S.id).where(mine, _S.ended_at.is_not(None)).with_for_update()
+    some = sa.select(_D.id).where(outbox.unsettled([subscription_id])).limit(BATCH_ROWS)
+    erased = sa.update(_S).where(mine, _S.url.is_not(None)).values(ERASED)
+    with write_transaction():
+        if execute(ended).one_or_none() is None:
+            return 0
+        return outbox.cancel_deliveries(_D.id.in_(some), now=now) + execute(erased).rowcount
+
+
+def note_unqueued(_now: datetime) -> Iterator[int]:
+    """While events are off and nothing is queued: the next refresh of what lives says so.
+
+    Yields how many subscriptions are concerned from now on.
+    """
+    if read_rows(_ANY_MISSING)[0][0]:
+        with write_transaction():
+            yield execute(sa.update(_S).where(*_MISSING).values(dropped=True)).rowcount
+
+
+def purge_ended(now: datetime) -> Iterator[int]:
+    """Delete ended subscriptions whose deliveries are gone, and addresses that nothing names.
+
+    Secrets that sign no more after a rotation, and addresses that waited for their creator in
+    vain, are erased first.
+    """
+    over = sa.update(_S).where(_S.previous_until <= now)
+    for erased in (
+        over.values(previous_secret=None, previous_until=None),
+        callbacks.forget(_E.asked_at <= now - callbacks.WAITS_FOR),
+    ):
+        with write_transaction():
+            changed = execute(erased).rowcount
+        if changed:
+            yield changed
+    yield from delete_in_batches(
+        cast(sa.Table, _S.__table__),
+        (_S.ended_at < now - ENDED_KEPT) & ~sa.exists().where(_D.subscription_id == _S.id),
+    )
+    yield from delete_in_batches(
+        cast(sa.Table, _E.__table__),
+        (_E.seen_at < now - UNUSED_KEPT)
+        & _E.url.is_(None)
+        & ~sa.exists().where(_S.endpoint_id == _E.id),
+    )
+
+
+_TIME = UtcDateTime()
+_WITH_EXPIRED = (
+    sa.select(_S.form_id)
+    .where(_S.ended_at.is_(None), _S.expires_at <= sa.bindparam("now", type_=_TIME))
+    .distinct()
+)
+_MISSING = (_S.ended_at.is_(None), _S.dropped.is_(False))
+_ANY_MISSING = sa.select(sa.exists().where(*_MISSING))
+_UNFINISHED = sa.select(_S.id).where(
+    _S.ended_at <= sa.bindparam("now", type_=_TIME),
+    sa.or_(
+        _S.ended_at <= sa.bindparam("ended_since", type_=_TIME),
+        _S.end_reason == SubscriptionEnd.EXPIRED,
+    ),
+    sa.or_(
+        _S.url.is_not(None),
+        *(
+            sa.exists().where(_D.subscription_id == _S.id, _D.state == state)
+            for state in outbox.UNSETTLED
+        ),
+    ),
 )

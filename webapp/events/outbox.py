@@ -1,27 +1,42 @@
-"""The rows that wait to be sent: written with a completion, cancelled when it is deleted.
+"""Events of a form: the rows that wait to be sent, cursors, replays and polls.
 
-The event of a completed response has the digits of its session: one response cannot be two events,
-and one that is sent much later again has the same id.
+A delivery is written with a completion and cancelled when that is deleted. The event of a completed
+response has the digits of its session: one response cannot be two events, and one that is sent
+much later again has the same id.
 """
 
-from collections.abc import Iterable
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
-from typing import cast
+from typing import NamedTuple, cast
 
 import sqlalchemy as sa
+from itsdangerous import BadData, URLSafeSerializer
+from sqlalchemy.orm import InstrumentedAttribute
 
-from webapp.base.database import execute, from_millis, to_millis
+from webapp.base.database import (
+    built_once,
+    execute,
+    from_millis,
+    insert_into,
+    read_rows,
+    to_millis,
+)
 from webapp.base.database.prepared_statements import all_rows
 from webapp.base.vocabulary import DeliveryKind, DeliveryState
 from webapp.records.events import EVENT_NAME, EventDelivery, EventSubscription
-from webapp.records.responses.models import Completion
+from webapp.records.forms import Form, get_form
+from webapp.records.responses.models import Completion, ResponseSession
 from webapp.records.responses.recordings import Recording
 
 UNSETTLED = (DeliveryState.PENDING, DeliveryState.SENDING)
 WORDS_MILLIS = 60_000  # how long an event waits at most for recordings to be written down
 
 DELIVERIES = cast(sa.Table, EventDelivery.__table__)
-_SUBSCRIPTIONS = cast(sa.Table, EventSubscription.__table__)
+_S = cast(sa.Table, EventSubscription.__table__).c
+_R = cast(sa.Table, ResponseSession.__table__).c
+_NOW = sa.bindparam("now", type_=sa.BigInteger)
+_FORM = sa.bindparam("form", type_=sa.String)
 
 
 def event_id_of(session_id: str) -> str:
@@ -66,19 +81,15 @@ def queue_deliveries(
     """
     if not completion.is_awaited:
         return []
-    found = all_rows(
-        connection,
-        _QUEUE,
-        {
-            "form": completion.form_id,
-            "session": completion.session_id,
-            "digits": digits_of(completion.session_id),
-            "answer_count": completion.answer_count,
-            "stamp": completion.stamp,
-            "now": to_millis(now),
-        },
-    )
-    return [row[0] for row in found]
+    values = {
+        "form": completion.form_id,
+        "session": completion.session_id,
+        "digits": digits_of(completion.session_id),
+        "answer_count": completion.answer_count,
+        "stamp": completion.stamp,
+        "now": to_millis(now),
+    }
+    return [row[0] for row in all_rows(connection, _QUEUE, values)]
 
 
 def release_deliveries(session_id: str, *, now: datetime) -> list[str]:
@@ -104,12 +115,8 @@ def cancel_deliveries(which: sa.ColumnElement[bool], *, now: datetime) -> int:
     """Settle the unsettled deliveries that match as cancelled; returns how many. The caller
     commits.
     """
-    cancelled = (
-        sa.update(DELIVERIES)
-        .where(which, EventDelivery.state.in_(UNSETTLED))
-        .values(state=DeliveryState.CANCELLED, settled_at=now, lease_until=None)
-    )
-    return execute(cancelled).rowcount
+    mine = sa.update(DELIVERIES).where(which, EventDelivery.state.in_(UNSETTLED))
+    return execute(mine.values(state=DeliveryState.CANCELLED, settled_at=now)).rowcount
 
 
 def unsettled(subscription_ids: Iterable[str]) -> sa.ColumnElement[bool]:
@@ -134,21 +141,20 @@ def has_subscriptions(
     return sa.exists().where(EventSubscription.form_id == form_id, alive(now))
 
 
-def delivery_rows(
+def _delivery_rows(
     digits: sa.ColumnElement[str],
     answer_count: sa.ColumnElement[int],
     stamp: sa.ColumnElement[int],
     due: sa.ColumnElement[int],
 ) -> sa.Select[*tuple[object, ...]]:
     """Deliveries to subscriptions, with the names of their columns; times in milliseconds."""
-    columns = _SUBSCRIPTIONS.c
     values = {
-        "id": sa.literal_column("'dlv_'", sa.String) + digits + sa.func.substr(columns.id, 5),
-        "account_id": columns.account_id,
-        "form_id": columns.form_id,
-        "subscription_id": columns.id,
-        "endpoint_id": columns.endpoint_id,
-        "host": columns.host,
+        "id": sa.literal_column("'dlv_'", sa.String) + digits + sa.func.substr(_S.id, 5),
+        "account_id": _S.account_id,
+        "form_id": _S.form_id,
+        "subscription_id": _S.id,
+        "endpoint_id": _S.endpoint_id,
+        "host": _S.host,
         "kind": sa.literal(DeliveryKind.EVENT.value, sa.String),
         "event_id": sa.literal_column("'evt_'", sa.String) + digits,
         "answer_count": answer_count,
@@ -156,12 +162,12 @@ def delivery_rows(
         "state": sa.literal(DeliveryState.PENDING.value, sa.String),
         "attempts": sa.literal(0, sa.Integer),
         "next_at": due,
-        "created_at": sa.bindparam("now", type_=sa.BigInteger),
+        "created_at": _NOW,
     }
     return sa.select(*(value.label(name) for name, value in values.items()))
 
 
-def is_transcribing(session_id: sa.ColumnElement[str]) -> sa.ColumnElement[bool]:
+def _is_transcribing(session_id: sa.ColumnElement[str]) -> sa.ColumnElement[bool]:
     """The condition for responses of which recordings are being written down."""
     return sa.exists().where(
         Recording.session_id == session_id,
@@ -170,14 +176,13 @@ def is_transcribing(session_id: sa.ColumnElement[str]) -> sa.ColumnElement[bool]
     )
 
 
-_NOW = sa.bindparam("now", type_=sa.BigInteger)
-_IS_TRANSCRIBING = is_transcribing(sa.bindparam("session"))
-_QUEUED = delivery_rows(
+_WORDS = _is_transcribing(sa.bindparam("session"))
+_QUEUED = _delivery_rows(
     sa.bindparam("digits", type_=sa.String),
     sa.bindparam("answer_count", type_=sa.Integer),
     sa.bindparam("stamp", type_=sa.BigInteger),
-    _NOW + sa.case((_IS_TRANSCRIBING, WORDS_MILLIS), else_=0),
-).where(_SUBSCRIPTIONS.c.form_id == sa.bindparam("form"), alive(_NOW))
+    _NOW + sa.case((_WORDS, WORDS_MILLIS), else_=0),
+).where(_S.form_id == _FORM, alive(_NOW))
 _QUEUE = (
     sa.insert(DELIVERIES)
     .from_select(_QUEUED.selected_columns.keys(), _QUEUED)
@@ -190,8 +195,210 @@ _RELEASE = (
         DELIVERIES.c.state == DeliveryState.PENDING,
         DELIVERIES.c.attempts == 0,
         sa.type_coerce(DELIVERIES.c.next_at, sa.BigInteger) > _NOW,
-        ~_IS_TRANSCRIBING,
+        ~_WORDS,
     )
     .values(next_at=_NOW)
     .returning(DELIVERIES.c.id)
+)
+
+
+CURSOR_MAX_CHARS = 256  # what clients have to keep
+VERSION = 1
+
+
+def write_cursor(key: bytes, form_id: str, position: int) -> str:
+    """A cursor of URL-safe characters; `key` is the secret of the installation."""
+    return str(_signer(key).dumps([VERSION, form_id, position]))
+
+
+def read_cursor(key: bytes, form_id: str, cursor: str) -> int | None:
+    """The position; None for an altered or unknown cursor, or one of another form."""
+    if len(cursor) > CURSOR_MAX_CHARS or not cursor.isascii():
+        return None
+    try:
+        version, form, position = _signer(key).loads(cursor)
+    except (BadData, TypeError, ValueError):
+        return None
+    return int(position) if (version, form) == (VERSION, form_id) else None
+
+
+def _signer(key: bytes) -> URLSafeSerializer:
+    return URLSafeSerializer(
+        key, salt="cursor of a subscription", signer_kwargs={"digest_method": hashlib.sha256}
+    )
+
+
+def watermark(subscription_id: str, form_id: str) -> int:
+    """The position up to which everything of a subscription is settled."""
+    *lowest, newest = read_rows(_LOWEST_AND_NEWEST, subscription=subscription_id, form=form_id)[0]
+    return settled_until(lowest, newest=newest or 0)
+
+
+def lowest_unsettled(
+    subscription_id: InstrumentedAttribute[str] | sa.BindParameter[str],
+    *,
+    but: InstrumentedAttribute[int] | None = None,
+) -> Iterator[sa.Label[int | None]]:
+    """Columns: the lowest position of the subscription in each unsettled state, by its index.
+
+    but  a position that is left out, which one delivery of the subscription has
+    Envelopes have no position.
+    """
+    for state in UNSETTLED:
+        each = DELIVERIES.alias()
+        lowest = sa.select(sa.func.min(each.c.position)).where(
+            each.c.subscription_id == subscription_id, each.c.state == state, each.c.position > 0
+        )
+        if but is not None:
+            lowest = lowest.where(each.c.position != but)
+        yield lowest.correlate(EventDelivery).scalar_subquery().label(f"lowest_{state}")
+
+
+def settled_until(lowest: Sequence[int | None], *, newest: int) -> int:
+    """One before the first of the positions of `lowest_unsettled`; without any, the newest."""
+    return min((position - 1 for position in lowest if position is not None), default=newest)
+
+
+_LOWEST_AND_NEWEST = sa.select(
+    *lowest_unsettled(sa.bindparam("subscription")),
+    sa.select(Form.completed_stamp).where(Form.id == _FORM).scalar_subquery(),
+)
+
+
+REPLAY_MAX_EVENTS = 500
+
+
+def queue_missed(
+    subscription_id: str,
+    form_id: str,
+    *,
+    position: int,
+    max_age_ms: int | None,
+    now: datetime,
+) -> bool:
+    """Queue what was completed after a position, oldest first; what was settled waits again.
+
+    At most the newest REPLAY_MAX_EVENTS, and none older than `max_age_ms`. True if anything
+    was left out. The caller holds the row lock of the form, and commits.
+    """
+    moment = to_millis(now)
+    after = _bounded(position, max_age_ms, moment)
+    left_out = execute(_LEFT_OUT, form=form_id, after=after).scalar_one_or_none()
+    after = max(after, left_out or 0)
+    execute(_queue(), subscription=subscription_id, form=form_id, after=after, now=moment)
+    return _any_between(form_id, position, after)
+
+
+def _bounded(position: int, max_age_ms: int | None, moment: int) -> int:
+    """The position, or one that nothing older than `max_age_ms` follows."""
+    return position if max_age_ms is None else max(position, moment - max_age_ms - 1)
+
+
+def _any_between(form_id: str, since: int, until: int) -> bool:
+    """Whether anything was completed after one position, and not after another."""
+    return since < until and bool(read_rows(_FIRST, form=form_id, after=since, until=until, most=1))
+
+
+_AFTER_EVENT = (
+    _R.form_id == _FORM,
+    _R.completed_stamp > sa.bindparam("after", type_=sa.BigInteger),
+)
+_LEFT_OUT = (
+    sa.select(_R.completed_stamp)
+    .where(*_AFTER_EVENT)
+    .order_by(_R.completed_stamp.desc())
+    .offset(REPLAY_MAX_EVENTS)
+    .limit(1)
+)
+
+
+@built_once
+def _queue() -> sa.Insert:
+    place = sa.func.row_number().over(order_by=_R.completed_stamp.desc())
+    missed = (
+        sa.select(_R.id, _R.form_id, _R.answer_count, _R.completed_stamp, place.label("place"))
+        .where(*_AFTER_EVENT)
+        .subquery("missed")
+    )
+    rows = _delivery_rows(
+        sa.func.substr(missed.c.id, 5),
+        missed.c.answer_count,
+        missed.c.completed_stamp,
+        _NOW - missed.c.place,  # all are due, the oldest for longest
+    ).where(_S.id == sa.bindparam("subscription"), _S.form_id == missed.c.form_id)
+    added = insert_into(DELIVERIES).from_select(rows.selected_columns.keys(), rows)
+    return added.on_conflict_do_update(
+        index_elements=["subscription_id", "event_id"],
+        set_={
+            "state": DeliveryState.PENDING,
+            "attempts": 0,
+            "next_at": added.excluded.next_at,
+            "settled_at": None,
+        },
+        where=DELIVERIES.c.state.not_in(UNSETTLED),
+    )
+
+
+POLL_MAX_EVENTS = 100  # of a page
+
+
+class Polled(NamedTuple):
+    """The next events, oldest first.
+
+    cursor     what to ask with next: it lies behind these events
+    truncated  something after the cursor that was sent is left out
+    """
+
+    events: list[dict[str, object]]
+    cursor: str
+    truncated: bool
+    has_more: bool
+
+
+def poll(
+    account_id: str,
+    form_id: str,
+    cursor: str | None,
+    *,
+    max_age_ms: int | None,
+    most: int,
+    cursor_key: bytes,
+    now: datetime,
+) -> Polled:
+    """What was completed after the cursor, at most `most` or POLL_MAX_EVENTS.
+
+    Without a cursor, or with one that is not of this form, it begins now. As a delivery, an event
+    waits for its recordings to be written down, and those after it with it.
+    raises  NotFound
+    """
+    head = get_form(account_id, form_id).completed_stamp or 0
+    position = None if cursor is None else read_cursor(cursor_key, form_id, cursor)
+    if position is None:
+        fresh = write_cursor(cursor_key, form_id, head)
+        return Polled([], fresh, truncated=cursor is not None, has_more=False)
+    moment, limit = to_millis(now), min(most, POLL_MAX_EVENTS)
+    after = _bounded(position, max_age_ms, moment)
+    found = read_rows(_FIRST, form=form_id, after=after, until=head, most=limit + 1)
+    waits = (each.is_waiting and each.completed_stamp > moment - WORDS_MILLIS for each in found)
+    stop = min(next((at for at, waiting in enumerate(waits) if waiting), len(found)), limit)
+    kept = found[:stop]
+    reached = kept[-1].completed_stamp if kept else position
+    if len(found) == len(kept):
+        reached = max(position, head)
+    return Polled(
+        [event(event_id_of(key), form_id, stamp, answers) for key, stamp, answers, _ in kept],
+        write_cursor(cursor_key, form_id, reached),
+        truncated=_any_between(form_id, position, after),
+        has_more=len(found) > limit == stop,
+    )
+
+
+_FIRST = (
+    sa.select(
+        *(_R.id, _R.completed_stamp, _R.answer_count),
+        _is_transcribing(_R.id).label("is_waiting"),
+    )
+    .where(*_AFTER_EVENT, _R.completed_stamp <= sa.bindparam("until", type_=sa.BigInteger))
+    .order_by(_R.completed_stamp)
+    .limit(sa.bindparam("most", type_=sa.Integer))
 )

@@ -13,7 +13,7 @@ from api import challenges
 from tests.api.conftest import Agent
 from tests.webhook_receiver import SECRET, URL, Webhook
 from webapp.base.database import db, utc_now
-from webapp.events import subscribing
+from webapp.events import subscriptions
 from webapp.oauth.models import OAuthGrant
 from webapp.records.events import CallbackEndpoint, EventSubscription
 
@@ -84,7 +84,7 @@ def lives_for(answer: TestResponse) -> float:
 
 def given_up_once(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """The database gives up the first try to store; what each try was to store."""
-    store, tries = subscribing.subscribe, list[Any]()
+    store, tries = subscriptions.subscribe, list[Any]()
 
     def given_up(*arguments: Any, **options: Any) -> Any:
         tries.append(arguments)
@@ -92,5 +92,5 @@ def given_up_once(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
             raise OperationalError("", {}, Deadlock())
         return store(*arguments, **options)
 
-    monkeypatch.setattr(subscribing, "subscribe", given_up)
+    monkeypatch.setattr(subscriptions, "subscribe", given_up)
     return tries

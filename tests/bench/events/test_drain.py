@@ -12,7 +12,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import func, insert, select, update
 
-from jobs.deliver import delivering
+from jobs.deliver import sending
 from jobs.queue import WakeUpQueue, hand_over
 from tests.bench.events.receiving import certificate, receiving, send
 from tests.bench.figures import Table
@@ -63,7 +63,7 @@ def test_a_queue_is_drained(
     monkeypatch.setitem(app.extensions, "wake_up_queue", WakeUpQueue(url))
     table = Table("PostgreSQL" if kind == "postgresql" else "SQLite")
     rates = []
-    with delivering(app, stop_seconds=2):
+    with sending(app, stop_seconds=2):
         time.sleep(1)
         for _ in range(3):
             ids = queued(app, origin)

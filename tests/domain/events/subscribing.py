@@ -8,15 +8,14 @@ from sqlalchemy import select
 from webapp.base.database import db, utc_now
 from webapp.base.sealing import Sealer
 from webapp.base.vocabulary import Scope
-from webapp.events.subscribing import Granted, TtlBounds, subscribe
-from webapp.events.subscription_rows import Asked
+from webapp.events.callbacks import Asked
+from webapp.events.subscriptions import Granted, subscribe
 from webapp.oauth.models import OAuthGrant
 from webapp.oauth.tokens import issue_token
 from webapp.records.events import EventDelivery, EventSubscription
 
 KEY = b"only-for-tests-only-for-tests"
 SEALER = Sealer({"k1": b"1" * 32})
-BOUNDS = TtlBounds(minimum=300, default=86_400, maximum=604_800)
 URL = "https://hooks.example.com/r/ab?k=9"
 
 
@@ -44,7 +43,6 @@ def subscribe_now(asked: Asked, **changed: Any) -> Granted:
     values: dict[str, Any] = {
         "sealer": SEALER,
         "cursor_key": KEY,
-        "bounds": BOUNDS,
         "grant_ends": now + timedelta(days=90),
         "now": now,
     }

@@ -42,7 +42,6 @@ def test_what_is_due_is_leased_with_one_attempt_more(clock: Clock) -> None:
     db.session.expire_all()
     assert (claimed.id, claimed.attempts, claimed.kind) == (delivery.id, 1, DeliveryKind.EVENT)
     assert (delivery.state, delivery.attempts) == (DeliveryState.SENDING, 1)
-    assert delivery.lease_until == clock.now + timedelta(seconds=30)
 
 
 def test_a_lease_ends_with_its_process(clock: Clock) -> None:
@@ -77,7 +76,6 @@ def test_a_delivery_whose_attempts_never_end_is_given_up(clock: Clock) -> None:
     assert taken(now=clock.now) == []
 
     assert (delivery.state, delivery.settled_at) == (DeliveryState.ABANDONED, clock.now)
-    assert delivery.lease_until is None
 
 
 def test_the_body_is_frozen_at_the_first_attempt(clock: Clock) -> None:
@@ -115,7 +113,6 @@ def test_a_cursor_passes_what_is_settled_alone(clock: Clock) -> None:
             subscription,
             state=state,
             position=start + place,
-            lease_until=clock.now + timedelta(seconds=5),
         )
     make_delivery(subscription, position=start + 9, next_at=clock.now)
 

@@ -17,8 +17,8 @@ from webapp.app.factory import create_app
 from webapp.base.config_environment import read_settings
 from webapp.base.database import db
 from webapp.base.sealing import Sealer
-from webapp.events import subscription_rows
-from webapp.events.subscription_rows import Rekeyed, count_sealed_otherwise, rekey, secret_place
+from webapp.events import subscriptions
+from webapp.events.subscriptions import Rekeyed, count_sealed_otherwise, rekey, secret_place
 from webapp.records.events import EventSubscription
 
 OLD, NEW, LOST = ({name: secrets.token_bytes(32)} for name in ("k_1", "k2", "k0"))
@@ -48,7 +48,7 @@ def opened(ids: Iterable[str], keys: dict[str, bytes]) -> list[str]:
 @both_databases
 @pytest.mark.usefixtures("app_context")
 def test_everything_is_sealed_by_the_first_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(subscription_rows, "_BATCH", subscription_rows._BATCH.limit(2))
+    monkeypatch.setattr(subscriptions, "_BATCH", subscriptions._BATCH.limit(2))
     ids = sealed_rows(OLD, 5, rotated=True)
 
     first, again = rekey(BOTH), rekey(BOTH)

@@ -22,10 +22,10 @@ from tests.factories import make_account, make_answer, make_form
 from webapp.answers.answering import complete_response, withdraw_response
 from webapp.base.database import db, execute, write_transaction
 from webapp.base.vocabulary import DeliveryState
-from webapp.events import polling
+from webapp.events import outbox
 from webapp.events.endings import end_expired
-from webapp.events.polling import read_cursor, watermark, write_cursor
-from webapp.events.subscribing import Granted
+from webapp.events.outbox import read_cursor, watermark, write_cursor
+from webapp.events.subscriptions import Granted
 from webapp.records.events import EventDelivery
 from webapp.records.responses.models import ResponseSession
 
@@ -137,7 +137,7 @@ def test_deliveries_of_a_lapsed_subscription_wait_again(agent: Subscriber, *, sw
     assert pending() == agent.stamps()[: 5 if swept else 4]
     again = [each for each in deliveries() if each.position in agent.stamps()[:4]]
     for each in again:
-        assert (each.attempts, each.settled_at, each.lease_until) == (0, None, None)
+        assert (each.attempts, each.settled_at) == (0, None)
         assert each.body == "{}"
 
 
@@ -191,8 +191,8 @@ def test_nothing_older_than_the_age_asked_for_is_sent(
 def test_the_newest_of_too_many_are_sent(
     agent: Subscriber, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert polling.REPLAY_MAX_EVENTS == 500
-    monkeypatch.setattr(polling, "_LEFT_OUT", polling._LEFT_OUT.offset(3))
+    assert outbox.REPLAY_MAX_EVENTS == 500
+    monkeypatch.setattr(outbox, "_LEFT_OUT", outbox._LEFT_OUT.offset(3))
     cursor = agent.subscribe(ttl_seconds=300).cursor
     agent.clock.forward(seconds=301)
     agent.complete(5)
@@ -219,7 +219,7 @@ def test_a_cursor_that_is_not_ours_starts_from_now(
         "words": "x" * 1000,
     }.get(kind, kind)
     if kind == "version":
-        monkeypatch.setattr(polling, "VERSION", 2)
+        monkeypatch.setattr(outbox, "VERSION", 2)
 
     granted = agent.subscribe(cursor=given)
 

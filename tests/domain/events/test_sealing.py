@@ -6,7 +6,7 @@ import pytest
 from flask import Flask
 
 from webapp.base.sealing import NoKey, Sealer, sealer
-from webapp.events.subscription_rows import subscription_id
+from webapp.events.subscriptions import subscription_id
 
 OLD, NEW = {"k1": secrets.token_bytes(32)}, {"k2": secrets.token_bytes(32)}
 PLACE = "event_subscriptions/sub_1/secret"

@@ -8,8 +8,10 @@ from itertools import count
 import pytest
 
 from webapp.base.database import utc_now
-from webapp.events.due import Due, Lane, Room, lane_of
+from webapp.base.vocabulary import DeliveryState
+from webapp.events.due import Lane, Room, Unsettled, lane_of
 
+PENDING = DeliveryState.PENDING
 QUICK, SLOW, UNKNOWN = 20, 9000, None
 PLACES = 16
 _numbers = count()
@@ -22,23 +24,24 @@ def due(
     *,
     takes: int | None = QUICK,
     at: datetime | None = None,
-) -> list[Due]:
+) -> list[Unsettled]:
     """So many deliveries to each of so many new endpoints."""
     found = []
     for _ in range(endpoints):
         endpoint = f"{account}/{next(_numbers)}"
         for _ in range(each):
             row = f"dlv_{next(_numbers)}"
-            found.append(Due(row, account, endpoint, endpoint, 0, takes, at or utc_now()))
+            rest = 0, takes, at or utc_now()
+            found.append(Unsettled(PENDING, row, account, endpoint, endpoint, *rest))
     return found
 
 
 def chosen(
-    waiting: Iterable[Due], *, running: Sequence[tuple[str, Lane]] = (), limit: int = PLACES
+    waiting: Iterable[Unsettled], *, running: Sequence[tuple[str, Lane]] = (), limit: int = PLACES
 ) -> Counter[str]:
     """How many of each account a process with PLACES claims beside what it sends."""
     room = Room(PLACES, running)
-    return Counter(each.account_id for each in room.choose(limit, waiting, []))
+    return Counter(each.account_id for each in room.choose(limit, waiting))
 
 
 @pytest.mark.parametrize("takes", [QUICK, SLOW, UNKNOWN])
@@ -84,14 +87,14 @@ def test_an_endpoint_that_never_answered_gets_one_at_a_time() -> None:
 @pytest.mark.parametrize("places", [1, 2, 3])
 def test_few_places_are_used(places: int) -> None:
     for takes in (QUICK, SLOW, UNKNOWN):
-        assert len(Room(places).choose(places, due("a", 9, takes=takes), [])) >= 1
+        assert len(Room(places).choose(places, due("a", 9, takes=takes))) >= 1
 
 
 def test_places_go_round_by_account_then_by_endpoint() -> None:
     long_ago = utc_now() - timedelta(hours=1)
     busy, quiet = due("busy", 3, each=2, at=long_ago), due("quiet", 2, each=2)
 
-    first = Room(PLACES).choose(5, busy + quiet, [])
+    first = Room(PLACES).choose(5, busy + quiet)
 
     assert [each.account_id for each in first] == ["busy", "quiet", "busy", "quiet", "busy"]
     assert len({each.endpoint_id for each in first}) == 5
@@ -102,7 +105,7 @@ def test_with_one_place_the_least_recently_served_is_next() -> None:
     waiting = due("busy", 2, each=50, at=utc_now() - timedelta(hours=1)) + due("quiet", 2, each=9)
     turns = []
     for _ in range(8):
-        (taken_now,) = Room(1, served=served).choose(1, waiting, [])
+        (taken_now,) = Room(1, served=served).choose(1, waiting)
         waiting.remove(taken_now)
         turns.append(taken_now)
 

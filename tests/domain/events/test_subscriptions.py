@@ -29,12 +29,12 @@ from webapp.app import background
 from webapp.base.database import db, execute, read_rows, to_millis, utc_now, write_transaction
 from webapp.base.sealing import Sealer
 from webapp.base.vocabulary import DeliveryKind, DeliveryState, RevokedReason, SubscriptionEnd
-from webapp.events import subscribing as module
+from webapp.events import subscriptions as module
+from webapp.events.callbacks import Asked
 from webapp.events.delivering import purge_settled
 from webapp.events.endings import end_expired, note_unqueued, purge_ended, unsubscribe
 from webapp.events.outbox import event_id_of
-from webapp.events.subscribing import Asked, Granted
-from webapp.events.subscription_rows import secret_place
+from webapp.events.subscriptions import Granted, secret_place
 from webapp.oauth.connections import disconnect, disconnect_all
 from webapp.oauth.tokens import revoke_grant
 from webapp.records.events import CallbackEndpoint, EventDelivery, EventSubscription
@@ -266,7 +266,7 @@ def test_completing_queues_a_delivery_for_each_live_subscription(form: Any) -> N
         ]
         assert (each.kind, each.state) == (DeliveryKind.EVENT, DeliveryState.PENDING)
         assert (each.answer_count, each.position) == (2, done.completed_stamp)
-        assert (each.attempts, each.body, each.lease_until, each.settled_at) == (0, *[None] * 3)
+        assert (each.attempts, each.body, each.settled_at) == (0, None, None)
         assert now <= each.next_at == each.created_at <= utc_now()
 
 
@@ -286,16 +286,13 @@ def test_withdrawing_cancels_what_is_not_settled(form: Any) -> None:
     make_answer(form, KEY)
     complete(form, events=False)
     event_id, now = event_id_of(session().id), utc_now()
-    lease = now + timedelta(seconds=30)
     for state in (DeliveryState.DELIVERED, DeliveryState.SENDING, DeliveryState.PENDING):
-        leased = {"lease_until": lease} if state is DeliveryState.SENDING else {}
-        make_delivery(make_subscription(form), event_id=event_id, state=state, **leased)
+        make_delivery(make_subscription(form), event_id=event_id, state=state)
     make_response(form)  # of somebody else
 
     withdraw_response(form.share_token, KEY, now=now)
 
     assert Counter(states()) == {"cancelled": 2, "delivered": 1, "pending": 3}
-    assert {each.lease_until for each in deliveries()} == {None}
     assert {each.settled_at for each in deliveries() if each.state == "cancelled"} == {now}
 
 

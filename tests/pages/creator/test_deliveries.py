@@ -13,7 +13,7 @@ from tests.event_factories import make_attempt, make_delivery, make_subscription
 from tests.pages.creator_client import Creator, plain
 from webapp.base.database import db, utc_now
 from webapp.base.vocabulary import DeliveryFailure, DeliveryState
-from webapp.events import delivery_log
+from webapp.events import log
 from webapp.records.events import CallbackEndpoint, EventSubscription
 from webapp.records.forms import Form
 
@@ -126,7 +126,7 @@ def test_older_deliveries_are_on_the_next_page_with_the_same_filters(
 def test_where_much_does_not_match_the_page_leads_further_back(
     ann: Creator, subscription: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(delivery_log, "LOOKED_AT", 3)
+    monkeypatch.setattr(log, "LOOKED_AT", 3)
     now = utc_now()
     for minutes in range(7):
         deliver(ann, subscription, created_at=now - timedelta(minutes=minutes))

@@ -20,7 +20,7 @@ from webapp.answers import trash
 from webapp.base.database import db, utc_now
 from webapp.base.sealing import sealer
 from webapp.base.vocabulary import DeliveryKind, DeliveryState
-from webapp.events.subscription_rows import secret_place
+from webapp.events.subscriptions import secret_place
 from webapp.records.events import EventDelivery, EventSubscription
 
 SECRET = "whsec_" + "Zk9x" * 8

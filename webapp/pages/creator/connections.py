@@ -11,7 +11,7 @@ from webapp.base.database import to_millis, utc_now
 from webapp.drafts.agent_tokens import find_revoked_token, list_agent_tokens
 from webapp.drafts.reviews import AgentDraft, find_agent_draft
 from webapp.events import callbacks
-from webapp.events.endings import WAITS_FOR
+from webapp.events.endings import remove_callback
 from webapp.oauth import connections
 from webapp.pages.creator.request import (
     acting,
@@ -73,7 +73,7 @@ def show_connections() -> str:
         makers=agent_names(row.token.grant_id for row in tokens.newest),
         revoked=find_revoked_token(creator_id(), request.args.get("revoked", "")),
         callbacks=addresses,
-        waits_days=WAITS_FOR.days,
+        waits_days=callbacks.WAITS_FOR.days,
         askers=agent_names(row.grant_id for row in addresses),
         address_change=change if change in (CONFIRMED, REMOVED) else "",
         guide=settings(),
@@ -125,7 +125,7 @@ def confirm_address(callback_id: str) -> Response:
 @bp.post("/addresses/<callback_id>/remove")
 def remove_address(callback_id: str) -> Response:
     """Send nothing more to an address, confirmed or not."""
-    callbacks.forget_callback(creator_id(), callback_id, **acting())
+    remove_callback(creator_id(), callback_id, **acting())
     return go_to(url_for("connections.show_connections", address=REMOVED))
 
 

@@ -1,6 +1,7 @@
 """The log of deliveries: who hears of completed responses, what was sent, what came back."""
 
 import re
+from typing import Any
 
 from flask import Response, abort, render_template, request, url_for
 
@@ -9,9 +10,8 @@ from jobs.queue import hand_over
 from webapp.base.database import utc_now
 from webapp.base.sealing import NoKey, sealer
 from webapp.base.vocabulary import DeliveryFailure
-from webapp.events import delivery_log, subscription_log as subscriptions
-from webapp.events.delivery_log import send_again as resend
-from webapp.events.subscription_rows import secret_place
+from webapp.events import log
+from webapp.events.subscriptions import secret_place
 from webapp.pages.creator.request import (
     agent_names,
     asked_position,
@@ -43,17 +43,17 @@ def show_all() -> str:
     `?tested=` and `?outcome=`: the subscription that a test was just sent to, and what came back.
     """
     account_id, filters, before = creator_id(), _filters(), asked_position()
-    page = delivery_log.list_deliveries(account_id, filters, before=before)
-    live = subscriptions.list_live_subscriptions(account_id)
-    ended = subscriptions.list_ended_subscriptions(account_id)
-    choices = subscriptions.list_choices(account_id)
+    page = log.list_deliveries(account_id, filters, before=before)
+    live = log.list_live_subscriptions(account_id)
+    ended = log.list_ended_subscriptions(account_id)
+    choices = log.list_choices(account_id)
     chosen = {filters.form_id: filters.form_id} if filters.form_id else {}
     hosts = {filters.host} if filters.host else set()
     outcome, now = request.args.get("outcome"), utc_now()
     return render_template(
         "deliveries/list.html",
         deliveries=page.deliveries,
-        looked_at=delivery_log.LOOKED_AT if page.is_cut_short else 0,
+        looked_at=log.LOOKED_AT if page.is_cut_short else 0,
         filters=filters,
         forms=chosen | {each.form_id: each.title for each in choices},
         hosts=sorted(hosts | {each.host for each in choices}),
@@ -64,7 +64,7 @@ def show_all() -> str:
         outcome=outcome if outcome in {ARRIVED, NO_KEY, *DeliveryFailure} else "",
         live=live,
         ended=ended,
-        silent=subscriptions.list_silent_hosts(account_id, now=now),
+        silent=log.list_silent_hosts(account_id, now=now),
         agents=agent_names(each.grant_id for each in live + ended),
         now=now,
     )
@@ -73,12 +73,13 @@ def show_all() -> str:
 @bp.get("/<delivery_id>")
 def show_one(delivery_id: str) -> str:
     """One delivery with all its attempts; `?again=` says that it was just queued once more."""
-    found = delivery_log.get_delivery(creator_id(), delivery_id)
+    delivery, attempts = log.get_delivery(creator_id(), delivery_id)
     return render_template(
         "deliveries/delivery.html",
-        details=found,
+        delivery=delivery,
+        attempts=attempts,
         headers=_headers,
-        agent=agent_names([found.grant_id]).get(found.grant_id),
+        agent=agent_names([delivery.grant_id]).get(delivery.grant_id),
         again="again" in request.args,
         now=utc_now(),
     )
@@ -88,7 +89,7 @@ def show_one(delivery_id: str) -> str:
 @limiter.limit(SENT_AGAIN_RATE, key_func=creator_id)
 def send_again(delivery_id: str) -> Response:
     """Queue a settled event once more: the same bytes under the same id."""
-    hand_over([resend(creator_id(), delivery_id, now=utc_now())])
+    hand_over([log.send_again(creator_id(), delivery_id, now=utc_now())])
     return go_to(url_for("deliveries.show_one", delivery_id=delivery_id, again=1))
 
 
@@ -96,7 +97,7 @@ def send_again(delivery_id: str) -> Response:
 def send_test(subscription_id: str) -> Response:
     """Send a callback a fresh challenge, which is no event; the list tells the outcome."""
     account_id = creator_id()
-    callback = subscriptions.get_callback(account_id, subscription_id, now=utc_now())
+    callback = log.get_callback(account_id, subscription_id, now=utc_now())
     try:
         secret = sealer().unseal(callback.secret, place=secret_place(subscription_id))
     except NoKey:
@@ -109,32 +110,26 @@ def send_test(subscription_id: str) -> Response:
     return go_to(url_for("deliveries.show_all", tested=subscription_id, outcome=outcome))
 
 
-def _headers(
-    details: delivery_log.DeliveryDetails, attempt: delivery_log.AttemptRow
-) -> dict[str, str]:
+def _headers(delivery: log.DeliveryRow, attempt: Any) -> dict[str, str]:
     """The headers of this attempt, as they were sent."""
     return {
         "Content-Type": "application/json",
-        "webhook-id": details.event_id,
+        "webhook-id": delivery.event_id,
         "webhook-timestamp": str(int(attempt.started_at.timestamp())),
         "webhook-signature": attempt.signature,
-        "X-MCP-Subscription-Id": details.subscription_id,
+        "X-MCP-Subscription-Id": delivery.subscription_id,
     }
 
 
-def _filters() -> delivery_log.DeliveryFilters:
+def _filters() -> log.DeliveryFilters:
     """Those of the query string; what cannot be one filters nothing."""
     group = request.args.get("state", "")
-    known = delivery_log.StateGroup(group) if group in set(delivery_log.StateGroup) else None
+    known = log.StateGroup(group) if group in set(log.StateGroup) else None
     typed = (request.args.get(name, "") for name in ("form", "host"))
-    return delivery_log.DeliveryFilters(
-        known, *(text if VALUE.fullmatch(text) else None for text in typed)
-    )
+    return log.DeliveryFilters(known, *(text if VALUE.fullmatch(text) else None for text in typed))
 
 
-def _address(
-    filters: delivery_log.DeliveryFilters, position: delivery_log.Position | None = None
-) -> str:
+def _address(filters: log.DeliveryFilters, position: log.Position | None = None) -> str:
     """The page of the deliveries before this one, else that of the newest."""
     return url_for(
         "deliveries.show_all",

@@ -14,7 +14,7 @@ from webapp.base.config import VARIABLES, SettingDescription, describe, settings
 from webapp.base.config_readers import DAY
 from webapp.base.errors import ErrorCode
 from webapp.events.callbacks import ASKED_AGAIN_AFTER, CHALLENGE_SECONDS, DELIVERY_SECONDS
-from webapp.events.subscribing import TTL_BOUNDS
+from webapp.events.subscriptions import TTL_DEFAULT, TTL_LEAST, TTL_MOST
 from webapp.oauth.tokens import ACCESS_SECONDS, CODE_SECONDS, GRANT_SECONDS
 from webapp.records.content.draft_input import ONE_QUESTION_RULE, PROBE_RULE
 from webapp.web.wakeups import OF_ACCOUNT
@@ -111,9 +111,9 @@ def _template_values() -> dict[str, object]:
         "challenge_seconds": round(CHALLENGE_SECONDS),
         "asked_again_minutes": ASKED_AGAIN_AFTER.seconds // 60,
         "delivery_seconds": round(DELIVERY_SECONDS),
-        "shortest": f"{TTL_BOUNDS.minimum:,}",
-        "usual": f"{TTL_BOUNDS.default:,}",
-        "longest": f"{TTL_BOUNDS.maximum:,}",
+        "shortest": f"{TTL_LEAST:,}",
+        "usual": f"{TTL_DEFAULT:,}",
+        "longest": f"{TTL_MOST:,}",
         "documents": [
             document
             if config.mcp_events_enabled or document.name != EVENTS

@@ -1,26 +1,40 @@
-"""The log of deliveries, and sending one again."""
+"""What creators see: the log of deliveries, sending one again, and who is subscribed."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from enum import StrEnum
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy.orm import aliased
 
-from webapp.base.database import execute, read_rows, to_millis, write_transaction
+from webapp.base.database import UtcDateTime, execute, read_rows, to_millis, write_transaction
 from webapp.base.errors import ErrorCode, NotFound, PageCode, StateConflict
-from webapp.base.vocabulary import DeliveryFailure, DeliveryKind, DeliveryState
-from webapp.events.outbox import UNSETTLED, session_id_of
-from webapp.records import events
+from webapp.base.vocabulary import DeliveryFailure, DeliveryKind, DeliveryState, SubscriptionEnd
+from webapp.events.delivering import GONE_SUSPENDS
+from webapp.events.due import OPEN_AFTER_FAILURES
+from webapp.events.outbox import UNSETTLED, alive, session_id_of
+from webapp.records.events import (
+    CallbackEndpoint,
+    DeliveryAttempt,
+    EventDelivery,
+    EventSubscription,
+    columns_of,
+)
 from webapp.records.forms import Form
 from webapp.records.responses.models import ResponseSession
 
 PAGE_DELIVERIES = 50
 LOOKED_AT = 10_000  # deliveries that filters are applied to for one page
+LIVE_SHOWN, ENDED_SHOWN = 100, 20  # an account has no more live ones
+CHOICES_SHOWN = 200  # forms with hosts to filter by
+WAITING_COUNTED = 1000  # of one endpoint
 
 Position = tuple[int, str]  # milliseconds of the creation, id
-_D, _S = events.EventDelivery, events.EventSubscription
+_D, _S, _E, _A = EventDelivery, EventSubscription, CallbackEndpoint, DeliveryAttempt
+_ACCOUNT = sa.bindparam("account_id", type_=sa.String)
+_ALIVE = alive(sa.bindparam("now", type_=UtcDateTime()))
 
 
 class StateGroup(StrEnum):
@@ -38,6 +52,7 @@ STATES = {
     StateGroup.FAILED: (DeliveryState.DROPPED, DeliveryState.ABANDONED),
     StateGroup.CANCELLED: (DeliveryState.CANCELLED,),
 }
+SENT_AGAIN = (DeliveryState.DELIVERED, DeliveryState.DROPPED, DeliveryState.ABANDONED)
 
 
 class DeliveryFilters(NamedTuple):
@@ -51,8 +66,10 @@ class DeliveryFilters(NamedTuple):
 class DeliveryRow(NamedTuple):
     """A delivery with its last attempt; `tries` is the number of that, 0 before it ended.
 
-    ended_at, expires_at, suspended_at are those of the subscription, `paused_until` that of the
-    endpoint, `deleted_at` that of the form; `session_id` is null where the response was withdrawn
+    body  null before the first attempt
+    ended_at, expires_at, suspended_at, grant_id are those of the subscription, `paused_until` that
+    of the endpoint, `deleted_at` that of the form; `session_id` is null where the response was
+    withdrawn
     """
 
     id: str
@@ -64,6 +81,10 @@ class DeliveryRow(NamedTuple):
     deleted_at: datetime | None
     created_at: datetime
     next_at: datetime
+    event_id: str
+    subscription_id: str
+    grant_id: str
+    body: str | None
     ended_at: datetime | None
     expires_at: datetime
     suspended_at: datetime | None
@@ -114,42 +135,14 @@ class DeliveryPage(NamedTuple):
         return self.older is not None and len(self.deliveries) < PAGE_DELIVERIES
 
 
-class AttemptRow(NamedTuple):
-    """One attempt, as `DeliveryAttempt`."""
-
-    number: int
-    started_at: datetime
-    duration_ms: int
-    signature: str
-    status: int | None
-    failure: DeliveryFailure | None
-    reply: str | None
-
-
-class DeliveryDetails(NamedTuple):
-    """One delivery; attempts newest first, `body` null before the first of them."""
-
-    delivery: DeliveryRow
-    event_id: str
-    subscription_id: str
-    grant_id: str
-    body: str | None
-    attempts: list[AttemptRow]
-
-
-_last = aliased(events.DeliveryAttempt)
-_last_number = (
-    sa.select(sa.func.max(events.DeliveryAttempt.number))
-    .where(events.DeliveryAttempt.delivery_id == _D.id)
-    .correlate(_D)
-    .scalar_subquery()
-)
-_digits_of_event = sa.func.substr(_D.event_id, len("evt_") + 1)
+_last = aliased(_A)
+_last_number = sa.select(sa.func.max(_A.number)).where(_A.delivery_id == _D.id).correlate(_D)
+_session_id = sa.literal("ses_").concat(sa.func.substr(_D.event_id, len("evt_") + 1))
 _DELIVERIES = (
     sa.select(
-        *events.columns_of(
+        *columns_of(
             DeliveryRow,
-            *(_D, _S, Form, events.CallbackEndpoint),
+            *(_D, _S, Form, _E),
             session_id=ResponseSession.id,
             tries=sa.func.coalesce(_last.number, 0),
             status=_last.status,
@@ -158,24 +151,20 @@ _DELIVERIES = (
     )
     .join(Form, Form.id == _D.form_id)
     .join(_S, _S.id == _D.subscription_id)
-    .join(events.CallbackEndpoint, events.CallbackEndpoint.id == _D.endpoint_id)
-    .outerjoin(ResponseSession, ResponseSession.id == sa.literal("ses_").concat(_digits_of_event))
-    .outerjoin(_last, sa.and_(_last.delivery_id == _D.id, _last.number == _last_number))
-    .where(_D.account_id == sa.bindparam("account_id"))
+    .join(_E, _E.id == _D.endpoint_id)
+    .outerjoin(ResponseSession, ResponseSession.id == _session_id)
+    .outerjoin(
+        _last, (_last.delivery_id == _D.id) & (_last.number == _last_number.scalar_subquery())
+    )
+    .where(_D.account_id == _ACCOUNT)
 )
-_ONE = _DELIVERIES.add_columns(_D.event_id, _D.subscription_id, _S.grant_id, _D.body).where(
-    _D.id == sa.bindparam("delivery_id")
-)
+_ONE = _DELIVERIES.where(_D.id == sa.bindparam("delivery_id"))
 _ATTEMPTS = (
-    sa.select(*events.columns_of(AttemptRow, events.DeliveryAttempt))
-    .where(events.DeliveryAttempt.delivery_id == sa.bindparam("delivery_id"))
-    .order_by(events.DeliveryAttempt.number.desc())
+    sa.select(*(_A.number, _A.started_at, _A.duration_ms, _A.signature, _A.status, _A.failure))
+    .add_columns(_A.reply)
+    .where(_A.delivery_id == sa.bindparam("delivery_id"))
+    .order_by(_A.number.desc())
 )
-
-
-def is_in(group: StateGroup) -> sa.ColumnElement[bool]:
-    """The condition for deliveries in one of the states of this group."""
-    return sa.or_(*(_D.state == state for state in STATES[group]))
 
 
 def list_deliveries(
@@ -187,22 +176,16 @@ def list_deliveries(
     last = read_rows(_LAST_LOOKED_AT, **after, most=LOOKED_AT - 1) if any(filters) else []
     until, until_id = last[0] if last else _OLDEST
     group, form_id, host = filters
-    found = read_rows(
-        _page(group, form_id is not None, host is not None),
-        **after,
-        until=until,
-        until_id=until_id,
-        form_id=form_id,
-        host=host,
-    )
-    rows = [DeliveryRow._make(row) for row in found]
+    statement = _page(group, form_id is not None, host is not None)
+    values = after | {"until": until, "until_id": until_id, "form_id": form_id, "host": host}
+    rows = [DeliveryRow._make(row) for row in read_rows(statement, **values)]
     if len(rows) > PAGE_DELIVERIES:
         return DeliveryPage(rows[:-1], (to_millis(rows[-2].created_at), rows[-2].id))
     return DeliveryPage(rows, (until, until_id) if last else None)
 
 
-def get_delivery(account_id: str, delivery_id: str) -> DeliveryDetails:
-    """The account's delivery with all its attempts; raises NotFound"""
+def get_delivery(account_id: str, delivery_id: str) -> tuple[DeliveryRow, Sequence[Any]]:
+    """The account's delivery and its attempts, newest first; raises NotFound"""
     found = read_rows(_ONE, account_id=account_id, delivery_id=delivery_id)
     if not found:
         raise NotFound(
@@ -210,10 +193,7 @@ def get_delivery(account_id: str, delivery_id: str) -> DeliveryDetails:
             "There is no such delivery.",
             "What is settled is kept for 30 days.",
         )
-    *columns, event_id, subscription_id, grant_id, body = found[0]
-    attempts = [AttemptRow._make(row) for row in read_rows(_ATTEMPTS, delivery_id=delivery_id)]
-    delivery = DeliveryRow._make(columns)
-    return DeliveryDetails(delivery, event_id, subscription_id, grant_id, body, attempts)
+    return DeliveryRow._make(found[0]), read_rows(_ATTEMPTS, delivery_id=delivery_id)
 
 
 @cache
@@ -225,12 +205,16 @@ def _page(
     """The statement of one page; each is prepared once."""
     query = _DELIVERIES.where(_IS_AFTER, _position("until", "until_id") <= _POSITION)
     if group:
-        query = query.where(is_in(group))
+        query = query.where(_is_in(group))
     if of_form:
         query = query.where(_D.form_id == sa.bindparam("form_id"))
     if of_host:
         query = query.where(_D.host == sa.bindparam("host"))
     return query.order_by(*_NEWEST_FIRST).limit(PAGE_DELIVERIES + 1)
+
+
+def _is_in(group: StateGroup) -> sa.ColumnElement[bool]:
+    return sa.or_(*(_D.state == state for state in STATES[group]))
 
 
 def _position(created: str, delivery_id: str) -> sa.Tuple:
@@ -247,14 +231,11 @@ _IS_AFTER = _position("created", "delivery_id") > _POSITION
 _NEWEST_FIRST = (_D.created_at.desc(), _D.id.desc())
 _LAST_LOOKED_AT = (
     sa.select(_CREATED, _D.id)
-    .where(_D.account_id == sa.bindparam("account_id"), _IS_AFTER)
+    .where(_D.account_id == _ACCOUNT, _IS_AFTER)
     .order_by(*_NEWEST_FIRST)
     .offset(sa.bindparam("most"))
     .limit(1)
 )
-
-
-SENT_AGAIN = (DeliveryState.DELIVERED, DeliveryState.DROPPED, DeliveryState.ABANDONED)
 
 
 def send_again(account_id: str, delivery_id: str, *, now: datetime) -> str:
@@ -286,10 +267,8 @@ def send_again(account_id: str, delivery_id: str, *, now: datetime) -> str:
                 "The response was withdrawn or deleted.",
                 "There is nothing left to tell of it.",
             )
-        queued = sa.update(_D).where(_D.id == delivery_id)
-        execute(
-            queued.values(state=DeliveryState.PENDING, next_at=now, attempts=0, settled_at=None)
-        )
+        queued = {"state": DeliveryState.PENDING, "next_at": now, "attempts": 0, "settled_at": None}
+        execute(sa.update(_D).where(_D.id == delivery_id).values(queued))
     return delivery_id
 
 
@@ -311,3 +290,132 @@ _SESSION = (
     .where(ResponseSession.id == sa.bindparam("session"))
     .with_for_update(read=True, key_share=True)
 )
+
+
+class LoggedSubscription(NamedTuple):
+    """A subscription without its address and secret; `paused_until` is that of its endpoint."""
+
+    id: str
+    form_id: str
+    title: str
+    deleted_at: datetime | None
+    host: str
+    grant_id: str
+    created_at: datetime
+    expires_at: datetime
+    suspended_at: datetime | None
+    gone_count: int
+    last_delivery_at: datetime | None
+    ended_at: datetime | None
+    end_reason: SubscriptionEnd | None
+    paused_until: datetime | None
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether it is suspended because its address said so of several events."""
+        return self.gone_count >= GONE_SUSPENDS
+
+    def is_live(self, now: datetime) -> bool:
+        """Whether it gets what is completed, if it is not suspended."""
+        return self.ended_at is None and self.expires_at > now
+
+
+_SUBSCRIPTIONS = (
+    sa.select(*columns_of(LoggedSubscription, _S, Form, _E))
+    .join(Form, Form.id == _S.form_id)
+    .join(_E, _E.id == _S.endpoint_id)
+    .where(_S.account_id == _ACCOUNT)
+)
+_LIVE = (
+    _SUBSCRIPTIONS.where(_S.ended_at.is_(None))
+    .order_by(_S.created_at.desc(), _S.id)
+    .limit(LIVE_SHOWN)
+)
+_ENDED = (
+    _SUBSCRIPTIONS.where(_S.ended_at.is_not(None))
+    .order_by(_S.ended_at.desc(), _S.id)
+    .limit(ENDED_SHOWN)
+)
+_there = aliased(_S)
+_waiting_there = (
+    sa.select(_D.id)
+    .join(_there, _there.id == _D.subscription_id)
+    .where(_there.endpoint_id == _E.id, _is_in(StateGroup.WAITING))
+    .correlate(_E)
+    .limit(WAITING_COUNTED)
+    .subquery()
+)
+_SILENT = (
+    sa.select(
+        *(_E.host, _E.paused_until, sa.func.max(_S.last_delivery_at).label("answered_at")),
+        sa.select(sa.func.count()).select_from(_waiting_there).scalar_subquery().label("waiting"),
+    )
+    .join(_S, _S.endpoint_id == _E.id)
+    .where(
+        _E.account_id == _ACCOUNT,
+        _E.failures >= OPEN_AFTER_FAILURES,
+        _E.paused_until.is_not(None),
+        _ALIVE,
+    )
+    .group_by(_E.id, _E.host, _E.paused_until)
+    .order_by(_E.paused_until)
+)
+_CALLBACK = (
+    sa.select(
+        *(_S.url, _S.host, _S.secret, _E.confirmed_at.is_not(None).label("confirmed")),
+        sa.and_(_ALIVE, _S.url.is_not(None), _S.secret.is_not(None)).label("is_live"),
+    )
+    .join(_E, _E.id == _S.endpoint_id)
+    .where(_S.id == sa.bindparam("subscription_id"), _S.account_id == _ACCOUNT)
+)
+_CHOICES = (
+    sa.select(_S.form_id, Form.title, _S.host)
+    .join(Form, Form.id == _S.form_id)
+    .where(_S.account_id == _ACCOUNT)
+    .group_by(_S.form_id, Form.title, _S.host)
+    .order_by(sa.func.max(_S.created_at).desc())
+    .limit(CHOICES_SHOWN)
+)
+
+
+def list_live_subscriptions(account_id: str) -> list[LoggedSubscription]:
+    """Those that have not ended, newest first; some may have expired a moment ago."""
+    return [LoggedSubscription._make(row) for row in read_rows(_LIVE, account_id=account_id)]
+
+
+def list_ended_subscriptions(account_id: str) -> list[LoggedSubscription]:
+    """The ENDED_SHOWN that ended last."""
+    return [LoggedSubscription._make(row) for row in read_rows(_ENDED, account_id=account_id)]
+
+
+def list_silent_hosts(account_id: str, *, now: datetime) -> Sequence[Any]:
+    """Subscribed endpoints whose circuit breaker is open, the one that is tried next first.
+
+    answered_at  the last delivery that arrived there; None without one
+    waiting      unsettled deliveries, at most WAITING_COUNTED
+    """
+    return read_rows(_SILENT, account_id=account_id, now=now)
+
+
+def get_callback(account_id: str, subscription_id: str, *, now: datetime) -> Any:
+    """Where a live subscription leads, and its sealed secret; `confirmed` by its creator.
+
+    Raises NotFound, and StateConflict `subscription_ended`.
+    """
+    found = read_rows(_CALLBACK, account_id=account_id, subscription_id=subscription_id, now=now)
+    if not found:
+        raise NotFound(
+            ErrorCode.NOT_FOUND, "There is no such subscription.", "Open the list again."
+        )
+    if not found[0].is_live:
+        raise StateConflict(
+            PageCode.SUBSCRIPTION_ENDED,
+            "This agent is not signed up any more.",
+            "It can be tested when it has signed up again.",
+        )
+    return found[0]
+
+
+def list_choices(account_id: str) -> Sequence[Any]:
+    """Forms with the hosts of their subscriptions, the newest CHOICES_SHOWN of them."""
+    return read_rows(_CHOICES, account_id=account_id)

@@ -1,0 +1,394 @@
+"""Subscriptions: what agents ask for, the rows that are made or refreshed, secrets, new keys."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import datetime, timedelta
+from typing import Annotated, Any, NamedTuple
+
+import sqlalchemy as sa
+from pydantic import Field, StrictStr
+
+from webapp.base.database import (
+    UtcDateTime,
+    execute,
+    from_millis,
+    read_rows,
+    to_millis,
+    tried_again,
+    write_transaction,
+)
+from webapp.base.errors import ErrorCode, InputModel, InvalidInput, StateConflict
+from webapp.base.outbound import URL_MAX_CHARS, Unreachable
+from webapp.base.sealing import NoKey, Sealer
+from webapp.base.vocabulary import DeliveryFailure, DeliveryKind
+from webapp.events import callbacks, outbox
+from webapp.events.callbacks import Asked
+from webapp.records.audit import SYSTEM, Actor, AuditKind, add_event
+from webapp.records.content.draft_input import STORABLE, whole_number
+from webapp.records.events import (
+    EVENT_NAME,
+    CallbackEndpoint,
+    DeliveryAttempt,
+    EventDelivery,
+    EventSubscription,
+)
+from webapp.records.forms import get_form
+
+_S, _E = EventSubscription, CallbackEndpoint
+
+SECONDS_MAX = 10**9  # some thirty years, which any clock can add
+NAMED = (
+    "Send the https address of a host name, on port 443 or 8443, without user name and fragment, "
+    f"in at most {URL_MAX_CHARS} printable ASCII characters. Other origins have to be allowed by "
+    "the operator of this server."
+)
+RANDOM = "Send whsec_ and 24 to 64 random bytes in base64, as Standard Webhooks has it."
+
+
+class SubscriptionInput(InputModel):
+    """A callback for the events of one form."""
+
+    url: Annotated[
+        StrictStr,
+        Field(
+            max_length=URL_MAX_CHARS,
+            description=(
+                "The https address that takes the events; it stays as it is sent and tells "
+                "subscriptions of a form apart. Sends back a challenge, or is confirmed by "
+                "the creator."
+            ),
+        ),
+        STORABLE,
+    ]
+    secret: Annotated[
+        StrictStr,
+        Field(
+            description=(
+                "`whsec_` and 24 to 64 random bytes in base64 (Standard Webhooks), with which "
+                "everything is signed. A new one replaces it; for 24 hours both sign."
+            ),
+        ),
+        STORABLE,
+    ]
+    ttl_seconds: Annotated[
+        Annotated[int, Field(ge=1, le=SECONDS_MAX), whole_number(SECONDS_MAX, 1)] | None,
+        Field(
+            description=(
+                "How long the subscription should last. `refreshBefore` says how long it does: "
+                "never longer than the server allows or the connection lasts."
+            ),
+        ),
+    ] = None
+    cursor: Annotated[
+        Annotated[StrictStr, STORABLE] | None,
+        Field(
+            description=(
+                "That of the last event or of an earlier answer: a new or lapsed subscription "
+                "sends what came after it. Without it, what comes from here on."
+            ),
+        ),
+    ] = None
+    max_age_seconds: Annotated[
+        Annotated[int, Field(ge=0, le=SECONDS_MAX), whole_number(SECONDS_MAX)] | None,
+        Field(description="Of what came after `cursor`, send nothing older."),
+    ] = None
+
+
+def check_callback(url: str, secret: str, allowed_origins: frozenset[str]) -> str:
+    """Its host and port. raises InvalidInput `validation_failed`, which does not name the secret"""
+    try:
+        host = callbacks.check_callback_url(url, allowed_origins)
+    except Unreachable:
+        raise _refused("url", "is not an address that events are sent to", NAMED) from None
+    try:
+        callbacks.secret_key(secret)
+    except ValueError as reason:
+        raise _refused("secret", str(reason), RANDOM) from None
+    return host
+
+
+def _refused(field: str, reason: str, resolution: str) -> InvalidInput:
+    message = f"{field}: {reason}."
+    return InvalidInput(ErrorCode.VALIDATION_FAILED, message, resolution, field=field)
+
+
+SUBSCRIPTIONS_MAX = 100  # live ones of an account
+TTL_LEAST, TTL_DEFAULT, TTL_MOST = 300, 86_400, 7 * 86_400  # seconds
+ROTATED_FOR = timedelta(hours=24)  # how long the previous secret signs, too
+
+
+class DeliveryStatus(NamedTuple):
+    """`active` unless it is suspended.
+
+    failed_since  when the first attempt after the last delivery failed; None if none did
+    rests_for     how long nothing is sent to its address, which failed or asked for it
+    """
+
+    active: bool
+    last_delivery_at: datetime | None
+    last_failure: DeliveryFailure | None
+    failed_since: datetime | None
+    rests_for: timedelta | None
+
+
+class Granted(NamedTuple):
+    """A subscription as granted.
+
+    truncated  not everything after the cursor, or since the last refresh, will be sent
+    refreshed  how it fared until this refresh, which resumes it; None for a new one. A challenge
+               that its address answered for this refresh has ended its rest
+    """
+
+    subscription_id: str
+    refresh_before: datetime
+    cursor: str
+    truncated: bool
+    refreshed: DeliveryStatus | None
+
+
+def subscription_id(account_id: str, form_id: str, url: str) -> str:
+    """`sub_` and 32 digits, the same for the same account, address, event and arguments."""
+    return f"sub_{callbacks.digest(account_id, url, EVENT_NAME, {'formId': form_id})[:32]}"
+
+
+def check_asked(asked: Asked, *, now: datetime) -> None:
+    """Refuse what need not be asked of its address.
+
+    raises  NotFound `form_not_found`; StateConflict `too_many_subscriptions`
+    """
+    get_form(asked.account_id, asked.form_id)
+    _require_room(asked, subscription_id(asked.account_id, asked.form_id, asked.url), now)
+
+
+def subscribe(
+    asked: Asked,
+    *,
+    confirmed: bool = False,
+    sealer: Sealer,
+    cursor_key: bytes,
+    grant_ends: datetime,
+    now: datetime,
+    by: Actor = SYSTEM,
+) -> Granted:
+    """Store a subscription or refresh it, in one transaction.
+
+    confirmed   its creator has confirmed the address, which has answered no challenge
+    cursor_key  signs cursors
+    grant_ends  when the connection that subscribes ends
+    raises      as `callbacks.hold`; InvalidInput `callback_failed` if its creator has just taken it
+                back; StateConflict `too_many_subscriptions`; NoKey if nothing can be sealed
+    """
+    key = subscription_id(asked.account_id, asked.form_id, asked.url)
+    with write_transaction():
+        head = callbacks.hold(asked)
+        _require_room(asked, key, now)
+        before: Any = execute(_LOCK, id=key).one_or_none()
+        if confirmed:
+            callbacks.require_confirmed(asked)
+        # completions up to the newest have found it
+        lives = before is not None and before.ended_at is None
+        lives = lives and to_millis(before.expires_at) > max(to_millis(now), head)
+        secrets = _sealed_secrets(key, asked.secret, before if lives else None, sealer, now)
+        ttl = TTL_DEFAULT if asked.ttl_seconds is None else asked.ttl_seconds
+        expires_at = now + timedelta(seconds=min(max(ttl, TTL_LEAST), TTL_MOST))
+        expires_at = min(expires_at, grant_ends)
+        _store(key, asked, secrets | {"expires_at": expires_at}, now)
+        if not lives:
+            kind = AuditKind.SUBSCRIBED
+            add_event(kind, asked.account_id, by=by, now=now, subject=asked.form_id)
+        outbox.cancel_deliveries(outbox.unsettled([key]) & _IS_LAST_WORD, now=now)
+        truncated = before is not None and before.dropped
+        truncated |= _replay(key, asked, cursor_key, lives=lives, now=now)
+        settled = outbox.watermark(key, asked.form_id)
+        cursor = outbox.write_cursor(cursor_key, asked.form_id, settled)
+    status = _read_status(key, before, now) if lives else None
+    return Granted(key, expires_at, cursor, truncated, status)
+
+
+def list_subscriptions(account_id: str, form_id: str, *, now: datetime) -> Sequence[Any]:
+    """The live ones of a form, oldest first; `active` unless suspended. raises NotFound"""
+    get_form(account_id, form_id)
+    return read_rows(_LIST, form=form_id, now=now)
+
+
+def _require_room(asked: Asked, key: str, now: datetime) -> None:
+    """Room for one more live subscription of the account besides this one."""
+    ((others,),) = read_rows(_COUNT_OTHERS, account=asked.account_id, id=key, now=now)
+    if others >= SUBSCRIPTIONS_MAX:
+        raise StateConflict(
+            ErrorCode.TOO_MANY_SUBSCRIPTIONS,
+            f"The account has {SUBSCRIPTIONS_MAX} live subscriptions, which is the limit.",
+            "Wait until one expires, or unsubscribe where no event is needed any more.",
+        )
+
+
+def _store(key: str, asked: Asked, values: dict[str, object], now: datetime) -> None:
+    """Alive and not suspended, whatever it was before; what is not named here stays as it was."""
+    values |= {
+        "id": key,
+        "account_id": asked.account_id,
+        "form_id": asked.form_id,
+        "grant_id": asked.grant_id,
+        "endpoint_id": callbacks.store_endpoint(asked, now=now),
+        "url": asked.url,
+        "host": asked.host,
+        "created_at": now,
+        "refreshed_at": now,
+        "suspended_at": None,
+        "gone_count": 0,
+        "dropped": False,
+        "ended_at": None,
+        "end_reason": None,
+    }
+    if asked.error_profile is not None:
+        values["error_profile"] = asked.error_profile
+    callbacks.upsert(_S, values, values.keys() - {"id", "account_id", "form_id", "created_at"})
+
+
+def secret_place(subscription_id: str) -> str:
+    """The place that both secrets of a subscription are sealed for."""
+    return f"event_subscriptions/{subscription_id}/secret"
+
+
+def _sealed_secrets(
+    key: str, secret: str, before: Any, sealer: Sealer, now: datetime
+) -> dict[str, object]:
+    """The columns of the secret, and of the one before it, which signs for ROTATED_FOR, too.
+
+    before  the live subscription that is refreshed
+    """
+    place = secret_place(key)
+    previous: tuple[str | None, datetime | None] = None, None
+    with suppress(NoKey):
+        if before is not None and before.secret is not None:
+            if sealer.unseal(before.secret, place=place) != secret:
+                previous = before.secret, now + ROTATED_FOR
+            else:
+                previous = before.previous_secret, before.previous_until
+    sealed = sealer.seal(secret, place=place)
+    return {"secret": sealed, "previous_secret": previous[0], "previous_until": previous[1]}
+
+
+def _replay(key: str, asked: Asked, cursor_key: bytes, *, lives: bool, now: datetime) -> bool:
+    """Queue what came after the cursor, unless all of that was queued; True if not all of it is."""
+    if asked.cursor is None:
+        return False
+    position = outbox.read_cursor(cursor_key, asked.form_id, asked.cursor)
+    if position is None:
+        return True
+    max_age = asked.max_age_ms
+    return not lives and outbox.queue_missed(
+        key, asked.form_id, position=position, max_age_ms=max_age, now=now
+    )
+
+
+def _read_status(key: str, before: Any, now: datetime) -> DeliveryStatus:
+    failed_since = None
+    if before.last_failure:
+        since = before.last_delivery_at or from_millis(0)
+        ((failed_since,),) = read_rows(_FIRST_FAILED, subscription=key, since=since)
+    rests = before.paused_until is not None and before.paused_until > now
+    return DeliveryStatus(
+        active=before.suspended_at is None,
+        last_delivery_at=before.last_delivery_at,
+        last_failure=before.last_failure,
+        failed_since=failed_since,
+        rests_for=before.paused_until - now if rests else None,
+    )
+
+
+_ALIVE = outbox.alive(sa.bindparam("now", type_=UtcDateTime()))
+_IS_LAST_WORD = EventDelivery.kind == DeliveryKind.TERMINATED
+_COUNT_OTHERS = sa.select(sa.func.count(_S.id)).where(
+    _S.account_id == sa.bindparam("account"), _S.id != sa.bindparam("id"), _ALIVE
+)
+_LIST = (
+    sa.select(*(_S.id, _S.host, _S.suspended_at.is_(None).label("active")))
+    .add_columns(_S.last_delivery_at, _S.last_failure, _S.expires_at)
+    .where(_S.form_id == sa.bindparam("form"), _ALIVE)
+    .order_by(_S.created_at, _S.id)
+)
+_LOCK = (
+    sa.select(
+        *(_S.secret, _S.previous_secret, _S.previous_until, _S.expires_at, _S.ended_at, _S.dropped),
+        *(_S.suspended_at, _S.last_delivery_at, _S.last_failure, _E.paused_until),
+    )
+    .join(_E, _E.id == _S.endpoint_id)
+    .where(_S.id == sa.bindparam("id"))
+    .with_for_update(of=_S)
+)
+_FIRST_FAILED = (
+    sa.select(sa.func.min(DeliveryAttempt.started_at))
+    .join(EventDelivery, EventDelivery.id == DeliveryAttempt.delivery_id)
+    .where(
+        EventDelivery.subscription_id == sa.bindparam("subscription"),
+        EventDelivery.body.is_not(None),  # thousands may wait that were never attempted
+        DeliveryAttempt.failure.is_not(None),
+        DeliveryAttempt.started_at > sa.bindparam("since", type_=UtcDateTime()),
+    )
+)
+
+
+BATCH_ROWS = 200  # in one transaction, of milliseconds: servers run meanwhile
+SECRETS = (_S.secret, _S.previous_secret)
+
+
+class Rekeyed(NamedTuple):
+    """How many secrets were read, sealed anew by the first key, and opened by no key."""
+
+    read: int
+    sealed: int
+    unopened: int
+
+
+def rekey(sealer: Sealer) -> Rekeyed:
+    """Seal by the first key what others sealed, in short transactions; again changes nothing."""
+    totals, last = [0, 0, 0], ""
+    while batch := _rekey_batch(last, sealer):
+        done, last = batch
+        totals = list(map(sum, zip(totals, done, strict=True)))
+    return Rekeyed(*totals)
+
+
+def count_sealed_otherwise(key_ids: Sequence[str]) -> int:
+    """How many secrets were sealed by none of these keys."""
+    total = 0
+    for column in SECRETS:
+        known = (column.startswith(f"{key_id}:", autoescape=True) for key_id in key_ids)
+        other = sa.select(sa.func.count()).where(column.is_not(None), ~sa.or_(sa.false(), *known))
+        total += int(execute(other).scalar_one())
+    return total
+
+
+@tried_again
+def _rekey_batch(last: str, sealer: Sealer) -> tuple[Rekeyed, str] | None:
+    """The next rows after an id, locked meanwhile, with the last id of them; None at the end."""
+    read = sealed = unopened = 0
+    with write_transaction():
+        rows = execute(_BATCH, last=last).all()
+        for key, *secrets in rows:
+            place, changed = secret_place(key), {}
+            for column, secret in zip(SECRETS, secrets, strict=True):
+                if secret is None:
+                    continue
+                read += 1
+                try:
+                    plain = sealer.unseal(secret, place=place)
+                except NoKey:
+                    unopened += 1
+                    continue
+                if not sealer.is_current(secret):
+                    changed[column.key] = sealer.seal(plain, place=place)
+            if changed:
+                sealed += len(changed)
+                execute(sa.update(_S).where(_S.id == key).values(changed))
+    return (Rekeyed(read, sealed, unopened), rows[-1].id) if rows else None
+
+
+_BATCH = (
+    sa.select(_S.id, *SECRETS)
+    .where(_S.id > sa.bindparam("last"), sa.or_(*(column.is_not(None) for column in SECRETS)))
+    .order_by(_S.id)
+    .limit(BATCH_ROWS)
+    .with_for_update()
+)
