@@ -145,13 +145,9 @@ def _require_json() -> None:
 def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        raise ValueError(f"has the field {sent(_twice(pairs))} twice in one object")
+        ((name, _),) = Counter(name for name, _ in pairs).most_common(1)
+        raise ValueError(f"has the field {sent(name)} twice in one object")
     return found
-
-
-def _twice(pairs: list[tuple[str, object]]) -> str:
-    counted = Counter(name for name, _ in pairs)
-    return counted.most_common(1)[0][0]
 
 
 def _finite(digits: str) -> float:

@@ -5,13 +5,12 @@ from collections.abc import Callable
 from http import HTTPStatus
 from typing import cast
 
-import orjson
 from flask import Blueprint, Flask, Response, g, request
 from flask_limiter import RateLimitExceeded
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 from werkzeug.wrappers import Response as AnyResponse
 
-from api.bodies import draft_location, review_link, review_url
+from api.bodies import draft_location, json_answer, review_link, review_url
 from api.waiting import WAIT_MAX_SECONDS
 from api.wire.types import Error
 from webapp.base import errors
@@ -68,14 +67,15 @@ def outcome(failure: errors.Outcome) -> Response:
     """An expected failure of a use case or of the guard."""
     if isinstance(failure.code, errors.PageCode):  # not in the contract
         return unexpected(failure)
-    response = _answer(error_fields(failure, _wait_by_rest))
+    headers = {}
+    draft_id = (request.view_args or {}).get("draft_id")
     if isinstance(failure, Unauthenticated):
-        response.headers["WWW-Authenticate"] = failure.challenge
+        headers["WWW-Authenticate"] = failure.challenge
     if isinstance(failure, errors.RateLimited):
-        response.headers["Retry-After"] = str(failure.seconds)
-    if isinstance(failure, errors.StateConflict) and "draft_id" in (request.view_args or {}):
-        response.headers["Link"] = review_link(str((request.view_args or {})["draft_id"]))
-    return response
+        headers["Retry-After"] = str(failure.seconds)
+    if isinstance(failure, errors.StateConflict) and draft_id:
+        headers["Link"] = review_link(draft_id)
+    return _answer(error_fields(failure, _wait_by_rest), headers)
 
 
 def http_problem(error: HTTPException) -> Response:
@@ -83,7 +83,12 @@ def http_problem(error: HTTPException) -> Response:
     if isinstance(error, RateLimitExceeded):
         return outcome(rate_limited(error))
     if isinstance(error, MethodNotAllowed):
-        return _method_not_allowed(error)
+        return error_answer(
+            errors.ErrorCode.METHOD_NOT_ALLOWED,
+            f"{request.method[:20]} is not possible at this address.",
+            "Use a method that the Allow header names.",
+            {"Allow": ", ".join(sorted(error.valid_methods or ()))},
+        )
     if isinstance(error, UnknownHost):
         return error_answer(
             errors.ErrorCode.VALIDATION_FAILED,
@@ -124,21 +129,18 @@ def _storage_unavailable() -> Error:
 
 def always_refused(code: errors.ErrorCode, headers: dict[str, str] | None = None) -> Response:
     """The four fields of a code that always says the same."""
-    response = error_answer(code, *ALWAYS_SAID[code])
-    response.headers.update(headers or {})
-    return response
+    return error_answer(code, *ALWAYS_SAID[code], headers)
 
 
-def error_answer(code: errors.ErrorCode, message: str, resolution: str) -> Response:
+def error_answer(
+    code: errors.ErrorCode, message: str, resolution: str, headers: dict[str, str] | None = None
+) -> Response:
     """The four fields, with the status of the code."""
-    return _answer(four_fields(code, message, resolution))
+    return _answer(four_fields(code, message, resolution), headers)
 
 
-def _answer(fields: Error) -> Response:
-    status = cast(errors.ErrorCode, fields["code"]).status
-    response = Response(orjson.dumps(fields), status, mimetype="application/json")
-    response.headers["Cache-Control"] = "private, no-store"
-    return response
+def _answer(fields: Error, headers: dict[str, str] | None = None) -> Response:
+    return json_answer(fields, cast(errors.ErrorCode, fields["code"]).status, headers)
 
 
 def error_fields(failure: errors.Outcome, wait: Callable[[str], str]) -> Error:
@@ -152,37 +154,21 @@ def error_fields(failure: errors.Outcome, wait: Callable[[str], str]) -> Error:
     ):  # a full stop would be taken for a part of the address
         page, call = review_url(failure.draft_id), wait(failure.draft_id)
         resolution += f" The review page is {page} and {call} waits until it is confirmed."
-    return four_fields(cast(errors.ErrorCode, failure.code), _message(failure), resolution)
+    of_field = isinstance(failure, errors.StateConflict) and failure.field
+    message = f"{failure.field}: {failure.message}" if of_field else failure.message
+    return four_fields(cast(errors.ErrorCode, failure.code), message, resolution)
 
 
 def four_fields(code: errors.ErrorCode, message: str, resolution: str) -> Error:
     """The contract's Error; text that cannot be encoded is replaced."""
-    return Error(
-        error=_encodable(message),
-        code=code,
-        message=_encodable(message),
-        resolution=_encodable(resolution),
+    message, resolution = (
+        text.encode("utf-8", "replace").decode() for text in (message, resolution)
     )
-
-
-def _message(failure: errors.Outcome) -> str:
-    if isinstance(failure, errors.StateConflict) and failure.field:
-        return f"{failure.field}: {failure.message}"
-    return failure.message
+    return Error(error=message, code=code, message=message, resolution=resolution)
 
 
 def _wait_by_rest(draft_id: str) -> str:
     return f"GET {draft_location(draft_id)}?wait={WAIT_MAX_SECONDS}"
-
-
-def _method_not_allowed(error: MethodNotAllowed) -> Response:
-    response = error_answer(
-        errors.ErrorCode.METHOD_NOT_ALLOWED,
-        f"{request.method[:20]} is not possible at this address.",
-        "Use a method that the Allow header names.",
-    )
-    response.headers["Allow"] = ", ".join(sorted(error.valid_methods or ()))
-    return response
 
 
 def rate_limited(error: RateLimitExceeded) -> errors.RateLimited:
@@ -201,7 +187,3 @@ def _internal_error() -> Error:
         "Send the same request again; if it fails again, tell the operator of this server the "
         f"request id {g.get('request_id', 'in the header X-Request-Id')}.",
     )
-
-
-def _encodable(text: str) -> str:
-    return text.encode("utf-8", "replace").decode()
