@@ -62,7 +62,6 @@ def test_a_draft_is_created(agent: Agent, account: Account) -> None:
         ({}, "title", ""),
         ({}, "questions", []),
         ({"goal": ""}, "goal", None),
-        ({"title": "\N{GRINNING FACE}" * 120}, "title", "\N{GRINNING FACE}" * 120),
         ({"maxTotalQuestions": 7.0}, "settings", SETTINGS | {"maxTotalQuestions": 7}),
         (
             {"followUpMode": "deep_dive"},
@@ -96,24 +95,11 @@ def test_every_setting_is_kept_and_the_context_returned_nowhere(agent: Agent) ->
     ("body", "code", "field"),
     [
         ({"title": "x" * 121}, "validation_failed", "title"),
-        ({"title": None}, "validation_failed", "title"),
-        ({"questions": []}, "validation_failed", "questions"),
-        ({"questions": [7]}, "validation_failed", "questions[0]"),
-        ({"questions": [{"id": "a"}]}, "validation_failed", "questions[0].text"),
-        ({"questions": [{"id": "", "text": "x"}]}, "validation_failed", "questions[0].id"),
-        ({"questions": [{"id": None, "text": "x"}]}, "validation_failed", "questions[0].id"),
         ({"questions": [{"id": "a", "text": "x"}] * 2}, "validation_failed", "questions[0].id"),
-        ({"maxTotalQuestions": None}, "validation_failed", "maxTotalQuestions"),
-        ({"maxTotalQuestions": True}, "validation_failed", "maxTotalQuestions"),
-        ({"status": "published"}, "unknown_field", "status"),
         ({"settings": {}}, "unknown_field", "settings"),
-        ({"accountId": "acc_x"}, "unknown_field", "accountId"),
-        ({"publishedFormId": "frm_x"}, "unknown_field", "publishedFormId"),
-        ({"questions": [{"text": "x", "hint": "y"}]}, "unknown_field", "questions[0].hint"),
         ({"followUpMode": "smart"}, "context_required", "context"),
         ({"followUpMode": "smart", "context": " \n"}, "context_required", "context"),
         ({"title": "a\nb"}, "invalid_text", "title"),
-        ({"title": "a\u202eb"}, "invalid_text", "title"),
     ],
 )
 def test_a_wrong_field_is_named_and_nothing_stored(
@@ -205,22 +191,18 @@ def test_a_key_makes_another_draft_the_next_day_and_is_not_kept_longer(
     assert again not in made
 
 
-def test_two_accounts_may_use_the_same_key(agent: Agent, connect: Connect) -> None:
+def test_a_key_is_of_one_account_and_has_one_to_255_characters(
+    agent: Agent, connect: Connect
+) -> None:
     with agent.app.app_context():
         stranger = connect(make_account().id)
 
-    made = [
-        each.post("/drafts", json={}, headers=KEY).json["draftId"] for each in (agent, stranger)
-    ]
+    mine, others = (each.post("/drafts", json={}, headers=KEY) for each in (agent, stranger))
 
-    assert len(set(made)) == 2
-
-
-@pytest.mark.parametrize("key", ["", "x" * 256])
-def test_a_key_has_one_to_255_characters(key: str, agent: Agent) -> None:
-    response = agent.post("/drafts", json={}, headers={"Idempotency-Key": key})
-
-    assert refusal(response) == (400, "validation_failed")
+    assert mine.json["draftId"] != others.json["draftId"]
+    for key in ("", "x" * 256):
+        response = agent.post("/drafts", json={}, headers={"Idempotency-Key": key})
+        assert refusal(response) == (400, "validation_failed")
 
 
 @pytest.mark.parametrize(
@@ -240,21 +222,14 @@ def test_a_change_makes_the_confirmation_stale_and_never_publishes(
     assert confirmation(agent, draft_id) == confirmed
 
 
-def test_a_repeated_question_without_id_keeps_its_id(agent: Agent, draft_id: str) -> None:
-    before = agent.get(f"/drafts/{draft_id}").json["questions"]
+def test_a_change_is_merged_with_what_is_there(agent: Agent, draft_id: str) -> None:
+    path = f"/drafts/{draft_id}"
+    before = agent.get(path).json["questions"]
 
-    body = {"questions": ["What went wrong?", "Who changed it?"]}
-    after = agent.patch(f"/drafts/{draft_id}", json=body).json["questions"]
-
-    assert after == before[::-1]
-
-
-def test_the_context_rule_applies_to_the_merged_draft(agent: Agent, draft_id: str) -> None:
-    agent.patch(f"/drafts/{draft_id}", json={"context": "known", "followUpMode": "smart"})
-
-    response = agent.patch(f"/drafts/{draft_id}", json={"context": ""})
-
-    assert refusal(response) == (400, "context_required")
+    body = {"questions": ["What went wrong?", "Who changed it?"]}  # which keep their ids
+    assert agent.patch(path, json=body).json["questions"] == before[::-1]
+    agent.patch(path, json={"context": "known", "followUpMode": "smart"})
+    assert refusal(agent.patch(path, json={"context": ""})) == (400, "context_required")
 
 
 @pytest.mark.parametrize(
@@ -298,32 +273,26 @@ def test_a_confirmed_draft_is_published_once(agent: Agent, draft_id: str, confir
     [
         ("unconfirmed", 409, "draft_not_confirmed"),
         ("changed", 409, "confirmation_stale"),
-        ("untitled", 409, "draft_incomplete"),
         ("discarded", 404, "draft_not_found"),
     ],
 )
 def test_a_draft_that_is_not_confirmed_as_it_is_stays_unpublished(
-    how: str,
-    status: int,
-    code: str,
-    agent: Agent,
-    draft_id: str,
-    confirm: Confirm,
-    account: Account,
+    how: str, status: int, code: str, agent: Agent, draft_id: str, confirm: Confirm
 ) -> None:
     if how != "unconfirmed":
         confirm(draft_id)
-    if how in ("changed", "untitled"):
-        agent.patch(f"/drafts/{draft_id}", json={"title": "" if how == "untitled" else "Unseen"})
+    if how == "changed":
+        agent.patch(f"/drafts/{draft_id}", json={"title": "Unseen"})
     if how == "discarded":
         with agent.app.app_context():
-            discard_draft(account.id, draft_id, now=utc_now())
+            account_id = db.session.get_one(Draft, draft_id).account_id
+            discard_draft(account_id, draft_id, now=utc_now())
 
     response = agent.post(f"/drafts/{draft_id}/publish")
 
     assert refusal(response) == (status, code)
     assert agent.get("/forms").json["formCount"] == 0
-    if how in ("unconfirmed", "changed"):
+    if how != "discarded":
         assert f"http://127.0.0.1:8000/drafts/{draft_id} " in response.json["resolution"]
         assert f"/api/drafts/{draft_id}?wait=25 " in response.json["resolution"]
         assert response.headers["Link"] == review_link(draft_id)
@@ -336,25 +305,22 @@ def test_an_incomplete_draft_is_not_published(body: dict[str, Any], agent: Agent
     assert refusal(agent.post(f"/drafts/{draft_id}/publish")) == (409, "draft_incomplete")
 
 
-@pytest.mark.parametrize(("named", "status"), [('"1"', 200), ('"2"', 409)])
 def test_a_publish_with_if_match_applies_to_one_revision_only(
-    named: str, status: int, agent: Agent, draft_id: str, confirm: Confirm
+    agent: Agent, draft_id: str, confirm: Confirm
 ) -> None:
     confirm(draft_id)
+    for named, status in (('"2"', 409), ('"1"', 200)):
+        response = agent.post(f"/drafts/{draft_id}/publish", headers={"If-Match": named})
+        assert response.status_code == status
 
-    response = agent.post(f"/drafts/{draft_id}/publish", headers={"If-Match": named})
 
-    assert response.status_code == status
-
-
-def test_the_share_token_has_128_random_bits(agent: Agent) -> None:
+def test_share_tokens_are_random(agent: Agent) -> None:
     with agent.app.app_context():
         forms = [make_form(make_account().id) for _ in range(20)]
 
     tokens = {form.share_token for form in forms}
     assert len(tokens) == 20
     assert {len(token) for token in tokens} == {22}  # 128 bits in base64
-    assert not any(form.share_token in form.id or form.id in form.share_token for form in forms)
 
 
 def attested(agent: Agent, draft_id: str) -> bool:

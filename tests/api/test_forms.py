@@ -42,7 +42,9 @@ def moment(at: Any) -> str:
 def test_a_form_is_returned_and_listed(agent: Agent, account: Account) -> None:
     questions = [{"id": "who", "text": "Who?", "context": "A first name"}]
     secret = "they are leaving"
+    assert agent.get("/forms").json == {"formCount": 0, "forms": []}
     with agent.app.app_context():
+        older = make_form(account.id)
         form = make_form(account.id, questions=questions, goal="Find the gap", context=secret)
         make_form(make_account().id)  # of others
         make_response(form)
@@ -63,26 +65,16 @@ def test_a_form_is_returned_and_listed(agent: Agent, account: Account) -> None:
         "latestResponseAt": responses.json["responses"][0]["submittedAt"],
         "publishedAt": moment(form.published_at),
     }
-    assert listed.json == {"formCount": 1, "forms": [summary]}
+    assert listed.json["formCount"] == 2
+    assert listed.json["forms"][0] == summary
+    assert listed.json["forms"][1]["formId"] == older.id
     assert found.json["shareUrl"] == share_url
     assert (found.json["goal"], found.json["questions"]) == ("Find the gap", questions)
     assert found.json["settings"] == SETTINGS
-    assert {name: found.json[name] for name in summary.keys() & found.json.keys()} == {
-        name: summary[name] for name in summary.keys() & found.json.keys()
+    assert found.json.items() >= {
+        (name, value) for name, value in summary.items() if name in found.json
     }
     assert not any(secret in each.text for each in (found, listed, responses))
-
-
-def test_the_newest_form_comes_first(agent: Agent, account: Account) -> None:
-    assert agent.get("/forms").json == {"formCount": 0, "forms": []}
-    with agent.app.app_context():
-        made = [make_form(account.id).id for _ in range(3)]
-
-    listed = agent.get("/forms").json["forms"]
-
-    assert sorted(form["formId"] for form in listed) == sorted(made)
-    times = [form["publishedAt"] for form in listed]
-    assert times == sorted(times, reverse=True)
 
 
 @pytest.mark.parametrize("status", ["completed", "closed"])
@@ -205,24 +197,26 @@ def test_a_page_is_bounded_and_says_that_more_follow(
     assert (second["truncated"], second["returnedAnswerCount"]) == (False, sizes[1])
 
 
-@pytest.mark.parametrize("text", [EMOJI, "  <b>é\u0301\r\n\u202e'; DROP TABLE answers; --  "])
-def test_answers_are_returned_as_they_were_sent(agent: Agent, form: Any, text: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (EMOJI, EMOJI),
+        ("  <b>é\u0301\r\n\u202e'; DROP TABLE answers; --  ", None),
+        ("é" * 20_001, "é" * 20_000),
+    ],
+)
+def test_answers_are_returned_as_they_were_sent_up_to_a_length(
+    agent: Agent, form: Any, text: str, shown: str | None
+) -> None:
     with agent.app.app_context():
-        make_answer(form, "key", text=text)
+        make_answer(form, "key", text=text[:20_000])
+        if shown and shown != text:  # no respondent types more
+            db.session.execute(update(Answer).values(answer_text=text))
+            db.session.commit()
 
     answer = read(agent, form)["responses"][0]["answers"][0]
 
-    assert (answer["answerText"], answer["answerTruncated"]) == (text, False)
-
-
-def test_a_longer_answer_is_cut_and_says_so(agent: Agent, answered: Any) -> None:
-    with agent.app.app_context():
-        db.session.execute(update(Answer).values(answer_text="é" * 20_001))
-        db.session.commit()
-
-    answer = read(agent, answered)["responses"][0]["answers"][0]
-
-    assert (answer["answerText"], answer["answerTruncated"]) == ("é" * 20_000, True)
+    assert (answer["answerText"], answer["answerTruncated"]) == (shown or text, len(text) > 20_000)
 
 
 @pytest.mark.parametrize(
@@ -256,12 +250,10 @@ def test_a_session_is_abandoned_after_a_day_without_activity(
 @pytest.mark.parametrize(
     ("since", "echoed"),
     [
-        ("2999-01-01T00:00:00Z", "2999-01-01T00:00:00.000Z"),
         ("2999-01-01T00:00:00.123456789Z", "2999-01-01T00:00:00.123Z"),
         ("2999-01-01T01:00:00.1+01:00", "2999-01-01T00:00:00.100Z"),
         ("2999-01-01T01:00:00 01:00", "2999-01-01T00:00:00.000Z"),  # a plus that was not encoded
         ("2999-01-01t00:00:00z", "2999-01-01T00:00:00.000Z"),
-        ("2998-12-31T23:30:00-00:30", "2999-01-01T00:00:00.000Z"),
         ("2998-12-31T23:59:60Z", "2999-01-01T00:00:00.000Z"),
         ("9999-12-31T23:59:59.999-23:59", "9999-12-31T23:59:59.999Z"),
     ],
@@ -272,41 +264,22 @@ def test_a_future_cursor_is_echoed_in_utc(
     body = read(agent, answered, since)
 
     assert (body["responses"], body["nextSince"]) == ([], echoed)
+    for early in ("1970-01-01T00:00:00Z", "0001-01-01T00:00:00+23:59"):
+        assert read(agent, answered, early)["returnedAnswerCount"] == 1
 
 
-@pytest.mark.parametrize("since", ["1970-01-01T00:00:00Z", "0001-01-01T00:00:00+23:59"])
-def test_a_since_before_all_answers_returns_everything(
-    since: str, agent: Agent, answered: Any
-) -> None:
-    assert read(agent, answered, since)["returnedAnswerCount"] == 1
+NO_MOMENTS = [
+    *("", "yesterday", "1763721600", "2026-11-21", "2026-11-21T10:40:00", "2026-11-21T10:40Z"),
+    *("2026-02-30T10:40:00Z", "2026-11-21T24:00:00Z", "2026-11-21T10:40:61Z", "x" * 10_000),
+    *("2026-11-21T10:40:00+24:00", "2026-11-21T10:40:00.Z", "2026-11-21T10:40:00Z\n", "\x00"),
+    *("0000-01-01T00:00:00Z", "12026-11-21T10:40:00Z", "٢٠٢٦-11-21T10:40:00Z"),
+]
 
 
-@pytest.mark.parametrize(
-    "since",
-    [
-        "",
-        "yesterday",
-        "1763721600",
-        "2026-11-21",
-        "2026-11-21T10:40:00",
-        "2026-11-21T10:40Z",
-        "2026-02-30T10:40:00Z",
-        "2026-11-21T24:00:00Z",
-        "2026-11-21T10:40:61Z",
-        "2026-11-21T10:40:00+24:00",
-        "2026-11-21T10:40:00.Z",
-        "2026-11-21T10:40:00Z\n",
-        "0000-01-01T00:00:00Z",
-        "12026-11-21T10:40:00Z",
-        "٢٠٢٦-11-21T10:40:00Z",
-        "\x00",
-        "x" * 10_000,
-    ],
-)
-def test_an_invalid_since_is_refused(since: str, agent: Agent, form: Any) -> None:
-    response = agent.get(f"/forms/{form.id}/responses", query_string={"since": since})
-
-    assert refusal(response) == (400, "invalid_since")
+def test_an_invalid_since_is_refused(agent: Agent, form: Any) -> None:
+    for since in NO_MOMENTS:
+        response = agent.get(f"/forms/{form.id}/responses", query_string={"since": since})
+        assert refusal(response) == (400, "invalid_since"), since
 
 
 def test_the_first_since_counts_and_other_parameters_are_ignored(

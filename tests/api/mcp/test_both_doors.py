@@ -1,104 +1,77 @@
-"""Every refusal that REST documents is the same by a tool, in the same words, and uses no quota"""
+"""What REST refuses, tools refuse in the same words; both count together."""
 
-import re
 from typing import Any
 
 import pytest
 from flask import Flask
-from mcp_types import CallToolResult
 
-from api.openapi.operations import Operation
 from tests.api.conftest import Agent, Confirm
 from tests.api.mcp.conftest import Host, Hosted, refused
-from tests.api.provoking import CASES, PROVOKE, Scene
-from tests.factories import make_draft, make_form
+from tests.factories import make_draft
 from webapp.base.vocabulary import Scope
 from webapp.records.accounts.models import Account
 
-HAVE_TOOLS = {
-    "createServiceDraft",
-    "updateServiceDraft",
-    "publishServiceDraft",
-    "getServiceDraft",
-    "getService",
-    "getServiceResponses",
-    "getAttachment",
-    "createAgentToken",
-}
-# refused before there is a tool call, or for a header that tools do not have
-NOT_BY_TOOLS = {
-    "authentication_required",
-    "invalid_json",
-    "idempotency_key_reused",
-    "revision_conflict",
-    "not_found",  # an empty id is no path; an argument is refused as such
-    "range_not_satisfiable",
-    "internal_error",
-    "storage_unavailable",
-}
-# a body that is ignored, or a label that no tool can make so long
-TOO_LARGE_BY_REST_ONLY = {"publishServiceDraft", "createAgentToken"}
-NAMED_OTHERWISE = {"wait: ": "timeoutSeconds: ", "body: is ": "arguments: is "}
-
-
-def is_of_both(operation: Operation, code: str) -> bool:
-    if code == "payload_too_large" and operation.id in TOO_LARGE_BY_REST_ONLY:
-        return False
-    return operation.id in HAVE_TOOLS and code not in NOT_BY_TOOLS
-
-
-BOTH = [(operation, code) for operation, code in CASES if is_of_both(operation, code)]
+CREATE, CHANGE = "POST /drafts", "PATCH /drafts/{draftId}"
+PUBLISH, RESPONSES = "POST /drafts/{draftId}/publish", "/forms/{formId}/responses"
+# a call by REST, its tool, what both are given, and the code of the refusal
+REFUSED: list[tuple[str, str, dict[str, Any], str]] = [
+    (CREATE, "create_form_draft", {"title": 7}, "validation_failed"),
+    (CREATE, "create_form_draft", {"colour": "red"}, "unknown_field"),
+    (CREATE, "create_form_draft", {"title": "a\0"}, "invalid_text"),
+    (CREATE, "create_form_draft", {"followUpMode": "smart"}, "context_required"),
+    (CREATE, "create_form_draft", {"questions": ["x" * 300_000]}, "payload_too_large"),
+    (CHANGE, "update_form_draft", {"title": 7}, "validation_failed"),
+    (CHANGE, "update_form_draft", {}, "draft_already_published"),
+    ("PATCH /drafts/drf_x", "update_form_draft", {"draftId": "drf_x"}, "draft_not_found"),
+    ("GET /drafts/drf_x", "get_form_draft", {"draftId": "drf_x"}, "draft_not_found"),
+    (PUBLISH, "publish_form_draft", {}, "draft_not_confirmed"),
+    (PUBLISH, "publish_form_draft", {}, "confirmation_stale"),
+    (PUBLISH, "publish_form_draft", {}, "draft_incomplete"),
+    ("GET /forms/frm_x", "get_form", {"formId": "frm_x"}, "form_not_found"),
+    ("GET /forms/x/responses", "get_form_responses", {"formId": "x"}, "form_not_found"),
+    (f"GET {RESPONSES}?since=x", "get_form_responses", {"since": "x"}, "invalid_since"),
+    ("GET /forms/{formId}/attachments/x", "get_attachment", {"attachmentId": "x"}, "not_found"),
+    ("POST /forms/{formId}/agent-tokens", "create_agent_token", {"label": 7}, "validation_failed"),
+]
 
 
 @pytest.fixture
-def by_tools(hosted: Hosted, account: Account, version: str) -> Any:
-    return AgentByTools(hosted(account.id, tuple(Scope), version))
+def host(hosted: Hosted, account: Account, version: str) -> Host:
+    return hosted(account.id, tuple(Scope), version)
 
 
-@pytest.mark.parametrize(
-    ("operation", "code"), BOTH, ids=[f"{operation.id} {code}" for operation, code in BOTH]
-)
+@pytest.mark.parametrize("refusal", REFUSED, ids=lambda each: f"{each[1]} {each[3]}")
 def test_a_refusal_is_the_same_by_both_doors(
-    operation: Operation, code: str, agent: Agent, by_tools: Any, account: Account, confirm: Confirm
+    agent: Agent, host: Host, form: Any, draft_id: str, confirm: Confirm, refusal: Any
 ) -> None:
-    by_rest = provoked(agent, operation, code, agent, account, confirm)
-    refused = provoked(by_tools, operation, code, agent, account, confirm)
+    call, tool, given, code = refusal
+    method, _, path = call.partition(" ")
+    if code == "draft_incomplete":
+        draft_id = agent.post("/drafts", json={"questions": ["Who?"]}).json["draftId"]
+    if code in ("draft_already_published", "confirmation_stale"):
+        confirm(draft_id)
+        then = ("POST", "/publish") if code == "draft_already_published" else ("PATCH", "")
+        agent.call(then[0], f"/drafts/{draft_id}{then[1]}", json={"title": "New"})
+    ids = {"draftId": draft_id, "formId": form.id}
+    named = {name: value for name, value in ids.items() if f"{{{name}}}" in path}
+    body = {name: value for name, value in given.items() if not name.endswith("Id")}
+    request = {"json": body} if method != "GET" else {}
 
-    assert refused["code"] == by_rest["code"] == code
-    expected = by_rest["message"]
-    for begins, other in NAMED_OTHERWISE.items():
-        if expected.startswith(begins):
-            expected = other
-    assert refused["message"].startswith(expected)
+    by_rest = agent.call(method, path.format(**ids), **request).json
+    by_tool = refused(host.use(tool, **named | given))
 
-
-def provoked(
-    door: Any, operation: Operation, code: str, agent: Agent, account: Account, confirm: Confirm
-) -> dict[str, str]:
-    """The refusal of a call on a draft and a form of its own."""
-    body = {"questions": ["Who changed it?", "What went wrong?"]}
-    if code != "draft_incomplete":  # no tool takes a title away
-        body |= {"title": "Rota"}
-    draft_id = agent.post("/drafts", json=body).json["draftId"]
-    with agent.app.app_context():
-        form_id = make_form(account.id).id
-    refused: dict[str, str] = PROVOKE[code](Scene(door, operation, draft_id, form_id), confirm).json
-    return refused
-
-
-def used_up(answer: Any) -> bool:
-    """Whether a call was refused by a limit, whichever door it came through."""
-    found = answer.json
-    return bool(found and found.get("code") == "rate_limited")
+    message = by_rest["message"].replace("body: ", "arguments: ")
+    assert (by_tool["code"], by_tool["message"]) == (code, message)
+    assert by_rest["code"] == code
 
 
 @pytest.mark.parametrize(
-    ("method", "path"),
+    ("path", "tool"),
     [
-        ("POST", "/drafts"),
-        ("PATCH", "/drafts/{draft}"),
-        ("POST", "/drafts/{draft}/publish"),
-        ("POST", "/forms/{form}/agent-tokens"),
+        ("/drafts", "create_form_draft"),
+        ("/drafts/{draftId}", "update_form_draft"),
+        ("/drafts/{draftId}/publish", "publish_form_draft"),
+        ("/forms/{formId}/agent-tokens", "create_agent_token"),
     ],
 )
 @pytest.mark.constants("api.rate_limits", UPDATES_RATE="2/minute")
@@ -109,89 +82,31 @@ def used_up(answer: Any) -> bool:
     publish_confirmation="agent",
 )
 def test_a_use_case_is_counted_once_for_both_doors(
-    app: Flask, agent: Agent, by_tools: Any, form: Any, method: str, path: str
+    app: Flask, agent: Agent, host: Host, form: Any, path: str, tool: str
 ) -> None:
-    with app.app_context():
-        paths = [path.format(draft=make_draft(form.account_id).id, form=form.id) for _ in range(4)]
-    calls = zip((by_tools, agent, agent, by_tools), paths, strict=True)
+    def is_refused(*, by_tool: bool) -> bool:
+        with app.app_context():
+            ids = {"draftId": make_draft(form.account_id).id, "formId": form.id}
+        if not by_tool:
+            method = "PATCH" if tool == "update_form_draft" else "POST"
+            return agent.call(method, path.format(**ids), json={}).status_code == 429
+        found = host.use(tool, **{name: ids[name] for name in ids if name in path})
+        return found.is_error and refused(found)["code"] == "rate_limited"
 
-    refused = [used_up(door.call(method, each, json={})) for door, each in calls]
-
-    assert refused == [False, False, True, True]
+    assert [is_refused(by_tool=each) for each in (True, False, False, True)] == [
+        *(False, False, True, True)
+    ]
 
 
 @pytest.mark.settings(limit_create_draft="1/minute", limit_writes="1/minute")
-def test_refused_arguments_use_no_quota(by_tools: Any) -> None:
-    wrong = [{"title": 1}, {"colour": "red"}, {"followUpMode": "smart"}]
-    codes = [by_tools.post("/drafts", json=each).json["code"] for each in wrong * 3]
+def test_refused_arguments_use_no_quota(host: Host) -> None:
+    wrong: list[dict[str, Any]] = [{"title": 1}, {"colour": "red"}, {"followUpMode": "smart"}]
+    codes = [refused(host.use("create_form_draft", **each))["code"] for each in wrong * 3]
 
     assert codes == ["validation_failed", "unknown_field", "context_required"] * 3
-    assert [used_up(by_tools.post("/drafts")) for _ in range(2)] == [False, True]
-
-
-@pytest.mark.settings(limit_create_draft="1/minute")
-def test_a_limit_is_a_result_that_says_how_long_to_wait(host: Host) -> None:
-    host.use("create_form_draft")
-
+    assert not host.use("create_form_draft").is_error
     answer = host.send("tools/call", {"name": "create_form_draft", "arguments": {}})
-    refused = AgentByTools(host).post("/drafts").json
-
-    assert answer.status_code == 200
-    assert "Retry-After" not in answer.headers
-    assert refused["code"] == "rate_limited"
-    assert refused["resolution"].startswith("Send the same request again in ")
-
-
-PATHS = (
-    ("POST", r"/drafts", "create_form_draft"),
-    ("PATCH", r"/drafts/(?P<draftId>.+)", "update_form_draft"),
-    ("GET", r"/drafts/(?P<draftId>.+)", "get_form_draft"),
-    ("POST", r"/drafts/(?P<draftId>.+)/publish", "publish_form_draft"),
-    ("GET", r"/forms", "list_forms"),
-    ("GET", r"/forms/(?P<formId>[^/]+)", "get_form"),
-    ("GET", r"/forms/(?P<formId>.+)/responses", "get_form_responses"),
-    ("GET", r"/forms/(?P<formId>.+)/attachments/(?P<attachmentId>.+)", "get_attachment"),
-    ("POST", r"/forms/(?P<formId>.+)/agent-tokens", "create_agent_token"),
-)
-QUERY = {"wait": "timeoutSeconds", "since": "since"}
-TAKE_FIELDS = {"create_form_draft", "update_form_draft", "create_agent_token"}
-
-
-class Refused:
-    """A refusal as an answer of REST; `json` is None where the call was carried out."""
-
-    def __init__(self, result: CallToolResult) -> None:
-        self.json = refused(result) if result.is_error else None
-
-
-class AgentByTools:
-    """As the agent of REST, for what has a tool."""
-
-    def __init__(self, host: Host) -> None:
-        self.host = host
-        self.app = host.app
-
-    def call(self, method: str, path: str, **request: Any) -> Any:
-        tool, arguments = tool_of(method, path)
-        if tool in TAKE_FIELDS:
-            arguments |= request.get("json", {})
-        if "data" in request:  # too much of it
-            arguments |= {"goal": "", "questions": [request["data"].decode()]}
-        return Refused(self.host.use(tool, **arguments))
-
-    def patch(self, path: str, **request: Any) -> Any:
-        return self.call("PATCH", path, **request)
-
-    def post(self, path: str, **request: Any) -> Any:
-        return self.call("POST", path, **request)
-
-
-def tool_of(method: str, path: str) -> tuple[str, dict[str, Any]]:
-    """The tool of a call, and its arguments that stand in the path or the query."""
-    path, _, query = path.partition("?")
-    for known, pattern, tool in PATHS:
-        if known == method and (found := re.fullmatch(pattern, path)):
-            name, _, value = query.partition("=")
-            given = {QUERY[name]: value} if query else {}
-            return tool, found.groupdict() | given
-    raise AssertionError(f"there is no tool for {method} {path}")
+    limited = refused(host.use("create_form_draft"))
+    assert (answer.status_code, "Retry-After" in answer.headers) == (200, False)
+    assert limited["code"] == "rate_limited"
+    assert limited["resolution"].startswith("Send the same request again in ")
