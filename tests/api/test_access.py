@@ -10,7 +10,7 @@ from werkzeug.test import TestResponse
 
 from api.openapi.operations import Operation
 from tests.api.conftest import ALL_SCOPES, Agent, Connect, refusal
-from tests.api.provoking import OF_CONNECTIONS, Scene
+from tests.api.provoking import OF_CONNECTIONS, send
 from tests.factories import make_draft, make_form
 from webapp.base.config import Settings
 from webapp.base.database import db, utc_now
@@ -25,10 +25,6 @@ METADATA = 'resource_metadata="http://127.0.0.1:8000/.well-known/oauth-protected
 
 
 every_operation = pytest.mark.parametrize("operation", OF_CONNECTIONS, ids=lambda each: each.id)
-
-
-def send(agent: Agent, operation: Operation, found_id: str) -> TestResponse:
-    return Scene(agent, operation, draft_id=found_id, form_id=found_id).call()
 
 
 def owned(app: Flask, operation: Operation, account_id: str) -> str:

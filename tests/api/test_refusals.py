@@ -5,48 +5,70 @@ from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
+from sqlalchemy.exc import OperationalError
 
 from api.bodies import API_BODY_MAX_BYTES
 from api.openapi.operations import Operation
-from tests.api.conftest import Agent, Confirm, refusal
-from tests.api.provoking import (
-    BEGIN_WITH_A_FIELD,
-    CASES,
-    FAULTS,
-    JSON,
-    PROVOKE,
-    Scene,
-    assert_readable,
-)
+from tests.api.conftest import Agent, refusal
+from tests.api.provoking import OF_CONNECTIONS, assert_readable, send
 from tests.databases import both_databases
 from webapp.oauth import guard
 
+JSON = "application/json"
+LARGE = b"x" * 300_000
+FIELDS = {"createAgentToken": "label", "createSubscription": "url"}  # of a body; "title" elsewhere
+FAULTS: dict[str, Exception] = {
+    "internal_error": RuntimeError(),
+    "storage_unavailable": OperationalError("", {}, Exception()),
+}
+
 
 @pytest.mark.parametrize(
-    ("operation", "code"), CASES, ids=[f"{operation.id} {code}" for operation, code in CASES]
+    "operation", [each for each in OF_CONNECTIONS if each.takes], ids=lambda each: each.id
 )
-def test_refusals_say_what_to_change(
-    operation: Operation,
-    code: str,
-    agent: Agent,
-    draft_id: str,
-    form: Any,
-    confirm: Confirm,
-    monkeypatch: pytest.MonkeyPatch,
+def test_every_body_is_read_alike(
+    operation: Operation, agent: Agent, draft_id: str, form: Any
+) -> None:
+    def with_text(value: object) -> dict[str, Any]:
+        return {"followUps": {"1": [value]}} if "followUps" in field else {field: value}
+
+    is_of_follow_ups = operation.id == "replaceServiceDraftFollowUps"
+    field = "followUps.1[0]" if is_of_follow_ups else FIELDS.get(operation.id, "title")
+    for code, begins, request in (
+        ("invalid_json", "body: ", {"data": b'{"title": "\n', "content_type": JSON}),
+        ("payload_too_large", "body: ", {"data": LARGE, "content_type": JSON}),
+        ("unknown_field", "colour: ", {"json": {"colour": "red"}}),
+        ("validation_failed", f"{field}: ", {"json": with_text(7)}),
+        ("invalid_text", f"{field}: ", {"json": with_text("\0")}),
+    ):
+        response = send(agent, operation, draft_id, form_id=form.id, **request)
+        assert_readable(response, code, begins)
+
+
+def test_a_wrong_parameter_is_named(agent: Agent, draft_id: str, form: Any) -> None:
+    refused: dict[str, tuple[str, str, dict[str, Any]]] = {
+        "since": ("invalid_since", "since: ", {"query_string": "since=x"}),
+        "wait": ("validation_failed", "wait: ", {"query_string": "wait=x"}),
+        "waitForReview": ("validation_failed", "wait: ", {"query_string": "wait=x"}),
+        "IfMatch": ("revision_conflict", "If-Match: ", {"headers": {"If-Match": '"7"'}}),
+    }
+    for operation in OF_CONNECTIONS:
+        for name in refused.keys() & {*operation.others}:
+            code, begins, request = refused[name]
+            response = send(agent, operation, draft_id, form_id=form.id, **request)
+            assert_readable(response, code, begins)
+
+
+@pytest.mark.parametrize("code", FAULTS)
+def test_a_fault_is_answered_in_four_fields(
+    agent: Agent, monkeypatch: pytest.MonkeyPatch, code: str
 ) -> None:
     def fail(*_: Any, **__: Any) -> None:
         raise FAULTS[code]
 
-    if code in FAULTS:
-        monkeypatch.setattr(guard, "note_use", fail)
-
-    scene = Scene(agent, operation, draft_id, form.id)
-    response = PROVOKE[code](scene, confirm)
-
-    begins = BEGIN_WITH_A_FIELD.get(code, "")
-    if code in {"validation_failed", "invalid_text"}:
-        begins = f"{scene.text}: " if operation.takes else "wait: "
-    assert_readable(response, code, begins)
+    monkeypatch.setattr(guard, "note_use", fail)
+    for operation in OF_CONNECTIONS:
+        assert_readable(send(agent, operation, "x"), code)
 
 
 # of the body, its code and how the message goes on after "body: "

@@ -12,7 +12,6 @@ from sqlalchemy import update
 
 from tests.api.conftest import Agent
 from tests.databases import both_databases, on_postgresql
-from tests.event_streams import Event, EventStream
 from tests.serving import get
 from tests.streaming_site import Site, site_on
 from webapp.answers import trash
@@ -87,54 +86,44 @@ def test_each_answer_and_completion_comes_once_it_is_stored(site: Site) -> None:
     assert page["nextSince"] == completed.id
 
 
-def test_the_headers_of_a_stream(site: Site) -> None:
-    with site.stream(site.form(), "", "Accept-Encoding: gzip") as stream:
-        assert stream.status == 200
-        assert stream.headers["content-type"] == "text/event-stream"
-        assert stream.headers["cache-control"] == "no-cache"
-        assert stream.headers["x-accel-buffering"] == "no"
-        assert "content-encoding" not in stream.headers
-
-
-def answers(stream: EventStream, count: int) -> list[Event]:
-    return [stream.next("answer") for _ in range(count)]
-
-
-def test_what_is_there_comes_in_the_order_of_its_ids(site: Site) -> None:
+def test_what_is_there_comes_in_order_and_goes_on_after_since_or_the_last_id(site: Site) -> None:
     form = site.form()
     site.answer(form, "a" * 32, 0, "First")
     site.answer(form, "b" * 32, 0, "Second")
     site.complete(form, "b" * 32)
     site.answer(form, "a" * 32, 1, "Third")
-
-    with site.stream(form) as stream:
+    with site.stream(form, "", "Accept-Encoding: gzip") as stream:
         status, *found = [stream.next() for _ in range(5)]
+        headers = stream.headers
 
+    def first(*headers: str, query: str = "") -> Any:
+        with site.stream(form, "", *headers, query=query) as stream:
+            stream.next("form_status")
+            return stream.next().id
+
+    ids = [each.id for each in found]
+    assert headers["content-type"] == "text/event-stream"
+    assert headers["cache-control"] == "no-cache"
+    assert headers["x-accel-buffering"] == "no"
+    assert "content-encoding" not in headers
     assert status.name == "form_status"
     assert [each.data.get("answerText") for each in found] == ["First", "Second", None, "Third"]
-    assert [each.id for each in found] == sorted(each.id for each in found)
+    assert ids == sorted(ids)
+    assert first(query=f"?since={ids[0]}") == ids[1]
+    assert first(f"Last-Event-ID: {ids[1]}") == ids[2]
+    assert first(f"Last-Event-ID: {ids[2]}", query=f"?since={ids[0]}") == ids[3]
+    assert first("Last-Event-ID:", query=f"?since={ids[0]}") == ids[1]
 
 
-def test_since_and_last_event_id_are_where_it_goes_on(site: Site) -> None:
+def test_a_future_since_is_told_of_nothing_before_it(
+    site: Site, caplog: pytest.LogCaptureFixture
+) -> None:
     form = site.form()
-    for number in range(4):
-        site.answer(form, f"{number:032}", 0, str(number))
-    with site.stream(form) as stream:
-        ids = [event.id for event in answers(stream, 4)]
-
-    def first(*headers: str, query: str = "") -> str:
-        with site.stream(form, "", *headers, query=query) as stream:
-            return str(stream.next("answer").data["answerText"])
-
-    assert first(query=f"?since={ids[0]}") == "1"
-    assert first(f"Last-Event-ID: {ids[1]}") == "2"
-    assert first(f"Last-Event-ID: {ids[2]}", query=f"?since={ids[0]}") == "3"
-    assert first("Last-Event-ID:", query=f"?since={ids[0]}") == "1"
-
-
-def test_a_future_since_is_told_of_nothing_before_it(site: Site) -> None:
-    form = site.form()
-    with site.stream(form, query="?since=2999-01-01T00:00:00Z") as stream:
+    token = site.token(form).token
+    with (
+        caplog.at_level(0),
+        site.stream(form, token, query="?since=2999-01-01T00:00:00Z") as stream,
+    ):
         statuses = [stream.next().data["responseCount"]]
         site.answer(form, "a" * 32)
         site.complete(form, "a" * 32)
@@ -144,6 +133,7 @@ def test_a_future_since_is_told_of_nothing_before_it(site: Site) -> None:
         assert statuses == [0, 1]
         with pytest.raises(TimeoutError):
             stream.next()
+    assert token not in caplog.text
 
 
 @both_databases
@@ -172,38 +162,30 @@ def test_no_text_breaks_a_frame(site: Site) -> None:
     assert "event: end" in texts.pop()
 
 
-@pytest.mark.parametrize(
-    ("query", "header", "field"),
-    [
-        ("?since=yesterday", "X: y", "since"),
-        ("?since=", "X: y", "since"),
-        ("", "Last-Event-ID: 17", "Last-Event-ID"),
-        ("?since=2026-01-01T00:00:00Z", "Last-Event-ID: 2026-01-01", "Last-Event-ID"),
-    ],
-)
-def test_a_bad_place(site: Site, query: str, header: str, field: str) -> None:
+def test_a_bad_place(site: Site) -> None:
     form = site.form()
     token = site.token(form).token
-
-    status, body = site.refusal(form, f"Authorization: Bearer {token}", header, query=query)
-
-    assert (status, body["code"]) == (400, "invalid_since")
-    assert body["message"].startswith(f"{field}: is ")
+    for query, header, field in (
+        ("?since=yesterday", "X: y", "since"),
+        ("", "Last-Event-ID: 17", "Last-Event-ID"),
+        ("?since=2026-01-01T00:00:00Z", "Last-Event-ID: 2026-01-01", "Last-Event-ID"),
+    ):
+        status, body = site.refusal(form, f"Authorization: Bearer {token}", header, query=query)
+        assert (status, body["code"]) == (400, "invalid_since")
+        assert body["message"].startswith(f"{field}: is ")
 
 
 def test_who_is_not_let_in(site: Site) -> None:
     form, other = site.form(), site.form()
-    token = f"Authorization: Bearer {site.token(other).token}"
+    of_other = f"Authorization: Bearer {site.token(other).token}"
 
     assert site.refusal(form)[0] == 401
     assert site.refusal(form, f"Authorization: Bearer {unknown_token()}")[0] == 401
     assert site.refusal(form, query=f"?token={site.token(form).token}")[0] == 401
-    status, body = site.refusal(form, token)
-    assert (status, body["code"]) == (404, "form_not_found")
+    assert site.refusal(form, of_other)[1]["code"] == "form_not_found"
     with site.app.app_context():
         trash.delete_form(other.account_id, other.id, now=utc_now())
-    status, body = site.refusal(other, token)
-    assert (status, body["code"]) == (404, "form_not_found")
+    assert site.refusal(other, of_other)[1]["code"] == "form_not_found"
     assert len(site.server.streams) == 0
 
 
@@ -334,12 +316,3 @@ def test_an_answer_in_one_process_reaches_a_stream_of_another(site: Site, elsewh
         for number in range(10):
             site.answer(form, f"{number:032}", text=str(number))
             assert stream.next("answer").data["answerText"] == str(number)
-
-
-def test_the_token_is_in_no_line_of_the_log(site: Site, caplog: pytest.LogCaptureFixture) -> None:
-    form = site.form()
-    token = site.token(form).token
-    with caplog.at_level(0), site.stream(form, token) as stream:
-        stream.next()
-
-    assert token not in caplog.text

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
+from itertools import product
 from typing import Any
 
 import pytest
@@ -136,24 +137,14 @@ def test_a_token_that_ends_meanwhile_publishes_nothing(
     assert answer.status_code == 401
 
 
-@pytest.mark.parametrize(
-    "responses",
-    [
-        None,
-        {},
-        [],
-        "accept",
-        {"confirm": None},
-        {"confirm": "accept"},
-        {"confirm": {}},
-        {"confirm": {"action": None}},
-        {"confirm": {"action": ["accept"]}},
-        {"confirm": {"action": "Accept"}},
-        {"other": {"action": "accept"}},
-    ],
-)
-def test_a_missing_answer_asks_again(host: Host, draft_id: str, responses: Any) -> None:
-    asked(host, draft_id, requestState=asked(host, draft_id), inputResponses=responses)
+MISSING: list[Any] = [None, {}, [], "accept", {"other": {"action": "accept"}}]
+MISSING += [{"confirm": each} for each in (None, "accept", {}, {"action": None})]
+MISSING += [{"confirm": {"action": each}} for each in (["accept"], "Accept")]
+
+
+def test_a_missing_answer_asks_again(host: Host, draft_id: str) -> None:
+    for responses in MISSING:
+        asked(host, draft_id, requestState=asked(host, draft_id), inputResponses=responses)
 
 
 def test_nobody_is_asked_to_confirm_what_was_sent_back(
@@ -193,28 +184,25 @@ def test_a_stale_confirmation_is_asked_for_again(
     assert '"code":"confirmation_stale"' in result["content"][0]["text"]
 
 
-@pytest.mark.parametrize("action", ["accept", "decline", "cancel"])
-@pytest.mark.parametrize("state", ["", "x", "x.y", "é", "a" * 10_000, 7, None, [], {"a": "b"}])
-def test_a_forged_state_is_as_none(host: Host, draft_id: str, state: Any, action: str) -> None:
-    answer = {"confirm": {"action": action}}
+def test_a_forged_state_is_as_none(host: Host, draft_id: str) -> None:
     payload, _, mac = asked(host, draft_id).rpartition(".")
+    forged = ["", "x", "x.y", "é", "a" * 10_000, 7, None, [], {"a": "b"}]
+    forged += [f"{payload}A.{mac}", f"{payload}.{mac[::-1]}", payload]
 
-    for each in (state, f"{payload}A.{mac}", f"{payload}.{mac[::-1]}", payload):
-        asked(host, draft_id, inputResponses=answer, requestState=each)
+    for action, state in product(("accept", "decline", "cancel"), forged):
+        answer = {"confirm": {"action": action}}
+        asked(host, draft_id, inputResponses=answer, requestState=state)
 
 
 @pytest.mark.usefixtures("no_wait")
-@pytest.mark.parametrize("place", ["version", "account", "method", "draft", "revision"])
-def test_a_state_that_was_signed_for_something_else_is_as_none(
-    host: Host, draft_id: str, place: str
-) -> None:
+def test_a_state_that_was_signed_for_something_else_is_as_none(host: Host, draft_id: str) -> None:
     state = asked(host, draft_id)
-    with host.app.app_context():
-        signer = drafts._signer()
-        signed = dict(zip(SIGNED, signer.loads(state), strict=True))
-        state = signer.dumps([*(signed | {place: "other"}).values()])
-
-    asked(host, draft_id, inputResponses=ACCEPTED, requestState=state)
+    for place in ("version", "account", "method", "draft", "revision"):
+        with host.app.app_context():
+            signer = drafts._signer()
+            signed = dict(zip(SIGNED, signer.loads(state), strict=True))
+            other = signer.dumps([*(signed | {place: "other"}).values()])
+        asked(host, draft_id, inputResponses=ACCEPTED, requestState=other)
 
 
 @pytest.mark.usefixtures("no_wait")
@@ -242,28 +230,16 @@ def test_the_state_of_another_account_is_refused_as_a_draft_that_is_not_there(
     assert '"code":"draft_not_found"' in result["content"][0]["text"]
 
 
-@pytest.mark.parametrize(
-    "capabilities",
-    [
-        {},
-        {"elicitation": {}},
-        {"elicitation": {"form": {}}},
-        {"elicitation": {"url": None}},
-        {"elicitation": None},
-        {"elicitation": "url"},
-        {"url": {}},
-    ],
-)
-def test_a_client_that_opens_no_addresses_is_refused(
-    host: Host, draft_id: str, capabilities: dict[str, Any]
-) -> None:
-    state = asked(host, draft_id)
-    host.capabilities = capabilities
+UNABLE: list[dict[str, Any]] = [{}, {"url": {}}, {"elicitation": None}, {"elicitation": "url"}]
+UNABLE += [{"elicitation": each} for each in ({}, {"form": {}}, {"url": None})]
 
-    assert (
-        refused(host.use("publish_form_draft", draftId=draft_id))["code"] == "draft_not_confirmed"
-    )
-    assert retried(host, draft_id, state)["isError"]
+
+def test_a_client_that_opens_no_addresses_is_refused(host: Host, draft_id: str) -> None:
+    state = asked(host, draft_id)
+    for host.capabilities in UNABLE:
+        found = refused(host.use("publish_form_draft", draftId=draft_id))
+        assert found["code"] == "draft_not_confirmed"
+        assert retried(host, draft_id, state)["isError"]
 
 
 def test_no_client_of_the_legacy_era_is_asked(

@@ -15,7 +15,6 @@ from webapp.records.accounts.models import Account
 from webapp.records.drafts import get_draft
 from webapp.records.forms import Form
 
-ALWAYS = {"when": "always", "preparedBy": "agent"}
 QUESTIONS = [
     {"id": "q_1", "text": "Who changed it?"},
     {"id": "q_2", "text": "What went wrong?"},
@@ -44,42 +43,40 @@ def prepared(agent: Agent, draft_id: str) -> Any:
     return agent.get(f"/drafts/{draft_id}/follow-ups").json["followUps"]
 
 
-@pytest.mark.parametrize(
-    ("given", "stored"),
-    [
-        ({"q_1": [{"text": "Why?"}]}, {"q_1": [{"text": "Why?", **ALWAYS}]}),
-        (
-            {"2": [{"text": "Why?", "when": "if_no"}, "How?"]},
-            {
-                "q_2": [
-                    {"text": "Why?", "when": "if_no", "preparedBy": "agent"},
-                    {"text": "How?", **ALWAYS},
-                ]
-            },
-        ),
-        ({"q_1": "Why?", "q_2": None}, {"q_1": [{"text": "Why?", **ALWAYS}]}),
-        ([[], ["Why?"]], {"q_2": [{"text": "Why?", **ALWAYS}]}),
-        (
-            [{"question": "q_1", "prepared": [{"text": "Why?"}]}, {"question": 2, "text": "How?"}],
-            {"q_1": [{"text": "Why?", **ALWAYS}], "q_2": [{"text": "How?", **ALWAYS}]},
-        ),
-        ({"q_1": ["x" * 300]}, {"q_1": [{"text": "x" * 300, **ALWAYS}]}),
-        ({"q_1": ["<b>\u202eabc</b>\n"]}, {"q_1": [{"text": "<b>\u202eabc</b>\n", **ALWAYS}]}),
-        ({}, {}),
-    ],
-)
+def kept(text: str, when: str = "always") -> dict[str, str]:
+    return {"text": text, "when": when, "preparedBy": "agent"}
+
+
+STORED: list[tuple[Any, Any]] = [
+    ({"q_1": [{"text": "Why?"}]}, {"q_1": [kept("Why?")]}),
+    (
+        {"2": [{"text": "Why?", "when": "if_no"}, "How?"]},
+        {"q_2": [kept("Why?", "if_no"), kept("How?")]},
+    ),
+    ({"q_1": "Why?", "q_2": None}, {"q_1": [kept("Why?")]}),
+    ([[], ["Why?"]], {"q_2": [kept("Why?")]}),
+    (
+        [{"question": "q_1", "prepared": [{"text": "Why?"}]}, {"question": 2, "text": "How?"}],
+        {"q_1": [kept("Why?")], "q_2": [kept("How?")]},
+    ),
+    ({"q_1": ["x" * 300]}, {"q_1": [kept("x" * 300)]}),
+    ({"q_1": ["<b>\u202eabc</b>\n"]}, {"q_1": [kept("<b>\u202eabc</b>\n")]}),
+    ({}, {}),
+]
+
+
 def test_they_are_stored_by_question(
-    given: Any, stored: Any, agent: Agent, draft_id: str, hosted: Hosted, account: Account
+    agent: Agent, draft_id: str, hosted: Hosted, account: Account
 ) -> None:
-    put(agent, draft_id, {"1": ["Replaced?"]})
-
-    answer = put(agent, draft_id, given)
-
-    assert answer.json == {"draftId": draft_id, "followUps": stored}
-    assert prepared(agent, draft_id) == stored
-    assert agent.get(f"/drafts/{draft_id}").json["questions"] == QUESTIONS
-    by_tool = hosted(account.id).use("update_form_draft", draftId=draft_id, followUps=given or {})
-    assert by_question(by_tool.structured_content) == stored
+    host = hosted(account.id)
+    for given, stored in STORED:
+        put(agent, draft_id, {"1": ["Replaced?"]})
+        answer = put(agent, draft_id, given)
+        assert answer.json == {"draftId": draft_id, "followUps": stored}
+        assert prepared(agent, draft_id) == stored
+        assert agent.get(f"/drafts/{draft_id}").json["questions"] == QUESTIONS
+        by_tool = host.use("update_form_draft", draftId=draft_id, followUps=given or {})
+        assert by_question(by_tool.structured_content) == stored
 
 
 def by_question(found: dict[str, Any]) -> Any:
@@ -108,25 +105,23 @@ WRONG: list[tuple[Any, str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("given", "code", "path"), WRONG)
 def test_wrong_ones_are_refused_by_their_path_and_store_nothing(
-    given: Any, code: str, path: str, agent: Agent, draft_id: str, hosted: Hosted, account: Account
+    agent: Agent, draft_id: str, hosted: Hosted, account: Account
 ) -> None:
     put(agent, draft_id, {"q_1": ["Kept?"]})
+    host = hosted(account.id)
 
-    answer = put(agent, draft_id, given)
-    by_tool = refused(
-        hosted(account.id).use(
-            "update_form_draft", draftId=draft_id, title="Other", followUps=given
-        )
-    )
+    for given, code, path in WRONG:
+        answer = put(agent, draft_id, given)
+        other = {"draftId": draft_id, "title": "Other", "followUps": given}
+        by_tool = refused(host.use("update_form_draft", **other))
+        assert refusal(answer) == (400, code)
+        assert answer.json["message"].startswith(f"{path}: ")
+        assert by_tool == answer.json or code == "unknown_field"
 
-    assert refusal(answer) == (400, code)
-    assert answer.json["message"].startswith(f"{path}: ")
-    assert by_tool == answer.json or code == "unknown_field"
     found = agent.get(f"/drafts/{draft_id}")
     assert (found.headers["ETag"], found.json["title"]) == ('"2"', "Rota")
-    assert prepared(agent, draft_id) == {"q_1": [{"text": "Kept?", **ALWAYS}]}
+    assert prepared(agent, draft_id) == {"q_1": [kept("Kept?")]}
 
 
 def test_a_question_equal_to_a_follow_up_is_refused(agent: Agent, draft_id: str) -> None:
@@ -139,43 +134,25 @@ def test_a_question_equal_to_a_follow_up_is_refused(agent: Agent, draft_id: str)
     assert agent.get(f"/drafts/{draft_id}").headers["ETag"] == '"2"'
 
 
-@pytest.mark.parametrize(
-    "body",
-    [{"followUps": {"1": ["Why?"]}}, {"questions": [{**QUESTIONS[0], "followUps": ["Why?"]}]}],
-)
-def test_the_bodies_of_the_contract_take_none_and_name_the_way(
-    body: Any, agent: Agent, draft_id: str
-) -> None:
-    answer = agent.patch(f"/drafts/{draft_id}", json=body)
-
-    assert refusal(answer) == (400, "unknown_field")
-    assert "PUT /drafts/{draftId}/follow-ups" in answer.json["resolution"]
+def test_the_bodies_of_the_contract_take_none_and_name_the_way(agent: Agent, draft_id: str) -> None:
+    inside = [{**QUESTIONS[0], "followUps": ["Why?"]}]
+    for body in ({"followUps": {"1": ["Why?"]}}, {"questions": inside}):
+        answer = agent.patch(f"/drafts/{draft_id}", json=body)
+        assert refusal(answer) == (400, "unknown_field")
+        assert "PUT /drafts/{draftId}/follow-ups" in answer.json["resolution"]
 
 
-@pytest.mark.parametrize("several", [3, 4])
-def test_a_list_may_name_each_question_as_often_as_it_has_follow_ups(
-    several: int, agent: Agent
-) -> None:
+def test_a_list_may_name_each_question_as_often_as_it_has_follow_ups(agent: Agent) -> None:
     asked = [f"Question {each}?" for each in range(20)]
     draft_id = agent.post("/drafts", json={"questions": asked}).json["draftId"]
-    given = [
-        {"question": place, "text": f"{place}, {each}?"}
-        for each in range(several)
-        for place in range(1, 21)
-    ]
-
-    answer = put(agent, draft_id, given)
-
-    assert answer.status_code == (200 if several == 3 else 400)
-    assert sum(map(len, prepared(agent, draft_id).values())) == (60 if several == 3 else 0)
-
-
-def test_they_go_with_their_question(agent: Agent, draft_id: str) -> None:
-    put(agent, draft_id, {"q_1": ["Why?"], "q_2": ["How?"]})
-
-    agent.patch(f"/drafts/{draft_id}", json={"questions": QUESTIONS[1:]})
-
-    assert prepared(agent, draft_id) == {"q_2": [{"text": "How?", **ALWAYS}]}
+    for several, status, stored in ((4, 400, 0), (3, 200, 60)):
+        given = [
+            {"question": place, "text": f"{place}, {each}?"}
+            for each in range(several)
+            for place in range(1, 21)
+        ]
+        assert put(agent, draft_id, given).status_code == status
+        assert sum(map(len, prepared(agent, draft_id).values())) == stored
 
 
 def test_a_change_makes_the_confirmation_stale_and_equal_ones_do_not(
@@ -214,7 +191,7 @@ def test_a_published_draft_keeps_them_and_takes_no_others(
     form_id = agent.post(f"/drafts/{draft_id}/publish").json["formId"]
 
     assert refusal(put(agent, draft_id, {})) == (409, "draft_already_published")
-    assert prepared(agent, draft_id) == {"q_1": [{"text": "Why?", **ALWAYS}]}
+    assert prepared(agent, draft_id) == {"q_1": [kept("Why?")]}
     assert agent.get(f"/forms/{form_id}").json["questions"] == QUESTIONS
     with app.app_context():
         assert db.session.get_one(Form, form_id).questions[0]["follow_ups"][0]["text"] == "Why?"
@@ -236,44 +213,43 @@ def test_what_the_creator_wrote_stays_theirs_and_is_named_as_changed(
         "before": "always: Why?",
         "after": "if_yes: Why then?",
     }
-    kept = {"text": "Why then?", "when": "if_yes"}
-    answer = put(agent, draft_id, {"q_1": [kept, "How?"]}).json["followUps"]
+    theirs = {"text": "Why then?", "when": "if_yes"}
+    answer = put(agent, draft_id, {"q_1": [theirs, "How?"]}).json["followUps"]
     assert [each["preparedBy"] for each in answer["q_1"]] == ["creator", "agent"]
 
 
-def test_an_earlier_revision_brings_its_own_back(
+def test_they_go_with_their_question_and_come_back_with_its_revision(
     app: Flask, agent: Agent, account: Account, draft_id: str
 ) -> None:
-    put(agent, draft_id, {"q_1": ["Why?"]})
-    put(agent, draft_id, {})
+    both = put(agent, draft_id, {"q_1": ["Why?"], "q_2": ["How?"]}).json["followUps"]
 
+    agent.patch(f"/drafts/{draft_id}", json={"questions": QUESTIONS[1:]})
+    left = prepared(agent, draft_id)
     with app.app_context():
         update = back_to(get_draft(account.id, draft_id), 2)
         update_draft(account.id, draft_id, update, author=None, now=utc_now())
 
-    assert prepared(agent, draft_id) == {"q_1": [{"text": "Why?", **ALWAYS}]}
+    assert left == {"q_2": [kept("How?")]}
+    assert prepared(agent, draft_id) == both
 
 
-@pytest.mark.parametrize("cleared", [{}, [{"question": "why", "prepared": []}]])
-def test_a_tool_drafts_questions_and_follow_ups_in_one_call(host: Host, cleared: Any) -> None:
+def test_a_tool_drafts_questions_and_follow_ups_in_one_call(host: Host) -> None:
     asked = ["Who?", {"id": "why", "text": "Why?"}]
     given = [
         {"question": "1", "prepared": [{"text": "Who else?", "when": "if_short"}]},
         {"question": "why", "prepared": [{"text": "Since when?"}]},
     ]
+    for cleared in ({}, [{"question": "why", "prepared": []}]):
+        made = host.use("create_form_draft", title="T", questions=asked, followUps=given)
 
-    made = host.use("create_form_draft", title="T", questions=asked, followUps=given)
-
-    found = made.structured_content or {}
-    first = found["questions"][0]["id"]
-    assert by_question(found) == {
-        first: [{"text": "Who else?", "when": "if_short", "preparedBy": "agent"}],
-        "why": [{"text": "Since when?", **ALWAYS}],
-    }
-    read = host.use("get_form_draft", draftId=found["draftId"]).structured_content or {}
-    assert read["followUps"] == found["followUps"]
-    after = host.use("update_form_draft", draftId=found["draftId"], followUps=cleared)
-    assert "followUps" not in (after.structured_content or {})
+        found = made.structured_content or {}
+        first = found["questions"][0]["id"]
+        stored = {first: [kept("Who else?", "if_short")], "why": [kept("Since when?")]}
+        assert by_question(found) == stored
+        read = host.use("get_form_draft", draftId=found["draftId"]).structured_content or {}
+        assert read["followUps"] == found["followUps"]
+        after = host.use("update_form_draft", draftId=found["draftId"], followUps=cleared)
+        assert "followUps" not in (after.structured_content or {})
 
 
 def test_each_page_has_the_follow_ups_of_its_questions(host: Host) -> None:

@@ -12,11 +12,7 @@ from werkzeug.test import TestResponse
 
 from api.mcp.tools import forms as tools
 from api.waiting import Waited
-from tests.api.conftest import (
-    SOON_SECONDS,
-    at_once,
-    while_waiting,
-)
+from tests.api.conftest import SOON_SECONDS, at_once, while_waiting
 from tests.api.mcp.conftest import MODERN, Host
 from tests.api.mcp.responses.reading import quoted, refused
 from tests.databases import both_databases
@@ -43,17 +39,6 @@ def answers(app: Flask, form: Any) -> None:
 
 @both_databases
 @BOTH
-def test_what_is_there_is_returned_at_once(app: Flask, host: Host, form: Any, tool: str) -> None:
-    with app.app_context():
-        make_response(form)
-
-    found = at_once(partial(quoted, host, tool, formId=form.id, since=None, timeoutSeconds=None))
-
-    assert (found["returnedResponseCount"], found["timedOut"]) == (1, False)
-
-
-@both_databases
-@BOTH
 def test_a_time_out_has_no_item_and_the_same_since(host: Host, form: Any, tool: str) -> None:
     """An answer ends no wait for responses, and a completion no watch of an ask."""
     with host.app.app_context():
@@ -76,33 +61,25 @@ def test_a_time_out_has_no_item_and_the_same_since(host: Host, form: Any, tool: 
 
 
 @BOTH
-def test_nothing_after_since_times_out(app: Flask, host: Host, form: Any, tool: str) -> None:
+def test_what_is_there_is_returned_at_once_and_nothing_after_since_times_out(
+    app: Flask, host: Host, form: Any, tool: str
+) -> None:
     without = quoted(host, tool, formId=form.id, timeoutSeconds=0)
     with app.app_context():
         make_response(form)
-    (seen,) = quoted(host, "get_form_responses", formId=form.id)["responses"]
+    at = at_once(partial(quoted, host, tool, formId=form.id, since=None, timeoutSeconds=None))
+    (seen,) = at["responses"]
     newest = {"watch_ask": seen["answers"][-1]["respondedAt"]}.get(tool, seen["submittedAt"])
 
-    found = [without]
+    assert (at["returnedResponseCount"], at["timedOut"]) == (1, False)
+    assert (without["timedOut"], without["responses"], without["nextSince"]) == (True, [], None)
     for since in (newest, "2999-01-01T00:00:00.000Z"):
-        found.append(quoted(host, tool, formId=form.id, since=since, timeoutSeconds=0))
-
-    assert [(each["timedOut"], each["responses"]) for each in found] == [(True, [])] * 3
-    since = [None, newest, "2999-01-01T00:00:00.000Z"]
-    assert [each["nextSince"] for each in found] == since
+        found = quoted(host, tool, formId=form.id, since=since, timeoutSeconds=0)
+        assert (found["timedOut"], found["responses"], found["nextSince"]) == (True, [], since)
 
 
 @BOTH
-@pytest.mark.parametrize("seconds", [26, -1, 1.5, "5", True, [5], 10**30])
-def test_a_wait_lasts_25_seconds_at_most(host: Host, form: Any, tool: str, seconds: Any) -> None:
-    said = refused(host, tool, formId=form.id, timeoutSeconds=seconds)
-
-    assert said["code"] == "validation_failed"
-    assert said["message"].startswith("timeoutSeconds: ")
-
-
-@BOTH
-def test_a_wait_lasts_20_seconds_unless_told(
+def test_a_wait_lasts_20_seconds_unless_told_and_25_at_most(
     host: Host, form: Any, tool: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[int] = []
@@ -116,27 +93,27 @@ def test_a_wait_lasts_20_seconds_unless_told(
     for given in ({}, {"timeoutSeconds": 25.0}):
         assert quoted(host, tool, formId=form.id, **given)["timedOut"]
     assert asked == [20, 25]
+    for seconds in (26, -1, 1.5, "5", True, [5], 10**30):
+        said = refused(host, tool, formId=form.id, timeoutSeconds=seconds)
+        assert said["code"] == "validation_failed"
+        assert said["message"].startswith("timeoutSeconds: ")
 
 
-@pytest.mark.parametrize(
-    ("given", "code"),
-    [
-        ({}, "validation_failed"),
-        ({"formId": None, "askId": None}, "validation_failed"),
-        ({"formId": "frm_1", "askId": "frm_2"}, "validation_failed"),
-        ({"formId": "frm_1", "askId": "frm_1"}, "form_not_found"),
-        ({"askId": ""}, "validation_failed"),
-        ({"askId": "\0"}, "invalid_text"),
-        ({"formId": "\ud800"}, "invalid_text"),
-        ({"askId": "frm_1", "wait": 5}, "unknown_field"),
-        ({"askId": "frm_1", "since": "soon"}, "invalid_since"),
-        ({"askId": "frm_unknown"}, "form_not_found"),
-    ],
-)
-def test_a_watch_names_exactly_one_form_or_ask(
-    host: Host, given: dict[str, Any], code: str
-) -> None:
-    assert refused(host, "watch_ask", **given)["code"] == code
+NAMED: list[tuple[dict[str, Any], str]] = [
+    ({}, "validation_failed"),
+    ({"formId": None, "askId": None}, "validation_failed"),
+    ({"formId": "frm_1", "askId": "frm_2"}, "validation_failed"),
+    ({"formId": "frm_1", "askId": "frm_1"}, "form_not_found"),
+    ({"askId": ""}, "validation_failed"),
+    ({"askId": "\0"}, "invalid_text"),
+    ({"askId": "frm_1", "wait": 5}, "unknown_field"),
+    ({"askId": "frm_1", "since": "soon"}, "invalid_since"),
+]
+
+
+def test_a_watch_names_exactly_one_form_or_ask(host: Host) -> None:
+    for given, code in NAMED:
+        assert refused(host, "watch_ask", **given)["code"] == code
 
 
 def ended_by(host: Host, tool: str, form: Any, happens: Callable[[], object]) -> TestResponse:
