@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from webapp.base.vocabulary import FollowUpMode
-from webapp.follow_ups.rules import Exchange, Technique, Thread, most_prepared
+from webapp.follow_ups.rules import Exchange, Thread, most_prepared
 from webapp.records.content.model import PreparedFollowUp, QuestionRow
 from webapp.records.follow_ups import AskedFollowUp
 
@@ -131,15 +131,11 @@ class Steps:
         """
         parent = self.questions[place.number - 1]
         of_parent = self.asked_after(parent["id"])
-        said: list[tuple[str, str, Technique | None]] = [(parent["id"], parent["text"], None)]
-        said += [
-            (each.id, each.question_text, Technique(each.technique))
-            for each in of_parent
-            if each.depth <= place.follow_up
-        ]
+        asked = (each for each in of_parent if each.depth <= place.follow_up)
+        said = [(parent["id"], parent["text"]), *((each.id, each.question_text) for each in asked)]
         return Thread(
             mode,
-            tuple(Exchange(text, texts[id_], how) for id_, text, how in said if id_ in texts),
+            tuple(Exchange(text, texts[id_]) for id_, text in said if id_ in texts),
             questions=(
                 *(question["text"] for question in self.questions),
                 *(each.question_text for each in self.follow_ups),

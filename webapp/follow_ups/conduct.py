@@ -41,11 +41,6 @@ ADDRESS = re.compile(
 MARKUP = re.compile(r"^\s*(?:[-–—•+]|\d+[.)])\s|&\w+;|//|--|\w\(\)|[A-Za-z]\([^)]{5,}|;\s*$")
 
 
-def has_one_line(question: str) -> bool:
-    """Whether no character of any script begins another line."""
-    return len(question.splitlines()) == 1
-
-
 def is_plain(question: str) -> bool:
     """No character but letters, digits and punctuation: no control, bidi or format character."""
     shown = JOINED.sub("", question)

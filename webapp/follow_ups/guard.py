@@ -144,7 +144,7 @@ def _checks(written: _Written) -> Iterator[tuple[Check, bool]]:
     """Each with whether it passes: first the cheap ones, which bound what others compare."""
     question, asked = written.question, "\n".join(written.questions)
     yield Check.LENGTH, 0 < len(question) <= QUESTION_MAX_CHARS
-    yield Check.LINES, conduct.has_one_line(question)
+    yield Check.LINES, len(question.splitlines()) == 1
     yield Check.CHARACTERS, conduct.is_plain(question)
     scripts = _main_scripts("".join(written.questions))
     is_greek = "GREEK" in scripts

@@ -75,11 +75,9 @@ def messages_for(thread: Thread, brief: Brief, *, remaining: int) -> ModelMessag
 
 def seen(thread: Thread) -> tuple[Exchange, ...]:
     """What a model gets to see of a thread: its beginning and its latest follow-ups, cut."""
-    latest = thread.exchanges[1:][-FOLLOW_UPS_SEEN:]
-    return tuple(
-        Exchange(_cut(question), _cut(answer), technique)
-        for question, answer, technique in (thread.scripted, *latest)
-    )
+    first, *others = thread.exchanges
+    latest = others[-FOLLOW_UPS_SEEN:]
+    return tuple(Exchange(_cut(each.question), _cut(each.answer)) for each in (first, *latest))
 
 
 def _prepared(thread: Thread) -> Iterator[str]:

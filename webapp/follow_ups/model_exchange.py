@@ -43,14 +43,6 @@ class _Dialect(NamedTuple):
     limit: str = NEW_LIMIT
 
 
-class _Reply(NamedTuple):
-    """What a model wrote, and whether that is a refusal, or was cut off."""
-
-    text: object
-    refused: bool
-    complete: bool
-
-
 _dialects: dict[tuple[str, str | None], _Dialect] = {}  # by address and model, found by trying
 
 
@@ -68,16 +60,16 @@ def ask_model(messages: ModelMessages, *, config: Settings, seconds: float = MOD
     if not answer.is_success:
         raise _refused_with(answer)
     try:
-        reply = read(orjson.loads(answer.content))
+        text, refused, complete = read(orjson.loads(answer.content))
     except (ValueError, LookupError, TypeError, AttributeError):
         raise ModelFailed("it answered with something else than a reply") from None
-    if reply.refused:
+    if refused:
         raise ModelRefused("it refused")
-    if not reply.complete:
+    if not complete:
         raise ModelRefused(f"it did not end within {REPLY_MAX_TOKENS} tokens")
-    if not isinstance(reply.text, str) or not reply.text.strip():
+    if not isinstance(text, str) or not text.strip():
         raise ModelRefused("it answered without a text")
-    return reply.text
+    return text
 
 
 def prepare(config: Settings) -> None:
@@ -114,10 +106,11 @@ def _ask(client: httpx2.Client, messages: ModelMessages, config: Settings) -> ht
     return client.post(f"{config.llm_url.rstrip('/')}/v1/messages", json=asked)
 
 
-def _of_message(body: Any) -> _Reply:
+def _of_message(body: Any) -> tuple[object, bool, bool]:
+    """What a model wrote, whether that is a refusal, and whether it is complete."""
     ended = body["stop_reason"]
     parts = [block["text"] for block in body["content"] if block["type"] == "text"]
-    return _Reply("".join(parts), ended == "refusal", ended in {"end_turn", "stop_sequence"})
+    return "".join(parts), ended == "refusal", ended in {"end_turn", "stop_sequence"}
 
 
 def _ask_chat(client: httpx2.Client, messages: ModelMessages, config: Settings) -> httpx2.Response:
@@ -164,11 +157,11 @@ def _plainer(dialect: _Dialect, answer: httpx2.Response) -> _Dialect | None:
     return dialect._replace(limit=OLD_LIMIT) if dialect.limit == NEW_LIMIT else None
 
 
-def _of_chat(body: Any) -> _Reply:
+def _of_chat(body: Any) -> tuple[object, bool, bool]:
     choice = body["choices"][0]
     ended, message = choice.get("finish_reason"), choice["message"]
     refused = bool(message.get("refusal")) or ended in FILTERED
-    return _Reply(message.get("content"), refused, ended != "length")
+    return message.get("content"), refused, ended != "length"
 
 
 def _refused_with(answer: httpx2.Response) -> ModelFailed:

@@ -54,36 +54,24 @@ class Reason(StrEnum):
 
 
 class Exchange(NamedTuple):
-    """A question with its answer; `technique` of a follow-up, None of a scripted question."""
+    """A question with its answer."""
 
     question: str
     answer: str
-    technique: Technique | None = None
 
 
 class Thread(NamedTuple):
-    """One scripted question with its answer, and the follow-ups to it that have one.
-
-    exchanges  in the order they were asked; the last one has the answer that is decided about
-    questions  all questions this respondent was asked or will be, follow-ups without answer too
-    depth      how many follow-ups to it were asked, those without an answer too
-    language   tag of the language to ask in, "" if it is not known or none of the six
-    written    those of `questions` that a model wrote
-    hints      the explanations below the questions of the form
-    corrected  whether an answer is another one than when a follow-up to it was asked
-    prepared   the follow-ups to the scripted question that may still be asked, in their order
-    built_in_asked  whether this respondent was asked the built-in question
-    """
+    """One scripted question with its answer, and the follow-ups to it that have one."""
 
     mode: FollowUpMode
-    exchanges: tuple[Exchange, ...]
-    questions: tuple[str, ...]
-    depth: int = 0
-    language: str = ""
-    written: tuple[str, ...] = ()
-    hints: tuple[str, ...] = ()
-    corrected: bool = False
-    prepared: tuple[content.PreparedFollowUp, ...] = ()
+    exchanges: tuple[Exchange, ...]  # as they were asked; what is decided about is the last answer
+    questions: tuple[str, ...]  # all that this respondent was asked or will be
+    depth: int = 0  # how many follow-ups to it were asked, those without an answer too
+    language: str = ""  # tag of the language to ask in, "" if it is not known or none of the six
+    written: tuple[str, ...] = ()  # those of `questions` that a model wrote
+    hints: tuple[str, ...] = ()  # the explanations below the questions of the form
+    corrected: bool = False  # an answer is another one than when a follow-up to it was asked
+    prepared: tuple[content.PreparedFollowUp, ...] = ()  # what may still be asked, in order
     built_in_asked: bool = False
 
     @property
@@ -123,7 +111,9 @@ def decide(thread: Thread) -> Decision:
     if ended := ending(thread):
         return Decision(ended)
     for prepared in holding(thread):
-        return prepared_decision(prepared)
+        technique = Technique.PREPARED
+        asked = prepared["text"], prepared["prepared_by"]
+        return Decision(prepared["condition"], technique, *asked)
     return _built_in(thread)
 
 
@@ -132,7 +122,7 @@ def ending(thread: Thread) -> Reason | None:
 
     None where there may be a question. Looks at words of all six languages.
     """
-    question, text, _ = thread.last
+    question, text = thread.last
     if signals.is_empty(text):
         return Reason.EMPTY
     if signals.is_sensitive(text):
@@ -160,13 +150,6 @@ def may_follow(thread: Thread) -> bool:
     return bool(thread.prepared) or _built_in(thread).reason not in never
 
 
-def prepared_decision(prepared: content.PreparedFollowUp) -> Decision:
-    """To ask a prepared follow-up."""
-    return Decision(
-        prepared["condition"], Technique.PREPARED, prepared["text"], prepared["prepared_by"]
-    )
-
-
 def most_prepared(mode: FollowUpMode, prepared: Iterable[content.PreparedFollowUp]) -> int:
     """How many prepared follow-ups to one question one person may be asked, without the caps."""
     count = Counter(each["condition"] for each in prepared)
@@ -177,24 +160,23 @@ def most_prepared(mode: FollowUpMode, prepared: Iterable[content.PreparedFollowU
     return min(most, 1) if mode is FollowUpMode.SMART else most
 
 
-def may_ask_built_in(questions: Sequence[content.QuestionRow], language: str) -> bool:
-    """Whether the built-in question may follow from an answer to one of these questions.
-
-    language  "" if it may be any, so that the page of each respondent decides
-    """
-    texts = [each["text"] for each in questions if not each.get("follow_ups")]
-    possible = PHRASED if not language else {language}.intersection(PHRASED)
-    return any(signals.leaves_room(text, each) for text in texts for each in possible)
-
-
 def most_asked(
     questions: Sequence[content.QuestionRow], language: str, settings: content.FormSettings
 ) -> int:
-    """How many questions one person can be asked where no model writes; `language` as above."""
+    """How many questions one person can be asked where no model writes.
+
+    language  "" if it may be any, so that the page of each respondent decides
+    """
     mode, cap = settings.follow_up_mode, settings.max_followups_per_question
     prepared = (most_prepared(mode, each.get("follow_ups", ())) for each in questions)
-    follow_ups = sum(min(cap, each) for each in prepared)
-    follow_ups += cap > 0 and may_ask_built_in(questions, language)
+    possible = PHRASED if not language else {language}.intersection(PHRASED)
+    has_room = any(
+        signals.leaves_room(each["text"], tag)
+        for each in questions
+        if cap > 0 and not each.get("follow_ups")
+        for tag in possible
+    )
+    follow_ups = sum(min(cap, each) for each in prepared) + has_room
     return content.most_with_follow_ups(len(questions), follow_ups, settings.max_total_questions)
 
 
@@ -224,8 +206,7 @@ def _built_in(thread: Thread) -> Decision:
 
 
 def _signs(thread: Thread) -> signals.Signs:
-    question, answer, _ = thread.scripted
-    return signals.Signs(question, answer, thread.language)
+    return signals.Signs(*thread.scripted, thread.language)
 
 
 def _holds(condition: FollowUpCondition, signs: signals.Signs) -> bool:

@@ -15,6 +15,7 @@ import wave
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from fractions import Fraction
+from itertools import chain
 from typing import TYPE_CHECKING, BinaryIO, NoReturn, cast
 
 import av
@@ -306,15 +307,18 @@ def _converted(
 ) -> Iterator[bytes]:
     """One channel of 16-bit samples at that rate; frames may change their format on the way."""
     graph, made_for = None, None
-    for frame in frames:
-        shape = (frame.sample_rate, frame.format.name, frame.layout.name)
+    for frame in chain(frames, [None]):
+        shape = frame and (frame.sample_rate, frame.format.name, frame.layout.name)
+        if graph and shape != made_for:
+            graph.push(None)
+            yield from _pulled(graph)
+        if frame is None:
+            return
         if graph is None or shape != made_for:
-            yield from _drained(graph)
             graph, made_for = _graph(frame, rate, filters), shape
         frame.pts = None
         graph.push(frame)
         yield from _pulled(graph)
-    yield from _drained(graph)
 
 
 def _graph(frame: AudioFrame, rate: int, filters: Sequence[tuple[str, str]]) -> Graph:
@@ -330,12 +334,6 @@ def _graph(frame: AudioFrame, rate: int, filters: Sequence[tuple[str, str]]) -> 
     chain = [graph.add(name, arguments) for name, arguments in (*filters, ("aformat", wanted))]
     graph.link_nodes(source, *chain, graph.add("abuffersink")).configure()
     return graph
-
-
-def _drained(graph: Graph | None) -> Iterator[bytes]:
-    if graph is not None:
-        graph.push(None)
-        yield from _pulled(graph)
 
 
 def _pulled(graph: Graph) -> Iterator[bytes]:

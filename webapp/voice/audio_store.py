@@ -9,15 +9,15 @@ import errno
 import os
 import re
 import shutil
-from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from io import FileIO
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import IO, TYPE_CHECKING, Any, NamedTuple, cast
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
 from flask import Flask, current_app
 
@@ -79,14 +79,19 @@ class ObjectPart(FileIO):
         self.close()
 
 
-class AudioStore(ABC):
+class _Store:
     """Keeps recordings under their keys. All methods raise AudioStoreUnavailable.
 
-    place  what an operator calls it: a path, or the address of a bucket
+    put           stores a file; a loss of power after it returns does not lose it
+    read          the bytes from `start` up to, not including, `end` as an open file, closed when it
+                  is read to its end; the server sends it without a thread
+    copy_to       writes the whole object into a file
+    delete        erases; what is not there counts as erased
+    list_objects  all of them, with what a killed process left of an upload, in no order
     """
 
     def __init__(self, place: str, data_folder: Path, free_bytes: int) -> None:
-        self.place = place
+        self.place = place  # what an operator calls it: a path, or the address of a bucket
         self._data_folder = data_folder
         self._free_bytes = free_bytes
 
@@ -96,35 +101,8 @@ class AudioStore(ABC):
             free = shutil.disk_usage(spool_folder(self._data_folder)).free
         return free - size >= self._free_bytes
 
-    @abstractmethod
-    def put(self, key: str, path: Path) -> None:
-        """Store the content of a file; a loss of power after this returns does not lose it."""
 
-    @abstractmethod
-    def read(self, key: str, start: int, end: int) -> ObjectPart:
-        """The bytes from `start` up to, not including, `end`, in chunks of at most CHUNK_BYTES.
-
-        What is returned is an open file, closed when it is read to its end; the server sends it
-        without a thread.
-        """
-
-    @abstractmethod
-    def copy_to(self, key: str, path: Path) -> None:
-        """Write the whole object into a file."""
-
-    @abstractmethod
-    def delete(self, keys: Sequence[str]) -> None:
-        """Erase the objects; those that are not there count as erased."""
-
-    @abstractmethod
-    def list_objects(self) -> Iterator[StoredObject]:
-        """Everything that is stored, in no order.
-
-        What a killed process left of an upload is among it.
-        """
-
-
-class FolderStore(AudioStore):
+class FolderStore(_Store):
     """Files in a folder that only its owner reads.
 
     obstore writes them; it hides and keeps what a killed process left of them, so that listing and
@@ -175,16 +153,15 @@ class FolderStore(AudioStore):
             # files and folders are erased meanwhile, which a glob does not expect
             for folder, _, names in os.walk(self._folder):
                 for path in (Path(folder, name) for name in names):
-                    if path.parents[1] != self._folder:
-                        continue
-                    with suppress(FileNotFoundError):
-                        found = path.stat()
-                        changed_at = datetime.fromtimestamp(found.st_mtime, UTC)
-                        key = str(path.relative_to(self._folder))
-                        yield StoredObject(key, changed_at, found.st_size)
+                    if path.parents[1] == self._folder:
+                        with suppress(FileNotFoundError):
+                            found = path.stat()
+                            changed_at = datetime.fromtimestamp(found.st_mtime, UTC)
+                            key = str(path.relative_to(self._folder))
+                            yield StoredObject(key, changed_at, found.st_size)
 
 
-class BucketStore(AudioStore):
+class BucketStore(_Store):
     """Objects of a bucket; obstore reads the usual AWS_ variables of the environment."""
 
     @cached_property
@@ -232,22 +209,24 @@ class BucketStore(AudioStore):
         """Bounds all requests of a call together; obstore bounds each alone."""
 
         async def answered() -> None:
-            async with asyncio.timeout(seconds):
-                await call(self._objects, *given, **bounds)
-
-        with _storage_failures():
             try:
-                asyncio.run(answered())
+                async with asyncio.timeout(seconds):
+                    await call(self._objects, *given, **bounds)
             except TimeoutError as error:
                 raise TimeoutError(f"{self.place} took longer than {seconds:.0f} s") from error
+
+        with _storage_failures():
+            asyncio.run(answered())
 
     def list_objects(self) -> Iterator[StoredObject]:
         import obstore
 
         with _storage_failures():
-            for page in obstore.list(self._objects):
-                for each in page:
-                    yield StoredObject(each["path"], each["last_modified"], each["size"])
+            for each in chain.from_iterable(obstore.list(self._objects)):
+                yield StoredObject(each["path"], each["last_modified"], each["size"])
+
+
+AudioStore: TypeAlias = FolderStore | BucketStore
 
 
 @contextmanager
@@ -265,13 +244,14 @@ def _storage_failures() -> Iterator[None]:
 def init_app(app: Flask, config: Settings) -> None:
     """Give the application its store; nothing is made or connected."""
     free = config.audio_free_bytes
-    app.extensions["audio_store"] = (
-        BucketStore(config.audio_store, config.data_folder, free)
-        if config.audio_store
-        else FolderStore(config.data_folder, free)
-    )
+    if config.audio_store:
+        store: AudioStore = BucketStore(config.audio_store, config.data_folder, free)
+    else:
+        store = FolderStore(config.data_folder, free)
+    app.extensions["audio_store"] = store
 
 
 def audio_store() -> AudioStore:
     """The store of the current application."""
-    return cast(AudioStore, current_app.extensions["audio_store"])
+    store: AudioStore = current_app.extensions["audio_store"]
+    return store

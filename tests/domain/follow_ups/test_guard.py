@@ -195,7 +195,7 @@ def test_who_repeats_a_word_of_a_question_did_not_know_it(
     told = "Would a rebate help?"
     exchanges = (
         Exchange("Why?", first),
-        Exchange(told, "I cannot say what the rebate would change.", Technique.WHY),
+        Exchange(told, "I cannot say what the rebate would change."),
     )
     asked = {"questions": ("Why?", told), "written": (told,), "corrected": corrected}
     thread = make_thread("", "", exchanges=exchanges, **asked)

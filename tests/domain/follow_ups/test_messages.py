@@ -36,7 +36,7 @@ def messages(
 
 
 def test_the_conversation_is_one_json_object() -> None:
-    exchanges = (Exchange("Why?", "So."), Exchange("So what?", "Nothing.", Technique.IMPACT))
+    exchanges = (Exchange("Why?", "So."), Exchange("So what?", "Nothing."))
     thread = make_thread("", "", exchanges=exchanges, language="pt_BR")
 
     assert json.loads(messages(thread).user) == {

@@ -140,7 +140,7 @@ def test_the_first_whose_condition_holds_is_asked_as_it_is() -> None:
     ],
 )
 def test_an_answer_ends_its_thread_whoever_asks(last: str, reason: Reason) -> None:
-    exchanges = (Exchange(OPEN, "Slow"), Exchange("0?", last, Technique.PREPARED))
+    exchanges = (Exchange(OPEN, "Slow"), Exchange("0?", last))
     asked = thread("", exchanges=exchanges, depth=1, prepared=prepared("always"))
 
     assert (ending(asked), decide(asked)) == (reason, Decision(reason))
