@@ -23,7 +23,6 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from functools import cache
 from pathlib import Path
 from typing import TypeAlias
 from weakref import WeakValueDictionary
@@ -80,8 +79,8 @@ class Turns:
             if len(self._line) >= self._at_once:
                 raise ChildBusy("too many wait")
             self._line.append(ours)
+        wait = self._wait_seconds if wait_seconds is None else wait_seconds
         try:
-            wait = self._wait_seconds if wait_seconds is None else wait_seconds
             with self._changed:
                 if not self._changed.wait_for(lambda: self._line[0] is ours, wait):
                     raise ChildBusy("waited for too long")
@@ -129,6 +128,7 @@ class ChildProcess:
         self._fixed = dict(fixed or {})
         self._turns = Turns(at_once, wait_seconds)
         self._running: _Running | None = None
+        self._warned = False
 
     def call(
         self,
@@ -180,14 +180,12 @@ class ChildProcess:
             paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
             fixed = {**self._fixed, "PYTHONPATH": os.pathsep.join(paths)}
             self._running = _Running(self._command, found | fixed)
-            if lacks := self._running.ready.get("lacks"):
-                _warn_once(self._command[4], str(lacks))
+            if (lacks := self._running.ready.get("lacks")) and not self._warned:
+                self._warned = True
+                log.warning(
+                    "%s runs without %s; askback doctor says more", self._command[-2], lacks
+                )
         return self._running
-
-
-@cache
-def _warn_once(module: str, lacks: str) -> None:
-    log.warning("%s runs without %s; askback doctor says more", module, lacks)
 
 
 class _Running:
@@ -228,15 +226,12 @@ class _Running:
             answer = None
         except (ValueError, RecursionError):  # it was taken over
             raise ChildKilled("it gave no answer") from None
-        if answer is None and (status := self._status()) != 0:
-            raise ChildKilled(f"it ended with status {status}")
+        if answer is None:  # it has closed its end of the channel
+            with suppress(subprocess.TimeoutExpired):
+                self.process.wait(END_SECONDS)
+            if self.process.poll() != 0:
+                raise ChildKilled(f"it ended with status {self.process.poll()}")
         return answer
-
-    def _status(self) -> int | None:
-        """Of the process, which has closed its end of the channel; None if it still runs."""
-        with suppress(subprocess.TimeoutExpired):
-            return self.process.wait(END_SECONDS)
-        return None
 
     def end(self) -> None:
         self.process.kill()
@@ -291,10 +286,8 @@ def main(module_name: str, idle_seconds: float) -> None:
 
 
 def _serve(channel: socket.socket, work: Work) -> None:
-    """Answer until nobody has asked for the time-out of the channel.
-
-    The process ends at once, whatever it does, when the asker is gone or a request takes longer
-    than it may.
+    """Answer until nobody has asked for the time-out of the channel, or a request takes longer than
+    it may, which ends the process at once.
     """
     while True:
         try:
