@@ -17,50 +17,8 @@ from flask import Flask, Response, abort, current_app, url_for
 
 from webapp.web.request_kind import accepts_gzip
 
-BUNDLES = {
-    "css/app.css": (
-        "shared/foundation",
-        "shared/small_components",
-        "shared/button",
-        "shared/field",
-        "shared/note",
-        "respondent/layout",
-        "shared/question",
-        "respondent/summary",
-        "shared/copy_link",
-        "shared/languages",
-        "shared/utilities",
-    ),
-    "css/recorder.css": ("shared/player", "respondent/recorder"),
-    "css/creator.css": (
-        "creator/layout",
-        "creator/section",
-        "creator/list_row",
-        "creator/draft_group",
-        "creator/review",
-        "creator/words",
-        "creator/prepared",
-        "creator/changes",
-        "creator/private_context",
-        "creator/preview",
-        "creator/signature",
-        "creator/trial",
-        "creator/share",
-        "creator/results",
-        "shared/player",
-        "creator/public_layout",
-        "creator/connect_guide",
-        "creator/account",
-        "creator/audit_event",
-        "creator/deliveries_table",
-        "creator/document",
-    ),
-}
-# each includes the scripts that it imports, so that a page loads one file and not a chain of them
-SCRIPTS = tuple(
-    f"js/{name}.js" for name in ("respondent", "voice", "recorder", "player", "creator", "trial")
-)
-IMPORT = re.compile(rb'^import "\./(?P<name>[a-z_/]+)\.js";$', re.MULTILINE)
+FOLDERS = ("", "css", "js")  # of files that pages load; further down is what these import
+IMPORT = re.compile(rb'^@?import "\./(?P<name>[a-z_/]+\.(?:css|js))";$', re.MULTILINE)
 # within an imported script: names of scripts imported before it, and names for those after it
 NAMED_IMPORT = re.compile(rb'^import \{[^}]*\} from "[^"]+";\n', re.MULTILINE)
 EXPORT = re.compile(rb"^export (?=(?:async )?(?:function|class|const) (\w+))", re.MULTILINE)
@@ -125,16 +83,8 @@ def _current() -> Shelf:
 
 @cache
 def _shelf(folder: Path) -> Shelf:
-    bodies = {
-        str(path.relative_to(folder)): path.read_bytes()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file() and "pictures" not in path.parts
-    }
-    for name, parts in BUNDLES.items():
-        bodies[name] = b"\n".join(bodies[f"css/{part}.css"] for part in parts)
-    for part in {part for parts in BUNDLES.values() for part in parts}:
-        del bodies[f"css/{part}.css"]
-    _join_scripts(bodies)
+    paths = [path for name in FOLDERS for path in (folder / name).iterdir() if path.is_file()]
+    bodies = {str(path.relative_to(folder)): _bundled(path) for path in paths}
     bodies["js/htmx.js"] = files("js_lib_htmx").joinpath("static/htmx/htmx.min.js").read_bytes()
     digest = hashlib.sha256()
     for name, body in sorted(bodies.items()):
@@ -143,17 +93,19 @@ def _shelf(folder: Path) -> Shelf:
     return Shelf(digest.hexdigest()[:12], assets)
 
 
-def _join_scripts(bodies: dict[str, bytes]) -> None:
-    """Replace each import by the script itself, in a block that scopes its names."""
-    imported = set()
-    for name in SCRIPTS:
-        parts = [f"js/{part.decode()}.js" for part in IMPORT.findall(bodies[name])]
-        blocks = iter([_block(bodies[part]) for part in parts])
-        joined = IMPORT.sub(lambda _found, blocks=blocks: next(blocks), bodies[name])  # type: ignore[misc]
-        bodies[name] = READING_AIDS.sub(b"", joined)
-        imported.update(parts)
-    for part in imported:
-        del bodies[part]
+def _bundled(path: Path) -> bytes:
+    """The file with each import replaced by the file, so that a page loads one and no chain."""
+    body = path.read_bytes()
+    if path.suffix not in {".css", ".js"}:
+        return body
+    is_script = path.suffix == ".js"
+
+    def imported(found: re.Match[bytes]) -> bytes:
+        part = (path.parent / found["name"].decode()).read_bytes()
+        return _block(part) if is_script else part
+
+    joined = IMPORT.sub(imported, body)
+    return READING_AIDS.sub(b"", joined) if is_script else joined
 
 
 def _block(body: bytes) -> bytes:
