@@ -15,8 +15,6 @@ from webapp.agent_cli.exits import Deadline, Exit, NotNow, Stopped, called_as, t
 from webapp.agent_cli.http_client import CALL_SECONDS, call, fields_of, retry_after, text_of
 from webapp.agent_cli.progress import Progress
 
-Event = dict[str, object]
-
 DONE = frozenset({200, 201})
 CONFLICT = 409
 UNAUTHORIZED = 401
@@ -35,7 +33,7 @@ class Api:
 
     def __init__(self, server: str, deadline: Deadline) -> None:
         self._server = server
-        self._deadline = deadline
+        self.deadline = deadline
 
     def create_draft(self, body: bytes, idempotency_key: str) -> Response:
         """createServiceDraft, once for each key."""
@@ -43,11 +41,11 @@ class Api:
 
     def review(self, draft_id: str) -> dict[str, Any]:
         """getServiceDraftReview, as soon as the creator has decided, or after a while."""
-        seconds = min(WAIT_MAX_SECONDS, int(self._deadline.left()))
+        seconds = min(WAIT_MAX_SECONDS, int(self.deadline.left()))
         path = f"/drafts/{quote(draft_id, safe='')}/review?wait={seconds}"
         reply = self._call("GET", path, seconds=seconds + CALL_SECONDS)
         if (busy := retry_after(reply)) is not None:  # no place for one more wait
-            self._deadline.pause(busy)
+            self.deadline.pause(busy)
         return fields_of(reply)
 
     def publish(self, draft_id: str) -> dict[str, Any] | None:
@@ -75,13 +73,13 @@ class Api:
         while True:
             try:
                 reply = self._authorized(method, path, headers, content=content, seconds=seconds)
+                break
             except NotNow as reason:
-                self._deadline.failed(reason)
-                continue
-            self._deadline.answered()
-            if reply.status_code == CONFLICT or (reply.status_code in DONE and fields_of(reply)):
-                return reply
-            raise _refused(reply)
+                self.deadline.failed(reason)
+        self.deadline.answered()
+        if reply.status_code == CONFLICT or (reply.status_code in DONE and fields_of(reply)):
+            return reply
+        raise _refused(reply)
 
     def _authorized(
         self, method: str, path: str, headers: dict[str, str], **request: Any
@@ -111,21 +109,21 @@ def _refused(reply: Response) -> Stopped:
     return Stopped(code, f"{said} {resolution}".strip())
 
 
-def ask(progress: Progress, api: Api, deadline: Deadline, body: str, responses: int) -> None:
+def ask(progress: Progress, api: Api, body: str, responses: int) -> None:
     """Draft, wait for the creator, publish, print the answers. Raises Stopped."""
     _note_body(progress, body)
     progress.print_rest()
     if not progress.steps.draft_id:
         _draft(progress, api)
     if not progress.steps.form_id:
-        _publish(progress, api, deadline)
-    wait(progress, api, deadline, responses)
+        _publish(progress, api)
+    wait(progress, api, responses)
 
 
-def wait(progress: Progress, api: Api, deadline: Deadline, responses: int) -> None:
+def wait(progress: Progress, api: Api, responses: int) -> None:
     """Print answers until so many responses were sent. Raises Stopped."""
     progress.print_rest()
-    deadline.late, deadline.why = Exit.NO_ANSWER, "Nobody sent a response in time."
+    api.deadline.late, api.deadline.why = Exit.NO_ANSWER, "Nobody sent a response in time."
     form_id = progress.steps.form_id
     if progress.steps.responses < responses:
         tell(f"Waiting for answers to {progress.steps.share_url or form_id}")
@@ -141,18 +139,18 @@ def wait(progress: Progress, api: Api, deadline: Deadline, responses: int) -> No
             continue
         if page["status"] == "completed" or progress.steps.responses >= responses:
             return
-        deadline.pause(PAUSES[min(looks, len(PAUSES) - 1)])
+        api.deadline.pause(PAUSES[min(looks, len(PAUSES) - 1)])
         looks += 1
 
 
-def _events_of(page: dict[str, Any], form_id: str, since: str) -> list[Event]:
+def _events_of(page: dict[str, Any], form_id: str, since: str) -> list[dict[str, object]]:
     """`answer` for each answer, and `completed` for each response that was sent.
 
     A page has the status of a response also where only answers of it are new. `completed` is for
     those that were sent after `since` and not beyond the page. Moments of the API have one width,
     so they compare as texts.
     """
-    found: list[tuple[str, Event]] = []
+    found: list[tuple[str, dict[str, object]]] = []
     for session in page["responses"]:
         of_response = {"formId": form_id, "responseId": session["sessionId"]}
         for answer in session["answers"]:
@@ -192,10 +190,10 @@ def _draft(progress: Progress, api: Api) -> None:
     link = REVIEW_LINK.search(reply.headers.get("link", ""))
     draft_id, review_url = str(fields_of(reply)["draftId"]), link[1] if link else steps.server
     event = {"event": "draft", "key": steps.key, "draftId": draft_id, "reviewUrl": review_url}
-    progress.output([{**event}], draft_id=draft_id, review_url=review_url, body="")
+    progress.output([event], draft_id=draft_id, review_url=review_url, body="")
 
 
-def _publish(progress: Progress, api: Api, deadline: Deadline) -> None:
+def _publish(progress: Progress, api: Api) -> None:
     """An agent that may decide itself publishes at once; others wait for the creator."""
     draft_id = progress.steps.draft_id
     form = api.publish(draft_id)
@@ -205,10 +203,10 @@ def _publish(progress: Progress, api: Api, deadline: Deadline) -> None:
         if _is_settled(api.review(draft_id)):
             form = api.publish(draft_id)
         if form is None:
-            deadline.pause(LOOK_AGAIN_SECONDS)
+            api.deadline.pause(LOOK_AGAIN_SECONDS)
     form_id, share_url = str(form["formId"]), str(form["shareUrl"])
     event = {"event": "published", "formId": form_id, "shareUrl": share_url}
-    progress.output([{**event}], form_id=form_id, share_url=share_url)
+    progress.output([event], form_id=form_id, share_url=share_url)
 
 
 def _is_settled(review: dict[str, Any]) -> bool:

@@ -20,24 +20,17 @@ from webapp.agent_cli.progress import Progress, working
 from webapp.agent_cli.sign_in import check_server, sign_in, sign_out
 
 UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400}
-TIMEOUT = "1h"
 GOES_ON = frozenset(exits.Exit) - {exits.Exit.WRONG_USE, exits.Exit.GONE}
 KEY_MAX_CHARS = 200
 BODY_MAX_BYTES = 256 * 1024  # of the API
 STDIN = "-"
 
 
-class Duration(click.ParamType[float]):
-    """Seconds, or a number with s, m, h or d behind it."""
-
-    name = "duration"
-
-    def convert(self, value: object, param: object, ctx: object) -> float:
-        """Raises BadParameter."""
-        found = re.fullmatch(r"([0-9]{1,6})([smhd]?)", str(value))
-        if found is None:
-            raise click.BadParameter(f'"{value}" is not a duration such as 90, 10m, 2h or 1d')
-        return float(int(found[1]) * UNITS[found[2]])
+def _seconds(_ctx: click.Context, _param: click.Parameter, given: str) -> float:
+    found = re.fullmatch(r"([0-9]{1,6})([smhd]?)", given)
+    if found is None:
+        raise click.BadParameter(f'"{given}" is not a duration such as 90, 10m, 2h or 1d')
+    return float(int(found[1]) * UNITS[found[2]])
 
 
 def _key(_ctx: click.Context, _param: click.Parameter, given: str | None) -> str | None:
@@ -61,7 +54,7 @@ server_option = click.option(
 def _waiting(command: Command) -> Command:
     """The options of commands that wait."""
     for option in (
-        click.option("--timeout", type=Duration(), default=TIMEOUT, show_default=True),
+        click.option("--timeout", callback=_seconds, default="1h", show_default=True),
         click.option("--responses", type=click.IntRange(1), default=1, show_default=True),
         click.option("--key", callback=_key, help="Goes on where a command with it has ended."),
         server_option,
@@ -79,10 +72,10 @@ def main() -> None:
 @main.command("sign-in")
 @server_option
 @click.option("--no-browser", is_flag=True, help="Print the address, and open nothing.")
-@click.option("--timeout", type=Duration(), default="10m", show_default=True)
+@click.option("--timeout", callback=_seconds, default="10m", show_default=True)
 def sign_in_command(server: str | None, timeout: float, *, no_browser: bool) -> None:
     """Connect this computer to your account, in a browser."""
-    with _ending(), _once():
+    with _ending():
         sign_in(exits.server_address(server, os.environ), browser=not no_browser, seconds=timeout)
 
 
@@ -90,7 +83,7 @@ def sign_in_command(server: str | None, timeout: float, *, no_browser: bool) -> 
 @server_option
 def sign_out_command(server: str | None) -> None:
     """End the connection of this computer, and remove what is stored of it."""
-    with _ending(), _once():
+    with _ending():
         sign_out(exits.server_address(server, os.environ))
 
 
@@ -101,7 +94,7 @@ def sign_out_command(server: str | None) -> None:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def connect_command(host: str, server: str | None, name: str, *, yes: bool) -> None:
     """Add the MCP server to a host of agents, after showing what that changes."""
-    with _ending(), _once():
+    with _ending():
         address = exits.server_address(server, os.environ)
         check_server(address)
         connect(HOSTS[host], f"{address}/mcp/app", name, yes=yes)
@@ -126,7 +119,7 @@ def ask_command(
     deadline = exits.Deadline(timeout)
     with _ending(), _going_on("ask", server, key, responses) as (progress, address):
         body = _content(words, file, optional=bool(progress.steps.digest))
-        asking.ask(progress, Api(address, deadline), deadline, body, responses)
+        asking.ask(progress, Api(address, deadline), body, responses)
 
 
 def _content(words: tuple[str, ...], file: str | None, *, optional: bool) -> str:
@@ -181,11 +174,9 @@ def wait_command(
     with _ending(), _going_on("wait", server, key, responses, form) as (progress, address):
         steps = progress.steps
         if steps.form_id not in {"", form}:
-            raise exits.Stopped(
-                exits.Exit.WRONG_USE, f"The key {steps.key} belongs to {steps.form_id}."
-            )
+            raise _wrong(f"The key {steps.key} belongs to {steps.form_id}.")
         progress.note(form_id=form)
-        asking.wait(progress, Api(address, deadline), deadline, responses)
+        asking.wait(progress, Api(address, deadline), responses)
 
 
 @contextmanager
@@ -225,6 +216,9 @@ def _ending() -> Iterator[None]:
         return
     except exits.Stopped as end:
         code, said = end.code, str(end)
+    except exits.NotNow as reason:  # of a command that repeats nothing: somebody sits there
+        said = str(reason)
+        code = exits.Exit.NOT_SIGNED_IN if reason.reached else exits.Exit.NOT_REACHED
     except KeyboardInterrupt:
         code, said = exits.Exit.INTERRUPTED, "Interrupted."
     except OSError as problem:
@@ -234,13 +228,3 @@ def _ending() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
     exits.tell(said)
     sys.exit(code)
-
-
-@contextmanager
-def _once() -> Iterator[None]:
-    """Requests that are not repeated: somebody sits there."""
-    try:
-        yield
-    except exits.NotNow as reason:
-        code = exits.Exit.NOT_SIGNED_IN if reason.reached else exits.Exit.NOT_REACHED
-        raise exits.Stopped(code, str(reason)) from reason

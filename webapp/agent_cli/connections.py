@@ -3,8 +3,7 @@
 import importlib
 import json
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -34,7 +33,6 @@ class Connection:
     refresh_token: str = ""
 
 
-NAMES = {each.name for each in fields(Connection)}
 SECRETS = ("access_token", "refresh_token")
 
 
@@ -45,7 +43,8 @@ def load(server: str) -> Connection | None:
         stored = json.loads(path.read_text())
         if stored.pop("in_keyring", False):
             stored |= json.loads(_keyring("get", server) or "{}")
-        return Connection(**{name: stored[name] for name in NAMES & stored.keys()})
+        names = {each.name for each in fields(Connection)}
+        return Connection(**{name: stored[name] for name in names & stored.keys()})
     except FileNotFoundError:
         return None
     except (OSError, ValueError, TypeError, AttributeError) as problem:
@@ -81,11 +80,9 @@ def _keyring(verb: str, *arguments: str) -> Any:
     return None
 
 
-@contextmanager
-def changing(server: str) -> Iterator[None]:
+def changing(server: str) -> AbstractContextManager[None]:
     """Alone among the commands that change the connection to this server."""
-    with locked(_path(server).with_suffix(".lock")):
-        yield
+    return locked(_path(server).with_suffix(".lock"))
 
 
 def access_token(server: str, *, refused: str = "") -> str:

@@ -67,18 +67,10 @@ def server_address(given: str | None, environ: Mapping[str, str]) -> str:
         address = origin(text.strip())
     except ValueError as problem:
         raise Stopped(Exit.WRONG_USE, f"The address of the server: {problem}.") from None
-    if not is_safe(address):
-        raise Stopped(
-            Exit.WRONG_USE,
-            f"{address} is plain http, which others can read; only this computer is reached so.",
-        )
+    if not (address.startswith("https://") or is_local(address)):
+        open_to_others = f"{address} is plain http, which others can read; only this computer is"
+        raise Stopped(Exit.WRONG_USE, f"{open_to_others} reached so.")
     return address
-
-
-def is_safe(address: str) -> bool:
-    """True for https, and for plain http that does not leave this computer."""
-    scheme = urlsplit(address).scheme
-    return scheme == "https" or (scheme == "http" and is_local(address))
 
 
 def is_local(address: str) -> bool:

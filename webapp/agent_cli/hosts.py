@@ -7,9 +7,9 @@ import shutil
 import stat
 import subprocess
 import time
-from dataclasses import dataclass
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
@@ -21,8 +21,7 @@ SECTION = "mcpServers"  # of Cursor's file: servers by name
 NEW_FILE_MODE = 0o600
 
 
-@dataclass(frozen=True)
-class Host:
+class Host(NamedTuple):
     """One host.
 
     add        its own command that adds a server, with NAME and URL; Cursor has none
@@ -41,9 +40,7 @@ HOSTS = {
         "In Claude Code, /mcp lists {name}; choose Authenticate there.",
     ),
     "cursor": Host(
-        "Cursor",
-        (),
-        "Restart Cursor; its MCP settings list {name}, with a button to sign in.",
+        "Cursor", (), "Restart Cursor; its MCP settings list {name}, with a button to sign in."
     ),
     "vscode": Host(
         "VS Code",
@@ -67,7 +64,10 @@ def connect(host: Host, url: str, name: str, *, yes: bool) -> None:
         name = _add_to_file(Path.home() / ".cursor/mcp.json", url, name, yes=yes)
     tell(host.next_step.format(name=name))
     if host is HOSTS["claude"]:
-        _tell_of_desktop(url)
+        tell("Claude Desktop and claude.ai take it by hand, from no file: open Customize,")
+        tell(f"Connectors, choose “Add custom connector”, and give this address: {url}")
+        if is_local(url):
+            tell("They call it from the internet, so an address of this computer is not reached.")
 
 
 def _run(command: list[str], *, yes: bool) -> None:
@@ -147,16 +147,7 @@ def _is_at(server: object, url: str) -> bool:
 
 
 def _require_yes(*, yes: bool) -> None:
-    try:
+    with suppress(click.Abort):  # nobody can answer
         if yes or click.confirm("Go on?", err=True):
             return
-    except click.Abort:  # nobody can answer
-        pass
     raise Stopped(Exit.NOT_CONNECTED, "Nothing was changed.")
-
-
-def _tell_of_desktop(url: str) -> None:
-    tell("Claude Desktop and claude.ai take it by hand, from no file: open Customize, Connectors,")
-    tell(f"choose “Add custom connector”, and give this address: {url}")
-    if is_local(url):
-        tell("They call it from the internet, so an address of this computer is not reached.")

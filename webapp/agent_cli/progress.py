@@ -10,7 +10,7 @@ import json
 import os
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -61,7 +61,7 @@ class Progress:
         self.steps = replace(self.steps, **changed)  # type: ignore[arg-type]
         replace_file(self._path, json.dumps(asdict(self.steps)))
 
-    def output(self, events: list[dict[str, object]], **changed: object) -> None:
+    def output(self, events: Sequence[Mapping[str, object]], **changed: object) -> None:
         """Print events, one object per line, each once; `changed` are the steps they report.
 
         ASCII alone: what people wrote gives a terminal no orders.
@@ -105,15 +105,12 @@ def working(kind: str, server: str, key: str) -> Iterator[Progress]:
 
 def _remove_unused(lock: Path) -> None:
     """The files of a key with which no command has begun for so long."""
+    long_ago = time.time() - UNUSED_SECONDS
     with suppress(FileNotFoundError, BlockingIOError):  # removed, or in use
-        if _is_unused(lock):
+        if lock.stat().st_mtime < long_ago:
             with locked(lock, wait=False):
-                if _is_unused(lock):
+                if lock.stat().st_mtime < long_ago:
                     _remove(lock)
-
-
-def _is_unused(lock: Path) -> bool:
-    return lock.stat().st_mtime < time.time() - UNUSED_SECONDS
 
 
 def _remove(lock: Path) -> None:
@@ -171,16 +168,10 @@ def locked(path: Path, *, wait: bool = True) -> Iterator[None]:
     while True:
         with open(path, "a", opener=_open_private) as opened:
             fcntl.flock(opened, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-            if _is_at(path, opened.fileno()):
+            # one that was removed while it was waited for locks nothing
+            if os.fstat(opened.fileno()).st_nlink:
                 yield
                 return
-        # one that was removed while it was waited for locks nothing
-
-
-def _is_at(path: Path, opened: int) -> bool:
-    with suppress(FileNotFoundError):
-        return os.path.samestat(path.stat(), os.fstat(opened))
-    return False
 
 
 def _open_private(path: str, flags: int) -> int:

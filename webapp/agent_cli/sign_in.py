@@ -38,12 +38,10 @@ def check_server(server: str) -> None:
     url = f"{server}/.well-known/oauth-authorization-server"
     reply = call("GET", url, headers={"Accept": "application/json"})
     issuer = text_of(reply, "issuer")
-    if reply.status_code != 200 or not issuer:
-        said = f"At {server} there is no Askback: {url} says {reply.status_code}"
-        raise Stopped(Exit.WRONG_USE, said)
-    if issuer != server:
-        said = f"That server calls itself {issuer}: name it with --server."
-        raise Stopped(Exit.WRONG_USE, said)
+    if issuer != server or reply.status_code != 200:
+        none = f"At {server} there is no Askback: {url} says {reply.status_code}"
+        other = f"That server calls itself {issuer}: name it with --server."
+        raise Stopped(Exit.WRONG_USE, other if issuer and reply.status_code == 200 else none)
 
 
 def sign_in(server: str, *, browser: bool, seconds: float) -> None:
@@ -62,23 +60,18 @@ def sign_in(server: str, *, browser: bool, seconds: float) -> None:
 
 def _client_of(server: str) -> Connection:
     """The connection with the client that is registered there, or is now. Alone (`changing`)."""
-    known = connections.load(server)
-    # the server may have begun anew, or removed the client
-    if (
-        known
-        and _is_kept(known)
-        and text_of(connections.revoke(known, NO_TOKEN), "error") != "invalid_client"
+    known, now = connections.load(server), time.time()
+    if known and (
+        known.signed_in_at > now - USED_CLIENT_SECONDS
+        or known.registered_at > now - NEW_CLIENT_SECONDS
     ):
-        return known
-    made = Connection(server=server, client_id=_register(server), registered_at=time.time())
+        # the server may have begun anew, or removed the client
+        asked = connections.revoke(known, NO_TOKEN)
+        if text_of(asked, "error") != "invalid_client":
+            return known
+    made = Connection(server=server, client_id=_register(server), registered_at=now)
     connections.store(made)
     return made
-
-
-def _is_kept(known: Connection) -> bool:
-    now = time.time()
-    used = known.signed_in_at > now - USED_CLIENT_SECONDS
-    return bool(known.client_id) and (used or known.registered_at > now - NEW_CLIENT_SECONDS)
 
 
 def _register(server: str) -> str:
