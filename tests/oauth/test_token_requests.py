@@ -222,8 +222,8 @@ def test_without_offline_access_the_connection_ends_with_its_only_token(
     body = flow.connect(scope=scope)
 
     with app.app_context():
-        now = list_connections(creator.id, now=utc_now()).live
-        later = list_connections(creator.id, now=utc_now() + timedelta(seconds=3661)).live
+        now = list_connections(creator.id, now=utc_now())
+        later = list_connections(creator.id, now=utc_now() + timedelta(seconds=3661))
     assert (body["expires_in"], "refresh_token" in body) == (3600, lasts)
     assert (len(now), len(later)) == (1, int(lasts))
 

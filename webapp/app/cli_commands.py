@@ -27,7 +27,7 @@ from webapp.oauth.account_deletion import delete_account, list_inventory
 from webapp.oauth.connections import disable_client, enable_client
 from webapp.oauth.models import OAuthClient, OAuthGrant
 from webapp.oauth.registration import create_client
-from webapp.oauth.tokens import has_token, issue_token
+from webapp.oauth.tokens import is_live, issue_token
 from webapp.records.accounts.browser_sessions import SignIn
 from webapp.records.accounts.invites import create_account, make_invite
 from webapp.records.accounts.models import Account, clean_email, disable_account, enable_account
@@ -203,8 +203,7 @@ def client_list() -> None:
     """Print every OAuth client: id, name, kind, created, state, accounts connected."""
     accounts = (
         select(func.count(OAuthGrant.account_id.distinct()))
-        .where(OAuthGrant.client_pk == OAuthClient.id, OAuthGrant.revoked_at.is_(None))
-        .where(has_token(utc_now()))
+        .where(OAuthGrant.client_pk == OAuthClient.id, is_live(utc_now()))
         .correlate(OAuthClient)
     )
     query = select(OAuthClient, accounts.scalar_subquery()).order_by(

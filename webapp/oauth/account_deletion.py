@@ -18,7 +18,7 @@ from webapp.base.vocabulary import DraftStatus
 from webapp.events.endings import erase_subscriptions
 from webapp.oauth.connections import end_grants
 from webapp.oauth.models import OAuthGrant
-from webapp.oauth.tokens import has_token
+from webapp.oauth.tokens import is_live
 from webapp.records.accounts.models import Account, Invite
 from webapp.records.audit import SYSTEM, Actor, AuditEvent, AuditKind, AuditOutcome, add_event
 from webapp.records.drafts import Draft
@@ -46,9 +46,7 @@ def list_inventory(account_id: str, *, now: datetime) -> AccountInventory:
         Draft.account_id == account_id, Draft.status == DraftStatus.DRAFT
     )
     agents = select(func.count(OAuthGrant.client_pk.distinct())).where(
-        OAuthGrant.account_id == account_id,
-        OAuthGrant.revoked_at.is_(None),
-        has_token(now),
+        OAuthGrant.account_id == account_id, is_live(now)
     )
     return AccountInventory(
         forms, responses, db.session.scalar(drafts) or 0, db.session.scalar(agents) or 0

@@ -53,23 +53,16 @@ def cleaned_name(name: object) -> str:
 
 def is_showable(name: str) -> bool:
     """False for a misleading name: one that imitates others, claims trust or hides its text."""
-    return (
-        _has_letters(name)
-        and _is_of_one_writing(name)
-        and not _has_stacked_marks(name)
-        and not OURS.search(_skeleton(name))
-        and not any(CLAIM.search(words) for words in (_words(name), _words(name.casefold())))
-    )
-
-
-def _has_letters(name: str) -> bool:
     letters = {char for char in name if unicodedata.category(char).startswith("L")}
-    return bool(letters) and not letters & BLANK_LETTERS
-
-
-def _is_of_one_writing(name: str) -> bool:
     scripts = {script_of(char) for char in normalized("NFKC", name) if char.isalpha()}
-    return len(scripts) <= 1 or any(scripts <= together for together in TOGETHER)
+    of_one_writing = len(scripts) <= 1 or any(scripts <= together for together in TOGETHER)
+    if not letters or letters & BLANK_LETTERS or not of_one_writing or _has_stacked_marks(name):
+        return False
+    # by their looks: without case, accents, signs and other scripts
+    folded = _words(name.replace("ß", "b")).translate(LOOK_ALIKES)
+    if OURS.search(re.sub("[^a-z]+", " ", folded).strip()):
+        return False
+    return not any(CLAIM.search(words) for words in (_words(name), _words(name.casefold())))
 
 
 def _has_stacked_marks(name: str) -> bool:
@@ -79,12 +72,6 @@ def _has_stacked_marks(name: str) -> bool:
         if marks > MARKS_MAX or (unicodedata.category(char) == "Me" and char != KEYCAP):
             return True
     return False
-
-
-def _skeleton(name: str) -> str:
-    """The words of the name by their looks: without case, accents, signs and other scripts."""
-    folded = _words(name.replace("ß", "b")).translate(LOOK_ALIKES)
-    return re.sub("[^a-z]+", " ", folded).strip()
 
 
 def _words(name: str) -> str:
@@ -150,7 +137,14 @@ def redirect_problem(uri: object) -> str | None:
         return "A redirect URI has to be an absolute address."
     if "#" in uri or "@" in parts.netloc or any(char in uri for char in '\\"'):
         return "A redirect URI has no fragment, user name, quote or backslash."
-    return _scheme_problem(parts)
+    if parts.scheme == "https":
+        return None if parts.hostname else "An https redirect URI needs a host."
+    if parts.scheme == "http":
+        loopback = parts.hostname in LOOPBACK_HOSTS
+        return None if loopback else "An http redirect URI has to point at this computer."
+    if parts.scheme in PUBLIC_SCHEMES or FAMILIES.fullmatch(parts.scheme):
+        return f"The scheme {parts.scheme} belongs to no single program."
+    return "A scheme of one letter is the drive of a file." if len(parts.scheme) == 1 else None
 
 
 def is_loopback(uri: str) -> bool:
@@ -162,9 +156,12 @@ def is_loopback(uri: str) -> bool:
 def without_port(uri: str) -> str:
     """The address without a port that a request may replace: addresses that match are equal so."""
     parts = _split(uri)
-    if parts is None or not is_loopback(uri) or not _plain_authority(parts):
+    if parts is None or not is_loopback(uri):
         return uri
-    return parts._replace(netloc=_host_of(parts), path=parts.path or "/").geturl()
+    host = f"[{parts.hostname}]" if ":" in str(parts.hostname) else parts.hostname
+    if parts.netloc not in {host, f"{host}:{parts.port}"}:  # such as upper case
+        return uri
+    return parts._replace(netloc=str(host), path=parts.path or "/").geturl()
 
 
 def stays_on_this_computer(uri: str) -> bool:
@@ -197,30 +194,6 @@ def web_host(uri: str) -> str | None:
     """The host of an http or https address; None for any other."""
     parts = urlsplit(uri)
     return parts.hostname if parts.scheme in {"http", "https"} else None
-
-
-def _scheme_problem(parts: SplitResult) -> str | None:
-    if parts.scheme == "https":
-        return None if parts.hostname else "An https redirect URI needs a host."
-    if parts.scheme == "http":
-        loopback = parts.hostname in LOOPBACK_HOSTS
-        return None if loopback else "An http redirect URI has to point at this computer."
-    if parts.scheme in PUBLIC_SCHEMES or FAMILIES.fullmatch(parts.scheme):
-        return f"The scheme {parts.scheme} belongs to no single program."
-    if len(parts.scheme) == 1:
-        return "A scheme of one letter is the drive of a file."
-    return None
-
-
-def _plain_authority(parts: SplitResult) -> bool:
-    """The authority is spelled host or host:port and nothing else (upper case is not equal)."""
-    host = _host_of(parts)
-    return parts.netloc in {host, f"{host}:{parts.port}"}
-
-
-def _host_of(parts: SplitResult) -> str:
-    host = parts.hostname or ""
-    return f"[{host}]" if ":" in host else host
 
 
 def _split(uri: str) -> SplitResult | None:

@@ -10,7 +10,7 @@ from webapp.base.database import db, read_rows, tried_again, write_transaction
 from webapp.base.errors import ErrorCode, NotFound
 from webapp.base.vocabulary import RevokedReason, Scope
 from webapp.oauth.models import OAuthClient, OAuthGrant
-from webapp.oauth.tokens import has_token, revoke_grants
+from webapp.oauth.tokens import has_token, is_live, revoke_grants
 from webapp.records.accounts.models import Account
 from webapp.records.audit import SYSTEM, Actor, AuditKind, add_event
 from webapp.records.drafts import Draft, waiting
@@ -66,26 +66,16 @@ class Connection:
         return max(grant.expires_at for grant in self.grants)
 
 
-@dataclass(frozen=True, slots=True)
-class Connections:
-    """What the page shows: live connections, and grants revoked because a copy was used."""
-
-    live: list[Connection]
-    notices: list[OAuthGrant]
+def list_connections(account_id: str, *, now: datetime) -> list[Connection]:
+    """Live ones, newest first; a consent whose code was never redeemed is none."""
+    return _by_client(_grants(account_id, is_live(now)))
 
 
-def list_connections(account_id: str, *, now: datetime) -> Connections:
-    """Newest first; ended ones only as security notices of the last 30 days.
-
-    A consent whose code was never redeemed is no connection.
-    """
-    live = _grants(account_id, OAuthGrant.revoked_at.is_(None), has_token(now))
-    notices = _grants(
-        account_id,
-        OAuthGrant.revoked_reason.in_(SUSPICIOUS),
-        OAuthGrant.revoked_at > now - timedelta(days=NOTICE_DAYS),
-    )
-    return Connections(_by_client(live), notices)
+def list_notices(account_id: str, *, now: datetime) -> list[OAuthGrant]:
+    """Grants of the last 30 days that were revoked because a copy was used, newest first."""
+    since = now - timedelta(days=NOTICE_DAYS)
+    suspicious = OAuthGrant.revoked_reason.in_(SUSPICIOUS)
+    return _grants(account_id, suspicious, OAuthGrant.revoked_at > since)
 
 
 def find_live_account(grant_id: str, *, now: datetime) -> str | None:
@@ -101,25 +91,14 @@ def find_live_account(grant_id: str, *, now: datetime) -> str | None:
 
 def find_newest_client(account_id: str, since: datetime, *, now: datetime) -> OAuthClient | None:
     """The client of the newest live connection that began at or after `since`."""
-    query = select(OAuthGrant).where(
-        OAuthGrant.account_id == account_id,
-        OAuthGrant.created_at >= since,
-        OAuthGrant.revoked_at.is_(None),
-        has_token(now),
-    )
-    grant = db.session.scalars(query.order_by(OAuthGrant.created_at.desc()).limit(1)).first()
-    return grant.client if grant else None
+    grants = _grants(account_id, OAuthGrant.created_at >= since, is_live(now))
+    return grants[0].client if grants else None
 
 
 def list_disconnected(account_id: str, at: datetime) -> list[Connection]:
     """The connections that the creator ended at exactly this moment, newest first."""
-    ended = _grants(
-        account_id,
-        OAuthGrant.revoked_at == at,
-        OAuthGrant.revoked_reason == RevokedReason.DISCONNECTED,
-        has_token(at),
-    )
-    return _by_client(ended)
+    disconnected = OAuthGrant.revoked_reason == RevokedReason.DISCONNECTED
+    return _by_client(_grants(account_id, OAuthGrant.revoked_at == at, disconnected, has_token(at)))
 
 
 def _grants(account_id: str, *which: ColumnElement[bool]) -> list[OAuthGrant]:
@@ -137,10 +116,7 @@ def _by_client(grants: list[OAuthGrant]) -> list[Connection]:
 
 def has_consented(account_id: str, client: OAuthClient) -> bool:
     """True if this creator ever granted this client access."""
-    query = select(
-        exists().where(OAuthGrant.account_id == account_id, OAuthGrant.client_pk == client.id)
-    )
-    return bool(db.session.scalar(query))
+    return bool(_grants(account_id, OAuthGrant.client_pk == client.id))
 
 
 def disconnect(account_id: str, grant_id: str, *, now: datetime, by: Actor = SYSTEM) -> datetime:
@@ -180,7 +156,7 @@ def let_publish(
     with write_transaction():
         _lock_trust(account_id)
         same = _same_client(get_grant(account_id, grant_id))
-        grants = _grants(account_id, same, OAuthGrant.revoked_at.is_(None), has_token(now))
+        grants = _grants(account_id, same, is_live(now))
         if not grants:
             raise _no_connection()
         _trust(grants, allowed=allowed)
@@ -304,9 +280,7 @@ def disable_client(client_id: str, *, now: datetime, by: Actor = SYSTEM) -> int:
         by = client.named(by)
         add_event(AuditKind.CLIENT_DISABLED, None, by=by, now=now, subject=client.id)
         mine = OAuthGrant.client_pk == client.id
-        connected = select(OAuthGrant.account_id).where(
-            mine, OAuthGrant.revoked_at.is_(None), has_token(now)
-        )
+        connected = select(OAuthGrant.account_id).where(mine, is_live(now))
         accounts = db.session.scalars(connected.distinct()).all()
         revoke_grants(mine, RevokedReason.DISCONNECTED, now=now)
         for account_id in accounts:

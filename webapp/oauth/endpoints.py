@@ -21,13 +21,12 @@ from sqlalchemy.exc import SQLAlchemyError
 from werkzeug.exceptions import HTTPException, InternalServerError
 from werkzeug.wrappers import Response as AnyResponse
 
-from webapp.base.config import Settings, settings
+from webapp.base.config import settings
 from webapp.base.database import release_connections, utc_now
 from webapp.base.text import token_hash
 from webapp.base.vocabulary import Scope
-from webapp.oauth.client_metadata import PRINTABLE_ASCII
 from webapp.oauth.protocol import BODY_MAX_BYTES, described, served_resources, worded
-from webapp.oauth.registration import AUTH_METHODS, Refused, register_client
+from webapp.oauth.registration import AUTH_METHODS, GRANT_TYPES, Refused, register_client
 from webapp.oauth.server import AUTHORIZE, server
 from webapp.records.audit import AuditKind
 from webapp.web import request_audit
@@ -81,28 +80,26 @@ def open_to_all_origins(response: Response) -> Response:
 def oauth_error(error: OAuth2Error) -> Response:
     """RFC 6749 section 5.2."""
     status, body, headers = worded(error)()
-    return _no_store(jsonify(body), status, dict(headers))
+    return _no_store(body, status, dict(headers))
 
 
 @bp.errorhandler(Refused)
 def registration_error(refusal: Refused) -> Response:
     """RFC 7591 section 3.2.2."""
     body = {"error": refusal.error, "error_description": refusal.description}
-    return _no_store(jsonify(body), HTTPStatus.BAD_REQUEST)
+    return _no_store(body, HTTPStatus.BAD_REQUEST)
 
 
 @bp.errorhandler(HTTPException)
 def http_error(error: HTTPException) -> Response:
     """Any other HTTP error as an OAuth error."""
-    status = HTTPStatus(error.code or HTTPStatus.BAD_REQUEST)
     code, description = described(error)
-    response = _no_store(jsonify({"error": code, "error_description": description}), status)
-    for name, value in error.get_headers():
-        if name not in {"Content-Type", "Content-Length"}:
-            response.headers[name] = value
+    own = {"Content-Type", "Content-Length"}
+    headers = {name: value for name, value in error.get_headers() if name not in own}
     if isinstance(error, RateLimitExceeded):
-        response.headers["Retry-After"] = str(seconds_to_wait(error))
-    return response
+        headers["Retry-After"] = str(seconds_to_wait(error))
+    status = error.code or HTTPStatus.BAD_REQUEST
+    return _no_store({"error": code, "error_description": description}, status, headers)
 
 
 @bp.errorhandler(SQLAlchemyError)
@@ -132,12 +129,32 @@ def router_refusal(
 @bp.get(f"/api{AUTHORIZATION_SERVER}", strict_slashes=False)
 @bp.get(f"/mcp/app{AUTHORIZATION_SERVER}", strict_slashes=False)
 def authorization_server(_resource: str = "") -> Response:
-    """RFC 8414. Clients that read no RFC 9728 take the address of a resource for an issuer, and
-    some refuse a document that names another one.
+    """RFC 8414; checked by Authlib.
+
+    Clients that read no RFC 9728 take the address of a resource for an issuer, and some refuse a
+    document that names another one. Redirects from its own authorization endpoint name this issuer
+    (RFC 9207); all else is the same for each.
     """
     path, _ = _asked_resource(AUTHORIZATION_SERVER)
     origin = origin_under(request.host, settings())
-    return _document(authorization_server_metadata(origin, path))
+    document = {
+        "issuer": origin + path,
+        "authorization_endpoint": f"{origin}{AUTHORIZE}{path}",
+        "token_endpoint": f"{origin}/oauth/token",
+        "registration_endpoint": f"{origin}/oauth/register",
+        "revocation_endpoint": f"{origin}/oauth/revoke",
+        "scopes_supported": [scope.value for scope in Scope],
+        "response_types_supported": ["code"],
+        "response_modes_supported": ["query"],
+        "grant_types_supported": list(GRANT_TYPES),
+        "token_endpoint_auth_methods_supported": list(AUTH_METHODS),
+        "revocation_endpoint_auth_methods_supported": list(AUTH_METHODS),
+        "code_challenge_methods_supported": ["S256"],
+        "authorization_response_iss_parameter_supported": True,
+        "client_id_metadata_document_supported": settings().client_documents,
+    }
+    AuthorizationServerMetadata(document).validate(metadata_classes=[IssuerMetadata])
+    return _document(document)
 
 
 @bp.get(PROTECTED_RESOURCE, strict_slashes=False)
@@ -148,11 +165,18 @@ def protected_resource(_resource: str = "") -> Response:
     """RFC 9728, one document for each resource, and one for the origin, which means all.
 
     `resource` repeats the asked address (section 3.3), with its host name and trailing slash. The
-    authorization server always has the public address.
+    authorization server always has the public address, and `offline_access` belongs to it only.
     """
     path, name = _asked_resource(PROTECTED_RESOURCE)
-    resource = origin_under(request.host, settings()) + path
-    return _document(protected_resource_metadata(settings(), resource, name))
+    document = {
+        "resource": origin_under(request.host, settings()) + path,
+        "authorization_servers": [settings().public_url],
+        "scopes_supported": [s.value for s in Scope if s is not Scope.OFFLINE_ACCESS],
+        "bearer_methods_supported": ["header"],
+        "resource_name": name,
+        "resource_documentation": f"{settings().public_url}/docs/connect",
+    }
+    return _document(document)
 
 
 @bp.post("/oauth/token")
@@ -192,7 +216,7 @@ def register() -> Response:
     except Refused:
         _count_refusal()
         raise
-    return _no_store(jsonify(body), HTTPStatus.CREATED)
+    return _no_store(body, HTTPStatus.CREATED)
 
 
 @limiter.limit(
@@ -203,42 +227,6 @@ def _count_refusal() -> None:
 
     Raises RateLimitExceeded.
     """
-
-
-def authorization_server_metadata(origin: str, path: str) -> dict[str, Any]:
-    """The RFC 8414 document; checked by Authlib. Redirects from its own authorization endpoint name
-    this issuer (RFC 9207); all else is the same for each path.
-    """
-    document = {
-        "issuer": origin + path,
-        "authorization_endpoint": f"{origin}{AUTHORIZE}{path}",
-        "token_endpoint": f"{origin}/oauth/token",
-        "registration_endpoint": f"{origin}/oauth/register",
-        "revocation_endpoint": f"{origin}/oauth/revoke",
-        "scopes_supported": [scope.value for scope in Scope],
-        "response_types_supported": ["code"],
-        "response_modes_supported": ["query"],
-        "grant_types_supported": ["authorization_code", "refresh_token"],
-        "token_endpoint_auth_methods_supported": list(AUTH_METHODS),
-        "revocation_endpoint_auth_methods_supported": list(AUTH_METHODS),
-        "code_challenge_methods_supported": ["S256"],
-        "authorization_response_iss_parameter_supported": True,
-        "client_id_metadata_document_supported": settings().client_documents,
-    }
-    AuthorizationServerMetadata(document).validate(metadata_classes=[IssuerMetadata])
-    return document
-
-
-def protected_resource_metadata(config: Settings, resource: str, name: str) -> dict[str, Any]:
-    """The RFC 9728 document; `offline_access` belongs to the authorization server only."""
-    return {
-        "resource": resource,
-        "authorization_servers": [config.public_url],
-        "scopes_supported": [s.value for s in Scope if s is not Scope.OFFLINE_ACCESS],
-        "bearer_methods_supported": ["header"],
-        "resource_name": name,
-        "resource_documentation": f"{config.public_url}/docs/connect",
-    }
 
 
 def _asked_resource(document: str) -> tuple[str, str]:
@@ -267,23 +255,21 @@ def _check_token_request() -> None:
             raise InvalidRequestError("A parameter was sent more than once.")
         if not all(_printable(value) for value in values):
             raise InvalidRequestError("Every parameter has to be printable ASCII text.")
+    problem = ""
     try:
         parts = extract_basic_authorization(request.headers)
-        is_readable = all(_printable(part) for part in parts if part)
+        if not all(_printable(part) for part in parts if part):
+            raise ValueError
     except ValueError:
-        is_readable = False
-    if not is_readable:
-        raise _unauthenticated("The Basic authorization cannot be read.")
+        problem = "The Basic authorization cannot be read."
     if not request.form.get("client_id") and "Authorization" not in request.headers:
-        raise _unauthenticated("Send client_id, or the client's Basic authorization.")
-
-
-def _unauthenticated(sentence: str) -> OAuth2Error:
-    return InvalidClientError(sentence, status_code=HTTPStatus.UNAUTHORIZED)
+        problem = "Send client_id, or the client's Basic authorization."
+    if problem:
+        raise InvalidClientError(problem, status_code=HTTPStatus.UNAUTHORIZED)
 
 
 def _printable(text: str) -> bool:
-    return not text or PRINTABLE_ASCII.fullmatch(text.replace(" ", "")) is not None
+    return text.isascii() and text.isprintable()
 
 
 def _json_body() -> object:
@@ -319,7 +305,8 @@ def _document(body: dict[str, Any]) -> Response:
     return response
 
 
-def _no_store(response: Response, status: int, headers: dict[str, str] | None = None) -> Response:
+def _no_store(body: object, status: int, headers: dict[str, str] | None = None) -> Response:
+    response = jsonify(body)
     response.status_code = status
     response.headers.update(headers or {})
     response.headers["Cache-Control"] = "no-store"

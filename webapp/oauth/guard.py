@@ -100,11 +100,8 @@ def note_use(caller: Caller, *, now: datetime) -> None:
     """Store `last_used_at` by a deferred write, at most once a minute."""
     since = now - timedelta(seconds=LAST_USED_EVERY_SECONDS)
     if caller.last_used_at is None or caller.last_used_at <= since:
-        write_later(("use", caller.grant_id), partial(_store_use, caller.grant_id, now))
-
-
-def _store_use(grant_id: str, now: datetime) -> None:
-    execute_autocommit(_USED, grant=grant_id, now=now)
+        store = partial(execute_autocommit, _USED, grant=caller.grant_id, now=now)
+        write_later(("use", caller.grant_id), store)
 
 
 _USED = (
@@ -188,43 +185,38 @@ def _authenticate(resource: str) -> Caller:
     """
     token, now = _bearer_token(resource), utc_now()
     caller = find_access_token(token) if looks_like(ACCESS_PREFIX, token) else None
-    problem = _problem(caller, now)
-    if caller is None or problem:
-        raise _invalid_token(problem, resource)
+    if caller is None:
+        raise _refusal(resource, "This access token is not known here.")
+    if problem := _problem(caller, now):
+        raise _refusal(resource, problem)
     if resource not in caller.resource.split():
-        raise _refusal(
-            "This access token is for another resource.",
+        remedy = (
             f"Complete OAuth once more with the parameter resource={resource}, or without it for "
-            "all of this server, and use the access token of that connection here.",
-            resource,
+            "all of this server, and use the access token of that connection here."
         )
+        raise _refusal(resource, "This access token is for another resource.", remedy)
     note_use(caller, now=now)
     return caller
 
 
 def _bearer_token(resource: str) -> str:
     if request.query_string and any(name in request.args for name in QUERY_NAMES):
-        raise _refusal(
-            "A token in the address is refused.",
+        message = "A token in the address is refused."
+        remedy = (
             "Take the token out of the address, where logs keep it, and send it in the header "
-            "Authorization: Bearer.",
-            resource,
-            error="invalid_request",
+            "Authorization: Bearer."
         )
+        raise _refusal(resource, message, remedy, error="invalid_request")
     scheme, _, token = request.headers.get("Authorization", "").strip().partition(" ")
     if not scheme:
-        message = "This call needs an access token."
-        raise Unauthenticated(message, _complete_oauth(), _challenge(resource))
+        raise _refusal(resource, "This call needs an access token.", COMPLETE_OAUTH, error="")
     if scheme.lower() != "bearer":
-        raise _invalid_token(
-            "The Authorization header does not begin with the word Bearer.", resource
-        )
+        message = "The Authorization header does not begin with the word Bearer."
+        raise _refusal(resource, message)
     return token.strip()
 
 
-def _problem(caller: Caller | None, now: datetime) -> str:
-    if caller is None:
-        return "This access token is not known here."
+def _problem(caller: Caller, now: datetime) -> str:
     if caller.revoked_at or caller.grant_revoked_at:
         return "This access token was revoked."
     if caller.account_disabled_at:
@@ -234,42 +226,40 @@ def _problem(caller: Caller | None, now: datetime) -> str:
     return ""
 
 
-def _invalid_token(message: str, resource: str) -> Unauthenticated:
-    remedy = f"Refresh the access token. If that fails: {_complete_oauth()}"
-    return _refusal(message, remedy, resource)
-
-
-def _refusal(
-    message: str, remedy: str, resource: str, *, error: str = "invalid_token"
-) -> Unauthenticated:
-    return Unauthenticated(message, remedy, _challenge(resource, PERMISSIONS, error, message))
-
-
 def _require_scopes(caller: Caller, needed: Collection[Scope], resource: str) -> None:
     """The refusal names the granted scopes, too, as some clients ask for no others."""
     if caller.scopes.issuperset(needed):
         return
     wanted = sorted(caller.scopes.union(needed) - {Scope.OFFLINE_ACCESS})
     message = f"This access token lacks the permission {' '.join(needed)}."
-    challenge = _challenge(resource, wanted, "insufficient_scope", message)
-    raise Unauthenticated(message, _complete_oauth(wanted), challenge, lacks_scope=True)
+    lacks = "insufficient_scope"
+    raise _refusal(resource, message, COMPLETE_OAUTH, error=lacks, scopes=wanted)
 
 
-def _challenge(
+COMPLETE_OAUTH = (
+    "Complete OAuth as the WWW-Authenticate header says, with the scope {scope}, and retry with "
+    "the header Authorization: Bearer and the access token."
+)
+REFRESH = f"Refresh the access token. If that fails: {COMPLETE_OAUTH}"
+
+
+def _refusal(
     resource: str,
+    message: str,
+    remedy: str = REFRESH,
+    *,
+    error: str = "invalid_token",
     scopes: Iterable[str] = PERMISSIONS,
-    error: str = "",
-    description: str = "",
-) -> str:
-    """One WWW-Authenticate value; without `error` when no token was sent (RFC 6750 section 3.1)."""
-    parts = [f'error="{error}"', f'error_description="{description}"'] if error else []
-    metadata = resource_metadata_url(settings(), resource)
-    parts += [f'resource_metadata="{metadata}"', f'scope="{" ".join(scopes)}"']
-    return "Bearer " + ", ".join(parts)
+) -> Unauthenticated:
+    """With one WWW-Authenticate value.
 
-
-def _complete_oauth(scopes: Iterable[str] = PERMISSIONS) -> str:
-    return (
-        f"Complete OAuth as the WWW-Authenticate header says, with the scope {' '.join(scopes)}, "
-        "and retry with the header Authorization: Bearer and the access token."
-    )
+    remedy  what to do, with what to ask for as `{scope}`
+    error   of RFC 6750 section 3.1; empty when no token was sent
+    """
+    scope = " ".join(scopes)
+    parts = [f'error="{error}"', f'error_description="{message}"'] if error else []
+    metadata = resource_metadata_url(resource)
+    challenge = ", ".join([*parts, f'resource_metadata="{metadata}"', f'scope="{scope}"'])
+    lacks_scope = error == "insufficient_scope"
+    remedy = remedy.replace("{scope}", scope)
+    return Unauthenticated(message, remedy, f"Bearer {challenge}", lacks_scope=lacks_scope)

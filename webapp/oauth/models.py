@@ -4,6 +4,7 @@ A grant is one consent of one account for one client: a "connected agent".
 Codes, tokens and client secrets are kept as SHA-256 only.
 """
 
+import hmac
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -14,9 +15,10 @@ from sqlalchemy import JSON, ForeignKey, Index, String, Text
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from webapp.base.database import Base, enum_type
+from webapp.base.text import token_hash
 from webapp.base.vocabulary import ClientKind, RevokedReason, Scope, TokenKind
 from webapp.oauth.client_metadata import is_loopback, is_showable, redirect_matches, shared_host
-from webapp.oauth.protocol import PERMISSIONS, name_permission, read_scopes, same_secret
+from webapp.oauth.protocol import PERMISSIONS, name_permission, read_scopes
 from webapp.records.audit import Actor
 
 CLIENT_ID_MAX_CHARS = 2048  # a client id may be an address
@@ -100,7 +102,8 @@ class OAuthClient(Base, ClientMixin):
         return any(redirect_matches(known, redirect_uri) for known in self.redirect_uris)
 
     def check_client_secret(self, client_secret: str) -> bool:
-        return self.secret_hash is not None and same_secret(self.secret_hash, client_secret)
+        known = self.secret_hash
+        return known is not None and hmac.compare_digest(known, token_hash(client_secret))
 
     def check_endpoint_auth_method(self, method: str, endpoint: str) -> bool:
         """A client with a secret may use either secret method, one without only `none`."""

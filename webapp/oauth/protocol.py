@@ -1,6 +1,5 @@
 """Scopes, resources, secrets and errors of the authorization server."""
 
-import hmac
 import re
 import secrets
 from collections.abc import Iterable
@@ -12,9 +11,8 @@ from flask import request
 from flask_limiter import RateLimitExceeded
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
-from webapp.base.config import Settings, settings
-from webapp.base.config_readers import origin
-from webapp.base.text import token_hash
+from webapp.base import config_readers
+from webapp.base.config import settings
 from webapp.base.vocabulary import Scope
 from webapp.web.hosts import origin_under
 from webapp.web.limiter import limit_in_words, seconds_to_wait, time_in_words
@@ -31,11 +29,6 @@ SECRET_CHARS = 6 + 43  # every prefix has six characters; 32 bytes are 43 in bas
 def new_secret(prefix: str) -> str:
     """A new random secret; the prefix tells secret scanners what it is."""
     return prefix + secrets.token_urlsafe(RANDOM_BYTES)
-
-
-def same_secret(known_hash: str, secret: str) -> bool:
-    """Compare in constant time."""
-    return hmac.compare_digest(known_hash, token_hash(secret))
 
 
 def looks_like(prefix: str, secret: str) -> bool:
@@ -63,7 +56,7 @@ def served_resources() -> dict[str, str]:
     return {settings().api_url: "Askback API", settings().mcp_url: "Askback for MCP"}
 
 
-def resource_metadata_url(settings: Settings, resource: str) -> str:
+def resource_metadata_url(resource: str) -> str:
     """Where the RFC 9728 document of this resource is: the well-known part before its path.
 
     Its resource has to be the address of the request (section 3.3), so it has the host name and
@@ -71,9 +64,8 @@ def resource_metadata_url(settings: Settings, resource: str) -> str:
     """
     path = urlsplit(resource).path
     slash = "/" if request.path == f"{path}/" else ""
-    return (
-        f"{origin_under(request.host, settings)}/.well-known/oauth-protected-resource{path}{slash}"
-    )
+    origin = origin_under(request.host, settings())
+    return f"{origin}/.well-known/oauth-protected-resource{path}{slash}"
 
 
 def named_resources(name: str) -> set[str]:
@@ -83,7 +75,7 @@ def named_resources(name: str) -> set[str]:
     """
     try:
         parts = urlsplit(name)
-        found = origin(f"{parts.scheme}://{parts.netloc}")
+        found = config_readers.origin(f"{parts.scheme}://{parts.netloc}")
     except ValueError:
         return set()
     if "#" in name or found != origin_under(parts.netloc, settings()):

@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, cast
-from urllib.parse import urlsplit
 
 from sqlalchemy import select
 from werkzeug.datastructures import ResponseCacheControl
@@ -46,6 +45,14 @@ class Refused(Exception):
         self.description = description
 
 
+def _no_metadata(description: str) -> Refused:
+    return Refused("invalid_client_metadata", description)
+
+
+def _no_client(description: str) -> Refused:
+    return Refused("invalid_client", description)
+
+
 def register_client(metadata: object, *, now: datetime) -> tuple[dict[str, Any], bool]:
     """Dynamic registration (RFC 7591): the client information response, and whether it is a new
     client; commits.
@@ -56,7 +63,7 @@ def register_client(metadata: object, *, now: datetime) -> tuple[dict[str, Any],
     stays connected is its creator's choice, and most agents name none. Raises Refused.
     """
     if not isinstance(metadata, dict):
-        raise Refused("invalid_client_metadata", "Send one JSON object.")
+        raise _no_metadata("Send one JSON object.")
     details, refused = client_details(metadata)
     if details["token_endpoint_auth_method"] == PUBLIC:
         client, is_new = _shared_client(details, now=now)
@@ -88,10 +95,8 @@ def create_client(
     if refused:
         raise Refused("invalid_redirect_uri", f"{refused[0]['reason']} {TAKEN}")
     if details.get("client_name") != name.strip():
-        raise Refused(
-            "invalid_client_metadata",
-            f"The name is one line of 1 to {CLIENT_NAME_MAX_CHARS} printable characters.",
-        )
+        printable = f"The name is one line of 1 to {CLIENT_NAME_MAX_CHARS} printable characters."
+        raise _no_metadata(printable)
     with write_transaction():
         client, secret = _add_client(ClientKind.PRE_REGISTERED, details, now=now)
         by = client.named(by)
@@ -131,9 +136,8 @@ def _redirect_uris(uris: list[object]) -> tuple[list[str], list[dict[str, str | 
         if problem is None and uri not in taken and len(taken) == REDIRECT_URIS_MAX:
             problem = f"A client has at most {REDIRECT_URIS_MAX} redirect URIs."
         if problem is not None:
-            refused.append(
-                {"redirect_uri": uri if isinstance(uri, str) else None, "reason": problem}
-            )
+            written = uri if isinstance(uri, str) else None
+            refused.append({"redirect_uri": written, "reason": problem})
         elif uri not in taken:
             taken.append(cast(str, uri))
     if not taken:
@@ -145,9 +149,7 @@ def _redirect_uris(uris: list[object]) -> tuple[list[str], list[dict[str, str | 
 def _grant_types(types: list[object]) -> list[str]:
     known = [kind for kind in GRANT_TYPES if kind in types or not types]
     if "authorization_code" not in known:
-        raise Refused(
-            "invalid_client_metadata", "The grant_types have to contain authorization_code."
-        )
+        raise _no_metadata("The grant_types have to contain authorization_code.")
     return known
 
 
@@ -160,9 +162,7 @@ def _shared_client(details: dict[str, Any], *, now: datetime) -> tuple[OAuthClie
     found = select(OAuthClient).where(OAuthClient.client_id == client_id)
     known = db.session.scalars(found).first()
     if known is not None and known.disabled_at is not None:
-        raise Refused(
-            "invalid_client_metadata", "The operator of this server has switched this client off."
-        )
+        raise _no_metadata("The operator of this server has switched this client off.")
     if known is not None and known.created_at >= now - RENEWED_AFTER:
         return known, False
     with write_transaction():
@@ -207,9 +207,8 @@ def _registered(
         "response_types": ["code"],
         "scope": " ".join(Scope),
     }
-    return (
-        body if secret is None else body | {"client_secret": secret, "client_secret_expires_at": 0}
-    )
+    lasting = {"client_secret": secret, "client_secret_expires_at": 0}
+    return body if secret is None else body | lasting
 
 
 DOCUMENT_MAX_BYTES = 5120  # as the draft recommends 5 KB
@@ -217,15 +216,12 @@ KEPT_AT_LEAST, KEPT_AT_MOST = 60, 24 * 3600  # seconds
 FAILURE_KEPT = timedelta(seconds=60)
 FAILURES_MAX = 1000  # how many addresses are remembered as failed
 
+BAD_ADDRESS = "The address of this app is not one we accept."
 DOT_SEGMENT = re.compile(r"/(\.|%2e){1,2}(/|$)", re.IGNORECASE)
 JSON_TYPE = re.compile(r"application/([a-z0-9.!#$&^_-]+\+)?json", re.IGNORECASE)
-
-
 SECRET_MEMBERS = ("client_secret", "client_secret_expires_at")
 # several mainstream hosts offer a choice in the second
 METHOD_MEMBERS = ("token_endpoint_auth_method", "token_endpoint_auth_methods_supported")
-
-
 # addresses that failed recently, so that reloading a page does not fetch again
 failures: dict[str, tuple[datetime, str]] = {}
 
@@ -251,7 +247,7 @@ def load_document_client(
         return known
     failed_at, reason = failures.get(client_id, (datetime.min.replace(tzinfo=UTC), ""))
     if failed_at > now - FAILURE_KEPT:
-        raise Refused("invalid_client", reason)
+        raise _no_client(reason)
     try:
         reply = _fetch(client_id, pinned)
         details = _document_details(client_id, reply)
@@ -269,62 +265,49 @@ def load_document_client(
         return store_client(client_id, ClientKind.DOCUMENT, details, now=now, renewed=renewed)
 
 
-def check_document_url(client_id: str) -> None:
-    """Raises Refused when the address cannot be a client id."""
+def _fetch(client_id: str, pinned: tuple[Pinned, ...]) -> Reply:
     try:
         parts = checked_url(client_id, frozenset({443}))
     except Unreachable as error:
-        raise Refused("invalid_client", "The address of this app is not one we accept.") from error
-    if (
-        len(client_id) > CLIENT_ID_MAX_CHARS
-        or parts.path in {"", "/"}
-        or DOT_SEGMENT.search(parts.path)
-        or ":" in parts.netloc
-    ):
-        raise Refused("invalid_client", "The address of this app is not one we accept.")
-
-
-def _fetch(client_id: str, pinned: tuple[Pinned, ...]) -> Reply:
-    check_document_url(client_id)
+        raise _no_client(BAD_ADDRESS) from error
+    no_path = parts.path in {"", "/"} or DOT_SEGMENT.search(parts.path)
+    if len(client_id) > CLIENT_ID_MAX_CHARS or no_path or ":" in parts.netloc:
+        raise _no_client(BAD_ADDRESS)
     bounds = Bounds(body_bytes=DOCUMENT_MAX_BYTES, pinned=pinned)
     try:
         # the caller's read transaction must not stay open while a remote server responds
         release_connections()
         return fetch(client_id, headers={"Accept": "application/json"}, bounds=bounds)
     except Unreachable as error:
-        host = urlsplit(client_id).hostname
-        raise Refused(
-            "invalid_client", f"This server could not fetch the description of this app at {host}."
-        ) from error
+        missing = f"This server could not fetch the description of this app at {parts.hostname}."
+        raise _no_client(missing) from error
 
 
 def _document_details(client_id: str, reply: Reply) -> dict[str, Any]:
     document = _document(reply)
     if document.get("client_id") != client_id:
-        raise Refused("invalid_client", "The description of this app is for another address.")
+        raise _no_client("The description of this app is for another address.")
     if any(document.get(name) not in (None, "") for name in SECRET_MEMBERS):
-        raise Refused("invalid_client", "The description of this app holds a secret.")
+        raise _no_client("The description of this app holds a secret.")
     methods = [method for name in METHOD_MEMBERS for method in listed(document.get(name))]
     if methods and PUBLIC not in methods:
-        raise Refused(
-            "invalid_client",
+        raise _no_client(
             "The description of this app does not offer token_endpoint_auth_method none, "
-            "the only one taken here.",
+            "the only one taken here."
         )
-    details, _ = client_details({**document, "token_endpoint_auth_method": PUBLIC})
-    return details
+    return client_details({**document, "token_endpoint_auth_method": PUBLIC})[0]
 
 
 def _document(reply: Reply) -> dict[str, Any]:
     kind = reply.headers.get("content-type", "").partition(";")[0].strip()
     if reply.status != 200 or reply.cut or not JSON_TYPE.fullmatch(kind):
-        raise Refused("invalid_client", "The description of this app is not a small JSON document.")
+        raise _no_client("The description of this app is not a small JSON document.")
     try:
         document = json.loads(reply.body)
     except (ValueError, RecursionError) as error:
-        raise Refused("invalid_client", "The description of this app is not JSON.") from error
+        raise _no_client("The description of this app is not JSON.") from error
     if not isinstance(document, dict):
-        raise Refused("invalid_client", "The description of this app is not a JSON object.")
+        raise _no_client("The description of this app is not a JSON object.")
     return document
 
 

@@ -26,18 +26,18 @@ from authlib.oauth2.rfc6749 import (
 from authlib.oauth2.rfc7009 import RevocationEndpoint as BaseRevocationEndpoint
 from authlib.oauth2.rfc7636 import CodeChallenge
 from flask import Flask, Response, json, request
-from sqlalchemy import bindparam, exists, select, update
+from sqlalchemy import CursorResult, Update, exists, select, update
 from sqlalchemy.orm import aliased
 
 from webapp.base.config import settings
-from webapp.base.database import db, read_rows, utc_now, write_transaction
+from webapp.base.database import db, utc_now, write_transaction
 from webapp.base.text import token_hash
 from webapp.base.vocabulary import RevokedReason, Scope, TokenKind
 from webapp.oauth import protocol, tokens
-from webapp.oauth.connections import trust_alike
+from webapp.oauth.connections import add_grant_event, trust_alike
 from webapp.oauth.models import OAuthClient, OAuthCode, OAuthGrant, OAuthToken
 from webapp.records.accounts.models import Account
-from webapp.records.audit import AuditKind, add_event
+from webapp.records.audit import AuditKind
 from webapp.web import request_audit
 from webapp.web.hosts import ASKED_HOST, origin_under
 
@@ -108,10 +108,9 @@ class AuthorizationCodeGrant(grants.AuthorizationCodeGrant):
                     expires_at=now + timedelta(seconds=tokens.CODE_SECONDS),
                 )
             )
-            creator = request_audit.creator(request.client.client_id, request.client.name)
-            add_event(AuditKind.CONSENT, request.user.id, by=creator, now=now, subject=grant.id)
+            add_grant_event(AuditKind.CONSENT, grant, request_audit.creator(), now)
             if self.attests_publish is not None:
-                trust_alike(grant, now=now, by=creator)
+                trust_alike(grant, now=now, by=request_audit.creator())
 
     def query_authorization_code(self, code: str, client: OAuthClient) -> OAuthCode | None:
         """The code, spent or not; None if it is unknown, expired or of another client."""
@@ -139,13 +138,16 @@ class AuthorizationCodeGrant(grants.AuthorizationCodeGrant):
         code_hash, grant_id, scope = code.code_hash, code.grant_id, code.scope
         refresh_scope = scope if Scope.OFFLINE_ACCESS in code.grant.scope.split() else None
         with write_transaction():
-            refused = _spend_code(code_hash, grant_id) or self.refused
-            if refused is None:
+            unused = (OAuthCode.code_hash == code_hash, OAuthCode.used_at.is_(None))
+            if not _spend(update(OAuthCode).where(*unused).values(used_at=utc_now())):
+                _end_reused(grant_id, RevokedReason.CODE_REUSE, AuditKind.CODE_REUSED)
+                self.refused = InvalidGrantError(UNKNOWN_CODE)
+            if self.refused is None:
                 grant = _live_grant(grant_id)
                 body = _token_body(grant, scope, refresh_scope, self.audience)
                 _add_event(AuditKind.TOKEN_ISSUED, grant)
-        if refused is not None:
-            raise refused
+        if self.refused is not None:
+            raise self.refused
         return 200, body, self.TOKEN_RESPONSE_HEADER
 
 
@@ -169,8 +171,8 @@ class RefreshTokenGrant(grants.RefreshTokenGrant):
                 OAuthToken.kind == TokenKind.REFRESH,
             )
         ).first()
-        dead = found is None or found.revoked_at is not None or found.expires_at <= utc_now()
-        return None if dead else found
+        works = found and found.revoked_at is None and found.expires_at > utc_now()
+        return found if works else None
 
     def validate_token_request(self) -> None:
         super().validate_token_request()
@@ -192,16 +194,21 @@ class RefreshTokenGrant(grants.RefreshTokenGrant):
 
     def create_token_response(self) -> TokenResponse:
         spent: OAuthToken = self.request.refresh_token
-        token_id, grant_id, granted = spent.id, spent.grant_id, spent.scope
+        token_id, grant_id, granted, now = spent.id, spent.grant_id, spent.scope, utc_now()
         with write_transaction():
             grant = _live_grant(grant_id)
-            refused = _rotate(token_id, grant_id)
-            if refused is None:
+            unused = (OAuthToken.id == token_id, OAuthToken.rotated_at.is_(None))
+            first_use = _spend(update(OAuthToken).where(*unused).values(rotated_at=now))
+            works = first_use or _is_parallel(token_id, now)
+            if works:
                 # RFC 6749 section 6: the new refresh token keeps the whole scope
                 body = _token_body(grant, self.scope, granted, self.audience, renews_id=token_id)
                 _add_event(AuditKind.TOKEN_REFRESHED, grant)
-        if refused is not None:
-            raise refused
+            else:
+                _end_reused(grant_id, RevokedReason.REFRESH_REUSE, AuditKind.TOKEN_REUSED)
+        if not works:  # after the commit: an exception would undo the end of the connection
+            sentence = "This refresh token was used before; ask for consent again."
+            raise InvalidGrantError(sentence)
         return 200, body, self.TOKEN_RESPONSE_HEADER
 
 
@@ -242,40 +249,9 @@ def _narrowed(grant: OAuthGrant) -> str | None:
     return None if asked == granted else " ".join(asked)
 
 
-def _spend_code(code_hash: str, grant_id: str) -> OAuth2Error | None:
-    """Spend a code. Returns the refusal of a spent one, for reuse ends its connection.
-
-    The refusal is for the caller to raise after the commit: an exception would undo that end.
-    """
-    spent = db.session.execute(
-        update(OAuthCode)
-        .where(OAuthCode.code_hash == code_hash, OAuthCode.used_at.is_(None))
-        .values(used_at=utc_now())
-        .returning(OAuthCode.code_hash)
-    ).first()
-    if spent is not None:
-        return None
-    _end_reused(grant_id, RevokedReason.CODE_REUSE, AuditKind.CODE_REUSED)
-    return InvalidGrantError(UNKNOWN_CODE)
-
-
-def _rotate(token_id: str, grant_id: str) -> OAuth2Error | None:
-    """Spend a refresh token. Returns the refusal of reuse, as `_spend_code`.
-
-    A spent token works within the grace window while none of its successors was used: a client that
-    uses a successor has received the response that a parallel request may still wait for.
-    """
-    now = utc_now()
-    spent = db.session.execute(
-        update(OAuthToken)
-        .where(OAuthToken.id == token_id, OAuthToken.rotated_at.is_(None))
-        .values(rotated_at=now)
-        .returning(OAuthToken.id)
-    ).first()
-    if spent is not None or _is_parallel(token_id, now):
-        return None
-    _end_reused(grant_id, RevokedReason.REFRESH_REUSE, AuditKind.TOKEN_REUSED)
-    return InvalidGrantError("This refresh token was used before; ask for consent again.")
+def _spend(unused: Update) -> bool:
+    """Mark an unused code or refresh token; False if another request has done so."""
+    return bool(cast(CursorResult[Any], db.session.execute(unused)).rowcount)
 
 
 def _end_reused(grant_id: str, reason: RevokedReason, kind: AuditKind) -> None:
@@ -284,6 +260,10 @@ def _end_reused(grant_id: str, reason: RevokedReason, kind: AuditKind) -> None:
 
 
 def _is_parallel(token_id: str, now: datetime) -> bool:
+    """Whether a spent token still works: within the grace window, no successor of it was used.
+
+    A client that uses a successor has received the response that a parallel request may wait for.
+    """
     grace = timedelta(seconds=REFRESH_GRACE_SECONDS)
     successor = aliased(OAuthToken)
     used_on = exists().where(successor.renews_id == token_id, successor.rotated_at.is_not(None))
@@ -295,10 +275,7 @@ def _is_parallel(token_id: str, now: datetime) -> bool:
 
 def _add_event(kind: AuditKind, grant: OAuthGrant) -> None:
     agent = request_audit.agent(grant.client.client_id, grant.client.name)
-    add_event(kind, grant.account_id, by=agent, now=utc_now(), subject=grant.id)
-
-
-_DISABLED_AT = select(Account.disabled_at).where(Account.id == bindparam("account"))
+    add_grant_event(kind, grant, agent, utc_now())
 
 
 def _live_grant(grant_id: str) -> OAuthGrant:
@@ -311,8 +288,7 @@ def _live_grant(grant_id: str) -> OAuthGrant:
     ).one()
     if grant.revoked_at is not None or grant.expires_at <= utc_now():
         raise InvalidGrantError("This connection has ended; ask for consent again.")
-    account = read_rows(_DISABLED_AT, account=grant.account_id)
-    if not account or account[0].disabled_at is not None:
+    if db.session.scalar(select(Account.disabled_at).where(Account.id == grant.account_id)):
         raise InvalidGrantError("The account of this connection is switched off.")
     return grant
 
@@ -330,14 +306,12 @@ def _token_body(
     Only the access token is narrowed to `audience`: a refresh token renews all that was granted.
     """
     now = utc_now()
+    lasts = min(tokens.LIFETIMES[TokenKind.ACCESS], grant.expires_at - now)
+    token = tokens.add_token(grant, TokenKind.ACCESS, scope, resource=audience, now=now)
     body: dict[str, Any] = {
         "token_type": "Bearer",
-        "access_token": tokens.add_token(
-            grant, TokenKind.ACCESS, scope, resource=audience, now=now
-        ),
-        "expires_in": int(
-            min(tokens.LIFETIMES[TokenKind.ACCESS], grant.expires_at - now).total_seconds()
-        ),
+        "access_token": token,
+        "expires_in": int(lasts.total_seconds()),
         "scope": scope,
     }
     if refresh_scope is not None:
@@ -427,19 +401,14 @@ class RevocationEndpoint(BaseRevocationEndpoint):
 
     def revoke_token(self, token: OAuthToken, _request: Any) -> None:
         now, token_id, grant_id, kind = utc_now(), token.id, token.grant_id, token.kind
-        agent = request_audit.agent(token.grant.client.client_id, token.grant.client.name)
-        account_id, was_live = token.grant.account_id, _is_live(token)
+        was_live = token.revoked_at is None and token.grant.revoked_at is None
         with write_transaction():
             if kind is TokenKind.REFRESH or not tokens.revoke_access_token(
                 token_id, grant_id, now=now
             ):
                 tokens.revoke_grant(grant_id, RevokedReason.REVOKED_BY_CLIENT, now=now)
             if was_live:
-                add_event(AuditKind.TOKEN_REVOKED, account_id, by=agent, now=now, subject=grant_id)
-
-
-def _is_live(token: OAuthToken) -> bool:
-    return token.revoked_at is None and token.grant.revoked_at is None
+                _add_event(AuditKind.TOKEN_REVOKED, db.session.get_one(OAuthGrant, grant_id))
 
 
 def find_client(client_id: str) -> OAuthClient | None:

@@ -121,11 +121,13 @@ def issue_token(
 
 def has_token(at: datetime) -> ColumnElement[bool]:
     """Whether a grant, unless it is revoked, lets its client in or renew a token at this moment."""
-    return exists().where(
-        OAuthToken.grant_id == OAuthGrant.id,
-        OAuthToken.revoked_at.is_(None),
-        OAuthToken.expires_at > at,
-    )
+    works = OAuthToken.revoked_at.is_(None) & (OAuthToken.expires_at > at)
+    return exists().where(OAuthToken.grant_id == OAuthGrant.id, works)
+
+
+def is_live(at: datetime) -> ColumnElement[bool]:
+    """The same, of a grant that is not revoked."""
+    return OAuthGrant.revoked_at.is_(None) & has_token(at)
 
 
 def revoke_access_token(token_id: str, grant_id: str, *, now: datetime) -> bool:

@@ -25,7 +25,7 @@ VIEWS_MOST = 100_000  # kept while the database is unavailable
 
 log = logging.getLogger("askback.deferred_writes")
 
-Work = Callable[[], None]
+Work = Callable[[], object]
 T = TypeVar("T")
 
 

@@ -48,21 +48,19 @@ class Flood:
 
     def stands_for(self, key: str, *, now: datetime) -> int:
         """How many failures with this key its row counts for; 0 when it gets none."""
+        hour = to_millis(now) // HOUR_MILLIS
         with self._lock:
-            return self._count(key, to_millis(now) // HOUR_MILLIS)
-
-    def _count(self, key: str, hour: int) -> int:
-        if hour != self._hour or len(self._seen) > KEYS_KEPT:
-            self._rows = self._rows if hour == self._hour else 0
-            self._hour = hour
-            self._seen.clear()
-            self._held.clear()
-        self._seen[key] += 1
-        self._held[key] += 1
-        if not _is_due(self._seen[key], ROWS_OF_SAME):
-            return 0
-        self._rows += 1
-        return self._held.pop(key) if _is_due(self._rows, ROWS_OF_ALL) else 0
+            if hour != self._hour or len(self._seen) > KEYS_KEPT:
+                self._rows = self._rows if hour == self._hour else 0
+                self._hour = hour
+                self._seen.clear()
+                self._held.clear()
+            self._seen[key] += 1
+            self._held[key] += 1
+            if not _is_due(self._seen[key], ROWS_OF_SAME):
+                return 0
+            self._rows += 1
+            return self._held.pop(key) if _is_due(self._rows, ROWS_OF_ALL) else 0
 
 
 def init_app(app: Flask) -> None:
@@ -76,9 +74,9 @@ def visitor() -> Actor:
     return Actor(audit.ActorKind.VISITOR, network_address())
 
 
-def creator(client_id: str | None = None, client_name: str | None = None) -> Actor:
-    """The creator in the browser of this request, in whose name it deals with an agent."""
-    return Actor(audit.ActorKind.CREATOR, network_address(), client_id, client_name)
+def creator() -> Actor:
+    """The creator in the browser of this request."""
+    return Actor(audit.ActorKind.CREATOR, network_address())
 
 
 def agent(client_id: str, client_name: str) -> Actor:
@@ -137,8 +135,11 @@ def store() -> None:
 
 
 def _store_rows(rows: list[Row]) -> None:
+    """Without those that an earlier attempt stored, whose commit was not acknowledged."""
+    ids = audit.AuditEvent.id
     with write_transaction():
-        if missing := _not_stored(rows):
+        known = set(db.session.scalars(select(ids).where(ids.in_([row["id"] for row in rows]))))
+        if missing := [row for row in rows if row["id"] not in known]:
             db.session.execute(insert(audit.AuditEvent), missing)
 
 
@@ -148,13 +149,6 @@ def _note_try(row: Row) -> None:
     key = f"{row['kind']} {row['outcome']} {row['account_id']} {client_network()}"
     if count := current_app.extensions["audit_flood"].stands_for(key, now=row["at"]):
         _pending().add([row | {"count": count}])
-
-
-def _not_stored(rows: list[Row]) -> list[Row]:
-    """Without rows that an earlier attempt stored, whose commit was not acknowledged."""
-    ids = [row["id"] for row in rows]
-    known = set(db.session.scalars(select(audit.AuditEvent.id).where(audit.AuditEvent.id.in_(ids))))
-    return [row for row in rows if row["id"] not in known]
 
 
 def _pending() -> Pending[Row]:

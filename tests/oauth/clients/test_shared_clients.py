@@ -230,7 +230,7 @@ def test_trust_and_mutes_belong_to_one_account(app: Flask, both: tuple[Flow, Flo
         assert connections.list_muted(own.account_id, now=now)
         assert not connections.list_muted(other.account_id, now=now)
         for account_id, trusted in ((own.account_id, True), (other.account_id, False)):
-            (connection,) = connections.list_connections(account_id, now=now).live
+            (connection,) = connections.list_connections(account_id, now=now)
             assert connection.attests_publish == trusted
             assert Scope.FORMS_WRITE in connection.scopes
 

@@ -59,15 +59,14 @@ def show_connections() -> str:
     `?revoked=` the id of a token that they revoked, `?address=` how they changed an address.
     """
     ended = moment_in(request.args.get("ended", ""))
-    found = connections.list_connections(creator_id(), now=utc_now())
     tokens = list_agent_tokens(creator_id(), now=utc_now(), most=TOKENS_SHOWN)
     addresses = callbacks.list_callbacks(creator_id(), now=utc_now())
     change = request.args.get("address", "")
     return render_template(
         "connections/list.html",
-        connections=found.live,
+        connections=connections.list_connections(creator_id(), now=utc_now()),
         muted=connections.list_muted(creator_id(), now=utc_now()),
-        notices=found.notices,
+        notices=connections.list_notices(creator_id(), now=utc_now()),
         ended=connections.list_disconnected(creator_id(), ended) if ended else [],
         tokens=tokens,
         makers=agent_names(row.token.grant_id for row in tokens.newest),
@@ -91,7 +90,7 @@ def show_progress() -> ResponseReturnValue:
     progress = agent_progress(since or utc_now())
     if request.args.get("have") == progress.state:
         return nothing_new()
-    found = connections.list_connections(creator_id(), now=utc_now()).live if since else []
+    found = connections.list_connections(creator_id(), now=utc_now()) if since else []
     return fragment(
         "connections/_agent_news.html",
         progress=progress,

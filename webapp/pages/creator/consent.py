@@ -121,7 +121,7 @@ def decide() -> ResponseReturnValue:
         return cast(Response, login.unauthorized())
     grant = _asked_grant()
     if request.form.get("allow") != "yes":
-        by = request_audit.creator(grant.client.client_id, grant.client.name)
+        by = grant.client.named(request_audit.creator())
         act, denied = Acting(now=utc_now(), by=by), AuditOutcome.DENIED
         request_audit.note(AuditKind.CONSENT, _creator().id, **act, outcome=denied)
         return _authlib_response(grant)
