@@ -131,23 +131,18 @@ class User:
         return command.end()
 
     def confirm(self) -> None:
-        """What the creator does in a browser, with the newest draft."""
         self._decide(confirmations.confirm_draft, "revision", "shown_hash")
 
     def publish(self) -> None:
-        """The same, without leaving it to the agent."""
         self._decide(publishing.confirm_and_publish, "revision", "shown_hash")
 
     def send_back(self, note: str | None) -> None:
-        """The same, as a no to it."""
         self._decide(confirmations.return_draft, "revision", note=note)
 
     def keep(self) -> None:
-        """Take that back."""
         self._decide(confirmations.keep_draft)
 
     def discard(self, note: str) -> None:
-        """Discard the newest draft."""
         self._decide(discard_draft, note=note)
 
     def _decide(self, decide: Callable[..., object], *seen: str, **said: Any) -> None:

@@ -23,13 +23,9 @@ COMMANDS = {
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    key = "only-for-tests-only-for-tests-only-for-tests"
     folder: Path = tmp_path_factory.mktemp("connect")
-    settings = Settings(
-        secret_key="only-for-tests-only-for-tests-only-for-tests",
-        data_keys=DATA_KEYS,
-        data_folder=folder,
-    )
-    with site(settings) as running:
+    with site(Settings(secret_key=key, data_keys=DATA_KEYS, data_folder=folder)) as running:
         yield running
 
 
@@ -80,9 +76,7 @@ def test_the_command_of_a_host_is_run_or_shown(
 
 def test_a_new_file_is_made_once(url: str, tmp_path: Path) -> None:
     path = tmp_path / "home/.cursor/mcp.json"
-    connected = connect("cursor", typed="y\n")
-    before = path.read_bytes()
-    again = connect("cursor", "--yes")
+    connected, before, again = connect("cursor", typed="y\n"), path.read_bytes(), connect("cursor")
 
     assert connected.exit_code == again.exit_code == 0
     assert json.loads(before) == {"mcpServers": {"askback": {"url": url}}}
@@ -142,39 +136,35 @@ def test_another_installation_needs_another_name(url: str, file: Path) -> None:
 
     assert (refused.exit_code, "--name" in refused.stderr) == (2, True)
     assert connect("cursor", "--yes", "--name", "here").exit_code == 0
-    added = known | {"here": {"url": url}}
-    assert json.loads(file.read_text()) == {"mcpServers": added}
+    assert json.loads(file.read_text()) == {"mcpServers": known | {"here": {"url": url}}}
 
 
-def test_a_read_only_file_is_left_alone(url: str, file: Path) -> None:
-    file.write_text("{}")
-    file.chmod(0o400)
-
-    assert connect("cursor", "--yes").exit_code == 2
-    assert file.read_text() == "{}"
-
-
-def test_a_link_goes_on_leading_to_the_file(url: str, file: Path, tmp_path: Path) -> None:
+def test_a_read_only_file_is_left_alone_and_a_link_goes_on_leading_to_its_file(
+    url: str, file: Path, tmp_path: Path
+) -> None:
     real = tmp_path / "mcp.json"
     real.write_text("{}")
+    real.chmod(0o400)
     file.symlink_to(real)
 
+    assert (connect("cursor", "--yes").exit_code, real.read_text()) == (2, "{}")
+    real.chmod(0o600)
     assert connect("cursor", "--yes").exit_code == 0
     assert file.is_symlink()
     assert "askback" in real.read_text()
 
 
-@pytest.mark.parametrize("typed", ["n\n", "", "\n"])
-def test_1_and_nothing_is_changed_without_a_yes(url: str, tmp_path: Path, typed: str) -> None:
-    declined = connect("cursor", typed=typed)
-
-    assert declined.exit_code == 1
-    assert not (tmp_path / "home/.cursor").exists()
-
-
-def test_2_for_an_unknown_host_and_7_for_an_unknown_server(url: str, tmp_path: Path) -> None:
-    assert connect("emacs").exit_code == 2
-    assert connect("cursor", "--name", "a b").exit_code == 2
-    nowhere = ("--server", "http://127.0.0.1:9")
-    assert connect("cursor", "--yes", *nowhere).exit_code == 7
+@pytest.mark.parametrize(
+    ("host", "options", "typed", "code"),
+    [
+        *(("cursor", (), typed, 1) for typed in ("n\n", "", "\n")),
+        ("emacs", (), "", 2),
+        ("cursor", ("--name", "a b"), "", 2),
+        ("cursor", ("--yes", "--server", "http://127.0.0.1:9"), "", 7),
+    ],
+)
+def test_nothing_is_changed_without_a_yes_a_host_and_a_server(
+    url: str, tmp_path: Path, host: str, options: tuple[str, ...], typed: str, code: int
+) -> None:
+    assert connect(host, *options, typed=typed).exit_code == code
     assert not (tmp_path / "home/.cursor").exists()

@@ -13,7 +13,6 @@ from click.testing import CliRunner
 from sqlalchemy import delete
 
 from tests.agent_cli.terminal import ASK, Command, User
-from tests.command import start
 from webapp.agent_cli.commands import main
 from webapp.base.database import db
 from webapp.oauth.models import OAuthToken
@@ -77,58 +76,41 @@ def test_2_for_what_the_server_refuses_to_be_corrected_under_the_same_key(user: 
     assert user.count(Draft) == 1
 
 
-def test_2_for_something_else_under_the_same_key(user: User) -> None:
-    user.run(*ASK, "--key", "mine", "--timeout", "0")
-    refused = user.run("ask", "Rota", "Who else?", "--key", "mine")
-
-    assert (refused.code, refused.events) == (2, [])
-    assert "mine" in refused.said
-
-
-def test_2_for_two_at_once_with_one_key(user: User) -> None:
+def test_2_for_something_else_under_the_same_key_and_for_two_at_once(user: User) -> None:
     first = user.start(*ASK, "--key", "mine")
     first.event("draft")
     second = user.run("ask", "--key", "mine")
+    first.send(signal.SIGTERM)
+    other = user.run("ask", "Rota", "Who else?", "--key", "mine")
 
-    assert (second.code, second.events) == (2, [])
+    assert [(each.code, each.events) for each in (second, other)] == [(2, [])] * 2
     assert user.count(Draft) == 1
 
 
-def test_3_when_nobody_confirms_in_time(user: User) -> None:
+def test_3_when_nobody_confirms_and_4_when_nobody_answers_in_time(user: User) -> None:
     asked = user.run(*ASK, "--timeout", "1")
-
-    assert (asked.code, asked.kinds) == (3, ["draft"])
-    went_on = user.start(*hint(asked.said), "--timeout", "0").end()
-    assert (went_on.code, went_on.events) == (3, [])
-    assert user.count(Draft) == 1
-
-
-def test_4_when_nobody_answers_in_time(user: User) -> None:
-    asked = user.run(*ASK, "--timeout", "0")
+    again = user.run(*hint(asked.said), "--timeout", "0")
     user.publish()
     went_on = user.run(*hint(asked.said), "--timeout", "1")
 
+    assert (asked.code, asked.kinds) == (3, ["draft"])
+    assert (again.code, again.events) == (3, [])
     assert (went_on.code, went_on.kinds) == (4, ["published"])
     assert hint(went_on.said) == hint(asked.said)
-
-
-def test_5_when_nobody_knows_any_more_whether_there_is_a_draft(user: User) -> None:
-    user.run(*ASK, "--key", "mine", "--timeout", "0")
-    (path,) = (user.home / ".local/state/askback").glob("ask-*.json")
-    sent = {"draft_id": "", "asked_at": time.time() - 86_400, "body": "{}"}
-    path.write_text(json.dumps(json.loads(path.read_text()) | sent))
-    refused = user.run("ask", "--key", "mine")
-
-    assert (refused.code, refused.events) == (5, [])
     assert user.count(Draft) == 1
 
 
-def test_5_when_the_draft_is_gone_whose_arrival_was_not_noted(user: User) -> None:
+@pytest.mark.parametrize("sent", [{"asked_at": time.time() - 86_400}, {}], ids=["late", "gone"])
+def test_5_when_what_was_sent_may_or_did_arrive_and_is_not_there(
+    user: User, sent: dict[str, object]
+) -> None:
     user.run(*ASK, "--key", "mine", "--timeout", "0")
     (path,) = (user.home / ".local/state/askback").glob("ask-*.json")
     body = json.dumps({"title": ASK[1], "questions": ASK[2:]})
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"draft_id": "", "body": body}))
-    user.take_away()
+    unnoted = {"draft_id": "", "body": body} | sent
+    path.write_text(json.dumps(json.loads(path.read_text()) | unnoted))
+    if not sent:
+        user.take_away()
     refused = user.run("ask", "--key", "mine")
 
     assert (refused.code, refused.events) == (5, [])
@@ -150,56 +132,49 @@ def test_5_when_draft_or_form_is_gone(user: User, gone: str) -> None:
 
 
 @pytest.mark.parametrize("waits", [True, False])
-@pytest.mark.parametrize("note", [None, "Shorter,\nplease\x1b[2J"])
-def test_3_and_the_note_while_the_draft_is_sent_back(
-    user: User, note: str | None, *, waits: bool
+def test_3_while_the_draft_is_sent_back_and_5_when_it_was_discarded(
+    user: User, *, waits: bool
 ) -> None:
-    command = refused_by_creator(user, lambda: user.send_back(note), waits=waits)
+    command = refused_by_creator(user, lambda: user.send_back("Shorter,\nplease\x1b[2J"), waits)
 
     assert (command.code, command.kinds) == (3, ["draft"] if waits else [])
-    quoted = ", with the note “Shorter, please [2J”" if note else ""
-    assert f"The creator sent this draft back{quoted}. Change it first" in command.said
+    assert "sent this draft back, with the note “Shorter, please [2J”. Change" in command.said
     assert "\x1b" not in command.said
     user.keep()
     user.confirm()
     again = user.run(*hint(command.said), "--timeout", "0")
     assert (again.code, again.kinds, user.count(Draft)) == (4, ["published"], 1)
-
-
-@pytest.mark.parametrize("waits", [True, False])
-def test_5_and_the_note_when_the_draft_was_discarded(user: User, *, waits: bool) -> None:
-    command = refused_by_creator(user, lambda: user.discard("Not now"), waits=waits)
-
+    command = refused_by_creator(user, lambda: user.discard("Not now"), waits, key="other")
     assert command.code == 5
     assert "with the note “Not now”" in command.said
 
 
-def refused_by_creator(user: User, refuse: Callable[[], None], *, waits: bool) -> Command:
+def refused_by_creator(
+    user: User,
+    refuse: Callable[[], None],
+    waits: bool,  # noqa: FBT001
+    key: str = "mine",
+) -> Command:
     """A command that waits meanwhile, or one that goes on afterwards."""
     if not waits:
-        user.run(*ASK, "--key", "mine", "--timeout", "0")
+        user.run(*ASK, "--key", key, "--timeout", "0")
         refuse()
-        return user.run("ask", "--key", "mine")
+        return user.run("ask", "--key", key)
     command = user.start(*ASK)
     command.said_line("Waiting until")
     refuse()
     return command.end()
 
 
-def test_6_when_nobody_is_signed_in(stranger: User) -> None:
+def test_6_until_the_creator_has_allowed_it(stranger: User) -> None:
+    unknown = stranger.run(*ASK)
+    signed_in = stranger.sign_in(may=["forms:read", "responses:read"])
     refused = stranger.run(*ASK)
 
-    assert (refused.code, refused.events) == (6, [])
-    assert f"askback sign-in --server {stranger.running.origin}" in refused.said
-
-
-def test_the_program_is_told_as_it_was_called(tmp_path: Path) -> None:
-    program = str(Path(sys.executable).with_name("askback"))
-    nowhere = ("--server", "http://127.0.0.1:9", "--timeout", "0")
-    process = start(*ASK, *nowhere, program=[program], HOME=str(tmp_path))
-    said = process.communicate(timeout=60)[1]
-
-    assert f": {program} " in said
+    assert [(each.code, each.events) for each in (unknown, refused)] == [(6, [])] * 2
+    assert f"askback sign-in --server {stranger.running.origin}" in unknown.said
+    assert "forms:write" in signed_in.said
+    assert "forms:write" in refused.said
 
 
 def test_6_when_the_connection_has_ended(user: User) -> None:
@@ -213,21 +188,14 @@ def test_6_when_the_connection_has_ended(user: User) -> None:
     assert user.run(*hint(refused[0].said), "--timeout", "0").code == 3
 
 
-def test_6_when_the_creator_did_not_allow_it(stranger: User) -> None:
-    signed_in = stranger.sign_in(may=["forms:read", "responses:read"])
-    refused = stranger.run(*ASK)
-
-    assert "forms:write" in signed_in.said
-    assert (refused.code, refused.events) == (6, [])
-    assert "forms:write" in refused.said
-
-
-def test_7_when_the_server_is_not_reached(user: User) -> None:
+def test_7_when_the_server_is_not_reached_with_the_program_as_it_was_called(user: User) -> None:
+    user.program = [str(Path(sys.executable).with_name("askback"))]
     user.running.stop()
     refused = user.run(*ASK, "--timeout", "2")
 
     assert (refused.code, refused.events) == (7, [])
     assert "is not reached" in refused.said
+    assert f"Go on with: {user.program[0]} ask" in refused.said
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

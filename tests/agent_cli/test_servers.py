@@ -97,8 +97,7 @@ def test_every_status_is_an_answer_and_no_redirect_is_followed(status: int) -> N
 @pytest.mark.parametrize(
     "rest",
     [
-        "Content-Length: 100\r\n\r\n{",
-        "Content-Length: 100\r\n\r\n",
+        *(f"Content-Length: 100\r\n\r\n{sent}" for sent in ("{", "")),
         "Transfer-Encoding: chunked\r\n\r\n64\r\n{",
     ],
 )

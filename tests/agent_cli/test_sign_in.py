@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import pytest
 from sqlalchemy import delete, func, select, update
 
-from tests.agent_cli.terminal import ASK, User
+from tests.agent_cli.terminal import ASK, Command, User
 from webapp.base.database import db, utc_now
 from webapp.oauth.models import OAuthClient, OAuthGrant, OAuthToken
 
@@ -31,13 +31,16 @@ def delete_password(service, user):
 """
 
 
+def asked(user: User) -> tuple[Command, str]:
+    """A sign-in, and the address that its browser ends at."""
+    command = user.start("sign-in", "--no-browser")
+    return command, user.running.person().allow(command.said_line("http"))
+
+
 def test_the_browser_of_this_computer_comes_back_by_itself(stranger: User) -> None:
-    command = stranger.start("sign-in", "--no-browser")
-    there = stranger.running.person().allow(command.said_line("http"))
+    command, there = asked(stranger)
     with urllib.request.urlopen(there, timeout=30) as page:
-        shown = page.read()
-        assert b"Go back to your terminal" in shown
-        assert b'name="color-scheme" content="light dark"' in shown
+        assert b"Go back to your terminal" in page.read()
 
     assert command.end().code == 0
     assert stranger.run(*ASK, "--timeout", "0").code == 3
@@ -52,53 +55,40 @@ def test_localhost_names_the_same_server(stranger: User) -> None:
 
 def test_the_page_asked_for_is_of_this_program_with_pkce(stranger: User) -> None:
     command = stranger.start("sign-in", "--no-browser")
-    asked = parse_qs(urlsplit(command.said_line("http")).query)
+    query = parse_qs(urlsplit(command.said_line("http")).query)
 
-    assert asked["code_challenge_method"] == ["S256"]
-    assert asked["resource"] == [f"{stranger.running.origin}/api"]
-    assert asked["scope"] == ["forms:read responses:read forms:write offline_access"]
-    assert asked["redirect_uri"][0].startswith("http://127.0.0.1:")
+    assert query["code_challenge_method"] == ["S256"]
+    assert query["resource"] == [f"{stranger.running.origin}/api"]
+    assert query["scope"] == ["forms:read responses:read forms:write offline_access"]
+    assert query["redirect_uri"][0].startswith("http://127.0.0.1:")
 
 
-def test_a_second_sign_in_registers_nothing_and_ends_the_first_connection(user: User) -> None:
+@pytest.mark.parametrize(("lost", "clients"), [("nothing", 1), ("a day", 2), ("all", 1)])
+def test_a_second_sign_in_registers_what_is_gone_and_ends_the_first_of_its_client(
+    user: User, lost: str, clients: int
+) -> None:
+    if lost == "a day":  # that nobody let the client in
+        (path,) = connections(user)
+        kept = json.loads(path.read_text())
+        long_ago = {"registered_at": kept["registered_at"] - 86_400, "signed_in_at": 0}
+        path.write_text(json.dumps(kept | long_ago))
+    if lost == "all":
+        with user.running.app.app_context():
+            for model in (OAuthToken, OAuthGrant, OAuthClient):
+                db.session.execute(delete(model))
+            db.session.commit()
+
     assert user.sign_in().code == 0
-
-    assert stored(user, OAuthClient.id) == 1
-    assert stored(user, OAuthGrant.id) == 2
-    assert live(user) == 1
+    assert stored(user, OAuthClient.id) == live(user) == clients
     assert user.run(*ASK, "--timeout", "0").code == 3
-
-
-def test_a_client_that_nobody_let_in_is_registered_anew_after_a_day(user: User) -> None:
-    (path,) = connections(user)
-    kept = json.loads(path.read_text())
-    long_ago = {"registered_at": kept["registered_at"] - 86_400, "signed_in_at": 0}
-    path.write_text(json.dumps(kept | long_ago))
-
-    assert user.sign_in().code == 0
-    assert stored(user, OAuthClient.id) == 2
-
-
-def test_a_client_that_the_server_has_lost_is_registered_anew(user: User) -> None:
-    with user.running.app.app_context():
-        for model in (OAuthToken, OAuthGrant, OAuthClient):
-            db.session.execute(delete(model))
-        db.session.commit()
-
-    assert user.sign_in().code == 0
-    assert user.run(*ASK, "--timeout", "0").code == 3
-    assert stored(user, OAuthClient.id) == 1
 
 
 @pytest.mark.parametrize(
     "changed", [{"iss": None}, {"iss": "https://evil.example"}, {"iss": "http://127.0.0.1"}]
 )
 def test_an_answer_of_another_issuer_is_refused(stranger: User, changed: dict[str, Any]) -> None:
-    command = stranger.start("sign-in", "--no-browser")
-    there = stranger.running.person().allow(command.said_line("http"))
-    query = {name: values[0] for name, values in parse_qs(urlsplit(there).query).items()} | changed
-    sent = urlencode({name: value for name, value in query.items() if value})
-    command.type(f"http://127.0.0.1/callback?{sent}\n")
+    command, there = asked(stranger)
+    command.type(f"{with_query(there, **changed)}\n")
 
     assert command.end().code == 6
     assert stored(stranger, OAuthToken.id) == 0
@@ -106,10 +96,9 @@ def test_an_answer_of_another_issuer_is_refused(stranger: User, changed: dict[st
 
 
 def test_an_answer_with_another_state_is_ignored(stranger: User) -> None:
-    command = stranger.start("sign-in", "--no-browser")
-    there = stranger.running.person().allow(command.said_line("http"))
+    command, there = asked(stranger)
     command.type("hello\n")
-    with urllib.request.urlopen(changed_state(there), timeout=30):
+    with urllib.request.urlopen(with_query(there, state="other"), timeout=30):
         assert command.process.poll() is None
     with pytest.raises(urllib.error.HTTPError, match="404"):
         urllib.request.urlopen(there.replace("/callback", "/other"), timeout=30)
@@ -118,35 +107,34 @@ def test_an_answer_with_another_state_is_ignored(stranger: User) -> None:
     assert command.end().code == 0
 
 
-def changed_state(address: str) -> str:
+def with_query(address: str, **changed: str | None) -> str:
     parts = urlsplit(address)
-    query = {name: values[0] for name, values in parse_qs(parts.query).items()}
-    return parts._replace(query=urlencode(query | {"state": "other"})).geturl()
+    query = {name: values[0] for name, values in parse_qs(parts.query).items()} | changed
+    sent = {name: value for name, value in query.items() if value}
+    return parts._replace(query=urlencode(sent)).geturl()
 
 
-def test_6_when_the_creator_says_no(stranger: User) -> None:
+def test_6_when_the_creator_says_no_or_nothing_and_7_when_there_is_no_server(
+    stranger: User,
+) -> None:
     refused = stranger.sign_in(allow="no")
-
-    assert refused.code == 6
-    assert "You are not signed in" in refused.said
-
-
-def test_6_when_nobody_decides_in_time(stranger: User) -> None:
-    assert stranger.run("sign-in", "--no-browser", "--timeout", "1").code == 6
-
-
-def test_7_when_there_is_no_server(stranger: User) -> None:
+    late = stranger.run("sign-in", "--no-browser", "--timeout", "1")
     stranger.running.stop()
 
+    assert (refused.code, late.code) == (6, 6)
+    assert "You are not signed in" in refused.said
     assert stranger.run("sign-in", "--no-browser").code == 7
 
 
-def test_the_tokens_are_for_the_user_alone(user: User) -> None:
+def test_the_tokens_are_for_the_user_alone_and_printed_nowhere(user: User) -> None:
     (path,) = connections(user)
-    folders = [path.parent, *(user.home / ".local/state").glob("askback")]
+    asked = user.run(*ASK, "--timeout", "0")
+    state = list(user.home.rglob("askback/ask-*"))
+    texts = [each.read_text(errors="replace") for each in state]
 
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert {stat.S_IMODE(folder.stat().st_mode) for folder in folders} == {0o700}
+    assert {stat.S_IMODE(each.stat().st_mode) for each in (path.parent, state[0].parent)} == {0o700}
+    assert not any("askat_" in text or "askrt_" in text for text in [*texts, asked.said])
 
 
 @pytest.mark.parametrize("refuses", ["pass", "raise RuntimeError", "return"])
@@ -163,24 +151,21 @@ def test_the_tokens_are_in_the_keyring_where_one_works(
     assert stranger.run(*ASK, "--timeout", "0").code == 3
     assert ("askat_" in path.read_text(), "askrt_" in path.read_text()) == (not works, not works)
     assert kept.get("in_keyring", False) is works
-    stranger.variables.clear()
-    assert stranger.run(*ASK, "--timeout", "0").code == (6 if works else 3)
-
-
-def test_no_token_is_printed_or_in_the_state(user: User) -> None:
-    asked = user.run(*ASK, "--timeout", "0")
-    state = [path.read_text(errors="replace") for path in user.home.rglob("askback/ask-*")]
-
-    assert state
-    assert not any("askat_" in text or "askrt_" in text for text in [*state, asked.said])
+    if works:
+        assert "askrt_" in (tmp_path / "secrets.json").read_text()
+        elsewhere = {"PYTHONPATH": ""}
+        assert stranger.run(*ASK, "--timeout", "0", **elsewhere).code == 6
+        assert stranger.run("sign-out").code == 0
+        assert (tmp_path / "secrets.json").read_text() == "{}"
+        assert live(stranger) == 0
 
 
 def test_two_at_once_refresh_once_and_both_go_on(user: User) -> None:
-    expire(user)
+    (path,) = connections(user)
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"expires_at": 0}))
     commands = [user.start(*ASK, "--timeout", "0") for _ in range(4)]
-    codes = [command.end().code for command in commands]
 
-    assert codes == [3] * 4
+    assert [command.end().code for command in commands] == [3] * 4
     assert stored(user, OAuthToken.id, OAuthToken.rotated_at.is_not(None)) == 1
     assert stored(user, OAuthGrant.id, OAuthGrant.revoked_at.is_not(None)) == 0
 
@@ -192,15 +177,6 @@ def test_a_token_that_ended_early_is_renewed(user: User) -> None:
         db.session.commit()
 
     assert user.run(*ASK, "--timeout", "0").code == 3
-
-
-def test_a_file_that_cannot_be_read_says_so(user: User) -> None:
-    (path,) = connections(user)
-    path.write_text("{")
-    refused = user.run(*ASK)
-
-    assert refused.code == 6
-    assert str(path) in refused.said
 
 
 def test_signing_out_ends_the_connection_and_removes_what_is_stored(user: User) -> None:
@@ -216,6 +192,10 @@ def test_signing_out_ends_the_connection_and_removes_what_is_stored(user: User) 
 
 
 def test_7_for_signing_out_where_the_server_is_away_and_nothing_stays_here(user: User) -> None:
+    other = "http://localhost:9"
+    (path,) = connections(user)
+    assert user.run("sign-out", "--server", other).code == 0
+    assert path in connections(user)
     user.running.stop()
 
     ended = user.run("sign-out")
@@ -225,47 +205,17 @@ def test_7_for_signing_out_where_the_server_is_away_and_nothing_stays_here(user:
     assert connections(user) == []
 
 
-def test_other_connections_stay(user: User) -> None:
-    other = "http://localhost:9"
+@pytest.mark.parametrize("lost", ["all", "tokens"])
+def test_signing_out_removes_a_connection_that_nothing_here_can_end(user: User, lost: str) -> None:
     (path,) = connections(user)
+    without = json.loads(path.read_text()) | {"access_token": "", "refresh_token": ""}
+    path.write_text("{" if lost == "all" else json.dumps(without))
+    refused = user.run(*ASK)
 
-    assert user.run("sign-out", "--server", other).code == 0
-    assert path in connections(user)
-    assert live(user) == 1
-
-
-def test_tokens_leave_the_keyring(stranger: User, tmp_path: Path) -> None:
-    (tmp_path / "keyring.py").write_text(KEYRING.replace("REFUSES", "pass"))
-    stranger.variables["PYTHONPATH"] = str(tmp_path)
-    assert stranger.sign_in().code == 0
-    assert "askrt_" in (tmp_path / "secrets.json").read_text()
-
-    assert stranger.run("sign-out").code == 0
-    assert (tmp_path / "secrets.json").read_text() == "{}"
-    assert live(stranger) == 0
-
-
-@pytest.mark.parametrize("wrong", [("--server", "ftp://x"), ("more",)])
-def test_2_for_wrong_use(user: User, wrong: tuple[str, ...]) -> None:
-    assert user.run("sign-out", *wrong).code == 2
-    assert live(user) == 1
-
-
-@pytest.mark.parametrize("kept", ["{", '{"access_token": "", "refresh_token": ""}'])
-def test_signing_out_removes_a_connection_that_nothing_here_can_end(user: User, kept: str) -> None:
-    (path,) = connections(user)
-    path.write_text(
-        kept if kept == "{" else json.dumps(json.loads(path.read_text()) | json.loads(kept))
-    )
-
+    assert (refused.code, str(path) in refused.said) == (6, lost == "all")
+    assert user.run("sign-out", "more").code == 2
     assert user.run("sign-out").code == 6
     assert connections(user) == []
-
-
-def expire(user: User) -> None:
-    """As if the hour of the access token were over."""
-    (path,) = connections(user)
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"expires_at": 0}))
 
 
 def connections(user: User) -> list[Path]:

@@ -1,10 +1,12 @@
 """A terminal in a reader's folder: one shell that runs what they would paste, block after block."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 from tests.command import PROGRAM, ROOT, environment
+from tests.oauth.live import Installation
 
 END = "--- the block has ended ---"
 
@@ -53,3 +55,14 @@ class Terminal:
 
     def close(self) -> None:
         self._shell.communicate(timeout=30)
+
+
+def blocks_of(running: Installation, page: str, info: str = ".*?") -> list[str]:
+    """The commands of a page, as they are written for this installation."""
+    text = running.app.test_client().get(f"/docs/{page}.md", base_url=running.origin).text
+    return re.findall(f"```bash{info}\n(.*?)```", text, re.S)
+
+
+def filled(block: str, dots: str, value: str) -> str:
+    assert block.count(dots) == 1
+    return block.replace(dots, value)

@@ -1,7 +1,6 @@
 """The page about agent tokens: its commands, pasted as they are written."""
 
 import json
-import re
 import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -12,8 +11,7 @@ import pytest
 from sqlalchemy import select
 
 from api.wire.event_stream import Stream
-from tests.docs.terminal import Terminal
-from tests.docs.test_connect import filled
+from tests.docs.terminal import Terminal, blocks_of, filled
 from tests.factories import make_answer, make_draft, make_form, make_response
 from tests.oauth.live import Installation
 from tests.services import wait_until
@@ -32,9 +30,7 @@ from webapp.web.wakeups import wakeups
 def test_the_commands_work_as_written(
     running: Installation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    page = running.app.test_client().get("/docs/agents.md", base_url=running.origin).text
-    found = re.findall(r"```bash.*?\n(.*?)```", page, re.S)
-    making, polling, following, streaming, _, reviewing = found
+    making, polling, following, streaming, _, reviewing = blocks_of(running, "agents")
     with running.app.app_context():
         account_id = db.session.scalars(select(Account.id)).one()
         form = make_form(account_id)
@@ -49,10 +45,7 @@ def test_the_commands_work_as_written(
     first = json.loads(terminal.paste(filled(polling, "askag_…", made["token"])))
     pages = follow(running, terminal, following, form, made["tokenId"])
     monkeypatch.setattr(streams, "LOOK_SECONDS", 0.1)
-    with running.app.app_context():
-        kept = agent_tokens.make_agent_token(
-            account_id, form.id, label="", expires_at=utc_now() + timedelta(1), now=utc_now()
-        )
+    kept = new_token(running, form)
     terminal.paste(f"AGENT_TOKEN={kept.token}")
     events = stream(running, terminal, streaming, form, kept.id, monkeypatch)
     terminal.close()
@@ -67,6 +60,13 @@ def test_the_commands_work_as_written(
     assert (len(told), len(set(told))) == (3, 3)
     assert [event["reason"] for event in events if "reason" in event] == ["time", "revoked"]
     assert len([event for event in events if "submittedAt" in event]) == 2
+
+
+def new_token(running: Installation, form: Any) -> Any:
+    now = utc_now()
+    ends = {"expires_at": now + timedelta(1), "now": now}
+    with running.app.app_context():
+        return agent_tokens.make_agent_token(form.account_id, form.id, label="", **ends)
 
 
 def sent_back(running: Installation, account_id: str) -> str:
@@ -124,8 +124,7 @@ def stream(
 
 
 def test_a_recording_is_fetched_as_written(running: Installation, tmp_path: Path) -> None:
-    page = running.app.test_client().get("/docs/agents.md", base_url=running.origin).text
-    (fetching,) = re.findall(r"```bash Fetch a recording\n(.*?)```", page, re.S)
+    (fetching,) = blocks_of(running, "agents", " Fetch a recording")
     spoken = tmp_path / "spoken"
     spoken.write_bytes(b"what somebody said" * 1000)
     with running.app.app_context():
@@ -133,9 +132,7 @@ def test_a_recording_is_fetched_as_written(running: Installation, tmp_path: Path
         form = make_voice_form(account_id)
         recording = make_spoken_answer(form, "b" * 32, size=spoken.stat().st_size)
         audio_store().put(recording.object_key, spoken)
-        token = agent_tokens.make_agent_token(
-            account_id, form.id, label="", expires_at=utc_now() + timedelta(1), now=utc_now()
-        ).token
+    token = new_token(running, form).token
     terminal = Terminal(tmp_path / "folder")
     terminal.paste(f"ASKBACK={running.origin} FORM={form.id} AGENT_TOKEN={token}")
     terminal.paste(filled(fetching, "att_…", recording.id))

@@ -13,8 +13,7 @@ from flask.testing import FlaskClient
 
 from tests.agent_cli.site import site
 from tests.agent_cli.terminal import User
-from tests.docs.terminal import Terminal
-from tests.docs.test_connect import filled
+from tests.docs.terminal import Terminal, blocks_of, filled
 from tests.services import wait_until
 from webapp.agent_cli.exits import Exit
 from webapp.agent_cli.hosts import HOSTS
@@ -32,8 +31,7 @@ def user(settings: Settings, tmp_path: Path) -> Iterator[User]:
 
 
 def test_the_commands_work_as_written(user: User, tmp_path: Path) -> None:
-    page = user.running.app.test_client().get("/docs/command-line.md", base_url=user.running.origin)
-    blocks = re.findall(r"```bash.*?\n(.*?)```", page.text, re.S)
+    blocks = blocks_of(user.running, "command-line")
     sign_in, sign_out, ask, file, go_on, wait, connect = blocks
     terminal = Terminal(tmp_path / "folder", HOME=str(user.home))
     assert user.sign_in().code == 0

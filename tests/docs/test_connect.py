@@ -1,20 +1,17 @@
 """The page about connecting an agent: its commands, pasted as they are written."""
 
 import json
-import re
 from pathlib import Path
-from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from flask.testing import FlaskClient
 
-from tests.docs.terminal import Terminal
+from tests.docs.terminal import Terminal, blocks_of, filled
 from tests.oauth.live import Installation
 
 
 def test_the_commands_work_as_written(running: Installation, tmp_path: Path) -> None:
-    page = running.app.test_client().get("/docs/connect.md", base_url=running.origin).text
-    register, ask, exchange, call, refresh, end = re.findall(r"```bash.*?\n(.*?)```", page, re.S)
+    register, ask, exchange, call, refresh, end = blocks_of(running, "connect")
     terminal = Terminal(tmp_path / "folder")
 
     client = json.loads(terminal.paste(register))
@@ -23,24 +20,14 @@ def test_the_commands_work_as_written(running: Installation, tmp_path: Path) -> 
     assert answer["iss"] == [running.origin]
     tokens = json.loads(terminal.paste(filled(exchange, "askac_…", answer["code"][0])))
     forms = json.loads(terminal.paste(filled(call, "askat_…", tokens["access_token"])))
-    renewed = terminal.paste(filled(refresh, "askrt_…", tokens["refresh_token"]))
+    renewed = json.loads(terminal.paste(filled(refresh, "askrt_…", tokens["refresh_token"])))
     ended = terminal.paste(end)
-    refused = json.loads(terminal.paste(filled(call, "askat_…", token_of(renewed))))
+    refused = json.loads(terminal.paste(filled(call, "askat_…", renewed["access_token"])))
     terminal.close()
 
     assert forms["forms"] == []
     assert tokens["scope"] == "forms:read forms:write responses:read offline_access"
     assert (ended, refused["code"]) == ("{}", "authentication_required")
-
-
-def filled(block: str, dots: str, value: str) -> str:
-    assert block.count(dots) == 1
-    return block.replace(dots, value)
-
-
-def token_of(printed: str) -> str:
-    body: dict[str, Any] = json.loads(printed)
-    return str(body["access_token"])
 
 
 def test_the_metadata_leads_to_the_page(client: FlaskClient) -> None:

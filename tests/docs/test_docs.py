@@ -16,32 +16,24 @@ TARGETS = re.findall(r"^([a-z]+):.*## ", (ROOT / "Makefile").read_text(), re.M)
 
 
 @pytest.mark.parametrize("name", WRITTEN)
-def test_only_commands_that_exist_are_named(name: str) -> None:
-    named = re.findall(r"(?:bin/|`)askback ([a-z-]+)(?: ([a-z]+))?", WRITTEN[name])
+def test_only_commands_options_and_targets_of_make_that_exist_are_named(name: str) -> None:
+    text = WRITTEN[name]
+    named = re.findall(r"(?:bin/|`)askback ([a-z-]+)(?: ([a-z]+))?", text)
+    with_options = re.findall(r"`askback ([a-z -]+?) (\[?--[^`]+)`", text)
+    targets = re.findall(r"(?:`|^)make ([a-z]+)", text, re.M)
 
     assert isinstance(main, click.Group)
     for command, below in named:
         found = main.commands[command]
         assert not below or not isinstance(found, click.Group) or below in found.commands
-
-
-@pytest.mark.parametrize("name", WRITTEN)
-def test_only_options_that_exist_are_named(name: str) -> None:
-    for command, options in re.findall(r"`askback ([a-z -]+?) (\[?--[^`]+)`", WRITTEN[name]):
-        assert isinstance(main, click.Group)
-        found: click.Command = main
+    for command, options in with_options:
+        found = main
         for part in command.split():
             assert isinstance(found, click.Group)
             found = found.commands[part]
         known = {option for parameter in found.params for option in parameter.opts}
         assert set(re.findall(r"--[a-z-]+", options)) <= known
-
-
-@pytest.mark.parametrize("name", WRITTEN)
-def test_only_targets_of_make_that_exist_are_named(name: str) -> None:
-    named = set(re.findall(r"`make ([a-z]+)`|^make ([a-z]+)", WRITTEN[name], re.M))
-
-    assert {first or second for first, second in named} <= set(TARGETS)
+    assert {*targets} <= {*TARGETS}
 
 
 @pytest.mark.parametrize("name", re.findall(r"\]\((?!http)([^)#]+)\)", README))

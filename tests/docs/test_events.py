@@ -19,8 +19,7 @@ import pytest
 from sqlalchemy import select
 
 from jobs.deliver import Deliverer
-from tests.docs.terminal import Terminal
-from tests.docs.test_connect import filled
+from tests.docs.terminal import Terminal, filled
 from tests.factories import make_form, make_response
 from tests.oauth.live import Installation, installation
 from tests.services import free_port, wait_until

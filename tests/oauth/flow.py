@@ -183,6 +183,9 @@ class Flow:
         form = self.renewal({"refresh_token": refresh_token}, **changed)
         return self.machine.post("/oauth/token", data=form)
 
+    def revoke(self, **form: Any) -> TestResponse:
+        return self.machine.post("/oauth/revoke", data=self.authenticated(**form))
+
     def authenticated(self, **form: Any) -> dict[str, Any]:
         values = {
             "client_id": self.client["client_id"],

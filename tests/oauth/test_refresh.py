@@ -1,4 +1,4 @@
-"""Refresh tokens: rotation, a window for parallel use, and the end of a copied one."""
+"""Refresh tokens: rotation, a window for parallel use, the end of a copied one, revocation."""
 
 from datetime import timedelta
 
@@ -7,10 +7,14 @@ from flask import Flask
 from sqlalchemy import select, update
 
 from tests.databases import both_databases
+from tests.event_factories import make_agent_token, make_subscription
+from tests.factories import make_form
 from tests.oauth.flow import Flow, at_once, bearer, change, refused
 from webapp.base.database import db, utc_now
 from webapp.base.vocabulary import RevokedReason
 from webapp.oauth.models import OAuthGrant, OAuthToken
+from webapp.records.events import EventSubscription
+from webapp.records.forms import AgentToken
 
 
 def spend_long_ago(app: Flask) -> None:
@@ -60,15 +64,6 @@ def test_reuse_after_the_window_ends_the_connection_with_a_notice(app: Flask, fl
     page = flow.browser.get("/connections").text
     assert "its key was used twice" in page
     assert RevokedReason.REFRESH_REUSE not in page
-
-
-def test_another_client_can_neither_use_nor_spend_a_token(flow: Flow) -> None:
-    first = flow.connect()
-
-    refused(flow.other(client_name="Another").refresh(first["refresh_token"]), "invalid_grant")
-
-    assert flow.opens(first)
-    assert flow.refresh(first["refresh_token"]).status_code == 200
 
 
 def test_the_refresh_token_keeps_the_whole_scope(flow: Flow) -> None:
@@ -139,13 +134,11 @@ def test_no_token_outlives_its_connection(app: Flask, flow: Flow) -> None:
     assert 590 <= refreshed["expires_in"] <= 600
 
 
-@pytest.mark.parametrize("token", ["", "askrt_unknown", "askrt_" + "x" * 43, "x" * 5000])
-def test_an_unknown_token_is_refused(token: str, flow: Flow) -> None:
-    refused(flow.refresh(token), "invalid_grant")
+@pytest.mark.parametrize("token", ["", "askrt_unknown", "askrt_" + "x" * 43, "x" * 5000, None])
+def test_an_unknown_token_or_an_access_token_is_not_renewed(token: str | None, flow: Flow) -> None:
+    sent = flow.connect()["access_token"] if token is None else token
 
-
-def test_an_access_token_cannot_be_used_to_refresh(flow: Flow) -> None:
-    refused(flow.refresh(flow.connect()["access_token"]), "invalid_grant")
+    refused(flow.refresh(sent), "invalid_grant")
 
 
 def test_a_client_without_the_grant_type_neither_gets_nor_uses_a_refresh_token(flow: Flow) -> None:
@@ -189,3 +182,64 @@ def test_without_a_window_parallel_refreshes_end_the_connection(app: Flask, flow
     succeeded = [response for response in responses if response.status_code == 200]
     assert len(succeeded) <= 1
     assert not any(flow.opens(response.json) for response in succeeded)
+
+
+@pytest.mark.parametrize(("kind", "renewed"), [("access_token", 200), ("refresh_token", 400)])
+def test_only_a_refresh_token_ends_a_lasting_connection(
+    kind: str, renewed: int, flow: Flow
+) -> None:
+    body = flow.connect()
+
+    response = flow.revoke(token=body[kind])
+
+    assert response.status_code == 200
+    assert not flow.opens(body)
+    assert flow.refresh(body["refresh_token"]).status_code == renewed
+
+
+@both_databases
+@pytest.mark.parametrize(
+    ("scope", "reason"),
+    [("responses:read", "revoked_by_client"), ("responses:read offline_access", None)],
+)
+def test_revoking_the_last_token_ends_the_connection_and_what_it_made(
+    scope: str, reason: str | None, app: Flask, flow: Flow
+) -> None:
+    body = flow.connect(scope=scope)
+    with app.app_context():
+        grant_id, account_id = db.session.execute(
+            select(OAuthGrant.id, OAuthGrant.account_id)
+        ).one()
+        form = make_form(account_id)
+        make_subscription(form, grant_id=grant_id)
+        make_agent_token(form, grant_id=grant_id)
+
+    response = flow.revoke(token=body["access_token"])
+
+    assert response.status_code == 200
+    with app.app_context():
+        assert db.session.scalars(select(OAuthGrant.revoked_reason)).one() == reason
+        ended = select(EventSubscription.ended_at, AgentToken.revoked_at)
+        (row,) = db.session.execute(ended.join(AgentToken, AgentToken.grant_id == grant_id))
+    assert [at is not None for at in row] == [reason is not None] * 2
+
+
+@pytest.mark.parametrize("token", ["askat_unknown", "x" * 5000, "", "askat_" + "x" * 43])
+def test_revoking_an_unknown_token_succeeds(token: str, flow: Flow) -> None:
+    assert flow.revoke(token=token).status_code == 200
+
+
+@pytest.mark.parametrize("hint", ["access_token", "refresh_token", "id_token", ""])
+def test_a_token_type_hint_is_ignored(hint: str, flow: Flow) -> None:
+    body = flow.connect()
+
+    flow.revoke(token=body["access_token"], token_type_hint=hint)
+
+    assert not flow.opens(body)
+
+
+def test_the_token_is_read_from_the_form(flow: Flow) -> None:
+    refused(flow.revoke(), "invalid_request")
+    address = flow.machine.post("/oauth/revoke?token=x", data=flow.authenticated())
+    refused(address, "invalid_request")
+    refused(flow.revoke(token="askrt_x", client_id="client_unknown"), "invalid_client", 401)

@@ -74,10 +74,7 @@ def test_one_range_is_sent_as_such_or_refused(
     "headers",
     [
         {},
-        {"Range": "bytes=0-1,4-5"},
-        {"Range": "bytes=5-2"},
-        {"Range": "bytes=-0"},
-        {"Range": "bytes=a-b"},
+        *({"Range": f"bytes={asked}"} for asked in ("0-1,4-5", "5-2", "-0", "a-b")),
         {"Range": "pages=1-2"},
         {"Range": "bytes=0-1", "If-Range": '"some"'},
         {"Range": "bytes=0-1", "If-Range": "Sun, 22 Nov 2026 08:00:00 GMT"},
@@ -123,9 +120,8 @@ def test_it_is_no_page_of_ours_and_for_no_other_origin(browser: FlaskClient, ask
 @pytest.mark.parametrize("asked", ["", "Range: bytes=300000-699998"])
 def test_the_server_sends_the_same(recorded_app: Flask, asked: str) -> None:
     with serving(recorded_app):
-        head, _, body = get(recorded_app, "/test/played", *filter(None, [asked])).partition(
-            b"\r\n\r\n"
-        )
+        sent = get(recorded_app, "/test/played", *filter(None, [asked]))
 
+    head, _, body = sent.partition(b"\r\n\r\n")
     assert body == (CONTENT[300_000:699_999] if asked else CONTENT)
     assert f"content-length: {len(body)}".encode() in head

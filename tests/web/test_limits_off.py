@@ -1,14 +1,12 @@
 """Every limit there is counts at some address, and none does when limits are off."""
 
 import re
-from collections.abc import Iterator
 
 import pytest
 from flask import Flask
-from flask.testing import FlaskClient
 
 from tests.oauth.flow import enter
-from webapp.base.config import VARIABLES, Settings
+from webapp.base.config import VARIABLES
 from webapp.base.database import utc_now
 from webapp.base.vocabulary import Scope
 from webapp.oauth.tokens import issue_token
@@ -42,43 +40,35 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> set[int]:
     return amounts
 
 
-def callers(app: Flask, account: Account) -> Iterator[tuple[FlaskClient, dict[str, str]]]:
-    """Nobody, a signed-in creator, and an agent."""
-    settings: Settings = app.config["SETTINGS"]
+def call_everything(app: Flask, account: Account) -> None:
+    """By nobody, a signed-in creator, and an agent."""
     with app.app_context():
-        token = issue_token(account.id, Scope, settings.api_url, now=utc_now())
+        token = issue_token(account.id, Scope, app.config["SETTINGS"].api_url, now=utc_now())
     creator = app.test_client()
     enter(creator, account)
-    yield app.test_client(), {}
-    yield creator, {}
-    yield app.test_client(), {"Authorization": f"Bearer {token}"}
-
-
-def call_everything(app: Flask, account: Account) -> None:
-    who = list(callers(app, account))
+    nobody, agent = app.test_client(), {"Authorization": f"Bearer {token}"}
     for rule in app.url_map.iter_rules():
         path = re.sub("<[^>]*>", "x", re.sub("<int:[^>]*>", "1", rule.rule))
         for method in (rule.methods or set()) & {"GET", "POST", "PATCH"}:
-            for client, headers in who:
+            for client, headers in ((nobody, {}), (creator, {}), (nobody, agent)):
                 client.open(path, method=method, headers=headers)
 
 
-@pytest.fixture
-def without_csrf(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(app.config, "WTF_CSRF_ENABLED", False)  # noqa: FBT003
-
-
-@pytest.mark.usefixtures("without_csrf")
 @pytest.mark.settings(**limits)
-def test_each_limit_counts(app: Flask, account: Account, counted: set[int]) -> None:
+def test_each_limit_counts(
+    app: Flask, account: Account, counted: set[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(app.config, "WTF_CSRF_ENABLED", False)  # noqa: FBT003
     call_everything(app, account)
 
     assert set(AMOUNTS.values()) <= counted
 
 
-@pytest.mark.usefixtures("without_csrf")
 @pytest.mark.settings(write_limits=False, **limits)
-def test_off_lifts_every_limit(app: Flask, account: Account, counted: set[int]) -> None:
+def test_off_lifts_every_limit(
+    app: Flask, account: Account, counted: set[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(app.config, "WTF_CSRF_ENABLED", False)  # noqa: FBT003
     call_everything(app, account)
 
     assert counted == set()

@@ -53,13 +53,6 @@ def test_a_name_that_misleads_is_not_shown(name: str, *, shown: bool) -> None:
     assert is_showable(name) == shown
 
 
-@pytest.mark.usefixtures("app_context")
-def test_the_operator_may_give_any_name() -> None:
-    client_id, _ = create_client("Askback command line", [REDIRECT], public=True, now=utc_now())
-
-    assert stored(client_id).name == "Askback command line"
-
-
 @pytest.mark.parametrize(
     ("client_id", "kind", "host"),
     [
@@ -102,19 +95,19 @@ THEIRS, EVIL = "https://claude.ai/api/mcp/auth_callback", "https://evil.example/
 @pytest.mark.parametrize(
     ("redirect_uris", "shown"),
     [
-        ([THEIRS, EVIL], NAMELESS),
-        ([EVIL, THEIRS], NAMELESS),
-        (["claude.ai:/cb"], NAMELESS),
+        *((uris, NAMELESS) for uris in ([THEIRS, EVIL], [EVIL, THEIRS], ["claude.ai:/cb"])),
         (["claude.ai:/cb", THEIRS], NAMELESS),
         ([THEIRS, "https://claude.ai:8443/other", "https://CLAUDE.ai/cb"], "claude.ai"),
     ],
 )
-def test_only_the_host_where_every_code_goes_is_a_name(
+def test_only_the_host_where_every_code_goes_is_a_name_but_the_operator_may_give_any(
     redirect_uris: list[str], shown: str, client: FlaskClient
 ) -> None:
     body = register(client, client_name="Askback", redirect_uris=redirect_uris)
+    made, _ = create_client("Askback command line", [REDIRECT], public=True, now=utc_now())
 
     assert stored(body["client_id"]).name == shown
+    assert stored(made).name == "Askback command line"
 
 
 HERE = """

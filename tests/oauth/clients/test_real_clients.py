@@ -8,7 +8,6 @@ from typing import Any
 import httpx2
 import pytest
 from authlib.integrations.requests_client import OAuth2Session as AuthlibSession
-from mcp.client.auth import OAuthClientProvider
 from requests_oauthlib import OAuth2Session as OauthlibSession
 
 from tests.oauth.clients.documents import CLIENT_ID, document, running_site
@@ -41,37 +40,31 @@ def client(running: Installation) -> tuple[str, str]:
     """Id and secret of a client that the operator made."""
     with running.app.app_context():
         client_id, secret = create_client("Rota sync", [REDIRECT], now=utc_now())
-    assert secret is not None
-    return client_id, secret
+    return client_id, str(secret)
 
 
-def mcp_client(
-    running: Installation, person: Person, storage: Storage, **changed: Any
-) -> OAuthClientProvider:
-    """The official client's OAuth half, pointed at the REST API."""
-    return official_provider(f"{running.origin}/api", storage, person.allow, **changed)
+def connected(running: Installation, person: Person, **changed: Any) -> Storage:
+    """What the official client remembers after a call of the REST API."""
+    storage = Storage()
+    provider = official_provider(f"{running.origin}/api", storage, person.allow, **changed)
 
-
-def status_of_forms(running: Installation, provider: OAuthClientProvider) -> int:
     async def run() -> int:
         async with httpx2.AsyncClient(auth=provider, trust_env=False) as http:
             return (await http.get(f"{running.origin}/api/forms")).status_code
 
-    return asyncio.run(run())
+    assert asyncio.run(run()) == 200
+    assert storage.client is not None
+    return storage
 
 
 @pytest.mark.parametrize("method", ["none", "client_secret_basic", "client_secret_post"])
 def test_the_mcp_client_finds_registers_and_connects(
     method: str, running: Installation, person: Person
 ) -> None:
-    storage = Storage()
-    provider = mcp_client(running, person, storage, method=method)
+    storage = connected(running, person, method=method)
 
-    assert status_of_forms(running, provider) == 200
     assert person.consents == 1
-    assert storage.client is not None
     assert storage.client.token_endpoint_auth_method == method
-    assert storage.tokens is not None
     assert storage.scopes == {*ALL_SCOPES.split()}
     assert storage.tokens.refresh_token is not None
 
@@ -79,15 +72,11 @@ def test_the_mcp_client_finds_registers_and_connects(
 def test_the_mcp_client_connects_by_its_document(
     running: Installation, person: Person, tmp_path: Path
 ) -> None:
-    storage = Storage()
-    redirect_uri = "http://127.0.0.1:3000/callback"
     with running_site(tmp_path) as site:
-        site.serve(document(redirect_uris=[redirect_uri]))
+        site.serve(document(redirect_uris=["http://127.0.0.1:3000/callback"]))
         running.app.config["PINNED_HOSTS"] = site.pinned
-        provider = mcp_client(running, person, storage, client_metadata_url=CLIENT_ID)
-        assert status_of_forms(running, provider) == 200
+        storage = connected(running, person, client_metadata_url=CLIENT_ID)
 
-    assert storage.client is not None
     assert storage.client.client_id == CLIENT_ID
 
 
