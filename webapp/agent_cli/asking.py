@@ -70,32 +70,25 @@ class Api:
         """A success, or a conflict that the caller handles; repeated while the server is away."""
         headers = {"Accept": "application/json", "Content-Type": "application/json"}
         headers |= {"Idempotency-Key": key} if key else {}
+        url, refused = f"{self._server}/api{path}", ""
         while True:
             try:
-                reply = self._authorized(method, path, headers, content=content, seconds=seconds)
-                break
+                token = access_token(self._server, refused=refused)
+                headers["Authorization"] = f"Bearer {token}"
+                reply = call(method, url, headers=headers, content=content, seconds=seconds)
             except NotNow as reason:
                 self.deadline.failed(reason)
-        self.deadline.answered()
+                continue
+            self.deadline.answered()
+            challenge = reply.headers.get("www-authenticate", "")
+            # RFC 6750 section 3.1: another token of the same connection would lack it, too
+            lacks_scope = 'error="insufficient_scope"' in challenge
+            if refused or lacks_scope or reply.status_code != UNAUTHORIZED:
+                break
+            refused = token  # it has ended early: another one
         if reply.status_code == CONFLICT or (reply.status_code in DONE and fields_of(reply)):
             return reply
         raise _refused(reply)
-
-    def _authorized(
-        self, method: str, path: str, headers: dict[str, str], **request: Any
-    ) -> Response:
-        """With a token; with another one when that has ended early."""
-        refused = ""
-        for _ in range(2):
-            token = access_token(self._server, refused=refused)
-            headers["Authorization"] = f"Bearer {token}"
-            reply = call(method, f"{self._server}/api{path}", headers=headers, **request)
-            challenge = reply.headers.get("www-authenticate", "")
-            # RFC 6750 section 3.1: another token of the same connection would lack it, too
-            if reply.status_code != UNAUTHORIZED or 'error="insufficient_scope"' in challenge:
-                break
-            refused = token
-        return reply
 
 
 def _refused(reply: Response) -> Stopped:
@@ -110,8 +103,16 @@ def _refused(reply: Response) -> Stopped:
 
 
 def ask(progress: Progress, api: Api, body: str, responses: int) -> None:
-    """Draft, wait for the creator, publish, print the answers. Raises Stopped."""
-    _note_body(progress, body)
+    """Draft, wait for the creator, publish, print the answers. Raises Stopped.
+
+    body  empty only when what is asked was kept before
+    """
+    digest = hashlib.sha256(body.encode()).hexdigest()
+    if not progress.steps.digest:
+        progress.note(body=body, digest=digest, idempotency_key=secrets.token_hex(6))
+    elif body and digest != progress.steps.digest:
+        what = f"Something else was asked with the key {progress.steps.key}; use another one."
+        raise Stopped(Exit.WRONG_USE, what)
     progress.print_rest()
     if not progress.steps.draft_id:
         _draft(progress, api)
@@ -160,19 +161,6 @@ def _events_of(page: dict[str, Any], form_id: str, since: str) -> list[dict[str,
             names = {"responderName": session["responderName"], "submittedAt": sent}
             found.append((sent, {"event": "completed", **of_response, **names}))
     return [event for _, event in sorted(found, key=itemgetter(0))]
-
-
-def _note_body(progress: Progress, body: str) -> None:
-    """Keep what is asked, or make sure that it is the same as before. Raises Stopped.
-
-    body  empty only when it was kept before
-    """
-    digest = hashlib.sha256(body.encode()).hexdigest()
-    if not progress.steps.digest:
-        progress.note(body=body, digest=digest, idempotency_key=secrets.token_hex(6))
-    elif body and digest != progress.steps.digest:
-        what = f"Something else was asked with the key {progress.steps.key}; use another one."
-        raise Stopped(Exit.WRONG_USE, what)
 
 
 def _draft(progress: Progress, api: Api) -> None:

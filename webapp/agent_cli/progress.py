@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from webapp.agent_cli.exits import Exit, Stopped
@@ -89,7 +90,8 @@ class Progress:
 @contextmanager
 def working(kind: str, server: str, key: str) -> Iterator[Progress]:
     """The progress of this key, for one command at a time. Raises Stopped."""
-    path = state_folder() / f"{kind}-{short_name(server, key)}.json"
+    folder = user_folder("XDG_STATE_HOME", ".local/state")
+    path = folder / f"{kind}-{short_name(server, key)}.json"
     lock = path.with_suffix(".lock")
     with ExitStack() as held:
         try:
@@ -143,11 +145,6 @@ def _print_and_count(line: str, counter: int) -> None:
         os.write(counter, b".")
 
 
-def state_folder() -> Path:
-    """Where the progress of asks is kept."""
-    return user_folder("XDG_STATE_HOME", ".local/state")
-
-
 def user_folder(variable: str, default: str) -> Path:
     """Ours by the XDG base directory specification, which ignores paths that are not absolute."""
     named = Path(os.environ.get(variable, ""))
@@ -166,16 +163,12 @@ def locked(path: Path, *, wait: bool = True) -> Iterator[None]:
     The lock ends with the process, however that ends. Who holds it may remove the file.
     """
     while True:
-        with open(path, "a", opener=_open_private) as opened:
+        with open(path, "a", opener=partial(os.open, mode=0o600)) as opened:
             fcntl.flock(opened, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
             # one that was removed while it was waited for locks nothing
             if os.fstat(opened.fileno()).st_nlink:
                 yield
                 return
-
-
-def _open_private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
 
 
 @contextmanager

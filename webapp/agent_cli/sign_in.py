@@ -207,29 +207,20 @@ def _redeem(client: Connection, asked: dict[str, str]) -> None:
         tell(f"You did not allow {', '.join(missing)}; commands that need it will be refused.")
 
 
-MAY_GO_ON = "What was stored here is removed. The page Agents lists the connection if it goes on."
-
-
 def sign_out(server: str) -> None:
     """Forget the server, also where it cannot be reached; Stopped is raised then."""
+    code, why = Exit.NOT_SIGNED_IN, ""
     with connections.changing(server):
-        failure = _end_at(server)
+        try:
+            found = connections.load(server)
+            if found and found.signed_in_at and not connections.end_at_server(found):
+                why = f"{server} has not ended the connection."
+        except Stopped:
+            why = "What was stored here cannot be read."
+        except NotNow as reason:
+            code, why = code if reason.reached else Exit.NOT_REACHED, f"{reason}."
         connections.remove(server)
-    if failure:
-        raise failure
+    if why:
+        may_go_on = "The page Agents lists the connection if it goes on."
+        raise Stopped(code, f"{why} What was stored here is removed. {may_go_on}")
     tell(f"You are signed out of {server}")
-
-
-def _end_at(server: str) -> Stopped | None:
-    """End the connection, if there is one. Returns how the command ends where it may go on."""
-    try:
-        found = connections.load(server)
-        if found is None or not found.signed_in_at or connections.end_at_server(found):
-            return None
-        code, why = Exit.NOT_SIGNED_IN, f"{server} has not ended the connection."
-    except Stopped:
-        code, why = Exit.NOT_SIGNED_IN, "What was stored here cannot be read."
-    except NotNow as reason:
-        code = Exit.NOT_SIGNED_IN if reason.reached else Exit.NOT_REACHED
-        why = f"{reason}."
-    return Stopped(code, f"{why} {MAY_GO_ON}")
