@@ -26,12 +26,12 @@ class BrowserCookie(NamedTuple):
         """The value in this request, "" without one."""
         return request.cookies.get(self._full_name(), "")
 
-    def keep(self, response: Response, value: str) -> None:
+    def keep(self, response: Response, value: str, max_age: int | None = None) -> None:
         """Set the cookie to this value."""
         response.set_cookie(
             self._full_name(),
             value,
-            max_age=self.max_age,
+            max_age=self.max_age if max_age is None else max_age,
             path=self.path,
             secure=settings().secure,
             httponly=True,
@@ -40,13 +40,7 @@ class BrowserCookie(NamedTuple):
 
     def delete(self, response: Response) -> None:
         """Delete the cookie."""
-        response.delete_cookie(
-            self._full_name(),
-            path=self.path,
-            secure=settings().secure,
-            httponly=True,
-            samesite="Lax",
-        )
+        self.keep(response, "", max_age=0)
 
     def _full_name(self) -> str:
         """With the prefix that binds the cookie to https (RFC 6265bis, section 4.1.3)."""

@@ -16,11 +16,16 @@ from typing import NamedTuple
 from babel.support import NullTranslations, Translations
 from flask import Flask, Response, g, has_request_context, request
 from flask_babel import Domain, get_locale
-from werkzeug.exceptions import HTTPException
 
 from webapp.web.browser_cookies import BrowserCookie
 from webapp.web.extensions import babel
-from webapp.web.request_kind import RequestKind, accepted_languages, request_kind, says_in_iframe
+from webapp.web.request_kind import (
+    RequestKind,
+    accepted_languages,
+    posted_by_respondent,
+    request_kind,
+    says_in_iframe,
+)
 
 DOMAIN = "respondents"
 FOLDER = Path(__file__).parent.parent / "translations"
@@ -69,7 +74,9 @@ class Catalogs(Domain):  # type: ignore[misc]
 
 def init_app(app: Flask) -> None:
     """Select the language of each page, pass it to templates, set Vary, and remember a choice."""
-    babel.init_app(app, default_locale=ENGLISH.locale, locale_selector=_locale)
+    babel.init_app(
+        app, default_locale=ENGLISH.locale, locale_selector=lambda: page_language().locale
+    )
     babel.domain_instance = Catalogs(domain=DOMAIN)
     app.add_template_global(page_language, "page_language")
     app.add_template_global(for_respondents, "for_respondents")
@@ -111,22 +118,10 @@ def read_catalog(locale: str) -> NullTranslations:
     return Translations(compiled)
 
 
-def _locale() -> str:
-    return page_language().locale
-
-
 def _named() -> Language | None:
     """The language in the query string, else in the form: a choice, or the language of its page."""
-    return find_language(request.args.get(FIELD, "")) or find_language(_posted())
-
-
-def _posted() -> str:
-    if request.method != "POST" or request.url_rule is None:
-        return ""
-    try:
-        return request.form.get(CHOICE, "") or request.form.get(FIELD, "")
-    except HTTPException:  # too large: the route refuses it, in the language of the browser
-        return ""
+    named = (request.args.get(FIELD, ""), *map(posted_by_respondent, (CHOICE, FIELD)))
+    return next(filter(None, map(find_language, named)), None)
 
 
 def _expected() -> Language:

@@ -38,15 +38,11 @@ def client_network() -> str:
 
 
 def client_address() -> IPv4Address | IPv6Address | None:
-    """The network address of this request; None when it cannot be read."""
-    return read_address(request.remote_addr or "")
+    """The network address of this request, as proxies write it, with or without port and brackets.
 
-
-def read_address(text: str) -> IPv4Address | IPv6Address | None:
-    """An address as proxies write it, with or without port and brackets; None for anything else.
-
-    An IPv4 address mapped into IPv6 is returned as IPv4.
+    None when it cannot be read. An IPv4 address mapped into IPv6 is returned as IPv4.
     """
+    text = request.remote_addr or ""
     written = WITH_PORT.fullmatch(text)
     try:
         address = ip_address((written[1] or written[2]) if written else text)
@@ -86,7 +82,8 @@ class Memory:
         """Count one call, unless `most` of the last `seconds` are counted already."""
         now = time.time()
         with self._lock:
-            self._sweep(now)
+            if now >= self._swept_at + SWEEP_SECONDS:
+                self._sweep(now)
             calls = self._windows.setdefault(key, (seconds, deque()))[1]
             self._forget(calls, now - seconds)
             if len(calls) >= most:
@@ -126,8 +123,6 @@ class Memory:
             calls.popleft()
 
     def _sweep(self, now: float) -> None:
-        if now - self._swept_at < SWEEP_SECONDS:
-            return
         self._swept_at = now
         self._windows = {
             key: (seconds, calls)
@@ -145,7 +140,10 @@ class LimitStorage(Storage, MovingWindowSupport):
     def __init__(self, uri: str = "", *, redis_url: str | None = None, **_options: Any) -> None:
         super().__init__(uri)
         self._memory = Memory()
-        self._redis = _redis(redis_url) if redis_url else None
+        self._redis: RedisStorage | None = None
+        if redis_url:
+            redis_url = redis_url.replace("unix://", "redis+unix://")
+            self._redis = RedisStorage(redis_url, **redis_options(REDIS_SECONDS))
         self._errors = 0
         self._paused_until = 0.0
 
@@ -213,11 +211,8 @@ class LimitStorage(Storage, MovingWindowSupport):
         self._errors += 1
         pause = PAUSE_SECONDS if self._errors >= ERRORS_BEFORE_PAUSE else BREATH_SECONDS
         self._paused_until = time.monotonic() + pause
-        log.warning(
-            "Redis did not count a call; this process counts alone for %s s: %s",
-            pause,
-            type(error).__name__,
-        )
+        kind = type(error).__name__
+        log.warning("Redis counted no call; this process counts alone for %s s: %s", pause, kind)
 
 
 def redis_options(seconds: float) -> dict[str, Any]:
@@ -231,10 +226,6 @@ def redis_options(seconds: float) -> dict[str, Any]:
         # the default of the client is ten retries: seconds per request while Redis is unavailable
         "retry": Retry(NoBackoff(), 0),
     }
-
-
-def _redis(url: str) -> RedisStorage:
-    return RedisStorage(url.replace("unix://", "redis+unix://"), **redis_options(REDIS_SECONDS))
 
 
 UNITS = (("hour", 3600), ("minute", 60), ("second", 1))
@@ -264,7 +255,9 @@ class DecoratorLimiter(Limiter):
     ) -> None:
         if not settings().write_limits or waited():
             return
-        if in_middleware and _has_none_before_its_route():
+        kind = request_kind()
+        shown = kind is RequestKind.RESPONDENT_PAGE and request.method != "POST"
+        if in_middleware and (shown or kind in PROGRAMS):
             return
         counted = g.setdefault("limits_counted", set())
         if callable_name in counted:  # a repeated run of the view
@@ -299,11 +292,6 @@ class DecoratorLimiter(Limiter):
     def _uncount(self, keys: Iterable[str]) -> None:
         for key in keys:
             cast(LimitStorage, self.storage).give_back(key)
-
-
-def _has_none_before_its_route() -> bool:
-    kind = request_kind()
-    return kind in PROGRAMS or (kind is RequestKind.RESPONDENT_PAGE and request.method != "POST")
 
 
 limiter = DecoratorLimiter(client_network, strategy="moving-window", key_prefix="askback")

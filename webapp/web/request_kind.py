@@ -1,7 +1,7 @@
 """The kind of each request, where it comes from, and what it accepts."""
 
 from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from enum import Enum, auto
 from functools import lru_cache
 from typing import Any, TypeAlias, cast
@@ -9,6 +9,7 @@ from typing import Any, TypeAlias, cast
 from flask import Blueprint, Flask, Response, current_app, g, request
 from flask.typing import ResponseReturnValue
 from werkzeug.datastructures import LanguageAccept, MIMEAccept
+from werkzeug.exceptions import HTTPException
 from werkzeug.http import parse_accept_header
 
 from webapp.base.config import settings
@@ -187,6 +188,15 @@ def says_in_iframe() -> bool:
         g.framed = in_frame or request.args.get("embed") == "1"
     framed: bool = g.framed
     return framed
+
+
+def posted_by_respondent(field: str) -> str:
+    """A field of the form that a respondent has posted; "" where there is none."""
+    if request.method != "POST" or request_kind() is not RequestKind.RESPONDENT_PAGE:
+        return ""
+    with suppress(HTTPException):  # too large: the route refuses it
+        return request.form.get(field, "") if request.url_rule else ""
+    return ""
 
 
 READ_CHARS = 1000  # several times what browsers send

@@ -3,11 +3,10 @@
 Only a choice sets the cookie, and never in an iframe, which uses the device's theme.
 """
 
-from flask import Flask, Response, g, request
-from werkzeug.exceptions import HTTPException
+from flask import Flask, Response, g
 
 from webapp.web.browser_cookies import BrowserCookie
-from webapp.web.request_kind import RequestKind, request_kind, says_in_iframe
+from webapp.web.request_kind import posted_by_respondent, says_in_iframe
 
 FIELD = "theme"
 SYSTEM = "system"
@@ -47,13 +46,7 @@ def _keep_posted(response: Response) -> Response:
 
 
 def _posted() -> str:
-    """What a respondent has just chosen, with the session that their page carries."""
-    if request.method != "POST" or request_kind() is not RequestKind.RESPONDENT_PAGE:
-        return ""
-    try:
-        theme = request.form.get(FIELD, "")
-    except HTTPException:  # too large: the route says so
-        return ""
+    theme = posted_by_respondent(FIELD)
     return theme if theme in THEMES else ""
 
 

@@ -85,9 +85,10 @@ class Wakeups:
         self._of_account = of_account
         self._lock = threading.Lock()
         self._held: Counter[str] = Counter()
-        self._stopped = False
         self._listeners: defaultdict[str, list[Callable[[], object]]] = defaultdict(list)
-        self._relay: Callable[[str], None] | None = None
+        self.stopped = False
+        # passes wake-ups on to other processes; it neither blocks nor raises
+        self.relay: Callable[[str], None] = lambda _key: None
 
     def reserve(self, holder: str, most: int | None = None) -> None:
         """Take one of the slots of an account, or of `most` that another holder has.
@@ -97,7 +98,7 @@ class Wakeups:
         most = self._of_account if most is None else most
         with self._lock:
             full = self._held.total() >= self._most or self._held[holder] >= most
-            if full or self._stopped:
+            if full or self.stopped:
                 raise NoSlot
             self._held[holder] += 1
 
@@ -146,7 +147,7 @@ class Wakeups:
         woken = threading.Event()
         try:
             with self.listening(key, woken.set):
-                while (found := look()) is None and wait.left > 0 and not self._stopped:
+                while (found := look()) is None and wait.left > 0 and not self.stopped:
                     woken.wait(min(wait.left, LOOK_SECONDS))
                     woken.clear()
                 return found
@@ -156,9 +157,7 @@ class Wakeups:
     def notify(self, key: str) -> None:
         """Wake all waits for `key`, those in other processes, too; call it after the commit."""
         self.wake(key)
-        relay = self._relay  # a stop takes it away
-        if relay:
-            relay(key)
+        self.relay(key)
 
     def wake(self, key: str | None) -> None:
         """Wake the waits for `key` in this process; None: all, after wake-ups may have been lost"""
@@ -180,20 +179,11 @@ class Wakeups:
                 if not self._listeners[key]:
                     del self._listeners[key]
 
-    def relay_by(self, relay: Callable[[str], None] | None) -> None:
-        """Let `relay` pass wake-ups on to other processes; it must neither block nor raise."""
-        self._relay = relay
-
     def stop(self) -> None:
         """Wake all waits and refuse new ones."""
         with self._lock:
-            self._stopped = True
+            self.stopped = True
         self.wake(None)
-
-    @property
-    def stopped(self) -> bool:
-        """True once the server stops."""
-        return self._stopped
 
 
 def init_app(app: Flask) -> None:
@@ -260,11 +250,11 @@ class Relay:
         """Begin; returns at once, connected or not."""
         for thread in self._threads:
             thread.start()
-        self._wakeups.relay_by(self.tell)
+        self._wakeups.relay = self.tell
 
     def stop(self) -> None:
         """End both threads, without waiting for a database that hangs."""
-        self._wakeups.relay_by(None)
+        self._wakeups.relay = lambda _key: None
         self._ended.set()
         with self._changed:
             self._changed.notify()
@@ -308,14 +298,13 @@ class Relay:
         self._wakeups.wake(None)
         arrived = select.poll()
         arrived.register(connection.fileno(), select.POLLIN)
-        silent = 0.0
+        heard = time.monotonic()
         while not self._ended.is_set():
-            silent = (
-                0.0 if arrived.poll(int(END_LOOK_SECONDS * 1000)) else silent + END_LOOK_SECONDS
-            )
-            if silent >= PING_SECONDS:
+            if arrived.poll(int(END_LOOK_SECONDS * 1000)):
+                heard = time.monotonic()
+            elif time.monotonic() >= heard + PING_SECONDS:
                 connection.execute("SELECT 1")
-                silent = 0.0
+                heard = time.monotonic()
             for notice in connection.notifies(timeout=0):
                 if notice.pid != self._sender_pid:
                     self._wakeups.wake(notice.payload)
