@@ -171,7 +171,7 @@ def creator_delete(email: str, *, yes: bool) -> None:
     with application():
         account_id = _account_id(email)
         lost = list_inventory(account_id, now=utc_now())
-        what = f"{lost.forms} forms, {lost.responses} responses and {lost.drafts} drafts"
+        what = "{forms} forms, {responses} responses and {drafts} drafts".format_map(lost)
         if not yes:
             click.confirm(f"Delete {email} with {what} for good?", abort=True)
         delete_account(account_id, now=utc_now(), by=OPERATOR)

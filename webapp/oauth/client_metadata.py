@@ -1,8 +1,10 @@
 """Names and redirect addresses of clients: which are taken, and how they are shown."""
 
 import re
+import tomllib
 import unicodedata
 from collections.abc import Iterable
+from pathlib import Path
 from urllib.parse import SplitResult, urlsplit
 
 from webapp.base.config_readers import is_loopback as is_loopback_host
@@ -86,29 +88,11 @@ TAKEN = (
     "A redirect URI is https, http on a loopback address, or of a private scheme, as in "
     "com.example.app:/callback."
 )
-# schemes that no single program owns: a private one (RFC 8252 section 7.1) is any other
-SCRIPTS = "javascript jscript livescript mocha vbscript data"
-FILES = "file filesystem blob about view-source jar res resource content cid mid mhtml mk"
-WEB = "ws wss ftp ftps sftp gopher feed rss dav davs ipfs ipns"
-# what HTML lets any web page handle, "Custom scheme handlers"
-OF_PAGES = (
-    "bitcoin geo im irc ircs magnet mailto matrix mms news nntp openpgp4fpr sip sips sms smsto ssh "
-    "tel urn webcal wtai xmpp"
-)
-OF_SYSTEMS = (
-    "intent market shell search hcp help callto facetime facetime-audio telnet rlogin tn3270 ldap "
-    "ldaps smb cifs nfs afp vnc rdp git svn applescript x-man-page prefs app-settings"
-)
-PUBLIC_SCHEMES = frozenset(f"{SCRIPTS} {FILES} {WEB} {OF_PAGES} {OF_SYSTEMS}".split())
-# programs that open any page of the web, also as steams:, microsoft-edge-https: or icabmobile:
-BROWSERS = (
-    "chrome googlechrome firefox edge microsoft-edge opera brave vivaldi safari x-safari "
-    "ddgquicklink duckduckgo yandexbrowser icab ucbrowser dolphin puffin steam devtools itms"
-)
-BEGINNINGS = "moz- touch- web+ ms- search-ms x-apple android-"  # of whole families
+_TEXT = Path(__file__).with_name("public_schemes.toml").read_text("utf-8")
+PUBLIC = {name: words.split() for name, words in tomllib.loads(_TEXT).items()}
 FAMILIES = re.compile(
-    rf"(?:{'|'.join(BROWSERS.split())})(?:mobile|http)?s?(?:[-+.].*)?"
-    rf"|(?:{'|'.join(map(re.escape, BEGINNINGS.split()))}).*"
+    rf"(?:{'|'.join(PUBLIC['browsers'])})(?:mobile|http)?s?(?:[-+.].*)?"
+    rf"|(?:{'|'.join(map(re.escape, PUBLIC['beginnings']))}).*"
 )
 PRINTABLE_ASCII = re.compile(r"[\x21-\x7e]+")
 SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
@@ -142,7 +126,7 @@ def redirect_problem(uri: object) -> str | None:
     if parts.scheme == "http":
         loopback = parts.hostname in LOOPBACK_HOSTS
         return None if loopback else "An http redirect URI has to point at this computer."
-    if parts.scheme in PUBLIC_SCHEMES or FAMILIES.fullmatch(parts.scheme):
+    if parts.scheme in PUBLIC["schemes"] or FAMILIES.fullmatch(parts.scheme):
         return f"The scheme {parts.scheme} belongs to no single program."
     return "A scheme of one letter is the drive of a file." if len(parts.scheme) == 1 else None
 

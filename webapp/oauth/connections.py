@@ -127,7 +127,7 @@ def disconnect(account_id: str, grant_id: str, *, now: datetime, by: Actor = SYS
     with write_transaction():
         grant = get_grant(account_id, grant_id)
         before = grant.revoked_at
-        mine = and_(OAuthGrant.account_id == account_id, _same_client(grant))
+        mine = and_(OAuthGrant.account_id == account_id, OAuthGrant.client_pk == grant.client_pk)
         ended = revoke_grants(mine, RevokedReason.DISCONNECTED, now=now)
         if ended:
             add_grant_event(AuditKind.DISCONNECTED, grant, by, now)
@@ -155,7 +155,7 @@ def let_publish(
     """
     with write_transaction():
         _lock_trust(account_id)
-        same = _same_client(get_grant(account_id, grant_id))
+        same = OAuthGrant.client_pk == get_grant(account_id, grant_id).client_pk
         grants = _grants(account_id, same, is_live(now))
         if not grants:
             raise _no_connection()
@@ -173,7 +173,12 @@ def trust_alike(grant: OAuthGrant, *, now: datetime, by: Actor = SYSTEM) -> None
     """
     _lock_trust(grant.account_id)
     living = (OAuthGrant.revoked_at.is_(None), OAuthGrant.expires_at > now)
-    earlier = _grants(grant.account_id, _same_client(grant), OAuthGrant.id != grant.id, *living)
+    earlier = _grants(
+        grant.account_id,
+        OAuthGrant.client_pk == grant.client_pk,
+        OAuthGrant.id != grant.id,
+        *living,
+    )
     if _trust(earlier, allowed=grant.attests_publish):
         kind = AuditKind.TRUST_GIVEN if grant.attests_publish else AuditKind.TRUST_ENDED
         add_grant_event(kind, grant, by, now)
@@ -194,10 +199,6 @@ def _trust(grants: list[OAuthGrant], *, allowed: bool) -> bool:
     for grant in grants:
         grant.attests_publish = allowed and Scope.FORMS_WRITE in grant.scope.split()
     return before != [grant.attests_publish for grant in grants]
-
-
-def _same_client(grant: OAuthGrant) -> ColumnElement[bool]:
-    return OAuthGrant.client_pk == grant.client_pk
 
 
 def add_grant_event(kind: AuditKind, grant: OAuthGrant, by: Actor, now: datetime) -> None:
@@ -233,7 +234,7 @@ def set_muted(
     until = now + timedelta(seconds=MUTED_SECONDS) if muted else None
     with write_transaction():
         grant = get_grant(account_id, grant_id)
-        same = (OAuthGrant.account_id == account_id, _same_client(grant))
+        same = (OAuthGrant.account_id == account_id, OAuthGrant.client_pk == grant.client_pk)
         which = OAuthGrant.id == grant_id if muted else OAuthGrant.muted_until > now
         changed = update(OAuthGrant).where(*same, which).values(muted_until=until)
         if db.session.scalars(changed.returning(OAuthGrant.id)).all():

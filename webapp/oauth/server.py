@@ -13,7 +13,7 @@ from typing import Any, ClassVar, cast
 
 from authlib.common.urls import add_params_to_uri
 from authlib.integrations.flask_oauth2 import AuthorizationServer
-from authlib.integrations.flask_oauth2.requests import FlaskOAuth2Payload
+from authlib.integrations.flask_oauth2.requests import FlaskOAuth2Payload, FlaskOAuth2Request
 from authlib.oauth2 import OAuth2Error, OAuth2Request
 from authlib.oauth2.rfc6749 import (
     InvalidClientError,
@@ -324,7 +324,7 @@ def _token_body(
 AUTHORIZE = "/oauth/authorize"  # the path of a resource may follow, by which clients know us
 
 
-class Request(OAuth2Request):
+class Request(FlaskOAuth2Request):
     """The Flask request for Authlib, with the configured public address.
 
     Authlib refuses plain http by the address; behind a proxy `request.url` is not the public one.
@@ -332,16 +332,8 @@ class Request(OAuth2Request):
 
     def __init__(self) -> None:
         address = settings().public_url + request.path
-        super().__init__(request.method, address, headers=request.headers)
-        self.payload = FlaskOAuth2Payload(request)
-
-    @property
-    def args(self) -> Any:
-        return request.args
-
-    @property
-    def form(self) -> Any:
-        return request.form
+        OAuth2Request.__init__(self, request.method, address, headers=request.headers)
+        self._request, self.payload = request, FlaskOAuth2Payload(request)
 
 
 class Server(AuthorizationServer):
