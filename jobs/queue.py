@@ -51,57 +51,41 @@ class WakeUpQueue:
         self.redis_url = redis_url
         self.take: Callable[[Sequence[str]], None] = lambda ids: None
         self._ids: queue.Queue[str] = queue.Queue(HANDED_OVER)
-        self._lock = threading.Lock()
-        self._thread: threading.Thread | None = None
+        self._starting = threading.Lock()
+        self._started = self._failed = False
         self._client: Redis | None = None
-        self._failed = False
 
     def hand_over(self, ids: Sequence[str]) -> None:
         """Leave the ids to a thread that enqueues them; what finds no room is dropped."""
+        if not ids:
+            return
         if self.redis_url is None:
-            if ids:
-                self.take(ids)
+            self.take(ids)
             return
         with suppress(queue.Full):
             for each in ids:
                 self._ids.put_nowait(each)
-        if ids and self._thread is None:
-            self._begin()
+        if not self._started:
+            self._start()
 
-    def enqueue(self, ids: Sequence[str]) -> bool:
-        """Enqueue wake-ups, or give up after REDIS_SECONDS; never raises.
-
-        False if none was enqueued: enough of them wait, or Redis is away.
-        """
-        try:
-            enqueued = self._enqueue(ids)
-            self._failed = False
-        except Exception:
-            if not self._failed:
-                log.warning("no wake-up was enqueued: all is done a second later", exc_info=True)
-            self._failed = True
-            return False
-        return enqueued
+    def _start(self) -> None:
+        with self._starting, suppress(RuntimeError):  # no thread could start: the next call tries
+            if not self._started:
+                threading.Thread(target=self._pass_on, name="wake-ups", daemon=True).start()
+                self._started = True
 
     def client(self, seconds: float = REDIS_SECONDS) -> "Redis":
         """A client that gives up after so many seconds of silence, and tries nothing again."""
-        assert self.redis_url  # noqa: S101 (for mypy)
-        timeouts = {
-            "socket_connect_timeout": min(seconds, REDIS_SECONDS),
-            "socket_timeout": seconds,
-        }
         from redis import Redis  # takes long to import
         from redis.backoff import NoBackoff
         from redis.retry import Retry
 
-        return Redis.from_url(self.redis_url, retry=Retry(NoBackoff(), 0), **timeouts)
-
-    def _begin(self) -> None:
-        thread = threading.Thread(target=self._pass_on, name="wake-ups", daemon=True)
-        with self._lock, suppress(RuntimeError):  # no thread could be started: the next call tries
-            if self._thread is None:
-                thread.start()
-                self._thread = thread
+        return Redis.from_url(
+            self.redis_url or "",
+            retry=Retry(NoBackoff(), 0),
+            socket_connect_timeout=min(seconds, REDIS_SECONDS),
+            socket_timeout=seconds,
+        )
 
     def _pass_on(self) -> None:
         while True:
@@ -109,7 +93,19 @@ class WakeUpQueue:
             with suppress(queue.Empty):
                 while True:
                     ids.append(self._ids.get_nowait())
-            time.sleep(REST_SECONDS if self.enqueue(ids) else FULL_REST_SECONDS)
+            time.sleep(REST_SECONDS if self._try_to_enqueue(ids) else FULL_REST_SECONDS)
+
+    def _try_to_enqueue(self, ids: Sequence[str]) -> bool:
+        """False if none was enqueued: enough of them wait, or Redis is away."""
+        try:
+            enqueued = self._enqueue(ids)
+        except Exception:
+            if not self._failed:
+                log.warning("no wake-up was enqueued: all is done a second later", exc_info=True)
+            self._failed = True
+            return False
+        self._failed = False
+        return enqueued
 
     def _enqueue(self, ids: Sequence[str]) -> bool:
         from rq import Queue  # takes long to import, so not before the server listens
@@ -151,11 +147,6 @@ def hand_over(delivery_ids: Sequence[str]) -> None:
     wake_up_queue().hand_over(delivery_ids)
 
 
-def tell_of_recording() -> None:
-    """Somebody begins to record: a worker gets ready to write it down; never blocks or raises."""
-    hand_over_recordings([BEGUN])
-
-
 def hand_over_recordings(recording_ids: Sequence[str]) -> None:
-    """Wake a worker that transcribes these, soon; never blocks and never raises."""
+    """Wake a worker that transcribes these, soon; for BEGUN, it gets ready. As `hand_over`."""
     wake_up_queue(TRANSCRIPTIONS).hand_over(recording_ids)

@@ -68,7 +68,7 @@ class Worker(ABC, Generic[T]):
     def take_when_free(self, each: str) -> None:
         """A job: look for work once a place is free; until then other processes get the jobs."""
         with self._changed:
-            self._changed.wait_for(self._has_place)
+            self._changed.wait_for(lambda: self.ended.is_set() or self._free() > 0)
         self.take([each])
 
     def refuse(self) -> None:
@@ -131,13 +131,13 @@ class Worker(ABC, Generic[T]):
             self._woken = False
         self._begin_due()
 
-    def _has_place(self) -> bool:
-        return self.ended.is_set() or len(self._running) < self.threads
+    def _free(self) -> int:
+        return 0 if self.ended.is_set() else self.threads - len(self._running)
 
     def _begin_due(self) -> bool:
         """Claim for all free places and begin; False if nothing was claimed."""
         with self._claiming:
-            free = 0 if self.ended.is_set() else self.threads - len(self._running)
+            free = self._free()
             if free <= 0:
                 return False
             with self.app.app_context():

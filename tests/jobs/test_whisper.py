@@ -9,7 +9,7 @@ from flask import Flask
 from sqlalchemy import update
 
 from jobs import transcribe, worker
-from jobs.queue import tell_of_recording
+from jobs.queue import BEGUN, hand_over_recordings
 from tests.domain.voice.claims import make_answered
 from tests.factories import make_form
 from tests.jobs.test_transcribing import DONE, FAILED, left_behind, outcome, recorded, work
@@ -87,7 +87,7 @@ def test_the_model_is_loaded_when_somebody_begins_to_record(
     app: Flask, form: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def loaded() -> bool:
-        tell_of_recording()  # dropped while the threads that take wake-ups begin
+        hand_over_recordings([BEGUN])  # dropped while the threads that take wake-ups begin
         return transcription.child.pid is not None
 
     use(app, monkeypatch, "tiny")

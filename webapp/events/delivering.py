@@ -28,7 +28,6 @@ from webapp.records.events import (
     EventDelivery,
     EventError,
     EventSubscription,
-    columns_of,
 )
 from webapp.records.forms import Form
 
@@ -152,7 +151,10 @@ def _release(delivery_id: str, attempts: int, renewals: int, now: datetime) -> N
 _LOCK = sa.text("SELECT pg_advisory_xact_lock(:number)")
 _DETAILS = (
     sa.select(
-        *columns_of(Claimed, _D, _S, _E, attempts=_D.attempts + 1),
+        # the fields of Claimed
+        *(_D.id, (_D.attempts + 1).label("attempts"), _D.kind, _D.event_id, _D.account_id),
+        *(_D.form_id, _D.subscription_id, _D.endpoint_id, _S.url, _S.secret),
+        *(_S.previous_secret, _S.previous_until, _E.duration_ms, _D.body),
         *(_D.position, _D.answer_count, _S.error_profile, Form.completed_stamp),
         *outbox.lowest_unsettled(_D.subscription_id, but=_D.position),
     )

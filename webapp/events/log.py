@@ -1,6 +1,6 @@
 """What creators see: the log of deliveries, sending one again, and who is subscribed."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from enum import StrEnum
 from functools import cache
@@ -11,7 +11,7 @@ from sqlalchemy.orm import aliased
 
 from webapp.base.database import UtcDateTime, execute, read_rows, to_millis, write_transaction
 from webapp.base.errors import ErrorCode, NotFound, PageCode, StateConflict
-from webapp.base.vocabulary import DeliveryFailure, DeliveryKind, DeliveryState, SubscriptionEnd
+from webapp.base.vocabulary import DeliveryKind, DeliveryState
 from webapp.events.delivering import GONE_SUSPENDS
 from webapp.events.due import OPEN_AFTER_FAILURES
 from webapp.events.outbox import UNSETTLED, alive, session_id_of
@@ -20,7 +20,6 @@ from webapp.records.events import (
     DeliveryAttempt,
     EventDelivery,
     EventSubscription,
-    columns_of,
 )
 from webapp.records.forms import Form
 from webapp.records.responses.models import ResponseSession
@@ -63,91 +62,31 @@ class DeliveryFilters(NamedTuple):
     host: str | None = None
 
 
-class DeliveryRow(NamedTuple):
-    """A delivery with its last attempt; `tries` is the number of that, 0 before it ended.
-
-    body  null before the first attempt
-    ended_at, expires_at, suspended_at, grant_id are those of the subscription, `paused_until` that
-    of the endpoint, `deleted_at` that of the form; `session_id` is null where the response was
-    withdrawn
-    """
-
-    id: str
-    kind: DeliveryKind
-    state: DeliveryState
-    host: str
-    form_id: str
-    title: str
-    deleted_at: datetime | None
-    created_at: datetime
-    next_at: datetime
-    event_id: str
-    subscription_id: str
-    grant_id: str
-    body: str | None
-    ended_at: datetime | None
-    expires_at: datetime
-    suspended_at: datetime | None
-    paused_until: datetime | None
-    session_id: str | None
-    tries: int
-    status: int | None
-    failure: DeliveryFailure | None
-
-    @property
-    def has_failed(self) -> bool:
-        """True if it ended without having arrived, and nobody called it off."""
-        return self.state in STATES[StateGroup.FAILED]
-
-    @property
-    def is_withdrawn(self) -> bool:
-        """Whether the response of this event is gone."""
-        return self.kind is DeliveryKind.EVENT and self.session_id is None
-
-    @property
-    def next_try(self) -> datetime:
-        """When it is sent next, if it waits and nothing else keeps it back."""
-        return max(self.next_at, self.paused_until or self.next_at)
-
-    def is_subscribed(self, now: datetime) -> bool:
-        """Whether its subscription is alive."""
-        return self.ended_at is None and self.expires_at > now
-
-    def may_be_sent_again(self, now: datetime) -> bool:
-        """For events that are settled and not withdrawn, while something could be sent."""
-        sendable = self.is_subscribed(now) and self.deleted_at is None and not self.suspended_at
-        is_kept = self.kind is DeliveryKind.EVENT and not self.is_withdrawn
-        return sendable and is_kept and self.state in SENT_AGAIN
-
-
-class DeliveryPage(NamedTuple):
-    """At most PAGE_DELIVERIES, newest first.
-
-    older  where the page after them begins; None: there is none
-    """
-
-    deliveries: list[DeliveryRow]
-    older: Position | None
-
-    @property
-    def is_cut_short(self) -> bool:
-        """Whether it ends because LOOKED_AT were looked at, not because it is full."""
-        return self.older is not None and len(self.deliveries) < PAGE_DELIVERIES
+def _is_one_of(states: Iterable[DeliveryState]) -> sa.ColumnElement[bool]:
+    return sa.or_(*(_D.state == state for state in states))
 
 
 _last = aliased(_A)
 _last_number = sa.select(sa.func.max(_A.number)).where(_A.delivery_id == _D.id).correlate(_D)
 _session_id = sa.literal("ses_").concat(sa.func.substr(_D.event_id, len("evt_") + 1))
+_next_try = sa.case((_E.paused_until > _D.next_at, _E.paused_until), else_=_D.next_at)
+_is_event = _D.kind == DeliveryKind.EVENT
 _DELIVERIES = (
     sa.select(
-        *columns_of(
-            DeliveryRow,
-            *(_D, _S, Form, _E),
-            session_id=ResponseSession.id,
-            tries=sa.func.coalesce(_last.number, 0),
-            status=_last.status,
-            failure=_last.failure,
-        )
+        *(_D.id, _D.kind, _D.state, _D.host, _D.form_id, _D.created_at, _D.event_id, _D.body),
+        *(_D.subscription_id, _S.grant_id, _S.ended_at, _S.suspended_at),
+        *(Form.title, Form.deleted_at, _last.status, _last.failure),
+        sa.func.coalesce(_last.number, 0).label("tries"),
+        sa.case((_E.paused_until > _D.next_at, _E.paused_until), else_=_D.next_at).label(
+            "next_try"
+        ),
+        _ALIVE.label("is_subscribed"),
+        _is_one_of(STATES[StateGroup.FAILED]).label("has_failed"),
+        (_is_event & ResponseSession.id.is_(None)).label("is_withdrawn"),
+        sa.and_(
+            *(_is_event, ResponseSession.id.is_not(None), _is_one_of(SENT_AGAIN)),
+            *(_ALIVE, _S.suspended_at.is_(None), Form.deleted_at.is_(None)),
+        ).label("may_be_sent_again"),
     )
     .join(Form, Form.id == _D.form_id)
     .join(_S, _S.id == _D.subscription_id)
@@ -168,9 +107,15 @@ _ATTEMPTS = (
 
 
 def list_deliveries(
-    account_id: str, filters: DeliveryFilters, *, before: Position | None = None
-) -> DeliveryPage:
-    """The page after the position `before`; filters apply to the LOOKED_AT that follow it."""
+    account_id: str, filters: DeliveryFilters, *, before: Position | None = None, now: datetime
+) -> tuple[Sequence[Any], Position | None]:
+    """At most PAGE_DELIVERIES after the position `before`, newest first, with their last attempts,
+    and where the page after them begins; None: there is none.
+
+    Filters apply to the LOOKED_AT that follow `before`. `tries` is the number of the last attempt,
+    0 before it ended. `ended_at` and `suspended_at` are those of the subscription, `deleted_at`
+    that of the form.
+    """
     created, delivery_id = before or _NEWEST
     after = {"account_id": account_id, "created": created, "delivery_id": delivery_id}
     last = read_rows(_LAST_LOOKED_AT, **after, most=LOOKED_AT - 1) if any(filters) else []
@@ -178,22 +123,22 @@ def list_deliveries(
     group, form_id, host = filters
     statement = _page(group, form_id is not None, host is not None)
     values = after | {"until": until, "until_id": until_id, "form_id": form_id, "host": host}
-    rows = [DeliveryRow._make(row) for row in read_rows(statement, **values)]
+    rows = read_rows(statement, **values, now=now)
     if len(rows) > PAGE_DELIVERIES:
-        return DeliveryPage(rows[:-1], (to_millis(rows[-2].created_at), rows[-2].id))
-    return DeliveryPage(rows, (until, until_id) if last else None)
+        return rows[:-1], (to_millis(rows[-2].created_at), rows[-2].id)
+    return rows, (until, until_id) if last else None
 
 
-def get_delivery(account_id: str, delivery_id: str) -> tuple[DeliveryRow, Sequence[Any]]:
-    """The account's delivery and its attempts, newest first; raises NotFound"""
-    found = read_rows(_ONE, account_id=account_id, delivery_id=delivery_id)
+def get_delivery(account_id: str, delivery_id: str, *, now: datetime) -> tuple[Any, Sequence[Any]]:
+    """A delivery as they are listed, and its attempts, newest first; raises NotFound"""
+    found = read_rows(_ONE, account_id=account_id, delivery_id=delivery_id, now=now)
     if not found:
         raise NotFound(
             ErrorCode.NOT_FOUND,
             "There is no such delivery.",
             "What is settled is kept for 30 days.",
         )
-    return DeliveryRow._make(found[0]), read_rows(_ATTEMPTS, delivery_id=delivery_id)
+    return found[0], read_rows(_ATTEMPTS, delivery_id=delivery_id)
 
 
 @cache
@@ -205,16 +150,12 @@ def _page(
     """The statement of one page; each is prepared once."""
     query = _DELIVERIES.where(_IS_AFTER, _position("until", "until_id") <= _POSITION)
     if group:
-        query = query.where(_is_in(group))
+        query = query.where(_is_one_of(STATES[group]))
     if of_form:
         query = query.where(_D.form_id == sa.bindparam("form_id"))
     if of_host:
         query = query.where(_D.host == sa.bindparam("host"))
     return query.order_by(*_NEWEST_FIRST).limit(PAGE_DELIVERIES + 1)
-
-
-def _is_in(group: StateGroup) -> sa.ColumnElement[bool]:
-    return sa.or_(*(_D.state == state for state in STATES[group]))
 
 
 def _position(created: str, delivery_id: str) -> sa.Tuple:
@@ -292,36 +233,13 @@ _SESSION = (
 )
 
 
-class LoggedSubscription(NamedTuple):
-    """A subscription without its address and secret; `paused_until` is that of its endpoint."""
-
-    id: str
-    form_id: str
-    title: str
-    deleted_at: datetime | None
-    host: str
-    grant_id: str
-    created_at: datetime
-    expires_at: datetime
-    suspended_at: datetime | None
-    gone_count: int
-    last_delivery_at: datetime | None
-    ended_at: datetime | None
-    end_reason: SubscriptionEnd | None
-    paused_until: datetime | None
-
-    @property
-    def is_gone(self) -> bool:
-        """Whether it is suspended because its address said so of several events."""
-        return self.gone_count >= GONE_SUSPENDS
-
-    def is_live(self, now: datetime) -> bool:
-        """Whether it gets what is completed, if it is not suspended."""
-        return self.ended_at is None and self.expires_at > now
-
-
 _SUBSCRIPTIONS = (
-    sa.select(*columns_of(LoggedSubscription, _S, Form, _E))
+    sa.select(
+        *(_S.id, _S.host, _S.grant_id, _S.expires_at, _S.suspended_at, _S.last_delivery_at),
+        *(_S.ended_at, _S.end_reason, Form.title, Form.deleted_at, _E.paused_until),
+        (_S.gone_count >= GONE_SUSPENDS).label("is_gone"),
+        _ALIVE.label("is_live"),
+    )
     .join(Form, Form.id == _S.form_id)
     .join(_E, _E.id == _S.endpoint_id)
     .where(_S.account_id == _ACCOUNT)
@@ -340,7 +258,7 @@ _there = aliased(_S)
 _waiting_there = (
     sa.select(_D.id)
     .join(_there, _there.id == _D.subscription_id)
-    .where(_there.endpoint_id == _E.id, _is_in(StateGroup.WAITING))
+    .where(_there.endpoint_id == _E.id, _is_one_of(UNSETTLED))
     .correlate(_E)
     .limit(WAITING_COUNTED)
     .subquery()
@@ -378,14 +296,14 @@ _CHOICES = (
 )
 
 
-def list_live_subscriptions(account_id: str) -> list[LoggedSubscription]:
-    """Those that have not ended, newest first; some may have expired a moment ago."""
-    return [LoggedSubscription._make(row) for row in read_rows(_LIVE, account_id=account_id)]
+def list_subscriptions(account_id: str, *, now: datetime) -> tuple[Sequence[Any], Sequence[Any]]:
+    """Those that have not ended, newest first, and the ENDED_SHOWN that ended last.
 
-
-def list_ended_subscriptions(account_id: str) -> list[LoggedSubscription]:
-    """The ENDED_SHOWN that ended last."""
-    return [LoggedSubscription._make(row) for row in read_rows(_ENDED, account_id=account_id)]
+    is_live  it gets what is completed, if it is not suspended
+    is_gone  it is suspended because its address said so of several events
+    """
+    values = {"account_id": account_id, "now": now}
+    return read_rows(_LIVE, **values), read_rows(_ENDED, **values)
 
 
 def list_silent_hosts(account_id: str, *, now: datetime) -> Sequence[Any]:

@@ -1,9 +1,7 @@
 """Subscriptions, deliveries and attempts as they are stored, and the words of the protocol."""
 
-from collections.abc import Iterator
 from datetime import datetime
 from enum import Enum
-from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
@@ -151,8 +149,8 @@ class EventDelivery(Base):
     position     stamp of the completion, in milliseconds; 0 in an envelope
     body         the bytes sent, as text; null until the first attempt freezes them
     next_at      when it is due
-    lease_until  while an attempt runs; after it, processes before revision 0022 begin another
-    renewals     how often its process has said that it still runs; null: those never say it
+    lease_until  of earlier programs; nothing writes or reads it
+    renewals     while an attempt runs: how often its process has said so
     """
 
     __tablename__ = "event_deliveries"
@@ -216,12 +214,3 @@ class DeliveryAttempt(Base):
     status: Mapped[int | None]
     failure: Mapped[DeliveryFailure | None] = mapped_column(enum_type(DeliveryFailure, "failure"))
     reply: Mapped[str | None] = mapped_column(sa.Text)
-
-
-def columns_of(row: Any, *models: type[Base], **others: Any) -> Iterator[sa.ColumnElement[Any]]:
-    """Columns for the fields of a named tuple: of the first model that has one, else as given."""
-    for name in row._fields:
-        if name in others:
-            yield others[name].label(name)
-        else:
-            yield next(getattr(model, name) for model in models if hasattr(model, name))

@@ -17,7 +17,7 @@ from flask import Blueprint, Response, abort, g, request
 from werkzeug.datastructures import FileStorage
 from werkzeug.exceptions import RequestEntityTooLarge
 
-from jobs.queue import hand_over_recordings, tell_of_recording
+from jobs.queue import BEGUN, hand_over_recordings
 from webapp.answers.answer_writes import recording_gone
 from webapp.answers.steps import QuestionNumber
 from webapp.base.config import settings
@@ -95,7 +95,7 @@ def begin(share_token: str) -> Response:
     """Record was pressed: an engine of this server gets ready. Nothing is stored."""
     view = posted_view(share_token, form_data.read_form_data(share_token))
     if view.may_answer and view.form.may_record and view.transcriber == ON_THIS_SERVER:
-        tell_of_recording()
+        hand_over_recordings([BEGUN])
     return nothing_new()
 
 
