@@ -2,8 +2,8 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Container, Iterable, Sequence
-from datetime import datetime, timedelta
+from collections.abc import Container, Sequence
+from datetime import timedelta
 from http import HTTPStatus
 from itertools import chain
 from typing import Any, NamedTuple, TypeAlias
@@ -27,6 +27,7 @@ from webapp.pages.creator.request import (
     creator_blueprint,
     creator_id,
     limit_new_drafts,
+    millis_in,
     moment_in,
     typed,
     waiting_count,
@@ -38,10 +39,7 @@ from webapp.records.drafts import DraftSummaryRow, clean_note
 from webapp.records.forms import FormSummaryRow
 from webapp.web.wakeups import wakeups
 
-DRAFTED_TOGETHER_SECONDS = 600  # drafts of one agent that are shown in one group
-TOGETHER = timedelta(seconds=DRAFTED_TOGETHER_SECONDS)
-
-
+TOGETHER = timedelta(minutes=10)  # drafts of one agent that are shown in one group
 LIVE_SHOWN = 5
 CHOSEN_MAX = 500  # bounds one statement
 SECTIONS = ("waiting", "confirmed", "by_hand", "returned", "muted", "empty")
@@ -71,15 +69,8 @@ class Entry(NamedTuple):
 Sections: TypeAlias = dict[str, list[Entry]]
 
 
-def in_sections(entries: Iterable[Entry], confirmed: set[str], muted: Container[str]) -> Sections:
-    """Every draft in one of SECTIONS; `muted` has the keys of muted clients."""
-    found: Sections = {name: [] for name in SECTIONS}
-    for entry in entries:
-        found[_section(entry, confirmed, muted)].append(entry)
-    return found
-
-
-def _section(entry: Entry, confirmed: set[str], muted: Container[str]) -> str:
+def section_of(entry: Entry, confirmed: Container[str], muted: Container[str]) -> str:
+    """One of SECTIONS; `confirmed` has ids of drafts, `muted` the keys of clients."""
     if entry.draft.id in confirmed:
         return "confirmed"
     if entry.draft.returned_at:
@@ -96,15 +87,14 @@ def in_groups(entries: Sequence[Entry]) -> list[list[Entry]]:
     """Those that one agent made within ten minutes of the first together, in the order of their
     newest; often only one.
     """
-    newest_of: dict[str, tuple[datetime, str]] = {}  # by client: its newest group
+    first_of: dict[str, DraftSummaryRow] = {}  # by client: of its newest group
     group_of: dict[str, str] = {}
     for entry in sorted(entries, key=lambda entry: entry.draft.created_at):
-        draft, client = entry.draft, entry.maker.client if entry.maker else ""
-        began_at, group = newest_of.get(client, (draft.created_at, draft.id))
-        if not client or draft.created_at - began_at > TOGETHER:
-            began_at, group = draft.created_at, draft.id
-        newest_of[client] = began_at, group
-        group_of[draft.id] = group
+        draft = entry.draft
+        client = entry.maker.client if entry.maker else draft.id
+        if draft.created_at - first_of.setdefault(client, draft).created_at > TOGETHER:
+            first_of[client] = draft
+        group_of[draft.id] = first_of[client].id
     groups: dict[str, list[Entry]] = {}
     for entry in entries:
         groups.setdefault(group_of[entry.draft.id], []).append(entry)
@@ -122,7 +112,9 @@ def show() -> ResponseReturnValue:
     """
     muted = connections.list_muted(creator_id(), now=utc_now())
     confirmed = confirmations.list_confirmed(creator_id())
-    sections = in_sections(_entries(drafts.list_drafts(creator_id())), confirmed, muted)
+    sections: Sections = {name: [] for name in SECTIONS}
+    for entry in _entries():
+        sections[section_of(entry, confirmed, muted)].append(entry)
     live = forms.list_newest_forms(creator_id(), LIVE_SHOWN)
     unread = count_unread([form.id for form in live])
     state = _state(sections, live, unread)
@@ -218,8 +210,7 @@ def _after_discard(draft_ids: list[str], at: int | None) -> Response:
 
 def _choice(status: HTTPStatus, **more: Any) -> ResponseReturnValue:
     values = {"chosen": [], "note_text": "", "message": ""} | more
-    entries = _entries(drafts.list_drafts(creator_id()))
-    return render_template("inbox/discard_many.html", entries=entries, **values), status
+    return render_template("inbox/discard_many.html", entries=_entries(), **values), status
 
 
 def _just(done: str, entries: list[Entry]) -> DraftSummaryRow | None:
@@ -230,22 +221,22 @@ def _just(done: str, entries: list[Entry]) -> DraftSummaryRow | None:
 
 def _discarded() -> dict[str, int]:
     """Time and number of the drafts that were just discarded and can be restored."""
-    at = moment_in(request.args.get("discarded", ""))
-    if at is None:
-        return {"at": 0, "count": 0}
-    count = trash.count_discarded(creator_id(), at, now=utc_now())
-    return {"at": to_millis(at), "count": count}
+    at = millis_in(request.args.get("discarded", ""))
+    count = trash.count_discarded(creator_id(), from_millis(at), now=utc_now()) if at else 0
+    return {"at": at, "count": count}
 
 
 def _progress(sections: Sections) -> AgentProgress | None:
     """That of the first agent, until the creator has seen its first draft."""
     entries = list(chain.from_iterable(sections.values()))
-    seen = any(entry.changes is not None for entry in entries)
-    first = entries == sections["waiting"] and len(entries) <= 1 and not seen
-    return agent_progress(from_millis(0)) if first else None
+    if len(entries) > 1 or entries != sections["waiting"]:
+        return None
+    seen = entries and entries[0].changes is not None
+    return None if seen else agent_progress(from_millis(0))
 
 
-def _entries(found: list[DraftSummaryRow]) -> list[Entry]:
+def _entries() -> list[Entry]:
+    found = drafts.list_drafts(creator_id())
     clients = clients_of(grant for draft in found for grant in (draft.author, draft.created_by))
     agents = {grant: Agent(each.name, each.id, grant) for grant, each in clients.items()}
     changes = revisions.count_unseen_changes(creator_id())
@@ -263,11 +254,9 @@ def _entries(found: list[DraftSummaryRow]) -> list[Entry]:
 def _state(sections: Sections, live: list[FormSummaryRow], unread: Counter[str]) -> str:
     """A hash of what the page shows, without times."""
     shown = [
-        [
-            (entry.draft.id, entry.draft.revision, entry.draft.returned_at, entry.changes)
-            for entry in entries
-        ]
-        for entries in sections.values()
+        (name, entry.draft.id, entry.draft.revision, entry.draft.returned_at, entry.changes)
+        for name, entries in sections.items()
+        for entry in entries
     ]
     forms_shown = [(form.id, form.status, form.response_count, unread[form.id]) for form in live]
     return hashlib.sha256(repr([shown, forms_shown]).encode()).hexdigest()[:16]

@@ -184,7 +184,7 @@ def sign_in() -> ResponseReturnValue:
     except TooBusy:
         return _form(email, "busy"), HTTPStatus.SERVICE_UNAVAILABLE, AGAIN
     if account is None or account.disabled_at is not None:
-        _note_failure(AuditKind.SIGN_IN, _tried_account())
+        request_audit.note_failure(AuditKind.SIGN_IN, _tried_account(), **_visiting())
         page = _form(email, "disabled" if account else "wrong")
         return page, HTTPStatus.UNPROCESSABLE_ENTITY
     start_session(account)
@@ -227,11 +227,11 @@ def show_invite(token: str) -> ResponseReturnValue:
 def accept_invite(token: str) -> ResponseReturnValue:
     """Create the account, or set its new password, and sign in."""
     given = {name: request.form.get(name, "") for name in ("email", "name", "password")}
+    act = _visiting()
     try:
-        act = Acting(now=utc_now(), by=request_audit.visitor())
         account = invites.accept_invite(token, **given, **act, also=ending_agents(act))
     except NotFound as gone:
-        _note_failure(AuditKind.LINK_USED, None)
+        request_audit.note_failure(AuditKind.LINK_USED, None, **act)
         return _link_gone(gone)
     except (InvalidInput, StateConflict, TooBusy) as refusal:
         page = _join_page(token, refusal, **given)
@@ -289,8 +289,9 @@ def signed_in_recently() -> bool:
     return int(session.get(SIGNED_IN_AT, 0)) > time.time() - RECENT_SECONDS
 
 
-def _note_failure(kind: AuditKind, account_id: str | None) -> None:
-    request_audit.note_failure(kind, account_id, by=request_audit.visitor(), now=utc_now())
+def _visiting() -> Acting:
+    """Somebody who is not signed in acts, now."""
+    return Acting(now=utc_now(), by=request_audit.visitor())
 
 
 def _account_key() -> str:
@@ -335,7 +336,7 @@ def require_own_password(kind: AuditKind) -> None:
 def note_wrong_password(kind: AuditKind, refusal: InvalidInput) -> None:
     """Audit the attempt if it was refused for the field `current`."""
     if refusal.field == "current":
-        request_audit.note_failure(kind, creator_id(), by=request_audit.creator(), now=utc_now())
+        request_audit.note_failure(kind, creator_id(), **acting())
 
 
 def _own_key() -> str:
@@ -345,9 +346,8 @@ def _own_key() -> str:
 def browser_in_words(user_agent: str) -> str:
     """Such as "Firefox on Linux"; shorter if only one is known, empty if neither is."""
     read = user_agent[:READ_CHARS]
-    known = (_first(BROWSERS, read), _first(SYSTEMS, read))
-    return " on ".join(name for name in known if name)
-
-
-def _first(names: tuple[tuple[str, str], ...], user_agent: str) -> str:
-    return next((name for pattern, name in names if re.search(pattern, user_agent)), "")
+    known = (
+        next((name for pattern, name in names if re.search(pattern, read)), "")
+        for names in (BROWSERS, SYSTEMS)
+    )
+    return " on ".join(filter(None, known))
