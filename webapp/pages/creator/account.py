@@ -14,14 +14,8 @@ from webapp.base.database import db, from_millis, to_millis, utc_now
 from webapp.base.errors import ErrorCode, InvalidInput
 from webapp.drafts import form_settings
 from webapp.oauth.account_deletion import delete_account, list_inventory
-from webapp.pages.creator import sign_in
-from webapp.pages.creator.request import (
-    acting,
-    asked_position,
-    creator_id,
-    limit_one_write,
-    require_creator,
-)
+from webapp.pages.creator import fields, sign_in
+from webapp.pages.creator.request import acting, creator_id, limit_one_write, require_creator
 from webapp.pages.fragments import as_picture, go_to
 from webapp.records.accounts import browser_sessions, credentials
 from webapp.records.accounts.models import (
@@ -176,7 +170,7 @@ EVENTS_ON_PAGE = 50
 @bp.get("/account/activity")
 def show_activity() -> str:
     """A page of events; `?before=` is the last event of the previous page, as linked there."""
-    at = asked_position()
+    at = fields.asked_position()
     before = (from_millis(at[0]), at[1]) if at else None
     events = list_events(creator_id(), limit=EVENTS_ON_PAGE + 1, before=before)
     shown = events[:EVENTS_ON_PAGE]

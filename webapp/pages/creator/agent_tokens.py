@@ -14,8 +14,8 @@ from webapp.base.errors import ErrorCode, InvalidInput, parse_input
 from webapp.base.sealing import NoKey, sealer
 from webapp.drafts import agent_tokens
 from webapp.drafts.agent_tokens import AgentTokenInput, find_agent_token_of
-from webapp.pages.creator import sign_in
-from webapp.pages.creator.request import acting, creator_blueprint, creator_id, typed
+from webapp.pages.creator import fields, sign_in
+from webapp.pages.creator.request import acting, creator_blueprint, creator_id
 from webapp.pages.fragments import go_to
 from webapp.records import forms
 from webapp.records.audit import AuditKind
@@ -54,7 +54,7 @@ def show_new() -> str:
 @sign_in.limited_tries(AuditKind.AGENT_TOKEN_MADE)
 def make() -> ResponseReturnValue:
     """Make a token, and go to the page that shows it: reloading that makes no second one."""
-    asked = Asked(request.form.get("form", ""), typed("label"), typed("days"))
+    asked = Asked(request.form.get("form", ""), fields.typed("label"), fields.typed("days"))
     try:
         sign_in.require_own_password(AuditKind.AGENT_TOKEN_MADE)
         parse_input(AgentTokenInput, {"label": asked.label})

@@ -14,14 +14,8 @@ from webapp.base.errors import ErrorCode, StateConflict
 from webapp.base.vocabulary import DraftStatus
 from webapp.drafts import confirmations, publishing, revisions
 from webapp.pages import errors
-from webapp.pages.creator import agreements, draft_view
-from webapp.pages.creator.request import (
-    acting,
-    creator_blueprint,
-    creator_id,
-    limit_publishes,
-    posted_revision,
-)
+from webapp.pages.creator import agreements, draft_view, fields
+from webapp.pages.creator.request import acting, creator_blueprint, creator_id, limit_publishes
 from webapp.pages.fragments import go_to
 from webapp.records import drafts
 from webapp.records.content.model import missing_parts
@@ -63,7 +57,7 @@ def confirm(draft_id: str) -> ResponseReturnValue:
 
 
 def _confirm(draft_id: str) -> Response:
-    account, revision, act = creator_id(), posted_revision(), acting()
+    account, revision, act = creator_id(), fields.posted_revision(), acting()
     shown_hash, shown = request.form.get("shown_hash", ""), agreements.posted()
     if request.form.get("then") == "agent":
         confirmations.confirm_draft(
@@ -104,7 +98,7 @@ def _to_add(draft: Draft) -> list[tuple[str, str]]:
 
 
 def _page(template: str, draft: Draft, status: HTTPStatus) -> Response:
-    posted = posted_revision(), request.form.get("shown_hash")
+    posted = fields.posted_revision(), request.form.get("shown_hash")
     shown = agreements.posted()
     on_page, offered = shown.on_page.used_by(draft), shown.offered.used_by(draft)
     body = render_template(
@@ -115,7 +109,7 @@ def _page(template: str, draft: Draft, status: HTTPStatus) -> Response:
         voice_changed=on_page.voice != offered.voice,
         writer_changed=on_page.writer != offered.writer,
         asker_changed=on_page.asker != offered.asker,
-        shown_revision=posted_revision(),
+        shown_revision=fields.posted_revision(),
         **draft_view.context(draft),
     )
     return Response(body, status)

@@ -13,13 +13,13 @@ from webapp.drafts.reviews import AgentDraft, find_agent_draft
 from webapp.events import callbacks
 from webapp.events.endings import remove_callback
 from webapp.oauth import connections
+from webapp.pages.creator import fields
 from webapp.pages.creator.request import (
     acting,
     agent_names,
     creator_blueprint,
     creator_id,
     limit_one_write,
-    moment_in,
 )
 from webapp.pages.fragments import fragment, go_to, nothing_new, wants_fragment
 
@@ -58,7 +58,7 @@ def show_connections() -> str:
     `?ended=` is the moment at which the creator disconnected something, to say what it was,
     `?revoked=` the id of a token that they revoked, `?address=` how they changed an address.
     """
-    ended = moment_in(request.args.get("ended", ""))
+    ended = fields.moment_in(request.args.get("ended", ""))
     tokens = list_agent_tokens(creator_id(), now=utc_now(), most=TOKENS_SHOWN)
     addresses = callbacks.list_callbacks(creator_id(), now=utc_now())
     change = request.args.get("address", "")
@@ -86,7 +86,7 @@ def show_progress() -> ResponseReturnValue:
 
     A connection that was made while the page was open appears in its list, too.
     """
-    since = moment_in(request.args.get("since", ""))
+    since = fields.moment_in(request.args.get("since", ""))
     progress = agent_progress(since or utc_now())
     if request.args.get("have") == progress.state:
         return nothing_new()

@@ -12,13 +12,8 @@ from webapp.base.sealing import NoKey, sealer
 from webapp.base.vocabulary import DeliveryFailure
 from webapp.events import log
 from webapp.events.subscriptions import secret_place
-from webapp.pages.creator.request import (
-    agent_names,
-    asked_position,
-    creator_blueprint,
-    creator_id,
-    events_enabled,
-)
+from webapp.pages.creator import fields
+from webapp.pages.creator.request import agent_names, creator_blueprint, creator_id, events_enabled
 from webapp.pages.fragments import go_to
 from webapp.web.limiter import limiter
 
@@ -42,7 +37,7 @@ def show_all() -> str:
 
     `?tested=` and `?outcome=`: the subscription that a test was just sent to, and what came back.
     """
-    account_id, filters, before = creator_id(), _filters(), asked_position()
+    account_id, filters, before = creator_id(), _filters(), fields.asked_position()
     now = utc_now()
     deliveries, older = log.list_deliveries(account_id, filters, before=before, now=now)
     cut_short = older is not None and len(deliveries) < log.PAGE_DELIVERIES

@@ -13,16 +13,8 @@ from webapp.base.database import db, utc_now
 from webapp.base.errors import InvalidInput, NotFound, StateConflict
 from webapp.base.vocabulary import DraftStatus, FollowUpMode
 from webapp.drafts import confirmations, revisions
-from webapp.pages.creator import draft_view
-from webapp.pages.creator.request import (
-    acting,
-    agent_names,
-    asked_revision,
-    creator_blueprint,
-    creator_id,
-    posted_revision,
-    typed,
-)
+from webapp.pages.creator import draft_view, fields
+from webapp.pages.creator.request import acting, agent_names, creator_blueprint, creator_id
 from webapp.pages.fragments import fragment, go_to, nothing_new, page_or_fragment
 from webapp.records import drafts, forms
 from webapp.records.content.draft_input import QUESTIONS_MAX, parse_draft_input
@@ -48,7 +40,7 @@ def review(draft_id: str) -> ResponseReturnValue:
     if not revisions.find_view(draft_id) and not is_prefetch():
         look = partial(revisions.note_first_look, draft_id, draft.revision, now=utc_now())
         write_later(("look", draft_id), look)
-    before = asked_revision("saved_from")
+    before = fields.asked_revision("saved_from")
     values = _context(
         draft,
         saved_from=before if before == draft.revision - 1 else 0,
@@ -66,7 +58,7 @@ def _context(draft: Draft, **more: Any) -> dict[str, Any]:
 @bp.post("/seen")
 def mark_seen(draft_id: str) -> ResponseReturnValue:
     """The creator has read the changes up to the revision that their page showed."""
-    revisions.mark_seen(creator_id(), draft_id, posted_revision(), now=utc_now())
+    revisions.mark_seen(creator_id(), draft_id, fields.posted_revision(), now=utc_now())
     draft = drafts.get_draft(creator_id(), draft_id)
     return draft_view.whole(draft, focus="changes")
 
@@ -103,7 +95,7 @@ def edit_text(draft_id: str, part: str) -> ResponseReturnValue:
 def save_text(draft_id: str, part: str) -> ResponseReturnValue:
     """Save one text of the revision that the page showed."""
     draft = drafts.get_draft(creator_id(), draft_id)
-    text = typed("text")
+    text = fields.typed("text")
     result = draft_view.attempt(draft, lambda _draft: _text_update(part, text))
     return draft_view.answered(
         draft,
@@ -136,7 +128,7 @@ def save_settings(draft_id: str) -> ResponseReturnValue:
         anchor="settings",
         wrong=draft_view.wrong_setting(result),
         context_message=draft_view.wrong_context(result),
-        posted={name: typed(name) for name in (*SETTING_NAMES, "context")},
+        posted={name: fields.typed(name) for name in (*SETTING_NAMES, "context")},
     )
 
 
@@ -162,11 +154,11 @@ def _posted_settings() -> DraftUpdate:
     """The settings form; an empty number means the default, and no cap. The private context is
     part of it where *Smart* asked for one.
     """
-    raw: dict[str, object] = {setting.name: typed(setting.name) for setting in CHOICES}
-    if context := typed("context"):
+    raw: dict[str, object] = {setting.name: fields.typed(setting.name) for setting in CHOICES}
+    if context := fields.typed("context"):
         raw["context"] = context
     for setting in NUMBERS:
-        if value := typed(setting.name):
+        if value := fields.typed(setting.name):
             raw[setting.name] = int(value) if re.fullmatch("[0-9]{1,9}", value) else value
     empty = {setting.column: None for setting in NUMBERS if setting.name not in raw}
     changes = parse_draft_input(raw) | cast(DraftUpdate, empty)
@@ -183,7 +175,7 @@ def show_history(draft_id: str) -> ResponseReturnValue:
     """Revisions and confirmations, newest first; `?before=` continues after the last of a page."""
     draft = drafts.get_draft(creator_id(), draft_id)
     found = revisions.list_revisions(
-        draft, before=asked_revision("before") or None, limit=REVISIONS_SHOWN
+        draft, before=fields.asked_revision("before") or None, limit=REVISIONS_SHOWN
     )
     grants = [revision.draft.author for revision in found]
     grants += [word.grant_id for revision in found for word in revision.confirmations]
@@ -201,27 +193,27 @@ def show_history(draft_id: str) -> ResponseReturnValue:
 @bp.post("/restore")
 def restore(draft_id: str) -> ResponseReturnValue:
     """Restore revision `to` as a new revision, which undoes any change."""
-    return _go_back(draft_id, lambda draft: revisions.back_to(draft, posted_revision("to")))
+    return _go_back(draft_id, lambda draft: revisions.back_to(draft, fields.posted_revision("to")))
 
 
 @bp.post("/changes/<key>/put-back")
 def put_back(draft_id: str, key: str) -> ResponseReturnValue:
     """Undo one of the changes that the page listed `since` a revision."""
     return _go_back(
-        draft_id, lambda draft: revisions.put_back(draft, posted_revision("since"), key)
+        draft_id, lambda draft: revisions.put_back(draft, fields.posted_revision("since"), key)
     )
 
 
 @bp.post("/changes/<key>/accept")
 def accept(draft_id: str, key: str) -> ResponseReturnValue:
     """Mark one of the changes as read; `focus` is the position of its question, 0 for none."""
-    at = {"revision": posted_revision(), "since": posted_revision("since")}
+    at = {"revision": fields.posted_revision(), "since": fields.posted_revision("since")}
     draft = drafts.get_draft(creator_id(), draft_id)
     try:
         revisions.accept_change(creator_id(), draft_id, key, **at, now=utc_now())
     except StateConflict as problem:
         return _refused(draft, problem)
-    return draft_view.whole(draft, focus=posted_revision("focus") or "changes")
+    return draft_view.whole(draft, focus=fields.posted_revision("focus") or "changes")
 
 
 @bp.get("/now")
@@ -243,7 +235,7 @@ def tell_changes(draft_id: str) -> ResponseReturnValue:
         state += f".{draft.return_count}"
     if state in {request.args.get("have"), request.args.get("notified")}:
         return nothing_new()
-    by_agent = revisions.find_last_by_agent(draft, asked_revision("have"))
+    by_agent = revisions.find_last_by_agent(draft, fields.asked_revision("have"))
     grant = by_agent.author if by_agent else None
     agent = agent_names([grant]).get(grant or "", "An agent") if grant else ""
     return fragment(
@@ -262,7 +254,7 @@ def _go_back(draft_id: str, change: Callable[[Draft], DraftUpdate]) -> Response:
 
     def of_shown(draft: Draft) -> DraftUpdate:
         """Undoing depends on the whole draft, so it must be at the revision that was shown."""
-        drafts.require_revision(draft, posted_revision())
+        drafts.require_revision(draft, fields.posted_revision())
         return change(draft)
 
     result = draft_view.attempt(draft, of_shown)
@@ -303,14 +295,14 @@ def write_return(draft_id: str) -> ResponseReturnValue:
 @bp.post("/return")
 def send_back(draft_id: str) -> ResponseReturnValue:
     """Send back the revision that the page showed."""
-    account, revision, act = creator_id(), posted_revision(), acting()
+    account, revision, act = creator_id(), fields.posted_revision(), acting()
     try:
         notes = {key: clean_note(text) for key, text in _question_notes().items()}
         confirmations.return_draft(
             account,
             draft_id,
             revision=revision,
-            note=clean_note(typed("note")),
+            note=clean_note(fields.typed("note")),
             question_notes={key: text for key, text in notes.items() if text},
             **act,
         )
@@ -335,7 +327,7 @@ def keep(draft_id: str) -> ResponseReturnValue:
 def _question_notes() -> dict[str, str]:
     """The notes as posted, by question id: each field names its question in another one."""
     return {
-        request.form[f"on-{place}"]: typed(f"note-{place}")
+        request.form[f"on-{place}"]: fields.typed(f"note-{place}")
         for place in range(1, QUESTIONS_MAX + 1)
         if f"on-{place}" in request.form
     }
@@ -345,7 +337,7 @@ def _not_returned(draft: Draft, problem: InvalidInput | StateConflict) -> Respon
     """The form with what was written in it."""
     if draft.status is DraftStatus.PUBLISHED:
         return draft_view.go_to_form(draft, "forms.share")
-    written = {"note_text": typed("note"), "question_notes": _question_notes()}
+    written = {"note_text": fields.typed("note"), "question_notes": _question_notes()}
     if isinstance(problem, InvalidInput):
         message = draft_view.in_plain_words(problem)
         return _return_form(draft, HTTPStatus.UNPROCESSABLE_ENTITY, **written, message=message)
@@ -359,6 +351,6 @@ def _return_form(draft: Draft, status: HTTPStatus, **more: Any) -> Response:
         "returns/return.html",
         "returns/_return_form.html",
         status=status,
-        shown_revision=posted_revision(),
+        shown_revision=fields.posted_revision(),
         **values | draft_view.context(draft) | more,
     )

@@ -16,8 +16,8 @@ from webapp.base.errors import ErrorCode, InvalidInput, StateConflict
 from webapp.base.vocabulary import DraftStatus
 from webapp.drafts import confirmations, editing, publishing, reviews, revisions
 from webapp.oauth import connections
-from webapp.pages.creator import agreements
-from webapp.pages.creator.request import agent_names, creator_id, posted_revision
+from webapp.pages.creator import agreements, fields
+from webapp.pages.creator.request import agent_names, creator_id
 from webapp.pages.fragments import fragment, go_to, page_or_fragment, wants_fragment
 from webapp.records.content import model as content
 from webapp.records.content.diff import Change, Kind, differences
@@ -94,7 +94,7 @@ def attempt(draft: Draft, change: Callable[[Draft], content.DraftUpdate]) -> Res
     seen if the creator had seen everything before, or nothing yet. A change that is stored already
     is the repeat of a request whose response was lost.
     """
-    account, now, revision = creator_id(), utc_now(), posted_revision()
+    account, now, revision = creator_id(), utc_now(), fields.posted_revision()
     view = revisions.find_view(draft.id)
     try:
         before, saved = as_posted_from(draft), _own_next(draft)
@@ -126,21 +126,21 @@ def as_posted_from(draft: Draft) -> Draft:
     """
     if not _own_next(draft):
         return draft
-    return revisions.find_revision(draft, posted_revision()) or draft
+    return revisions.find_revision(draft, fields.posted_revision()) or draft
 
 
 def _own_next(draft: Draft) -> Draft | None:
     """The revision after the one that the page showed, current or superseded, if the creator made
     it.
     """
-    made = revisions.find_revision(draft, posted_revision() + 1)
+    made = revisions.find_revision(draft, fields.posted_revision() + 1)
     own = draft.status is DraftStatus.DRAFT and made is not None and made.author is None
     return made if own else None
 
 
 def since_shown(draft: Draft) -> Sequence[Change]:
     """What changed since the revision that the posted page showed."""
-    shown = revisions.find_revision(draft, posted_revision())
+    shown = revisions.find_revision(draft, fields.posted_revision())
     return differences(shown, draft) if shown else ()
 
 
@@ -232,7 +232,7 @@ def saved(draft: Draft, template: str, anchor: str, **more: Any) -> Response:
 
     Other forms of the page that showed the same revision continue from the new one.
     """
-    before = posted_revision()
+    before = fields.posted_revision()
     trigger = {"askback:saved": {"from": before, "to": draft.revision}}
     saved_from = before if draft.revision == before + 1 else 0
     return shown(draft, template, anchor, trigger=trigger, **more, saved_from=saved_from)

@@ -18,6 +18,7 @@ from webapp.base.database import from_millis, to_millis, utc_now
 from webapp.base.errors import InvalidInput
 from webapp.drafts import confirmations, editing, revisions
 from webapp.oauth import connections
+from webapp.pages.creator import fields
 from webapp.pages.creator.connections import AgentProgress, agent_progress
 from webapp.pages.creator.draft_view import in_plain_words
 from webapp.pages.creator.forms import form_entries
@@ -27,9 +28,6 @@ from webapp.pages.creator.request import (
     creator_blueprint,
     creator_id,
     limit_new_drafts,
-    millis_in,
-    moment_in,
-    typed,
     waiting_count,
 )
 from webapp.pages.fragments import fragment, go_to, nothing_new, page_or_fragment
@@ -174,12 +172,12 @@ def discard_chosen() -> ResponseReturnValue:
     act = acting()
     chosen = [draft_id for draft_id in request.form.getlist("draft") if "\0" not in draft_id]
     try:
-        note = clean_note(typed("note"))
+        note = clean_note(fields.typed("note"))
     except InvalidInput as problem:
         return _choice(
             HTTPStatus.UNPROCESSABLE_ENTITY,
             chosen=chosen,
-            note_text=typed("note"),
+            note_text=fields.typed("note"),
             message=in_plain_words(problem),
         )
     count = trash.discard_drafts(creator_id(), chosen[:CHOSEN_MAX], note=note, **act)
@@ -197,7 +195,7 @@ def discard(draft_id: str) -> ResponseReturnValue:
 @bp.post("/take-back")
 def take_back() -> ResponseReturnValue:
     """Undo a discard."""
-    at = moment_in(request.form.get("at", ""))
+    at = fields.moment_in(request.form.get("at", ""))
     count = trash.restore(creator_id(), at, **acting()) if at else 0
     return go_to(url_for("inbox.show", restored=count or None))
 
@@ -221,7 +219,7 @@ def _just(done: str, entries: list[Entry]) -> DraftSummaryRow | None:
 
 def _discarded() -> dict[str, int]:
     """Time and number of the drafts that were just discarded and can be restored."""
-    at = millis_in(request.args.get("discarded", ""))
+    at = fields.millis_in(request.args.get("discarded", ""))
     count = trash.count_discarded(creator_id(), from_millis(at), now=utc_now()) if at else 0
     return {"at": at, "count": count}
 

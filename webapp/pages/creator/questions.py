@@ -14,8 +14,8 @@ from flask.typing import ResponseReturnValue
 
 from webapp.base.errors import ErrorCode, InvalidInput
 from webapp.base.vocabulary import FollowUpAuthor, FollowUpCondition
-from webapp.pages.creator import draft_view
-from webapp.pages.creator.request import creator_blueprint, creator_id, posted_revision, typed
+from webapp.pages.creator import draft_view, fields
+from webapp.pages.creator.request import creator_blueprint, creator_id
 from webapp.pages.fragments import go_to, wants_fragment
 from webapp.records import drafts
 from webapp.records.content.draft_input import PREPARED_MAX, parse_draft_input, parse_follow_ups
@@ -185,7 +185,7 @@ def _rearranged(draft: Draft, position: int) -> Response | None:
     """The editor with a follow-up moved `up` or left out, where a button of it was pressed; nothing
     is saved. None on an outdated page, which shows the conflict first.
     """
-    if posted_revision() != draft.revision:
+    if fields.posted_revision() != draft.revision:
         return None
     up, out = (request.form.get(name, 0, type=int) for name in ("up", "out"))
     opened = _as_typed(_opened(draft, position))
@@ -263,10 +263,10 @@ def _as_typed(opened: Opened) -> Opened:
 
 
 def _typed_question(before: QuestionRow = NEW) -> QuestionRow:
-    row = QuestionRow(text=typed("text"))
+    row = QuestionRow(text=fields.typed("text"))
     if before["id"]:
         row["id"] = before["id"]
-    if hint := typed("hint"):
+    if hint := fields.typed("hint"):
         row["context"] = hint
     if follow_ups := _typed_follow_ups(before.get("follow_ups", ())):
         row["follow_ups"] = follow_ups
@@ -281,7 +281,7 @@ def _typed_follow_ups(before: Sequence[PreparedFollowUp]) -> list[PreparedFollow
         return list(before)
     found = []
     for number in range(1, PREPARED_MAX + 1):
-        text = " ".join(typed(f"follow_up-{number}").split("\n"))
+        text = " ".join(fields.typed(f"follow_up-{number}").split("\n"))
         posted = request.form.get(f"condition-{number}", "")
         known = posted in set(FollowUpCondition)
         condition = FollowUpCondition(posted) if known else FollowUpCondition.ALWAYS

@@ -1,6 +1,5 @@
-"""Shared by creator pages: their blueprints and limits, the account, names of agents, fields."""
+"""Shared by creator pages: their blueprints and limits, the account, names of agents."""
 
-import re
 from collections.abc import Callable, Iterable
 from datetime import datetime
 from http import HTTPStatus
@@ -12,11 +11,10 @@ from flask_login import current_user, login_required
 from sqlalchemy import select
 
 from webapp.base.config import settings
-from webapp.base.database import db, from_millis, utc_now
+from webapp.base.database import db, utc_now
 from webapp.oauth import connections
 from webapp.oauth.models import OAuthClient, OAuthGrant
 from webapp.pages import errors
-from webapp.pages.fragments import typed_text
 from webapp.records.audit import Actor
 from webapp.web import request_audit
 from webapp.web.limiter import limiter
@@ -140,38 +138,3 @@ def clients_of(grant_ids: Iterable[str | None]) -> dict[str, OAuthClient]:
         .where(OAuthGrant.id.in_({grant for grant in grant_ids if grant}))
     )
     return dict(db.session.execute(query).all())
-
-
-def typed(name: str) -> str:
-    """A posted field with line feeds as line ends and without space around it; "" if absent."""
-    return typed_text(name).strip()
-
-
-def posted_revision(name: str = "revision") -> int:
-    """The revision that the page showed; 0, which no draft has, when it is missing or no number."""
-    return _number_in(request.form.get(name, ""), digits=9)
-
-
-def asked_revision(name: str) -> int:
-    """A revision in the address; 0, which no draft has, when it is missing or no number."""
-    return _number_in(request.args.get(name, ""), digits=9)
-
-
-def moment_in(text: str) -> datetime | None:
-    """A moment in milliseconds as in our addresses and forms, None for anything else."""
-    return from_millis(int(text)) if re.fullmatch("[0-9]{1,13}", text) else None
-
-
-def millis_in(text: str) -> int:
-    """Milliseconds as in our addresses and forms, 0 for anything else."""
-    return _number_in(text, digits=13)
-
-
-def asked_position() -> tuple[int, str] | None:
-    """The place that a list continues from, `before` in the address: milliseconds and an id."""
-    found = re.fullmatch(r"([0-9]{1,13})-(\w{1,80})", request.args.get("before", ""), re.ASCII)
-    return (int(found[1]), found[2]) if found else None
-
-
-def _number_in(text: str, *, digits: int) -> int:
-    return int(text) if re.fullmatch(f"[0-9]{{1,{digits}}}", text) else 0

@@ -9,13 +9,8 @@ from webapp.answers import deleted_responses as deletions, threads, unread
 from webapp.answers.export import recordings_of
 from webapp.base.config import settings
 from webapp.base.database import to_millis, utc_now
-from webapp.pages.creator.request import (
-    acting,
-    creator_blueprint,
-    creator_id,
-    limit_one_write,
-    millis_in,
-)
+from webapp.pages.creator import fields
+from webapp.pages.creator.request import acting, creator_blueprint, creator_id, limit_one_write
 from webapp.pages.fragments import fragment, go_to, nothing_new, wants_fragment
 from webapp.records import forms
 
@@ -53,7 +48,7 @@ def show(form_id: str, session_id: str) -> ResponseReturnValue:
 def mark_read(form_id: str, session_id: str) -> ResponseReturnValue:
     """The creator has read this response; without scripts go on to the next unread one."""
     account = creator_id()
-    unread.mark_read(account, form_id, session_id, millis_in(request.form.get("stamp", "")))
+    unread.mark_read(account, form_id, session_id, fields.millis_in(request.form.get("stamp", "")))
     if wants_fragment():
         return nothing_new()
     following = unread.next_unread(forms.get_form(account, form_id), session_id)
@@ -63,7 +58,7 @@ def mark_read(form_id: str, session_id: str) -> ResponseReturnValue:
 @bp.post("/read")
 def mark_all_read(form_id: str) -> ResponseReturnValue:
     """The creator has read everything that their page knew of."""
-    unread.mark_all_read(creator_id(), form_id, millis_in(request.form.get("stamp", "")))
+    unread.mark_all_read(creator_id(), form_id, fields.millis_in(request.form.get("stamp", "")))
     return go_to(url_for("results.by_question", form_id=form_id))
 
 

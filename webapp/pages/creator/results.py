@@ -23,14 +23,8 @@ from webapp.answers.search import AnswerKey, Filters, PersonKey
 from webapp.base.config import settings
 from webapp.base.database import from_millis, to_millis, utc_now
 from webapp.drafts import confirmations
-from webapp.pages.creator import agreements
-from webapp.pages.creator.request import (
-    agent_names,
-    asked_position,
-    creator_blueprint,
-    creator_id,
-    millis_in,
-)
+from webapp.pages.creator import agreements, fields
+from webapp.pages.creator.request import agent_names, creator_blueprint, creator_id
 from webapp.pages.creator.responses import deletion_notes
 from webapp.pages.filters import drawn_code
 from webapp.pages.fragments import fragment, go_to, nothing_new, page_or_fragment
@@ -94,7 +88,7 @@ def read_choice() -> Choice:
 
 def _stamp(name: str) -> int:
     """The stamp in this query parameter; 0 if invalid."""
-    return millis_in(request.args.get(name, ""))
+    return fields.millis_in(request.args.get(name, ""))
 
 
 def _day(text: str) -> int | None:
@@ -168,7 +162,7 @@ def by_person(form_id: str) -> ResponseReturnValue:
     """All respondents, newest first, with their answers."""
     form, hidden = get_shown_form(form_id)
     choice = read_choice()
-    found = search.find_people(form.id, choice.filters, before=asked_position())
+    found = search.find_people(form.id, choice.filters, before=fields.asked_position())
     return page_or_fragment(
         "results/people.html",
         "results/_people.html",
@@ -223,7 +217,7 @@ def show_settings(form_id: str) -> ResponseReturnValue:
 
 
 def _found(form: FormRow, hidden: HiddenResponses, choice: Choice) -> ResponseReturnValue:
-    at = asked_position()
+    at = fields.asked_position()
     before = (at[0], int(at[1])) if at and re.fullmatch("[0-9]{1,13}", at[1]) else None
     found = search.find_answers(form.id, choice.filters, before=before)
     shown = threads.first_answers(found.answers)
