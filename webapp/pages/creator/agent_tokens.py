@@ -3,7 +3,6 @@
 import re
 from datetime import timedelta
 from http import HTTPStatus
-from typing import NamedTuple
 
 from flask import Response, make_response, render_template, request, url_for
 from flask.typing import ResponseReturnValue
@@ -29,18 +28,10 @@ MADE = BrowserCookie("askback_token", max_age=60, path="/connections/tokens/made
 bp = creator_blueprint("agent_tokens", "/connections/tokens", limits_writes=False)
 
 
-class Asked(NamedTuple):
-    """The fields of the page as typed; `form` is the id of a form, or `all`."""
-
-    form: str
-    label: str
-    days: str
-
-
 @bp.get("/new")
 def show_new() -> str:
     """The page that makes a token, with the form that `?form=` names, else the newest."""
-    return _page(Asked(request.args.get("form", ""), "", str(agent_tokens.AGENT_TOKEN_DAYS)))
+    return _page()
 
 
 @bp.post("/new")
@@ -54,20 +45,20 @@ def show_new() -> str:
 @sign_in.limited_tries(AuditKind.AGENT_TOKEN_MADE)
 def make() -> ResponseReturnValue:
     """Make a token, and go to the page that shows it: reloading that makes no second one."""
-    asked = Asked(request.form.get("form", ""), fields.typed("label"), fields.typed("days"))
+    label, form_id = fields.typed("label"), request.form.get("form", "")
     try:
         sign_in.require_own_password(AuditKind.AGENT_TOKEN_MADE)
-        parse_input(AgentTokenInput, {"label": asked.label})
+        parse_input(AgentTokenInput, {"label": label})
         act = acting()
         made = agent_tokens.make_agent_token(
             creator_id(),
-            None if asked.form == ALL_FORMS else asked.form,
-            label=asked.label,
-            expires_at=act["now"] + timedelta(days=_whole_days(asked.days)),
+            None if form_id == ALL_FORMS else form_id,
+            label=label,
+            expires_at=act["now"] + timedelta(days=_whole_days(fields.typed("days"))),
             **act,
         )
     except InvalidInput as refusal:
-        return _page(asked, refusal), HTTPStatus.UNPROCESSABLE_ENTITY
+        return _page(refusal), HTTPStatus.UNPROCESSABLE_ENTITY
     response = go_to(url_for("agent_tokens.show_made"))
     MADE.keep(response, sealer().seal(made.token, place=_cookie_place()))
     return response
@@ -129,7 +120,13 @@ def _whole_days(text: str) -> int:
     )
 
 
-def _page(asked: Asked, refusal: InvalidInput | None = None) -> str:
+def _page(refusal: InvalidInput | None = None) -> str:
+    """With the fields as typed; `form` is the id of a form, or `all`."""
+    asked = {
+        "form": request.values.get("form", ""),
+        "label": request.form.get("label", ""),
+        "days": request.form.get("days", str(agent_tokens.AGENT_TOKEN_DAYS)),
+    }
     return render_template(
         "connections/token_new.html",
         asked=asked,
