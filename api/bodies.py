@@ -12,7 +12,6 @@ from werkzeug.exceptions import RequestEntityTooLarge
 from api.wire.timestamps import parse_since
 from webapp.base.config import settings
 from webapp.base.errors import ErrorCode, InvalidInput, sent
-from webapp.records.drafts import Draft
 
 API_BODY_MAX_BYTES = 256 * 1024  # bounds all questions of a draft together
 
@@ -25,11 +24,6 @@ def json_answer(
     """`body` as JSON that no cache keeps."""
     carried = {"Content-Type": "application/json", "Cache-Control": "private, no-store"}
     return Response(orjson.dumps(body), status, carried | (headers or {}))
-
-
-def draft_headers(draft: Draft) -> dict[str, str]:
-    """The revision as an entity tag, and where the creator reviews the draft."""
-    return {"ETag": f'"{draft.revision}"', "Link": review_link(draft.id)}
 
 
 def draft_location(draft_id: str) -> str:

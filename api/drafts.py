@@ -3,6 +3,7 @@
 import hashlib
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from http import HTTPStatus
 from typing import NamedTuple
 from urllib.parse import unquote_to_bytes
@@ -52,20 +53,14 @@ def sent_note() -> str | None:
         problem = f"has {len(header)} characters; at most {ENCODED_MAX_CHARS} are allowed"
         shorter = f"Send {drafts.AGENT_NOTE_MAX_CHARS} code points at most, or no note."
         raise wrong_note(problem, shorter, HEADER)
-    try:
-        return clean_note(_decoded(header), HEADER)
-    except ValueError:
-        raise wrong_note(
-            "is not percent-encoded UTF-8",
-            "Encode the note as encodeURIComponent of JavaScript does, or send none.",
-            HEADER,
-        ) from None
-
-
-def _decoded(header: str) -> str:
-    if not _ENCODED.fullmatch(header):
-        raise ValueError(header)
-    return unquote_to_bytes(header).decode()
+    with suppress(UnicodeDecodeError):
+        if _ENCODED.fullmatch(header):
+            return clean_note(unquote_to_bytes(header).decode(), HEADER)
+    raise wrong_note(
+        "is not percent-encoded UTF-8",
+        "Encode the note as encodeURIComponent of JavaScript does, or send none.",
+        HEADER,
+    )
 
 
 CONFIRMATIONS: dict[ReviewState, Confirmation] = {
@@ -201,9 +196,8 @@ def create_service_draft() -> Response:
     given, raw = bodies.json_body()
     repeatable = _repeatable(caller.client_id, raw)
     draft = create_draft(caller, parse_draft_input(given), repeatable, note)
-    body = form_draft(draft, settings().public_url)
-    headers = bodies.draft_headers(draft) | {"Location": bodies.draft_location(draft.id)}
-    return bodies.json_answer(body, HTTPStatus.CREATED, headers)
+    headers = {"Location": bodies.draft_location(draft.id)}
+    return _answer(draft, form_draft(draft, settings().public_url), HTTPStatus.CREATED, headers)
 
 
 @bp.patch("/drafts/<draft_id>")
@@ -216,9 +210,7 @@ def update_service_draft(draft_id: str) -> Response:
     changes = parse_draft_input(given)
     expected = expected_revision(caller.account_id, draft_id)
     draft = update_draft(caller, draft_id, changes, expected, note)
-    return bodies.json_answer(
-        form_draft(draft, settings().public_url), headers=bodies.draft_headers(draft)
-    )
+    return _answer(draft, form_draft(draft, settings().public_url))
 
 
 @bp.post("/drafts/<draft_id>/publish")
@@ -239,9 +231,8 @@ def get_service_draft(draft_id: str) -> Response:
     """getServiceDraft, an extension: the draft and whether its creator confirmed it."""
     waited = _wait(draft_id)
     draft, form, _ = waited.seen
-    headers = bodies.draft_headers(draft) | waited.retry_header
-    headers["Askback-Confirmation"] = waited.seen.confirmation
-    return bodies.json_answer(form_draft(draft, settings().public_url, form), headers=headers)
+    headers = {"Askback-Confirmation": waited.seen.confirmation} | waited.retry_header
+    return _answer(draft, form_draft(draft, settings().public_url, form), headers=headers)
 
 
 @bp.get("/drafts/<draft_id>/review")
@@ -250,9 +241,19 @@ def get_service_draft_review(draft_id: str) -> Response:
     """getServiceDraftReview, an extension: what the creator says of the draft, and changed."""
     waited = _wait(draft_id, review_alone=True)
     draft, _, state = waited.seen
-    headers = bodies.draft_headers(draft) | waited.retry_header
     body = draft_review(draft, state, bodies.review_url(draft_id))
-    return bodies.json_answer(body, headers=headers)
+    return _answer(draft, body, headers=waited.retry_header)
+
+
+def _answer(
+    draft: Draft,
+    body: object,
+    status: HTTPStatus = HTTPStatus.OK,
+    headers: dict[str, str] | None = None,
+) -> Response:
+    """With the revision as an entity tag, and where the creator reviews the draft."""
+    of_draft = {"ETag": f'"{draft.revision}"', "Link": bodies.review_link(draft.id)}
+    return bodies.json_answer(body, status, of_draft | (headers or {}))
 
 
 def _wait(draft_id: str, *, review_alone: bool = False) -> Waited[DraftState]:
@@ -312,7 +313,7 @@ PATH = "/drafts/<draft_id>/follow-ups"
 def get_service_draft_follow_ups(draft_id: str) -> Response:
     """getServiceDraftFollowUps: those of each question that has any (200 DraftFollowUps)."""
     draft = get_draft(current_caller().account_id, draft_id)
-    return bodies.json_answer(draft_follow_ups(draft), headers=bodies.draft_headers(draft))
+    return _answer(draft, draft_follow_ups(draft))
 
 
 @bp.put(PATH)
@@ -326,4 +327,4 @@ def replace_service_draft_follow_ups(draft_id: str) -> Response:
     changes = parse_follow_ups(given)
     expected = expected_revision(caller.account_id, draft_id)
     draft = update_draft(caller, draft_id, changes, expected, note)
-    return bodies.json_answer(draft_follow_ups(draft), headers=bodies.draft_headers(draft))
+    return _answer(draft, draft_follow_ups(draft))

@@ -9,10 +9,11 @@ from api.blueprint import bp
 from api.bodies import given_since, json_answer, json_body
 from api.errors import always_refused
 from api.rate_limits import limit_agent_tokens
-from api.wire.forms import MadeAgentToken, form_list, made_agent_token, owned_form
+from api.wire.forms import MadeAgentToken, form_list, owned_form
 from api.wire.responses import form_responses
+from api.wire.timestamps import wire_time
 from webapp.base.config import settings
-from webapp.base.database import utc_now
+from webapp.base.database import to_millis, utc_now
 from webapp.base.errors import ErrorCode, parse_input
 from webapp.base.vocabulary import Scope
 from webapp.drafts.agent_tokens import AgentTokenInput, make_agent_token
@@ -91,4 +92,12 @@ def agent_token(caller: Caller, form_id: str, asked: AgentTokenInput) -> MadeAge
         grant_id=caller.grant_id,
         by=acting_agent(),
     )
-    return made_agent_token(made, form_id, asked.label, settings().api_url)
+    return {
+        "tokenId": made.id,
+        "token": made.token,
+        "hint": made.hint,
+        "askId": form_id,
+        "label": asked.label,
+        "expiresAt": wire_time(to_millis(made.expires_at)),
+        "answersUrl": f"{settings().api_url}/agent/asks/{form_id}/answers",
+    }

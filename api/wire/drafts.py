@@ -6,7 +6,6 @@ from api.wire import forms
 from api.wire.types import Body, ItemPage, Uri
 from webapp.base.vocabulary import DraftStatus, FollowUpAuthor, FollowUpCondition, ReviewState
 from webapp.drafts.reviews import CreatorChange, creator_changes, review_note
-from webapp.records.content import model as content
 from webapp.records.drafts import Draft
 from webapp.records.forms import FormLink
 
@@ -63,15 +62,14 @@ def draft_follow_ups(draft: Draft) -> DraftFollowUps:
     return {
         "draftId": draft.id,
         "followUps": {
-            row["id"]: [_prepared(each) for each in row["follow_ups"]]
+            row["id"]: [
+                {"text": each["text"], "when": each["condition"], "preparedBy": each["prepared_by"]}
+                for each in row["follow_ups"]
+            ]
             for row in draft.questions
             if "follow_ups" in row
         },
     }
-
-
-def _prepared(of: content.PreparedFollowUp) -> PreparedFollowUp:
-    return {"text": of["text"], "when": of["condition"], "preparedBy": of["prepared_by"]}
 
 
 class ReviewChange(Body):

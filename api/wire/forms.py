@@ -10,7 +10,6 @@ from api.wire.timestamps import wire_time, wire_time_or_none
 from api.wire.types import Body, ItemPage, Moment, Uri
 from webapp.base.database import to_millis
 from webapp.base.vocabulary import FollowUpMode, ResponseLimit, ResponseMode
-from webapp.drafts.agent_tokens import MadeToken
 from webapp.drafts.publishing import Published
 from webapp.records.content import model as content
 from webapp.records.forms import FormRow, FormSummaryRow
@@ -189,16 +188,3 @@ class MadeAgentToken(Body):
     label: str
     expiresAt: Moment
     answersUrl: Uri
-
-
-def made_agent_token(made: MadeToken, form_id: str, label: str, api_url: str) -> MadeAgentToken:
-    """A new agent token of one form, with its text."""
-    return {
-        "tokenId": made.id,
-        "token": made.token,
-        "hint": made.hint,
-        "askId": form_id,
-        "label": label,
-        "expiresAt": wire_time(to_millis(made.expires_at)),
-        "answersUrl": f"{api_url}/agent/asks/{form_id}/answers",
-    }

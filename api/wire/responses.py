@@ -1,6 +1,5 @@
 """Responses, their answers and recordings, as agents read them."""
 
-from datetime import datetime
 from operator import attrgetter
 from typing import NotRequired, cast
 
@@ -47,28 +46,6 @@ class LinkedAttachment(Attachment):
     url: Uri
     expiresAt: Moment
     agentUrl: Uri
-
-
-def linked_attachment(
-    form_id: str,
-    recording: models.AttachmentRow,
-    api_url: str,
-    url: str,
-    expires_at: datetime,
-    *,
-    is_included: bool,
-) -> LinkedAttachment:
-    """One recording with the addresses of its bytes; `is_included`: the result holds them, too."""
-    return {
-        **attachment(recording),
-        "contentOmitted": not is_included,
-        "formId": form_id,
-        "answerId": recording.answer_id,
-        "durationSeconds": recording.duration_ms / 1000,
-        "url": url,
-        "expiresAt": wire_time(to_millis(expires_at)),
-        "agentUrl": f"{api_url}/agent/asks/{form_id}/attachments/{recording.id}",
-    }
 
 
 class ResponseAnswer(Body):

@@ -9,6 +9,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, cast
 
 from flask import Flask, current_app
+from itsdangerous import URLSafeSerializer
 
 from webapp.base.config import Settings, settings
 
@@ -68,6 +69,11 @@ class Sealer:
 def init_app(app: Flask, config: Settings) -> None:
     """Give the application the keys of its settings."""
     app.extensions["sealer"] = Sealer(dict(config.data_keys))
+
+
+def signer(key: bytes, salt: str) -> URLSafeSerializer:
+    """Signs values that go through the hands of a client and come back."""
+    return URLSafeSerializer(key, salt=salt, signer_kwargs={"digest_method": sha256})
 
 
 def address_hash(network: str) -> str:

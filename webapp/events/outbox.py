@@ -5,13 +5,12 @@ response has the digits of its session: one response cannot be two events, and o
 much later again has the same id.
 """
 
-import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import NamedTuple, cast
 
 import sqlalchemy as sa
-from itsdangerous import BadData, URLSafeSerializer
+from itsdangerous import BadData
 from sqlalchemy.orm import InstrumentedAttribute
 
 from webapp.base.database import (
@@ -23,6 +22,7 @@ from webapp.base.database import (
     to_millis,
 )
 from webapp.base.database.prepared_statements import all_rows
+from webapp.base.sealing import signer
 from webapp.base.vocabulary import DeliveryKind, DeliveryState
 from webapp.records.events import EVENT_NAME, EventDelivery, EventSubscription
 from webapp.records.forms import Form, get_form
@@ -204,11 +204,12 @@ _RELEASE = (
 
 CURSOR_MAX_CHARS = 256  # what clients have to keep
 VERSION = 1
+SALT = "cursor of a subscription"
 
 
 def write_cursor(key: bytes, form_id: str, position: int) -> str:
     """A cursor of URL-safe characters; `key` is the secret of the installation."""
-    return str(_signer(key).dumps([VERSION, form_id, position]))
+    return str(signer(key, SALT).dumps([VERSION, form_id, position]))
 
 
 def read_cursor(key: bytes, form_id: str, cursor: str) -> int | None:
@@ -216,16 +217,10 @@ def read_cursor(key: bytes, form_id: str, cursor: str) -> int | None:
     if len(cursor) > CURSOR_MAX_CHARS or not cursor.isascii():
         return None
     try:
-        version, form, position = _signer(key).loads(cursor)
+        version, form, position = signer(key, SALT).loads(cursor)
     except (BadData, TypeError, ValueError):
         return None
     return int(position) if (version, form) == (VERSION, form_id) else None
-
-
-def _signer(key: bytes) -> URLSafeSerializer:
-    return URLSafeSerializer(
-        key, salt="cursor of a subscription", signer_kwargs={"digest_method": hashlib.sha256}
-    )
 
 
 def watermark(subscription_id: str, form_id: str) -> int:

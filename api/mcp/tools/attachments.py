@@ -1,7 +1,6 @@
 """The tool that returns a recording, and the signed address that serves it."""
 
 import base64
-import hashlib
 from datetime import datetime, timedelta
 from http import HTTPStatus
 from typing import Annotated
@@ -15,11 +14,12 @@ from api.errors import unexpected_fields
 from api.forms import attachment_bytes
 from api.mcp.protocol import INTERNAL_ERROR, Call, Json, RpcError, bp
 from api.mcp.tools.table import FormArguments, Tool
-from api.wire.responses import LinkedAttachment, linked_attachment
+from api.wire.responses import LinkedAttachment, attachment
+from api.wire.timestamps import wire_time
 from webapp.base.config import settings
 from webapp.base.database import release_connections, to_millis, utc_now
 from webapp.base.errors import NotFound
-from webapp.base.sealing import recording_key
+from webapp.base.sealing import recording_key, signer
 from webapp.base.vocabulary import Scope
 from webapp.oauth.connections import find_live_account
 from webapp.oauth.guard import Caller
@@ -67,11 +67,7 @@ def get_recording(address: str) -> Response:
 
 
 def _signer() -> URLSafeSerializer:
-    return URLSafeSerializer(
-        recording_key(),
-        salt="address of a recording",
-        signer_kwargs={"digest_method": hashlib.sha256},
-    )
+    return signer(recording_key(), "address of a recording")
 
 
 class AttachmentArguments(FormArguments):
@@ -97,11 +93,18 @@ def get_attachment(call: Call, given: AttachmentArguments) -> LinkedAttachment:
     form = forms.get_form(call.caller.account_id, given.form_id)
     recording = find_attachment(form.id, given.attachment_id)
     release_connections()
-    address = recording_address(call.caller, form.id, recording.id, now=utc_now())
+    url, expires_at = recording_address(call.caller, form.id, recording.id, now=utc_now())
     audio = [] if call.blocks is None else _audio(recording)
-    found = linked_attachment(
-        form.id, recording, settings().api_url, *address, is_included=bool(audio)
-    )
+    found: LinkedAttachment = {
+        **attachment(recording),
+        "contentOmitted": not audio,
+        "formId": form.id,
+        "answerId": recording.answer_id,
+        "durationSeconds": recording.duration_ms / 1000,
+        "url": url,
+        "expiresAt": wire_time(to_millis(expires_at)),
+        "agentUrl": f"{settings().api_url}/agent/asks/{form.id}/attachments/{recording.id}",
+    }
     if call.blocks is not None:
         call.blocks.extend([*audio, _link(found)])
     return found

@@ -1,6 +1,5 @@
 """Tools for drafts, and the request to confirm one that a host shows."""
 
-import hashlib
 from datetime import datetime
 from typing import Annotated, cast
 
@@ -19,7 +18,7 @@ from api.wire.forms import published_form
 from webapp.base.config import settings
 from webapp.base.database import to_millis, utc_now
 from webapp.base.errors import ErrorCode, InputModel, NotConfirmed, SentBack, StateConflict
-from webapp.base.sealing import request_state_key
+from webapp.base.sealing import request_state_key, signer
 from webapp.base.vocabulary import Scope
 from webapp.drafts.publishing import Published
 from webapp.drafts.reviews import clean_note
@@ -107,11 +106,7 @@ def _was_asked(state: object, asked: list[object], *, now: datetime) -> bool:
 
 
 def _signer() -> URLSafeSerializer:
-    return URLSafeSerializer(
-        request_state_key(),
-        salt="confirmation of a draft",
-        signer_kwargs={"digest_method": hashlib.sha256},
-    )
+    return signer(request_state_key(), "confirmation of a draft")
 
 
 DraftId = Annotated[
