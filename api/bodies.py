@@ -172,5 +172,4 @@ _DECODER = json.JSONDecoder(
 
 def given_since() -> int | None:
     """`since` in milliseconds, None without one. raises InvalidInput `invalid_since`"""
-    given = request.args.get("since")
-    return None if given is None else parse_since(given)
+    return parse_since(request.args.get("since"))

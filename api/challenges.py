@@ -5,13 +5,14 @@ from concurrent.futures import Future
 from typing import TypeVar, cast
 
 from flask import Flask, current_app
-from limits import RateLimitItem, parse
+from limits import parse
 
+from api.errors import too_many
 from webapp.base.config import settings
 from webapp.base.database import release_connections
 from webapp.base.errors import RateLimited
 from webapp.events.callbacks import CHALLENGE_SECONDS, Unverified, callback_bounds, send_challenge
-from webapp.web.limiter import limiter, rate_in_words, seconds_until_free, time_in_words
+from webapp.web.limiter import limiter, rate_in_words, seconds_until_free
 from webapp.web.wakeups import RETRY_SECONDS, NoSlot, Wakeups, finished, wakeups
 
 OF_ACCOUNT = parse("30/minute")
@@ -21,6 +22,7 @@ CHALLENGES_AT_ONCE = 6  # requests that wait for callbacks; each holds a thread
 CHALLENGES_OF_ACCOUNT = 4
 FOLLOWERS_OF_ACCOUNT = 32  # requests that wait for the challenge of an equal one
 FOLLOWED_SECONDS = 60.0
+FAILURES = "challenge_failures"  # of a host, or of an account with a host
 
 T = TypeVar("T")
 
@@ -89,7 +91,8 @@ def challenge(
     release_connections()
     try:
         with places.slot(account_id):
-            _count(account_id, host)
+            if settings().write_limits:
+                _count(account_id, host)
             failure = send_challenge(url, secret, subscription_id, bounds=bounds)
     except NoSlot:
         raise _too_many() from None
@@ -99,39 +102,28 @@ def challenge(
 
 
 def _count(account_id: str, host: str) -> None:
-    if not settings().write_limits:
-        return
-    _require_room("failed challenges of one host", FAILED_OF_HOST, _failures(host))
-    own = _failures(host, account_id)
-    _require_room("failed challenges of one host by one account", FAILED_BY_ACCOUNT, own)
-    if not limiter.limiter.hit(OF_ACCOUNT, "challenges", account_id):
-        raise _reached("challenges", OF_ACCOUNT, ("challenges", account_id))
-
-
-def _require_room(counted: str, limit: RateLimitItem, key: tuple[str, ...]) -> None:
-    if not limiter.limiter.test(limit, *key):
-        raise _reached(counted, limit, key)
+    """raises RateLimited"""
+    test, hit = limiter.limiter.test, limiter.limiter.hit
+    for counted, limit, key, has_room in (
+        ("failed challenges of one host", FAILED_OF_HOST, (FAILURES, host), test),
+        (
+            "failed challenges of one host by one account",
+            FAILED_BY_ACCOUNT,
+            (FAILURES, host, account_id),
+            test,
+        ),
+        ("challenges", OF_ACCOUNT, ("challenges", account_id), hit),
+    ):
+        if not has_room(limit, *key):
+            message = f"Too many write operations: {rate_in_words(counted, limit)}."
+            raise too_many(message, seconds_until_free(limit, key))
 
 
 def _count_failure(account_id: str, host: str) -> None:
     """Those that were under way when the share of the account ran out count against it alone."""
-    if limiter.limiter.hit(FAILED_BY_ACCOUNT, *_failures(host, account_id)):
-        limiter.limiter.hit(FAILED_OF_HOST, *_failures(host))
-
-
-def _failures(host: str, *account_id: str) -> tuple[str, ...]:
-    return "challenge_failures", host, *account_id
-
-
-def _reached(counted: str, limit: RateLimitItem, key: tuple[str, ...]) -> RateLimited:
-    message = f"Too many write operations: {rate_in_words(counted, limit)}."
-    return _refused(message, seconds_until_free(limit, key))
+    if limiter.limiter.hit(FAILED_BY_ACCOUNT, FAILURES, host, account_id):
+        limiter.limiter.hit(FAILED_OF_HOST, FAILURES, host)
 
 
 def _too_many() -> RateLimited:
-    return _refused("Too many challenges of callbacks are under way.", RETRY_SECONDS)
-
-
-def _refused(message: str, seconds: int) -> RateLimited:
-    remedy = f"Send the same request again in {time_in_words(seconds)}."
-    return RateLimited(message, remedy, seconds)
+    return too_many("Too many challenges of callbacks are under way.", RETRY_SECONDS)

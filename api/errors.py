@@ -173,11 +173,13 @@ def _wait_by_rest(draft_id: str) -> str:
 
 def rate_limited(error: RateLimitExceeded) -> errors.RateLimited:
     """The limiter's refusal as an expected failure."""
-    seconds = seconds_to_wait(error)
-    message = f"Too many write operations: {limit_in_words(error)}."
-    return errors.RateLimited(
-        message, f"Send the same request again in {time_in_words(seconds)}.", seconds
-    )
+    return too_many(f"Too many write operations: {limit_in_words(error)}.", seconds_to_wait(error))
+
+
+def too_many(message: str, seconds: int) -> errors.RateLimited:
+    """More is asked for than there is room for just now."""
+    resolution = f"Send the same request again in {time_in_words(seconds)}."
+    return errors.RateLimited(message, resolution, seconds)
 
 
 def _internal_error() -> Error:

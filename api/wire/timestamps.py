@@ -27,13 +27,15 @@ def wire_time_or_none(millis: int | None) -> str | None:
     return None if millis is None else wire_time(millis)
 
 
-def parse_since(text: str, field: str = "since") -> int:
-    """Milliseconds since the epoch of an RFC 3339 date-time; what is finer is cut.
+def parse_since(text: str | None, field: str = "since") -> int | None:
+    """Milliseconds since the epoch of an RFC 3339 date-time; what is finer is cut. None for none.
 
     A space in the place of `+` is what form decoding makes of it. An offset that leads out of the
     years 1 to 9999 gives the nearest moment inside. raises InvalidInput `invalid_since`, which
     begins with the field
     """
+    if text is None:
+        return None
     found = _RFC_3339.fullmatch(text)
     if found is None:
         raise _invalid(text, field)

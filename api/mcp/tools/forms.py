@@ -74,12 +74,7 @@ def get_form_responses(call: Call, given: ResponsesArguments) -> responses.Respo
     with the `since` you kept whenever you begin again, and after a wait without news.
     """
     form = forms.get_form(call.caller.account_id, given.form_id)
-    return fitting_page(form, given_since(given.since), given.limit)
-
-
-def given_since(since: str | None) -> int | None:
-    """In milliseconds. raises InvalidInput `invalid_since`"""
-    return None if since is None else parse_since(since)
+    return fitting_page(form, parse_since(given.since), given.limit)
 
 
 def fitting_page(form: FormRow, since: int | None, limit: int) -> responses.ResponsesPage:
@@ -231,7 +226,7 @@ def _has_completion_after(form: FormRow, since: int | None) -> bool:
 def _waited(
     account_id: str, form_id: str, given: Waiting, is_over: Callable[[FormRow, int | None], bool]
 ) -> responses.WaitedResponses:
-    since = given_since(given.since)
+    since = parse_since(given.since)
 
     def read() -> FormRow:
         return forms.get_form(account_id, form_id)
