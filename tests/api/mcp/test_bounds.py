@@ -92,14 +92,14 @@ def test_a_written_draft_is_echoed_in_part_and_read_on_with_its_cursor(
     made = bounded(host.use("create_form_draft", title="Rota", questions=questions))
     key = {"draftId": made["draftId"]}
     changed = bounded(host.use("update_form_draft", **key, goal="Why"))
-
-    assert [each["id"] for each in changed["questions"]] == [
-        each["id"] for each in made["questions"]
-    ]
     cursor = changed.get("nextCursor")
     rest = list(pages(host, "get_form_draft", **key, cursor=cursor)) if cursor else []
-    read = [each for page in (changed, *rest) for each in page["questions"]]
-    assert len(read) == len(questions)
+
+    def ids(page: Any) -> list[str]:
+        return [each["id"] for each in page["questions"]]
+
+    assert ids(changed) == ids(made)
+    assert sum(len(ids(page)) for page in (changed, *rest)) == len(questions)
 
 
 @pytest.mark.parametrize("more", range(2900, 3300, 50))
@@ -121,15 +121,9 @@ def test_nothing_is_cut_where_pages_hold_all(
     assert ("textsCut" in watched) != whole
 
 
-@pytest.mark.parametrize("limit", [0, -1, 1001, 1.5, "7", True])
-def test_a_limit_is_at_least_one_item(host: Host, limit: Any) -> None:
-    said = refused(host.use("list_forms", limit=limit))
-
-    assert said["message"].startswith("limit: ")
-    assert "from 1 to 1000" in said["message"]
-
-
-def test_a_cursor_is_of_its_own_list(app: Flask, host: Host, account: Account) -> None:
+def test_a_limit_is_at_least_one_item_and_a_cursor_of_its_own_list(
+    app: Flask, host: Host, account: Account
+) -> None:
     with app.app_context():
         mine = [make_form(account.id).id for _ in range(2)]
         foreign = make_form(make_account().id).id
@@ -144,42 +138,35 @@ def test_a_cursor_is_of_its_own_list(app: Flask, host: Host, account: Account) -
         ("get_form_draft", {"draftId": draft_id, "cursor": mine[0]}),
     ):
         assert refused(host.use(tool, **arguments))["code"] == "invalid_cursor"
+    for limit in (0, -1, 1001, 1.5, "7", True):
+        said = refused(host.use("list_forms", limit=limit))["message"]
+        assert said.startswith("limit: ")
+        assert "from 1 to 1000" in said
 
 
-def test_a_form_is_read_as_by_rest(
-    hosted: Hosted, connect: Any, account: Any, form: Any, version: str
-) -> None:
-    agent, host = connect(account.id), hosted(account.id, version=version)
+def test_a_form_is_read_as_by_rest(host: Host, agent: Any, form: Any) -> None:
+    found = host.use("get_form", formId=form.id).structured_content
 
-    found = host.use("get_form", formId=form.id)
-
-    assert found.structured_content == agent.get(f"/forms/{form.id}").get_json()
-    listed = host.use("list_forms").structured_content
-    assert listed == agent.get("/forms").get_json()
+    assert found == agent.get(f"/forms/{form.id}").get_json()
+    assert host.use("list_forms").structured_content == agent.get("/forms").get_json()
 
 
 READS_ONLY = {"readOnlyHint": True, "destructiveHint": False, "idempotentHint": True}
-HINTS = {
-    "create_agent_token": {},
-    "create_form_draft": {},
-    "update_form_draft": {"destructiveHint": True, "idempotentHint": True},
-    "publish_form_draft": {"destructiveHint": True, "idempotentHint": True, "openWorldHint": True},
-    "get_form": READS_ONLY,
-    "get_form_draft": READS_ONLY,
-    "list_forms": READS_ONLY,
-    "get_attachment": READS_ONLY | {"openWorldHint": True},
-    "get_completed_response": READS_ONLY | {"openWorldHint": True},
-    "get_form_responses": READS_ONLY | {"openWorldHint": True},
-    "wait_for_form_responses": READS_ONLY | {"openWorldHint": True},
-    "watch_ask": READS_ONLY | {"openWorldHint": True},
-}
-SCOPES = {
-    "create_form_draft": Scope.FORMS_WRITE,
-    "update_form_draft": Scope.FORMS_WRITE,
-    "publish_form_draft": Scope.FORMS_WRITE,
-    "get_form_draft": Scope.FORMS_WRITE,
-    "get_form": Scope.FORMS_READ,
-    "list_forms": Scope.FORMS_READ,
+REPLACES = {"destructiveHint": True, "idempotentHint": True}
+OUTSIDE = READS_ONLY | {"openWorldHint": True}
+HINTS: dict[str, tuple[Scope, dict[str, bool]]] = {
+    "create_agent_token": (Scope.RESPONSES_READ, {}),
+    "create_form_draft": (Scope.FORMS_WRITE, {}),
+    "update_form_draft": (Scope.FORMS_WRITE, REPLACES),
+    "publish_form_draft": (Scope.FORMS_WRITE, REPLACES | {"openWorldHint": True}),
+    "get_form_draft": (Scope.FORMS_WRITE, READS_ONLY),
+    "get_form": (Scope.FORMS_READ, READS_ONLY),
+    "list_forms": (Scope.FORMS_READ, READS_ONLY),
+    "get_attachment": (Scope.RESPONSES_READ, OUTSIDE),
+    "get_completed_response": (Scope.RESPONSES_READ, OUTSIDE),
+    "get_form_responses": (Scope.RESPONSES_READ, OUTSIDE),
+    "wait_for_form_responses": (Scope.RESPONSES_READ, OUTSIDE),
+    "watch_ask": (Scope.RESPONSES_READ, OUTSIDE),
 }
 # Of draft-07 and 2020-12 alike. Gemini has no field for `$schema`, `$ref`, `oneOf`, `const`,
 # `default`; OpenAI refuses `oneOf`, `allOf` and formats where it is strict, Anthropic bounds of
@@ -237,11 +224,10 @@ def test_arguments_are_closed_and_described_and_results_may_grow(tool: Tool) -> 
 @every_tool
 def test_the_hints_are_true(tool: Tool) -> None:
     listed: Any = tool.listed(events=True)
+    scope, hints = HINTS[tool.name]
 
-    nothing = dict.fromkeys(listed["annotations"], False)
-    assert listed["annotations"] == nothing | HINTS[tool.name]
+    assert listed["annotations"] == dict.fromkeys(listed["annotations"], False) | hints
     assert (QUOTED in tool.description) == tool.quotes
-    scope = SCOPES.get(tool.name, Scope.RESPONSES_READ)
     assert listed["_meta"] == {"securitySchemes": [{"type": "oauth2", "scopes": [scope]}]}
 
 

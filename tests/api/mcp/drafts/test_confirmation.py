@@ -110,14 +110,15 @@ def test_what_is_changed_after_the_confirmation_stays_unpublished(
 
 
 @pytest.mark.usefixtures("frequent_looks")
-def test_a_draft_that_is_sent_back_meanwhile_ends_the_wait(
+def test_a_draft_that_is_sent_back_meanwhile_ends_the_wait_and_nobody_is_asked_again(
     host: Host, draft_id: str, account: Account
 ) -> None:
     def send_back() -> None:
         with host.app.app_context():
             return_draft(account.id, draft_id, revision=1, note="Shorter, please", now=utc_now())
 
-    assert "“Shorter, please”" in told(while_open(host, draft_id, send_back))["message"]
+    for result in (while_open(host, draft_id, send_back), publish(host, draft_id)):
+        assert "“Shorter, please”" in told(result)["message"]
 
 
 @pytest.mark.usefixtures("frequent_looks")
@@ -145,18 +146,6 @@ MISSING += [{"confirm": {"action": each}} for each in (["accept"], "Accept")]
 def test_a_missing_answer_asks_again(host: Host, draft_id: str) -> None:
     for responses in MISSING:
         asked(host, draft_id, requestState=asked(host, draft_id), inputResponses=responses)
-
-
-def test_nobody_is_asked_to_confirm_what_was_sent_back(
-    host: Host, draft_id: str, account: Account
-) -> None:
-    with host.app.app_context():
-        return_draft(account.id, draft_id, revision=1, note="Shorter, please", now=utc_now())
-
-    result = publish(host, draft_id)
-
-    assert result["isError"]
-    assert "“Shorter, please”" in result["content"][0]["text"]
 
 
 @pytest.mark.usefixtures("no_wait")
@@ -218,16 +207,19 @@ def test_a_state_expires(
     asked(host, draft_id, inputResponses=ACCEPTED, requestState=state)
 
 
-def test_the_state_of_another_account_is_refused_as_a_draft_that_is_not_there(
-    host: Host, hosted: Hosted, draft_id: str
+def test_the_state_of_another_account_and_the_legacy_era_are_of_no_use(
+    host: Host, hosted: Hosted, account: Account, draft_id: str
 ) -> None:
     state = asked(host, draft_id)
     with host.app.app_context():
         stranger = opening(hosted, make_account())
+    assert told(retried(stranger, draft_id, state))["code"] == "draft_not_found"
 
-    result = retried(stranger, draft_id, state)
-
-    assert '"code":"draft_not_found"' in result["content"][0]["text"]
+    legacy = hosted(account.id, version=LEGACY)
+    legacy.result("initialize", {"protocolVersion": LEGACY, "capabilities": OPENS})
+    found = publish(legacy, draft_id)
+    assert found["isError"]
+    assert "resultType" not in found
 
 
 UNABLE: list[dict[str, Any]] = [{}, {"url": {}}, {"elicitation": None}, {"elicitation": "url"}]
@@ -240,18 +232,6 @@ def test_a_client_that_opens_no_addresses_is_refused(host: Host, draft_id: str) 
         found = refused(host.use("publish_form_draft", draftId=draft_id))
         assert found["code"] == "draft_not_confirmed"
         assert retried(host, draft_id, state)["isError"]
-
-
-def test_no_client_of_the_legacy_era_is_asked(
-    hosted: Hosted, account: Account, draft_id: str
-) -> None:
-    host = hosted(account.id, version=LEGACY)
-    host.result("initialize", {"protocolVersion": LEGACY, "capabilities": OPENS})
-
-    found = publish(host, draft_id)
-
-    assert found["isError"]
-    assert "resultType" not in found
 
 
 @pytest.mark.settings(limit_publish="1/minute")
