@@ -8,9 +8,10 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from typing import NamedTuple, TypeVar
 from urllib.parse import urlencode
 
 from tests.command import PROGRAM, ROOT, environment
@@ -20,6 +21,47 @@ from tests.services import free_port, wait_until
 FORM_TYPE = {"Content-Type": "application/x-www-form-urlencoded"}
 ANSWERED = (200, 303)
 RESPONDENTS = 8
+BROKEN = (OSError, http.client.HTTPException)  # exchanges that ended without an answer
+T = TypeVar("T")
+
+
+class Exchanged(NamedTuple):
+    """An answer of a server."""
+
+    status: int
+    body: str
+    headers: http.client.HTTPMessage
+
+
+def exchange(
+    port: int,
+    method: str,
+    path: str,
+    body: str | bytes = "",
+    headers: Mapping[str, str] = FORM_TYPE,
+) -> Exchanged:
+    """One exchange on a connection of its own. raises BROKEN"""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    try:
+        connection.request(method, path, body, headers)
+        answer = connection.getresponse()
+        return Exchanged(answer.status, answer.read().decode(), answer.headers)
+    finally:
+        connection.close()
+
+
+@contextmanager
+def at_once(ended: threading.Event, *works: Callable[[], object]) -> Iterator[None]:
+    """Each work in a thread of its own while the block runs; then they are told that it ended."""
+    threads = [threading.Thread(target=work) for work in works]
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        for thread in threads:
+            thread.join()
 
 
 @dataclass
@@ -30,10 +72,15 @@ class Target:
     port: int = field(default_factory=free_port)
 
     @contextmanager
-    def up(self) -> Iterator[None]:
-        """A server that answers, whose whole process group is killed at the end."""
+    def up(
+        self, *wrapped_in: str, command: str = "run", end: signal.Signals = signal.SIGKILL
+    ) -> Iterator[subprocess.Popen[bytes]]:
+        """A server that answers, whose whole process group gets a signal at the end.
+
+        wrapped_in  another program that starts it
+        """
         process = subprocess.Popen(
-            [*PROGRAM, "run"],
+            [*wrapped_in, *PROGRAM, command],
             cwd=ROOT,
             env=environment(self.variables | {"PORT": str(self.port)}),
             stdout=subprocess.DEVNULL,
@@ -42,33 +89,28 @@ class Target:
         )
         try:
             wait_until(self.answers, "starting the server")
-            yield
+            yield process
         finally:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, end)
+            process.wait(20)
 
     def answers(self) -> bool:
-        with suppress(OSError, http.client.HTTPException):
-            return self.send("GET", "/healthz", "") == 200
+        with suppress(*BROKEN):
+            return self.call("GET", "/healthz").status == 200
         return False
 
-    def send(self, method: str, path: str, body: str, cookie: str = "") -> int:
-        """The status of one exchange on a connection of its own."""
-        return self.exchange(method, path, body, Cookie=cookie)[0]
+    def call(self, method: str, path: str, body: str | bytes = "", **headers: str) -> Exchanged:
+        return exchange(self.port, method, path, body, FORM_TYPE | headers)
+
+    def post(self, path: str, session: str, **fields: str) -> int:
+        """The status of a form of a respondent's page."""
+        body = urlencode({"session": session} | fields)
+        return self.call("POST", path, body, Cookie=f"askback_r={session}").status
 
     def new_session(self, share_token: str) -> str:
         """The session key that the page of a newcomer holds."""
-        return session_in(self.exchange("GET", f"/r/{share_token}")[1])
-
-    def exchange(self, method: str, path: str, body: str = "", **headers: str) -> tuple[int, str]:
-        """Status and body of one exchange on a connection of its own."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
-        try:
-            connection.request(method, path, body, FORM_TYPE | headers)
-            answer = connection.getresponse()
-            return answer.status, answer.read().decode()
-        finally:
-            connection.close()
+        return session_in(self.call("GET", f"/r/{share_token}").body)
 
 
 @dataclass
@@ -86,58 +128,44 @@ class Respondents:
     refusals: list[int] = field(default_factory=list)
     _stopping: threading.Event = field(default_factory=threading.Event)
 
-    @contextmanager
-    def at_work(self) -> Iterator[None]:
-        threads = [threading.Thread(target=self._keep_answering) for _ in range(RESPONDENTS)]
-        for thread in threads:
-            thread.start()
-        try:
-            yield
-        finally:
-            self._stopping.set()
-            for thread in threads:
-                thread.join()
-
     def wait_for(self, answers: int) -> None:
         """Until so many more are acknowledged."""
         enough = len(self.acknowledged) + answers
         wait_until(lambda: len(self.acknowledged) >= enough, f"answering {answers} times")
 
-    def _keep_answering(self) -> None:
+    def keep_answering(self) -> None:
         while not self._stopping.is_set():
-            session = self._begin()
+            begin = lambda: self.target.new_session(self.share_token)  # noqa: E731
+            session = self._insist(begin, counted=0) or ""
             answered = [self._answer(session, number) for number in (1, 2, 3)]
-            if all(answered) and self._insist("/check", session=session):
+            if all(answered) and self._post("/check", session):
                 self.completed.add(session)
-
-    def _begin(self) -> str:
-        """A new session, once the server gives one; "" when the run ends before."""
-        while not self._stopping.is_set():
-            with suppress(OSError, http.client.HTTPException):
-                if session := self.target.new_session(self.share_token):
-                    return session
-            time.sleep(0.05)
-        return ""
 
     def _answer(self, session: str, number: int) -> bool:
         key, words = secrets.token_urlsafe(16), secrets.token_urlsafe(30)
-        saved = self._insist(f"/q/{number}", session=session, answer_key=key, answer=words)
+        saved = self._post(f"/q/{number}", session, answer_key=key, answer=words)
         if saved:
             self.acknowledged[session, key] = words
         return saved
 
-    def _insist(self, path: str, **fields: str) -> bool:
-        """Send the same until the server answers; False when the run ends before."""
-        body, cookie = urlencode(fields), f"askback_r={fields['session']}"
-        while not self._stopping.is_set():
-            with suppress(OSError, http.client.HTTPException):
-                status = self.target.send("POST", f"/r/{self.share_token}{path}", body, cookie)
-                if status in ANSWERED:
-                    return True
+    def _post(self, path: str, session: str, **fields: str) -> bool:
+        def saved() -> bool:
+            status = self.target.post(f"/r/{self.share_token}{path}", session, **fields)
+            if status not in ANSWERED:
                 self.refusals.append(status)
-            self.repeats += 1
+            return status in ANSWERED
+
+        return bool(self._insist(saved))
+
+    def _insist(self, attempt: Callable[[], T], counted: int = 1) -> T | None:
+        """The same until it comes to something; None when the run ends before."""
+        while not self._stopping.is_set():
+            with suppress(*BROKEN):
+                if found := attempt():
+                    return found
+            self.repeats += counted
             time.sleep(0.05)
-        return False
+        return None
 
 
 def kill_again_and_again(respondents: Respondents, *, kills: int, answers: int) -> int:
@@ -146,7 +174,7 @@ def kill_again_and_again(respondents: Respondents, *, kills: int, answers: int) 
     Goes on until both the kills and the acknowledged answers are reached.
     """
     done = 0
-    with respondents.at_work():
+    with at_once(respondents._stopping, *[respondents.keep_answering] * RESPONDENTS):
         while done < kills or len(respondents.acknowledged) < answers:
             with respondents.target.up():
                 respondents.wait_for(random.randint(0, 2 * answers // kills))  # noqa: S311

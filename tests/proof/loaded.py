@@ -1,22 +1,17 @@
 """A server of its own with one form, for proofs that exhaust something of it."""
 
-import http.client
 import secrets
-import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlencode
 
-from flask import Flask
 from sqlalchemy import select
 
-from tests.command import PROGRAM, ROOT, environment
 from tests.factories import make_account, make_form
 from tests.pages.respondent_client import session_in
-from tests.proof.killing import ANSWERED, FORM_TYPE
-from tests.services import free_port, wait_until
+from tests.proof.killing import ANSWERED, BROKEN, Target
 from webapp.app.factory import create_app
 from webapp.base.config import Settings
 from webapp.base.database import db, schema
@@ -25,78 +20,41 @@ from webapp.records.responses.models import Answer
 SECRET = "kX3vQ9wLz7Bn2Rt5Yh8Mj4Gf6Pd1Sc0Ae"
 
 
-@dataclass
-class Server:
+class Server(Target):
     """One database with one form, and the processes that serve it on one port."""
 
-    database_url: str
-    folder: Path
-    port: int = field(default_factory=free_port)
-    share_token: str = ""
-
-    def __post_init__(self) -> None:
-        self.app: Flask = create_app(
-            Settings(
-                public_url=f"http://127.0.0.1:{self.port}",
-                database_url=self.database_url,
-                secret_key=SECRET,
-                data_folder=self.folder,
-            )
-        )
-        with self.app.app_context():
-            schema.upgrade()
-            self.share_token = make_form(make_account().id).share_token
-            db.session.remove()
-            db.engine.dispose()
-
-    @contextmanager
-    def up(self, *wrapped_in: str) -> Iterator[subprocess.Popen[bytes]]:
-        """`askback run`, started by another program when one is named."""
+    def __init__(self, database_url: str, folder: Path) -> None:
         variables = {
-            "DATABASE_URL": self.database_url,
-            "ASKBACK_DATA": str(self.folder),
+            "DATABASE_URL": database_url,
+            "ASKBACK_DATA": str(folder),
             "SECRET_KEY": SECRET,
-            "PORT": str(self.port),
             "LIMIT_ANSWER_ADDRESS": "1000000/minute",
         }
-        process = subprocess.Popen(
-            [*wrapped_in, *PROGRAM, "run"],
-            cwd=ROOT,
-            env=environment(variables),
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
+        super().__init__(variables)
+        self.app = create_app(
+            Settings(
+                public_url=f"http://127.0.0.1:{self.port}",
+                database_url=database_url,
+                secret_key=SECRET,
+                data_folder=folder,
+            )
         )
-        try:
-            wait_until(self.is_healthy, "starting the server")
-            yield process
-        finally:
-            process.kill()
-            process.wait()
+        with self.database():
+            schema.upgrade()
+            self.share_token: str = make_form(make_account().id).share_token
 
-    def is_healthy(self) -> bool:
-        with suppress(OSError, http.client.HTTPException):
-            return self.call("GET", "/healthz")[0] == 200
-        return False
-
-    def call(
-        self, method: str, path: str, body: str = "", **headers: str
-    ) -> tuple[int, str, http.client.HTTPMessage]:
-        """Status, body and headers of one exchange on a connection of its own."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
-        try:
-            connection.request(method, path, body, FORM_TYPE | headers)
-            answer = connection.getresponse()
-            return answer.status, answer.read().decode(), answer.headers
-        finally:
-            connection.close()
+    @contextmanager
+    def database(self) -> Iterator[None]:
+        """In a context of the application of this process, which holds nothing afterwards."""
+        with self.app.app_context():
+            yield
+            db.session.remove()
+            db.engine.dispose()
 
     def stored(self) -> list[str]:
         """The words of all answers."""
-        with self.app.app_context():
-            words = list(db.session.scalars(select(Answer.answer_text)))
-            db.session.remove()
-            db.engine.dispose()
-            return words
+        with self.database():
+            return list(db.session.scalars(select(Answer.answer_text)))
 
 
 @dataclass
@@ -114,7 +72,7 @@ class Writer:
     def try_once(self) -> bool:
         try:
             status, body = self._answer() if self._session else self._open()
-        except (OSError, http.client.HTTPException) as error:
+        except BROKEN as error:
             self.broken.append(repr(error))
             return False
         if status not in ANSWERED:

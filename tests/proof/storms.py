@@ -1,18 +1,16 @@
 """Respondents and agents under load while the database fails, and the responses they got."""
 
-import http.client
 import json
 import re
 import secrets
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from urllib.parse import urlencode
 
 from tests.pages.respondent_client import session_in
-from tests.proof.killing import FORM_TYPE
+from tests.proof.killing import BROKEN, FORM_TYPE, at_once, exchange
 
 HOST = "127.0.0.1:8000"  # by which the processes are known, whatever their ports
 PEOPLE = 6
@@ -75,18 +73,8 @@ class Storm:
     last_success: float = 0.0
     _ended: threading.Event = field(default_factory=threading.Event)
 
-    @contextmanager
-    def blowing(self) -> Iterator[None]:
-        threads = [threading.Thread(target=self._person) for _ in range(PEOPLE)]
-        threads += [threading.Thread(target=self._agent) for _ in range(AGENTS)]
-        for thread in threads:
-            thread.start()
-        try:
-            yield
-        finally:
-            self._ended.set()
-            for thread in threads:
-                thread.join()
+    def blowing(self) -> AbstractContextManager[None]:
+        return at_once(self._ended, *[self._person] * PEOPLE, *[self._agent] * AGENTS)
 
     def seconds_to_success(self, most: float) -> float:
         """How long it takes until somebody's work is done; the calm after a storm."""
@@ -151,20 +139,12 @@ class Storm:
         self, method: str, path: str, body: str = "", headers: dict[str, str] | None = None
     ) -> Received | None:
         """One exchange; None when the connection ends without an answer."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
         began = time.monotonic()
-        with suppress(OSError, http.client.HTTPException):
-            connection.request(method, path, body, {"Host": HOST} | (headers or {}))
-            answer = connection.getresponse()
-            text = answer.read().decode()
-            received = Received(answer.status, text, time.monotonic() - began)
-            self._note(received)
-            connection.close()
-            return received
-        connection.close()
-        return None
-
-    def _note(self, received: Received) -> None:
+        try:
+            answer = exchange(self.port, method, path, body, {"Host": HOST} | (headers or {}))
+        except BROKEN:
+            return None
+        received = Received(answer.status, answer.body, time.monotonic() - began)
         self.slowest = max(self.slowest, received.seconds)
         if received.done:
             self.last_success = time.monotonic()
@@ -172,3 +152,4 @@ class Storm:
             self.failures += 1
         if not received.ours:
             self.strange.append(received)
+        return received

@@ -60,15 +60,6 @@ def memory_and_threads(pid: int) -> tuple[int, int]:
     return int(found["VmRSS"].split()[0]), int(found["Threads"])
 
 
-@contextmanager
-def stored(server: Server) -> Iterator[None]:
-    """The database of the server, for rows of a test."""
-    with server.app.app_context():
-        yield
-        db.session.remove()
-        db.engine.dispose()
-
-
 def token_of(form: Any) -> tuple[str, str]:
     """The path of the ask of a form, and a header for it."""
     now = utc_now()
@@ -108,7 +99,7 @@ def test_streams_cost_little_and_end_with_a_reason(tmp_path: Path, share: float)
     server = Server(f"sqlite:///{tmp_path}/askback.sqlite3", tmp_path)
     open_files.limit()
     count = int(share * 1_000)
-    with stored(server):
+    with server.database():
         forms = [make_form(make_account().id) for _ in range(2 * ACCOUNT_SHARE)]
         held_by = [token_of(form) for form in forms for _ in range(count // 60 + 1)]
     with server.up() as process, ExitStack() as stack:
@@ -159,7 +150,7 @@ def test_a_start_with_few_files_warns(tmp_path: Path) -> None:
 def test_the_bridge_runs_on_another_server(tmp_path: Path) -> None:
     """It is plain ASGI, so uvicorn takes it."""
     server = Server(f"sqlite:///{tmp_path}/askback.sqlite3", tmp_path)
-    with stored(server):
+    with server.database():
         path, bearer = token_of(db.session.query(Form).one())
     program = (
         "import os, sys, uvicorn\n"

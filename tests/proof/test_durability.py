@@ -1,11 +1,9 @@
 """An answer is on the disk before it is acknowledged."""
 
-import os
 import secrets
 import signal
-import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +11,11 @@ import pytest
 from flask import Flask
 from sqlalchemy import event, text
 
-from tests.command import PROGRAM, ROOT, environment
 from tests.databases import both_databases, on_postgresql
 from tests.factories import make_account, make_form, make_response
-from tests.proof.killing import Respondents, Target
-from tests.services import install_with_apt, missing, on_path, wait_until
-from webapp.app.factory import create_app
-from webapp.base.config import Settings
-from webapp.base.database import db, schema
+from tests.proof.loaded import Server
+from tests.services import install_with_apt, missing, on_path
+from webapp.base.database import db
 
 ANSWERS = 100
 
@@ -90,87 +85,38 @@ def log_syncs() -> int:
 
 @pytest.mark.prove
 def test_sqlite_syncs_before_every_acknowledgement(tmp_path: Path) -> None:
-    url = f"sqlite:///{tmp_path}/askback.sqlite3"
-    respondents = Respondents(Target({}), prepared(url, tmp_path))
+    server = Server(f"sqlite:///{tmp_path}/askback.sqlite3", tmp_path)
+    path = f"/r/{server.share_token}/q/1"
 
-    with traced(respondents.target, url, tmp_path):
-        statuses = [answer_once(respondents) for _ in range(ANSWERS)]
+    with traced(server, tmp_path / "trace"):
+        statuses = [
+            server.post(
+                path,
+                server.new_session(server.share_token),
+                answer_key=secrets.token_urlsafe(16),
+                answer="Me",
+            )
+            for _ in range(ANSWERS)
+        ]
 
     assert statuses == [303] * ANSWERS
     assert syncs_before_answers(tmp_path / "trace").count(0) == 0
     assert len(syncs_before_answers(tmp_path / "trace")) == ANSWERS
 
 
-def prepared(url: str, folder: Path) -> str:
-    """The share token of a form in a migrated database."""
-    app = create_app(
-        Settings(
-            public_url="http://127.0.0.1:8000",
-            database_url=url,
-            secret_key=secrets.token_urlsafe(48),
-            data_folder=folder,
-        )
-    )
-    with app.app_context():
-        schema.upgrade()
-        token: str = make_form(make_account().id).share_token
-        db.session.remove()
-        db.engine.dispose()
-    return token
-
-
-@contextmanager
-def traced(target: Target, url: str, folder: Path, *options: str) -> Iterator[None]:
+def traced(server: Server, trace: Path, *options: str) -> AbstractContextManager[Any]:
     """A server whose syncs and sent bytes are written down in the order they happen.
 
-    options  further ones of strace
+    options  further ones of strace, which alone would not let its server go
     """
-    calls = "trace=fsync,fdatasync,sendto"
-    tracing = [
-        _strace(),
-        *options,
-        "-f",
-        "-q",
-        "-s",
-        "16",
-        "-e",
-        calls,
-        "-o",
-        str(folder / "trace"),
-    ]
-    variables = {
-        "DATABASE_URL": url,
-        "ASKBACK_DATA": str(folder),
-        "PORT": str(target.port),
-        "LIMIT_ANSWER_ADDRESS": "1000000/minute",
-    }
-    process = subprocess.Popen(
-        [*tracing, *PROGRAM, "run"],
-        cwd=ROOT,
-        env=environment(variables),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
-    try:
-        wait_until(target.answers, "starting the traced server")
-        yield
-    finally:
-        os.killpg(process.pid, signal.SIGTERM)  # strace alone would not let its server go
-        process.wait(20)
+    calls = ("-f", "-q", "-s", "16", "-e", "trace=fsync,fdatasync,sendto", "-o", str(trace))
+    return server.up(_strace(), *options, *calls, end=signal.SIGTERM)
 
 
 def _strace() -> str:
     if on_path("strace") is None:
         install_with_apt("strace")
     return on_path("strace") or missing("strace", "Install it: apt-get install strace")
-
-
-def answer_once(respondents: Respondents) -> int:
-    session = respondents.target.new_session(respondents.share_token)
-    body = f"session={session}&answer_key={secrets.token_urlsafe(16)}&answer=Me"
-    path = f"/r/{respondents.share_token}/q/1"
-    return respondents.target.send("POST", path, body, f"askback_r={session}")
 
 
 def syncs_before_answers(trace: Path) -> list[int]:

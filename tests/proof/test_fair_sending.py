@@ -9,7 +9,6 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from subprocess import PIPE
 from typing import IO, Any, NamedTuple, cast
-from urllib.parse import urlencode
 
 import pytest
 from flask import Flask
@@ -139,10 +138,9 @@ class Installation:
         target = Target({}, self.port)
         sent: dict[str, float] = {}
         for key, event_id in sessions.items():
-            fields = {"session": key, "lang": "en", "website": "", "name": "Robin"}
+            fields = {"lang": "en", "website": "", "name": "Robin"}
             sent[event_id] = time.monotonic()
-            path = f"/r/{form.share_token}/check"
-            status = target.send("POST", path, urlencode(fields), f"askback_r={key}")
+            status = target.post(f"/r/{form.share_token}/check", key, **fields)
             assert status in (200, 303)
             time.sleep(PAUSE_SECONDS)
         return sent

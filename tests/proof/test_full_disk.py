@@ -65,7 +65,7 @@ def sqlite_on_a_small_disk(folder: Path, size: str) -> Iterator[Small]:
     brought.mkdir()
     disk.mkdir()
     server = Server(f"sqlite:///{brought}/askback.sqlite3", folder)
-    server.database_url = f"sqlite:///{disk}/askback.sqlite3"
+    server.variables["DATABASE_URL"] = f"sqlite:///{disk}/askback.sqlite3"
     wrapped_in = private(BRING_FILES, size, disk, str(brought), str(disk))
     with server.up(*wrapped_in) as process:
         small = Disk(process, disk)

@@ -1,17 +1,18 @@
 """The memory of a server stays what it was, whatever is answered and downloaded meanwhile."""
 
-import http.client
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from tests import bulk
 from tests.databases import empty_postgresql_first
+from tests.proof.killing import BROKEN, at_once
 from tests.proof.loaded import Server, Writer
 from tests.proof.test_slow_readers import MIB, download, memory
 
@@ -67,17 +68,10 @@ def repeated(calls: list[Callable[[], object]], times: int) -> Iterator[Counter[
         while not ended.is_set():
             try:
                 call()
-            except (OSError, http.client.HTTPException):
+            except BROKEN:
                 done["cut off"] += 1
             else:
                 done["whole"] += 1
 
-    threads = [threading.Thread(target=repeat, args=[call]) for call in calls * times]
-    for thread in threads:
-        thread.start()
-    try:
+    with at_once(ended, *(partial(repeat, call) for call in calls * times)):
         yield done
-    finally:
-        ended.set()
-        for thread in threads:
-            thread.join()

@@ -4,19 +4,16 @@ Nothing that was acknowledged is lost, nothing that was stored is denied, every 
 own, and work goes on within five seconds after the fault has ended.
 """
 
-import subprocess
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import pytest
 from flask import Flask
 from sqlalchemy import select
 
-from tests.command import DATA_KEYS, PROGRAM, ROOT, environment
+from tests.command import DATA_KEYS
 from tests.factories import make_account, make_form
 from tests.journey.balancer import balancing
 from tests.proof.killing import Target
@@ -63,38 +60,23 @@ def cluster(
         schema.upgrade()
         release_connections()
         db.engine.dispose()
-    with (
-        process(postgresql.url, redis_url, folder) as one,
-        process(postgresql.url, redis_url, folder) as two,
-        balancing([one.port, two.port]) as port,
-    ):
-        yield app, port
-
-
-@contextmanager
-def process(database_url: str, redis_url: str, folder: Path) -> Iterator[Target]:
-    target = Target({})
     variables = {
-        "DATABASE_URL": database_url,
+        "DATABASE_URL": postgresql.url,
         "REDIS_URL": redis_url,
         "ASKBACK_DATA": str(folder),
         "SECRET_KEY": SECRET,
         "DATA_KEYS": DATA_KEYS,
-        "PORT": str(target.port),
         "PUBLIC_URL": "http://127.0.0.1:8000",
         "TRUSTED_HOSTS": "127.0.0.1",
         "WRITE_LIMITS": "off",
     }
-    with (folder / f"{target.port}.log").open("wb") as log:
-        running = subprocess.Popen(
-            [*PROGRAM, "web"], cwd=ROOT, env=environment(variables), stdout=log, stderr=log
-        )
-    try:
-        wait_until(target.answers, "starting the server")
-        yield target
-    finally:
-        running.kill()
-        running.wait()
+    one, two = Target(variables), Target(variables)
+    with (
+        one.up(command="web"),
+        two.up(command="web"),
+        balancing([one.port, two.port]) as port,
+    ):
+        yield app, port
 
 
 @pytest.fixture

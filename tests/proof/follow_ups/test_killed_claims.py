@@ -57,7 +57,7 @@ def arrive(target: Target, form: Any) -> Person:
     def exchange(
         method: str, path: str, fields: dict[str, str], headers: dict[str, str]
     ) -> tuple[int, str]:
-        return target.exchange(method, path, urlencode(fields), **headers)
+        return target.call(method, path, urlencode(fields), **headers)[:2]
 
     return Person(exchange, form.share_token, target.new_session(form.share_token))
 

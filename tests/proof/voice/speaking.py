@@ -1,16 +1,13 @@
 """Respondents who upload a recording for each answer, and try again until it is saved."""
 
-import http.client
 import io
 import re
 import secrets
-import time
 import wave
-from contextlib import suppress
 from dataclasses import dataclass, field
-from urllib.parse import urlencode
+from typing import Any
 
-from tests.proof.killing import FORM_TYPE, Respondents, Target
+from tests.proof.killing import Respondents, Target
 
 CHECKED = re.compile(r'<input type="checkbox" name="recording" value="(\w+)" checked>')
 RATE = 22_050  # of a recording as large as may be uploaded, less than ten minutes last
@@ -42,19 +39,6 @@ def form_data(fields: dict[str, str], audio: bytes) -> tuple[bytes, dict[str, st
     return body, {"Content-Type": f"multipart/form-data; boundary={boundary}"}
 
 
-def post(
-    target: Target, path: str, body: bytes, headers: dict[str, str], session: str
-) -> tuple[int, str]:
-    """Status and page of one exchange on a connection of its own."""
-    connection = http.client.HTTPConnection("127.0.0.1", target.port, timeout=30)
-    try:
-        connection.request("POST", path, body, headers | {"Cookie": f"askback_r={session}"})
-        answer = connection.getresponse()
-        return answer.status, answer.read().decode()
-    finally:
-        connection.close()
-
-
 def upload(
     target: Target, share_token: str, session: str, audio: bytes, *, number: int = 1, key: str = ""
 ) -> str:
@@ -62,9 +46,9 @@ def upload(
     fields = {"session": session, "recording_key": key or secrets.token_urlsafe(16), "answer": ""}
     body, headers = form_data(fields, audio)
     path = f"/r/{share_token}/q/{number}/recording"
-    status, page = post(target, path, body, headers, session)
-    held = CHECKED.search(page)
-    return held[1] if status == 200 and held else ""
+    answer = target.call("POST", path, body, **headers, Cookie=f"askback_r={session}")
+    held = CHECKED.search(answer.body)
+    return held[1] if answer.status == 200 and held else ""
 
 
 @dataclass
@@ -78,34 +62,11 @@ class Speakers(Respondents):
 
     def _answer(self, session: str, number: int) -> bool:
         audio, answer_key = noise(int(2 * RATE * self.seconds)), secrets.token_urlsafe(16)
-        held = self._upload(session, number, audio)
-        fields = {"session": session, "answer_key": answer_key, "answer": "", "recording": held}
-        saved = bool(held) and self._continue(session, number, urlencode(fields))
+        of: dict[str, Any] = {"number": number, "key": secrets.token_urlsafe(16)}
+        held = self._insist(lambda: upload(self.target, self.share_token, session, audio, **of))
+        fields = {"answer_key": answer_key, "answer": "", "recording": held or ""}
+        saved = bool(held) and self._post(f"/q/{number}", session, **fields)
         if saved:
             self.acknowledged[session, answer_key] = ""
             self.spoken[session, answer_key] = audio
         return saved
-
-    def _upload(self, session: str, number: int, audio: bytes) -> str:
-        """Send the same until the server holds it; "" when the run ends before."""
-        key = secrets.token_urlsafe(16)
-        while not self._stopping.is_set():
-            with suppress(OSError, http.client.HTTPException):
-                told = upload(self.target, self.share_token, session, audio, number=number, key=key)
-                if told:
-                    return told
-            self.repeats += 1
-            time.sleep(0.05)
-        return ""
-
-    def _continue(self, session: str, number: int, body: str) -> bool:
-        path = f"/r/{self.share_token}/q/{number}"
-        while not self._stopping.is_set():
-            with suppress(OSError, http.client.HTTPException):
-                status, _ = post(self.target, path, body.encode(), FORM_TYPE, session)
-                if status == 303:
-                    return True
-                self.refusals.append(status)
-            self.repeats += 1
-            time.sleep(0.05)
-        return False

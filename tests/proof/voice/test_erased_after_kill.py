@@ -6,7 +6,6 @@ from pathlib import Path
 
 from sqlalchemy import text
 
-from tests.proof.killing import Target
 from tests.proof.loaded import Server
 from tests.proof.voice.speaking import noise, upload
 from tests.services import wait_until
@@ -23,10 +22,9 @@ def test_a_withdrawn_recording_is_erased_after_a_kill(
     with server.app.app_context():
         db.session.execute(text("UPDATE forms SET records_voice = true"))
         db.session.commit()
-    target = Target({}, server.port)
     with server.up():  # killed at the end of the block
-        session = target.new_session(server.share_token)
-        assert upload(target, server.share_token, session, noise(40_000))
+        session = server.new_session(server.share_token)
+        assert upload(server, server.share_token, session, noise(40_000))
     with server.app.app_context():
         assert sum(purge_unclaimed(utc_now() + timedelta(days=2))) == 1
         assert read_backlog()[0] == 1

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.proof.killing import Target
-from tests.proof.test_durability import prepared, traced
+from tests.proof.loaded import Server
+from tests.proof.test_durability import traced
 from tests.proof.voice.speaking import noise, upload
 
 UPLOADS = 10
@@ -16,16 +16,15 @@ UPLOADS = 10
 
 @pytest.mark.prove
 def test_file_and_folders_are_synced_before_the_commit(tmp_path: Path) -> None:
-    share_token = prepared(f"sqlite:///{tmp_path}/askback.sqlite3", tmp_path)
+    server = Server(f"sqlite:///{tmp_path}/askback.sqlite3", tmp_path)
     with closing(sqlite3.connect(tmp_path / "askback.sqlite3")) as connection:
         connection.execute("UPDATE forms SET records_voice = 1")
         connection.commit()
-    target = Target({})
+    token = server.share_token
 
-    with traced(target, f"sqlite:///{tmp_path}/askback.sqlite3", tmp_path, "-y"):
+    with traced(server, tmp_path / "trace", "-y"):
         held = [
-            upload(target, share_token, target.new_session(share_token), noise(40_000))
-            for _ in range(UPLOADS)
+            upload(server, token, server.new_session(token), noise(40_000)) for _ in range(UPLOADS)
         ]
 
     assert all(held)
