@@ -1,17 +1,18 @@
 """An installation on a database of the test, worked on by commands."""
 
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from flask import Flask
 from sqlalchemy import NullPool, create_engine, text
 
 from webapp.app.cli import main
 from webapp.app.factory import create_app
 from webapp.base.config import Settings
-from webapp.base.database import schema
+from webapp.base.database import db, schema
 
 PASSWORD = "correct horse battery staple"
 NEXT = "9001"
@@ -50,10 +51,15 @@ class Installation:
     def __call__(self, *arguments: str) -> Result:
         return self._runner.invoke(main, arguments, input=f"{PASSWORD}\n")
 
-    def app(self) -> Flask:
-        """In this process."""
+    @contextmanager
+    def database(self) -> Iterator[None]:
+        """In a context of an application of this process, which holds nothing afterwards."""
         own = {"public_url": "http://127.0.0.1:8000", "secret_key": PASSWORD * 2}
-        return create_app(Settings(database_url=self.database_url, data_folder=self.data, **own))
+        app = create_app(Settings(database_url=self.database_url, data_folder=self.data, **own))
+        with app.app_context():
+            yield
+            db.session.remove()
+            db.engine.dispose()
 
     def says(self, *statements: str) -> None:
         """Past this program, in one transaction."""

@@ -45,13 +45,11 @@ def record(installation: Installation, tmp_path: Path) -> Record:
 
     def store(content: bytes = WORDS) -> str:
         (tmp_path / "uploaded").write_bytes(content)
-        with installation.app().app_context():
+        with installation.database():
             form = make_form(make_account().id)
             key: str = make_recording(form, secrets.token_urlsafe(24)).object_key
             audio_store().put(key, tmp_path / "uploaded")
             db.session.commit()
-            db.session.remove()
-            db.engine.dispose()
         return key
 
     return store
@@ -118,13 +116,11 @@ def test_a_backup_is_restored_on_the_other_database(
 ) -> None:
     """Everything, and in a schema that counts on: a further backup has the same rows."""
     record()
-    with installation.app().app_context():
+    with installation.database():
         form = make_form(make_account().id)
         make_response(form)
         response_id = db.session.scalars(select(ResponseSession.id)).one()
         delete_response(form.account_id, form.id, response_id, now=utc_now())
-        db.session.remove()
-        db.engine.dispose()
     done(installation("backup", str(file)))
     with ExitStack() as kept:
         url = f"sqlite:///{tmp_path}/other.sqlite3"
@@ -250,71 +246,65 @@ def test_recordings_that_cannot_be_stored_replace_nothing(
 # --- Refused ---
 
 Members = dict[str, bytes]
+MANIFEST, ACCOUNTS = "manifest.json", "tables/accounts.jsonl"
+SAYS_NOTHING = "does not say what is in it"
 
 
-def manifest(**changed: Any) -> Callable[[Members], None]:
-    """The manifest says something else."""
+def said(**changed: Any) -> Callable[[Members], None]:
+    """The manifest says something else; of the table of accounts where it is `accounts`."""
 
     def edit(members: Members) -> None:
-        said = json.loads(members["manifest.json"]) | changed
-        members["manifest.json"] = json.dumps(said).encode()
+        manifest = json.loads(members[MANIFEST])
+        if "accounts" in changed:
+            manifest["tables"]["accounts"] = changed["accounts"](*manifest["tables"]["accounts"])
+        else:
+            manifest |= changed
+        members[MANIFEST] = json.dumps(manifest).encode()
 
     return edit
 
 
-def accounts(change: Callable[[list[str], int], tuple[list[str], int]]) -> Callable[..., None]:
-    """The manifest says something else about one table."""
-
-    def edit(members: Members) -> None:
-        said = json.loads(members["manifest.json"])
-        said["tables"]["accounts"] = change(*said["tables"]["accounts"])
-        members["manifest.json"] = json.dumps(said).encode()
-
-    return edit
+def holds(**changed: bytes) -> Callable[[Members], None]:
+    return lambda members: members.update(changed)
 
 
 def another_table(members: Members) -> None:
-    said = json.loads(members["manifest.json"])
-    said["tables"]["sqlite_master"] = ["sql"], 1
-    members["manifest.json"] = json.dumps(said).encode()
+    tables = json.loads(members[MANIFEST])["tables"] | {"sqlite_master": (["sql"], 1)}
+    said(tables=tables)(members)
     members["tables/sqlite_master.jsonl"] = b'["CREATE VIEW"]\n'
 
 
 def no_accounts(members: Members) -> None:
     """Other rows name them."""
-    accounts(lambda columns, _: (columns, 0))(members)
+    said(accounts=lambda columns, _: (columns, 0))(members)
     members[ACCOUNTS] = b""
 
 
-ACCOUNTS = "tables/accounts.jsonl"
-SAYS_NOTHING = "does not say what is in it"
+def value_of_another_kind(members: Members) -> None:
+    members[ACCOUNTS] = members[ACCOUNTS].replace(b'"acc_', b'{"x":"')
+
+
 NOT_AS_IT_SAYS: dict[str, tuple[str, Callable[[Members], Any]]] = {
-    "no manifest": (SAYS_NOTHING, lambda members: members.pop("manifest.json")),
-    "no JSON": (SAYS_NOTHING, lambda members: members.update({"manifest.json": b"{"})),
-    "a list": (SAYS_NOTHING, lambda members: members.update({"manifest.json": b"[]"})),
-    "another program": (SAYS_NOTHING, manifest(program="kitchen")),
-    "no revision": (SAYS_NOTHING, manifest(revision=None)),
-    "no tables": ("lacks", manifest(tables={})),
-    "words as rows": (SAYS_NOTHING, accounts(lambda columns, _: (columns, "many"))),  # type: ignore[arg-type, return-value]
-    "a newer revision": (version("askback"), manifest(revision="9999")),
-    "other rows": ("has 1 rows, not 2", accounts(lambda columns, _: (columns, 2))),
-    "a column less": ("lacks", accounts(lambda columns, count: (columns[1:], count))),
-    "a column more": (
-        "accounts.x, which is not part of Askback",
-        accounts(lambda columns, count: ([*columns, "x"], count)),
-    ),
-    "a table more": ("sqlite_master.sql, which is not part of Askback", another_table),
-    "a file more": ("other files", lambda members: members.update({"tables/x.jsonl": b""})),
-    "a path": ("other files", lambda members: members.update({"recordings/../../x.webm": b""})),
+    "no manifest": (SAYS_NOTHING, lambda members: members.pop(MANIFEST)),
+    "no JSON": (SAYS_NOTHING, holds(**{MANIFEST: b"{"})),
+    "a list": (SAYS_NOTHING, holds(**{MANIFEST: b"[]"})),
+    "another program": (SAYS_NOTHING, said(program="kitchen")),
+    "no revision": (SAYS_NOTHING, said(revision=None)),
+    "no tables": ("lacks", said(tables={})),
+    "words as rows": (SAYS_NOTHING, said(accounts=lambda columns, _: (columns, "many"))),
+    "a newer revision": (version("askback"), said(revision="9999")),
+    "other rows": ("has 1 rows, not 2", said(accounts=lambda columns, _: (columns, 2))),
+    "a column less": ("lacks", said(accounts=lambda columns, count: (columns[1:], count))),
+    "a column more": ("accounts.x", said(accounts=lambda columns, n: ([*columns, "x"], n))),
+    "a table more": ("sqlite_master.sql", another_table),
+    "a file more": ("other files", holds(**{"tables/x.jsonl": b""})),
+    "a path": ("other files", holds(**{"recordings/../../x.webm": b""})),
     "a table that is missing": ("other files", lambda members: members.pop(ACCOUNTS)),
     "rows that others name are missing": ("", no_accounts),
-    "rows that are no JSON": ("damaged", lambda members: members.update({ACCOUNTS: b"["})),
-    "rows that are no lists": ("damaged", lambda members: members.update({ACCOUNTS: b"1\n"})),
-    "a row that is short": ("", lambda members: members.update({ACCOUNTS: b"[1]\n"})),
-    "a value of another kind": (
-        "",
-        lambda members: members.update({ACCOUNTS: members[ACCOUNTS].replace(b'"acc_', b'{"x":"')}),
-    ),
+    "rows that are no JSON": ("damaged", holds(**{ACCOUNTS: b"["})),
+    "rows that are no lists": ("damaged", holds(**{ACCOUNTS: b"1\n"})),
+    "a row that is short": ("", holds(**{ACCOUNTS: b"[1]\n"})),
+    "a value of another kind": ("", value_of_another_kind),
 }
 
 
@@ -336,16 +326,12 @@ def test_a_backup_that_is_not_as_it_says_is_refused(
     assert_refused(installation, file, names)
 
 
-def cut(content: bytes) -> bytes:
-    return content[: len(content) // 2]
-
-
 @both_empty_databases
 @pytest.mark.parametrize(
     "damage",
     [
         lambda _: b"something else",
-        cut,
+        lambda content: content[: len(content) // 2],
         lambda content: content.replace(b"these words", b"other words"),
     ],
     ids=["another file", "cut off", "other bytes"],

@@ -16,7 +16,7 @@ from psycopg.errors import AdminShutdown, DeadlockDetected
 from tests.databases import both_empty_databases
 from tests.factories import make_account, make_form
 from tests.runtime.installations import NEXT, Installation, next_version
-from webapp.base.database import db, schema, sqlite
+from webapp.base.database import schema, sqlite
 
 MIGRATED = f"schema {schema.newest()} → {NEXT}\n"
 PEOPLE = 8
@@ -108,9 +108,8 @@ def old(
     installation: Installation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Installation:
     """At the schema of the version before."""
-    with installation.app().app_context():
+    with installation.database():
         make_form(make_account().id)
-        db.session.remove()
     next_version(tmp_path, monkeypatch)
     return installation
 
