@@ -3,6 +3,7 @@
 import re
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -39,81 +40,48 @@ from webapp.records.responses.recordings import Recording
 pytestmark = pytest.mark.settings(write_limits=False)
 
 # Arguments that name an object of one account, and what stands in for the others.
-OWNED = {"draft_id", "form_id", "grant_id", "ask_id", "token_id"} | {
-    "callback_id",
-    "delivery_id",
-    "subscription_id",
-    "attachment_id",
-}
+OWNED = {"draft_id", "form_id", "grant_id", "ask_id", "token_id", "callback_id", "delivery_id"}
+OWNED |= {"subscription_id", "attachment_id"}
 OTHERS = {"position": 1, "part": "title", "number": 1, "kind": "svg"}
 
 PARTS = {"session_id", "attachment_id"}  # objects of a form
 
+
+def routes_of(**names: str) -> set[str]:
+    """Endpoints, by their module."""
+    return {f"{module}.{name}" for module, listed in names.items() for name in listed.split()}
+
+
 # Routes that take no object of an account; a new one has to be put here or take such an object.
-OWN_LISTS = {
-    "account.show",
-    "account.show_activity",
-    "agent_tokens.show_made",
-    "agent_tokens.show_new",
-    "api.list_service",
-    "connections.show_connections",
-    "connections.show_progress",
-    "deliveries.show_all",
-    "forms.show_all",
-    "site.home",
-    "inbox.choose",
-    "inbox.count",
-    "inbox.show",
-    "forms.show_trash",
-}
-IDS_IN_THE_BODY = {
-    "agent_tokens.make",
-    "account.end_browser",
-    "inbox.discard_chosen",
-    "inbox.take_back",
-    "mcp.post",
-}
+OWN_LISTS = routes_of(
+    account="show show_activity",
+    agent_tokens="show_made show_new",
+    api="list_service",
+    connections="show_connections show_progress",
+    deliveries="show_all",
+    forms="show_all show_trash",
+    inbox="choose count show",
+    site="home",
+)
+IDS_IN_THE_BODY = routes_of(
+    account="end_browser", agent_tokens="make", inbox="discard_chosen take_back", mcp="post"
+)
 SIGNED = {"mcp.get_recording"}  # whose address names one object and a connection
-NO_OBJECT = {
-    "about.show",
-    "account.change_details",
-    "account.change_password",
-    "account.change_picture",
-    "account.remove_picture",
-    "account.show_picture",
-    "account.delete",
-    "account.show_deletion",
-    "account.show_farewell",
-    "agent_tokens.revoke_all",
-    "api.create_service_draft",
-    "api.openapi",
-    "site.choose_theme",
-    "asset",
-    "account.end_other_browsers",
-    "connections.disconnect_all",
-    "consent.authorize",
-    "consent.decide",
-    "docs.list_for_programs",
-    "docs.show",
-    "docs.show_text",
-    "health.healthz",
-    "health.readyz",
-    "inbox.ask_new",
-    "inbox.write",
-    "oauth.authorization_server",
-    "oauth.protected_resource",
-    "oauth.register",
-    "oauth.revoke",
-    "oauth.token",
-    "about.show_privacy",
-    "site.security_txt",
-    "sign_in.accept_invite",
-    "sign_in.show_invite",
-    "sign_in.show_sign_in",
-    "sign_in.sign_in",
-    "sign_in.sign_out",
-    "sign_in.sign_out_everywhere",
-}
+NO_OBJECT = {"asset"} | routes_of(
+    about="show show_privacy",
+    account="change_details change_password change_picture remove_picture show_picture delete"
+    " show_deletion show_farewell end_other_browsers",
+    agent_tokens="revoke_all",
+    api="create_service_draft openapi",
+    connections="disconnect_all",
+    consent="authorize decide",
+    docs="list_for_programs show show_text",
+    health="healthz readyz",
+    inbox="ask_new write",
+    oauth="authorization_server protected_resource register revoke token",
+    sign_in="accept_invite show_invite show_sign_in sign_in sign_out sign_out_everywhere",
+    site="choose_theme security_txt",
+)
 PUBLIC_LINK = "share_token"
 SUBSCRIPTION = {"url": "https://localhost/", "secret": SECRET}  # leads inside: nobody is asked
 KINDS = (ResponseSession, Answer, Recording, AgentToken, EventSubscription, EventDelivery)
@@ -199,6 +167,16 @@ def visitor(app: Flask, account: Account, theirs: Theirs, settings: Settings) ->
     return visitor
 
 
+@contextmanager
+def nothing_changes(app: Flask) -> Iterator[None]:
+    """No row of any table does while the block runs."""
+    with app.app_context():
+        before = dump()
+    yield
+    with app.app_context():
+        assert dump() == before
+
+
 def routes(app: Flask) -> Iterator[tuple[str, Rule]]:
     for rule in app.url_map.iter_rules():
         for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}:
@@ -259,15 +237,10 @@ def test_objects_of_others_are_answered_like_unknown_ones(
 def test_asking_for_objects_of_others_changes_nothing(
     app: Flask, visitor: Visitor, theirs: Theirs
 ) -> None:
-    with app.app_context():
-        before = dump()
-
-    for method, rule in owned_routes(app):
-        for found_id in theirs.ids.values():
-            visitor.send(method, path_of(app, rule, found_id))
-
-    with app.app_context():
-        assert dump() == before
+    with nothing_changes(app):
+        for method, rule in owned_routes(app):
+            for found_id in theirs.ids.values():
+                visitor.send(method, path_of(app, rule, found_id))
 
 
 @pytest.mark.parametrize("endpoint", sorted(OWN_LISTS))
@@ -317,29 +290,14 @@ def test_the_same_routes_find_own_objects(app: Flask, visitor: Visitor, account:
 def test_ids_of_others_in_a_posted_form_change_nothing(
     app: Flask, visitor: Visitor, theirs: Theirs
 ) -> None:
-    with app.app_context():
-        before = dump()
-
-    response = visitor.browser.post("/drafts/tidy", draft=[*theirs.ids.values()])
-
-    with app.app_context():
-        assert (response.status_code, dump()) == (303, before)
-
-
-def test_no_token_is_made_for_the_form_of_others(
-    app: Flask, visitor: Visitor, theirs: Theirs
-) -> None:
-    with app.app_context():
-        before = dump()
-
-    for found_id in theirs.ids.values():
-        sent = {"form": found_id, "label": "", "days": "9"}
-        with visitor.browser.client.session_transaction(base_url=ORIGIN) as session:
-            session[SIGNED_IN_AT] = int(time.time())
-        assert visitor.browser.post("/connections/tokens/new", **sent).status_code == 404
-
-    with app.app_context():
-        assert dump() == before
+    with nothing_changes(app):
+        tidied = visitor.browser.post("/drafts/tidy", draft=[*theirs.ids.values()])
+        assert tidied.status_code == 303
+        for found_id in theirs.ids.values():
+            sent = {"form": found_id, "label": "", "days": "9"}
+            with visitor.browser.client.session_transaction(base_url=ORIGIN) as session:
+                session[SIGNED_IN_AT] = int(time.time())
+            assert visitor.browser.post("/connections/tokens/new", **sent).status_code == 404
 
 
 def test_hosts_find_nothing_of_others(
@@ -361,12 +319,9 @@ def test_hosts_find_nothing_of_others(
 
     unknown = answers(nobodys)
     assert app.extensions["deferred_writes"].settle(5)  # the connection was used
-    with app.app_context():
-        before = dump()
-    for kind, found_id in theirs.ids.items():
-        assert answers(found_id) == unknown, kind
-    with app.app_context():
-        assert dump() == before
+    with nothing_changes(app):
+        for kind, found_id in theirs.ids.items():
+            assert answers(found_id) == unknown, kind
 
 
 def calls_naming(object_id: str) -> Iterator[tuple[str, str, dict[str, Any]]]:
@@ -381,29 +336,17 @@ def calls_naming(object_id: str) -> Iterator[tuple[str, str, dict[str, Any]]]:
         yield method, method, event | {"delivery": SUBSCRIPTION}
 
 
-def test_drafts_that_others_discarded_are_not_restored(
+def test_neither_drafts_nor_browsers_of_others_are_named_by_something_else(
     app: Flask, visitor: Visitor, theirs: Theirs
 ) -> None:
     now = utc_now()
     with app.app_context():
         discard_draft(theirs.account.id, theirs.ids["draft"], now=now)
-        before = dump()
-
-    response = visitor.browser.post("/drafts/take-back", at=str(to_millis(now)))
-
-    with app.app_context():
-        assert (response.status_code, dump()) == (303, before)
-
-
-def test_a_browser_of_others_is_not_signed_out(
-    app: Flask, visitor: Visitor, theirs: Theirs
-) -> None:
-    with app.app_context():
-        session_id = begin_session(theirs.account, replaced=None, now=utc_now())
+        session_id = begin_session(theirs.account, replaced=None, now=now)
         handle = db.session.get_one(SignIn, session_id).handle
-        before = dump()
 
-    response = visitor.browser.post("/account/browsers/end", handle=handle)
+    with nothing_changes(app):
+        restored = visitor.browser.post("/drafts/take-back", at=str(to_millis(now)))
+        signed_out = visitor.browser.post("/account/browsers/end", handle=handle)
 
-    with app.app_context():
-        assert (response.status_code, dump()) == (303, before)
+    assert (restored.status_code, signed_out.status_code) == (303, 303)
