@@ -43,6 +43,7 @@ pytestmark = pytest.mark.settings(write_limits=False)
 OWNED = {"draft_id", "form_id", "grant_id", "ask_id", "token_id", "callback_id", "delivery_id"}
 OWNED |= {"subscription_id", "attachment_id"}
 OTHERS = {"position": 1, "part": "title", "number": 1, "kind": "svg"}
+OTHERS |= {"name": "export.csv", "page": "voice"}
 
 PARTS = {"session_id", "attachment_id"}  # objects of a form
 
