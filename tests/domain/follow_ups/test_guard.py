@@ -8,31 +8,99 @@ from hypothesis import example, given, settings, strategies as st
 from tests.domain.follow_ups.written_questions import (
     ENGLISH,
     INTERVIEWS,
-    Interview,
     make_thread,
     outcome,
     outcome_of,
     reply,
+    rows,
 )
 from webapp.base.vocabulary import FollowUpAuthor, FollowUpCondition
+from webapp.follow_ups import conduct
 from webapp.follow_ups.guard import Check, Unusable, checked
+from webapp.follow_ups.lexicon import load
 from webapp.follow_ups.messages import Brief
 from webapp.follow_ups.rules import Decision, Exchange, Reason, Technique
 from webapp.records.content.model import PreparedFollowUp
+from webapp.records.languages import PHRASED
 
 ASKED = "Could you say a bit more about that?"
-HARMLESS = [
-    pytest.param(interview, question, id=f"{language}: {question}")
-    for language, interview in INTERVIEWS.items()
-    for question in interview.harmless
+FILLER = "What about the following matters, one by one and slowly"
+UNSEEN = "\t\x00\u202e\u2066\u061c\u200b\u200d\xad\ufeff\ud800\ue000"
+QUESTIONS = [
+    *rows("questions.txt"),
+    *rows("misconduct.txt"),
+    *(("fine", language, each) for language, of in INTERVIEWS.items() for each in of.harmless),
+    *(("characters", "en", f"What was sl{char}ow then?") for char in UNSEEN),
+    *(("lines", "en", f"What was slow{char}then?") for char in "\n\u2028\x0b"),
+    *(("abuse", "en", f"Was that not {each} of them?") for each in ("s t u p i d", "s-t-u-p-i-d")),
+    *(("abuse", "en", f"Was that not {each} of them?") for each in ("STUPID", "st\u00fcpid")),
+    ("leak", "ar", "هل تعرف نوردويند كلاود؟"),
+    ("leak", "ja", "大川部長は値上げと？"),
+    ("reply", "en", ""),
+    ("reply", "en", "   "),
+    ("fine", "en", f"{FILLER} {'o' * (198 - len(FILLER))}?"),
+    ("length", "en", f"{FILLER} {'o' * (199 - len(FILLER))}?"),
+    ("fine", "en", "  What was slow then?\n"),
+    ("characters", "en", "What was C:\\slow then?"),
+    ("fine", "ar", "ماذا\u200cحدث بعد ذلك؟"),
 ]
 
 
-@pytest.mark.parametrize(("interview", "question"), HARMLESS)
-def test_harmless_questions_pass(interview: Interview, question: str) -> None:
-    found = checked(reply(question), interview.thread, Brief("", None, interview.context))
+@pytest.mark.parametrize(("check", "language", "question"), QUESTIONS)
+def test_a_question_is_refused_by_its_check(check: str, language: str, question: str) -> None:
+    interview = INTERVIEWS[language]
 
-    assert found == Decision(Reason.CHOSEN_BY_MODEL, Technique.WHY, question)
+    assert (outcome(question, interview.thread, interview.context) or "fine") == check
+
+
+HEALTH = "Did you tell a doctor about the pain?"
+
+
+@pytest.mark.parametrize(
+    ("scripted", "answer", "title", "expected"),
+    [
+        ("How was your week?", "Bad.", "", Check.SPECIAL),
+        ("How was your week?", "I was ill, the doctor came.", "", Check.SPECIAL),
+        ("How was your health this week?", "Bad.", "", None),
+        ("How was your week?", "Bad.", "Health at work", None),
+        ("How was your week?", "Bad.", "Our hospital", None),
+        ("How was it at church?", "Bad.", "Politics", Check.SPECIAL),  # another category
+    ],
+)
+def test_a_special_category_is_named_after_the_form(
+    scripted: str, answer: str, title: str, expected: Check | None
+) -> None:
+    assert outcome(HEALTH, make_thread(scripted, answer), title=title) is expected
+
+
+def test_a_refund_is_asked_about_where_somebody_wrote_of_it() -> None:
+    for answer, expected in (("I never got my refund.", None), ("It broke.", Check.THREATS)):
+        thread = make_thread("Why did you send it back?", answer)
+        assert outcome("How long did you wait for the refund?", thread) is expected
+
+
+@pytest.mark.parametrize("tag", PHRASED)
+def test_the_lists_of_a_language_are_all_there(tag: str) -> None:
+    lists = load(f"conduct/{tag}")
+    known = {*conduct.NEVER, *conduct.SPECIAL, conduct.NAMES_HEALTH, conduct.ONLY_IF_SAID}
+    grammar = {"openings", "asks", "joiners", "relatives", "preposed", "second"}
+
+    assert known | grammar <= lists.keys()
+    optional = {"frames"} | {f"{name}_parts" for name in known}
+    assert lists.keys() <= known | grammar | optional
+    assert all(isinstance(each, str) for each in lists.values())
+
+
+def test_good_questions_pass() -> None:
+    """99 of 100 at least: a refusal costs one question, and the rules decide."""
+    asked = rows("good_questions.txt")
+    refused = [
+        (question, check)
+        for language, question in asked
+        if (check := outcome(question, INTERVIEWS[language].thread, INTERVIEWS[language].context))
+    ]
+
+    assert len(refused) <= len(asked) / 100, refused
 
 
 def test_a_refusal_carries_no_text() -> None:
@@ -40,12 +108,8 @@ def test_a_refusal_carries_no_text() -> None:
         checked('{"question": "Zanzibar', ENGLISH.thread, Brief("", None, "Zanzibar"))
 
     error = caught.value
-    assert (str(error), error.args, error.__cause__, error.__context__) == (
-        "reply",
-        ("reply",),
-        None,
-        None,
-    )
+    assert (str(error), error.args) == ("reply", ("reply",))
+    assert (error.__cause__, error.__context__) == (None, None)
 
 
 PREPARED = tuple(
@@ -207,13 +271,6 @@ def test_the_whole_context_is_looked_at() -> None:
     context = "We lose customers every day. " * 400 + "They leave for Nordwind."
 
     assert outcome("What did Nordwind do for you?", context=context) is Check.LEAK
-
-
-def test_the_context_does_not_leak_in_scripts_without_capitals() -> None:
-    arabic, japanese = INTERVIEWS["ar"], INTERVIEWS["ja"]
-
-    assert outcome("هل تعرف نوردويند كلاود؟", arabic.thread, arabic.context) is Check.LEAK
-    assert outcome("大川部長は値上げと？", japanese.thread, japanese.context) is Check.LEAK
 
 
 @settings(max_examples=300, deadline=None)

@@ -29,102 +29,17 @@ def leaked(
 
 
 @pytest.mark.parametrize(
-    "question",
-    [
-        "Did you hear the works council has not spoken?",
-        "Would a severance budget help?",
-        "What will you do in 2027?",
-        "Would 1,250,000 do?",
-        "Would 1 250 000 do?",
-        "Would 1🦉250🦉000 do?",
-        "What about ٢٠٢٧?",
-        "What about ２０２７?",
-        "Was it H3ron?",
-        "Was it Moreau?",
-        "Was it moreau?",
-        "Was it Moreau's idea?",
-        "Was it the Moreaus?",
-        "Codename something, is it?",
-        "Did you like lis bon?",
-    ],
+    ("expected", "question", "context"), [*rows("leaks.txt"), ("fine", "", "-")]
 )
-def test_words_of_the_context_are_found(question: str) -> None:
-    assert leaked(question)
+def test_words_of_the_context_are_found(expected: str, question: str, context: str) -> None:
+    private = {"-": CONTEXT, "none": ""}.get(context, context)
 
-
-@pytest.mark.parametrize(
-    ("question", "context", "expected"),
-    [
-        ("Is there a way to it?", "When there a way to be.", True),  # four words
-        ("Is there a way in it?", "When there a way to be.", False),
-        ("Is ove rwhelming odd?", "So overwhelming.", True),  # twelve letters
-        ("Is ove rwhelmin odd?", "So overwhelming.", False),
-        ("Is overwhelming odd?", "It is overwhelming.", False),  # one word
-        ("How about a mountain goat?", "An unreasonable mountain go.", False),
-        ("Was it I n e s?", "We met Ines.", True),
-        ("Was it i-n-e-s?", "We met Ines.", True),
-        ("Was it in es?", "We met Ines.", False),  # shorter than names that words may make up
-        ("Do you like slack?", "We use Slack. They slack.", False),
-        ("Slack off, do you?", "Slack is used. They slack.", False),
-        ("Do you like Slack?", "They slack. Slack is used.", True),
-        ("Do you like slack?", "Slack is used.", False),  # any word may begin a sentence
-        ("Do you like mcslack?", "McSlack is used.", True),
-        ("Did you see ferrera?", "Dr. Ferrera is in. She rests.", True),
-        ("Did you see ferrera?", "They rest. Ferrera is in.", False),
-        ("Is 3号 good?", "", False),  # a digit beside letters that are not spaced
-        ("Would 1.250.000 do?", "It is 1250000.", True),
-        ("Would 1🦉2🦉5 do?", "It is 125.", True),
-        ("Is x三3 good?", "", True),
-    ],
-)
-def test_where_the_bounds_are(question: str, context: str, *, expected: bool) -> None:
-    assert leaked(question, context) is expected
+    assert leaked(question, private) is (expected == "leak")
 
 
 def test_a_code_that_the_respondent_wrote_is_theirs() -> None:
     assert leaked("Why B2B?", "")
     assert not leaked("Why B2B?", "", ("We do b2b", ""))
-
-
-@pytest.mark.parametrize("question", ["Was it Jeanluc?", "Was it jean luc?", "And Luc?"])
-def test_parts_of_a_double_name_are_found(question: str) -> None:
-    assert leaked(question, "Costs rose. Jean-Luc Roux says that nobody may know it.")
-
-
-@pytest.mark.parametrize(
-    "question",
-    [
-        "Wie haben Ihre Kollegen darauf reagiert?",
-        "Wie hätten Sie sich die Einarbeitung gewünscht?",
-        "Gab es einen bestimmten Anlass für die Kündigung?",
-        "Was hat man Ihnen während der Wartezeit gesagt?",
-    ],
-)
-def test_frequent_german_nouns_are_no_names(question: str) -> None:
-    context = (
-        "Nach der Einarbeitung fehlen Kollegen, die Wartezeit steigt, und der Anlass für jede"
-        " Kündigung ist unklar."
-    )
-
-    assert not leaked(question, context)
-
-
-@pytest.mark.parametrize(
-    "question",
-    [
-        "Did the council help you?",
-        "What would the pay have had to be?",
-        "Which of the 30 things was the worst?",
-        "We all make plans: what were yours?",  # "We" only begins a sentence
-        "What would have had to happen in your office?",
-        "What were you told?",
-        "In 2031, what will you think of it?",
-        "",
-        "?",
-    ],
-)
-def test_other_words_pass(question: str) -> None:
-    assert not leaked(question)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """What follows from an answer where no model writes."""
 
 import random
-from collections.abc import Iterable
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, strategies as st
@@ -69,61 +69,28 @@ def thread(answer: str, question: str = OPEN, language: str = "en", **changed: o
     )
 
 
+LIST = "- the price is too high for us\n- nobody ever answers"
+
+
 @pytest.mark.parametrize(
-    ("question", "answer", "held"),
-    [
-        (OPEN, "Slow", "always if_short"),
-        (OPEN, "It took the whole of March", "always"),
-        (OPEN, "It took five days, really", "always if_short"),
-        (OPEN, "idk", "if_no_answer"),
-        (OPEN, "no idea, sorry", "if_no_answer"),
-        (OPEN, "nothing", ""),
-        (OPEN, "no", "if_no"),
-        (OPEN, "The price and the noise", "always if_short if_several"),
-        (OPEN, "The hill, and the light in winter", "always if_several"),
-        (OPEN, "It was slow and boring", "always if_short"),
-        (OPEN, "We moved in May, because the lease ended, and it went well", "always"),
-        (OPEN, "- the price is too high for us\n- nobody ever answers", "always if_several"),
-        (OPEN, "2,5 km", "always if_short"),
-        (DAILY, "No.", "always if_short if_no"),
-        (DAILY, "Not really", "always if_short if_no"),
-        (DAILY, "no, I have never found out how that works", "always if_no"),
-        (DAILY, "No idea", "if_no_answer"),
-        (DAILY, "No parking nearby", "always if_short"),
-        (DAILY, "well, yes", "always if_short if_yes"),
-        (DAILY, "Yes and no", "always if_short"),
-        ("¿La usa cada día?", "Sí, claro", "always if_short if_yes"),
-        ("¿La usa cada día?", "si tengo tiempo", "always if_short"),
-        ("¿La usa cada día?", "No la uso", "always if_short if_no"),
-        ("Nutzen Sie es täglich?", "Nee, eher nicht", "always if_short if_no"),
-        ("Nutzen Sie es täglich?", "ja klar", "always if_short if_yes"),
-        ("Wie war es?", "Preis und Lage", "always if_short if_several"),
-        ("Vous l’utilisez chaque jour ?", "Pas vraiment", "always if_short if_no"),
-        ("C’était comment ?", "le prix et le bruit", "always if_short if_several"),
-        ("Você usa todo dia?", "uso sim", "always if_short if_yes"),
-        ("Como foi?", "sei lá", "if_no_answer"),
-        ("هل تستخدمه كل يوم؟", "أيوه", "always if_short if_yes"),
-        ("كيف كان؟", "السعر والضوضاء", "always if_short if_several"),
-        ("كيف كان؟", "ما بعرف", "if_no_answer"),
-        ("どうでしたか。", "遅い", "always if_short"),
-    ],
+    ("held", "question", "answer"),
+    [*rows_of("conditions.txt"), ("always if_several", OPEN, LIST)],
 )
 def test_a_condition_is_about_the_answer_to_the_scripted_question(
-    question: str, answer: str, held: str
+    held: str, question: str, answer: str
 ) -> None:
     asked = thread(answer, question, recognise(question), prepared=prepared(*EVERY))
     later = asked._replace(exchanges=(*asked.exchanges, Exchange("0?", "Well, that took a while.")))
 
     for each in (asked, later):
-        assert " ".join(found["condition"] for found in holding(each)) == held
+        assert (" ".join(found["condition"] for found in holding(each)) or "-") == held
 
 
 def test_the_first_whose_condition_holds_is_asked_as_it_is() -> None:
     asked = thread("Slow", prepared=prepared("if_no", "if_short", "always"))
+    how = FollowUpCondition.IF_SHORT, Technique.PREPARED
 
-    assert decide(asked) == Decision(
-        FollowUpCondition.IF_SHORT, Technique.PREPARED, "1?", FollowUpAuthor.AGENT
-    )
+    assert decide(asked) == Decision(*how, "1?", FollowUpAuthor.AGENT)
 
 
 @pytest.mark.parametrize(
@@ -236,13 +203,8 @@ def test_the_most_of_questions_is_what_can_be_asked(
     questions: list[QuestionRow], changed: dict[str, object], most: int
 ) -> None:
     language = str(changed.pop("language", "en"))
-    settings = FormSettings(**{**_fields(SETTINGS), **changed})  # type: ignore[arg-type]
 
-    assert most_asked(questions, language, settings) == most
-
-
-def _fields(settings: FormSettings) -> dict[str, object]:
-    return {name: getattr(settings, name) for name in FormSettings.__slots__}
+    assert most_asked(questions, language, replace(SETTINGS, **changed)) == most  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -287,9 +249,7 @@ def test_nothing_raises(question: str, answer: str, language: str) -> None:
 
 
 def test_a_long_answer_may_repeat_its_words() -> None:
-    words: Iterable[str] = (f"w{number}" for number in range(90))
-
-    assert not is_junk(read(" ".join([*words] * 6)))
+    assert not is_junk(read(" ".join([f"w{number}" for number in range(90)] * 6)))
 
 
 SWITCH = "What made you switch?"
@@ -318,26 +278,12 @@ def test_an_answer_is_what_people_take_it_for(kind: str) -> None:
     assert [answer for answer in answers if not IS_SO[kind](answer)] == []
 
 
-@pytest.mark.parametrize(
-    ("question", "answer"),
-    [
-        ("Do you have any allergies?", "No"),
-        ("Are there any questions you have for us?", "no, thanks"),
-        ("What else would you like to tell us?", "No"),
-        ("Gibt es Unverträglichkeiten?", "nein"),
-        ("Haben Sie noch Fragen an uns?", "Nein"),
-        ("Avez-vous des questions pour nous ?", "non"),
-        ("¿Tiene usted alguna pregunta para nosotros?", "no"),
-        ("Você tem alguma pergunta para nós?", "não"),
-        ("هل لديك أي أسئلة لنا؟", "لا"),
-    ],
-)
+@pytest.mark.parametrize(("question", "answer"), rows_of("nothing_to_add.txt"))
 def test_nobody_is_asked_why_there_is_nothing(question: str, answer: str) -> None:
     assert decided(question, answer) == Decision(Reason.REFUSED)
 
 
 CHARS = 10_000
-QUESTION = "What made you switch?"
 PLAIN = "I like the colors and the layout of the page very much"
 RANDOM = random.Random(12)  # noqa: S311
 HOSTILE = {
@@ -368,8 +314,7 @@ HOSTILE = {
 
 @pytest.mark.parametrize("part", HOSTILE.values(), ids=HOSTILE)
 def test_long_texts_are_decided_about(part: str) -> None:
-    """One that takes a square of its length would end by the limit of a test."""
     text = (part * (CHARS // len(part) + 1))[:CHARS]
-    for asked, said in ((QUESTION, text), (text, PLAIN)):
+    for asked, said in ((SWITCH, text), (text, PLAIN)):
         exchange = Exchange(asked, said)
         decide(Thread(FollowUpMode.DEEP_DIVE, (exchange, exchange), (asked,) * 40))
