@@ -1,35 +1,43 @@
-"""Claims of recordings, their leases and attempts, what becomes of the words, and another try."""
+"""Claims of recordings, their leases and attempts, and what becomes of the words."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import update
+from sqlalchemy import func, select, update
 
 from tests.conftest import Clock
 from tests.databases import both_databases
 from tests.domain.voice.claims import (
     HOST,
+    answer_with,
     claimed_at,
     make_answered,
     make_waiting,
     state_of,
     stored,
 )
-from tests.factories import make_account, make_form
-from webapp.answers.trash import delete_form
+from tests.event_factories import make_subscription
+from tests.factories import limit_form_bytes, make_account, make_answer, make_form
+from webapp.answers import answering
+from webapp.answers.late_transcripts import conclude
+from webapp.answers.trash import delete_form, restore_form
 from webapp.base.database import db
 from webapp.base.errors import NotFound, StateConflict
-from webapp.base.vocabulary import TranscriptState
+from webapp.base.vocabulary import DeliveryState, ResponseType, SessionStatus, TranscriptState
 from webapp.records.accounts.models import Account
-from webapp.records.forms import Form
+from webapp.records.events import EventDelivery
+from webapp.records.forms import Form, close_form
 from webapp.records.responses.counters import read_days
-from webapp.records.responses.models import SPOKEN_ANSWER_MAX_CHARS, Answer
+from webapp.records.responses.cursor import read_responses
+from webapp.records.responses.models import SPOKEN_ANSWER_MAX_CHARS, Answer, ResponseSession
 from webapp.records.responses.recordings import Recording
 from webapp.voice import transcripts
 
 KEY = "k" * 24
+WORDS = "Ben swapped it."
 WAITING, NONE, SILENT, DONE, FAILED = TranscriptState
+pytestmark = both_databases
 
 
 @pytest.fixture
@@ -37,8 +45,13 @@ def form(app_context: None, account: Account) -> Any:
     return make_form(account.id)
 
 
-@both_databases
+def written(clock: Clock, words: str = WORDS) -> None:
+    """Settle the oldest that waits."""
+    transcripts.settle_written(claimed_at(clock), words, now=clock.now)
+
+
 def test_the_one_that_is_due_for_longest_is_claimed_once(form: Any, clock: Clock) -> None:
+    db.session.execute(update(Form).values(spoken_language="pt"))
     later = make_waiting(form, next_at=clock.now)
     earlier = make_waiting(form, next_at=clock.now - timedelta(seconds=5))
     make_waiting(form, next_at=clock.now + timedelta(seconds=5))
@@ -46,25 +59,12 @@ def test_the_one_that_is_due_for_longest_is_claimed_once(form: Any, clock: Clock
 
     assert transcripts.read_unheard(now=clock.now) == (2, clock.now - timedelta(seconds=5))
     first, second = claimed_at(clock), claimed_at(clock)
-
-    assert (first.id, first.attempts, first.transcriber, first.levels) == (
-        earlier,
-        1,
-        HOST,
-        None,
-    )
+    assert (first.id, first.attempts, first.transcriber) == (earlier, 1, HOST)
+    assert (first.levels, first.language) == (None, "pt")
     assert second.id == later
     assert transcripts.claim(now=clock.now) is None
 
 
-def test_the_language_of_the_form_goes_along(form: Any, clock: Clock) -> None:
-    db.session.execute(update(Form).values(spoken_language="pt"))
-    make_waiting(form)
-
-    assert claimed_at(clock).language == "pt"
-
-
-@both_databases
 def test_those_of_a_form_in_the_trash_wait_there(form: Any, clock: Clock) -> None:
     make_waiting(form)
     delete_form(form.account_id, form.id, now=clock.now)
@@ -73,30 +73,25 @@ def test_those_of_a_form_in_the_trash_wait_there(form: Any, clock: Clock) -> Non
     assert transcripts.read_unheard(now=clock.now) == (0, None)
 
 
-@both_databases
 def test_a_lease_that_ends_gives_the_recording_to_another_attempt(form: Any, clock: Clock) -> None:
     recording = make_answered(form)
     lost = claimed_at(clock)
-    clock.forward(seconds=59)
-    transcripts.release_expired(now=clock.now)
-    assert transcripts.claim(now=clock.now) is None
-    assert transcripts.renew(lost, now=clock.now)
-    clock.forward(seconds=59)
-    transcripts.release_expired(now=clock.now)
-    assert transcripts.claim(now=clock.now) is None
-    assert transcripts.read_steps(now=clock.now) == []
+    transcripts.note_look(lost, "7" * 64)
+    for _ in range(2):
+        transcripts.release_expired(now=clock.forward(seconds=59))
+        assert transcripts.claim(now=clock.now) is None
+        assert transcripts.renew(lost, now=clock.now)
 
-    clock.forward(seconds=1)
-    transcripts.release_expired(now=clock.now)
+    transcripts.release_expired(now=clock.forward(seconds=60))
     again = claimed_at(clock)
     transcripts.settle_written(lost, "of the first attempt", now=clock.now)
-
-    assert (again.id, again.attempts) == (recording, 2)
+    assert (again.id, again.attempts, again.levels) == (recording, 2, "7" * 64)
     assert not transcripts.renew(lost, now=clock.now)
     assert stored(recording).transcript is None
+    transcripts.settle_written(again, WORDS, now=clock.now)
+    assert (stored(recording).transcript, stored(recording).levels) == (WORDS, "7" * 64)
 
 
-@both_databases
 @pytest.mark.parametrize(("transcriber", "given_up"), [(HOST, FAILED), ("", NONE)])
 def test_the_third_lease_that_ends_is_the_last(
     form: Any, clock: Clock, transcriber: str, given_up: TranscriptState
@@ -109,11 +104,11 @@ def test_the_third_lease_that_ends_is_the_last(
     assert state_of(recording) == (given_up, 3, clock.now)
 
 
-@both_databases
+@pytest.mark.parametrize(("transcriber", "given_up"), [(HOST, FAILED), ("", NONE)])
 def test_attempts_follow_each_other_at_once_after_30_seconds_and_after_5_minutes(
-    form: Any, clock: Clock
+    form: Any, clock: Clock, transcriber: str, given_up: TranscriptState
 ) -> None:
-    recording = make_answered(form, next_at=clock.now)
+    recording = make_answered(form, next_at=clock.now, transcriber=transcriber)
     for seconds in (30, 300):
         transcripts.settle_failed(claimed_at(clock), now=clock.now)
         assert stored(recording).transcript_state is WAITING
@@ -122,17 +117,7 @@ def test_attempts_follow_each_other_at_once_after_30_seconds_and_after_5_minutes
         clock.forward(seconds=1)
     transcripts.settle_failed(claimed_at(clock), now=clock.now)
 
-    assert state_of(recording) == (FAILED, 3, clock.now)
-
-
-def test_one_that_nobody_writes_down_does_not_fail(form: Any, clock: Clock) -> None:
-    recording = make_answered(form, transcriber="")
-    for _ in range(3):
-        settled_at = clock.now
-        transcripts.settle_failed(claimed_at(clock), now=settled_at)
-        clock.forward(seconds=300)
-
-    assert state_of(recording) == (NONE, 3, settled_at)
+    assert state_of(recording) == (given_up, 3, clock.now)
 
 
 def test_whoever_stops_puts_it_back_without_an_attempt(form: Any, clock: Clock) -> None:
@@ -143,34 +128,17 @@ def test_whoever_stops_puts_it_back_without_an_attempt(form: Any, clock: Clock) 
     assert claimed_at(clock).id == recording
 
 
-@both_databases
-def test_the_curve_is_kept_while_an_engine_listens(form: Any, clock: Clock) -> None:
-    recording = make_answered(form)
-    transcripts.note_look(claimed_at(clock), "7" * 64)
-    assert stored(recording).levels == "7" * 64
-
-    transcripts.release_expired(now=clock.forward(seconds=60))
-    again = claimed_at(clock)
-    transcripts.settle_written(again, "Ben did.", now=clock.now)
-
-    assert again.levels == "7" * 64
-    found = stored(recording)
-    assert (found.transcript, found.levels) == ("Ben did.", "7" * 64)
-
-
-@both_databases
 def test_silence_and_what_nobody_writes_down_are_settled(form: Any, clock: Clock) -> None:
     silent, unwritten = make_waiting(form), make_waiting(form)
     held = claimed_at(clock)._replace(levels="0" * 64)
-    transcripts.settle(held, TranscriptState.SILENT, now=clock.now)
-    transcripts.settle(claimed_at(clock), TranscriptState.NONE, now=clock.now)
+    transcripts.settle(held, SILENT, now=clock.now)
+    transcripts.settle(claimed_at(clock), NONE, now=clock.now)
 
     assert state_of(silent) == (SILENT, 1, None)
     assert stored(silent).levels == "0" * 64
     assert state_of(unwritten) == (NONE, 1, None)
 
 
-@both_databases
 @pytest.mark.parametrize(
     ("heard", "kept"),
     [
@@ -178,74 +146,55 @@ def test_silence_and_what_nobody_writes_down_are_settled(form: Any, clock: Clock
         ("a\0b\ud800c", "a\ufffdb\ufffdc"),
         ("ä" * 1_000_000, "ä" * SPOKEN_ANSWER_MAX_CHARS),
         ("مرحبا 👋🏽", "مرحبا 👋🏽"),
+        (" \n", None),
     ],
 )
-def test_words_pass_the_text_gate(form: Any, clock: Clock, heard: str, kept: str) -> None:
+def test_words_pass_the_text_gate(form: Any, clock: Clock, heard: str, kept: str | None) -> None:
     recording = make_waiting(form)
-    transcripts.settle_written(claimed_at(clock), heard, now=clock.now)
+    written(clock, heard)
 
     found = stored(recording)
-    assert (found.transcript_state, found.transcript) == (DONE, kept)
+    assert (found.transcript_state, found.transcript) == (DONE if kept else SILENT, kept)
 
 
-def test_an_engine_that_hears_nothing_makes_no_words(form: Any, clock: Clock) -> None:
-    recording = make_waiting(form)
-    transcripts.settle_written(claimed_at(clock), " \n", now=clock.now)
-
-    assert state_of(recording) == (SILENT, 1, None)
-    assert stored(recording).transcript is None
-
-
-@both_databases
 def test_the_minutes_of_a_form_and_day_are_counted(form: Any, clock: Clock) -> None:
     clock.now = datetime(2026, 11, 22, 22, 0, tzinfo=UTC)
-    first, second = (
-        make_answered(form, key * 24, next_at=clock.now, duration_ms=45_000) for key in "ab"
-    )
+    given: dict[str, Any] = {"next_at": clock.now, "duration_ms": 45_000}
+    for key in "ab":
+        make_answered(form, key * 24, **given)
     other = make_form(form.account_id)
-    assert transcripts.spend_minutes(claimed_at(clock), of_form=1, of_server=9, now=clock.now)
-    held = claimed_at(clock)
-    assert not transcripts.spend_minutes(held, of_form=1, of_server=9, now=clock.now)
+    held = [claimed_at(clock), claimed_at(clock)]
+    make_answered(other, **given)
+
+    def spend(claimed: transcripts.Claimed) -> bool:
+        return transcripts.spend_minutes(claimed, of_form=1, of_server=9, now=clock.now)
 
     tomorrow = datetime(2026, 11, 23, tzinfo=UTC)
-    postponed = {first, second} & {held.id}
-    assert [state_of(each) for each in postponed] == [(WAITING, 0, tomorrow)]
-    make_answered(other, next_at=clock.now, duration_ms=45_000)
-    assert transcripts.spend_minutes(claimed_at(clock), of_form=1, of_server=9, now=clock.now)
+    assert [spend(each) for each in held] == [True, False]
+    assert state_of(held[1].id) == (WAITING, 0, tomorrow)
+    assert spend(claimed_at(clock))
     assert transcripts.claim(now=clock.now) is None
 
     clock.now = tomorrow
-    assert transcripts.spend_minutes(claimed_at(clock), of_form=1, of_server=9, now=clock.now)
+    assert spend(claimed_at(clock))
     assert [day.completed for day in read_days(form.id, clock.now, days=2)] == [0, 0]
+    longer = {"next_at": clock.now, "duration_ms": 61_000}  # than all minutes of a day
+    make_answered(other, "c" * 24, **longer)
+    assert not spend(claimed_at(clock))
 
 
-@both_databases
-def test_one_longer_than_the_minutes_of_a_day_is_never_sent(form: Any, clock: Clock) -> None:
-    make_answered(form, duration_ms=61_000)
-
-    assert not transcripts.spend_minutes(claimed_at(clock), of_form=1, of_server=9, now=clock.now)
-
-
-@both_databases
 def test_words_that_were_shown_wait_for_no_answer(form: Any, clock: Clock) -> None:
     recording = make_waiting(form, KEY)
-    transcripts.note_shown(KEY, recording)
-    held = claimed_at(clock)
-    assert held.id == recording  # there are none yet
-    transcripts.settle_written(held, "Ben did.", now=clock.now)
+    transcripts.note_shown(KEY, recording)  # there are none yet
+    written(clock)
 
-    assert state_of(recording) == (
-        DONE,
-        1,
-        clock.now,
-    )  # an answer without them may claim it
+    assert state_of(recording) == (DONE, 1, clock.now)  # an answer without them may claim it
     transcripts.note_shown("o" * 24, recording)
     assert state_of(recording) == (DONE, 1, clock.now)
     transcripts.note_shown(KEY, recording)
     assert state_of(recording) == (DONE, 1, None)
 
 
-@both_databases
 def test_of_a_recording_that_is_gone_nothing_is_settled(form: Any, clock: Clock) -> None:
     recording = make_waiting(form)
     held = claimed_at(clock)
@@ -253,15 +202,14 @@ def test_of_a_recording_that_is_gone_nothing_is_settled(form: Any, clock: Clock)
     db.session.commit()
 
     assert not transcripts.renew(held, now=clock.now)
-    transcripts.settle_written(held, "Ben did.", now=clock.now)
+    transcripts.settle_written(held, WORDS, now=clock.now)
     transcripts.settle_failed(held, now=clock.now)
     assert db.session.get(Recording, recording) is None
 
 
 def failed(form: Any, **changed: Any) -> str:
-    return make_answered(
-        form, **{"transcript_state": FAILED, "attempts": 3, "next_at": None} | changed
-    )
+    given = {"transcript_state": FAILED, "attempts": 3, "next_at": None}
+    return make_answered(form, **given | changed)
 
 
 def try_again(form: Any, recording: str, clock: Clock, **changed: str) -> None:
@@ -269,7 +217,6 @@ def try_again(form: Any, recording: str, clock: Clock, **changed: str) -> None:
     transcripts.try_again(**given, attachment_id=recording, now=clock.now)
 
 
-@both_databases
 def test_it_gets_all_attempts_again(form: Any, clock: Clock) -> None:
     recording = failed(form)
     for _ in range(2):
@@ -300,16 +247,212 @@ def test_another_try_is_refused(
 
 def test_others_and_those_of_no_current_answer_are_not_found(form: Any, clock: Clock) -> None:
     recording, unclaimed = failed(form), make_waiting(form, transcript_state=FAILED)
-    tries = [
-        (recording, {"account_id": make_account().id}),
-        (recording, {"form_id": make_form(form.account_id).id}),
-        (unclaimed, {}),
-        ("att_unknown", {}),
-    ]
-    for named, changed in tries:
+
+    def is_not_found(recording: str = recording, **changed: str) -> bool:
         with pytest.raises(NotFound):
-            try_again(form, named, clock, **changed)
-    db.session.execute(Answer.__table__.update().values(superseded=True))
+            try_again(form, recording, clock, **changed)
+        return True
+
+    assert is_not_found(account_id=make_account().id)
+    assert is_not_found(form_id=make_form(form.account_id).id)
+    assert is_not_found(unclaimed)
+    assert is_not_found("att_unknown")
+    db.session.execute(update(Answer).values(superseded=True))
     db.session.commit()
-    with pytest.raises(NotFound):
-        try_again(form, recording, clock)
+    assert is_not_found()
+
+
+def spoken(form: Any, position: int = 0, text: str = "") -> str:
+    """The id of a recording that waits and has an answer."""
+    make_answer(form, KEY, position)
+    recording = make_waiting(form, KEY, position=position)
+    answer_with(recording, KEY, text)
+    return recording
+
+
+def complete(form: Any, clock: Clock) -> list[str]:
+    queued = answering.complete_response(form.share_token, KEY, responder_name="", now=clock.now)
+    assert queued is not None
+    return queued
+
+
+def answers(form: Any) -> list[tuple[str, bool]]:
+    """Text and whether it was superseded, oldest first."""
+    db.session.rollback()
+    found = select(Answer.answer_text, Answer.superseded).where(Answer.form_id == form.id)
+    return [tuple(row) for row in db.session.execute(found.order_by(Answer.stamp))]
+
+
+def due_at(delivery_id: str) -> datetime:
+    db.session.rollback()
+    return db.session.get_one(EventDelivery, delivery_id, populate_existing=True).next_at
+
+
+def row_of(form: Any) -> Form:
+    db.session.rollback()
+    return db.session.get_one(Form, form.id, populate_existing=True)
+
+
+def test_late_words_are_a_new_answer_with_the_same_recording(form: Any, clock: Clock) -> None:
+    recording = spoken(form)
+    before, first = row_of(form), stored(recording).answer_id
+    seen = (before.last_stamp, before.answered_count, before.started_count)
+    size = before.answer_bytes
+    session = db.session.scalars(select(ResponseSession)).one()
+    active = session.last_active_at
+    written(clock)
+    for _ in range(2):  # a second time changes nothing
+        conclude(recording, now=clock.now)
+
+    assert answers(form) == [("", True), (WORDS, False)]
+    found = stored(recording)
+    assert found.answer_id != first
+    assert found.next_at is None
+    late = db.session.get_one(Answer, found.answer_id)
+    assert (late.response_type, late.word_count) == (ResponseType.VOICE, 3)
+    db.session.refresh(session)
+    assert session.answered == {form.questions[0]["id"]: late.id}
+    assert session.last_active_at == active + timedelta(milliseconds=1)  # what was read is outdated
+    after = row_of(form)
+    assert (after.answered_count, after.started_count) == seen[1:]
+    assert after.last_stamp == late.stamp > seen[0]
+    assert after.answer_bytes == size + len(f"Who changed it?{WORDS}")
+    (polled,) = read_responses(after, seen[0]).sessions
+    assert [each.answer_text for each in polled.answers] == [WORDS]
+
+
+@pytest.mark.parametrize("limit", ["multiple", "one"])
+def test_they_reach_a_completed_response_of_a_closed_form_without_a_second_event(
+    account: Account, app_context: None, clock: Clock, limit: str
+) -> None:
+    form = make_form(account.id, responseLimit=limit)
+    make_subscription(form)
+    recording = spoken(form)
+    complete(form, clock)
+    if limit == "multiple":
+        close_form(form.account_id, form.id, now=clock.now)
+    completed_at = row_of(form).completed_stamp
+    written(clock)
+    conclude(recording, now=clock.now)
+
+    assert answers(form) == [("", True), (WORDS, False)]
+    session = db.session.scalars(select(ResponseSession)).one()
+    assert (session.status, session.completed_stamp) == (SessionStatus.COMPLETED, completed_at)
+    assert db.session.scalar(select(func.count()).select_from(EventDelivery)) == 1
+
+
+@pytest.mark.parametrize("case", ["typed", "full"])
+def test_what_the_person_wrote_stays_and_a_full_form_keeps_words_beside_the_recording(
+    form: Any, clock: Clock, monkeypatch: pytest.MonkeyPatch, case: str
+) -> None:
+    text = "It was Ann." if case == "typed" else ""
+    recording = spoken(form, text=text)
+    written(clock)
+    if case == "full":
+        limit_form_bytes(monkeypatch, row_of(form).answer_bytes)
+    conclude(recording, now=clock.now)
+
+    assert answers(form) == [(text, False)]
+    assert stored(recording).transcript == WORDS
+    assert state_of(recording)[2] is None
+
+
+def test_an_answer_that_was_taken_back_or_withdrawn_stays_away(form: Any, clock: Clock) -> None:
+    recordings = spoken(form), spoken(form, position=1)
+    written(clock)
+    answering.skip_question(form.share_token, KEY, position=0, now=clock.now)
+    conclude(recordings[0], now=clock.now)
+    assert WORDS not in [text for text, _ in answers(form)]
+
+    held = claimed_at(clock)
+    assert answering.withdraw_response(form.share_token, KEY, now=clock.now)
+    transcripts.settle_written(held, WORDS, now=clock.now)
+    conclude(recordings[1], now=clock.now)
+    assert answers(form) == []
+    assert db.session.get(Recording, recordings[1]) is None
+
+
+def test_a_form_in_the_trash_gets_them_when_it_is_restored(form: Any, clock: Clock) -> None:
+    recording = spoken(form)
+    written(clock)
+    delete_form(form.account_id, form.id, now=clock.now)
+    conclude(recording, now=clock.now)
+    assert answers(form) == [("", False)]
+    assert transcripts.read_steps(now=clock.now) == []
+
+    restore_form(form.account_id, form.id, now=clock.now)
+    assert transcripts.read_steps(now=clock.now) == [recording]
+    conclude(recording, now=clock.now)
+    assert answers(form) == [("", True), (WORDS, False)]
+
+
+def test_words_that_were_there_before_the_answer_fill_it_too_if_nobody_saw_them(
+    form: Any, clock: Clock
+) -> None:
+    for position in range(2):
+        make_answer(form, KEY, position)
+    unseen, shown = make_waiting(form, KEY), make_waiting(form, KEY, position=1)
+    written(clock)
+    written(clock)
+    transcripts.note_shown("o" * 32, unseen)
+    transcripts.note_shown(KEY, shown)
+    answer_with(unseen, KEY)
+    answer_with(shown, KEY)
+    for _ in range(transcripts.LOOKED_AT + 1):  # no backlog stands before them
+        make_waiting(form, next_at=clock.now - timedelta(seconds=5))
+
+    assert transcripts.read_steps(now=clock.now) == [unseen]
+    conclude(unseen, now=clock.now)
+    conclude(shown, now=clock.now)
+    assert answers(form)[-1] == (WORDS, False)
+    assert [text for text, superseded in answers(form) if not superseded] == ["", WORDS]
+
+
+def test_the_event_waits_for_the_words_and_no_longer(form: Any, clock: Clock) -> None:
+    make_subscription(form)
+    recordings = [spoken(form), spoken(form, position=1)]
+    (delivery,) = complete(form, clock)
+    assert due_at(delivery) == clock.now + timedelta(seconds=60)
+
+    clock.forward(seconds=2)
+    written(clock)
+    assert conclude(recordings[0], now=clock.now) == []
+    assert due_at(delivery) == clock.now + timedelta(seconds=58)
+    transcripts.settle(claimed_at(clock), SILENT, now=clock.now)
+
+    assert conclude(recordings[1], now=clock.now) == [delivery]
+    assert due_at(delivery) == clock.now
+    assert conclude(recordings[1], now=clock.now) == []
+
+
+def test_after_the_last_attempt_nothing_waits_any_more(form: Any, clock: Clock) -> None:
+    make_subscription(form)
+    recording = spoken(form)
+    (delivery,) = complete(form, clock)
+    for _ in range(3):
+        transcripts.settle_failed(claimed_at(clock), now=clock.now)
+        clock.forward(seconds=10)
+        db.session.execute(update(Recording).values(next_at=clock.now))
+        db.session.commit()
+
+    assert conclude(recording, now=clock.now) == [delivery]
+    assert due_at(delivery) == clock.now
+
+
+def test_an_event_that_was_cancelled_is_left_alone(form: Any, clock: Clock) -> None:
+    make_subscription(form)
+    recording = spoken(form)
+    (delivery,) = complete(form, clock)
+    db.session.get_one(EventDelivery, delivery).state = DeliveryState.CANCELLED
+    db.session.commit()
+    written(clock)
+
+    assert conclude(recording, now=clock.now) == []
+
+
+def test_without_words_to_come_the_event_is_due_at_once(form: Any, clock: Clock) -> None:
+    make_subscription(form)
+    make_answer(form, KEY)
+    answer_with(make_waiting(form, KEY, transcriber=""), KEY)
+
+    assert due_at(complete(form, clock)[0]) == clock.now
