@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from typing import Any, TypeVar, cast
 
 import pytest
@@ -17,7 +18,7 @@ from webapp.app import streams
 from webapp.base.config import Settings
 from webapp.base.database import db, utc_now
 from webapp.base.vocabulary import Scope
-from webapp.drafts import confirmations
+from webapp.drafts import agent_tokens, confirmations
 from webapp.oauth.tokens import issue_token
 from webapp.records import drafts
 from webapp.records.accounts.models import Account
@@ -129,6 +130,17 @@ def form(app: Flask, account: Account) -> Any:
     """A published form of two questions, as a row of its columns."""
     with app.app_context():
         return make_form(account.id)
+
+
+def agent_token(
+    app: Flask, account_id: str, form_id: str | None, life: timedelta = timedelta(days=1)
+) -> agent_tokens.MadeToken:
+    """A new agent token of the form, or of all forms of the account."""
+    now = utc_now()
+    with app.app_context():
+        return agent_tokens.make_agent_token(
+            account_id, form_id, label="Rota", expires_at=now + life, now=now
+        )
 
 
 SOON_SECONDS = 10  # on a busy machine; a wait that nothing ends takes 20 and more

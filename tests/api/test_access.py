@@ -11,6 +11,7 @@ from werkzeug.test import TestResponse
 from api.openapi.operations import Operation
 from tests.api.conftest import ALL_SCOPES, Agent, Connect, refusal
 from tests.api.provoking import OF_CONNECTIONS, send
+from tests.databases import both_databases
 from tests.factories import make_draft, make_form
 from webapp.base.config import Settings
 from webapp.base.database import db, utc_now
@@ -73,6 +74,7 @@ def test_every_operation_needs_its_own_scope(
 HOSTILE = ["%00", "a%00b", "%FF", "%C0%80", "%ED%A0%80", "..", "%2e%2e", "'", "%25", "\N{SNOWMAN}"]
 
 
+@both_databases
 @pytest.mark.parametrize("operation", WITH_ID, ids=lambda each: each.id)
 def test_a_malformed_id_is_not_found_and_one_with_a_slash_no_route(
     operation: Operation, agent: Agent

@@ -1,7 +1,7 @@
 """Recordings, listed and read by connected agents and agent tokens: ranges, headers, access."""
 
 import secrets
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -10,7 +10,7 @@ from werkzeug.test import TestResponse
 
 from api.agents import AskFeed
 from api.wire.event_stream import StreamPosition
-from tests.api.conftest import Agent, refusal
+from tests.api.conftest import Agent, agent_token, refusal
 from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_form
 from tests.voice.factories import (
@@ -22,7 +22,6 @@ from tests.voice.factories import (
 from tests.voice.store_reads import holds_connection
 from webapp.answers import answering
 from webapp.base.database import db, utc_now
-from webapp.drafts import agent_tokens
 from webapp.records.accounts.models import Account
 from webapp.records.responses.models import Answer
 from webapp.records.responses.recordings import Recording
@@ -44,12 +43,7 @@ def recording(app: Flask, form: Any) -> Recording:
 @pytest.fixture
 def program(app: Flask, form: Any) -> Agent:
     """A program with an agent token of the form."""
-    now = utc_now()
-    with app.app_context():
-        made = agent_tokens.make_agent_token(
-            form.account_id, form.id, label="", expires_at=now + timedelta(days=1), now=now
-        )
-    return Agent(app, made.token)
+    return Agent(app, agent_token(app, form.account_id, form.id).token)
 
 
 @pytest.fixture(params=["REST", "agent token"])

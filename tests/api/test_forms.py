@@ -65,22 +65,18 @@ def test_a_form_is_returned_and_listed(agent: Agent, account: Account) -> None:
     assert not any(secret in each.text for each in (found, listed, responses))
 
 
-@pytest.mark.parametrize("status", ["completed", "closed"])
-def test_a_form_that_takes_no_answers_keeps_its_link(
-    agent: Agent, account: Account, status: str
-) -> None:
+def test_a_form_that_takes_no_answers_keeps_its_link(agent: Agent, account: Account) -> None:
     with agent.app.app_context():
-        form = make_form(account.id, responseLimit="one")
-        if status == "completed":
-            make_response(form)
-        else:
-            forms.close_form(account.id, form.id, now=utc_now())
+        closed, completed = (make_form(account.id, responseLimit="one") for _ in range(2))
+        make_response(completed)
+        forms.close_form(account.id, closed.id, now=utc_now())
+    listed = {each["formId"]: each for each in agent.get("/forms").json["forms"]}
 
-    body, listed = agent.get(f"/forms/{form.id}").json, agent.get("/forms").json["forms"][0]
-
-    assert body["status"] == listed["status"] == read(agent, form)["status"] == status
-    assert body["shareUrl"] == listed["url"]
-    assert body["shareUrl"].endswith(form.share_token)
+    for form, status in ((closed, "closed"), (completed, "completed")):
+        body, row = agent.get(f"/forms/{form.id}").json, listed[form.id]
+        assert body["status"] == row["status"] == read(agent, form)["status"] == status
+        assert body["shareUrl"] == row["url"]
+        assert body["shareUrl"].endswith(form.share_token)
 
 
 def test_a_form_in_the_trash_is_not_found_until_it_is_restored(
@@ -131,17 +127,13 @@ def test_answers_come_before_their_response_is_sent_and_its_completion_alone_aft
     second = read(agent, form, first["nextSince"])
     third = read(agent, form, second["nextSince"])
 
+    (begun,), (sent,) = first["responses"], second["responses"]
     assert (nothing["nextSince"], nothing["responses"]) == (None, [])
     assert [each["hasResponses"] for each in (nothing, first, third)] == [False, True, True]
-    (begun,), (sent,) = first["responses"], second["responses"]
-    assert (begun["status"], begun["submittedAt"], first["responseCount"]) == (
-        "in_progress",
-        None,
-        0,
-    )
+    assert [each["responseCount"] for each in (nothing, first, third)] == [0, 0, 1]
+    assert (begun["status"], begun["submittedAt"]) == ("in_progress", None)
     assert (sent["status"], sent["answers"]) == ("completed", [])
     assert (third["responses"], third["nextSince"]) == ([], second["nextSince"])
-    assert third["responseCount"] == 1
 
 
 @pytest.mark.parametrize("since", [None, "2999-01-01T00:00:00Z"])
@@ -270,13 +262,12 @@ def test_an_invalid_since_is_refused(agent: Agent, form: Any) -> None:
         assert refusal(response) == (400, "invalid_since"), since
 
 
-def test_the_first_since_counts_and_other_parameters_are_ignored(
+def test_head_tells_the_length_and_unknown_parameters_are_ignored(
     agent: Agent, answered: Any
 ) -> None:
-    path = f"/forms/{answered.id}/responses"
-    query = "since=2999-01-01T00:00:00Z&since=1970-01-01T00:00:00Z&limit=1&%FF=%FF"
+    path = f"/forms/{answered.id}/responses?limit=1&%FF=%FF"
 
-    assert agent.get(f"{path}?{query}").json["returnedAnswerCount"] == 0
-    head = agent.call("HEAD", path)
+    head, found = agent.call("HEAD", path), agent.get(path)
+
     assert (head.status_code, head.data) == (200, b"")
-    assert head.headers["Content-Length"] == agent.get(path).headers["Content-Length"]
+    assert head.headers["Content-Length"] == found.headers["Content-Length"]

@@ -11,7 +11,6 @@ from api.bodies import API_BODY_MAX_BYTES
 from api.openapi.operations import Operation
 from tests.api.conftest import Agent, refusal
 from tests.api.provoking import OF_CONNECTIONS, assert_readable, send
-from tests.databases import both_databases
 from webapp.oauth import guard
 
 JSON = "application/json"
@@ -219,10 +218,3 @@ def test_an_internal_error_is_rolled_back_and_reveals_nothing_but_the_request_id
     assert broken.json["resolution"].endswith(" request id request-7.")
     assert "secret" not in broken.text
     assert agent.get(path).json["title"] == "Rota"
-
-
-@both_databases
-@pytest.mark.parametrize("path", ["/drafts/{}", "/forms/{}", "/forms/{}/responses"])
-@pytest.mark.parametrize("hostile", ["%00%FF", "x" * 41])
-def test_malformed_ids_cause_no_database_error(path: str, hostile: str, agent: Agent) -> None:
-    assert agent.get(path.format(hostile)).status_code == 404

@@ -14,7 +14,7 @@ from sqlalchemy import select
 from werkzeug.test import TestResponse
 
 from api import agents
-from tests.api.conftest import Agent, Connect, at_once, refusal, while_waiting
+from tests.api.conftest import Agent, Connect, agent_token, at_once, refusal, while_waiting
 from tests.conftest import Clock
 from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_form
@@ -34,22 +34,10 @@ from webapp.web import wakeups
 CHALLENGE = 'Bearer realm="agent"'
 
 
-def new_token(app: Flask, form: Any, *, form_id: str | None = "", **lasting: float) -> str:
-    now = utc_now()
-    with app.app_context():
-        return agent_tokens.make_agent_token(
-            form.account_id,
-            form.id if form_id == "" else form_id,
-            label="Rota",
-            expires_at=now + timedelta(**lasting or {"days": 1}),
-            now=now,
-        ).token
-
-
 @pytest.fixture
 def reader(app: Flask, form: Any) -> Agent:
     """A program with a token for the form."""
-    return Agent(app, new_token(app, form))
+    return Agent(app, agent_token(app, form.account_id, form.id).token)
 
 
 def path(form: Any, **query: object) -> str:
@@ -151,11 +139,12 @@ def test_an_access_token_is_no_agent_token_and_the_other_way_round(
 
 @both_databases
 def test_a_dead_token_is_invalid(app: Flask, form: Any) -> None:
-    expired, revoked = (Agent(app, new_token(app, form, days=days)) for days in (-1, 1))
-    with app.app_context():
-        revoke(revoked, form)
-
-    for reader, message in ((expired, "has expired."), (revoked, "was revoked.")):
+    for days, message in ((-1, "has expired."), (1, "was revoked.")):
+        made = agent_token(app, form.account_id, form.id, timedelta(days=days))
+        reader = Agent(app, made.token)
+        with app.app_context():
+            if days == 1:
+                revoke(reader, form)
         answer = reader.get(path(form))
         assert_invalid(answer)
         assert answer.json["message"] == f"This agent token {message}"
@@ -186,7 +175,7 @@ def test_any_other_ask_is_not_found_in_the_same_words(
         others = [make_form(account.id), make_form(make_account().id)]
         trashed = make_form(account.id)
         trash.delete_form(account.id, trashed.id, now=utc_now())
-    of_account = Agent(app, new_token(app, form, form_id=None))
+    of_account = Agent(app, agent_token(app, account.id, None).token)
 
     refused = [reader.get(path(other)) for other in others]
     refused += [reader.get("/agent/asks/frm_unknown/answers"), of_account.get(path(trashed))]

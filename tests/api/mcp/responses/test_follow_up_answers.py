@@ -1,7 +1,6 @@
 """Answers to follow-up questions, by every way that an agent reads answers."""
 
 import secrets
-from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -9,7 +8,7 @@ from flask import Flask
 
 from api.agents import AskFeed
 from api.wire.event_stream import StreamPosition, frame
-from tests.api.conftest import Agent
+from tests.api.conftest import Agent, agent_token
 from tests.api.mcp.conftest import Hosted
 from tests.api.mcp.responses.reading import fragment_pages, quoted
 from tests.databases import both_databases
@@ -17,7 +16,6 @@ from tests.event_factories import make_subscription
 from tests.factories import make_answer, make_follow_up, make_follow_up_answer, make_form
 from webapp.answers import answering
 from webapp.base.database import db, utc_now
-from webapp.drafts import agent_tokens
 from webapp.records.accounts.models import Account
 from webapp.records.events import EventDelivery
 from webapp.records.responses.counters import QuestionCounts, read_questions
@@ -88,11 +86,8 @@ def test_rest_and_tools_return_them_among_the_answers(
 
 
 def test_agent_endpoints_return_and_stream_them(app: Flask, form: Any, session_id: str) -> None:
-    now = utc_now()
+    token = agent_token(app, form.account_id, form.id).token
     with app.app_context():
-        token = agent_tokens.make_agent_token(
-            form.account_id, form.id, label="", expires_at=now + timedelta(days=1), now=now
-        ).token
         (update,) = AskFeed().read([StreamPosition(form.id, None)]).values()
 
     polled = Agent(app, token).get(f"/agent/asks/{form.id}/answers").json["answers"]
