@@ -8,7 +8,6 @@ import logging
 import ssl
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -123,21 +122,21 @@ class _Connections(httpcore2.SyncBackend):
         self, host: str, port: int, timeout: float | None = None, *others: Any, **options: Any
     ) -> httpcore2.NetworkStream:
         found = self._addresses(host, timeout)[:ADDRESSES_TRIED]
-        for tried, address in enumerate(found[:-1]):
-            share = _left(self._ends, httpcore2.ConnectTimeout) / (len(found) - tried)
-            with suppress(httpcore2.ConnectError, httpcore2.ConnectTimeout):
-                return self._connect(address, port, _least(timeout, share), *others, **options)
-        left = _least(timeout, _left(self._ends, httpcore2.ConnectTimeout))
-        return self._connect(found[-1], port, left, *others, **options)
-
-    def _connect(self, *arguments: Any, **options: Any) -> httpcore2.NetworkStream:
-        return _Timed(super().connect_tcp(*arguments, **options), self._ends)
+        for tried, address in enumerate(found):
+            left = _left(self._ends, None, httpcore2.ConnectTimeout) / (len(found) - tried)
+            left = left if timeout is None else min(timeout, left)
+            try:
+                stream = super().connect_tcp(address, port, left, *others, **options)
+                return _Timed(stream, self._ends)
+            except (httpcore2.ConnectError, httpcore2.ConnectTimeout):
+                if address == found[-1]:
+                    raise
+        raise httpcore2.ConnectError(NO_ADDRESS)
 
     def _addresses(self, host: str, timeout: float | None) -> list[str]:
         """All addresses of the host; private ones where the way is not encrypted."""
-        left = _least(timeout, _left(self._ends, httpcore2.ConnectTimeout))
         try:
-            found = resolve(host, left)
+            found = resolve(host, _left(self._ends, timeout, httpcore2.ConnectTimeout))
         except Unreachable:
             raise httpcore2.ConnectError(NO_ADDRESS) from None
         if not (self._encrypted or all(is_private(address) for address in found)):
@@ -155,13 +154,12 @@ class _Timed(httpcore2.NetworkStream):
         self._stream, self._ends = stream, ends
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        left = _left(self._ends, httpcore2.ReadTimeout)
-        return self._stream.read(max_bytes, _least(timeout, left))
+        return self._stream.read(max_bytes, _left(self._ends, timeout, httpcore2.ReadTimeout))
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
         for start in range(0, len(buffer), WRITTEN_BYTES):
-            left = _left(self._ends, httpcore2.WriteTimeout)
-            self._stream.write(buffer[start : start + WRITTEN_BYTES], _least(timeout, left))
+            left = _left(self._ends, timeout, httpcore2.WriteTimeout)
+            self._stream.write(buffer[start : start + WRITTEN_BYTES], left)
 
     def close(self) -> None:
         self._stream.close()
@@ -172,7 +170,7 @@ class _Timed(httpcore2.NetworkStream):
         server_hostname: str | None = None,
         timeout: float | None = None,
     ) -> httpcore2.NetworkStream:
-        left = _least(timeout, _left(self._ends, httpcore2.ConnectTimeout))
+        left = _left(self._ends, timeout, httpcore2.ConnectTimeout)
         return _Timed(self._stream.start_tls(ssl_context, server_hostname, left), self._ends)
 
     def get_extra_info(self, info: str) -> Any:
@@ -196,14 +194,11 @@ class _Bounded(httpx2.SyncByteStream):
         self._stream.close()
 
 
-def _left(ends: float, late: type[httpcore2.TimeoutException]) -> float:
+def _left(ends: float, timeout: float | None, late: type[httpcore2.TimeoutException]) -> float:
+    """Seconds for a step: its timeout, or what is left if that is less."""
     left = ends - time.monotonic()
     if left <= 0:
         raise late(TOO_LATE)
-    return left
-
-
-def _least(timeout: float | None, left: float) -> float:
     return left if timeout is None else min(timeout, left)
 
 

@@ -118,9 +118,14 @@ def fetch(
     `address_refused`, `timed_out`, `tls_failed`, `connection_failed` or `invalid_reply`.
     """
     parts = checked_url(url, bounds.ports, bounds.allowed_origins)
+    target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    method = "GET" if body is None else "POST"
     try:
         with closing(_GuardedConnection(parts, _Deadline(bounds))) as connection:
-            return _exchange(connection, parts, headers, body)
+            connection.request(method, target, body, {"Connection": "close", **headers})
+            with closing(connection.getresponse()) as response:
+                connection.deadline.head_ended()
+                return _read(response, bounds.body_bytes)
     except TimeoutError as error:
         raise Unreachable("timed_out") from error
     except ssl.SSLError as error:
@@ -129,6 +134,13 @@ def fetch(
         raise Unreachable("connection_failed") from error
     except http.client.HTTPException as error:
         raise Unreachable("invalid_reply") from error
+
+
+def _read(response: http.client.HTTPResponse, most: int) -> Reply:
+    received = bytearray(most + 1)  # bounds what a chunk of negative size could make of a read
+    size = response.readinto(received)
+    names = {name.lower(): value for name, value in response.getheaders()}
+    return Reply(response.status, names, bytes(received[: min(size, most)]), size > most)
 
 
 def checked_url(
@@ -147,13 +159,10 @@ def checked_url(
     plain = PRINTABLE_ASCII.fullmatch(url) and len(url) <= URL_MAX_CHARS and "\\" not in url
     if not plain or "@" in parts.netloc or "#" in url:
         raise Unreachable("invalid_url")
-    if origin_of(parts) in allowed_origins:
+    named = len(host) <= 253 and HOST_NAME.fullmatch(host)
+    if origin_of(parts) in allowed_origins or (parts.scheme == "https" and port in ports and named):
         return parts
-    if parts.scheme != "https" or port not in ports:
-        raise Unreachable("invalid_url")
-    if len(host) > 253 or not HOST_NAME.fullmatch(host):
-        raise Unreachable("invalid_url")
-    return parts
+    raise Unreachable("invalid_url")
 
 
 def port_of(parts: SplitResult) -> int:
@@ -221,18 +230,16 @@ class _GuardedConnection(http.client.HTTPConnection):
         plain = self._open_checked()
         try:
             plain.settimeout(self.deadline.left())
-            self.sock = timed = self._timed(plain)
+            if self.tls_context is None:
+                timed = _Timed(fileno=plain.detach())
+            else:
+                wrapped = self.tls_context.wrap_socket(plain, server_hostname=self.host)
+                timed = cast(_TimedTls, wrapped)
         except BaseException:
             plain.close()
             raise
+        self.sock, timed.deadline = timed, self.deadline
         self.deadline.connected()
-        timed.deadline = self.deadline
-
-    def _timed(self, plain: socket.socket) -> _Timed:
-        if self.tls_context is None:
-            return _Timed(fileno=plain.detach())
-        wrapped = self.tls_context.wrap_socket(plain, server_hostname=self.host)
-        return cast(_TimedTls, wrapped)
 
     def _open_checked(self) -> socket.socket:
         if self.pinned:
@@ -272,21 +279,3 @@ def resolve(host: str, seconds: float) -> list[str]:
     if not isinstance(answer, list) or not answer:
         raise Unreachable("unresolved")
     return answer
-
-
-def _exchange(
-    connection: _GuardedConnection,
-    parts: SplitResult,
-    headers: Mapping[str, str],
-    body: bytes | None,
-) -> Reply:
-    target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    method = "GET" if body is None else "POST"
-    connection.request(method, target, body, {"Connection": "close", **headers})
-    with closing(connection.getresponse()) as response:
-        connection.deadline.head_ended()
-        most = connection.deadline.bounds.body_bytes
-        received = bytearray(most + 1)  # bounds what a chunk of negative size could make of a read
-        size = response.readinto(received)
-        names = {name.lower(): value for name, value in response.getheaders()}
-        return Reply(response.status, names, bytes(received[: min(size, most)]), size > most)
