@@ -47,7 +47,7 @@ def make_subscription(form: Any, **changed: Any) -> EventSubscription:
     return subscription
 
 
-def make_delivery(subscription: EventSubscription, **changed: Any) -> EventDelivery:
+def delivery_row(subscription: EventSubscription, **changed: Any) -> dict[str, Any]:
     """A delivery that is due, of an event whose session need not exist."""
     now, digits = utc_now(), secrets.token_hex(12)
     values: dict[str, Any] = {
@@ -65,7 +65,12 @@ def make_delivery(subscription: EventSubscription, **changed: Any) -> EventDeliv
         "next_at": now,
         "created_at": now,
     }
-    delivery = EventDelivery(**values | changed)
+    return values | changed
+
+
+def make_delivery(subscription: EventSubscription, **changed: Any) -> EventDelivery:
+    """The same, stored."""
+    delivery = EventDelivery(**delivery_row(subscription, **changed))
     db.session.add(delivery)
     db.session.commit()
     return delivery

@@ -3,7 +3,7 @@
 import json
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -37,6 +37,7 @@ class Posted:
 class Webhook:
     """What the site answers next, and what it was sent.
 
+    status   of the n-th request, where it is a function
     echoes   it verifies itself
     fixed    the type and body that it answers to everything instead
     seconds  how long it keeps each request waiting, at most until `released`
@@ -44,7 +45,7 @@ class Webhook:
 
     pinned: tuple[Pinned, ...]
     origin: str
-    status: int = 200
+    status: int | Callable[[int], int] = 200
     echoes: bool = True
     fixed: tuple[str, bytes] | None = None
     seconds: float = 0
@@ -61,7 +62,8 @@ class Webhook:
         said = {"challenge": posted.said.get("challenge")} if self.echoes else {}
         kind, reply = self.fixed or ("", json.dumps(said).encode())
         content_type = f"Content-Type: {kind}\r\n" if kind else ""
-        head = f"HTTP/1.1 {self.status} X\r\n{content_type}Content-Length: {len(reply)}\r\n\r\n"
+        status = self.status if isinstance(self.status, int) else self.status(len(self.posted))
+        head = f"HTTP/1.1 {status} X\r\n{content_type}Content-Length: {len(reply)}\r\n\r\n"
         connection.sendall(head.encode() + reply)
 
 

@@ -9,7 +9,7 @@ from flask import Flask
 
 from tests.bench.ceiling import make_table
 from tests.bench.figures import Side, Table, compare, machine
-from tests.bench.servers import running
+from tests.bench.servers import served
 from tests.bench.work import Work, connected
 from webapp.base.config import Settings
 from webapp.base.database import db
@@ -31,16 +31,31 @@ class Bench:
 
 
 @pytest.fixture
-def bench(app: Flask, settings: Settings) -> Iterator[Bench]:
-    """One process each on SQLite, two on PostgreSQL."""
-    on_sqlite = settings.database_url.startswith("sqlite")
-    processes = 1 if on_sqlite else 2
+def table(app: Flask, settings: Settings) -> Table:
+    with app.app_context():
+        print(f"\n{machine(settings.data_folder)}")
+        return Table({"sqlite": "SQLite", "postgresql": "PostgreSQL"}[db.engine.dialect.name])
+
+
+@pytest.fixture
+def work(app: Flask, settings: Settings) -> Work:
+    return connected(app, settings.api_url)
+
+
+@pytest.fixture
+def processes(settings: Settings) -> int:
+    """One on SQLite, two on PostgreSQL."""
+    return 1 if settings.database_url.startswith("sqlite") else 2
+
+
+@pytest.fixture
+def bench(
+    app: Flask, settings: Settings, table: Table, work: Work, processes: int
+) -> Iterator[Bench]:
     with app.app_context():
         make_table(db.engine)
-        print(f"\n{machine(settings.data_folder)}")
-    work = connected(app, settings.api_url)
     with (
-        running("ceiling", processes, settings) as ceiling,
-        running("askback", processes, settings) as askback,
+        served("ceiling", processes, settings) as ceiling,
+        served("askback", processes, settings) as askback,
     ):
-        yield Bench(work, ceiling, askback, Table("SQLite" if on_sqlite else "PostgreSQL"))
+        yield Bench(work, list(ceiling), list(askback), table)

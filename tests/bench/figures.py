@@ -4,11 +4,11 @@ import os
 import platform
 import sqlite3
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, TypeVar
 
 import sqlalchemy as sa
 
@@ -18,6 +18,7 @@ from webapp.base.database import db
 Requests = Sequence[Sequence[bytes]]
 ROUNDS = int(os.environ.get("ASKBACK_BENCH_ROUNDS", "7"))
 BEFORE = "55418ab"  # the commit that goals of "so many times" are measured from
+T = TypeVar("T")
 PACKAGES = ("flask", "granian", "sqlalchemy", "psycopg", "orjson")
 
 
@@ -48,44 +49,46 @@ class Pair:
         return median(mine.rate / ceiling.rate for mine, ceiling in pairs)
 
 
+def turn_about(*sides: Callable[[], T], rounds: int = ROUNDS, warm: int = 1) -> list[list[T]]:
+    """What each side gives in each round; every second round the last one goes first.
+
+    warm  rounds before, which are not counted
+    """
+    found: list[list[T]] = [[] for _ in sides]
+    for number in range(rounds + warm):
+        pairs = list(zip(sides, found, strict=True))
+        for side, kept in pairs if number % 2 else reversed(pairs):
+            kept.append(side())
+    return [each[warm:] for each in found]
+
+
 def compare(ceiling: Side, operation: Side, rounds: int = ROUNDS) -> Pair:
-    """Warm both up, then measure them in turn; every second round the other one goes first."""
-    pair = Pair([], [])
-    for number in range(rounds + 1):
-        sides = [(ceiling, pair.ceilings), (operation, pair.operations)]
-        for side, kept in sides if number % 2 else reversed(sides):
-            kept.append(side.run())
-    del pair.ceilings[0], pair.operations[0]
-    return pair
+    """Warm both up, then measure them in turn."""
+    return Pair(*turn_about(ceiling.run, operation.run, rounds=rounds))
 
 
-def of(runs: list[Measured], share: float) -> float:
-    """Median over the rounds of a latency quantile, in milliseconds."""
-    return median(run.quantile(share) for run in runs)
+def quantile(latencies: Sequence[float], share: float) -> float:
+    """What `share` of them did not exceed; they are sorted."""
+    return latencies[min(len(latencies) - 1, int(share * len(latencies)))]
 
 
-def rate(runs: list[Measured]) -> float:
-    return median(run.rate for run in runs)
+def shown(runs: Sequence[Measured]) -> str:
+    """Medians over the rounds, latencies in milliseconds."""
+    p50, p99 = (median(run.quantile(share) for run in runs) for share in (0.5, 0.99))
+    return f"{median(run.rate for run in runs):.0f}/s, p50 {p50:.1f}, p99 {p99:.1f} ms"
 
 
-@dataclass
+@dataclass(frozen=True)
 class Table:
     """The figures of one database as lines of a Markdown table."""
 
     database: str
-    lines: list[str] = field(default_factory=list)
 
-    def add(self, operation: str, reached: str, goal: str, detail: str) -> None:
-        line = f"| {operation} | {self.database} | {reached} | {goal} | {detail} |"
-        self.lines.append(line)
-        print(line, flush=True)
+    def add(self, operation: str, reached: str, goal: str, detail: str = "") -> None:
+        print(f"| {operation} | {self.database} | {reached} | {goal} | {detail} |", flush=True)
 
     def add_pair(self, operation: str, pair: Pair, goal: str) -> None:
-        detail = (
-            f"{rate(pair.operations):.0f}/s, p50 {of(pair.operations, 0.5):.1f},"
-            f" p99 {of(pair.operations, 0.99):.1f} ms; ceiling {rate(pair.ceilings):.0f}/s,"
-            f" p50 {of(pair.ceilings, 0.5):.1f}, p99 {of(pair.ceilings, 0.99):.1f} ms"
-        )
+        detail = f"{shown(pair.operations)}; ceiling {shown(pair.ceilings)}"
         self.add(operation, f"{100 * pair.ratio:.0f} %", goal, detail)
 
 
@@ -117,9 +120,7 @@ def _file_system(folder: Path) -> str:
 
 
 def _server() -> str:
+    if db.engine.dialect.name == "sqlite":
+        return "synchronous=FULL, WAL"
     with db.engine.connect() as connection:
-        if db.engine.dialect.name == "sqlite":
-            return "synchronous=FULL, WAL"
-        return str(connection.execute(sa.text("SELECT version()")).scalar_one()).partition(" on ")[
-            0
-        ]
+        return str(connection.execute(sa.text("SELECT version()")).scalar_one()).split(" on ")[0]

@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 
 from tests.bench.load import ROOT
@@ -39,17 +39,10 @@ def start(
 
 
 @contextmanager
-def running(kind: str, processes: int, settings: Settings) -> Iterator[list[int]]:
-    """The ports of `processes` processes that answer; ended with the block."""
-    with served(kind, processes, settings) as found:
-        yield list(found)
-
-
-@contextmanager
 def served(
     kind: str, processes: int, settings: Settings, **changed: str
 ) -> Iterator[dict[int, int]]:
-    """The same; process ids by port."""
+    """Process ids by port of so many processes that answer; ended with the block."""
     with ExitStack() as stack:
         found = {}
         for _ in range(processes):
@@ -79,16 +72,20 @@ def end(process: subprocess.Popen[bytes]) -> None:
     process.wait(10)
 
 
+def exchange(port: int, method: str, path: str, body: str = "", **headers: str) -> tuple[int, str]:
+    """Status and body of one exchange on a new connection; `_` in names of headers is `-`."""
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=20)) as connection:
+        connection.request(method, path, body or None, named)
+        answer = connection.getresponse()
+        return answer.status, answer.read().decode()
+
+
 def answers(port: int) -> bool:
     """True when anything at all answers over HTTP."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
-    try:
-        connection.request("GET", "/healthz")
-        return connection.getresponse().status < 500
-    except OSError:
-        return False
-    finally:
-        connection.close()
+    with suppress(OSError):
+        return exchange(port, "GET", "/healthz")[0] < 500
+    return False
 
 
 def start_cost(module: str, kind: str, settings: Settings) -> tuple[float, float]:

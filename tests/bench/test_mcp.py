@@ -26,33 +26,32 @@ pytestmark = [pytest.mark.bench, both_databases]
 
 def test_tools_and_discovery(app: Flask, bench: Bench, settings: Settings) -> None:
     work = bench.work
-    host = host_of(app, work, settings)
-    form_id = stored_form(app, work, 10_000)
-    with app.app_context():
-        since = wire_time(get_form(work.account_id, form_id).last_stamp - 11)
-    get_form_by_tool = called(host, "get_form", formId=form_id)
-    ten_by_tool = called(host, "get_form_responses", formId=form_id, since=since)
-    ten = new_since(app, work, form_id, 11)
-    by_tool(bench, "get_form", "≥ 75 %", work.get(f"/api/forms/{form_id}"), get_form_by_tool)
-    by_tool(bench, "get_form_responses, 10 new", "≥ 65 %", work.get(ten), ten_by_tool)
-    discovered = host.repeated(sent(host, "server/discover"), 60)
-    bench.add("server/discover", "≥ 70 %", work.look_ups(), discovered)
-
-
-def host_of(app: Flask, work: Work, settings: Settings) -> Work:
-    """The same account with a connection to the MCP endpoint."""
     with app.app_context():
         scopes = [Scope.FORMS_READ, Scope.RESPONSES_READ]
         token = issue_token(work.account_id, scopes, settings.mcp_url, now=utc_now())
-    return Work(app, work.account_id, token)
-
-
-def by_tool(
-    bench: Bench, name: str, goal: str, rest: Callable[[], Requests], tool: Callable[[], Requests]
-) -> None:
-    """Measure a tool against the same by REST, on the same processes."""
-    pair = compare(Side(bench.askback, rest), Side(bench.askback, tool))
-    bench.table.add_pair(f"tools/call {name}", pair, f"{goal} of REST")
+    host = Work(app, work.account_id, token)
+    form_id = stored_form(app, work, 10_000)
+    with app.app_context():
+        since = wire_time(get_form(work.account_id, form_id).last_stamp - 11)
+    ten = new_since(app, work, form_id, 11)
+    for tool, goal, path, by_tool in (
+        (
+            "get_form",
+            "≥ 75 %",
+            f"/api/forms/{form_id}",
+            called(host, "get_form", formId=form_id),
+        ),
+        (
+            "get_form_responses, 10 new",
+            "≥ 65 %",
+            ten,
+            called(host, "get_form_responses", formId=form_id, since=since),
+        ),
+    ):
+        pair = compare(Side(bench.askback, work.get(path)), Side(bench.askback, by_tool))
+        bench.table.add_pair(f"tools/call {tool}", pair, f"{goal} of REST")
+    discovered = host.repeated(sent(host, "server/discover"), 60)
+    bench.add("server/discover", "≥ 70 %", work.look_ups(), discovered)
 
 
 def called(host: Work, tool: str, **arguments: Any) -> Callable[[], Requests]:

@@ -1,36 +1,29 @@
 """Figures of the results page and of the exports, against less stored and a plain cursor loop."""
 
 import csv
-import re
 import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from statistics import median
-from typing import Any
+from types import SimpleNamespace
+from typing import NamedTuple
 
 import pytest
 from flask import Flask
 from sqlalchemy import text
 
-from tests.bench.figures import Pair, Requests, Side, Table, compare, machine
+from tests.bench.figures import Pair, Requests, Side, Table, compare
 from tests.bench.load import request
-from tests.bench.query_plans import plan_of
-from tests.bench.servers import answers, end, resident_mib, running, start
+from tests.bench.servers import resident_mib, served
 from tests.bulk import analyze, store_answers
 from tests.databases import both_databases
 from tests.factories import make_form
 from tests.pages.creator_client import creator
-from tests.services import wait_until
-from webapp.answers.by_question import newest_answers
-from webapp.answers.search import Filters, find_people
-from webapp.answers.threads import follow_ups_of, threads_of
 from webapp.base.config import Settings
 from webapp.base.database import db
 from webapp.records.accounts.models import Account
-from webapp.records.forms import get_form
 
 pytestmark = [pytest.mark.bench, both_databases]
 TEN = [{"id": f"q_{number}", "text": f"Question {number}?"} for number in range(1, 11)]
@@ -41,7 +34,6 @@ CONNECTIONS = 4
 MANY = 1_000_000
 CSV_BEGINS = b"\xef\xbb\xbf"
 LAST_CHUNK = b"\r\n0\r\n\r\n"
-LAST_CHUNK_SIZE = len(LAST_CHUNK)
 JOINED = """
 SELECT a.stamp, s.id, s.responder_name, s.status, s.created_at, s.completed_stamp, a.question_id,
   a.question_text, a.question_kind, a.parent_question_id, a.answer_text, a.response_type, a.id
@@ -57,10 +49,6 @@ def cookies(app: Flask, account: Account) -> str:
     return "Cookie: " + "; ".join(f"{cookie.key}={cookie.value}" for cookie in kept)
 
 
-def name_of(settings: Settings) -> str:
-    return "SQLite" if settings.database_url.startswith("sqlite") else "PostgreSQL"
-
-
 def form_with(app: Flask, account: Account, stored: int, follow_ups: int = 0) -> str:
     """The id of a form that holds so many answers, and of each response so many follow-ups."""
     mode = "deep_dive" if follow_ups else "none"
@@ -74,30 +62,26 @@ def form_with(app: Flask, account: Account, stored: int, follow_ups: int = 0) ->
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("view", VIEWS, ids=["by question", "by person"])
 def test_results_page(
-    app: Flask, settings: Settings, account: Account, cookies: str, view: str
+    app: Flask, settings: Settings, table: Table, account: Account, cookies: str, view: str
 ) -> None:
     few, many = (form_with(app, account, stored) for stored in (1_000, 100_000))
 
     pair = compared(settings, cookies, few + view, many + view)
 
     name = f"results page{view}, 100,000 answers stored to 1,000"
-    Table(name_of(settings)).add_pair(name, pair, "85–115 %")
+    table.add_pair(name, pair, "85–115 %")
 
 
 @pytest.mark.timeout(1800)
 def test_results_with_follow_ups(
-    app: Flask, settings: Settings, account: Account, cookies: str
+    app: Flask, settings: Settings, table: Table, account: Account, cookies: str
 ) -> None:
     few, many = (form_with(app, account, stored, 2) for stored in (10_000, MANY))
 
-    pairs = {view: compared(settings, cookies, few + view, many + view) for view in VIEWS}
-
-    table = Table(name_of(settings))
-    for view, pair in pairs.items():
+    for view in VIEWS:
+        pair = compared(settings, cookies, few + view, many + view)
         name = f"results page{view}, 100,000 responses with two follow-ups each to 1,000"
         table.add_pair(name, pair, "85–115 %")
-    with app.app_context():
-        assert threads_plan(account.id, few) == threads_plan(account.id, many)
 
 
 def compared(settings: Settings, cookies: str, few: str, many: str) -> Pair:
@@ -107,27 +91,11 @@ def compared(settings: Settings, cookies: str, few: str, many: str) -> Pair:
         one = request("GET", f"/forms/{path}", cookies, host=HOST)
         return lambda: [[one] * PAGES] * CONNECTIONS
 
-    with running("askback", 1, settings) as ports:
-        return compare(Side(ports, pages(few)), Side(ports, pages(many)), rounds=20)
+    with served("askback", 1, settings) as ports:
+        return compare(Side(list(ports), pages(few)), Side(list(ports), pages(many)), rounds=20)
 
 
-def threads_plan(account_id: str, form_id: str) -> list[str]:
-    """How the database reads the first pages of a form, without the ids that it looks for, and
-    whether it remembers rows that it found by an index.
-    """
-    form = get_form(account_id, form_id)
-
-    def first_pages() -> None:
-        shown = newest_answers(form).values()
-        follow_ups_of(form, [answer for page in shown for answer in page.answers])
-        threads_of(form, find_people(form.id, Filters(), before=None).people)
-
-    steps = [step for step in plan_of(first_pages) if not step.startswith("Memoize")]
-    return [re.sub(r"'[^']*'", "?", step) for step in steps]
-
-
-@dataclass
-class Download:
+class Download(NamedTuple):
     """One file as it arrived: seconds to the first byte and to the last, MiB added meanwhile."""
 
     first: float
@@ -136,29 +104,21 @@ class Download:
 
 
 @pytest.mark.timeout(3600)
-def test_csv(app: Flask, settings: Settings, account: Account, cookies: str) -> None:
+def test_csv(app: Flask, settings: Settings, table: Table, account: Account, cookies: str) -> None:
     small, form_id = (form_with(app, account, stored) for stored in (20_000, MANY))
-    process, port = start("tests.bench.serve", "askback", settings)
-    try:
-        wait_until(lambda: answers(port), "starting askback")
-        download(port, process.pid, small, cookies)
+    with served("askback", 1, settings) as processes:
+        ((port, process),) = processes.items()
+        download(port, process, small, cookies)
         runs = [
-            (plain_loop(app, form_id), download(port, process.pid, form_id, cookies))
-            for _ in range(3)
+            (plain_loop(app, form_id), download(port, process, form_id, cookies)) for _ in range(3)
         ]
-    finally:
-        end(process)
-
-    with app.app_context():
-        print(f"\n{machine(settings.data_folder)}")
-    table = Table(name_of(settings))
     ratio = median(loop / exported.whole for loop, exported in runs)
     rates = f"{MANY / runs[-1][1].whole:.0f} rows/s, loop {MANY / runs[-1][0]:.0f} rows/s"
     table.add("CSV of 1,000,000 answers to a cursor loop", f"{100 * ratio:.0f} %", "≥ 70 %", rates)
     first = median(exported.first for _, exported in runs)
-    table.add("first byte of it", f"{1000 * first:.0f} ms", "< 200 ms", "")
+    table.add("first byte of it", f"{1000 * first:.0f} ms", "< 200 ms")
     added = max(exported.added_mib for _, exported in runs)
-    table.add("memory added by it", f"{added:.1f} MiB", "< 16 MiB", "")
+    table.add("memory added by it", f"{added:.1f} MiB", "< 16 MiB")
 
 
 def download(port: int, process_id: int, form_id: str, cookies: str) -> Download:
@@ -176,9 +136,8 @@ def download(port: int, process_id: int, form_id: str, cookies: str) -> Download
         first = time.perf_counter() - began
         buffer, tail = bytearray(1 << 20), b""
         while received := connection.recv_into(buffer):
-            tail = tail[-LAST_CHUNK_SIZE:] + bytes(
-                buffer[max(0, received - LAST_CHUNK_SIZE) : received]
-            )
+            last = bytes(buffer[max(0, received - len(LAST_CHUNK)) : received])
+            tail = tail[-len(LAST_CHUNK) :] + last
         whole = time.perf_counter() - began
     assert head.startswith(b"HTTP/1.1 200 ")
     assert tail.endswith(LAST_CHUNK)
@@ -203,32 +162,22 @@ def watched(process_id: int) -> Iterator[list[float]]:
         thread.join()
 
 
-class Nowhere:
-    """A file that discards what is written."""
-
-    def write(self, text: str) -> int:
-        return len(text)
-
-
 def plain_loop(app: Flask, form_id: str) -> float:
     """Seconds of the shortest program: one statement, one cursor, one row after the other."""
-    writer = csv.writer(Nowhere(), quoting=csv.QUOTE_ALL)
+    writer = csv.writer(
+        SimpleNamespace(write=lambda text: len(text)), quoting=csv.QUOTE_ALL
+    )  # to nowhere
+    literal = {"literal_binds": True}
     with app.app_context(), db.engine.connect() as connection:
         statement = text(JOINED).bindparams(form=form_id)
-        literal = {"literal_binds": True}
-        with closing(streaming(connection.connection)) as cursor:
+        # on PostgreSQL a cursor without a name would fetch everything first
+        name = () if db.engine.dialect.name == "sqlite" else ("loop",)
+        with closing(connection.connection.cursor(*name)) as cursor:
+            if name:
+                cursor.itersize = 1000
             began = time.perf_counter()
             cursor.execute(str(statement.compile(db.engine, compile_kwargs=literal)))
             written = sum(1 for row in cursor if writer.writerow(row))
             took = time.perf_counter() - began
     assert written == MANY
     return took
-
-
-def streaming(connection: Any) -> Any:
-    """A cursor that does not fetch everything first; on PostgreSQL that takes a named one."""
-    if db.engine.dialect.name == "sqlite":
-        return connection.cursor()
-    cursor = connection.cursor("loop")
-    cursor.itersize = 1000
-    return cursor

@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
@@ -19,6 +20,7 @@ from tests.proof.voice.speaking import form_data, noise
 
 BYTES_PER_SECOND = 3_000_000
 PIECE_BYTES = 64 * 1024
+FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 SIZE = 25 * 1024**2
 
 
@@ -44,27 +46,20 @@ class Person:
         }
         body, headers = form_data(fields, audio)
         headers |= {"Content-Length": str(len(body)), "Cookie": f"askback_r={self.session}"}
+        path = f"/r/{self.share_token}/q/1"
+        status = self._post(f"{path}/recording", _paced(body), headers)
+        # one that no answer has is written down for whoever asks
+        asked = urlencode({"session": self.session})
+        self._post(f"{path}/transcript", asked, FORM)
+        return status
+
+    def _post(self, path: str, body: Iterator[bytes] | str, headers: dict[str, str]) -> int:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
-        try:
-            path = f"/r/{self.share_token}/q/1/recording"
-            connection.request("POST", path, _paced(body), headers)
+        with closing(connection):
+            connection.request("POST", path, body, headers)
             answer = connection.getresponse()
             answer.read()
-            self._ask_for_words()
             return answer.status
-        finally:
-            connection.close()
-
-    def _ask_for_words(self) -> None:
-        """A recording that no answer has is written down for whoever asks."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
-        try:
-            headers = {"Content-Type": "application/x-www-form-urlencoded"}
-            path = f"/r/{self.share_token}/q/1/transcript"
-            connection.request("POST", path, urlencode({"session": self.session}), headers)
-            connection.getresponse().read()
-        finally:
-            connection.close()
 
 
 def _paced(body: bytes) -> Iterator[bytes]:

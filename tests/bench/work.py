@@ -2,8 +2,9 @@
 
 import itertools
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any
 from urllib.parse import urlencode
 
@@ -17,6 +18,7 @@ from tests.factories import make_account, make_answer, make_draft, make_form
 from webapp.base.database import db, new_id, utc_now
 from webapp.base.text import token_hash
 from webapp.base.vocabulary import Scope
+from webapp.drafts.agent_tokens import make_agent_token
 from webapp.drafts.confirmations import confirm_draft
 from webapp.oauth.tokens import issue_token
 from webapp.pages.respondent.form_data import new_session_key
@@ -60,7 +62,7 @@ class Work:
         return self.repeated(request("POST", "/insert", self.bearer), times)
 
     def creates(self) -> Requests:
-        return [[self._json("POST", "/api/drafts", DRAFT) for _ in range(30)] for _ in range(16)]
+        return self._each(self._json("POST", "/api/drafts", DRAFT) for _ in itertools.count())
 
     def patches(self) -> Requests:
         """Each connection changes a draft of its own, every time to something new."""
@@ -75,11 +77,15 @@ class Work:
         ]
 
     def publishes(self) -> Requests:
-        drafts = iter(self._confirmed(CONNECTIONS * 30))
-        return [
-            [request("POST", f"/api/drafts/{next(drafts)}/publish", self.bearer) for _ in range(30)]
-            for _ in range(CONNECTIONS)
-        ]
+        return self._each(
+            request("POST", f"/api/drafts/{draft}/publish", self.bearer)
+            for draft in self._confirmed(CONNECTIONS * 30)
+        )
+
+    def _each(self, requests: Iterable[bytes]) -> Requests:
+        """Thirty for each connection."""
+        every = iter(requests)
+        return [list(itertools.islice(every, 30)) for _ in range(CONNECTIONS)]
 
     def _confirmed(self, count: int) -> list[str]:
         """Copies of one confirmed draft."""
@@ -100,38 +106,32 @@ class Work:
 
     def answers(self, share_tokens: Sequence[str], *headers: str, cookie: bool = True) -> Requests:
         """Each connection is one respondent after the other, through all questions of its form."""
-        with self.app.app_context():
-            return [
-                [
-                    one
-                    for _ in range(3)
-                    for one in respondent(
-                        share_tokens[n % len(share_tokens)], *headers, cookie=cookie
-                    )
-                ]
-                for n in range(CONNECTIONS)
-            ]
+        every = itertools.islice(itertools.cycle(share_tokens), CONNECTIONS)
+        return self.people(every, 3, *headers, cookie=cookie)
 
     def responses(self, share_tokens: Sequence[str], *headers: str) -> Requests:
         """Each connection is eight people, who answer all three questions of its form and send."""
+        return self.people(share_tokens, 8, *headers, questions=3, sends=True)
+
+    def people(
+        self, share_tokens: Iterable[str], count: int, *headers: str, **how: Any
+    ) -> Requests:
+        """Each connection is so many respondents of its form, one after the other."""
         with self.app.app_context():
             return [
-                [
-                    one
-                    for _ in range(8)
-                    for one in respondent(share_token, *headers, questions=3, sends=True)
-                ]
-                for share_token in share_tokens
+                [one for _ in range(count) for one in respondent(each, *headers, **how)]
+                for each in share_tokens
             ]
 
     def completions(self, forms: Sequence[Any]) -> Requests:
         """Each connection is 15 people who have answered a question of its form, and send."""
+        sends: dict[str, Any] = {"questions": 0, "sends": True}
         with self.app.app_context():
             return [
                 [
                     one
                     for key in answered(form)
-                    for one in respondent(form.share_token, session=key, questions=0, sends=True)
+                    for one in respondent(form.share_token, session=key, **sends)
                 ]
                 for form in forms
             ]
@@ -182,6 +182,14 @@ def connected(app: Flask, api_url: str) -> Work:
         account_id = make_account().id
         token = issue_token(account_id, list(Scope), api_url, now=utc_now())
     return Work(app, account_id, token)
+
+
+def new_token(form: Any) -> str:
+    """That of an agent for this form. Needs an application context."""
+    now = utc_now()
+    ends = now + timedelta(1)
+    made = make_agent_token(form.account_id, form.id, label="", expires_at=ends, now=now)
+    return made.token
 
 
 def new_form(work: Work, **changed: Any) -> Any:

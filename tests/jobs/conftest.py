@@ -8,9 +8,8 @@ from flask import Flask
 from jobs.deliver import Deliverer
 from tests.api.conftest import Agent
 from tests.factories import make_form
-from tests.jobs.receiving import Receivers, receivers
 from tests.jobs.way import Way
-from tests.webhook_receiver import webhook_receiver
+from tests.webhook_receiver import Webhook, webhook_receiver
 from webapp.base.config import Settings
 from webapp.base.database import utc_now
 from webapp.base.vocabulary import Scope
@@ -41,9 +40,9 @@ def deliverer(app: Flask, monkeypatch: pytest.MonkeyPatch) -> Deliverer:
 
 
 @pytest.fixture
-def place(allow: Allow) -> Iterator[Receivers]:
+def place(allow: Allow) -> Iterator[Webhook]:
     """Receivers that may be called."""
-    with receivers() as found:
+    with webhook_receiver() as found:
         allow(found.origin)
         yield found
 

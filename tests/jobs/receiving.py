@@ -2,12 +2,8 @@
 
 import base64
 import secrets
-import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, NamedTuple
+from typing import Any
 
 from flask import Flask
 from sqlalchemy import select
@@ -17,62 +13,6 @@ from webapp.base.database import db
 from webapp.base.sealing import sealer
 from webapp.events.subscriptions import secret_place
 from webapp.records.events import CallbackEndpoint, EventDelivery, EventSubscription
-
-Respond = Callable[[int], int]  # the status for the n-th request
-
-
-class Got(NamedTuple):
-    """One request of a receiver."""
-
-    path: str
-    headers: dict[str, str]
-    body: bytes
-
-
-class Receivers:
-    """One server on loopback; each path is a receiver of its own."""
-
-    def __init__(self, port: int, got: list[Got]) -> None:
-        self.port = port
-        self.got = got
-
-    @property
-    def origin(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
-
-
-@contextmanager
-def receivers(status: Respond = lambda _number: 204) -> Iterator[Receivers]:
-    """Answers each request with `status`; requests are noted in the order in which they came."""
-    got: list[Got] = []
-    noting = threading.Lock()
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"]))
-            with noting:
-                got.append(Got(self.path, dict(self.headers.items()), body))
-                number = len(got)
-            self.send_response(status(number))
-            self.send_header("Content-Length", "0")
-            self.end_headers()
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    class Server(ThreadingHTTPServer):
-        request_queue_size = 128
-        daemon_threads = True
-
-    server = Server(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, args=(0.02,))
-    thread.start()
-    try:
-        yield Receivers(server.server_address[1], got)
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 def new_secret() -> str:

@@ -24,9 +24,10 @@ from tests.command import DATA_KEYS, PROGRAM, ROOT, askback, askback_here, envir
 from tests.databases import both_empty_databases, empty_postgresql_first
 from tests.event_factories import make_delivery
 from tests.factories import make_account, make_form
-from tests.jobs.receiving import Receivers, receivers, subscribe
+from tests.jobs.receiving import subscribe
 from tests.proof.killing import Respondents, Target, kill_again_and_again
 from tests.services import free_port, wait_until
+from tests.webhook_receiver import Webhook, webhook_receiver
 from webapp.app.factory import create_app
 from webapp.base.config import Settings
 from webapp.base.config_readers import data_keys
@@ -41,13 +42,13 @@ POSTGRESQL = pytest.mark.parametrize("empty_database_url", ["postgresql"], indir
 
 
 @pytest.fixture
-def place() -> Iterator[Receivers]:
-    with receivers() as found:
+def place() -> Iterator[Webhook]:
+    with webhook_receiver() as found:
         yield found
 
 
 @pytest.fixture
-def variables(empty_database_url: str, tmp_path: Path, place: Receivers) -> dict[str, str]:
+def variables(empty_database_url: str, tmp_path: Path, place: Webhook) -> dict[str, str]:
     return {
         "DATABASE_URL": empty_database_url,
         "ASKBACK_DATA": str(tmp_path),
@@ -86,7 +87,7 @@ def all_delivered(app: Flask) -> bool:
     return set(states(app)) <= {DeliveryState.DELIVERED}
 
 
-def due(app: Flask, place: Receivers, count: int) -> None:
+def due(app: Flask, place: Webhook, count: int) -> None:
     with app.app_context():
         form = make_form(make_account().id)
         for number in range(count):
@@ -114,7 +115,7 @@ def test_a_worker_without_the_schema_names_the_command_to_run(
 
 @POSTGRESQL
 def test_a_worker_sends_and_stops(
-    beside: Flask, variables: dict[str, str], redis_url: str, place: Receivers
+    beside: Flask, variables: dict[str, str], redis_url: str, place: Webhook
 ) -> None:
     due(beside, place, count=20)
     worker = start("worker", **variables | {"REDIS_URL": redis_url})
@@ -126,7 +127,7 @@ def test_a_worker_sends_and_stops(
 
     assert (worker.returncode, errors) == (0, "")
     assert orjson.loads(out.splitlines()[-1])["message"].startswith("Askback has stopped")
-    assert len(place.got) == 20
+    assert len(place.posted) == 20
 
 
 @dataclass
@@ -174,7 +175,7 @@ rounds = pytest.mark.parametrize(
 def test_what_was_completed_reaches_its_subscriber_whatever_is_killed(
     beside: Flask,
     variables: dict[str, str],
-    place: Receivers,
+    place: Webhook,
     request: pytest.FixtureRequest,
     kills: int,
     answers: int,
@@ -191,7 +192,7 @@ def test_what_was_completed_reaches_its_subscriber_whatever_is_killed(
     with target.up():
         wait_until(lambda: all_delivered(beside), "delivering the rest", seconds=90)
 
-    got = Counter(orjson.loads(each.body)["eventId"] for each in place.got)
+    got = Counter(orjson.loads(each.body)["eventId"] for each in place.posted)
     with beside.app_context():
         completed = select(ResponseSession.id).where(
             ResponseSession.status == SessionStatus.COMPLETED
@@ -206,7 +207,7 @@ def test_what_was_completed_reaches_its_subscriber_whatever_is_killed(
 def test_after_a_restore_what_was_delivered_since_is_delivered_again(
     beside: Flask,
     variables: dict[str, str],
-    place: Receivers,
+    place: Webhook,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -226,13 +227,13 @@ def test_after_a_restore_what_was_delivered_since_is_delivered_again(
     Deliverer(beside, threads=1).work()
 
     assert all_delivered(beside)
-    first, again = (each.headers["webhook-id"] for each in place.got)
+    first, again = (each.headers["webhook-id"] for each in place.posted)
     assert first == again
 
 
 @both_empty_databases
 def test_the_doctor_tells_of_what_waits(
-    beside: Flask, variables: dict[str, str], place: Receivers
+    beside: Flask, variables: dict[str, str], place: Webhook
 ) -> None:
     due(beside, place, count=3)
     with beside.app_context():
@@ -250,7 +251,7 @@ def test_the_doctor_tells_of_what_waits(
     )
 
 
-def test_an_embedded_server_sends_and_stops_in_time(tmp_path: Path, place: Receivers) -> None:
+def test_an_embedded_server_sends_and_stops_in_time(tmp_path: Path, place: Webhook) -> None:
     data, port = tmp_path / "data", free_port()
     address = {"PORT": str(port), "MCP_EVENTS_CALLBACK_ALLOWLIST": place.origin}
     own = {"ASKBACK_DATA": str(data), "SECRET_KEY": SECRET, "DATA_KEYS": DATA_KEYS} | address
@@ -274,4 +275,4 @@ def test_an_embedded_server_sends_and_stops_in_time(tmp_path: Path, place: Recei
             db.engine.dispose()
 
     assert server.returncode == 0
-    assert len(place.got) == 5
+    assert len(place.posted) == 5

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import threading
 import time
 from collections.abc import Iterator
 from datetime import datetime
@@ -23,8 +22,9 @@ from tests.databases import both_databases
 from tests.event_factories import make_delivery, make_subscription
 from tests.factories import make_account, make_form
 from tests.jobs.conftest import Allow
-from tests.jobs.receiving import Receivers, receivers, states, subscribe
+from tests.jobs.receiving import states, subscribe
 from tests.services import free_port, redis_server, wait_until
+from tests.webhook_receiver import Webhook, webhook_receiver
 from webapp.base.database import utc_now
 from webapp.base.vocabulary import DeliveryState
 from webapp.events.delivering import Leases
@@ -57,7 +57,7 @@ def own_redis(wakes: Any) -> Iterator[redis.Redis]:
         yield client
 
 
-def due(app: Flask, place: Receivers, count: int = 1) -> list[str]:
+def due(app: Flask, place: Webhook, count: int = 1) -> list[str]:
     with app.app_context():
         form = make_form(make_account().id)
         return [make_delivery(subscribe(form, f"{place.origin}/{n}")).id for n in range(count)]
@@ -78,7 +78,7 @@ def wait_for_all(app: Flask, seconds: float = 20) -> None:
 
 @NO_SWEEPS
 @both_databases
-def test_without_redis_a_wake_up_is_taken_at_once(app: Flask, place: Receivers, wakes: Any) -> None:
+def test_without_redis_a_wake_up_is_taken_at_once(app: Flask, place: Webhook, wakes: Any) -> None:
     wakes(None)
     with sending(app, stop_seconds=2):
         time.sleep(0.5)
@@ -87,9 +87,7 @@ def test_without_redis_a_wake_up_is_taken_at_once(app: Flask, place: Receivers, 
 
 
 @NO_SWEEPS
-def test_rq_on_redis_wakes_at_once(
-    app: Flask, place: Receivers, redis_url: str, wakes: Any
-) -> None:
+def test_rq_on_redis_wakes_at_once(app: Flask, place: Webhook, redis_url: str, wakes: Any) -> None:
     wakes(redis_url)
     with sending(app, stop_seconds=2), redis.Redis.from_url(redis_url) as look:
         of_others = set(look.keys(JOBS))  # of processes that were killed
@@ -102,26 +100,26 @@ def test_rq_on_redis_wakes_at_once(
 def test_a_process_without_a_free_place_leaves_wake_ups_to_others(
     app: Flask, allow: Allow, own_redis: redis.Redis
 ) -> None:
-    released = threading.Event()
-    with receivers(lambda _number: released.wait(30) and 204) as place:
+    with webhook_receiver() as place:
+        place.seconds = 30
         allow(place.origin)
         with sending(app, stop_seconds=2) as busy:
             busy.threads = 1
             hand_over(app, due(app, place))
-            wait_until(lambda: len(place.got) == 1, "being sent")
+            wait_until(lambda: len(place.posted) == 1, "being sent")
             waiting = Queue(queue.DELIVERIES.name, connection=own_redis, serializer=JSONSerializer)
             hand_over(app, ["dlv_1", "dlv_2"])
             wait_until(lambda: waiting.count > 1, "enqueuing")
             time.sleep(0.3)
             assert waiting.count > 1
-            released.set()
+            place.released.set()
             wait_until(lambda: waiting.count == 0, "taking them")
 
 
 @pytest.mark.constants("jobs.worker", SWEEP_SECONDS=0.02)
 def test_sweeps_that_fail_are_logged_once_and_go_on(
     app: Flask,
-    place: Receivers,
+    place: Webhook,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
@@ -161,7 +159,7 @@ def test_of_a_queue_that_nobody_takes_ten_thousand_wait(app: Flask) -> None:
 @pytest.mark.parametrize("fault", ["no thread of RQ", "no Redis", "a full Redis"])
 def test_without_wake_ups_nobody_waits_and_everything_is_delivered(
     app: Flask,
-    place: Receivers,
+    place: Webhook,
     own_redis: redis.Redis,
     wakes: Any,
     monkeypatch: pytest.MonkeyPatch,
@@ -180,7 +178,7 @@ def test_without_wake_ups_nobody_waits_and_everything_is_delivered(
 
 @pytest.mark.constants("jobs.rq_worker", RESTART_SECONDS=0.1)
 def test_a_redis_that_hangs_ends_and_comes_back_empty_stops_nothing(
-    app: Flask, place: Receivers, wakes: Any, monkeypatch: pytest.MonkeyPatch
+    app: Flask, place: Webhook, wakes: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     port = free_port()
     with redis_server(port) as url:
@@ -207,7 +205,7 @@ def test_a_redis_that_hangs_ends_and_comes_back_empty_stops_nothing(
 
 @NO_SWEEPS
 def test_nothing_but_wake_ups_is_carried_out(
-    app: Flask, place: Receivers, tmp_path: Path, own_redis: redis.Redis
+    app: Flask, place: Webhook, tmp_path: Path, own_redis: redis.Redis
 ) -> None:
     folders = [str(tmp_path / "json"), str(tmp_path / "pickle")]
     for folder, serializer in zip(folders, (JSONSerializer, DefaultSerializer), strict=True):
@@ -226,12 +224,12 @@ def test_nothing_but_wake_ups_is_carried_out(
 
 @pytest.mark.settings(mcp_events_enabled=False)
 @pytest.mark.constants("jobs.worker", SWEEP_SECONDS=0.05)
-def test_switched_off_nothing_is_sent(app: Flask, place: Receivers) -> None:
+def test_switched_off_nothing_is_sent(app: Flask, place: Webhook) -> None:
     with sending(app, stop_seconds=1):
         hand_over(app, due(app, place))
         time.sleep(0.5)
 
-    assert place.got == []
+    assert place.posted == []
 
 
 def test_a_full_queue_of_wake_ups_drops_never_blocks_and_survives_failures(

@@ -29,7 +29,7 @@ from tests.databases import both_databases
 from tests.event_factories import make_subscription
 from tests.factories import make_account, make_form, make_response
 from tests.services import wait_until
-from tests.webhook_receiver import HOST, SECRET, URL, Webhook, webhook_receiver
+from tests.webhook_receiver import HOST, SECRET, URL, Webhook
 from webapp.answers.trash import delete_form
 from webapp.base.database import db, utc_now
 from webapp.base.vocabulary import DeliveryFailure
@@ -423,28 +423,3 @@ def test_slow_addresses_hold_few_threads_of_an_account(
     assert refusal(answer) == (429, "rate_limited")
     assert answer.headers["Retry-After"] == "2"
     assert subscribe(agent, form).status_code == 200
-
-
-@pytest.fixture(scope="module")
-def inside() -> Iterator[Webhook]:
-    with webhook_receiver() as running:
-        yield running
-
-
-@pytest.mark.parametrize("allowed", ["allowed", ""])
-def test_an_origin_on_the_allowlist_is_verified_over_plain_http(
-    app: Flask,
-    agent: Agent,
-    form: Any,
-    inside: Webhook,
-    allowed: str,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    origins = frozenset({inside.origin} if allowed else ())
-    changed = app.config["SETTINGS"].model_copy(update={"mcp_events_callback_allowlist": origins})
-    monkeypatch.setitem(app.config, "SETTINGS", changed)
-    inside.posted.clear()
-
-    answer = subscribe(agent, form, url=f"{inside.origin}/hook")
-
-    assert (answer.status_code, len(inside.posted)) == ((200, 1) if allowed else (400, 0))

@@ -86,14 +86,8 @@ class HopWorker(ThreadWorker):
 
 
 def work(client: redis.Redis) -> None:
-    worker = HopWorker(
-        [NAME],
-        connection=client,
-        worker_ttl=WORKER_TTL,
-        serializer=JSONSerializer,
-        log_job_description=False,
-    )
-    worker.work(logging_level="CRITICAL")
+    options = {"worker_ttl": WORKER_TTL, "serializer": JSONSerializer, "log_job_description": False}
+    HopWorker([NAME], connection=client, **options).work(logging_level="CRITICAL")
 
 
 def main(

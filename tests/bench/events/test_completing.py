@@ -8,12 +8,11 @@ from statistics import median
 from typing import Any
 
 import pytest
-from flask import Flask
 
-from tests.bench.figures import Side, Table, compare, machine
+from tests.bench.figures import Side, Table, compare
 from tests.bench.load import Measured
 from tests.bench.servers import processor_seconds, served
-from tests.bench.work import CONNECTIONS, Work, answered, connected, new_form
+from tests.bench.work import CONNECTIONS, Work, answered, new_form
 from tests.databases import both_databases
 from tests.event_factories import make_subscription
 from webapp.answers.answering import complete_response
@@ -46,17 +45,11 @@ class Counted(Side):
 
 
 def test_completing_beside_the_same_without_events(
-    app: Flask, settings: Settings, request: pytest.FixtureRequest
+    settings: Settings, table: Table, work: Work, processes: int, request: pytest.FixtureRequest
 ) -> None:
     """The whole request, beside processes in which events are switched off."""
-    on_sqlite = settings.database_url.startswith("sqlite")
-    table = Table("SQLite" if on_sqlite else "PostgreSQL")
-    variables = {} if on_sqlite else {"REDIS_URL": request.getfixturevalue("redis_url")}
-    work = connected(app, settings.api_url)
-    with app.app_context():
-        print(f"\n{machine(settings.data_folder)}")
+    variables = {} if processes == 1 else {"REDIS_URL": request.getfixturevalue("redis_url")}
     off = settings.model_copy(update={"mcp_events_enabled": False})
-    processes = 1 if on_sqlite else 2
     with (
         served("web", processes, off, **variables) as without,
         served("web", processes, settings, **variables) as ours,
@@ -74,12 +67,10 @@ def test_completing_beside_the_same_without_events(
             table.add("the same, processor", f"{before / after:.0%}", "", detail)
 
 
-def test_completing_as_a_use_case(app: Flask, settings: Settings) -> None:
+def test_completing_as_a_use_case(table: Table, work: Work) -> None:
     """The transaction alone, in one thread, every second time without the outbox."""
-    table = Table("SQLite" if settings.database_url.startswith("sqlite") else "PostgreSQL")
-    work = connected(app, settings.api_url)
     for subscriptions in (0, 3):
-        before, after = turn_about(work, subscriptions)
+        before, after = one_by_one(work, subscriptions)
         detail = f"p50 {1000 * after[0]:.2f} to {1000 * before[0]:.2f} ms"
         detail += f"; processor {1000 * after[1]:.2f} to {1000 * before[1]:.2f} ms"
         reached = f"{before[0] / after[0]:.0%}"
@@ -100,7 +91,7 @@ def subscribed(work: Work, subscriptions: int, count: int = CONNECTIONS) -> list
     return forms
 
 
-def turn_about(work: Work, subscriptions: int) -> list[tuple[float, float]]:
+def one_by_one(work: Work, subscriptions: int) -> list[tuple[float, float]]:
     """Median seconds and seconds of the processor, without events and with them."""
     form = subscribed(work, subscriptions, count=1)[0]
     with work.app.app_context():

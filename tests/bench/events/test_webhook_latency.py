@@ -5,10 +5,9 @@ begins when the request is sent, that of the bare hop when its route begins to e
 tells of it from its request, too, which commits one row.
 """
 
-import http.client
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
@@ -19,8 +18,8 @@ from sqlalchemy import select
 
 from tests.bench.ceiling import make_table
 from tests.bench.events.receiving import Receiver, receiving
-from tests.bench.figures import Table
-from tests.bench.servers import answers, served, started
+from tests.bench.figures import Table, quantile
+from tests.bench.servers import answers, exchange, served, started
 from tests.bench.work import FORM_TYPE, answered, connected, new_form
 from tests.command import DATA_KEYS, askback
 from tests.jobs.receiving import new_secret, subscribe
@@ -36,7 +35,7 @@ pytestmark = pytest.mark.bench
 
 BLOCKS, BLOCK = 4, 100
 PAUSE_SECONDS = 0.05
-HEADERS = dict([FORM_TYPE.split(": ")])
+HEADERS = {"Content_Type": FORM_TYPE.split(": ")[1]}
 
 
 class Sent(NamedTuple):
@@ -55,7 +54,7 @@ def test_embedded(app: Flask, settings: Settings) -> None:
         served("askback", 1, settings, MCP_EVENTS_CALLBACK_ALLOWLIST=receiver.origin) as ours,
         bare_hop(app, receiver, secret, "both") as bare,
     ):
-        measure(app, receiver, secret, ours=next(iter(ours)), bare=bare, table=Table("SQLite"))
+        measure(app, receiver, secret, *ours, bare, Table("SQLite"))
 
 
 def test_in_production(
@@ -68,7 +67,7 @@ def test_in_production(
         installation(postgresql_url, redis_url, receiver, settings, tmp_path) as (app, port),
         bare_hop(app, receiver, secret, "web", "worker", redis_url=redis_url) as bare,
     ):
-        measure(app, receiver, secret, ours=port, bare=bare, table=Table("PostgreSQL"))
+        measure(app, receiver, secret, port, bare, Table("PostgreSQL"))
 
 
 @contextmanager
@@ -116,7 +115,7 @@ def bare_hop(
 
 
 def measure(
-    app: Flask, receiver: Receiver, secret: str, *, ours: int, bare: int, table: Table
+    app: Flask, receiver: Receiver, secret: str, ours: int, bare: int, table: Table
 ) -> None:
     """Add the lines of both quantiles."""
     form = new_form(connected(app, "http://127.0.0.1/api"))
@@ -135,7 +134,8 @@ def measure(
     requested = [verified[each.event_id] - each.at for each in hops]
     for share, goal in ((0.5, "≤ 2×"), (0.99, "≤ 3×")):
         took, shown, least, bare_whole = (
-            quantile(each, share) for each in (whole, page, hop, requested)
+            1000 * quantile(sorted(each[BLOCK:]), share)  # the first block warms up
+            for each in (whole, page, hop, requested)
         )
         detail = (
             f"{took:.1f} ms, the page answered after {shown:.1f} ms; bare {least:.1f} ms,"
@@ -143,12 +143,6 @@ def measure(
         )
         label = f"submit → verified webhook, p{share * 100:.0f}, to the bare RQ hop"
         table.add(label, f"{took / least:.2f}×", goal, detail)
-
-
-def quantile(latencies: list[float], share: float) -> float:
-    """In milliseconds; the first block warms up."""
-    kept = sorted(latencies[BLOCK:])
-    return 1000 * kept[int(share * len(kept))]
 
 
 def delivered(receiver: Receiver, sent: list[Sent]) -> list[Sent]:
@@ -171,7 +165,8 @@ def sends(app: Flask, port: int, form: Any) -> list[Sent]:
     def send(key: str) -> Sent:
         body = urlencode({"session": key, "lang": "en", "website": "", "name": "Robin"})
         began = time.monotonic()
-        assert post(port, path, body, {"Cookie": f"askback_r={key}", **HEADERS})[0] in (200, 303)
+        status, _ = exchange(port, "POST", path, body, Cookie=f"askback_r={key}", **HEADERS)
+        assert status in (200, 303)
         return Sent(events[key], began, time.monotonic())
 
     return paced(send, keys)
@@ -182,7 +177,7 @@ def hops_to(port: int) -> list[Sent]:
 
     def send(event_id: str) -> Sent:
         began = time.monotonic()
-        status, enqueued = post(port, f"/hop/{event_id}", "", {})
+        status, enqueued = exchange(port, "POST", f"/hop/{event_id}")
         assert status == 200
         return Sent(event_id, began, float(enqueued))
 
@@ -198,10 +193,3 @@ def paced(send: Callable[[str], Sent], names: list[str]) -> list[Sent]:
         sent.append(send(name))
         time.sleep(max(0.0, due - time.monotonic()))
     return sent
-
-
-def post(port: int, path: str, body: str, headers: dict[str, str]) -> tuple[int, str]:
-    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=10)) as connection:
-        connection.request("POST", path, body, headers)
-        answer = connection.getresponse()
-        return answer.status, answer.read().decode()

@@ -5,7 +5,6 @@ breaker. The two hundred come within three seconds, while the others answer: as 
 wait until the others have nearly done, the rest get the rules at once.
 """
 
-import http.client
 import os
 import secrets
 import time
@@ -14,7 +13,6 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import timedelta
 from statistics import median
 from typing import Any
 from urllib.parse import urlencode
@@ -23,17 +21,16 @@ import pytest
 from flask import Flask
 from sqlalchemy import update
 
-from tests.bench.figures import Requests, Table
+from tests.bench.figures import Table, quantile, turn_about
 from tests.bench.load import Measured, load
-from tests.bench.servers import served
-from tests.bench.work import CONNECTIONS, connected, new_form, respondent
+from tests.bench.servers import exchange, served
+from tests.bench.work import CONNECTIONS, Work, new_form, new_token
 from tests.databases import both_databases
 from tests.followups.model_server import ModelServer, hanging, model_server
 from tests.proof.follow_ups.people import SHORT
 from webapp.answers.answering import answer_question
 from webapp.base.config import Settings
 from webapp.base.database import db, utc_now
-from webapp.drafts.agent_tokens import make_agent_token
 from webapp.pages.respondent.form_data import new_session_key
 from webapp.records.forms import Form
 
@@ -46,7 +43,7 @@ PAUSE = 0.1  # seconds of theirs after a page
 ARRIVING_SECONDS = 3.0
 LOOKING_AFTER = 1.5  # seconds
 MOST_SECONDS = 4.5
-FORM_TYPE = {"Content-Type": "application/x-www-form-urlencoded", "HX-Request": "true"}
+FORM_TYPE = {"Content_Type": "application/x-www-form-urlencoded", "HX_Request": "true"}
 
 
 @dataclass
@@ -56,7 +53,7 @@ class Installation:
     quiet  has no answers, and an agent that waits for them
     """
 
-    app: Flask
+    work: Work
     settings: Settings
     model: ModelServer
     share_tokens: Sequence[str]
@@ -92,16 +89,11 @@ class Installation:
             yield next(iter(ports))
 
     def _others(self, port: int, *, people: int = PEOPLE) -> Measured:
-        with self.app.app_context():
-            requests: Requests = [
-                [one for _ in range(people) for one in respondent(each)]
-                for each in self.share_tokens
-            ]
-        return load([port], requests, pause=PAUSE)
+        return load([port], self.work.people(self.share_tokens, people), pause=PAUSE)
 
     def _answered(self, count: int) -> list[str]:
         """Sessions with an answer that nothing is decided about yet."""
-        with self.app.app_context():
+        with self.work.app.app_context():
             sessions = [new_session_key() for _ in range(count)]
             for session in sessions:
                 answer_question(
@@ -117,64 +109,40 @@ class Installation:
     def _wait(self, port: int, session: str, after: float) -> tuple[int, float]:
         time.sleep(after)
         began = time.perf_counter()
-        body = urlencode({"session": session})
-        path = f"/r/{self.asking.share_token}/q/1/next"
-        status = self._exchange(port, "POST", path, body, FORM_TYPE)
+        path, body = f"/r/{self.asking.share_token}/q/1/next", urlencode({"session": session})
+        status, _ = exchange(port, "POST", path, body, **FORM_TYPE)
         return status, time.perf_counter() - began
 
     def _look(self, port: int) -> float:
         """Seconds of an agent's wait of one second."""
         time.sleep(LOOKING_AFTER)
         began = time.perf_counter()
-        path = f"/api/agent/asks/{self.quiet.id}/answers?wait=1"
-        headers = {"Authorization": f"Bearer {self.agent_token}"}
-        assert self._exchange(port, "GET", path, "", headers) == 200
+        path, bearer = f"/api/agent/asks/{self.quiet.id}/answers?wait=1", self.agent_token
+        assert exchange(port, "GET", path, Authorization=f"Bearer {bearer}")[0] == 200
         return time.perf_counter() - began
-
-    def _exchange(
-        self, port: int, method: str, path: str, body: str, headers: dict[str, str]
-    ) -> int:
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
-        try:
-            connection.request(method, path, body, {"Host": "127.0.0.1"} | headers)
-            answer = connection.getresponse()
-            answer.read()
-            return answer.status
-        finally:
-            connection.close()
 
 
 @pytest.fixture
-def installation(app: Flask, settings: Settings) -> Iterator[Installation]:
-    work = connected(app, settings.api_url)
+def installation(app: Flask, settings: Settings, work: Work) -> Iterator[Installation]:
     share_tokens = [new_form(work).share_token for _ in range(CONNECTIONS)]
     asking, quiet = new_form(work, followUpMode="deep_dive"), new_form(work)
     with app.app_context(), model_server(hanging()) as model:
         told = f"small-model at {model.host}"
         db.session.execute(update(Form).where(Form.id == asking.id).values(follow_up_writer=told))
         db.session.commit()
-        now = utc_now()
-        token = make_agent_token(
-            work.account_id, quiet.id, label="", expires_at=now + timedelta(1), now=now
-        ).token
+        token = new_token(quiet)
         db.session.remove()
-        yield Installation(app, settings, model, share_tokens, asking, quiet, token)
+        yield Installation(work, settings, model, share_tokens, asking, quiet, token)
 
 
-def test_answers_beside_a_hanging_model(installation: Installation, settings: Settings) -> None:
-    rounds: list[tuple[Measured, Measured]] = []
-    for number in range(ROUNDS):
-        sides = [installation.alone, installation.beside]
-        measured = [side() for side in (sides if number % 2 else reversed(sides))]
-        rounds.append((measured[0], measured[1]) if number % 2 else (measured[1], measured[0]))
+def test_answers_beside_a_hanging_model(installation: Installation, table: Table) -> None:
+    sides = installation.alone, installation.beside
+    rounds = list(zip(*turn_about(*sides, rounds=ROUNDS, warm=0), strict=True))
     ratio = median(beside.quantile(0.99) / alone.quantile(0.99) for alone, beside in rounds)
-    table = Table("SQLite" if settings.database_url.startswith("sqlite") else "PostgreSQL")
     operation = f"answers of others while {WAITING} wait for a hanging model: p99"
-    table.add(operation, f"{ratio:.2f}×", "≤ 2×", "; ".join(map(shown, rounds)))
+    table.add(operation, f"{ratio:.2f}×", "≤ 2×", "; ".join(map(both, rounds)))
     seconds = sorted(seconds for _, seconds in installation.pages)
-    print(
-        f"pages of those who wait: p50 {seconds[len(seconds) // 2]:.2f}, most {seconds[-1]:.2f} s"
-    )
+    print(f"pages of those who wait: p50 {quantile(seconds, 0.5):.2f}, most {seconds[-1]:.2f} s")
     print(f"calls: {len(installation.model.asked)}; waits of an agent: {installation.looks}")
     assert Counter(status for status, _ in installation.pages) == {200: WAITING * ROUNDS}
     assert 0 < len(installation.model.asked) < WAITING * ROUNDS  # the rules had their part
@@ -182,6 +150,6 @@ def test_answers_beside_a_hanging_model(installation: Installation, settings: Se
     assert min(installation.looks) > 0.9  # it waited, as there was a slot
 
 
-def shown(pair: tuple[Measured, Measured]) -> str:
+def both(pair: Sequence[Measured]) -> str:
     alone, beside = (f"p50 {run.quantile(0.5):.1f} p99 {run.quantile(0.99):.1f}" for run in pair)
     return f"beside {beside}, alone {alone} ms"

@@ -5,10 +5,11 @@ from typing import Any
 import pytest
 from flask import Flask
 from jsonschema import Draft202012Validator
-from sqlalchemy import Update, func, select, update
+from sqlalchemy import Update, select, update
 
 from tests.api.mcp.conftest import Host, Hosted
 from tests.api.mcp.events.conftest import EVENT, asked, error, held, named, subscribe
+from tests.api.subscriptions.subscribing import count_subscriptions
 from tests.factories import make_account, make_form, make_response
 from tests.voice.factories import make_spoken_answer
 from tests.webhook_receiver import Webhook
@@ -17,7 +18,6 @@ from webapp.answers.trash import delete_form
 from webapp.base.database import db, utc_now
 from webapp.base.vocabulary import Scope
 from webapp.events.outbox import event_id_of
-from webapp.records.events import EventSubscription
 from webapp.records.responses.models import ResponseSession
 from webapp.records.responses.recordings import Recording
 
@@ -86,6 +86,7 @@ def test_the_first_poll_begins_now_and_the_next_has_what_came_after_it(
     assert (second["truncated"], second["hasMore"]) == (False, False)
     assert poll(host, form, cursor=second["cursor"])["events"] == []
     assert poll(host, form, cursor=first["cursor"])["events"] == [event]
+    assert count_subscriptions(app) == 0
 
 
 @pytest.mark.parametrize(("most", "size", "count"), [(2, 2, 5), (10**9, 100, 101)])
@@ -160,13 +161,6 @@ def test_an_event_waits_for_the_words_of_its_recordings(
     assert ids(poll(host, form, cursor=cursor)) == sessions
 
 
-def test_nothing_is_stored(app: Flask, host: Host, form: Any) -> None:
-    poll(host, form, cursor=poll(host, form)["cursor"])
-
-    with app.app_context():
-        assert db.session.scalar(select(func.count()).select_from(EventSubscription)) == 0
-
-
 def test_a_form_that_is_unknown_foreign_or_deleted_is_forbidden_in_the_same_words(
     app: Flask, host: Host, form: Any
 ) -> None:
@@ -194,21 +188,10 @@ def test_a_form_that_is_unknown_foreign_or_deleted_is_forbidden_in_the_same_word
         {"maxAgeMs": -1},
         {"maxAgeMs": 1.5},
         {"arguments": {}},
-        {"arguments": {"formId": "frm_1", "more": 1}},
-        {"arguments": []},
-        {"name": None},
     ],
 )
 def test_what_is_malformed_is_refused(host: Host, form: Any, changed: dict[str, Any]) -> None:
     assert error(host, "events/poll", parameters(form, **changed))["code"] == -32602
-
-
-def test_an_unknown_event_and_another_mode_are_named(host: Host, form: Any) -> None:
-    unknown = error(host, "events/poll", parameters(form, name="response.started"))
-    webhook = error(host, "events/poll", parameters(form, delivery={"mode": "webhook"}))
-
-    assert unknown == named(host, "NotFound", kind="event")
-    assert webhook == named(host, "Unsupported", feature="deliveryMode", value="webhook")
 
 
 METHODS = ("events/list", "events/poll", "events/subscribe", "events/unsubscribe")
