@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from functools import partial, wraps
 from http import HTTPStatus
-from typing import ParamSpec
+from typing import Any, ParamSpec
 
 from flask import Response, g
 
@@ -63,14 +63,18 @@ class UnverifiedCallback(InvalidInput):
 
 
 def subscribe_verified(
-    asked: Asked, *, authorize: Callable[[], Caller], confirmable: bool = False
+    form_id: str, *, authorize: Callable[[], Caller], confirmable: bool = False, **given: Any
 ) -> subscriptions.Granted:
     """Store or refresh a subscription of the current caller, after a challenge where one is due.
 
     authorize    the caller whose token is valid just now; a challenge takes its time
     confirmable  a confirmation by the creator replaces the challenge
+    given        other fields of Asked
     raises       UnverifiedCallback; RateLimited; what `subscribe` and `authorize` raise
     """
+    caller, allowed = current_caller(), settings().mcp_events_callback_allowlist
+    host = subscriptions.check_callback(given["url"], given["secret"], allowed)
+    asked = Asked(caller.account_id, form_id, caller.grant_id, host=host, **given)
     try:
         return subscriptions.subscribe(
             asked,
@@ -145,24 +149,15 @@ def only_with_events(view: Callable[P, Response]) -> Callable[P, Response]:
 @limit_subscribes
 def create_subscription(form_id: str) -> Response:
     """createSubscription: makes or renews a subscription (200 Subscription)."""
-    caller = current_caller()
     given, _ = json_body()
     sent = parse_input(subscriptions.SubscriptionInput, given)
-    allowed, max_age = settings().mcp_events_callback_allowlist, sent.max_age_seconds
+    max_age = sent.max_age_seconds
     granted = subscribe_verified(
-        Asked(
-            account_id=caller.account_id,
-            form_id=form_id,
-            grant_id=caller.grant_id,
-            url=sent.url,
-            host=subscriptions.check_callback(sent.url, sent.secret, allowed),
-            secret=sent.secret,
-            ttl_seconds=sent.ttl_seconds,
-            cursor=sent.cursor,
-            max_age_ms=None if max_age is None else max_age * 1000,
-        ),
+        form_id,
         authorize=partial(check_scope, Scope.RESPONSES_READ),
         confirmable=True,
+        max_age_ms=None if max_age is None else max_age * 1000,
+        **sent.model_dump(exclude={"max_age_seconds"}),
     )
     return json_answer(granted_subscription(granted))
 

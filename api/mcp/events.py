@@ -12,13 +12,11 @@ from api.rate_limits import limit_subscribes
 from api.subscriptions import UnverifiedCallback, subscribe_verified
 from api.wire.timestamps import wire_time
 from webapp.base import errors
-from webapp.base.config import settings
 from webapp.base.database import to_millis, utc_now
 from webapp.base.outbound import URL_MAX_CHARS
 from webapp.base.sealing import cursor_key
 from webapp.base.vocabulary import ErrorProfile, Scope
 from webapp.events import endings, outbox, subscriptions
-from webapp.events.callbacks import Asked
 from webapp.oauth.guard import Caller, acting_agent, authenticate_for_mcp, require_mcp_scope
 from webapp.records.content.draft_input import STORABLE
 from webapp.records.events import EVENT_NAME, EventError
@@ -213,21 +211,17 @@ def unsubscribe(call: Call, params: Json) -> Json:
 def _subscribe(call: Call, params: Json) -> subscriptions.Granted:
     form_id = read_form_id(call, params)
     sent = read_params(SubscribeParams, params)
-    to, allowed = sent.delivery, settings().mcp_events_callback_allowlist
     ttl_seconds = None if sent.ttl_ms is None else sent.ttl_ms // 1000
-    asked = Asked(
-        account_id=call.caller.account_id,
-        form_id=form_id,
-        grant_id=call.caller.grant_id,
-        url=to.url,
-        host=subscriptions.check_callback(to.url, to.secret, allowed),
-        secret=to.secret,
+    return subscribe_verified(
+        form_id,
+        authorize=_authorize,
+        url=sent.delivery.url,
+        secret=sent.delivery.secret,
         ttl_seconds=ttl_seconds and min(ttl_seconds, subscriptions.SECONDS_MAX),
         cursor=sent.cursor,
         max_age_ms=sent.max_age_ms,
         error_profile=error_profile(call),
     )
-    return subscribe_verified(asked, authorize=_authorize)
 
 
 def _authorize() -> Caller:
