@@ -34,8 +34,8 @@ from webapp.drafts.reviews import clean_note
 from webapp.oauth.guard import Caller, acting_agent, check_scope, current_caller, require_scope
 from webapp.records import drafts
 from webapp.records.content.draft_input import parse_draft_input, parse_follow_ups
-from webapp.records.content.model import DraftUpdate
-from webapp.records.drafts import Draft, get_draft, wrong_note
+from webapp.records.content.model import DraftUpdate, wrong_field
+from webapp.records.drafts import Draft, get_draft
 from webapp.records.forms import FormLink
 from webapp.web.wakeups import wakeups
 
@@ -52,14 +52,14 @@ def sent_note() -> str | None:
     if len(header) > ENCODED_MAX_CHARS:
         problem = f"has {len(header)} characters; at most {ENCODED_MAX_CHARS} are allowed"
         shorter = f"Send {drafts.AGENT_NOTE_MAX_CHARS} code points at most, or no note."
-        raise wrong_note(problem, shorter, HEADER)
+        raise wrong_field(HEADER, problem, shorter)
     with suppress(UnicodeDecodeError):
         if _ENCODED.fullmatch(header):
             return clean_note(unquote_to_bytes(header).decode(), HEADER)
-    raise wrong_note(
+    raise wrong_field(
+        HEADER,
         "is not percent-encoded UTF-8",
         "Encode the note as encodeURIComponent of JavaScript does, or send none.",
-        HEADER,
     )
 
 

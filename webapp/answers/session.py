@@ -24,7 +24,7 @@ from webapp.base.text import token_hash
 from webapp.follow_ups.rules import most_asked
 from webapp.records.accounts.models import Account
 from webapp.records.content import model as content
-from webapp.records.content.model import AnyContent, ContentRow, QuestionRow
+from webapp.records.content.model import AnyContent, Content, QuestionRow
 from webapp.records.follow_ups import AskedFollowUp, read_follow_ups
 from webapp.records.forms import Form, is_full, shared_form
 from webapp.records.languages import language_of_content, language_of_shared
@@ -72,7 +72,7 @@ class RespondentForm:
 
     def most_questions(self, *, with_model: bool) -> int:
         """How many one respondent can be asked."""
-        row = cast(ContentRow, self)  # it has what caps and language come from
+        row = cast(Content, self)  # it has what caps and language come from
         if with_model or not content.asks_follow_ups(row):
             return content.most_questions(row)
         language = language_of_shared(self.share_token, self.questions)

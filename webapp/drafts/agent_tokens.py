@@ -4,12 +4,13 @@ import re
 import secrets
 import string
 import zlib
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from datetime import datetime
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import sqlalchemy as sa
 from pydantic import Field, StrictStr
+from sqlalchemy.orm import aliased
 
 from webapp.base import database
 from webapp.base.errors import ErrorCode, InputModel, NotFound
@@ -26,8 +27,7 @@ AGENT_TOKEN_MAX_SECONDS = 7 * 24 * 3600  # of one that an agent makes
 AGENT_TOKEN_DAYS = 90  # of one that a creator makes, unless they say otherwise
 AGENT_TOKEN_MAX_DAYS = 365
 PREFIX = "askag_"
-RANDOM_BYTES = 32
-RANDOM_CHARS = 43  # of base 62
+RANDOM_CHARS = 43  # of base 62: 256 bits
 SUM_CHARS = 6  # of base 62
 DIGITS = string.digits + string.ascii_uppercase + string.ascii_lowercase
 SHAPE = re.compile(f"{PREFIX}[0-9A-Za-z]{{{RANDOM_CHARS + SUM_CHARS}}}")
@@ -36,8 +36,7 @@ HINT_START, HINT_END = 9, 4  # characters
 
 def new_token() -> str:
     """A new random token; the prefix tells secret scanners what it is."""
-    number = int.from_bytes(secrets.token_bytes(RANDOM_BYTES))
-    text = PREFIX + _base_62(number, RANDOM_CHARS)
+    text = PREFIX + "".join(secrets.choice(DIGITS) for _ in range(RANDOM_CHARS))
     return text + _sum_of(text)
 
 
@@ -53,12 +52,8 @@ def hint_of(token: str) -> str:
 
 
 def _sum_of(text: str) -> str:
-    return _base_62(zlib.crc32(text.encode()), SUM_CHARS)
-
-
-def _base_62(number: int, width: int) -> str:
-    digits = ""
-    for _ in range(width):
+    number, digits = zlib.crc32(text.encode()), ""
+    for _ in range(SUM_CHARS):
         number, digit = divmod(number, len(DIGITS))
         digits = DIGITS[digit] + digits
     return digits
@@ -104,29 +99,18 @@ GRANTS = sa.table(
 )
 
 
-def _look_up(which: sa.ColumnElement[bool]) -> sa.Select[*tuple[object, ...]]:
-    return (
-        sa.select(
-            AgentToken.id,
-            AgentToken.account_id,
-            AgentToken.form_id,
-            AgentToken.expires_at,
-            AgentToken.revoked_at,
-            AgentToken.last_used_at,
-            AgentToken.grant_id,
-            GRANTS.c.expires_at.label("grant_expires_at"),
-            GRANTS.c.revoked_at.label("grant_revoked_at"),
-            Account.disabled_at.label("account_disabled_at"),
-        )
-        .select_from(AgentToken)
-        .join(Account, Account.id == AgentToken.account_id)
-        .outerjoin(GRANTS, GRANTS.c.id == AgentToken.grant_id)
-        .where(which)
+_TOKENS = (
+    sa.select(
+        *(AgentToken.__table__.c[name] for name in TokenRow._fields[:-3]),
+        GRANTS.c.expires_at.label("grant_expires_at"),
+        GRANTS.c.revoked_at.label("grant_revoked_at"),
+        Account.disabled_at.label("account_disabled_at"),
     )
-
-
-_BY_HASH = _look_up(AgentToken.token_hash == sa.bindparam("hash"))
-_BY_ID = _look_up(database.among(AgentToken.id, "ids"))
+    .join(Account, Account.id == AgentToken.account_id)
+    .outerjoin(GRANTS, GRANTS.c.id == AgentToken.grant_id)
+)
+_BY_HASH = _TOKENS.where(AgentToken.token_hash == sa.bindparam("hash"))
+_BY_ID = _TOKENS.where(database.among(AgentToken.id, "ids"))
 
 
 def find_agent_token(token: str) -> TokenRow | None:
@@ -209,7 +193,11 @@ def revoke_agent_token(
             .execution_options(populate_existing=True)
         )
         if found is None:
-            raise _no_token()
+            raise NotFound(
+                ErrorCode.NOT_FOUND,
+                "There is no such agent token.",
+                "Reload the page to see the current ones.",
+            )
         if found.revoked_at is None:
             found.revoked_at = now
             kind = AuditKind.AGENT_TOKEN_REVOKED
@@ -250,65 +238,34 @@ def _no_ask() -> NotFound:
     )
 
 
-def _no_token() -> NotFound:
-    return NotFound(
-        ErrorCode.NOT_FOUND,
-        "There is no such agent token.",
-        "Reload the page to see the current ones.",
+def list_agent_tokens(
+    account_id: str, *, now: datetime, most: int
+) -> Sequence[sa.Row[*tuple[Any, ...]]]:
+    """The newest that have not ended. Each row has the `token`, the `title` and `deleted_at` of its
+    form, None where it is for all forms, and the `total` of live tokens.
+    """
+    with_grant = sa.and_(GRANTS.c.revoked_at.is_(None), GRANTS.c.expires_at > now)
+    token = aliased(AgentToken, name="token")
+    query = (
+        sa.select(token, Form.title, Form.deleted_at, sa.func.count().over().label("total"))
+        .outerjoin(GRANTS, GRANTS.c.id == token.grant_id)
+        .outerjoin(Form, Form.id == token.form_id)
+        .where(
+            token.account_id == account_id,
+            token.revoked_at.is_(None),
+            token.expires_at > now,
+            sa.or_(token.grant_id.is_(None), with_grant),
+        )
+        .order_by(token.created_at.desc(), token.id.desc())
+        .limit(most)
     )
+    return database.db.session.execute(query).all()
 
 
-class ListedToken(NamedTuple):
-    """A live token; without a title it is for all forms of the account."""
-
-    token: AgentToken
-    title: str | None
-    in_trash: bool
-
-
-class ListedTokens(NamedTuple):
-    """The newest live tokens of an account, and how many there are in all."""
-
-    newest: list[ListedToken]
-    total: int
-
-
-def list_agent_tokens(account_id: str, *, now: datetime, most: int) -> ListedTokens:
-    """Those that have not ended, newest first, with the titles of their forms."""
-    live = (
-        AgentToken.account_id == account_id,
-        AgentToken.revoked_at.is_(None),
-        AgentToken.expires_at > now,
-        sa.or_(
-            AgentToken.grant_id.is_(None),
-            sa.and_(GRANTS.c.revoked_at.is_(None), GRANTS.c.expires_at > now),
-        ),
-    )
-    with_grant = sa.select(AgentToken).outerjoin(GRANTS, GRANTS.c.id == AgentToken.grant_id)
-    query = with_grant.where(*live).add_columns(Form.title, Form.deleted_at)
-    newest_first = query.outerjoin(Form, Form.id == AgentToken.form_id).order_by(
-        AgentToken.created_at.desc(), AgentToken.id.desc()
-    )
-    found = database.db.session.execute(newest_first.limit(most)).all()
-    total = database.db.session.scalar(
-        with_grant.where(*live).with_only_columns(sa.func.count(), maintain_column_froms=True)
-    )
-    rows = [ListedToken(token, title, deleted is not None) for token, title, deleted in found]
-    return ListedTokens(rows, total or 0)
-
-
-def find_revoked_token(account_id: str, token_id: str) -> AgentToken | None:
-    """A token that its creator revoked."""
-    which = (AgentToken.account_id == account_id, AgentToken.revoked_at.is_not(None))
-    return database.db.session.scalar(
-        sa.select(AgentToken).where(AgentToken.id == token_id, *which)
-    )
-
-
-def find_agent_token_of(account_id: str, token: str) -> AgentToken | None:
-    """The row of this token, if it is one of the account, in any state."""
-    which = (AgentToken.account_id == account_id, AgentToken.token_hash == token_hash(token))
-    return database.db.session.scalar(sa.select(AgentToken).where(*which))
+def find_own_token(account_id: str, **columns: str) -> AgentToken | None:
+    """The token of the account with these values, in any state."""
+    query = sa.select(AgentToken).filter_by(account_id=account_id, **columns)
+    return database.db.session.scalar(query)
 
 
 Label = Annotated[

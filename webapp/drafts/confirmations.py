@@ -11,13 +11,13 @@ from typing import NamedTuple
 from sqlalchemy import bindparam, select
 
 from webapp.base.database import db, new_id, read_rows, write_transaction
-from webapp.base.errors import ErrorCode, InvalidInput, SentBack, StateConflict
+from webapp.base.errors import ErrorCode, SentBack, StateConflict
 from webapp.base.vocabulary import ConfirmationMethod, DraftStatus
 from webapp.drafts.agreement import NOTHING_SHOWN, TYPED, Agreement, Shown, VoiceAgreement, asker_of
 from webapp.records import drafts
 from webapp.records.accounts.models import Account
 from webapp.records.audit import SYSTEM, Actor, AuditKind, add_event
-from webapp.records.content.model import missing_parts
+from webapp.records.content.model import missing_parts, wrong_field
 
 
 class ConfirmationRow(NamedTuple):
@@ -192,12 +192,8 @@ def return_draft(
         drafts.require_revision(draft, revision)
         notes = dict(question_notes or {})
         if notes.keys() - {question["id"] for question in draft.questions}:
-            raise InvalidInput(
-                ErrorCode.VALIDATION_FAILED,
-                "note: one is on a question that is not there any more.",
-                "Write it in the note on the whole draft.",
-                field="note",
-            )
+            problem = "one is on a question that is not there any more"
+            raise wrong_field("note", problem, "Write it in the note on the whole draft.")
         draft.return_count += 1
         draft.returned_at, draft.returned_revision, draft.return_note = now, revision, note
         db.session.add(

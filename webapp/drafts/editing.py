@@ -23,6 +23,7 @@ from webapp.records.content.model import (
     merged,
     require_context,
     snapshot,
+    wrong_field,
 )
 
 
@@ -276,12 +277,8 @@ def _created_before(account_id: str, repeatable: Repeatable, now: datetime) -> d
 
 
 def _key_reused(how: str, resolution: str) -> InvalidInput:
-    return InvalidInput(
-        ErrorCode.IDEMPOTENCY_KEY_REUSED,
-        f"Idempotency-Key: was used {how}.",
-        resolution,
-        field="Idempotency-Key",
-    )
+    code = ErrorCode.IDEMPOTENCY_KEY_REUSED
+    return wrong_field("Idempotency-Key", f"was used {how}", resolution, code)
 
 
 def _create_once(

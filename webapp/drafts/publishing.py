@@ -17,7 +17,7 @@ from webapp.drafts import confirmations
 from webapp.drafts.agreement import NOTHING_SHOWN, TYPED, Agreement, Shown, VoiceAgreement
 from webapp.records import audit, drafts
 from webapp.records.content.model import CONTENT_COLUMNS
-from webapp.records.forms import FORM_COLUMNS, Form, FormLink, FormRow
+from webapp.records.forms import FORM_COLUMNS, Form, FormLink, FormRow, form_of
 
 
 class Published(NamedTuple):
@@ -149,7 +149,7 @@ def _at_once(made: dict[str, object], event: dict[str, object]) -> FormRow | Non
     database.note_change(str(made["id"]))
     draft = {"draft": made["draft"], "account": made["account_id"]}
     forms = database.execute_autocommit(_TURN_INTO_FORM, **draft, **values)
-    return FormRow(*forms[0]) if forms else None
+    return form_of(forms[0]) if forms else None
 
 
 def _in_steps(
@@ -163,7 +163,7 @@ def _in_steps(
     form = all_rows(connection, _ADD_FORM, made | taken[0]._asdict())[0]
     run(connection, _ADD_EVENT, event)
     database.note_change(str(made["id"]))
-    return FormRow(*form)
+    return form_of(form)
 
 
 def _made(
@@ -203,7 +203,7 @@ def _published_before(account_id: str, draft_id: str) -> FormRow:
     if draft is None:
         raise drafts.missing_draft(account_id, draft_id)
     if draft.status is DraftStatus.PUBLISHED:
-        return FormRow(*database.execute(_FORM_OF_DRAFT, draft=draft_id).one())
+        return form_of(database.execute(_FORM_OF_DRAFT, draft=draft_id).one())
     confirmations.require_not_returned(draft)
     confirmations.require_complete(draft)
     confirmation = confirmations.find_confirmation(draft.id)

@@ -15,14 +15,13 @@ from webapp.base.vocabulary import DraftStatus, ReviewState
 from webapp.drafts.confirmations import ConfirmationRow, is_current, standing_notes
 from webapp.drafts.revisions import find_last_by_agent
 from webapp.records.content.diff import Kind, compare
-from webapp.records.content.model import DRAFT_SETTINGS, QuestionRow
+from webapp.records.content.model import DRAFT_SETTINGS, QuestionRow, wrong_field
 from webapp.records.drafts import (
     AGENT_NOTE_MAX_CHARS,
     Draft,
     DraftRevision,
     missing_draft,
     unpublished,
-    wrong_note,
 )
 from webapp.records.forms import Form
 
@@ -142,10 +141,10 @@ def clean_note(text: str, name: str) -> str | None:
     """
     if len(text) > AGENT_NOTE_MAX_CHARS:
         problem = f"has {len(text)} characters; at most {AGENT_NOTE_MAX_CHARS} are allowed"
-        raise wrong_note(problem, "Say in half a sentence why, or send no note.", name)
+        raise wrong_field(name, problem, "Say in half a sentence why, or send no note.")
     if found := _REFUSED.search(text):
         problem = refused_character(found[0], found.start() + 1)
-        raise wrong_note(problem, "Send one line of text without that character.", name)
+        raise wrong_field(name, problem, "Send one line of text without that character.")
     return text.strip() or None
 
 

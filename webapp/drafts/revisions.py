@@ -12,12 +12,19 @@ from sqlalchemy import ColumnElement, ForeignKey, Text, and_, bindparam, case, s
 from sqlalchemy.orm import Mapped, aliased, mapped_column
 
 from webapp.base import database
-from webapp.base.errors import ErrorCode, InvalidInput, NotFound, PageCode
+from webapp.base.errors import NotFound, PageCode
 from webapp.base.vocabulary import DraftStatus
 from webapp.drafts.confirmations import ConfirmationRow, list_confirmations
 from webapp.records.content import diff
 from webapp.records.content.draft_input import QUESTIONS_MAX
-from webapp.records.content.model import ENUMS, Content, DraftUpdate, QuestionRow, snapshot
+from webapp.records.content.model import (
+    ENUMS,
+    Content,
+    DraftUpdate,
+    QuestionRow,
+    snapshot,
+    wrong_field,
+)
 from webapp.records.drafts import Draft, DraftRevision, lock_draft, require_revision, unpublished
 
 
@@ -220,12 +227,8 @@ def _questions(
         changed = dict(rows[place]) | {name: earlier.get(name)}  # None: it had none
         rows[place] = cast(QuestionRow, {k: v for k, v in changed.items() if v is not None})
     if len(rows) > QUESTIONS_MAX:
-        raise InvalidInput(
-            ErrorCode.VALIDATION_FAILED,
-            f"questions: at most {QUESTIONS_MAX} questions.",
-            "Remove another question first.",
-            field="questions",
-        )
+        problem = f"at most {QUESTIONS_MAX} questions"
+        raise wrong_field("questions", problem, "Remove another question first.")
     return rows
 
 

@@ -8,9 +8,9 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
 from webapp.base.database import Base, db, enum_type, read_rows
-from webapp.base.errors import ErrorCode, InvalidInput, NotFound, StateConflict, refused_character
+from webapp.base.errors import ErrorCode, NotFound, StateConflict, refused_character
 from webapp.base.vocabulary import ConfirmationMethod, DraftStatus
-from webapp.records.content.model import Content, DraftUpdate
+from webapp.records.content.model import Content, DraftUpdate, wrong_field
 
 AGENT_NOTE_MAX_CHARS = 300  # half a sentence next to a change, and some room
 CREATOR_NOTE_MAX_CHARS = 500  # why a draft is sent back or discarded
@@ -25,26 +25,17 @@ def clean_note(text: str) -> str | None:
     note = text.strip()
     if len(note) > CREATOR_NOTE_MAX_CHARS:
         problem = f"has {len(note)} characters; at most {CREATOR_NOTE_MAX_CHARS} are allowed"
-        raise wrong_note(problem, "Shorten the note.")
+        raise wrong_field("note", problem, "Shorten the note.")
     if found := _REFUSED.search(note):
         problem = refused_character(found[0], found.start() + 1)
-        raise wrong_note(problem, "Leave that character out.", code=ErrorCode.INVALID_TEXT)
+        code = ErrorCode.INVALID_TEXT
+        raise wrong_field("note", problem, "Leave that character out.", code)
     return note or None
 
 
 def with_note(said: str, note: str | None) -> str:
     """The sentence that is begun in `said`, with the creator's words quoted in it."""
     return f"{said}, with the note “{note}”." if note else f"{said}."
-
-
-def wrong_note(
-    problem: str,
-    resolution: str,
-    field: str = "note",
-    code: ErrorCode = ErrorCode.VALIDATION_FAILED,
-) -> InvalidInput:
-    """The refusal of a note, which the named field holds."""
-    return InvalidInput(code, f"{field}: {problem}.", resolution, field=field)
 
 
 ABOUT_CHARS = 200  # of a goal or a question, in lists

@@ -6,9 +6,9 @@ marks a form in the trash, which only `form_trash` reads.
 """
 
 from collections.abc import Collection
-from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import NamedTuple
+from types import SimpleNamespace
+from typing import Any, NamedTuple, TypeAlias, cast
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
@@ -17,7 +17,7 @@ from webapp.base import database
 from webapp.base.errors import ErrorCode, NotFound
 from webapp.base.vocabulary import FormStatus, ResponseLimit
 from webapp.records.audit import SYSTEM, Actor, AuditKind, add_event
-from webapp.records.content.model import Content, ContentRow
+from webapp.records.content.model import Content
 from webapp.records.responses.models import ANSWER_MAX_CHARS, raw_column
 
 FORM_BYTES_MAX = 1024**3  # words and recordings of one form; a setting changes it
@@ -80,36 +80,19 @@ def shared_form(share_token: str | sa.BindParameter[str]) -> sa.ColumnElement[bo
     return sa.and_(Form.share_token == share_token, Form.deleted_at.is_(None))
 
 
-@dataclass(slots=True)
-class FormRow(ContentRow):
-    """The columns of `Form` as a statement read them."""
-
-    id: str
-    account_id: str
-    draft_id: str
-    share_token: str
-    status: FormStatus
-    last_stamp: int
-    completed_stamp: int | None
-    response_count: int
-    answered_count: int
-    started_count: int
-    answer_bytes: int
-    published_at: datetime
-    closed_at: datetime | None
-    frame_origins: str
-    deleted_at: datetime | None
-    records_voice: bool
-    transcriber: str
-    spoken_language: str
-    follow_up_writer: str
-    asker_organisation: str
-    asker_accent: str
-    asker_picture: str
-    seen_stamp: int
+FormRow: TypeAlias = Form  # or a row of its columns, which is read in a fifth of the time
+FORM_COLUMNS = tuple(Form.__table__.c)
 
 
-FORM_COLUMNS = tuple(Form.__table__.c[field.name] for field in fields(FormRow))
+def form_of(row: sa.Row[*tuple[Any, ...]]) -> FormRow:
+    """A row of FORM_COLUMNS, to read."""
+    return cast(FormRow, row)
+
+
+def with_counts(form: FormRow, **counts: int) -> FormRow:
+    """A copy with other counts, to read."""
+    values = {column.key: getattr(form, column.key) for column in FORM_COLUMNS}
+    return cast(FormRow, SimpleNamespace(**values | counts))
 
 
 class FormSummaryRow(NamedTuple):
@@ -180,7 +163,7 @@ def get_form(account_id: str, form_id: str) -> FormRow:
     found = database.read_rows(_ONE, account_id=account_id, form_id=form_id)
     if not found:
         raise no_form()
-    return FormRow(*found[0])
+    return form_of(found[0])
 
 
 def lock_form(account_id: str, form_id: str) -> int:
@@ -208,15 +191,21 @@ def is_full(answer_bytes: int, most_bytes: int) -> bool:
 def close_form(account_id: str, form_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
     """Close the form to answers; idempotent. raises NotFound"""
     with database.write_transaction():
-        if _set_status(account_id, form_id, FormStatus.CLOSED, now):
-            add_event(AuditKind.CLOSED, account_id, by=by, now=now, subject=form_id)
+        form = _lock(account_id, form_id)
+        if form.status is not FormStatus.CLOSED:
+            form.status, form.closed_at = FormStatus.CLOSED, now
+            _note_status(form, AuditKind.CLOSED, by, now)
 
 
 def reopen_form(account_id: str, form_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
     """Open the form to answers; a `one` form that has its response becomes `completed` instead."""
     with database.write_transaction():
-        if _set_status(account_id, form_id, FormStatus.PUBLISHED, None):
-            add_event(AuditKind.REOPENED, account_id, by=by, now=now, subject=form_id)
+        form = _lock(account_id, form_id)
+        if form.status is FormStatus.CLOSED:
+            full = form.response_limit is ResponseLimit.ONE and form.response_count > 0
+            form.status = FormStatus.COMPLETED if full else FormStatus.PUBLISHED
+            form.closed_at = None
+            _note_status(form, AuditKind.REOPENED, by, now)
 
 
 def no_form() -> NotFound:
@@ -228,8 +217,7 @@ def no_form() -> NotFound:
     )
 
 
-def _set_status(account_id: str, form_id: str, status: FormStatus, closed: datetime | None) -> bool:
-    """True if the status changed; the caller commits."""
+def _lock(account_id: str, form_id: str) -> Form:
     form = database.db.session.scalar(
         sa.select(Form)
         .where(owned_form(account_id, form_id))
@@ -238,14 +226,12 @@ def _set_status(account_id: str, form_id: str, status: FormStatus, closed: datet
     )
     if form is None:
         raise no_form()
-    full = form.response_limit is ResponseLimit.ONE and form.response_count > 0
-    reopened = FormStatus.COMPLETED if full else FormStatus.PUBLISHED
-    changes = (form.status is FormStatus.CLOSED) != (status is FormStatus.CLOSED)
-    if changes:
-        form.status = FormStatus.CLOSED if status is FormStatus.CLOSED else reopened
-        form.closed_at = closed
-        database.note_change(form_id)
-    return changes
+    return form
+
+
+def _note_status(form: Form, kind: AuditKind, by: Actor, now: datetime) -> None:
+    database.note_change(form.id)
+    add_event(kind, form.account_id, by=by, now=now, subject=form.id)
 
 
 class AgentToken(database.Base):

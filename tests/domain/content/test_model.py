@@ -7,7 +7,6 @@ import pytest
 from webapp.base.vocabulary import FollowUpAuthor, FollowUpCondition, FollowUpMode
 from webapp.records.content import model
 from webapp.records.drafts import Draft
-from webapp.records.forms import Form, FormRow
 
 
 def columns_of(table: type[Any]) -> dict[str, object]:
@@ -19,11 +18,6 @@ def columns_of(table: type[Any]) -> dict[str, object]:
 def test_values_by_name_have_the_columns_of_the_table() -> None:
     assert get_type_hints(model.DraftUpdate) == columns_of(model.Content)
     assert set(model.CONTENT_COLUMNS) == columns_of(model.Content).keys()
-
-
-@pytest.mark.parametrize(("row", "table"), [(model.ContentRow, model.Content), (FormRow, Form)])
-def test_a_row_has_the_columns_of_its_table(row: type[Any], table: type[Any]) -> None:
-    assert get_type_hints(row) == columns_of(table)
 
 
 PREPARED = model.PreparedFollowUp(

@@ -11,8 +11,9 @@ from flask_login import current_user
 from webapp.base.config import settings
 from webapp.base.errors import ErrorCode, InvalidInput, parse_input
 from webapp.base.sealing import NoKey, sealer
+from webapp.base.text import token_hash
 from webapp.drafts import agent_tokens
-from webapp.drafts.agent_tokens import AgentTokenInput, find_agent_token_of
+from webapp.drafts.agent_tokens import AgentTokenInput, find_own_token
 from webapp.pages.creator import fields, sign_in
 from webapp.pages.creator.request import acting, creator_blueprint, creator_id
 from webapp.pages.fragments import go_to
@@ -68,7 +69,7 @@ def make() -> ResponseReturnValue:
 def show_made() -> Response:
     """The token that this browser has just made, this once; afterwards the list of all."""
     token = _just_made()
-    found = find_agent_token_of(creator_id(), token)
+    found = find_own_token(creator_id(), token_hash=token_hash(token))
     if found is None:
         return go_to(url_for("connections.show_connections"))
     page = render_template(

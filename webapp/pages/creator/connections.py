@@ -8,7 +8,7 @@ from flask.typing import ResponseReturnValue
 
 from webapp.base.config import settings
 from webapp.base.database import to_millis, utc_now
-from webapp.drafts.agent_tokens import find_revoked_token, list_agent_tokens
+from webapp.drafts.agent_tokens import find_own_token, list_agent_tokens
 from webapp.drafts.reviews import AgentDraft, find_agent_draft
 from webapp.events import callbacks
 from webapp.events.endings import remove_callback
@@ -69,8 +69,8 @@ def show_connections() -> str:
         notices=connections.list_notices(creator_id(), now=utc_now()),
         ended=connections.list_disconnected(creator_id(), ended) if ended else [],
         tokens=tokens,
-        makers=agent_names(row.token.grant_id for row in tokens.newest),
-        revoked=find_revoked_token(creator_id(), request.args.get("revoked", "")),
+        makers=agent_names(row.token.grant_id for row in tokens),
+        revoked=find_own_token(creator_id(), id=request.args.get("revoked", "")),
         callbacks=addresses,
         waits_days=callbacks.WAITS_FOR.days,
         askers=agent_names(row.grant_id for row in addresses),

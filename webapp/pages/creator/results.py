@@ -6,7 +6,6 @@ All choices are in the query string, so a view can be bookmarked, shared and rel
 import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import date
 from itertools import chain
 from typing import Any, NamedTuple
@@ -109,7 +108,7 @@ def get_shown_form(form_id: str) -> tuple[FormRow, HiddenResponses]:
 def lower_counts(form: FormRow) -> tuple[FormRow, HiddenResponses]:
     """The form, its counts lowered by what is deleted just now, and that."""
     hidden = read_hidden(form.id)
-    lowered = replace(
+    lowered = forms.with_counts(
         form,
         started_count=form.started_count - hidden.started,
         answered_count=form.answered_count - hidden.with_answers,

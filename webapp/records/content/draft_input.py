@@ -6,7 +6,7 @@ from typing import Annotated, cast
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, StrictStr, Tag
 from pydantic_core import PydanticCustomError, PydanticKnownError
 
-from webapp.base.errors import ErrorCode, InputModel, InvalidInput, field_names, parse_input, sent
+from webapp.base.errors import InputModel, field_names, parse_input, sent
 from webapp.base.vocabulary import FollowUpCondition, FollowUpMode, ResponseLimit, ResponseMode
 from webapp.records.content import model as content
 
@@ -57,98 +57,36 @@ def whole_number(most: int, least: int = 0) -> BeforeValidator:
 
 STORABLE = _without(_UNSTORABLE)
 ONE_LINE = _without(_CONTROLS)
-_ID = Field(
-    min_length=1,
-    max_length=QUESTION_ID_MAX_CHARS,
-    description="Yours to choose: one line, unique in the form. Made for you when left out.",
-)
-
 Text = Annotated[StrictStr, STORABLE]
-QuestionText = Annotated[
-    Text,
-    Field(
-        description=(
-            "What is asked; line breaks are kept. It has no limit of its own: all questions of a "
-            "draft together must fit into 256 KiB."
-        )
-    ),
-]
-Hint = Annotated[
-    Text, Field(description='A public helping line below the text; `""` is the same as none.')
-]
-QuestionId = Annotated[StrictStr, _ID, STORABLE, ONE_LINE]
-Title = Annotated[
-    StrictStr,
-    Field(
-        max_length=TITLE_MAX_CHARS,
-        description=(
-            "The heading that respondents read: one line without control and text-direction "
-            'characters. `""` until it is sent; publishing needs it.'
-        ),
-    ),
-    STORABLE,
-    ONE_LINE,
-]
-Goal = Annotated[
-    StrictStr,
-    Field(
-        max_length=GOAL_MAX_CHARS,
-        description='What the form is for; respondents never see it. `""` clears it.',
-    ),
-    STORABLE,
-]
-Context = Annotated[
-    StrictStr,
-    Field(
-        max_length=CONTEXT_MAX_CHARS,
-        description=f'{CONTEXT_RULE} It is never returned. `""` clears it.',
-    ),
-    STORABLE,
-]
-FollowUps = Annotated[
-    FollowUpMode, Field(description=f"{ONE_QUESTION_RULE} A new draft has `none`.")
-]
-Mode = Annotated[
-    ResponseMode,
-    Field(description="How people are asked to answer. A new draft has `voice_preferred`."),
-]
-Responses = Annotated[
-    ResponseLimit,
-    Field(description="How many responses the link takes in all. A new draft has `multiple`."),
-]
-MaxFollowUps = Annotated[
-    int,
-    Field(
-        ge=0,
-        le=content.FOLLOW_UPS_MAX,
-        description=(
-            "Follow-up questions to one question at most. Until a number is sent it is 0, 2 or 5 "
-            "for `none`, `smart` and `deep_dive`."
-        ),
-    ),
-    whole_number(content.FOLLOW_UPS_MAX),
-]
-MaxQuestions = Annotated[
-    int,
-    Field(
-        ge=0,
-        le=content.TOTAL_QUESTIONS_MAX,
-        description=(
-            "Questions and follow-up questions for one person at most; the questions of the form "
-            "are asked in any case. A new draft has no limit; one that was sent can be changed "
-            "here and cleared by the creator."
-        ),
-    ),
-    whole_number(content.TOTAL_QUESTIONS_MAX),
-]
 
 
 class Question(InputModel):
     """A question with more than its text."""
 
-    id: QuestionId = ""
-    text: QuestionText
-    context: Hint = ""
+    id: Annotated[
+        StrictStr,
+        Field(
+            min_length=1,
+            max_length=QUESTION_ID_MAX_CHARS,
+            description=(
+                "Yours to choose: one line, unique in the form. Made for you when left out."
+            ),
+        ),
+        STORABLE,
+        ONE_LINE,
+    ] = ""
+    text: Annotated[
+        Text,
+        Field(
+            description=(
+                "What is asked; line breaks are kept. It has no limit of its own: all questions of "
+                "a draft together must fit into 256 KiB."
+            )
+        ),
+    ]
+    context: Annotated[
+        Text, Field(description='A public helping line below the text; `""` is the same as none.')
+    ] = ""
 
 
 def _kind(value: object) -> str:
@@ -169,9 +107,34 @@ class FormDraftInput(InputModel):
     SETTINGS = tuple(setting.name for setting in (*content.CHOICES, *content.NUMBERS))
     CLEARED = ("goal", "context")
 
-    title: Title = ""
-    goal: Goal = ""
-    context: Context = ""
+    title: Annotated[
+        StrictStr,
+        Field(
+            max_length=TITLE_MAX_CHARS,
+            description=(
+                "The heading that respondents read: one line without control and text-direction "
+                'characters. `""` until it is sent; publishing needs it.'
+            ),
+        ),
+        STORABLE,
+        ONE_LINE,
+    ] = ""
+    goal: Annotated[
+        StrictStr,
+        Field(
+            max_length=GOAL_MAX_CHARS,
+            description='What the form is for; respondents never see it. `""` clears it.',
+        ),
+        STORABLE,
+    ] = ""
+    context: Annotated[
+        StrictStr,
+        Field(
+            max_length=CONTEXT_MAX_CHARS,
+            description=f'{CONTEXT_RULE} It is never returned. `""` clears it.',
+        ),
+        STORABLE,
+    ] = ""
     questions: Annotated[
         list[AskedQuestion],
         Field(
@@ -183,11 +146,42 @@ class FormDraftInput(InputModel):
             ),
         ),
     ] = []
-    follow_up_mode: FollowUps = FollowUpMode.NONE
-    response_mode: Mode = ResponseMode.VOICE_PREFERRED
-    response_limit: Responses = ResponseLimit.MULTIPLE
-    max_followups_per_question: MaxFollowUps = 0
-    max_total_questions: MaxQuestions = 0
+    follow_up_mode: Annotated[
+        FollowUpMode, Field(description=f"{ONE_QUESTION_RULE} A new draft has `none`.")
+    ] = FollowUpMode.NONE
+    response_mode: Annotated[
+        ResponseMode,
+        Field(description="How people are asked to answer. A new draft has `voice_preferred`."),
+    ] = ResponseMode.VOICE_PREFERRED
+    response_limit: Annotated[
+        ResponseLimit,
+        Field(description="How many responses the link takes in all. A new draft has `multiple`."),
+    ] = ResponseLimit.MULTIPLE
+    max_followups_per_question: Annotated[
+        int,
+        Field(
+            ge=0,
+            le=content.FOLLOW_UPS_MAX,
+            description=(
+                "Follow-up questions to one question at most. Until a number is sent it is 0, 2 or "
+                "5 for `none`, `smart` and `deep_dive`."
+            ),
+        ),
+        whole_number(content.FOLLOW_UPS_MAX),
+    ] = 0
+    max_total_questions: Annotated[
+        int,
+        Field(
+            ge=0,
+            le=content.TOTAL_QUESTIONS_MAX,
+            description=(
+                "Questions and follow-up questions for one person at most; the questions of the "
+                "form are asked in any case. A new draft has no limit; one that was sent can be "
+                "changed here and cleared by the creator."
+            ),
+        ),
+        whole_number(content.TOTAL_QUESTIONS_MAX),
+    ] = 0
 
 
 FIELDS = field_names(FormDraftInput)
@@ -220,16 +214,12 @@ def draft_update(given: FormDraftInput) -> content.DraftUpdate:
 
 def _question_rows(questions: list[str | Question]) -> list[content.QuestionRow]:
     rows = [_question_row(question) for question in questions]
-    ids = [row["id"] for row in rows if "id" in row]
-    for position, row in enumerate(rows):
-        if "id" in row and ids.count(row["id"]) > 1:
-            raise InvalidInput(
-                ErrorCode.VALIDATION_FAILED,
-                f"questions[{position}].id: is {sent(row['id'])}, as another question of this form"
-                " has it.",
-                "Give each question its own id, or leave ids out.",
-                field=f"questions[{position}].id",
-            )
+    ids = [row.get("id") for row in rows]
+    for position, key in enumerate(ids):
+        if key and ids.count(key) > 1:
+            problem = f"is {sent(key)}, as another question of this form has it"
+            resolution = "Give each question its own id, or leave ids out."
+            raise content.wrong_field(f"questions[{position}].id", problem, resolution)
     return rows
 
 

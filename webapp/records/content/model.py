@@ -130,26 +130,7 @@ class Content:
     public_reason: Mapped[str | None] = mapped_column(Text)
 
 
-@dataclass(slots=True)
-class ContentRow:
-    """The columns of `Content` as a statement read them.
-
-    Not frozen: that would make its construction seven times as slow.
-    """
-
-    title: str
-    goal: str | None
-    private_context: str | None
-    questions: list[QuestionRow]
-    follow_up_mode: vocabulary.FollowUpMode
-    response_mode: vocabulary.ResponseMode
-    response_limit: vocabulary.ResponseLimit
-    followups_given: int | None
-    max_total_questions: int | None
-    public_reason: str | None
-
-
-AnyContent: TypeAlias = Content | ContentRow
+AnyContent: TypeAlias = Content
 
 CONTENT_COLUMNS = (
     "title",
@@ -218,13 +199,16 @@ def clean_reason(text: str) -> str | None:
     """Why people are asked, as it is stored: one line; None for none. Raises InvalidInput."""
     reason = in_one_line(text)
     if len(reason) > REASON_MAX_CHARS:
-        raise InvalidInput(
-            ErrorCode.VALIDATION_FAILED,
-            f"reason: has {len(reason)} characters; at most {REASON_MAX_CHARS} are allowed.",
-            "Say it in one short sentence.",
-            field="reason",
-        )
+        problem = f"has {len(reason)} characters; at most {REASON_MAX_CHARS} are allowed"
+        raise wrong_field("reason", problem, "Say it in one short sentence.")
     return reason or None
+
+
+def wrong_field(
+    field: str, problem: str, resolution: str, code: ErrorCode = ErrorCode.VALIDATION_FAILED
+) -> InvalidInput:
+    """The refusal of a field, which the message names."""
+    return InvalidInput(code, f"{field}: {problem}.", resolution, field=field)
 
 
 def about_minutes(scripted: int, most: int) -> int:
@@ -264,8 +248,12 @@ def merged(changes: DraftUpdate, before: list[QuestionRow], *, by_agent: bool) -
     prepared = cast(AgentUpdate, given).pop("follow_ups", None)
     keys: dict[str, str] = {}
     if "questions" in given:
-        questions = _with_ids(given["questions"], before)
-        given["questions"] = _with_follow_ups(questions, before) if by_agent else questions
+        given["questions"] = _with_ids(given["questions"], before)
+        if by_agent:
+            kept = {row["id"]: row["follow_ups"] for row in before if "follow_ups" in row}
+            for row in given["questions"]:
+                if row["id"] in kept:
+                    row["follow_ups"] = kept[row["id"]]
     if prepared is not None:
         questions = given.get("questions", before)
         keys = _question_keys(questions, prepared)
@@ -277,14 +265,6 @@ def merged(changes: DraftUpdate, before: list[QuestionRow], *, by_agent: bool) -
     return given
 
 
-def _with_follow_ups(questions: list[QuestionRow], before: list[QuestionRow]) -> list[QuestionRow]:
-    prepared = {row["id"]: row["follow_ups"] for row in before if "follow_ups" in row}
-    return [
-        {**row, "follow_ups": prepared[row["id"]]} if row["id"] in prepared else row
-        for row in questions
-    ]
-
-
 def _question_keys(questions: list[QuestionRow], prepared: GivenFollowUps) -> dict[str, str]:
     """The key of `prepared` by the id of the question that it stands for."""
     ids = [row["id"] for row in questions]
@@ -294,21 +274,13 @@ def _question_keys(questions: list[QuestionRow], prepared: GivenFollowUps) -> di
         question_id = key if key in ids else by_position.get(key)
         path = path_of(("followUps", key))
         if question_id is None:
-            raise InvalidInput(
-                ErrorCode.VALIDATION_FAILED,
-                f"{path}: is neither the id nor the position of a question of this draft.",
-                f"Send the id of a question, or its position, from 1 to {len(ids)}."
-                if ids
-                else "Send the questions first, or with the same call.",
-                field=path,
-            )
+            which = f"Send the id of a question, or its position, from 1 to {len(ids)}."
+            none_yet = "Send the questions first, or with the same call."
+            problem = "is neither the id nor the position of a question of this draft"
+            raise wrong_field(path, problem, which if ids else none_yet)
         if question_id in found:
-            raise InvalidInput(
-                ErrorCode.VALIDATION_FAILED,
-                f"{path}: is the question that {path_of(('followUps', found[question_id]))} names.",
-                "Send all follow-ups to a question under one key.",
-                field=path,
-            )
+            problem = f"is the question that {path_of(('followUps', found[question_id]))} names"
+            raise wrong_field(path, problem, "Send all follow-ups to a question under one key.")
         found[question_id] = key
     return found
 
@@ -317,21 +289,13 @@ def _prepared(question: QuestionRow, given: list[GivenFollowUp]) -> QuestionRow:
     """The question with these follow-ups of an agent; the author of an unchanged one stays."""
     row = question.copy()
     before = row.pop("follow_ups", [])
-    by_creator = [
-        (each["text"], each["condition"])
-        for each in before
-        if each["prepared_by"] == vocabulary.FollowUpAuthor.CREATOR
-    ]
     if given:
+        by_creator = vocabulary.FollowUpAuthor.CREATOR
+        made = [PreparedFollowUp(**each, prepared_by=by_creator) for each in given]
+        by_agent = vocabulary.FollowUpAuthor.AGENT
         row["follow_ups"] = [
-            PreparedFollowUp(
-                text=each["text"],
-                condition=each["condition"],
-                prepared_by=vocabulary.FollowUpAuthor.CREATOR
-                if (each["text"], each["condition"]) in by_creator
-                else vocabulary.FollowUpAuthor.AGENT,
-            )
-            for each in given
+            each if each in before else PreparedFollowUp(**each | {"prepared_by": by_agent})
+            for each in made
         ]
     return row
 
@@ -357,12 +321,7 @@ def _require_different(questions: list[QuestionRow], keys: dict[str, str]) -> No
             elif text not in earlier:
                 earlier.add(text)
                 continue
-            raise InvalidInput(
-                ErrorCode.VALIDATION_FAILED,
-                f"{path}: {reason}.",
-                "Ask it once, as a question or as a follow-up.",
-                field=path,
-            )
+            raise wrong_field(path, reason, "Ask it once, as a question or as a follow-up.")
 
 
 def _compared(text: str) -> str:
@@ -387,10 +346,9 @@ def _with_ids(questions: list[QuestionRow], before: list[QuestionRow]) -> list[Q
 def require_context(content: Content) -> None:
     """Raises InvalidInput `context_required`."""
     if lacks_context(content):
-        raise InvalidInput(
-            ErrorCode.CONTEXT_REQUIRED,
-            "context: smart follow-ups need a private context.",
+        resolution = (
             "Send `context` with a summary of what the follow-ups should know, or another"
-            " followUpMode.",
-            field="context",
+            " followUpMode."
         )
+        problem, code = "smart follow-ups need a private context", ErrorCode.CONTEXT_REQUIRED
+        raise wrong_field("context", problem, resolution, code)

@@ -8,7 +8,7 @@ from collections import namedtuple
 from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import Protocol, overload
+from typing import Any, TypeAlias
 
 import orjson
 import sqlalchemy as sa
@@ -73,7 +73,7 @@ def read_responses(
     kept = items[: _fitting(items, max_items, max_bytes)]
     return ResponsePage(
         _by_session(kept, attachments_of(kept)),
-        sum(_is_answer(item) for item in kept),
+        sum(item.id is not None for item in kept),
         kept[-1].stamp if kept else since,
         truncated=len(kept) < len(items),
     )
@@ -87,31 +87,9 @@ def has_answer_after(form: StampedForm, since: int | None) -> bool:
     return bool(read_rows(_NEXT_ANSWER, **values))
 
 
-class _Item(Protocol):
-    """A row of an answer, or of a completion (its `id` is None), and its session."""
-
-    @property
-    def id(self) -> str | None: ...
-    @property
-    def question_text(self) -> str: ...
-    @property
-    def answer_text(self) -> str: ...
-    @property
-    def response_type(self) -> str | None: ...
-    @property
-    def stamp(self) -> int: ...
-    @overload
-    def __getitem__(self, at: int) -> object: ...
-    @overload
-    def __getitem__(self, at: slice) -> Sequence[object]: ...
-
-
+_Item: TypeAlias = Any  # a row of an answer, or of a completion (its `id` is None), and its session
 _SESSION = len(ANSWER_COLUMNS)  # the first place of a session in an item
 _STAMP = attrgetter("stamp")
-
-
-def _is_answer(item: _Item) -> bool:
-    return item.id is not None
 
 
 def _between(
@@ -169,15 +147,14 @@ def _read_items(form_id: str, since: int, until: int, most: int) -> Sequence[_It
     if not on_sqlite():
         return read_rows(_ITEMS_AFTER, **values)
     ((items,),) = read_rows(_ITEMS_IN_ONE_ROW, **values)
-    # its fields are named by the columns, which mypy does not see
-    return list(map(_ItemOfJson._make, orjson.loads(items)))  # type: ignore[arg-type]
+    return list(map(_ItemOfJson._make, orjson.loads(items)))
 
 
 def _fitting(items: list[_Item], max_items: int, max_bytes: int) -> int:
     """How many items one page may hold: at least one, whatever its size."""
     room = max_bytes
     for position, item in enumerate(items[:max_items]):
-        room -= 300 + (count_bytes(item.question_text, item.answer_text) if _is_answer(item) else 0)
+        room -= 300 + (count_bytes(item.question_text, item.answer_text) if item.id else 0)
         if room < 0 and position:
             return position
     return max_items
@@ -191,6 +168,6 @@ def _by_session(items: list[_Item], attachments: dict[str, AttachmentRow]) -> li
         if entry is None:
             session = SessionRow._make(item[_SESSION:])
             entry = sessions[session.id] = SessionAnswers(session, attachments=attachments)
-        if _is_answer(item):
+        if item.id:
             entry.answers.append(AnswerRow._make(item[:_SESSION]))
     return list(sessions.values())
