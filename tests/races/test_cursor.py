@@ -2,13 +2,12 @@
 
 import random
 import secrets
-import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from functools import partial
 from typing import Any
 
 import pytest
@@ -17,12 +16,12 @@ from sqlalchemy import select, text
 
 from tests.databases import both_databases
 from tests.factories import make_form
-from tests.races.poller import Poller
-from tests.races.threads import each_statement, together
-from webapp.answers.answering import answer_question, complete_response
-from webapp.base.database import db, execute_autocommit, on_sqlite, read_rows, utc_now
+from tests.races.threads import answer, each_statement, together
+from webapp.answers.answering import complete_response
+from webapp.base.database import db, execute_autocommit, on_sqlite, utc_now
 from webapp.records.accounts.models import Account
-from webapp.records.responses.cursor import PAGE_MAX_ITEMS
+from webapp.records.forms import get_form
+from webapp.records.responses.cursor import PAGE_MAX_ITEMS, read_responses
 from webapp.records.responses.models import Answer, ResponseSession
 
 WRITERS = 8
@@ -34,45 +33,6 @@ fewer_in_short = pytest.mark.parametrize(
     "answers", [400, pytest.param(FULL, marks=pytest.mark.prove)]
 )
 
-
-@dataclass
-class Delay:
-    """Holds every writer on SQLite between its stamp and its commit; counts those who are held."""
-
-    held: int = 0
-    lock: threading.Lock = field(default_factory=threading.Lock)
-
-    def hold(self, _connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
-        if "UPDATE forms" in statement and on_sqlite():
-            self._add(1)
-            time.sleep(random.uniform(0, LONGEST_DELAY_SECONDS))  # noqa: S311
-            self._add(-1)
-
-    def holds(self) -> bool:
-        return bool(self.held if on_sqlite() else read_rows(_SLEEPING)[0][0])
-
-    def _add(self, change: int) -> None:
-        with self.lock:
-            self.held += change
-
-
-@contextmanager
-def sleeping_stamps(app: Flask) -> Iterator[None]:
-    """PostgreSQL stamps and commits in one statement, so it has to wait there by itself."""
-    if app.config["SQLALCHEMY_DATABASE_URI"].startswith("sqlite"):
-        yield
-        return
-    with app.app_context():
-        execute_autocommit(_SLEEP)
-        execute_autocommit(_SLEEP_AT_STAMPS)
-    try:
-        yield
-    finally:
-        with app.app_context():
-            execute_autocommit(_SLEEP_NO_MORE)
-
-
-_SLEEPING = text("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'")
 _SLEEP = text(
     "CREATE FUNCTION hold() RETURNS trigger LANGUAGE plpgsql AS"
     f" 'BEGIN PERFORM pg_sleep(random() * {LONGEST_DELAY_SECONDS}); RETURN NEW; END'"
@@ -80,36 +40,77 @@ _SLEEP = text(
 _SLEEP_AT_STAMPS = text(
     "CREATE TRIGGER hold AFTER UPDATE OF last_stamp ON forms FOR EACH ROW EXECUTE FUNCTION hold()"
 )
-_SLEEP_NO_MORE = text("DROP FUNCTION hold CASCADE")
+
+
+def hold(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
+    if "UPDATE forms" in statement:
+        time.sleep(random.uniform(0, LONGEST_DELAY_SECONDS))  # noqa: S311
+
+
+@contextmanager
+def held_stamps(app: Flask) -> Iterator[None]:
+    """Every writer is held between its stamp and its commit: PostgreSQL has one statement for both
+    and has to wait by itself.
+    """
+    with app.app_context():
+        sqlite = on_sqlite()
+        for statement in () if sqlite else (_SLEEP, _SLEEP_AT_STAMPS):
+            execute_autocommit(statement)
+    if sqlite:
+        with each_statement(app, "after_cursor_execute", hold):
+            yield
+        return
+    try:
+        yield
+    finally:
+        with app.app_context():
+            execute_autocommit(text("DROP FUNCTION hold CASCADE"))
 
 
 @dataclass
 class Race:
-    """Eight respondents' worth of writers, one poller, and how often it read during a delay."""
+    """Eight writers, and a poller that knows nothing but `nextSince`."""
 
     app: Flask
     form: Any
-    poller: Poller
     answers: int = FULL
     clock: Callable[[], datetime] = utc_now
-    reads_in_delay: int = 0
+    max_items: int = PAGE_MAX_ITEMS
+    pause_seconds: float = 0.002
+    since: int | None = None
+    truncated: int = 0
     finished: list[str] = field(default_factory=list)
+    seen: Counter[str] = field(default_factory=Counter)
+    completions: Counter[str] = field(default_factory=Counter)
 
     def run(self) -> None:
-        delay = Delay()
-        writers = [self._write_and_tell] * WRITERS
-        holding = each_statement(self.app, "after_cursor_execute", delay.hold)
-        with holding, sleeping_stamps(self.app):
-            together(self.app, [*writers, partial(self.poller.run, self._at_work(delay))])
+        with held_stamps(self.app):
+            together(self.app, [*[self._write_and_end] * WRITERS, self._poll])
 
-    def _at_work(self, delay: Delay) -> Callable[[], bool]:
-        def at_work() -> bool:
-            self.reads_in_delay += delay.holds()
-            return len(self.finished) < WRITERS
+    def _poll(self) -> None:
+        """Until the writers are done and a last page says that nothing is new."""
+        more = True
+        while more:
+            at_work = len(self.finished) < WRITERS
+            more = self._read_page() or at_work
+            if at_work:
+                time.sleep(self.pause_seconds)
 
-        return at_work
+    def _read_page(self) -> bool:
+        form = get_form(self.form.account_id, self.form.id)
+        page = read_responses(form, self.since, max_items=self.max_items)
+        db.session.rollback()
+        for entry in page.sessions:
+            self.seen.update(answer.id for answer in entry.answers)
+            completed = entry.session.completed_stamp
+            if completed and (self.since or 0) < completed <= (page.next_since or 0):
+                self.completions[entry.session.id] += 1
+        self.truncated += page.truncated
+        moved = page.next_since != self.since
+        self.since = page.next_since
+        return moved
 
-    def _write_and_tell(self) -> None:
+    def _write_and_end(self) -> None:
         try:
             self._write(self.answers // WRITERS)
         finally:
@@ -124,61 +125,37 @@ class Race:
             self._answer(key, position)
             if position == QUESTIONS - 1 and number < answers - 1:
                 self._answer(key, 0)
-                self._complete(key)
+                complete_response(self.form.share_token, key, responder_name="", now=self.clock())
 
     def _answer(self, key: str, position: int) -> None:
-        answer_question(
-            self.form.share_token,
-            key,
-            position=position,
-            answer_text="An answer",
-            answer_key=secrets.token_urlsafe(16),
-            now=self.clock(),
-        )
-
-    def _complete(self, key: str) -> None:
-        complete_response(self.form.share_token, key, responder_name="", now=self.clock())
+        answer(self.form, "An answer", key=key, position=position)(now=self.clock())
 
 
-@dataclass
-class SteppingClock:
+def set_back() -> Callable[[], datetime]:
     """A clock that is set back by an hour after every hundredth look at it."""
-
-    looks: Iterator[int] = field(default_factory=lambda: iter(range(1_000_000)))
-
-    def __call__(self) -> datetime:
-        return utc_now() - timedelta(hours=next(self.looks) // 100)
+    looks = iter(range(1_000_000))
+    return lambda: utc_now() - timedelta(hours=next(looks) // 100)
 
 
 @pytest.fixture
 def race(app: Flask, account: Account) -> Race:
     with app.app_context():
         form = make_form(account.id, questions=[f"Question {n}" for n in range(QUESTIONS)])
-    return Race(app, form, Poller(app, account.id, form.id, PAGE_MAX_ITEMS))
-
-
-def stored(app: Flask) -> tuple[set[str], set[str], set[str]]:
-    """Ids of the current answers, of all answers, and of the completed sessions."""
-    with app.app_context():
-        answers = db.session.execute(select(Answer.id, Answer.superseded)).all()
-        completed = select(ResponseSession.id).where(ResponseSession.completed_stamp.is_not(None))
-        return (
-            {row.id for row in answers if not row.superseded},
-            {row.id for row in answers},
-            set(db.session.scalars(completed)),
-        )
+    return Race(app, form)
 
 
 def assert_seen_once(race: Race) -> None:
     """Every current answer and completion once; a corrected answer at most once."""
-    current, ever, completed = stored(race.app)
-    seen = race.poller.answers
+    with race.app.app_context():
+        answers = dict(map(tuple, db.session.execute(select(Answer.id, Answer.superseded))))
+        completed = select(ResponseSession.id).where(ResponseSession.completed_stamp.is_not(None))
+        sent = set(db.session.scalars(completed))
+    current = {each for each, superseded in answers.items() if not superseded}
     assert len(current) == race.answers
-    assert current - seen.keys() == set()
-    assert seen.keys() - ever == set()
-    assert set(seen.values()) == {1}
-    assert dict(race.poller.completions) == dict.fromkeys(completed, 1)
-    assert race.reads_in_delay > 4
+    assert current - race.seen.keys() == set()
+    assert race.seen.keys() - answers.keys() == set()
+    assert set(race.seen.values()) == {1}
+    assert dict(race.completions) == dict.fromkeys(sent, 1)
 
 
 @both_databases
@@ -191,21 +168,18 @@ def test_a_poller_sees_every_answer_and_completion_once_while_eight_write(race: 
 @both_databases
 @fewer_in_short
 def test_pages_cut_short_lose_and_repeat_nothing(race: Race, answers: int) -> None:
-    race.answers = answers
-    race.poller.max_items = 2
-    race.poller.pause_seconds = 0.05
+    race.answers, race.max_items, race.pause_seconds = answers, 2, 0.05
 
     race.run()
 
     assert_seen_once(race)
-    assert race.poller.truncated > 9
+    assert race.truncated > 9
 
 
 @both_databases
 @fewer_in_short
 def test_a_clock_set_back_loses_and_repeats_nothing(race: Race, answers: int) -> None:
-    race.answers = answers
-    race.clock = SteppingClock()
+    race.answers, race.clock = answers, set_back()
 
     race.run()
 

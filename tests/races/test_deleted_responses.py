@@ -2,22 +2,20 @@
 
 import secrets
 from collections import Counter
-from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
 from typing import Any
 
 import pytest
 from flask import Flask
-from sqlalchemy import func, select, update
+from sqlalchemy import select, update
 
 from tests.bulk import dump
 from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_form, make_response
 from tests.races.test_crash_points import run_cut
-from tests.races.threads import together
+from tests.races.threads import KEY, Call, allowed, by_creator, rows, send, together, withdraw
 from tests.voice.factories import make_recording, make_voice_form
-from webapp.answers.answering import complete_response, withdraw_response
 from webapp.answers.deleted_responses import (
     delete_automated,
     delete_response,
@@ -27,18 +25,14 @@ from webapp.answers.deleted_responses import (
 )
 from webapp.answers.late_transcripts import conclude
 from webapp.base.database import db, utc_now
-from webapp.base.errors import NotFound, StateConflict
 from webapp.base.vocabulary import TranscriptState
 from webapp.records.forms import get_form
 from webapp.records.responses.cursor import read_responses
 from webapp.records.responses.models import Answer, ResponseDeletion, ResponseSession, count_bytes
 from webapp.records.responses.recordings import ObjectDeletion
 
-KEY = "a" * 32
 LATER = timedelta(seconds=30)
 ATTEMPTS = pytest.mark.parametrize("attempt", range(3))
-
-Call = Callable[[], Any]
 
 pytestmark = both_databases
 
@@ -57,30 +51,11 @@ def session_id(app: Flask) -> str:
 
 
 def delete(form: Any, response_id: str) -> Call:
-    return allowed(
-        partial(delete_response, form.account_id, form.id, response_id, now=utc_now()), NotFound
-    )
-
-
-def withdraw(form: Any) -> Call:
-    return partial(withdraw_response, form.share_token, KEY, now=utc_now())
+    return allowed(by_creator(delete_response, form, response_id))
 
 
 def purge() -> int:
     return sum(purge_deleted_responses(utc_now() + LATER))
-
-
-def allowed(call: Call, *refusals: type[Exception]) -> Call:
-    """A call whose refusal is an outcome."""
-
-    def run() -> Any:
-        try:
-            return call()
-        except refusals as refused:
-            db.session.rollback()
-            return refused
-
-    return run
 
 
 def scheduled(app: Flask, form: Any) -> str:
@@ -112,11 +87,6 @@ def assert_counted(app: Flask, form: Any, responses: int | None = None) -> None:
         assert responses in (None, now.response_count)
 
 
-def rows(app: Flask, table: Any) -> int:
-    with app.app_context():
-        return db.session.scalar(select(func.count()).select_from(table)) or 0
-
-
 def test_eight_processes_carry_a_deletion_out_once(app: Flask, form: Any) -> None:
     scheduled(app, form)
 
@@ -133,9 +103,8 @@ def test_an_undo_at_the_last_moment_restores_it_or_comes_too_late(
     app: Flask, form: Any, attempt: int
 ) -> None:
     deletion_id = scheduled(app, form)
-    undo = partial(undo_deletion, form.account_id, form.id, deletion_id, now=utc_now())
 
-    undone, deleted, _ = together(app, [undo, purge, purge])
+    undone, deleted, _ = together(app, [by_creator(undo_deletion, form, deletion_id), purge, purge])
 
     assert_counted(app, form, 0 if undone is None else 1)
     assert undone is None or deleted == 0
@@ -167,10 +136,8 @@ def test_what_is_sent_at_that_moment_goes_too_or_is_a_new_response(
         make_answer(form, KEY)
     deleted_id = session_id(app)
     scheduled(app, form)
-    send = partial(complete_response, form.share_token, KEY, responder_name="", now=utc_now())
-    answer = partial(make_answer, form, KEY, 1)
 
-    together(app, [purge, allowed(send, StateConflict), allowed(answer, StateConflict)])
+    together(app, [purge, allowed(send(form)), allowed(partial(make_answer, form, KEY, 1))])
 
     assert_counted(app, form)
     with app.app_context():
@@ -191,7 +158,7 @@ def test_batches_beside_their_writers_lock_in_one_order(
         db.session.commit()
         delete_automated(form.account_id, form.id, now=utc_now())
     late = [partial(make_answer, form, key, 1) for key in keys[:6]]
-    gone = [partial(withdraw_response, form.share_token, key, now=utc_now()) for key in keys[6:9]]
+    gone = [withdraw(form, key=key) for key in keys[6:9]]
 
     together(app, [purge, purge, *late, *gone])
 
@@ -234,7 +201,7 @@ def test_beside_a_withdrawal_it_is_gone_once_and_nothing_is_left_scheduled(
         assert result + withdrawn == 1
     else:
         assert withdrawn is True
-        assert result is None or isinstance(result, NotFound)
+        assert result in (None, "not_found")
     assert rows(app, ResponseDeletion) == 0
     assert_counted(app, form, 0)
 
@@ -246,8 +213,7 @@ def test_scheduling_eight_times_at_once_schedules_once(
     with app.app_context():
         db.session.execute(update(ResponseSession).values(suspect=True))
         db.session.commit()
-    all_of_them = partial(delete_automated, form.account_id, form.id, now=utc_now())
-    call = all_of_them if automated else delete(form, session_id(app))
+    call = by_creator(delete_automated, form) if automated else delete(form, session_id(app))
 
     results = Counter(together(app, [call] * 8))
 

@@ -12,9 +12,8 @@ from sqlalchemy import select
 
 from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_form
-from tests.races.threads import together
+from tests.races.threads import KEY, Call, answer, by_creator, send, skip, together, withdraw
 from webapp.answers import session as sessions
-from webapp.answers.answering import complete_response, skip_question, withdraw_response
 from webapp.answers.follow_up_decisions import (
     LEASE,
     Claim,
@@ -27,13 +26,14 @@ from webapp.answers.follow_up_decisions import (
 )
 from webapp.answers.session import read_open_session
 from webapp.answers.steps import QuestionNumber
+from webapp.answers.trash import delete_form
 from webapp.base.database import db, utc_now
 from webapp.base.vocabulary import FollowUpState
 from webapp.follow_ups.rules import Decision, Reason, Technique
 from webapp.records.follow_ups import AskedFollowUp, FollowUp, read_follow_ups
+from webapp.records.forms import close_form
 from webapp.records.responses.models import Answer
 
-KEY = "a" * 32
 SHORT = "It was slow"
 WRITER = "small-model at llm.example.com"
 ASKED = Decision(Reason.CHOSEN_BY_MODEL, Technique.EXAMPLE, "What happened then?", WRITER)
@@ -81,10 +81,6 @@ def claimed(app: Flask, about: FollowUpContext, now: datetime | None = None) -> 
 def settle(made: Claim, now: datetime | None = None) -> Callable[[], None]:
     asked = ASKED._replace(question=f"What happened then, {made.id}?")
     return partial(settle_claim, made, asked, now=now or utc_now())
-
-
-def act(use_case: Callable[..., Any], form: Any, **given: Any) -> Callable[[], Any]:
-    return partial(use_case, form.share_token, KEY, now=utc_now(), **given)
 
 
 def states(app: Flask) -> list[FollowUpState]:
@@ -185,7 +181,7 @@ def test_nothing_is_decided_about_an_answer_that_is_withdrawn_while_it_is_read(
     form = answered(app)
 
     def withdrawing(session_id: str) -> list[AskedFollowUp]:
-        act(withdraw_response, form)()
+        withdraw(form)()
         return read_follow_ups(session_id)
 
     monkeypatch.setattr(sessions, "read_follow_ups", withdrawing)
@@ -207,19 +203,15 @@ def test_everything_at_once_keeps_to_the_caps(app: Flask, attempt: int) -> None:
             *(partial(decide_by_rules, each, now=utc_now()) for each in both),
             *(partial(make_answer, form, KEY, position, texts[position]) for position in (0, 1)),
             *(claim(each) for each in both),
-            act(skip_question, form, position=attempt % 2),
+            skip(form, attempt % 2),
         ],
     )
 
     assert states(app).count(FollowUpState.ASKED) <= 1
 
 
-SKIPS = partial(skip_question, position=0)
-SENDS = partial(complete_response, responder_name="")
-
-
 @three_times
-@pytest.mark.parametrize("beside", [SKIPS, withdraw_response, SENDS])
+@pytest.mark.parametrize("beside", [skip, withdraw, send])
 @pytest.mark.parametrize("settles", [True, False])
 def test_beside_what_ends_the_answer_no_question_is_left_open(
     app: Flask, attempt: int, beside: Callable[..., Any], *, settles: bool
@@ -228,13 +220,13 @@ def test_beside_what_ends_the_answer_no_question_is_left_open(
     about = situation(app, form)
     deciding: Any = settle(claimed(app, about)) if settles else claim(about)
 
-    made, _ = together(app, [deciding, act(beside, form)])
+    made, _ = together(app, [deciding, beside(form)])
     if made:
         together(app, [settle(made)])
 
-    if beside is withdraw_response:
+    if beside is withdraw:
         assert states(app) == []
-    elif beside is SKIPS:
+    elif beside is skip:
         assert dropped(app) in ([], [True])
     else:
         assert states(app) in ([], [FollowUpState.NOTHING], [FollowUpState.ASKED] * settles)
@@ -249,3 +241,123 @@ def test_passing_on_beside_a_settlement_decides_once(app: Flask, attempt: int) -
 
     assert len(states(app)) == 1
     assert FollowUpState.CLAIMED not in states(app)
+
+
+# what was looked at, or claimed, before something else happened: in one order, without threads
+VAGUE = "It is sometimes annoying to use"
+HEDGED = "Maybe, it depends on the day and the team I am working with"
+
+both_writers = pytest.mark.parametrize("writer", ["rules", "model"])
+
+
+@both_writers
+@pytest.mark.parametrize("room", [1, 2])
+def test_about_two_answers_to_one_question_as_much_is_asked_as_there_is_room_for(
+    app: Flask, room: int, writer: str
+) -> None:
+    """Each was looked at before the other was decided about."""
+    form = answered(app, maxFollowupsPerQuestion=1 + room)
+    with app.app_context():
+        decide_by_rules(situation(app, form), now=utc_now())
+        answer(form, VAGUE, follow_up=1)()
+        make_answer(form, KEY, 0, HEDGED)
+        both = [read_context(form, QuestionNumber(1, depth)) for depth in (0, 1)]
+        for about in filter(None, both):
+            made = claim(about)() if writer == "model" else None
+            settle(made)() if made else decide_by_rules(about, now=utc_now())
+
+    assert None not in both
+    # what was prepared for one question is asked once
+    assert states(app) == [FollowUpState.ASKED] * (1 + room if writer == "model" else 2)
+
+
+@both_writers
+def test_what_is_decided_about_a_changed_answer_takes_no_room(app: Flask, writer: str) -> None:
+    form = answered(app, maxFollowupsPerQuestion=1)
+    first = claimed(app, situation(app, form))
+    with app.app_context():
+        make_answer(form, KEY, 0, "Now it is fast")
+    about = situation(app, form)
+    with app.app_context():
+        if writer == "rules":
+            decide_by_rules(about, now=utc_now())
+        else:
+            settle(claimed(app, about))()
+        settle(first)()
+
+    assert states(app) == [FollowUpState.ASKED, FollowUpState.NOTHING]
+    assert dropped(app) == [False]
+
+
+@pytest.mark.parametrize("waited", [timedelta(0), timedelta(milliseconds=1)])
+def test_a_claim_is_settled_at_any_moment_of_its_lease_and_at_none_after(
+    app: Flask, waited: timedelta
+) -> None:
+    began = utc_now().replace(microsecond=0)
+    made = claimed(app, situation(app, answered(app)), began)
+    with app.app_context():
+        settle(made, began + timedelta(seconds=6) - timedelta(milliseconds=1) + waited)()
+
+    assert states(app) == [FollowUpState.NOTHING if waited else FollowUpState.ASKED]
+
+
+def test_no_model_is_to_decide_about_grief(app: Flask) -> None:
+    form = answered(app)
+    with app.app_context():
+        make_answer(form, KEY, 0, "My mother died of it in March")
+        assert claim(situation(app, form))() is None
+
+    assert states(app) == []
+
+
+def test_a_dropped_question_is_not_asked_again_once_it_was_passed_on(app: Flask) -> None:
+    form = answered(app)
+    with app.app_context():
+        decide_by_rules(situation(app, form), now=utc_now())
+        make_answer(form, KEY, 0, HEDGED)
+        make_answer(form, KEY, 0, SHORT)
+        about = situation(app, form)
+        pass_on(about, now=utc_now())
+        decide_by_rules(about, now=utc_now())
+
+    assert states(app) == [FollowUpState.ASKED, FollowUpState.NOTHING]
+    assert dropped(app) == [True]
+
+
+def test_passing_on_leaves_what_was_asked_before_it(app: Flask) -> None:
+    about = situation(app, answered(app))
+    with app.app_context():
+        decide_by_rules(about, now=utc_now())
+        pass_on(about, now=utc_now())
+
+    assert states(app) == [FollowUpState.ASKED]
+
+
+MEANWHILE: dict[str, Callable[[Any], Call]] = {
+    "corrected": lambda form: partial(make_answer, form, KEY, 0, "Now it is fast"),
+    "taken back": skip,
+    "sent": send,
+    "closed": partial(by_creator, close_form),
+    "in the trash": partial(by_creator, delete_form),
+}
+
+
+@pytest.mark.parametrize(
+    ("meanwhile", "writer"),
+    [
+        *((each, by) for each in ("corrected", "taken back", "sent") for by in ("rules", "model")),
+        ("closed", "model"),
+        ("in the trash", "model"),
+    ],
+)
+def test_nothing_is_asked_about_what_is_not_open_any_more(
+    app: Flask, meanwhile: str, writer: str
+) -> None:
+    form = answered(app)
+    about = situation(app, form)
+    made = claimed(app, about) if writer == "model" else None
+    with app.app_context():
+        MEANWHILE[meanwhile](form)()
+        settle(made)() if made else decide_by_rules(about, now=utc_now())
+
+    assert FollowUpState.ASKED not in states(app)

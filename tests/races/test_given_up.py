@@ -2,73 +2,19 @@
 
 import threading
 from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
 import psycopg
 import pytest
 from flask import Flask, g, has_app_context, request
-from sqlalchemy import text
 from sqlalchemy.exc import OperationalError
-from werkzeug.test import TestResponse
 
 from tests.databases import on_postgresql
-from tests.factories import make_draft
-from tests.oauth.flow import API, bearer
 from tests.proof.test_deadlocks import RECIPES, outcome
-from tests.races.threads import each_statement
-from tests.services import wait_until
 from webapp.app.factory import create_app
 from webapp.base.config import Settings
-from webapp.base.database import TRIES, db, tried_again, utc_now
-from webapp.base.vocabulary import Scope
-from webapp.drafts.confirmations import confirm_draft
-from webapp.oauth.account_deletion import delete_account
-from webapp.oauth.tokens import issue_token
-from webapp.records.accounts.models import Account
-
-WAITING = text("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'")
-
-
-@on_postgresql
-def test_publishing_during_an_account_deletion_is_no_error(app: Flask, account: Account) -> None:
-    with app.app_context():
-        draft = make_draft(account.id)
-        shown = {"revision": draft.revision, "shown_hash": draft.content_hash}
-        confirm_draft(account.id, draft.id, **shown, now=utc_now())
-        token = issue_token(account.id, [Scope.FORMS_WRITE], API, now=utc_now())
-    published: list[Future[TestResponse]] = []
-    deletions: list[str] = []
-
-    @tried_again
-    def delete() -> None:
-        deletions.append(account.id)
-        delete_account(account.id, now=utc_now())
-
-    def publish() -> TestResponse:
-        return app.test_client().post(f"/api/drafts/{draft.id}/publish", headers=bearer(token))
-
-    def publish_now(_connection: Any, _cursor: Any, statement: str, *_more: Any) -> None:
-        if statement.startswith("UPDATE accounts") and not published:
-            published.append(pool.submit(publish))
-            wait_until(lambda: waits(app), "publishing")
-
-    with ThreadPoolExecutor() as pool:
-        with each_statement(app, "after_cursor_execute", publish_now), app.app_context():
-            delete()
-        answer = published[0].result(30)
-
-    if len(deletions) > 1:  # PostgreSQL gave up the deletion, and publishing came first
-        assert answer.status_code == 200
-    else:  # by the end of its token, or of the draft if the second try overtook the commit
-        assert answer.json["code"] in {"authentication_required", "draft_not_found"}
-
-
-def waits(app: Flask) -> bool:
-    """Whether a connection to this server waits for another one."""
-    with app.app_context(), db.engine.connect() as connection:
-        return bool(connection.scalar(WAITING))
+from webapp.base.database import TRIES, db
 
 
 @pytest.fixture

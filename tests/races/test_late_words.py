@@ -1,6 +1,5 @@
 """Words written down late, beside what their respondent does at the same moment."""
 
-import secrets
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -12,14 +11,8 @@ from sqlalchemy import select
 from tests.databases import both_databases
 from tests.event_factories import make_subscription
 from tests.factories import make_answer
-from tests.races.threads import together
+from tests.races.threads import KEY, Call, answer, by_creator, rows, send, skip, together, withdraw
 from tests.voice.factories import make_recording, make_voice_form
-from webapp.answers.answering import (
-    answer_question,
-    complete_response,
-    skip_question,
-    withdraw_response,
-)
 from webapp.answers.late_transcripts import conclude
 from webapp.answers.trash import delete_form, restore_form
 from webapp.base.database import db, utc_now
@@ -30,10 +23,7 @@ from webapp.records.responses.cursor import read_responses
 from webapp.records.responses.models import Answer, ResponseSession
 from webapp.records.responses.recordings import ObjectDeletion, Recording
 
-KEY = "a" * 32
 HEARD = "What was heard"
-
-Call = Callable[[], Any]
 
 pytestmark = [both_databases, pytest.mark.parametrize("attempt", range(2))]
 
@@ -57,13 +47,6 @@ def spoken(app: Flask, form: Any) -> str:
     return recording_id
 
 
-def give(form: Any, recording_id: str, text: str = "", **given: Any) -> Call:
-    sent = {"position": 0, "answer_key": secrets.token_urlsafe(16), "now": utc_now()} | given
-    return partial(
-        answer_question, form.share_token, KEY, answer_text=text, recording_id=recording_id, **sent
-    )
-
-
 def beside_words(app: Flask, recording_id: str, call: Call) -> list[tuple[str, str | None]]:
     """Text and recording of the current answers after both; the words settle what they left."""
     words = partial(conclude, recording_id, now=utc_now())
@@ -85,9 +68,8 @@ def as_polled(app: Flask, form: Any) -> list[str]:
         return [answer.answer_text for entry in page.sessions for answer in entry.answers]
 
 
-def erased(app: Flask) -> int:
-    with app.app_context():
-        return len(list(db.session.scalars(select(ObjectDeletion))))
+def give(form: Any, recording_id: str, text: str = "", **given: Any) -> Call:
+    return answer(form, text, recording_id=recording_id, **given)
 
 
 # what is done, the words that are left, whose recording they have, how many are erased
@@ -111,18 +93,16 @@ def test_what_the_person_did_stays(
 
     assert beside_words(app, spoken, act(form, spoken, other)) == [(text, held)]
     assert as_polled(app, form) == [text]
-    assert erased(app) == gone
+    assert rows(app, ObjectDeletion) == gone
 
 
-@pytest.mark.parametrize("use_case", [partial(skip_question, position=0), withdraw_response])
+@pytest.mark.parametrize("take_back", [skip, withdraw])
 def test_what_was_taken_back_is_not_revived(
-    app: Flask, form: Any, spoken: str, attempt: int, use_case: Call
+    app: Flask, form: Any, spoken: str, attempt: int, take_back: Callable[[Any], Call]
 ) -> None:
-    call = partial(use_case, form.share_token, KEY, now=utc_now())
-
-    assert beside_words(app, spoken, call) == []
-    assert (as_polled(app, form), erased(app)) == ([], 1)
-    if use_case is withdraw_response:
+    assert beside_words(app, spoken, take_back(form)) == []
+    assert (as_polled(app, form), rows(app, ObjectDeletion)) == ([], 1)
+    if take_back is withdraw:
         with app.app_context():
             after = get_form(form.account_id, form.id)
             assert (after.answer_bytes, after.started_count, after.answered_count) == (0, 0, 0)
@@ -134,16 +114,14 @@ def test_they_reach_a_response_that_is_sent_and_a_form_that_closes(
     """The event of the response waits for them, and is due then."""
     with app.app_context():
         make_subscription(form)
-    send = partial(complete_response, form.share_token, KEY, responder_name="", now=utc_now())
-    close = partial(close_form, form.account_id, form.id, now=utc_now())
 
     words = partial(conclude, spoken, now=utc_now())
-    for calls in [[send], [words]] if attempt else [[send, words]]:
+    for calls in [[send(form)], [words]] if attempt else [[send(form), words]]:
         together(app, calls)
     with app.app_context():
         (due,) = db.session.scalars(select(EventDelivery.next_at))
     assert due <= utc_now()
-    assert beside_words(app, spoken, close) == [(HEARD, spoken)]
+    assert beside_words(app, spoken, by_creator(close_form, form)) == [(HEARD, spoken)]
     assert as_polled(app, form) == [HEARD]
 
 
@@ -162,10 +140,7 @@ def test_they_are_stored_beside_another_answer(
 def test_a_form_in_the_trash_keeps_them_for_its_return(
     app: Flask, form: Any, spoken: str, attempt: int
 ) -> None:
-    delete = partial(delete_form, form.account_id, form.id, now=utc_now())
-
-    left = beside_words(app, spoken, delete)
+    left = beside_words(app, spoken, by_creator(delete_form, form))
     assert left in ([(HEARD, spoken)], [("", spoken)])
-    restore = partial(restore_form, form.account_id, form.id, now=utc_now())
-    together(app, [restore])
+    together(app, [by_creator(restore_form, form)])
     assert beside_words(app, spoken, lambda: None) == [(HEARD, spoken)]

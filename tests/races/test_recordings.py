@@ -1,6 +1,5 @@
 """Recordings at the same moment: claimed, swept, replaced, taken back."""
 
-import secrets
 import threading
 import time
 from collections import Counter
@@ -14,20 +13,29 @@ from flask import Flask
 from sqlalchemy import delete, select
 
 from tests.databases import both_databases, on_postgresql
-from tests.races.test_given_up import waits
-from tests.races.threads import each_statement, outcome, together
+from tests.races.threads import (
+    KEY,
+    Call,
+    answer,
+    by_creator,
+    each_statement,
+    outcome,
+    rows,
+    skip,
+    together,
+    waits,
+    withdraw,
+)
 from tests.services import wait_until
 from tests.voice.factories import make_recording, make_voice_form, upload as make_upload
-from webapp.answers.answering import answer_question, skip_question, withdraw_response
+from webapp.answers.steps import QuestionNumber
 from webapp.base.database import db, utc_now
 from webapp.records.forms import close_form
 from webapp.records.responses.models import Answer, ResponseSession
 from webapp.records.responses.recordings import ObjectDeletion, Recording
 from webapp.voice.uploads import RECORDING_MAX_BYTES, RECORDINGS_MAX_BYTES, Bounds, purge_unclaimed
 
-KEY = "a" * 32
-
-Call = Callable[[], Any]
+ATTEMPTS = pytest.mark.parametrize("attempt", range(3))
 
 
 @pytest.fixture
@@ -36,32 +44,17 @@ def form(app: Flask) -> Any:
         return make_voice_form()
 
 
-def uploaded(app: Flask, form: Any, count: int = 1) -> list[Recording]:
+def uploaded(app: Flask, form: Any, count: int = 1, **fields: Any) -> list[Recording]:
     with app.app_context():
-        made = [make_recording(form, KEY) for _ in range(count)]
+        made = [make_recording(form, KEY, **fields) for _ in range(count)]
         db.session.commit()
     return made
 
 
-def give(form: Any, recording: Recording | None, text: str = "", answer_key: str = "") -> Call:
-    return partial(
-        answer_question,
-        form.share_token,
-        KEY,
-        position=0,
-        answer_text=text,
-        answer_key=answer_key or secrets.token_urlsafe(16),
-        recording_id=recording.id if recording else "",
-        now=utc_now(),
-    )
-
-
-def skip(form: Any) -> Call:
-    return partial(skip_question, form.share_token, KEY, position=0, now=utc_now())
-
-
-def withdraw(form: Any) -> Call:
-    return partial(withdraw_response, form.share_token, KEY, now=utc_now())
+def give(
+    form: Any, recording: Recording, text: str = "", answer_key: str = ""
+) -> Callable[[], str]:
+    return outcome(answer(form, text, answer_key=answer_key, recording_id=recording.id))
 
 
 def upload(form: Any, upload_key: str, size: int = 4000, *, key: str = KEY, **given: Any) -> Call:
@@ -93,13 +86,13 @@ def check(app: Flask, form: Any, made: list[Recording]) -> str | None:
 
 
 @both_databases
-@pytest.mark.parametrize("attempt", range(3))
+@ATTEMPTS
 def test_an_answer_beside_the_sweep_is_stored_whole_or_refused(
     app: Flask, form: Any, attempt: int
 ) -> None:
     (mine,) = made = uploaded(app, form)
 
-    answered, swept = together(app, [outcome(give(form, mine, "Me")), sweep])
+    answered, swept = together(app, [give(form, mine, "Me"), sweep])
 
     assert (answered, swept) in {("1", 0), ("recording_unknown", 1)}
     assert check(app, form, made) == (mine.id if swept == 0 else None)
@@ -112,9 +105,8 @@ def test_an_answer_that_waited_for_the_sweep_stores_nothing(
     app: Flask, form: Any, earlier: list[str], text: str
 ) -> None:
     for each in earlier:
-        together(app, [give(form, None, each)])
+        together(app, [answer(form, each)])
     (mine,) = made = uploaded(app, form)
-
     deleted = threading.Event()
 
     def swept_meanwhile() -> str:
@@ -125,25 +117,25 @@ def test_an_answer_that_waited_for_the_sweep_stores_nothing(
             sweeping.commit()
         return "swept"
 
-    def answer() -> str:
+    def then_answer() -> str:
         deleted.wait(30)
-        return str(outcome(give(form, mine, text))())
+        return give(form, mine, text)()
 
-    answered, _ = together(app, [answer, swept_meanwhile])
+    answered, _ = together(app, [then_answer, swept_meanwhile])
 
     assert answered == "recording_unknown"
     assert check(app, form, made) is None
     with app.app_context():
         assert list(db.session.scalars(select(Answer.answer_text))) == earlier
-        assert len(list(db.session.scalars(select(ResponseSession)))) == len(earlier)
+    assert rows(app, ResponseSession) == len(earlier)
 
 
 @both_databases
-@pytest.mark.parametrize("attempt", range(3))
+@ATTEMPTS
 def test_two_tabs_with_a_recording_each_leave_one(app: Flask, form: Any, attempt: int) -> None:
     made = uploaded(app, form, 2)
 
-    results = together(app, [outcome(give(form, each, "Me")) for each in made])
+    results = together(app, [give(form, each, "Me") for each in made])
 
     assert Counter(results) == {"1": 1, "recording_unknown": 1}
     assert check(app, form, made) == made[results.index("1")].id
@@ -153,40 +145,36 @@ def test_two_tabs_with_a_recording_each_leave_one(app: Flask, form: Any, attempt
 def test_a_double_click_claims_once(app: Flask, form: Any) -> None:
     (mine,) = made = uploaded(app, form)
 
-    results = together(app, [outcome(give(form, mine, answer_key="render-1"))] * 6)
+    assert together(app, [give(form, mine, answer_key="render-1")] * 6) == ["1"] * 6
 
-    assert results == ["1"] * 6
     assert check(app, form, made) == mine.id
-    with app.app_context():
-        assert len(list(db.session.scalars(select(Answer)))) == 1
+    assert rows(app, Answer) == 1
 
 
 @both_databases
-@pytest.mark.parametrize("beside", [skip, withdraw, partial(give, recording=None, text="Typed")])
+@pytest.mark.parametrize("beside", [skip, withdraw, partial(answer, text="Typed")])
 def test_an_answer_beside_what_takes_its_recording_back(
     app: Flask, form: Any, beside: Callable[[Any], Call]
 ) -> None:
-    together(app, [give(form, None, "Before")])
+    together(app, [answer(form, "Before")])
     (mine,) = made = uploaded(app, form)
 
-    results = together(app, [outcome(give(form, mine, "Me")), outcome(beside(form))])
+    results = together(app, [give(form, mine, "Me"), outcome(beside(form))])
 
     assert results[0] in {"1", "recording_unknown"}
     assert check(app, form, made) in {mine.id, None}
 
 
 @both_databases
-@pytest.mark.parametrize("attempt", range(3))
+@ATTEMPTS
 def test_an_answer_beside_closing_keeps_its_upload(app: Flask, form: Any, attempt: int) -> None:
     (mine,) = made = uploaded(app, form)
-    close = partial(close_form, form.account_id, form.id, now=utc_now())
 
-    answered, _ = together(app, [outcome(give(form, mine)), close])
+    answered, _ = together(app, [give(form, mine), by_creator(close_form, form)])
 
     assert answered in {"1", "form_closed"}
     assert check(app, form, made) == (mine.id if answered == "1" else None)
-    with app.app_context():
-        assert not list(db.session.scalars(select(ObjectDeletion)))
+    assert rows(app, ObjectDeletion) == 0
 
 
 @both_databases
@@ -201,7 +189,7 @@ def test_one_upload_sent_at_once_is_stored_once(app: Flask, form: Any) -> None:
 @both_databases
 def test_uploads_beside_answers_never_stand_in_each_others_way(app: Flask, form: Any) -> None:
     made = uploaded(app, form, 3)
-    answers = [outcome(give(form, each, "Me")) for each in made]
+    answers = [give(form, each, "Me") for each in made]
     uploads = [outcome(upload(form, f"recorder-{number}")) for number in range(3)]
 
     results = together(app, [*answers, *uploads, outcome(skip(form)), sweep])
@@ -213,16 +201,14 @@ def test_uploads_beside_answers_never_stand_in_each_others_way(app: Flask, form:
 @both_databases
 @pytest.mark.parametrize(
     ("shared", "most"),
-    [("session", RECORDINGS_MAX_BYTES // RECORDING_MAX_BYTES)] + [("address", 3), ("form", 3)],
+    [("session", RECORDINGS_MAX_BYTES // RECORDING_MAX_BYTES), ("address", 3), ("form", 3)],
 )
 def test_first_uploads_at_once_share_the_room(app: Flask, shared: str, most: int) -> None:
     """Of a session, of one address to several forms, or of several addresses to one form.
 
     Each is to another question, so that none makes room for the next; all count before they store.
     """
-    size, bounds = RECORDING_MAX_BYTES, Bounds(12 * RECORDING_MAX_BYTES, 3 * RECORDING_MAX_BYTES)
-    if shared == "session":
-        bounds = Bounds()
+    bounds = Bounds(12 * RECORDING_MAX_BYTES, 3 * RECORDING_MAX_BYTES)
 
     def pause(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
         if statement.startswith("INSERT INTO recordings"):
@@ -235,11 +221,11 @@ def test_first_uploads_at_once_share_the_room(app: Flask, shared: str, most: int
         upload(
             forms[number % len(forms)],
             f"recorder-{number}",
-            size,
-            position=number % 5,
+            RECORDING_MAX_BYTES,
+            at=QuestionNumber(number % 5 + 1),
             key=KEY if shared == "session" else f"{number:x}" * 32,
             address_hash="e" if shared == "address" else str(number),
-            bounds=bounds,
+            bounds=Bounds() if shared == "session" else bounds,
         )
         for number in range(5 if shared == "session" else 12)
     ]
@@ -254,22 +240,18 @@ def test_first_uploads_at_once_share_the_room(app: Flask, shared: str, most: int
 
 
 @both_databases
-@pytest.mark.parametrize("attempt", range(3))
+@ATTEMPTS
 def test_an_upload_that_needs_room_takes_none_that_an_answer_claims(
     app: Flask, form: Any, attempt: int
 ) -> None:
+    made = uploaded(app, form, 2, size=RECORDING_MAX_BYTES, address_hash="e")
     bounds = Bounds(address=2 * RECORDING_MAX_BYTES)
-    with app.app_context():
-        made = [
-            make_recording(form, KEY, size=RECORDING_MAX_BYTES, address_hash="e") for _ in range(2)
-        ]
-        db.session.commit()
     sent = {"key": "b" * 32, "address_hash": "e", "bounds": bounds}
 
     answered, added = together(
         app,
         [
-            outcome(give(form, made[0], "Me")),
+            give(form, made[0], "Me"),
             outcome(upload(form, "recorder-1", RECORDING_MAX_BYTES, **sent)),
         ],
     )

@@ -13,6 +13,7 @@ import sqlalchemy as sa
 from webapp.answers.unread import newest_stamp
 from webapp.base.database import db, read_rows
 from webapp.base.vocabulary import SessionStatus
+from webapp.records.forms import FormRow
 from webapp.records.responses import counters, models
 from webapp.records.responses.recordings import find_attachment, no_attachment
 
@@ -88,7 +89,7 @@ SHOWN_COLUMNS = (
 )
 
 
-def newest_answers(form: models.AnsweredForm) -> dict[str, AnswerPage]:
+def newest_answers(form: FormRow) -> dict[str, AnswerPage]:
     """The newest current answers to each scripted question, by its id."""
     found: dict[str, list[_Row]] = {question["id"]: [] for question in form.questions}
     for row in _of_each_question(form, _answers_to, ANSWERS_SHOWN + 1):
@@ -118,7 +119,7 @@ def more_answers(form_id: str, question_id: str, before: int) -> AnswerPage:
     return _page(shown, before)
 
 
-def usual_words(form: models.AnsweredForm) -> dict[str, int]:
+def usual_words(form: FormRow) -> dict[str, int]:
     """The median number of words of the newest answers, by id of each question that has enough."""
     counts: dict[str, list[int]] = {}
     for row in _of_each_question(form, _lengths_of, USUAL_OF):
@@ -176,7 +177,7 @@ def _newest(
 
 
 def _of_each_question(
-    form: models.AnsweredForm, newest: Callable[[str, str], sa.GenerativeSelect], limit: int
+    form: FormRow, newest: Callable[[str, str], sa.GenerativeSelect], limit: int
 ) -> list[_Row]:
     """The first rows for every question in one statement."""
     parts = [
@@ -233,7 +234,7 @@ def read_hidden(form_id: str) -> HiddenResponses:
     )
 
 
-def read_funnel(form: models.AnsweredForm, hidden: HiddenResponses) -> Funnel:
+def read_funnel(form: FormRow, hidden: HiddenResponses) -> Funnel:
     """The funnel from the link to the last question, from counters alone; in order of questions.
 
     form  with lower counts already

@@ -122,23 +122,20 @@ def is_made(draft: drafts.Draft, before: drafts.Draft, changes: DraftUpdate) -> 
 
 _COLUMNS = tuple(drafts.Draft.__table__.c.keys())
 _CHANGING = (*CONTENT_COLUMNS, "revision", "content_hash", "author", "agent_note", "updated_at")
-_KEPT = {
-    f"kept_{column.key}": sa.bindparam(f"kept_{column.key}", type_=column.type)
-    for column in drafts.DraftRevision.__table__.c
-}
 _INSERT = sa.insert(drafts.Draft)
 # What a hash does not cover may change at one revision: whether follow-ups have a given number.
+_AS_READ = (
+    drafts.Draft.id == sa.bindparam("key"),
+    drafts.Draft.status == DraftStatus.DRAFT,
+    drafts.Draft.deleted_at.is_(None),
+    drafts.Draft.revision == sa.bindparam("seen_revision"),
+    drafts.Draft.followups_given.is_not_distinct_from(
+        sa.bindparam("seen_followups", type_=sa.Integer)
+    ),
+)
 _REPLACE = (
     sa.update(drafts.Draft)
-    .where(
-        drafts.Draft.id == sa.bindparam("key"),
-        drafts.Draft.status == DraftStatus.DRAFT,
-        drafts.Draft.deleted_at.is_(None),
-        drafts.Draft.revision == sa.bindparam("seen_revision"),
-        drafts.Draft.followups_given.is_not_distinct_from(
-            sa.bindparam("seen_followups", type_=sa.Integer)
-        ),
-    )
+    .where(*_AS_READ)
     .values({name: sa.bindparam(name) for name in _CHANGING})
     # decided by the row: it may have been sent back since it was read
     .values(
@@ -152,16 +149,21 @@ _REPLACE = (
     )
     .returning(drafts.Draft.id)
 )
-_KEEP = sa.insert(drafts.DraftRevision).values(
-    dict(zip(drafts.DraftRevision.__table__.c.keys(), _KEPT.values(), strict=True))
-)
 _REPLACED = _REPLACE.cte("replaced")
-_REPLACE_AND_KEEP = (
+_KEPT = sa.select(
+    drafts.Draft.id,
+    drafts.Draft.revision,
+    sa.bindparam("kept", type_=drafts.DraftRevision.content.type),
+    drafts.Draft.author,
+    drafts.Draft.agent_note,
+    drafts.Draft.updated_at,
+)
+# PostgreSQL reads the row as it was before the statement
+_KEEP, _REPLACE_AND_KEEP = (
     sa.insert(drafts.DraftRevision)
-    .from_select(
-        drafts.DraftRevision.__table__.c.keys(), sa.select(*_KEPT.values()).select_from(_REPLACED)
-    )
+    .from_select(drafts.DraftRevision.__table__.c.keys(), row)
     .returning(drafts.DraftRevision.revision)
+    for row in (_KEPT.where(*_AS_READ), _KEPT.join(_REPLACED, _REPLACED.c.id == drafts.Draft.id))
 )
 _ROW = drafts.owned_draft(sa.bindparam("account"), sa.bindparam("draft")).with_only_columns(
     *(drafts.Draft.__table__.c[name] for name in _COLUMNS)
@@ -214,30 +216,18 @@ def _replace(before: drafts.Draft, draft: drafts.Draft) -> bool:
     }
     if draft.revision == before.revision:
         return bool(database.execute_autocommit(_REPLACE, **values))
-    kept = _superseded(before)
+    values["kept"] = snapshot(before)
     if not database.on_sqlite():
-        return bool(database.execute_autocommit(_REPLACE_AND_KEEP, **values, **kept))
+        return bool(database.execute_autocommit(_REPLACE_AND_KEEP, **values))
     with database.sqlite_transaction() as connection:
-        replaced = run(connection, _REPLACE, values).fetchall()
-        if replaced:
-            run(connection, _KEEP, kept)
-    return bool(replaced)
+        kept = run(connection, _KEEP, values).fetchall()
+        if kept:
+            run(connection, _REPLACE, values)
+    return bool(kept)
 
 
 def _columns(draft: drafts.Draft, names: Iterable[str]) -> dict[str, object]:
     return {name: getattr(draft, name) for name in names}
-
-
-def _superseded(row: drafts.Draft) -> dict[str, object]:
-    """The revision row of a draft that is about to change."""
-    return {
-        "kept_draft_id": row.id,
-        "kept_revision": row.revision,
-        "kept_content": snapshot(row),
-        "kept_author": row.author,
-        "kept_agent_note": row.agent_note,
-        "kept_created_at": row.updated_at,
-    }
 
 
 def _created_before(account_id: str, repeatable: Repeatable, now: datetime) -> drafts.Draft | None:

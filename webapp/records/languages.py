@@ -12,7 +12,7 @@ from sqlalchemy import bindparam, select
 from webapp.base.database import read_rows
 from webapp.base.text import normalized
 from webapp.records.content.model import AnyContent, QuestionRow
-from webapp.records.forms import Form, shared_form
+from webapp.records.forms import Form, form_of, shared_form
 
 PHRASED = ("en", "es", "de", "fr", "pt-BR", "ar")
 OTHER = "und"  # BCP 47: undetermined; a language, but none of those that are known here
@@ -30,9 +30,9 @@ _ENOUGH_SHARE = 0.2  # of the words, where a single one is known
 _FEW_WORDS = 3
 FORMS_KEPT = 64
 
-_FURTHER = select(Form.title, Form.spoken_language, Form.goal, Form.private_context).where(
-    shared_form(bindparam("share_token"))
-)
+_FURTHER = select(
+    Form.questions, Form.title, Form.spoken_language, Form.goal, Form.private_context
+).where(shared_form(bindparam("share_token")))
 
 
 def language_of_tag(tag: str) -> str:
@@ -45,32 +45,22 @@ def language_of_questions(questions: Sequence[QuestionRow]) -> str:
     return _recognised(*(each["text"] for each in questions))
 
 
-def language_of_form(
-    questions: Sequence[QuestionRow], *, title: str, tag: str, goal: str | None, context: str | None
-) -> str:
-    """The language of a form: of its questions, else of what else is known of it, in this order.
+def language_of_content(content: AnyContent) -> str:
+    """The language of a draft or a form: of its questions, else of what else is known of it, in
+    this order.
 
     One of PHRASED, OTHER for another language, "" if it may be any.
     """
-    asked = [each["text"] for each in questions]
-    shown = [*asked, title, *(each.get("context", "") for each in questions)]
+    asked = [each["text"] for each in content.questions]
+    hints = [each.get("context", "") for each in content.questions]
+    shown = [*asked, content.title, *hints]
+    goal, context = content.goal or "", content.private_context or ""
     return (
-        language_of_questions(questions)
+        language_of_questions(content.questions)
         or _recognised(*shown)
-        or language_of_tag(tag)
-        or _recognised(*shown, goal or "")
-        or _recognised(*shown, goal or "", context or "")
-    )
-
-
-def language_of_content(content: AnyContent) -> str:
-    """As `language_of_form`, of a draft or a form."""
-    return language_of_form(
-        content.questions,
-        title=content.title,
-        tag=getattr(content, "spoken_language", ""),  # drafts have none
-        goal=content.goal,
-        context=content.private_context,
+        or language_of_tag(getattr(content, "spoken_language", ""))  # drafts have none
+        or _recognised(*shown, goal)
+        or _recognised(*shown, goal, context)
     )
 
 
@@ -83,9 +73,8 @@ def language_of_shared(share_token: str, questions: Sequence[QuestionRow]) -> st
     """The same of the form behind a link; reads what is private where its questions do not say."""
     if found := language_of_questions(questions):
         return found
-    for title, tag, goal, context in read_rows(_FURTHER, share_token=share_token):
-        return language_of_form(questions, title=title, tag=tag, goal=goal, context=context)
-    return ""
+    forms = read_rows(_FURTHER, share_token=share_token)
+    return language_of_content(form_of(forms[0])) if forms else ""
 
 
 def language_to_ask_in(of_form: str, of_page: str) -> str:

@@ -10,8 +10,8 @@ from webapp.base import database
 from webapp.base.errors import ErrorCode, NotFound, PageCode, StateConflict
 from webapp.base.text import token_hash
 from webapp.base.vocabulary import ON_THIS_SERVER, FormStatus, ResponseMode, TranscriptState
-from webapp.records.forms import Form, owned_form
-from webapp.records.languages import language_of_form, language_to_ask_in
+from webapp.records.forms import Form, form_of, owned_form
+from webapp.records.languages import language_of_content, language_to_ask_in
 from webapp.records.responses.counters import spend_transcription
 from webapp.records.responses.models import SPOKEN_ANSWER_MAX_CHARS, Answer
 from webapp.records.responses.recordings import Recording
@@ -63,10 +63,8 @@ def claim(*, now: datetime) -> Claimed | None:
             return None
         lease = {"attempts": _R.attempts + 1, "lease_until": _lease_end(now)}
         database.execute(sa.update(_R).where(_R.id == found.id).values(lease))
-    *columns, questions, title, goal, context = found
-    tag = found.spoken_language
-    of_form = language_of_form(questions, title=title, tag=tag, goal=goal, context=context)
-    return Claimed._make([*columns, language_to_ask_in(of_form, "")])
+    of_form = language_of_content(form_of(found))
+    return Claimed._make([*found[: len(Claimed._fields) - 1], language_to_ask_in(of_form, "")])
 
 
 def read_steps(*, now: datetime) -> list[str]:

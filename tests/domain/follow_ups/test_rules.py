@@ -2,6 +2,8 @@
 
 import random
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
@@ -32,7 +34,7 @@ from webapp.records.content.model import FormSettings, PreparedFollowUp, Questio
 from webapp.records.languages import (
     OTHER,
     PHRASED,
-    language_of_form,
+    language_of_content,
     language_to_ask_in,
     recognise,
 )
@@ -214,20 +216,21 @@ def test_the_most_of_questions_is_what_can_be_asked(
         ({"questions": ["Mitä mieltä olet siitä?"], "title": "How was it for you?"}, "fi"),
         ({"questions": ["Почему вы ушли?"], "goal": "Learn why they left"}, OTHER),
         ({"questions": ["Team?"], "title": "Wie es bei uns ist"}, "de"),
-        ({"questions": ["Team?"], "tag": "pt"}, "pt-BR"),
-        ({"questions": ["Team?"], "tag": "fi"}, OTHER),
+        ({"questions": ["Team?"], "spoken_language": "pt"}, "pt-BR"),
+        ({"questions": ["Team?"], "spoken_language": "fi"}, OTHER),
         ({"questions": ["Team?"], "goal": "Saber qué les gusta de la oficina"}, "es"),
-        ({"questions": ["Team?"], "context": "Ils ont changé de fournisseur"}, "fr"),
+        ({"questions": ["Team?"], "private_context": "Ils ont changé de fournisseur"}, "fr"),
         ({"questions": ["Team?"]}, ""),
     ],
 )
 def test_the_language_of_a_form_comes_from_all_it_says(
     said: dict[str, object], language: str
 ) -> None:
-    known: dict[str, object] = {"title": "", "tag": "", "goal": None, "context": None}
+    known = {"title": "", "spoken_language": "", "goal": None, "private_context": None}
     questions = [QuestionRow(id="q", text=str(text)) for text in said.pop("questions")]  # type: ignore[attr-defined]
 
-    assert language_of_form(questions, **known | said) == language  # type: ignore[arg-type]
+    form: Any = SimpleNamespace(questions=questions, **known | said)
+    assert language_of_content(form) == language
 
 
 @pytest.mark.parametrize(

@@ -24,42 +24,19 @@ def test_origins_are_read_as_browsers_write_them(typed: str, origins: list[str])
     assert parse_origins(typed) == origins
 
 
-@pytest.mark.parametrize(
-    "typed",
-    [
-        "*",
-        "null",
-        "'self'",
-        "shop.example",
-        "https:",
-        "https://",
-        "http://shop.example",
-        "http://127.0.0.1:8000",
-        "https://*.shop.example",
-        "https://*",
-        "https://shop.example/page",
-        "https://shop.example//",
-        "https://shop.example?a",
-        "https://shop.example#a",
-        "https://ann@shop.example",
-        "https://shop.example:",
-        "https://shop.example:0",
-        "https://shop.example:65536",
-        "https://shop.example:*",
-        "https://shop..example",
-        "https://shop.example.",
-        "https://-shop.example",
-        "https://shop_1.example",
-        "https://[::1]",
-        "https://bücher.example",
-        "https://ſhop.example",
-        "https://shop.example;script-src",
-        "https://" + "a" * 64 + ".example",
-        "https://" + "a." * 130 + "example",
-        "data:text/html",
-        "https://shop.example\0",
-    ],
-)
+WRONG = """
+    * null 'self' shop.example https: https:// http://shop.example http://127.0.0.1:8000
+    https://*.shop.example https://* https://shop.example/page https://shop.example//
+    https://shop.example?a https://shop.example#a https://ann@shop.example https://shop.example:
+    https://shop.example:0 https://shop.example:65536 https://shop.example:* https://shop..example
+    https://shop.example. https://-shop.example https://shop_1.example https://[::1]
+    https://bücher.example https://ſhop.example https://shop.example;script-src data:text/html
+    https://shop.example\0
+"""
+TOO_LONG = ["https://" + "a" * 64 + ".example", "https://" + "a." * 130 + "example"]
+
+
+@pytest.mark.parametrize("typed", [*WRONG.split(), *TOO_LONG])
 def test_anything_else_is_refused_by_name(typed: str) -> None:
     with pytest.raises(InvalidInput) as refused:
         parse_origins(f"https://a.example {typed}")

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import datetime
-from typing import ParamSpec, TypeVar
+from typing import TypeVar
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
@@ -48,24 +48,20 @@ RATED_CHARS = 32  # rating takes steps in the square of them
 RARE_SPELLINGS = dict.fromkeys(
     [*map(ord, "({[<|!+%\u2028\u2029"), *range(0x20), *range(0x7F, 0xA0)], "_"
 )
-# Common phrases that word lists hold only in parts, and their stems. Compared without case, and
-# without digits and punctuation at the end.
+# Common phrases that word lists hold only in parts, and their stems. Compared without case,
+# without digits and punctuation at the end, and once where they are repeated.
 COMMON_PASSWORDS = """
-    password passwordpassword passwort passwortpasswort mypassword mysecretpassword thepassword
-    changeme changemechangeme pleasechangeme letmein letmeinletmein letmeinplease
-    iloveyou iloveyouforever iloveyousomuch qwerty qwertyqwerty qwertyuiop qwertyuiopasdf
-    qwertyuiopasdfghjkl qwertzuiop azertyuiop asdfghjkl asdfghjklzxcvbnm zxcvbnm
-    administrator administratoradministrator adminadmin adminadminadmin welcome welcomewelcome
-    welcomehome secretsecret secretsecretsecret supersecret topsecret correcthorsebatterystaple
-    abcdefghijkl abcdefghijklm abcdefghijklmnop abcabcabcabc football footballfootball
-    baseballbaseball monkeymonkey dragondragon sunshinesunshine princessprincess
-    supermansuperman batmanbatman starwarsstarwars manchesterunited liverpoolfc
-    askback askbackaskback
+    password passwort mypassword mysecretpassword thepassword changeme pleasechangeme letmein
+    letmeinplease iloveyou iloveyouforever iloveyousomuch qwerty qwertyuiop qwertyuiopasdf
+    qwertyuiopasdfghjkl qwertzuiop azertyuiop asdfghjkl asdfghjklzxcvbnm zxcvbnm administrator
+    admin welcome welcomehome secret supersecret topsecret correcthorsebatterystaple abcdefghijkl
+    abcdefghijklm abcdefghijklmnop abc football baseball monkey dragon sunshine princess superman
+    batman starwars manchesterunited liverpoolfc askback
 """
 COMMON = frozenset(COMMON_PASSWORDS.split())
+REPEATED = re.compile(r"(.+?)\1*", re.DOTALL)
 
 log = logging.getLogger("askback.passwords")
-_P = ParamSpec("_P")
 _T = TypeVar("_T")
 
 
@@ -107,7 +103,7 @@ def password_matches(known_hash: str | None, password: str) -> bool:
     return right and known is not None
 
 
-def _in_own_thread(work: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
+def _in_own_thread(work: Callable[..., _T], *args: str | bytes) -> _T:
     """Run `work` in one of the hashing threads and return its result. Raises TooBusy."""
     if not _places.acquire(blocking=False):
         raise TooBusy(
@@ -117,10 +113,10 @@ def _in_own_thread(work: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) 
             field="password",
         )
     try:
-        waiting = _hashing.submit(work, *args, **kwargs)
+        waiting = _hashing.submit(work, *args)
     except RuntimeError:
         # the process is stopping and starts no more work; this request still gets a response
-        return work(*args, **kwargs)
+        return work(*args)
     else:
         return waiting.result()
     finally:
@@ -140,9 +136,10 @@ def _bytes(password: str) -> bytes:
 def _is_common(text: str, email: str) -> bool:
     lower = text.casefold()
     stem = lower.rstrip("0123456789!?.*#-_ ")
+    unit = REPEATED.fullmatch(stem)
     mailbox = email.casefold().partition("@")[0]
     return (
-        stem in COMMON
+        (unit is not None and unit[1] in COMMON)
         or stem in {"", mailbox, email.casefold()}
         or lower == email.casefold()
         or len(set(lower)) < 3
@@ -152,25 +149,20 @@ def _is_common(text: str, email: str) -> bool:
 def _is_guessed(text: str, email: str) -> bool:
     """True if guessing programs, which try likely passwords first, would soon find it."""
     # a third of a second and 15 MB, which a process that sets no password does without
+    from zxcvbn import zxcvbn
     from zxcvbn.matching import RANKED_DICTIONARIES
 
     begin = text[:RATED_CHARS].translate(RARE_SPELLINGS)
     with _rating:
-        guesses = _guesses(begin, ["askback", email, *re.findall(r"[^\W_]{3,}", email)])
+        try:
+            own_words = ["askback", email, *re.findall(r"[^\W_]{3,}", email)]
+            guesses = float(zxcvbn(begin, own_words)["guesses"])
+        except Exception as error:  # its type only: the message may contain the password
+            log.error("zxcvbn cannot rate a password: %s", type(error).__name__)  # noqa: TRY400
+            guesses = GUESSES_MIN
         word = begin.strip(AROUND_A_WORD).lower()
         is_word = any(word in words for words in RANKED_DICTIONARIES.values())
     return guesses < (GUESSES_MIN_AROUND_A_WORD if is_word else GUESSES_MIN)
-
-
-def _guesses(text: str, own_words: list[str]) -> float:
-    """The estimated number of tries; GUESSES_MIN if zxcvbn cannot rate the password."""
-    from zxcvbn import zxcvbn
-
-    try:
-        return float(zxcvbn(text, own_words)["guesses"])
-    except Exception as error:  # its type only: the message may contain the password
-        log.error("zxcvbn cannot rate a password: %s", type(error).__name__)  # noqa: TRY400
-        return GUESSES_MIN
 
 
 # zxcvbn puts the words of a call into a dictionary that all calls share

@@ -8,7 +8,7 @@ from collections import namedtuple
 from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import orjson
 import sqlalchemy as sa
@@ -24,7 +24,6 @@ from webapp.records.responses.models import (
     ResponseSession,
     SessionAnswers,
     SessionRow,
-    StampedForm,
     count_bytes,
 )
 from webapp.records.responses.recordings import attachments_of
@@ -32,6 +31,15 @@ from webapp.records.responses.recordings import attachments_of
 PAGE_MAX_ITEMS = 200  # answers and completions in one result page
 PAGE_MAX_BYTES = 512 * 1024  # keeps a page inside an agent's context
 NOW = sa.bindparam("now", type_=sa.BigInteger)
+
+
+class StampedForm(Protocol):
+    """The columns of a form that reading what came after a cursor needs."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def last_stamp(self) -> int: ...
 
 
 @dataclass(frozen=True, slots=True)

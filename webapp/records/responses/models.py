@@ -5,14 +5,13 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import PurePosixPath
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy.orm import InstrumentedAttribute, Mapped, mapped_column
 
 from webapp.base import database
 from webapp.base.vocabulary import QuestionKind, ResponseType, SessionStatus
-from webapp.records.content.model import QuestionRow
 
 ANSWER_MAX_CHARS = 20_000  # longer typed answers stay in the box with a message
 SPOKEN_ANSWER_MAX_CHARS = 100_000  # contract; an answer with a recording
@@ -91,26 +90,6 @@ class Answer(database.Base):
     word_count: Mapped[int] = mapped_column(server_default="0")
     superseded: Mapped[bool] = mapped_column(default=False)
     stamp: Mapped[int] = mapped_column(sa.BigInteger)
-
-
-class StampedForm(Protocol):
-    """The columns of a form that reading what came after a cursor needs."""
-
-    @property
-    def id(self) -> str: ...
-    @property
-    def last_stamp(self) -> int: ...
-
-
-class AnsweredForm(StampedForm, Protocol):
-    """The columns of a form that reading its responses needs."""
-
-    @property
-    def questions(self) -> list[QuestionRow]: ...
-    @property
-    def started_count(self) -> int: ...
-    @property
-    def response_count(self) -> int: ...
 
 
 class Completion(NamedTuple):

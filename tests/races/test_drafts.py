@@ -1,25 +1,26 @@
-"""Sending back and preparing follow-ups at the moment of another act of creator or agent."""
+"""Confirming, publishing, sending back and changing a draft at the moment of another such act."""
 
-from collections.abc import Callable
+import random
+import time
 from functools import partial
+from threading import Thread
 from typing import Any, NamedTuple
 
 import pytest
 from flask import Flask
 from sqlalchemy import select
 
-from tests.databases import postgresql_first
+from tests.databases import both_databases, on_postgresql, postgresql_first
 from tests.factories import make_draft
-from tests.races.drafts.test_publish import after_a_moment, confirm
-from tests.races.threads import together
+from tests.races.threads import Call, allowed, each_statement, together
 from webapp.base.database import db, utc_now
-from webapp.base.errors import InvalidInput, StateConflict
 from webapp.drafts.confirmations import confirm_draft, list_confirmed, return_draft
 from webapp.drafts.editing import update_draft
 from webapp.drafts.publishing import publish_draft
+from webapp.drafts.revisions import find_view, mark_seen
 from webapp.records.accounts.models import Account
 from webapp.records.content.draft_input import parse_draft_input, parse_follow_ups
-from webapp.records.drafts import Draft
+from webapp.records.drafts import Draft, get_draft
 from webapp.records.forms import Form
 
 DRAFTS = 40
@@ -28,9 +29,6 @@ PLAIN, PREPARED = "Who? | What?", "Who? > Who else? | What?"
 NOTE = "No names"
 STALE, RETURNED = "confirmation_stale", "draft_not_confirmed"
 PUBLISHED, INVALID = "draft_already_published", "validation_failed"
-Act = Callable[[str], object]  # with the id of a draft
-
-pytestmark = postgresql_first
 
 
 class Outcome(NamedTuple):
@@ -45,27 +43,24 @@ class Outcome(NamedTuple):
     forms: tuple[str, ...] = ()
 
 
-def races(app: Flask, account: Account, first: Act, other: Act, **given: Any) -> set[Outcome]:
+def races(app: Flask, account: Account, first: Any, other: Any, **given: Any) -> set[Outcome]:
     """Of both, every second time the one and the other starts a little ahead."""
     return {race(app, account.id, (first, other), number % 2, **given) for number in range(DRAFTS)}
 
 
 def race(
-    app: Flask, account_id: str, acts: tuple[Act, Act], ahead: int, *, is_confirmed: bool = False
+    app: Flask, account_id: str, acts: tuple[Any, Any], ahead: int, *, is_confirmed: bool = False
 ) -> Outcome:
+    """The acts take the id of a draft."""
     with app.app_context():
         draft_id = make_draft(account_id, questions=QUESTIONS).id
     if is_confirmed:
         confirm(app, account_id, draft_id)
-    late = [0.01 * (ahead == place) for place in range(2)]
     both = [
-        partial(after_a_moment, partial(refused, act, draft_id), seconds)
-        for act, seconds in zip(acts, late, strict=True)
+        late(allowed(partial(act, draft_id)), 0.01 * (ahead == place))
+        for place, act in enumerate(acts)
     ]
-    codes = [
-        str(result.code) if isinstance(result, StateConflict | InvalidInput) else ""
-        for result in together(app, both)
-    ]
+    codes = [result if isinstance(result, str) else "" for result in together(app, both)]
     with app.app_context():
         draft = db.session.get_one(Draft, draft_id)
         assert draft.return_note == (NOTE if draft.returned_at else None)
@@ -80,12 +75,12 @@ def race(
         )
 
 
-def refused(act: Act, draft_id: str) -> object:
-    try:
-        return act(draft_id)
-    except InvalidInput as refusal:
-        db.session.rollback()
-        return refusal
+def late(call: Call, longest_seconds: float) -> Call:
+    def run() -> Any:
+        time.sleep(random.uniform(0, longest_seconds))  # noqa: S311
+        return call()
+
+    return run
 
 
 def asked(questions: list[Any]) -> str:
@@ -94,20 +89,27 @@ def asked(questions: list[Any]) -> str:
     return " | ".join(" > ".join(row) for row in rows)
 
 
+def confirm(app: Flask, account_id: str, draft_id: str) -> None:
+    with app.app_context():
+        draft = get_draft(account_id, draft_id)
+        shown = {"revision": draft.revision, "shown_hash": draft.content_hash}
+        confirm_draft(account_id, draft_id, **shown, now=utc_now())
+
+
 @pytest.fixture
-def prepare(account: Account) -> Act:
+def prepare(account: Account) -> Any:
     """An agent prepares a follow-up to the first question."""
     changes = parse_follow_ups({"followUps": {"q_1": ["Who else?"]}})
     return partial(update_draft, account.id, changes=changes, author="grn_1", now=utc_now())
 
 
 @pytest.fixture
-def send_back(account: Account) -> Act:
+def send_back(account: Account) -> Any:
     return partial(return_draft, account.id, revision=1, note=NOTE, now=utc_now())
 
 
 @pytest.fixture
-def publish(account: Account) -> Act:
+def publish(account: Account) -> Any:
     return partial(publish_draft, account.id, now=utc_now())
 
 
@@ -117,6 +119,7 @@ ASK: Any = {"questions": [*QUESTIONS, {"id": "q_3", "text": "who ELSE?"}]}
 EDIT: Any = {"questions": [QUESTIONS[0], {**QUESTIONS[1], "follow_ups": [THEIRS]}]}
 
 
+@postgresql_first
 @pytest.mark.parametrize(
     ("changes", "outcomes"),
     [
@@ -131,7 +134,7 @@ EDIT: Any = {"questions": [QUESTIONS[0], {**QUESTIONS[1], "follow_ups": [THEIRS]
     ],
 )
 def test_a_follow_up_goes_with_its_question_or_the_second_is_refused(
-    app: Flask, account: Account, prepare: Act, changes: Any, outcomes: set[Outcome]
+    app: Flask, account: Account, prepare: Any, changes: Any, outcomes: set[Outcome]
 ) -> None:
     given = parse_draft_input(changes)
     other = partial(update_draft, account.id, changes=given, author="grn_2", now=utc_now())
@@ -139,9 +142,10 @@ def test_a_follow_up_goes_with_its_question_or_the_second_is_refused(
     assert races(app, account, prepare, other) == outcomes
 
 
+@postgresql_first
 @pytest.mark.parametrize("confirms", [True, False])
 def test_nothing_is_confirmed_or_overwritten_that_was_not_read(
-    app: Flask, account: Account, prepare: Act, *, confirms: bool
+    app: Flask, account: Account, prepare: Any, *, confirms: bool
 ) -> None:
     with app.app_context():
         read = make_draft(account.id, questions=QUESTIONS).content_hash
@@ -150,17 +154,16 @@ def test_nothing_is_confirmed_or_overwritten_that_was_not_read(
     edit = partial(update_draft, account.id, changes=EDIT, **of_page)
 
     first, *others = sorted(races(app, account, prepare, act if confirms else edit))
-    assert (first.other, [each.other for each in others]) == (
-        "",
-        [STALE if confirms else "revision_conflict"],
-    )
+    refused = STALE if confirms else "revision_conflict"
+    assert (first.other, [each.other for each in others]) == ("", [refused])
     assert {(each.first, each.asks, each.confirmed) for each in (first, *others)} == {
         ("", PREPARED, False)
     }
 
 
+@postgresql_first
 def test_a_form_has_what_was_confirmed_or_is_not_published(
-    app: Flask, account: Account, prepare: Act, publish: Act
+    app: Flask, account: Account, prepare: Any, publish: Any
 ) -> None:
     assert races(app, account, prepare, publish, is_confirmed=True) == {
         Outcome("", STALE, PREPARED, revision=2),
@@ -168,8 +171,9 @@ def test_a_form_has_what_was_confirmed_or_is_not_published(
     }
 
 
+@postgresql_first
 def test_publishing_or_sending_back_wins(
-    app: Flask, account: Account, send_back: Act, publish: Act
+    app: Flask, account: Account, send_back: Any, publish: Any
 ) -> None:
     assert races(app, account, send_back, publish, is_confirmed=True) == {
         Outcome(PUBLISHED, forms=(PLAIN,)),
@@ -177,8 +181,9 @@ def test_publishing_or_sending_back_wins(
     }
 
 
+@postgresql_first
 def test_the_later_of_confirming_and_sending_back_stands(
-    app: Flask, account: Account, send_back: Act
+    app: Flask, account: Account, send_back: Any
 ) -> None:
     assert races(app, account, send_back, partial(confirm, app, account.id)) == {
         Outcome(confirmed=True),
@@ -186,9 +191,10 @@ def test_the_later_of_confirming_and_sending_back_stands(
     }
 
 
+@postgresql_first
 @pytest.mark.parametrize("author", ["grn_1", None])
 def test_a_change_is_not_sent_back_unread_and_no_sending_back_is_lost(
-    app: Flask, account: Account, send_back: Act, author: str | None
+    app: Flask, account: Account, send_back: Any, author: str | None
 ) -> None:
     """After it, the change of an agent answers it, and one of the creator leaves it."""
     given: Any = {"changes": {"title": "Changed"}, "author": author, "now": utc_now()}
@@ -197,3 +203,49 @@ def test_a_change_is_not_sent_back_unread_and_no_sending_back_is_lost(
         Outcome("revision_conflict", revision=2),
         Outcome(standing=author is None, revision=2),
     }
+
+
+@postgresql_first
+@pytest.mark.parametrize("attempt", range(8))
+def test_eight_publishes_at_once_make_one_form(
+    app: Flask, account: Account, publish: Any, attempt: int
+) -> None:
+    with app.app_context():
+        draft_id = make_draft(account.id).id
+    confirm(app, account.id, draft_id)
+
+    published = together(app, [partial(publish, draft_id)] * 8)
+
+    assert [each.repeated for each in published].count(False) == 1
+    assert len({each.form.id for each in published}) == 1
+
+
+@on_postgresql
+def test_a_confirmation_right_after_the_publish_is_not_stale(
+    app: Flask, account: Account, publish: Any
+) -> None:
+    with app.app_context():
+        draft_id = make_draft(account.id).id
+    confirming = Thread(target=confirm, args=(app, account.id, draft_id))
+
+    def confirm_now(_connection: Any, _cursor: Any, statement: str, *_more: Any) -> None:
+        if "UPDATE drafts" in statement and confirming.ident is None:
+            confirming.start()
+            confirming.join()
+
+    with each_statement(app, "after_cursor_execute", confirm_now), app.app_context():
+        assert allowed(partial(publish, draft_id))() == "draft_not_confirmed"
+        assert not publish(draft_id).repeated
+
+
+@both_databases
+def test_concurrent_first_views_store_one_view(app: Flask, account: Account) -> None:
+    with app.app_context():
+        draft = make_draft(account.id)
+
+    together(app, [partial(mark_seen, account.id, draft.id, 1, now=utc_now()) for _ in range(8)])
+
+    with app.app_context():
+        view = find_view(draft.id)
+        assert view is not None
+        assert view.revision == 1
