@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Collection, Mapping
 from datetime import datetime, timedelta
-from functools import partial, wraps
-from typing import ParamSpec, TypeVar, cast
+from functools import partial
+from typing import cast
 
 from flask import Blueprint, Flask, Response, g, request
 from werkzeug.exceptions import MethodNotAllowed
@@ -40,23 +40,6 @@ ENDED = {
     TokenEnd.EXPIRED: "This agent token has expired.",
 }
 
-P = ParamSpec("P")
-R = TypeVar("R")
-
-
-def require_agent_token(view: Callable[P, R]) -> Callable[P, R]:
-    """Let a route run only for a live agent token, which `current_token` then tells.
-
-    raises  as `check_agent_token`
-    """
-
-    @wraps(view)
-    def guarded(*args: P.args, **kwargs: P.kwargs) -> R:
-        g.agent_token = check_agent_token(now=utc_now())
-        return view(*args, **kwargs)
-
-    return guarded
-
 
 def current_token() -> agent_tokens.TokenRow:
     """The token of the current call; only inside a guarded route."""
@@ -81,13 +64,13 @@ def check_agent_token(*, now: datetime) -> agent_tokens.TokenRow:
     return row
 
 
+require_agent_token = oauth_guard.guarded_by(
+    "agent_token", lambda: check_agent_token(now=utc_now())
+)
+
+
 def _bearer_token() -> str:
-    if request.query_string and any(name in request.args for name in QUERY_NAMES):
-        raise _refusal(
-            "A token in the address is refused.",
-            "Take the token out of the address, where logs keep it, and send it in the header "
-            "Authorization: Bearer.",
-        )
+    oauth_guard.refuse_in_address(QUERY_NAMES, _refusal)
     scheme, _, token = request.headers.get("Authorization", "").strip().partition(" ")
     if not scheme:
         raise Unauthenticated("This call needs an agent token.", REMEDY, CHALLENGE)

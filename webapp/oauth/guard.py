@@ -130,11 +130,18 @@ def require_scope(*scopes: Scope) -> Callable[[Callable[P, R]], Callable[P, R]]:
 
     Sets `g.caller`; raises as `check_scope`.
     """
+    return guarded_by("caller", partial(check_scope, *scopes))
+
+
+def guarded_by(
+    name: str, check: Callable[[], object]
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Let a route run only after `check`, and keep the result in `g` by this name."""
 
     def decorate(view: Callable[P, R]) -> Callable[P, R]:
         @wraps(view)
         def guarded(*args: P.args, **kwargs: P.kwargs) -> R:
-            g.caller = check_scope(*scopes)
+            setattr(g, name, check())
             return view(*args, **kwargs)
 
         return guarded
@@ -200,13 +207,7 @@ def _authenticate(resource: str) -> Caller:
 
 
 def _bearer_token(resource: str) -> str:
-    if request.query_string and any(name in request.args for name in QUERY_NAMES):
-        message = "A token in the address is refused."
-        remedy = (
-            "Take the token out of the address, where logs keep it, and send it in the header "
-            "Authorization: Bearer."
-        )
-        raise _refusal(resource, message, remedy, error="invalid_request")
+    refuse_in_address(QUERY_NAMES, partial(_refusal, resource, error="invalid_request"))
     scheme, _, token = request.headers.get("Authorization", "").strip().partition(" ")
     if not scheme:
         raise _refusal(resource, "This call needs an access token.", COMPLETE_OAUTH, error="")
@@ -214,6 +215,18 @@ def _bearer_token(resource: str) -> str:
         message = "The Authorization header does not begin with the word Bearer."
         raise _refusal(resource, message)
     return token.strip()
+
+
+def refuse_in_address(
+    names: Collection[str], refusal: Callable[[str, str], Unauthenticated]
+) -> None:
+    """Raises Unauthenticated for a token in the query string, by any of these names."""
+    if request.query_string and any(name in request.args for name in names):
+        raise refusal(
+            "A token in the address is refused.",
+            "Take the token out of the address, where logs keep it, and send it in the header "
+            "Authorization: Bearer.",
+        )
 
 
 def _problem(caller: Caller, now: datetime) -> str:

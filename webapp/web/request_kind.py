@@ -3,7 +3,6 @@
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from enum import Enum, auto
-from functools import lru_cache
 from typing import Any, TypeAlias, cast
 
 from flask import Blueprint, Flask, Response, current_app, g, request
@@ -214,11 +213,7 @@ def accepts_gzip() -> bool:
 
 def accepts(media_type: str) -> bool:
     """Whether the client accepts this type; without an Accept header it accepts any."""
-    return _names(_beginning("Accept"), media_type)
-
-
-@lru_cache(maxsize=128)  # of the processor time of `server/discover` 8 %
-def _names(said: str, media_type: str) -> bool:
+    said = _beginning("Accept")
     return not said.strip() or parse_accept_header(said, MIMEAccept)[media_type] > 0
 
 
