@@ -7,6 +7,7 @@ import json
 import logging
 import sqlite3
 from collections.abc import Callable
+from contextlib import suppress
 from http import HTTPStatus
 from typing import Any
 
@@ -280,22 +281,15 @@ def _json_body() -> object:
 
 
 def _client_key() -> str:
-    client_id = request.form.get("client_id") or _basic_username()
+    client_id = request.form.get("client_id", "")
+    with suppress(ValueError):  # one that cannot be read
+        client_id = client_id or extract_basic_authorization(request.headers)[0] or ""
     return f"{client_network()} {client_id[:CLIENT_KEY_CHARS]}"
 
 
 def _credential_key() -> str:
     """The code or refresh token: many installs of one app share a client id and a network."""
     return token_hash(request.form.get("refresh_token") or request.form.get("code") or "")
-
-
-def _basic_username() -> str:
-    """The client id of the Authorization header; empty if there is none that can be read."""
-    try:
-        credentials = request.authorization
-    except ValueError:
-        return ""
-    return (credentials and credentials.username) or ""
 
 
 def _document(body: dict[str, Any]) -> Response:

@@ -14,15 +14,7 @@ from typing import Any, ClassVar, cast
 from authlib.common.urls import add_params_to_uri
 from authlib.integrations.flask_oauth2 import AuthorizationServer
 from authlib.integrations.flask_oauth2.requests import FlaskOAuth2Payload, FlaskOAuth2Request
-from authlib.oauth2 import OAuth2Error, OAuth2Request
-from authlib.oauth2.rfc6749 import (
-    InvalidClientError,
-    InvalidGrantError,
-    InvalidRequestError,
-    InvalidScopeError,
-    UnsupportedResponseTypeError,
-    grants,
-)
+from authlib.oauth2 import OAuth2Error, OAuth2Request, rfc6749
 from authlib.oauth2.rfc7009 import RevocationEndpoint as BaseRevocationEndpoint
 from authlib.oauth2.rfc7636 import CodeChallenge
 from flask import Flask, Response, json, request
@@ -58,13 +50,13 @@ class S256Only(CodeChallenge):
     def validate_code_challenge(self, grant: Any, redirect_uri: str) -> None:
         given = grant.request.payload.data
         if not given.get("code_challenge"):
-            raise InvalidRequestError("The parameter code_challenge is missing.")
+            raise rfc6749.InvalidRequestError("The parameter code_challenge is missing.")
         if given.get("code_challenge_method") != "S256":
-            raise InvalidRequestError("The code_challenge_method has to be S256.")
+            raise rfc6749.InvalidRequestError("The code_challenge_method has to be S256.")
         super().validate_code_challenge(grant, redirect_uri)
 
 
-class AuthorizationCodeGrant(grants.AuthorizationCodeGrant):
+class AuthorizationCodeGrant(rfc6749.grants.AuthorizationCodeGrant):
     """A code works once and is spent before the verifier is checked: a thief has one attempt.
 
     It is spent in the transaction that adds the tokens, or before the refusal is sent: after a
@@ -141,7 +133,7 @@ class AuthorizationCodeGrant(grants.AuthorizationCodeGrant):
             unused = (OAuthCode.code_hash == code_hash, OAuthCode.used_at.is_(None))
             if not _spend(update(OAuthCode).where(*unused).values(used_at=utc_now())):
                 _end_reused(grant_id, RevokedReason.CODE_REUSE, AuditKind.CODE_REUSED)
-                self.refused = InvalidGrantError(UNKNOWN_CODE)
+                self.refused = rfc6749.InvalidGrantError(UNKNOWN_CODE)
             if self.refused is None:
                 grant = _live_grant(grant_id)
                 body = _token_body(grant, scope, refresh_scope, self.audience)
@@ -151,7 +143,7 @@ class AuthorizationCodeGrant(grants.AuthorizationCodeGrant):
         return 200, body, self.TOKEN_RESPONSE_HEADER
 
 
-class RefreshTokenGrant(grants.RefreshTokenGrant):
+class RefreshTokenGrant(rfc6749.grants.RefreshTokenGrant):
     """Rotation: use spends a refresh token, and reuse of a spent one ends the connection.
 
     Within the grace window a spent token works until its successor is used, because clients refresh
@@ -189,14 +181,14 @@ class RefreshTokenGrant(grants.RefreshTokenGrant):
             granted = [scope for scope in granted if scope in asked]
         if not protocol.name_permission(granted):
             sentence = f"Granted is the scope {token.scope}; ask for consent again."
-            raise InvalidScopeError(sentence)
+            raise rfc6749.InvalidScopeError(sentence)
         self.scope = " ".join(granted)
 
     def create_token_response(self) -> TokenResponse:
         spent: OAuthToken = self.request.refresh_token
-        token_id, grant_id, granted, now = spent.id, spent.grant_id, spent.scope, utc_now()
+        token_id, grant_id, granted = spent.id, spent.grant_id, spent.scope
         with write_transaction():
-            grant = _live_grant(grant_id)
+            grant, now = _live_grant(grant_id), utc_now()  # in the order of those that waited
             unused = (OAuthToken.id == token_id, OAuthToken.rotated_at.is_(None))
             first_use = _spend(update(OAuthToken).where(*unused).values(rotated_at=now))
             works = first_use or _is_parallel(token_id, now)
@@ -208,7 +200,7 @@ class RefreshTokenGrant(grants.RefreshTokenGrant):
                 _end_reused(grant_id, RevokedReason.REFRESH_REUSE, AuditKind.TOKEN_REUSED)
         if not works:  # after the commit: an exception would undo the end of the connection
             sentence = "This refresh token was used before; ask for consent again."
-            raise InvalidGrantError(sentence)
+            raise rfc6749.InvalidGrantError(sentence)
         return 200, body, self.TOKEN_RESPONSE_HEADER
 
 
@@ -287,9 +279,9 @@ def _live_grant(grant_id: str) -> OAuthGrant:
         .execution_options(populate_existing=True)
     ).one()
     if grant.revoked_at is not None or grant.expires_at <= utc_now():
-        raise InvalidGrantError("This connection has ended; ask for consent again.")
+        raise rfc6749.InvalidGrantError("This connection has ended; ask for consent again.")
     if db.session.scalar(select(Account.disabled_at).where(Account.id == grant.account_id)):
-        raise InvalidGrantError("The account of this connection is switched off.")
+        raise rfc6749.InvalidGrantError("The account of this connection is switched off.")
     return grant
 
 
@@ -346,16 +338,16 @@ class Server(AuthorizationServer):
         """RFC 6749 section 4.1.2.1: a required parameter that is missing is an invalid request."""
         try:
             return super().get_authorization_grant(request)
-        except UnsupportedResponseTypeError as error:
+        except rfc6749.UnsupportedResponseTypeError as error:
             if request.payload.response_type:
                 raise
-            raise InvalidRequestError(
+            raise rfc6749.InvalidRequestError(
                 "The parameter response_type is missing.",
                 redirect_uri=error.redirect_uri,
             ) from error
 
     def handle_error_response(self, request: Any, error: OAuth2Error) -> Any:
-        if isinstance(error, InvalidClientError):  # only at a 401 do hosts register anew
+        if isinstance(error, rfc6749.InvalidClientError):  # only at a 401 do hosts register anew
             error.status_code = HTTPStatus.UNAUTHORIZED
         return super().handle_error_response(request, protocol.worded(error))
 
@@ -384,7 +376,7 @@ class RevocationEndpoint(BaseRevocationEndpoint):
 
     def check_params(self, oauth_request: Any, client: OAuthClient) -> None:
         if "token" not in oauth_request.form:
-            raise InvalidRequestError("The parameter token is missing.")
+            raise rfc6749.InvalidRequestError("The parameter token is missing.")
 
     def query_token(self, token_string: str, _hint: str | None) -> OAuthToken | None:
         return db.session.scalars(
