@@ -1,6 +1,5 @@
 """Bodies of every size over the wire: taken whole, or refused with nothing stored."""
 
-import json
 import secrets
 from collections.abc import Iterator
 from urllib.parse import quote, urlencode
@@ -11,6 +10,7 @@ from sqlalchemy import func, select
 
 from api.bodies import API_BODY_MAX_BYTES
 from tests.factories import make_form
+from tests.oauth.flow import bearer
 from tests.pages.respondent_client import stored, texts
 from tests.serving import exchange, new_app, serving
 from tests.voice.factories import make_recording, make_voice_form
@@ -25,7 +25,8 @@ from webapp.records.responses.models import ANSWER_MAX_CHARS, SPOKEN_ANSWER_MAX_
 from webapp.web.form_body_limits import ANSWER_BODY_MAX_BYTES, FORM_BODY_MAX_BYTES, FORM_FIELDS_MAX
 
 chunked_or_not = pytest.mark.parametrize("chunked", [False, True], ids=["with length", "chunked"])
-DRAFT = b'{"title": "Rota"}'
+DRAFT, JSON = b'{"title": "Rota"}', {"Content-Type": "application/json"}
+FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 
 
 @pytest.fixture
@@ -45,35 +46,6 @@ def post(app: Flask, path: str, headers: dict[str, str], body: bytes, *, chunked
     return exchange(app, f"POST {path} HTTP/1.1\r\n{head}\r\n".encode() + sent)
 
 
-@chunked_or_not
-@pytest.mark.parametrize(
-    ("size", "status"),
-    [
-        (API_BODY_MAX_BYTES - 1, 201),
-        (API_BODY_MAX_BYTES, 201),
-        (API_BODY_MAX_BYTES + 1, 400),
-        (10 * API_BODY_MAX_BYTES, 400),
-        (20_000_000, 400),
-    ],
-)
-def test_the_api_takes_a_body_up_to_its_limit(
-    served: Flask, account: Account, size: int, status: int, *, chunked: bool
-) -> None:
-    with served.app_context():
-        audience = served.config["SETTINGS"].api_url
-        token = issue_token(account.id, [Scope.FORMS_WRITE], audience, now=utc_now())
-    headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
-
-    answer = post(served, "/api/drafts", headers, DRAFT.ljust(size), chunked=chunked)
-
-    body = json.loads(answer.partition(b"\r\n\r\n")[2])
-    with served.app_context():
-        drafts = db.session.scalar(select(func.count()).select_from(Draft))
-    assert answer.startswith(f"HTTP/1.1 {status} ".encode())
-    assert body.get("code") == (None if status == 201 else "payload_too_large")
-    assert drafts == (1 if status == 201 else 0)
-
-
 def answer_body(
     app: Flask, text: str, size: int = 0, *, session: str = "", recording: str = ""
 ) -> bytes:
@@ -82,69 +54,6 @@ def answer_body(
         session = session or new_session_key()
     keys = {"session": session, "answer_key": secrets.token_urlsafe(24), "recording": recording}
     return f"{urlencode(keys)}&answer={text}".encode().ljust(size, b"x")
-
-
-FORM = {"Content-Type": "application/x-www-form-urlencoded"}
-
-
-@chunked_or_not
-@pytest.mark.parametrize("spoken", [False, True])
-def test_the_longest_answer_arrives_whole(
-    served: Flask, account: Account, *, spoken: bool, chunked: bool
-) -> None:
-    with served.app_context():
-        form, session = make_voice_form(account.id), new_session_key()
-        recording = make_recording(form, session).id if spoken else ""
-        db.session.commit()
-    text = "\U0001f3a4" * (SPOKEN_ANSWER_MAX_CHARS if spoken else ANSWER_MAX_CHARS)
-    body = answer_body(served, quote(text), session=session, recording=recording)
-
-    answer = post(served, f"/r/{form.share_token}/q/1", FORM, body, chunked=chunked)
-
-    assert answer.startswith(b"HTTP/1.1 200 ")
-    assert texts(served) == [text]
-
-
-@chunked_or_not
-@pytest.mark.parametrize(
-    ("size", "status"),
-    [
-        (ANSWER_BODY_MAX_BYTES - 1, 422),
-        (ANSWER_BODY_MAX_BYTES, 422),
-        (ANSWER_BODY_MAX_BYTES + 1, 413),
-        (10 * ANSWER_BODY_MAX_BYTES, 413),
-    ],
-)
-def test_an_answer_that_is_too_long_is_never_cut(
-    served: Flask, account: Account, size: int, status: int, *, chunked: bool
-) -> None:
-    with served.app_context():
-        form = make_form(account.id)
-
-    path = f"/r/{form.share_token}/q/1"
-    answer = post(served, path, FORM, answer_body(served, "x", size), chunked=chunked)
-
-    assert answer.startswith(f"HTTP/1.1 {status} ".encode())
-    assert stored(served) == (0, 0)
-
-
-# what the buttons of a question's page, and of the pages that hand its words back, post to
-WITH_WORDS = ("q/1", "q/1/skip", "q/1/transcript", "q/1/elsewhere", "check/open", "recordings/a")
-OTHERS = ("check", "withdraw", "done/open", "continue/a", "q/1/f/1/2")
-
-
-@pytest.mark.parametrize("path", [*WITH_WORDS, *OTHERS])
-def test_what_a_question_sends_may_be_longer_than_other_forms(
-    served: Flask, account: Account, path: str
-) -> None:
-    with served.app_context():
-        form = make_voice_form(account.id)
-    most = ANSWER_BODY_MAX_BYTES if path in WITH_WORDS else FORM_BODY_MAX_BYTES
-    sent = [answer_body(served, "x", most + more) for more in (0, 1)]
-
-    answers = [post(served, f"/r/{form.share_token}/{path}", FORM, s, chunked=False) for s in sent]
-
-    assert [b" 413 " in answer[:20] for answer in answers] == [False, True]
 
 
 SEVERAL = "multipart/form-data; boundary=bound"
@@ -167,25 +76,84 @@ def fields(count: int, kind: str) -> bytes:
     return b"&".join([b"a=b"] * count)
 
 
+# by what is sent: its limit, and the statuses up to there and beyond
+LIMITS = {
+    "draft": (API_BODY_MAX_BYTES, 201, 400),
+    "answer": (ANSWER_BODY_MAX_BYTES, 422, 413),
+    "fields": (FORM_BODY_MAX_BYTES, 400, 413),
+    "parts": (FORM_BODY_MAX_BYTES, 400, 413),
+}
+
+
+def sized(app: Flask, account: Account, sent: str, size: int) -> tuple[str, dict[str, str], bytes]:
+    """Path, headers and body of a request."""
+    with app.app_context():
+        if sent == "draft":
+            audience = app.config["SETTINGS"].api_url
+            token = issue_token(account.id, [Scope.FORMS_WRITE], audience, now=utc_now())
+            return "/api/drafts", JSON | bearer(token), DRAFT.ljust(size)
+        if sent == "answer":
+            path = f"/r/{make_form(account.id).share_token}/q/1"
+            return path, FORM, answer_body(app, "x", size)
+    headers = FORM if sent == "fields" else {"Content-Type": SEVERAL}
+    return "/login", headers, one_field(size, headers["Content-Type"])
+
+
 @chunked_or_not
-@pytest.mark.parametrize("kind", [FORM["Content-Type"], SEVERAL], ids=["urlencoded", "multipart"])
-@pytest.mark.parametrize(
-    ("size", "status"),
-    [
-        (FORM_BODY_MAX_BYTES - 1, 400),
-        (FORM_BODY_MAX_BYTES + 1, 413),
-        (30 * FORM_BODY_MAX_BYTES, 413),
-    ],
-)
-def test_every_form_of_a_page_has_a_bound(
-    served: Flask, size: int, status: int, kind: str, *, chunked: bool
+@pytest.mark.parametrize("sent", LIMITS)
+@pytest.mark.parametrize("beyond", [-1, 0, 1, 10_000_000])
+def test_a_body_is_taken_whole_up_to_its_limit_and_never_cut(
+    served: Flask, account: Account, sent: str, beyond: int, *, chunked: bool
 ) -> None:
-    body = one_field(size, kind)
+    most, taken, refused = LIMITS[sent]
+    status = refused if beyond > 0 else taken
 
-    answer = post(served, "/login", {"Content-Type": kind}, body, chunked=chunked)
+    answer = post(served, *sized(served, account, sent, most + beyond), chunked=chunked)
 
+    with served.app_context():
+        drafts = db.session.scalar(select(func.count()).select_from(Draft))
     assert answer.startswith(f"HTTP/1.1 {status} ".encode())
     assert (b"That is too much at once." in answer) == (status == 413)
+    assert (b"payload_too_large" in answer) == (status == 400 and sent == "draft")
+    own = status == 201 or sent == "answer"  # to the form of a draft
+    assert (drafts, stored(served)) == (int(own), (0, 0))
+
+
+@chunked_or_not
+@pytest.mark.parametrize("spoken", [False, True])
+def test_the_longest_answer_arrives_whole(
+    served: Flask, account: Account, *, spoken: bool, chunked: bool
+) -> None:
+    with served.app_context():
+        form, session = make_voice_form(account.id), new_session_key()
+        recording = make_recording(form, session).id if spoken else ""
+        db.session.commit()
+    text = "\U0001f3a4" * (SPOKEN_ANSWER_MAX_CHARS if spoken else ANSWER_MAX_CHARS)
+    body = answer_body(served, quote(text), session=session, recording=recording)
+
+    answer = post(served, f"/r/{form.share_token}/q/1", FORM, body, chunked=chunked)
+
+    assert answer.startswith(b"HTTP/1.1 200 ")
+    assert texts(served) == [text]
+
+
+# what the buttons of a question's page, and of the pages that hand its words back, post to
+WITH_WORDS = ("q/1", "q/1/skip", "q/1/transcript", "q/1/elsewhere", "check/open", "recordings/a")
+OTHERS = ("check", "withdraw", "done/open", "continue/a", "q/1/f/1/2")
+
+
+@pytest.mark.parametrize("path", [*WITH_WORDS, *OTHERS])
+def test_what_a_question_sends_may_be_longer_than_other_forms(
+    served: Flask, account: Account, path: str
+) -> None:
+    with served.app_context():
+        form = make_voice_form(account.id)
+    most = ANSWER_BODY_MAX_BYTES if path in WITH_WORDS else FORM_BODY_MAX_BYTES
+    sent = [answer_body(served, "x", most + more) for more in (0, 1)]
+
+    answers = [post(served, f"/r/{form.share_token}/{path}", FORM, s, chunked=False) for s in sent]
+
+    assert [b" 413 " in answer[:20] for answer in answers] == [False, True]
 
 
 @pytest.mark.parametrize("kind", [FORM["Content-Type"], SEVERAL], ids=["urlencoded", "multipart"])

@@ -100,6 +100,9 @@ def test_processes_share_a_limit_through_redis(server: Server) -> None:
     first, second = Process(server), Process(server)
 
     assert (first.passed(3), second.passed(9), first.passed(9)) == (3, 2, 0)
+    for _ in range(2):
+        second.give_back()
+    assert first.passed(9) == 2  # what was refused is not counted here
 
 
 @pytest.mark.parametrize("fault", FAULTS)
