@@ -11,29 +11,8 @@ from urllib.parse import urlencode
 
 from sqlalchemy import select, update
 
+from tests.browser import example_texts as texts
 from tests.browser.example_events import make_addresses, make_events
-from tests.browser.example_texts import (
-    ANSWERS,
-    ASKED_BACK,
-    ASKING,
-    CLAUDE,
-    EMAIL,
-    GERMAN,
-    GOODBYE,
-    MINUTES,
-    NEWCOMER,
-    NO_TITLE,
-    PARKING,
-    PASSWORD,
-    PREPARED,
-    PRICE,
-    PRICED,
-    PROBED,
-    ROTA,
-    SENT_BACK_NOTE,
-    UNFINISHED,
-    WRITER,
-)
 from tests.factories import make_account, prepare
 from tests.followups.example_form import FRIDGE, make_followed
 from tests.voice.example_form import MILK, TOLD, make_spoken
@@ -93,17 +72,19 @@ class ExampleData:
 def make_example_data() -> ExampleData:
     """Fill an empty database; commits."""
     now = utc_now()
-    account_id = creator(EMAIL, now)
-    claude = connect(account_id, CLAUDE, "Claude", [*Scope], now - timedelta(days=49))
+    account_id = creator(texts.EMAIL, now)
+    claude = connect(account_id, texts.CLAUDE, "Claude", [*Scope], now - timedelta(days=49))
     codex = connect(account_id, "codex", "Codex on the build machine", [Scope.RESPONSES_READ], now)
-    goodbye = write(account_id, GOODBYE, claude, now - timedelta(days=1))
+    goodbye = write(account_id, texts.GOODBYE, claude, now - timedelta(days=1))
     revisions.mark_seen(account_id, goodbye.id, goodbye.revision, now=now)
     confirmations.confirm_draft(account_id, goodbye.id, **shown(goodbye), now=now)
-    results = published(account_id, ROTA, claude, now - timedelta(days=9))
+    results = published(account_id, texts.ROTA, claude, now - timedelta(days=9))
     answer_all(results, now)
     store_link_views({results.share_token: 41})
-    throw(account_id, published(account_id, GOODBYE, claude, now - timedelta(days=20)).id, now)
-    empty = published(account_id, MINUTES, None, now - timedelta(days=10))
+    throw(
+        account_id, published(account_id, texts.GOODBYE, claude, now - timedelta(days=20)).id, now
+    )
+    empty = published(account_id, texts.MINUTES, None, now - timedelta(days=10))
     form_settings.allow_embedding(account_id, empty.id, "https://www.fernhill.example")
     price = priced(account_id, claude, now)
     make_spoken(spoken := published(account_id, MILK, claude, now - timedelta(days=3), TOLD), now)
@@ -116,9 +97,9 @@ def make_example_data() -> ExampleData:
     return ExampleData(
         account_id=account_id,
         rota=f"/drafts/{written_and_changed(account_id, claude, now).id}",
-        german=f"/drafts/{write(account_id, GERMAN, codex, now - timedelta(hours=1)).id}",
+        german=f"/drafts/{write(account_id, texts.GERMAN, codex, now - timedelta(hours=1)).id}",
         goodbye=f"/drafts/{goodbye.id}",
-        unfinished=f"/drafts/{write(account_id, NO_TITLE, None, now - timedelta(days=2)).id}",
+        unfinished=f"/drafts/{write(account_id, texts.NO_TITLE, None, now - timedelta(days=2)).id}",
         returned=f"/drafts/{sent_back(account_id, claude, now)}",
         results=f"/forms/{results.id}",
         share=f"/forms/{results.id}/share",
@@ -134,7 +115,7 @@ def make_example_data() -> ExampleData:
         followed=f"/forms/{followed.id}",
         deleted=f"/forms/{price.id}",
         invite=f"/join/{make_invite(now=now)}",
-        consent=f"/oauth/authorize?{urlencode(ASKING | {'client_id': CLAUDE})}",
+        consent=f"/oauth/authorize?{urlencode(texts.ASKING | {'client_id': texts.CLAUDE})}",
         delivery=f"/deliveries/{sent['failed']}",
         delivery_waiting=f"/deliveries/{sent['waiting']}",
         delivery_called_off=f"/deliveries/{sent['cancelled']}",
@@ -146,13 +127,13 @@ def make_example_data() -> ExampleData:
 
 def sent_back(account_id: str, author: str, now: datetime) -> str:
     """A draft that its creator sent back after they had changed it."""
-    draft = write(account_id, PARKING, author, now - timedelta(hours=5))
-    changes = parse_draft_input({"title": PARKING["title"] + " on Sundays"})
+    draft = write(account_id, texts.PARKING, author, now - timedelta(hours=5))
+    changes = parse_draft_input({"title": texts.PARKING["title"] + " on Sundays"})
     by: dict[str, Any] = {"author": None, "now": now - timedelta(hours=4)}
     revision = editing.update_draft(account_id, draft.id, changes, **by).revision
     revisions.mark_seen(account_id, draft.id, revision, now=now - timedelta(hours=4))
     given: dict[str, Any] = {"revision": revision, "now": now - timedelta(minutes=3)}
-    confirmations.return_draft(account_id, draft.id, note=SENT_BACK_NOTE, **given)
+    confirmations.return_draft(account_id, draft.id, note=texts.SENT_BACK_NOTE, **given)
     return draft.id
 
 
@@ -170,14 +151,17 @@ def make_tokens(account_id: str, form_id: str, grant_id: str, now: datetime) -> 
 
 def creator(email: str, now: datetime) -> str:
     account = make_account(
-        email=email, name="Ann Lindqvist", password_hash=password_hash(PASSWORD), created_at=now
+        email=email,
+        name="Ann Lindqvist",
+        password_hash=password_hash(texts.PASSWORD),
+        created_at=now,
     )
     return account.id
 
 
 def arrive(now: datetime) -> None:
     """A creator who has nothing yet but a bad start: somebody copied the key of their agent."""
-    grant_id = connect(creator(NEWCOMER, now), "cursor", "Cursor", [*Scope], now)
+    grant_id = connect(creator(texts.NEWCOMER, now), "cursor", "Cursor", [*Scope], now)
     revoke_grant(grant_id, RevokedReason.REFRESH_REUSE, now=now)
     db.session.commit()
 
@@ -187,15 +171,15 @@ def published_elsewhere(author: str, now: datetime) -> dict[str, str]:
     who writes follow-up questions.
     """
     account_id = creator("ann.again@fernhill.example", now)
-    plain = ROTA | {"followUpMode": "none"}
+    plain = texts.ROTA | {"followUpMode": "none"}
     found = {
         limit: published(account_id, plain | {"responseLimit": limit}, author, now)
         for limit in ("multiple", "one")
     }
-    told = Agreement(writer=WriterAgreement(WRITER))
+    told = Agreement(writer=WriterAgreement(texts.WRITER))
     for name, terms in (("rules", NOTHING_SHOWN), ("model", Shown(told, told))):
-        found[name] = published(account_id, PROBED, author, now, terms, ASKED_BACK)
-    respond(found["one"], "used-up-used-up-used-up-used-up", ANSWERS[0], now)
+        found[name] = published(account_id, texts.PROBED, author, now, terms, texts.ASKED_BACK)
+    respond(found["one"], "used-up-used-up-used-up-used-up", texts.ANSWERS[0], now)
     return {limit: form.share_token for limit, form in found.items()}
 
 
@@ -237,20 +221,20 @@ def write(account_id: str, content: dict[str, Any], author: str | None, now: dat
 
 def written_and_changed(account_id: str, author: str, now: datetime) -> Draft:
     """The rota draft as its creator saw it first, and two changes by its agent since."""
-    questions = ROTA["questions"][:1] + [
+    questions = texts.ROTA["questions"][:1] + [
         {
             "text": "Tell me about a time a shift went wrong.",
-            "context": ROTA["questions"][1]["context"],
+            "context": texts.ROTA["questions"][1]["context"],
         },
-        ROTA["questions"][2],
+        texts.ROTA["questions"][2],
     ]
-    first = ROTA | {"questions": questions, "followUpMode": "deep_dive"}
+    first = texts.ROTA | {"questions": questions, "followUpMode": "deep_dive"}
     draft = write(account_id, first, author, now - timedelta(minutes=40))
-    draft = prepare(draft, *PREPARED)
+    draft = prepare(draft, *texts.PREPARED)
     revisions.mark_seen(account_id, draft.id, draft.revision, now=now - timedelta(minutes=11))
     given = [
         {"id": kept["id"], **asked}
-        for kept, asked in zip(draft.questions, ROTA["questions"], strict=True)
+        for kept, asked in zip(draft.questions, texts.ROTA["questions"], strict=True)
     ]
     changes = parse_draft_input({"questions": given, "followUpMode": "smart"})
     by: dict[str, Any] = {"author": author, "agent_note": "shorter, so that it fits a phone"}
@@ -281,10 +265,10 @@ def published(
 def answer_all(form: Any, now: datetime) -> None:
     """Twelve people over nine days, oldest first, and three who are still writing."""
     days_ago = (9, 8, 8, 5, 4, 4, 4, 3, 1, 1, 0, 0)
-    for number, (days, words) in enumerate(zip(days_ago, reversed(ANSWERS), strict=True)):
+    for number, (days, words) in enumerate(zip(days_ago, reversed(texts.ANSWERS), strict=True)):
         moment = now - timedelta(days=days, minutes=60 - number)
         respond(form, f"respondent-{number}-respondent-{number}", words, moment)
-    for number, text in enumerate(UNFINISHED):
+    for number, text in enumerate(texts.UNFINISHED):
         key = f"writing-{number}-writing-{number}-writing"
         # the first of them is a program, or looks like one
         signs = None if number else Signs(None)
@@ -294,8 +278,8 @@ def answer_all(form: Any, now: datetime) -> None:
 
 def priced(account_id: str, author: str, now: datetime) -> Any:
     """A closed form of whose responses two are deleted just now."""
-    form = published(account_id, PRICE, author, now - timedelta(days=12))
-    for number, words in enumerate(PRICED):
+    form = published(account_id, texts.PRICE, author, now - timedelta(days=12))
+    for number, words in enumerate(texts.PRICED):
         respond(form, f"priced-{number}-priced-{number}-priced", words, now - timedelta(days=2))
     forms.close_form(account_id, form.id, now=now - timedelta(days=1))
     make_deletions(form, now)

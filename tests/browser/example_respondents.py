@@ -6,8 +6,20 @@ No page changes what another page shows: answers are given in sessions of its ow
 from playwright.sync_api import Page
 
 from tests.browser.example_data import ExampleData
-from tests.browser.example_pages import ExamplePage, at, press
+from tests.browser.example_pages import (
+    ExamplePage,
+    Steps,
+    at,
+    clicked,
+    each,
+    filled,
+    press,
+    pressed,
+    seen,
+)
 from tests.browser.example_texts import ANSWERS
+
+ASKS = at("{data.asks}")
 
 
 def give(page: Page, text: str) -> None:
@@ -18,84 +30,14 @@ def give(page: Page, text: str) -> None:
     page.wait_for_function("before => document.title !== before", arg=before)
 
 
-def second_question(page: Page, data: ExampleData) -> None:
-    page.goto(data.asks)
-    give(page, ANSWERS[0][1])
+def given(text: str) -> Steps:
+    return lambda page, _data: give(page, text)
 
 
-def typed(page: Page, data: ExampleData) -> None:
-    second_question(page, data)
-    page.locator("#answer").fill(ANSWERS[0][2])
-
-
-def empty_answer(page: Page, data: ExampleData) -> None:
-    page.goto(data.asks)
-    press(page, "Continue")
-    page.locator("#answer-error").wait_for()
-
-
-def all_answers(page: Page, data: ExampleData) -> None:
-    typed(page, data)
-    press(page, "Continue")
-    page.get_by_text("Question 3 of 3").wait_for()
-    press(page, "Skip this question")
-    page.get_by_label("Your name").wait_for()
-
-
-def dark_chosen(page: Page, data: ExampleData) -> None:
-    """A chosen theme, with the menu open."""
-    page.goto(data.asks)
-    page.locator("summary", has_text="Appearance").click()
-    press(page, "Dark")
-    page.locator("html[data-theme=dark]").wait_for()
-    page.locator("summary", has_text="Appearance").click()
-
-
-def nothing_answered(page: Page, data: ExampleData) -> None:
-    page.goto(data.asks)
-    for number in (1, 2, 3):
-        page.get_by_text(f"Question {number} of 3").wait_for()
-        press(page, "Skip this question")
-    page.get_by_role("button", name="Send to Ann").click()
-    page.locator(".note--alarm").wait_for()
-
-
-def sent(page: Page, data: ExampleData) -> None:
-    all_answers(page, data)
-    page.get_by_label("Your name").fill("Sam Okafor")
-    page.get_by_role("button", name="Send to Ann").click()
-    page.get_by_text("You’re done").wait_for()
-    page.locator("h1:focus").wait_for()  # the page has scrolled to it then
-
-
-def sent_answers(page: Page, data: ExampleData) -> None:
-    sent(page, data)
-    press(page, "See what I sent")
-    page.get_by_text("This is what you sent.").wait_for()
-
-
-def deleting(page: Page, data: ExampleData) -> None:
-    sent(page, data)
-    press(page, "Delete my answers")
-    page.get_by_text("Delete all your answers?").wait_for()
-
-
-def device_link(page: Page, data: ExampleData) -> None:
-    typed(page, data)
-    press(page, "Finish on another device")
-    page.locator("#link").wait_for()
-
-
-def device_arrival(page: Page, data: ExampleData) -> None:
-    """The page behind the link; who opens it has no session of their own yet."""
-    device_link(page, data)
-    page.goto(page.locator("#link").input_value())
-
-
-def text_restored(page: Page, data: ExampleData) -> None:
-    typed(page, data)
-    page.reload()
-    page.get_by_text("We restored what you hadn’t sent.").wait_for()
+def skipped(counts: str, skip: str) -> Steps:
+    """Each of the three questions."""
+    ways = ((seen(f"text={counts.format(number)}"), pressed(skip)) for number in (1, 2, 3))
+    return each(*(step for way in ways for step in way))
 
 
 def not_saved(page: Page, data: ExampleData) -> None:
@@ -117,28 +59,54 @@ def newer_answer(page: Page, data: ExampleData) -> None:
     page.locator(".newer-answer").wait_for()
 
 
+def device_arrival(page: Page, data: ExampleData) -> None:
+    """The page behind the link; who opens it has no session of their own yet."""
+    device_link(page, data)
+    page.goto(page.locator("#link").input_value())
+
+
 def deleted(page: Page, data: ExampleData) -> None:
     deleting(page, data)
     press(page, "Yes, delete my answers")
     page.get_by_text("Delete all your answers?").wait_for(state="detached")
 
 
-def in_arabic(page: Page, data: ExampleData) -> None:
-    """The first question, with all languages to choose from."""
-    page.goto(f"{data.asks}?lang=ar")
-    page.locator(".languages summary").first.click()
-    page.get_by_role("button", name="Deutsch").wait_for()
+def text_restored(page: Page, data: ExampleData) -> None:
+    typed(page, data)
+    page.reload()
+    page.get_by_text("We restored what you hadn’t sent.").wait_for()
 
 
-def in_german(page: Page, data: ExampleData) -> None:
-    """The page with the most words, in the language with the longest."""
-    page.goto(f"{data.asks}?lang=de")
-    for number in (1, 2, 3):
-        page.get_by_text(f"Frage {number} von 3").wait_for()
-        press(page, "Diese Frage überspringen")
-    page.get_by_label("Ihr Name").wait_for()
-
-
+second_question = each(ASKS, given(ANSWERS[0][1]))
+typed = each(second_question, lambda page, _data: page.locator("#answer").fill(ANSWERS[0][2]))
+empty_answer = each(ASKS, pressed("Continue"), seen("#answer-error"))
+all_answers = each(
+    *(typed, pressed("Continue"), seen("text=Question 3 of 3"), pressed("Skip this question")),
+    seen("#name"),
+)
+dark_chosen = each(  # a chosen theme, with the menu open
+    *(ASKS, clicked("summary:has-text('Appearance')"), pressed("Dark")),
+    *(seen("html[data-theme=dark]"), clicked("summary:has-text('Appearance')")),
+)
+nothing_answered = each(
+    *(ASKS, skipped("Question {} of 3", "Skip this question")),
+    *(pressed("Send to Ann", exact=False), seen(".note--alarm")),
+)
+sent = each(
+    *(all_answers, filled("Your name", "Sam Okafor"), pressed("Send to Ann", exact=False)),
+    *(seen("text=You’re done"), seen("h1:focus")),  # the page has scrolled to it then
+)
+sent_answers = each(sent, pressed("See what I sent"), seen("text=This is what you sent."))
+deleting = each(sent, pressed("Delete my answers"), seen("text=Delete all your answers?"))
+device_link = each(typed, pressed("Finish on another device"), seen("#link"))
+in_arabic = each(  # with all languages to choose from
+    at("{data.asks}?lang=ar"),
+    *(clicked(".languages summary"), seen("button:text('Deutsch')")),
+)
+in_german = each(  # the page with the most words, in the language with the longest
+    at("{data.asks}?lang=de"),
+    *(skipped("Frage {} von 3", "Diese Frage überspringen"), seen("#name")),
+)
 RESPONDENT = [
     ExamplePage("question", at("{data.asks}")),
     ExamplePage("question-typed", typed),

@@ -3,59 +3,45 @@
 from playwright.sync_api import Page
 
 from tests.browser.example_data import ExampleData
-from tests.browser.example_pages import ExamplePage, Steps, at, press
+from tests.browser.example_pages import (
+    ExamplePage,
+    Steps,
+    at,
+    clicked,
+    each,
+    filled,
+    followed,
+    outdated,
+    press,
+    pressed,
+    seen,
+)
 from tests.browser.example_respondents import RESPONDENT
 from tests.browser.example_texts import NEWCOMER, PASSWORD
 from tests.followups.example_follow_ups import FOLLOW_UPS
 from webapp.pages.public.docs import DOCUMENTS
 
 NEW = "/connections/tokens/new"
+REFUSED = seen(".field__error")
+WHY = filled("Why? (optional)", "Shorter, please: three questions at most.")
 
 
-def follow(page: Page, name: str) -> None:
-    page.get_by_role("link", name=name, exact=True).click()
+def signed_in(email: str, password: str) -> Steps:
+    return each(
+        at("/login"), filled("E-mail", email), filled("Password", password), pressed("Sign in")
+    )
+
+
+def new_creator(path: str) -> Steps:
+    """A page of somebody who has nothing yet; its address as of `at`."""
+    arrived = lambda page, _data: page.wait_for_url("**/drafts")  # noqa: E731
+    return each(signed_in(NEWCOMER, PASSWORD), arrived, at(path))
 
 
 def editing(part: str) -> Steps:
     """The review page with one part open."""
-
-    def show(page: Page, data: ExampleData) -> None:
-        page.goto(data.rota)
-        follow(page, f"Edit {part}")
-        page.get_by_role("button", name="Save", exact=True).wait_for()
-
-    return show
-
-
-def refused_title(page: Page, data: ExampleData) -> None:
-    editing("title")(page, data)
-    page.get_by_label("Title").fill("How " * 40)
-    press(page, "Save")
-    page.locator(".field__error").wait_for()
-
-
-def conflicting(page: Page, data: ExampleData) -> None:
-    """A title written on the page of an older revision."""
-    editing("title")(page, data)
-    page.locator("#title [name=revision]").evaluate("field => { field.value = 1 }")
-    page.get_by_label("Title").fill("How a rota comes about")
-    press(page, "Save")
-    page.get_by_role("button", name="Keep mine").wait_for()
-
-
-def refused_settings(page: Page, data: ExampleData) -> None:
-    page.goto(data.unfinished)
-    page.locator("#settings summary").click()
-    page.get_by_role("radio", name="Smart").check()
-    page.locator("#settings-context").wait_for()
-
-
-def refused_number(page: Page, data: ExampleData) -> None:
-    page.goto(data.rota)
-    page.locator("#settings summary").click()
-    page.get_by_label("Maximum questions per person").fill("abc")
-    page.keyboard.press("Tab")
-    page.locator("[aria-invalid=true]").wait_for()
+    saved = seen("button:text-is('Save')")
+    return each(at("{data.rota}"), followed(f"Edit {part}"), saved)
 
 
 def saving(page: Page, data: ExampleData) -> None:
@@ -66,53 +52,12 @@ def saving(page: Page, data: ExampleData) -> None:
     page.get_by_role("button", name="Saving…").wait_for()
 
 
-def leaving(page: Page, data: ExampleData) -> None:
-    """Escape, after something was written."""
-    editing("goal")(page, data)
-    page.get_by_label("Goal").fill("Half a thought")
-    page.keyboard.press("Escape")
-    page.get_by_role("button", name="Keep writing").wait_for()
-
-
 def signed_out(page: Page, data: ExampleData) -> None:
     """The session has ended while an editor was open."""
     editing("goal")(page, data)
     page.context.clear_cookies()
     press(page, "Save")
     page.get_by_text("You are signed out.").wait_for()
-
-
-def without_network(page: Page, _data: ExampleData) -> None:
-    page.goto("/drafts")
-    page.evaluate("dispatchEvent(new Event('offline'))")
-    page.get_by_text("Can’t update right now.").wait_for()
-
-
-def removing(page: Page, data: ExampleData) -> None:
-    page.goto(data.rota)
-    follow(page, "Remove question 1")
-    page.get_by_role("button", name="Remove", exact=True).wait_for()
-
-
-def moved(page: Page, data: ExampleData) -> None:
-    """A draft that no other page shows, after a change that can be undone."""
-    page.goto(data.german)
-    page.get_by_role("button", name="Move question 1 down").click()
-    page.get_by_role("button", name="Undo").wait_for()
-
-
-def newer_revision(page: Page, data: ExampleData) -> None:
-    """The page of an older revision with the notice of a newer one."""
-    page.goto(data.rota)
-    page.locator("input[name=have]").evaluate("field => { field.value = 1 }")
-    page.evaluate("htmx.trigger(document.body, 'app:poll')")
-    page.get_by_role("link", name="Show the changes").wait_for()
-
-
-def begun(page: Page, _data: ExampleData) -> None:
-    page.goto("/drafts/new")
-    press(page, "Begin")
-    page.get_by_label("Title").wait_for()
 
 
 def muted(page: Page, _data: ExampleData) -> None:
@@ -126,90 +71,11 @@ def muted(page: Page, _data: ExampleData) -> None:
     page.get_by_role("button", name="Unmute Codex on the build machine").wait_for()
 
 
-def discarded(page: Page, data: ExampleData) -> None:
-    """A new draft, discarded at once."""
-    begun(page, data)
-    page.get_by_role("button", name="Discard", exact=True).click()
-    page.get_by_role("button", name="Undo").wait_for()
-
-
-def returning(page: Page, data: ExampleData) -> None:
-    """The review page with a note that is being written."""
-    page.goto(data.rota)
-    follow(page, "Send back")
-    page.get_by_label("Why? (optional)").fill("Shorter, please: three questions at most.")
-
-
-def returned_unread(page: Page, data: ExampleData) -> None:
-    """Send back, on a page that shows an older revision."""
-    page.goto(f"{data.rota}/return/edit")
-    page.get_by_label("Why? (optional)").fill("Shorter, please: three questions at most.")
-    page.locator("input[name=revision]").first.evaluate("field => { field.value = 1 }")
-    press(page, "Send back")
-    page.get_by_role("button", name="Send back revision 3").wait_for()
-
-
-def just_returned(page: Page, data: ExampleData) -> None:
-    page.goto(f"/drafts?returned={data.returned.rpartition('/')[2]}")
-
-
-def opened_menu(page: Page, data: ExampleData) -> None:
-    page.goto("/drafts")
-    page.locator(".list-row__menu summary").first.click()
-
-
-def changed_meanwhile(page: Page, data: ExampleData) -> None:
-    """Publish now, on a page that shows an older revision."""
-    page.goto(f"{data.rota}/confirm")
-    page.locator("input[name=revision]").first.evaluate("field => { field.value = 1 }")
-    page.locator("#confirm-button button").click()
-    page.wait_for_load_state()
-
-
-def refused_website(page: Page, data: ExampleData) -> None:
-    """A form that one website may show, and an address that is none."""
-    page.goto(f"{data.empty}/share")
-    page.get_by_label("Allow embedding").fill("https://www.fernhill.example/about")
-    press(page, "Save")
-    page.locator(".field__error").wait_for()
-
-
 def results_open(page: Page, data: ExampleData) -> None:
     """The results with their details open."""
     page.goto(data.results)
     for fold in page.locator(".overview summary").all():
         fold.click()
-
-
-def results_filters(page: Page, data: ExampleData) -> None:
-    page.goto(data.results)
-    page.get_by_text("Filters", exact=True).click()
-
-
-def erasing(page: Page, _data: ExampleData) -> None:
-    page.goto("/forms/trash")
-    page.get_by_role("link", name="Erase now").click()
-    page.get_by_role("button", name="Erase it for good").wait_for()
-
-
-def results_person(page: Page, data: ExampleData) -> None:
-    page.goto(f"{data.results}/people")
-    page.get_by_role("link", name="Sam Okafor").first.click()
-    page.get_by_text("All responses").wait_for()
-
-
-def results_follow_ups_person(page: Page, data: ExampleData) -> None:
-    page.goto(f"{data.followed}/people")
-    page.get_by_role("link", name="Sam Okafor").click()
-    page.get_by_text("All responses").wait_for()
-
-
-def results_automated(page: Page, data: ExampleData) -> None:
-    """The person whose answers look automated."""
-    page.goto(f"{data.results}/people")
-    flagged = page.locator(".person").filter(has_text="Looks automated")
-    flagged.get_by_role("link", name="Anonymous").click()
-    page.get_by_text("This response may be automated.").wait_for()
 
 
 def results_new_answers(page: Page, data: ExampleData) -> None:
@@ -221,64 +87,6 @@ def results_new_answers(page: Page, data: ExampleData) -> None:
     )
     page.evaluate("document.body.dispatchEvent(new Event('app:poll'))")
     page.get_by_role("link", name="new answers").wait_for()
-
-
-def delivery_open(page: Page, data: ExampleData) -> None:
-    """Headers and answers of the last two tries are shown."""
-    page.goto(data.delivery)
-    for number in (0, 1):
-        page.locator(".attempt summary").nth(number).click()
-
-
-def delivery_turned_away(page: Page, data: ExampleData) -> None:
-    """The answer that came back means no good."""
-    page.goto(data.delivery_turned_away)
-    page.locator(".attempt summary").click()
-
-
-def wrong_password(page: Page, _data: ExampleData) -> None:
-    page.goto("/login")
-    page.get_by_label("E-mail").fill("ann@fernhill.example")
-    page.get_by_label("Password").fill("not my password")
-    press(page, "Sign in")
-    page.locator(".field__error").wait_for()
-
-
-def refused_password(page: Page, _data: ExampleData) -> None:
-    page.goto("/account")
-    page.get_by_label("Current password").fill("not my password")
-    page.get_by_label("New password").fill("another four plain words")
-    press(page, "Change password")
-    page.locator(".field__error").wait_for()
-
-
-def short_password(page: Page, data: ExampleData) -> None:
-    page.goto(data.invite)
-    page.get_by_label("E-mail").fill("linus@fernhill.example")
-    page.get_by_label("Password").fill("aaaaaaaaaaaaa")
-    press(page, "Create account")
-    page.locator(".field__error").wait_for()
-
-
-def token_refused(page: Page, _data: ExampleData) -> None:
-    page.goto(NEW)
-    page.get_by_label("Days until it ends").fill("ninety")
-    press(page, "Make the token")
-    page.locator(".field__error").wait_for()
-
-
-def token_made(page: Page, _data: ExampleData) -> None:
-    page.goto(NEW)
-    page.get_by_label("What it is for").fill("A script on my laptop")
-    press(page, "Make the token")
-    page.get_by_label("Agent token").wait_for()
-
-
-def token_revoked(page: Page, data: ExampleData) -> None:
-    token_made(page, data)
-    page.goto("/connections")
-    page.get_by_role("button", name="Revoke A script on my laptop").first.click()
-    page.get_by_text("Revoked:").wait_for()
 
 
 def tried(answer: str) -> Steps:
@@ -293,18 +101,110 @@ def tried(answer: str) -> Steps:
     return show
 
 
-def new_creator(path: str) -> Steps:
-    """A page of somebody who has nothing yet; its address as of `at`."""
+def ran(script: str) -> Steps:
+    return lambda page, _data: page.evaluate(script)
 
-    def show(page: Page, data: ExampleData) -> None:
-        page.goto("/login")
-        page.get_by_label("E-mail").fill(NEWCOMER)
-        page.get_by_label("Password").fill(PASSWORD)
-        press(page, "Sign in")
-        page.wait_for_url("**/drafts")
-        page.goto(path.format(data=data))
 
-    return show
+def key(name: str) -> Steps:
+    return lambda page, _data: page.keyboard.press(name)
+
+
+refused_title = each(editing("title"), filled("Title", "How " * 40), pressed("Save"), REFUSED)
+conflicting = each(  # a title written on the page of an older revision
+    *(editing("title"), outdated("#title [name=revision]")),
+    *(filled("Title", "How a rota comes about"), pressed("Save")),
+    seen("button:text-is('Keep mine')"),
+)
+refused_settings = each(
+    *(at("{data.unfinished}"), clicked("#settings summary")),
+    *(lambda page, _data: page.get_by_role("radio", name="Smart").check(),),
+    seen("#settings-context"),
+)
+refused_number = each(
+    *(at("{data.rota}"), clicked("#settings summary")),
+    *(filled("Maximum questions per person", "abc"), key("Tab"), seen("[aria-invalid=true]")),
+)
+leaving = each(  # by Escape, after something was written
+    *(editing("goal"), filled("Goal", "Half a thought"), key("Escape")),
+    seen("button:text-is('Keep writing')"),
+)
+without_network = each(
+    at("/drafts"), ran("dispatchEvent(new Event('offline'))"), seen("text=Can’t update right now.")
+)
+removing = each(at("{data.rota}"), followed("Remove question 1"), seen("button:text-is('Remove')"))
+moved = each(  # a draft that no other page shows, after a change that can be undone
+    at("{data.german}"),
+    pressed("Move question 1 down", exact=False),
+    seen("button:text-is('Undo')"),
+)
+newer_revision = each(  # the page of an older revision with the notice of a newer one
+    *(at("{data.rota}"), outdated("input[name=have]")),
+    *(ran("htmx.trigger(document.body, 'app:poll')"), seen("a:text('Show the changes')")),
+)
+begun = each(at("/drafts/new"), pressed("Begin"), seen("label:text('Title')"))
+discarded = each(begun, pressed("Discard"), seen("button:text-is('Undo')"))
+returning = each(at("{data.rota}"), followed("Send back"), WHY)
+returned_unread = each(  # on a page that shows an older revision
+    *(at("{data.rota}/return/edit"), WHY, outdated(), pressed("Send back")),
+    seen("button:text('Send back revision 3')"),
+)
+changed_meanwhile = each(  # Publish now, on a page that shows an older revision
+    *(at("{data.rota}/confirm"), outdated(), clicked("#confirm-button button")),
+    lambda page, _data: page.wait_for_load_state(),
+)
+refused_website = each(  # a form that one website may show, and an address that is none
+    at("{data.empty}/share"),
+    *(filled("Allow embedding", "https://www.fernhill.example/about"), pressed("Save"), REFUSED),
+)
+opened_menu = each(at("/drafts"), clicked(".list-row__menu summary"))
+results_filters = each(at("{data.results}"), clicked("text='Filters'"))
+erasing = each(at("/forms/trash"), followed("Erase now"), seen("button:text('Erase it for good')"))
+results_person = each(
+    at("{data.results}/people"), followed("Sam Okafor"), seen("text=All responses")
+)
+results_follow_ups_person = each(
+    at("{data.followed}/people"), followed("Sam Okafor"), seen("text=All responses")
+)
+
+
+def results_automated(page: Page, data: ExampleData) -> None:
+    """The person whose answers look automated."""
+    page.goto(f"{data.results}/people")
+    flagged = page.locator(".person").filter(has_text="Looks automated")
+    flagged.get_by_role("link", name="Anonymous").click()
+    page.get_by_text("This response may be automated.").wait_for()
+
+
+delivery_open = each(  # headers and answers of the last two tries are shown
+    *(at("{data.delivery}"), clicked(".attempt summary >> nth=0")),
+    clicked(".attempt summary >> nth=1"),
+)
+delivery_turned_away = each(at("{data.delivery_turned_away}"), clicked(".attempt summary"))
+wrong_password = each(signed_in("ann@fernhill.example", "not my password"), REFUSED)
+refused_password = each(
+    *(at("/account"), filled("Current password", "not my password")),
+    *(filled("New password", "another four plain words"), pressed("Change password"), REFUSED),
+)
+short_password = each(
+    *(at("{data.invite}"), filled("E-mail", "linus@fernhill.example")),
+    *(filled("Password", "aaaaaaaaaaaaa"), pressed("Create account"), REFUSED),
+)
+token_refused = each(
+    at(NEW), filled("Days until it ends", "ninety"), pressed("Make the token"), REFUSED
+)
+token_made = each(
+    *(at(NEW), filled("What it is for", "A script on my laptop"), pressed("Make the token")),
+    lambda page, _data: page.get_by_label("Agent token").wait_for(),
+)
+token_revoked = each(
+    *(token_made, at("/connections")),
+    clicked("button:has-text('A script on my laptop')"),
+    seen("text=Revoked:"),
+)
+
+
+def just_returned(page: Page, data: ExampleData) -> None:
+    page.goto(f"/drafts?returned={data.returned.rpartition('/')[2]}")
 
 
 PUBLIC = [

@@ -7,6 +7,7 @@ import pytest
 
 from tests.browser.conftest import ExampleSite, OpenWindow
 from tests.browser.example_steps import ALL, ExamplePage
+from tests.browser.long.example_long import LONG
 from tests.browser.tab_order import (
     FILLED_IN,
     REFUSING,
@@ -15,21 +16,31 @@ from tests.browser.tab_order import (
     main_button_is_seen,
     message_is_seen,
     open_in,
-    size_of,
 )
+from tests.browser.test_accessibility import problems
 
 PHONE = (390, 664)
-OTHERS = [(one, size) for one in REFUSING for size in WINDOWS if size != size_of(one)]
+LONG_REFUSING = [example for example in LONG if example.refused]
+LOOKS = [(320, "dark", "rtl"), (390, "light", "ltr"), (1280, "light", "ltr")]
 
 
 @pytest.mark.prove
 @pytest.mark.parametrize("size", WINDOWS, ids=str)
-@pytest.mark.parametrize("example", ALL, ids=str)
-def test_focused_controls_are_visible_in_every_window(
-    site: ExampleSite, example: ExamplePage, size: tuple[int, int]
+@pytest.mark.parametrize("example", [*ALL, *LONG], ids=str)
+def test_refusals_main_buttons_and_focused_controls_are_visible_in_every_window(
+    site: ExampleSite, long_site: ExampleSite, example: ExamplePage, size: tuple[int, int]
 ) -> None:
-    with open_in(site, example, size) as page:
+    with open_in(long_site if example in LONG else site, example, size) as page:
+        assert example not in (*REFUSING, *LONG_REFUSING) or message_is_seen(page)
+        assert example not in FILLED_IN or main_button_is_seen(page)
         assert hidden_stops(page) == []
+
+
+@pytest.mark.prove
+@pytest.mark.parametrize("example", LONG, ids=str)
+def test_long_texts_widen_and_squeeze_no_page(long_site: ExampleSite, example: ExamplePage) -> None:
+    with long_site.open(example) as page:
+        assert problems(page, LOOKS) == {}
 
 
 @pytest.mark.parametrize("name", ["review-undo", "review-settings-refused"])
@@ -39,25 +50,6 @@ def test_the_bar_of_a_draft_covers_no_focused_control_on_a_phone(
     example = next(example for example in ALL if example.name == name)
     with open_in(site, example, PHONE) as page:
         assert hidden_stops(page) == []
-
-
-@pytest.mark.prove
-@pytest.mark.parametrize(("example", "size"), OTHERS, ids=str)
-def test_a_refusal_is_inside_the_other_windows(
-    site: ExampleSite, example: ExamplePage, size: tuple[int, int]
-) -> None:
-    with open_in(site, example, size) as page:
-        assert message_is_seen(page)
-
-
-@pytest.mark.prove
-@pytest.mark.parametrize("size", WINDOWS, ids=str)
-@pytest.mark.parametrize("example", FILLED_IN, ids=str)
-def test_the_main_button_is_inside_the_window(
-    site: ExampleSite, example: ExamplePage, size: tuple[int, int]
-) -> None:
-    with open_in(site, example, size) as page:
-        assert main_button_is_seen(page)
 
 
 def test_copy_buttons_move_nothing_when_their_script_runs(

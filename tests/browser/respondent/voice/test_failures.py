@@ -14,7 +14,6 @@ from tests.browser.respondent.voice.steps import (
     says,
     speak,
 )
-from tests.browser.respondent.voice.walks import SILENT
 from tests.browser.respondent_steps import asked, give, press
 from tests.browsing import look, sideways, violations, window
 from tests.programs import CHROMIUM_ARGS
@@ -31,10 +30,10 @@ WATCHED = """{
 
 
 @pytest.fixture
-def page(request: pytest.FixtureRequest, browser: Browser, link: SpokenLink) -> Iterator[Page]:
-    """Not a quiet window, after a script that a test may choose."""
+def page(browser: Browser, link: SpokenLink) -> Iterator[Page]:
+    """Not a quiet window."""
     context = browser.new_context(base_url=link.address, viewport={"width": 390, "height": 664})
-    context.add_init_script(getattr(request, "param", WATCHED))
+    context.add_init_script(WATCHED)
     page = context.new_page()
     page.goto(link.path)
     yield page
@@ -112,16 +111,6 @@ def test_pieces_without_sound_are_no_failure(page: Page, link: SpokenLink) -> No
     says(page, "Your recording is here.")
 
     assert len(link.recordings()) == 1
-
-
-@pytest.mark.parametrize("page", [SILENT], indirect=True)
-def test_silence_is_said_at_once_and_not_sent_by_itself(page: Page, link: SpokenLink) -> None:
-    record(page)
-    says(page, "We cannot hear you.")
-    press(page, "Stop")
-    says(page, "We heard nothing.")
-
-    assert link.recordings() == []
 
 
 def test_what_the_server_refuses_does_not_hold_back_words(page: Page, link: SpokenLink) -> None:

@@ -1,17 +1,14 @@
 """Answering by voice in a real browser, with a microphone that plays a known sound."""
 
-import array
-import math
 import re
-from collections.abc import Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Error as PlaywrightError, Page, expect
 from sqlalchemy import select
 
-from tests.browser.respondent.voice.conftest import SECONDS
 from tests.browser.respondent.voice.steps import (
     UPLOADS,
     SpokenLink,
@@ -23,29 +20,13 @@ from tests.browser.respondent.voice.steps import (
 )
 from tests.browser.respondent_steps import asked, fail, lose_the_answer, press
 from tests.browsing import window
-from tests.voice.audio_files import RATE, decoded, not_plain, samples, wav
+from tests.voice.audio_files import not_plain, samples, wav
 from webapp.base.database import db, utc_now
 from webapp.base.vocabulary import TranscriptState
 from webapp.records.forms import close_form
 from webapp.records.responses.recordings import Recording
+from webapp.voice.audio_inspection import look, sniff_file
 from webapp.voice.audio_store import AudioStoreUnavailable, FolderStore
-
-FRAME = RATE // 50
-
-
-def envelope(pcm: bytes) -> list[float]:
-    """The loudness of each fiftieth of a second."""
-    values = array.array("h", pcm)
-    frames = (values[at : at + FRAME] for at in range(0, len(values) - FRAME, FRAME))
-    return [math.sqrt(sum(value * value for value in frame) / FRAME) for frame in frames]
-
-
-def correlation(first: Sequence[float], second: Sequence[float]) -> float:
-    count = len(first)
-    one, two = sum(first) / count, sum(second) / count
-    products = sum((a - one) * (b - two) for a, b in zip(first, second, strict=True))
-    squares = sum((a - one) ** 2 for a in first) * sum((b - two) ** 2 for b in second)
-    return products / math.sqrt(squares) if squares else 0.0
 
 
 def test_an_answer_is_recorded_with_a_pause_heard_and_sent(page: Page, link: SpokenLink) -> None:
@@ -70,13 +51,13 @@ def test_an_answer_is_recorded_with_a_pause_heard_and_sent(page: Page, link: Spo
     assert kept_in_browser(page) == 0
 
 
-def test_the_recording_sounds_like_what_was_said(page: Page, link: SpokenLink) -> None:
+def test_the_recording_holds_what_was_said(page: Page, link: SpokenLink, tmp_path: Path) -> None:
     speak(page, 3)
+    (tmp_path / "sound").write_bytes(link.sound())
+    found = look(tmp_path / "sound", sniff_file(tmp_path / "sound"))
 
-    heard = envelope(decoded(link.sound()))[25:125]  # the microphone needs a moment to begin
-    said = envelope(samples("voice", SECONDS) * 2)
-    best = max(correlation(heard, said[at : at + 100]) for at in range(len(said) - 100))
-    assert best >= 0.9
+    assert found.voiced
+    assert set(found.levels) >= {"0", "9"}  # with its pauses
 
 
 def test_a_chosen_file_gets_the_length_that_the_server_measured(page: Page) -> None:
@@ -104,7 +85,17 @@ def test_what_a_phone_recorded_is_played_in_a_browser_that_does_not_know_it(
     assert link.sound()[8:12] == b"WAVE"
 
 
-def test_a_recording_may_replace_another_one(page: Page, link: SpokenLink) -> None:
+def test_a_recording_may_replace_another_one_and_one_that_is_sent(
+    page: Page, link: SpokenLink
+) -> None:
+    page.route(UPLOADS, lambda _route: None)
+    record(page)
+    press(page, "Stop")
+    says(page, "Sending your recording.")
+    press(page, "Start over")
+    press(page, "Yes, delete it")
+    says(page, "Up to 10 minutes.")
+    page.unroute(UPLOADS)
     speak(page)
     press(page, "Start over")
     says(page, "Delete this recording?")
@@ -121,30 +112,14 @@ def test_a_recording_may_replace_another_one(page: Page, link: SpokenLink) -> No
     assert [bool(row.answer_id) for row in link.recordings()] == [True]
 
 
-def test_a_recording_is_deleted_while_it_is_sent(page: Page, link: SpokenLink) -> None:
-    page.route(UPLOADS, lambda _route: None)
-    record(page)
-    press(page, "Stop")
-    says(page, "Sending your recording.")
-    press(page, "Start over")
-    press(page, "Yes, delete it")
-    says(page, "Up to 10 minutes.")
-    page.unroute(UPLOADS)
-    speak(page)
-
-    assert len(link.recordings()) == 1
-
-
 def test_continue_waits_for_the_bytes_and_goes_on_by_itself(page: Page, link: SpokenLink) -> None:
     record(page)
     page.locator("#answer").fill("typed beside")
     page.locator("#answer").press("Control+Enter")
 
     asked(page, 2)
-    assert (link.texts(), [bool(row.answer_id) for row in link.recordings()]) == (
-        ["typed beside"],
-        [True],
-    )
+    assert link.texts() == ["typed beside"]
+    assert [bool(row.answer_id) for row in link.recordings()] == [True]
 
 
 def test_an_upload_that_failed_is_sent_again_and_stored_once(

@@ -37,13 +37,9 @@ def engine() -> Iterator[SpeechEngine]:
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory, engine: SpeechEngine) -> Iterator[Flask]:
-    settings = {
-        "transcriber": OPENAI,
-        "transcriber_url": engine.url,
-        "transcriber_model": "small",
-    }
+    by = {"transcriber": OPENAI, "transcriber_url": engine.url, "transcriber_model": "small"}
     folder = tmp_path_factory.mktemp("words")
-    with served_app(folder, **settings) as app, transcribing(app, at_once=2):
+    with served_app(folder, **by) as app, transcribing(app, at_once=2):
         yield app
 
 

@@ -1,8 +1,6 @@
 """Every state of the recorder, by keyboard, in two directions, wide and narrow."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
-from itertools import product
 from typing import Any
 
 import pytest
@@ -12,11 +10,9 @@ from tests.browser.respondent.voice.steps import UPLOADS, SpokenLink, record, ru
 from tests.browser.respondent.voice.walks import WALKS, Walk
 from tests.browser.respondent_steps import QUESTIONS, asked, give, press
 from tests.browser.test_accessibility import problems
-from tests.browsing import PICTURES, look, sideways, squeezed, violations, window
+from tests.browsing import look, sideways, squeezed, violations, window
 from tests.voice.factories import make_voice_form
 
-SIZES: list[Any] = [{"width": 1280, "height": 800}, {"width": 390, "height": 664}]
-SCHEMES: list[Any] = ["light", "dark"]
 SEEN_ELSEWHERE = {"framed", "loading", "unloaded"}  # by test_frames.py and test_loading.py
 
 
@@ -71,49 +67,10 @@ def test_every_state_is_reached_by_keyboard_and_readable(
         asked(page, 2)
 
 
-def test_a_recorder_in_arabic_is_mirrored_and_translated(
-    browser: Browser, link: SpokenLink
-) -> None:
-    with window(browser, link.address) as page:
-        page.goto(f"{link.path}?lang=ar")
-        page.locator("[data-do=record]").click()
-        runs(page)
-        look(page, width=320)
-        assert violations(page) + sideways(page) == []
-        page.locator("[data-do=stop]").click()
-        expect(page.locator("voice-recorder")).to_have_attribute("data-state", "sent")
-        page.get_by_role("button", name="متابعة", exact=True).click()
-        expect(page.locator("voice-recorder")).to_have_attribute("data-state", "idle")
-
-    assert [bool(row.answer_id) for row in link.recordings()] == [True]
-
-
-def test_a_recorder_that_came_by_a_swap_works_too(page: Page, link: SpokenLink) -> None:
-    page.locator("#answer").fill("Typed")
-    page.locator("#answer").press("Control+Enter")
-    asked(page, 2)
-    page.locator("[data-do=record]").click()
-    runs(page)
-    page.locator("[data-do=stop]").click()
-    says(page, "Your recording is here.")
-    page.get_by_role("button", name="Continue").click()
-    asked(page, 3)
-
-    assert link.texts() == ["Typed", ""]
-
-
 # together with the long proofs, every pair of width and scheme
 LOOKS = [(320, "light", "ltr")]
 OTHER_LOOKS = [(320, "dark", "ltr"), (1280, "light", "rtl"), (1280, "dark", "ltr")]
 ARABIC = [(320, "light", "rtl"), (320, "dark", "rtl")]
-
-
-@contextmanager
-def begun(browser: Browser, link: SpokenLink, walk: Walk, language: str = "en") -> Iterator[Page]:
-    with window(browser, link.address, refused=walk.refused) as page:
-        page.add_init_script(walk.script)
-        page.goto(f"{link.path}?lang={language}")
-        yield page
 
 
 @pytest.mark.parametrize(
@@ -129,7 +86,9 @@ def test_whatever_the_recorder_says_is_readable(
     browser: Browser, link: SpokenLink, walk: Walk, language: str, looks: list[Any]
 ) -> None:
     said = []
-    with begun(browser, link, walk, language) as page:
+    with window(browser, link.address, refused=walk.refused) as page:
+        page.add_init_script(walk.script)
+        page.goto(f"{link.path}?lang={language}")
         for text in walk.steps(page, link):
             said.append(text)
             assert (text, problems(page, looks)) == (text, {})
@@ -170,15 +129,11 @@ def test_the_sheet_of_a_form_for_voices_only_opens_when_nothing_can_be_sent(
         press(page, "Stop")
         says(page, "Your recording cannot be sent just now.")
         says(page, "press “Go on without the recording”")
-        give_alone(page, "Typed")
+        page.locator("#answer").fill("Typed")
+        press(page, "Go on without the recording")
         asked(page, 2)
 
     assert (link.texts(), link.recordings()) == (["Typed"], [])
-
-
-def give_alone(page: Page, text: str) -> None:
-    page.locator("#answer").fill(text)
-    press(page, "Go on without the recording")
 
 
 TEXTS = """[...document.querySelector("voice-recorder template").content
@@ -209,20 +164,3 @@ def test_every_translation_fits_the_narrowest_window(
         for width in (320, 390):
             look(page, width=width)
             assert sideways(page) + squeezed(page) == []
-
-
-@pytest.mark.pictures
-@pytest.mark.parametrize("language", ["en", "ar"])
-@pytest.mark.parametrize("walk", WALKS, ids=str)
-def test_pictures_of_every_state(
-    browser: Browser, link: SpokenLink, walk: Walk, language: str
-) -> None:
-    PICTURES.mkdir(exist_ok=True)
-    with begun(browser, link, walk, language) as page:
-        for text in walk.steps(page, link):
-            for size, scheme in product(SIZES, SCHEMES):
-                page.set_viewport_size(size)
-                page.emulate_media(color_scheme=scheme, reduced_motion="no-preference")
-                page.wait_for_timeout(150)
-                name = f"recorder-{walk}-{text}-{language}-{size['width']}-{scheme}.png"
-                page.screenshot(path=PICTURES / name.replace(" ", "-"), caret="initial")

@@ -147,11 +147,12 @@ def cut_off(page: Page, _link: SpokenLink) -> Iterator[str]:
     yield told(page, "interrupted")
 
 
-def silent(page: Page, _link: SpokenLink) -> Iterator[str]:
+def silent(page: Page, link: SpokenLink) -> Iterator[str]:
     do(page, "record")
     yield told(page, "silent")
     do(page, "stop")
     yield told(page, "nothing")
+    assert link.recordings() == []
 
 
 def refused(page: Page, _link: SpokenLink) -> Iterator[str]:
@@ -183,11 +184,9 @@ def not_taken(page: Page, _link: SpokenLink) -> Iterator[str]:
     yield told(page, "kept")
 
 
-def unable(name: str) -> Callable[[Page, SpokenLink], Iterator[str]]:
-    def walk(page: Page, _link: SpokenLink) -> Iterator[str]:
-        yield told(page, name)
-
-    return walk
+def unable(page: Page, _link: SpokenLink) -> Iterator[str]:
+    line = page.locator("[data-status] [data-text]:visible")
+    yield told(page, line.get_attribute("data-text") or "")
 
 
 def storing_nothing(page: Page, _link: SpokenLink) -> Iterator[str]:
@@ -209,40 +208,19 @@ class Walk:
         return self.name
 
 
+USUAL = ("ready", "recording", "paused", "discarding", "sending", "recovered", "sent")
+UNDELIVERED = ("unsent", "waiting", "stuck", "sent", "heard")
+WITHOUT = "Object.defineProperty(window, '{}', {{ value: {} }})"
 WALKS = [
-    Walk(
-        "usual",
-        from_first_to_last,
-        ("ready", "recording", "paused", "discarding", "sending", "recovered", "sent"),
-    ),
-    Walk(
-        "undelivered",
-        undelivered,
-        ("unsent", "waiting", "stuck", "sent", "heard"),
-        refused=(503,),
-    ),
+    Walk("usual", from_first_to_last, USUAL),
+    Walk("undelivered", undelivered, UNDELIVERED, refused=(503,)),
     Walk("too long", too_long, ("nearly", "full")),
     Walk("cut off", cut_off, ("asking", "held", "interrupted"), script=HELD),
     Walk("silent", silent, ("silent", "nothing"), script=SILENT),
     Walk("refused", refused, tuple(REFUSALS)),
     Walk("not taken", not_taken, ("kept",), refused=(422,)),
     Walk("file", from_a_file, ("large", "refused"), refused=(422,)),
-    Walk(
-        "no recorder",
-        unable("unsupported"),
-        ("unsupported",),
-        script="delete window.MediaRecorder",
-    ),
-    Walk(
-        "insecure",
-        unable("insecure"),
-        ("insecure",),
-        script="Object.defineProperty(window, 'isSecureContext', { value: false })",
-    ),
-    Walk(
-        "no storage",
-        storing_nothing,
-        ("ready",),
-        script="Object.defineProperty(window, 'indexedDB', { value: undefined })",
-    ),
+    Walk("no recorder", unable, ("unsupported",), script="delete window.MediaRecorder"),
+    Walk("insecure", unable, ("insecure",), script=WITHOUT.format("isSecureContext", "false")),
+    Walk("no storage", storing_nothing, ("ready",), script=WITHOUT.format("indexedDB", "void 0")),
 ]
