@@ -6,7 +6,7 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any
@@ -219,16 +219,6 @@ def full(names: list[str], text: str, size: int = FORM_BODY_MAX_BYTES) -> dict[s
     return {name: cut(text, each) for name in names}
 
 
-@contextmanager
-def connected(app: Flask) -> Iterator[http.client.HTTPConnection]:
-    port = app.config["SETTINGS"].port
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
-    try:
-        yield connection
-    finally:
-        connection.close()
-
-
 class Sender:
     """Sends requests and measures how long others had to wait."""
 
@@ -250,6 +240,17 @@ class Sender:
             if delays[-1] < ALLOWED_SECONDS:
                 return
         self.slow.append(f"{what}: {min(delays):.2f} s")
+
+
+@contextmanager
+def sending(app: Flask) -> Iterator[Sender]:
+    """Nothing breaks by what is sent, and nobody else waits."""
+    port = app.config["SETTINGS"].port
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    with closing(connection), Watch(port) as watch:
+        sender = Sender(app, connection, watch)
+        yield sender
+    assert (sender.broken, sender.slow) == ([], [])
 
 
 def rules(app: Flask, *methods: str) -> list[Rule]:
