@@ -15,7 +15,6 @@ from tests.factories import make_account, make_form
 from tests.pages.creator_client import creator
 from tests.proof.loaded import Server, Writer
 from tests.services import wait_until
-from webapp.base.database import db
 
 ANSWERS = 500
 MIB = 1024 * 1024
@@ -60,15 +59,13 @@ def test_readers_that_stop_reading(
 
 def download(server: Server, number: int) -> tuple[str, str]:
     """The path of a large file of one creator, and the cookies to ask for it with."""
-    with server.app.app_context():
+    with server.database():
         account = make_account()
         form_id = make_form(account.id).id
         if number < 8:  # no others get as far as reading
             bulk.store_answers(form_id, ANSWERS)
-        db.session.remove()
-    cookies: Any = creator(server.app, account).client._cookies.values()
-    with server.app.app_context():
-        db.engine.dispose()
+    with server.database():
+        cookies: Any = creator(server.app, account).client._cookies.values()
     cookie_header = "; ".join(f"{cookie.key}={cookie.value}" for cookie in cookies)
     return f"/forms/{form_id}/export.csv", cookie_header
 

@@ -46,7 +46,8 @@ class Installation:
     def __init__(self, data: Path, database_url: str) -> None:
         self.data = data
         self.database_url = database_url
-        self._runner = CliRunner(env={"ASKBACK_DATA": str(data), "DATABASE_URL": database_url})
+        self.variables = {"ASKBACK_DATA": str(data), "DATABASE_URL": database_url}
+        self._runner = CliRunner(env=self.variables)
 
     def __call__(self, *arguments: str) -> Result:
         return self._runner.invoke(main, arguments, input=f"{PASSWORD}\n")

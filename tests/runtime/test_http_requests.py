@@ -38,11 +38,6 @@ class Server(NamedTuple):
     def bytes_of(self, data: bytes, mark: str = "") -> bytes:
         return data.replace(b"@host", b"127.0.0.1:%d" % self.port).replace(b"@id", mark.encode())
 
-    def is_well(self) -> bool:
-        with self.connect() as connection:
-            connection.sendall(self.bytes_of(PROBE))
-            return read(connection)[0].status == 200
-
     def executed(self, mark: str) -> int:
         """How many requests with this mark the application has logged."""
         return self.log.read_text().count(f'"request_id":"{mark}"')

@@ -12,13 +12,15 @@ from pathlib import Path
 import psycopg
 import pytest
 from psycopg.errors import AdminShutdown, DeadlockDetected
+from sqlalchemy import select
 
 from tests.databases import both_empty_databases
 from tests.factories import make_account, make_form
 from tests.runtime.installations import NEXT, Installation, next_version
-from webapp.base.database import schema, sqlite
+from webapp.base.database import db, schema, sqlite
 
-MIGRATED = f"schema {schema.newest()} → {NEXT}\n"
+BEFORE = schema.newest()
+MIGRATED = f"schema {BEFORE} → {NEXT}\n"
 PEOPLE = 8
 # what requests lock, in their orders: an answer, a draft, a page of results, an export
 REQUESTS = (
@@ -125,6 +127,8 @@ def test_a_migration_succeeds_beside_busy_people(old: Installation) -> None:
         time.sleep(0.5)
 
     assert (migrated.exit_code, migrated.stdout) == (0, MIGRATED)
+    with old.database():  # the next one only expands, so it serves programs of the one before
+        assert db.session.scalars(select(schema.MARKS.c.serves)).one() == BEFORE
     assert people.refused == []
     assert people.served > served
 

@@ -13,7 +13,7 @@ from sqlalchemy import text
 
 from tests.api.conftest import Agent
 from tests.databases import on_postgresql
-from tests.factories import make_account, make_draft, make_form, make_response
+from tests.factories import make_draft
 from tests.pages.creator_client import creator, hidden
 from tests.services import wait_until
 from webapp.app.factory import create_app
@@ -22,7 +22,7 @@ from webapp.base.database import db, utc_now
 from webapp.base.vocabulary import Scope
 from webapp.oauth.tokens import issue_token
 from webapp.records.accounts.models import Account
-from webapp.web import wakeups as wakeups_postgresql
+from webapp.web import wakeups
 from webapp.web.wakeups import Wakeups, shared_wakeups
 
 
@@ -84,16 +84,6 @@ def test_a_process_is_woken_once_by_what_it_told_itself(two: tuple[Process, Proc
 
 
 @on_postgresql
-def test_an_answer_wakes_the_other_process(two: tuple[Process, Process]) -> None:
-    first, second = two
-    with first.app.app_context():
-        form = make_form(make_account().id)
-        make_response(form)
-
-    wait_until(lambda: form.id in second.woken, "waking the other", seconds=5)
-
-
-@on_postgresql
 def test_the_creators_confirmation_wakes_an_agent_in_another_process(
     two: tuple[Process, Process], account: Account, settings: Settings
 ) -> None:
@@ -115,45 +105,31 @@ def test_the_creators_confirmation_wakes_an_agent_in_another_process(
 
 
 @on_postgresql
-def test_a_connection_that_ended_is_made_again(
+def test_a_connection_that_ended_is_made_again_and_its_waits_look_again(
     two: tuple[Process, Process], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(wakeups_postgresql, "RECONNECT_SECONDS", 0.05)
+    monkeypatch.setattr(wakeups, "RECONNECT_SECONDS", 0.05)
     first, second = two
     end = text(
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database()"
         " AND (query LIKE 'LISTEN%' OR query LIKE '%pg_notify%') AND pid != pg_backend_pid()"
     )
+
+    def told() -> bool:
+        first.wakeups.notify("frm_after")
+        time.sleep(0.05)
+        return "frm_after" in second.woken
+
     first.wakeups.notify("frm_before")
     wait_until(lambda: "frm_before" in second.woken, "telling", seconds=5)
-    with first.app.app_context(), db.engine.begin() as connection:
-        ended = connection.execute(end).rowcount
-
-    wait_until(lambda: told(first, second), "telling again", seconds=10)
-
-    assert ended == 3  # two listen, one has told
-
-
-def told(first: Process, second: Process) -> bool:
-    first.wakeups.notify("frm_after")
-    time.sleep(0.05)
-    return "frm_after" in second.woken
-
-
-@on_postgresql
-def test_whoever_waits_looks_again_after_a_new_connection(two: tuple[Process, Process]) -> None:
-    first, second = two
     looks_again = threading.Event()
     with second.wakeups.listening("frm_1", looks_again.set):
         with first.app.app_context(), db.engine.begin() as connection:
-            connection.execute(
-                text(
-                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-                    " WHERE datname = current_database() AND query LIKE 'LISTEN%'"
-                )
-            )
-
+            ended = connection.execute(end).rowcount
         assert looks_again.wait(10)
+    wait_until(told, "telling again", seconds=10)
+
+    assert ended == 3  # two listen, one has told
 
 
 @on_postgresql
@@ -175,7 +151,7 @@ def test_a_database_that_hangs_delays_neither_the_notification_nor_the_stop(
 def test_a_database_that_is_away_fills_no_log(
     settings: Settings, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(wakeups_postgresql, "RECONNECT_SECONDS", 0.05)
+    monkeypatch.setattr(wakeups, "RECONNECT_SECONDS", 0.05)
     away = "postgresql+psycopg://nobody@127.0.0.1:1/none"
     app = create_app(settings.model_copy(update={"database_url": away}))
     with shared_wakeups(app):

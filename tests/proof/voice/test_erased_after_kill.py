@@ -19,26 +19,22 @@ def test_a_withdrawn_recording_is_erased_after_a_kill(
     empty_database_url: str, tmp_path: Path
 ) -> None:
     server = Server(empty_database_url, tmp_path)
-    with server.app.app_context():
+    with server.database():
         db.session.execute(text("UPDATE forms SET records_voice = true"))
         db.session.commit()
     with server.up():  # killed at the end of the block
         session = server.new_session(server.share_token)
         assert upload(server, server.share_token, session, noise(40_000))
-    with server.app.app_context():
+    with server.database():
         assert sum(purge_unclaimed(utc_now() + timedelta(days=2))) == 1
         assert read_backlog()[0] == 1
-        db.session.remove()
-        db.engine.dispose()
     assert len(objects(tmp_path)) == 1
 
     began = time.monotonic()
     with server.up():
         wait_until(lambda: objects(tmp_path) == [], "erasing", WITHIN_SECONDS)
-        with server.app.app_context():
+        with server.database():
             wait_until(lambda: read_backlog()[0] == 0, "forgetting it", WITHIN_SECONDS)
-            db.session.remove()
-            db.engine.dispose()
 
     print(f"erased {time.monotonic() - began:.1f} s after the start")
 
