@@ -146,18 +146,14 @@ def discover(_call: Call, _params: Json) -> Json:
 
 def initialize(_call: Call, params: Json) -> Json:
     """How the earlier versions begin; no session is made."""
-    version = protocol.negotiated_version(params.get("protocolVersion"))
+    asked = params.get("protocolVersion")
+    version = asked if isinstance(asked, str) and asked in protocol.LEGACY else protocol.LEGACY[0]
     return {
         "protocolVersion": version,
         "capabilities": protocol.capabilities(),
         "serverInfo": protocol.server_info(version),
         "instructions": protocol.instructions(),
     }
-
-
-def ping(_call: Call, _params: Json) -> Json:
-    """`ping`"""
-    return {}
 
 
 def list_tools(_call: Call, params: Json) -> Json:
@@ -186,7 +182,7 @@ def call_tool(call: Call, params: Json) -> Json:
 METHODS = {
     "server/discover": Method(discover, modern=True),
     "initialize": Method(initialize, modern=False),
-    "ping": Method(ping, modern=False),
+    "ping": Method(lambda _call, _params: {}, modern=False),
     "tools/list": Method(list_tools),
     "tools/call": Method(call_tool),
     "events/list": Method(events.list_events, with_events=True),
@@ -219,14 +215,13 @@ def post() -> Response:
     """One message in, at most one out."""
     g.caller = caller = authenticate_for_mcp()
     message = _message()
-    version = _version()
+    version = request.headers.get("MCP-Protocol-Version", "").strip() or None
     if message.id is None:
         protocol.check_version(version)
         return Response(status=HTTPStatus.ACCEPTED)
     g.is_modern = modern = protocol.is_modern(version, message.params)
     able = protocol.check_modern(message, request.headers) if modern else {}
-    blocks: list[Json] | None = [] if protocol.takes_blocks(version) else None
-    call = Call(caller, modern, able, blocks=blocks)
+    call = Call(caller, modern, able, blocks=None if version in protocol.WITHOUT_BLOCKS else [])
     return respond({"jsonrpc": "2.0", "id": message.id, "result": answer(call, message)})
 
 
@@ -260,8 +255,3 @@ def _check_headers() -> None:
     if not (accepts(JSON) or accepts(EVENT_STREAM)):
         neither = f"The Accept header admits neither {JSON} nor {EVENT_STREAM}."
         raise _invalid(HTTPStatus.NOT_ACCEPTABLE, neither)
-
-
-def _version() -> str | None:
-    given = request.headers.get("MCP-Protocol-Version")
-    return (given or "").strip() or None

@@ -108,7 +108,8 @@ def encoded(body: Json) -> bytes:
 MODERN = "2026-07-28"
 # the last one has another transport, but early clients of this one name it
 LEGACY = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
-WITHOUT_BLOCKS = (None, *LEGACY[2:])  # whose clients send no header
+# their clients refuse a whole result for `audio` or a `resource_link`, and send no header
+WITHOUT_BLOCKS = (None, *LEGACY[2:])
 HEADER_MISMATCH = -32020
 UNSUPPORTED_VERSION = -32022
 META = "io.modelcontextprotocol/"
@@ -133,13 +134,6 @@ def is_modern(version: str | None, params: object) -> bool:
         return version not in LEGACY
     meta = _meta(params)
     return VERSION_KEY in meta or CAPABILITIES_KEY in meta
-
-
-def takes_blocks(version: str | None) -> bool:
-    """Whether results may hold `audio` and a `resource_link`: where none is named, it may be one
-    whose clients refuse a whole result for a block that they do not know.
-    """
-    return version not in WITHOUT_BLOCKS
 
 
 def status_of(code: int, *, modern: bool) -> HTTPStatus:
@@ -173,11 +167,6 @@ def check_modern(message: Message, headers: Headers) -> Mapping[str, object]:
     if not isinstance(capabilities, dict):
         raise RpcError(INVALID_PARAMS, f"params._meta: {CAPABILITIES_KEY} is no object.")
     return capabilities
-
-
-def negotiated_version(asked: object) -> str:
-    """The version that `initialize` answers."""
-    return asked if isinstance(asked, str) and asked in LEGACY else LEGACY[0]
 
 
 def _unsupported(requested: object) -> RpcError:

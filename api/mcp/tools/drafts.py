@@ -46,7 +46,8 @@ def wait_for_confirmation(call: Call, draft_id: str) -> bool:
     addresses.
     raises  InputRequired if it was not asked or gave no answer; StateConflict if its user refused
     """
-    if not _opens_addresses(call):
+    elicitation = call.capabilities.get("elicitation")
+    if not (isinstance(elicitation, dict) and isinstance(elicitation.get("url"), dict)):
         return False
     now, account_id = utc_now(), call.caller.account_id
     asked = [VERSION, account_id, METHOD, draft_id, get_revision(account_id, draft_id)]
@@ -59,7 +60,8 @@ def wait_for_confirmation(call: Call, draft_id: str) -> bool:
             "when the creator asks for it.",
         )
     if action != "accept":
-        raise InputRequired(_request(draft_id, _write_state(asked, now=now)))
+        state = _signer().dumps([*asked, to_millis(now) + LIVES_MILLIS])
+        raise InputRequired(_request(draft_id, str(state)))
     wait_for_draft(account_id, draft_id, WAIT_MAX_SECONDS, require_forms_write, review_alone=True)
     return True
 
@@ -76,11 +78,6 @@ def _action(responses: object) -> str | None:
     return action if isinstance(action, str) else None
 
 
-def _opens_addresses(call: Call) -> bool:
-    elicitation = call.capabilities.get("elicitation")
-    return isinstance(elicitation, dict) and isinstance(elicitation.get("url"), dict)
-
-
 def _request(draft_id: str, state: str) -> Json:
     params = {"mode": "url", "message": MESSAGE, "url": review_url(draft_id)}
     return {
@@ -88,10 +85,6 @@ def _request(draft_id: str, state: str) -> Json:
         "inputRequests": {REQUEST: {"method": "elicitation/create", "params": params}},
         "requestState": state,
     }
-
-
-def _write_state(asked: list[object], *, now: datetime) -> str:
-    return str(_signer().dumps([*asked, to_millis(now) + LIVES_MILLIS]))
 
 
 def _was_asked(state: object, asked: list[object], *, now: datetime) -> bool:
