@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from sqlalchemy import func, select, update
+from werkzeug.test import TestResponse
 
 from tests.api.conftest import SETTINGS, Agent, Confirm, Connect, refusal
 from tests.databases import both_databases
@@ -52,24 +53,16 @@ def test_a_draft_is_created(agent: Agent, account: Account) -> None:
         assert db.session.get_one(Draft, draft_id).account_id == account.id
 
 
-@pytest.mark.parametrize(
-    ("sent", "field", "answered"),
-    [
+def test_what_is_left_out_has_a_usual_value(agent: Agent) -> None:
+    deep = {"followUpMode": "deep_dive", "maxFollowupsPerQuestion": 5}
+    for sent, field, answered in (
         ({}, "title", ""),
         ({}, "questions", []),
         ({"goal": ""}, "goal", None),
         ({"maxTotalQuestions": 7.0}, "settings", SETTINGS | {"maxTotalQuestions": 7}),
-        (
-            {"followUpMode": "deep_dive"},
-            "settings",
-            SETTINGS | {"followUpMode": "deep_dive", "maxFollowupsPerQuestion": 5},
-        ),
-    ],
-)
-def test_what_is_left_out_has_a_usual_value(
-    sent: Any, field: str, answered: Any, agent: Agent
-) -> None:
-    assert agent.post("/drafts", json=sent).json[field] == answered
+        ({"followUpMode": "deep_dive"}, "settings", SETTINGS | deep),
+    ):
+        assert agent.post("/drafts", json=sent).json[field] == answered
 
 
 def test_every_setting_is_kept_and_the_context_returned_nowhere(agent: Agent) -> None:
@@ -87,27 +80,23 @@ def test_every_setting_is_kept_and_the_context_returned_nowhere(agent: Agent) ->
     assert "they are leaving" not in response.text
 
 
-@pytest.mark.parametrize(
-    ("body", "code", "field"),
-    [
-        ({"title": "x" * 121}, "validation_failed", "title"),
-        ({"questions": [{"id": "a", "text": "x"}] * 2}, "validation_failed", "questions[0].id"),
-        ({"settings": {}}, "unknown_field", "settings"),
-        ({"followUpMode": "smart"}, "context_required", "context"),
-        ({"followUpMode": "smart", "context": " \n"}, "context_required", "context"),
-        ({"title": "a\nb"}, "invalid_text", "title"),
-    ],
-)
-def test_a_wrong_field_is_named_and_nothing_stored(
-    body: Any, code: str, field: str, agent: Agent, draft_id: str
-) -> None:
-    for response in (
-        agent.post("/drafts", json=body),
-        agent.patch(f"/drafts/{draft_id}", json=body),
-    ):
-        assert refusal(response) == (400, code)
-        assert response.json["message"].startswith(f"{field}: ")
-    assert agent.get(f"/drafts/{draft_id}").headers["ETag"] == '"1"'
+WRONG: list[tuple[Any, str, str]] = [
+    ({"title": "x" * 121}, "validation_failed", "title"),
+    ({"questions": [{"id": "a", "text": "x"}] * 2}, "validation_failed", "questions[0].id"),
+    ({"settings": {}}, "unknown_field", "settings"),
+    ({"followUpMode": "smart"}, "context_required", "context"),
+    ({"followUpMode": "smart", "context": " \n"}, "context_required", "context"),
+    ({"title": "a\nb"}, "invalid_text", "title"),
+]
+
+
+def test_a_wrong_field_is_named_and_nothing_stored(agent: Agent, draft_id: str) -> None:
+    path = f"/drafts/{draft_id}"
+    for body, code, field in WRONG:
+        for response in (agent.post("/drafts", json=body), agent.patch(path, json=body)):
+            assert refusal(response) == (400, code)
+            assert response.json["message"].startswith(f"{field}: ")
+    assert agent.get(path).headers["ETag"] == '"1"'
     with agent.app.app_context():
         assert db.session.scalar(select(func.count()).select_from(Draft)) == 1
 
@@ -148,23 +137,21 @@ def test_a_repeat_returns_the_draft_as_it_was_created(agent: Agent, account: Acc
 def test_a_key_makes_no_second_draft(
     agent: Agent, account: Account, confirm: Confirm, meanwhile: str
 ) -> None:
-    made = agent.post("/drafts", json=ROTA, headers=KEY).json["draftId"]
-    body = ROTA | ({"goal": "x"} if meanwhile == "another body" else {})
+    made, now = agent.post("/drafts", json=ROTA, headers=KEY).json["draftId"], utc_now()
+    if meanwhile == "discarded":
+        with agent.app.app_context():
+            discard_draft(account.id, made, now=now)
     if meanwhile == "erased":
         confirm(made)
         form_id = agent.post(f"/drafts/{made}/publish").json["formId"]
-    with agent.app.app_context():
-        if meanwhile == "discarded":
-            discard_draft(account.id, made, now=utc_now())
-        if meanwhile == "erased":
+        with agent.app.app_context():
             delete_form(account.id, form_id, now=utc_now())
             erase_form(account.id, form_id, now=utc_now())
             list(purge_deleted(utc_now()))
             assert db.session.get(Draft, made) is None
 
-    second = agent.post("/drafts", json=body, headers=KEY)
-
-    assert refusal(second) == (400, "idempotency_key_reused")
+    body = ROTA | ({"goal": "x"} if meanwhile == "another body" else {})
+    assert refusal(agent.post("/drafts", json=body, headers=KEY)) == (400, "idempotency_key_reused")
 
 
 @both_databases
@@ -201,21 +188,18 @@ def test_a_key_is_of_one_account_and_has_one_to_255_characters(
         assert refusal(response) == (400, "validation_failed")
 
 
-@pytest.mark.parametrize(
-    ("body", "revision", "confirmed"), [({}, '"1"', "current"), ({"goal": "x"}, '"2"', "stale")]
-)
 def test_a_change_makes_the_confirmation_stale_and_never_publishes(
-    body: Any, revision: str, confirmed: str, agent: Agent, draft_id: str, confirm: Confirm
+    agent: Agent, draft_id: str, confirm: Confirm
 ) -> None:
     assert confirmation(agent, draft_id) == "none"
     before = agent.get(f"/drafts/{draft_id}").json
     confirm(draft_id)
 
-    response = agent.patch(f"/drafts/{draft_id}", json=body)
-
-    assert (response.status_code, response.headers["ETag"]) == (200, revision)
-    assert response.json == before | body
-    assert confirmation(agent, draft_id) == confirmed
+    for body, revision, confirmed in (({}, '"1"', "current"), ({"goal": "x"}, '"2"', "stale")):
+        response = agent.patch(f"/drafts/{draft_id}", json=body)
+        assert (response.status_code, response.headers["ETag"]) == (200, revision)
+        assert response.json == before | body
+        assert confirmation(agent, draft_id) == confirmed
 
 
 def test_a_change_is_merged_with_what_is_there(agent: Agent, draft_id: str) -> None:
@@ -228,86 +212,68 @@ def test_a_change_is_merged_with_what_is_there(agent: Agent, draft_id: str) -> N
     assert refusal(agent.patch(path, json={"context": ""})) == (400, "context_required")
 
 
-@pytest.mark.parametrize(
-    "named",
-    ['"2"', 'W/"1"', "1", "'1'", "", '""', '"x", ""', '"01"', '"99999999999"', '"²"', '"1'],
-)
-def test_a_change_of_another_revision_is_refused(named: str, agent: Agent, draft_id: str) -> None:
-    headers = {"If-Match": named.encode().decode("latin-1")}
-
-    response = agent.patch(f"/drafts/{draft_id}", json={"title": "New"}, headers=headers)
-
-    assert refusal(response) == (409, "revision_conflict")
-    assert response.headers["Link"] == review_link(draft_id)
-    assert agent.get(f"/drafts/{draft_id}").json["title"] == "Rota"
-    for right in ("*", '"7", "1"'):
-        headers = {"If-Match": right}
-        assert agent.patch(f"/drafts/{draft_id}", json={}, headers=headers).status_code == 200
+OTHERS = ['"2"', 'W/"1"', "1", "'1'", "", '""', '"x", ""', '"01"', '"99999999999"', '"²"', '"1']
 
 
-def test_a_confirmed_draft_is_published_once(agent: Agent, draft_id: str, confirm: Confirm) -> None:
-    confirm(draft_id)
+def test_a_change_of_another_revision_is_refused(agent: Agent, draft_id: str) -> None:
+    def change(named: str, **body: str) -> TestResponse:
+        headers = {"If-Match": named.encode().decode("latin-1")}
+        return agent.patch(f"/drafts/{draft_id}", json=body, headers=headers)
 
-    response = agent.post(f"/drafts/{draft_id}/publish", data=b"\xff{", content_type="text/x")
-    again = agent.post(f"/drafts/{draft_id}/publish")
-    late = agent.patch(f"/drafts/{draft_id}", json={"title": "New"})
-
-    body = response.json
-    assert response.status_code == again.status_code == 200
-    assert (body["questionCount"], body["idempotent"]) == (2, False)
-    assert body["formId"].startswith("frm_")
-    assert agent.app.test_client().get(body["shareUrl"]).status_code == 200
-    assert again.json == body | {"idempotent": True}
-    assert refusal(late) == (409, "draft_already_published")
-    read = agent.get(f"/drafts/{draft_id}").json
-    assert (read["status"], read["publishedFormId"]) == ("published", body["formId"])
-    assert read["shareUrl"] == body["shareUrl"]
-
-
-@pytest.mark.parametrize(
-    ("how", "status", "code"),
-    [
-        ("unconfirmed", 409, "draft_not_confirmed"),
-        ("changed", 409, "confirmation_stale"),
-        ("discarded", 404, "draft_not_found"),
-    ],
-)
-def test_a_draft_that_is_not_confirmed_as_it_is_stays_unpublished(
-    how: str, status: int, code: str, agent: Agent, draft_id: str, confirm: Confirm
-) -> None:
-    if how != "unconfirmed":
-        confirm(draft_id)
-    if how == "changed":
-        agent.patch(f"/drafts/{draft_id}", json={"title": "Unseen"})
-    if how == "discarded":
-        with agent.app.app_context():
-            account_id = db.session.get_one(Draft, draft_id).account_id
-            discard_draft(account_id, draft_id, now=utc_now())
-
-    response = agent.post(f"/drafts/{draft_id}/publish")
-
-    assert refusal(response) == (status, code)
-    assert agent.get("/forms").json["formCount"] == 0
-    if how != "discarded":
-        assert f"http://127.0.0.1:8000/drafts/{draft_id} " in response.json["resolution"]
-        assert f"/api/drafts/{draft_id}?wait=25 " in response.json["resolution"]
+    for named in OTHERS:
+        response = change(named, title="New")
+        assert refusal(response) == (409, "revision_conflict")
         assert response.headers["Link"] == review_link(draft_id)
+    for named in ("*", '"7", "1"'):
+        response = change(named)
+        assert (response.status_code, response.json["title"]) == (200, "Rota")
 
 
-@pytest.mark.parametrize("body", [{}, {"title": "T"}, {"questions": ["x"]}])
-def test_an_incomplete_draft_is_not_published(body: dict[str, Any], agent: Agent) -> None:
-    draft_id = agent.post("/drafts", json=body).json["draftId"]
-
-    assert refusal(agent.post(f"/drafts/{draft_id}/publish")) == (409, "draft_incomplete")
-
-
-def test_a_publish_with_if_match_applies_to_one_revision_only(
+def test_a_draft_is_published_once_and_only_as_its_creator_confirmed_it(
     agent: Agent, draft_id: str, confirm: Confirm
 ) -> None:
+    path, publish = f"/drafts/{draft_id}", f"/drafts/{draft_id}/publish"
+
+    def refused(**request: Any) -> str:
+        response = agent.post(publish, **request)
+        status, code = refusal(response)
+        assert (status, response.headers["Link"]) == (409, review_link(draft_id))
+        if code != "revision_conflict":
+            assert f"http://127.0.0.1:8000{path} " in response.json["resolution"]
+            assert f"/api{path}?wait=25 " in response.json["resolution"]
+        assert agent.get("/forms").json["formCount"] == 0
+        return code
+
+    assert refused() == "draft_not_confirmed"
     confirm(draft_id)
-    for named, status in (('"2"', 409), ('"1"', 200)):
-        response = agent.post(f"/drafts/{draft_id}/publish", headers={"If-Match": named})
-        assert response.status_code == status
+    agent.patch(path, json={"title": "Unseen"})
+    assert refused() == "confirmation_stale"
+    confirm(draft_id)
+    assert refused(headers={"If-Match": '"1"'}) == "revision_conflict"
+
+    body = {"data": b"\xff{", "content_type": "text/x"}  # which is ignored
+    response = agent.post(publish, headers={"If-Match": '"2"'}, **body)
+    again, late = agent.post(publish), agent.patch(path, json={"title": "New"})
+
+    form, read = response.json, agent.get(path).json
+    assert response.status_code == again.status_code == 200
+    assert (form["questionCount"], form["idempotent"]) == (2, False)
+    assert agent.app.test_client().get(form["shareUrl"]).status_code == 200
+    assert again.json == form | {"idempotent": True}
+    assert refusal(late) == (409, "draft_already_published")
+    assert (read["status"], read["publishedFormId"]) == ("published", form["formId"])
+    assert read["shareUrl"] == form["shareUrl"]
+
+
+def test_an_incomplete_or_discarded_draft_is_not_published(
+    agent: Agent, draft_id: str, account: Account
+) -> None:
+    for body in ({}, {"title": "T"}, {"questions": ["x"]}):
+        made = agent.post("/drafts", json=body).json["draftId"]
+        assert refusal(agent.post(f"/drafts/{made}/publish")) == (409, "draft_incomplete")
+    with agent.app.app_context():
+        discard_draft(account.id, draft_id, now=utc_now())
+    assert refusal(agent.post(f"/drafts/{draft_id}/publish")) == (404, "draft_not_found")
 
 
 def test_share_tokens_are_random(agent: Agent) -> None:

@@ -276,10 +276,7 @@ def test_a_respondent_on_the_page_ends_a_wait_at_once(
     app: Flask, reader: Agent, form: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(wakeups, "LOOK_SECONDS", 60)  # so that only the wake-up can end it in time
-
-    def answers() -> None:
-        respondent = arrive(app.test_client(), form)
-        assert respondent.answer(1, "Here").status_code == 200
+    answers = partial(arrive(app.test_client(), form).answer, 1, "Here")
 
     answer = answer_to_wait(reader, form, answers)
 
@@ -295,28 +292,21 @@ def stored(app: Flask) -> AgentToken:
         return db.session.scalars(select(AgentToken)).one()
 
 
-def test_it_reads_the_form_and_nothing_else(agent: Agent, form: Any, account: Account) -> None:
+def test_a_made_token_reads_its_form_as_long_as_asked(
+    agent: Agent, form: Any, account: Account
+) -> None:
+    before = utc_now()
     with agent.app.app_context():
         other = make_form(account.id)
-    answer = agent.post(tokens(form), json={"label": "Script", "expiresInSeconds": 600})
-    reader = Agent(agent.app, answer.json["token"])
+    answer = agent.post(tokens(form), json={"label": "Script", "expiresInSeconds": 600.0})
+    row, reader = stored(agent.app), Agent(agent.app, answer.json["token"])
 
-    assert answer.status_code == 201
+    assert (answer.status_code, answer.json["label"]) == (201, "Script")
     assert answer.headers["Cache-Control"] == "private, no-store"
     assert answer.json["answersUrl"] == f"http://127.0.0.1:8000/api/agent/asks/{form.id}/answers"
-    assert reader.get(f"/agent/asks/{form.id}/answers").status_code == 200
-    assert reader.get(f"/agent/asks/{other.id}/answers").status_code == 404
-
-
-def test_it_lives_as_long_as_asked(agent: Agent, form: Any) -> None:
-    before = utc_now()
-    asked = {"label": "Script", "expiresInSeconds": 600.0}
-    assert agent.post(tokens(form), json=asked).json["label"] == "Script"
-
-    row = stored(agent.app)
-
     assert 0 <= (row.expires_at - before).total_seconds() - 600 < 9
     assert (row.label, row.form_id, row.last_used_at) == ("Script", form.id, None)
+    assert [reader.get(path(each)).status_code for each in (form, other)] == [200, 404]
     with agent.app.app_context():
         made = select(AuditEvent).where(AuditEvent.kind == "agent_token_made")
         event = db.session.scalars(made).one()

@@ -125,47 +125,26 @@ def test_a_future_since_is_told_of_nothing_before_it(
 
 
 @both_databases
-def test_a_change_of_status_is_told(site: Site) -> None:
-    form = site.form()
+def test_a_change_of_status_is_told_and_no_text_breaks_a_frame(site: Site) -> None:
+    form = site.form(questions=[f"Who? {AWKWARD}", "Why?"])
     with site.stream(form) as stream:
         found = [stream.next("form_status").data["status"]]
         for change in (forms.close_form, forms.reopen_form):
             with site.app.app_context():
                 change(form.account_id, form.id, now=utc_now())
             found.append(stream.next("form_status").data["status"])
-
-    assert found == ["published", "closed", "published"]
-
-
-def test_no_text_breaks_a_frame(site: Site) -> None:
-    form = site.form(questions=[f"Who? {AWKWARD}", "Why?"])
-    with site.stream(form) as stream:
         for key in ("a" * 32, "b" * 32):
             site.answer(form, key, 0, AWKWARD)
-        found = [stream.next() for _ in range(3)]
+        texts = {stream.next("answer").data["answerText"] for _ in range(2)}
 
-    assert [event.name for event in found] == ["form_status", "answer", "answer"]
-    texts = {event.data["answerText"] for event in found[1:]}
+    assert found == ["published", "closed", "published"]
     assert len(texts) == 1
     assert "event: end" in texts.pop()
 
 
-def test_a_bad_place(site: Site) -> None:
-    form = site.form()
-    token = site.token(form).token
-    for query, header, field in (
-        ("?since=yesterday", "X: y", "since"),
-        ("", "Last-Event-ID: 17", "Last-Event-ID"),
-        ("?since=2026-01-01T00:00:00Z", "Last-Event-ID: 2026-01-01", "Last-Event-ID"),
-    ):
-        status, body = site.refusal(form, f"Authorization: Bearer {token}", header, query=query)
-        assert (status, body["code"]) == (400, "invalid_since")
-        assert body["message"].startswith(f"{field}: is ")
-
-
-def test_who_is_not_let_in(site: Site) -> None:
+def test_who_is_not_let_in_and_from_where_nobody_is(site: Site) -> None:
     form, other = site.form(), site.form()
-    of_other = f"Authorization: Bearer {site.token(other).token}"
+    token, of_other = (f"Authorization: Bearer {site.token(each).token}" for each in (form, other))
 
     assert site.refusal(form)[0] == 401
     assert site.refusal(form, f"Authorization: Bearer {unknown_token()}")[0] == 401
@@ -174,6 +153,13 @@ def test_who_is_not_let_in(site: Site) -> None:
     with site.app.app_context():
         trash.delete_form(other.account_id, other.id, now=utc_now())
     assert site.refusal(other, of_other)[1]["code"] == "form_not_found"
+    for query, header, field in (
+        ("?since=yesterday", "X: y", "since"),
+        ("?since=2026-01-01T00:00:00Z", "Last-Event-ID: 2026-01-01", "Last-Event-ID"),
+    ):
+        status, body = site.refusal(form, token, header, query=query)
+        assert (status, body["code"]) == (400, "invalid_since")
+        assert body["message"].startswith(f"{field}: is ")
     assert len(site.server.streams) == 0
 
 

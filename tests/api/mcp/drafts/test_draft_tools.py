@@ -1,4 +1,4 @@
-"""The tools that write drafts answer as REST does; what an agent says beside a revision"""
+"""Drafts and their prepared follow-ups by tools and by REST, and what an agent says of a change."""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,9 +13,11 @@ from tests.api.conftest import Agent, Confirm, refusal
 from tests.api.mcp.conftest import MODERN, Host, Hosted, refused
 from tests.databases import both_databases, on_postgresql
 from tests.races.threads import each_statement
-from webapp.base.database import db
+from webapp.base.database import db, utc_now
+from webapp.drafts.editing import update_draft
 from webapp.records.accounts.models import Account
-from webapp.records.drafts import Draft, DraftRevision
+from webapp.records.drafts import Draft, DraftRevision, get_draft
+from webapp.records.forms import Form
 
 REVIEW = "http://127.0.0.1:8000/drafts/"
 GIVEN = {
@@ -123,19 +125,16 @@ def test_a_note_is_kept_with_the_revision_that_it_came_with(agent: Agent, host: 
     assert notes(host.app) == {1: "First words", 2: WHY, 3: None, 4: "By a tool"}
 
 
-@pytest.mark.parametrize(
-    ("given", "kept"),
-    [
+def test_a_note_is_decoded(agent: Agent) -> None:
+    for given, kept in (
         ("   ", None),
         ("%20", None),
         ("shorter, a+b: it fits; 5%25", "shorter, a+b: it fits; 5%"),
         (sent("📱" * 300)["Askback-Note"], "📱" * 300),  # 3600 characters
-    ],
-)
-def test_a_note_is_decoded(app: Flask, agent: Agent, given: str, kept: str | None) -> None:
-    assert agent.post("/drafts", json={}, headers={"Askback-Note": given}).status_code == 201
-
-    assert notes(app) == {1: kept}
+    ):
+        made = agent.post("/drafts", json={}, headers={"Askback-Note": given})
+        with agent.app.app_context():
+            assert db.session.get_one(Draft, made.json["draftId"]).agent_note == kept
 
 
 def test_bodies_are_the_same_with_and_without_a_note(agent: Agent, host: Host) -> None:
@@ -182,3 +181,244 @@ def test_a_repeat_or_a_change_of_nothing_keeps_the_first_note(app: Flask, agent:
 
     assert (again.status_code, again.json) == (201, first.json)
     assert notes(app) == {1: "First words"}
+
+
+QUESTIONS = [
+    {"id": "q_1", "text": "Who changed it?"},
+    {"id": "q_2", "text": "What went wrong?"},
+]
+
+
+@pytest.fixture
+def draft_id(agent: Agent) -> str:
+    made: str = agent.post("/drafts", json={"title": "Rota", "questions": QUESTIONS}).json[
+        "draftId"
+    ]
+    return made
+
+
+def put(agent: Agent, draft_id: str, follow_ups: Any, **request: Any) -> Any:
+    path = f"/drafts/{draft_id}/follow-ups"
+    return agent.call("PUT", path, json={"followUps": follow_ups}, **request)
+
+
+def prepared(agent: Agent, draft_id: str) -> Any:
+    return agent.get(f"/drafts/{draft_id}/follow-ups").json["followUps"]
+
+
+def kept(text: str, when: str = "always") -> dict[str, str]:
+    return {"text": text, "when": when, "preparedBy": "agent"}
+
+
+STORED: list[tuple[Any, Any]] = [
+    ({"q_1": [{"text": "Why?"}]}, {"q_1": [kept("Why?")]}),
+    (
+        {"2": [{"text": "Why?", "when": "if_no"}, "How?"]},
+        {"q_2": [kept("Why?", "if_no"), kept("How?")]},
+    ),
+    ({"q_1": "Why?", "q_2": None}, {"q_1": [kept("Why?")]}),
+    ([[], ["Why?"]], {"q_2": [kept("Why?")]}),
+    (
+        [{"question": "q_1", "prepared": [{"text": "Why?"}]}, {"question": 2, "text": "How?"}],
+        {"q_1": [kept("Why?")], "q_2": [kept("How?")]},
+    ),
+    ({"q_1": ["x" * 300]}, {"q_1": [kept("x" * 300)]}),
+    ({"q_1": ["<b>\u202eabc</b>\n"]}, {"q_1": [kept("<b>\u202eabc</b>\n")]}),
+    ({}, {}),
+]
+
+
+def test_they_are_stored_by_question(
+    agent: Agent, draft_id: str, hosted: Hosted, account: Account
+) -> None:
+    host = hosted(account.id)
+    for given, stored in STORED:
+        put(agent, draft_id, {"1": ["Replaced?"]})
+        answer = put(agent, draft_id, given)
+        assert answer.json == {"draftId": draft_id, "followUps": stored}
+        assert prepared(agent, draft_id) == stored
+        assert agent.get(f"/drafts/{draft_id}").json["questions"] == QUESTIONS
+        by_tool = host.use("update_form_draft", draftId=draft_id, followUps=given or {})
+        assert by_question(by_tool.structured_content) == stored
+
+
+def by_question(found: dict[str, Any]) -> Any:
+    return {each["question"]: each["prepared"] for each in found.get("followUps", [])}
+
+
+WRONG: list[tuple[Any, str, str]] = [
+    ({"q_9": ["Why?"]}, "validation_failed", "followUps.q_9"),
+    ({"3": ["Why?"]}, "validation_failed", "followUps.3"),
+    ({"0": ["Why?"]}, "validation_failed", "followUps.0"),
+    ({"q_1": ["a", "b", "c", "d"]}, "validation_failed", "followUps.q_1"),
+    ({"q_1": [{"text": ""}]}, "validation_failed", "followUps.q_1[0].text"),
+    ({"q_1": [{"text": " \n"}]}, "validation_failed", "followUps.q_1[0].text"),
+    ({"q_1": [{"text": "x" * 301}]}, "validation_failed", "followUps.q_1[0].text"),
+    ({"q_1": [""]}, "validation_failed", "followUps.q_1[0]"),
+    ({"q_1": [{"when": "if_no"}]}, "validation_failed", "followUps.q_1[0].text"),
+    ({"q_1": ["a", {"text": "b", "when": "never"}]}, "validation_failed", "followUps.q_1[1].when"),
+    ({"q_1": [{"text": "a", "colour": 1}]}, "unknown_field", "followUps.q_1[0].colour"),
+    ({"q_1": [{"text": "a\0"}]}, "invalid_text", "followUps.q_1[0].text"),
+    ({"1": [" what WENT\twrong? "]}, "validation_failed", "followUps.1[0].text"),
+    ({"q_1": ["Why?"], "q_2": [{"text": "why? "}]}, "validation_failed", "followUps.q_2[0].text"),
+    ({"q_1": ["Why?", "WHY?"]}, "validation_failed", "followUps.q_1[1].text"),
+    ({"q_1": ["a"], "1": ["b"]}, "validation_failed", "followUps.q_1"),
+    ({str(each): [] for each in range(21)}, "validation_failed", "followUps"),
+    (7, "validation_failed", "followUps"),
+]
+
+
+def test_wrong_ones_are_refused_by_their_path_and_store_nothing(
+    agent: Agent, draft_id: str, hosted: Hosted, account: Account
+) -> None:
+    put(agent, draft_id, {"q_1": ["Kept?"]})
+    host = hosted(account.id)
+
+    for given, code, path in WRONG:
+        answer = put(agent, draft_id, given)
+        other = {"draftId": draft_id, "title": "Other", "followUps": given}
+        by_tool = refused(host.use("update_form_draft", **other))
+        assert refusal(answer) == (400, code)
+        assert answer.json["message"].startswith(f"{path}: ")
+        assert by_tool == answer.json or code == "unknown_field"
+
+    found = agent.get(f"/drafts/{draft_id}")
+    assert (found.headers["ETag"], found.json["title"]) == ('"2"', "Rota")
+    assert prepared(agent, draft_id) == {"q_1": [kept("Kept?")]}
+
+
+def test_a_question_equal_to_a_follow_up_is_refused(agent: Agent, draft_id: str) -> None:
+    put(agent, draft_id, {"q_1": ["Since when?"]})
+
+    answer = agent.patch(f"/drafts/{draft_id}", json={"questions": [*QUESTIONS, "since When?"]})
+
+    assert refusal(answer) == (400, "validation_failed")
+    assert answer.json["message"].startswith("questions[2].text: ")
+    assert agent.get(f"/drafts/{draft_id}").headers["ETag"] == '"2"'
+
+
+def test_the_bodies_of_the_contract_take_none_and_name_the_way(agent: Agent, draft_id: str) -> None:
+    inside = [{**QUESTIONS[0], "followUps": ["Why?"]}]
+    for body in ({"followUps": {"1": ["Why?"]}}, {"questions": inside}):
+        answer = agent.patch(f"/drafts/{draft_id}", json=body)
+        assert refusal(answer) == (400, "unknown_field")
+        assert "PUT /drafts/{draftId}/follow-ups" in answer.json["resolution"]
+
+
+def test_a_list_may_name_each_question_as_often_as_it_has_follow_ups(agent: Agent) -> None:
+    asked = [f"Question {each}?" for each in range(20)]
+    draft_id = agent.post("/drafts", json={"questions": asked}).json["draftId"]
+    for several, status, stored in ((4, 400, 0), (3, 200, 60)):
+        given = [
+            {"question": place, "text": f"{place}, {each}?"}
+            for each in range(several)
+            for place in range(1, 21)
+        ]
+        assert put(agent, draft_id, given).status_code == status
+        assert sum(map(len, prepared(agent, draft_id).values())) == stored
+
+
+def test_a_change_makes_the_confirmation_stale_and_equal_ones_do_not(
+    agent: Agent, draft_id: str, confirm: Confirm
+) -> None:
+    path = f"/drafts/{draft_id}/follow-ups"
+    equal = put(agent, draft_id, {"q_1": ["Why?"]}).json["followUps"]
+    other: list[Any] = [{"q_1": ["Why not?"]}, {"q_1": [{"text": "Why?", "when": "if_no"}]}, {}]
+
+    for given in (equal, *other):
+        agent.call("PUT", path, json={"followUps": equal})
+        confirm(draft_id)
+        put(agent, draft_id, given)
+        found = agent.get(f"/drafts/{draft_id}").headers["Askback-Confirmation"]
+        assert found == ("current" if given == equal else "stale")
+
+
+def test_if_match_and_the_note_are_as_with_patch(
+    agent: Agent, draft_id: str, account: Account
+) -> None:
+    def answer(**headers: str) -> Any:
+        return put(agent, draft_id, {"q_1": ["Why?"]}, headers=headers)
+
+    assert refusal(answer(**{"If-Match": '"9"'})) == (409, "revision_conflict")
+    assert answer(**{"If-Match": '"1"', "Askback-Note": "thin"}).headers["ETag"] == '"2"'
+    with agent.app.app_context():
+        assert get_draft(account.id, draft_id).agent_note == "thin"
+
+
+def test_a_published_draft_keeps_them_and_takes_no_others(
+    agent: Agent, draft_id: str, confirm: Confirm, app: Flask
+) -> None:
+    put(agent, draft_id, {"q_1": ["Why?"]})
+    confirm(draft_id)
+    form_id = agent.post(f"/drafts/{draft_id}/publish").json["formId"]
+
+    assert refusal(put(agent, draft_id, {})) == (409, "draft_already_published")
+    assert prepared(agent, draft_id) == {"q_1": [kept("Why?")]}
+    assert agent.get(f"/forms/{form_id}").json["questions"] == QUESTIONS
+    with app.app_context():
+        assert db.session.get_one(Form, form_id).questions[0]["follow_ups"][0]["text"] == "Why?"
+
+
+def test_what_the_creator_wrote_stays_theirs_and_is_named_as_changed(
+    app: Flask, agent: Agent, account: Account, draft_id: str
+) -> None:
+    put(agent, draft_id, {"q_1": ["Why?"]})
+    theirs: Any = {"text": "Why then?", "condition": "if_yes", "prepared_by": "creator"}
+    with app.app_context():
+        questions: Any = [{**QUESTIONS[0], "follow_ups": [theirs]}, QUESTIONS[1]]
+        update_draft(account.id, draft_id, {"questions": questions}, author=None, now=utc_now())
+
+    (change,) = agent.get(f"/drafts/{draft_id}/review").json["changes"]
+    assert change == {
+        "kind": "question_follow_ups",
+        "questionId": "q_1",
+        "before": "always: Why?",
+        "after": "if_yes: Why then?",
+    }
+    theirs = {"text": "Why then?", "when": "if_yes"}
+    answer = put(agent, draft_id, {"q_1": [theirs, "How?"]}).json["followUps"]
+    assert [each["preparedBy"] for each in answer["q_1"]] == ["creator", "agent"]
+
+
+def test_they_go_with_their_question(agent: Agent, draft_id: str) -> None:
+    put(agent, draft_id, {"q_1": ["Why?"], "q_2": ["How?"]})
+
+    agent.patch(f"/drafts/{draft_id}", json={"questions": QUESTIONS[1:]})
+
+    assert prepared(agent, draft_id) == {"q_2": [kept("How?")]}
+
+
+def test_a_tool_drafts_questions_and_follow_ups_in_one_call(host: Host) -> None:
+    asked = ["Who?", {"id": "why", "text": "Why?"}]
+    given = [
+        {"question": "1", "prepared": [{"text": "Who else?", "when": "if_short"}]},
+        {"question": "why", "prepared": [{"text": "Since when?"}]},
+    ]
+    for cleared in ({}, [{"question": "why", "prepared": []}]):
+        made = host.use("create_form_draft", title="T", questions=asked, followUps=given)
+
+        found = made.structured_content or {}
+        first = found["questions"][0]["id"]
+        stored = {first: [kept("Who else?", "if_short")], "why": [kept("Since when?")]}
+        assert by_question(found) == stored
+        read = host.use("get_form_draft", draftId=found["draftId"]).structured_content or {}
+        assert read["followUps"] == found["followUps"]
+        after = host.use("update_form_draft", draftId=found["draftId"], followUps=cleared)
+        assert "followUps" not in (after.structured_content or {})
+
+
+def test_each_page_has_the_follow_ups_of_its_questions(host: Host) -> None:
+    asked = ["🜂" * 2000 + str(each) for each in range(20)]
+    given = {str(each + 1): [f"{'🜁' * 290}{each} {n}" for n in range(3)] for each in range(20)}
+    made = host.use("create_form_draft", questions=asked, followUps=given).structured_content or {}
+
+    pages = [made]
+    while cursor := pages[-1].get("nextCursor"):
+        found = host.use("get_form_draft", draftId=made["draftId"], cursor=cursor)
+        pages.append(found.structured_content or {})
+
+    for page in pages:
+        ids = [each["id"] for each in page["questions"]]
+        assert [each["question"] for each in page["followUps"]] == ids
+        assert not page.get("textsCut")
+    assert sum(len(page["questions"]) for page in pages) == 20

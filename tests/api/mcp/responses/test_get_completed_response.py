@@ -130,17 +130,6 @@ def test_a_cursor_from_before_a_correction_is_refused(
         assert again == answers_of(response_id)
 
 
-def test_a_response_that_is_not_sent_is_refused(app: Flask, host: Host, form: Any) -> None:
-    with app.app_context():
-        make_answer(form, "a" * 32, text="Half of it")
-        response_id = db.session.scalars(db.select(Answer.session_id)).one()
-
-    said = refused(host, TOOL, formId=form.id, responseId=response_id)
-
-    assert said["code"] == "response_not_completed"
-    assert "Half of it" not in str(said)
-
-
 @both_databases
 def test_a_response_that_is_withdrawn_between_two_pages_is_not_found(
     app: Flask, hosted: Hosted, form: Any
@@ -178,14 +167,21 @@ def test_a_response_of_another_account_or_form_is_not_found(
     assert len({str(said) for said in refusals}) == 1
 
 
-def test_everything_is_answered_though_all_of_it_is_skipped_later(host: Host, form: Any) -> None:
+def test_a_response_that_is_not_sent_is_refused_and_one_without_answers_is_empty(
+    host: Host, form: Any
+) -> None:
     with host.app.app_context():
-        response_id = completed(host.app, form, "x")
+        make_answer(form, "a" * 32, text="Half of it")
+        half = db.session.scalars(db.select(Answer.session_id)).one()
+        whole = completed(host.app, form, "x")
         with write_transaction() as connection:
             connection.execute(db.update(Answer).values(superseded=True))
 
-    page = quoted(host, TOOL, formId=form.id, responseId=response_id)
+    said = refused(host, TOOL, formId=form.id, responseId=half)
+    page = quoted(host, TOOL, formId=form.id, responseId=whole)
 
+    assert said["code"] == "response_not_completed"
+    assert "Half of it" not in str(said)
     assert (page["exchanges"], page["nextCursor"]) == ([], None)
 
 
