@@ -4,13 +4,14 @@ import csv
 import io
 import json
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from flask import Flask
 
-from api.wire.responses import FormResponses, form_responses
+from api.wire.responses import form_responses
+from tests.conftest import delete_rows
 from tests.databases import both_databases
 from tests.factories import (
     make_account,
@@ -23,16 +24,17 @@ from tests.factories import (
 from tests.pages.creator_client import ORIGIN, Creator, creator
 from tests.serving import get, new_app, serving
 from tests.voice.factories import make_spoken_answer, make_voice_form
-from webapp.answers import answering, export
+from webapp.answers import export
 from webapp.answers.answering import Signs, complete_response, skip_question
 from webapp.base.config import Settings
 from webapp.base.database import db, release_connections, utc_now
 from webapp.follow_ups.rules import Reason, Technique
 from webapp.pages.creator import export as pages
-from webapp.pages.creator.export import CSV_COLUMNS, cell
+from webapp.pages.creator.export import CSV_COLUMNS, PERSON_COLUMNS, cell
 from webapp.records import forms
 from webapp.records.responses.cursor import read_responses
 
+KEY = "k" * 32
 FORMULAS = [
     *("=cmd|' /C calc'!A0", "+1+1", "-2+3", "@SUM(A1)", "＝1+1", "－1", "＋1", "＠A"),  # noqa: RUF001
     *(f"{sign}1+1" for sign in "﹦﹢﹣﹫⁺⁻⁼₊₋₌⩵−"),  # noqa: RUF001
@@ -52,280 +54,107 @@ def form(ann: Creator) -> Any:
     return ann.form(title='Rota; talks "now" ünd später')
 
 
+def rows(ann: Creator, form: Any, name: str = "export-by-person.csv") -> list[list[str]]:
+    """The cells, read strictly; the names of the columns first."""
+    content = ann.page(f"/forms/{form.id}/{name}").data.decode("utf-8-sig")
+    return list(csv.reader(io.StringIO(content, newline=""), strict=True))
+
+
 def table(ann: Creator, form: Any) -> list[dict[str, str]]:
-    """The rows of the CSV file by the names of its columns, read strictly."""
-    content = ann.page(f"/forms/{form.id}/export.csv").data.decode("utf-8-sig")
-    return list(csv.DictReader(io.StringIO(content, newline=""), strict=True))
+    """The rows of the file by answer, by the names of its columns."""
+    head, *found = rows(ann, form, "export.csv")
+    return [dict(zip(head, row, strict=True)) for row in found]
 
 
-def document(ann: Creator, form: Any) -> FormResponses:
-    found: FormResponses = json.loads(ann.page(f"/forms/{form.id}/export.json").data)
-    return found
+def document(ann: Creator, form: Any) -> Any:
+    return json.loads(ann.page(f"/forms/{form.id}/export.json").data)
 
 
-class TestCsv:
-    def test_it_has_one_row_for_each_answer(self, ann: Creator, form: Any) -> None:
-        assert table(ann, form) == []
-        with ann.context():
-            make_answer(form, "k" * 32, 1, 'She said "no",\r\nthen ½ yes', signs=Signs(None))
-            make_response(form, name="Sam")
+def test_the_file_by_answer_has_one_row_for_each(ann: Creator, form: Any) -> None:
+    assert table(ann, form) == []
+    with ann.context():
+        make_answer(form, KEY, 1, 'She said "no",\r\nthen ½ yes', signs=Signs(None))
+        make_response(form, name="Sam")
 
-        rows = table(ann, form)
-        lines = ann.page(f"/forms/{form.id}/export.csv").data.split(b"\r\n")
+    found = table(ann, form)
+    lines = ann.page(f"/forms/{form.id}/export.csv").data.split(b"\r\n")
 
-        assert [row["answer"] for row in rows] == ['She said "no",\r\nthen ½ yes', "Me"]
-        assert [row["question_number"] for row in rows] == ["2", "1"]
-        assert [row["name"] for row in rows] == ["", "Sam"]
-        assert [row["status"] for row in rows] == ["in_progress", "completed"]
-        assert [bool(row["finished_at"]) for row in rows] == [False, True]
-        assert [row["looks_automated"] for row in rows] == ["yes", ""]
-        assert rows[0]["question"] == "What went wrong?"
-        assert lines[0] == b"\xef\xbb\xbf" + ",".join(f'"{name}"' for name in CSV_COLUMNS).encode()
-        assert (lines[1][:1], lines[-2][-1:], lines[-1]) == (b'"', b'"', b"")
-
-    @pytest.mark.parametrize("text", FORMULAS)
-    def test_a_cell_never_begins_a_formula(self, text: str) -> None:
-        assert cell(text) == f"'{text}"
-
-    @pytest.mark.parametrize("text", [*HARMLESS, *NUMBERS])
-    def test_other_words_stay_as_they_are(self, text: str) -> None:
-        assert cell(text) == text
-
-    def test_formulas_are_harmless_wherever_people_write(self, ann: Creator) -> None:
-        with ann.context():
-            questions = [{"id": "=q", "text": "@Who?"}]
-            form = make_form(ann.account.id, questions=questions)
-            make_answer(form, "k" * 32, 0, "=1+1")
-            answering.complete_response(
-                form.share_token, "k" * 32, responder_name="-Sam", now=utc_now()
-            )
-
-        (row,) = table(ann, form)
-
-        written = (row["answer"], row["name"], row["question"], row["question_id"])
-        assert written == ("'=1+1", "'-Sam", "'@Who?", "'=q")
-
-    @both_databases
-    def test_a_follow_up_says_who_asked_it_and_why(self, ann: Creator, form: Any) -> None:
-        by_model = {"writer": "=qwen at 10.0.0.9:8080", "reason": Reason.CHOSEN_BY_MODEL}
-        with ann.context():
-            make_answer(form, "k" * 32)
-            first = make_follow_up(form, "k" * 32, question_text='=Who "else"?')
-            make_follow_up_answer(form, "k" * 32, first, "+Mira")
-            asked = make_follow_up(form, "k" * 32, depth=2, technique=Technique.EXAMPLE, **by_model)
-            make_follow_up_answer(form, "k" * 32, asked, "Monday")
-            make_follow_up(form, "k" * 32, depth=3)  # nobody answered it
-            make_response(form)
-
-        scripted, *follow_ups, other = table(ann, form)
-
-        assert [(row["asked_by"], row["why"]) for row in (scripted, other)] == [("", "")] * 2
-        names = ("question_number", "question", "question_type", "answer", "asked_by", "why")
-        assert [tuple(row[name] for name in names) for row in follow_ups] == [
-            ("1", "'=Who \"else\"?", "followup", "'+Mira", "rules", "impact: deeper"),
-            (
-                "1", "What happened as a result?", "followup", "Monday",
-                "'=qwen@10.0.0.9:8080", "example: model",
-            ),
-        ]  # fmt: skip
-        assert {row["parent_question_id"] for row in follow_ups} == {form.questions[0]["id"]}
-        assert {row["person"] for row in follow_ups} == {scripted["person"]}
+    names = ("answer", "question_number", "name", "status", "looks_automated")
+    assert [tuple(row[name] for name in names) for row in found] == [
+        ('She said "no",\r\nthen ½ yes', "2", "", "in_progress", "yes"),
+        ("Me", "1", "Sam", "completed", ""),
+    ]
+    assert [bool(row["finished_at"]) for row in found] == [False, True]
+    assert found[0]["question"] == "What went wrong?"
+    assert lines[0] == b"\xef\xbb\xbf" + ",".join(f'"{name}"' for name in CSV_COLUMNS).encode()
+    assert (lines[1][:1], lines[-2][-1:], lines[-1]) == (b'"', b'"', b"")
 
 
-class TestJson:
-    def test_it_is_what_the_api_returns(self, ann: Creator, form: Any) -> None:
-        with ann.context():
-            make_answer(form, "k" * 32, 0, "=kept raw")
-            make_answer(form, "k" * 32, 1)
-            make_follow_up_answer(form, "k" * 32, make_follow_up(form, "k" * 32))
-            make_response(form, name="Sam")
-            form = forms.get_form(ann.account.id, form.id)
-            page = form_responses(form, read_responses(form, None))
-
-        assert document(ann, form) == json.loads(json.dumps(page))
-
-    def test_batches_join_to_one_document(
-        self, ann: Creator, form: Any, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr(export, "PEOPLE_IN_BATCH", 2)
-        empty = document(ann, form)
-        with ann.context():
-            answering.skip_question(form.share_token, "s" * 32, position=0, now=utc_now())
-            answering.skip_question(form.share_token, "t" * 32, position=0, now=utc_now())
-            for number in range(5):
-                make_response(form, name=str(number))
-
-        found = document(ann, form)
-
-        assert (empty["responses"], empty["nextSince"]) == ([], None)
-        assert [entry["responderName"] for entry in found["responses"]] == list("01234")
-        assert (found["returnedResponseCount"], found["returnedAnswerCount"]) == (5, 5)
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [*((text, f"'{text}") for text in FORMULAS), *((text, text) for text in HARMLESS + NUMBERS)],
+)
+def test_a_cell_never_begins_a_formula(text: str, written: str) -> None:
+    assert cell(text) == written
 
 
-class TestDownload:
-    @pytest.mark.parametrize("name", ["export.csv", "export-by-person.csv", "export.json"])
-    @pytest.mark.parametrize(
-        ("title", "plain", "quoted"),
-        [
-            ('Rota; "now" ünd', "Rota-now-und", "Rota-now-%C3%BCnd"),
-            ("../../etc/passwd", "etc-passwd", "etc-passwd"),
-            ("???", "answers", "answers"),
-        ],
-    )
-    def test_the_file_is_private_and_named_after_the_form(
-        self, ann: Creator, name: str, title: str, plain: str, quoted: str
-    ) -> None:
-        form = ann.form(title=title)
+def test_formulas_are_harmless_wherever_people_write(ann: Creator) -> None:
+    with ann.context():
+        form = make_form(ann.account.id, questions=[{"id": "=q", "text": "@Who?"}])
+        make_answer(form, KEY, 0, "=1+1")
+        complete_response(form.share_token, KEY, responder_name="-Sam", now=utc_now())
 
-        page = ann.page(f"/forms/{form.id}/{name}")
+    (row,) = table(ann, form)
 
-        given = page.headers["Content-Disposition"]
-        today = utc_now().date().isoformat()
-        ending = today + name.removeprefix("export")
-        assert given.startswith("attachment; ")
-        assert f"filename={plain}-{ending}; " in given
-        assert f"filename*=UTF-8''{quoted}-{ending}" in given
-        assert "no-store" in page.headers["Cache-Control"]
-
-    @pytest.mark.parametrize(
-        ("came_from", "back"),
-        [
-            (f"{ORIGIN}/forms/{{0}}/people?q=rota&sent=1", "/forms/{0}/people?q=rota&amp;sent=1"),
-            ("https://other.example/forms/{0}/people", "/forms/{0}"),
-        ],
-    )
-    def test_an_account_downloads_twice_at_once(
-        self, app: Flask, ann: Creator, stranger: Creator, form: Any, came_from: str, back: str
-    ) -> None:
-        path, referer = f"/forms/{form.id}/export.csv", came_from.format(form.id)
-        for _ in range(3):
-            assert ann.page(path).status_code == 200  # each gives its room back
-        running = [begun(app, ann) for _ in range(pages.MOST_OF_ONE)]
-        theirs = stranger.form()
-
-        refused = ann.page(path, Referer=referer)
-        others = stranger.page(f"/forms/{theirs.id}/export.csv").status_code
-        running.pop()()
-        again = ann.page(path).status_code
-        running.pop()()
-
-        assert (refused.status_code, refused.headers["Retry-After"]) == (429, "10")
-        assert f'href="{back.format(form.id)}">Back to the answers' in refused.text
-        assert (others, again) == (200, 200)
-
-    def test_all_together_have_few_places(self, ann: Creator, form: Any) -> None:
-        path, running = f"/forms/{form.id}/export.json", ann.within(pages.downloads)
-        for number in range(pages.MOST):
-            running.reserve(str(number))
-
-        refused = ann.page(path).status_code
-        running.release("0")
-
-        assert (refused, ann.page(path).status_code) == (429, 200)
-        for number in range(1, pages.MOST):
-            running.release(str(number))
-
-    @pytest.mark.parametrize(
-        "chunks", [pages.csv_by_answer, pages.json_of_form, pages.csv_by_person]
-    )
-    def test_it_holds_no_connection_while_its_reader_takes_nothing(
-        self, app: Flask, form: Any, chunks: Any
-    ) -> None:
-        with app.app_context():
-            make_response(form)
-            form = forms.get_form(form.account_id, form.id)
-            release_connections()
-            pool: Any = db.engine.pool
-            taken = [pool.checkedout() for _ in chunks(form)]
-
-        assert len(taken) >= 2
-        assert set(taken) == {0}
-
-
-def begun(app: Flask, creator: Creator) -> Callable[[], None]:
-    """A download that goes on until it is ended."""
-    running = creator.within(pages.downloads)
-    running.reserve(creator.account.id)
-    return lambda: running.release(creator.account.id)
+    written = (row["answer"], row["name"], row["question"], row["question_id"])
+    assert written == ("'=1+1", "'-Sam", "'@Who?", "'=q")
+    assert rows(ann, form)[1][1::5] == ["'-Sam", "'=1+1"]
 
 
 @both_databases
-@pytest.mark.parametrize("people", [False, True])
-def test_long_answers_come_few_at_a_time(
-    ann: Creator, form: Any, monkeypatch: pytest.MonkeyPatch, *, people: bool
-) -> None:
-    monkeypatch.setattr(export, "CHARS_IN_BATCH", 5_000)
-    lengths = [10, 10, 10, 2_000, 2_000, 2_000, 2_000, 9_000, 10, 10]
+def test_a_follow_up_says_who_asked_it_and_why(ann: Creator, form: Any) -> None:
+    by_model = {"writer": "=qwen at 10.0.0.9:8080", "reason": Reason.CHOSEN_BY_MODEL}
     with ann.context():
-        for length in lengths:
-            make_answer(form, secrets.token_urlsafe(24), text="x" * length)
-        if people:
-            read = [
-                [one for each in batch for one in each.answers]
-                for batch in export.read_people(form.id)
-            ]
-        else:
-            read = [batch.answers for batch in export.read_answers(form.id)]
+        make_answer(form, KEY)
+        first = make_follow_up(form, KEY, question_text='=Who "else"?')
+        make_follow_up_answer(form, KEY, first, "+Mira")
+        asked = make_follow_up(form, KEY, depth=2, technique=Technique.EXAMPLE, **by_model)
+        make_follow_up_answer(form, KEY, asked, "Monday")
+        make_follow_up(form, KEY, depth=3)  # nobody answered it
+        make_response(form)
 
-    batches = [[len(each.answer_text) for each in batch] for batch in read]
-    assert sorted(sum(batches, [])) == sorted(lengths)
-    assert all(sum(batch) <= 5_000 or len(batch) == 1 for batch in batches)
+    scripted, *follow_ups, other = table(ann, form)
 
-
-class TestOverTheWire:
-    """With the real server, which alone shows how a file ends."""
-
-    @pytest.fixture
-    def answer(self, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-        app = new_app(settings)
-        with app.app_context():
-            db.create_all()
-            account = make_account()
-            form = make_form(account.id)
-            make_response(form)
-        ann = creator(app, account)
-        cookies = "; ".join(f"{name}={value}" for name, value in session_of(ann))
-        with serving(app):
-            yield lambda: get(app, f"/forms/{form.id}/export.csv", f"Cookie: {cookies}")
-        with app.app_context():
-            for table in reversed(db.metadata.sorted_tables):
-                db.session.execute(table.delete())
-            db.session.commit()
-            db.engine.dispose()
-
-    @pytest.mark.parametrize("breaks", [False, True])
-    def test_a_file_that_breaks_off_has_no_end(
-        self, answer: Any, monkeypatch: pytest.MonkeyPatch, *, breaks: bool
-    ) -> None:
-        read_all = export.read_answers
-
-        def break_off(form_id: str) -> Iterator[Any]:
-            yield from read_all(form_id)
-            raise OSError("the database went away")
-
-        if breaks:
-            monkeypatch.setattr(export, "read_answers", break_off)
-
-        sent = answer()
-
-        assert b"transfer-encoding: chunked" in sent
-        assert b"Who changed it?" in sent
-        assert sent.endswith(b"\r\n0\r\n\r\n") is not breaks
+    assert [(row["asked_by"], row["why"]) for row in (scripted, other)] == [("", "")] * 2
+    names = ("question_number", "question", "question_type", "answer", "asked_by", "why")
+    assert [tuple(row[name] for name in names) for row in follow_ups] == [
+        ("1", "'=Who \"else\"?", "followup", "'+Mira", "rules", "impact: deeper"),
+        (
+            "1", "What happened as a result?", "followup", "Monday",
+            "'=qwen@10.0.0.9:8080", "example: model",
+        ),
+    ]  # fmt: skip
+    assert {row["parent_question_id"] for row in follow_ups} == {form.questions[0]["id"]}
+    assert {row["person"] for row in follow_ups} == {scripted["person"]}
 
 
-def session_of(ann: Creator) -> list[tuple[str, str]]:
-    """The cookies of a signed-in creator by name."""
-    return [(cookie.key, cookie.value) for cookie in ann.client._cookies.values()]
+def test_json_is_what_the_api_returns(
+    ann: Creator, form: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(export, "PEOPLE_IN_BATCH", 2)
+    empty = document(ann, form)
+    with ann.context():
+        make_answer(form, KEY, 0, "=kept raw")
+        make_follow_up_answer(form, KEY, make_follow_up(form, KEY))
+        for skips in ("s" * 32, "t" * 32):
+            skip_question(form.share_token, skips, position=0, now=utc_now())
+        for number in range(5):
+            make_response(form, name=str(number))
+        form = forms.get_form(ann.account.id, form.id)
+        page = form_responses(form, read_responses(form, None))
 
-
-KEY = "k" * 32
-PERSON = ["person", "name", "status", "started_at", "finished_at", "looks_automated"]
-
-
-def rows(ann: Creator, form: Any) -> list[list[str]]:
-    """The cells, read strictly; the names of the columns first."""
-    content = ann.page(f"/forms/{form.id}/export-by-person.csv").data.decode("utf-8-sig")
-    return list(csv.reader(io.StringIO(content, newline=""), strict=True))
+    assert (empty["responses"], empty["nextSince"]) == ([], None)
+    assert document(ann, form) == json.loads(json.dumps(page))
 
 
 @both_databases
@@ -334,18 +163,17 @@ def test_each_person_has_a_row_and_each_question_a_column(ann: Creator, form: An
         skip_question(form.share_token, KEY, position=0, now=utc_now())
         make_answer(form, KEY, 1, 'She said "no",\r\nthen yes')
         make_answer(form, "l" * 32, 0, "before")
-        make_answer(form, "l" * 32, 0, "=1+1")
-        complete_response(form.share_token, "l" * 32, responder_name="-Sam", now=utc_now())
+        make_answer(form, "l" * 32, 0, "after")
+        complete_response(form.share_token, "l" * 32, responder_name="Sam", now=utc_now())
         skip_question(form.share_token, "m" * 32, position=0, now=utc_now())
 
     head, first, second = rows(ann, form)
 
-    assert head == [*PERSON, "1. Who changed it?", "2. What went wrong?", "skipped"]
-    assert (first[1:3], first[4:]) == (
-        ["", "in_progress"],
-        ["", "", "", 'She said "no",\r\nthen yes', "1"],
-    )
-    assert (second[1:3], second[5:]) == (["'-Sam", "completed"], ["", "'=1+1", "", ""])
+    assert head == [*PERSON_COLUMNS, "1. Who changed it?", "2. What went wrong?", "skipped"]
+    assert first[1:3] + first[4:] == [
+        *("", "in_progress", "", "", "", 'She said "no",\r\nthen yes', "1")
+    ]
+    assert second[1:3] + second[5:] == ["Sam", "completed", "", "after", "", ""]
     assert all(first[3:4] + second[3:5])
 
 
@@ -379,8 +207,8 @@ def test_a_recording_is_named_by_its_address(ann: Creator) -> None:
 
     head, row = rows(ann, form)
 
-    assert head[8:] == ["2. What went wrong?", "2 recordings", "skipped"]
     heard = f"http://127.0.0.1:8000/forms/{form.id}/attachments/{recording.id}"
+    assert head[8:] == ["2. What went wrong?", "2 recordings", "skipped"]
     assert row[6:] == ["", "", "", heard, ""]
     assert table(ann, form)[0]["recording"] == heard
 
@@ -398,7 +226,135 @@ def test_what_no_spreadsheet_takes_is_cut_here_and_whole_elsewhere(ann: Creator)
     for text in (head[8], row[6]):
         assert len(text.encode("utf-16-le")) // 2 in (32_766, 32_767)
         assert text.endswith("… [cut here; the file by answer has all of it]")
-    assert row[6][:16_000] == words[:16_000]
-    assert row[8] == "-5"
+    assert (row[6][:16_000], row[8]) == (words[:16_000], "-5")
     assert words in whole
     assert "x" * 40_000 in whole
+
+
+@pytest.mark.parametrize(
+    ("name", "title", "plain", "quoted"),
+    [
+        ("export.csv", 'Rota; "now" ünd', "Rota-now-und", "Rota-now-%C3%BCnd"),
+        ("export-by-person.csv", "../../etc/passwd", "etc-passwd", "etc-passwd"),
+        ("export.json", "???", "answers", "answers"),
+    ],
+)
+def test_the_file_is_private_and_named_after_the_form(
+    ann: Creator, name: str, title: str, plain: str, quoted: str
+) -> None:
+    page = ann.page(f"/forms/{ann.form(title=title).id}/{name}")
+
+    given = page.headers["Content-Disposition"]
+    ending = utc_now().date().isoformat() + name.removeprefix("export")
+    assert given.startswith("attachment; ")
+    assert f"filename={plain}-{ending}; " in given
+    assert f"filename*=UTF-8''{quoted}-{ending}" in given
+    assert "no-store" in page.headers["Cache-Control"]
+
+
+@pytest.mark.parametrize(
+    ("came_from", "back"),
+    [
+        (f"{ORIGIN}/forms/{{0}}/people?q=rota&sent=1", "/forms/{0}/people?q=rota&amp;sent=1"),
+        ("https://other.example/forms/{0}/people", "/forms/{0}"),
+    ],
+)
+def test_an_account_downloads_twice_at_once(
+    ann: Creator, stranger: Creator, form: Any, came_from: str, back: str
+) -> None:
+    path, referer = f"/forms/{form.id}/export.csv", came_from.format(form.id)
+    for _ in range(3):
+        assert ann.page(path).status_code == 200  # each gives its room back
+    running, theirs = ann.within(pages.downloads), stranger.form()
+    for _ in range(pages.MOST_OF_ONE):
+        running.reserve(ann.account.id)
+
+    refused = ann.page(path, Referer=referer)
+    others = stranger.page(f"/forms/{theirs.id}/export.csv").status_code
+    running.release(ann.account.id)
+    again = ann.page(path).status_code
+    running.release(ann.account.id)
+
+    assert (refused.status_code, refused.headers["Retry-After"]) == (429, "10")
+    assert f'href="{back.format(form.id)}">Back to the answers' in refused.text
+    assert (others, again) == (200, 200)
+
+
+def test_all_together_have_few_places(ann: Creator, form: Any) -> None:
+    path, running = f"/forms/{form.id}/export.json", ann.within(pages.downloads)
+    others = [str(number) for number in range(pages.MOST)]
+    for other in others:
+        running.reserve(other)
+
+    refused = ann.page(path).status_code
+    running.release(others.pop())
+
+    assert (refused, ann.page(path).status_code) == (429, 200)
+    for other in others:
+        running.release(other)
+
+
+@pytest.mark.parametrize("of_file", [found for found, _ in pages.FILES.values()])
+def test_it_holds_no_connection_while_its_reader_takes_nothing(
+    app: Flask, form: Any, of_file: Any
+) -> None:
+    with app.app_context():
+        make_response(form)
+        form = forms.get_form(form.account_id, form.id)
+        release_connections()
+        pool: Any = db.engine.pool
+        taken = [pool.checkedout() for _ in of_file(form)]
+
+    assert len(taken) >= 2
+    assert set(taken) == {0}
+
+
+@both_databases
+@pytest.mark.parametrize("people", [False, True])
+def test_long_answers_come_few_at_a_time(
+    ann: Creator, form: Any, monkeypatch: pytest.MonkeyPatch, *, people: bool
+) -> None:
+    monkeypatch.setattr(export, "CHARS_IN_BATCH", 5_000)
+    lengths = [10, 10, 10, 2_000, 2_000, 2_000, 2_000, 9_000, 10, 10]
+    with ann.context():
+        for length in lengths:
+            make_answer(form, secrets.token_urlsafe(24), text="x" * length)
+        if people:
+            found = export.read_people(form.id)
+            read = [[one for each in batch for one in each.answers] for batch in found]
+        else:
+            read = [list(batch.answers) for batch in export.read_answers(form.id)]
+
+    batches = [[len(each.answer_text) for each in batch] for batch in read]
+    assert sorted(sum(batches, [])) == sorted(lengths)
+    assert all(sum(batch) <= 5_000 or len(batch) == 1 for batch in batches)
+
+
+@pytest.mark.parametrize("breaks", [False, True])
+def test_a_file_that_breaks_off_has_no_end(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, *, breaks: bool
+) -> None:
+    """With the real server, which alone shows how a file ends."""
+    read_all, app = export.read_answers, new_app(settings)
+
+    def break_off(form_id: str) -> Iterator[Any]:
+        yield from read_all(form_id)
+        if breaks:
+            raise OSError("the database went away")
+
+    monkeypatch.setattr(export, "read_answers", break_off)
+    with app.app_context():
+        db.create_all()
+        account = make_account()
+        form = make_form(account.id)
+        make_response(form)
+    cookies = creator(app, account).client._cookies.values()
+    given = "; ".join(f"{cookie.key}={cookie.value}" for cookie in cookies)
+
+    with serving(app):
+        sent = get(app, f"/forms/{form.id}/export.csv", f"Cookie: {given}")
+    delete_rows(app)
+
+    assert b"transfer-encoding: chunked" in sent
+    assert b"Who changed it?" in sent
+    assert sent.endswith(b"\r\n0\r\n\r\n") is not breaks
