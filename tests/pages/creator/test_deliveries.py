@@ -1,29 +1,50 @@
-"""The log of deliveries: list, filters, one delivery, subscriptions."""
+"""The log of deliveries: list, filters, one delivery, "Send again" and "Send a test"."""
 
+import json
 import re
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from flask import Flask
+from standardwebhooks import Webhook
 from werkzeug.test import TestResponse
 
+from api.challenges import CHALLENGES_OF_ACCOUNT
 from tests.databases import both_databases
-from tests.event_factories import make_attempt, make_delivery, make_subscription
+from tests.event_factories import make_attempt, make_delivery, make_event, make_subscription
 from tests.pages.creator_client import Creator, plain
+from tests.raw_receiver import raw_receiver, read_request
+from webapp.answers import trash
 from webapp.base.database import db, utc_now
-from webapp.base.vocabulary import DeliveryFailure, DeliveryState
+from webapp.base.sealing import sealer
+from webapp.base.vocabulary import DeliveryFailure, DeliveryKind, DeliveryState
 from webapp.events import log
-from webapp.records.events import CallbackEndpoint, EventSubscription
+from webapp.events.subscriptions import secret_place
+from webapp.records.events import CallbackEndpoint, EventDelivery, EventSubscription
 from webapp.records.forms import Form
 
 LATER = timedelta(minutes=5)
+SECRET = "whsec_" + "Zk9x" * 8
+BODY = '{"eventId":"evt_1"}'
+Reply = Callable[[str], tuple[int, bytes]]  # to a challenge
 
 
 @pytest.fixture
 def subscription(app: Flask, form: Any) -> EventSubscription:
     with app.app_context():
         return make_subscription(form)
+
+
+@pytest.fixture
+def handed_over(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The ids that were handed over to be delivered."""
+    found: list[str] = []
+    monkeypatch.setattr("webapp.pages.creator.deliveries.hand_over", found.extend)
+    return found
 
 
 def deliver(ann: Creator, subscription: Any, *attempts: dict[str, Any], **changed: Any) -> str:
@@ -33,6 +54,17 @@ def deliver(ann: Creator, subscription: Any, *attempts: dict[str, Any], **change
         for number, attempt in enumerate(attempts, start=1):
             make_attempt(delivery, number=number, **attempt)
         return delivery.id
+
+
+def settled(ann: Creator, subscription: Any, **changed: Any) -> str:
+    """One that could be sent again."""
+    event_id = ann.within(make_event, subscription.form_id)
+    values = {"state": DeliveryState.ABANDONED, "event_id": event_id, "body": BODY} | changed
+    return deliver(ann, subscription, {}, settled_at=utc_now(), **values)
+
+
+def stored(ann: Creator, delivery_id: str) -> EventDelivery:
+    return ann.within(db.session.get_one, EventDelivery, delivery_id)
 
 
 def change(ann: Creator, table: Any, key: str, **values: Any) -> None:
@@ -53,6 +85,16 @@ def ids(page: TestResponse) -> list[str]:
     return re.findall(r'href="/deliveries/(dlv_[0-9a-f]+)"', page.text)
 
 
+def pages(ann: Creator, link: str) -> list[TestResponse]:
+    """Those of arrived deliveries, as this link leads from one to the next."""
+    found, address = [], "/deliveries?state=delivered"
+    while address:
+        found.append(ann.page(address))
+        further = re.search(rf'href="(/deliveries\?[^"]*before=[^"]+)">{link}', found[-1].text)
+        address = further[1].replace("&amp;", "&") if further else ""
+    return found
+
+
 def test_a_waiting_delivery_says_what_it_waits_for(
     ann: Creator, form: Any, subscription: Any
 ) -> None:
@@ -71,13 +113,12 @@ def test_a_paused_endpoint_is_told_at_the_top(ann: Creator, subscription: Any) -
     paused = {"failures": 5, "paused_until": utc_now() + LATER}
     change(ann, CallbackEndpoint, subscription.endpoint_id, **paused)
     deliver(ann, subscription)
-
-    assert "Nothing has arrived at hooks.example.com so far. 1 delivery is waiting." in words(
-        ann.page("/deliveries")
-    )
-    change(ann, EventSubscription, subscription.id, last_delivery_at=utc_now())
-    assert "Nothing has arrived at hooks.example.com since " in words(ann.page("/deliveries"))
-    change(ann, EventSubscription, subscription.id, ended_at=utc_now())
+    for said, column in (
+        ("Nothing has arrived at hooks.example.com so far. 1 delivery", "last_delivery_at"),
+        ("Nothing has arrived at hooks.example.com since ", "ended_at"),
+    ):
+        assert said in words(ann.page("/deliveries"))
+        change(ann, EventSubscription, subscription.id, **{column: utc_now()})
     assert "Nothing has arrived" not in words(ann.page("/deliveries"))
 
 
@@ -86,20 +127,20 @@ def test_filters_are_in_the_address(ann: Creator, form: Any, subscription: Any) 
     states = list(DeliveryState)
     made = {state: deliver(ann, subscription, state=state) for state in states}
     there = deliver(ann, other)
+    everything = {*made.values(), there}
 
-    def shown(query: str) -> set[str]:
-        return set(ids(ann.page(f"/deliveries?{query}")))
-
-    assert shown("") == {*made.values(), there}
-    assert shown("state=waiting") == {made[states[0]], made[states[1]], there}
-    assert shown("state=delivered") == {made[DeliveryState.DELIVERED]}
-    assert shown("state=failed") == {made[DeliveryState.DROPPED], made[DeliveryState.ABANDONED]}
-    assert shown("state=cancelled") == {made[DeliveryState.CANCELLED]}
-    assert shown("state=nonsense") == shown("")
-    assert shown("host=other.example:8443") == {there}
-    assert shown(f"form={form.id}&state=waiting&host=other.example:8443") == {there}
-    assert shown("form=frm_unknown") == set()
-    assert "No delivery is like that." in words(ann.page("/deliveries?form=frm_unknown"))
+    for query, expected in (
+        ("", everything),
+        ("state=nonsense", everything),
+        ("state=waiting", {made[states[0]], made[states[1]], there}),
+        ("state=delivered", {made[DeliveryState.DELIVERED]}),
+        ("state=failed", {made[DeliveryState.DROPPED], made[DeliveryState.ABANDONED]}),
+        ("state=cancelled", {made[DeliveryState.CANCELLED]}),
+        ("host=other.example:8443", {there}),
+        (f"form={form.id}&state=waiting&host=other.example:8443", {there}),
+        ("form=frm_unknown", set()),
+    ):
+        assert set(ids(ann.page(f"/deliveries?{query}"))) == expected, query
 
 
 def test_older_deliveries_are_on_the_next_page_with_the_same_filters(
@@ -111,16 +152,12 @@ def test_older_deliveries_are_on_the_next_page_with_the_same_filters(
         deliver(ann, subscription, created_at=when, state=DeliveryState.DELIVERED)
     deliver(ann, subscription, created_at=now - timedelta(days=1))
 
-    found, address = [], "/deliveries?state=delivered"
-    while address:
-        page = ann.page(address)
-        found += ids(page)
-        link = re.search(r'href="(/deliveries\?[^"]*before=[^"]+)">Older', page.text)
-        address = link[1].replace("&amp;", "&") if link else ""
+    shown = pages(ann, "Older")
 
+    found = [each for page in shown for each in ids(page)]
     assert len(found) == len(set(found)) == 120
-    assert 'href="/deliveries?state=delivered">Newest' in page.text
-    assert ">Newest" not in ann.page("/deliveries?state=delivered").text
+    newest = ['href="/deliveries?state=delivered">Newest' in page.text for page in shown]
+    assert newest == [False] + [True] * (len(shown) - 1)
 
 
 def test_where_much_does_not_match_the_page_leads_further_back(
@@ -133,17 +170,10 @@ def test_where_much_does_not_match_the_page_leads_further_back(
     when = now - timedelta(minutes=6, seconds=30)
     deliver(ann, subscription, created_at=when, state=DeliveryState.DELIVERED)
 
-    seen, address = [], "/deliveries?state=delivered"
-    while address:
-        seen.append(ann.page(address))
-        link = re.search(r'href="(/deliveries\?[^"]*before=[^"]+)">Look further', seen[-1].text)
-        address = link[1].replace("&amp;", "&") if link else ""
+    shown = pages(ann, "Look further")
 
-    first, second, third = seen
-    assert "None of the newest 3 deliveries is like that." in first.text
-    assert "None of the 3 before them is like that either." in second.text
-    assert [len(ids(page)) for page in seen] == [0, 0, 1]
-    assert "is like that" not in third.text
+    assert [len(ids(page)) for page in shown] == [0, 0, 1]
+    assert ["like that" in page.text for page in shown] == [True, True, False]
 
 
 @both_databases
@@ -167,12 +197,9 @@ def test_one_delivery_shows_every_try_with_its_headers_and_the_answer(
 ) -> None:
     first = {"status": None, "failure": DeliveryFailure.TIMEOUT, "reply": None}
     second = {"status": 200, "signature": "v1,bmV3 v1,b2xk", "reply": "thanks\nfor that"}
-    body = '{"eventId":"evt_1","data":{}}'
-    one = deliver(
-        ann, subscription, first, second, body=body, event_id="evt_1", state=DeliveryState.DELIVERED
-    )
+    given = {"body": BODY, "event_id": "evt_1", "state": DeliveryState.DELIVERED}
+    page = ann.page(f"/deliveries/{deliver(ann, subscription, first, second, **given)}")
 
-    page = ann.page(f"/deliveries/{one}")
     said = words(page)
 
     assert said.index("Try 2 It arrived.") < said.index("Try 1 The answer took too long.")
@@ -181,19 +208,18 @@ def test_one_delivery_shows_every_try_with_its_headers_and_the_answer(
     assert f"X-MCP-Subscription-Id: {subscription.id}" in said
     assert re.search(r"webhook-timestamp: \d{10} ", said)
     assert "<bdi>thanks\nfor that</bdi>" in page.text
-    assert "{&#34;eventId&#34;:&#34;evt_1&#34;,&#34;data&#34;:{}}" in page.text
+    assert "{&#34;eventId&#34;:&#34;evt_1&#34;}" in page.text
 
 
 def test_address_and_secret_are_on_no_page(ann: Creator, form: Any) -> None:
-    with ann.context():
-        secrets = {"secret": "sealed-canary", "previous_secret": "older-canary"}
-        subscription = make_subscription(form, url="https://hooks.example.com/canary", **secrets)
-    one = deliver(ann, subscription, {})
+    secrets = {"secret": "sealed-canary", "previous_secret": "older-canary"}
+    hidden = {"url": "https://hooks.example.com/canary"} | secrets
+    one = deliver(ann, ann.within(make_subscription, form, **hidden), {})
 
-    pages = ann.page("/deliveries").text + ann.page(f"/deliveries/{one}").text
+    shown = ann.page("/deliveries").text + ann.page(f"/deliveries/{one}").text
 
-    assert "hooks.example.com" in pages
-    assert "canary" not in pages
+    assert "hooks.example.com" in shown
+    assert "canary" not in shown
 
 
 def test_other_accounts_see_nothing_of_it(
@@ -217,3 +243,167 @@ def test_without_events_there_is_neither_page_nor_entry(ann: Creator) -> None:
     for path in ("/deliveries/dlv_1/again", "/deliveries/subscriptions/sub_1/test"):
         assert ann.post(path).status_code == 404
     assert "/deliveries" not in ann.page("/forms").text
+
+
+# --- send again ---
+
+
+@pytest.mark.parametrize(
+    "state", [DeliveryState.DELIVERED, DeliveryState.DROPPED, DeliveryState.ABANDONED]
+)
+def test_a_settled_event_is_sent_again_with_the_same_bytes(
+    ann: Creator, subscription: Any, handed_over: list[str], state: DeliveryState
+) -> None:
+    one = settled(ann, subscription, state=state)
+    event_id = stored(ann, one).event_id
+    assert "Send again" in words(ann.page(f"/deliveries/{one}"))
+
+    answer = ann.post(f"/deliveries/{one}/again")
+
+    assert (answer.status_code, answer.location) == (303, f"/deliveries/{one}?again=1")
+    assert handed_over == [one]
+    row = stored(ann, one)
+    assert (row.state, row.body, row.event_id) == (DeliveryState.PENDING, BODY, event_id)
+    assert "Send again" not in words(ann.page(answer.location))
+
+
+@pytest.mark.parametrize(
+    ("changed", "subscribed", "status"),
+    [
+        ({"state": DeliveryState.PENDING}, {}, 409),
+        ({"state": DeliveryState.SENDING}, {}, 409),
+        ({"state": DeliveryState.CANCELLED}, {}, 409),
+        ({}, {"ended_at": utc_now()}, 409),
+        ({}, {"expires_at": utc_now() - timedelta(seconds=1)}, 409),
+        ({"event_id": "evt_gone"}, {}, 409),  # withdrawn
+        ({"kind": DeliveryKind.TERMINATED}, {}, 404),
+    ],
+)
+def test_what_is_under_way_or_ended_is_not_sent_again(
+    ann: Creator, form: Any, handed_over: Any, changed: Any, subscribed: Any, status: int
+) -> None:
+    one = settled(ann, ann.within(make_subscription, form, **subscribed), **changed)
+    before = stored(ann, one).state
+
+    assert "Send again" not in words(ann.page(f"/deliveries/{one}"))
+    assert ann.post(f"/deliveries/{one}/again").status_code == status
+    assert handed_over == []
+    assert stored(ann, one).state is before
+
+
+def test_nothing_of_others_or_of_the_trash_is_sent_again(
+    ann: Creator, stranger: Creator, form: Any, subscription: Any, handed_over: Any
+) -> None:
+    one = settled(ann, subscription)
+
+    assert stranger.post(f"/deliveries/{one}/again").status_code == 404
+    ann.within(trash.delete_form, ann.account.id, form.id, now=utc_now())
+    assert ann.post(f"/deliveries/{one}/again").status_code == 404
+    assert handed_over == []
+
+
+def test_sending_again_is_limited(ann: Creator) -> None:
+    answers = [ann.post("/deliveries/dlv_unknown/again").status_code for _ in range(31)]
+
+    assert answers == [404] * 30 + [429]
+
+
+# --- send a test: its limits are those of subscribing ---
+
+
+@contextmanager
+def receiving(ann: Creator, form: Any, reply: Reply) -> Iterator[tuple[str, list[bytes]]]:
+    """A subscription to a receiver on loopback that answers so, and the requests that it got."""
+    seen: list[bytes] = []
+
+    def answer(connection: socket.socket) -> None:
+        seen.append(read_request(connection))
+        status, body = reply(json.loads(seen[-1].partition(b"\r\n\r\n")[2])["challenge"])
+        head = f"HTTP/1.1 {status} X\r\nContent-Length: {len(body)}\r\n\r\n"
+        connection.sendall(head.encode() + body)
+
+    config = ann.client.application.config
+    settings = config["SETTINGS"]
+    with raw_receiver(answer, reads=False) as receiver:
+        allowlist = {"mcp_events_callback_allowlist": frozenset({receiver.origin})}
+        config["SETTINGS"] = settings.model_copy(update=allowlist)
+        host = receiver.origin.removeprefix("http://")
+        yield subscribe(ann, form, url=f"{receiver.origin}/in", host=host), seen
+    config["SETTINGS"] = settings
+
+
+def subscribe(ann: Creator, form: Any, **changed: Any) -> str:
+    """The id of a subscription whose secret is SECRET."""
+    with ann.context():
+        subscription = make_subscription(form, **changed)
+        place = secret_place(subscription.id)
+        subscription.secret = sealer().seal(SECRET, place=place)
+        db.session.commit()
+        return subscription.id
+
+
+def send_test(creator: Creator, subscription_id: str) -> TestResponse:
+    return creator.post(f"/deliveries/subscriptions/{subscription_id}/test")
+
+
+def test_a_test_is_a_signed_challenge_and_no_event(ann: Creator, form: Any) -> None:
+    def say(challenge: str) -> tuple[int, bytes]:
+        return 200, json.dumps({"challenge": challenge}).encode()
+
+    with receiving(ann, form, say) as (subscription_id, seen):
+        answer = send_test(ann, subscription_id)
+
+    head, _, body = seen[0].decode().partition("\r\n\r\n")
+    headers = dict(line.split(": ", 1) for line in head.split("\r\n")[1:])
+    assert Webhook(SECRET).verify(body.encode(), headers)["type"] == "verification"
+    assert headers["X-MCP-Subscription-Id"] == subscription_id
+    assert (answer.status_code, answer.location.endswith("outcome=arrived")) == (303, True)
+    assert "The test arrived at 127.0.0.1:" in words(ann.page(answer.location))
+    with ann.context():
+        assert db.session.query(EventDelivery).all() == []
+
+
+@pytest.mark.parametrize(
+    ("reply", "failure"),
+    [((200, b"{}"), "challenge_failed"), ((404, b""), "http_4xx"), ((503, b""), "http_5xx")],
+)
+def test_a_failed_test_says_why(
+    ann: Creator, form: Any, reply: tuple[int, bytes], failure: str
+) -> None:
+    with receiving(ann, form, lambda _: reply) as (subscription_id, _):
+        sent = send_test(ann, subscription_id)
+
+    assert sent.location.endswith(f"outcome={failure}")
+    assert "The test did not get through to 127.0.0.1:" in words(ann.page(sent.location))
+
+
+def test_an_address_inside_is_not_called(ann: Creator, form: Any) -> None:
+    subscription_id = subscribe(ann, form, url="https://localhost:8443/in")
+
+    assert send_test(ann, subscription_id).location.endswith("outcome=connection_refused")
+
+
+def test_a_secret_that_no_key_opens_is_said(ann: Creator, subscription: Any) -> None:
+    assert send_test(ann, subscription.id).location.endswith("outcome=no_key")
+
+
+def test_a_test_waits_in_a_place_for_challenges(app: Flask, ann: Creator, form: Any) -> None:
+    subscription_id = subscribe(ann, form)
+    places = app.extensions["challenges"]
+    with ExitStack() as taken:
+        for _ in range(CHALLENGES_OF_ACCOUNT):
+            taken.enter_context(places.slot(ann.account.id))
+        answer = send_test(ann, subscription_id)
+
+    assert (answer.status_code, answer.headers["Retry-After"]) == (429, "2")
+
+
+def test_only_who_is_signed_up_is_tested(ann: Creator, stranger: Creator, form: Any) -> None:
+    live, gone = subscribe(ann, form), subscribe(ann, form, ended_at=utc_now())
+
+    assert send_test(ann, gone).status_code == 409
+    assert send_test(ann, "sub_unknown").status_code == 404
+    assert send_test(stranger, live).status_code == 404
+    page = ann.page("/deliveries").text
+    assert f'/subscriptions/{live}/test"' in page
+    assert f'/subscriptions/{gone}/test"' not in page
