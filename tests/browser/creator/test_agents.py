@@ -203,9 +203,3 @@ def test_allowing_comes_first_but_enter_in_a_tick_box_never_allows(
 
     assert names == ["Allow", "Do not allow"]
     assert parse_qs(urlsplit(consent.url).query)["error"] == ["access_denied"]
-
-
-def test_nothing_covers_what_an_agent_will_not_be_able_to_do(consent: Page) -> None:
-    consent.set_viewport_size({"width": 390, "height": 664})
-    bar = consent.locator(".actions").last
-    assert bar.evaluate("(bar) => getComputedStyle(bar).position") == "static"

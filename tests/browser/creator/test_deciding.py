@@ -1,12 +1,9 @@
 """Trying, publishing and sending back a draft in a real browser, also while the server is slow."""
 
-import re
-from datetime import UTC, datetime
-
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from tests.browser.conftest import ExampleSite, OpenWindow, fill_in
+from tests.browser.conftest import ExampleSite, fill_in
 from tests.browser.creator_steps import edit, saved, stored
 from tests.browser.example_data import write
 from tests.browser.example_texts import GOODBYE, ROTA
@@ -206,34 +203,6 @@ def test_a_note_is_written_and_sent_by_keyboard(
     assert stored(site, draft).return_note is None
 
 
-def test_escape_asks_before_it_drops_the_note(site: ExampleSite, page: Page, draft: Draft) -> None:
-    begin_note(page)
-    page.keyboard.press("Escape")
-    expect(page.get_by_role("link", name="Send back")).to_be_focused()
-    begin_note(page)
-    page.keyboard.type(NOTE)
-    page.keyboard.press("Escape")
-    expect(page.get_by_role("button", name="Keep writing")).to_be_focused()
-    page.get_by_role("button", name="Discard changes").press("Enter")
-
-    expect(page.get_by_role("link", name="Send back")).to_be_focused()
-    expect(page.locator("#confirm-button")).to_be_visible()
-    assert stored(site, draft).return_note is None
-
-
-def test_leaving_with_a_note_asks_first(page: Page) -> None:
-    asked = dialogs(page, leave=False)
-    begin_note(page)
-    page.keyboard.type(NOTE)
-    page.get_by_role("link", name="Forms", exact=True).click()
-    page.wait_for_timeout(300)
-    expect(page.get_by_label(WHY)).to_have_value(NOTE)
-    with page.expect_navigation():
-        press(page, "Send back")
-
-    assert asked == ["beforeunload"]
-
-
 def test_an_open_page_of_the_decision_hears_of_it(page: Page, draft: Draft) -> None:
     page.goto(f"/drafts/{draft.id}/confirm")
     other = page.context.new_page()
@@ -245,44 +214,6 @@ def test_an_open_page_of_the_decision_hears_of_it(page: Page, draft: Draft) -> N
     expect(page.locator("#new-revision")).to_contain_text("You sent this draft back just now")
     page.get_by_role("link", name="Show what it is now").click()
     expect(page.get_by_text("You sent revision 1 back")).to_be_visible()
-
-
-SHOWN = """line => {
-  const { clipPath, transitionDuration } = getComputedStyle(line);
-  return [!clipPath.includes("100%"), transitionDuration];
-}"""
-
-
-@pytest.mark.parametrize(
-    ("motion", "takes"), [("reduce", "0s"), ("no-preference", "0.36s")], ids=["still", "drawn"]
-)
-def test_the_name_is_written_while_the_form_is_on_its_way(
-    open_window: OpenWindow, draft: Draft, motion: str, takes: str
-) -> None:
-    posted = []
-    with open_window(reduced_motion=motion, timezone_id="UTC") as page:
-        page.goto(f"/drafts/{draft.id}/confirm")
-        signature, written = page.locator(".signature"), page.locator(".signature__written")
-
-        def keep(route: Route) -> None:
-            posted.append(route.request.post_data or "")
-            route.fulfill(status=204)
-
-        page.route("**/confirm", keep)
-        assert written.evaluate(SHOWN) == [False, "0s"]
-        signature.scroll_into_view_if_needed()
-        place = signature.bounding_box()
-        page.get_by_role("button", name="Publish now").press("Enter")
-
-        expect(page.locator(".signature time")).to_have_text(re.compile(r"^\d+ \w+, \d\d:\d\d$"))
-        page.wait_for_timeout(400 if takes != "0s" else 0)
-        assert written.evaluate(SHOWN) == [True, takes]
-        assert "then=publish" in posted[0]
-        assert signature.bounding_box() == place
-        expect(signature).to_contain_text(f"{datetime.now(UTC).day} ")
-
-        page.evaluate("dispatchEvent(new Event('pageshow'))")
-        assert written.evaluate(SHOWN)[0] is False
 
 
 def test_a_draft_is_written_and_published_on_changed_pages(page: Page, draft: Draft) -> None:

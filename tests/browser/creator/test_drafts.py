@@ -2,15 +2,12 @@
 
 import re
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import ExampleSite, OpenWindow
 from tests.browser.creator_steps import by_agent, edit, modes, saved, stored
 from tests.browser.example_texts import ROTA
-from tests.browser.respondent_steps import PHONE, page_with
-from tests.browsing import look, sideways, violations
-from tests.factories import prepare
+from tests.browser.respondent_steps import page_with
 from tests.services import wait_until
 from webapp.records.drafts import Draft
 
@@ -294,9 +291,6 @@ def test_text_typed_during_a_save_is_kept(page: Page) -> None:
     expect(page.get_by_label("Maximum questions per person")).to_be_focused()
 
 
-ARABIC = ("ماذا حدث بعد ذلك؟", "if_short")
-
-
 def kept(site: ExampleSite, draft: Draft) -> list[tuple[str, str, str]]:
     rows = stored(site, draft).questions[0].get("follow_ups", [])
     return [(row["text"], row["condition"], row["prepared_by"]) for row in rows]
@@ -341,19 +335,3 @@ def test_keys_alone_write_put_in_order_and_remove_follow_ups(
     page.get_by_role("button", name=re.compile("^Undo")).click()
     saved(page, 4)
     expect(page.locator(".q").first).to_contain_text("Which shift? if the answer is short")
-
-
-@pytest.mark.parametrize("path", ["", "/questions/1/edit"])
-def test_they_read_from_right_to_left_where_their_script_does(
-    site: ExampleSite, open_window: OpenWindow, draft: Draft, path: str
-) -> None:
-    with site.app.app_context():
-        prepare(draft, [ARABIC])
-    with open_window(**PHONE) as page:
-        page.goto(f"/drafts/{draft.id}{path}")
-        field = page.get_by_label("Follow-up 1", exact=True)
-        shown = field if path.endswith("edit") else page.get_by_text(ARABIC[0])
-        assert shown.evaluate("(part) => part.matches(':dir(rtl)')")
-        for scheme in ("light", "dark"):
-            look(page, width=390, scheme=scheme, direction="ltr")
-            assert violations(page) + sideways(page) == []

@@ -117,17 +117,6 @@ def test_failed_polls_leave_the_page_unchanged(page: Page, form: Any) -> None:
     expect(page.get_by_text("Can’t update right now.")).to_have_count(0)
 
 
-def test_a_slow_view_is_marked_as_busy(page: Page, form: Any) -> None:
-    page.goto(f"/forms/{form.id}")
-    page.evaluate("addEventListener('click', (event) => event.preventDefault())")
-
-    page.get_by_role("link", name="By person").click()
-
-    expect(page.locator("[data-view]")).to_have_attribute("aria-busy", "true")
-    expect(page.get_by_role("link", name="By person")).to_have_attribute("aria-current", "page")
-    expect(page.locator(".answer").first).to_be_hidden()
-
-
 @pytest.mark.parametrize("view", ["", "/people/one"])
 def test_an_arabic_answer_begins_where_its_question_does(
     site: ExampleSite, page: Page, view: str

@@ -110,22 +110,3 @@ def test_a_model_is_agreed_to_by_keyboard_and_its_counts_are_readable(
     expect(section.get_by_role("link")).to_have_count(0)
     expect(page.get_by_text("wrote a question: 1200")).to_be_visible()
     assert problems(page) == []
-
-
-def test_a_typed_form_is_switched_on_by_keyboard(
-    site: ExampleSite, page: Page, server: Server
-) -> None:
-    server.transcriber = HOST
-    page.goto(f"{site.data.empty}/settings")
-    page.locator("#voice-label ~ * a.btn").press("Enter")
-    expect(page.get_by_role("heading", level=1)).to_have_text("Let people speak?")
-    assert problems(page) == []
-    page.locator("main form .btn--main").press("Enter")
-
-    section = page.locator("section", has=page.locator("#voice-label"))
-    expect(section).to_contain_text(HOST)
-    expect(section.get_by_role("link")).to_have_count(0)
-    page.get_by_label("Language that people speak").select_option("German")
-    section.get_by_role("button", name="Save").click()
-    expect(page.get_by_label("Language that people speak")).to_have_value("de")
-    assert problems(page) == []

@@ -8,7 +8,6 @@ from playwright.sync_api import Locator, Page, expect
 from tests.browser.conftest import ExampleSite, OpenWindow
 from tests.browser.creator_steps import by_agent, saved, stored
 from tests.browser.example_texts import ROTA, STOPPED, WHO, WRONG
-from tests.browser.respondent_steps import PHONE, page_with
 from webapp.records.drafts import Draft
 
 SECOND = ".q:nth-child(2)"
@@ -135,18 +134,6 @@ def test_keys_alone_write_a_title_and_walk_through_the_preview(
     expect(page.locator("#preview .question")).to_have_text(WRONG)
     expect(turns.first).to_be_focused()
     assert stored(site, draft).title == "How your rota really gets made, and why"
-
-
-@page_with(PHONE)
-def test_tools_stand_below_the_words_and_fit_a_finger(page: Page) -> None:
-    left = "(part) => part.getBoundingClientRect().left"
-    words = page.locator(f"{SECOND} .q__text").evaluate(left)
-    edit = page.get_by_role("link", name="Edit question 2")
-    tools = page.locator(f"{SECOND} .tools .tool")
-
-    assert abs(edit.locator(".icon").evaluate(left) - words) <= 4
-    assert min(tool.bounding_box()["height"] for tool in tools.all()) >= 44
-    assert len({tool.bounding_box()["y"] for tool in tools.all()}) == 1  # in one row
 
 
 def test_a_row_that_is_held_at_the_edge_scrolls_the_window(

@@ -17,7 +17,6 @@ from tests.pages.respondent_client import arrive
 from webapp.app.doctor import examine_model
 from webapp.base.config import Settings
 from webapp.base.database import db, utc_now
-from webapp.base.vocabulary import ON_THIS_SERVER
 from webapp.drafts.agreement import (
     BY_RULES,
     TYPED,
@@ -118,22 +117,6 @@ def kept(ann: Creator) -> Agreement:
 
 
 class TestBeforePublishing:
-    @pytest.mark.parametrize(
-        ("offered", "told"),
-        [
-            (voice(HOST), f"Recordings are sent to {HOST} , which writes them down"),
-            (voice(ON_THIS_SERVER), "This server writes recordings down."),
-            (writer(HOST), f"A model, small at {HOST} , picks one of the follow-ups"),
-        ],
-    )
-    def test_review_and_confirm_say_what_will_happen(
-        self, ann: Creator, draft: Draft, server: Any, offered: Agreement, told: str
-    ) -> None:
-        server(offered)
-
-        for page in ("", "/confirm"):
-            assert told in words(ann, f"/drafts/{draft.id}{page}")
-
     @pytest.mark.parametrize(
         ("fields", "unused"),
         [

@@ -99,21 +99,6 @@ def test_a_confirmation_of_other_content_does_not_count(
     assert untouched(ann, draft)
 
 
-def test_what_changed_meanwhile_is_put_back_and_read_again(ann: Creator, draft: Draft) -> None:
-    ann.by_agent(draft, title="Bait", goal="Sell")
-    stale = ann.confirm(draft)
-    actions = re.findall('action="(/drafts/[^"]*/put-back)"', stale.text)
-
-    sent = ann.post(actions[0], revision=hidden(stale, "revision"), since=hidden(stale, "since"))
-
-    kept = ann.stored(draft)
-    assert "Undo this change Title" in plain(stale.text)
-    assert len(actions) == 2
-    assert (kept.title, kept.goal, kept.revision) == (draft.title, "Sell", 3)
-    assert sent.location.startswith(f"/drafts/{draft.id}?")
-    assert confirmation(ann, draft) is None
-
-
 def test_a_storage_that_is_away_offers_the_same_yes_again(
     app: Flask, ann: Creator, draft: Draft
 ) -> None:

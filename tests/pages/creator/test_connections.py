@@ -1,188 +1,162 @@
-"""The page of connected agents."""
+"""The page of connected agents, and what a creator hands to one that is to connect."""
 
 import re
 from datetime import timedelta
+from html import unescape
+from typing import Any
 
 import pytest
 from flask import Flask
-from flask.testing import FlaskClient
 from sqlalchemy import select, update
 
-from tests.factories import make_account
-from tests.oauth.flow import API, Flow, bearer, csrf_token, enter, register
-from webapp.base.database import db, utc_now
+from tests.factories import next_millisecond
+from tests.oauth.flow import API, MCP, Flow, bearer, enter, register
+from tests.pages.creator_client import ORIGIN, Creator, plain
+from webapp.base.database import db, to_millis, utc_now
 from webapp.base.vocabulary import RevokedReason, Scope
+from webapp.drafts import editing
 from webapp.oauth.models import OAuthGrant, OAuthToken
 from webapp.oauth.tokens import issue_token
-from webapp.records.accounts.models import Account
+from webapp.records.content.draft_input import parse_draft_input
+from webapp.records.drafts import Draft
 from webapp.web.limiter import limiter
 
 
-@pytest.fixture
-def browser(client: FlaskClient, account: Account) -> FlaskClient:
-    enter(client, account)
-    return client
+def connect(creator: Creator, *scopes: Scope, at: str = API) -> str:
+    """The token of a new agent, which is called Askback command line."""
+    return creator.within(issue_token, creator.account.id, list(scopes), at, now=utc_now())
 
 
 @pytest.fixture
-def token(app: Flask, account: Account) -> str:
+def token(ann: Creator) -> str:
     """Of an agent that may read and write forms."""
-    with app.app_context():
-        scopes = [Scope.FORMS_READ, Scope.FORMS_WRITE]
-        return issue_token(account.id, scopes, API, now=utc_now())
+    return connect(ann, Scope.FORMS_READ, Scope.FORMS_WRITE)
 
 
-def stranger_of(app: Flask) -> FlaskClient:
-    """The browser of another creator."""
-    stranger = app.test_client()
-    with app.app_context():
-        enter(stranger, make_account())
-    return stranger
+@pytest.fixture
+def flow(app: Flask, ann: Creator) -> Flow:
+    """An app that asks this creator."""
+    limiter.reset()
+    client = register(ann.client, token_endpoint_auth_method="none")
+    return Flow(ann.client, app.test_client(), client)
 
 
-def grant(app: Flask) -> OAuthGrant:
-    with app.app_context():
-        return db.session.scalars(select(OAuthGrant)).one()
-
-
-def press(browser: FlaskClient, path: str, **form: str) -> int:
-    token = csrf_token(browser.get("/account"))
-    return browser.post(f"/connections/{path}", data={"csrf_token": token} | form).status_code
+def grant(creator: Creator, **having: str) -> OAuthGrant:
+    """The only one that has these values."""
+    query = select(OAuthGrant).filter_by(account_id=creator.account.id, **having)
+    with creator.context():
+        return db.session.scalars(query).one()
 
 
 def works(app: Flask, token: str) -> bool:
     return app.test_client().get("/api/forms", headers=bearer(token)).status_code == 200
 
 
-@pytest.fixture
-def flow(app: Flask, browser: FlaskClient) -> Flow:
-    """An app that asks this creator."""
-    limiter.reset()
-    return Flow(browser, app.test_client(), register(browser, token_endpoint_auth_method="none"))
-
-
 def test_an_app_is_connected_from_its_first_token_until_its_keys_have_expired(
-    app: Flask, flow: Flow
+    ann: Creator, flow: Flow
 ) -> None:
     code = flow.code()
-    pages = [flow.browser.get("/connections").text]
-    inventory = flow.browser.get("/account/delete").text
+    pages = [ann.page("/connections").text]
+    inventory = ann.page("/account/delete").text
     flow.redeem(code)
-    pages.append(flow.browser.get("/connections").text)
-    with app.app_context():
+    pages.append(ann.page("/connections").text)
+    with ann.context():
         db.session.execute(update(OAuthToken).values(expires_at=utc_now()))
         db.session.commit()
-    pages.append(flow.browser.get("/connections").text)
+    pages.append(ann.page("/connections").text)
 
     assert ["Example agent" in page for page in pages] == [False, True, False]
     assert "The connection of" not in inventory
 
 
 def test_disconnecting_all_stops_every_agent_and_unused_consents(
-    app: Flask, browser: FlaskClient, account: Account, flow: Flow, token: str
+    app: Flask, ann: Creator, flow: Flow, token: str
 ) -> None:
-    code = flow.code()
-    with app.app_context():
-        other = issue_token(account.id, [Scope.FORMS_READ], API, now=utc_now())
+    code, other = flow.code(), connect(ann, Scope.FORMS_READ)
 
-    press(browser, "disconnect-all")
+    ann.post("/connections/disconnect-all")
 
     assert (works(app, token), works(app, other)) == (False, False)
     assert flow.redeem(code).status_code == 400
 
 
 def test_disconnecting_says_by_name_and_to_nobody_else_what_ended(
-    app: Flask, browser: FlaskClient, flow: Flow, token: str
+    ann: Creator, stranger: Creator, flow: Flow, token: str
 ) -> None:
-    first, stranger = grant(app), stranger_of(app)
+    path = f"/connections/{grant(ann).id}/disconnect"
     flow.connect()
-    csrf = {"csrf_token": csrf_token(browser.get("/account"))}
 
-    one = browser.post(f"/connections/{first.id}/disconnect", data=csrf)
-    again = browser.post(f"/connections/{first.id}/disconnect", data=csrf)
-    rest = browser.post("/connections/disconnect-all", data=csrf)
+    one, again = ann.post(path).location, ann.post(path).location
+    rest = ann.post("/connections/disconnect-all").location
 
-    assert again.location == one.location
-    assert names_of_disconnected(browser, one.location) == ["Askback command line"]
-    assert names_of_disconnected(browser, rest.location) == ["Example agent"]
-    assert names_of_disconnected(stranger, one.location) == []
+    assert again == one
+    assert disconnected(ann, one) == ["Askback command line"]
+    assert disconnected(ann, rest) == ["Example agent"]
+    assert disconnected(stranger, one) == []
     for moment in ("", "x", "-1", "0", "9" * 13, "9" * 40, "²"):
-        assert names_of_disconnected(browser, f"/connections?ended={moment}") == []
+        assert disconnected(ann, f"/connections?ended={moment}") == []
 
 
-def names_of_disconnected(browser: FlaskClient, address: str) -> list[str]:
+def disconnected(creator: Creator, address: str) -> list[str]:
     """The names that the page says were just disconnected."""
-    words = re.search(r"Disconnected:(.*?)</b>", browser.get(address).text)
+    words = re.search(r"Disconnected:(.*?)</b>", creator.page(address).text)
     return re.findall("<bdi>(.*?)</bdi>", words[1]) if words else []
 
 
-def test_disconnecting_ends_every_grant_of_the_client(app: Flask, flow: Flow, token: str) -> None:
-    tokens = [flow.connect(scope=scope)["access_token"] for scope in ("forms:read", "forms:write")]
-    with app.app_context():
-        oldest = db.session.scalars(
-            select(OAuthGrant).where(OAuthGrant.scope == "forms:read")
-        ).one()
+def test_disconnecting_ends_every_grant_of_the_client_and_of_nobody_else(
+    app: Flask, ann: Creator, stranger: Creator, flow: Flow, token: str
+) -> None:
+    mine = [flow.connect(scope=scope)["access_token"] for scope in ("forms:read", "forms:write")]
+    oldest = grant(ann, scope="forms:read").id
+    enter(flow.browser, stranger.account)
+    theirs = flow.connect(scope="forms:read")["access_token"]
+    enter(flow.browser, ann.account)
+    pages = [ann.page("/connections").text]
 
-    pages = [flow.browser.get("/connections").text]
-    press(flow.browser, f"{oldest.id}/disconnect")
+    refused = stranger.post(f"/connections/{oldest}/disconnect").status_code
+    ann.token = ""
+    ann.post(f"/connections/{oldest}/disconnect")
 
-    assert not any(works(app, mine) for mine in tokens)
-    assert works(app, token)
-    pages.append(flow.browser.get("/connections").text)
+    pages.append(ann.page("/connections").text)
+    assert refused == 404
+    assert [works(app, each) for each in (*mine, token, theirs)] == [False, False, True, True]
     assert [page.count('<li class="agent"') for page in pages] == [2, 1]
 
 
-def test_another_creators_grant_of_the_same_client_stays(app: Flask, flow: Flow) -> None:
-    flow.connect()
-    mine = grant(app).id
-    with app.app_context():
-        other = make_account()
-    enter(flow.browser, other)
-    theirs = flow.connect(scope="forms:read")["access_token"]
-
-    assert press(flow.browser, f"{mine}/disconnect") == 404
-    assert works(app, theirs)
-
-
-def test_trust_holds_for_every_grant_that_may_write_until_it_ends(app: Flask, flow: Flow) -> None:
+def test_trust_holds_for_every_grant_that_may_write_until_it_ends(ann: Creator, flow: Flow) -> None:
     scopes = ("forms:write", "forms:read forms:write", "forms:read")
     for scope in scopes:
         flow.connect(scope=scope)
-    shown = re.search(r'id="connection-([^"]+)"', flow.browser.get("/connections").text)
+    shown = re.search(r'id="connection-([^"]+)"', ann.page("/connections").text)
     assert shown is not None
 
     found = []
     for form in ({"trust": "on"}, {}):
-        press(flow.browser, f"{shown[1]}/trust", **form)
-        with app.app_context():
+        ann.post(f"/connections/{shown[1]}/trust", **form)
+        with ann.context():
             trusted = db.session.execute(select(OAuthGrant.scope, OAuthGrant.attests_publish))
             found.append({scope for scope, trusts in trusted if trusts})
 
     assert found == [{*scopes[:2]}, set()]
 
 
-def test_an_agent_that_only_reads_cannot_be_trusted(
-    app: Flask, browser: FlaskClient, account: Account
-) -> None:
-    with app.app_context():
-        issue_token(account.id, [Scope.FORMS_READ], API, now=utc_now())
+def test_an_agent_that_only_reads_cannot_be_trusted(ann: Creator) -> None:
+    connect(ann, Scope.FORMS_READ)
 
-    press(browser, f"{grant(app).id}/trust", trust="on")
+    ann.post(f"/connections/{grant(ann).id}/trust", trust="on")
 
-    assert not grant(app).attests_publish
-    assert 'name="trust"' not in browser.get("/connections").text
+    assert not grant(ann).attests_publish
+    assert 'name="trust"' not in ann.page("/connections").text
 
 
 @pytest.mark.parametrize("action", ["disconnect", "trust"])
 def test_somebody_elses_and_unknown_agents_are_not_found(
-    action: str, app: Flask, token: str
+    app: Flask, ann: Creator, stranger: Creator, token: str, action: str
 ) -> None:
-    client = stranger_of(app)
-
-    for grant_id in (grant(app).id, "con_unknown", "%00", "x" * 300):
-        assert press(client, f"{grant_id}/{action}", trust="on") == 404
+    for grant_id in (grant(ann).id, "con_unknown", "%00", "x" * 300):
+        assert stranger.post(f"/connections/{grant_id}/{action}", trust="on").status_code == 404
     assert works(app, token)
-    assert not grant(app).attests_publish
+    assert not grant(ann).attests_publish
 
 
 @pytest.mark.parametrize(
@@ -195,12 +169,59 @@ def test_somebody_elses_and_unknown_agents_are_not_found(
         (RevokedReason.REVOKED_BY_CLIENT, 1, 0),
     ],
 )
+@pytest.mark.usefixtures("token")
 def test_reuse_of_a_token_is_reported_for_a_month(
-    reason: RevokedReason, days: int, count: int, app: Flask, browser: FlaskClient, token: str
+    ann: Creator, reason: RevokedReason, days: int, count: int
 ) -> None:
-    with app.app_context():
+    with ann.context():
         ended = utc_now() - timedelta(days=days)
         db.session.execute(update(OAuthGrant).values(revoked_at=ended, revoked_reason=reason))
         db.session.commit()
 
-    assert browser.get("/connections").text.count("its key was used twice") == count
+    assert ann.page("/connections").text.count("its key was used twice") == count
+
+
+# --- connecting one ---
+
+
+def draft_by(creator: Creator, title: str) -> Draft:
+    content = parse_draft_input({"title": title, "questions": ["What?"]})
+    by: dict[str, Any] = {"author": grant(creator).id, "now": next_millisecond()}
+    return creator.within(editing.create_draft, creator.account.id, content, **by)
+
+
+@pytest.mark.parametrize("path", ["/drafts", "/connections"])
+def test_the_prompt_and_a_tab_for_each_host_have_the_address_of_this_server(
+    path: str, ann: Creator
+) -> None:
+    page = ann.page(path).text
+    prompt = page.partition('<textarea class="text-area text-area--short" id="prompt"')[2]
+    pasted = re.findall(r'<textarea[^>]* id="paste-[^>]*>(.*?)</textarea>', page, re.DOTALL)
+
+    assert MCP in prompt
+    assert f"{ORIGIN}/docs/skill.md says how." in prompt
+    assert len(pasted) > 6
+    assert all(ORIGIN in unescape(text) for text in pasted)
+
+
+def test_the_line_tells_each_step_once(ann: Creator, stranger: Creator) -> None:
+    asked = f"/connections/progress?since={to_millis(utc_now())}&have="
+    after = f"{asked}Askback%20command%20line"
+    connect(stranger, Scope.FORMS_WRITE, at=MCP)
+    draft_by(stranger, "Not hers")
+    nothing = ann.swap(asked)
+
+    connect(ann, Scope.FORMS_WRITE, at=MCP)
+    connected, same = ann.swap(asked), ann.swap(after)
+    ann.draft(title="By hand")
+    by_hand = ann.swap(after)
+    draft = draft_by(ann, "Lunch <b>")
+    arrived = ann.swap(after)
+
+    assert [one.status_code for one in (nothing, same, by_hand)] == [204, 204, 204]
+    steps = plain(connected.text.partition('id="agent-progress"')[2].partition("</ol>")[0])
+    assert steps.endswith("Askback command line is connected Waiting for its first draft … ")
+    assert 'id="connected-agents" hx-swap-oob="true"' in connected.text
+    assert 'have=Askback%20command%20line" hx-trigger="app:poll from:body"' in connected.text
+    assert f'<a href="/drafts/{draft.id}" dir="auto">Lunch &lt;b&gt;</a>' in arrived.text
+    assert "app:poll" not in arrived.text.partition("</ol>")[0]

@@ -5,38 +5,14 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from tests.databases import both_databases
 from tests.pages.creator_client import Creator, plain
-from webapp.base.database import utc_now
-from webapp.drafts import editing, revisions
-from webapp.records.content.draft_input import parse_draft_input
+from webapp.drafts import revisions
 from webapp.records.drafts import Draft
-
-
-def drafted(ann: Creator, **fields: Any) -> Any:
-    """A draft that an agent made."""
-    values = {"title": "Rota", "questions": ["Who changed it?", "What went wrong?"]} | fields
-    by = {"author": "grt_1", "now": utc_now()}
-    return ann.within(editing.create_draft, ann.account.id, parse_draft_input(values), **by)
 
 
 def seen(ann: Creator, draft: Draft) -> int | None:
     view = ann.within(revisions.find_view, draft.id)
     return view.revision if view else None
-
-
-@both_databases
-def test_the_inbox_marks_what_is_new_and_what_changed(ann: Creator) -> None:
-    drafted(ann, title="Fresh")
-    looked_at = drafted(ann, title="Looked at")
-    ann.page(f"/drafts/{looked_at.id}")
-    ann.by_agent(looked_at, title="Looked at once", goal="Learn")
-
-    words = plain(ann.page("/drafts").text)
-
-    assert "Two drafts want your eyes." in words
-    assert "Fresh New" in words
-    assert "Looked at once 2 changes" in words
 
 
 def test_changes_stay_until_they_are_marked_as_read(ann: Creator) -> None:
@@ -250,14 +226,6 @@ def test_invalid_settings_are_refused_at_their_field(
     elif name in NUMBERS:
         described = f'aria-describedby="{name}-message {name}-hint" aria-invalid="true"'
         assert described in page.text.partition(f' for="{name}"')[2].partition(">\n  </div>")[0]
-
-
-def test_conflicting_settings_are_not_saved(ann: Creator) -> None:
-    draft = ann.draft()
-    ann.by_agent(draft, title="Other")
-
-    assert save(ann, draft, htmx=True).status_code == 409
-    assert ann.stored(draft).response_limit == "multiple"
 
 
 @pytest.mark.parametrize("htmx", [False, True])

@@ -14,8 +14,9 @@ from webapp.base.database import db, utc_now
 from webapp.base.vocabulary import FormStatus, Scope
 from webapp.oauth.models import OAuthGrant
 from webapp.oauth.tokens import issue_token
-from webapp.records import forms
+from webapp.records import drafts, forms
 from webapp.records.audit import AuditEvent, AuditKind
+from webapp.records.content.model import snapshot
 from webapp.records.drafts import Draft
 
 
@@ -218,11 +219,15 @@ def test_a_copy_says_whose_copy_it_is(
     ann: Creator, stranger: Creator, title: str, copied: str
 ) -> None:
     with ann.context():
-        form = make_form(ann.account.id, title=title)
+        smart = {"goal": "Learn", "context": "the reason", "followUpMode": "smart"}
+        form = make_form(ann.account.id, title=title, **smart, maxTotalQuestions=4)
         others = make_form(stranger.account.id, title="Of a stranger")
 
     place = ann.post(f"/forms/{form.id}/copy").location
     page = ann.page(place).text
+    with ann.context():
+        copy = drafts.get_draft(ann.account.id, place.split("/")[2].partition("?")[0])
+        assert snapshot(copy) | {"title": title} == snapshot(form)
     path = place.partition("?")[0]
 
     assert f'<q class="quoted" dir="auto">{title}</q>' in page

@@ -6,7 +6,7 @@ import pytest
 
 from tests.factories import make_draft, prepare
 from tests.pages.creator_client import Creator, plain
-from webapp.records import drafts, forms
+from webapp.records import forms
 from webapp.records.drafts import Draft
 
 WHICH, WHO, NEXT = ("Which one?", "if_short"), ("Who else?", "always"), ("And then?", "if_no")
@@ -155,11 +155,7 @@ def test_a_change_of_them_while_the_page_is_read_is_not_published(
     assert ann.stored(draft).status == "draft"
 
 
-def test_a_form_and_its_copy_keep_them(ann: Creator, draft: Draft) -> None:
+def test_a_form_keeps_them(ann: Creator, draft: Draft) -> None:
     form = ann.confirm(draft).location.split("/")[2]
 
-    copy = ann.post(f"/forms/{form}/copy").location.split("/")[2].partition("?")[0]
-
-    with ann.context():
-        kept = drafts.get_draft(ann.account.id, copy).questions
-        assert kept == draft.questions == forms.get_form(ann.account.id, form).questions
+    assert ann.within(forms.get_form, ann.account.id, form).questions == draft.questions

@@ -11,7 +11,6 @@ from tests.factories import make_answer, make_form, make_response
 from tests.pages.creator_client import ORIGIN, Creator, plain, without_marks
 from webapp.answers import answering, search
 from webapp.base.database import utc_now
-from webapp.records import forms
 from webapp.web import deferred_writes
 
 HOSTILE = "It <b>broke</b> & {{ 7*7 }} \u202egnorw\n\n=cmd|' /C calc'!A0 <script>alert(1)</script>"
@@ -212,56 +211,26 @@ class TestSearching:
         assert ">Me</p>" in page
 
 
-class TestTrash:
-    def test_a_deleted_form_is_nowhere_but_in_the_trash(
-        self, ann: Creator, stranger: Creator, form: Any
-    ) -> None:
-        with ann.context():
-            make_response(form)
-            make_answer(form, "k" * 32, 0, "The ovens were cold")
+def test_a_deleted_form_is_nowhere_but_in_the_trash(
+    app: Flask, ann: Creator, stranger: Creator, form: Any
+) -> None:
+    with ann.context():
+        make_response(form)
+        make_answer(form, "k" * 32, 0, "The ovens were cold")
 
-        response = ann.post(f"/forms/{form.id}/delete")
+    response = ann.post(f"/forms/{form.id}/delete")
 
-        assert response.location == f"/forms/trash?deleted={form.id}"
-        for view in ("", "/people", "/settings", "/share", "/new", "/export.csv", "/export.json"):
-            assert ann.page(f"/forms/{form.id}{view}").status_code == 404
-        assert ann.page(f"/drafts/{form.draft_id}").status_code == 404
-        assert "Rota talks" not in ann.page("/forms").text
-        assert "Rota talks" in ann.page("/forms/trash").text
-        assert ann.client.get(f"/r/{form.share_token}", base_url=ORIGIN).status_code == 404
-        assert "Rota talks" not in stranger.page("/forms/trash").text
-        assert stranger.post(f"/forms/{form.id}/restore").status_code == 404
-        back = ann.post(f"/forms/{form.id}/restore").location
-        assert "The ovens were cold" in ann.page(back).text
-
-    def test_a_respondent_under_way_finds_nothing_any_more(
-        self, app: Flask, ann: Creator, form: Any
-    ) -> None:
-        ann.within(make_answer, form, "k" * 32)
-        ann.post(f"/forms/{form.id}/delete")
-
-        visitor = app.test_client()
-        sent = {"session": "k" * 32, "answer": "more", "answer_key": "a" * 22}
-        for path in ("/q/2", "/q/2/skip", "/check"):
-            response = visitor.post(f"/r/{form.share_token}{path}", base_url=ORIGIN, data=sent)
-            assert response.status_code == 404
-
-
-class TestCopying:
-    def test_a_copied_draft_has_the_content_of_the_form(self, ann: Creator) -> None:
-        form = ann.form(
-            title="Rota talks",
-            goal="Learn",
-            context="the reason",
-            questions=[{"id": "q_kept", "text": "Who?", "context": "A name."}],
-            followUpMode="smart",
-            maxTotalQuestions=4,
-        )
-
-        response = ann.post(f"/forms/{form.id}/copy")
-
-        page = plain(ann.page(response.location).text)
-        for words in ("Rota talks", "Learn", "the reason", "Who?", "A name."):
-            assert words in page
-        with ann.context():
-            assert forms.get_form(ann.account.id, form.id) == form
+    assert response.location == f"/forms/trash?deleted={form.id}"
+    for view in ("", "/people", "/settings", "/share", "/new", "/export.csv", "/export.json"):
+        assert ann.page(f"/forms/{form.id}{view}").status_code == 404
+    assert ann.page(f"/drafts/{form.draft_id}").status_code == 404
+    assert "Rota talks" not in ann.page("/forms").text + stranger.page("/forms/trash").text
+    assert "Rota talks" in ann.page("/forms/trash").text
+    visitor, shared = app.test_client(), f"/r/{form.share_token}"
+    sent = {"session": "k" * 32, "answer": "more", "answer_key": "a" * 22}
+    assert visitor.get(shared, base_url=ORIGIN).status_code == 404
+    for path in ("/q/2", "/q/2/skip", "/check"):
+        assert visitor.post(shared + path, base_url=ORIGIN, data=sent).status_code == 404
+    assert stranger.post(f"/forms/{form.id}/restore").status_code == 404
+    back = ann.post(f"/forms/{form.id}/restore").location
+    assert "The ovens were cold" in ann.page(back).text

@@ -5,11 +5,10 @@ from typing import Any
 import pytest
 
 from tests.factories import make_answer, make_follow_up, make_follow_up_answer, make_form
-from tests.pages.creator.test_results import HOSTILE, SHOWN, links
+from tests.pages.creator.test_results import HOSTILE, SHOWN
 from tests.pages.creator_client import Creator, plain, without_marks
 from webapp.answers.answering import skip_question
 from webapp.base.database import db, utc_now
-from webapp.base.vocabulary import FollowUpAuthor, FollowUpCondition
 from webapp.follow_ups.rules import Reason, Technique
 
 KEY, OTHER = "k" * 32, "o" * 32
@@ -29,12 +28,6 @@ def form(ann: Creator) -> Any:
         make_follow_up(form, KEY, depth=2, **by_model)
         db.session.commit()
         return form
-
-
-def person(ann: Creator, form: Any) -> str:
-    """The page of the one who was asked."""
-    page = ann.page(f"/forms/{form.id}/people?q=cold").text
-    return ann.page(links(page, "Anonymous")[0]).text
 
 
 @pytest.mark.parametrize("view", ["", "/people", "/questions/1", "?q=example", "/people?sent="])
@@ -82,26 +75,3 @@ def test_an_answer_that_was_taken_back_leaves_its_place(ann: Creator, form: Any,
 
     assert "Who changed it?" in words
     assert "Taken back. What happened as a result? the needle" in words
-
-
-@pytest.mark.parametrize(
-    ("writer", "told"),
-    [
-        (FollowUpAuthor.AGENT, "Follow-up · prepared by your agent, asked because the answer was"),
-        (FollowUpAuthor.CREATOR, "Follow-up · prepared by you, asked because the answer was short"),
-    ],
-)
-def test_a_prepared_one_says_who_prepared_it_and_why_it_was_asked(
-    ann: Creator, writer: str, told: str
-) -> None:
-    with ann.context():
-        form = make_form(ann.account.id, followUpMode="smart", context="Canary")
-        make_answer(form, KEY, text="It was cold")
-        asked = {"technique": Technique.PREPARED, "reason": FollowUpCondition.IF_SHORT}
-        made = make_follow_up(form, KEY, question_text="How cold?", writer=writer, **asked)
-        make_follow_up_answer(form, KEY, made, "Very")
-
-    for page in (ann.page(f"/forms/{form.id}").text, person(ann, form)):
-        assert told in plain(page)
-    csv = ann.client.get(f"/forms/{form.id}/export.csv").text
-    assert f'"{writer}","prepared: if_short"' in csv

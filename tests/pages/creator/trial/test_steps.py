@@ -67,38 +67,6 @@ def test_a_follow_up_is_a_step_with_its_reason_beside_it(ann: Creator) -> None:
     assert "Nothing asked: the answer says to stop" in trying.words
 
 
-@pytest.mark.parametrize(
-    ("question", "said", "why"),
-    [
-        ("What went wrong?", ["2019"], "a fact"),
-        ("What went wrong?", ["bad", "no idea"], "two answers in a row say little"),
-        ("何が起きましたか。", ["とても困りました。"], "the rules have no phrases in the language"),
-    ],
-)
-def test_it_says_why_nothing_is_asked(
-    ann: Creator, question: str, said: list[str], why: str
-) -> None:
-    trying = try_draft(ann, questions=[question], **SMART)
-
-    for text in said:
-        trying.answer(text)
-
-    assert trying.question == "That is all that is asked."
-    assert f"Nothing asked: {why}" in trying.words
-
-
-def test_taking_an_answer_back_takes_those_to_its_follow_ups(ann: Creator) -> None:
-    trying = try_draft(ann, questions=["What went wrong?"], **SMART, maxFollowupsPerQuestion=1)
-    trying.answer("It was bad")
-    trying.answer("Nobody of the night shift had been told about the change")
-    trying.open("1")
-
-    trying.skip()
-
-    assert "night shift" not in trying.words
-    assert trying.question == "That is all that is asked."
-
-
 def test_words_that_were_not_sent_are_there_again(ann: Creator) -> None:
     trying = try_draft(ann, questions=["One?", "Two?"])
     trying.answer("1")
