@@ -122,8 +122,6 @@ class TestBeforePublishing:
         [
             ({"responseMode": "text_only"}, "voice"),
             ({"followUpMode": "none"}, "follow-ups"),
-            ({"maxFollowupsPerQuestion": 0}, "follow-ups"),
-            ({"maxTotalQuestions": 1}, "follow-ups"),
         ],
     )
     def test_a_form_that_does_not_use_it_names_no_host(
@@ -185,21 +183,6 @@ class TestPublishing:
 
         assert ann.post(f"/drafts/{draft.id}/confirm", **form).status_code == 303
         assert kept(ann) == Agreement(SPOKEN if said else TYPED, BY_RULES)
-
-    def test_follow_ups_that_an_agent_switches_on_meanwhile_are_shown_with_their_writer(
-        self, ann: Creator, server: Any
-    ) -> None:
-        server(writer(HOST))
-        draft = ann.draft()
-        page = ann.page(f"/drafts/{draft.id}/confirm")
-        ann.by_agent(draft, **SMART)
-
-        stale = say_yes(ann, draft, page)
-
-        assert HOST not in plain(page.text)
-        assert f"{HOST} is sent each answer" in plain(stale.text)
-        say_yes(ann, draft, stale)
-        assert kept(ann) == writer(HOST)
 
     @pytest.mark.settings(
         transcriber="openai",
@@ -266,17 +249,6 @@ class TestAfterwards:
         assert unchanged == of_page(kind.by(HOST), kind.page)
         assert agree(ann, form, kind.page, stale).status_code == 303
         assert of_page(kept(ann), kind.page) == of_page(kind.by("third.example"), kind.page)
-
-    def test_where_the_model_is_gone_its_creator_agrees_to_the_rules(
-        self, ann: Creator, form: Any, server: Any
-    ) -> None:
-        server(writer(HOST))
-        agree(ann, form, "follow-ups", ann.page(f"/forms/{form.id}/follow-ups"))
-        server(Agreement(SPOKEN))
-
-        agree(ann, form, "follow-ups", ann.page(f"/forms/{form.id}/follow-ups"))
-
-        assert kept(ann).writer == BY_RULES
 
     def test_the_spoken_language_is_chosen_on_the_page(
         self, ann: Creator, stranger: Creator, form: Any, server: Any

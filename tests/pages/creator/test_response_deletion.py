@@ -12,7 +12,6 @@ from tests.databases import both_databases
 from tests.factories import make_response
 from tests.pages.creator_client import Creator, plain
 from tests.pages.respondent_client import arrive
-from tests.voice.factories import make_stored_answer, make_voice_form
 from webapp.answers.deleted_responses import purge_deleted_responses
 from webapp.base.database import db, utc_now
 from webapp.base.text import token_hash
@@ -103,34 +102,6 @@ def test_undo_that_comes_too_late_says_so(ann: Creator, form: Any) -> None:
     assert ann.page(address).status_code == ann.post(f"{address}/delete").status_code == 404
 
 
-def test_the_trail_names_the_form_and_no_person(ann: Creator, form: Any) -> None:
-    respond(ann, form, "Bot", suspect=True)
-    ann.post(undo_of(deleted(ann, respond(ann, form, "Sam"))))
-    ann.post(f"/forms/{form.id}/automated/delete")
-
-    told = plain(ann.page("/account/activity").text)
-
-    assert "You deleted a response to “ Rota talks ”." in told
-    assert "You undid a deletion of responses to “ Rota talks ”." in told
-    assert "You deleted the responses to “ Rota talks ” that look automated." in told
-    assert "Sam" not in told
-
-
-def test_its_recording_is_not_served_any_more(ann: Creator) -> None:
-    with ann.context():
-        form = make_voice_form(ann.account.id)
-        recording = make_stored_answer(form, "k" * 32)
-        address = f"/forms/{form.id}/people/{recording.session_id}"
-        heard = f"/forms/{form.id}/attachments/{recording.id}"
-    assert ann.page(heard).status_code == 200
-
-    undo = undo_of(deleted(ann, address))
-
-    assert ann.page(heard).status_code == 404
-    ann.post(undo)
-    assert ann.page(heard).status_code == 200
-
-
 def test_the_person_who_answered_finds_nothing_and_no_error(
     app: Flask, ann: Creator, form: Any
 ) -> None:
@@ -151,24 +122,23 @@ def test_the_person_who_answered_finds_nothing_and_no_error(
     assert "Anew" in respondent.open("/check").text
 
 
-class TestAutomated:
-    def test_all_are_deleted_after_a_question_and_undone_together(
-        self, ann: Creator, form: Any
-    ) -> None:
-        respond(ann, form, "Kim")
-        none = ann.page(f"/forms/{form.id}").text
-        for _ in range(3):
-            respond(ann, form, "Bot", suspect=True)
-        ask = f"/forms/{form.id}/automated/delete"
-        offered = ann.page(f"/forms/{form.id}/people").text
-        asked = plain(ann.page(ask).text)
+def test_all_that_look_automated_are_deleted_after_a_question_and_undone_together(
+    ann: Creator, form: Any
+) -> None:
+    respond(ann, form, "Kim")
+    none = ann.page(f"/forms/{form.id}").text
+    for _ in range(3):
+        respond(ann, form, "Bot", suspect=True)
+    ask = f"/forms/{form.id}/automated/delete"
+    offered, asked = ann.page(f"/forms/{form.id}/people").text, plain(ann.page(ask).text)
 
-        page = ann.page(ann.post(ask).location).text
+    page = ann.page(ann.post(ask).location).text
 
-        assert ("automated/delete" in none, f'href="{ask}"' in offered) == (False, True)
-        assert "Delete 3 responses" in asked
-        assert "3 responses that look automated are deleted." in plain(page)
-        assert ("Kim" in page, "Bot" in page, f'href="{ask}"' in page) == (True, False, False)
-        assert "No response looks automated." in ann.page(ask).text
-        back = ann.page(ann.post(undo_of(page)).location).text
-        assert back.count("Looks automated") == 3
+    assert ("automated/delete" in none, f'href="{ask}"' in offered) == (False, True)
+    assert "Delete 3 responses" in asked
+    assert "3 responses that look automated are deleted." in plain(page)
+    assert ("Kim" in page, "Bot" in page, f'href="{ask}"' in page) == (True, False, False)
+    assert "No response looks automated." in ann.page(ask).text
+    assert "Bot" not in plain(ann.page("/account/activity").text)
+    back = ann.page(ann.post(undo_of(page)).location).text
+    assert back.count("Looks automated") == 3

@@ -152,28 +152,6 @@ def test_a_discard_of_several_takes_a_note(ann: Creator, draft: Draft) -> None:
     assert stored(ann, draft).discard_note is None
 
 
-def test_a_confirmed_draft_that_is_sent_back_is_not_confirmed_any_more(
-    ann: Creator, draft: Draft
-) -> None:
-    ann.confirm(draft, then="agent")
-    send_back(ann, draft)
-
-    words = plain(ann.page(f"/drafts/{draft.id}").text)
-
-    assert "You have confirmed this." not in words
-    assert "Changed since you confirmed it" not in words
-    assert sections(ann.page("/drafts").text) == {"returned": ["Rota"]}
-
-
-@pytest.mark.parametrize("then", ["agent", "publish"])
-def test_confirming_it_ends_it(ann: Creator, draft: Draft, then: str) -> None:
-    send_back(ann, draft)
-
-    ann.confirm(draft, then=then)
-
-    assert stored(ann, draft).returned_at is None
-
-
 def test_a_published_draft_is_neither_sent_back_nor_discarded(ann: Creator, draft: Draft) -> None:
     share = ann.confirm(draft).location
 
