@@ -160,26 +160,6 @@ def test_smart_is_saved_with_the_private_context_that_it_asks_for(
     assert stored(site, without).follow_up_mode == "smart"
 
 
-def test_a_reached_limit_loses_no_words(
-    site: ExampleSite, monkeypatch: pytest.MonkeyPatch, page: Page
-) -> None:
-    monkeypatch.setattr("webapp.pages.creator.request.PAGE_WRITES_RATE", "1/minute")
-    settings = site.app.config["SETTINGS"].model_copy(update={"write_limits": True})
-    monkeypatch.setitem(site.app.config, "SETTINGS", settings)
-    edit(page, "goal", "First words")
-    save_goal(page)
-    saved(page, 2)
-    edit(page, "goal", "Second words")
-    save_goal(page)
-    expect(page.get_by_text("Nothing was changed, and nothing you wrote")).to_be_visible()
-    expect(page.get_by_role("textbox", name="Goal")).to_have_value("Second words")
-
-    monkeypatch.undo()
-    save_goal(page)
-    expect(page.locator("#goal").get_by_text("Second words")).to_be_visible()
-    expect(page.locator(".editor")).to_have_count(0)
-
-
 def begin_note(page: Page) -> None:
     """The form of sending back, by keyboard."""
     page.get_by_role("link", name="Send back").press("Enter")

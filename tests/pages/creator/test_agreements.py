@@ -116,177 +116,155 @@ def kept(ann: Creator) -> Agreement:
     return agreement_of(only_form(ann))
 
 
-class TestBeforePublishing:
-    @pytest.mark.parametrize(
-        ("fields", "unused"),
-        [
-            ({"responseMode": "text_only"}, "voice"),
-            ({"followUpMode": "none"}, "follow-ups"),
-        ],
-    )
-    def test_a_form_that_does_not_use_it_names_no_host(
-        self, ann: Creator, server: Any, fields: dict[str, Any], unused: str
-    ) -> None:
-        server(voice(HOST) if unused == "voice" else writer(HOST))
-        draft = ann.draft(**SMART | fields)
-        page = ann.page(f"/drafts/{draft.id}/confirm")
+@each_kind
+@pytest.mark.parametrize("then", ["publish", "agent", "agent, then publish"])
+def test_the_form_keeps_what_the_page_said(
+    ann: Creator, draft: Draft, server: Any, kind: Kind, then: str
+) -> None:
+    server(kind.by(HOST))
+    say_yes(ann, draft, ann.page(f"/drafts/{draft.id}/confirm"), then=then.partition(",")[0])
+    server(kind.by(OTHER))
+    if then == "agent":
+        ann.within(publish_draft, ann.account.id, draft.id, now=utc_now())
+    elif "," in then:
+        say_yes(ann, draft, ann.page(f"/drafts/{draft.id}/confirm"))
 
-        server(Agreement(SPOKEN))
-        say_yes(ann, draft, page)
-
-        form = only_form(ann)
-        assert HOST not in plain(page.text)
-        assert of_page(agreement_of(form), unused) in (TYPED, BY_RULES)
-        assert ann.page(f"/forms/{form.id}/{unused}").location.endswith(f"/settings#{unused}")
+    assert kept(ann) == kind.by(OTHER if "," in then else HOST)
 
 
-class TestPublishing:
-    @each_kind
-    @pytest.mark.parametrize("then", ["publish", "agent", "agent, then publish"])
-    def test_the_form_keeps_what_the_page_said(
-        self, ann: Creator, draft: Draft, server: Any, kind: Kind, then: str
-    ) -> None:
-        server(kind.by(HOST))
-        say_yes(ann, draft, ann.page(f"/drafts/{draft.id}/confirm"), then=then.partition(",")[0])
-        server(kind.by(OTHER))
-        if then == "agent":
-            ann.within(publish_draft, ann.account.id, draft.id, now=utc_now())
-        elif "," in then:
-            say_yes(ann, draft, ann.page(f"/drafts/{draft.id}/confirm"))
+@each_kind
+def test_a_page_from_before_a_change_confirms_nothing(
+    ann: Creator, draft: Draft, server: Any, kind: Kind
+) -> None:
+    server(kind.by(HOST))
+    before = ann.page(f"/drafts/{draft.id}/confirm")
+    server(kind.by(OTHER))
 
-        assert kept(ann) == kind.by(OTHER if "," in then else HOST)
+    forged = say_yes(ann, draft, before, shown_hash="0" * 64)
+    stale = say_yes(ann, draft, before)
 
-    @each_kind
-    def test_a_page_from_before_a_change_confirms_nothing(
-        self, ann: Creator, draft: Draft, server: Any, kind: Kind
-    ) -> None:
-        server(kind.by(HOST))
-        before = ann.page(f"/drafts/{draft.id}/confirm")
-        server(kind.by(OTHER))
-
-        forged = say_yes(ann, draft, before, shown_hash="0" * 64)
-        stale = say_yes(ann, draft, before)
-
-        assert (forged.status_code, stale.status_code) == (409, 409)
-        assert 'name="then"' not in forged.text
-        assert kind.said.format(OTHER) in plain(stale.text)
-        assert say_yes(ann, draft, stale).location.startswith("/forms/")
-        assert kept(ann) == kind.by(OTHER)
-
-    @pytest.mark.parametrize("said", [True, False])
-    def test_a_page_that_named_no_model_publishes_with_the_rules(
-        self, ann: Creator, draft: Draft, server: Any, *, said: bool
-    ) -> None:
-        form = {"then": "publish", "revision": 1, "shown_hash": draft.content_hash}
-        form |= shown(ann.page(f"/drafts/{draft.id}/confirm")) if said else {}
-        server(writer(HOST))
-
-        assert ann.post(f"/drafts/{draft.id}/confirm", **form).status_code == 303
-        assert kept(ann) == Agreement(SPOKEN if said else TYPED, BY_RULES)
-
-    @pytest.mark.settings(
-        transcriber="openai",
-        transcriber_url=f"https://{HOST}/v1",
-        transcriber_model="any",
-        llm_provider="openai",
-        llm_base_url=f"https://{OTHER}/v1",
-        llm_model='<b>"small"</b>',
-    )
-    def test_hosts_are_those_of_the_settings(self, ann: Creator, draft: Draft) -> None:
-        page = ann.page(f"/drafts/{draft.id}/confirm")
-        say_yes(ann, draft, page)
-
-        assert f"Recordings are sent to {HOST}" in plain(page.text)
-        assert f"&lt;b&gt;&#34;small&#34;&lt;/b&gt; at {OTHER}" in page.text
-        assert kept(ann).voice == voice(HOST).voice
-        assert kept(ann).writer.follow_up_writer == f'<b>"small"</b> at {OTHER}'
-        assert kept(ann).writer.host == OTHER
+    assert (forged.status_code, stale.status_code) == (409, 409)
+    assert 'name="then"' not in forged.text
+    assert kind.said.format(OTHER) in plain(stale.text)
+    assert say_yes(ann, draft, stale).location.startswith("/forms/")
+    assert kept(ann) == kind.by(OTHER)
 
 
-class TestAfterwards:
-    @each_kind
-    def test_a_form_from_before_stays_as_it_was_until_its_creator_agrees(
-        self, ann: Creator, stranger: Creator, form: Any, server: Any, kind: Kind
-    ) -> None:
-        server(kind.by(HOST))
-        address, offers = f"/forms/{form.id}/{kind.page}", kind.said.format(HOST)
-        settings, asked = words(ann, f"/forms/{form.id}/settings"), ann.page(address)
-        refused = [stranger.page(address), stranger.post(address, **shown(asked))]
-        before = kept(ann)
+@pytest.mark.parametrize("said", [True, False])
+def test_a_page_that_named_no_model_publishes_with_the_rules(
+    ann: Creator, draft: Draft, server: Any, *, said: bool
+) -> None:
+    form = {"then": "publish", "revision": 1, "shown_hash": draft.content_hash}
+    form |= shown(ann.page(f"/drafts/{draft.id}/confirm")) if said else {}
+    server(writer(HOST))
 
-        sent = agree(ann, form, kind.page, asked)
+    assert ann.post(f"/drafts/{draft.id}/confirm", **form).status_code == 303
+    assert kept(ann) == Agreement(SPOKEN if said else TYPED, BY_RULES)
 
-        after = words(ann, f"/forms/{form.id}/settings")
-        assert [each.status_code for each in refused] == [404, 404]
-        assert before == Agreement()
-        assert offers not in settings
-        assert offers in plain(asked.text)
-        assert offers in after
-        assert sent.location == f"/forms/{form.id}/settings#{kind.page}"
-        assert ann.page(address).location == sent.location  # there is nothing to agree to
-        assert of_page(kept(ann), kind.page) == of_page(kind.by(HOST), kind.page)
-        with ann.context():
-            what = "voice_agreed" if kind.page == "voice" else "writer_agreed"
-            event = select(AuditEvent.actor).where(AuditEvent.kind == what)
-            assert db.session.scalars(event).all() == ["creator"]
 
-    @each_kind
-    def test_another_host_needs_a_new_yes_to_a_current_page(
-        self, ann: Creator, form: Any, server: Any, kind: Kind
-    ) -> None:
-        server(kind.by(HOST))
-        agree(ann, form, kind.page, ann.page(f"/forms/{form.id}/{kind.page}"))
-        server(kind.by(OTHER))
-        asked = ann.page(f"/forms/{form.id}/{kind.page}")
-        server(kind.by("third.example"))
+@pytest.mark.settings(
+    transcriber="openai",
+    transcriber_url=f"https://{HOST}/v1",
+    transcriber_model="any",
+    llm_provider="openai",
+    llm_base_url=f"https://{OTHER}/v1",
+    llm_model='<b>"small"</b>',
+)
+def test_hosts_are_those_of_the_settings(ann: Creator, draft: Draft) -> None:
+    page = ann.page(f"/drafts/{draft.id}/confirm")
+    say_yes(ann, draft, page)
 
-        stale = agree(ann, form, kind.page, asked)
-        unchanged = of_page(kept(ann), kind.page)
+    assert f"Recordings are sent to {HOST}" in plain(page.text)
+    assert f"&lt;b&gt;&#34;small&#34;&lt;/b&gt; at {OTHER}" in page.text
+    assert kept(ann).voice == voice(HOST).voice
+    assert kept(ann).writer.follow_up_writer == f'<b>"small"</b> at {OTHER}'
+    assert kept(ann).writer.host == OTHER
 
-        assert kind.said.format(OTHER) in plain(asked.text)
-        assert stale.status_code == 409
-        assert kind.said.format("third.example") in plain(stale.text)
-        assert unchanged == of_page(kind.by(HOST), kind.page)
-        assert agree(ann, form, kind.page, stale).status_code == 303
-        assert of_page(kept(ann), kind.page) == of_page(kind.by("third.example"), kind.page)
 
-    def test_the_spoken_language_is_chosen_on_the_page(
-        self, ann: Creator, stranger: Creator, form: Any, server: Any
-    ) -> None:
-        nobody_listens = ann.page(f"/forms/{form.id}/settings").text
-        server(voice(HOST))
-        agree(ann, form, "voice", ann.page(f"/forms/{form.id}/voice"))
-        path = f"/forms/{form.id}/voice/language"
+@each_kind
+def test_a_form_from_before_stays_as_it_was_until_its_creator_agrees(
+    ann: Creator, stranger: Creator, form: Any, server: Any, kind: Kind
+) -> None:
+    server(kind.by(HOST))
+    address, offers = f"/forms/{form.id}/{kind.page}", kind.said.format(HOST)
+    settings, asked = words(ann, f"/forms/{form.id}/settings"), ann.page(address)
+    refused = [stranger.page(address), stranger.post(address, **shown(asked))]
+    before = kept(ann)
 
-        refused = [ann.post(path, language="xx"), stranger.post(path, language="de")]
-        untouched = only_form(ann).spoken_language
-        sent = ann.post(path, language="de")
+    sent = agree(ann, form, kind.page, asked)
 
-        assert 'name="language"' not in nobody_listens
-        assert '<option value="de" selected>' in ann.page(sent.location).text
-        assert [each.status_code for each in refused] == [422, 404]
-        assert (untouched, only_form(ann).spoken_language) == ("", "de")
+    after = words(ann, f"/forms/{form.id}/settings")
+    assert [each.status_code for each in refused] == [404, 404]
+    assert before == Agreement()
+    assert offers not in settings
+    assert offers in plain(asked.text)
+    assert offers in after
+    assert sent.location == f"/forms/{form.id}/settings#{kind.page}"
+    assert ann.page(address).location == sent.location  # there is nothing to agree to
+    assert of_page(kept(ann), kind.page) == of_page(kind.by(HOST), kind.page)
+    with ann.context():
+        what = "voice_agreed" if kind.page == "voice" else "writer_agreed"
+        event = select(AuditEvent.actor).where(AuditEvent.kind == what)
+        assert db.session.scalars(event).all() == ["creator"]
 
-    @pytest.mark.settings(
-        llm_provider="openai",
-        llm_base_url=f"https://{HOST}/v1",
-        llm_model="small",
-        llm_api_key="sk-of",
-    )
-    def test_the_form_and_the_doctor_count_what_came_of_the_model(
-        self, ann: Creator, form: Any
-    ) -> None:
-        with ann.context():
-            db.session.execute(update(Form).values(follow_up_writer=f"small at {HOST}"))
+
+@each_kind
+def test_another_host_needs_a_new_yes_to_a_current_page(
+    ann: Creator, form: Any, server: Any, kind: Kind
+) -> None:
+    server(kind.by(HOST))
+    agree(ann, form, kind.page, ann.page(f"/forms/{form.id}/{kind.page}"))
+    server(kind.by(OTHER))
+    asked = ann.page(f"/forms/{form.id}/{kind.page}")
+    server(kind.by("third.example"))
+
+    stale = agree(ann, form, kind.page, asked)
+    unchanged = of_page(kept(ann), kind.page)
+
+    assert kind.said.format(OTHER) in plain(asked.text)
+    assert stale.status_code == 409
+    assert kind.said.format("third.example") in plain(stale.text)
+    assert unchanged == of_page(kind.by(HOST), kind.page)
+    assert agree(ann, form, kind.page, stale).status_code == 303
+    assert of_page(kept(ann), kind.page) == of_page(kind.by("third.example"), kind.page)
+
+
+def test_the_spoken_language_is_chosen_on_the_page(
+    ann: Creator, stranger: Creator, form: Any, server: Any
+) -> None:
+    nobody_listens = ann.page(f"/forms/{form.id}/settings").text
+    server(voice(HOST))
+    agree(ann, form, "voice", ann.page(f"/forms/{form.id}/voice"))
+    path = f"/forms/{form.id}/voice/language"
+
+    refused = [ann.post(path, language="xx"), stranger.post(path, language="de")]
+    untouched = only_form(ann).spoken_language
+    sent = ann.post(path, language="de")
+
+    assert 'name="language"' not in nobody_listens
+    assert '<option value="de" selected>' in ann.page(sent.location).text
+    assert [each.status_code for each in refused] == [422, 404]
+    assert (untouched, only_form(ann).spoken_language) == ("", "de")
+
+
+@pytest.mark.settings(
+    llm_provider="openai",
+    llm_base_url=f"https://{HOST}/v1",
+    llm_model="small",
+    llm_api_key="sk-of",
+)
+def test_the_form_and_the_doctor_count_what_came_of_the_model(ann: Creator, form: Any) -> None:
+    with ann.context():
+        db.session.execute(update(Form).values(follow_up_writer=f"small at {HOST}"))
+        db.session.commit()
+        for outcome in ("wrote", "wrote", "late", "leak", None):
+            make_follow_up(form, make_response(form), model_outcome=outcome)
             db.session.commit()
-            for outcome in ("wrote", "wrote", "late", "leak", None):
-                make_follow_up(form, make_response(form), model_outcome=outcome)
-                db.session.commit()
-            made = examine_model(utc_now())
+        made = examine_model(utc_now())
 
-        said = words(ann, f"/forms/{form.id}/settings")
-        assert "wrote a question: 2 did not answer in time: 1" in said
-        assert "4 times; 2 questions written, 1 too late, 1 refused (leak)" in made.what
+    said = words(ann, f"/forms/{form.id}/settings")
+    assert "wrote a question: 2 did not answer in time: 1" in said
+    assert "4 times; 2 questions written, 1 too late, 1 refused (leak)" in made.what
 
 
 class TestWhatModelsGet:

@@ -25,7 +25,6 @@ from webapp.base.vocabulary import DeliveryFailure, DeliveryKind, DeliveryState
 from webapp.events import log
 from webapp.events.subscriptions import secret_place
 from webapp.records.events import CallbackEndpoint, EventDelivery, EventSubscription
-from webapp.records.forms import Form
 
 LATER = timedelta(minutes=5)
 SECRET = "whsec_" + "Zk9x" * 8
@@ -93,20 +92,6 @@ def pages(ann: Creator, link: str) -> list[TestResponse]:
         further = re.search(rf'href="(/deliveries\?[^"]*before=[^"]+)">{link}', found[-1].text)
         address = further[1].replace("&amp;", "&") if further else ""
     return found
-
-
-def test_a_waiting_delivery_says_what_it_waits_for(
-    ann: Creator, form: Any, subscription: Any
-) -> None:
-    deliver(ann, subscription)
-    change(ann, EventSubscription, subscription.id, suspended_at=utc_now())
-    assert "Waiting until its agent signs up again" in words(ann.page("/deliveries"))
-
-    change(ann, EventSubscription, subscription.id, expires_at=utc_now() - LATER)
-    assert "Not sent any more" in words(ann.page("/deliveries"))
-
-    change(ann, Form, form.id, deleted_at=utc_now())
-    assert "Waiting, its form is in the trash" in words(ann.page("/deliveries"))
 
 
 def test_a_paused_endpoint_is_told_at_the_top(ann: Creator, subscription: Any) -> None:

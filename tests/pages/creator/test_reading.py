@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from tests.bulk import store_answers
 from tests.databases import both_databases
 from tests.factories import make_answer, make_form, make_response
 from tests.pages.creator.test_results import links
@@ -147,13 +146,6 @@ def test_new_answers_are_counted_until_the_page_is_opened_again(
         assert f"completed 1 in progress {count - 1}" in plain(update)
         assert "a secret" not in update
         assert ann.swap(path).status_code == 204
-
-
-def test_more_than_ninety_nine_are_not_counted(ann: Creator, rota: Any) -> None:
-    path = asked(ann.page(f"/forms/{rota.id}").text)
-    ann.within(store_answers, rota.id, 100)
-
-    assert "More than 99 new answers" in plain(ann.swap(path).text)
 
 
 def test_unread_responses_are_in_lists_and_titles(ann: Creator, rota: Any) -> None:

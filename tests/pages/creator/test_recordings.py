@@ -45,151 +45,148 @@ def words(ann: Creator, path: str) -> str:
     return plain(ann.page(path).text)
 
 
-class TestBytes:
-    def test_a_player_gets_the_range_that_it_asks_for(
-        self, app: Flask, ann: Creator, stranger: Creator, form: Any
-    ) -> None:
-        with app.app_context():
-            made = make_stored_answer(form, key(), content=bytes(range(200)))
-        path = f"/forms/{form.id}/attachments/{made.id}"
+def test_a_player_gets_the_range_that_it_asks_for(
+    app: Flask, ann: Creator, stranger: Creator, form: Any
+) -> None:
+    with app.app_context():
+        made = make_stored_answer(form, key(), content=bytes(range(200)))
+    path = f"/forms/{form.id}/attachments/{made.id}"
 
-        answer = ann.page(path, Range="bytes=7-9")
+    answer = ann.page(path, Range="bytes=7-9")
 
-        assert (answer.status_code, answer.data) == (206, bytes([7, 8, 9]))
-        assert answer.headers["Content-Disposition"].startswith("attachment; filename=recording-")
-        assert answer.headers["X-Content-Type-Options"] == "nosniff"
-        assert answer.headers["Cross-Origin-Resource-Policy"] == "same-origin"
-        assert "sandbox" in answer.headers.getlist("Content-Security-Policy")
-        assert answer.headers["Cache-Control"] == "private, no-store"
-        assert stranger.page(path).status_code == 404
-        assert app.test_client().get(path).status_code == 303
-        with app.app_context():
-            db.session.execute(db.update(Answer).values(superseded=True))
-            db.session.commit()
-        assert ann.page(path).status_code == 404  # replaced
-
-    @both_databases
-    def test_a_slow_store_holds_no_connection_of_the_database(
-        self, ann: Creator, form: Any, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        with ann.context():
-            path = f"/forms/{form.id}/attachments/{make_stored_answer(form, key()).id}"
-
-        held = holds_connection(monkeypatch)
-
-        assert ann.page(path).status_code == 200
-        assert held == [False]
-
-    def test_a_store_that_is_away_is_a_page(self, ann: Creator, form: Any) -> None:
-        with ann.context():
-            made = make_stored_answer(form, key())
-            audio_store().delete([made.object_key])
-
-        answer = ann.page(f"/forms/{form.id}/attachments/{made.id}")
-
-        assert answer.status_code == 503
-        assert "We can’t reach the database right now." in answer.text
+    assert (answer.status_code, answer.data) == (206, bytes([7, 8, 9]))
+    assert answer.headers["Content-Disposition"].startswith("attachment; filename=recording-")
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
+    assert answer.headers["Cross-Origin-Resource-Policy"] == "same-origin"
+    assert "sandbox" in answer.headers.getlist("Content-Security-Policy")
+    assert answer.headers["Cache-Control"] == "private, no-store"
+    assert stranger.page(path).status_code == 404
+    assert app.test_client().get(path).status_code == 303
+    with app.app_context():
+        db.session.execute(db.update(Answer).values(superseded=True))
+        db.session.commit()
+    assert ann.page(path).status_code == 404  # replaced
 
 
-class TestPages:
-    def test_every_view_has_a_player_with_our_length_and_curve(
-        self, ann: Creator, form: Any
-    ) -> None:
-        with ann.context():
-            made = make_spoken_answer(form, key(), duration_ms=125_001, levels=LEVELS, size=250_000)
-            session_id = made.session_id
+@both_databases
+def test_a_slow_store_holds_no_connection_of_the_database(
+    ann: Creator, form: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with ann.context():
+        path = f"/forms/{form.id}/attachments/{make_stored_answer(form, key()).id}"
 
-        address = f"/forms/{form.id}/attachments/{made.id}"
-        for view in ("", "/people", f"/people/{session_id}", "?q=heard", "/questions/1"):
-            page = ann.page(f"/forms/{form.id}{view}").text
-            assert f'controls preload="none" src="{address}"' in page
-            assert "2:06" in plain(page)
-            assert f'data-levels="{LEVELS}"' in page
+    held = holds_connection(monkeypatch)
 
-    @pytest.mark.parametrize(("columns", "said"), STATES)
-    def test_the_state_of_its_words_is_said(
-        self, ann: Creator, form: Any, columns: dict[str, Any], said: str
-    ) -> None:
-        with ann.context():
-            session_id = make_spoken_answer(form, key(), **columns).session_id
-
-        assert said in words(ann, f"/forms/{form.id}/people/{session_id}")
-
-    @both_databases
-    def test_late_words_are_told_from_those_that_somebody_has_read(
-        self, ann: Creator, form: Any
-    ) -> None:
-        with ann.context():
-            make_spoken_answer(form, key(), **DONE, transcript="As heard")
-            late = {"text": "", "transcript": "As heard", "next_at": utc_now()}
-            late_transcripts.conclude(
-                make_spoken_answer(form, key(), **DONE | late).id, now=utc_now()
-            )
-
-        said = words(ann, f"/forms/{form.id}")
-
-        assert said.count(f"by {HOST}, not checked by the person who spoke.") == 1
-        assert said.count(f"by {HOST}, and sent as heard.") == 1
-
-    @pytest.mark.parametrize(
-        ("columns", "heard", "text"),
-        [
-            (DONE | {"text": "Sent <b>", "transcript": "Heard <i>"}, "Heard &lt;i&gt;", True),
-            (DONE | {"text": "", "transcript": "Heard"}, "Heard", False),
-            ({"text": "Typed beside it"}, "", True),
-        ],
-    )
-    def test_what_was_heard_is_shown_next_to_what_was_sent(
-        self, ann: Creator, form: Any, columns: Any, heard: str, *, text: bool
-    ) -> None:
-        spoken = ann.within(make_spoken_answer, form, key(), **columns)
-
-        page = ann.page(f"/forms/{form.id}/people/{spoken.session_id}").text
-        listed = ann.page(f"/forms/{form.id}").text
-
-        assert ("As heard" in page) == bool(heard)
-        assert heard in page
-        assert ("Only the recording, no words." in page) is not text
-        assert str(escape(columns["text"])) in page
-        assert "Heard" not in listed
-        assert ("answer__text" in listed) is text
-        with ann.context():
-            answers = db.session.scalars(db.select(Answer)).all()
-            assert [each.heard for each in export.recordings_of(answers).values()] == [""]
+    assert ann.page(path).status_code == 200
+    assert held == [False]
 
 
-class TestTryAgain:
-    @pytest.mark.settings(transcriber="whisper")
-    def test_a_failed_recording_is_made_due(
-        self, ann: Creator, form: Any, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        woken: list[str] = []
-        monkeypatch.setattr("webapp.pages.creator.results.hand_over_recordings", woken.extend)
-        made = ann.within(make_spoken_answer, form, key(), **FAILED, attempts=3)
-        person = f"/forms/{form.id}/people/{made.session_id}"
-        shown = ann.page(person).text
+def test_a_store_that_is_away_is_a_page(ann: Creator, form: Any) -> None:
+    with ann.context():
+        made = make_stored_answer(form, key())
+        audio_store().delete([made.object_key])
 
-        answer = ann.post(action := again(shown))
+    answer = ann.page(f"/forms/{form.id}/attachments/{made.id}")
 
-        assert action == f"{person}/attachments/{made.id}/try-again"
-        assert woken == [made.id]
-        assert (answer.status_code, answer.location) == (303, person)
-        assert again(ann.page(person).text) == ""
-        with ann.context():
-            stored = db.session.get_one(Recording, made.id)
-            assert (stored.transcript_state, stored.attempts) == (TranscriptState.WAITING, 0)
-            assert stored.next_at
+    assert answer.status_code == 503
+    assert "We can’t reach the database right now." in answer.text
 
-    def test_another_host_than_was_named_gets_none(self, ann: Creator, form: Any) -> None:
-        made = ann.within(make_spoken_answer, form, key(), **FAILED)
-        person = f"/forms/{form.id}/people/{made.session_id}"
 
-        refused = ann.post(f"{person}/attachments/{made.id}/try-again")
+def test_every_view_has_a_player_with_our_length_and_curve(ann: Creator, form: Any) -> None:
+    with ann.context():
+        made = make_spoken_answer(form, key(), duration_ms=125_001, levels=LEVELS, size=250_000)
+        session_id = made.session_id
 
-        assert refused.status_code == 409
-        assert again(ann.page(person).text) == ""
-        with ann.context():
-            assert db.session.get_one(Recording, made.id).transcript_state == "failed"
+    address = f"/forms/{form.id}/attachments/{made.id}"
+    for view in ("", "/people", f"/people/{session_id}", "?q=heard", "/questions/1"):
+        page = ann.page(f"/forms/{form.id}{view}").text
+        assert f'controls preload="none" src="{address}"' in page
+        assert "2:06" in plain(page)
+        assert f'data-levels="{LEVELS}"' in page
+
+
+@pytest.mark.parametrize(("columns", "said"), STATES)
+def test_the_state_of_its_words_is_said(
+    ann: Creator, form: Any, columns: dict[str, Any], said: str
+) -> None:
+    with ann.context():
+        session_id = make_spoken_answer(form, key(), **columns).session_id
+
+    assert said in words(ann, f"/forms/{form.id}/people/{session_id}")
+
+
+@both_databases
+def test_late_words_are_told_from_those_that_somebody_has_read(ann: Creator, form: Any) -> None:
+    with ann.context():
+        make_spoken_answer(form, key(), **DONE, transcript="As heard")
+        late = {"text": "", "transcript": "As heard", "next_at": utc_now()}
+        late_transcripts.conclude(make_spoken_answer(form, key(), **DONE | late).id, now=utc_now())
+
+    said = words(ann, f"/forms/{form.id}")
+
+    assert said.count(f"by {HOST}, not checked by the person who spoke.") == 1
+    assert said.count(f"by {HOST}, and sent as heard.") == 1
+
+
+@pytest.mark.parametrize(
+    ("columns", "heard", "text"),
+    [
+        (DONE | {"text": "Sent <b>", "transcript": "Heard <i>"}, "Heard &lt;i&gt;", True),
+        (DONE | {"text": "", "transcript": "Heard"}, "Heard", False),
+        ({"text": "Typed beside it"}, "", True),
+    ],
+)
+def test_what_was_heard_is_shown_next_to_what_was_sent(
+    ann: Creator, form: Any, columns: Any, heard: str, *, text: bool
+) -> None:
+    spoken = ann.within(make_spoken_answer, form, key(), **columns)
+
+    page = ann.page(f"/forms/{form.id}/people/{spoken.session_id}").text
+    listed = ann.page(f"/forms/{form.id}").text
+
+    assert ("As heard" in page) == bool(heard)
+    assert heard in page
+    assert ("Only the recording, no words." in page) is not text
+    assert str(escape(columns["text"])) in page
+    assert "Heard" not in listed
+    assert ("answer__text" in listed) is text
+    with ann.context():
+        answers = db.session.scalars(db.select(Answer)).all()
+        assert [each.heard for each in export.recordings_of(answers).values()] == [""]
+
+
+@pytest.mark.settings(transcriber="whisper")
+def test_a_failed_recording_is_made_due(
+    ann: Creator, form: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    woken: list[str] = []
+    monkeypatch.setattr("webapp.pages.creator.results.hand_over_recordings", woken.extend)
+    made = ann.within(make_spoken_answer, form, key(), **FAILED, attempts=3)
+    person = f"/forms/{form.id}/people/{made.session_id}"
+    shown = ann.page(person).text
+
+    answer = ann.post(action := again(shown))
+
+    assert action == f"{person}/attachments/{made.id}/try-again"
+    assert woken == [made.id]
+    assert (answer.status_code, answer.location) == (303, person)
+    assert again(ann.page(person).text) == ""
+    with ann.context():
+        stored = db.session.get_one(Recording, made.id)
+        assert (stored.transcript_state, stored.attempts) == (TranscriptState.WAITING, 0)
+        assert stored.next_at
+
+
+def test_another_host_than_was_named_gets_none(ann: Creator, form: Any) -> None:
+    made = ann.within(make_spoken_answer, form, key(), **FAILED)
+    person = f"/forms/{form.id}/people/{made.session_id}"
+
+    refused = ann.post(f"{person}/attachments/{made.id}/try-again")
+
+    assert refused.status_code == 409
+    assert again(ann.page(person).text) == ""
+    with ann.context():
+        assert db.session.get_one(Recording, made.id).transcript_state == "failed"
 
 
 def again(page: str) -> str:
@@ -198,31 +195,29 @@ def again(page: str) -> str:
     return found[1] if found else ""
 
 
-class TestFilter:
-    def test_with_a_recording_leaves_out_what_was_typed(
-        self, ann: Creator, form: Any, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        with ann.context():
-            typed = make_form(ann.account.id)
-            make_answer(typed, key())
-            make_answer(form, key(), text="Written by hand")
-            both = key()
-            make_answer(form, both, 1, text="Written as well")
-            make_spoken_answer(form, both, text="Said aloud")
-            make_spoken_answer(form, key(), text="Said before")
+def test_the_filter_leaves_out_what_was_typed(
+    ann: Creator, form: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with ann.context():
+        typed, both = make_form(ann.account.id), key()
+        make_answer(typed, key())
+        make_answer(form, key(), text="Written by hand")
+        make_answer(form, both, 1, text="Written as well")
+        make_spoken_answer(form, both, text="Said aloud")
+        make_spoken_answer(form, key(), text="Said before")
 
-        answers = words(ann, f"/forms/{form.id}?spoken=1")
-        people = words(ann, f"/forms/{form.id}/people?spoken=1")
+    answers = words(ann, f"/forms/{form.id}?spoken=1")
+    people = words(ann, f"/forms/{form.id}/people?spoken=1")
 
-        assert ("Said aloud" in answers, "Written" in answers) == (True, False)
-        assert "Said aloud" in people
-        assert ("Written as well" in people, "Written by hand" in people) == (True, False)
-        assert 'name="spoken"' not in ann.page(f"/forms/{typed.id}").text
-        for most in ("ANSWERS_FOUND", "PEOPLE_FOUND"):
-            monkeypatch.setattr(search, most, 1)
-        for view in ("", "/people"):
-            page = ann.page(f"/forms/{form.id}{view}?spoken=1").text
-            assert re.search(r'name="spoken"\s+value="1" checked', page)
-            further = re.search(rf'"(/forms/{form.id}{view}\?[^"]*before=[^"]*)"', page)
-            assert further
-            assert "spoken=1" in further[1]
+    assert ("Said aloud" in answers, "Written" in answers) == (True, False)
+    assert "Said aloud" in people
+    assert ("Written as well" in people, "Written by hand" in people) == (True, False)
+    assert 'name="spoken"' not in ann.page(f"/forms/{typed.id}").text
+    for most in ("ANSWERS_FOUND", "PEOPLE_FOUND"):
+        monkeypatch.setattr(search, most, 1)
+    for view in ("", "/people"):
+        page = ann.page(f"/forms/{form.id}{view}?spoken=1").text
+        assert re.search(r'name="spoken"\s+value="1" checked', page)
+        further = re.search(rf'"(/forms/{form.id}{view}\?[^"]*before=[^"]*)"', page)
+        assert further
+        assert "spoken=1" in further[1]

@@ -32,113 +32,111 @@ def links(page: str, words: str) -> list[str]:
     return [address.replace("&amp;", "&") for address in meant]
 
 
-class TestByQuestion:
-    def test_answers_stand_under_their_question_as_they_were_written(
-        self, ann: Creator, form: Any
-    ) -> None:
-        with ann.context():
-            make_response(form, name="Sam <i>Okafor</i>")
-            make_answer(form, "k" * 32, 1, HOSTILE)
+def test_answers_stand_under_their_question_as_they_were_written(ann: Creator, form: Any) -> None:
+    with ann.context():
+        make_response(form, name="Sam <i>Okafor</i>")
+        make_answer(form, "k" * 32, 1, HOSTILE)
 
-        page = ann.page(f"/forms/{form.id}").text
+    page = ann.page(f"/forms/{form.id}").text
 
-        assert "Sam &lt;i&gt;Okafor&lt;/i&gt;" in page
-        assert SHOWN in page
-        assert "canary" not in page
-
-    def test_figures_say_who_finished_and_who_did_not(self, ann: Creator, form: Any) -> None:
-        ann.client.application.test_client().get(f"/r/{form.share_token}", base_url=ORIGIN)
-        with ann.context():
-            deferred_writes.store_views()
-            make_response(form)
-            make_answer(form, "k" * 32)
-            answering.skip_question(form.share_token, "k" * 32, position=1, now=utc_now())
-
-        words = plain(ann.page(f"/forms/{form.id}").text)
-        assert "completed 1 in progress 1 open 1 of them completed 100 %" in words
-        assert "Question 1 2 answers, none skipped" in words
-        assert "Question 2 0 answers, 1 skipped" in words
-
-    def test_older_answers_follow_page_by_page(self, ann: Creator, form: Any) -> None:
-        with ann.context():
-            for number in range(23):
-                make_answer(form, f"key-of-respondent-{number:03}", 0, f"answer {number:02}")
-
-        first = ann.page(f"/forms/{form.id}").text
-        (more,) = links(first, "10 more of 13")
-        second = ann.swap(more).text
-        (older,) = links(second, "Older answers")
-        third = ann.swap(older).text
-
-        shown = re.findall(r"answer \d\d", first + second + third)
-        assert shown == [f"answer {number:02}" for number in reversed(range(23))]
-        assert links(third, "Older answers") == []
-        assert [page.count("autofocus") for page in (first, second)] == [0, 1]
-        assert ann.page(older).text.startswith("<!doctype html>")  # without scripts
-
-    def test_long_answers_are_cut_and_can_be_read_in_full(self, ann: Creator, form: Any) -> None:
-        ann.within(make_answer, form, "k" * 32, 0, "x" * 20_000)
-
-        page = ann.page(f"/forms/{form.id}").text
-        whole = ann.page(links(page, "Read all of it")[0]).text
-
-        assert "x" * 2000 + "…" in page
-        assert "x" * 2001 not in page
-        assert "x" * 20_000 in whole
-
-    @pytest.mark.parametrize("number", [0, 3, 99999999999])
-    def test_a_question_that_is_not_there(self, ann: Creator, form: Any, number: int) -> None:
-        assert ann.page(f"/forms/{form.id}/questions/{number}").status_code == 404
+    assert "Sam &lt;i&gt;Okafor&lt;/i&gt;" in page
+    assert SHOWN in page
+    assert "canary" not in page
 
 
-class TestByPerson:
-    def test_a_person_has_all_answers(self, ann: Creator, stranger: Creator, form: Any) -> None:
-        with ann.context():
-            make_answer(form, "k" * 32, 0, "first")
-            make_answer(form, "k" * 32, 1, HOSTILE)
-            answering.complete_response(
-                form.share_token, "k" * 32, responder_name="Sam", now=utc_now()
-            )
-            make_answer(form, "u" * 32)
-            others = [make_form(ann.account.id), make_form(stranger.account.id)]
+def test_figures_say_who_finished_and_who_did_not(ann: Creator, form: Any) -> None:
+    ann.client.application.test_client().get(f"/r/{form.share_token}", base_url=ORIGIN)
+    with ann.context():
+        deferred_writes.store_views()
+        make_response(form)
+        make_answer(form, "k" * 32)
+        answering.skip_question(form.share_token, "k" * 32, position=1, now=utc_now())
 
-        page = ann.page(f"/forms/{form.id}/people").text
-        (person,) = links(page, "Sam")
+    words = plain(ann.page(f"/forms/{form.id}").text)
+    assert "completed 1 in progress 1 open 1 of them completed 100 %" in words
+    assert "Question 1 2 answers, none skipped" in words
+    assert "Question 2 0 answers, 1 skipped" in words
 
-        assert SHOWN in page
-        assert re.search(r"Anonymous\s+In progress, last active.*Sam\s+Completed", plain(page))
-        assert SHOWN in ann.page(person).text
-        assert stranger.page(person).status_code == 404
-        for creator, other in zip((ann, stranger), others, strict=True):
-            assert creator.page(person.replace(form.id, other.id)).status_code == 404
 
-    @both_databases
-    def test_older_persons_follow_page_by_page(self, ann: Creator, form: Any) -> None:
-        with ann.context():
-            for number in range(45):
-                make_response(form, name=f"Person {number:02}")
+def test_older_answers_follow_page_by_page(ann: Creator, form: Any) -> None:
+    with ann.context():
+        for number in range(23):
+            make_answer(form, f"key-of-respondent-{number:03}", 0, f"answer {number:02}")
 
-        shown, path = [], f"/forms/{form.id}/people"
-        for _ in range(3):
-            page = ann.swap(path).text
-            shown += re.findall(r"Person \d\d", page)
-            path = next(iter(links(page, "Older answers")), "")
+    first = ann.page(f"/forms/{form.id}").text
+    (more,) = links(first, "10 more of 13")
+    second = ann.swap(more).text
+    (older,) = links(second, "Older answers")
+    third = ann.swap(older).text
 
-        assert shown == [f"Person {number:02}" for number in reversed(range(45))]
-        assert path == ""
+    shown = re.findall(r"answer \d\d", first + second + third)
+    assert shown == [f"answer {number:02}" for number in reversed(range(23))]
+    assert links(third, "Older answers") == []
+    assert [page.count("autofocus") for page in (first, second)] == [0, 1]
+    assert ann.page(older).text.startswith("<!doctype html>")  # without scripts
 
-    @pytest.mark.parametrize("before", ["x", "1", "9" * 13 + "-a", "9" * 40 + "-a", "-", "1-\x00"])
-    @pytest.mark.parametrize("view", ["", "/people", "/questions/1", "/new"])
-    def test_a_strange_position_is_no_error(
-        self, ann: Creator, form: Any, before: str, view: str
-    ) -> None:
-        response = ann.client.get(
-            f"/forms/{form.id}{view}",
-            query_string={"before": before, "since": before, "have": before, "q": "a"},
-            base_url=ORIGIN,
-        )
 
-        assert response.status_code in {200, 204}
+def test_long_answers_are_cut_and_can_be_read_in_full(ann: Creator, form: Any) -> None:
+    ann.within(make_answer, form, "k" * 32, 0, "x" * 20_000)
+
+    page = ann.page(f"/forms/{form.id}").text
+    whole = ann.page(links(page, "Read all of it")[0]).text
+
+    assert "x" * 2000 + "…" in page
+    assert "x" * 2001 not in page
+    assert "x" * 20_000 in whole
+
+
+@pytest.mark.parametrize("number", [0, 3, 99999999999])
+def test_a_question_that_is_not_there(ann: Creator, form: Any, number: int) -> None:
+    assert ann.page(f"/forms/{form.id}/questions/{number}").status_code == 404
+
+
+def test_a_person_has_all_answers(ann: Creator, stranger: Creator, form: Any) -> None:
+    with ann.context():
+        make_answer(form, "k" * 32, 0, "first")
+        make_answer(form, "k" * 32, 1, HOSTILE)
+        answering.complete_response(form.share_token, "k" * 32, responder_name="Sam", now=utc_now())
+        make_answer(form, "u" * 32)
+        others = [make_form(ann.account.id), make_form(stranger.account.id)]
+
+    page = ann.page(f"/forms/{form.id}/people").text
+    (person,) = links(page, "Sam")
+
+    assert SHOWN in page
+    assert re.search(r"Anonymous\s+In progress, last active.*Sam\s+Completed", plain(page))
+    assert SHOWN in ann.page(person).text
+    assert stranger.page(person).status_code == 404
+    for creator, other in zip((ann, stranger), others, strict=True):
+        assert creator.page(person.replace(form.id, other.id)).status_code == 404
+
+
+@both_databases
+def test_older_persons_follow_page_by_page(ann: Creator, form: Any) -> None:
+    with ann.context():
+        for number in range(45):
+            make_response(form, name=f"Person {number:02}")
+
+    shown, path = [], f"/forms/{form.id}/people"
+    for _ in range(3):
+        page = ann.swap(path).text
+        shown += re.findall(r"Person \d\d", page)
+        path = next(iter(links(page, "Older answers")), "")
+
+    assert shown == [f"Person {number:02}" for number in reversed(range(45))]
+    assert path == ""
+
+
+@pytest.mark.parametrize("before", ["x", "1", "9" * 13 + "-a", "9" * 40 + "-a", "-", "1-\x00"])
+@pytest.mark.parametrize("view", ["", "/people", "/questions/1", "/new"])
+def test_a_strange_position_is_no_error(ann: Creator, form: Any, before: str, view: str) -> None:
+    response = ann.client.get(
+        f"/forms/{form.id}{view}",
+        query_string={"before": before, "since": before, "have": before, "q": "a"},
+        base_url=ORIGIN,
+    )
+
+    assert response.status_code in {200, 204}
 
 
 class TestSearching:

@@ -126,8 +126,7 @@ def save_settings(draft_id: str) -> ResponseReturnValue:
         editor="draft_settings/_settings_edit.html",
         inside="draft_settings/_settings_result.html",
         anchor="settings",
-        wrong=draft_view.wrong_setting(result),
-        context_message=draft_view.wrong_context(result),
+        **draft_view.wrong_setting(result),
         posted={name: fields.typed(name) for name in (*SETTING_NAMES, "context")},
     )
 

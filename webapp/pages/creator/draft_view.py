@@ -295,17 +295,15 @@ def in_plain_words(problem: InvalidInput) -> str:
     return words
 
 
-def wrong_setting(result: Result) -> str:
-    """The field of the settings form that a refusal belongs to; "" for none."""
+def wrong_setting(result: Result) -> dict[str, str]:
+    """Where the settings form shows a refusal: `wrong` is its field, "" for none; the private
+    context has a message of its own, except where it is only missing.
+    """
     if not isinstance(result, InvalidInput):
-        return ""
-    if result.code == ErrorCode.CONTEXT_REQUIRED or result.field == "context":
-        return "followUpMode"
-    return result.field if result.field in MOST else ""
-
-
-def wrong_context(result: Result) -> str:
-    """The message about the private context in the settings form; "" where it is only missing."""
-    if not isinstance(result, InvalidInput) or result.code == ErrorCode.CONTEXT_REQUIRED:
-        return ""
-    return in_plain_words(result) if result.field == "context" else ""
+        return {"wrong": "", "context_message": ""}
+    is_missing, is_context = result.code == ErrorCode.CONTEXT_REQUIRED, result.field == "context"
+    of_setting = result.field if result.field in MOST else ""
+    return {
+        "wrong": "followUpMode" if is_missing or is_context else of_setting,
+        "context_message": in_plain_words(result) if is_context and not is_missing else "",
+    }
