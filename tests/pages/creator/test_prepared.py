@@ -130,8 +130,9 @@ def test_a_change_meanwhile_shows_theirs_and_keeps_mine(ann: Creator, draft: Dra
     ann.by_agent(draft, title="Changed meanwhile")
 
     page = ann.post(f"/drafts/{draft.id}/questions/1", htmx=True, **fields(NEXT))
+    ordered = ann.post(f"/drafts/{draft.id}/questions/1", **fields(WHICH, WHO) | {"up": 2})
 
-    assert page.status_code == 409
+    assert page.status_code == ordered.status_code == 409
     assert "Which one?" in page.text.partition("What it says now:")[2]
     assert "And then?" in page.text
     ann.post(f"/drafts/{draft.id}/questions/1", **fields(NEXT, revision=3))
