@@ -123,47 +123,6 @@ def test_a_cross_site_post_sets_no_session(
     assert link.sessions() == 2
 
 
-@SCRIPTS
-@pytest.mark.parametrize("path", ["/resume", "/another"])
-def test_a_cross_site_post_does_not_end_a_session(
-    browser: Browser,
-    attacker: Attacker,
-    link: Link,
-    path: str,
-    scripts: bool,  # noqa: FBT001
-) -> None:
-    options = {"java_script_enabled": scripts, "refused": [403], "others": [attacker.site]}
-    with window(browser, link.address, **options) as page:
-        page.goto(link.path)
-        give(page, "mine")
-        asked(page, 2)
-        before = our_cookies(page, link)
-
-        press_win(page, attacker.page(path))
-        assert our_cookies(page, link) == before != []
-        press(page, "Open the form")
-
-        asked(page, 2)
-        give(page, "still mine")
-        asked(page, 3)
-    assert link.texts() == ["mine", "still mine"]
-
-
-@pytest.mark.parametrize("path", ["/q/1", "/check", "/resume?embed=1", "/q/2?embed=1"])
-def test_a_cross_site_post_stores_nothing_and_shows_its_text(
-    page: Page, attacker: Attacker, link: Link, path: str
-) -> None:
-    words = "<b>not bold</b>"
-    fields = {"answer": words, "answer_key": "k" * 22, "theme": "dark", "language": "en"}
-    press_win(page, attacker.page(path, **fields))
-
-    expect(page.get_by_label("Words that came along")).to_have_value(words)
-    press(page, "Copy")
-    assert attacker.key not in page.content()
-    assert page.context.cookies() == []
-    assert link.texts() == []
-
-
 @pytest.mark.parametrize("framed", FRAMES, ids=["frame", "sandbox"])
 def test_a_cross_site_iframe_cannot_post(
     browser: Browser, attacker: Attacker, link: Link, framed: str

@@ -20,7 +20,6 @@ from tests.browser.respondent_steps import (
 from tests.browsing import look, sideways, violations, window
 from tests.conftest import delete_rows
 from tests.factories import make_account, make_form
-from tests.pages.respondent_client import storage_away
 from webapp.base.database import db
 from webapp.records.follow_ups import FollowUp
 
@@ -169,55 +168,6 @@ def test_words_that_were_not_sent_come_back(page: Page, link: Link) -> None:
     asked(page, 2)
     assert link.texts() == [SHORT, "half a sent"]
     assert page.evaluate("localStorage.length") == 0
-
-
-@page_with({"java_script_enabled": False})
-def test_without_scripts_a_failed_save_returns_the_words(page: Page, link: Link) -> None:
-    give(page, SHORT)
-    followed(page)
-    with storage_away(link.app):
-        give(page, LONG)
-        expect(page.get_by_label("Your words")).to_have_value(LONG)
-    press(page, "Try again")
-    asked(page, 2)
-
-    assert link.texts() == [SHORT, LONG]
-
-
-def test_two_tabs_share_a_follow_up(page: Page, link: Link) -> None:
-    give(page, SHORT)
-    words = followed(page)
-    other = page.context.new_page()
-    other.goto(link.path)
-    assert followed(other) == words
-    give(page, LONG)
-    asked(page, 2)
-    give(other, f"{LONG}.")
-    expect(other.locator(".newer-answer")).to_have_text(LONG)
-    expect(other.get_by_role("heading", level=1)).to_be_focused()
-    press(other, "Save mine instead")
-    asked(other, 2)
-
-    assert (decided(link), link.sessions(), link.texts()) == (1, 1, [SHORT, f"{LONG}."])
-
-
-def test_taking_an_answer_back_says_what_goes_with_it(page: Page, link: Link) -> None:
-    give(page, SHORT)
-    followed(page)
-    give(page, LONG)
-    asked(page, 2)
-    back(page)
-    followed(page)
-    expect(page.get_by_text("are cleared too")).to_have_count(0)
-    back(page)
-    asked(page, 1)
-    expect(page.get_by_text("are cleared too")).to_be_visible()
-    clearing = page.get_by_role("button", name="Clear this answer")
-    expect(clearing).to_have_accessible_description(re.compile("are cleared too"))
-    press(page, "Clear this answer")
-    asked(page, 2)
-
-    assert link.texts() == []
 
 
 def test_a_follow_up_in_arabic_runs_from_right_to_left(browser: Browser, served: Flask) -> None:

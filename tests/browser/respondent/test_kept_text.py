@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.browser.respondent.test_embedding import profile
 from tests.browser.respondent_steps import Link, asked, fail, finish, give, lose_the_answer, press
-from tests.browsing import watch, window
+from tests.browsing import watch
 
 
 def test_unsent_text_survives_a_reload_and_is_cleared_by_saving(page: Page) -> None:
@@ -183,56 +183,3 @@ def test_a_browser_without_cookies_keeps_its_language_and_its_place_after_a_relo
     cookieless.get_by_role("button", name="Weiter", exact=True).click()
     expect(cookieless).to_have_title(re.compile("Frage 3 von 3"))
     assert (link.sessions(), link.texts()) == (1, ["Me", "Es"])
-
-
-# --- another device ---
-def copy_transfer_link(page: Page) -> str:
-    """Answer the first question and ask for a link to go on elsewhere."""
-    give(page, "Me")
-    asked(page, 2)
-    page.locator("#answer").fill("half a sent")
-    press(page, "Finish on another device")
-    return page.locator("#link").input_value()
-
-
-def test_another_device_continues_with_the_same_answers(browser: Browser, link: Link) -> None:
-    with window(browser, link.address) as first, window(browser, link.address) as second:
-        first.goto(link.path)
-        second.goto(copy_transfer_link(first))
-        press(second, "Continue here")
-        asked(second, 2)
-        give(second, "It")
-        asked(second, 3)
-        second.reload()
-        asked(second, 3)
-        give(second, "Habit")
-        finish(second)
-
-        press(first, "Continue here")
-        expect(first.get_by_role("heading", level=1)).to_contain_text("Thank you.")
-
-    assert (link.sessions(), link.texts()) == (1, ["Me", "It", "Habit"])
-
-
-def test_asking_for_the_transfer_link_keeps_unsent_text(page: Page) -> None:
-    copy_transfer_link(page)
-    press(page, "Continue here")
-
-    asked(page, 2)
-    expect(page.locator("#answer")).to_have_value("half a sent")
-
-
-def test_a_browser_without_cookies_accepts_a_transfer(
-    browser: Browser, cookieless: Page, link: Link
-) -> None:
-    with window(browser, link.address) as first:
-        first.goto(link.path)
-        cookieless.goto(copy_transfer_link(first))
-    press(cookieless, "Continue here")
-    asked(cookieless, 2)
-    cookieless.reload()
-    asked(cookieless, 2)
-    give(cookieless, "It")
-
-    asked(cookieless, 3)
-    assert (link.sessions(), link.texts()) == (1, ["Me", "It"])

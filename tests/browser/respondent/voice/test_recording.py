@@ -21,9 +21,8 @@ from tests.browser.respondent.voice.steps import (
 from tests.browser.respondent_steps import asked, fail, lose_the_answer, press
 from tests.browsing import window
 from tests.voice.audio_files import not_plain, samples, wav
-from webapp.base.database import db, utc_now
+from webapp.base.database import db
 from webapp.base.vocabulary import TranscriptState
-from webapp.records.forms import close_form
 from webapp.records.responses.recordings import Recording
 from webapp.voice.audio_inspection import look, sniff_file
 from webapp.voice.audio_store import AudioStoreUnavailable, FolderStore
@@ -267,19 +266,6 @@ def test_a_recording_that_was_left_is_told_of_and_waits_at_its_question(
 
     expect(page.get_by_role("heading", level=1)).to_have_text("Check your answers, then send.")
     assert [bool(row.answer_id) for row in link.recordings()] == [True]
-
-
-def test_a_form_that_closes_meanwhile_hands_the_recording_back(
-    page: Page, link: SpokenLink
-) -> None:
-    record(page, 2.5)
-    with link.app.app_context():
-        close_form(link.form.account_id, link.form.id, now=utc_now())
-    press(page, "Stop")
-    with page.expect_download() as download:
-        page.get_by_role("link", name="Keep the recording").click()
-
-    assert download.value.path().read_bytes()[:4] == b"\x1aE\xdf\xa3"
 
 
 def test_words_that_are_deleted_again_do_not_come_back(page: Page, link: SpokenLink) -> None:
