@@ -1,23 +1,28 @@
 """Answering: what is stored, corrected and refused."""
 
 import secrets
+from collections.abc import Callable
 from typing import Any
 
 import pytest
+from flask import Flask
+from sqlalchemy import func, select
 
 from tests.bulk import dump
 from tests.conftest import Clock
 from tests.databases import both_databases
-from tests.factories import make_account, make_form, make_response
+from tests.factories import limit_form_bytes, make_account, make_form, make_response
+from tests.races.threads import together
 from webapp.answers import answering
 from webapp.answers.answer_writes import NewAnswer, store_answer
 from webapp.answers.session import read_open_session
 from webapp.answers.steps import QuestionNumber
-from webapp.base.database import to_millis, utc_now
+from webapp.base.database import db, to_millis, utc_now
+from webapp.base.errors import StateConflict
 from webapp.base.vocabulary import FormStatus
 from webapp.records.forms import close_form, get_form, reopen_form
 from webapp.records.responses.cursor import ResponsePage, read_responses
-from webapp.records.responses.models import AnswerRow
+from webapp.records.responses.models import Answer, AnswerRow
 
 KEY = "a" * 32
 
@@ -190,3 +195,82 @@ def test_withdrawing_from_a_closed_form_leaves_it_closed(app_context: None) -> N
     answering.withdraw_response(single.share_token, key, now=utc_now())
 
     assert now_of(single).status is FormStatus.CLOSED
+
+
+@pytest.fixture
+def limit(app: Flask, monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
+    def to(most: int) -> None:
+        with app.app_context():
+            limit_form_bytes(monkeypatch, most)
+
+    return to
+
+
+def refusal(form: Any, text: str, **given: Any) -> str:
+    with pytest.raises(StateConflict) as caught:
+        give(form, text, **given)
+    return caught.value.code
+
+
+def test_every_stored_text_counts_in_bytes(form: Any) -> None:
+    give(form, "Zoë")
+    give(form, "\U0001f600", position=1)
+    give(form, "other words")
+    give(form, "other words")
+    answering.skip_question(form.share_token, KEY, position=1, now=utc_now())
+
+    assert now_of(form).answer_bytes == (4 + 4) + (4 + 5) + (
+        11 + 4
+    )  # each with the text of its question
+
+
+def test_a_long_question_counts_with_each_answer(app_context: None, limit: Any) -> None:
+    limit(400_002)
+    form = make_form(make_account().id, questions=["Q" * 200_000])
+    give(form, "x")
+    give(form, "x", key="b" * 32)
+
+    assert refusal(form, "x", key="c" * 32) == "form_full"
+    answering.withdraw_response(form.share_token, KEY, now=utc_now())
+    assert now_of(form).answer_bytes == 200_001
+    give(form, "x", key="c" * 32)
+
+
+@both_databases
+def test_a_form_accepts_answers_up_to_the_last_byte(form: Any, limit: Any) -> None:
+    limit(17)
+    give(form, "four")
+    give(form, "more", position=1)
+
+    assert refusal(form, "x", position=2) == "form_full"
+    assert now_of(form).answer_bytes == 17
+
+
+@both_databases
+def test_a_refused_first_answer_stores_no_session(form: Any, limit: Any) -> None:
+    limit(8)
+    assert refusal(form, "12345") == "form_full"
+    now = now_of(form)
+    assert (now.answer_bytes, now.started_count, now.answered_count) == (0, 0, 0)
+    give(form, "1234")
+
+
+@both_databases
+def test_concurrent_answers_do_not_exceed_the_limit(app: Flask, limit: Any) -> None:
+    limit(25)
+    with app.app_context():
+        form = make_form(make_account().id, questions=["Who?"])
+
+    def write(number: int) -> bool:
+        try:
+            give(form, "four", key=str(number) * 32)
+        except StateConflict:
+            db.session.rollback()
+            return False
+        return True
+
+    stored = together(app, [lambda number=number: write(number) for number in range(8)])
+
+    with app.app_context():
+        assert sum(stored) == db.session.scalar(select(func.count()).select_from(Answer)) == 3
+        assert now_of(form).answer_bytes == 3 * (4 + 4)

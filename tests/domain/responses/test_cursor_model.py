@@ -247,7 +247,13 @@ def as_expected(items: list[Item]) -> list[list[tuple[int, str, int]]]:
     return list(sessions.values())
 
 
-def explore(machine: type[RuleBasedStateMachine], runs: int) -> None:
+@both_databases
+@pytest.mark.parametrize("runs", [12, pytest.param(500, marks=pytest.mark.prove)])
+@pytest.mark.parametrize("machine", [Respondents, OneRespondent])
+@pytest.mark.usefixtures("app_context")
+def test_a_cursor_returns_what_the_model_expects(
+    machine: type[RuleBasedStateMachine], runs: int
+) -> None:
     run_state_machine_as_test(
         machine,
         settings=examples(
@@ -258,20 +264,3 @@ def explore(machine: type[RuleBasedStateMachine], runs: int) -> None:
             suppress_health_check=list(HealthCheck),
         ),
     )
-
-
-@both_databases
-@pytest.mark.parametrize("machine", [Respondents, OneRespondent])
-@pytest.mark.usefixtures("app_context")
-def test_a_cursor_returns_what_the_model_expects(machine: type[RuleBasedStateMachine]) -> None:
-    explore(machine, runs=12)
-
-
-@pytest.mark.prove
-@both_databases
-@pytest.mark.parametrize("machine", [Respondents, OneRespondent])
-@pytest.mark.usefixtures("app_context")
-def test_a_cursor_returns_what_the_model_expects_500_times(
-    machine: type[RuleBasedStateMachine],
-) -> None:
-    explore(machine, runs=500)

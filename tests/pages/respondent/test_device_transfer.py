@@ -140,17 +140,6 @@ def test_a_transfer_link_expires_after_an_hour(app: Flask, other: Respondent, pa
     assert heading(other.client.get(path)) == GONE
 
 
-def test_a_link_opens_its_own_form_only(
-    app: Flask, begun: Respondent, other: Respondent, path: str
-) -> None:
-    with app.app_context():
-        elsewhere = make_form(make_account().id).share_token
-    foreign = path.replace(begun.share_token, elsewhere)
-
-    assert heading(other.client.get(foreign)) == GONE
-    assert heading(follow(other, path)) == NEXT
-
-
 @pytest.mark.parametrize("secret", ["x", "s" * 32, "\u202e", "a%00b", "a" * 5000])
 def test_an_unknown_transfer_link_is_refused(client: FlaskClient, form: Any, secret: str) -> None:
     assert client.get(f"/r/{form.share_token}/continue/{secret}").status_code in {404, 410}

@@ -114,14 +114,6 @@ def test_a_form_without_origins_cannot_be_embedded_and_works_as_ever(
     assert [cookie.key for cookie in alone.client._cookies.values()] == ["askback_r"]
 
 
-@pytest.mark.parametrize("path", ["/r/nothing-is-here-nothing", "/r/%00", "/r/%ED%A0%80"])
-def test_an_unknown_link_cannot_be_embedded(client: FlaskClient, path: str) -> None:
-    page = client.get(f"{path}?embed=1")
-
-    assert page.status_code == 404
-    assert ancestors(page) == "'none'"
-
-
 @pytest.mark.parametrize(
     "path",
     [

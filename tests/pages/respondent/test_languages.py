@@ -10,7 +10,7 @@ from werkzeug.test import TestResponse
 
 from tests.factories import make_form
 from tests.pages.creator_client import Creator
-from tests.pages.respondent_client import Respondent, arrive, box, heading, hidden, texts
+from tests.pages.respondent_client import arrive, box, heading, hidden, texts
 from webapp.records.accounts.models import Account
 from webapp.web.languages import LANGUAGES
 
@@ -127,21 +127,6 @@ def test_vary_names_what_the_language_depends_on(client: FlaskClient, form: Any)
 
     assert {"accept-language", "cookie"} <= {each.lower() for each in page.vary}
     assert page.headers["Cache-Control"] == "private, no-store"
-
-
-def test_a_person_answers_in_arabic_from_the_first_page_to_the_last(
-    browser: FlaskClient, form: Any
-) -> None:
-    person = Respondent(browser, form.share_token, browser.get(f"/r/{form.share_token}?lang=ar"))
-    seen = [person.page, person.answer(1, ""), person.answer(1, "زوجي"), person.post("/q/2/skip")]
-    assert "المُجاب عنها: 1، المتخطّاة: 1" in person.page.text.replace("\u00a0", " ")
-
-    seen += [person.post("/check", name="ليلى")]
-    assert heading(person.page) == "شكرًا لك. وصلت إجاباتك إلى Robin Example."
-    seen += [person.post("/sent"), person.post("/withdraw"), person.post("/withdraw/now")]
-
-    assert heading(person.page) == "حُذفت إجاباتك."
-    assert {language(page) for page in seen} == {("ar", "rtl")}
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """Cached pages equal pages rendered for the view, byte for byte."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -9,8 +9,6 @@ from typing import Any
 import pytest
 from flask import Flask, Response
 
-from tests.factories import make_form
-from tests.pages.respondent_client import Respondent, arrive, box, session_in
 from webapp.answers.session import RespondentForm, RespondentSession
 from webapp.answers.steps import QuestionNumber
 from webapp.base.database import to_millis, utc_now
@@ -20,7 +18,6 @@ from webapp.pages.filters import EXCERPT_CHARS, LONG_QUESTION_CHARS
 from webapp.pages.respondent import page_cache, rendering
 from webapp.pages.respondent.page_cache import PageCache
 from webapp.pages.respondent.session_view import SessionView
-from webapp.records.accounts.models import Account
 from webapp.records.follow_ups import AskedFollowUp
 
 MADE_KEY = "an-answer-key-that-is-always-the-same"
@@ -280,40 +277,6 @@ def test_views_that_differ_in_keys_and_texts_share_a_cached_page(
     for kept, (draw, alike) in enumerate(people, 1):
         assert len({rendered(app, draw, view) for view in alike}) == len(alike)
         assert len(cache) == kept
-
-
-@pytest.mark.parametrize("browser", [{}, {"use_cookies": False}], ids=["cookie", "none"])
-def test_cached_pages_contain_no_text_of_other_respondents(
-    app: Flask, account: Account, monkeypatch: pytest.MonkeyPatch, browser: dict[str, Any]
-) -> None:
-    monkeypatch.undo()  # keys differ
-    with app.app_context():
-        form = make_form(account.id)
-    people = [arrive(app.test_client(**browser), form) for _ in range(2)]
-    walks = [list(walk(person, name)) for person, name in zip(people, ("Kim", "Lou"), strict=True)]
-
-    for mine, others in (walks, reversed(walks)):
-        words = {said for page in others for said in own_words(page) if said}
-        assert words
-        assert not [each for each in words for page in mine if each in page.text]
-
-
-def own_words(page: Any) -> list[str]:
-    """What a page holds that is of one person: words, session key, name of unsent words."""
-    draft_key = page.text.partition('data-draft-key="')[2].partition('"')[0]
-    return [box(page), session_in(page.text), draft_key.replace("new", "")]
-
-
-def walk(person: Respondent, name: str) -> Iterator[Any]:
-    """The pages of somebody who answers, looks back, passes over and reads all over."""
-    yield person.page
-    yield person.answer(1, f"{name} did")
-    yield person.post("/q/1/open")
-    yield person.answer(1, f"{name} did it again")
-    yield person.answer(2, f"It was {name}")
-    yield person.post("/q/2/open")
-    yield person.post("/q/2/skip")
-    yield person.post("/q/2/open")
 
 
 def test_the_cache_is_bounded_in_bytes(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:

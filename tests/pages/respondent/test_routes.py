@@ -1,6 +1,8 @@
 """The way through a form, one question per page, without scripts."""
 
 import re
+import struct
+from html import unescape
 from typing import Any
 
 import pytest
@@ -12,10 +14,20 @@ from werkzeug.test import TestResponse
 from jobs.queue import WakeUpQueue
 from tests.databases import both_databases
 from tests.event_factories import make_subscription
-from tests.factories import make_form
-from tests.pages.respondent_client import Respondent, arrive, box, heading, hidden, stored, texts
-from webapp.base.database import db
-from webapp.pages.filters import tally_of
+from tests.factories import make_answer, make_form
+from tests.pages.creator_client import ORIGIN
+from tests.pages.respondent_client import (
+    Respondent,
+    arrive,
+    box,
+    close,
+    heading,
+    hidden,
+    stored,
+    texts,
+)
+from webapp.base.database import db, utc_now
+from webapp.records.accounts.invites import make_invite
 from webapp.records.accounts.models import Account
 from webapp.records.events import EventDelivery
 from webapp.records.forms import Form
@@ -33,15 +45,6 @@ def form(app: Flask, account: Account) -> Any:
         )
 
 
-def test_a_whole_form_is_answered(app: Flask, anybody: Respondent) -> None:
-    anybody.answer_all()
-    page = anybody.post("/check", name=" Sam  Okafor ")
-
-    assert heading(page) == "Thank you. Robin Example has your answers."
-    assert texts(app) == ["Me", "It"]
-    assert "Sam Okafor" in anybody.post("/sent").text
-
-
 @pytest.mark.parametrize("query", ["", "?embed=1"])
 def test_a_trailing_slash_is_accepted(client: FlaskClient, form: Any, query: str) -> None:
     page = client.get(f"/r/{form.share_token}/{query}")
@@ -56,13 +59,6 @@ def test_a_get_stores_nothing(app: Flask, client: FlaskClient, form: Any, path: 
     assert response.status_code in {200, 303}
     assert stored(app) == (0, 0)
     assert "Set-Cookie" not in response.headers
-
-
-def test_every_visit_has_a_new_session_key(client: FlaskClient, form: Any) -> None:
-    first, second = (hidden(arrive(client, form).page)["session"] for _ in range(2))
-
-    assert first != second
-    assert len(first.partition(".")[0]) == 32
 
 
 def test_a_repeated_answer_is_stored_once_and_followed_by_the_next_question(
@@ -313,24 +309,6 @@ def test_htmx_gets_a_part_with_its_title_and_address(
     assert "<html" not in part.text
 
 
-def drawn(page: TestResponse) -> list[int]:
-    """Numbers of the strokes of the tally that are drawn as this page comes."""
-    paths = re.findall(r'<path class="done just-answered" pathLength="1" d="([^"]*)"', page.text)
-    return [tally_of(6).paths.index(path) + 1 for path in paths]
-
-
-def test_the_stroke_of_the_answer_just_given_is_drawn(app: Flask, account: Account) -> None:
-    with app.app_context():
-        form = make_form(account.id, questions=[f"Step {number}?" for number in range(1, 7)])
-    respondent = arrive(app.test_client(), form)
-    it, nothing = {"answer": "It ran twice."}, {"answer": ""}
-    way = [("/q/1", it, [1]), ("/q/2/skip", nothing, []), ("/q/2/open", {}, [])]
-    for path, fields, strokes in [*way, ("/q/2", nothing, []), ("/q/2", it, [2])]:
-        respondent.page = respondent.swap(path, **fields)
-        assert drawn(respondent.page) == strokes
-    assert drawn(respondent.open("/q/2")) == []
-
-
 @pytest.mark.parametrize(
     "events", [2, pytest.param(0, marks=pytest.mark.settings(mcp_events_enabled=False))]
 )
@@ -354,3 +332,104 @@ def test_what_is_sent_is_queued_once_and_handed_over(
         queued = list(db.session.scalars(select(EventDelivery.id)))
     assert len(handed_over) == events
     assert sorted(handed_over) == sorted(queued)
+
+
+PNG = b"\x89PNG\r\n\x1a\n"
+
+
+def card(client: FlaskClient, form: Any) -> dict[str, str]:
+    """The Open Graph properties of the link, as a program without cookies reads them."""
+    page = client.get(f"/r/{form.share_token}").text
+    found = re.findall(r'<meta property="og:([a-z:]+)" content="([^"]*)">', page)
+    return {name: unescape(value) for name, value in found}
+
+
+@pytest.fixture
+def secretive(app: Flask, account: Account) -> Any:
+    with app.app_context():
+        form = make_form(
+            account.id,
+            title='Rota <b> & "talks"',
+            goal="CANARY",
+            context="CANARY",
+            questions=["Who?"],
+        )
+        make_answer(form, "k" * 32, text="CANARY")
+        return form
+
+
+def test_the_card_shows_title_and_number_of_questions(client: FlaskClient, secretive: Any) -> None:
+    found = card(client, secretive)
+
+    image = found.pop("image")
+    assert image.startswith(f"{ORIGIN}/static/v/")
+    assert found == {
+        "title": 'Rota <b> & "talks"',
+        "description": "1 question, about 2 minutes",
+        "url": f"{ORIGIN}/r/{secretive.share_token}",
+        "image:width": "1200",
+        "image:height": "630",
+        "image:alt": "Askback",
+    }
+    assert "CANARY" not in client.get(f"/r/{secretive.share_token}").text
+    picture = client.get(image.removeprefix(ORIGIN))
+    assert picture.mimetype == "image/png"
+    assert picture.data.startswith(PNG)
+    assert struct.unpack(">II", picture.data[16:24]) == (1200, 630)  # PNG, section 11.2.1: IHDR
+    assert len(picture.data) < 64 * 1024
+
+
+def test_the_card_of_a_closed_form_has_no_description(
+    app: Flask, client: FlaskClient, secretive: Any
+) -> None:
+    close(app, secretive)
+
+    found = card(client, secretive)
+
+    assert found["title"] == 'Rota <b> & "talks"'
+    assert "description" not in found
+
+
+BEHIND = (
+    *(".", ",", ")", "]", "}", ">", '"', "'", "*", "**", "_", "__", "~", "-", "!", ":", ";", "|"),
+    *("%20", "%20please", "%0A", "%E2%80%8B", "%E2%80%8D", "%EF%BB%BF", "%C2%A0", "%E2%80%A6"),
+    *("%E2%80%9D", "%E3%80%82", "%EF%BC%89", "%00", "%FF", "%252E", ").", "%20and/or", "\\"),
+)
+
+
+@pytest.mark.parametrize("behind", BEHIND)
+def test_the_link_in_it_opens(
+    app: Flask, client: FlaskClient, respondent: Respondent, behind: str
+) -> None:
+    link, wrong = f"/r/{respondent.share_token}", f"/r/{respondent.share_token[::-1]}"
+    with app.app_context():
+        invitation = f"/join/{make_invite(now=utc_now())}"
+    respondent.answer(1, "Me")
+    transfer = hidden(respondent.post("/q/2/elsewhere"))["secret"]
+    stranger = app.test_client()
+
+    for pasted in (f"{link}{behind}", f"{link}/{behind}"):
+        opened = stranger.get(pasted, follow_redirects=True)
+        assert (opened.status_code, opened.request.path) == (200, link)
+        assert hidden(opened)["session"]
+    opened = stranger.get(f"{link}/continue/{transfer}{behind}", follow_redirects=True)
+    assert hidden(opened)["secret"] == transfer
+    opened = stranger.get(invitation + behind, follow_redirects=True)
+    assert (opened.status_code, opened.request.path) == (200, invitation)
+    assert client.get(wrong + behind).status_code == 404
+
+
+@pytest.mark.parametrize("path", ["/q/2", "/check", "/done"])
+def test_addresses_below_the_link_open(respondent: Respondent, path: str) -> None:
+    respondent.answer(1, "Me")
+    link = f"/r/{respondent.share_token}{path}"
+
+    moved = respondent.client.get(f"{link}).?lang=de")
+
+    assert (moved.status_code, moved.location) == (303, f"{link}?lang=de")
+
+
+@pytest.mark.parametrize("changed", ["x", "0", "xyz.", "/x", "/q/x."])
+def test_another_link_is_none_of_ours(client: FlaskClient, form: Any, changed: str) -> None:
+    assert client.get(f"/r/{form.share_token}{changed}").status_code == 404
+    assert client.get(f"/r/{form.share_token[:-1]}{changed}").status_code == 404

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 from flask import Flask
-from flask.testing import FlaskClient
 from sqlalchemy import select
 
 from tests.factories import make_form
@@ -19,11 +18,7 @@ from tests.followups.model_server import (
     QUESTION,
     ModelServer,
     asking,
-    cut_off,
-    empty,
-    huge,
     model_server,
-    refusing,
     status,
     stopping,
     two_questions,
@@ -102,6 +97,9 @@ def waiting(respondent: Respondent) -> Respondent:
 def test_without_scripts_the_reply_is_the_next_step(
     app: Flask, respondent: Respondent, model: ModelServer, told: str
 ) -> None:
+    assert f"A computer at {model.host} gets it, too" in respondent.page.text
+    privacy = respondent.client.get("/privacy").text
+    assert f"A computer at {model.host} may get your answers" in privacy
     page = respondent.answer(1, ANSWER)
 
     assert heading(page) == QUESTION
@@ -127,45 +125,20 @@ def test_with_scripts_the_answer_is_saved_before_anybody_thinks(
     assert following.headers["HX-Push-Url"].endswith("/q/1/f/1")
 
 
-def test_next_question_passes_on(app: Flask, waiting: Respondent, model: ModelServer) -> None:
-    assert heading(waiting.swap("/q/1/next", pass_on="1")) == SECOND
-    assert heading(waiting.swap("/q/1/next")) == SECOND
-    assert [row.state for row in asked(app)] == [FollowUpState.NOTHING]
-    assert model.asked == []
-
-
-def test_what_is_decided_while_somebody_passes_on_is_dropped(
-    app: Flask, waiting: Respondent, model: ModelServer
+@pytest.mark.parametrize("meanwhile_decided", [False, True])
+def test_next_question_passes_on(
+    app: Flask, waiting: Respondent, model: ModelServer, *, meanwhile_decided: bool
 ) -> None:
     model.answer = asking(after=1)
-    with meanwhile(lambda: model.asked, waiting.swap, "/q/1/next") as deciding:
-        waiting.swap("/q/1/next", pass_on="1")
-        assert heading(deciding.result()) == SECOND
-
+    if meanwhile_decided:
+        with meanwhile(lambda: model.asked, waiting.swap, "/q/1/next") as deciding:
+            waiting.swap("/q/1/next", pass_on="1")
+            assert heading(deciding.result()) == SECOND
+    else:
+        assert heading(waiting.swap("/q/1/next", pass_on="1")) == SECOND
+        assert heading(waiting.swap("/q/1/next")) == SECOND
     assert [row.state for row in asked(app)] == [FollowUpState.NOTHING]
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [
-        two_questions(),
-        written('{"question": "What came of it?"} {"question": "What else did you try?"}'),
-        refusing(),
-        empty(),
-        cut_off(),
-        huge(),
-        status(400),
-    ],
-)
-def test_what_the_model_writes_for_one_person_takes_it_from_nobody(
-    app: Flask, form: Any, model: ModelServer, answer: Any
-) -> None:
-    model.answer = answer
-    for _ in range(FAILURES_IN_A_ROW + 1):
-        arrive(app.test_client(), form).answer(1, ANSWER)
-
-    model.answer = asking()
-    assert heading(arrive(app.test_client(), form).answer(1, ANSWER)) == QUESTION
+    assert len(model.asked) == meanwhile_decided
 
 
 COUNTED = {
@@ -214,17 +187,6 @@ def test_the_model_picks_a_prepared_question(app: Flask, form: Any, model: Model
     assert PREPARED in model.asked[0].system
 
 
-def test_next_twice_at_once_decides_once(
-    app: Flask, waiting: Respondent, model: ModelServer
-) -> None:
-    model.answer = asking(after=0.5)
-    with ThreadPoolExecutor(4) as together:
-        pages = list(together.map(waiting.swap, ["/q/1/next"] * 4))
-
-    assert {heading(page) for page in pages} == {QUESTION}
-    assert (len(model.asked), len(asked(app))) == (1, 1)
-
-
 @pytest.mark.parametrize("slots", [0, CALLS_AT_ONCE], ids=["of another person", "no slot is left"])
 def test_who_waits_for_the_model_holds_nobody_up(
     app: Flask, form: Any, waiting: Respondent, model: ModelServer, slots: int
@@ -234,7 +196,9 @@ def test_who_waits_for_the_model_holds_nobody_up(
     with ExitStack() as taken:
         for _ in range(slots):
             taken.enter_context(app.extensions["wakeups"].slot(WAITER, most=CALLS_AT_ONCE))
+        held = checked_out(app)
         with meanwhile(lambda: model.asked, waiting.swap, "/q/1/next") as deciding:
+            assert checked_out(app) == held
             assert heading(other.swap("/q/1/next")) == SECOND
             assert not deciding.done()
             assert heading(deciding.result()) == QUESTION
@@ -288,13 +252,6 @@ def test_a_form_keeps_the_writer_that_its_creator_was_told_of(
     assert model.asked == []
 
 
-def test_the_host_of_the_model_is_named_before_anybody_answers(
-    client: FlaskClient, respondent: Respondent, model: ModelServer
-) -> None:
-    assert f"A computer at {model.host} gets it, too" in respondent.page.text
-    assert f"A computer at {model.host} may get your answers" in client.get("/privacy").text
-
-
 @pytest.mark.parametrize(
     "_spent",
     [
@@ -332,19 +289,6 @@ def test_nobody_waits_where_no_question_may_come(
 
     assert heading(respondent.swap("/q/1/f/1", answer=ANSWER)) == SECOND
     assert len(model.asked) == 1
-
-
-def test_a_second_word_of_the_context_is_told_at_no_other_question(
-    app: Flask, respondent: Respondent, model: ModelServer, told: str
-) -> None:
-    model.answer = asking("Did a price play any part in that?")
-    assert heading(respondent.answer(1, ANSWER)) == "Did a price play any part in that?"
-    model.answer = asking("What would it take to sell it to one of them?")
-
-    page = respondent.answer(2, "It was slow, I would say")
-
-    assert "sell" not in page.text
-    assert [row.writer for row in asked(app) if row.state is FollowUpState.ASKED] == [told, "agent"]
 
 
 def test_decisions_are_made_one_after_the_other(
@@ -395,22 +339,6 @@ def test_who_waits_for_a_turn_holds_no_connection(
         assert not deciding.done()
         assert checked_out(app) == held
     assert heading(deciding.result()) == QUESTION
-
-
-@pytest.mark.parametrize("scripts", [True, False])
-def test_who_waits_for_the_model_holds_no_connection(
-    app: Flask, respondent: Respondent, model: ModelServer, *, scripts: bool
-) -> None:
-    model.answer = asking(after=0.5)
-    call: Any = (respondent.answer, 1, ANSWER)
-    if scripts:
-        respondent.page = respondent.swap("/q/1", answer=ANSWER)
-        call = (respondent.swap, "/q/1/next")
-    held = checked_out(app)
-    with meanwhile(lambda: model.asked, *call) as deciding:
-        assert checked_out(app) == held
-        assert not deciding.done()
-        assert heading(deciding.result()) == QUESTION
 
 
 @pytest.mark.parametrize(

@@ -17,22 +17,11 @@ from tests.pages.respondent.follow_ups.conftest import (
     count_line,
 )
 from tests.pages.respondent.test_cross_site_posts import every_row
-from tests.pages.respondent.test_device_transfer import follow, link
 from tests.pages.respondent_client import Respondent, arrive, box, heading, stored, texts
 from webapp.base.database import db
 from webapp.base.vocabulary import QuestionKind
 from webapp.records.responses.counters import QuestionCounts, read_questions
 from webapp.records.responses.models import Answer
-
-
-def test_a_thin_answer_is_followed_by_a_question(respondent: Respondent) -> None:
-    page = respondent.answer(1, SHORT)
-
-    assert heading(page) == PREPARED[0][0]
-    assert count_line(page) == "Follow-up to question 1"
-    assert f"“{SHORT}”" in page.text
-    assert "A follow-up question from" in page.text
-    assert "Next question" in page.text
 
 
 @pytest.mark.parametrize(
@@ -51,23 +40,17 @@ def test_the_first_page_says_what_both_caps_admit(visitor: Respondent, most: str
 
 
 def test_the_order_is_a_question_its_follow_ups_the_next_question(respondent: Respondent) -> None:
-    respondent.answer(1, SHORT)
+    page = respondent.answer(1, SHORT)
+    words = heading(page)
+    assert (words, count_line(page)) == (PREPARED[0][0], "Follow-up to question 1")
+    assert f"“{SHORT}”" in page.text
+    assert "A follow-up question from" in page.text
     page = respondent.post("/q/1/f/1", answer=LONG)
-    assert heading(page) == SECOND
-    assert count_line(page) == "Question 2 of 2"
+    assert (heading(page), count_line(page)) == (SECOND, "Question 2 of 2")
+    assert box(respondent.post("/q/1/f/1/open", left="2")) == LONG
+    assert box(respondent.post("/q/1/open", left="1/f/1")) == SHORT
 
-    back = respondent.post("/q/1/f/1/open", left="2")
-    assert box(back) == LONG
-
-    first = respondent.post("/q/1/open", left="1/f/1")
-    assert box(first) == SHORT
-
-
-def test_the_check_page_and_what_was_sent_hold_follow_ups(respondent: Respondent) -> None:
-    words = heading(respondent.answer(1, SHORT))
-    respondent.post("/q/1/f/1", answer=LONG)
     page = respondent.answer(2, LONG)
-
     assert heading(page) == "Check your answers, then send."
     assert page.text.index(FIRST) < page.text.index(words) < page.text.index(SECOND)
     assert "3 answered" in count_line(page).replace("\xa0", " ")
@@ -138,19 +121,6 @@ def test_withdrawing_deletes_what_was_asked_and_its_counts(
         assert {*read_questions(form.id).values()} == {QuestionCounts()}
 
 
-def test_another_device_goes_on_at_the_follow_up(
-    app: Flask, form: Any, respondent: Respondent
-) -> None:
-    words = heading(respondent.answer(1, SHORT))
-    other = arrive(app.test_client(), form)
-    page = respondent.post("/q/1/f/1/elsewhere", answer="Half a")
-    assert heading(respondent.post("/q/1/f/1/open", draft="Half a")) == words
-    assert box(respondent.page) == "Half a"
-    assert heading(follow(other, link(page))) == words
-    assert heading(other.post("/q/1/f/1", answer=LONG)) == SECOND
-    assert texts(app) == [SHORT, LONG]
-
-
 def test_the_same_words_again_show_the_same_follow_up(app: Flask, respondent: Respondent) -> None:
     words = heading(respondent.answer(1, SHORT))
 
@@ -175,7 +145,7 @@ def test_a_changed_answer_drops_an_open_follow_up_which_still_counts(
 
 
 @pytest.mark.parametrize("kind", ["dropped", "skipped"])
-def test_a_follow_up_takes_an_answer_that_was_on_its_way(
+def test_a_follow_up_takes_an_answer_that_was_on_its_way_until_all_is_sent(
     app: Flask, respondent: Respondent, kind: str
 ) -> None:
     respondent.answer(1, SHORT)
@@ -184,25 +154,15 @@ def test_a_follow_up_takes_an_answer_that_was_on_its_way(
     else:
         respondent.post("/q/1/f/1/skip")
     respondent.post("/q/1/f/1", answer="Twice a day")
+    taken = [LONG if kind == "dropped" else SHORT, "Twice a day"]
+    assert texts(app) == taken
 
-    assert texts(app) == [LONG if kind == "dropped" else SHORT, "Twice a day"]
-
-
-@pytest.mark.parametrize("kind", ["dropped", "skipped"])
-def test_once_sent_no_follow_up_takes_an_answer(
-    app: Flask, respondent: Respondent, kind: str
-) -> None:
-    respondent.answer(1, SHORT)
-    respondent.post("/q/1/f/1/skip")
-    if kind == "dropped":
-        respondent.answer(1, LONG)
     respondent.post("/check")
-    before = texts(app)
-    page = respondent.post("/q/1/f/1", answer="Twice a day", answer_key="k" * 32)
+    page = respondent.post("/q/1/f/1", answer="Once a day", answer_key="k" * 32)
 
     assert heading(page).startswith("Thank you.")
-    assert "Twice a day" in page.text
-    assert texts(app) == before
+    assert "Once a day" in page.text
+    assert texts(app) == taken
 
 
 def test_taking_an_answer_back_takes_those_to_its_follow_ups(

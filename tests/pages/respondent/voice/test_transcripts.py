@@ -10,7 +10,7 @@ from werkzeug.test import TestResponse
 
 from jobs.queue import TRANSCRIPTIONS
 from tests.pages.creator_client import plain
-from tests.pages.respondent.voice.conftest import Speaker, arrive_to_speak, held_in, kept, work
+from tests.pages.respondent.voice.conftest import Speaker, held_in, kept, work
 from tests.pages.respondent_client import box, hidden, set_columns, texts
 from tests.voice.factories import make_voice_form
 from tests.voice.speech_engine import SpeechEngine, speech_engine, words
@@ -30,16 +30,6 @@ def become(app: Flask, state: TranscriptState, words: str | None = None) -> None
 def look(speaker: Speaker, **changed: Any) -> TestResponse:
     """As the script of the page does."""
     return speaker.swap("/q/1/transcript", **{"recording": held_in(speaker.page)} | changed)
-
-
-def test_scripts_ask_again_while_it_is_awaited(speaker: Speaker) -> None:
-    page = speaker.upload()
-
-    assert f'data-transcript="/r/{speaker.share_token}/q/1/transcript"' in page.text
-    assert look(speaker).status_code == 204
-    assert look(speaker, recording="att_0").status_code == 404
-    speaker.go_on(1)
-    assert "data-transcript" not in speaker.open("/q/1").text
 
 
 @pytest.mark.parametrize(
@@ -77,18 +67,30 @@ def test_the_words_fill_an_empty_sheet_without_scripts(
     assert "That was me</blockquote>" in page.text
 
 
-@pytest.mark.constants("webapp.pages.respondent.recordings", TRANSCRIPT_RATE="2/minute")
-def test_looks_have_a_limit_of_their_own(speaker: Speaker) -> None:
-    speaker.upload()
+@pytest.mark.constants("webapp.pages.respondent.recordings", TRANSCRIPT_RATE="3/minute")
+def test_scripts_ask_again_while_it_is_awaited_under_a_limit_of_their_own(speaker: Speaker) -> None:
+    page = speaker.upload()
 
-    assert [look(speaker).status_code for _ in range(3)] == [204, 204, 429]
+    assert f'data-transcript="/r/{speaker.share_token}/q/1/transcript"' in page.text
+    looks = [look(speaker), look(speaker, recording="att_0"), look(speaker), look(speaker)]
+    assert [each.status_code for each in looks] == [204, 404, 204, 429]
     assert speaker.go_on(1, "Typed").status_code == 200
+    assert "data-transcript" not in speaker.open("/q/1").text
 
 
-@pytest.mark.settings(
-    transcriber="openai", transcriber_url="http://127.0.0.1:9/v1", transcriber_model="m"
+def test_nobody_can_post_the_key_of_a_late_transcript() -> None:
+    """Its answer would be marked as unchecked, and stand in the way of late words."""
+    assert not KEY.fullmatch(late_answer_key(new_id("ans")))
+
+
+HOST, WORDS = "127.0.0.1:9", "Ben swapped it."
+OPENAI_HERE = pytest.mark.settings(
+    transcriber=OPENAI, transcriber_url=f"http://{HOST}/v1", transcriber_model="m"
 )
-@pytest.mark.parametrize("told", ["127.0.0.1:9", "elsewhere.example", ""])
+
+
+@OPENAI_HERE
+@pytest.mark.parametrize("told", [HOST, "elsewhere.example", ""])
 def test_the_page_names_the_host_that_gets_it(app: Flask, told: str) -> None:
     """The one that the creator was told of, if it is still the one of the settings."""
     with app.app_context():
@@ -112,21 +114,7 @@ def test_long_words_fit_beside_a_recording(app: Flask, speaker: Speaker) -> None
     assert speaker.go_on(1, box(page)).status_code == 200
 
 
-def test_nobody_can_post_the_key_of_a_late_transcript() -> None:
-    """Its answer would be marked as unchecked, and stand in the way of late words."""
-    assert not KEY.fullmatch(late_answer_key(new_id("ans")))
-
-
-HOST = "speech.example.com"
-HEARD = "Ben swapped it."
-NAMED = {
-    "transcriber": "openai",
-    "transcriber_url": f"https://{HOST}/v1",
-    "transcriber_model": "a-model",
-}
-
-
-@pytest.mark.settings(**NAMED)
+@OPENAI_HERE
 @pytest.mark.parametrize("reloaded", [True, False])
 def test_only_the_host_that_the_page_named_gets_the_recording(
     app: Flask, speaker: Speaker, *, reloaded: bool
@@ -147,32 +135,25 @@ def test_only_words_that_the_page_showed_can_be_taken_out(
     speaker.upload()
     speaker.go_on(1)
     before = speaker.open("/q/1")
-    become(app, TranscriptState.DONE, HEARD)
+    become(app, TranscriptState.DONE, WORDS)
     set_columns(app, Recording, next_at=utc_now())
     with app.app_context():
         conclude(kept(app)[0].id, now=utc_now())
     if shown:
-        assert box(speaker.open("/q/1")) == HEARD
+        assert box(speaker.open("/q/1")) == WORDS
     else:
         speaker.page = before
 
     speaker.go_on(1)
 
-    assert texts(app) == ["" if shown else HEARD]
-
-
-WORDS = "Ben swapped it."
+    assert texts(app) == ["" if shown else WORDS]
 
 
 @pytest.fixture
 def engine(app: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator[SpeechEngine]:
     """One that hears WORDS, and that the pages name."""
     with speech_engine(lambda _number: words(WORDS)) as found:
-        given = {
-            "transcriber": OPENAI,
-            "transcriber_url": found.url,
-            "transcriber_model": "small-en",
-        }
+        given = {"transcriber": OPENAI, "transcriber_url": found.url, "transcriber_model": "m"}
         config = app.config["SETTINGS"].model_copy(update=given)
         monkeypatch.setitem(app.config, "SETTINGS", config)
         yield found
@@ -195,16 +176,6 @@ def test_the_words_are_shown_and_sent(app: Flask, engine: SpeechEngine, speaking
     speaking.go_on(1, WORDS)
     assert texts(app) == [WORDS]
     assert len(engine.heard) == 1
-
-
-@pytest.mark.usefixtures("engine")
-def test_nobody_waits_for_them_and_they_come_later(app: Flask, speaking: Speaker) -> None:
-    speaking.upload()
-    speaking.go_on(1)
-    assert texts(app) == [""]
-    work(app)
-
-    assert texts(app) == [WORDS]
 
 
 @pytest.mark.usefixtures("engine")
@@ -238,25 +209,6 @@ def test_the_first_look_wakes_whoever_writes_down(
         look(speaking)
 
     assert woken == [each.id for each in kept(app)]
-
-
-@pytest.mark.settings(transcriber_minutes_per_day=1)
-def test_beyond_the_share_of_an_address_words_come_after_the_answer(
-    app: Flask, engine: SpeechEngine, speaking: Speaker
-) -> None:
-    """Three seconds are that of unclaimed ones, however many keys there are."""
-    people = [speaking, *(arrive_to_speak(app.test_client(), speaking) for _ in range(3))]
-    for person in people:
-        person.upload()
-        assert look(person).status_code == 204
-        work(app)
-    assert len(engine.heard) in {2, 3}
-
-    assert look(people[-1]).status_code == 204
-    work(app)
-    assert people[-1].go_on(1).status_code == 200
-    work(app)
-    assert texts(app) == [WORDS]
 
 
 def test_nobody_gets_what_no_page_asks_for(

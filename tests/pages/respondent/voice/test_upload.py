@@ -13,22 +13,20 @@ from sqlalchemy import delete, select
 from tests.pages.respondent.voice.conftest import (
     CHECKED,
     Speaker,
-    arrive_to_speak,
     kept,
     new_key,
     objects,
 )
 from tests.pages.respondent_client import HTMX, box, heading, hidden, set_columns, stored, texts
-from tests.voice.audio_files import MEDIA_TYPES, not_plain, recording
+from tests.voice.audio_files import MEDIA_TYPES, recording
 from webapp.base.database import db
 from webapp.base.vocabulary import ResponseType
 from webapp.records.forms import Form
 from webapp.records.responses.models import Answer
 from webapp.records.responses.recordings import Recording
 from webapp.voice import audio_inspection
-from webapp.voice.audio_inspection import WAV, inspect
+from webapp.voice.audio_inspection import inspect
 from webapp.voice.audio_store import audio_store
-from webapp.voice.uploads import noted_objects
 from webapp.web.form_body_limits import ANSWER_BODY_MAX_BYTES, UPLOAD_FILES_MAX
 
 UNREADABLE = "This page was not sent as it was made."
@@ -40,21 +38,27 @@ def no_objects(app: Flask) -> None:
         audio_store().delete([each.key for each in audio_store().list_objects()])
 
 
-def test_a_recording_is_added_to_the_question_and_nothing_is_answered(
-    app: Flask, speaker: Speaker
+@pytest.mark.parametrize("name", ["webm", "m4a", "mp3"])
+def test_a_recording_becomes_part_of_an_answer_and_its_type_length_and_name_are_ours(
+    app: Flask, speaker: Speaker, name: str
 ) -> None:
-    page = speaker.upload(answer="My words")
+    page = speaker.upload(file=recording(name), name="../../evil.html", answer="My words")
 
-    assert page.status_code == 200
-    assert heading(page) == heading(speaker.open())
-    assert box(page) == "My words"
+    assert (page.status_code, heading(page), box(page)) == (200, "Who changed it?", "My words")
     [row] = kept(app)
     assert CHECKED.findall(page.text) == [row.id]
-    assert "Your recording, 0:01" in page.text or "Your recording, 0:02" in page.text
-    assert stored(app) == (0, 0)
-    assert objects(app) == {row.object_key}
+    assert (stored(app), objects(app)) == ((0, 0), {row.object_key})
+    assert (row.media_type, row.size) == (MEDIA_TYPES[name], len(recording(name)))
+    assert 900 <= row.duration_ms <= 1200
+    assert re.fullmatch(rf"{row.form_id}/\w{{32}}\.\w{{3,4}}", row.object_key)
     with app.app_context():
-        assert b"".join(audio_store().read(row.object_key, 0, row.size)) == recording()
+        assert b"".join(audio_store().read(row.object_key, 0, row.size)) == recording(name)
+
+    assert heading(speaker.go_on(1)) == "What went wrong?"
+    with app.app_context():
+        [answer] = db.session.scalars(select(Answer))
+    assert [row.answer_id for row in kept(app)] == [answer.id]
+    assert (answer.answer_text, answer.response_type) == ("", ResponseType.VOICE)
 
 
 def test_the_address_that_sent_it_is_kept_as_a_keyed_hash(
@@ -70,22 +74,6 @@ def test_the_address_that_sent_it_is_kept_as_a_keyed_hash(
     known = sha256(b"2001:db8:1:2::/64").hexdigest()
     assert re.fullmatch("[0-9a-f]{64}", first)
     assert first != known
-
-
-def test_room_is_made_of_what_the_same_address_did_not_use(
-    app: Flask, form: Any, speaker: Speaker
-) -> None:
-    speaker.upload()
-    [first] = kept(app)
-    set_columns(app, Recording, size=app.config["SETTINGS"].audio_unclaimed_bytes)
-
-    page = arrive_to_speak(app.test_client(), form).upload()
-
-    [second] = kept(app)
-    assert (page.status_code, second.id != first.id) == (200, True)
-    assert objects(app) == {second.object_key}
-    with app.app_context():
-        assert noted_objects() == []
 
 
 def test_a_recording_that_had_to_go_is_said_and_made_again(app: Flask, speaker: Speaker) -> None:
@@ -125,59 +113,16 @@ def test_a_form_without_room_for_recordings_takes_words(
     assert heading(speaker.answer(1, "My words")) == "What went wrong?"
 
 
-@pytest.mark.parametrize("name", ["webm", "m4a", "mp3"])
-def test_type_length_and_name_are_ours(app: Flask, speaker: Speaker, name: str) -> None:
-    speaker.upload(file=recording(name), name="../../evil.html")
-
-    [row] = kept(app)
-    assert (row.media_type, row.size) == (MEDIA_TYPES[name], len(recording(name)))
-    assert 900 <= row.duration_ms <= 1200
-    assert re.fullmatch(rf"{row.form_id}/\w{{32}}\.\w{{3,4}}", row.object_key)
-
-
-@pytest.mark.parametrize("name", ["amr", "caf_alac", "cover mp3", "film mov"])
-def test_what_phones_record_is_stored_as_every_browser_plays_it(
-    app: Flask, speaker: Speaker, name: str, tmp_path: Path
-) -> None:
-    page = speaker.upload(file=not_plain(name), answer="My words")
-
-    assert (page.status_code, box(page)) == (200, "My words")
-    [row] = kept(app)
-    with app.app_context():
-        stored_bytes = b"".join(audio_store().read(row.object_key, 0, row.size))
-    path = tmp_path / "stored"
-    path.write_bytes(stored_bytes)
-    assert (row.media_type, row.size) == ("audio/wav", len(stored_bytes))
-    assert inspect(path, WAV) == row.duration_ms == pytest.approx(1000, abs=120)
-
-
-def test_continue_makes_it_part_of_the_answer(app: Flask, speaker: Speaker) -> None:
-    speaker.upload()
-
-    page = speaker.go_on(1)
-
-    assert heading(page) == "What went wrong?"
-    with app.app_context():
-        [answer] = db.session.scalars(select(Answer))
-    assert [row.answer_id for row in kept(app)] == [answer.id]
-    assert (answer.answer_text, answer.response_type) == ("", ResponseType.VOICE)
-
-
-def test_the_same_upload_again_stores_nothing_and_shows_the_first(
+def test_the_same_upload_stores_nothing_and_another_takes_its_place(
     app: Flask, speaker: Speaker
 ) -> None:
     key = new_key()
     speaker.upload(recording_key=key)
     [first] = kept(app)
-
     page = speaker.upload(file=recording("ogg", "tone"), recording_key=key)
-
     assert objects(app) == {row.object_key for row in kept(app)} == {first.object_key}
     assert CHECKED.findall(page.text) == [first.id]
 
-
-def test_another_recording_takes_the_place_of_the_first(app: Flask, speaker: Speaker) -> None:
-    speaker.upload()
     speaker.upload(file=recording("ogg", "tone"))
     newest = kept(app)[-1]
     speaker.open("/q/2")
@@ -198,17 +143,9 @@ def test_scripts_get_the_recorder_alone(app: Flask, speaker: Speaker) -> None:
     pages = (speaker.page, part, again)
     assert len({hidden(page)["recording_key"] for page in pages}) == 3
     assert "HX-Retarget" not in part.headers
-
-
-def test_scripts_get_a_page_that_takes_the_place_of_the_question_whole(
-    app: Flask, speaker: Speaker, form: Any
-) -> None:
     set_columns(app, Form, status="closed")
-
-    page = speaker.upload(answer="My words", headers=HTMX)
-
-    assert page.status_code == 410
-    assert page.headers["HX-Retarget"] == "#main"
+    page = speaker.upload(answer="My words", headers=HTMX)  # takes the place of the question
+    assert (page.status_code, page.headers["HX-Retarget"]) == (410, "#main")
     assert "My words" in page.text
 
 
