@@ -73,7 +73,6 @@ SLOW = (
     "tests/browser/creator/test_largest_mix.py",
     "tests/browser/respondent/test_cross_site_posts.py",
     "tests/browser/respondent/test_embedding.py",
-    "tests/browser/respondent/test_follow_up_frames.py",
     "tests/browser/respondent/voice/test_frames.py",
     "tests/browser/respondent/voice/test_states.py",
     "tests/browser/test_accessibility.py",

@@ -1,70 +1,18 @@
 """Every state of the recorder, by keyboard, in two directions, wide and narrow."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.respondent.voice.steps import UPLOADS, SpokenLink, record, runs, says
+from tests.browser.respondent.voice.steps import UPLOADS, SpokenLink, record, says
 from tests.browser.respondent.voice.walks import WALKS, Walk
 from tests.browser.respondent_steps import QUESTIONS, asked, give, press
 from tests.browser.test_accessibility import problems
-from tests.browsing import look, sideways, squeezed, violations, window
+from tests.browsing import look, sideways, squeezed, window
 from tests.voice.factories import make_voice_form
 
 SEEN_ELSEWHERE = {"framed", "loading", "unloaded"}  # by test_frames.py and test_loading.py
-
-
-def by_keyboard(page: Page, action: str) -> None:
-    """Press Enter on the button, which has the focus or gets it by Tab."""
-    button = page.locator(f"[data-do={action}]")
-    if not button.evaluate("(it) => it === document.activeElement"):
-        button.focus()
-    page.keyboard.press("Enter")
-
-
-def states(page: Page) -> Iterator[str]:
-    """Walks through them; every one after the first was reached by the keyboard alone."""
-    yield "idle"
-    by_keyboard(page, "record")
-    says(page, "Recording.")
-    expect(page.locator("[data-do=stop]")).to_be_focused()
-    yield "recording"
-    runs(page, 2)  # something was heard
-    by_keyboard(page, "pause")
-    says(page, "Paused")
-    yield "paused"
-    by_keyboard(page, "discard")
-    says(page, "Delete this recording?")
-    yield "discarding"
-    by_keyboard(page, "keep")
-    says(page, "Paused")
-    page.route(UPLOADS, lambda _route: None)
-    by_keyboard(page, "stop")
-    says(page, "Sending")
-    yield "sending"
-    page.unroute(UPLOADS)
-    page.reload()
-    says(page, "We kept a recording")
-    yield "kept"
-    by_keyboard(page, "send")
-    says(page, "Your recording is here.")
-    expect(page.locator("[data-do=play]")).to_be_focused()
-    yield "sent"
-
-
-def test_every_state_is_reached_by_keyboard_and_readable(
-    browser: Browser, link: SpokenLink
-) -> None:
-    with window(browser, link.address) as page:
-        page.goto(link.path)
-        for state in states(page):
-            assert page.locator("voice-recorder").get_attribute("data-state") == state
-            look(page, width=320)
-            assert (state, violations(page) + sideways(page)) == (state, [])
-        page.locator("#answer").press("Control+Enter")
-        asked(page, 2)
 
 
 # together with the long proofs, every pair of width and scheme

@@ -43,7 +43,11 @@ REFUSALS = {
 
 
 def do(page: Page, action: str) -> None:
-    page.locator(f"[data-do={action}]").click()
+    """Press Enter on the button, which has the focus or gets it."""
+    button = page.locator(f"[data-do={action}]")
+    if not button.evaluate("(it) => it === document.activeElement"):
+        button.focus()
+    page.keyboard.press("Enter")
 
 
 def told(page: Page, name: str) -> str:
@@ -81,6 +85,7 @@ def from_first_to_last(page: Page, _link: SpokenLink) -> Iterator[str]:
     yield "ready"
     do(page, "record")
     runs(page, 2)
+    expect(page.locator("[data-do=stop]")).to_be_focused()
     yield told(page, "recording")
     do(page, "pause")
     yield told(page, "paused")
@@ -94,7 +99,9 @@ def from_first_to_last(page: Page, _link: SpokenLink) -> Iterator[str]:
     yield told(page, "recovered")
     uploads.let_through()
     do(page, "send")
-    yield told(page, "sent")
+    told(page, "sent")
+    expect(page.locator("[data-do=play]")).to_be_focused()
+    yield "sent"
 
 
 def undelivered(page: Page, link: SpokenLink) -> Iterator[str]:
