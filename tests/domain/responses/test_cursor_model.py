@@ -247,13 +247,7 @@ def as_expected(items: list[Item]) -> list[list[tuple[int, str, int]]]:
     return list(sessions.values())
 
 
-@both_databases
-@pytest.mark.parametrize("runs", [12, pytest.param(500, marks=pytest.mark.prove)])
-@pytest.mark.parametrize("machine", [Respondents, OneRespondent])
-@pytest.mark.usefixtures("app_context")
-def test_a_cursor_returns_what_the_model_expects(
-    machine: type[RuleBasedStateMachine], runs: int
-) -> None:
+def explore(machine: type[RuleBasedStateMachine], runs: int) -> None:
     run_state_machine_as_test(
         machine,
         settings=examples(
@@ -264,3 +258,13 @@ def test_a_cursor_returns_what_the_model_expects(
             suppress_health_check=list(HealthCheck),
         ),
     )
+
+
+@both_databases
+@pytest.mark.parametrize("runs", [12, pytest.param(500, marks=pytest.mark.prove)])
+@pytest.mark.parametrize("machine", [Respondents, OneRespondent])
+@pytest.mark.usefixtures("app_context")
+def test_a_cursor_returns_what_the_model_expects(
+    machine: type[RuleBasedStateMachine], runs: int
+) -> None:
+    explore(machine, runs)
