@@ -15,14 +15,11 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 
 from webapp.base.database import UtcDateTime, execute
-from webapp.base.vocabulary import DeliveryKind, DeliveryState
-from webapp.records.accounts.models import Account
-from webapp.records.events import CallbackEndpoint, EventDelivery, EventSubscription
-from webapp.records.forms import Form
+from webapp.base.vocabulary import DeliveryState
+from webapp.records.events import CallbackEndpoint, EventDelivery
 
 AT_ONCE_PER_ENDPOINT = 2
-_D, _S, _E = EventDelivery, EventSubscription, CallbackEndpoint
-_NOW = sa.bindparam("moment", type_=UtcDateTime())
+_D = EventDelivery
 
 
 class Unsettled(NamedTuple):
@@ -46,91 +43,61 @@ def read_queue_state(now: datetime) -> Any:
     return execute(_QUEUED, moment=now).one()
 
 
-def _waiting() -> sa.CTE:
-    """The subscriptions that have pending deliveries, by one look at the index for each of them."""
-    pending = _D.state == DeliveryState.PENDING
-    first = sa.select(sa.func.min(_D.subscription_id).label("id")).where(pending)
-    found = first.cte("waiting", recursive=True)
-    following = sa.select(sa.func.min(_D.subscription_id)).where(
-        pending, _D.subscription_id > found.c.id
-    )
-    return found.union_all(sa.select(following.scalar_subquery()).where(found.c.id.is_not(None)))
+def _by_moment(words: str) -> sa.TextClause:
+    return sa.text(words).bindparams(sa.bindparam("moment", type_=UtcDateTime()))
 
 
-def _served() -> sa.CTE:
-    """Those of them that may be served, and what kind of deliveries they get."""
-    waiting, kinds = _waiting(), _D.__table__.c.kind.type
-    kind = sa.case(
-        (_S.ended_at.is_(None), sa.literal(DeliveryKind.EVENT, kinds)),
-        else_=sa.literal(DeliveryKind.TERMINATED, kinds),
-    )
-    return (
-        sa.select(_S.id, _S.endpoint_id, _E.host, _E.failures, _E.duration_ms, kind.label("kind"))
-        .join_from(waiting, _S, _S.id == waiting.c.id)
-        .join(_E, _E.id == _S.endpoint_id)
-        .join(Form, Form.id == _S.form_id)
-        .join(Account, Account.id == _S.account_id)
-        .where(
-            sa.or_(_S.ended_at.is_not(None), _S.expires_at > _NOW),
-            _S.suspended_at.is_(None),
-            _S.url.is_not(None),
-            _S.secret.is_not(None),
-            sa.or_(_E.paused_until.is_(None), _E.paused_until <= _NOW),
-            Form.deleted_at.is_(None),
-            Account.disabled_at.is_(None),
-        )
-        .cte("served")
-    )
-
-
-def _unsettled() -> sa.CompoundSelect[*tuple[object, ...]]:
-    """The oldest AT_ONCE_PER_ENDPOINT of each subscription, and what is in flight.
-
-    Left out are subscriptions that are suspended or have expired, forms in the trash, disabled
-    accounts, and endpoints that rest. One statement, because claims of all processes wait for each
-    other.
-    """
-    served = _served()
-    oldest = (
-        sa.select(_D.id)
-        .where(
-            _D.state == DeliveryState.PENDING,
-            _D.subscription_id == served.c.id,
-            _D.next_at <= _NOW,
-            _D.kind == served.c.kind,
-        )
-        .order_by(_D.next_at, _D.id)  # else one of several is the first and the second
-        .limit(1)
-    )
-    ranks = (
-        sa.select(served, oldest.offset(rank).scalar_subquery().label("oldest"))
-        for rank in range(AT_ONCE_PER_ENDPOINT)
-    )
-    each = sa.union_all(*ranks).subquery()
-    due = sa.select(
-        *(_D.state, _D.id, _D.account_id, each.c.endpoint_id, each.c.host),
-        *(each.c.failures, each.c.duration_ms, _D.next_at),
-    ).join(each, each.c.oldest == _D.id)
-    in_flight = sa.select(
-        *(_D.state, _D.id, _D.account_id, _D.endpoint_id, _D.host),
-        *(sa.literal(0), sa.literal(0), _D.next_at),
-    ).where(_D.state == DeliveryState.SENDING)
-    return sa.union_all(due, in_flight)
-
-
-def _queued() -> sa.Select[*tuple[object, ...]]:
-    served = _served()
-    resting = sa.select(sa.func.count()).where(_E.paused_until > _NOW).scalar_subquery()
-    found = sa.select(
-        sa.func.count().label("due"),
-        sa.func.min(_D.next_at).label("oldest"),
-        resting.label("resting"),
-    ).join(served, (served.c.id == _D.subscription_id) & (served.c.kind == _D.kind))
-    return found.where(_D.state == DeliveryState.PENDING, _D.next_at <= _NOW)
-
-
-UNSETTLED = _unsettled()
-_QUEUED = _queued()
+# The subscriptions with pending deliveries, by one look at the index for each of them; of these
+# those that may be served, and what kind of deliveries they get: none that are suspended or have
+# expired, of forms in the trash, disabled accounts, and endpoints that rest.
+_SERVED = """
+WITH RECURSIVE waiting (id) AS (
+  SELECT min(subscription_id) FROM event_deliveries WHERE state = 'pending'
+  UNION ALL SELECT (
+    SELECT min(subscription_id) FROM event_deliveries
+    WHERE state = 'pending' AND subscription_id > waiting.id
+  ) FROM waiting WHERE id IS NOT NULL
+), served AS (
+  SELECT s.id, s.endpoint_id, e.host, e.failures, e.duration_ms,
+    CASE WHEN s.ended_at IS NULL THEN 'event' ELSE 'terminated' END AS kind
+  FROM waiting
+  JOIN event_subscriptions s ON s.id = waiting.id
+  JOIN callback_endpoints e ON e.id = s.endpoint_id
+  JOIN forms f ON f.id = s.form_id
+  JOIN accounts a ON a.id = s.account_id
+  WHERE (s.ended_at IS NOT NULL OR s.expires_at > :moment)
+    AND s.suspended_at IS NULL AND s.url IS NOT NULL AND s.secret IS NOT NULL
+    AND (e.paused_until IS NULL OR e.paused_until <= :moment)
+    AND f.deleted_at IS NULL AND a.disabled_at IS NULL
+)
+"""
+# the oldest of a subscription; by the id, too, else one of several is the first and the second
+_OLDEST = """
+SELECT served.*, (
+  SELECT d.id FROM event_deliveries d
+  WHERE d.state = 'pending' AND d.subscription_id = served.id AND d.kind = served.kind
+    AND d.next_at <= :moment
+  ORDER BY d.next_at, d.id LIMIT 1 OFFSET {rank}
+) AS oldest FROM served
+"""
+_EACH = " UNION ALL ".join(_OLDEST.format(rank=rank) for rank in range(AT_ONCE_PER_ENDPOINT))
+# one statement, because claims of all processes wait for each other
+UNSETTLED = _by_moment(f"""{_SERVED}
+SELECT d.state, d.id, d.account_id, o.endpoint_id, o.host, o.failures, o.duration_ms, d.next_at
+FROM event_deliveries d JOIN ({_EACH}) o ON o.oldest = d.id
+UNION ALL
+SELECT state, id, account_id, endpoint_id, host, 0, 0, next_at
+FROM event_deliveries WHERE state = 'sending'
+""").columns(  # noqa: S608 (constants)
+    *(_D.state, _D.id, _D.account_id, _D.endpoint_id, _D.host),
+    *(CallbackEndpoint.failures, CallbackEndpoint.duration_ms, _D.next_at),
+)
+_QUEUED = _by_moment(f"""{_SERVED}
+SELECT count(*) AS due, min(d.next_at) AS oldest,
+  (SELECT count(*) FROM callback_endpoints WHERE paused_until > :moment) AS resting
+FROM event_deliveries d JOIN served ON served.id = d.subscription_id AND served.kind = d.kind
+WHERE d.state = 'pending' AND d.next_at <= :moment
+""").columns(due=sa.Integer, oldest=UtcDateTime, resting=sa.Integer)  # noqa: S608 (constants)
 
 
 # after the first attempt, the second and so on; after as many attempts a delivery is abandoned

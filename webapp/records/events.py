@@ -133,12 +133,7 @@ class EventSubscription(Base):
 
 
 # of a subscription that has ended; its host stays in the log
-ERASED: dict[str, None] = {
-    "url": None,
-    "secret": None,
-    "previous_secret": None,
-    "previous_until": None,
-}
+ERASED: dict[str, None] = dict.fromkeys(("url", "secret", "previous_secret", "previous_until"))
 
 
 class EventDelivery(Base):
