@@ -10,7 +10,6 @@ from sqlalchemy import select
 
 from tests.browser.conftest import ExampleSite
 from tests.browser.example_data import connect, write
-from tests.browser.example_steps import token_made
 from tests.browser.example_texts import ASKING, ROTA
 from tests.browsing import violations, window
 from tests.factories import make_account
@@ -148,20 +147,6 @@ def test_the_trust_switch_saves_at_once_and_keeps_the_focus(site: ExampleSite) -
     assert not trusted(site)
 
 
-def test_the_token_is_copied_by_its_button(site: ExampleSite) -> None:
-    options = {
-        "storage_state": site.signed_in,
-        "permissions": ["clipboard-read", "clipboard-write"],
-    }
-    with window(site.browser, site.address, **options) as page:
-        token_made(page, site.data)
-        token = page.get_by_label("Agent token").input_value()
-        page.get_by_role("button", name="Copy").first.click()
-        expect(page.locator("#token-copy-status")).to_have_text("Copied")
-
-        assert page.evaluate("navigator.clipboard.readText()") == token
-
-
 @pytest.fixture
 def consent(site: ExampleSite, callback: str, request: pytest.FixtureRequest) -> Iterator[Page]:
     """The consent page of a loopback client of each test alone, which needs no scripts."""
@@ -179,19 +164,6 @@ def consent(site: ExampleSite, callback: str, request: pytest.FixtureRequest) ->
     consent.goto(f"/oauth/authorize?{urlencode(asking)}")
     yield consent
     context.close()
-
-
-@pytest.mark.parametrize(
-    ("button", "returned"),
-    [("Allow", {"code", "state", "iss"}), ("Do not allow", {"error", "state", "iss"})],
-)
-def test_the_answer_reaches_the_client(
-    consent: Page, callback: str, button: str, returned: set[str]
-) -> None:
-    consent.get_by_role("button", name=button, exact=True).click()
-    consent.wait_for_url(f"{callback}?*")
-
-    assert returned <= parse_qs(urlsplit(consent.url).query).keys()
 
 
 def test_allowing_comes_first_but_enter_in_a_tick_box_never_allows(

@@ -80,7 +80,17 @@ def test_a_form_and_its_event_come_together(ann: Creator, caplog: pytest.LogCapt
 
 
 def test_changes_of_a_form_are_audited(ann: Creator, form: Any) -> None:
-    for what in ("close", "close", "reopen", "delete", "restore", "delete", "erase"):
+    for what in [
+        "close",
+        "close",
+        "reopen",
+        "delete",
+        "delete",
+        "restore",
+        "restore",
+        "delete",
+        "erase",
+    ]:
         ann.post(f"/forms/{form.id}/{what}")
 
     kinds = ("closed", "reopened", "deleted", "restored", "erased")

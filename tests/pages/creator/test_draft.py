@@ -70,18 +70,6 @@ def test_a_text_is_edited_without_scripts(ann: Creator, part: str, column: str) 
     assert "\r" not in getattr(ann.stored(draft), column)
 
 
-def test_a_swap_updates_the_text_and_all_dependent_parts(ann: Creator) -> None:
-    draft = ann.draft()
-
-    response = ann.post(f"/drafts/{draft.id}/title", htmx=True, text="Better", revision=1)
-
-    assert response.status_code == 200
-    assert "<html" not in response.text
-    assert response.text.count("hx-swap-oob") == 9
-    assert "Revision 2" in response.text
-    assert '"to": 2' in response.headers["HX-Trigger"]
-
-
 @pytest.mark.parametrize("htmx", [False, True])
 @pytest.mark.parametrize("revision", ["1", "", "x", "-1", "9" * 40, "²"])
 def test_a_conflicting_change_shows_both_texts(ann: Creator, revision: str, *, htmx: bool) -> None:

@@ -15,7 +15,6 @@ from webapp.base.vocabulary import FormStatus, Scope
 from webapp.oauth.models import OAuthGrant
 from webapp.oauth.tokens import issue_token
 from webapp.records import drafts, forms
-from webapp.records.audit import AuditEvent, AuditKind
 from webapp.records.content.model import snapshot
 from webapp.records.drafts import Draft
 
@@ -179,18 +178,6 @@ def test_an_erased_form_cannot_be_restored(ann: Creator, in_trash: Any) -> None:
     assert "The trash is empty." in plain(ann.page(sent.location).text)
     assert ann.post(f"/forms/{in_trash.id}/restore").status_code == 404
     assert ann.page(f"/forms/{in_trash.id}/erase").status_code == 404
-
-
-def test_deleting_and_restoring_again_say_what_is_true(ann: Creator, form: Any) -> None:
-    deleted = [ann.post(f"/forms/{form.id}/delete").location for _ in range(2)]
-    restored = [ann.post(f"/forms/{form.id}/restore").location for _ in range(2)]
-
-    assert deleted == [f"/forms/trash?deleted={form.id}"] * 2
-    assert restored == [f"/forms/{form.id}?done=restored"] * 2
-    with ann.context():
-        kinds = [AuditKind.DELETED, AuditKind.RESTORED]
-        told = db.session.scalars(select(AuditEvent.kind).where(AuditEvent.kind.in_(kinds)))
-        assert sorted(told) == sorted(kinds)
 
 
 def test_only_a_form_in_the_trash_is_erased_by_its_creator(

@@ -12,7 +12,6 @@ from tests.databases import both_databases
 from tests.factories import make_answer, make_form
 from tests.pages.creator_client import Creator, plain
 from tests.voice.factories import make_spoken_answer, make_stored_answer, make_voice_form
-from tests.voice.store_reads import holds_connection
 from webapp.answers import export, late_transcripts, search
 from webapp.base.database import db, utc_now
 from webapp.base.vocabulary import TranscriptState
@@ -66,19 +65,6 @@ def test_a_player_gets_the_range_that_it_asks_for(
         db.session.execute(db.update(Answer).values(superseded=True))
         db.session.commit()
     assert ann.page(path).status_code == 404  # replaced
-
-
-@both_databases
-def test_a_slow_store_holds_no_connection_of_the_database(
-    ann: Creator, form: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with ann.context():
-        path = f"/forms/{form.id}/attachments/{make_stored_answer(form, key()).id}"
-
-    held = holds_connection(monkeypatch)
-
-    assert ann.page(path).status_code == 200
-    assert held == [False]
 
 
 def test_a_store_that_is_away_is_a_page(ann: Creator, form: Any) -> None:

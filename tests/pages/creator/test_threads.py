@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 from tests.factories import make_answer, make_follow_up, make_follow_up_answer, make_form
-from tests.pages.creator.test_results import HOSTILE, SHOWN
 from tests.pages.creator_client import Creator, plain, without_marks
 from webapp.answers.answering import skip_question
 from webapp.base.database import db, utc_now
@@ -23,7 +22,7 @@ def form(ann: Creator) -> Any:
         make_answer(form, KEY, text="It was cold")
         example = {"technique": Technique.EXAMPLE, "reason": Reason.NO_EXAMPLE}
         asked = make_follow_up(form, KEY, question_text="For <i>example</i>?", **example)
-        make_follow_up_answer(form, KEY, asked, HOSTILE)
+        make_follow_up_answer(form, KEY, asked, "The gnorw one")
         by_model = {"reason": Reason.CHOSEN_BY_MODEL, "writer": "<b>qwen3 at 10.0.0.9:8080"}
         make_follow_up(form, KEY, depth=2, **by_model)
         db.session.commit()
@@ -39,7 +38,7 @@ def test_each_view_shows_question_answer_and_how_it_came_about(
     words = plain(page)
 
     assert "For &lt;i&gt;example&lt;/i&gt;?" in page
-    assert SHOWN in page
+    assert "The gnorw one" in page
     why = "Follow-up · built-in rules · asked for an example, because there was none"
     assert why in words
     model = "Follow-up · &lt;b&gt;qwen3 at 10.0.0.9:8080"

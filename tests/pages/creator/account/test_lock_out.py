@@ -1,7 +1,5 @@
 """Guessing passwords is limited and locks no creator out."""
 
-from concurrent.futures import ThreadPoolExecutor
-
 import httpx
 import pytest
 from argon2 import PasswordHasher
@@ -9,7 +7,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from tests.factories import make_account
-from tests.oauth.flow import EMAIL, HOST, PASSWORD, csrf_token, enter, sign_in
+from tests.oauth.flow import EMAIL, HOST, PASSWORD, csrf_token, sign_in
 from tests.pages.creator.account.conftest import post, reset_password
 from tests.pages.respondent_client import storage_away
 from tests.serving import new_app, serving
@@ -161,30 +159,6 @@ def test_a_forged_known_browser_cookie_is_ignored(value: str, app: Flask, creato
     browser.set_cookie("askback_device", value, domain=HOST)
 
     assert wrong(browser, 6) == [422] * 5 + [429]
-
-
-@pytest.mark.parametrize(
-    ("path", "most", "status"),
-    [("/join/unknown", 30, 410), ("/account/password", 5, 422), ("/account/delete", 5, 422)],
-)
-def test_parallel_tries_count_each(
-    path: str, most: int, status: int, app: Flask, creator: Account
-) -> None:
-    browser = app.test_client()
-    enter(browser, creator)
-    token = csrf_token(browser.get("/account"))
-    held = browser.get_cookie("askback_session", HOST)
-    assert held is not None
-    form = {"current": "wrong", "password": NEW_PASSWORD, "csrf_token": token}
-
-    def guess(_: int) -> int:
-        copy = app.test_client()
-        copy.set_cookie("askback_session", held.value, domain=HOST)
-        return copy.post(path, data=form).status_code
-
-    with ThreadPoolExecutor(most + 15) as threads:
-        statuses = sorted(threads.map(guess, range(most + 15)))
-    assert statuses == [status] * most + [429] * 15
 
 
 V4 = ["203.0.113.9", "203.0.113.9:4711", '"203.0.113.9"', "::ffff:203.0.113.9"]
