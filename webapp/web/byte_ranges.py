@@ -60,8 +60,15 @@ def recording_response(
     if status is HTTPStatus.PARTIAL_CONTENT:
         headers["Content-Range"] = f"bytes {start}-{end - 1}/{size}"
     headers["Content-Length"] = str(end - start)
-    if request.method != "HEAD":
-        _fill(response, read(recording.object_key, start, end))
+    if request.method == "HEAD":
+        return response
+    parts = read(recording.object_key, start, end)
+    if isinstance(parts, FileIO) and SERVER_SENDS_FILES in request.environ:
+        # the server sends an open file without a thread for it
+        response.direct_passthrough = True
+        response.response = wrap_file(request.environ, parts)
+    else:
+        response.response = parts
     return response
 
 
@@ -75,12 +82,3 @@ def _asked(size: int) -> tuple[int, int, HTTPStatus]:
     if found is None:
         return 0, 0, HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE
     return *found, HTTPStatus.PARTIAL_CONTENT
-
-
-def _fill(response: Response, parts: Iterator[bytes]) -> None:
-    """Leave an open file to the server, which needs no thread for it; else send the parts."""
-    if isinstance(parts, FileIO) and SERVER_SENDS_FILES in request.environ:
-        response.direct_passthrough = True
-        response.response = wrap_file(request.environ, parts)
-    else:
-        response.response = parts

@@ -7,12 +7,11 @@ room for it: a temporary folder may be memory.
 
 import errno
 import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import IO, cast
+from typing import IO, Any, cast
 
 from flask import Flask, Request, abort, request
 from werkzeug.datastructures import FileStorage, MultiDict
@@ -47,20 +46,14 @@ Parsed = tuple[IO[bytes], MultiDict[str, str], MultiDict[str, FileStorage]]
 class FormParser(FormDataParser):
     """Werkzeug bounds the number of fields in multipart bodies only."""
 
-    def parse(
-        self,
-        stream: IO[bytes],
-        mimetype: str,
-        content_length: int | None,
-        options: dict[str, str] | None = None,
-    ) -> Parsed:
+    def parse(self, stream: IO[bytes], mimetype: str, *more: Any, **named: Any) -> Parsed:
         """Raises RequestEntityTooLarge."""
         if mimetype == URLENCODED:
             body = stream.read()
             if body.count(b"&") >= FORM_FIELDS_MAX:
                 raise RequestEntityTooLarge
             stream = BytesIO(body)
-        return super().parse(stream, mimetype, content_length, options)
+        return super().parse(stream, mimetype, *more, **named)
 
 
 class UploadedFile:
@@ -85,18 +78,19 @@ class UploadedFile:
 
     def write(self, data: bytes) -> int:
         """Never raises: see `path`."""
-        if data and not self._failure:
-            with self._keeping_failure():
+        self.size += len(data)
+        try:
+            if data and not self._failure:
                 self._file = self._file or self._open_file()
                 self._file.write(data)
-        self.size += len(data)
+        except OSError as error:
+            self._failure = error
         return len(data)
 
     def seek(self, position: int) -> int:
         """As Werkzeug does once the file is complete."""
-        if self._file:
-            with self._keeping_failure():
-                self._file.seek(position)
+        if self._file and not self._failure:
+            self._file.seek(position)
         return position
 
     def close(self) -> None:
@@ -104,13 +98,6 @@ class UploadedFile:
         if self._file:
             self._file.close()
             self._file = None
-
-    @contextmanager
-    def _keeping_failure(self) -> Iterator[None]:
-        try:
-            yield
-        except OSError as error:
-            self._failure = error
 
 
 class BoundedRequest(Request):
@@ -123,13 +110,7 @@ class BoundedRequest(Request):
     form_data_parser_class = FormParser
     _stored = 0
 
-    def _get_file_stream(
-        self,
-        total_content_length: int | None,  # noqa: ARG002
-        content_type: str | None,  # noqa: ARG002
-        filename: str | None = None,  # noqa: ARG002
-        content_length: int | None = None,  # noqa: ARG002
-    ) -> IO[bytes]:
+    def _get_file_stream(self, *_described: object, **_by_name: object) -> IO[bytes]:
         if not UPLOAD_PATH.fullmatch(self.path):
             return BytesIO()
         return cast(IO[bytes], UploadedFile(self._open_file))

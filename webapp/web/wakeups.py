@@ -223,12 +223,8 @@ def shared_wakeups(app: Flask) -> Iterator[None]:
         if on_sqlite():
             yield
             return
-    relay = Relay(app)
-    relay.start()
-    try:
+    with Relay(app).running():
         yield
-    finally:
-        relay.stop()
 
 
 class Relay:
@@ -241,25 +237,26 @@ class Relay:
         self._keys: set[str] = set()
         self._ended = threading.Event()
         self._sender_pid = 0  # of the database session that sends our own notifications
-        self._threads = [
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Does not wait for a connection, nor at the end for a database that hangs."""
+        threads = [
             threading.Thread(target=self._keep, args=(work,), name=name, daemon=True)
             for name, work in (("notify", self._send), ("listen", self._listen))
         ]
-
-    def start(self) -> None:
-        """Begin; returns at once, connected or not."""
-        for thread in self._threads:
+        for thread in threads:
             thread.start()
         self._wakeups.relay = self.tell
-
-    def stop(self) -> None:
-        """End both threads, without waiting for a database that hangs."""
-        self._wakeups.relay = lambda _key: None
-        self._ended.set()
-        with self._changed:
-            self._changed.notify()
-        for thread in self._threads:
-            thread.join(END_LOOK_SECONDS)
+        try:
+            yield
+        finally:
+            self._wakeups.relay = lambda _key: None
+            self._ended.set()
+            with self._changed:
+                self._changed.notify()
+            for thread in threads:
+                thread.join(END_LOOK_SECONDS)
 
     def tell(self, key: str) -> None:
         """Notify the other processes; never blocks."""
