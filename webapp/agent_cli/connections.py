@@ -4,7 +4,7 @@ import importlib
 import json
 import time
 from contextlib import AbstractContextManager, suppress
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -43,8 +43,7 @@ def load(server: str) -> Connection | None:
         stored = json.loads(path.read_text())
         if stored.pop("in_keyring", False):
             stored |= json.loads(_keyring("get", server) or "{}")
-        names = {each.name for each in fields(Connection)}
-        return Connection(**{name: stored[name] for name in names & stored.keys()})
+        return Connection(**stored)
     except FileNotFoundError:
         return None
     except (OSError, ValueError, TypeError, AttributeError) as problem:

@@ -7,6 +7,7 @@ import shutil
 import stat
 import subprocess
 import time
+import tomllib
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,37 +23,15 @@ NEW_FILE_MODE = 0o600
 
 
 class Host(NamedTuple):
-    """One host.
-
-    add        its own command that adds a server, with NAME and URL; Cursor has none
-    next_step  what is left to do, with the name of the server as `{name}`
-    """
+    """One host, as described in `hosts.toml`."""
 
     title: str
-    add: tuple[str, ...]
+    add: list[str]
     next_step: str
 
 
-HOSTS = {
-    "claude": Host(
-        "Claude Code",
-        ("claude", "mcp", "add", "--transport", "http", "--scope", "user", "NAME", "URL"),
-        "In Claude Code, /mcp lists {name}; choose Authenticate there.",
-    ),
-    "cursor": Host(
-        "Cursor", (), "Restart Cursor; its MCP settings list {name}, with a button to sign in."
-    ),
-    "vscode": Host(
-        "VS Code",
-        ("code", "--add-mcp", '{"name": "NAME", "type": "http", "url": "URL"}'),
-        "In VS Code, run “MCP: List Servers”, choose {name}, start it and sign in.",
-    ),
-    "codex": Host(
-        "Codex",
-        ("codex", "mcp", "add", "NAME", "--url", "URL"),
-        "Codex has begun the sign-in itself. Only if it did not end: codex mcp login {name}",
-    ),
-}
+_TEXT = Path(__file__).with_name("hosts.toml").read_text("utf-8")
+HOSTS = {name: Host(**described) for name, described in tomllib.loads(_TEXT).items()}
 
 
 def connect(host: Host, url: str, name: str, *, yes: bool) -> None:
