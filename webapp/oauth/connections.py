@@ -1,6 +1,5 @@
 """Connections of agents: listing, ending, muting, and clients that are switched off."""
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from sqlalchemy import ColumnElement, and_, bindparam, exists, func, select, update
@@ -20,7 +19,6 @@ NOTICE_DAYS = 30  # how long a connection ended for safety stays on the page
 SUSPICIOUS = (RevokedReason.CODE_REUSE, RevokedReason.REFRESH_REUSE)
 
 
-@dataclass(frozen=True, slots=True)
 class Connection:
     """What the creator sees as one agent: all grants of one client, newest first, at least one.
 
@@ -28,42 +26,15 @@ class Connection:
     resource, and each consent is a grant.
     """
 
-    grants: list[OAuthGrant]
-
-    @property
-    def id(self) -> str:
-        """The id of its newest grant; actions accept the id of any."""
-        return self.grants[0].id
-
-    @property
-    def client(self) -> OAuthClient:
-        return self.grants[0].client
-
-    @property
-    def scopes(self) -> set[str]:
-        return {scope for grant in self.grants for scope in grant.scope.split()}
-
-    @property
-    def resources(self) -> set[str]:
-        return {resource for grant in self.grants for resource in grant.resource.split()}
-
-    @property
-    def attests_publish(self) -> bool:
-        return any(grant.attests_publish for grant in self.grants)
-
-    @property
-    def created_at(self) -> datetime:
-        return min(grant.created_at for grant in self.grants)
-
-    @property
-    def last_used_at(self) -> datetime | None:
-        return max(
-            (grant.last_used_at for grant in self.grants if grant.last_used_at), default=None
-        )
-
-    @property
-    def expires_at(self) -> datetime:
-        return max(grant.expires_at for grant in self.grants)
+    def __init__(self, grants: list[OAuthGrant]) -> None:
+        self.id = grants[0].id  # of the newest; actions accept the id of any
+        self.client = grants[0].client
+        self.scopes = {scope for grant in grants for scope in grant.scope.split()}
+        self.resources = {resource for grant in grants for resource in grant.resource.split()}
+        self.attests_publish = any(grant.attests_publish for grant in grants)
+        self.created_at = min(grant.created_at for grant in grants)
+        self.last_used_at = max((g.last_used_at for g in grants if g.last_used_at), default=None)
+        self.expires_at = max(grant.expires_at for grant in grants)
 
 
 def list_connections(account_id: str, *, now: datetime) -> list[Connection]:

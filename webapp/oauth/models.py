@@ -167,9 +167,6 @@ class OAuthCode(Base, AuthorizationCodeMixin):
     def get_redirect_uri(self) -> str | None:
         return self.redirect_uri
 
-    def get_scope(self) -> str:
-        return self.scope
-
 
 class OAuthToken(Base, TokenMixin):
     """An access or a refresh token; a refresh token is spent once `rotated_at` is set.
@@ -198,6 +195,3 @@ class OAuthToken(Base, TokenMixin):
 
     def check_client(self, client: OAuthClient) -> bool:
         return self.grant.client_pk == client.id
-
-    def get_scope(self) -> str:
-        return self.scope
