@@ -6,10 +6,10 @@ import pytest
 from flask import Flask
 from werkzeug.test import TestResponse
 
-from tests.factories import make_account
-from tests.oauth.flow import ORIGIN, REDIRECT, Flow, csrf_token, enter, leave, location, way_back
+from tests.oauth.flow import ORIGIN, REDIRECT, Flow, count, csrf_token, leave, location, way_back
 from webapp.base.database import utc_now
 from webapp.oauth.client_metadata import redirect_problem
+from webapp.oauth.models import OAuthCode, OAuthGrant
 from webapp.oauth.registration import create_client
 
 LOOPBACK = "http://127.0.0.1:3000/callback"
@@ -39,9 +39,6 @@ REFUSALS = [
     ({"code_challenge": "too-short"}, "invalid_request"),
     ({"code_challenge": ["x" * 43, "y" * 43]}, "invalid_request"),
     ({"resource": FOREIGN}, "invalid_target"),
-    ({"resource": "http://127.0.0.1:8000/api#part"}, "invalid_target"),
-    ({"resource": "/api"}, "invalid_target"),
-    ({"resource": "http://[::1/api"}, "invalid_target"),
     ({"resource": ["http://127.0.0.1:8000/api", FOREIGN]}, "invalid_target"),
     ({"prompt": "none"}, "consent_required"),
 ]
@@ -71,19 +68,11 @@ def test_an_error_of_a_posted_form_is_a_page_without_redirect(flow: Flow) -> Non
 
 
 @pytest.mark.parametrize("answer", ["no", "", "maybe", "YES"])
-def test_a_denial_does_not_count_as_consent(answer: str, flow: Flow) -> None:
+def test_a_denial_does_not_count_as_consent(answer: str, app: Flask, flow: Flow) -> None:
     denied = location(flow.decide(allow=answer))
 
     assert denied.items() >= {"error": "access_denied", "state": "st4te", "iss": ORIGIN}.items()
-    assert way_back(flow.ask(prompt="none"))["error"] == "consent_required"
-
-
-def test_the_consent_of_another_creator_does_not_count(app: Flask, flow: Flow) -> None:
-    flow.decide()
-    with app.app_context():
-        other = make_account(email="bob@example.com")
-    enter(flow.browser, other)
-
+    assert [count(app, table) for table in (OAuthGrant, OAuthCode)] == [0, 0]
     assert way_back(flow.ask(prompt="none"))["error"] == "consent_required"
 
 

@@ -160,7 +160,6 @@ def test_browser_clients_may_preflight_all_but_the_consent_page(
         ("POST", AUTHORIZATION_SERVER, 405, "GET"),
         ("DELETE", f"{RESOURCE}/api", 405, "GET"),
         ("POST", "/.well-known/security.txt", 405, "GET"),
-        ("GET", "/oauth/token", 405, "POST"),
         ("POST", "/oauth/token/more", 404, "nothing"),
         *(
             ("GET", path, 404, "nothing")

@@ -141,13 +141,6 @@ def test_an_unknown_token_or_an_access_token_is_not_renewed(token: str | None, f
     refused(flow.refresh(sent), "invalid_grant")
 
 
-def test_a_client_without_the_grant_type_neither_gets_nor_uses_a_refresh_token(flow: Flow) -> None:
-    flow = flow.other(grant_types=["authorization_code"])
-
-    assert "refresh_token" not in flow.connect()
-    refused(flow.refresh("askrt_" + "x" * 43), "unauthorized_client")
-
-
 @both_databases
 def test_parallel_refreshes_all_succeed_inside_the_window(app: Flask, flow: Flow) -> None:
     responses = at_once(app, [flow.renewal(flow.connect())] * 6)

@@ -37,7 +37,7 @@ http://127.0.0.2:80/api http://127.0.0.1:8000.other.example/api
 http://127.0.0.1:8000@other.example/api http://me@127.0.0.1:8000/api
 http://localhost.other.example:8000/api http://127.0.0.1:8000/apis
 http://127.0.0.1:8000/mcp/application http://127.0.0.1:8000/mcp/../api
-http://127.0.0.1:8000/forms //127.0.0.1:8000/api urn:askback:api api *
+http://127.0.0.1:8000/forms //127.0.0.1:8000/api urn:askback:api api * /api http://[::1/api
 """.split(),  # noqa: SIM905
     f"{API}#part",
 ]

@@ -8,7 +8,7 @@ from flask import Flask
 
 from tests.api.mcp.conftest import LEGACY, Host
 from tests.factories import make_account, make_draft, make_form
-from tests.oauth.flow import ALL_SCOPES, Flow, bearer, ticked
+from tests.oauth.flow import ALL_SCOPES, Flow, bearer, refused, ticked
 from webapp.oauth.protocol import PERMISSIONS
 
 ALL = "forms:read forms:write responses:read"
@@ -121,6 +121,7 @@ def test_a_client_that_cannot_refresh_is_not_offered_to_stay(scope: str | None, 
     assert 'value="offline_access"' not in flow.ask(scope=scope).text
     assert set(body["scope"].split()) == {*PERMISSIONS}
     assert "refresh_token" not in body
+    refused(flow.refresh("askrt_" + "x" * 43), "unauthorized_client")
 
 
 @pytest.mark.parametrize("asked", GENEROUS)
