@@ -31,6 +31,11 @@ from webapp.records.accounts.models import Account
 ACCOUNTS = select(Account.id)
 
 
+def in_postgresql(test: Any) -> Any:
+    """On PostgreSQL, in an application context."""
+    return on_postgresql(pytest.mark.usefixtures("app_context")(test))
+
+
 def taken() -> int:
     pool = db.engine.pool
     assert isinstance(pool, QueuePool)
@@ -64,8 +69,7 @@ def test_a_request_takes_one_connection_and_holds_none_after_it(app: Flask) -> N
         assert taken() == 0
 
 
-@on_postgresql
-@pytest.mark.usefixtures("app_context")
+@in_postgresql
 def test_a_read_leaves_no_transaction_open() -> None:
     states = read_rows(text("SELECT state FROM pg_stat_activity WHERE pid = pg_backend_pid()"))
     others = text(
@@ -76,8 +80,7 @@ def test_a_read_leaves_no_transaction_open() -> None:
     assert (len(states), read_rows(others)[0][0]) == (1, 0)
 
 
-@on_postgresql
-@pytest.mark.usefixtures("app_context")
+@in_postgresql
 @pytest.mark.parametrize("idle_seconds", [0.0, 60.0])
 def test_an_idle_connection_that_the_server_closed_is_replaced(
     monkeypatch: pytest.MonkeyPatch, idle_seconds: float
@@ -91,8 +94,7 @@ def test_an_idle_connection_that_the_server_closed_is_replaced(
         assert db.session.scalar(BACKEND) != backend
 
 
-@on_postgresql
-@pytest.mark.usefixtures("app_context")
+@in_postgresql
 def test_an_idle_connection_that_vanished_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     """As when a firewall has forgotten it: what is sent on it gets no answer."""
     monkeypatch.setattr(postgresql, "IDLE_SECONDS", 0.0)
@@ -106,8 +108,7 @@ def test_an_idle_connection_that_vanished_is_replaced(monkeypatch: pytest.Monkey
             os.kill(backend, signal.SIGCONT)
 
 
-@on_postgresql
-@pytest.mark.usefixtures("app_context")
+@in_postgresql
 def test_a_read_is_repeated_when_its_connection_ends_under_it() -> None:
     with only_fresh_connections(), db.engine.connect() as other:
         ((backend,),) = read_rows(BACKEND)
@@ -116,8 +117,7 @@ def test_a_read_is_repeated_when_its_connection_ends_under_it() -> None:
         assert read_rows(BACKEND) != [(backend,)]
 
 
-@on_postgresql
-@pytest.mark.usefixtures("app_context")
+@in_postgresql
 def test_a_write_after_a_repeated_read_is_committed() -> None:
     with only_fresh_connections(), db.engine.connect() as other:
         make_account()
@@ -131,8 +131,7 @@ def test_a_write_after_a_repeated_read_is_committed() -> None:
         assert read_rows(select(Account.name)) == [("Kim",)]
 
 
-@on_postgresql
-@pytest.mark.usefixtures("app_context")
+@in_postgresql
 def test_a_transaction_whose_connection_ends_under_it_is_not_repeated() -> None:
     with only_fresh_connections(), db.engine.connect() as other:
         db.session.scalar(BACKEND)
@@ -143,8 +142,7 @@ def test_a_transaction_whose_connection_ends_under_it_is_not_repeated() -> None:
         db.session.rollback()
 
 
-@on_postgresql
-@pytest.mark.usefixtures("app_context")
+@in_postgresql
 def test_a_connection_whose_rollback_failed_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     with only_fresh_connections():
         left = db.engine.raw_connection()

@@ -4,6 +4,7 @@ import secrets
 import sqlite3
 import threading
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError
 
 from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_draft, make_form
+from tests.races.threads import rows, together
 from webapp.app.factory import create_app
 from webapp.base.config import Settings
 from webapp.base.database import (
@@ -51,18 +53,8 @@ def test_every_sqlite_connection_syncs_fully_and_erases(
 
 
 def test_a_reader_does_not_wait_for_a_writer_on_sqlite(app: Flask) -> None:
-    seen: list[object] = []
-
-    def read() -> None:
-        with app.app_context():
-            seen.append(db.session.scalars(select(Account.id)).all())
-
-    with app.app_context(), write_transaction():
-        thread = threading.Thread(target=read)
-        thread.start()
-        thread.join(5)
-
-    assert seen == [[]]
+    with app.app_context(), write_transaction(), ThreadPoolExecutor() as pool:
+        assert pool.submit(rows, app, Account).result(5) == 0
 
 
 RENAME, NAMES = update(Account).values(name=bindparam("name")), select(Account.name)
@@ -154,22 +146,9 @@ def test_a_block_that_rolls_back_and_goes_on_commits_nothing(app: Flask) -> None
 
 @both_databases
 def test_more_threads_than_connections_get_their_turn(app: Flask) -> None:
-    failures: list[BaseException] = []
+    together(app, [make_account] * 80)
 
-    def work() -> None:
-        try:
-            with app.app_context():
-                make_account()
-        except BaseException as failure:
-            failures.append(failure)
-
-    threads = [threading.Thread(target=work) for _ in range(80)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(30)
-
-    assert failures == []
+    assert rows(app, Account) == 80
 
 
 @both_databases

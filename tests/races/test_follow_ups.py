@@ -1,4 +1,4 @@
-"""Decisions about follow-ups beside everything else that a respondent does."""
+"""Decisions about follow-ups beside everything else that a respondent does, and after it."""
 
 import secrets
 from collections.abc import Callable
@@ -35,12 +35,15 @@ from webapp.records.forms import close_form
 from webapp.records.responses.models import Answer
 
 SHORT = "It was slow"
+VAGUE = "It is sometimes annoying to use"
+HEDGED = "Maybe, it depends on the day and the team I am working with"
 WRITER = "small-model at llm.example.com"
 ASKED = Decision(Reason.CHOSEN_BY_MODEL, Technique.EXAMPLE, "What happened then?", WRITER)
 PREPARED = [("What came of it?", "always"), ("How was it?", "always"), ("And then?", "always")]
 
 pytestmark = both_databases
 three_times = pytest.mark.parametrize("attempt", range(3))
+both_writers = pytest.mark.parametrize("writer", ["rules", "model"])
 
 
 def answered(app: Flask, *positions: int, **fields: Any) -> Any:
@@ -56,15 +59,32 @@ def answered(app: Flask, *positions: int, **fields: Any) -> Any:
     return form
 
 
+def run(app: Flask, *calls: Callable[[], Any]) -> Any:
+    """One after the other; what the last one returned."""
+    with app.app_context():
+        return [call() for call in calls][-1]
+
+
 def read_context(form: Any, place: QuestionNumber) -> FollowUpContext | None:
     return context_of(read_open_session(form.share_token, KEY), place)
 
 
 def situation(app: Flask, form: Any, number: int = 1) -> FollowUpContext:
-    with app.app_context():
-        found = read_context(form, QuestionNumber(number))
+    found: FollowUpContext = run(app, partial(read_context, form, QuestionNumber(number)))
     assert found
     return found
+
+
+def decide(about: FollowUpContext, now: datetime | None = None) -> Callable[[], Any]:
+    return partial(decide_by_rules, about, now=now or utc_now())
+
+
+def passing_on(about: FollowUpContext) -> Callable[[], Any]:
+    return partial(pass_on, about, now=utc_now())
+
+
+def correct(form: Any, text: str = "Now it is fast", position: int = 0) -> Callable[[], Any]:
+    return partial(make_answer, form, KEY, position, text)
 
 
 def claim(about: FollowUpContext, now: datetime | None = None) -> Callable[[], Claim | None]:
@@ -72,13 +92,12 @@ def claim(about: FollowUpContext, now: datetime | None = None) -> Callable[[], C
 
 
 def claimed(app: Flask, about: FollowUpContext, now: datetime | None = None) -> Claim:
-    with app.app_context():
-        made = claim(about, now)()
+    made: Claim = run(app, claim(about, now))
     assert made
     return made
 
 
-def settle(made: Claim, now: datetime | None = None) -> Callable[[], None]:
+def settle(made: Claim, now: datetime | None = None) -> Callable[[], Any]:
     asked = ASKED._replace(question=f"What happened then, {made.id}?")
     return partial(settle_claim, made, asked, now=now or utc_now())
 
@@ -97,9 +116,7 @@ def dropped(app: Flask) -> list[bool]:
 
 
 def test_the_rules_eight_times_at_once_ask_once(app: Flask) -> None:
-    about = situation(app, answered(app))
-
-    together(app, [partial(decide_by_rules, about, now=utc_now())] * 8)
+    together(app, [decide(situation(app, answered(app)))] * 8)
 
     assert states(app) == [FollowUpState.ASKED]
 
@@ -110,9 +127,8 @@ def test_the_rules_at_once_about_two_answers_ask_as_much_as_there_is_room_for(
     app: Flask, attempt: int, room: int
 ) -> None:
     form = answered(app, 0, 1, maxTotalQuestions=2 + room)
-    both = [situation(app, form, number) for number in (1, 2)]
 
-    together(app, [partial(decide_by_rules, each, now=utc_now()) for each in both])
+    together(app, [decide(situation(app, form, number)) for number in (1, 2)])
 
     assert states(app) == [FollowUpState.ASKED] * room
 
@@ -124,17 +140,11 @@ def test_two_tabs_ask_the_built_in_question_once(app: Flask, attempt: int, first
     form = answered(app, 0, 1, 2, prepared=None, questions=questions)
     tabs = [situation(app, form, number) for number in (1, 2, 3)]
     assert {each.ruled.question for each in tabs} == {"Could you say a little more about that?"}
-    made = claimed(app, tabs[0]) if first == "claim" else None
+    begin: Any = decide(tabs[0])
+    if first == "claim":
+        begin = partial(settle_claim, claimed(app, tabs[0]), tabs[0].ruled, now=utc_now())
 
-    together(
-        app,
-        [
-            partial(settle_claim, made, tabs[0].ruled, now=utc_now())
-            if made
-            else partial(decide_by_rules, tabs[0], now=utc_now()),
-            *(partial(decide_by_rules, each, now=utc_now()) for each in tabs[1:]),
-        ],
-    )
+    together(app, [begin, *map(decide, tabs[1:])])
 
     assert states(app).count(FollowUpState.ASKED) == 1
 
@@ -142,22 +152,20 @@ def test_two_tabs_ask_the_built_in_question_once(app: Flask, attempt: int, first
 def test_eight_claims_at_once_leave_one_that_is_settled_once(app: Flask) -> None:
     about = situation(app, answered(app))
 
-    made = [each for each in together(app, [claim(about)] * 8) if each]
+    (made,) = filter(None, together(app, [claim(about)] * 8))
 
-    assert len(made) == 1
-    together(app, [settle(made[0])] * 8)
+    together(app, [settle(made)] * 8)
     assert states(app) == [FollowUpState.ASKED]
 
 
 def test_a_claim_that_waited_too_long_finds_its_room_taken(app: Flask) -> None:
     """The moment of the settlement is from before it had to wait for a lock."""
     form = answered(app, 0, 1, maxTotalQuestions=3)
-    began = utc_now()
+    began, moment = utc_now(), timedelta(milliseconds=1)
     made = claimed(app, situation(app, form, 1), began)
+
     about = situation(app, form, 2)
-    with app.app_context():
-        decide_by_rules(about, now=began + LEASE + timedelta(milliseconds=1))
-        settle(made, began + LEASE - timedelta(milliseconds=1))()
+    run(app, decide(about, began + LEASE + moment), settle(made, began + LEASE - moment))
 
     assert states(app) == [FollowUpState.ASKED, FollowUpState.NOTHING]
 
@@ -167,11 +175,11 @@ def test_a_correction_beside_a_settlement_drops_the_question(app: Flask, attempt
     form = answered(app)
     made = claimed(app, situation(app, form))
 
-    together(app, [settle(made), partial(make_answer, form, KEY, 0, "Now it is fast")])
+    together(app, [settle(made), correct(form)])
 
     assert dropped(app) in ([], [True])
-    decide = partial(decide_by_rules, situation(app, form), now=utc_now())
-    together(app, [decide, decide, settle(made)])
+    again = decide(situation(app, form))
+    together(app, [again, again, settle(made)])
     assert dropped(app).count(False) <= 1
 
 
@@ -185,27 +193,18 @@ def test_nothing_is_decided_about_an_answer_that_is_withdrawn_while_it_is_read(
         return read_follow_ups(session_id)
 
     monkeypatch.setattr(sessions, "read_follow_ups", withdrawing)
-    with app.app_context():
-        assert read_context(form, QuestionNumber(1)) is None
+    assert run(app, partial(read_context, form, QuestionNumber(1))) is None
 
 
 @three_times
 def test_everything_at_once_keeps_to_the_caps(app: Flask, attempt: int) -> None:
     form = answered(app, 0, 1, maxFollowupsPerQuestion=1, maxTotalQuestions=3)
     both = [situation(app, form, number) for number in (1, 2)]
-    made = claimed(app, both[attempt % 2])
-    texts = [secrets.token_urlsafe(4) for _ in range(3)]
+    corrections = [correct(form, secrets.token_urlsafe(4), position) for position in (0, 1)]
+    settling: Any = settle(claimed(app, both[attempt % 2]))
 
-    together(
-        app,
-        [
-            settle(made),
-            *(partial(decide_by_rules, each, now=utc_now()) for each in both),
-            *(partial(make_answer, form, KEY, position, texts[position]) for position in (0, 1)),
-            *(claim(each) for each in both),
-            skip(form, attempt % 2),
-        ],
-    )
+    decisions: list[Any] = [*map(decide, both), *map(claim, both)]
+    together(app, [settling, *decisions, *corrections, skip(form, attempt % 2)])
 
     assert states(app).count(FollowUpState.ASKED) <= 1
 
@@ -214,7 +213,7 @@ def test_everything_at_once_keeps_to_the_caps(app: Flask, attempt: int) -> None:
 @pytest.mark.parametrize("beside", [skip, withdraw, send])
 @pytest.mark.parametrize("settles", [True, False])
 def test_beside_what_ends_the_answer_no_question_is_left_open(
-    app: Flask, attempt: int, beside: Callable[..., Any], *, settles: bool
+    app: Flask, attempt: int, beside: Callable[[Any], Call], *, settles: bool
 ) -> None:
     form = answered(app)
     about = situation(app, form)
@@ -235,19 +234,14 @@ def test_beside_what_ends_the_answer_no_question_is_left_open(
 @three_times
 def test_passing_on_beside_a_settlement_decides_once(app: Flask, attempt: int) -> None:
     about = situation(app, answered(app))
-    made = claimed(app, about)
 
-    together(app, [settle(made), partial(pass_on, about, now=utc_now())])
+    together(app, [settle(claimed(app, about)), passing_on(about)])
 
     assert len(states(app)) == 1
     assert FollowUpState.CLAIMED not in states(app)
 
 
 # what was looked at, or claimed, before something else happened: in one order, without threads
-VAGUE = "It is sometimes annoying to use"
-HEDGED = "Maybe, it depends on the day and the team I am working with"
-
-both_writers = pytest.mark.parametrize("writer", ["rules", "model"])
 
 
 @both_writers
@@ -257,14 +251,13 @@ def test_about_two_answers_to_one_question_as_much_is_asked_as_there_is_room_for
 ) -> None:
     """Each was looked at before the other was decided about."""
     form = answered(app, maxFollowupsPerQuestion=1 + room)
+    first = situation(app, form)
+    run(app, decide(first), answer(form, VAGUE, follow_up=1), correct(form, HEDGED))
     with app.app_context():
-        decide_by_rules(situation(app, form), now=utc_now())
-        answer(form, VAGUE, follow_up=1)()
-        make_answer(form, KEY, 0, HEDGED)
         both = [read_context(form, QuestionNumber(1, depth)) for depth in (0, 1)]
         for about in filter(None, both):
             made = claim(about)() if writer == "model" else None
-            settle(made)() if made else decide_by_rules(about, now=utc_now())
+            (settle(made) if made else decide(about))()
 
     assert None not in both
     # what was prepared for one question is asked once
@@ -275,15 +268,10 @@ def test_about_two_answers_to_one_question_as_much_is_asked_as_there_is_room_for
 def test_what_is_decided_about_a_changed_answer_takes_no_room(app: Flask, writer: str) -> None:
     form = answered(app, maxFollowupsPerQuestion=1)
     first = claimed(app, situation(app, form))
-    with app.app_context():
-        make_answer(form, KEY, 0, "Now it is fast")
+    run(app, correct(form))
     about = situation(app, form)
-    with app.app_context():
-        if writer == "rules":
-            decide_by_rules(about, now=utc_now())
-        else:
-            settle(claimed(app, about))()
-        settle(first)()
+
+    run(app, decide(about) if writer == "rules" else settle(claimed(app, about)), settle(first))
 
     assert states(app) == [FollowUpState.ASKED, FollowUpState.NOTHING]
     assert dropped(app) == [False]
@@ -295,30 +283,26 @@ def test_a_claim_is_settled_at_any_moment_of_its_lease_and_at_none_after(
 ) -> None:
     began = utc_now().replace(microsecond=0)
     made = claimed(app, situation(app, answered(app)), began)
-    with app.app_context():
-        settle(made, began + timedelta(seconds=6) - timedelta(milliseconds=1) + waited)()
+
+    run(app, settle(made, began + timedelta(seconds=6) - timedelta(milliseconds=1) + waited))
 
     assert states(app) == [FollowUpState.NOTHING if waited else FollowUpState.ASKED]
 
 
 def test_no_model_is_to_decide_about_grief(app: Flask) -> None:
     form = answered(app)
-    with app.app_context():
-        make_answer(form, KEY, 0, "My mother died of it in March")
-        assert claim(situation(app, form))() is None
+    run(app, correct(form, "My mother died of it in March"))
 
+    assert run(app, claim(situation(app, form))) is None
     assert states(app) == []
 
 
 def test_a_dropped_question_is_not_asked_again_once_it_was_passed_on(app: Flask) -> None:
     form = answered(app)
-    with app.app_context():
-        decide_by_rules(situation(app, form), now=utc_now())
-        make_answer(form, KEY, 0, HEDGED)
-        make_answer(form, KEY, 0, SHORT)
-        about = situation(app, form)
-        pass_on(about, now=utc_now())
-        decide_by_rules(about, now=utc_now())
+    run(app, decide(situation(app, form)), correct(form, HEDGED), correct(form, SHORT))
+    about = situation(app, form)
+
+    run(app, passing_on(about), decide(about))
 
     assert states(app) == [FollowUpState.ASKED, FollowUpState.NOTHING]
     assert dropped(app) == [True]
@@ -326,15 +310,14 @@ def test_a_dropped_question_is_not_asked_again_once_it_was_passed_on(app: Flask)
 
 def test_passing_on_leaves_what_was_asked_before_it(app: Flask) -> None:
     about = situation(app, answered(app))
-    with app.app_context():
-        decide_by_rules(about, now=utc_now())
-        pass_on(about, now=utc_now())
+
+    run(app, decide(about), passing_on(about))
 
     assert states(app) == [FollowUpState.ASKED]
 
 
 MEANWHILE: dict[str, Callable[[Any], Call]] = {
-    "corrected": lambda form: partial(make_answer, form, KEY, 0, "Now it is fast"),
+    "corrected": correct,
     "taken back": skip,
     "sent": send,
     "closed": partial(by_creator, close_form),
@@ -355,9 +338,8 @@ def test_nothing_is_asked_about_what_is_not_open_any_more(
 ) -> None:
     form = answered(app)
     about = situation(app, form)
-    made = claimed(app, about) if writer == "model" else None
-    with app.app_context():
-        MEANWHILE[meanwhile](form)()
-        settle(made)() if made else decide_by_rules(about, now=utc_now())
+    end = settle(claimed(app, about)) if writer == "model" else decide(about)
+
+    run(app, MEANWHILE[meanwhile](form), end)
 
     assert FollowUpState.ASKED not in states(app)

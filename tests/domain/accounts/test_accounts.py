@@ -1,16 +1,17 @@
 """Accounts: addresses, switching off, one-time links, passwords and browser sessions."""
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import pytest
 from flask import Flask
-from sqlalchemy import func, select
+from sqlalchemy import select
 
 from tests.conftest import Clock
 from tests.databases import both_databases
+from tests.races.threads import allowed, rows, together
 from webapp.base.database import db
-from webapp.base.errors import InvalidInput, NotFound, Outcome, StateConflict
+from webapp.base.errors import InvalidInput, NotFound, StateConflict
 from webapp.oauth.tokens import purge_dead
 from webapp.records.accounts import browser_sessions, credentials, invites
 from webapp.records.accounts.credentials import HASHER
@@ -109,20 +110,11 @@ def test_eight_posts_of_one_link_make_one_account(app: Flask, clock: Clock) -> N
     with app.app_context():
         token = invites.make_invite(now=clock.now)
 
-    def accept(number: int) -> bool:
-        with app.app_context():
-            try:
-                invites.accept_invite(token, f"a{number}@b.example", "", PASSWORD, now=clock.now)
-            except Outcome:
-                return False
-            return True
+    accept = partial(invites.accept_invite, token, name="", password=PASSWORD, now=clock.now)
+    posts = [allowed(partial(accept, email=f"a{number}@b.example")) for number in range(8)]
 
-    with ThreadPoolExecutor(8) as pool:
-        accepted = list(pool.map(accept, range(8)))
-
-    with app.app_context():
-        stored = db.session.scalar(select(func.count()).select_from(Account))
-    assert (accepted.count(True), stored) == (1, 1)
+    assert together(app, posts).count("not_found") == 7
+    assert rows(app, Account) == 1
 
 
 @in_app

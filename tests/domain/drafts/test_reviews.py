@@ -6,6 +6,7 @@ import pytest
 
 from tests.conftest import Clock
 from webapp.drafts import editing, reviews
+from webapp.drafts.reviews import CreatorChange as Changed
 from webapp.drafts.revisions import list_revisions
 from webapp.records.accounts.models import Account
 from webapp.records.content.draft_input import parse_draft_input
@@ -36,38 +37,38 @@ def test_nothing_as_long_as_an_agent_wrote_last(draft: Draft) -> None:
 @pytest.mark.parametrize(
     ("fields", "changes"),
     [
-        ({"title": "Mine"}, [reviews.CreatorChange("title", None, "Rota", "Mine")]),
-        ({"goal": ""}, [reviews.CreatorChange("goal", None, "Learn", None)]),
-        ({"context": "Secret"}, [reviews.CreatorChange("context")]),
+        ({"title": "Mine"}, [Changed("title", None, "Rota", "Mine")]),
+        ({"goal": ""}, [Changed("goal", None, "Learn", None)]),
+        ({"context": "Secret"}, [Changed("context")]),
         (
             {"followUpMode": "deep_dive", "maxTotalQuestions": 9},
             [
-                reviews.CreatorChange("followUpMode", None, "none", "deep_dive"),
-                reviews.CreatorChange("maxTotalQuestions", None, None, "9"),
+                Changed("followUpMode", None, "none", "deep_dive"),
+                Changed("maxTotalQuestions", None, None, "9"),
             ],
         ),
         (
             {"questions": [{"id": "one", "text": "Who?", "context": "Names"}, *QUESTIONS[1:]]},
             [
-                reviews.CreatorChange("question_text", "one", "one?", "Who?"),
-                reviews.CreatorChange("question_context", "one", None, "Names"),
+                Changed("question_text", "one", "one?", "Who?"),
+                Changed("question_context", "one", None, "Names"),
             ],
         ),
         (
             {"questions": [QUESTIONS[2], *QUESTIONS[:2]]},
-            [reviews.CreatorChange("question_moved", "three", "3", "1")],
+            [Changed("question_moved", "three", "3", "1")],
         ),
         (
             {"questions": [{"id": "new", "text": "New?"}, *QUESTIONS[1:]]},
             [
-                reviews.CreatorChange("question_added", "new", None, "New?"),
-                reviews.CreatorChange("question_removed", "one", "one?", None),
+                Changed("question_added", "new", None, "New?"),
+                Changed("question_removed", "one", "one?", None),
             ],
         ),
     ],
 )
 def test_each_part_that_the_creator_changed(
-    draft: Draft, fields: dict[str, Any], changes: list[reviews.CreatorChange]
+    draft: Draft, fields: dict[str, Any], changes: list[Changed]
 ) -> None:
     assert reviews.creator_changes(change(draft, **fields)) == changes
 
@@ -79,8 +80,8 @@ def test_all_that_came_after_the_last_revision_of_an_agent(draft: Draft) -> None
     changed = change(draft, title="Mine again")
 
     assert reviews.creator_changes(changed) == [
-        reviews.CreatorChange("title", None, "Mine", "Mine again"),
-        reviews.CreatorChange("goal", None, "From another agent", "Mine, too"),
+        Changed("title", None, "Mine", "Mine again"),
+        Changed("goal", None, "From another agent", "Mine, too"),
     ]
 
 
