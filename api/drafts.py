@@ -49,10 +49,6 @@ _ENCODED = re.compile("(?:[\x20-\x24\x26-\x7e]|%[0-9A-Fa-f]{2})*")
 def sent_note() -> str | None:
     """The note, None for none. raises InvalidInput `validation_failed`"""
     header = request.headers.get(HEADER, "")
-    if len(header) > ENCODED_MAX_CHARS:
-        problem = f"has {len(header)} characters; at most {ENCODED_MAX_CHARS} are allowed"
-        shorter = f"Send {drafts.AGENT_NOTE_MAX_CHARS} code points at most, or no note."
-        raise wrong_field(HEADER, problem, shorter)
     with suppress(UnicodeDecodeError):
         if _ENCODED.fullmatch(header):
             return clean_note(unquote_to_bytes(header).decode(), HEADER)
