@@ -144,29 +144,20 @@ def test_the_server_says_what_the_schema_of_the_version_knows(host: Host, versio
     assert told.website_url in (None, "http://127.0.0.1:8000")
 
 
-def test_supported_versions_are_those_of_discovery(host: Host) -> None:
-    found = modern(host, "server/discover").json["result"]
+def test_discovery_and_the_one_page_of_tools(host: Host) -> None:
+    found, tools = (modern(host, each).json["result"] for each in ("server/discover", "tools/list"))
 
     mcp_types.DiscoverResult.model_validate(found)
-    assert found["supportedVersions"] == [MODERN]
-    assert found["resultType"] == "complete"
-    assert (found["ttlMs"], found["cacheScope"]) == (300_000, "public")
+    names = [each.name for each in mcp_types.ListToolsResult.model_validate(tools).tools]
+    assert (found["supportedVersions"], found["resultType"]) == ([MODERN], "complete")
     assert found["_meta"][f"{META}serverInfo"]["name"] == "askback"
-    assert found["capabilities"] == {
-        "tools": {},
-        "events": {},
-        "extensions": {f"{META}events": {}},
-    }
-
-
-def test_a_list_of_tools_is_one_page_by_name(host: Host) -> None:
-    found = modern(host, "tools/list").json["result"]
-
-    names = [each.name for each in mcp_types.ListToolsResult.model_validate(found).tools]
+    extensions = {"events": {}, "extensions": {f"{META}events": {}}}
+    assert found["capabilities"] == {"tools": {}} | extensions
     assert names == sorted(names)
     assert {"list_forms", "get_form"} <= {*names}
-    assert (found["ttlMs"], found["cacheScope"]) == (300_000, "public")
-    assert "nextCursor" not in found
+    assert "nextCursor" not in tools
+    for each in (found, tools):
+        assert (each["ttlMs"], each["cacheScope"]) == (300_000, "public")
 
 
 def test_initialize_answers_the_version_asked_for_or_the_newest(host: Host) -> None:

@@ -143,44 +143,33 @@ MISSING += [{"confirm": each} for each in (None, "accept", {}, {"action": None})
 MISSING += [{"confirm": {"action": each}} for each in (["accept"], "Accept")]
 
 
-def test_a_missing_answer_asks_again(host: Host, draft_id: str) -> None:
-    for responses in MISSING:
-        asked(host, draft_id, requestState=asked(host, draft_id), inputResponses=responses)
-
-
 @pytest.mark.usefixtures("no_wait")
 def test_an_accepted_call_without_a_confirmation_sends_nobody_there_again(
-    host: Host, draft_id: str
+    host: Host, agent: Agent, draft_id: str, confirm: Confirm
 ) -> None:
-    fields = told(retried(host, draft_id, asked(host, draft_id)))
+    before = asked(host, draft_id)
+    fields = told(retried(host, draft_id, before))
+    confirm(draft_id)
+    agent.patch(f"/drafts/{draft_id}", json={"title": "Changed"})
+    again = asked(host, draft_id, inputResponses=ACCEPTED, requestState=before)
 
     assert fields["code"] == "draft_not_confirmed"
     assert "do not send them there again" in fields["resolution"]
     assert f"{REVIEW}{draft_id} and get_form_draft with" in fields["resolution"]
+    assert told(retried(host, draft_id, again))["code"] == "confirmation_stale"
 
 
-@pytest.mark.usefixtures("no_wait")
-def test_a_stale_confirmation_is_asked_for_again(
-    host: Host, agent: Agent, draft_id: str, confirm: Confirm
-) -> None:
-    before = asked(host, draft_id)
-    confirm(draft_id)
-    agent.patch(f"/drafts/{draft_id}", json={"title": "Changed"})
-
-    again = asked(host, draft_id, inputResponses=ACCEPTED, requestState=before)
-    result = retried(host, draft_id, again)
-
-    assert '"code":"confirmation_stale"' in result["content"][0]["text"]
-
-
-def test_a_forged_state_is_as_none(host: Host, draft_id: str) -> None:
-    payload, _, mac = asked(host, draft_id).rpartition(".")
+def test_a_missing_answer_or_a_forged_state_asks_again(host: Host, draft_id: str) -> None:
+    state = asked(host, draft_id)
+    payload, _, mac = state.rpartition(".")
     forged = ["", "x", "x.y", "é", "a" * 10_000, 7, None, [], {"a": "b"}]
     forged += [f"{payload}A.{mac}", f"{payload}.{mac[::-1]}", payload]
 
-    for action, state in product(("accept", "decline", "cancel"), forged):
+    for responses in MISSING:
+        asked(host, draft_id, requestState=state, inputResponses=responses)
+    for action, other in product(("accept", "decline", "cancel"), forged):
         answer = {"confirm": {"action": action}}
-        asked(host, draft_id, inputResponses=answer, requestState=state)
+        asked(host, draft_id, inputResponses=answer, requestState=other)
 
 
 @pytest.mark.usefixtures("no_wait")
