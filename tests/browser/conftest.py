@@ -67,14 +67,9 @@ def long_site(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Ite
 @contextmanager
 def served_app(folder: Path, **settings: Any) -> Iterator[Flask]:
     """An application on a database of its own in the folder, behind a real server."""
-    plain: dict[str, Any] = {
-        "public_url": "http://127.0.0.1",
-        "database_url": f"sqlite:///{folder}/data.sqlite3",
-        "secret_key": "only-for-tests-only-for-tests-only-for-tests",
-        "data_keys": DATA_KEYS,
-        "data_folder": folder,
-        "write_limits": False,
-    }
+    keys = {"secret_key": "only-for-tests-" * 3, "data_keys": DATA_KEYS}
+    kept = {"database_url": f"sqlite:///{folder}/data.sqlite3", "data_folder": folder}
+    plain: dict[str, Any] = {"public_url": "http://127.0.0.1", "write_limits": False} | keys | kept
     app = new_app(Settings(**plain | settings))
     with app.app_context():
         db.create_all()

@@ -4,9 +4,9 @@ All functions need an application context.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, TypeAlias
 from urllib.parse import urlencode
 
 from sqlalchemy import select, update
@@ -35,38 +35,7 @@ from webapp.records.drafts import Draft
 from webapp.records.responses.counters import store_link_views
 from webapp.records.responses.models import ResponseSession
 
-
-@dataclass(frozen=True)
-class ExampleData:
-    """Addresses of the example installation, as paths."""
-
-    account_id: str
-    rota: str
-    german: str
-    goodbye: str
-    unfinished: str
-    returned: str
-    results: str
-    share: str
-    shared: str
-    empty: str
-    asks: str
-    probes: str
-    thinks: str
-    answered: str
-    closed: str
-    speak: str
-    spoken: str
-    followed: str
-    deleted: str
-    invite: str
-    consent: str
-    delivery: str
-    delivery_waiting: str
-    delivery_called_off: str
-    delivery_turned_away: str
-    delivery_arrived: str
-    tested: str
+ExampleData: TypeAlias = SimpleNamespace  # addresses of the example installation, as paths
 
 
 def make_example_data() -> ExampleData:
@@ -81,9 +50,8 @@ def make_example_data() -> ExampleData:
     results = published(account_id, texts.ROTA, claude, now - timedelta(days=9))
     answer_all(results, now)
     store_link_views({results.share_token: 41})
-    throw(
-        account_id, published(account_id, texts.GOODBYE, claude, now - timedelta(days=20)).id, now
-    )
+    thrown = published(account_id, texts.GOODBYE, claude, now - timedelta(days=20))
+    throw(account_id, thrown.id, now)
     empty = published(account_id, texts.MINUTES, None, now - timedelta(days=10))
     form_settings.allow_embedding(account_id, empty.id, "https://www.fernhill.example")
     price = priced(account_id, claude, now)
@@ -150,13 +118,8 @@ def make_tokens(account_id: str, form_id: str, grant_id: str, now: datetime) -> 
 
 
 def creator(email: str, now: datetime) -> str:
-    account = make_account(
-        email=email,
-        name="Ann Lindqvist",
-        password_hash=password_hash(texts.PASSWORD),
-        created_at=now,
-    )
-    return account.id
+    known = {"name": "Ann Lindqvist", "password_hash": password_hash(texts.PASSWORD)}
+    return make_account(email=email, created_at=now, **known).id
 
 
 def arrive(now: datetime) -> None:
@@ -185,31 +148,21 @@ def published_elsewhere(author: str, now: datetime) -> dict[str, str]:
 
 def connect(account_id: str, client_id: str, name: str, scopes: list[Scope], now: datetime) -> str:
     """The grant of an agent; its own name for itself is not verified."""
-    client = OAuthClient(
-        id=new_id("cli"),
-        client_id=client_id,
-        kind=ClientKind.DYNAMIC,
-        given_name=name,
-        details={
-            "redirect_uris": ["https://claude.example/callback"],
-            "grant_types": ["authorization_code", "refresh_token"],
-        },
-        created_at=now,
-    )
-    grant = OAuthGrant(
-        id=new_id("grt"),
-        account_id=account_id,
-        client_pk=client.id,
-        resource="https://askback.example/api",
-        scope=" ".join(scopes),
-        created_at=now,
-        expires_at=now + timedelta(days=180),
-        last_used_at=now,
-    )
-    db.session.add(client)
-    db.session.flush()
-    db.session.add(grant)
-    db.session.flush()
+    uses = ["authorization_code", "refresh_token"]
+    details = {"redirect_uris": ["https://claude.example/callback"], "grant_types": uses}
+    given: dict[str, Any] = {"kind": ClientKind.DYNAMIC, "given_name": name, "created_at": now}
+    client = OAuthClient(id=new_id("cli"), client_id=client_id, details=details, **given)
+    of = {
+        "account_id": account_id,
+        "client_pk": client.id,
+        "resource": "https://askback.example/api",
+    }
+    ends = now + timedelta(days=180)
+    when = {"created_at": now, "expires_at": ends, "last_used_at": now}
+    grant = OAuthGrant(id=new_id("grt"), scope=" ".join(scopes), **of, **when)
+    for row in (client, grant):
+        db.session.add(row)
+        db.session.flush()
     add_token(grant, TokenKind.REFRESH, grant.scope, now=utc_now())
     db.session.commit()
     return grant.id
@@ -221,13 +174,8 @@ def write(account_id: str, content: dict[str, Any], author: str | None, now: dat
 
 def written_and_changed(account_id: str, author: str, now: datetime) -> Draft:
     """The rota draft as its creator saw it first, and two changes by its agent since."""
-    questions = texts.ROTA["questions"][:1] + [
-        {
-            "text": "Tell me about a time a shift went wrong.",
-            "context": texts.ROTA["questions"][1]["context"],
-        },
-        texts.ROTA["questions"][2],
-    ]
+    one, two, three = texts.ROTA["questions"]
+    questions = [one, two | {"text": "Tell me about a time a shift went wrong."}, three]
     first = texts.ROTA | {"questions": questions, "followUpMode": "deep_dive"}
     draft = write(account_id, first, author, now - timedelta(minutes=40))
     draft = prepare(draft, *texts.PREPARED)
@@ -312,12 +260,5 @@ def respond(form: Any, key: str, words: tuple[str, ...], now: datetime) -> None:
 def answer(
     form: Any, key: str, position: int, text: str, now: datetime, signs: Signs | None = None
 ) -> None:
-    answering.answer_question(
-        form.share_token,
-        key,
-        position=position,
-        answer_text=text,
-        answer_key=f"{key}-{position}",
-        now=now,
-        signs=signs,
-    )
+    given = {"position": position, "answer_text": text, "answer_key": f"{key}-{position}"}
+    answering.answer_question(form.share_token, key, **given, now=now, signs=signs)

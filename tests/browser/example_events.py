@@ -32,19 +32,13 @@ LATE = {"status": None, "failure": DeliveryFailure.TIMEOUT, "reply": None, "dura
 
 def make_events(rota: Any, price: Any, claude: str, codex: str, now: datetime) -> dict[str, str]:
     """Ids of deliveries by what became of them, and that of the subscription that is silent."""
-    quick = make_subscription(
-        rota, grant_id=claude, host="hooks.claude.example:443", last_delivery_at=now
-    )
-    silent = make_subscription(
-        price,
-        grant_id=codex,
-        host="hooks.codex-runner.example:8443",
-        last_delivery_at=now - timedelta(hours=1),
-    )
+    mine = {"grant_id": claude, "host": "hooks.claude.example:443"}
+    quick = make_subscription(rota, last_delivery_at=now, **mine)
+    other = {"grant_id": codex, "host": "hooks.codex-runner.example:8443"}
+    silent = make_subscription(price, last_delivery_at=now - timedelta(hours=1), **other)
     pause(silent, now + timedelta(days=1))
-    far = make_subscription(
-        rota, grant_id=codex, host="europe-west-notifications.long-hostname.agents.example:443"
-    )
+    host = "europe-west-notifications.long-hostname.agents.example:443"
+    far = make_subscription(rota, grant_id=codex, host=host)
     make_subscription(price, grant_id=claude, suspended_at=now, gone_count=3)
     ended = {"ended_at": now - timedelta(days=1), "end_reason": SubscriptionEnd.UNSUBSCRIBED}
     left = make_subscription(rota, grant_id=claude, url=None, secret=None, **ended)

@@ -1,12 +1,11 @@
 """What people see before they scroll, in real windows; one tab that shows page after page."""
 
 import re
-from contextlib import AbstractContextManager
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, expect
 
-from tests.browser.conftest import ExampleSite
+from tests.browser.conftest import ExampleSite, OpenWindow
 from tests.browsing import window
 from tests.factories import make_draft
 from tests.voice.factories import make_voice_form
@@ -14,10 +13,6 @@ from webapp.base.database import utc_now
 from webapp.drafts import editing
 from webapp.records.content.draft_input import parse_draft_input
 
-TWO = [
-    {"text": "What nearly stopped you from leaving?", "context": "Money, habit, anything."},
-    "Tell me about the last time a shift went wrong.",
-]
 # of the buttons in the window, those with the colour of the main one
 GREEN = """() => {
   const probe = document.body.appendChild(document.createElement("a"));
@@ -29,27 +24,6 @@ GREEN = """() => {
     .filter((part) => part.getBoundingClientRect().bottom <= innerHeight)
     .map((part) => part.textContent.trim());
 }"""
-
-
-def draft_page(site: ExampleSite, count: int = 2) -> str:
-    with site.app.app_context():
-        draft = make_draft(
-            site.data.account_id,
-            title="Why people leave the spreadsheet",
-            goal="Find out which step we should take over first.",
-            context="We lost two cafés after a missed early shift.",
-            followUpMode="smart",
-            questions=(TWO * 3)[:count],
-        )
-    return f"/drafts/{draft.id}"
-
-
-def signed_in(
-    site: ExampleSite, width: int = 1280, height: int = 800
-) -> AbstractContextManager[Page]:
-    return window(
-        site.browser, site.address, storage_state=site.signed_in, width=width, height=height
-    )
 
 
 def test_a_voice_question_on_a_phone_shows_both_ways_and_no_main_button(
@@ -74,9 +48,11 @@ def test_a_voice_question_on_a_phone_shows_both_ways_and_no_main_button(
             assert sheet["y"] + sheet["height"] <= bar["y"]  # no bar lies over it
 
 
-def test_a_draft_is_decided_on_its_first_screen(site: ExampleSite) -> None:
-    with signed_in(site) as page:
-        page.goto(draft_page(site, 5))
+def test_a_draft_is_decided_on_its_first_screen(site: ExampleSite, open_window: OpenWindow) -> None:
+    with site.app.app_context():
+        draft = make_draft(site.data.account_id, questions=["What nearly stopped you?"] * 5)
+    with open_window(width=1280, height=800) as page:
+        page.goto(f"/drafts/{draft.id}")
         assert page.evaluate(GREEN) == ["Publish now"]
         for _ in range(12):
             page.keyboard.press("Tab")
@@ -89,8 +65,10 @@ def test_a_draft_is_decided_on_its_first_screen(site: ExampleSite) -> None:
             raise AssertionError("more than twelve presses")
 
 
-def test_waiting_drafts_are_seen_from_another_tab(site: ExampleSite) -> None:
-    with signed_in(site) as page:
+def test_waiting_drafts_are_seen_from_another_tab(
+    site: ExampleSite, open_window: OpenWindow
+) -> None:
+    with open_window() as page:
         for path in ("/account", "/connections"):
             page.goto(path)
             before = page.locator("#waiting-count").get_attribute("data-count")

@@ -7,14 +7,14 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import parse_qs, quote, urlencode, urlsplit
+from urllib.parse import parse_qs, parse_qsl, quote, urlencode, urlsplit
 
 import pytest
 from authlib.oauth2.rfc7636 import create_s256_code_challenge
-from flask import Flask
-from playwright.sync_api import Browser, Error as PlaywrightError, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Error as PlaywrightError, expect, sync_playwright
 from urllib3 import BaseHTTPResponse, HTTPSConnectionPool
 
+from tests.browser import example_texts as texts
 from tests.browser.conftest import sign_in
 from tests.browser.example_data import ExampleData, make_example_data
 from tests.browser.example_texts import EMAIL, PASSWORD
@@ -41,7 +41,6 @@ FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 class Front:
     """The installation behind the proxy, another site beside it, and a browser."""
 
-    app: Flask
     data: ExampleData
     browser: Browser
     address: str
@@ -101,19 +100,11 @@ def front(chromium_path: str, tmp_path_factory: pytest.TempPathFactory) -> Itera
         https_server(authority, Elsewhere) as elsewhere,
         sync_playwright() as playwright,
     ):
-        browser = playwright.chromium.launch(
-            executable_path=chromium_path, args=[*CHROMIUM_ARGS, *arguments]
-        )
-        address = app.config["SETTINGS"].public_url
-        yield Front(
-            app,
-            data,
-            browser,
-            address,
-            f"https://{AGENT}:{elsewhere}",
-            connections,
-            sign_in(browser, address),
-        )
+        options = {"executable_path": chromium_path, "args": [*CHROMIUM_ARGS, *arguments]}
+        browser = playwright.chromium.launch(**options)
+        address, other = app.config["SETTINGS"].public_url, f"https://{AGENT}:{elsewhere}"
+        signed_in = sign_in(browser, address)
+        yield Front(data, browser, address, other, connections, signed_in)
         browser.close()
         connections.close()
 
@@ -123,65 +114,28 @@ def _fresh_limits(front: Front) -> None:
     limiter.reset()
 
 
-def consent_address(client_id: str, redirect: str) -> str:
-    asking = {
-        "response_type": "code",
-        "client_id": client_id,
-        "redirect_uri": redirect,
-        "scope": "forms:read responses:read offline_access",
-        "state": "st4te",
-        "code_challenge": create_s256_code_challenge(VERIFIER),
-        "code_challenge_method": "S256",
-    }
-    return f"/oauth/authorize?{urlencode(asking)}"
-
-
-def register(front: Front, redirect: str) -> str:
-    """The id of a public client."""
-    metadata = {
-        "client_name": "Example agent",
-        "redirect_uris": [redirect],
-        "token_endpoint_auth_method": "none",
-        "grant_types": ["authorization_code", "refresh_token"],
-    }
-    answer = front.ask("POST", "/oauth/register", json.dumps(metadata))
-    assert answer.status == 201, answer.data
-    client_id: str = answer.json()["client_id"]
-    return client_id
-
-
-def allow(page: Page, client_id: str, redirect: str) -> dict[str, str]:
-    """The redirect parameters after the creator presses Allow."""
-    page.goto(consent_address(client_id, redirect))
-    page.get_by_role("button", name="Allow", exact=True).click()
-    page.wait_for_url(f"{redirect}?*")
-    return {name: values[0] for name, values in parse_qs(urlsplit(page.url).query).items()}
-
-
-def redeem(front: Front, client_id: str, redirect: str, code: str) -> dict[str, Any]:
-    form = {
-        "grant_type": "authorization_code",
-        "client_id": client_id,
-        "redirect_uri": redirect,
-        "code": code,
-        "code_verifier": VERIFIER,
-    }
-    answer = front.ask("POST", "/oauth/token", urlencode(form), **FORM)
-    assert answer.status == 200, answer.data
-    tokens: dict[str, Any] = answer.json()
-    return tokens
-
-
 def test_an_agent_gets_consent_a_token_and_the_answers(front: Front) -> None:
     redirect = f"{front.elsewhere}/callback"
-    client_id = register(front, redirect)
+    metadata = {"client_name": "An agent", "redirect_uris": [redirect]}
+    metadata["token_endpoint_auth_method"] = "none"
+    registered = front.ask("POST", "/oauth/register", json.dumps(metadata))
+    assert registered.status == 201, registered.data
+    client = {"client_id": registered.json()["client_id"], "redirect_uri": redirect}
+    challenge = create_s256_code_challenge(VERIFIER)
+    asking = texts.ASKING | client | {"code_challenge": challenge}
     with front.window(storage_state=front.signed_in, others=[redirect]) as page:
-        returned = allow(page, client_id, redirect)
+        page.goto(f"/oauth/authorize?{urlencode(asking)}")
+        page.get_by_role("button", name="Allow", exact=True).click()
+        page.wait_for_url(f"{redirect}?*")
+        returned = dict(parse_qsl(urlsplit(page.url).query))
 
     assert (returned["state"], returned["iss"]) == ("st4te", front.address)
-    tokens = redeem(front, client_id, redirect, returned["code"])
+    redeemed = {"grant_type": "authorization_code", "code": returned["code"]}
+    form = client | redeemed | {"code_verifier": VERIFIER}
+    answer = front.ask("POST", "/oauth/token", urlencode(form), **FORM)
+    assert answer.status == 200, answer.data
     form_id = front.data.results.rpartition("/")[2]
-    access = bearer(tokens["access_token"])
+    access = bearer(answer.json()["access_token"])
     answers = front.ask("GET", f"/api/forms/{form_id}/responses", **access).json()
     assert answers["responseCount"] == 12
 
@@ -208,10 +162,10 @@ def test_a_creator_confirms_and_people_answer(front: Front) -> None:
 def test_the_session_cookie_is_bound_to_this_host_and_to_https(front: Front) -> None:
     found = [cookie for cookie in front.signed_in["cookies"] if cookie["name"] == COOKIE]
 
-    assert [
-        (cookie["domain"], cookie["path"], cookie["secure"], cookie["httpOnly"], cookie["sameSite"])
-        for cookie in found
-    ] == [(HOST, "/", True, True, "Lax")]
+    names = ("domain", "path", "secure", "httpOnly", "sameSite")
+    assert [[cookie[name] for name in names] for cookie in found] == [
+        [HOST, "/", True, True, "Lax"]
+    ]
 
 
 def test_hsts_keeps_browsers_on_https(front: Front) -> None:

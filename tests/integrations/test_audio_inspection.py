@@ -1,30 +1,54 @@
-"""Audio is looked at by a child, whatever it is."""
+"""Audio is looked at by a child, whatever it is: ten seconds, half a gigabyte, and nothing else of
+this machine.
+"""
 
+import io
 import os
+import re
+import shutil
+import socket
 import subprocess
 import sys
+import threading
 import wave
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
+import av
 import pytest
 
-from tests.voice.audio_files import (
-    KINDS,
-    MEDIA_TYPES,
-    image,
-    long_recording,
-    not_audio,
-    recording,
-    stretched_webm,
-)
+from tests.voice import audio_files, hostile_audio
+from tests.voice.audio_files import KINDS, MEDIA_TYPES, long_recording, recording
 from webapp.voice import audio_inspection
-from webapp.voice.audio_inspection import MP3, AudioFormat, NotAudio, inspect, look, sniff, to_pcm
+from webapp.voice.audio_inspection import (
+    MP3,
+    MP4,
+    WAV,
+    WEBM,
+    AudioFormat,
+    NotAudio,
+    NotPlain,
+    inspect,
+    look,
+    sniff,
+    to_pcm,
+)
+from webapp.voice.child_process import ChildProcess
+
+SCHEMES = ("http://{}/a.mp3", "tcp://{}", "file:{}", "{}")
+QUESTIONS = (inspect, look)
 
 
-def kept(folder: Path, content: bytes) -> tuple[Path, AudioFormat]:
-    path = folder / "upload"
+@pytest.fixture
+def upload(tmp_path: Path) -> Path:
+    path = tmp_path / "upload"
+    path.write_bytes(recording("wav"))
+    return path
+
+
+def kept(path: Path, content: bytes) -> tuple[Path, AudioFormat]:
+    """The file with this content, and its format."""
     path.write_bytes(content)
     audio = sniff(content)
     assert audio is not None
@@ -32,20 +56,19 @@ def kept(folder: Path, content: bytes) -> tuple[Path, AudioFormat]:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_type_length_and_voice_are_those_of_the_bytes(kind: str, tmp_path: Path) -> None:
-    path, audio = kept(tmp_path, recording(kind, seconds=1.5))
+def test_type_length_and_voice_are_those_of_the_bytes(kind: str, upload: Path) -> None:
+    path, audio = kept(upload, recording(kind, seconds=1.5))
 
     assert audio.media_type == MEDIA_TYPES[kind]
     assert inspect(path, audio) == pytest.approx(1500, abs=120)
     found = look(path, audio)
     assert found.voiced
-    assert len(found.levels) == 64
-    assert found.levels.isdigit()
+    assert re.fullmatch("[0-9]{64}", found.levels)
     assert max(found.levels) == "9"
 
 
-def test_the_child_leaves_the_processors_to_the_server(tmp_path: Path) -> None:
-    inspect(*kept(tmp_path, recording("webm", seconds=1.5)))
+def test_the_child_leaves_the_processors_to_the_server(upload: Path) -> None:
+    inspect(*kept(upload, recording("webm", seconds=1.5)))
 
     child = audio_inspection.child.pid
     assert child
@@ -59,14 +82,14 @@ def test_the_child_leaves_the_processors_to_the_server(tmp_path: Path) -> None:
     ("sound", "what"), [("silence", "none"), ("noise", "none"), ("soft_voice", "voice")]
 )
 def test_a_quiet_room_is_no_voice_and_a_soft_voice_is(
-    kind: str, sound: str, what: str, tmp_path: Path
+    kind: str, sound: str, what: str, upload: Path
 ) -> None:
-    assert look(*kept(tmp_path, recording(kind, sound, 2.0))).voiced is (what == "voice")
+    assert look(*kept(upload, recording(kind, sound, 2.0))).voiced is (what == "voice")
 
 
-def test_samples_are_16_khz_of_one_channel(tmp_path: Path) -> None:
-    path, audio = kept(tmp_path, recording("webm", "tone"))
-    with (tmp_path / "samples.wav").open("w+b") as out:
+def test_samples_are_16_khz_of_one_channel(upload: Path) -> None:
+    path, audio = kept(upload, recording("webm", "tone"))
+    with upload.with_name("samples.wav").open("w+b") as out:
         to_pcm(path, audio, out)
         out.seek(0)
         with wave.open(out, "rb") as samples:
@@ -80,36 +103,33 @@ def test_samples_are_16_khz_of_one_channel(tmp_path: Path) -> None:
     "chance", [b"<sVg\x9c", b"PK\x03\x04\xd1\x9f", b"PK\x05\x06\x93", b"pk\x03\x04\x14"]
 )
 def test_a_few_bytes_that_sound_holds_by_chance_make_no_other_file_of_it(
-    chance: bytes, tmp_path: Path
+    chance: bytes, upload: Path
 ) -> None:
     sound = recording("wav", seconds=1.5)
 
-    assert inspect(*kept(tmp_path, sound[:-64] + chance + sound[-64 + len(chance) :])) == 1500
+    assert inspect(*kept(upload, sound[:-64] + chance + sound[-64 + len(chance) :])) == 1500
 
 
-@pytest.mark.parametrize("made", [long_recording, stretched_webm])
-def test_more_than_ten_minutes_are_told_as_such(made: Callable[[], bytes], tmp_path: Path) -> None:
-    assert inspect(*kept(tmp_path, made())) > 600_000
+@pytest.mark.parametrize("made", [long_recording, audio_files.stretched_webm])
+def test_more_than_ten_minutes_are_told_as_such(made: Callable[[], bytes], upload: Path) -> None:
+    assert inspect(*kept(upload, made())) > 600_000
 
 
-def test_what_is_no_recording_is_refused(tmp_path: Path) -> None:
-    taken = [name for name, content in not_audio() if is_taken(tmp_path, content)]
+def test_what_is_no_recording_is_refused(upload: Path) -> None:
+    taken = []
+    for name, content in audio_files.not_audio():
+        if sniff(content):
+            with suppress(NotAudio):
+                inspect(*kept(upload, content))
+                taken.append(name)
 
     assert taken == []
-
-
-def is_taken(folder: Path, content: bytes) -> bool:
-    if sniff(content) is None:
-        return False
-    with suppress(NotAudio):
-        return bool(inspect(*kept(folder, content)))
-    return False
 
 
 @pytest.mark.parametrize(
     ("head", "audio"),
     [
-        *((head, None) for head in (b"", b"\xff", image()[:64], b"\xff\xf1\x7c\x80")),
+        *((head, None) for head in (b"", b"\xff", audio_files.image()[:64], b"\xff\xf1\x7c\x80")),
         *((head, None) for head in (b"FORM\0\0\0\0ILBM", b"RIFF\0\0\0\0AVI ")),
         (b"\xff\xfb\x90\x64", MP3),  # which needs no tag
     ],
@@ -118,15 +138,200 @@ def test_other_heads_have_no_type(head: bytes, audio: AudioFormat | None) -> Non
     assert sniff(head) == audio
 
 
-def test_the_serving_process_imports_no_audio_library(tmp_path: Path) -> None:
-    path, _ = kept(tmp_path, recording("wav"))
+def test_the_serving_process_imports_no_audio_library(upload: Path) -> None:
     code = (
         "import sys, pathlib, webapp.app.cli\n"
         "from webapp.voice import audio_inspection as audio, transcription\n"
         "print(audio.look(pathlib.Path(sys.argv[1]), audio.WAV).voiced)\n"
         "print([name for name in ('av', 'numpy', 'faster_whisper') if name in sys.modules])"
     )
-    command = [sys.executable, "-c", code, str(path)]
+    command = [sys.executable, "-c", code, str(upload)]
     ran = subprocess.run(command, capture_output=True, text=True, check=True)
 
     assert ran.stdout == "True\n[]\n"
+
+
+@pytest.fixture
+def address() -> Iterator[tuple[str, list[str]]]:
+    """Of a listener on this machine, and who called it."""
+    callers: list[str] = []
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.settimeout(0.05)
+        ended = threading.Event()
+
+        def listen() -> None:
+            while not ended.is_set():
+                with suppress(TimeoutError):
+                    connection, caller = listener.accept()
+                    connection.close()
+                    callers.append(str(caller))
+
+        thread = threading.Thread(target=listen)
+        thread.start()
+        yield f"127.0.0.1:{listener.getsockname()[1]}", callers
+        ended.set()
+        thread.join()
+
+
+@pytest.mark.parametrize("demuxer", ["concat", "hls", "mov", "webm_dash_manifest", "sdp"])
+@pytest.mark.parametrize("script", [audio_files.playlist, audio_files.concat_script])
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_no_name_in_a_file_is_opened(
+    demuxer: str, script: object, scheme: str, upload: Path, address: tuple[str, list[str]]
+) -> None:
+    where = address[0] if "//" in scheme else upload
+    path = upload.with_name("script")
+    path.write_bytes(script(scheme.format(where)))  # type: ignore[operator]
+    for question in QUESTIONS:
+        with pytest.raises(NotAudio):
+            question(path, AudioFormat("audio/none", "none", demuxer))
+
+    assert address[1] == []
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_samples_are_those_of_the_file_wherever_it_says_they_are(
+    scheme: str, upload: Path, address: tuple[str, list[str]]
+) -> None:
+    upload.write_bytes(recording("m4a"))
+    found = inspect(upload, MP4), look(upload, MP4)
+    where = scheme.format(address[0] if "//" in scheme else upload)
+    upload.write_bytes(hostile_audio.external_reference(where))
+
+    assert (inspect(upload, MP4), look(upload, MP4)) == found
+    assert address[1] == []
+
+
+def test_the_limits_hold_before_the_first_file(upload: Path) -> None:
+    inspect(upload, WAV)
+    limits = Path(f"/proc/{audio_inspection.child.pid}/limits").read_text()
+    found = dict(re.findall(r"Max ([a-z ]+?)  +\d+ +(\d+)", limits))  # the hard ones
+
+    assert int(found["address space"]) <= 512 * 1024**2
+    assert int(found["open files"]) == 3 + 2
+    assert int(found["core file size"]) == int(found["processes"]) == 0
+    assert int(found["cpu time"]) <= 600
+    assert int(found["file size"]) < 24 * 1024**2
+
+
+def test_an_index_beyond_all_memory_is_refused_and_the_next_file_is_not(upload: Path) -> None:
+    with pytest.raises(NotAudio):
+        inspect(*kept(upload.with_name("bomb"), hostile_audio.huge_sample_table()))
+
+    assert inspect(upload, WAV) == 1000
+
+
+def test_a_look_that_takes_too_long_is_ended(upload: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    inspect(upload, WAV)
+    pid = audio_inspection.child.pid
+    endless = kept(upload.with_name("endless"), long_recording())
+    monkeypatch.setattr(audio_inspection, "LOOK_SECONDS", 0.01)
+    with pytest.raises(NotAudio, match="longer than"):
+        look(*endless)
+    monkeypatch.undo()
+
+    assert inspect(upload, WAV) == 1000
+    assert audio_inspection.child.pid != pid
+
+
+def test_what_no_microphone_makes_is_refused(upload: Path) -> None:
+    rates = map(hostile_audio.wrong_rate, (1, 2**31 - 1))
+    for content in (*rates, hostile_audio.many_channels()):
+        upload.write_bytes(content)
+        for question in QUESTIONS:
+            with pytest.raises(NotAudio):
+                question(upload, WAV)
+
+
+@pytest.mark.parametrize("muxer", ["webm", "mp4", "mov"])
+def test_of_a_film_no_picture_is_decoded(muxer: str, upload: Path) -> None:
+    """Pictures that no decoder could read harm nobody."""
+    film = bytearray(audio_files.video(muxer))
+    with av.open(io.BytesIO(film)) as container:
+        pictures = [bytes(each) for each in container.demux(video=0) if each.size]
+    for picture in pictures:
+        at = film.index(picture)
+        film[at : at + len(picture)] = b"\xff" * len(picture)
+    upload.write_bytes(film)
+    audio = WEBM if muxer == "webm" else MP4
+
+    with pytest.raises(NotPlain, match="other than one track of sound"):
+        inspect(upload, audio)
+    assert samples_of(upload, audio) == pytest.approx(1000, abs=120)
+
+
+def samples_of(path: Path, audio: AudioFormat) -> int:
+    """The length of the WAV that is made of a file."""
+    with path.with_name("samples.wav").open("w+b") as out:
+        to_pcm(path, audio, out)
+    return inspect(Path(out.name), WAV)
+
+
+def test_samples_are_as_long_as_they_sound_and_end_after_eleven_minutes(upload: Path) -> None:
+    upload.write_bytes(hostile_audio.hurried(16))
+    assert inspect(upload, MP4) < 2000
+    assert samples_of(upload, MP4) > 14_000
+
+    upload.write_bytes(long_recording(900))
+    assert samples_of(upload, WAV) == pytest.approx(660_000, abs=200)
+
+    upload.write_bytes(hostile_audio.slowed(2))  # its rate changes on the way
+    assert samples_of(upload, WEBM) < 3000
+
+
+def test_what_was_taken_damaged_is_heard_as_far_as_it_goes(upload: Path) -> None:
+    """A recording with a changed byte that is taken, though a decoder refuses a packet."""
+    sound = recording("m4a")
+    for at in range(1000, len(sound), 7):
+        upload.write_bytes(content := sound[:at] + b"\xff" + sound[at + 1 :])
+        with suppress(NotAudio):
+            if inspect(upload, MP4) and refuses_a_packet(content):
+                break
+
+    assert look(upload, MP4).voiced
+
+
+def refuses_a_packet(content: bytes) -> bool:
+    with av.open(io.BytesIO(content), "r", format="mov", metadata_errors="replace") as container:
+        try:
+            list(container.decode(audio=0))
+        except av.error.FFmpegError as error:
+            return not isinstance(error, av.error.InvalidDataError)
+    return False
+
+
+@pytest.mark.parametrize(
+    ("count", "seed"), [(60, 11), pytest.param(5000, 12, marks=pytest.mark.prove)]
+)
+def test_damaged_recordings_harm_nobody(upload: Path, count: int, seed: int) -> None:
+    """Each is taken or refused within its time, and a good one still is."""
+    for content in hostile_audio.damaged(count, seed):
+        upload.write_bytes(content)
+        if audio := sniff(content):
+            for question in (*QUESTIONS, samples_of):
+                with suppress(NotAudio):
+                    question(upload, audio)
+    upload.write_bytes(recording("wav"))
+    assert inspect(upload, WAV) == 1000
+
+
+@pytest.mark.skipif(shutil.which("strace") is None, reason="needs strace")
+def test_between_a_request_and_its_answer_nothing_is_opened(upload: Path) -> None:
+    trace = upload.with_name("trace")
+    traced = ChildProcess("webapp.voice.audio_child")
+    calls = "trace=open,openat,socket,connect,recvmsg,sendto"
+    traced._command[:0] = ["strace", "-f", "-o", str(trace), "-e", calls]
+    try:
+        with upload.open("rb") as file:
+            files = [file.fileno()] * 2
+            traced.call({"question": "look", "demuxer": "wav"}, files, seconds=30)
+            upload.write_bytes(audio_files.concat_script("/etc/passwd"))
+            traced.call({"question": "look", "demuxer": "concat"}, files, seconds=30)
+    finally:
+        traced.end()
+    lines = trace.read_text().splitlines()
+    requests = [number for number, line in enumerate(lines) if "recvmsg(" in line]
+    opened = [line for line in lines[requests[0] :] if re.search("open|socket|connect", line)]
+
+    assert len(requests) >= 2
+    assert [line for line in opened if " = -1 " not in line] == []

@@ -50,6 +50,15 @@ def ask(child: ChildProcess, **request: float) -> int:
     return int(child.call(request, [], seconds=5)["pid"])
 
 
+def children() -> set[str]:
+    """Processes of this one, zombies among them."""
+    return {
+        pid
+        for each in Path("/proc/self/task").glob("*/children")
+        for pid in each.read_text().split()
+    }
+
+
 def is_gone(pid: int) -> bool:
     """Whether no process has that id, not even as a zombie."""
     with suppress(ProcessLookupError):
@@ -122,18 +131,11 @@ def test_one_that_takes_too_long_to_start_is_killed(
     new_child: NewChild, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(child_process, "START_SECONDS", 0.5)
-    started: list[subprocess.Popen[bytes]] = []
-    start = subprocess.Popen
-
-    def noted(*given: Any, **named: Any) -> "subprocess.Popen[bytes]":
-        started.append(start(*given, **named))
-        return started[-1]
-
-    monkeypatch.setattr(subprocess, "Popen", noted)
+    before = children()
     with pytest.raises(ChildFailed):
         ask(new_child(fixed={"PREPARE_SECONDS": "60"}))
 
-    assert [process.poll() for process in started] == [-signal.SIGKILL]
+    assert children() == before
 
 
 def test_the_end_of_the_service_leaves_it_time_to_answer(new_child: NewChild) -> None:

@@ -22,13 +22,13 @@ from webapp.voice.confinement import CALLS, MAPPING, SECCOMP
 
 HOSTILE = "tests.integrations.hostile_child"
 FILES = [  # which Landlock alone refuses, too
+    *(("read", "secret"), ("append", "database"), ("create", "database")),
     *(
-        ("read", "secret"),
-        ("append", "database"),
-        ("create", "database"),
         ("read", "/proc/self/environ"),
+        ("look_into", "/proc/self/mem"),
+        ("read", "/proc/{}/environ"),
+        ("look_into", "/proc/{}/mem"),
     ),
-    *(("look_into", "/proc/self/mem"), ("read", "/proc/{}/environ"), ("look_into", "/proc/{}/mem")),
     *(("spawn", ""), ("execute", "")),
 ]
 OUTSIDE = [  # of Linux 6.12
@@ -268,12 +268,14 @@ for _ in range(2):
 """
 
 
-def run_refusing(*arguments: str, **changed: str) -> str:
-    command = [sys.executable, "-c", REFUSING, *arguments]
-    ran = subprocess.run(
-        command, cwd=ROOT, env=environment(changed), capture_output=True, text=True, check=False
-    )
+def run(*command: str, **changed: str) -> str:
+    told = {"cwd": ROOT, "env": environment(changed), "capture_output": True, "text": True}
+    ran = subprocess.run(command, check=False, **told)
     return ran.stdout + ran.stderr
+
+
+def run_refusing(*arguments: str, **changed: str) -> str:
+    return run(sys.executable, "-c", REFUSING, *arguments, **changed)
 
 
 @pytest.mark.usefixtures("_confining")
@@ -290,12 +292,9 @@ def test_where_a_container_refuses_both_audio_is_opened_and_the_log_says_so_once
 def test_the_doctor_says_what_confines_the_child(lacks: str, tmp_path: Path) -> None:
     data = {"ASKBACK_DATA": str(tmp_path / "data")}
     command = [*PROGRAM, "doctor"]
-    ran = subprocess.run(
-        command, cwd=ROOT, env=environment(data), capture_output=True, text=True, check=False
-    )
     fine = "ok  the process that opens recordings: confined by Landlock, seccomp and limits\n"
 
-    assert (fine in ran.stdout) == (lacks == "")
+    assert (fine in run(*command, **data)) == (lacks == "")
     missing = "!!  the process that opens recordings: limits alone, without Landlock, seccomp: use"
     assert missing in run_refusing(*command[1:], **data)
 

@@ -12,106 +12,74 @@ from webapp.follow_ups.model_breaker import (
     ModelResting,
 )
 
+ERRORS = {
+    "fails": ModelFailed("it answered with status 500"),
+    "refuses": ModelRefused("it refused"),
+    "breaks": KeyError("a bug"),
+    "ends": KeyboardInterrupt(),
+}
 
-class Clock:
-    """Seconds that pass as a test says."""
 
-    now = 1000.0
+class Calls:
+    """Calls of a breaker whose clock goes as a test says."""
 
-    def __call__(self) -> float:
-        return self.now
+    def __init__(self) -> None:
+        self.now = 1000.0
+        self.breaker = ModelBreaker(lambda: self.now)
+
+    def do(self, steps: str) -> None:
+        """Seconds pass, and calls that work, rest, or end as in ERRORS."""
+        for step in steps.split():
+            if step[0] == "+":
+                self.now += int(step)
+            elif step == "works":
+                with self.breaker.call():
+                    pass
+            elif step == "rests":
+                with pytest.raises(ModelResting), self.breaker.call():
+                    pass
+            else:
+                with pytest.raises(type(ERRORS[step])) as caught, self.breaker.call():
+                    raise ERRORS[step]
+                assert caught.value is ERRORS[step]
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-def breaker(clock: Clock) -> ModelBreaker:
-    return ModelBreaker(clock)
-
-
-def call(breaker: ModelBreaker, error: Exception | None = None) -> None:
-    with breaker.call():
-        if error:
-            raise error
-
-
-def fail(breaker: ModelBreaker, times: int) -> None:
-    for _ in range(times):
-        with pytest.raises(ModelFailed, match="status 500"):
-            call(breaker, ModelFailed("it answered with status 500"))
-
-
-def test_a_reply_between_failures_counts(breaker: ModelBreaker) -> None:
-    fail(breaker, 2)
-    call(breaker)
-    fail(breaker, 2)
-
-    call(breaker)
+def calls() -> Calls:
+    return Calls()
 
 
 @pytest.mark.parametrize(
-    "error", [ModelRefused("it refused"), KeyError("a bug"), KeyboardInterrupt()]
+    "steps",
+    [
+        "fails fails works fails fails works",
+        "refuses refuses refuses refuses works",
+        "breaks breaks breaks breaks works",
+        "ends ends ends ends works",
+        "fails fails fails rests +59 rests +1 fails +59 rests +1 works works",
+        "fails fails fails +60 breaks fails rests",  # a trial that says nothing lets another try
+    ],
 )
-def test_what_says_nothing_bad_of_the_service_opens_nothing(
-    breaker: ModelBreaker, error: Exception
-) -> None:
-    for _ in range(5):
-        with pytest.raises(type(error)):
-            call(breaker, error)
-
-    call(breaker)
+def test_three_failures_in_a_row_are_followed_by_a_minute_of_rest(calls: Calls, steps: str) -> None:
+    calls.do(steps)
 
 
-def test_after_the_rest_one_call_tries_at_a_time(breaker: ModelBreaker, clock: Clock) -> None:
-    fail(breaker, 3)
-    clock.now += 60
-
-    with breaker.call(), pytest.raises(ModelResting):
-        call(breaker)
-    call(breaker)
+def test_after_the_rest_one_call_tries_at_a_time(calls: Calls) -> None:
+    calls.do("fails fails fails +60")
+    with calls.breaker.call():
+        calls.do("rests")
+    calls.do("works")
 
 
-def test_a_trial_that_fails_begins_another_rest(breaker: ModelBreaker, clock: Clock) -> None:
-    fail(breaker, 3)
-    clock.now += 60
-    fail(breaker, 1)
-    clock.now += 59
-    with pytest.raises(ModelResting):
-        call(breaker)
-    clock.now += 1
-
-    call(breaker)
+def test_calls_that_began_before_change_nothing(calls: Calls) -> None:
+    with calls.breaker.call():
+        calls.do("fails fails fails")
+    calls.do("rests +30 rests")
 
 
-def test_a_trial_that_says_nothing_lets_another_try(breaker: ModelBreaker, clock: Clock) -> None:
-    fail(breaker, 3)
-    clock.now += 60
-    with pytest.raises(KeyError):
-        call(breaker, KeyError("a bug"))
-
-    fail(breaker, 1)
-
-
-def test_calls_that_began_before_change_nothing(breaker: ModelBreaker, clock: Clock) -> None:
-    with breaker.call():
-        fail(breaker, 3)
-    with pytest.raises(ModelResting):
-        call(breaker)
-
-    clock.now += 30
-    with pytest.raises(ModelResting):
-        call(breaker)
-
-
-def test_so_many_run_at_once_and_no_more(breaker: ModelBreaker) -> None:
+def test_so_many_run_at_once_and_no_more(calls: Calls) -> None:
     with ExitStack() as running:
         for _ in range(CALLS_AT_ONCE):
-            running.enter_context(breaker.call())
-        for _ in range(5):
-            with pytest.raises(ModelResting, match=f"{CALLS_AT_ONCE} calls"):
-                call(breaker)
-
-    call(breaker)
+            running.enter_context(calls.breaker.call())
+        calls.do("rests " * 5)
+    calls.do("works")

@@ -4,7 +4,6 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterator
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -256,25 +255,6 @@ def test_one_that_is_withdrawn_meanwhile_leaves_nothing(
         assert db.session.query(Answer).count() == 0
 
 
-def test_an_attempt_that_lost_its_lease_leaves_the_recording_to_the_next(
-    app: Flask, form: Any, use: Use
-) -> None:
-    def lose_lease(number: int) -> Reply:
-        if number == 0:
-            with app.app_context():
-                transcripts.release_expired(now=utc_now() + timedelta(seconds=70))
-            make_due(app)
-            work(app)
-        return words(f"{WORDS} {number}")
-
-    with speech_engine(lose_lease) as engine:
-        use(engine)
-        recording = recorded(app, form, make=make_answered)
-        work(app)
-
-    assert outcome(app, recording) == (DONE, f"{WORDS} 1")
-
-
 def running(app: Flask) -> Any:
     """The threads of a process that writes down."""
     return transcribe.transcribing(app, at_once=1)
@@ -331,16 +311,6 @@ def test_without_redis_the_sweeper_does_it_and_fills_what_a_killed_process_left(
     with running(app):
         wait_until(lambda: texts(app) == ["", WORDS], "filling the answer")
         wait_until(lambda: outcome(app, other) == (DONE, WORDS), "being written down")
-
-
-def test_one_at_a_time(app: Flask, form: Any, use: Use) -> None:
-    with speech_engine(lambda _number: words(WORDS, after=0.1)) as engine:
-        use(engine)
-        recordings = [recorded(app, form) for _ in range(4)]
-        work(app)
-
-    assert [outcome(app, each)[0] for each in recordings] == [DONE] * 4
-    assert engine.most_at_once == 1
 
 
 def test_the_lease_is_renewed_while_an_engine_takes_long(

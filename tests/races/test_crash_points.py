@@ -26,7 +26,7 @@ from webapp.events.endings import unsubscribe
 from webapp.events.outbox import write_cursor
 from webapp.oauth.connections import disconnect
 from webapp.records.responses.models import ResponseDeletion, ResponseSession
-from webapp.voice.uploads import Bounds, add_recording
+from webapp.voice.uploads import Bounds, Upload, add_recording
 
 
 class Cut(Exception):
@@ -100,10 +100,9 @@ def answered(account_id: str) -> Any:
 
 
 def upload(account_id: str) -> Call:
-    sent = {"upload_key": "recorder-1", "object_key": "o.webm", "media_type": "audio/webm"}
-    measured = {"size": 4000, "duration_ms": 1200, "named_host": "", "address_hash": None}
-    at = {"at": QuestionNumber(1), "bounds": Bounds()}
-    return act(add_recording, make_voice_form(account_id), **at, **sent, **measured)
+    made = Upload("recorder-1", "o.webm", "audio/webm", 4000, 1200, None)
+    sent = {"at": QuestionNumber(1), "upload": made, "named_host": "", "bounds": Bounds()}
+    return act(add_recording, make_voice_form(account_id), **sent)
 
 
 def recorded(form: Any) -> str:

@@ -17,7 +17,7 @@ from webapp.records.forms import Form
 from webapp.records.responses.models import Answer, ResponseSession
 from webapp.records.responses.recordings import Recording
 from webapp.voice.audio_store import audio_store
-from webapp.voice.uploads import Bounds, add_recording
+from webapp.voice.uploads import Bounds, Upload, add_recording
 
 
 def make_voice_form(account_id: str = "", *, transcriber: str = "", **fields: Any) -> Any:
@@ -65,7 +65,9 @@ def upload(form: Any, session_key: str, **changed: Any) -> RecordingShown:
         "bounds": Bounds(),
         "now": utc_now(),
     }
-    return add_recording(form.share_token, session_key, **values | changed)
+    given = values | changed
+    made = Upload(**{name: given.pop(name) for name in Upload._fields})
+    return add_recording(form.share_token, session_key, upload=made, **given)
 
 
 def make_spoken_answer(

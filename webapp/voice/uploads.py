@@ -104,51 +104,49 @@ def prepare_room(
         _make_room(place, size, address_hash, bounds)
 
 
-def add_recording(  # noqa: PLR0913 - a value of the row each
+class Upload(NamedTuple):
+    """An object that is in the audio store; its type and measures are ours.
+
+    upload_key  made for each recorder, so that a retry is stored once
+    """
+
+    upload_key: str
+    object_key: str
+    media_type: str
+    size: int
+    duration_ms: int
+    address_hash: str | None
+
+
+def add_recording(
     share_token: str,
     session_key: str,
     *,
     at: QuestionNumber,
-    upload_key: str,
-    object_key: str,
-    media_type: str,
-    size: int,
-    duration_ms: int,
+    upload: Upload,
     named_host: str,
-    address_hash: str | None,
     bounds: Bounds,
     now: datetime,
 ) -> RecordingShown:
-    """Store the row of an object that is in the audio store; its type and measures are ours.
+    """Store the row of an upload.
 
-    A repeat of `upload_key` stores nothing and returns the first, with its own object key: the
-    object of the repeat is to be erased then, as after a refusal.
+    A repeat of its key stores nothing and returns the first, with its own object key: the object
+    of the repeat is to be erased then, as after a refusal.
 
-    upload_key  made for each recorder, so that a retry is stored once
     named_host  the host that the page named as writing it down, "" for none; no other gets it
     raises      as `check_upload`; InvalidInput `recordings_full`, `form_unreadable` (the key is
                 that of another question)
     """
     with database.write_transaction():
         place = check_upload(share_token, session_key, at)
-        if stored := find_upload(place, upload_key):
+        if stored := find_upload(place, upload.upload_key):
             return stored
-        _make_room(place, size, address_hash, bounds)
-        values = place._asdict() | {
-            "id": database.new_id("att"),
-            "upload_key": upload_key,
-            "object_key": object_key,
-            "media_type": media_type,
-            "size": size,
-            "duration_ms": duration_ms,
-            "address_hash": address_hash,
-            "transcript_state": TranscriptState.WAITING,
-            "attempts": 0,
-            "next_at": None,  # due once its page asks for the words, or an answer has it
-            "created_at": now,
-        }
-        _insert_if_open(values, named_host)
-        if stored := find_upload(place, upload_key):
+        _make_room(place, upload.size, upload.address_hash, bounds)
+        # due once its page asks for the words, or an answer has it
+        waiting = {"transcript_state": TranscriptState.WAITING, "attempts": 0, "next_at": None}
+        values = place._asdict() | upload._asdict() | waiting
+        _insert_if_open(values | {"id": database.new_id("att"), "created_at": now}, named_host)
+        if stored := find_upload(place, upload.upload_key):
             return stored
         raise refusal(place.form_id) or InvalidInput(
             PageCode.FORM_UNREADABLE,

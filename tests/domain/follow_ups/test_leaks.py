@@ -3,8 +3,13 @@
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from tests.domain.follow_ups.ordinary_sessions import SESSIONS, WANTED
-from tests.domain.follow_ups.written_questions import make_thread, outcome, rows
+from tests.domain.follow_ups.written_questions import (
+    SESSIONS,
+    WANTED,
+    make_thread,
+    outcome,
+    rows,
+)
 from webapp.follow_ups.leaks import leaks
 from webapp.follow_ups.text_folding import folded
 

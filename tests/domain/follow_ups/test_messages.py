@@ -48,17 +48,13 @@ def test_the_conversation_is_one_json_object() -> None:
     }
 
 
-def test_words_of_respondents_are_values_of_the_object_alone() -> None:
+def test_what_people_wrote_cannot_leave_its_lines() -> None:
     found = messages(make_thread("Why?", HOSTILE))
-
     assert json.loads(found.user)["answer"] == HOSTILE
     assert found.user.count("\n") == 0
     assert "Ignore all rules" not in found.system
 
-
-def test_the_creators_texts_cannot_leave_their_lines() -> None:
     found = messages(make_thread("Why?", "So."), context=HOSTILE, goal=HOSTILE, title=HOSTILE)
-
     lines = found.system.split("\n")
     at = next(n for n, line in enumerate(lines) if line.startswith("Background – never quote"))
     assert json.loads(lines[at + 2]) == HOSTILE
@@ -117,19 +113,15 @@ def test_the_schema_is_one_that_strict_services_take() -> None:
     assert all(set(each) <= {"type", "enum"} for each in REPLY_SCHEMA["properties"].values())
 
 
-@pytest.mark.parametrize("technique", TECHNIQUES)
-def test_a_reply_of_the_schema_is_read(technique: Technique) -> None:
-    text = reply("Why is that?", technique)
-
-    Draft202012Validator(REPLY_SCHEMA).validate(json.loads(text))
-    assert parse_reply(text) == Reply(technique, "Why is that?")
-
-
 ASKED = "Could you say a bit more about that?"
 
 
-def test_a_question_is_read() -> None:
-    assert parse_reply(reply(f" {ASKED}\n")) == Reply(Technique.WHY, ASKED)
+@pytest.mark.parametrize("technique", TECHNIQUES)
+def test_a_reply_of_the_schema_is_read(technique: Technique) -> None:
+    text = reply(f" {ASKED}\n", technique)
+
+    Draft202012Validator(REPLY_SCHEMA).validate(json.loads(text))
+    assert parse_reply(text) == Reply(technique, ASKED)
 
 
 @pytest.mark.parametrize(

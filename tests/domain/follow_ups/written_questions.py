@@ -1,4 +1,4 @@
-"""Threads, replies and harmless questions for the tests of the guard."""
+"""Threads, replies, questions and sessions for the tests of the guard."""
 
 import json
 import tomllib
@@ -69,3 +69,25 @@ def outcome_of(
     except Unusable as unusable:
         return unusable.outcome
     return None
+
+
+class Session(NamedTuple):
+    """A form with its private context; of each step the question, the answer and the follow-up."""
+
+    context: str
+    steps: tuple[tuple[str, ...], ...]
+
+
+def _read(file: Path) -> list[Session]:
+    """A paragraph each: a line for the context, then one for each step."""
+    found = []
+    for paragraph in file.read_text().split("\n\n"):
+        context, *steps = paragraph.strip().split("\n")
+        found.append(Session(context, tuple(tuple(step.split(" | ")) for step in steps)))
+    return found
+
+
+SESSIONS = {file.stem: _read(file) for file in sorted(FOLDER.glob("sessions/*.txt"))}
+
+# nine questions with two words each, as a respondent may have a model write them
+WANTED = {language: (question, words) for language, question, words in rows("wanted.txt")}

@@ -25,7 +25,7 @@ from webapp.base.errors import Outcome
 from webapp.records.forms import Form
 from webapp.records.responses.models import Answer, count_bytes
 from webapp.records.responses.recordings import ObjectDeletion, Recording
-from webapp.voice.uploads import RECORDING_COUNTED_BYTES, Bounds, add_recording
+from webapp.voice.uploads import RECORDING_COUNTED_BYTES, Bounds, Upload, add_recording
 
 QUESTIONS = 2
 PEOPLE = 2
@@ -62,13 +62,8 @@ class Speakers(RuleBasedStateMachine):
             person,
             allowed=person not in self.sent,
             at=QuestionNumber(position + 1),
-            upload_key=secrets.token_urlsafe(16),
-            object_key=name,
-            media_type="audio/webm",
-            size=size,
-            duration_ms=1200,
+            upload=Upload(secrets.token_urlsafe(16), name, "audio/webm", size, 1200, self.address),
             named_host="",
-            address_hash=self.address,
             bounds=Bounds(address=ROOM),
         )
         if stored:

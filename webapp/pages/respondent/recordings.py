@@ -239,20 +239,18 @@ def _store(
     release_connections()
     key = f"{place.form_id}/{secrets.token_hex(16)}.{file.audio.extension}"
     store.put(key, file.path)
+    upload = uploads.Upload(
+        posted.recording_key, key, file.audio.media_type, file.size, file.duration_ms, source
+    )
     try:
         stored = uploads.add_recording(
             view.form.share_token,
             posted.session_key,
             at=at,
-            upload_key=posted.recording_key,
-            object_key=key,
-            media_type=file.audio.media_type,
-            size=file.size,
-            duration_ms=file.duration_ms,
-            now=utc_now(),
+            upload=upload,
             named_host=posted.transcriber,
-            address_hash=source,
             bounds=upload_bounds(),
+            now=utc_now(),
         )
     except Outcome:
         _erase(key)

@@ -1,8 +1,10 @@
-"""What a service gets of a recording, and what of its answers is taken."""
+"""What a service gets of a recording, and what of its answers is taken; faster-whisper in a child,
+for which a module of that name on its path stands in.
+"""
 
 import gzip
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +12,13 @@ import orjson
 import pytest
 
 from tests.services import free_port
+from tests.voice.audio_files import recording
+from tests.voice.fake_whisper import fake_whisper
 from tests.voice.speech_engine import Reply, speech_engine, words
 from tests.webapp.test_config import SECRET
-from webapp.base.config import Settings
-from webapp.voice import openai_transcriber
-from webapp.voice.audio_inspection import WEBM, TranscriptionFailed
+from webapp.base.config import WHISPER, Settings
+from webapp.voice import openai_transcriber, transcription
+from webapp.voice.audio_inspection import WEBM, NotAudio, TranscriptionFailed
 from webapp.voice.transcription import write_down
 
 BYTES = b"\x1a\x45\xdf\xa3" + bytes(range(256)) * 2000
@@ -28,13 +32,8 @@ JUNK = (
 
 
 def settings(url: str, **changed: Any) -> Settings:
-    given = {
-        "public_url": "http://127.0.0.1:8000",
-        "secret_key": SECRET,
-        "transcriber": "openai",
-        "transcriber_url": url,
-        "transcriber_model": "small-en",
-    }
+    by = {"transcriber": "openai", "transcriber_url": url, "transcriber_model": "small-en"}
+    given = {"public_url": "http://127.0.0.1:8000", "secret_key": SECRET} | by
     return Settings(**given | changed)
 
 
@@ -114,20 +113,16 @@ def test_junk_other_types_and_compressed_answers_are_no_transcript(ask: Ask, rep
     assert failure(ask, reply)
 
 
-@pytest.mark.parametrize("status", [400, 401, 404, 413, 429, 500, 503])
-def test_a_refusal_is_told_by_its_status_and_not_asked_again(ask: Ask, status: int) -> None:
+@pytest.mark.parametrize("status", [307, 400, 401, 404, 413, 429, 500, 503])
+def test_a_refusal_is_told_by_its_status_and_neither_followed_nor_asked_again(
+    ask: Ask, status: int
+) -> None:
     body = b'{"error": {"message": "you said: my secret. key sk-mine"}}'
-
-    told = failure(ask, Reply(body, status, headers=JSON), transcriber_api_key="sk-mine")
+    with speech_engine(lambda _number: words("elsewhere")) as other:
+        headers = JSON | {"Location": f"{other.url}/audio/transcriptions"}
+        told = failure(ask, Reply(body, status, headers=headers), transcriber_api_key="sk-mine")
 
     assert told == f"it answered with status {status}"
-
-
-def test_no_redirect_is_followed(ask: Ask) -> None:
-    with speech_engine(lambda _number: words("elsewhere")) as other:
-        to = {"Location": f"{other.url}/audio/transcriptions"}
-        assert failure(ask, Reply(b"", 307, headers=to)) == "it answered with status 307"
-
     assert other.heard == []
 
 
@@ -147,3 +142,77 @@ def test_a_late_answer_is_given_up(
 
     assert failure(ask, reply)
     assert time.monotonic() - began < 4
+
+
+@pytest.fixture
+def spoken(tmp_path: Path) -> Path:
+    path = tmp_path / "recording.webm"
+    path.write_bytes(recording("webm", "voice", 2.0))
+    return path
+
+
+@pytest.fixture
+def _engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    with fake_whisper(tmp_path / "libraries", monkeypatch):
+        yield
+
+
+def transcribe(path: Path, model: str, language: str = "", hint: str = "") -> str:
+    config = settings("", transcriber=WHISPER, transcriber_url=None, transcriber_model=model)
+    return transcription.write_down(path, WEBM, language, hint=hint, config=config)
+
+
+@pytest.mark.usefixtures("_engine")
+def test_words_come_from_the_engine_which_keeps_its_model(spoken: Path) -> None:
+    languages = {"": "None", "pt-BR": "pt", "tlh": "None"}
+    words = [transcribe(spoken, "tiny", language) for language in languages]
+
+    assert words == [f"tiny 1 {heard} 2 and more." for heard in languages.values()]
+    assert transcribe(spoken, "tiny", hint="en") == "tiny 1 en 2 and more."
+    assert set(spoken.parent.glob("*")) == {spoken.parent / "libraries", spoken}
+    assert len(transcribe(spoken, "talkative")) == 99_999
+
+
+@pytest.mark.usefixtures("_engine")
+def test_a_folder_is_found_from_where_the_server_runs(
+    spoken: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(spoken.parent)
+    folder = spoken.parent / "models/small"
+    folder.mkdir(parents=True)
+    with pytest.raises(TranscriptionFailed, match=f"there is no {folder}/tokenizer.json"):
+        transcribe(spoken, "models/small")
+    (folder / "tokenizer.json").touch()
+
+    assert transcribe(spoken, "models/small") == f"{folder} 1 None 2 and more."
+
+
+@pytest.mark.usefixtures("_engine")
+@pytest.mark.parametrize(
+    ("model", "reason"),
+    [
+        ("/nowhere", "there is no /nowhere/tokenizer.json"),
+        ("missing", "Invalid model size"),
+        ("stuck", "longer than"),
+    ],
+)
+def test_an_engine_that_fails_or_hangs_says_why(
+    spoken: Path, monkeypatch: pytest.MonkeyPatch, model: str, reason: str
+) -> None:
+    monkeypatch.setattr(transcription, "WHISPER_SECONDS", 1)
+    with pytest.raises(TranscriptionFailed, match=reason):
+        transcribe(spoken, model)
+
+
+def test_without_the_extra_it_says_so(spoken: Path) -> None:
+    with pytest.raises(TranscriptionFailed, match="faster_whisper"):
+        transcribe(spoken, "tiny")
+
+
+@pytest.mark.usefixtures("_engine")
+def test_what_is_no_recording_never_reaches_the_engine(tmp_path: Path) -> None:
+    path = tmp_path / "answer.webm"
+    path.write_text("words")
+    with pytest.raises(NotAudio):
+        transcribe(path, "tiny")
+    assert transcription.child.pid is None
