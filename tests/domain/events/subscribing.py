@@ -1,18 +1,24 @@
 """Subscribing, as the door for agents does it, with a key and a connection of its own."""
 
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
 from sqlalchemy import select
 
-from webapp.base.database import db, utc_now
+from tests.conftest import Clock
+from tests.factories import make_answer
+from webapp.answers.answering import complete_response
+from webapp.base.database import db, utc_now, write_transaction
 from webapp.base.sealing import Sealer
-from webapp.base.vocabulary import Scope
+from webapp.base.vocabulary import DeliveryState, Scope
 from webapp.events.callbacks import Asked
+from webapp.events.outbox import read_cursor
 from webapp.events.subscriptions import Granted, subscribe
 from webapp.oauth.models import OAuthGrant
 from webapp.oauth.tokens import issue_token
 from webapp.records.events import EventDelivery, EventSubscription
+from webapp.records.responses.models import ResponseSession
 
 KEY = b"only-for-tests-only-for-tests"
 SEALER = Sealer({"k1": b"1" * 32})
@@ -66,3 +72,45 @@ def deliveries() -> list[EventDelivery]:
 def states() -> list[str]:
     """The states of all deliveries."""
     return [delivery.state.value for delivery in deliveries()]
+
+
+@dataclass
+class Subscriber:
+    """An agent with a form, at a moment that the test moves."""
+
+    form: Any
+    grant_id: str
+    clock: Clock
+    keys: list[str] = field(default_factory=list)
+
+    def ask(self, **changed: Any) -> Asked:
+        return asked_for(self.form, self.grant_id, **changed)
+
+    def subscribe(self, **asked: Any) -> Granted:
+        return subscribe_now(self.ask(**asked), now=self.clock.now)
+
+    def complete(self, responses: int = 1, *, seconds: float = 1) -> None:
+        for _ in range(responses):
+            key = f"{len(self.keys):032}"
+            self.keys.append(key)
+            make_answer(self.form, key)
+            now = self.clock.forward(seconds=seconds)
+            complete_response(self.form.share_token, key, responder_name="", now=now)
+
+    def settle(self, *states: DeliveryState) -> None:
+        """Settle the pending deliveries in the order of their completion."""
+        pending = select(EventDelivery).where(EventDelivery.state == DeliveryState.PENDING)
+        with write_transaction():
+            found = db.session.scalars(pending.order_by(EventDelivery.position)).all()
+            for delivery, state in zip(found, states, strict=True):
+                delivery.state, delivery.settled_at = state, self.clock.now
+                delivery.attempts, delivery.body = 3, "{}"
+
+    def stamps(self) -> list[int]:
+        """Those of the completed responses, in their order."""
+        stamp = ResponseSession.completed_stamp
+        query = select(stamp).where(stamp.is_not(None)).order_by(stamp)
+        return [found for found in db.session.scalars(query) if found]
+
+    def position(self, granted: Granted) -> int | None:
+        return read_cursor(KEY, self.form.id, granted.cursor)

@@ -1,81 +1,22 @@
 """Cursors: what a subscription that begins again is sent, and how far it has come."""
 
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any
 
 import pytest
-from sqlalchemy import select, update
+from sqlalchemy import update
 
-from tests.conftest import Clock
 from tests.databases import both_databases
-from tests.domain.events.subscribing import (
-    KEY,
-    URL,
-    asked_for,
-    deliveries,
-    make_grant,
-    states,
-    subscribe_now,
-)
-from tests.factories import make_account, make_answer, make_form
+from tests.domain.events.subscribing import KEY, URL, Subscriber, deliveries, states
+from tests.factories import make_answer, make_form
 from webapp.answers.answering import complete_response, withdraw_response
-from webapp.base.database import db, execute, write_transaction
+from webapp.base.database import execute, write_transaction
 from webapp.base.vocabulary import DeliveryState
 from webapp.events import outbox
 from webapp.events.endings import end_expired
-from webapp.events.outbox import read_cursor, watermark, write_cursor
-from webapp.events.subscriptions import Granted
+from webapp.events.outbox import watermark, write_cursor
 from webapp.records.events import EventDelivery
-from webapp.records.responses.models import ResponseSession
 
 pytestmark = both_databases
-
-
-@dataclass
-class Subscriber:
-    """An agent with a form, at a moment that the test moves."""
-
-    form: Any
-    grant_id: str
-    clock: Clock
-    keys: list[str] = field(default_factory=list)
-
-    def subscribe(self, **asked: Any) -> Granted:
-        return subscribe_now(asked_for(self.form, self.grant_id, **asked), now=self.clock.now)
-
-    def complete(self, responses: int = 1, *, seconds: float = 1) -> None:
-        for _ in range(responses):
-            key = f"{len(self.keys):032}"
-            self.keys.append(key)
-            make_answer(self.form, key)
-            now = self.clock.forward(seconds=seconds)
-            complete_response(self.form.share_token, key, responder_name="", now=now)
-
-    def settle(self, *states: DeliveryState) -> None:
-        """Settle the pending deliveries in the order of their completion."""
-        pending = select(EventDelivery).where(EventDelivery.state == DeliveryState.PENDING)
-        with write_transaction():
-            found = db.session.scalars(pending.order_by(EventDelivery.position)).all()
-            for delivery, state in zip(found, states, strict=True):
-                delivery.state, delivery.settled_at = state, self.clock.now
-                delivery.attempts, delivery.body = 3, "{}"
-
-    def stamps(self) -> list[int]:
-        """Those of the completed responses, in their order."""
-        stamp = ResponseSession.completed_stamp
-        query = select(stamp).where(stamp.is_not(None)).order_by(stamp)
-        return [found for found in db.session.scalars(query) if found]
-
-    def position(self, granted: Granted) -> int | None:
-        return read_cursor(KEY, self.form.id, granted.cursor)
-
-
-@pytest.fixture
-def agent(app_context: None) -> Subscriber:
-    account = make_account()
-    form = make_form(account.id)
-    return Subscriber(form, make_grant(account.id), Clock(form.published_at))
 
 
 def pending() -> list[int]:
@@ -83,9 +24,7 @@ def pending() -> list[int]:
     return [each.position for each in deliveries() if each.state is DeliveryState.PENDING]
 
 
-def test_a_subscription_without_a_cursor_starts_at_the_newest_completion(
-    agent: Subscriber,
-) -> None:
+def test_without_a_cursor_it_starts_at_the_newest_completion(agent: Subscriber) -> None:
     empty = agent.subscribe(url=URL + "&early")
     agent.complete(2)
 
@@ -251,9 +190,7 @@ def at(moment: datetime, seconds: float) -> datetime:
     return moment + timedelta(seconds=seconds)
 
 
-def test_a_completion_by_a_faster_clock_is_not_lost_at_the_moment_of_expiry(
-    agent: Subscriber,
-) -> None:
+def test_a_completion_by_a_faster_clock_is_not_lost_at_expiry(agent: Subscriber) -> None:
     """Another process found it expired, this one finds it alive by its own clock."""
     granted = agent.subscribe(ttl_seconds=300)
     expired = granted.refresh_before

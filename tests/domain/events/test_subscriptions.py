@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 from typing import Any
@@ -10,11 +9,11 @@ from typing import Any
 import pytest
 from sqlalchemy import delete, select, update
 
-from tests.conftest import Clock
 from tests.databases import both_databases
 from tests.domain.events.subscribing import (
     SEALER,
     URL,
+    Subscriber,
     asked_for,
     deliveries,
     make_grant,
@@ -30,11 +29,10 @@ from webapp.base.database import db, execute, read_rows, to_millis, utc_now, wri
 from webapp.base.sealing import Sealer
 from webapp.base.vocabulary import DeliveryKind, DeliveryState, RevokedReason, SubscriptionEnd
 from webapp.events import subscriptions as module
-from webapp.events.callbacks import Asked
 from webapp.events.delivering import purge_settled
 from webapp.events.endings import end_expired, note_unqueued, purge_ended, unsubscribe
 from webapp.events.outbox import event_id_of
-from webapp.events.subscriptions import Granted, secret_place
+from webapp.events.subscriptions import secret_place
 from webapp.oauth.connections import disconnect, disconnect_all
 from webapp.oauth.tokens import revoke_grant
 from webapp.records.events import CallbackEndpoint, EventDelivery, EventSubscription
@@ -42,16 +40,7 @@ from webapp.records.responses.models import ResponseSession
 
 pytestmark = both_databases
 End = Callable[[str, str, Any], object]
-
-
-@pytest.fixture
-def form(app_context: None) -> Any:
-    return make_form(make_account().id)
-
-
-@pytest.fixture
-def grant_id(form: Any) -> str:
-    return make_grant(form.account_id)
+FIRST, SECOND, THIRD = ("whsec_" + letter * 32 for letter in "ABC")
 
 
 def revoke(account_id: str, grant_id: str, now: Any, reason: RevokedReason) -> None:
@@ -74,17 +63,17 @@ def last_words() -> list[EventDelivery]:
 
 @pytest.mark.parametrize("end", ENDS.values(), ids=ENDS)
 def test_the_end_of_a_connection_ends_what_it_subscribed(
-    form: Any, grant_id: str, end: End
+    agent: Subscriber, form: Any, end: End
 ) -> None:
     now = utc_now()
     other, stranger = make_form(form.account_id), make_form(make_account().id)
     for each in (form, other):
-        subscribe_now(asked_for(each, grant_id))
+        subscribe_now(asked_for(each, agent.grant_id))
         make_response(each)
     theirs = subscribe_now(asked_for(stranger, make_grant(stranger.account_id))).subscription_id
 
     for _ in range(2):
-        end(form.account_id, grant_id, now)
+        end(form.account_id, agent.grant_id, now)
 
     assert {each.id for each in subscriptions() if each.ended_at is None} == {theirs}
     with write_transaction():
@@ -105,103 +94,94 @@ def test_the_end_of_a_connection_ends_what_it_subscribed(
     assert len(deliveries()) == 4
 
 
-def test_the_address_is_erased_when_there_was_time_to_tell(
-    form: Any, grant_id: str, clock: Clock
-) -> None:
-    subscribe_now(asked_for(form, grant_id), now=clock.now)
-    disconnect(form.account_id, grant_id, now=clock.now)
+def test_the_address_is_erased_when_there_was_time_to_tell(agent: Subscriber, form: Any) -> None:
+    agent.subscribe()
+    disconnect(form.account_id, agent.grant_id, now=agent.clock.now)
 
-    assert list(end_expired(clock.forward(seconds=59))) == []
+    assert list(end_expired(agent.clock.forward(seconds=59))) == []
     assert subscriptions()[0].url == URL
-    assert list(end_expired(clock.forward(seconds=1))) == [2]
+    assert list(end_expired(agent.clock.forward(seconds=1))) == [2]
 
     (stored,) = subscriptions()
     assert (stored.url, stored.secret, stored.host) == (None, None, "hooks.example.com:443")
     assert states() == ["cancelled"]
-    assert list(end_expired(clock.now)) == []
+    assert list(end_expired(agent.clock.now)) == []
 
 
-def test_who_subscribes_again_is_not_told_of_the_end_before(
-    form: Any, grant_id: str, clock: Clock
-) -> None:
-    first = subscribe_now(asked_for(form, grant_id), now=clock.now)
+def test_who_subscribes_again_is_not_told_of_the_end_before(agent: Subscriber, form: Any) -> None:
+    first = agent.subscribe()
     make_response(form)
-    disconnect(form.account_id, grant_id, now=clock.now)
+    disconnect(form.account_id, agent.grant_id, now=agent.clock.now)
 
     again = subscribe_now(
-        asked_for(form, make_grant(form.account_id)), now=clock.forward(seconds=1)
+        asked_for(form, make_grant(form.account_id)), now=agent.clock.forward(seconds=1)
     )
 
     assert again.subscription_id == first.subscription_id
     assert states() == ["cancelled", "cancelled"]
     assert subscriptions()[0].ended_at is None
-    assert list(end_expired(clock.forward(minutes=5))) == []
+    assert list(end_expired(agent.clock.forward(minutes=5))) == []
     assert subscriptions()[0].url == URL
-    disconnect_all(form.account_id, now=clock.now)
+    disconnect_all(form.account_id, now=agent.clock.now)
     assert len({each.event_id for each in last_words()}) == 2
 
 
-def test_an_expired_subscription_keeps_its_host_alone(
-    form: Any, grant_id: str, clock: Clock
-) -> None:
-    asked = asked_for(form, grant_id, ttl_seconds=300)
-    subscribe_now(asked, now=clock.now)
-    subscribe_now(asked._replace(secret="whsec_" + "B" * 32), now=clock.now)
+def test_an_expired_subscription_keeps_its_host_alone(agent: Subscriber, form: Any) -> None:
+    asked = agent.ask(ttl_seconds=300)
+    subscribe_now(asked, now=agent.clock.now)
+    subscribe_now(asked._replace(secret=SECOND), now=agent.clock.now)
     make_response(form)
 
-    assert list(end_expired(clock.forward(seconds=299))) == []
-    assert sum(end_expired(clock.forward(seconds=1))) == 2
+    assert list(end_expired(agent.clock.forward(seconds=299))) == []
+    assert sum(end_expired(agent.clock.forward(seconds=1))) == 2
 
     (stored,) = subscriptions()
-    assert (stored.ended_at, stored.end_reason) == (clock.now, SubscriptionEnd.EXPIRED)
+    assert (stored.ended_at, stored.end_reason) == (agent.clock.now, SubscriptionEnd.EXPIRED)
     assert (stored.url, stored.secret, stored.previous_secret) == (None, None, None)
     assert stored.host == "hooks.example.com:443"
     assert states() == ["cancelled"]
-    assert deliveries()[0].settled_at == clock.now
+    assert deliveries()[0].settled_at == agent.clock.now
 
 
 def test_a_long_queue_is_cancelled_in_short_transactions(
-    form: Any, grant_id: str, clock: Clock, monkeypatch: pytest.MonkeyPatch
+    agent: Subscriber, form: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("webapp.events.endings.BATCH_ROWS", 2)
-    subscribe_now(asked_for(form, grant_id, ttl_seconds=300), now=clock.now)
+    agent.subscribe(ttl_seconds=300)
     for _ in range(5):
         make_response(form)
 
-    assert list(end_expired(clock.forward(seconds=300))) == [1, 2, 2, 1]
+    assert list(end_expired(agent.clock.forward(seconds=300))) == [1, 2, 2, 1]
 
     assert states() == ["cancelled"] * 5
 
 
-def test_a_previous_secret_is_erased_after_a_day(form: Any, grant_id: str, clock: Clock) -> None:
-    asked = asked_for(form, grant_id, ttl_seconds=7 * 86_400)
+def test_a_previous_secret_is_erased_after_a_day(agent: Subscriber, form: Any) -> None:
+    asked = agent.ask(ttl_seconds=7 * 86_400)
     for letter in "AB":
-        subscribe_now(asked._replace(secret="whsec_" + letter * 32), now=clock.now)
+        subscribe_now(asked._replace(secret="whsec_" + letter * 32), now=agent.clock.now)
 
-    assert list(purge_ended(clock.forward(hours=23))) == []
-    assert list(purge_ended(clock.forward(hours=1))) == [1]
+    assert list(purge_ended(agent.clock.forward(hours=23))) == []
+    assert list(purge_ended(agent.clock.forward(hours=1))) == [1]
 
     (stored,) = subscriptions()
     assert (stored.previous_secret, stored.previous_until) == (None, None)
     assert stored.secret
 
 
-def test_what_nothing_names_any_more_is_purged(form: Any, grant_id: str, clock: Clock) -> None:
-    live = subscribe_now(asked_for(form, grant_id, ttl_seconds=7 * 86_400), now=clock.now)
-    logged, gone = (
-        subscribe_now(asked_for(form, grant_id, url=f"{URL}&n={n}"), now=clock.now)
-        for n in range(2)
-    )
+def test_what_nothing_names_any_more_is_purged(agent: Subscriber, form: Any) -> None:
+    live = agent.subscribe(ttl_seconds=7 * 86_400)
+    logged, gone = (agent.subscribe(url=f"{URL}&n={n}") for n in range(2))
     make_delivery(
         db.session.get_one(EventSubscription, logged.subscription_id),
         state=DeliveryState.DELIVERED,
-        settled_at=clock.now,
+        settled_at=agent.clock.now,
     )
     for each in (logged, gone):
-        unsubscribe(form.account_id, form.id, each.subscription_id, now=clock.now)
+        unsubscribe(form.account_id, form.id, each.subscription_id, now=agent.clock.now)
 
-    assert list(purge_ended(clock.forward(hours=24))) == []
-    assert list(purge_ended(clock.forward(seconds=1))) == [1, 1]
+    assert list(purge_ended(agent.clock.forward(hours=24))) == []
+    assert list(purge_ended(agent.clock.forward(seconds=1))) == [1, 1]
 
     kept = {each.id for each in subscriptions()}
     assert kept == {live.subscription_id, logged.subscription_id}
@@ -209,14 +189,12 @@ def test_what_nothing_names_any_more_is_purged(form: Any, grant_id: str, clock: 
         db.session.scalars(select(CallbackEndpoint.id))
     )
     with write_transaction():
-        execute(update(CallbackEndpoint).values(seen_at=clock.now))
-    assert list(purge_ended(clock.now)) == []
+        execute(update(CallbackEndpoint).values(seen_at=agent.clock.now))
+    assert list(purge_ended(agent.clock.now)) == []
 
 
-def test_a_refresh_tells_of_what_was_completed_while_events_were_off(
-    form: Any, grant_id: str
-) -> None:
-    asked = asked_for(form, grant_id)
+def test_a_refresh_tells_of_what_was_completed_while_events_were_off(agent: Subscriber) -> None:
+    asked = agent.ask()
     subscribe_now(asked)
 
     assert list(note_unqueued(utc_now())) == [1]
@@ -296,43 +274,21 @@ def test_withdrawing_cancels_what_is_not_settled(form: Any) -> None:
     assert {each.settled_at for each in deliveries() if each.state == "cancelled"} == {now}
 
 
-FIRST, SECOND, THIRD = ("whsec_" + letter * 32 for letter in "ABC")
-
-
-@dataclass
-class Agent:
-    """A connected agent with one form of its creator."""
-
-    form: Any
-    grant_id: str
-
-    def ask(self, **changed: Any) -> Asked:
-        return asked_for(self.form, self.grant_id, **changed)
-
-    def subscribe(self, now: Any = None, **changed: Any) -> Granted:
-        return subscribe_now(self.ask(**changed), now=now or utc_now())
-
-
-@pytest.fixture
-def agent(app_context: None) -> Agent:
-    account = make_account()
-    return Agent(make_form(account.id), make_grant(account.id))
-
-
 def unsealed(sealed: str | None, key: str) -> str | None:
     return SEALER.unseal(sealed, place=secret_place(key)) if sealed else None
 
 
-def test_exactly_one_previous_secret_is_kept(agent: Agent, clock: Clock) -> None:
+def test_exactly_one_previous_secret_is_kept(agent: Subscriber) -> None:
     for secret in (FIRST, SECOND, THIRD):
-        agent.subscribe(clock.forward(hours=1), secret=secret)
+        agent.clock.forward(hours=1)
+        agent.subscribe(secret=secret)
 
     (stored,) = subscriptions()
     assert unsealed(stored.secret, stored.id) == THIRD
     assert unsealed(stored.previous_secret, stored.id) == SECOND
 
 
-def test_a_secret_that_no_key_opens_is_replaced(agent: Agent) -> None:
+def test_a_secret_that_no_key_opens_is_replaced(agent: Subscriber) -> None:
     agent.subscribe(secret=FIRST)
     other = Sealer({"k2": b"2" * 32})
 
@@ -344,22 +300,24 @@ def test_a_secret_that_no_key_opens_is_replaced(agent: Agent) -> None:
 
 
 def test_expired_ended_and_foreign_ones_take_no_room(
-    agent: Agent, clock: Clock, monkeypatch: pytest.MonkeyPatch
+    agent: Subscriber, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "SUBSCRIPTIONS_MAX", 1)
-    agent.subscribe(clock.now, url=f"{URL}&n=1", ttl_seconds=300)
-    clock.forward(seconds=301)
-    ended = agent.subscribe(clock.now, url=f"{URL}&n=2")
-    unsubscribe(agent.form.account_id, agent.form.id, ended.subscription_id, now=clock.now)
+    agent.subscribe(url=f"{URL}&n=1", ttl_seconds=300)
+    agent.clock.forward(seconds=301)
+    ended = agent.subscribe(url=f"{URL}&n=2")
+    unsubscribe(agent.form.account_id, agent.form.id, ended.subscription_id, now=agent.clock.now)
     stranger = make_account()
-    subscribe_now(asked_for(make_form(stranger.id), make_grant(stranger.id)), now=clock.now)
+    subscribe_now(asked_for(make_form(stranger.id), make_grant(stranger.id)), now=agent.clock.now)
 
-    agent.subscribe(clock.now, url=f"{URL}&n=3")
+    agent.subscribe(url=f"{URL}&n=3")
 
     assert len(subscriptions()) == 4
 
 
-def test_unsubscribing_from_what_is_unknown_or_of_another_form_does_nothing(agent: Agent) -> None:
+def test_unsubscribing_from_what_is_unknown_does_nothing(
+    agent: Subscriber,
+) -> None:
     key = agent.subscribe().subscription_id
     other = make_form(agent.form.account_id)
 
