@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from datetime import timedelta
 from typing import Any
@@ -25,7 +24,6 @@ from tests.pages.respondent_client import form_action, heading, set_columns, tex
 from tests.voice.factories import make_voice_form
 from tests.voice.speech_engine import Reply, SpeechEngine, speech_engine, words
 from webapp.answers import follow_up_decisions
-from webapp.base.config import OPENAI, Settings
 from webapp.base.database import db, utc_now
 from webapp.base.vocabulary import FollowUpState
 from webapp.follow_ups.model_breaker import CALLS_AT_ONCE, MODEL_SECONDS
@@ -42,12 +40,6 @@ ASKS = {"followUpMode": "smart", "context": "They may leave."}
 def engine() -> Iterator[SpeechEngine]:
     with speech_engine(lambda _number: words(SHORT)) as found:
         yield found
-
-
-@pytest.fixture
-def settings(settings: Settings, engine: SpeechEngine) -> Settings:
-    given = {"transcriber": OPENAI, "transcriber_url": engine.url, "transcriber_model": "m"}
-    return settings.model_copy(update=given)
 
 
 @pytest.fixture
@@ -196,20 +188,6 @@ def test_continue_once_more_waits_no_longer(app: Flask, waiting: Speaker, *, com
     page = waiting.go_on(1, SHORT) if come else waiting.go_on(1, blank="1")
     assert (heading(page) == SECOND) == (not come)
     assert states(app) == [FollowUpState.ASKED if come else FollowUpState.NOTHING]
-
-
-@both_databases
-def test_two_tabs_get_one_question(app: Flask, waiting: Speaker) -> None:
-    with ThreadPoolExecutor(3) as together:
-        calls = [together.submit(waiting.swap, "/q/1/next") for _ in range(3)]
-        while held(app) < 3:
-            time.sleep(0.01)
-        work(app)
-        pages = [call.result() for call in calls]
-
-    assert len({heading(page) for page in pages} - {FIRST, SECOND, WAITING}) == 1
-    assert {form_action(page).rpartition("/q/")[2] for page in pages} == {"1/f/1"}
-    assert states(app) == [FollowUpState.ASKED]
 
 
 FACT = "How old are you?"
