@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import NamedTuple, TypeVar
 from urllib.parse import urlencode
 
@@ -135,7 +136,7 @@ class Respondents:
 
     def keep_answering(self) -> None:
         while not self._stopping.is_set():
-            begin = lambda: self.target.new_session(self.share_token)  # noqa: E731
+            begin = partial(self.target.new_session, self.share_token)
             session = self._insist(begin, counted=0) or ""
             answered = [self._answer(session, number) for number in (1, 2, 3)]
             if all(answered) and self._post("/check", session):

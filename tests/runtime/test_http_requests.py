@@ -13,12 +13,7 @@ import pytest
 
 from tests.command import DATA_KEYS, askback_here
 from tests.journey.installation import embedded, process
-from tests.runtime.http_requests import (
-    REQUESTS,
-    Sent,
-    head,
-    post,
-)
+from tests.runtime.http_requests import REQUESTS, Sent, head, post
 from tests.services import free_port, postgresql_database
 
 PROBE = b"GET /healthz HTTP/1.1\r\nHost: @host\r\nConnection: close\r\n\r\n"

@@ -138,6 +138,21 @@ def test_a_trusted_proxy_sets_the_address_and_nothing_else(served: Flask) -> Non
     assert body_of(get(served, "/test/address", *FORWARDED)) == b"192.0.2.1 http"
 
 
+@pytest.mark.parametrize("parts", [b"short", [b"a", b"b"]], ids=["whole", "in parts"])
+def test_what_is_to_happen_after_a_response_does(settings: Settings, parts: Any) -> None:
+    app, closed = new_app(settings), threading.Event()
+
+    def closing() -> Response:
+        response = Response(parts)
+        response.call_on_close(closed.set)
+        return response
+
+    app.add_url_rule("/test/closing", "closing", closing)
+    with serving(app):
+        assert status_of(get(app, "/test/closing")) == 200
+        assert closed.wait(5)
+
+
 def test_the_server_does_not_name_its_software(served: Flask) -> None:
     assert b"granian" not in get(served, "/healthz").lower()
 
