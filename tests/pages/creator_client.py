@@ -57,9 +57,11 @@ class Creator:
         found: Draft = self.within(make_draft, self.account.id, **fields)
         return found
 
-    def by_agent(self, draft: Draft, agent_note: str | None = None, **fields: Any) -> Draft:
+    def by_agent(
+        self, draft: Draft, agent_note: str | None = None, author: str = "grt_1", **fields: Any
+    ) -> Draft:
         """A change of the draft, as through the API."""
-        by: dict[str, Any] = {"author": "grt_1", "agent_note": agent_note, "now": utc_now()}
+        by: dict[str, Any] = {"author": author, "agent_note": agent_note, "now": utc_now()}
         changes = parse_draft_input(fields)
         return self.within(editing.update_draft, self.account.id, draft.id, changes, **by)
 

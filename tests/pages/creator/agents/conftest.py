@@ -13,7 +13,6 @@ from webapp.base.vocabulary import Scope
 from webapp.drafts import editing
 from webapp.oauth.models import OAuthGrant
 from webapp.records.content.draft_input import parse_draft_input
-from webapp.records.drafts import Draft
 
 
 def another_grant(ann: Creator, grant_id: str) -> str:
@@ -45,12 +44,3 @@ def drafted(ann: Creator, author: str | None, at: datetime | None = None, **fiel
     changes = parse_draft_input({name: value for name, value in given.items() if value})
     by: dict[str, Any] = {"author": author, "now": at or next_millisecond(), "agent_note": note}
     return ann.within(editing.create_draft, ann.account.id, changes, **by)
-
-
-def changed(
-    ann: Creator, draft: Draft, author: str, agent_note: str | None = None, **fields: Any
-) -> Any:
-    """A change of the draft by this agent."""
-    by = {"author": author, "agent_note": agent_note, "now": utc_now()}
-    changes = parse_draft_input(fields)
-    return ann.within(editing.update_draft, ann.account.id, draft.id, changes, **by)

@@ -8,7 +8,7 @@ import pytest
 
 from tests.conftest import Clock
 from tests.databases import both_databases
-from tests.pages.creator.agents.conftest import another_grant, changed, connect_agent, drafted
+from tests.pages.creator.agents.conftest import another_grant, connect_agent, drafted
 from tests.pages.creator_client import Creator, hidden, plain
 from webapp.base.database import db, utc_now
 from webapp.oauth import connections
@@ -121,7 +121,7 @@ def test_what_the_creator_writes_by_hand_does_not_wait(ann: Creator) -> None:
 def test_own_edits_are_no_changes_since_the_last_look(ann: Creator, claude: str) -> None:
     draft = drafted(ann, claude, goal="Learn")
     ann.page(f"/drafts/{draft.id}")
-    changed(ann, draft, claude, title="From Claude")
+    ann.by_agent(draft, author=claude, title="From Claude")
     ann.post(f"/drafts/{draft.id}/goal", text="My goal", revision=2)
     ann.post(f"/drafts/{draft.id}/context", text="My context", revision=3)
     page = ann.page(f"/drafts/{draft.id}")

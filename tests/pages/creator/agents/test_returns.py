@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.databases import both_databases
-from tests.pages.creator.agents.conftest import changed, drafted
+from tests.pages.creator.agents.conftest import drafted
 from tests.pages.creator.agents.test_drafted import badge, sections
 from tests.pages.creator_client import Creator, plain
 from webapp.base.database import db
@@ -49,7 +49,7 @@ def test_a_draft_that_was_sent_back_is_not_counted_until_it_is_kept_or_changed(
     kept = ann.page(ann.post(f"/drafts/{draft.id}/keep", **{"from": "inbox"}).location).text
     counts.append(badge(ann))
     send_back(ann, draft)
-    changed(ann, draft, claude, title="Shorter")
+    ann.by_agent(draft, author=claude, title="Shorter")
     after = ann.page("/drafts").text
 
     assert [*counts, badge(ann)] == ["2 waiting", "1 waiting", "2 waiting", "2 waiting"]
@@ -73,7 +73,7 @@ def test_notes_on_single_questions_stay_at_them_until_the_agent_has_answered(
     standing, inbox = ann.page(path).text, ann.page("/drafts").text
     with ann.context():
         told = [each for each in creator_changes(stored(ann, draft)) if each.question_id]
-    changed(ann, draft, claude, "I did", title="Rota talks")
+    ann.by_agent(draft, "I did", claude, title="Rota talks")
     answered, history = ann.page(path).text, plain(ann.page(f"{path}/history").text)
     ann.post(f"{path}/seen", revision=2)
 
@@ -191,7 +191,7 @@ def test_notes_stand_with_the_changes_that_were_not_seen(
     ann: Creator, claude: str, noted: Draft
 ) -> None:
     ann.page(f"/drafts/{noted.id}")
-    changed(ann, noted, claude, WHY, title="Rota talks")
+    ann.by_agent(noted, WHY, claude, title="Rota talks")
     ann.by_agent(noted, goal="Learn", agent_note="from another")
     path = f"/drafts/{noted.id}"
 
