@@ -3,8 +3,6 @@
 import random
 import secrets
 from collections import Counter
-from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
@@ -27,10 +25,8 @@ from tests.domain.events.subscribing import (
 )
 from tests.event_factories import make_subscription
 from tests.factories import make_answer, make_form, make_response
-from tests.races.threads import together
-from webapp.answers.answering import complete_response, withdraw_response
+from tests.races.threads import Call, allowed, by_creator, send, together, withdraw
 from webapp.base.database import db, execute, utc_now, write_transaction
-from webapp.base.errors import StateConflict
 from webapp.base.vocabulary import DeliveryState, SubscriptionEnd
 from webapp.events import outbox
 from webapp.events.endings import end_expired, unsubscribe, unsubscribe_address
@@ -65,7 +61,7 @@ class Race:
     def complete(self, keys: list[str]) -> None:
         try:
             for key in keys:
-                complete_response(self.form.share_token, key, responder_name="", now=utc_now())
+                send(self.form, key=key)()
         finally:
             self.working -= 1
 
@@ -189,14 +185,10 @@ def test_nothing_after_the_head_of_a_subscription_is_missing(
     print(f"{completions} completions beside {dict(race.subscribed)}")
 
 
-def attempt(race: Race, url: str = URL) -> str:
+def attempt(race: Race, url: str = URL) -> Call:
     """The code of its refusal."""
-    try:
-        subscribe_now(asked_for(race.form, race.grant_id, url=url))
-    except StateConflict as refused:
-        db.session.rollback()
-        return refused.code
-    return "granted"
+    subscribe = allowed(partial(subscribe_now, asked_for(race.form, race.grant_id, url=url)))
+    return lambda: found if isinstance(found := subscribe(), str) else "granted"
 
 
 def test_the_bound_of_an_account_is_exact(race: Race) -> None:
@@ -204,7 +196,7 @@ def test_the_bound_of_an_account_is_exact(race: Race) -> None:
         for _ in range(90):
             make_subscription(race.form)
 
-    results = together(race.app, [partial(attempt, race, f"{URL}&n={n}") for n in range(25)])
+    results = together(race.app, [attempt(race, f"{URL}&n={n}") for n in range(25)])
 
     assert Counter(results) == {"granted": 10, "too_many_subscriptions": 15}
 
@@ -215,8 +207,7 @@ def test_a_subscription_beside_the_end_of_its_connection_ends_with_it(
 ) -> None:
     account_id = race.form.account_id
     end = partial(disconnect, account_id, race.grant_id, now=utc_now())
-    subscribe = partial(attempt, race)
-    results = together(race.app, [subscribe, subscribe, end, subscribe])
+    results = together(race.app, [attempt(race), attempt(race), end, attempt(race)])
 
     assert set(results) - {"granted", "authentication_required"} <= {results[2]}
     with race.app.app_context():
@@ -256,11 +247,9 @@ def test_a_response_withdrawn_beside_its_replay_is_not_sent(race: Race, attempt:
         cursor = subscribe_now(asked_for(race.form, race.grant_id)).cursor
         keys = [make_response(race.form) for _ in range(3)]
     again = asked_for(race.form, race.grant_id, url=URL + "&new", cursor=cursor)
-    withdraw = [
-        partial(withdraw_response, race.form.share_token, key, now=utc_now()) for key in keys
-    ]
+    gone = [withdraw(race.form, key=key) for key in keys]
 
-    together(race.app, [*withdraw, partial(subscribe_now, again)])
+    together(race.app, [*gone, partial(subscribe_now, again)])
 
     with race.app.app_context():
         assert set(states()) == {"cancelled"}
@@ -271,22 +260,9 @@ UNSETTLED = (DeliveryState.PENDING, DeliveryState.SENDING)
 SETTLED = {"state": DeliveryState.DELIVERED, "settled_at": utc_now()}
 
 
-def withdraw(form: Any, session_key: str, _subscription_id: str) -> None:
-    withdraw_response(form.share_token, session_key, now=utc_now())
-
-
-def sign_off(form: Any, _session_key: str, subscription_id: str) -> None:
-    unsubscribe(form.account_id, form.id, subscription_id, now=utc_now())
-
-
-def sent_again(account_id: str, delivery_id: str) -> None:
-    with suppress(StateConflict):
-        send_again(account_id, delivery_id, now=utc_now())
-
-
-@pytest.mark.parametrize("end", [withdraw, sign_off])
+@pytest.mark.parametrize("withdraws", [True, False])
 def test_nothing_waits_that_was_ended_meanwhile(
-    app: Flask, account: Account, end: Callable[..., None]
+    app: Flask, account: Account, *, withdraws: bool
 ) -> None:
     for _ in range(ROUNDS):
         with app.app_context():
@@ -299,8 +275,10 @@ def test_nothing_waits_that_was_ended_meanwhile(
             mine = select(EventDelivery.id).where(EventDelivery.form_id == form.id)
             one = db.session.scalars(mine).one()
 
-        ended = partial(end, form, session_key, subscription_id)
-        together(app, [partial(sent_again, account.id, one), ended])
+        by_hand = by_creator(unsubscribe, form, subscription_id)
+        ended = withdraw(form, key=session_key) if withdraws else by_hand
+        again = allowed(partial(send_again, account.id, one, now=utc_now()))
+        together(app, [again, ended])
 
     with app.app_context():
         left = select(EventDelivery.id).where(EventDelivery.state.in_(UNSETTLED))

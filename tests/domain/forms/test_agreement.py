@@ -36,19 +36,17 @@ BY_ANOTHER = VoiceAgreement(records_voice=True, transcriber="other.example.org")
 SMALL = WriterAgreement("small at models.example.org")
 LARGE = WriterAgreement("large at models.example.org")
 SMART = {"followUpMode": "smart", "context": "Two cafés close."}
-Terms = Agreement | VoiceAgreement | WriterAgreement
+Part = VoiceAgreement | WriterAgreement
 
 
-def shown(told: Terms, offered: Terms | None = None) -> Shown:
+def whole(part: Part) -> Agreement:
+    return Agreement(SPOKEN, part) if isinstance(part, WriterAgreement) else Agreement(part)
+
+
+def shown(on_page: Agreement | Part, offered: Agreement | Part | None = None) -> Shown:
     """A page that said the first, while the second is so."""
-
-    def whole(terms: Terms) -> Agreement:
-        if isinstance(terms, Agreement):
-            return terms
-        by_voice = isinstance(terms, VoiceAgreement)
-        return Agreement(terms) if by_voice else Agreement(SPOKEN, terms)
-
-    return Shown(whole(told), whole(told if offered is None else offered))
+    both = (on_page, on_page if offered is None else offered)
+    return Shown(*(each if isinstance(each, Agreement) else whole(each) for each in both))
 
 
 def confirm(draft: Draft, clock: Clock, terms: Shown) -> None:
@@ -65,9 +63,9 @@ def change(draft: Draft, clock: Clock, **fields: Any) -> Draft:
     return editing.update_draft(draft.account_id, draft.id, changes, author=None, now=clock.now)
 
 
-def agree(form: Any, clock: Clock, terms: VoiceAgreement | WriterAgreement) -> None:
-    part, whole = "voice" if isinstance(terms, VoiceAgreement) else "writer", shown(terms)
-    agree_to(form.account_id, form.id, part, whole, now=clock.now)
+def agree(form: Any, clock: Clock, part: Part) -> None:
+    name = "voice" if isinstance(part, VoiceAgreement) else "writer"
+    agree_to(form.account_id, form.id, name, shown(part), now=clock.now)
 
 
 def kept(form: Any) -> Agreement:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -12,7 +13,8 @@ from sqlalchemy import select
 from tests.databases import both_databases
 from tests.domain.voice.claims import answer_with, make_waiting
 from tests.factories import make_account, make_answer, make_draft, make_form
-from webapp.answers import answering, trash
+from tests.races.threads import KEY, by_creator, send, skip, withdraw
+from webapp.answers import trash
 from webapp.answers.late_transcripts import conclude
 from webapp.base.database import db, note_change, utc_now, write_transaction
 from webapp.drafts import publishing
@@ -20,8 +22,6 @@ from webapp.oauth.account_deletion import delete_account
 from webapp.records import forms
 from webapp.records.responses.recordings import Recording
 from webapp.voice.transcripts import claim, settle_written
-
-KEY = "a-session-key-of-one-respondent"
 
 pytestmark = pytest.mark.usefixtures("app_context")
 
@@ -37,21 +37,9 @@ def answer(form: Any, text: str = "Ann") -> None:
     make_answer(form, KEY, text=text)
 
 
-def act(function: Callable[..., object]) -> Callable[[Any], None]:
-    """An action of the form's creator."""
-    return lambda form: function(form.account_id, form.id, now=utc_now()) and None
-
-
-def take_back(form: Any) -> None:
-    answering.skip_question(form.share_token, KEY, position=0, now=utc_now())
-
-
-def complete(form: Any) -> None:
-    answering.complete_response(form.share_token, KEY, responder_name="", now=utc_now())
-
-
-def withdraw(form: Any) -> None:
-    assert answering.withdraw_response(form.share_token, KEY, now=utc_now())
+def done(call: Callable[[Any], Callable[[], Any]]) -> Callable[[Any], None]:
+    """What a respondent or the creator does, at once."""
+    return lambda form: call(form)() and None
 
 
 def purge(_form: Any) -> None:
@@ -61,8 +49,7 @@ def purge(_form: Any) -> None:
 def speak(form: Any) -> None:
     """An answer without words, whose recording has been written down since."""
     answer(form)
-    recording = make_waiting(form, KEY)
-    answer_with(recording, KEY)
+    answer_with(make_waiting(form, KEY), KEY)
     held = claim(now=utc_now())
     assert held
     settle_written(held, "Somebody", now=utc_now())
@@ -76,17 +63,20 @@ def leave(form: Any) -> None:
     delete_account(form.account_id, now=utc_now())
 
 
-close, reopen = act(forms.close_form), act(forms.reopen_form)
-throw_away, restore, erase = (
-    act(each) for each in (trash.delete_form, trash.restore_form, trash.erase_form)
+close, reopen, throw_away, restore, erase = (
+    done(partial(by_creator, each))
+    for each in (
+        *(forms.close_form, forms.reopen_form),
+        *(trash.delete_form, trash.restore_form, trash.erase_form),
+    )
 )
 # what happens before, and what is then told
 CHANGES: dict[str, tuple[tuple[Callable[[Any], None], ...], Callable[[Any], None]]] = {
     "answer": ((), answer),
     "correct": ((answer,), lambda form: answer(form, "Somebody else")),
-    "take back": ((answer,), take_back),
-    "complete": ((answer,), complete),
-    "withdraw": ((answer, complete), withdraw),
+    "take back": ((answer,), done(skip)),
+    "complete": ((answer,), done(send)),
+    "withdraw": ((answer, done(send)), done(withdraw)),
     "close": ((), close),
     "reopen": ((close,), reopen),
     "throw away": ((), throw_away),

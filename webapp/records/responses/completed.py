@@ -66,15 +66,12 @@ class Fragment(NamedTuple):
         return (question_end, answer_end) == lengths
 
 
-class FragmentPage(NamedTuple):
-    """Fragments in the order of the answers; `following` is None on the last page."""
-
-    fragments: list[Fragment]
-    following: Position | None
-
-
-def cut_page(answers: Sequence[AnswerRow], start: Position, most: int) -> FragmentPage:
-    """The page that begins there, of at most so many of these answers."""
+def cut_page(
+    answers: Sequence[AnswerRow], start: Position, most: int
+) -> tuple[list[Fragment], Position | None]:
+    """The page that begins there, of at most so many of these answers, in their order; and where
+    the next one begins, None on the last.
+    """
     room, offset = PAGE_BYTES, start.offset
     fragments: list[Fragment] = []
     for number in range(start.answer, len(answers)):
@@ -83,15 +80,15 @@ def cut_page(answers: Sequence[AnswerRow], start: Position, most: int) -> Fragme
         if answer.response_type == ResponseType.VOICE:
             room -= ATTACHMENT_BYTES
         if fragments and (room < CODE_POINT_BYTES or len(fragments) == most):
-            return FragmentPage(fragments, Position(number, 0))
+            return fragments, Position(number, 0)
         fragment = _fragment(answer, offset, room)
         fragments.append(fragment)
         if not fragment.is_last:
             taken = len(fragment.question_text) + len(fragment.answer_text)
-            return FragmentPage(fragments, Position(number, offset + taken))
+            return fragments, Position(number, offset + taken)
         room -= _size(fragment.question_text, fragment.answer_text)
         offset = 0
-    return FragmentPage(fragments, None)
+    return fragments, None
 
 
 def write_cursor(
@@ -199,9 +196,8 @@ def read_fragments(
             "Begin again: send the call without cursor, and drop the fragments read so far.",
             field="cursor",
         )
-    page = cut_page(response.answers, start, limit)
-    following = page.following
-    return FragmentsRead(page.fragments, write_cursor(key, *of, following) if following else None)
+    fragments, following = cut_page(response.answers, start, limit)
+    return FragmentsRead(fragments, write_cursor(key, *of, following) if following else None)
 
 
 _ANSWER = len(SESSION_COLUMNS)  # the first place of an answer in a row
