@@ -4,7 +4,7 @@ import logging
 import math
 import re
 import time
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -66,7 +66,7 @@ T = TypeVar("T")
 class Call:
     """One counted call, equal to itself alone; `shared` if Redis counted it, too."""
 
-    moment: float
+    until: float  # when it leaves its window
     shared: bool = False
 
 
@@ -75,7 +75,7 @@ class Memory:
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._windows: dict[str, tuple[int, deque[Call]]] = {}
+        self._windows: defaultdict[str, deque[Call]] = defaultdict(deque)
         self._swept_at = time.time()
 
     def take(self, key: str, most: int, seconds: int) -> Call | None:
@@ -84,51 +84,46 @@ class Memory:
         with self._lock:
             if now >= self._swept_at + SWEEP_SECONDS:
                 self._sweep(now)
-            calls = self._windows.setdefault(key, (seconds, deque()))[1]
-            self._forget(calls, now - seconds)
+            calls = self._live(key, now)
             if len(calls) >= most:
                 return None
-            calls.append(Call(now))
+            calls.append(Call(now + seconds))
             return calls[-1]
 
     def give_back(self, key: str) -> bool:
         """Uncount the newest call; True if Redis counted it, too."""
         with self._lock:
-            calls = self._windows.get(key, (0, deque[Call]()))[1]
+            calls = self._windows[key]
             return bool(calls) and calls.pop().shared
 
     def take_back(self, key: str, call: Call) -> None:
         """Uncount this very call; others may have been counted after it."""
-        with self._lock, suppress(KeyError, ValueError):  # forgotten meanwhile
-            self._windows[key][1].remove(call)
+        with self._lock, suppress(ValueError):  # forgotten meanwhile
+            self._windows[key].remove(call)
 
     def window(self, key: str, seconds: int) -> tuple[float, int]:
         """The time of the oldest counted call (the current time without one), and their number."""
         now = time.time()
         with self._lock:
-            calls = self._windows.get(key, (0, deque[Call]()))[1]
-            self._forget(calls, now - seconds)
-            return (calls[0].moment if calls else now), len(calls)
+            calls = self._live(key, now)
+            return (calls[0].until - seconds if calls else now), len(calls)
 
-    def clear(self, key: str | None = None) -> None:
-        """Forget the calls of one key, or everything."""
+    def clear(self, key: str) -> None:
+        """Forget the calls of one key."""
         with self._lock:
-            if key is None:
-                self._windows.clear()
-            else:
-                self._windows.pop(key, None)
+            self._windows.pop(key, None)
 
-    def _forget(self, calls: deque[Call], before: float) -> None:
-        while calls and calls[0].moment < before:
+    def _live(self, key: str, now: float) -> deque[Call]:
+        calls = self._windows[key]
+        while calls and calls[0].until < now:
             calls.popleft()
+        return calls
 
     def _sweep(self, now: float) -> None:
         self._swept_at = now
-        self._windows = {
-            key: (seconds, calls)
-            for key, (seconds, calls) in self._windows.items()
-            if calls and calls[-1].moment >= now - seconds
-        }
+        for key in list(self._windows):
+            if not self._live(key, now):
+                del self._windows[key]
 
 
 class LimitStorage(Storage, MovingWindowSupport):
@@ -177,7 +172,7 @@ class LimitStorage(Storage, MovingWindowSupport):
         self._ask(lambda redis: redis.clear(key))
 
     def reset(self) -> int | None:
-        self._memory.clear()
+        self._memory = Memory()
         return self._ask(lambda redis: redis.reset())
 
     def check(self) -> bool:
