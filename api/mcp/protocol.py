@@ -231,7 +231,7 @@ def server_info(protocol: str) -> Json:
         return {name: value for name, value in SERVER_INFO.items() if name != "title"}
     if protocol == "2025-06-18":
         return SERVER_INFO
-    origin = origin_under(request.host, settings())
+    origin = origin_under(request.host)
     icons = [
         {"src": origin + asset(name), "mimeType": kind, "sizes": [size]}
         for name, (kind, size) in ICONS.items()

@@ -79,7 +79,7 @@ class Api:
             except NotNow as reason:
                 self.deadline.failed(reason)
                 continue
-            self.deadline.answered()
+            self.deadline.failures = 0
             challenge = reply.headers.get("www-authenticate", "")
             # RFC 6750 section 3.1: another token of the same connection would lack it, too
             lacks_scope = 'error="insufficient_scope"' in challenge

@@ -98,7 +98,7 @@ class Deadline:
         self._ends = time.monotonic() + seconds
         self.late = Exit.NOT_CONFIRMED
         self.why = "Nobody confirmed the draft in time."
-        self._failures = 0
+        self.failures = 0  # in a row
 
     def left(self) -> float:
         """Seconds, never less than 0."""
@@ -111,17 +111,13 @@ class Deadline:
             raise Stopped(self.late, self.why)
         time.sleep(min(seconds, left))
 
-    def answered(self) -> None:
-        """The server is there."""
-        self._failures = 0
-
     def failed(self, reason: NotNow) -> None:
         """Sleep before a repetition. Raises Stopped when there is no time left for one."""
         if self.left() <= 0:
             code = self.late if reason.reached else Exit.NOT_REACHED
             raise Stopped(code, str(reason))
-        if not self._failures:
+        if not self.failures:
             tell(f"{reason}; trying again …")
-        usual = PAUSES[min(self._failures, len(PAUSES) - 1)]
-        self._failures += 1
+        usual = PAUSES[min(self.failures, len(PAUSES) - 1)]
+        self.failures += 1
         self.pause(usual if reason.seconds is None else reason.seconds)

@@ -137,7 +137,7 @@ def authorization_server(_resource: str = "") -> Response:
     (RFC 9207); all else is the same for each.
     """
     path, _ = _asked_resource(AUTHORIZATION_SERVER)
-    origin = origin_under(request.host, settings())
+    origin = origin_under(request.host)
     document = {
         "issuer": origin + path,
         "authorization_endpoint": f"{origin}{AUTHORIZE}{path}",
@@ -170,7 +170,7 @@ def protected_resource(_resource: str = "") -> Response:
     """
     path, name = _asked_resource(PROTECTED_RESOURCE)
     document = {
-        "resource": origin_under(request.host, settings()) + path,
+        "resource": origin_under(request.host) + path,
         "authorization_servers": [settings().public_url],
         "scopes_supported": [s.value for s in Scope if s is not Scope.OFFLINE_ACCESS],
         "bearer_methods_supported": ["header"],

@@ -64,7 +64,7 @@ def resource_metadata_url(resource: str) -> str:
     """
     path = urlsplit(resource).path
     slash = "/" if request.path == f"{path}/" else ""
-    origin = origin_under(request.host, settings())
+    origin = origin_under(request.host)
     return f"{origin}/.well-known/oauth-protected-resource{path}{slash}"
 
 
@@ -78,7 +78,7 @@ def named_resources(name: str) -> set[str]:
         found = config_readers.origin(f"{parts.scheme}://{parts.netloc}")
     except ValueError:
         return set()
-    if "#" in name or found != origin_under(parts.netloc, settings()):
+    if "#" in name or found != origin_under(parts.netloc):
         return set()
     path = parts.path.rstrip("/") + "/"
     paths = {resource: urlsplit(resource).path + "/" for resource in served_resources()}

@@ -358,7 +358,7 @@ class Server(AuthorizationServer):
             payload = json.dumps(payload)
         response = Response(payload, status=status_code, headers=headers)
         if response.location:
-            origin = origin_under(request.args.get(ASKED_HOST), settings())
+            origin = origin_under(request.args.get(ASKED_HOST))
             issuer = {"iss": origin + request.path.removeprefix(AUTHORIZE)}
             response.location = add_params_to_uri(response.location, issuer)
             response.status_code = HTTPStatus.SEE_OTHER

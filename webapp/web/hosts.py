@@ -6,7 +6,7 @@ from flask import Flask, redirect, request
 from werkzeug.exceptions import BadRequest
 from werkzeug.wrappers import Response
 
-from webapp.base.config import Settings
+from webapp.base.config import Settings, settings
 from webapp.base.config_readers import is_loopback, origin
 from webapp.web.request_kind import PAGES, RequestKind, request_kind
 from webapp.web.url_converters import current_address
@@ -44,12 +44,13 @@ def init_app(app: Flask, config: Settings) -> None:
         return None
 
 
-def origin_under(host: str | None, config: Settings) -> str:
+def origin_under(host: str | None) -> str:
     """Our origin for a client that names `host`: on loopback under each of its names.
 
     Clients compare what a document says with the address that they were given, where localhost and
     127.0.0.1 are two servers. A public installation has one name.
     """
+    config = settings()
     public = urlsplit(config.public_url)
     try:
         named = urlsplit(origin(f"{public.scheme}://{host}"))
