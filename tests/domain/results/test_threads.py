@@ -21,6 +21,7 @@ from webapp.answers.deleted_responses import delete_response
 from webapp.answers.search import Filters, find_answers, find_people
 from webapp.answers.threads import first_answers, follow_ups_of, get_response, threads_of
 from webapp.base.database import db, utc_now
+from webapp.base.errors import NotFound
 from webapp.base.text import token_hash
 from webapp.base.vocabulary import FollowUpState
 from webapp.records import forms
@@ -210,3 +211,10 @@ def test_a_response_that_is_deleted_just_now_is_neither_counted_nor_next(form: A
     assert unread_of(form) == 1
     assert unread.next_unread(fresh(form)) == kept
     assert get_response(fresh(form), kept).newer is None
+
+
+def test_a_response_is_read_with_its_own_form_alone(form: Any) -> None:
+    elsewhere = respond(made_form(make_account().id))
+
+    with pytest.raises(NotFound):
+        get_response(fresh(form), elsewhere)
