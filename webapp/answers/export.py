@@ -7,14 +7,7 @@ from sqlalchemy import BigInteger, Executable, bindparam, func, select, tuple_, 
 
 from webapp.base.database import among, read_rows, release_connections
 from webapp.records.follow_ups import FollowUp, HowAsked, how_asked
-from webapp.records.responses import models
-from webapp.records.responses.recordings import (
-    GivenAnswer,
-    Recording,
-    attachments_of,
-    spoken_ids,
-    written_late,
-)
+from webapp.records.responses import models, recordings
 
 
 class HeardRecording(NamedTuple):
@@ -39,10 +32,10 @@ class HeardRecording(NamedTuple):
 
 
 def recordings_of(
-    answers: Iterable[GivenAnswer], *, with_transcripts: bool = False
+    answers: Iterable[recordings.GivenAnswer], *, with_transcripts: bool = False
 ) -> dict[str, HeardRecording]:
     """The recordings of these answers by id of the answer; no statement where all were typed."""
-    ids = spoken_ids(answers)
+    ids = recordings.spoken_ids(answers)
     most = models.SPOKEN_ANSWER_MAX_CHARS if with_transcripts else 0
     rows = read_rows(_HEARD, answers=ids, most=most) if ids else ()
     return {row.answer_id: HeardRecording._make(row) for row in rows}
@@ -50,19 +43,23 @@ def recordings_of(
 
 _HEARD = (
     select(
-        Recording.answer_id,
-        Recording.id,
-        Recording.size,
-        Recording.duration_ms,
-        Recording.levels,
-        Recording.transcriber,
-        models.raw_column(Recording.transcript_state),
-        func.coalesce(Recording.transcript != models.Answer.answer_text, False).label("differs"),
-        written_late(models.Answer.answer_key).label("unchecked"),
-        func.substr(func.coalesce(Recording.transcript, ""), 1, bindparam("most")).label("heard"),
+        recordings.Recording.answer_id,
+        recordings.Recording.id,
+        recordings.Recording.size,
+        recordings.Recording.duration_ms,
+        recordings.Recording.levels,
+        recordings.Recording.transcriber,
+        models.raw_column(recordings.Recording.transcript_state),
+        func.coalesce(recordings.Recording.transcript != models.Answer.answer_text, False).label(
+            "differs"
+        ),
+        recordings.written_late(models.Answer.answer_key).label("unchecked"),
+        func.substr(func.coalesce(recordings.Recording.transcript, ""), 1, bindparam("most")).label(
+            "heard"
+        ),
     )
-    .join(models.Answer, models.Answer.id == Recording.answer_id)
-    .where(among(Recording.answer_id, "answers"))
+    .join(models.Answer, models.Answer.id == recordings.Recording.answer_id)
+    .where(among(recordings.Recording.answer_id, "answers"))
 )
 
 
@@ -145,7 +142,7 @@ def read_answers(form_id: str) -> Iterator[AnswerBatch]:
         session_ids = {answer.session_id for answer in answers}
         found = cast(Sequence[models.SessionRow], read_rows(_SESSIONS, ids=list(session_ids)))
         people = {row.id: row for row in found}
-        attachments = attachments_of(answers)
+        attachments = recordings.attachments_of(answers)
         asked = how_asked(each.question_id for each in answers if each.parent_question_id)
         release_connections()
         after = answers[-1].stamp
@@ -168,7 +165,7 @@ def read_people(form_id: str) -> Iterator[list[models.SessionAnswers]]:
         answers = models.current_answers(people)
         for answer in answers:
             people[answer.session_id].answers.append(answer)
-        attachments = attachments_of(answers)
+        attachments = recordings.attachments_of(answers)
         for person in people.values():
             person.attachments = attachments
         release_connections()

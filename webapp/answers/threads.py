@@ -17,16 +17,7 @@ from webapp.base.vocabulary import FollowUpState
 from webapp.records.content.model import AnyContent, asks_follow_ups
 from webapp.records.follow_ups import FollowUp
 from webapp.records.forms import FormRow
-from webapp.records.responses.models import (
-    IS_SHOWN,
-    SESSION_COLUMNS,
-    Answer,
-    AnswerRow,
-    ResponseSession,
-    SessionAnswers,
-    SessionRow,
-    current_answers,
-)
+from webapp.records.responses import models
 
 
 class AskedQuestion(NamedTuple):
@@ -57,7 +48,7 @@ class ShownFollowUp(NamedTuple):
     """A follow-up question with its answer, None for one that was skipped, dropped or left."""
 
     asked: AskedQuestion
-    answer: ShownAnswer | AnswerRow | None
+    answer: ShownAnswer | models.AnswerRow | None
 
 
 class AnswerThread(NamedTuple):
@@ -67,7 +58,7 @@ class AnswerThread(NamedTuple):
 
     question_id: str
     question_text: str
-    answer: AnswerRow | None
+    answer: models.AnswerRow | None
     follow_ups: list[ShownFollowUp]
 
 
@@ -117,7 +108,7 @@ def newer_in_threads(
 
 
 def threads_of(
-    content: AnyContent, people: Sequence[SessionAnswers]
+    content: AnyContent, people: Sequence[models.SessionAnswers]
 ) -> dict[str, list[AnswerThread]]:
     """All threads of each person by id of the session, in one statement."""
     asked: dict[str, list[AskedQuestion]] = defaultdict(list)
@@ -131,7 +122,7 @@ def threads_of(
 
 
 def _threads(
-    content: AnyContent, answers: list[AnswerRow], asked: list[AskedQuestion]
+    content: AnyContent, answers: list[models.AnswerRow], asked: list[AskedQuestion]
 ) -> list[AnswerThread]:
     """In the order of the answers to the form's questions; those taken back last."""
     given = {each.question_id: each for each in answers}
@@ -151,12 +142,12 @@ def _threads(
 
 
 _F = FollowUp
-_FIRST, _FOLLOWED = aliased(Answer), aliased(Answer)
+_FIRST, _FOLLOWED = aliased(models.Answer), aliased(models.Answer)
 _ASKED = (
     select(
         *(_F.__table__.c[name] for name in AskedQuestion._fields[:-2]),
-        select(ResponseSession.skipped)
-        .where(ResponseSession.id == _F.session_id)
+        select(models.ResponseSession.skipped)
+        .where(models.ResponseSession.id == _F.session_id)
         .scalar_subquery()
         .label("skipped"),
         _FOLLOWED.superseded.label("outdated"),
@@ -185,30 +176,31 @@ _OF_ANSWERS = (
 
 _SHOWN = (
     select(*SHOWN_COLUMNS)
-    .join(ResponseSession, ResponseSession.id == Answer.session_id)
-    .where(Answer.superseded.is_(False))
+    .join(models.ResponseSession, models.ResponseSession.id == models.Answer.session_id)
+    .where(models.Answer.superseded.is_(False))
 )
-_ANSWERS = _SHOWN.join(_F, and_(_F.form_id == Answer.form_id, _F.id == Answer.question_id)).where(
-    among(_F.id, "questions")
-)
-_SAME, _LATER = aliased(Answer), aliased(Answer)
+_ANSWERS = _SHOWN.join(
+    _F, and_(_F.form_id == models.Answer.form_id, _F.id == models.Answer.question_id)
+).where(among(_F.id, "questions"))
+_SAME, _LATER = aliased(models.Answer), aliased(models.Answer)
 _NEWER = (
-    select(*(Answer.answer_text if each is SHOWN_TEXT else each for each in SHOWN_COLUMNS))
+    select(*(models.Answer.answer_text if each is SHOWN_TEXT else each for each in SHOWN_COLUMNS))
     .add_columns(_SAME.id.label("same"))
-    .join(ResponseSession, ResponseSession.id == Answer.session_id)
+    .join(models.ResponseSession, models.ResponseSession.id == models.Answer.session_id)
     .join(
         _SAME,
         and_(
-            _SAME.session_id == Answer.session_id,
+            _SAME.session_id == models.Answer.session_id,
             func.coalesce(_SAME.parent_question_id, _SAME.question_id)
-            == func.coalesce(Answer.parent_question_id, Answer.question_id),
+            == func.coalesce(models.Answer.parent_question_id, models.Answer.question_id),
         ),
     )
-    .where(among(_SAME.id, "answers"), Answer.superseded.is_(False))
-    .where(Answer.stamp.between(bindparam("since"), bindparam("newest")))
+    .where(among(_SAME.id, "answers"), models.Answer.superseded.is_(False))
+    .where(models.Answer.stamp.between(bindparam("since"), bindparam("newest")))
 )
 _BEGINS_IT = and_(
-    _LATER.session_id == Answer.session_id, _LATER.parent_question_id == Answer.question_id
+    _LATER.session_id == models.Answer.session_id,
+    _LATER.parent_question_id == models.Answer.question_id,
 )
 _FIRST_ANSWERS = _SHOWN.join(_LATER, _BEGINS_IT).where(among(_LATER.id, "answers"))
 
@@ -227,7 +219,7 @@ class OneResponse(NamedTuple):
     next_unread   id of the unread response to read next
     """
 
-    person: SessionAnswers
+    person: models.SessionAnswers
     threads: dict[str, AnswerThread]
     skipped: list[str]
     stamp: int
@@ -243,8 +235,8 @@ def get_response(form: FormRow, session_id: str) -> OneResponse:
     if not found:
         raise no_response()
     *row, skipped, read_stamp = found[0]
-    session = SessionRow._make(row)
-    person = SessionAnswers(session, current_answers([session_id]))
+    session = models.SessionRow._make(row)
+    person = models.SessionAnswers(session, models.current_answers([session_id]))
     stamp = unread.newest_stamp(session.completed_stamp, *(each.stamp for each in person.answers))
     place = {"form": form.id, "began": session.created_at, "id": session_id}
     return OneResponse(
@@ -283,13 +275,13 @@ def _first_of(nearest: Select[str, bool]) -> Select[str]:
     return select(some.c.id).where(some.c.shown).limit(1)
 
 
-_S = ResponseSession
-_ONE = select(*SESSION_COLUMNS, _S.skipped, _S.read_stamp).where(
-    _S.id == bindparam("session"), _S.form_id == bindparam("form"), IS_SHOWN
+_S = models.ResponseSession
+_ONE = select(*models.SESSION_COLUMNS, _S.skipped, _S.read_stamp).where(
+    _S.id == bindparam("session"), _S.form_id == bindparam("form"), models.IS_SHOWN
 )
 _BEGAN = type_coerce(_S.created_at, BigInteger)
 _PLACE, _HERE = tuple_(_BEGAN, _S.id), tuple_(bindparam("began"), bindparam("id"))
-_SOME = select(_S.id, and_(_S.answer_count > 0, IS_SHOWN).label("shown")).where(
+_SOME = select(_S.id, and_(_S.answer_count > 0, models.IS_SHOWN).label("shown")).where(
     _S.form_id == bindparam("form")
 )
 _OLDER_RESPONSE = _first_of(

@@ -29,14 +29,8 @@ from webapp.app.backup import BackupFailed
 from webapp.app.doctor import examine
 from webapp.app.factory import create_app
 from webapp.app.server import STOP_SECONDS, Server
-from webapp.base import open_files
+from webapp.base import config_environment, open_files
 from webapp.base.config import Settings
-from webapp.base.config_environment import (
-    EXIT_CONFIGURATION,
-    ConfigurationError,
-    data_folder,
-    read_settings,
-)
 from webapp.base.data_folder import FolderInUse, empty_spool, lock_folder, make_private
 from webapp.base.database import schema, utc_now
 from webapp.base.errors import Outcome
@@ -86,7 +80,7 @@ class Askback(click.Group):
         except (BackupFailed, Refused) as error:
             raise click.ClickException(str(error)) from error
         except Exception as error:
-            folder = data_folder(os.environ)
+            folder = config_environment.data_folder(os.environ)
             if _is_full(error, folder):
                 click.echo(DISK_IS_FULL.format(folder), err=True)
                 sys.exit(EXIT_TEMPORARY)
@@ -102,9 +96,9 @@ class Askback(click.Group):
 
 
 EXITS: dict[type[Exception], int] = {
-    ConfigurationError: EXIT_CONFIGURATION,
-    FolderInUse: EXIT_CONFIGURATION,
-    schema.NewerSchema: EXIT_CONFIGURATION,
+    config_environment.ConfigurationError: config_environment.EXIT_CONFIGURATION,
+    FolderInUse: config_environment.EXIT_CONFIGURATION,
+    schema.NewerSchema: config_environment.EXIT_CONFIGURATION,
     schema.TablesInUse: EXIT_TEMPORARY,
 }
 DISK_IS_FULL = "The disk is full, of the database or of {}. Make room on it, then start again."
@@ -123,7 +117,7 @@ for command in (*cli_commands.COMMANDS, *agent_commands.main.commands.values()):
 @main.command()
 def run() -> None:
     """Start everything in one process on this machine."""
-    settings = read_settings(os.environ)
+    settings = config_environment.read_settings(os.environ)
     with lock_folder(settings.data_folder, settings.public_url):
         for line in make_private(settings.data_folder):
             click.echo(line, err=True)
@@ -145,7 +139,7 @@ def run() -> None:
 @main.command()
 def web() -> None:
     """Start one web process of a production installation."""
-    settings = read_settings(os.environ, production=True)
+    settings = config_environment.read_settings(os.environ, production=True)
     logs.configure()
     app = create_app(settings)
     with app.app_context():
@@ -156,7 +150,7 @@ def web() -> None:
 @main.command()
 def worker() -> None:
     """Start one process that sends events to agents and has recordings written down."""
-    settings = read_settings(os.environ, production=True)
+    settings = config_environment.read_settings(os.environ, production=True)
     logs.configure()
     app = create_app(settings)
     with app.app_context():

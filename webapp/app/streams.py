@@ -16,15 +16,7 @@ from typing import Any
 
 from flask import Flask, g
 
-from api.wire.event_stream import (
-    ACCOUNT_SHARE,
-    COMMENT,
-    OF_HOLDER,
-    Stream,
-    StreamPosition,
-    Update,
-    end_frame,
-)
+from api.wire import event_stream
 from webapp.web.wakeups import LOOK_SECONDS, Wakeups
 
 STREAM_SECONDS = 900.0
@@ -36,7 +28,7 @@ READ_AT_ONCE = 64  # places, each of which may bring a page
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
-Read = tuple[Update | None, str | None]  # what is new, and the reason to end
+Read = tuple[event_stream.Update | None, str | None]  # what is new, and the reason to end
 
 log = logging.getLogger("askback.streams")
 
@@ -52,28 +44,33 @@ class Streams:
         self, app: Flask, most: int, run: Callable[..., Awaitable[Any]], wakeups: Wakeups
     ) -> None:
         self._app, self._run, self._wakeups = app, run, wakeups
-        self._most, self._of_account = most, max(OF_HOLDER, most // ACCOUNT_SHARE)
+        self._most, self._of_account = (
+            most,
+            max(event_stream.OF_HOLDER, most // event_stream.ACCOUNT_SHARE),
+        )
         self._lock = threading.Lock()
         self._held: Counter[str] = Counter()  # by token and by account
-        self._asked: dict[StreamPosition, list[tuple[Stream, asyncio.Future[Read]]]] = {}
+        self._asked: dict[
+            event_stream.StreamPosition, list[tuple[event_stream.Stream, asyncio.Future[Read]]]
+        ] = {}
         self._stopping = False
 
     def __len__(self) -> int:
         """How many places are taken."""
         return self._held.total() // 2
 
-    def reserve(self, stream: Stream) -> bool:
+    def reserve(self, stream: event_stream.Stream) -> bool:
         """Take a place for a stream; False if there is none."""
         with self._lock:
             of_token, of_account = self._held[stream.holder], self._held[stream.account_id]
             if self._stopping or len(self) >= self._most:
                 return False
-            if of_token >= OF_HOLDER or of_account >= self._of_account:
+            if of_token >= event_stream.OF_HOLDER or of_account >= self._of_account:
                 return False
             self._held.update((stream.holder, stream.account_id))
             return True
 
-    def release(self, stream: Stream) -> None:
+    def release(self, stream: event_stream.Stream) -> None:
         """Give the place back."""
         with self._lock:
             self._held.subtract((stream.holder, stream.account_id))
@@ -83,7 +80,7 @@ class Streams:
         """End all streams and take no more; the caller wakes them."""
         self._stopping = True
 
-    async def serve(self, stream: Stream, receive: Receive, send: Send) -> None:
+    async def serve(self, stream: event_stream.Stream, receive: Receive, send: Send) -> None:
         """Send what is new until the stream ends or its client leaves, and release its place.
 
         Raises TimeoutError when the client reads nothing.
@@ -100,17 +97,17 @@ class Streams:
                         await _send(send, update.frames)
                     elif time.monotonic() >= comment_at:
                         comment_at += COMMENT_SECONDS
-                        await _send(send, COMMENT)
+                        await _send(send, event_stream.COMMENT)
                     if self._stopping and not more:
                         end = end or "stopping"
                     if end or time.monotonic() >= end_at:
-                        return await _send(send, end_frame(end or "time"), more=False)
+                        return await _send(send, event_stream.end_frame(end or "time"), more=False)
                     if not more:
                         await wake_up(woken)
         finally:
             self.release(reserved)
 
-    async def _read(self, stream: Stream) -> Read:
+    async def _read(self, stream: event_stream.Stream) -> Read:
         if not self._asked:  # those that were woken together ask together
             asyncio.get_running_loop().call_soon(lambda: asyncio.create_task(self._read_for_all()))
         answer: asyncio.Future[Read] = asyncio.Future()
@@ -129,8 +126,8 @@ class Streams:
                         answer.set_result((found.get(position), ended.get(stream.holder)))
 
     def _look(
-        self, positions: list[StreamPosition], holders: set[str]
-    ) -> tuple[Mapping[StreamPosition, Update], Mapping[str, str]]:
+        self, positions: list[event_stream.StreamPosition], holders: set[str]
+    ) -> tuple[Mapping[event_stream.StreamPosition, event_stream.Update], Mapping[str, str]]:
         """Nothing while the database does not answer.
 
         Tokens are read after the answers: no answer is newer than the end of a token.

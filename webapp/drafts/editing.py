@@ -14,17 +14,7 @@ from webapp.base.errors import ErrorCode, InvalidInput
 from webapp.base.vocabulary import DraftStatus
 from webapp.drafts.revisions import find_revision, find_superseded
 from webapp.records import drafts
-from webapp.records.content.model import (
-    CONTENT_COLUMNS,
-    DRAFT_SETTINGS,
-    DraftUpdate,
-    QuestionRow,
-    content_hash,
-    merged,
-    require_context,
-    snapshot,
-    wrong_field,
-)
+from webapp.records.content import model
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +28,7 @@ class Repeatable:
 
 def create_draft(
     account_id: str,
-    changes: DraftUpdate,
+    changes: model.DraftUpdate,
     *,
     author: str | None,
     now: datetime,
@@ -63,10 +53,10 @@ def create_draft(
         created_at=now,
         updated_at=now,
         return_count=0,
-        **_EMPTY | merged(changes, [], by_agent=bool(author)),
+        **_EMPTY | model.merged(changes, [], by_agent=bool(author)),
     )
-    require_context(draft)
-    draft.content_hash = content_hash(draft)
+    model.require_context(draft)
+    draft.content_hash = model.content_hash(draft)
     if repeatable:
         return _create_once(account_id, draft, repeatable, now)
     _insert(draft)
@@ -76,7 +66,7 @@ def create_draft(
 def update_draft(
     account_id: str,
     draft_id: str,
-    changes: DraftUpdate,
+    changes: model.DraftUpdate,
     *,
     author: str | None,
     now: datetime,
@@ -96,10 +86,10 @@ def update_draft(
         drafts.require_open(before)
         if expected_revision is not None:
             drafts.require_revision(before, expected_revision)
-        given = merged(changes, before.questions, by_agent=bool(author))
+        given = model.merged(changes, before.questions, by_agent=bool(author))
         draft = drafts.Draft(**{**_columns(before, _COLUMNS), **given})
-        require_context(draft)
-        draft.content_hash = content_hash(draft)
+        model.require_context(draft)
+        draft.content_hash = model.content_hash(draft)
         if draft.content_hash != before.content_hash:
             draft.revision, draft.author, draft.updated_at = before.revision + 1, author, now
             draft.agent_note = agent_note
@@ -110,18 +100,25 @@ def update_draft(
             return draft
 
 
-def is_made(draft: drafts.Draft, before: drafts.Draft, changes: DraftUpdate) -> bool:
+def is_made(draft: drafts.Draft, before: drafts.Draft, changes: model.DraftUpdate) -> bool:
     """True if these changes, applied to an earlier revision, give the current draft.
 
     The ids of new questions are random, so they are not compared.
     """
-    asked = snapshot(before) | merged(changes, before.questions, by_agent=False)
+    asked = model.snapshot(before) | model.merged(changes, before.questions, by_agent=False)
     known = {question["id"] for question in before.questions}
-    return _without_new_ids(asked, known) == _without_new_ids(snapshot(draft), known)
+    return _without_new_ids(asked, known) == _without_new_ids(model.snapshot(draft), known)
 
 
 _COLUMNS = tuple(drafts.Draft.__table__.c.keys())
-_CHANGING = (*CONTENT_COLUMNS, "revision", "content_hash", "author", "agent_note", "updated_at")
+_CHANGING = (
+    *model.CONTENT_COLUMNS,
+    "revision",
+    "content_hash",
+    "author",
+    "agent_note",
+    "updated_at",
+)
 _INSERT = sa.insert(drafts.Draft)
 # What a hash does not cover may change at one revision: whether follow-ups have a given number.
 _AS_READ = (
@@ -168,17 +165,17 @@ _KEEP, _REPLACE_AND_KEEP = (
 _ROW = drafts.owned_draft(sa.bindparam("account"), sa.bindparam("draft")).with_only_columns(
     *(drafts.Draft.__table__.c[name] for name in _COLUMNS)
 )
-_EMPTY = DraftUpdate(title="", goal=None, private_context=None, questions=[]) | cast(
-    DraftUpdate, {setting.column: setting.default for setting in DRAFT_SETTINGS}
+_EMPTY = model.DraftUpdate(title="", goal=None, private_context=None, questions=[]) | cast(
+    model.DraftUpdate, {setting.column: setting.default for setting in model.DRAFT_SETTINGS}
 )
 
 
-def _without_new_ids(content: DraftUpdate, known: set[str]) -> DraftUpdate:
-    questions: list[QuestionRow] = [
+def _without_new_ids(content: model.DraftUpdate, known: set[str]) -> model.DraftUpdate:
+    questions: list[model.QuestionRow] = [
         question if question["id"] in known else {**question, "id": ""}
         for question in content["questions"]
     ]
-    return content | DraftUpdate(questions=questions)
+    return content | model.DraftUpdate(questions=questions)
 
 
 def _row(account_id: str, draft_id: str) -> drafts.Draft:
@@ -216,7 +213,7 @@ def _replace(before: drafts.Draft, draft: drafts.Draft) -> bool:
     }
     if draft.revision == before.revision:
         return bool(database.execute_autocommit(_REPLACE, **values))
-    values["kept"] = snapshot(before)
+    values["kept"] = model.snapshot(before)
     if not database.on_sqlite():
         return bool(database.execute_autocommit(_REPLACE_AND_KEEP, **values))
     with database.sqlite_transaction() as connection:
@@ -260,7 +257,7 @@ def _created_before(account_id: str, repeatable: Repeatable, now: datetime) -> d
             "Ask the creator whether a new draft is wanted; if so, create it with a new key.",
         )
     created = find_superseded(draft, 1) or drafts.Draft(
-        id=draft.id, status=DraftStatus.DRAFT, revision=1, **snapshot(draft)
+        id=draft.id, status=DraftStatus.DRAFT, revision=1, **model.snapshot(draft)
     )
     created.repeated = True
     return created
@@ -268,7 +265,7 @@ def _created_before(account_id: str, repeatable: Repeatable, now: datetime) -> d
 
 def _key_reused(how: str, resolution: str) -> InvalidInput:
     code = ErrorCode.IDEMPOTENCY_KEY_REUSED
-    return wrong_field("Idempotency-Key", f"was used {how}", resolution, code)
+    return model.wrong_field("Idempotency-Key", f"was used {how}", resolution, code)
 
 
 def _create_once(

@@ -14,15 +14,9 @@ from webapp.base.errors import refused_character
 from webapp.base.vocabulary import DraftStatus, ReviewState
 from webapp.drafts.confirmations import ConfirmationRow, is_current, standing_notes
 from webapp.drafts.revisions import find_last_by_agent
+from webapp.records import drafts
 from webapp.records.content.diff import Kind, compare
 from webapp.records.content.model import DRAFT_SETTINGS, QuestionRow, wrong_field
-from webapp.records.drafts import (
-    AGENT_NOTE_MAX_CHARS,
-    Draft,
-    DraftRevision,
-    missing_draft,
-    unpublished,
-)
 from webapp.records.forms import Form
 
 
@@ -39,15 +33,15 @@ class CreatorChange(NamedTuple):
     after: str | None = None
 
 
-def get_reviewed(account_id: str, draft_id: str) -> Draft:
+def get_reviewed(account_id: str, draft_id: str) -> drafts.Draft:
     """The account's draft, a discarded one, too; raises NotFound `draft_not_found`."""
     draft = db.session.scalar(_REVIEWED, {"account": account_id, "draft": draft_id})
     if draft is None:
-        raise missing_draft(account_id, draft_id)
+        raise drafts.missing_draft(account_id, draft_id)
     return draft
 
 
-def review_state(draft: Draft, confirmation: ConfirmationRow | None) -> ReviewState:
+def review_state(draft: drafts.Draft, confirmation: ConfirmationRow | None) -> ReviewState:
     """`confirmation` is the newest one that counts."""
     if draft.status is DraftStatus.PUBLISHED:
         return ReviewState.PUBLISHED
@@ -60,13 +54,13 @@ def review_state(draft: Draft, confirmation: ConfirmationRow | None) -> ReviewSt
     return ReviewState.CONFIRMED if is_current(confirmation, draft) else ReviewState.STALE
 
 
-def review_note(draft: Draft, state: ReviewState) -> str | None:
+def review_note(draft: drafts.Draft, state: ReviewState) -> str | None:
     """What the creator wrote about what brought the draft into this state."""
     notes = {ReviewState.RETURNED: draft.return_note, ReviewState.DISCARDED: draft.discard_note}
     return notes.get(state)
 
 
-def creator_changes(draft: Draft) -> list[CreatorChange]:
+def creator_changes(draft: drafts.Draft) -> list[CreatorChange]:
     """What the creator changed since an agent wrote last, in the order of the review page; then
     their notes on single questions, while the draft is sent back.
     """
@@ -77,10 +71,10 @@ def creator_changes(draft: Draft) -> list[CreatorChange]:
     return [*found, *(CreatorChange("question_note", key, None, notes[key]) for key in asked)]
 
 
-_REVIEWED = select(Draft).where(
-    Draft.id == bindparam("draft"),
-    Draft.account_id == bindparam("account"),
-    or_(Draft.deleted_at.is_(None), Draft.status == DraftStatus.DRAFT),
+_REVIEWED = select(drafts.Draft).where(
+    drafts.Draft.id == bindparam("draft"),
+    drafts.Draft.account_id == bindparam("account"),
+    or_(drafts.Draft.deleted_at.is_(None), drafts.Draft.status == DraftStatus.DRAFT),
 )
 _NAMES = {setting.column: setting.name for setting in DRAFT_SETTINGS} | {
     "public_reason": "reason",
@@ -94,7 +88,7 @@ _OF_QUESTION = {
 }
 
 
-def _changes(before: Draft, after: Draft) -> Iterator[CreatorChange]:
+def _changes(before: drafts.Draft, after: drafts.Draft) -> Iterator[CreatorChange]:
     """Questions by their ids: those stay when a creator rewords one."""
     old, new = ({row["id"]: _prepared(row) for row in of.questions} for of in (before, after))
     for change in compare(before, after):
@@ -139,8 +133,8 @@ def clean_note(text: str, name: str) -> str | None:
     name    of what holds it, for the message
     raises  InvalidInput `validation_failed` when it is too long or no line of text
     """
-    if len(text) > AGENT_NOTE_MAX_CHARS:
-        problem = f"has {len(text)} characters; at most {AGENT_NOTE_MAX_CHARS} are allowed"
+    if len(text) > drafts.AGENT_NOTE_MAX_CHARS:
+        problem = f"has {len(text)} characters; at most {drafts.AGENT_NOTE_MAX_CHARS} are allowed"
         raise wrong_field(name, problem, "Say in half a sentence why, or send no note.")
     if found := _REFUSED.search(text):
         problem = refused_character(found[0], found.start() + 1)
@@ -148,7 +142,7 @@ def clean_note(text: str, name: str) -> str | None:
     return text.strip() or None
 
 
-def list_notes(draft: Draft, since: int) -> list[AgentNote]:
+def list_notes(draft: drafts.Draft, since: int) -> list[AgentNote]:
     """The newest notes of the revisions after `since`, oldest first."""
     rows = read_rows(_SINCE, draft=draft.id, since=since) if since < draft.revision - 1 else []
     found = [AgentNote._make(row) for row in reversed(rows)]
@@ -156,7 +150,7 @@ def list_notes(draft: Draft, since: int) -> list[AgentNote]:
     return [*found, own][-NOTES_SHOWN:] if own else found
 
 
-def current_note(draft: Draft) -> AgentNote | None:
+def current_note(draft: drafts.Draft) -> AgentNote | None:
     """The note of the current revision."""
     if draft.author is None or draft.agent_note is None:
         return None
@@ -164,14 +158,16 @@ def current_note(draft: Draft) -> AgentNote | None:
 
 
 _SINCE = (
-    select(DraftRevision.revision, DraftRevision.author, DraftRevision.agent_note)
-    .where(
-        DraftRevision.draft_id == bindparam("draft"),
-        DraftRevision.revision > bindparam("since"),
-        DraftRevision.author.is_not(None),
-        DraftRevision.agent_note.is_not(None),
+    select(
+        drafts.DraftRevision.revision, drafts.DraftRevision.author, drafts.DraftRevision.agent_note
     )
-    .order_by(DraftRevision.revision.desc())
+    .where(
+        drafts.DraftRevision.draft_id == bindparam("draft"),
+        drafts.DraftRevision.revision > bindparam("since"),
+        drafts.DraftRevision.author.is_not(None),
+        drafts.DraftRevision.agent_note.is_not(None),
+    )
+    .order_by(drafts.DraftRevision.revision.desc())
     .limit(NOTES_SHOWN)
 )
 
@@ -185,18 +181,18 @@ class AgentDraft(NamedTuple):
 
 
 _AUTHORS = (
-    select(Form.id, func.coalesce(Draft.author, Draft.created_by).label("grant_id"))
-    .join(Draft, Draft.id == Form.draft_id)
+    select(Form.id, func.coalesce(drafts.Draft.author, drafts.Draft.created_by).label("grant_id"))
+    .join(drafts.Draft, drafts.Draft.id == Form.draft_id)
     .where(among(Form.id, "forms"))
 )
 _AGENT_DRAFT = (
-    select(*(Draft.__table__.c[name] for name in AgentDraft._fields))
+    select(*(drafts.Draft.__table__.c[name] for name in AgentDraft._fields))
     .where(
-        unpublished(bindparam("account")),
-        Draft.created_by.is_not(None),
-        Draft.created_at >= bindparam("since", type_=Draft.created_at.type),
+        drafts.unpublished(bindparam("account")),
+        drafts.Draft.created_by.is_not(None),
+        drafts.Draft.created_at >= bindparam("since", type_=drafts.Draft.created_at.type),
     )
-    .order_by(Draft.created_at)
+    .order_by(drafts.Draft.created_at)
     .limit(1)
 )
 

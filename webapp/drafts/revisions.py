@@ -15,16 +15,8 @@ from webapp.base import database
 from webapp.base.errors import NotFound, PageCode
 from webapp.base.vocabulary import DraftStatus
 from webapp.drafts.confirmations import ConfirmationRow, list_confirmations
-from webapp.records.content import diff
+from webapp.records.content import diff, model
 from webapp.records.content.draft_input import QUESTIONS_MAX
-from webapp.records.content.model import (
-    ENUMS,
-    Content,
-    DraftUpdate,
-    QuestionRow,
-    snapshot,
-    wrong_field,
-)
 from webapp.records.drafts import Draft, DraftRevision, lock_draft, require_revision, unpublished
 
 
@@ -157,7 +149,8 @@ def _at(draft: Draft, kept: Any) -> Draft:
         agent_note=kept.agent_note,
         created_at=draft.created_at,
         updated_at=kept.created_at,
-        **kept.content | {column: enum(kept.content[column]) for column, enum in ENUMS.items()},
+        **kept.content
+        | {column: enum(kept.content[column]) for column, enum in model.ENUMS.items()},
     )
 
 
@@ -179,16 +172,16 @@ def list_revisions(draft: Draft, *, before: int | None, limit: int) -> list[Revi
     ]
 
 
-def back_to(draft: Draft, revision: int) -> DraftUpdate:
+def back_to(draft: Draft, revision: int) -> model.DraftUpdate:
     """The update that restores `revision`; raises NotFound if there is none."""
-    return snapshot(_revision(draft, revision))
+    return model.snapshot(_revision(draft, revision))
 
 
 # a part as differences name it, and its key in a question
 QUESTION_PARTS = {"question": "text", "hint": "context", "follow_ups": "follow_ups"}
 
 
-def put_back(draft: Draft, since: int, key: str) -> DraftUpdate:
+def put_back(draft: Draft, since: int, key: str) -> model.DraftUpdate:
     """One of the differences since revision `since` undone.
 
     raises  NotFound for a revision or a difference that does not exist; InvalidInput when the form
@@ -197,11 +190,11 @@ def put_back(draft: Draft, since: int, key: str) -> DraftUpdate:
     before = _revision(draft, since)
     change = _find_change(draft, before, key)
     if change.part in QUESTION_PARTS:
-        return DraftUpdate(questions=_questions(before.questions, draft.questions, change))
-    return cast(DraftUpdate, {change.part: getattr(before, change.part)})
+        return model.DraftUpdate(questions=_questions(before.questions, draft.questions, change))
+    return cast(model.DraftUpdate, {change.part: getattr(before, change.part)})
 
 
-def _find_change(draft: Draft, before: Content, key: str) -> diff.Change:
+def _find_change(draft: Draft, before: model.Content, key: str) -> diff.Change:
     found = next((each for each in diff.differences(before, draft) if each.key == key), None)
     if found is None:
         raise _nothing_there()
@@ -209,8 +202,8 @@ def _find_change(draft: Draft, before: Content, key: str) -> diff.Change:
 
 
 def _questions(
-    before: Sequence[QuestionRow], after: Sequence[QuestionRow], change: diff.Change
-) -> list[QuestionRow]:
+    before: Sequence[model.QuestionRow], after: Sequence[model.QuestionRow], change: diff.Change
+) -> list[model.QuestionRow]:
     """The later list with one change of a question undone."""
     place = (change.position or 1) - 1
     rows = [*after]
@@ -225,14 +218,16 @@ def _questions(
         name = QUESTION_PARTS[change.part]
         earlier = before[diff.origins(before, after)[place] or 0]
         changed = dict(rows[place]) | {name: earlier.get(name)}  # None: it had none
-        rows[place] = cast(QuestionRow, {k: v for k, v in changed.items() if v is not None})
+        rows[place] = cast(model.QuestionRow, {k: v for k, v in changed.items() if v is not None})
     if len(rows) > QUESTIONS_MAX:
         problem = f"at most {QUESTIONS_MAX} questions"
-        raise wrong_field("questions", problem, "Remove another question first.")
+        raise model.wrong_field("questions", problem, "Remove another question first.")
     return rows
 
 
-def _gap(before: Sequence[QuestionRow], after: Sequence[QuestionRow], place: int) -> int:
+def _gap(
+    before: Sequence[model.QuestionRow], after: Sequence[model.QuestionRow], place: int
+) -> int:
     """The index for the earlier question at `place`: behind its nearest unmoved predecessor.
 
     So only this move is undone.

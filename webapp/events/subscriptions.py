@@ -8,33 +8,19 @@ from typing import Annotated, Any, NamedTuple
 import sqlalchemy as sa
 from pydantic import Field, StrictStr
 
-from webapp.base.database import (
-    UtcDateTime,
-    execute,
-    from_millis,
-    read_rows,
-    to_millis,
-    tried_again,
-    write_transaction,
-)
+from webapp.base import database
 from webapp.base.errors import ErrorCode, InputModel, InvalidInput, StateConflict
 from webapp.base.outbound import URL_MAX_CHARS, Unreachable
 from webapp.base.sealing import NoKey, Sealer
 from webapp.base.vocabulary import DeliveryFailure, DeliveryKind
 from webapp.events import callbacks, outbox
 from webapp.events.callbacks import Asked
+from webapp.records import events
 from webapp.records.audit import SYSTEM, Actor, AuditKind, add_event
 from webapp.records.content.draft_input import STORABLE, whole_number
-from webapp.records.events import (
-    EVENT_NAME,
-    CallbackEndpoint,
-    DeliveryAttempt,
-    EventDelivery,
-    EventSubscription,
-)
 from webapp.records.forms import get_form
 
-_S, _E = EventSubscription, CallbackEndpoint
+_S, _E = events.EventSubscription, events.CallbackEndpoint
 
 SECONDS_MAX = 10**9  # some thirty years, which any clock can add
 NAMED = (
@@ -148,7 +134,7 @@ class Granted(NamedTuple):
 
 def subscription_id(account_id: str, form_id: str, url: str) -> str:
     """`sub_` and 32 digits, the same for the same account, address, event and arguments."""
-    return f"sub_{callbacks.digest(account_id, url, EVENT_NAME, {'formId': form_id})[:32]}"
+    return f"sub_{callbacks.digest(account_id, url, events.EVENT_NAME, {'formId': form_id})[:32]}"
 
 
 def check_asked(asked: Asked, *, now: datetime) -> None:
@@ -179,15 +165,15 @@ def subscribe(
                 back; StateConflict `too_many_subscriptions`; NoKey if nothing can be sealed
     """
     key = subscription_id(asked.account_id, asked.form_id, asked.url)
-    with write_transaction():
+    with database.write_transaction():
         head = callbacks.hold(asked)
         _require_room(asked, key, now)
-        before: Any = execute(_LOCK, id=key).one_or_none()
+        before: Any = database.execute(_LOCK, id=key).one_or_none()
         if confirmed:
             callbacks.require_confirmed(asked)
         # completions up to the newest have found it
         lives = before is not None and before.ended_at is None
-        lives = lives and to_millis(before.expires_at) > max(to_millis(now), head)
+        lives = lives and database.to_millis(before.expires_at) > max(database.to_millis(now), head)
         secrets = _sealed_secrets(key, asked.secret, before if lives else None, sealer, now)
         ttl = TTL_DEFAULT if asked.ttl_seconds is None else asked.ttl_seconds
         expires_at = now + timedelta(seconds=min(max(ttl, TTL_LEAST), TTL_MOST))
@@ -208,12 +194,12 @@ def subscribe(
 def list_subscriptions(account_id: str, form_id: str, *, now: datetime) -> Sequence[Any]:
     """The live ones of a form, oldest first; `active` unless suspended. raises NotFound"""
     get_form(account_id, form_id)
-    return read_rows(_LIST, form=form_id, now=now)
+    return database.read_rows(_LIST, form=form_id, now=now)
 
 
 def _require_room(asked: Asked, key: str, now: datetime) -> None:
     """Room for one more live subscription of the account besides this one."""
-    ((others,),) = read_rows(_COUNT_OTHERS, account=asked.account_id, id=key, now=now)
+    ((others,),) = database.read_rows(_COUNT_OTHERS, account=asked.account_id, id=key, now=now)
     if others >= SUBSCRIPTIONS_MAX:
         raise StateConflict(
             ErrorCode.TOO_MANY_SUBSCRIPTIONS,
@@ -285,8 +271,8 @@ def _replay(key: str, asked: Asked, cursor_key: bytes, *, lives: bool, now: date
 def _read_status(key: str, before: Any, now: datetime) -> DeliveryStatus:
     failed_since = None
     if before.last_failure:
-        since = before.last_delivery_at or from_millis(0)
-        ((failed_since,),) = read_rows(_FIRST_FAILED, subscription=key, since=since)
+        since = before.last_delivery_at or database.from_millis(0)
+        ((failed_since,),) = database.read_rows(_FIRST_FAILED, subscription=key, since=since)
     rests = before.paused_until is not None and before.paused_until > now
     return DeliveryStatus(
         active=before.suspended_at is None,
@@ -297,8 +283,8 @@ def _read_status(key: str, before: Any, now: datetime) -> DeliveryStatus:
     )
 
 
-_ALIVE = outbox.alive(sa.bindparam("now", type_=UtcDateTime()))
-_IS_LAST_WORD = EventDelivery.kind == DeliveryKind.TERMINATED
+_ALIVE = outbox.alive(sa.bindparam("now", type_=database.UtcDateTime()))
+_IS_LAST_WORD = events.EventDelivery.kind == DeliveryKind.TERMINATED
 _COUNT_OTHERS = sa.select(sa.func.count(_S.id)).where(
     _S.account_id == sa.bindparam("account"), _S.id != sa.bindparam("id"), _ALIVE
 )
@@ -318,13 +304,13 @@ _LOCK = (
     .with_for_update(of=_S)
 )
 _FIRST_FAILED = (
-    sa.select(sa.func.min(DeliveryAttempt.started_at))
-    .join(EventDelivery, EventDelivery.id == DeliveryAttempt.delivery_id)
+    sa.select(sa.func.min(events.DeliveryAttempt.started_at))
+    .join(events.EventDelivery, events.EventDelivery.id == events.DeliveryAttempt.delivery_id)
     .where(
-        EventDelivery.subscription_id == sa.bindparam("subscription"),
-        EventDelivery.body.is_not(None),  # thousands may wait that were never attempted
-        DeliveryAttempt.failure.is_not(None),
-        DeliveryAttempt.started_at > sa.bindparam("since", type_=UtcDateTime()),
+        events.EventDelivery.subscription_id == sa.bindparam("subscription"),
+        events.EventDelivery.body.is_not(None),  # thousands may wait that were never attempted
+        events.DeliveryAttempt.failure.is_not(None),
+        events.DeliveryAttempt.started_at > sa.bindparam("since", type_=database.UtcDateTime()),
     )
 )
 
@@ -356,16 +342,16 @@ def count_sealed_otherwise(key_ids: Sequence[str]) -> int:
     for column in SECRETS:
         known = (column.startswith(f"{key_id}:", autoescape=True) for key_id in key_ids)
         other = sa.select(sa.func.count()).where(column.is_not(None), ~sa.or_(sa.false(), *known))
-        total += int(execute(other).scalar_one())
+        total += int(database.execute(other).scalar_one())
     return total
 
 
-@tried_again
+@database.tried_again
 def _rekey_batch(last: str, sealer: Sealer) -> tuple[Rekeyed, str] | None:
     """The next rows after an id, locked meanwhile, with the last id of them; None at the end."""
     read = sealed = unopened = 0
-    with write_transaction():
-        rows = execute(_BATCH, last=last).all()
+    with database.write_transaction():
+        rows = database.execute(_BATCH, last=last).all()
         for key, *secrets in rows:
             place, changed = secret_place(key), {}
             for column, secret in zip(SECRETS, secrets, strict=True):
@@ -381,7 +367,7 @@ def _rekey_batch(last: str, sealer: Sealer) -> tuple[Rekeyed, str] | None:
                     changed[column.key] = sealer.seal(plain, place=place)
             if changed:
                 sealed += len(changed)
-                execute(sa.update(_S).where(_S.id == key).values(changed))
+                database.execute(sa.update(_S).where(_S.id == key).values(changed))
     return (Rekeyed(read, sealed, unopened), rows[-1].id) if rows else None
 
 

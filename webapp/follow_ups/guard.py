@@ -8,16 +8,8 @@ from functools import cached_property
 from itertools import pairwise
 
 from webapp.base.text import TOGETHER, script_of
-from webapp.follow_ups import conduct
+from webapp.follow_ups import conduct, messages
 from webapp.follow_ups.leaks import leaks
-from webapp.follow_ups.messages import (
-    QUESTION_MAX_CHARS,
-    SEEN_MAX_CHARS,
-    Brief,
-    Reply,
-    parse_reply,
-    seen,
-)
 from webapp.follow_ups.rules import Decision, Reason, Technique, Thread
 from webapp.follow_ups.text_folding import UNSPACED_LETTERS, folded, spaced, words
 from webapp.records.content.model import PreparedFollowUp
@@ -71,12 +63,12 @@ class Unusable(Exception):
         self.outcome = check
 
 
-def checked(reply: str, thread: Thread, brief: Brief) -> Decision:
+def checked(reply: str, thread: Thread, brief: messages.Brief) -> Decision:
     """The question that the reply asks, or its stop; Unusable if a check fails.
 
     A prepared question that it chooses was confirmed, and is only not asked twice.
     """
-    parsed = parse_reply(reply)
+    parsed = messages.parse_reply(reply)
     if parsed is None:
         raise Unusable(Check.REPLY)
     if chosen := _prepared(parsed, thread):
@@ -94,7 +86,7 @@ def checked(reply: str, thread: Thread, brief: Brief) -> Decision:
     return Decision(Reason.CHOSEN_BY_MODEL, parsed.technique, parsed.question)
 
 
-def _prepared(reply: Reply, thread: Thread) -> PreparedFollowUp | None:
+def _prepared(reply: messages.Reply, thread: Thread) -> PreparedFollowUp | None:
     """The one of this number, or of these words: the model may have copied it."""
     if 0 < reply.prepared <= len(thread.prepared):
         return thread.prepared[reply.prepared - 1]
@@ -113,11 +105,11 @@ class _Written:
     answers    what the respondent wrote, the latest first
     """
 
-    def __init__(self, question: str, thread: Thread, brief: Brief) -> None:
+    def __init__(self, question: str, thread: Thread, brief: messages.Brief) -> None:
         self.question, self.thread, self.brief = question, thread, brief
-        self._exchanges = seen(thread)
+        self._exchanges = messages.seen(thread)
         asked = (*thread.questions, *(each.question for each in self._exchanges))
-        self.questions = list(dict.fromkeys(text[:SEEN_MAX_CHARS] for text in asked))
+        self.questions = list(dict.fromkeys(text[: messages.SEEN_MAX_CHARS] for text in asked))
         answers = (each.answer for each in reversed(self._exchanges))
         self.answers = "\n".join(answers)[:KNOWN_MAX_CHARS]
 
@@ -143,7 +135,7 @@ class _Written:
 def _checks(written: _Written) -> Iterator[tuple[Check, bool]]:
     """Each with whether it passes: first the cheap ones, which bound what others compare."""
     question, asked = written.question, "\n".join(written.questions)
-    yield Check.LENGTH, 0 < len(question) <= QUESTION_MAX_CHARS
+    yield Check.LENGTH, 0 < len(question) <= messages.QUESTION_MAX_CHARS
     yield Check.LINES, len(question.splitlines()) == 1
     yield Check.CHARACTERS, conduct.is_plain(question)
     scripts = _main_scripts("".join(written.questions))
@@ -252,7 +244,7 @@ def _quotes_the_answer(written: _Written) -> bool:
 
 def _leaks(written: _Written) -> bool:
     thread, brief = written.thread, written.brief
-    by_model = frozenset(text[:SEEN_MAX_CHARS] for text in thread.written)
+    by_model = frozenset(text[: messages.SEEN_MAX_CHARS] for text in thread.written)
     of_others = (each for each in written.questions if each not in by_model)
     shown = "\n".join((brief.title, *of_others, *thread.hints))
     return leaks(

@@ -15,13 +15,7 @@ from webapp.base.database import db, new_id, release_connections, write_transact
 from webapp.base.outbound import Bounds, Pinned, Reply, Unreachable, checked_url, fetch
 from webapp.base.text import token_hash
 from webapp.base.vocabulary import ClientKind, Scope
-from webapp.oauth.client_metadata import (
-    CLIENT_NAME_MAX_CHARS,
-    TAKEN,
-    cleaned_name,
-    redirect_problem,
-    without_port,
-)
+from webapp.oauth import client_metadata
 from webapp.oauth.models import CLIENT_ID_MAX_CHARS, OAuthClient
 from webapp.oauth.protocol import CLIENT_SECRET_PREFIX, new_secret
 from webapp.oauth.tokens import store_client
@@ -93,10 +87,10 @@ def create_client(
         {"client_name": name, "redirect_uris": redirect_uris, "token_endpoint_auth_method": method}
     )
     if refused:
-        raise Refused("invalid_redirect_uri", f"{refused[0]['reason']} {TAKEN}")
+        raise Refused("invalid_redirect_uri", f"{refused[0]['reason']} {client_metadata.TAKEN}")
     if details.get("client_name") != name.strip():
-        printable = f"The name is one line of 1 to {CLIENT_NAME_MAX_CHARS} printable characters."
-        raise _no_metadata(printable)
+        most = client_metadata.CLIENT_NAME_MAX_CHARS
+        raise _no_metadata(f"The name is one line of 1 to {most} printable characters.")
     with write_transaction():
         client, secret = _add_client(ClientKind.PRE_REGISTERED, details, now=now)
         by = client.named(by)
@@ -118,7 +112,7 @@ def client_details(
         "grant_types": _grant_types(listed(metadata.get("grant_types"))),
         "token_endpoint_auth_method": method if method in AUTH_METHODS else BASIC,
     }
-    name = cleaned_name(metadata.get("client_name"))
+    name = client_metadata.cleaned_name(metadata.get("client_name"))
     return (details | {"client_name": name} if name else details), refused
 
 
@@ -132,7 +126,7 @@ def _redirect_uris(uris: list[object]) -> tuple[list[str], list[dict[str, str | 
     taken: list[str] = []
     refused: list[dict[str, str | None]] = []
     for uri in uris:
-        problem = redirect_problem(uri)
+        problem = client_metadata.redirect_problem(uri)
         if problem is None and uri not in taken and len(taken) == REDIRECT_URIS_MAX:
             problem = f"A client has at most {REDIRECT_URIS_MAX} redirect URIs."
         if problem is not None:
@@ -142,7 +136,7 @@ def _redirect_uris(uris: list[object]) -> tuple[list[str], list[dict[str, str | 
             taken.append(cast(str, uri))
     if not taken:
         why = refused[0]["reason"] if refused else "The redirect_uris name no address."
-        raise Refused("invalid_redirect_uri", f"{why} {TAKEN}")
+        raise Refused("invalid_redirect_uri", f"{why} {client_metadata.TAKEN}")
     return taken, refused
 
 
@@ -176,7 +170,7 @@ def _shared_id(details: dict[str, Any]) -> str:
     """What the metadata hashes to, without what a client may change at each request."""
     parts = (
         details.get("client_name", ""),
-        sorted(map(without_port, details["redirect_uris"])),
+        sorted(map(client_metadata.without_port, details["redirect_uris"])),
         details["grant_types"],
     )
     return f"client_{hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:ID_CHARS]}"

@@ -17,13 +17,7 @@ from webapp.oauth.account_deletion import delete_account, list_inventory
 from webapp.pages.creator import fields, sign_in
 from webapp.pages.creator.request import acting, creator_id, limit_one_write, require_creator
 from webapp.pages.fragments import as_picture, go_to
-from webapp.records.accounts import browser_sessions, credentials
-from webapp.records.accounts.models import (
-    ACCENTS,
-    ACCOUNT_NAME_MAX_CHARS,
-    CREATOR_LANGUAGES,
-    ORGANISATION_MAX_CHARS,
-)
+from webapp.records.accounts import browser_sessions, credentials, models
 from webapp.records.audit import AuditEvent, AuditKind, list_events
 from webapp.records.drafts import Draft
 from webapp.records.forms import Form
@@ -145,11 +139,11 @@ def _page(refusal: InvalidInput | None = None, saved: str = "") -> str:
         "account/show.html",
         saved=saved,
         refusal=refusal,
-        name=form.get("name", owner.name)[:ACCOUNT_NAME_MAX_CHARS],
-        organisation=form.get("organisation", owner.organisation)[:ORGANISATION_MAX_CHARS],
-        accents=ACCENTS,
+        name=form.get("name", owner.name)[: models.ACCOUNT_NAME_MAX_CHARS],
+        organisation=form.get("organisation", owner.organisation)[: models.ORGANISATION_MAX_CHARS],
+        accents=models.ACCENTS,
         chosen_accent=form.get("accent", owner.accent),
-        languages=CREATOR_LANGUAGES,
+        languages=models.CREATOR_LANGUAGES,
         browsers=browser_sessions.list_sessions(creator_id(), now=utc_now()),
         end_agents=sign_in.asked_to_end_agents(),
     )

@@ -19,26 +19,19 @@ from webapp.oauth import connections
 from webapp.pages.creator import agreements, fields
 from webapp.pages.creator.request import agent_names, creator_id
 from webapp.pages.fragments import fragment, go_to, page_or_fragment, wants_fragment
-from webapp.records.content import model as content
+from webapp.records.content import draft_input, model as content
 from webapp.records.content.diff import Change, Kind, differences
-from webapp.records.content.draft_input import (
-    CONTEXT_MAX_CHARS,
-    GOAL_MAX_CHARS,
-    PREPARED_MAX_CHARS,
-    QUESTIONS_MAX,
-    TITLE_MAX_CHARS,
-)
 from webapp.records.drafts import CREATOR_NOTE_MAX_CHARS, Draft, DraftReturn
 from webapp.records.languages import has_phrases
 from webapp.web.wakeups import wakeups
 
 FIELD_LIMITS = {
-    "title": TITLE_MAX_CHARS,
+    "title": draft_input.TITLE_MAX_CHARS,
     "reason": content.REASON_MAX_CHARS,
-    "goal": GOAL_MAX_CHARS,
-    "context": CONTEXT_MAX_CHARS,
+    "goal": draft_input.GOAL_MAX_CHARS,
+    "context": draft_input.CONTEXT_MAX_CHARS,
     "note": CREATOR_NOTE_MAX_CHARS,
-    "followUps": PREPARED_MAX_CHARS,
+    "followUps": draft_input.PREPARED_MAX_CHARS,
 }
 MOST = {setting.name: setting.most for setting in content.NUMBERS}
 ALL_PARTS = "drafts/_all_parts_oob.html"
@@ -283,7 +276,7 @@ def in_plain_words(problem: InvalidInput) -> str:
     elif "a follow-up " in problem.message:
         words = "Ask it once, as a question or as a follow-up."
     elif problem.field == "questions":
-        words = f"A form holds at most {QUESTIONS_MAX} questions."
+        words = f"A form holds at most {draft_input.QUESTIONS_MAX} questions."
     elif limit and "at most" in problem.message:
         words = f"This is longer than {limit} characters. Shorten it a little."
     elif most := MOST.get(problem.field):
