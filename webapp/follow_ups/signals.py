@@ -45,8 +45,10 @@ class Signs:
 
     @cached_property
     def silent(self) -> bool:
+        if not is_silent(self._answer):
+            return False
         is_choice = (self.yes or self.no) and asks_yes_or_no(self._question, self._language)
-        return is_silent(self._answer) and not is_choice
+        return not is_choice
 
     @cached_property
     def unknown(self) -> bool:
