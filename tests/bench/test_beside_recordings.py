@@ -61,8 +61,8 @@ class Installation:
     def answers_beside_uploads(self, pause: float) -> Measured:
         with self._uploads():
             measured = self.answers(pause)
+        wait_until(self._nothing_is_due, "writing down", 120)
         with self.work.app.app_context():
-            wait_until(lambda: read_unheard(now=utc_now()) == (0, None), "writing down", 120)
             done = Recording.transcript_state == TranscriptState.DONE
             self.written += db.session.scalars(select(func.count()).where(done)).one()
             # as the background work of a server does: they would take gigabytes
@@ -70,6 +70,10 @@ class Installation:
             db.session.commit()
             list(erase_noted(utc_now()))
         return measured
+
+    def _nothing_is_due(self) -> bool:
+        with self.work.app.app_context():
+            return read_unheard(now=utc_now()) == (0, None)
 
     @contextmanager
     def _uploads(self) -> Iterator[None]:
