@@ -19,7 +19,7 @@ GUESSED = """
     letmein12345 qwerty123456 abc123abc123 iloveyou1234 baseball2024 dragon123456 liverpool123
     manchester12 changeme1234 December2024 asdfghjkl123 askback12345 passwordpassword
     correcthorsebatterystaple lindqvist123 mysecretpassword! elevenchars iloveyouforever!!
-    aaaaaaaaaaaaaa 123456789012 ann.lindqvist2026
+    aaaaaaaaaaaaaa 123456789012 ann.lindqvist2026 passwortpasswort2024!
 """
 ACCEPTED = [
     "four plain words here",
