@@ -155,12 +155,14 @@ _KEPT = sa.select(
     drafts.Draft.agent_note,
     drafts.Draft.updated_at,
 )
-# PostgreSQL reads the row as it was before the statement
-_KEEP, _REPLACE_AND_KEEP = (
+_KEEP = sa.insert(drafts.DraftRevision)
+_REPLACE_AND_KEEP = (  # PostgreSQL reads the row as it was before the statement
     sa.insert(drafts.DraftRevision)
-    .from_select(drafts.DraftRevision.__table__.c.keys(), row)
+    .from_select(
+        drafts.DraftRevision.__table__.c.keys(),
+        _KEPT.join(_REPLACED, _REPLACED.c.id == drafts.Draft.id),
+    )
     .returning(drafts.DraftRevision.revision)
-    for row in (_KEPT.where(*_AS_READ), _KEPT.join(_REPLACED, _REPLACED.c.id == drafts.Draft.id))
 )
 _ROW = drafts.owned_draft(sa.bindparam("account"), sa.bindparam("draft")).with_only_columns(
     *(drafts.Draft.__table__.c[name] for name in _COLUMNS)
@@ -213,14 +215,16 @@ def _replace(before: drafts.Draft, draft: drafts.Draft) -> bool:
     }
     if draft.revision == before.revision:
         return bool(database.execute_autocommit(_REPLACE, **values))
-    values["kept"] = model.snapshot(before)
+    content = model.snapshot(before)
     if not database.on_sqlite():
-        return bool(database.execute_autocommit(_REPLACE_AND_KEEP, **values))
+        return bool(database.execute_autocommit(_REPLACE_AND_KEEP, **values, kept=content))
+    kept = _columns(before, ("revision", "author", "agent_note"))
+    kept |= {"draft_id": before.id, "content": content, "created_at": before.updated_at}
     with database.sqlite_transaction() as connection:
-        kept = run(connection, _KEEP, values).fetchall()
-        if kept:
-            run(connection, _REPLACE, values)
-    return bool(kept)
+        replaced = run(connection, _REPLACE, values).fetchall()
+        if replaced:
+            run(connection, _KEEP, kept)
+    return bool(replaced)
 
 
 def _columns(draft: drafts.Draft, names: Iterable[str]) -> dict[str, object]:
