@@ -1,1 +1,1 @@
-"""Subscriptions, and delivering events to them."""
+"""Subscriptions, and the delivery of events to them."""

@@ -1,9 +1,9 @@
-"""Callbacks: which addresses may be one, signed requests to them, challenges and confirmations.
+"""Callbacks: allowed addresses, signed requests to them, challenges and confirmations.
 
-The hook of an automation tool answers 2xx, but cannot send a challenge back. It waits for its
-creator, who sees the whole address; once confirmed, it needs no challenge by REST. Only the page
-confirms: agents ask. A confirmation belongs to an account and an address, and ends with the
-connection that asked or subscribed last.
+The hook of an automation tool answers 2xx but cannot echo a challenge. Its address then waits for
+the creator, who sees it in full; a confirmed address needs no challenge over REST. Agents can only
+ask for a confirmation; the creator gives it on the page. It applies to one account and address,
+and ends with the connection that asked or subscribed last.
 """
 
 import hashlib
@@ -30,8 +30,8 @@ from webapp.records.forms import Form, lock_form
 
 PORTS = frozenset({443, 8443})
 CONNECT_SECONDS = 5.0
-DELIVERY_SECONDS = 10.0  # as ChatGPT's own example and Outpost have it
-CHALLENGE_SECONDS = 8.0  # an agent waits for it
+DELIVERY_SECONDS = 10.0  # as in ChatGPT's example and in Outpost
+CHALLENGE_SECONDS = 8.0  # shorter, because an agent waits for the result
 REPLY_MAX_BYTES = 64 * 1024
 FAILURES = {"timed_out": DeliveryFailure.TIMEOUT, "tls_failed": DeliveryFailure.TLS_ERROR}
 
@@ -42,7 +42,7 @@ def callback_bounds(
     pinned: tuple[Pinned, ...] = (),
     seconds: float = DELIVERY_SECONDS,
 ) -> Bounds:
-    """The bounds of one request to a callback."""
+    """Return the bounds of one request to a callback."""
     return Bounds(
         body_bytes=REPLY_MAX_BYTES,
         connect_seconds=CONNECT_SECONDS,
@@ -55,22 +55,22 @@ def callback_bounds(
 
 
 def check_callback_url(url: str, allowed_origins: frozenset[str] = frozenset()) -> str:
-    """Host and port of an address that may be a callback. Raises Unreachable `invalid_url`."""
+    """Return `host:port` of an allowed callback address. Raises Unreachable `invalid_url`."""
     parts = checked_url(url, PORTS, allowed_origins)
     host = parts.hostname or ""
     return f"[{host}]:{port_of(parts)}" if ":" in host else f"{host}:{port_of(parts)}"
 
 
 def post(url: str, headers: dict[str, str], body: bytes, *, bounds: Bounds) -> Reply:
-    """POST signed bytes to a callback, once. Raises Unreachable."""
+    """POST signed bytes to a callback, without retries. Raises Unreachable."""
     return fetch(url, headers={"User-Agent": "Askback", **headers}, body=body, bounds=bounds)
 
 
 def failure_of(outcome: Unreachable | int) -> DeliveryFailure:
-    """How agents learn that there was no reply, or one whose status is not 2xx.
+    """Return the failure that agents see for a missing reply or a status other than 2xx.
 
-    A redirect is the fault of the receiver, as other statuses below 500 are. Why there was no
-    connection is not named: it would say which addresses exist inside the network.
+    A redirect counts as the receiver's fault, like every status below 500. Agents do not learn why
+    a connection failed: the reason would reveal which addresses exist inside the network.
     """
     if isinstance(outcome, Unreachable):
         return FAILURES.get(outcome.reason, DeliveryFailure.CONNECTION_REFUSED)
@@ -82,7 +82,7 @@ KEY_BYTES = range(24, 65)  # Standard Webhooks, "Signature scheme"
 
 
 def secret_key(secret: str) -> bytes:
-    """The key of a secret `whsec_…`; padding may be missing. Raises ValueError with the reason."""
+    """Decode the key of a secret `whsec_…`, padded or not. Raises ValueError with the reason."""
     if not secret.startswith(PREFIX):
         raise ValueError(f"does not begin with {PREFIX}")
     digits = secret.removeprefix(PREFIX)
@@ -98,9 +98,9 @@ def secret_key(secret: str) -> bytes:
 def signed_headers(
     message_id: str, body: bytes, secrets: Sequence[str], *, subscription_id: str, now: datetime
 ) -> dict[str, str]:
-    """All headers of one POST to a callback, signed at `now` with each secret, newest first.
+    """Return all headers of one POST to a callback, signed with each secret, newest first.
 
-    Standard Webhooks, "Signature scheme". The id has no dot, which would blur what is signed.
+    Standard Webhooks, "Signature scheme". The id must have no dot: dots separate the signed parts.
     """
     timestamp = str(int(now.timestamp()))
     signed = b".".join((message_id.encode(), timestamp.encode(), body))
@@ -121,10 +121,10 @@ MEDIA_TYPE = re.compile(
 
 
 class Unverified(NamedTuple):
-    """Why a callback is not verified.
+    """The reason why a callback failed its challenge.
 
-    answered  status, length and type of what came instead; "" for nothing
-    taken     it answered 2xx, as it would to an event
+    answered  status, length and type of the reply; "" without one
+    taken     the reply was 2xx, so events would count as delivered
     """
 
     failure: DeliveryFailure
@@ -135,9 +135,9 @@ class Unverified(NamedTuple):
 def send_challenge(
     url: str, secret: str, subscription_id: str, *, bounds: Bounds
 ) -> Unverified | None:
-    """Ask a callback, once, to prove that it takes the events of a subscription; None if it does.
+    """Challenge a callback once to prove that it wants the events; None if it passes.
 
-    Takes as long as `bounds` let it: no transaction and no connection may be open.
+    May take as long as `bounds` allow: call it without an open transaction or database connection.
     """
     challenge = secrets.token_urlsafe(CHALLENGE_BYTES)
     body = orjson.dumps({"type": "verification", "challenge": challenge})
@@ -157,14 +157,14 @@ def send_challenge(
 
 
 def _described(reply: Reply) -> str:
-    """Its status, length and type, without its content."""
+    """Describe a reply by status, length and type, without its content."""
     media_type = MEDIA_TYPE.match(reply.headers.get("content-type", ""))
     size = f"more than {len(reply.body):,}" if reply.cut else f"{len(reply.body):,}"
     return f"{reply.status} with {size} bytes of {media_type[0] if media_type else 'no type'}"
 
 
 def _echo(reply: Reply) -> bytes:
-    """What the answer has as its challenge; empty where it is no JSON object of 64 KiB."""
+    """Return the challenge of a reply; empty unless it is a JSON object of at most 64 KiB."""
     try:
         answered = json.loads(b"" if reply.cut else reply.body)
         return str(answered["challenge"]).encode(errors="replace")
@@ -173,12 +173,12 @@ def _echo(reply: Reply) -> bytes:
 
 
 class Asked(NamedTuple):
-    """A subscription as asked for, its values checked by the caller.
+    """A request to subscribe, whose values the caller has checked.
 
-    url     verbatim: receivers tell their subscriptions apart by its query
-    host    of the url, with its port
-    cursor  a new or lapsed subscription replays what came after it
-    error_profile  None where the client gets no numbers: what was known before stays
+    url     verbatim: receivers tell their subscriptions apart by the query
+    host    host and port of the url
+    cursor  a new or lapsed subscription replays the events after it
+    error_profile  None for clients that get no error numbers: the stored profile stays
     """
 
     account_id: str
@@ -194,29 +194,30 @@ class Asked(NamedTuple):
 
 
 def endpoint_id(account_id: str, url: str) -> str:
-    """Of an address as an account uses it."""
+    """Return the id of an address in one account."""
     return digest(account_id, url)
 
 
 def digest(*parts: object) -> str:
-    """SHA-256 of the canonical JSON of the parts: sorted keys, no spaces, UTF-8."""
+    """Hash the parts: SHA-256, in hex, of canonical JSON (sorted keys, no spaces, UTF-8)."""
     return hashlib.sha256(orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
 VERIFIED_FOR = timedelta(hours=24)  # how long an address needs no further challenge
-ASKED_AGAIN_AFTER = timedelta(minutes=10)  # while it waits for its creator
-WAITS_FOR = timedelta(days=7)  # how long an address waits for its creator
-WAITING_MAX = 20  # addresses of an account that wait for their creator
+ASKED_AGAIN_AFTER = timedelta(minutes=10)  # while an address waits for the creator
+WAITS_FOR = timedelta(days=7)  # how long an address waits for the creator
+WAITING_MAX = 20  # waiting addresses of one account
 
 _E = CallbackEndpoint
 
 
 class KnownCallback(NamedTuple):
-    """What is stored of an address, which may make a challenge unnecessary.
+    """What is stored about an address; it may make a challenge unnecessary.
 
-    verified   a challenge was answered within VERIFIED_FOR
-    confirmed  by its creator
-    answered   what came instead within ASKED_AGAIN_AFTER, of an address that waits for its creator
+    verified   it answered a challenge within VERIFIED_FOR
+    confirmed  its creator confirmed it
+    answered   its reply to a challenge that failed within ASKED_AGAIN_AFTER, while it waits for
+               the creator
     """
 
     verified: bool = False
@@ -225,7 +226,7 @@ class KnownCallback(NamedTuple):
 
 
 def read_callback(asked: Asked, *, now: datetime) -> KnownCallback:
-    """In no transaction."""
+    """Read what is stored about the address. Call it outside a transaction."""
     callback = endpoint_id(asked.account_id, asked.url)
     found = database.read_rows(_ONE, account=asked.account_id, callback=callback)
     if not found:
@@ -237,7 +238,7 @@ def read_callback(asked: Asked, *, now: datetime) -> KnownCallback:
 
 
 def store_endpoint(asked: Asked, *, now: datetime, verified: bool = False) -> str:
-    """The id of an address, which needs no pause any more if it has just answered a challenge."""
+    """Store an address and return its id; `verified` resets its failures and its pause."""
     values: dict[str, object] = {
         "id": endpoint_id(asked.account_id, asked.url),
         "account_id": asked.account_id,
@@ -253,7 +254,7 @@ def store_endpoint(asked: Asked, *, now: datetime, verified: bool = False) -> st
 
 
 def upsert(model: type[database.Base], values: dict[str, object], changed: Iterable[str]) -> None:
-    """Insert a row; where its id is there already, update these columns of it."""
+    """Insert a row, or update its columns `changed` if the id exists."""
     adding = database.insert_into(cast(sa.Table, model.__table__))
     set_ = {name: adding.excluded[name] for name in sorted(changed)}
     database.execute(adding.on_conflict_do_update(index_elements=["id"], set_=set_), **values)
@@ -261,7 +262,7 @@ def upsert(model: type[database.Base], values: dict[str, object], changed: Itera
 
 @database.tried_again
 def note_verified(asked: Asked, *, now: datetime) -> None:
-    """The address has just answered its challenge: nobody has to confirm it. Commits.
+    """Store that the address answered its challenge and needs no confirmation; commits.
 
     raises  as `hold`
     """
@@ -273,7 +274,7 @@ def note_verified(asked: Asked, *, now: datetime) -> None:
 
 @database.tried_again
 def note_unverified(asked: Asked, answered: str, *, now: datetime) -> bool:
-    """Let the address wait for its creator; False if WAITING_MAX others do. Commits.
+    """Let the address wait for the creator; False if WAITING_MAX others wait. Commits.
 
     raises  as `hold`
     """
@@ -293,9 +294,9 @@ def note_unverified(asked: Asked, answered: str, *, now: datetime) -> bool:
 
 
 def require_confirmed(asked: Asked) -> None:
-    """Hold the confirmation of a callback, which is bound to this connection from now on.
+    """Lock the confirmation of a callback and bind it to this connection.
 
-    In the transaction that subscribes. raises InvalidInput `callback_failed`
+    Call it in the transaction that subscribes. raises InvalidInput `callback_failed`
     """
     endpoint = endpoint_id(asked.account_id, asked.url)
     if not database.execute(_HOLD_CONFIRMED, callback=endpoint, grant=asked.grant_id).rowcount:
@@ -305,9 +306,9 @@ def require_confirmed(asked: Asked) -> None:
 
 
 def list_callbacks(account_id: str, *, now: datetime) -> Sequence[Any]:
-    """Those that wait for their creator, or that they confirmed: the former first, by age.
+    """List callbacks that wait for the creator, then confirmed ones, each oldest first.
 
-    title  of the form that it was asked for; None where that is deleted
+    title  the form for which an agent asked; None if it is deleted
     """
     return database.read_rows(_LISTED, account=account_id, since=now - WAITS_FOR)
 
@@ -320,9 +321,9 @@ def confirm_callback(
     now: datetime,
     by: Actor = SYSTEM,
 ) -> None:
-    """The creator confirms an address that waits; again does nothing.
+    """Confirm a waiting address for the creator; does nothing if it is confirmed.
 
-    raises  NotFound; InvalidInput `validation_failed` for one that is no callback any more
+    raises  NotFound; InvalidInput `validation_failed` if the address is no longer allowed
     """
     with database.write_transaction():
         row = lock_callback(account_id, callback_id)
@@ -344,12 +345,12 @@ def confirm_callback(
 
 
 def forget(which: sa.ColumnElement[bool]) -> sa.Update:
-    """UPDATE that erases confirmations, and requests for them, of the callbacks that match."""
+    """Build the UPDATE that erases confirmations, and requests for them, where `which` holds."""
     return sa.update(_E).where(which, _E.url.is_not(None)).values(FORGOTTEN)
 
 
 def lock_callback(account_id: str, callback_id: str) -> Any:
-    """A callback of the account, which is locked. raises NotFound"""
+    """Lock the account and return one of its callbacks. raises NotFound"""
     database.execute(_LOCK_ACCOUNT, account=account_id)
     row = database.execute(_ONE, account=account_id, callback=callback_id).one_or_none()
     if row is None:
@@ -366,8 +367,8 @@ def _no_callback() -> NotFound:
 
 
 def hold(asked: Asked) -> int:
-    """Lock what subscribing needs: the account, whose number of subscriptions and callbacks has a
-    limit, the connection and the form. Returns the stamp of its newest completion.
+    """Lock the account (for its limits), the connection and the form before subscribing. Returns
+    the stamp of the form's newest completion.
 
     raises  NotFound `form_not_found`; StateConflict `authentication_required`
     """
@@ -382,7 +383,7 @@ def hold(asked: Asked) -> int:
     return lock_form(asked.account_id, asked.form_id)
 
 
-# the model of connections belongs to a layer above
+# the model of connections is in a layer above
 _GRANTS = sa.table(
     "oauth_grants", sa.column("id", sa.String), sa.column("revoked_at", database.UtcDateTime)
 )

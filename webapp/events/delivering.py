@@ -1,4 +1,4 @@
-"""A delivery on its way: claimed for one attempt, settled, given up when it is old."""
+"""Work on deliveries: claim one for an attempt, settle it, abandon the oldest, purge old ones."""
 
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timedelta
@@ -31,21 +31,21 @@ from webapp.records.events import (
 )
 from webapp.records.forms import Form
 
-SILENT_LOOKS = 5  # one a second; if the lease is the same in all of them, its process is dead
-ADVISORY_LOCK = 0x61736B64  # a number of our own; PostgreSQL holds it during a claim
+SILENT_LOOKS = 5  # one look a second; if all find a lease unchanged, its process is dead
+ADVISORY_LOCK = 0x61736B64  # arbitrary; each claim holds it, on PostgreSQL only
 
 _D, _S, _E, _A = EventDelivery, EventSubscription, CallbackEndpoint, DeliveryAttempt
 _SENDING = _D.state == DeliveryState.SENDING
 _PENDING = _D.state == DeliveryState.PENDING
 
-CursorOf = Callable[[str, int], str]  # of the id of a form and a position in milliseconds
+CursorOf = Callable[[str, int], str]  # takes the id of a form and a position in milliseconds
 
 
 class Claimed(NamedTuple):
-    """A delivery that the caller is to attempt.
+    """A delivery that is leased to the caller for one attempt.
 
-    attempts  this one included
-    secret    sealed, as is `previous_secret`, which signs, too, until `previous_until`
+    attempts  their number, including this one
+    secret    sealed, like `previous_secret`, which also signs until `previous_until`
     """
 
     id: str
@@ -66,12 +66,11 @@ class Claimed(NamedTuple):
 
 @tried_again
 def claim(limit: int, room: due.Room, *, cursor_of: CursorOf, now: datetime) -> list[Claimed]:
-    """Lease up to `limit` due deliveries for which there is room, each with one attempt more;
-    commits.
+    """Lease up to `limit` due deliveries that fit into `room`, and count the attempt; commits.
 
-    Nothing is taken of subscriptions that are suspended or have expired, of forms in the trash, of
-    disabled accounts and of endpoints that rest. The body is frozen at the first attempt. A lease
-    takes its place until the attempt is settled, or `Leases` releases it.
+    Skips suspended and expired subscriptions, forms in the trash, disabled accounts and paused
+    endpoints. The first attempt fixes the body. A lease occupies its place until the attempt is
+    settled or `Leases` releases it.
     """
     with core_transaction() as connection:
         if not on_sqlite():
@@ -91,14 +90,14 @@ def claim(limit: int, room: due.Room, *, cursor_of: CursorOf, now: datetime) -> 
 
 
 def _made_body(row: Any, cursor_of: CursorOf) -> str:
-    """An event, or the envelope that tells a receiver that its subscription was ended."""
+    """The JSON of an event, or of the message that a subscription was terminated."""
     if row.kind is DeliveryKind.TERMINATED:
         forbidden = EventError.FORBIDDEN
         reason = {"reason": "Access revoked"}
         code = forbidden.code(row.error_profile)
         error = {"code": code, "message": forbidden.message, "data": reason}
         return orjson.dumps({"type": "terminated", "error": error}).decode()
-    # a cursor lies behind the event that carries it
+    # the cursor of an event comes after that event
     others = row.lowest_pending, row.lowest_sending
     settled = outbox.settled_until(others, newest=max(row.completed_stamp or 0, row.position))
     made = outbox.event(row.event_id, row.form_id, row.position, row.answer_count)
@@ -107,7 +106,7 @@ def _made_body(row: Any, cursor_of: CursorOf) -> str:
 
 @tried_again
 def renew(held: Iterable[Claimed], *, now: datetime) -> None:
-    """Renew the leases of these attempts; commits. Rows that are locked are being settled."""
+    """Renew the leases of these attempts; commits. Skips locked rows: they are being settled."""
     mine = sa.tuple_(_D.id, _D.attempts).in_([(each.id, each.attempts) for each in held])
     unlocked = sa.select(_D.id).where(mine, _SENDING).with_for_update(skip_locked=True)
     with write_transaction():
@@ -115,19 +114,19 @@ def renew(held: Iterable[Claimed], *, now: datetime) -> None:
 
 
 class Leases:
-    """The leases of all processes, and in how many looks of this one each was the same.
+    """The leases of all processes, each with the number of looks that found it unchanged.
 
-    Looks are counted, not seconds: clocks of machines differ, and this process, too, may have been
-    paused or cut off from the database. A lease is an id, its attempt and how often it was renewed.
+    It counts looks, not seconds: clocks differ between machines, and this process may itself have
+    been paused or cut off from the database. A lease is (delivery id, attempts, renewals).
     """
 
     def __init__(self) -> None:
         self._looks: dict[tuple[str, int, int], int] = {}
 
     def look(self, *, now: datetime) -> None:
-        """Make deliveries of dead processes due again, by the schedule; commits. Call each second.
+        """Put deliveries of dead processes back on the schedule; commits. Call once a second.
 
-        Those that had their last attempt are abandoned: it may be what kills the processes.
+        After the last attempt a delivery is abandoned: it may be what kills the processes.
         """
         found = [tuple(row) for row in read_rows(_LEASES)]
         self._looks = {each: self._looks.get(each, -1) + 1 for each in found}
@@ -162,7 +161,7 @@ _DETAILS = (
     .join(_E, _E.id == _D.endpoint_id)
     .join(Form, Form.id == _D.form_id)
     .where(among(_D.id, "ids"), _PENDING)
-    # somebody may be about to cancel one
+    # a locked row is probably being cancelled
     .with_for_update(of=_D, skip_locked=True)
 )
 _LEASE = (
@@ -179,18 +178,18 @@ _LEASES = sa.select(_D.id, _D.attempts, _D.renewals).where(_SENDING)
 
 
 REPLY_KEPT_BYTES = 2048
-GONE_SUSPENDS = 3  # different events in a row that are answered 410
-GONE, TOO_LARGE = 410, 413  # neither is tried again
+GONE_SUSPENDS = 3  # different events in a row answered with 410
+GONE, TOO_LARGE = 410, 413  # neither is retried
 
 
 class AttemptResult(NamedTuple):
-    """What one attempt brought.
+    """The outcome of one attempt.
 
-    signature    the header as it was sent
-    status       None: no answer
-    failure      None: delivered
-    retry_after  the header of the answer, as it came
-    reply        the start of the answer
+    signature    the header that was sent
+    status       None without a reply
+    failure      None if the event was delivered
+    retry_after  the header of the reply, unparsed
+    reply        the beginning of its body
     """
 
     started_at: datetime
@@ -204,10 +203,10 @@ class AttemptResult(NamedTuple):
 
 @tried_again
 def settle(claimed: Claimed, result: AttemptResult, *, now: datetime) -> bool:
-    """Note the attempt and what follows from it; commits.
+    """Store the attempt and its consequences; commits.
 
-    False, and nothing is changed, where the lease was lost to another attempt, or the delivery was
-    cancelled meanwhile.
+    Returns False and changes nothing if another attempt has taken the lease or the delivery was
+    cancelled.
     """
     with write_transaction() as connection:
         gone_count = _lock_subscription(connection, claimed)
@@ -228,16 +227,16 @@ def settle(claimed: Claimed, result: AttemptResult, *, now: datetime) -> bool:
 
 @tried_again
 def settle_broken(claimed: Claimed, *, now: datetime) -> None:
-    """An error of ours used the attempt up; the next one is due by the schedule. Commits."""
+    """Schedule the next attempt after an error on our side, which counts as one; commits."""
     with write_transaction() as connection:
         _try_again(connection, claimed, None, now)
 
 
 @tried_again
 def suspend_unreadable(claimed: Claimed, *, now: datetime) -> None:
-    """No key opens the secret: nothing is sent until the next refresh brings one; commits.
+    """Suspend a subscription whose secret no key opens, until it is refreshed; commits.
 
-    The delivery waits for it, without an attempt.
+    The delivery becomes pending again, and the attempt does not count.
     """
     with write_transaction() as connection:
         if _lock_subscription(connection, claimed) is not None:
@@ -249,7 +248,7 @@ def suspend_unreadable(claimed: Claimed, *, now: datetime) -> None:
 def _try_again(
     connection: sa.Connection, claimed: Claimed, asked: timedelta | None, now: datetime
 ) -> None:
-    """By the schedule, or later where the receiver asked for that; the last attempt ends it."""
+    """Schedule a retry, later if the receiver asked for it; abandon after the last attempt."""
     delay = due.retry_delay(claimed.attempts)
     if delay is None or claimed.kind is DeliveryKind.TERMINATED:
         _settle(connection, claimed, DeliveryState.ABANDONED, now)
@@ -270,7 +269,7 @@ def _settle(
 
 
 def _lock_subscription(connection: sa.Connection, claimed: Claimed) -> int | None:
-    """How many events in a row were answered 410; None where the lease was lost."""
+    """Return how many events in a row got 410 before; None if the lease was lost."""
     held = {"row": claimed.id, "attempt": claimed.attempts}
     mine = {"subscription": claimed.subscription_id}
     found = all_rows(connection, _LOCK_SUBSCRIPTION, held | mine)
@@ -284,7 +283,7 @@ def _note_subscription(
     gone_count: int,
     now: datetime,
 ) -> None:
-    """Its health as agents see it; the address and the secret of an ended one are erased."""
+    """Update the health that agents see; erase the address and secret of an ended one."""
     mine = sa.update(_S).where(_S.id == claimed.subscription_id)
     if result.failure is None:
         delivered = {"subscription": claimed.subscription_id, "moment": now}
@@ -306,9 +305,9 @@ def _note_endpoint(
     asked: timedelta | None,
     now: datetime,
 ) -> None:
-    """Store the duration unless it was and is quick; then close the breaker or count the failure.
+    """Store the duration unless it stays in the quick lane; close the breaker or count the failure.
 
-    410 and 413 do neither: they are clear answers.
+    410 and 413 leave the breaker alone: they show that the endpoint works.
     """
     mine, took = _E.id == claimed.endpoint_id, result.duration_ms
     if {due.Lane.QUICK} != {due.lane_of(claimed.duration_ms), due.lane_of(took)}:
@@ -321,7 +320,7 @@ def _note_endpoint(
         failures, paused_until = execute(locked).one()
         rests = paused_until is not None and paused_until > now
         if rests and failures >= due.OPEN_AFTER_FAILURES:
-            return  # the probe alone makes it rest longer
+            return  # only a failed probe extends the pause
         rest = max(filter(None, (asked, due.probe_delay(failures + 1))), default=None)
         if rest is not None:
             paused_until = max(now + rest, paused_until or now)
@@ -330,7 +329,7 @@ def _note_endpoint(
 
 
 def _note_attempt(connection: sa.Connection, claimed: Claimed, result: AttemptResult) -> None:
-    """Attempts are numbered through, also where an event is sent again."""
+    """Store the attempt; numbers continue when an event is sent again."""
     reply = result.reply[:REPLY_KEPT_BYTES].decode(errors="replace").replace("\0", "\ufffd")
     values = result._asdict() | {"row": claimed.id, "form_id": claimed.form_id, "reply": reply}
     if result.status is None:
@@ -339,10 +338,10 @@ def _note_attempt(connection: sa.Connection, claimed: Claimed, result: AttemptRe
     all_rows(connection, _NOTE_ATTEMPT, values)
 
 
-# of every attempt, and so prepared
+# prepared, because every attempt runs them
 _IS_HELD = sa.and_(
     _D.id == sa.bindparam("row"),
-    _D.attempts == sa.bindparam("attempt"),  # a lease that was lost belongs to another attempt
+    _D.attempts == sa.bindparam("attempt"),  # after a lost lease the row has another number
     _SENDING,
 )
 _LOCK_SUBSCRIPTION = (
@@ -383,14 +382,14 @@ _SETTLE = (
 
 
 MAX_PENDING = 10_000  # deliveries of one subscription
-KEPT_DAYS = 30  # after it was settled
-FIRST_WAIT = timedelta(milliseconds=2 * outbox.WORDS_MILLIS)  # the clocks of machines differ
+KEPT_DAYS = 30  # after a delivery was settled
+FIRST_WAIT = timedelta(milliseconds=2 * outbox.WORDS_MILLIS)  # twice, because clocks differ
 
 
 def abandon_overflow(*, now: datetime, most: int = MAX_PENDING) -> int:
     """Abandon the oldest events of subscriptions with more than `most` pending; commits.
 
-    Their next refresh says that something is missing. Returns how many were abandoned.
+    Returns how many were abandoned. The next refresh reports to the agent that events are missing.
     """
     overfull = read_rows(_OVERFULL, most=most)
     return sum(_abandon_oldest(row.subscription_id, most, now) for row in overfull)
@@ -398,7 +397,7 @@ def abandon_overflow(*, now: datetime, most: int = MAX_PENDING) -> int:
 
 @tried_again
 def _abandon_oldest(subscription_id: str, kept: int, now: datetime) -> int:
-    """All but the newest; other processes may do the same."""
+    """Abandon all but the newest `kept`; other processes may do the same at the same time."""
     mine = sa.select(_D.id).where(_D.subscription_id == subscription_id, _PENDING)
     oldest = mine.order_by(_D.position.desc()).offset(kept)
     with write_transaction():
@@ -409,7 +408,7 @@ def _abandon_oldest(subscription_id: str, kept: int, now: datetime) -> int:
 
 @tried_again
 def bound_waits(*, now: datetime) -> None:
-    """Shorten waits that exceed the longest delay, because a clock was ahead; commits."""
+    """Shorten waits beyond the longest delay, written while a clock was ahead; commits."""
     first, later = (sa.literal(now + most, _MOMENT) for most in (FIRST_WAIT, due.LONGEST_RETRY))
     latest, rest = sa.case((_D.attempts == 0, first), else_=later), now + due.LONGEST_REST
     with write_transaction():
@@ -418,7 +417,7 @@ def bound_waits(*, now: datetime) -> None:
 
 
 def purge_settled(now: datetime) -> Iterator[int]:
-    """Delete what was settled KEPT_DAYS ago with its attempts; yields how many rows went."""
+    """Delete deliveries settled KEPT_DAYS ago and their attempts; yields the rows of each batch."""
     deliveries, attempts = (cast(sa.Table, model.__table__) for model in (_D, _A))
     old = deliveries.c.settled_at <= now - timedelta(days=KEPT_DAYS)
     theirs = attempts.c.delivery_id.in_(sa.select(deliveries.c.id).where(old))

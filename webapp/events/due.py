@@ -1,4 +1,4 @@
-"""Which deliveries are due, when they are tried again, and how accounts share the places."""
+"""Due deliveries, the schedule of retries, and fair shares of sending places for accounts."""
 
 import random
 import re
@@ -23,9 +23,9 @@ _D = EventDelivery
 
 
 class Unsettled(NamedTuple):
-    """A delivery that waits for an attempt at an endpoint that may be called, or is leased to one.
+    """A delivery that may be attempted now, or is leased to an attempt.
 
-    failures, duration_ms  of its endpoint
+    failures, duration_ms  figures of its endpoint
     """
 
     state: DeliveryState
@@ -39,7 +39,7 @@ class Unsettled(NamedTuple):
 
 
 def read_queue_state(now: datetime) -> Any:
-    """As operators look at it: how many are `due`, the `oldest` of them, `resting` endpoints."""
+    """Return the figures for operators: deliveries `due`, the `oldest`, endpoints `resting`."""
     return execute(_QUEUED, moment=now).one()
 
 
@@ -47,9 +47,9 @@ def _by_moment(words: str) -> sa.TextClause:
     return sa.text(words).bindparams(sa.bindparam("moment", type_=UtcDateTime()))
 
 
-# The subscriptions with pending deliveries, by one look at the index for each of them; of these
-# those that may be served, and what kind of deliveries they get: none that are suspended or have
-# expired, of forms in the trash, disabled accounts, and endpoints that rest.
+# Finds the subscriptions with pending deliveries by one index look-up each, and keeps those that
+# may be served, with the kind of delivery they get. Suspended and expired subscriptions, forms in
+# the trash, disabled accounts and paused endpoints are left out.
 _SERVED = """
 WITH RECURSIVE waiting (id) AS (
   SELECT min(subscription_id) FROM event_deliveries WHERE state = 'pending'
@@ -71,7 +71,7 @@ WITH RECURSIVE waiting (id) AS (
     AND f.deleted_at IS NULL AND a.disabled_at IS NULL
 )
 """
-# the oldest of a subscription; by the id, too, else one of several is the first and the second
+# the oldest of a subscription; ordered by id, too, or ties could put one row at both ranks
 _OLDEST = """
 SELECT served.*, (
   SELECT d.id FROM event_deliveries d
@@ -81,7 +81,7 @@ SELECT served.*, (
 ) AS oldest FROM served
 """
 _EACH = " UNION ALL ".join(_OLDEST.format(rank=rank) for rank in range(AT_ONCE_PER_ENDPOINT))
-# one statement, because claims of all processes wait for each other
+# one statement, because the claims of all processes wait for each other
 UNSETTLED = _by_moment(f"""{_SERVED}
 SELECT d.state, d.id, d.account_id, o.endpoint_id, o.host, o.failures, o.duration_ms, d.next_at
 FROM event_deliveries d JOIN ({_EACH}) o ON o.oldest = d.id
@@ -100,20 +100,20 @@ WHERE d.state = 'pending' AND d.next_at <= :moment
 """).columns(due=sa.Integer, oldest=UtcDateTime, resting=sa.Integer)  # noqa: S608 (constants)
 
 
-# after the first attempt, the second and so on; after as many attempts a delivery is abandoned
+# waits after the first attempt, the second and so on; the attempt after the last wait is final
 RETRY_SECONDS = (1, 5, 30, 120, 600, 1800, 3600, 7200)
-JITTER = 0.2  # of the schedule, to both sides
-RETRY_AFTER_SECONDS = (1, 3600)  # the least and the most that a receiver may ask for
-OPEN_AFTER_FAILURES = 5  # in a row: the circuit breaker of the endpoint opens
-PROBE_SECONDS = 60  # until its first probe; doubled with each that fails
+JITTER = 0.2  # share of each wait, in both directions
+RETRY_AFTER_SECONDS = (1, 3600)  # the shortest and longest wait that a receiver may ask for
+OPEN_AFTER_FAILURES = 5  # failures in a row that open the endpoint's circuit breaker
+PROBE_SECONDS = 60  # until the first probe; doubled after each failed one
 PROBE_SECONDS_MAX = 900
-# a later moment was written while a clock was ahead
+# any later moment was written while a clock was ahead
 LONGEST_RETRY = timedelta(seconds=max(RETRY_SECONDS) * (1 + JITTER))
 LONGEST_REST = timedelta(seconds=max(*RETRY_AFTER_SECONDS, PROBE_SECONDS_MAX))
 
 
 def retry_delay(attempts: int) -> timedelta | None:
-    """How long to wait after so many attempts, varied by JITTER; None: that was the last one."""
+    """Return the wait after this many attempts, varied by JITTER; None after the last one."""
     if attempts > len(RETRY_SECONDS):
         return None
     varied = random.uniform(1 - JITTER, 1 + JITTER)  # noqa: S311 (no secret)
@@ -121,9 +121,9 @@ def retry_delay(attempts: int) -> timedelta | None:
 
 
 def asked_delay(retry_after: str | None, *, now: datetime) -> timedelta | None:
-    """What a `Retry-After` header asks for, within bounds (RFC 9110 section 10.2.3).
+    """Return the wait that `Retry-After` asks for, within bounds (RFC 9110 section 10.2.3).
 
-    None if there is none, or nothing that can be understood.
+    None without the header, or if it cannot be parsed.
     """
     asked = (retry_after or "").strip()
     if re.fullmatch("-?[0-9]+", asked):
@@ -139,9 +139,9 @@ def asked_delay(retry_after: str | None, *, now: datetime) -> timedelta | None:
 
 
 def probe_delay(failures: int) -> timedelta | None:
-    """For how long an endpoint rests after so many failures in a row; None: its breaker is closed.
+    """Return the pause of an endpoint after this many failures in a row; None: breaker closed.
 
-    One that rested gets a single attempt, the probe.
+    After the pause, the endpoint gets a single attempt, the probe.
     """
     doubled = failures - OPEN_AFTER_FAILURES
     if doubled < 0:
@@ -149,7 +149,7 @@ def probe_delay(failures: int) -> timedelta | None:
     return timedelta(seconds=min(PROBE_SECONDS * 2 ** min(doubled, 10), PROBE_SECONDS_MAX))
 
 
-AT_ONCE_PER_HOST = 8  # host name and port; an account with none there gets one more
+AT_ONCE_PER_HOST = 8  # per host and port; an account without an attempt there gets one more
 SLOW_MS = 1000
 KEPT_TURNS = 10_000  # accounts and endpoints whose last turn a process remembers
 
@@ -159,21 +159,21 @@ class Lane(Enum):
 
     QUICK = 1
     SLOW = 2
-    NEW = 4  # it never answered yet
+    NEW = 4  # has never answered
 
 
 def lane_of(duration_ms: int | None) -> Lane:
-    """The lane of an endpoint with this duration; None: unknown."""
+    """Return the lane of an endpoint by its duration; None: never measured."""
     if duration_ms is None:
         return Lane.NEW
     return Lane.SLOW if duration_ms >= SLOW_MS else Lane.QUICK
 
 
 class Room:
-    """What a process may claim now.
+    """The places that a process may fill with claims now.
 
     running  account and lane of each attempt of this process
-    served   when accounts and endpoints were served last; updated here
+    served   times when accounts and endpoints were last served; updated here
     """
 
     def __init__(
@@ -192,7 +192,7 @@ class Room:
         self._served = {} if served is None else served
 
     def choose(self, limit: int, unsettled: Iterable[Unsettled]) -> list[Unsettled]:
-        """Up to `limit` of those that are due, given those that are in flight in all processes."""
+        """Choose up to `limit` pending deliveries; leased ones of all processes take up places."""
         waiting = []
         for each in unsettled:
             if each.state is DeliveryState.PENDING:
@@ -207,7 +207,7 @@ class Room:
             if each.id in chosen or not self._has_place(each):
                 continue
             later = self._turn(each)
-            if later > turn:  # others of its account came first
+            if later > turn:  # its account or endpoint has been served meanwhile
                 heappush(queue, (later, each))
                 continue
             chosen[each.id] = each
@@ -248,7 +248,7 @@ class Room:
 
 
 class _Shares:
-    """Places, and who takes them; an account always gets `least`, even if none is free."""
+    """Places and their holders; an account always gets `least`, even if none is free."""
 
     def __init__(self, places: int, *, least: int = 0) -> None:
         self._free, self._least = places, least

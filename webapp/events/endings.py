@@ -1,4 +1,4 @@
-"""How subscriptions end: by their agent, by expiry, with a connection, a callback or an account."""
+"""The end of subscriptions: by the agent, by expiry, with a connection, callback or account."""
 
 import hashlib
 from collections.abc import Iterator, Sequence
@@ -16,17 +16,17 @@ from webapp.records.audit import SYSTEM, Actor, AuditKind, add_event
 from webapp.records.events import ERASED, CallbackEndpoint, EventDelivery, EventSubscription
 from webapp.records.forms import Form, lock_form
 
-NOTICE_WITHIN = timedelta(seconds=60)  # later the subscriber hears no more
-ENDED_KEPT = timedelta(hours=24)  # without deliveries; with them, as long as those
-UNUSED_KEPT = timedelta(hours=24)  # as long as an address counts as verified
+NOTICE_WITHIN = timedelta(seconds=60)  # after that, the subscriber is not notified
+ENDED_KEPT = timedelta(hours=24)  # if it has no deliveries; else as long as they are kept
+UNUSED_KEPT = timedelta(hours=24)  # as long as a verification is valid
 
 _D, _S, _E = EventDelivery, EventSubscription, CallbackEndpoint
 
 
 def end_subscriptions(grant_ids: Sequence[str], reason: SubscriptionEnd, *, now: datetime) -> None:
-    """End the subscriptions of connections that end, and queue one last message to each.
+    """End the subscriptions of connections, and queue a termination message to each.
 
-    Confirmations of their callbacks end, too. The caller commits.
+    Also erases the confirmations bound to these connections. The caller commits.
     """
     if ended := _end_live(_S.grant_id.in_(grant_ids), _E.grant_id.in_(grant_ids), reason, now):
         last = [_terminated(row, reason, now) for row in ended]
@@ -36,10 +36,9 @@ def end_subscriptions(grant_ids: Sequence[str], reason: SubscriptionEnd, *, now:
 def remove_callback(
     account_id: str, callback_id: str, *, now: datetime, by: Actor = SYSTEM
 ) -> None:
-    """The creator removes an address: its subscriptions end without a last message; again does
-    nothing.
+    """Remove an address for the creator and end its subscriptions without a message; idempotent.
 
-    Under the lock of the account, so that none begins meanwhile. raises NotFound
+    Locks the account, so that no new subscription begins meanwhile. raises NotFound
     """
     with write_transaction():
         row = callbacks.lock_callback(account_id, callback_id)
@@ -52,7 +51,7 @@ def remove_callback(
 
 
 def erase_subscriptions(account_id: str, *, now: datetime) -> None:
-    """End all subscriptions of an account, telling nobody. The caller commits."""
+    """End all subscriptions of an account without termination messages. The caller commits."""
     mine = _S.account_id == account_id
     _end(mine, SubscriptionEnd.DISCONNECTED, now)
     execute(sa.update(_S).where(mine).values(ERASED))
@@ -63,7 +62,7 @@ def erase_subscriptions(account_id: str, *, now: datetime) -> None:
 def unsubscribe(
     account_id: str, form_id: str, subscription_id: str, *, now: datetime, by: Actor = SYSTEM
 ) -> None:
-    """End a subscription and cancel what it has to send; does nothing for an unknown one.
+    """End a subscription and cancel its unsettled deliveries; ignores an unknown one.
 
     raises  NotFound `form_not_found`
     """
@@ -75,9 +74,7 @@ def unsubscribe(
 def unsubscribe_address(
     account_id: str, form_id: str, url: str, *, now: datetime, by: Actor = SYSTEM
 ) -> bool:
-    """End the subscription of an address, also while its form is in the trash; False if the account
-    has none.
-    """
+    """End the subscription of an address, even if the form is in the trash; False without one."""
     with write_transaction():
         _lock_forms((Form.id == form_id) & (Form.account_id == account_id))
         key = subscription_id(account_id, form_id, url)
@@ -100,8 +97,9 @@ def _end_live(
     now: datetime,
     **values: None,
 ) -> Sequence[Any]:
-    """End live subscriptions under the locks of their forms, forget the confirmations of callbacks
-    and cancel what was to be sent.
+    """End live subscriptions under the locks of their forms and cancel their deliveries.
+
+    confirmed  callbacks whose confirmation is erased
     """
     mine = which & outbox.alive(now)
     _lock_forms(Form.id.in_(sa.select(_S.form_id).where(mine)))
@@ -120,14 +118,14 @@ def _lock_forms(which: sa.ColumnElement[bool]) -> None:
 def _end(
     which: sa.ColumnElement[bool], reason: SubscriptionEnd, now: datetime, **values: None
 ) -> Sequence[Any]:
-    """The rows of those that had not ended before."""
+    """End subscriptions; returns the rows that had not ended before."""
     ended = sa.update(_S).where(which, _S.ended_at.is_(None))
     ended = ended.values(ended_at=now, end_reason=reason, **values)
     return execute(ended.returning(_S.id, _S.account_id, _S.form_id, _S.endpoint_id, _S.host)).all()
 
 
 def _terminated(row: Any, reason: SubscriptionEnd, now: datetime) -> dict[str, object]:
-    """The delivery that tells a subscriber of the end."""
+    """Build the delivery of the termination message."""
     cause = f"{row.id} {reason} {to_millis(now)}"
     digits = hashlib.sha256(cause.encode()).hexdigest()[:24]
     return {
@@ -149,10 +147,10 @@ def _terminated(row: Any, reason: SubscriptionEnd, now: datetime) -> dict[str, o
 
 
 def end_expired(now: datetime) -> Iterator[int]:
-    """End what has expired and finish what has ended, in short transactions.
+    """End expired subscriptions and clean up ended ones, in short transactions.
 
-    Yields how many rows each of them changed; may be abandoned at any point, the next call
-    continues.
+    Yields the number of rows that each transaction changed. The caller may stop at any point; the
+    next call continues.
     """
     for row in read_rows(_WITH_EXPIRED, now=now):
         yield _end_expired_of(row.form_id, now)
@@ -162,9 +160,7 @@ def end_expired(now: datetime) -> Iterator[int]:
 
 
 def _end_expired_of(form_id: str, now: datetime) -> int:
-    """In one form; its deliveries are cancelled later, without the lock that respondents wait
-    for.
-    """
+    """End the expired subscriptions of one form; `_finish` cancels the rest without a form lock."""
     which = (_S.form_id == form_id) & (_S.expires_at <= now)
     with write_transaction():
         _lock_forms(Form.id == form_id)
@@ -172,9 +168,9 @@ def _end_expired_of(form_id: str, now: datetime) -> int:
 
 
 def _finish(subscription_id: str, now: datetime) -> int:
-    """Cancel some of what an ended subscription still has to send, and erase its address.
+    """Cancel up to BATCH_ROWS deliveries of an ended subscription, and erase its address.
 
-    Its row is locked, so that it does not begin again meanwhile.
+    Locks the row, so that the subscription does not begin again meanwhile.
     """
     mine = _S.id == subscription_id
     ended = sa.select(_S.id).where(mine, _S.ended_at.is_not(None)).with_for_update()
@@ -187,9 +183,9 @@ def _finish(subscription_id: str, now: datetime) -> int:
 
 
 def note_unqueued(_now: datetime) -> Iterator[int]:
-    """While events are off and nothing is queued: the next refresh of what lives says so.
+    """Note, while events are off, that live subscriptions miss events; a refresh reports it.
 
-    Yields how many subscriptions are concerned from now on.
+    Yields the number of subscriptions newly marked.
     """
     if read_rows(_ANY_MISSING)[0][0]:
         with write_transaction():
@@ -197,10 +193,10 @@ def note_unqueued(_now: datetime) -> Iterator[int]:
 
 
 def purge_ended(now: datetime) -> Iterator[int]:
-    """Delete ended subscriptions whose deliveries are gone, and addresses that nothing names.
+    """Delete ended subscriptions without deliveries, and addresses no longer in use.
 
-    Secrets that sign no more after a rotation, and addresses that waited for their creator in
-    vain, are erased first.
+    First erases rotated secrets that no longer sign, and addresses that the creator never
+    confirmed. Yields the number of rows of each transaction.
     """
     over = sa.update(_S).where(_S.previous_until <= now)
     for erased in (

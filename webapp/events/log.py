@@ -1,4 +1,4 @@
-"""What creators see: the log of deliveries, sending one again, and who is subscribed."""
+"""What creators see: the log of deliveries, sending one again, and the subscriptions."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -25,10 +25,10 @@ from webapp.records.forms import Form
 from webapp.records.responses.models import ResponseSession
 
 PAGE_DELIVERIES = 50
-LOOKED_AT = 10_000  # deliveries that filters are applied to for one page
-LIVE_SHOWN, ENDED_SHOWN = 100, 20  # an account has no more live ones
-CHOICES_SHOWN = 200  # forms with hosts to filter by
-WAITING_COUNTED = 1000  # of one endpoint
+LOOKED_AT = 10_000  # deliveries that one page filters at most
+LIVE_SHOWN, ENDED_SHOWN = 100, 20  # an account has at most 100 live subscriptions
+CHOICES_SHOWN = 200  # pairs of form and host to filter by
+WAITING_COUNTED = 1000  # for one endpoint
 
 Position = tuple[int, str]  # milliseconds of the creation, id
 _D, _S, _E, _A = EventDelivery, EventSubscription, CallbackEndpoint, DeliveryAttempt
@@ -37,7 +37,7 @@ _ALIVE = alive(sa.bindparam("now", type_=UtcDateTime()))
 
 
 class StateGroup(StrEnum):
-    """What creators filter by."""
+    """Groups of delivery states by which creators filter."""
 
     WAITING = "waiting"
     DELIVERED = "delivered"
@@ -55,7 +55,7 @@ SENT_AGAIN = (DeliveryState.DELIVERED, DeliveryState.DROPPED, DeliveryState.ABAN
 
 
 class DeliveryFilters(NamedTuple):
-    """None filters nothing."""
+    """Filters of the log; None applies no filter."""
 
     group: StateGroup | None = None
     form_id: str | None = None
@@ -109,12 +109,11 @@ _ATTEMPTS = (
 def list_deliveries(
     account_id: str, filters: DeliveryFilters, *, before: Position | None = None, now: datetime
 ) -> tuple[Sequence[Any], Position | None]:
-    """At most PAGE_DELIVERIES after the position `before`, newest first, with their last attempts,
-    and where the page after them begins; None: there is none.
+    """List at most PAGE_DELIVERIES older than `before`, newest first, each with its last attempt.
 
-    Filters apply to the LOOKED_AT that follow `before`. `tries` is the number of the last attempt,
-    0 before it ended. `ended_at` and `suspended_at` are those of the subscription, `deleted_at`
-    that of the form.
+    Also returns `before` of the next page, None on the last one. Filters apply to the next
+    LOOKED_AT deliveries only. `tries` is the number of the last finished attempt, or 0. `ended_at`
+    and `suspended_at` belong to the subscription, `deleted_at` to the form.
     """
     created, delivery_id = before or _NEWEST
     after = {"account_id": account_id, "created": created, "delivery_id": delivery_id}
@@ -130,7 +129,7 @@ def list_deliveries(
 
 
 def get_delivery(account_id: str, delivery_id: str, *, now: datetime) -> tuple[Any, Sequence[Any]]:
-    """A delivery as they are listed, and its attempts, newest first; raises NotFound"""
+    """Return a row as `list_deliveries` has it, and its attempts, newest first; raises NotFound"""
     found = read_rows(_ONE, account_id=account_id, delivery_id=delivery_id, now=now)
     if not found:
         raise NotFound(
@@ -147,7 +146,7 @@ def _page(
     of_form: bool,  # noqa: FBT001
     of_host: bool,  # noqa: FBT001
 ) -> sa.Executable:
-    """The statement of one page; each is prepared once."""
+    """Build the statement of one page; cached, so that each variant is prepared once."""
     query = _DELIVERIES.where(_IS_AFTER, _position("until", "until_id") <= _POSITION)
     if group:
         query = query.where(_is_one_of(STATES[group]))
@@ -180,11 +179,11 @@ _LAST_LOOKED_AT = (
 
 
 def send_again(account_id: str, delivery_id: str, *, now: datetime) -> str:
-    """Send a settled event once more, the same bytes under the same id; commits.
+    """Queue a settled event once more, with the same bytes and the same event id; commits.
 
-    Returns the id to hand over. Raises NotFound, and StateConflict `delivery_unsettled` for one
-    that is under way or was cancelled, `response_withdrawn` for one whose response is gone,
-    `subscription_ended` for one that nobody waits for.
+    Returns the delivery id. Raises NotFound, and StateConflict `delivery_unsettled` if the delivery
+    is unsettled or was cancelled, `subscription_ended` if the subscription ended or expired,
+    `response_withdrawn` if the response is gone.
     """
     with write_transaction():
         found = execute(_SENT_BEFORE, row=delivery_id, account=account_id).first()
@@ -225,7 +224,7 @@ _SENT_BEFORE = (
     )
     .with_for_update(key_share=True, of=(_S, _D))
 )
-# locked, so that a concurrent withdrawal either comes first or cancels what is queued here
+# locked, so that a concurrent withdrawal comes first or cancels this delivery
 _SESSION = (
     sa.select(ResponseSession.id)
     .where(ResponseSession.id == sa.bindparam("session"))
@@ -297,26 +296,26 @@ _CHOICES = (
 
 
 def list_subscriptions(account_id: str, *, now: datetime) -> tuple[Sequence[Any], Sequence[Any]]:
-    """Those that have not ended, newest first, and the ENDED_SHOWN that ended last.
+    """List subscriptions that have not ended, newest first, and the ENDED_SHOWN that ended last.
 
-    is_live  it gets what is completed, if it is not suspended
-    is_gone  it is suspended because its address said so of several events
+    is_live  it receives events unless it is suspended
+    is_gone  it is suspended because its address answered several events with 410
     """
     values = {"account_id": account_id, "now": now}
     return read_rows(_LIVE, **values), read_rows(_ENDED, **values)
 
 
 def list_silent_hosts(account_id: str, *, now: datetime) -> Sequence[Any]:
-    """Subscribed endpoints whose circuit breaker is open, the one that is tried next first.
+    """List endpoints of live subscriptions whose circuit breaker is open, by the next attempt.
 
-    answered_at  the last delivery that arrived there; None without one
-    waiting      unsettled deliveries, at most WAITING_COUNTED
+    answered_at  the time of the last successful delivery; None without one
+    waiting      number of unsettled deliveries, counted up to WAITING_COUNTED
     """
     return read_rows(_SILENT, account_id=account_id, now=now)
 
 
 def get_callback(account_id: str, subscription_id: str, *, now: datetime) -> Any:
-    """Where a live subscription leads, and its sealed secret; `confirmed` by its creator.
+    """Return the address and sealed secret of a live subscription; `confirmed`: by the creator.
 
     Raises NotFound, and StateConflict `subscription_ended`.
     """
@@ -335,5 +334,5 @@ def get_callback(account_id: str, subscription_id: str, *, now: datetime) -> Any
 
 
 def list_choices(account_id: str) -> Sequence[Any]:
-    """Forms with the hosts of their subscriptions, the newest CHOICES_SHOWN of them."""
+    """List the newest CHOICES_SHOWN pairs of a form and a host of its subscriptions."""
     return read_rows(_CHOICES, account_id=account_id)

@@ -1,8 +1,8 @@
-"""Events of a form: the rows that wait to be sent, cursors, replays and polls.
+"""Events of a form: queued deliveries, cursors, replays and polls.
 
-A delivery is written with a completion and cancelled when that is deleted. The event of a completed
-response has the digits of its session: one response cannot be two events, and one that is sent
-much later again has the same id.
+A completion inserts its deliveries; deleting the response cancels them. The id of an event has the
+digits of the response's session, so one response is one event, and a replay much later sends the
+same id.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -30,7 +30,7 @@ from webapp.records.responses.models import Completion, ResponseSession
 from webapp.records.responses.recordings import Recording
 
 UNSETTLED = (DeliveryState.PENDING, DeliveryState.SENDING)
-WORDS_MILLIS = 60_000  # how long an event waits at most for recordings to be written down
+WORDS_MILLIS = 60_000  # the longest that an event waits for its recordings to be transcribed
 
 DELIVERIES = cast(sa.Table, EventDelivery.__table__)
 _S = cast(sa.Table, EventSubscription.__table__).c
@@ -40,22 +40,22 @@ _FORM = sa.bindparam("form", type_=sa.String)
 
 
 def event_id_of(session_id: str) -> str:
-    """The `eventId` of the response with this id."""
+    """Return the `eventId` of the response with this id."""
     return f"evt_{digits_of(session_id)}"
 
 
 def session_id_of(event_id: str) -> str:
-    """The id of the response with this `eventId`."""
+    """Return the id of the response with this `eventId`."""
     return f"ses_{digits_of(event_id)}"
 
 
 def digits_of(object_id: str) -> str:
-    """An id without its prefix."""
+    """Return an id without its prefix."""
     return object_id.partition("_")[2]
 
 
 def event(event_id: str, form_id: str, position: int, answer_count: int) -> dict[str, object]:
-    """A completed response; `position` is the stamp of the completion, in milliseconds."""
+    """Build the event of a completed response; `position` is its stamp, in milliseconds."""
     completed = from_millis(position).strftime("%Y-%m-%dT%H:%M:%S") + f".{position % 1000:03d}Z"
     return {
         "eventId": event_id,
@@ -73,11 +73,11 @@ def event(event_id: str, form_id: str, position: int, answer_count: int) -> dict
 def queue_deliveries(
     connection: sa.Connection, completion: Completion, *, now: datetime
 ) -> list[str]:
-    """A delivery for each live subscription of the form; returns the ids of the deliveries.
+    """Queue one delivery for each live subscription of the form; returns the delivery ids.
 
-    Due at once, or in WORDS_MILLIS if recordings of the response are being written down. Suspended
-    subscriptions included: theirs wait. The last statement of the transaction that completes the
-    response, which holds the form's row lock.
+    They are due at once, or in WORDS_MILLIS while recordings of the response are being transcribed.
+    Suspended subscriptions get them too, to send later. Call it last in the transaction that
+    completes the response, which holds the form's row lock.
     """
     if not completion.is_awaited:
         return []
@@ -93,34 +93,31 @@ def queue_deliveries(
 
 
 def release_deliveries(session_id: str, *, now: datetime) -> list[str]:
-    """Make due what waits for recordings of this response, if none is being written down any more.
+    """Make deliveries due that wait for recordings, once none of this response is in transcription.
 
-    Returns the ids of the deliveries. Under the lock of the session, or a concurrent completion
-    could queue them unseen. The caller commits.
+    Returns the delivery ids. The caller holds the lock of the session, or a concurrent completion
+    could queue deliveries that this misses; it commits.
     """
     found = execute(_RELEASE, event=event_id_of(session_id), session=session_id, now=to_millis(now))
     return [row[0] for row in found]
 
 
 def cancel_events(session_ids: Iterable[str], *, now: datetime) -> None:
-    """Cancel what is not sent of responses that are withdrawn or deleted.
+    """Cancel the unsent events of responses that are withdrawn or deleted.
 
-    After the form's row was locked, or a concurrent replay could queue a response. The caller
-    commits.
+    The caller has locked the form's row, or a concurrent replay could queue them again; it commits.
     """
     cancel_deliveries(EventDelivery.event_id.in_(map(event_id_of, session_ids)), now=now)
 
 
 def cancel_deliveries(which: sa.ColumnElement[bool], *, now: datetime) -> int:
-    """Settle the unsettled deliveries that match as cancelled; returns how many. The caller
-    commits.
-    """
+    """Cancel the unsettled deliveries that match; returns how many. The caller commits."""
     mine = sa.update(DELIVERIES).where(which, EventDelivery.state.in_(UNSETTLED))
     return execute(mine.values(state=DeliveryState.CANCELLED, settled_at=now)).rowcount
 
 
 def unsettled(subscription_ids: Iterable[str]) -> sa.ColumnElement[bool]:
-    """The condition for what these subscriptions still have to send."""
+    """Build the condition for unsettled deliveries of these subscriptions."""
     return sa.and_(
         EventDelivery.subscription_id.in_(list(subscription_ids)),
         EventDelivery.state.in_(UNSETTLED),
@@ -130,14 +127,14 @@ def unsettled(subscription_ids: Iterable[str]) -> sa.ColumnElement[bool]:
 def alive(
     now: datetime | sa.BindParameter[datetime] | sa.BindParameter[int],
 ) -> sa.ColumnElement[bool]:
-    """The condition for subscriptions that have neither ended nor expired."""
+    """Build the condition for subscriptions that have neither ended nor expired."""
     return sa.and_(EventSubscription.ended_at.is_(None), EventSubscription.expires_at > now)
 
 
 def has_subscriptions(
     form_id: sa.BindParameter[str], now: sa.BindParameter[int]
 ) -> sa.ColumnElement[bool]:
-    """The condition for forms with subscriptions that have neither ended nor expired."""
+    """Build the condition for forms with live subscriptions."""
     return sa.exists().where(EventSubscription.form_id == form_id, alive(now))
 
 
@@ -147,7 +144,7 @@ def _delivery_rows(
     stamp: sa.ColumnElement[int],
     due: sa.ColumnElement[int],
 ) -> sa.Select[*tuple[object, ...]]:
-    """Deliveries to subscriptions, with the names of their columns; times in milliseconds."""
+    """Select new delivery rows, one per subscription, by column name; times in milliseconds."""
     values = {
         "id": sa.literal_column("'dlv_'", sa.String) + digits + sa.func.substr(_S.id, 5),
         "account_id": _S.account_id,
@@ -168,7 +165,7 @@ def _delivery_rows(
 
 
 def _is_transcribing(session_id: sa.ColumnElement[str]) -> sa.ColumnElement[bool]:
-    """The condition for responses of which recordings are being written down."""
+    """Build the condition for responses with a recording in transcription."""
     return sa.exists().where(
         Recording.session_id == session_id,
         Recording.transcriber != "",
@@ -202,18 +199,18 @@ _RELEASE = (
 )
 
 
-CURSOR_MAX_CHARS = 256  # what clients have to keep
+CURSOR_MAX_CHARS = 256  # clients must be able to store this many
 VERSION = 1
 SALT = "cursor of a subscription"
 
 
 def write_cursor(key: bytes, form_id: str, position: int) -> str:
-    """A cursor of URL-safe characters; `key` is the secret of the installation."""
+    """Sign a cursor of URL-safe characters; `key` is the secret of the installation."""
     return str(signer(key, SALT).dumps([VERSION, form_id, position]))
 
 
 def read_cursor(key: bytes, form_id: str, cursor: str) -> int | None:
-    """The position; None for an altered or unknown cursor, or one of another form."""
+    """Return the position of a cursor; None if it is altered, unknown or of another form."""
     if len(cursor) > CURSOR_MAX_CHARS or not cursor.isascii():
         return None
     try:
@@ -224,7 +221,7 @@ def read_cursor(key: bytes, form_id: str, cursor: str) -> int | None:
 
 
 def watermark(subscription_id: str, form_id: str) -> int:
-    """The position up to which everything of a subscription is settled."""
+    """Return the position up to which all deliveries of a subscription are settled."""
     *lowest, newest = read_rows(_LOWEST_AND_NEWEST, subscription=subscription_id, form=form_id)[0]
     return settled_until(lowest, newest=newest or 0)
 
@@ -234,10 +231,10 @@ def lowest_unsettled(
     *,
     but: InstrumentedAttribute[int] | None = None,
 ) -> Iterator[sa.Label[int | None]]:
-    """Columns: the lowest position of the subscription in each unsettled state, by its index.
+    """Yield one column per unsettled state: the lowest position of the subscription, by an index.
 
-    but  a position that is left out, which one delivery of the subscription has
-    Envelopes have no position.
+    but  the position of one delivery to leave out
+    Termination messages have no position.
     """
     for state in UNSETTLED:
         each = DELIVERIES.alias()
@@ -250,7 +247,7 @@ def lowest_unsettled(
 
 
 def settled_until(lowest: Sequence[int | None], *, newest: int) -> int:
-    """One before the first of the positions of `lowest_unsettled`; without any, the newest."""
+    """Return the position before the first of `lowest_unsettled`; without any, the newest."""
     return min((position - 1 for position in lowest if position is not None), default=newest)
 
 
@@ -271,10 +268,10 @@ def queue_missed(
     max_age_ms: int | None,
     now: datetime,
 ) -> bool:
-    """Queue what was completed after a position, oldest first; what was settled waits again.
+    """Queue the events completed after a position, oldest first, settled ones again.
 
-    At most the newest REPLAY_MAX_EVENTS, and none older than `max_age_ms`. True if anything
-    was left out. The caller holds the row lock of the form, and commits.
+    Queues at most the newest REPLAY_MAX_EVENTS, and none older than `max_age_ms`; True if it left
+    any out. The caller holds the row lock of the form, and commits.
     """
     moment = to_millis(now)
     after = _bounded(position, max_age_ms, moment)
@@ -285,12 +282,12 @@ def queue_missed(
 
 
 def _bounded(position: int, max_age_ms: int | None, moment: int) -> int:
-    """The position, or one that nothing older than `max_age_ms` follows."""
+    """Return the position, moved forward past everything older than `max_age_ms`."""
     return position if max_age_ms is None else max(position, moment - max_age_ms - 1)
 
 
 def _any_between(form_id: str, since: int, until: int) -> bool:
-    """Whether anything was completed after one position, and not after another."""
+    """Return whether a completion lies after `since` and not after `until`."""
     return since < until and bool(read_rows(_FIRST, form=form_id, after=since, until=until, most=1))
 
 
@@ -319,7 +316,7 @@ def _queue() -> sa.Insert:
         sa.func.substr(missed.c.id, 5),
         missed.c.answer_count,
         missed.c.completed_stamp,
-        _NOW - missed.c.place,  # all are due, the oldest for longest
+        _NOW - missed.c.place,  # all are due; the oldest comes first
     ).where(_S.id == sa.bindparam("subscription"), _S.form_id == missed.c.form_id)
     added = insert_into(DELIVERIES).from_select(rows.selected_columns.keys(), rows)
     return added.on_conflict_do_update(
@@ -334,14 +331,14 @@ def _queue() -> sa.Insert:
     )
 
 
-POLL_MAX_EVENTS = 100  # of a page
+POLL_MAX_EVENTS = 100  # on one page
 
 
 class Polled(NamedTuple):
-    """The next events, oldest first.
+    """A page of events, oldest first.
 
-    cursor     what to ask with next: it lies behind these events
-    truncated  something after the cursor that was sent is left out
+    cursor     the cursor of the next poll; it comes after these events
+    truncated  events after the given cursor were left out
     """
 
     events: list[dict[str, object]]
@@ -360,10 +357,10 @@ def poll(
     cursor_key: bytes,
     now: datetime,
 ) -> Polled:
-    """What was completed after the cursor, at most `most` or POLL_MAX_EVENTS.
+    """Return the events completed after the cursor, at most `most` or POLL_MAX_EVENTS.
 
-    Without a cursor, or with one that is not of this form, it begins now. As a delivery, an event
-    waits for its recordings to be written down, and those after it with it.
+    Without a cursor, or with one of another form, polling begins now. As with deliveries, an event
+    waits for its recordings to be transcribed, and later events wait with it.
     raises  NotFound
     """
     head = get_form(account_id, form_id).completed_stamp or 0

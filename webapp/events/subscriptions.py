@@ -1,4 +1,4 @@
-"""Subscriptions: what agents ask for, the rows that are made or refreshed, secrets, new keys."""
+"""Subscriptions: the input of agents, creating and refreshing, sealed secrets, key rotation."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -22,7 +22,7 @@ from webapp.records.forms import get_form
 
 _S, _E = events.EventSubscription, events.CallbackEndpoint
 
-SECONDS_MAX = 10**9  # some thirty years, which any clock can add
+SECONDS_MAX = 10**9  # about thirty years; safe to add to any date
 NAMED = (
     "Send the https address of a host name, on port 443 or 8443, without user name and fragment, "
     f"in at most {URL_MAX_CHARS} printable ASCII characters. Other origins have to be allowed by "
@@ -81,7 +81,7 @@ class SubscriptionInput(InputModel):
 
 
 def check_callback(url: str, secret: str, allowed_origins: frozenset[str]) -> str:
-    """Its host and port. raises InvalidInput `validation_failed`, which does not name the secret"""
+    """Return `host:port`. raises InvalidInput `validation_failed`, which omits the secret"""
     try:
         host = callbacks.check_callback_url(url, allowed_origins)
     except Unreachable:
@@ -98,16 +98,16 @@ def _refused(field: str, reason: str, resolution: str) -> InvalidInput:
     return InvalidInput(ErrorCode.VALIDATION_FAILED, message, resolution, field=field)
 
 
-SUBSCRIPTIONS_MAX = 100  # live ones of an account
+SUBSCRIPTIONS_MAX = 100  # live subscriptions of one account
 TTL_LEAST, TTL_DEFAULT, TTL_MOST = 300, 86_400, 7 * 86_400  # seconds
-ROTATED_FOR = timedelta(hours=24)  # how long the previous secret signs, too
+ROTATED_FOR = timedelta(hours=24)  # how long the previous secret also signs
 
 
 class DeliveryStatus(NamedTuple):
-    """`active` unless it is suspended.
+    """The health of a subscription; it is `active` unless suspended.
 
-    failed_since  when the first attempt after the last delivery failed; None if none did
-    rests_for     how long nothing is sent to its address, which failed or asked for it
+    failed_since  start of the first failed attempt since the last delivery; None without one
+    rests_for     how long sending pauses, after failures or because the address asked for it
     """
 
     active: bool
@@ -118,11 +118,11 @@ class DeliveryStatus(NamedTuple):
 
 
 class Granted(NamedTuple):
-    """A subscription as granted.
+    """The result of subscribing.
 
-    truncated  not everything after the cursor, or since the last refresh, will be sent
-    refreshed  how it fared until this refresh, which resumes it; None for a new one. A challenge
-               that its address answered for this refresh has ended its rest
+    truncated  some events after the cursor, or since the last refresh, will not be sent
+    refreshed  the status before this refresh, which resumes sending; None for a new subscription.
+               A challenge answered for this refresh has already ended the pause
     """
 
     subscription_id: str
@@ -133,12 +133,12 @@ class Granted(NamedTuple):
 
 
 def subscription_id(account_id: str, form_id: str, url: str) -> str:
-    """`sub_` and 32 digits, the same for the same account, address, event and arguments."""
+    """Derive the id, `sub_` and 32 hex digits, from account, address, event and arguments."""
     return f"sub_{callbacks.digest(account_id, url, events.EVENT_NAME, {'formId': form_id})[:32]}"
 
 
 def check_asked(asked: Asked, *, now: datetime) -> None:
-    """Refuse what need not be asked of its address.
+    """Refuse a request that would fail anyway, before its address is challenged.
 
     raises  NotFound `form_not_found`; StateConflict `too_many_subscriptions`
     """
@@ -158,11 +158,11 @@ def subscribe(
 ) -> Granted:
     """Store a subscription or refresh it, in one transaction.
 
-    confirmed   its creator has confirmed the address, which has answered no challenge
+    confirmed   the creator's confirmation stands in for an answered challenge
     cursor_key  signs cursors
     grant_ends  when the connection that subscribes ends
-    raises      as `callbacks.hold`; InvalidInput `callback_failed` if its creator has just taken it
-                back; StateConflict `too_many_subscriptions`; NoKey if nothing can be sealed
+    raises      as `callbacks.hold`; InvalidInput `callback_failed` if the creator has just removed
+                the address; StateConflict `too_many_subscriptions`; NoKey if sealing has no key
     """
     key = subscription_id(asked.account_id, asked.form_id, asked.url)
     with database.write_transaction():
@@ -171,7 +171,7 @@ def subscribe(
         before: Any = database.execute(_LOCK, id=key).one_or_none()
         if confirmed:
             callbacks.require_confirmed(asked)
-        # completions up to the newest have found it
+        # live only if the newest completion also came before the expiry
         lives = before is not None and before.ended_at is None
         lives = lives and database.to_millis(before.expires_at) > max(database.to_millis(now), head)
         secrets = _sealed_secrets(key, asked.secret, before if lives else None, sealer, now)
@@ -192,13 +192,13 @@ def subscribe(
 
 
 def list_subscriptions(account_id: str, form_id: str, *, now: datetime) -> Sequence[Any]:
-    """The live ones of a form, oldest first; `active` unless suspended. raises NotFound"""
+    """List live subscriptions of a form, oldest first; `active`: not suspended. raises NotFound"""
     get_form(account_id, form_id)
     return database.read_rows(_LIST, form=form_id, now=now)
 
 
 def _require_room(asked: Asked, key: str, now: datetime) -> None:
-    """Room for one more live subscription of the account besides this one."""
+    """Refuse if the other live subscriptions of the account already reach the limit."""
     ((others,),) = database.read_rows(_COUNT_OTHERS, account=asked.account_id, id=key, now=now)
     if others >= SUBSCRIPTIONS_MAX:
         raise StateConflict(
@@ -209,7 +209,7 @@ def _require_room(asked: Asked, key: str, now: datetime) -> None:
 
 
 def _store(key: str, asked: Asked, values: dict[str, object], now: datetime) -> None:
-    """Alive and not suspended, whatever it was before; what is not named here stays as it was."""
+    """Store the subscription as live and not suspended; other columns keep their values."""
     values |= {
         "id": key,
         "account_id": asked.account_id,
@@ -232,16 +232,16 @@ def _store(key: str, asked: Asked, values: dict[str, object], now: datetime) -> 
 
 
 def secret_place(subscription_id: str) -> str:
-    """The place that both secrets of a subscription are sealed for."""
+    """Return the place for which both secrets of a subscription are sealed."""
     return f"event_subscriptions/{subscription_id}/secret"
 
 
 def _sealed_secrets(
     key: str, secret: str, before: Any, sealer: Sealer, now: datetime
 ) -> dict[str, object]:
-    """The columns of the secret, and of the one before it, which signs for ROTATED_FOR, too.
+    """Return the columns of the secret and the previous one, which also signs for ROTATED_FOR.
 
-    before  the live subscription that is refreshed
+    before  the row of the live subscription that is being refreshed; None without one
     """
     place = secret_place(key)
     previous: tuple[str | None, datetime | None] = None, None
@@ -256,7 +256,7 @@ def _sealed_secrets(
 
 
 def _replay(key: str, asked: Asked, cursor_key: bytes, *, lives: bool, now: datetime) -> bool:
-    """Queue what came after the cursor, unless all of that was queued; True if not all of it is."""
+    """Queue events after the cursor unless the subscription is live; True if some are left out."""
     if asked.cursor is None:
         return False
     position = outbox.read_cursor(cursor_key, asked.form_id, asked.cursor)
@@ -308,19 +308,19 @@ _FIRST_FAILED = (
     .join(events.EventDelivery, events.EventDelivery.id == events.DeliveryAttempt.delivery_id)
     .where(
         events.EventDelivery.subscription_id == sa.bindparam("subscription"),
-        events.EventDelivery.body.is_not(None),  # thousands may wait that were never attempted
+        events.EventDelivery.body.is_not(None),  # skips thousands that may wait without an attempt
         events.DeliveryAttempt.failure.is_not(None),
         events.DeliveryAttempt.started_at > sa.bindparam("since", type_=database.UtcDateTime()),
     )
 )
 
 
-BATCH_ROWS = 200  # in one transaction, of milliseconds: servers run meanwhile
+BATCH_ROWS = 200  # a transaction takes milliseconds, because servers are running
 SECRETS = (_S.secret, _S.previous_secret)
 
 
 class Rekeyed(NamedTuple):
-    """How many secrets were read, sealed anew by the first key, and opened by no key."""
+    """Counts of the secrets read, resealed by the first key, and unopened by any key."""
 
     read: int
     sealed: int
@@ -328,7 +328,7 @@ class Rekeyed(NamedTuple):
 
 
 def rekey(sealer: Sealer) -> Rekeyed:
-    """Seal by the first key what others sealed, in short transactions; again changes nothing."""
+    """Reseal secrets of other keys by the first key, in short transactions; idempotent."""
     totals, last = [0, 0, 0], ""
     while batch := _rekey_batch(last, sealer):
         done, last = batch
@@ -337,7 +337,7 @@ def rekey(sealer: Sealer) -> Rekeyed:
 
 
 def count_sealed_otherwise(key_ids: Sequence[str]) -> int:
-    """How many secrets were sealed by none of these keys."""
+    """Count the secrets that none of these keys sealed."""
     total = 0
     for column in SECRETS:
         known = (column.startswith(f"{key_id}:", autoescape=True) for key_id in key_ids)
@@ -348,7 +348,7 @@ def count_sealed_otherwise(key_ids: Sequence[str]) -> int:
 
 @database.tried_again
 def _rekey_batch(last: str, sealer: Sealer) -> tuple[Rekeyed, str] | None:
-    """The next rows after an id, locked meanwhile, with the last id of them; None at the end."""
+    """Reseal the next rows after an id, locked; returns counts and the last id, None at the end."""
     read = sealed = unopened = 0
     with database.write_transaction():
         rows = database.execute(_BATCH, last=last).all()
