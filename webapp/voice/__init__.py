@@ -1,1 +1,1 @@
-"""Recordings, their store, and the engines that write them down."""
+"""Recordings, their store, and the transcription engines."""

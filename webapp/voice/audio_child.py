@@ -1,9 +1,8 @@
-"""Opens audio and pictures: the process that `audio_inspection` asks, the only one that imports
-PyAV.
+"""The child process of `audio_inspection`: opens audio and pictures, the only one to import PyAV.
 
-After its imports the process is confined for good: it can read and write the open files of a
-request and nothing else, whatever a file makes the libraries do. Where the machine cannot confine,
-the limits remain; one of them leaves no descriptor to open anything with.
+After its imports the process confines itself for good: it can read and write the open files of a
+request and nothing else, whatever a hostile file does to the libraries. On a machine that cannot
+confine it, the resource limits remain; one of them leaves no descriptor to open anything with.
 """
 
 import io
@@ -34,20 +33,20 @@ if TYPE_CHECKING:
 
 MEMORY_BYTES = 512 * 1024**2
 NICE = 5
-DESCRIPTORS = 3 + FILES_MAX  # standard streams, and the files of a request, always as many
+DESCRIPTORS = 3 + FILES_MAX  # standard streams and the files of a request
 CPU_SECONDS = 600
-SPENT_SECONDS = CPU_SECONDS // 2  # then the next request gets another process
+SPENT_SECONDS = CPU_SECONDS // 2  # from then on, the next request starts a new process
 PCM_RATE = 16000
 SAMPLE_BYTES = 2
-MAX_SECONDS = 660  # decoded; recordings are at most ten minutes
-WRITTEN_BYTES = (MAX_SECONDS + 60) * PCM_RATE * SAMPLE_BYTES  # with what one packet adds at most
-MAX_PACKETS = 300_000  # eleven minutes of the shortest that Opus has
+MAX_SECONDS = 660  # of decoded sound; a recording lasts ten minutes at most
+WRITTEN_BYTES = (MAX_SECONDS + 60) * PCM_RATE * SAMPLE_BYTES  # and room for one more packet
+MAX_PACKETS = 300_000  # eleven minutes of the shortest Opus packets
 FIRST_PACKETS = 50  # one of them must decode to sound
-SURPLUS_BYTES = 64 * 1024  # headers, indexes and tags, besides what each packet takes
+SURPLUS_BYTES = 64 * 1024  # headers, indexes and tags, plus the overhead of each packet
 SURPLUS_PER_PACKET = 64
-EDGE_BYTES = 4096  # where programs look for what a file is: at its head, and archives at its end
-# so much of each that the random bytes of a recording do not hold it; of a ZIP archive the head
-# with the version that unpacks it, and the end with the number of its only disk
+EDGE_BYTES = 4096  # programs detect types at the head of a file, archives at its end
+# Each is long enough not to occur by chance in a recording. A ZIP archive shows by its head,
+# with the version needed to unpack it, or by its end, with the number of its only disk.
 OTHER_TYPES = re.compile(
     rb"(?i:<html|<!doctype|<script|<svg[\s/>]|<\?php|%PDF-|#EXTM3U|ffconcat)"
     rb"|PK\x03\x04[\x0a-\x3f]\0|PK\x05\x06\0\0\0\0"
@@ -63,20 +62,20 @@ DECODERS = (*CODECS, "libopus", "libvorbis", "mp3float", "amrnb", "amrwb")
 RATES = range(4000, 192_001)
 PICTURE_DECODERS = ("png", "mjpeg", "webp")
 PICTURE_MAX_PIXELS = 25_000_000
-PICTURE_SIDE = 192  # four bytes a pixel: at most 148 kB, whatever it shows
+PICTURE_SIDE = 192  # at four bytes a pixel, a PNG of 148 kB at most
 CHANNELS = range(1, 9)
 
 
 class Refused(Exception):
-    """The file is no recording that we take."""
+    """A file that is not an acceptable recording."""
 
 
 class NotPlain(Refused):
-    """A recording only after `to_pcm`."""
+    """A file that is a recording only after conversion by `to_pcm`."""
 
 
 def prepare() -> Answer:
-    """Confine this process; "lacks" names what this machine does not have for that."""
+    """Confine this process; "lacks" names the confinement that this machine does not support."""
     give_way(NICE)
     _limit(resource.RLIMIT_AS, MEMORY_BYTES)
     _import_all()
@@ -95,7 +94,7 @@ def _limit(of: int, most: int) -> None:
 
 
 def _import_all() -> None:
-    """PyAV imports parts of itself when they are needed, which a look cannot."""
+    """Make PyAV import everything now; confinement prevents later imports."""
     file = io.BytesIO()
     _write_wav(file, [bytes(PCM_RATE)])
     file.seek(0)
@@ -106,20 +105,20 @@ def _import_all() -> None:
 
 
 def answer(request: Request, files: Sequence[int]) -> Answer:
-    """Of a question about the first file; what it asks for is written into the second."""
+    """Answer a question about the first file; write the output, if any, into the second."""
     if time.process_time() > SPENT_SECONDS:
         os._exit(0)  # `child_process` starts another
     try:
         return _answer(str(request["question"]), str(request["demuxer"]), files)
     except MemoryError:
         os._exit(1)
-    except Exception as error:  # whatever a hostile file makes of the libraries
+    except Exception as error:  # a hostile file can make the libraries raise anything
         reason = f"{type(error).__name__}: {error}"[:200]
         return {"refused": reason, "sound": isinstance(error, NotPlain)}
 
 
 class _File(io.RawIOBase):
-    """An open file, by calls that the filter permits; `open` would call `fstat`."""
+    """An open file, read by system calls that the filter permits; `open` would call `fstat`."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
@@ -169,7 +168,7 @@ def _answer(question: str, demuxer: str, files: Sequence[int]) -> Answer:
 
 
 def _redrawn(file: BinaryIO, demuxer: str) -> bytes:
-    """The first picture of a file as a PNG of our own, small and without anything else in it."""
+    """Return the first picture of a file as a small PNG without metadata."""
     with _opened(file, demuxer, PICTURE_DECODERS) as container:
         track = container.streams.video[0]
         context = track.codec_context
@@ -217,7 +216,7 @@ def _open_no_other(url: str, flags: int, options: dict[str, str]) -> NoReturn:
 
 
 def _track(container: InputContainer) -> AudioStream:
-    """The first track of sound that recordings have; raises Refused."""
+    """Return the first audio track in a known codec; raises Refused."""
     for track in container.streams.audio:
         codec = track.codec_context
         is_known = codec is not None and codec.codec.canonical_name in CODECS
@@ -236,10 +235,10 @@ def _require_plain(container: InputContainer, track: AudioStream) -> None:
 
 
 def duration_ms(container: InputContainer, track: AudioStream, size: int) -> int:
-    """From the packets, whatever headers say: the span of their times, or what they last if more.
+    """Return the duration by the packets, not the headers: their time span or their sum, if longer.
 
-    A recorder that was cut off writes no length. Raises Refused for a file without sound, and for
-    one that is in good part something else.
+    A recorder that was cut off writes no duration. Raises Refused for a file without sound, and for
+    a file with too much other data.
     """
     times: list[int] = []
     lasted = carried = packets = 0
@@ -263,16 +262,16 @@ def duration_ms(container: InputContainer, track: AudioStream, size: int) -> int
 
 
 def _require_no_other_type(file: BinaryIO) -> None:
-    """Raise Refused for a recording that other programs take for a page, an archive or a list."""
+    """Raise Refused if other programs would take the recording for a page, an archive or a list."""
     for start, whence in ((0, os.SEEK_SET), (-EDGE_BYTES, os.SEEK_END)):
-        with suppress(OSError):  # shorter than that
+        with suppress(OSError):  # the file is shorter
             file.seek(start, whence)
         if OTHER_TYPES.search(file.read(EDGE_BYTES)):
             raise Refused("something else as well")
 
 
 def _decoded(packet: "av.Packet[AudioStream]") -> list[AudioFrame]:
-    """Its frames; none if it is damaged."""
+    """Return the frames of a packet; none if it is damaged."""
     try:
         return packet.decode()
     except av.error.MemoryError:
@@ -282,9 +281,9 @@ def _decoded(packet: "av.Packet[AudioStream]") -> list[AudioFrame]:
 
 
 def _frames(container: InputContainer, track: AudioStream) -> Iterator[AudioFrame]:
-    """What can be decoded, at most MAX_SECONDS of it; a damaged packet is left out.
+    """Yield the decoded frames, MAX_SECONDS at most, without damaged packets.
 
-    So is a frame whose rate a file changed on the way: at one hertz it would last for hours.
+    It also skips frames whose rate is out of range: at one hertz, a frame would last for hours.
     """
     seconds = 0.0
     for packet in container.demux(track):
@@ -305,7 +304,7 @@ def _voice_band(container: InputContainer, track: AudioStream) -> Iterator[bytes
 def _converted(
     frames: Iterable[AudioFrame], rate: int, *filters: tuple[str, str]
 ) -> Iterator[bytes]:
-    """One channel of 16-bit samples at that rate; frames may change their format on the way."""
+    """Yield mono 16-bit samples at `rate`; the input format may change between frames."""
     graph, made_for = None, None
     for frame in chain(frames, [None]):
         shape = frame and (frame.sample_rate, frame.format.name, frame.layout.name)

@@ -1,10 +1,10 @@
-"""What a recording is: its type by its first bytes; its length, its loudness and its samples by a
-child, which also redraws pictures.
+"""Inspection of recordings: the type from the first bytes; duration, loudness and samples from a
+child process, which also redraws pictures.
 
-No audio is opened in this process, and PyAV is not imported in it: `audio_child` does both. A child
-reads one file that was opened for it, by the demuxer that the bytes name, and may take ten seconds
-and half a gigabyte for it. It can open nothing else, neither a file nor a connection, nor start or
-signal a process (`confinement`).
+This process opens no audio and never imports PyAV: `audio_child` does both. The child reads one
+file that this process opened, with the demuxer that the first bytes indicate, within ten seconds
+and half a gigabyte. It can open no file or connection, and start or signal no process
+(`confinement`).
 """
 
 import logging
@@ -25,7 +25,7 @@ from webapp.voice.child_process import (
 
 LOOK_SECONDS = 10.0
 LEVELS = re.compile(r"[0-9]{64}")
-HEAD_BYTES = 64  # enough to sniff
+HEAD_BYTES = 64  # enough to detect the format
 
 T = TypeVar("T")
 
@@ -33,7 +33,7 @@ log = logging.getLogger("askback.audio")
 
 
 class AudioFormat(NamedTuple):
-    """What the first bytes say; `demuxer` as FFmpeg calls it."""
+    """A format, detected by the first bytes; `demuxer` is the name that FFmpeg uses."""
 
     media_type: str
     extension: str
@@ -43,7 +43,7 @@ class AudioFormat(NamedTuple):
 class Look(NamedTuple):
     """Whether somebody speaks, and the loudness in 64 steps of equal length, digits 0 to 9.
 
-    decoded_ms  how long it sounds, whatever its container claims; not beyond eleven minutes
+    decoded_ms  decoded duration, whatever the container claims; eleven minutes at most
     """
 
     voiced: bool
@@ -52,7 +52,7 @@ class Look(NamedTuple):
 
 
 class NotAudio(Exception):
-    """No recording that we take: no sound, something besides it, broken, or too much work."""
+    """The file is no acceptable recording: no sound, other data, broken, or costly to decode."""
 
 
 class NotPlain(NotAudio):
@@ -60,17 +60,17 @@ class NotPlain(NotAudio):
 
 
 class NotPicture(Exception):
-    """No picture that we take, broken, or too large to draw."""
+    """The file is not an acceptable picture, or it is broken or too large."""
 
 
 class AudioBusy(Exception):
-    """Nothing is known about the file: too many wait for the child, or it cannot be started."""
+    """The file was not inspected: too many requests wait for the child, or it cannot start."""
 
 
 class TranscriptionFailed(Exception):
-    """An engine brought no words; another attempt may find some.
+    """The engine returned no transcript; another attempt may succeed.
 
-    The reason is for the log: it holds neither words nor a secret.
+    The reason is for the log: it contains no transcript and no secret.
     """
 
 
@@ -79,15 +79,15 @@ MP4 = AudioFormat("audio/mp4", "m4a", "mov")
 OGG = AudioFormat("audio/ogg", "ogg", "ogg")
 WAV = AudioFormat("audio/wav", "wav", "wav")
 MP3 = AudioFormat("audio/mpeg", "mp3", "mp3")
-PLAIN = (WEBM, MP4, OGG, WAV, MP3)  # what is stored is one of these
+PLAIN = (WEBM, MP4, OGG, WAV, MP3)  # only these are stored
 MATROSKA = AudioFormat("audio/x-matroska", "mka", "matroska")
 AAC = AudioFormat("audio/aac", "aac", "aac")
-# of the files that people may choose; phones know some by their names alone
+# files that people may choose; phones recognise some by their names only
 ACCEPTED = (
     "audio/*,.m4a,.mp4,.qta,.3gp,.3ga,.aac,.mp3,.wav,.ogg,.oga,.opus,.webm,.weba,.mka,.caf,.amr,"
     ".awb,.flac,.aif,.aiff"
 )
-# how files begin, what follows after eight bytes, and what they are
+# the first bytes, the bytes from the ninth on, and the format
 HEADS = (
     (b"OggS\0", b"", OGG),
     (b"RIFF", b"WAVE", WAV),
@@ -107,7 +107,7 @@ child = ChildProcess("webapp.voice.audio_child", fixed={"MALLOC_ARENA_MAX": "1"}
 
 
 def sniff(head: bytes) -> AudioFormat | None:
-    """The format that the first HEAD_BYTES of a file have; None for none that we take."""
+    """Return the format from the first HEAD_BYTES of a file; None if it is not accepted."""
     if head.startswith(b"\x1a\x45\xdf\xa3"):
         return WEBM if b"webm" in head[:HEAD_BYTES] else MATROSKA
     if head[4:8] == b"ftyp":
@@ -123,8 +123,8 @@ def _by_head(head: bytes, known: Iterable[tuple[bytes, bytes, T]]) -> T | None:
 
 
 def _of_frame(head: bytes) -> AudioFormat | None:
-    """Of MPEG audio without a tag: sync, layer, a bit rate and a sampling rate (ISO 11172-3,
-    2.4.1.3), or sync, layer and a sampling rate of an ADTS frame (ISO 14496-3, 1.A.2.2).
+    """Detect MPEG audio without a tag by sync, layer, bit rate and sampling rate (ISO 11172-3,
+    2.4.1.3), or an ADTS frame by sync, layer and sampling rate (ISO 14496-3, 1.A.2.2).
     """
     if len(head) < 4 or head[0] != 0xFF:
         return None
@@ -135,7 +135,7 @@ def _of_frame(head: bytes) -> AudioFormat | None:
 
 
 def sniff_file(path: Path) -> AudioFormat:
-    """The format by the first bytes of a file. Raises NotAudio, OSError."""
+    """Return the format from the first bytes of a file. Raises NotAudio, OSError."""
     with path.open("rb") as file:
         audio = sniff(file.read(HEAD_BYTES))
     if audio is None:
@@ -144,7 +144,7 @@ def sniff_file(path: Path) -> AudioFormat:
 
 
 def inspect(path: Path, audio: AudioFormat) -> int:
-    """The length in milliseconds, at least 1, of a file that holds one track of sound and nothing
+    """Return the duration in milliseconds, at least 1, of a file with one audio track and nothing
     else. Raises NotPlain, NotAudio, AudioBusy, OSError.
     """
     if audio not in PLAIN:
@@ -154,7 +154,7 @@ def inspect(path: Path, audio: AudioFormat) -> int:
 
 
 def look(path: Path, audio: AudioFormat) -> Look:
-    """Decode it and listen. Raises NotAudio, AudioBusy, OSError."""
+    """Decode the recording and measure it. Raises NotAudio, AudioBusy, OSError."""
     with _named_failures(), path.open("rb") as file:
         answer = _ask("look", audio.demuxer, file)
         levels = str(answer["levels"])
@@ -164,7 +164,7 @@ def look(path: Path, audio: AudioFormat) -> Look:
 
 
 def to_pcm(path: Path, audio: AudioFormat, out: IO[bytes]) -> None:
-    """Write its first track of sound into the open file `out` as WAV: 16 kHz, one channel, 16 bits.
+    """Write the first audio track into the open file `out` as WAV: 16 kHz, one channel, 16 bits.
 
     Raises NotAudio, AudioBusy, OSError.
     """
@@ -173,8 +173,7 @@ def to_pcm(path: Path, audio: AudioFormat, out: IO[bytes]) -> None:
 
 
 def redraw(content: bytes) -> bytes:
-    """The picture of an uploaded file as a PNG without metadata, at most 192 pixels a side, which
-    are at most 148 kB.
+    """Return an uploaded picture as a PNG without metadata, at most 192 pixels a side and 148 kB.
 
     Raises NotPicture, AudioBusy, OSError.
     """
@@ -194,7 +193,7 @@ def redraw(content: bytes) -> bytes:
 
 
 def unconfined() -> str:
-    """What this machine lacks to confine the child, "" for nothing. Raises AudioBusy."""
+    """Return what this machine lacks to confine the child, "" for nothing. Raises AudioBusy."""
     with _named_failures():
         return str(child.start()["lacks"])
 
@@ -212,7 +211,7 @@ def _ask(question: str, demuxer: str, file: IO[bytes], out: IO[bytes] | None = N
 def _named_failures() -> Iterator[None]:
     try:
         yield
-    except (ChildKilled, KeyError, TypeError, ValueError) as error:  # killed, or taken over
+    except (ChildKilled, KeyError, TypeError, ValueError) as error:  # killed or compromised
         raise NotAudio(str(error)) from error
     except ChildBusy as error:
         raise AudioBusy(str(error)) from error

@@ -1,7 +1,7 @@
-"""Where recordings are kept: a folder in the data folder, or a bucket that speaks S3.
+"""The store of recordings: a folder in the data folder, or a bucket with an S3 interface.
 
-An object never changes. It is stored for good before the row that names it is committed, and
-erased after that row is gone. Its key is `{form id}/{random}.{extension}`.
+An object never changes. It is stored durably before its row is committed, and erased after its row
+is gone. Its key is `{form id}/{random}.{extension}`.
 """
 
 import asyncio
@@ -28,24 +28,24 @@ if TYPE_CHECKING:
     from obstore import GetOptions
     from obstore.store import LocalStore, RetryConfig, S3Store
 
-CHUNK_BYTES = 256 * 1024  # the most that is held of an object in a folder
-PART_BYTES = 5 * 1024**2  # of an upload to a bucket: the least that S3 takes, except as the last
+CHUNK_BYTES = 256 * 1024  # in memory at a time, of an object in a folder
+PART_BYTES = 5 * 1024**2  # of an upload to a bucket: the minimum of S3, except for the last part
 RETRIES = 2  # of a request to a bucket
 RETRY_SECONDS = 10
-PUT_SECONDS = 6.0  # of a whole recording to a bucket; the respondent waits
-ERASE_SECONDS = 4.0  # of a batch of objects of a bucket; the respondent may wait
-# in messages of a disk, its quota, a bucket or its server
+PUT_SECONDS = 6.0  # for a whole upload to a bucket; the respondent waits
+ERASE_SECONDS = 4.0  # for a batch of objects in a bucket; the respondent may wait
+# as a disk, a disk quota, a bucket or its server reports it
 FULL = re.compile(
     rf"(?:Errno|os error) (?:{errno.ENOSPC}|{errno.EDQUOT})\b|\b507\b|StorageFull|QuotaExceeded"
 )
 
 
 class AudioStoreUnavailable(Exception):
-    """The folder or bucket did not do what was asked, or has no such object."""
+    """The folder or bucket failed, or has no such object."""
 
 
 def says_full(error: BaseException) -> bool:
-    """Whether an error, perhaps the message of another program, says that there is no room."""
+    """Return whether an error, perhaps the message of another program, means that space ran out."""
     return bool(FULL.search(str(error)))
 
 
@@ -58,9 +58,9 @@ class StoredObject(NamedTuple):
 
 
 class ObjectPart(FileIO):
-    """A file that is read from `start` to `end`, in chunks of CHUNK_BYTES where it is iterated.
+    """A file that reads from `start` to `end`; iteration yields chunks of CHUNK_BYTES.
 
-    It is closed when the iteration is complete, or nobody has it any more.
+    It closes when the iteration is complete, or when it is garbage-collected.
     """
 
     def __init__(self, file: Path | int, start: int, end: int) -> None:
@@ -82,31 +82,31 @@ class ObjectPart(FileIO):
 class _Store:
     """Keeps recordings under their keys. All methods raise AudioStoreUnavailable.
 
-    put           stores a file; a loss of power after it returns does not lose it
-    read          the bytes from `start` up to, not including, `end` as an open file, closed when it
-                  is read to its end; the server sends it without a thread
-    copy_to       writes the whole object into a file
-    delete        erases; what is not there counts as erased
-    list_objects  all of them, with what a killed process left of an upload, in no order
+    put           stores a file; once it returns, a loss of power does not lose the file
+    read          returns the bytes from `start` up to, not including, `end` as an open file that
+                  closes when it is read to its end; the server sends it without a thread
+    copy_to       copies the whole object into a file
+    delete        erases objects; a missing object counts as erased
+    list_objects  yields all objects in no order, with the remains of interrupted uploads
     """
 
     def __init__(self, place: str, data_folder: Path, free_bytes: int) -> None:
-        self.place = place  # what an operator calls it: a path, or the address of a bucket
+        self.place = place  # for operators: a path, or the address of a bucket
         self._data_folder = data_folder
         self._free_bytes = free_bytes
 
     def has_room(self, size: int) -> bool:
-        """Whether AUDIO_FREE_BYTES stay free on the disk of the data folder, where uploads wait."""
+        """Return whether AUDIO_FREE_BYTES stay free on the disk of the data folder and spool."""
         with _storage_failures():
             free = shutil.disk_usage(spool_folder(self._data_folder)).free
         return free - size >= self._free_bytes
 
 
 class FolderStore(_Store):
-    """Files in a folder that only its owner reads.
+    """Files in a folder that only its owner can read.
 
-    obstore writes them; it hides and keeps what a killed process left of them, so that listing and
-    erasing are done here.
+    obstore writes the files. It hides the remains of a killed process and never removes them, so
+    this class lists and erases files itself.
     """
 
     def __init__(self, data_folder: Path, free_bytes: int) -> None:
@@ -120,7 +120,7 @@ class FolderStore(_Store):
         return LocalStore(self._folder)
 
     def put(self, key: str, path: Path) -> None:
-        """obstore renames a complete file into place, but syncs nothing."""
+        """Write through obstore, which renames complete files into place, and then sync."""
         import obstore  # takes long to import
 
         target = self._folder / key
@@ -128,7 +128,7 @@ class FolderStore(_Store):
             for folder in (self._data_folder, self._folder, target.parent):
                 open_folder(folder)
             obstore.put(self._objects, key, path, chunk_size=CHUNK_BYTES, max_concurrency=1)
-            target.parent.chmod(0o700)  # obstore made it, if an erasure removed it meanwhile
+            target.parent.chmod(0o700)  # obstore recreates it if an erasure removed it meanwhile
             target.chmod(0o600)
             for each in (target, target.parent, self._folder, self._data_folder):
                 sync(each)
@@ -145,12 +145,12 @@ class FolderStore(_Store):
         with _storage_failures():
             for path in (self._folder / key for key in keys):
                 path.unlink(missing_ok=True)
-                with suppress(OSError):  # there are others in it
+                with suppress(OSError):  # the folder has other objects
                     path.parent.rmdir()
 
     def list_objects(self) -> Iterator[StoredObject]:
         with _storage_failures():
-            # files and folders are erased meanwhile, which a glob does not expect
+            # a glob fails if files or folders are erased meanwhile
             for folder, _, names in os.walk(self._folder):
                 for path in (Path(folder, name) for name in names):
                     if path.parents[1] == self._folder:
@@ -173,15 +173,15 @@ class BucketStore(_Store):
         return S3Store.from_url(self.place, retry_config=retries)
 
     def put(self, key: str, path: Path) -> None:
-        """Given up after PUT_SECONDS; an object that is stored later has no row, and is erased."""
+        """Give up after PUT_SECONDS; an object that arrives later has no row, and is erased."""
         import obstore
 
-        # by default up to twelve parts are held in memory
+        # the default keeps up to twelve parts in memory
         bounds = {"chunk_size": PART_BYTES, "max_concurrency": 1}
         self._in_time(PUT_SECONDS, obstore.put_async, key, path, **bounds)
 
     def read(self, key: str, start: int, end: int) -> ObjectPart:
-        """Fetched before the first byte is returned: a slow reader would outlast the connection."""
+        """Fetch all bytes before returning: a slow reader would outlast the connection."""
         with _storage_failures(), TemporaryFile(dir=spool_folder(self._data_folder)) as file:
             self._fetch(key, file, range=(start, end))
             return ObjectPart(os.dup(file.fileno()), 0, end - start)
@@ -206,7 +206,7 @@ class BucketStore(_Store):
     def _in_time(
         self, seconds: float, call: Callable[..., Awaitable[object]], *given: Any, **bounds: Any
     ) -> None:
-        """Bounds all requests of a call together; obstore bounds each alone."""
+        """Limit the total time of all requests of a call; obstore limits each request only."""
 
         async def answered() -> None:
             try:
@@ -242,7 +242,7 @@ def _storage_failures() -> Iterator[None]:
 
 
 def init_app(app: Flask, config: Settings) -> None:
-    """Give the application its store; nothing is made or connected."""
+    """Give the application its store; creates and connects nothing."""
     free = config.audio_free_bytes
     if config.audio_store:
         store: AudioStore = BucketStore(config.audio_store, config.data_folder, free)
@@ -252,6 +252,6 @@ def init_app(app: Flask, config: Settings) -> None:
 
 
 def audio_store() -> AudioStore:
-    """The store of the current application."""
+    """Return the store of the current application."""
     store: AudioStore = current_app.extensions["audio_store"]
     return store

@@ -1,12 +1,11 @@
-"""A module of ours in a process of its own: started when needed, one request at a time.
+"""Runs one of our modules in a process of its own: started on demand, one request at a time.
 
-It gets open files instead of paths, and of the environment only what finds Python and its
-libraries. It ends when nobody asked it anything for a while, and when this process ends, for then
-its standard input does. Requests and answers are lines of JSON on that input, a socket.
+The child gets open files instead of paths, and only the environment variables that Python and its
+libraries need. It ends after an idle period, or when its parent ends and closes the socket that is
+its standard input. Requests and answers are lines of JSON on that socket.
 
-Run as a program, this file is the other end: the command line names a module with two functions,
-`prepare`, of which the first answer comes, and `answer`, and the seconds after which an idle
-process ends.
+Run as a program, this file is the child. The command line gives a module with two functions,
+`prepare`, which returns the first answer, and `answer`, and the idle period in seconds.
 """
 
 import importlib
@@ -34,13 +33,13 @@ Work: TypeAlias = Callable[[Request, Sequence[int]], Answer]
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = "webapp.voice.child_process"
 ENVIRONMENT = ("PATH", "LD_LIBRARY_PATH", "LANG", "LC_ALL", "TMPDIR")
-START_SECONDS = 30.0  # reading the libraries from a cold, busy disk
+START_SECONDS = 30.0  # loading the libraries from a cold, busy disk
 END_SECONDS = 5.0
 IDLE_SECONDS = 60.0
 REQUEST_MAX_BYTES = 65536
 FILES_MAX = 2
-ANSWER_MAX_BYTES = 2 * 1024**2  # the words of a long recording, escaped
-AT_ONCE = 17  # requests at work or waiting for their turn, one of a worker thread each
+ANSWER_MAX_BYTES = 2 * 1024**2  # the transcript of a long recording, escaped
+AT_ONCE = 17  # requests that run or wait, each in a worker thread
 AT_ONCE_OF_CLIENT = 12
 WAIT_SECONDS = 20.0
 
@@ -52,27 +51,27 @@ class ChildBusy(Exception):
 
 
 class ChildFailed(Exception):
-    """It could not be started; the message says why."""
+    """The child could not be started; the message says why."""
 
 
 class ChildKilled(Exception):
-    """The request took more time or memory than it may, or got something that is no answer."""
+    """The request took too much time or memory, or the reply was not an answer."""
 
 
 class Turns:
-    """One holder at a time, in the order of arrival: `threading.Lock` goes to the quickest."""
+    """A lock that serves waiting threads in order of arrival, unlike `threading.Lock`."""
 
     def __init__(self, at_once: int, wait_seconds: float) -> None:
         self._at_once = at_once
         self._wait_seconds = wait_seconds
         self._changed = threading.Condition()
-        self._line: deque[object] = deque()  # the first has the turn
+        self._line: deque[object] = deque()  # the first holds the turn
 
     @contextmanager
     def turn(self, wait_seconds: float | None = None) -> Iterator[None]:
         """Hold the turn while the block runs.
 
-        Raises ChildBusy if `at_once` hold it or wait already, or the wait is over.
+        Raises ChildBusy if `at_once` threads hold it or wait already, or the wait times out.
         """
         ours = object()
         with self._changed:
@@ -92,7 +91,7 @@ class Turns:
 
 
 class Clients:
-    """Turns for each client, who waits for nobody else; raises ChildBusy."""
+    """Separate turns for each client: no client waits for another; raises ChildBusy."""
 
     def __init__(
         self, at_once: int = AT_ONCE_OF_CLIENT, wait_seconds: float = WAIT_SECONDS
@@ -111,7 +110,7 @@ class Clients:
 
 
 class ChildProcess:
-    """At most one process that answers by `module`, for all threads of this one."""
+    """A single child process that runs `module`, shared by all threads of this process."""
 
     def __init__(
         self,
@@ -138,9 +137,9 @@ class ChildProcess:
         seconds: float,
         wait_seconds: float | None = None,
     ) -> Answer:
-        """The answer to a request about open files, which takes at most `seconds`.
+        """Send a request about open files, and return the answer within `seconds`.
 
-        wait_seconds  for its turn; None: as for the others
+        wait_seconds  time to wait for the turn; None: the default of the child
 
         Raises ChildBusy, ChildFailed, ChildKilled.
         """
@@ -151,7 +150,7 @@ class ChildProcess:
                     answer = self._started().ask(timed, files, seconds)
                     if answer is not None:
                         return answer
-                    self.end()  # it had been idle
+                    self.end()  # the child had ended after its idle period
                 raise ChildFailed("it ended twice before it answered")
             except BaseException:
                 self.end()
@@ -164,13 +163,13 @@ class ChildProcess:
             running.end()
 
     def start(self) -> Answer:
-        """What its `prepare` says; raises ChildBusy, ChildFailed."""
+        """Return the answer of `prepare`; raises ChildBusy, ChildFailed."""
         with self._turns.turn():
             return self._started().ready
 
     @property
     def pid(self) -> int | None:
-        """Of the process that runs; None while none does."""
+        """Return the id of the running child; None if there is none."""
         running = self._running
         return running.process.pid if running and running.process.poll() is None else None
 
@@ -189,7 +188,7 @@ class ChildProcess:
 
 
 class _Running:
-    """A process that has said it is ready; raises ChildFailed."""
+    """A child process that has reported ready; raises ChildFailed."""
 
     def __init__(self, command: list[str], environment: Mapping[str, str]) -> None:
         self._channel, theirs = socket.socketpair()
@@ -201,14 +200,14 @@ class _Running:
                 stderr=subprocess.DEVNULL,
                 env=environment,
                 cwd="/",
-                # Ctrl-C in a terminal is for the server, which ends it
+                # Ctrl-C in a terminal stops the server, which ends the child
                 start_new_session=True,
             )
-        # takes notice when it ends by itself, so that none remains as a zombie
+        # reaps a child that ends by itself, so that no zombie remains
         threading.Thread(target=self.process.wait, name="child ended", daemon=True).start()
         try:
             ready = self._receive(START_SECONDS)
-        except (OSError, ValueError):  # too late, or it broke
+        except (OSError, ValueError):  # timed out, or the child broke
             ready = None
         if ready is None or "failed" in ready:
             self.end()
@@ -216,7 +215,7 @@ class _Running:
         self.ready = ready
 
     def ask(self, request: Request, files: Sequence[int], seconds: float) -> Answer | None:
-        """The answer; None if the process had ended before it saw the request."""
+        """Return the answer; None if the process ended before it read the request."""
         try:
             socket.send_fds(self._channel, [json.dumps(request).encode() + b"\n"], list(files))
             answer = self._receive(seconds)
@@ -224,9 +223,9 @@ class _Running:
             raise ChildKilled(f"it took longer than {seconds:g} s") from None
         except ConnectionError:
             answer = None
-        except (ValueError, RecursionError):  # it was taken over
+        except (ValueError, RecursionError):  # the child is compromised
             raise ChildKilled("it gave no answer") from None
-        if answer is None:  # it has closed its end of the channel
+        if answer is None:  # the child has closed its end of the channel
             with suppress(subprocess.TimeoutExpired):
                 self.process.wait(END_SECONDS)
             if self.process.poll() != 0:
@@ -239,8 +238,8 @@ class _Running:
         self.process.wait()
 
     def _receive(self, seconds: float) -> Answer | None:
-        """An object on a line; None at the end. Raises TimeoutError, ConnectionError, and for
-        anything else ValueError or RecursionError.
+        """Read one JSON object on a line; None at the end of the stream. Raises TimeoutError,
+        ConnectionError, and ValueError or RecursionError for anything else.
         """
         deadline = time.monotonic() + seconds
         line = bytearray()
@@ -258,10 +257,10 @@ class _Running:
 
 
 def give_way(nice: int) -> None:
-    """In a child: leave the processors to the processes that serve.
+    """Lower the priority of a child below the serving processes.
 
-    Where Linux groups processes by session, nice values compare those of one group alone: a child
-    that runs in a session of its own lowers that of its group, too.
+    Where Linux groups processes by session, nice values count only within a group. A child in its
+    own session therefore lowers the priority of its group, too.
     """
     os.nice(nice)
     with suppress(OSError):  # not grouped
@@ -269,8 +268,8 @@ def give_way(nice: int) -> None:
 
 
 def main(module_name: str, idle_seconds: float) -> None:
-    """Answer by the functions of that module; tell the asker why if it cannot be prepared."""
-    # a supervisor tells every process of a service to end, and the asker may still need an answer
+    """Serve the functions of that module; report to the parent if its preparation failed."""
+    # a supervisor signals every process of a service, and the parent may still need an answer
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     with socket.socket(fileno=sys.stdin.fileno()) as channel:
         channel.settimeout(idle_seconds)
@@ -286,8 +285,8 @@ def main(module_name: str, idle_seconds: float) -> None:
 
 
 def _serve(channel: socket.socket, work: Work) -> None:
-    """Answer until nobody has asked for the time-out of the channel, or a request takes longer than
-    it may, which ends the process at once.
+    """Answer requests until the channel times out. A request that exceeds its time ends the process
+    at once.
     """
     while True:
         try:
@@ -308,7 +307,7 @@ def _serve(channel: socket.socket, work: Work) -> None:
 
 
 def _end_with(channel: int) -> None:
-    """End the process when its asker has ended."""
+    """End the process when the parent has ended."""
     hung_up = select.poll()
     hung_up.register(channel, 0)
     hung_up.poll()

@@ -1,7 +1,7 @@
-"""Leaves a Linux process nothing but its memory and its open files.
+"""Restricts a Linux process to its memory and its open files.
 
-Landlock opens it no path and no port. A seccomp filter refuses every call that CALLS does not name,
-with ENOSYS, for which libraries have fallbacks, and kills a process that calls as another
+Landlock denies it every path and port. A seccomp filter refuses every system call outside CALLS
+with ENOSYS, for which libraries have fallbacks, and kills a process that makes calls of another
 architecture.
 """
 
@@ -13,9 +13,9 @@ import struct
 import sys
 
 ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}  # AUDIT_ARCH_*
-# system calls by their number on each; x32 sets a further bit, so it is refused
+# system call numbers on each; x32 calls set another bit, so they are refused
 SECCOMP = (317, 277)
-MAPPING = {"mmap": (9, 222), "mprotect": (10, 226)}  # but not to make memory executable
+MAPPING = {"mmap": (9, 222), "mprotect": (10, 226)}  # allowed, but not with executable memory
 CALLS = {
     **{"read": (0, 63), "write": (1, 64), "close": (3, 57), "lseek": (8, 62), "readv": (19, 65)},
     **{"poll": (7, 73), "ppoll": (271, 73), "recvmsg": (47, 212), "sendto": (44, 206)},
@@ -25,13 +25,13 @@ CALLS = {
     **{"rt_sigprocmask": (14, 135), "rt_sigreturn": (15, 139), "restart_syscall": (219, 128)},
     **{"exit": (60, 93), "exit_group": (231, 94)},
 }
-LOAD, EQUAL, ANY_BIT, RETURN = 0x20, 0x15, 0x45, 0x06  # of classic BPF
+LOAD, EQUAL, ANY_BIT, RETURN = 0x20, 0x15, 0x45, 0x06  # classic BPF
 ALLOW, KILL, REFUSE = 0x7FFF0000, 0x80000000, 0x00050000 | errno.ENOSYS
 NUMBER, ARCHITECTURE, THIRD_ARGUMENT = 0, 4, 32  # offsets in struct seccomp_data
 
 
 def confine() -> list[str]:
-    """Confine this process for good; returns what this machine lacks for it."""
+    """Confine this process for good; return what this machine lacks for it."""
     if sys.platform != "linux":
         return ["Landlock", "seccomp"]
     libc = ctypes.CDLL(None)
@@ -47,7 +47,7 @@ def _open_nothing(libc: ctypes.CDLL) -> bool:
     handled = struct.pack("QQQ", rights, 3 * (abi >= 4) + 12 * (abi >= 10), 3 * (abi >= 6))
     if abi < 1 or (rules := libc.syscall(444, handled, len(handled), None)) < 0:
         return False
-    done = libc.syscall(446, rules, 8 * (abi >= 8), None)  # of all threads, which older ones cannot
+    done = libc.syscall(446, rules, 8 * (abi >= 8), None)  # flag for all threads, from ABI 8 on
     os.close(rules)
     return bool(done == 0)
 
@@ -67,4 +67,4 @@ def _call_little(libc: ctypes.CDLL) -> bool:
     code = b"".join(struct.pack("HBBI", *step) for step in [*steps, (RETURN, 0, 0, REFUSE)])
     kept = ctypes.create_string_buffer(code)
     program = struct.pack("HP", len(code) // 8, ctypes.addressof(kept))
-    return bool(libc.syscall(SECCOMP[its], 1, 1, program) == 0)  # SET_MODE_FILTER, of all threads
+    return bool(libc.syscall(SECCOMP[its], 1, 1, program) == 0)  # SET_MODE_FILTER, for all threads

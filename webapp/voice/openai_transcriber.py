@@ -1,7 +1,7 @@
-"""A service with the wire format of `/v1/audio/transcriptions`, through the SDK of OpenAI.
+"""Client of a `/v1/audio/transcriptions` service, through the SDK of OpenAI.
 
-It gets the recording, the name of the model, the format of the answer and, where one is set, the
-language: nothing of our environment and nothing about this machine.
+The service gets the recording, the model name, the answer format and the language if one is set,
+but nothing of our environment or about this machine.
 """
 
 import time
@@ -15,16 +15,16 @@ from webapp.base.guarded_client import Bounds, guarded_client, reason_of, silenc
 from webapp.voice.audio_inspection import AudioFormat, TranscriptionFailed
 
 CONNECT_SECONDS = 5.0
-WRITE_SECONDS = 30.0  # for each piece of the recording
+WRITE_SECONDS = 30.0  # for each chunk of the recording
 ANSWER_SECONDS = 300.0  # until the answer begins: ten minutes of speech on a machine without a GPU
 TOTAL_SECONDS = 600.0
-ANSWER_MAX_BYTES = 4 * 1024**2  # many times the words that are kept, however they are escaped
+ANSWER_MAX_BYTES = 4 * 1024**2  # many times the longest transcript kept, even if escaped
 
 silence("openai")
 
 
 def transcribe(path: Path, audio: AudioFormat, language: str, *, config: Settings) -> str:
-    """The text of the answer, however long and odd. Raises TranscriptionFailed, OSError."""
+    """Return the text of the answer, unchecked. Raises TranscriptionFailed, OSError."""
     try:
         with _client(config) as client, path.open("rb") as file:
             found = client.audio.transcriptions.create(
@@ -40,7 +40,7 @@ def transcribe(path: Path, audio: AudioFormat, language: str, *, config: Setting
         raise TranscriptionFailed(f"{type(error).__name__}: {what}") from None
     except (ValueError, RecursionError):
         raise TranscriptionFailed("it answered with something else than JSON") from None
-    text = getattr(found, "text", None)  # the SDK checks no types, and may hand over a plain string
+    text = getattr(found, "text", None)  # the SDK checks no types, and may return a plain string
     if not isinstance(text, str):
         raise TranscriptionFailed("it answered without a text")
     return text

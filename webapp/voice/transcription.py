@@ -1,9 +1,9 @@
-"""Writing a recording down, by the engine that the settings name.
+"""Transcription of recordings by the engine that the settings name.
 
-Whisper runs in a child: in a thread of a serving process it would stop all the others for seconds.
-Its child loads the model when somebody begins to record, and keeps it while a form that records is
-out. It ends, with all its memory, a minute after the last form or recording. It gets samples that
-`audio_inspection` made and never the file of a stranger.
+Whisper runs in a child process: in a thread of a serving process it would block the other threads
+for seconds. The child loads the model when somebody begins to record, and keeps it while a form
+with recordings is published. It ends, and frees its memory, a minute after the last form or
+recording. It gets samples made by `audio_inspection`, never an uploaded file.
 """
 
 import tempfile
@@ -14,9 +14,9 @@ from webapp.base.config import WHISPER, Settings
 from webapp.voice.audio_inspection import AudioFormat, TranscriptionFailed, to_pcm
 from webapp.voice.child_process import ChildBusy, ChildFailed, ChildKilled, ChildProcess
 
-WHISPER_SECONDS = 1800.0  # a model that takes three times as long as the longest recording
+WHISPER_SECONDS = 1800.0  # for models at a third of real time, with the longest recording
 
-# where the libraries look for models, certificates, proxies and processors
+# the libraries find models, certificates, proxies and processors by these
 ENVIRONMENT = (
     *("HOME", "XDG_CACHE_HOME", "HF_HOME", "HF_HUB_CACHE", "HF_ENDPOINT", "HF_HUB_OFFLINE"),
     *("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"),
@@ -31,36 +31,36 @@ child = ChildProcess(
 def write_down(
     path: Path, audio: AudioFormat, language: str, *, hint: str = "", config: Settings
 ) -> str:
-    """The words of one recording as the engine heard them, "" for none; nothing is tried twice.
+    """Return the transcript of one recording, "" if it has no words; retries nothing.
 
-    language  a tag of the creator's choice; "": the engine finds out
-    hint      the tag of the language of the questions, for an engine of this server: its small
-              models tell languages apart poorly by a few seconds
+    language  a tag that the creator chose; "": the engine detects the language
+    hint      the language tag of the questions, for an engine on this server: its small models
+              detect a language poorly from a few seconds
 
     Raises TranscriptionFailed, NotAudio, AudioBusy, OSError.
     """
     if config.transcriber == WHISPER:
         return _whisper(path, audio, config.transcriber_model or "", language or hint)
-    from webapp.voice import openai_transcriber  # an extra that may not be installed
+    from webapp.voice import openai_transcriber  # an optional dependency
 
     return openai_transcriber.transcribe(path, audio, language, config=config)
 
 
 def get_ready(config: Settings) -> None:
-    """Load the model of an engine of this server, or keep it for another minute."""
+    """Load the model of a local engine, or keep it for another minute."""
     if config.transcriber == WHISPER:
         request = {"model": _model(config.transcriber_model or ""), "language": ""}
-        with suppress(ChildBusy, ChildFailed, ChildKilled):  # a recording says why
+        with suppress(ChildBusy, ChildFailed, ChildKilled):  # the next recording reports the reason
             child.call(request, [], seconds=WHISPER_SECONDS, wait_seconds=0)
 
 
 def is_loaded(config: Settings) -> bool:
-    """Whether an engine of this server runs in this process."""
+    """Return whether this process runs a local engine."""
     return config.transcriber == WHISPER and child.pid is not None
 
 
 def _whisper(path: Path, audio: AudioFormat, model: str, language: str) -> str:
-    """At most 100,000 code points; a language that the model does not know is found out."""
+    """Return at most 100,000 code points; the engine detects a language that the model lacks."""
     request = {"model": _model(model), "language": language.partition("-")[0].lower()}
     with tempfile.TemporaryFile(dir=path.parent) as samples:
         to_pcm(path, audio, samples)
@@ -74,6 +74,6 @@ def _whisper(path: Path, audio: AudioFormat, model: str, language: str) -> str:
 
 
 def _model(name: str) -> str:
-    """A name that faster-whisper knows, or its folder, from where the child works."""
+    """Return a name that faster-whisper knows, or the absolute path of a model folder."""
     folder = Path(name).resolve()
     return str(folder) if folder.is_dir() else name

@@ -1,4 +1,4 @@
-"""Transcripts: which are due, their states, another try, and what pages show."""
+"""Transcripts: which are due, their states, retries, and what pages show."""
 
 import re
 from datetime import UTC, datetime, time, timedelta
@@ -16,10 +16,10 @@ from webapp.records.responses.counters import spend_transcription
 from webapp.records.responses.models import SPOKEN_ANSWER_MAX_CHARS, Answer
 from webapp.records.responses.recordings import Recording
 
-LEASE_SECONDS = 60  # of an attempt, renewed while it lasts
+LEASE_SECONDS = 60  # of an attempt; renewed while it runs
 RETRY_SECONDS = (30, 300)  # after the first attempt and the second
 MAX_ATTEMPTS = len(RETRY_SECONDS) + 1
-ASKED_SECONDS = 10  # how long a page counts as asking; its script asks for eight
+ASKED_SECONDS = 10  # a page counts as asking this long; its script asks for eight
 LOOKED_AT = 64  # rows of one sweep
 UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
@@ -27,34 +27,34 @@ _R = Recording
 
 
 class Claimed(NamedTuple):
-    """A recording that the caller is to look at and to write down before its lease ends."""
+    """A recording that the caller inspects and transcribes before its lease ends."""
 
     id: str
     form_id: str
     object_key: str
     duration_ms: int
-    levels: str | None  # null until it was looked at; once it was, a voice was heard
-    transcriber: str  # the host that its page named, "" for none
+    levels: str | None  # null until inspected; set only if it contains a voice
+    transcriber: str  # the host that the page named, "" for none
     language: str  # a tag that the creator chose, or ""
-    attempts: int  # this one included
+    attempts: int  # including this one
     address_hash: str | None
-    claimed: bool  # an answer has it
-    hint: str  # the tag of the language that the form is in, "" if it is none of those known
+    claimed: bool  # an answer has the recording
+    hint: str  # the language tag of the form, "" if unknown
 
 
 def ask_for_words(recording_id: str, *, now: datetime) -> bool:
-    """Have an unclaimed recording written down for the page that asks; commits.
+    """Queue an unclaimed recording for transcription because its page asks; commits.
 
-    False if it is under way already, or an attempt was made: the next one is made for an answer.
+    False if an attempt has begun or was made: the next attempt waits until an answer claims it.
     """
     return bool(database.execute_autocommit(_ASK, row=recording_id, moment=now))
 
 
 @database.tried_again
 def claim(*, now: datetime) -> Claimed | None:
-    """Lease the recording that is due for longest, with one attempt more; None: none is. Commits.
+    """Lease the longest-due recording and count an attempt; None if none is due. Commits.
 
-    Those of forms in the trash wait there. A lease that has ended takes its place until
+    Recordings of forms in the trash wait. A recording whose lease has ended is not claimed until
     `release_expired`.
     """
     with database.write_transaction():
@@ -68,25 +68,25 @@ def claim(*, now: datetime) -> Claimed | None:
 
 
 def read_steps(*, now: datetime) -> list[str]:
-    """The oldest recordings whose attempt ended and whose answer is to get what came of it."""
+    """List the oldest recordings whose attempt ended and whose answer awaits the result."""
     return [row.id for row in database.read_rows(_STEPS, moment=now)]
 
 
 def is_recorded_here() -> bool:
-    """Whether a form is out whose recordings this server itself writes down."""
+    """Return whether this server itself transcribes recordings of any published form."""
     return bool(database.read_rows(_RECORDED_HERE))
 
 
 def read_unheard(*, now: datetime) -> tuple[int, datetime | None]:
-    """How many recordings wait for an attempt that is due, and since when the oldest does."""
+    """Return the number of recordings due for an attempt, and the due time of the oldest."""
     ((due, oldest),) = database.read_rows(_UNHEARD, moment=now)
     return due, oldest
 
 
 def release_expired(*, now: datetime) -> None:
-    """Make recordings due again whose attempt did not end within its lease; commits if there are.
+    """Make recordings with an expired lease due again; commits if there are any.
 
-    Those that had their last attempt are given up: they may be what stops the process that tries.
+    It gives up on those that had their last attempt: they may be what crashes the process.
     """
     if database.read_rows(_ANY_EXPIRED, moment=now):
         with database.write_transaction():
@@ -94,26 +94,26 @@ def release_expired(*, now: datetime) -> None:
 
 
 def renew(claimed: Claimed, *, now: datetime) -> bool:
-    """Begin the lease anew; False where it was lost, or the recording is gone. Commits."""
+    """Renew the lease; False if it was lost or the recording is gone. Commits."""
     return _update(claimed, lease_until=_lease_end(now))
 
 
 def note_look(claimed: Claimed, levels: str) -> None:
-    """Store the curve of a recording in which a voice was heard; commits."""
+    """Store the loudness curve of a recording that contains a voice; commits."""
     _update(claimed, levels=levels)
 
 
 def put_back(claimed: Claimed, *, now: datetime) -> None:
-    """Make it due again without an attempt: the process that worked on it stops. Commits."""
+    """Make the recording due again without counting the attempt: this process stops. Commits."""
     _update(claimed, next_at=now, lease_until=None, attempts=claimed.attempts - 1)
 
 
 @database.tried_again
 def spend_minutes(claimed: Claimed, *, of_form: int, of_server: int, now: datetime) -> bool:
-    """Count an attempt to this day (UTC) before an engine gets the recording; commits.
+    """Charge an attempt to the quota of this day (UTC) before the engine starts; commits.
 
-    False if a quota is used up: it waits without an attempt, for the next day if it is part of an
-    answer, else until it is.
+    False if a quota is used up: the attempt is not counted, and the recording waits until the next
+    day if it is part of an answer, else until an answer claims it.
     """
     if spend_transcription(
         claimed.form_id,
@@ -134,14 +134,14 @@ def spend_minutes(claimed: Claimed, *, of_form: int, of_server: int, now: dateti
 
 
 def settle_written(claimed: Claimed, heard: str, *, now: datetime) -> None:
-    """Store the words as text that any database keeps; without one, silence. Commits."""
+    """Store the transcript as text that every database accepts; silence if it is empty. Commits."""
     text = UNSTORABLE.sub("\ufffd", heard[: SPOKEN_ANSWER_MAX_CHARS * 2])
     text = text.replace("\r\n", "\n").replace("\r", "\n").strip()[:SPOKEN_ANSWER_MAX_CHARS]
     settle(claimed, TranscriptState.DONE if text else TranscriptState.SILENT, text, now=now)
 
 
 def settle_failed(claimed: Claimed, *, now: datetime) -> None:
-    """The attempt failed: the next one is due by the schedule, or it was the last. Commits."""
+    """Schedule the next attempt, or give up after the last one. Commits."""
     if claimed.attempts < MAX_ATTEMPTS:
         due = now + timedelta(seconds=RETRY_SECONDS[claimed.attempts - 1])
         _update(claimed, next_at=due, lease_until=None)
@@ -151,10 +151,10 @@ def settle_failed(claimed: Claimed, *, now: datetime) -> None:
 
 
 def settle(claimed: Claimed, state: TranscriptState, text: str = "", *, now: datetime) -> None:
-    """Store what came of it, and its curve: SILENT, so that no engine was asked; NONE where its
-    page named no engine, or another one than there is. Commits.
+    """Store the final state and the loudness curve: SILENT if no engine was asked; NONE if the page
+    named no engine or not the current one. Commits.
 
-    No step is left of silence that no answer has; an address is kept until an answer does.
+    Unclaimed silence leaves no step. The address is kept until an answer claims the recording.
     """
     due: sa.ColumnElement[datetime | None] = sa.literal(now, database.UtcDateTime())
     if state is not TranscriptState.DONE:
@@ -166,7 +166,7 @@ def settle(claimed: Claimed, state: TranscriptState, text: str = "", *, now: dat
 
 @database.tried_again
 def _update(claimed: Claimed, **values: Any) -> bool:
-    """Whether the lease is still held; one that was lost belongs to another attempt. Commits."""
+    """Update the row while the lease is held; False if another attempt has it. Commits."""
     held = sa.and_(
         _R.id == claimed.id,
         _R.attempts == claimed.attempts,
@@ -184,14 +184,14 @@ def _lease_end(now: datetime) -> datetime:
 def try_again(
     account_id: str, form_id: str, attachment_id: str, *, transcriber: str, now: datetime
 ) -> None:
-    """Make a recording due that could not be written down, with all attempts before it; commits.
+    """Make a failed recording due again, with all attempts available; commits.
 
-    One that is being written down already stays as it is.
+    A recording that is already being transcribed stays as it is.
 
-    transcriber  the host that there is, "" for none
+    transcriber  the configured host, "" for none
     raises       NotFound, also for a recording that no current answer has; StateConflict
-                 `transcript_settled` for one that did not fail, `transcriber_changed` where its
-                 page named another host than there is
+                 `transcript_settled` if the recording did not fail, `transcriber_changed` if its
+                 page named another host than the configured one
     """
     with database.write_transaction():
         found = database.execute(
@@ -232,10 +232,9 @@ def try_again(
 
 
 def note_shown(session_key: str, recording_id: str) -> None:
-    """The page of an answer that is about to be stored showed the words of this recording; commits.
+    """Note that the page showed this transcript before its answer was stored; commits.
 
-    They were that person's to send: an answer that has the recording without them does not get
-    them later.
+    The respondent could have sent the text: an answer stored without it does not get it later.
     """
     shown = sa.and_(
         _R.id == recording_id,

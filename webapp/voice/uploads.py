@@ -1,4 +1,4 @@
-"""Recordings: the room for them, their upload, and their erasing."""
+"""Recordings: their upload, their storage quotas, and their erasure."""
 
 import time
 from collections.abc import Iterable, Iterator
@@ -26,13 +26,13 @@ from webapp.records.responses.recordings import ObjectDeletion, Recording
 from webapp.voice.audio_store import audio_store
 
 RECORDING_MAX_BYTES = 25 * 1024**2  # contract
-RECORDINGS_MAX_BYTES = 100 * 1024**2  # of one session at a time
-RECORDING_COUNTED_BYTES = 64 * 1024  # what a short one counts as; bounds their number
+RECORDINGS_MAX_BYTES = 100 * 1024**2  # of one session
+RECORDING_COUNTED_BYTES = 64 * 1024  # minimum that a recording counts; bounds their number
 UNCLAIMED_BYTES_MAX = 100 * 1024**2  # recordings of one address; a setting changes it
 UNCLAIMED_FORM_PERCENT = 25  # of FORM_BYTES_MAX
-FORM_NOTICE_PERCENT = 80  # of FORM_BYTES_MAX; from there on its creator is warned, people type
+FORM_NOTICE_PERCENT = 80  # of FORM_BYTES_MAX; beyond, its creator is warned and people type
 UNCLAIMED_KEPT_SECONDS = 3600  # recordings without an answer
-TRIES = 20  # while answers hold what could be deleted
+TRIES = 20  # while answers lock the recordings that could be deleted
 TRY_SECONDS = 0.05
 ERASED_AT_ONCE = 500
 FULL_FORM = Phrase("This form has no room for more recordings.")
@@ -43,14 +43,14 @@ _R = _RECORDINGS.c
 
 
 class Bounds(NamedTuple):
-    """Bytes that one form keeps in all, and that unclaimed recordings of one address take."""
+    """Limits in bytes: for all of one form, and for unclaimed recordings of one address."""
 
     form: int = FORM_BYTES_MAX
     address: int = UNCLAIMED_BYTES_MAX
 
 
 class UploadPlace(NamedTuple):
-    """What an upload belongs to; `key_hash` is that of the session key."""
+    """The form and question of an upload; `key_hash` is the hash of the session key."""
 
     form_id: str
     question_id: str
@@ -58,13 +58,13 @@ class UploadPlace(NamedTuple):
 
 
 def may_have_room(share_token: str, size: int, bounds: Bounds) -> bool:
-    """False if the form has no room for a recording of this size, even with nothing unclaimed."""
+    """Return False if the form cannot take a recording of this size, even with none unclaimed."""
     found = database.read_rows(_FILLED_BY_LINK, share_token=share_token)
     return not found or size <= _unclaimed_max(found[0].answer_bytes, bounds)
 
 
 def check_upload(share_token: str, session_key: str, at: QuestionNumber) -> UploadPlace:
-    """Where a recording of this question belongs, before anything of it is read.
+    """Return where a recording of this question belongs; called before the upload is read.
 
     raises  NotFound, also for a question never asked; StateConflict `form_closed`,
             `form_completed`, `response_completed`; InvalidInput `voice_unavailable`
@@ -84,13 +84,13 @@ def check_upload(share_token: str, session_key: str, at: QuestionNumber) -> Uplo
 
 
 def find_upload(place: UploadPlace, upload_key: str) -> RecordingShown | None:
-    """What is stored under this upload key for this question."""
+    """Return the recording stored under this upload key for this question."""
     found = database.read_rows(_BY_UPLOAD_KEY, upload_key=upload_key, **place._asdict())
     return RecordingShown._make(found[0]) if found else None
 
 
 def find_recording(share_token: str, session_key: str, recording_id: str) -> RecordingShown | None:
-    """A recording under this session key, claimed or not."""
+    """Return a recording of this session, claimed or not."""
     keys = {"share_token": share_token, "key_hash": token_hash(session_key)}
     found = database.read_rows(_BY_ID, recording=recording_id, **keys)
     return RecordingShown._make(found[0]) if found else None
@@ -105,9 +105,9 @@ def prepare_room(
 
 
 class Upload(NamedTuple):
-    """An object that is in the audio store; its type and measures are ours.
+    """An object in the audio store; the server determined its type and measures.
 
-    upload_key  made for each recorder, so that a retry is stored once
+    upload_key  made by each recorder, so that a retry is stored only once
     """
 
     upload_key: str
@@ -130,19 +130,19 @@ def add_recording(
 ) -> RecordingShown:
     """Store the row of an upload.
 
-    A repeat of its key stores nothing and returns the first, with its own object key: the object
-    of the repeat is to be erased then, as after a refusal.
+    A repeated upload key stores nothing and returns the first recording with its own object key.
+    The caller then erases the repeated object, as after a refusal.
 
-    named_host  the host that the page named as writing it down, "" for none; no other gets it
-    raises      as `check_upload`; InvalidInput `recordings_full`, `form_unreadable` (the key is
-                that of another question)
+    named_host  the transcriber that the page named, "" for none; no other host gets the recording
+    raises      as `check_upload`; InvalidInput `recordings_full`, `form_unreadable` (another
+                question has the upload key)
     """
     with database.write_transaction():
         place = check_upload(share_token, session_key, at)
         if stored := find_upload(place, upload.upload_key):
             return stored
         _make_room(place, upload.size, upload.address_hash, bounds)
-        # due once its page asks for the words, or an answer has it
+        # due once the page asks for the transcript, or an answer claims it
         waiting = {"transcript_state": TranscriptState.WAITING, "attempts": 0, "next_at": None}
         values = place._asdict() | upload._asdict() | waiting
         _insert_if_open(values | {"id": database.new_id("att"), "created_at": now}, named_host)
@@ -156,7 +156,7 @@ def add_recording(
 
 
 def _insert_if_open(values: dict[str, Any], named_host: str) -> None:
-    """Insert nothing if the form is not open any more, or the upload key has a row."""
+    """Insert the row unless the form has closed or the upload key has a row already."""
     transcriber = sa.case((Form.transcriber == named_host, Form.transcriber), else_="")
     row = sa.select(
         transcriber, *(sa.literal(value, _R[name].type) for name, value in values.items())
@@ -170,15 +170,15 @@ def _insert_if_open(values: dict[str, Any], named_host: str) -> None:
 
 
 def _make_room(place: UploadPlace, size: int, address_hash: str | None, bounds: Bounds) -> None:
-    """Delete unclaimed recordings until there is room for one more; the caller commits.
+    """Delete unclaimed recordings until one more fits; the caller commits.
 
-    First of the session, then of the address, then of the form, there of the address with most of
-    them. Concurrent uploads wait for each other.
+    It deletes those of the session first, then of the address, then of the form, beginning with the
+    address that uses most. Concurrent uploads wait for each other.
 
     raises  InvalidInput `recordings_full`
     """
     named = place._asdict() | {"address_hash": address_hash}
-    if not database.on_sqlite():  # which has one writer at a time
+    if not database.on_sqlite():  # SQLite has one writer at a time
         database.execute(_LOCK, **named)
     needed = max(size, RECORDING_COUNTED_BYTES)
     _shrink(_OF_SESSION, RECORDINGS_MAX_BYTES - needed, FULL_SESSION, named)
@@ -188,7 +188,7 @@ def _make_room(place: UploadPlace, size: int, address_hash: str | None, bounds: 
 
 
 def _unclaimed_max(answer_bytes: int, bounds: Bounds) -> int:
-    """The bytes that unclaimed recordings of a form may take; the rest is for answers."""
+    """Return the bytes available to unclaimed recordings of a form; answers have the rest."""
     left = bounds.form * FORM_NOTICE_PERCENT // 100 - answer_bytes
     return min(left, bounds.form * UNCLAIMED_FORM_PERCENT // 100)
 
@@ -219,10 +219,10 @@ def _shrink(scope: "_Scope", most: int, full: Phrase, named: dict[str, Any]) -> 
 
 
 class _Scope(NamedTuple):
-    """Recordings that share a bound.
+    """Recordings that share a limit.
 
-    taken  their bytes, and how many no answer has
-    free   those of the latter that are not locked, the first to be deleted first
+    taken  their total bytes, and the number of unclaimed recordings
+    free   the unclaimed recordings that are not locked, in the order to delete them
     """
 
     taken: sa.Select[int, int]
@@ -234,7 +234,7 @@ _IS_FREE = _R.answer_id.is_(None)
 
 
 def _scope(name: str, *, claimed: bool = False) -> _Scope:
-    """The recordings with the same value in this column; with `claimed`, those count, too."""
+    """Return the recordings with the same value in this column; `claimed` includes claimed ones."""
     ours = _R[name] == sa.bindparam(name)
     shares = (
         sa.select(_R.id, sa.func.sum(_COUNTED).over(partition_by=_R.address_hash).label("share"))
@@ -262,7 +262,7 @@ _DELETE = sa.delete(Recording).where(
 )
 _FILLED = sa.select(Form.answer_bytes).where(Form.id == sa.bindparam("form_id"))
 _FILLED_BY_LINK = sa.select(Form.answer_bytes).where(shared_form(sa.bindparam("share_token")))
-# in this order; advisory locks, as a session may have no row yet
+# always in this order; advisory locks, because a session may have no row yet
 _LOCK = sa.select(
     *(
         sa.func.pg_advisory_xact_lock(
@@ -281,20 +281,20 @@ _BY_ID = _SHOWN.join(Form, Form.id == _R.form_id).where(
 
 
 def purge_unclaimed(now: datetime) -> Iterator[int]:
-    """Delete recordings that no answer claimed for an hour; yields how many, batch by batch."""
+    """Delete recordings that stayed unclaimed for an hour; yields the number of each batch."""
     before = now - timedelta(seconds=UNCLAIMED_KEPT_SECONDS)
     return delete_in_batches(_RECORDINGS, sa.and_(_IS_FREE, _R.created_at < before))
 
 
 def noted_objects() -> list[str]:
-    """The keys of objects whose row is gone, those first that wait longest; not all at once."""
+    """Return the keys of objects whose row is gone, oldest first, ERASED_AT_ONCE at most."""
     return [row.object_key for row in database.read_rows(_NOTED)]
 
 
 def erase_noted_objects() -> int:
-    """Erase up to ERASED_AT_ONCE objects whose row is gone; returns how many.
+    """Erase up to ERASED_AT_ONCE objects whose row is gone; returns their number.
 
-    A key is forgotten after its object is gone: killed between the two, the next call erases again.
+    A key is deleted after its object: if the process dies in between, the next call erases again.
     Raises AudioStoreUnavailable.
     """
     if keys := noted_objects():
@@ -306,13 +306,13 @@ def erase_noted_objects() -> int:
 
 
 def without_row(keys: Iterable[str]) -> set[str]:
-    """Those of the keys that no recording has."""
+    """Return the keys that no recording has."""
     wanted = set(keys)
     return wanted - {row.object_key for row in database.read_rows(_WITH_ROW, keys=sorted(wanted))}
 
 
 def object_keys() -> Iterator[str]:
-    """The key of every recording, also of unclaimed ones."""
+    """Yield the key of every recording, including unclaimed ones."""
     after = ""
     while page := database.read_rows(_PAGE, after=after):
         yield from (row.object_key for row in page)
@@ -320,7 +320,7 @@ def object_keys() -> Iterator[str]:
 
 
 def read_backlog() -> tuple[int, datetime | None]:
-    """How many objects wait to be erased, and since when the oldest does."""
+    """Return the number of objects that wait for erasure, and the time of the oldest."""
     ((objects, oldest),) = database.read_rows(_BACKLOG)
     return objects, None if oldest is None else database.from_millis(oldest)
 

@@ -1,10 +1,10 @@
-"""Does somebody speak, and how loud is it when: statistics of the loudness of short frames.
+"""Detects speech in a recording and charts its loudness, from the levels of short frames.
 
-Speech comes in syllables, so it is now and then much louder than the softest moments of the same
-recording; hum and the noise of a room or a microphone are as loud all the time. Whatever is loud
-counts as voice even without pauses, for a soft voice taken for silence would be lost and a machine
-taken for a voice costs one question to an engine. What happens for less than a tenth of a second,
-a click or a key, is no voice.
+Speech comes in syllables, so now and then it is much louder than the softest moments of the same
+recording; mains hum and the noise of a room or a microphone stay equally loud. Any loud sound
+counts as voice even without pauses: mistaking a soft voice for silence loses its words, but
+mistaking a machine for a voice costs only one request to an engine. Sounds of less than a tenth of
+a second, such as a click or a key, do not count as voice.
 """
 
 import array
@@ -13,28 +13,28 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, dropwhile, groupby, repeat
 from operator import gt, mul
 
-RATE = 8000  # samples a second: twice the highest frequency that a telephone lets through
+RATE = 8000  # samples a second: twice the highest frequency of a telephone
 FRAME_MS = 30
 FRAME_SAMPLES = RATE * FRAME_MS // 1000
-HIGHPASS_HZ = 150  # below is the hum of the mains, and little of any voice
+HIGHPASS_HZ = 150  # mains hum is below, and little of any voice
 
-# levels are in dB below the loudest possible (dBFS), of the mean power of a frame
+# levels are the mean power of a frame in dBFS (0 is the loudest possible)
 NOTHING = -100.0
-DIGITAL_SILENCE = -85.0  # no microphone is this quiet: it has not started
-FAINTEST = -75.0  # no voice is below
-LOUD = -40.0  # voice, whatever else there is
+DIGITAL_SILENCE = -85.0  # no running microphone is this quiet
+FAINTEST = -75.0  # no voice is softer
+LOUD = -40.0  # always counts as voice
 ABOVE_FLOOR = 6.0
 FRAMES_IN_A_ROW = 4
-SETTLING_FRAMES = 10  # until the noise suppression of a browser knows the noise: LOUD counts alone
+SETTLING_FRAMES = 10  # while the browser's noise suppression adapts, only LOUD counts
 
 STEPS = 64
 DIGITS = 9
-RANGE = 36.0  # from the loudest step down to a 0
-LOUDEST_AT_LEAST = -40.0  # so that the noise of a silent recording stays near 0
+RANGE = 36.0  # from the loudest step down to digit 0
+LOUDEST_AT_LEAST = -40.0  # keeps the noise of a silent recording near 0
 
 
 def frame_levels(chunks: Iterable[bytes]) -> Iterator[float]:
-    """The level of each whole frame of 16-bit samples in the byte order of this machine."""
+    """Yield the level of each whole frame of 16-bit samples in the byte order of this machine."""
     pending = array.array("h")
     for chunk in chunks:
         pending.frombytes(chunk)
@@ -46,7 +46,7 @@ def frame_levels(chunks: Iterable[bytes]) -> Iterator[float]:
 
 
 def is_voiced(levels: Sequence[float]) -> bool:
-    """Whether FRAMES_IN_A_ROW frames are LOUD, or clearly above the softest tenth of all."""
+    """Return whether FRAMES_IN_A_ROW frames are LOUD, or clearly above the softest tenth."""
     threshold = min(LOUD, max(FAINTEST, _floor(levels) + ABOVE_FLOOR))
     thresholds = chain(repeat(LOUD, SETTLING_FRAMES), repeat(threshold))
     runs = groupby(map(gt, levels, thresholds))
@@ -54,7 +54,7 @@ def is_voiced(levels: Sequence[float]) -> bool:
 
 
 def level_curve(levels: Sequence[float]) -> str:
-    """STEPS digits of equal length in time, the loudest being 9 unless all is near silence."""
+    """Return STEPS digits, equal in time; the loudest is 9 unless the recording is near silence."""
     if not levels:
         return "0" * STEPS
     count = max(len(levels), STEPS)
@@ -70,7 +70,7 @@ def _digit(below: float) -> int:
 
 
 def _floor(levels: Sequence[float]) -> float:
-    """The level that the softest tenth is below, from where the microphone started."""
+    """Return the level of the softest tenth, ignoring frames before the microphone started."""
     heard = sorted(dropwhile(lambda level: level < DIGITAL_SILENCE, levels))
     return heard[len(heard) // 10] if heard else NOTHING
 
