@@ -1,8 +1,8 @@
-"""Deletes an account: unusable at once, its rows purged later.
+"""Deletes an account: it is unusable at once, and its rows are purged later.
 
-One transaction stops its links, ends its subscriptions, grants and browser sessions and clears
-address and password. It may own millions of rows, so the purge deletes those in short
-transactions. OAuth clients that only this account registered stay until they expire unused.
+One transaction closes its links, ends its subscriptions, grants and browser sessions, and clears
+its address and password. The account may own millions of rows, so the purge deletes them in short
+transactions. OAuth clients that only this account used stay until they expire unused.
 """
 
 from collections.abc import Iterator
@@ -25,9 +25,9 @@ from webapp.records.forms import Form
 
 
 def list_inventory(account_id: str, *, now: datetime) -> dict[str, int]:
-    """How many forms, responses, drafts and agents are lost with an account.
+    """Count the forms, responses, drafts and agents that are lost with an account.
 
-    Forms in the trash count, too; responses have at least one answer, finished or not.
+    Forms in the trash count. A response counts from its first answer, finished or not.
     """
     counts = {
         "forms": select(func.count(Form.id)).where(Form.account_id == account_id),
@@ -47,7 +47,7 @@ def list_inventory(account_id: str, *, now: datetime) -> dict[str, int]:
 def delete_account(account_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
     """Delete the account irrevocably; its address is free for a new one at once.
 
-    One audit event outlives it: that this account was deleted, and when.
+    One audit event stays, which says that this account was deleted, and when.
     """
     with write_transaction():
         # invites before the account: the lock order of `accept_invite`
@@ -70,9 +70,9 @@ def delete_account(account_id: str, *, now: datetime, by: Actor = SYSTEM) -> Non
 
 
 def purge_deleted_accounts(now: datetime) -> Iterator[int]:
-    """Delete the rows of deleted accounts, children first, a short transaction for each batch.
+    """Delete the rows of deleted accounts, children first, with a short transaction per batch.
 
-    Yields the rows deleted by each; may be abandoned at any point, the next call continues.
+    Yields the number of deleted rows per batch. The caller may stop at any point and resume later.
     """
     deleted_ids = select(Account.id).where(Account.deleted_at.is_not(None))
     for account_id in list(db.session.scalars(deleted_ids)):

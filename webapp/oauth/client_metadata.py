@@ -1,4 +1,4 @@
-"""Names and redirect addresses of clients: which are taken, and how they are shown."""
+"""Names and redirect URIs of clients: which ones we accept, and how pages show them."""
 
 import re
 import tomllib
@@ -12,12 +12,12 @@ from webapp.base.text import JOINERS, TOGETHER, normalized, script_of
 
 REDIRECT_URI_MAX_CHARS = 2000
 CLIENT_NAME_MAX_CHARS = 80
-MARKS_MAX = 2  # on one letter, as in Arabic and Vietnamese
-KEYCAP = "\u20e3"  # of emoji such as 1️⃣
-# Our name at the start, or behind a word that makes the app ours. Behind another name it says where
-# the app connects, as in "Claude Code (askback)".
+MARKS_MAX = 2  # per letter; Arabic and Vietnamese need two
+KEYCAP = "\u20e3"  # part of emoji such as 1️⃣
+# Our name at the start, or after a word that claims the app is ours. After another name, ours only
+# says where the app connects, as in "Claude Code (askback)".
 OURS = re.compile("(?:^(?:[a-z] )*|\\b(?:the|by|from|of|team) ?)" + " ?".join("askback"))
-# Characters that pass for a letter of our name, after case folding and without accents.
+# characters that look like a letter of our name, after case folding and without accents
 LOOK_ALIKES = str.maketrans(
     dict.fromkeys("аɑαᴀꭺ4@", "a")
     | dict.fromkeys("ѕꜱƨ5$", "s")
@@ -25,13 +25,13 @@ LOOK_ALIKES = str.maketrans(
     | dict.fromkeys("вьъβʙƅɓᏼ86", "b")
     | dict.fromkeys("сϲᴄⲥꮯҫ¢©", "c")
 )
-# letters of emoji, which have no simpler form: A to Z, squared, circled and of flags
+# letters of emoji, which NFKD does not simplify: A to Z squared, circled and as flags
 EMOJI_LETTERS = {
     first + place: letter
     for first in (0x1F150, 0x1F170, 0x1F1E6)
     for place, letter in enumerate("abcdefghijklmnopqrstuvwxyz")
 }
-# whole words: an authenticator and an unofficial client say what they are
+# whole words only, because "authenticator" and "unofficial" claim nothing
 CLAIM = re.compile(
     r"(?<![^\W\d_])(?:(?:ver|cert|zert)ifi(?:ed|ee?|ziert|cad[oa]|cat[oa])|official(?:ly)?|oficial"
     r"|officiel(?:le)?|ufficiale|offiziell|approved|trusted|authentic|endorsed)(?![^\W\d_])"
@@ -42,9 +42,9 @@ BLANK_LETTERS = frozenset("\u115f\u1160\u3164\uffa0")
 
 
 def cleaned_name(name: object) -> str:
-    """The name in one line, cut, without control characters and overrides of direction.
+    """Return the name as one short line without control characters and direction overrides.
 
-    Empty for anything that is no text.
+    Empty for anything that is not text.
     """
     if not isinstance(name, str):
         return ""
@@ -54,13 +54,13 @@ def cleaned_name(name: object) -> str:
 
 
 def is_showable(name: str) -> bool:
-    """False for a misleading name: one that imitates others, claims trust or hides its text."""
+    """Return False for a name that imitates another, claims trust or hides its text."""
     letters = {char for char in name if unicodedata.category(char).startswith("L")}
     scripts = {script_of(char) for char in normalized("NFKC", name) if char.isalpha()}
     of_one_writing = len(scripts) <= 1 or any(scripts <= together for together in TOGETHER)
     if not letters or letters & BLANK_LETTERS or not of_one_writing or _has_stacked_marks(name):
         return False
-    # by their looks: without case, accents, signs and other scripts
+    # reduce the name to its look: without case, accents, signs and other scripts
     folded = _words(name.replace("ß", "b")).translate(LOOK_ALIKES)
     if OURS.search(re.sub("[^a-z]+", " ", folded).strip()):
         return False
@@ -77,7 +77,7 @@ def _has_stacked_marks(name: str) -> bool:
 
 
 def _words(name: str) -> str:
-    """The name without case, accents and invisible characters, words in one word apart."""
+    """Return the name without case, accents and invisible characters, with camelCase split."""
     plain = normalized("NFKD", name.translate(EMOJI_LETTERS))
     apart = re.sub("(?<=[a-z])(?=[A-Z])", " ", plain)
     return "".join(char for char in apart if unicodedata.category(char)[0] not in "MC").casefold()
@@ -99,9 +99,9 @@ SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 
 
 def redirect_matches(registered: str, asked: str) -> bool:
-    """True for equal strings, or the same loopback http address on another port.
+    """Return whether both are equal, or the same http loopback address on different ports.
 
-    There an empty path is `/` (RFC 3986 section 6.2.3), as browsers write it.
+    In loopback addresses an empty path equals `/` (RFC 3986 section 6.2.3), as in browsers.
     """
     if registered == asked:
         return True
@@ -111,7 +111,7 @@ def redirect_matches(registered: str, asked: str) -> bool:
 
 
 def redirect_problem(uri: object) -> str | None:
-    """Why this address cannot be registered, as a sentence; None when it can."""
+    """Return a sentence that says why this URI cannot be registered; None when it can."""
     if not isinstance(uri, str) or not PRINTABLE_ASCII.fullmatch(uri):
         return "A redirect URI has to be printable ASCII text."
     if len(uri) > REDIRECT_URI_MAX_CHARS:
@@ -132,13 +132,13 @@ def redirect_problem(uri: object) -> str | None:
 
 
 def is_loopback(uri: str) -> bool:
-    """True if only a program on the same computer can receive this redirect."""
+    """Return whether only a program on the user's computer can receive this redirect."""
     parts = _split(uri)
     return parts is not None and parts.scheme == "http" and parts.hostname in LOOPBACK_HOSTS
 
 
 def without_port(uri: str) -> str:
-    """The address without a port that a request may replace: addresses that match are equal so."""
+    """Return the URI without a port that a request may replace, so that matching URIs are equal."""
     parts = _split(uri)
     if parts is None or not is_loopback(uri):
         return uri
@@ -149,9 +149,9 @@ def without_port(uri: str) -> str:
 
 
 def stays_on_this_computer(uri: str) -> bool:
-    """True for private schemes and for addresses of this computer.
+    """Return whether the URI has a private scheme or leads to the user's computer.
 
-    With https too, which only an exact match takes.
+    https counts here, too, although only http redirects may change the port.
     """
     parts = _split(uri)
     if parts is None or parts.scheme not in {"http", "https"}:
@@ -161,27 +161,27 @@ def stays_on_this_computer(uri: str) -> bool:
 
 
 def redirect_host(uri: str) -> str:
-    """The part of the address that people see: its host, or that it is a program.
+    """Return how pages show the address: as its host, or as a program on this device.
 
-    A scheme alone could pass for a host or for the name of an app.
+    A scheme alone could look like a host or the name of an app.
     """
     return web_host(uri) or f"a program on this device ({urlsplit(uri).scheme}:)"
 
 
 def shared_host(uris: Iterable[str]) -> str | None:
-    """The one host that every address leads to; None for several, and for private schemes."""
+    """Return the only host of all these addresses; None for several and for private schemes."""
     hosts = {web_host(uri) for uri in uris}
     return hosts.pop() if len(hosts) == 1 else None
 
 
 def web_host(uri: str) -> str | None:
-    """The host of an http or https address; None for any other."""
+    """Return the host of an http or https address; None for other schemes."""
     parts = urlsplit(uri)
     return parts.hostname if parts.scheme in {"http", "https"} else None
 
 
 def _split(uri: str) -> SplitResult | None:
-    """The parts; None if the address or its port is malformed."""
+    """Return the parts of the URI; None if it or its port is malformed."""
     try:
         parts = urlsplit(uri)
         _ = parts.port

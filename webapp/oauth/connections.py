@@ -1,4 +1,4 @@
-"""Connections of agents: listing, ending, muting, and clients that are switched off."""
+"""Connections of agents: list, end, trust and mute them; disable whole clients."""
 
 from datetime import datetime, timedelta
 
@@ -20,14 +20,14 @@ SUSPICIOUS = (RevokedReason.CODE_REUSE, RevokedReason.REFRESH_REUSE)
 
 
 class Connection:
-    """What the creator sees as one agent: all grants of one client, newest first, at least one.
+    """One agent as its creator sees it: all grants of one client, newest first, at least one.
 
-    Clients ask for consent again instead of refreshing, for a further scope, or for another
-    resource, and each consent is a grant.
+    A client has several grants because each consent adds one: it asks again for a further scope or
+    another resource, or instead of refreshing.
     """
 
     def __init__(self, grants: list[OAuthGrant]) -> None:
-        self.id = grants[0].id  # of the newest; actions accept the id of any
+        self.id = grants[0].id  # the newest; actions accept the id of any grant
         self.client = grants[0].client
         self.scopes = {scope for grant in grants for scope in grant.scope.split()}
         self.resources = {resource for grant in grants for resource in grant.resource.split()}
@@ -38,19 +38,19 @@ class Connection:
 
 
 def list_connections(account_id: str, *, now: datetime) -> list[Connection]:
-    """Live ones, newest first; a consent whose code was never redeemed is none."""
+    """Return the live connections, newest first, without consents whose code was not redeemed."""
     return _by_client(_grants(account_id, is_live(now)))
 
 
 def list_notices(account_id: str, *, now: datetime) -> list[OAuthGrant]:
-    """Grants of the last 30 days that were revoked because a copy was used, newest first."""
+    """Return grants revoked in the last 30 days because of a reused code or token, newest first."""
     since = now - timedelta(days=NOTICE_DAYS)
     suspicious = OAuthGrant.revoked_reason.in_(SUSPICIOUS)
     return _grants(account_id, suspicious, OAuthGrant.revoked_at > since)
 
 
 def find_live_account(grant_id: str, *, now: datetime) -> str | None:
-    """The account of a connection; None once that has ended, or its account is off."""
+    """Return the account id of a connection; None if it has ended or the account is disabled."""
     living = (
         OAuthGrant.revoked_at.is_(None),
         OAuthGrant.expires_at > now,
@@ -61,19 +61,19 @@ def find_live_account(grant_id: str, *, now: datetime) -> str | None:
 
 
 def find_newest_client(account_id: str, since: datetime, *, now: datetime) -> OAuthClient | None:
-    """The client of the newest live connection that began at or after `since`."""
+    """Return the client of the newest live connection that began at or after `since`."""
     grants = _grants(account_id, OAuthGrant.created_at >= since, is_live(now))
     return grants[0].client if grants else None
 
 
 def list_disconnected(account_id: str, at: datetime) -> list[Connection]:
-    """The connections that the creator ended at exactly this moment, newest first."""
+    """Return the connections that the creator ended at exactly this moment, newest first."""
     disconnected = OAuthGrant.revoked_reason == RevokedReason.DISCONNECTED
     return _by_client(_grants(account_id, OAuthGrant.revoked_at == at, disconnected, has_token(at)))
 
 
 def _grants(account_id: str, *which: ColumnElement[bool]) -> list[OAuthGrant]:
-    """Those of the account, newest first."""
+    """Return the account's grants that match, newest first."""
     query = select(OAuthGrant).where(OAuthGrant.account_id == account_id, *which)
     return list(db.session.scalars(query.order_by(OAuthGrant.created_at.desc(), OAuthGrant.id)))
 
@@ -86,14 +86,14 @@ def _by_client(grants: list[OAuthGrant]) -> list[Connection]:
 
 
 def has_consented(account_id: str, client: OAuthClient) -> bool:
-    """True if this creator ever granted this client access."""
+    """Return whether this creator ever granted this client access."""
     return bool(_grants(account_id, OAuthGrant.client_pk == client.id))
 
 
 def disconnect(account_id: str, grant_id: str, *, now: datetime, by: Actor = SYSTEM) -> datetime:
-    """End every grant of this grant's client with all tokens; idempotent. Raises NotFound.
+    """End all the account's grants for the client of this grant; idempotent. Raises NotFound.
 
-    Returns the time of the end, which is earlier than `now` if it had ended before.
+    Return when the connection ended: earlier than `now` if it had ended before.
     """
     with write_transaction():
         grant = get_grant(account_id, grant_id)
@@ -112,7 +112,7 @@ def disconnect_all(account_id: str, *, now: datetime, by: Actor = SYSTEM) -> Non
 
 
 def end_grants(account_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
-    """End every connection of the account, in one event of the audit trail; the caller commits."""
+    """End every connection of the account, and record one audit event; the caller commits."""
     if revoke_grants(OAuthGrant.account_id == account_id, RevokedReason.DISCONNECTED, now=now):
         add_event(AuditKind.DISCONNECTED, account_id, by=by, now=now)
 
@@ -122,7 +122,7 @@ def let_publish(
 ) -> Connection:
     """Set whether the agent may publish on the creator's word in chat. Raises NotFound.
 
-    Only grants with forms:write can be trusted so; all grants of one client share the setting.
+    The setting applies to all grants of the client that have forms:write.
     """
     with write_transaction():
         _lock_trust(account_id)
@@ -138,9 +138,9 @@ def let_publish(
 
 
 def trust_alike(grant: OAuthGrant, *, now: datetime, by: Actor = SYSTEM) -> None:
-    """Apply the trust given with a new grant to all live grants of its client.
+    """Apply the trust of a new grant to all live grants of its client; the caller commits.
 
-    They are shown as one agent, and the creator was asked about the agent. The caller commits.
+    The creator sees them as one agent, and the consent page asked about that agent.
     """
     _lock_trust(grant.account_id)
     living = (OAuthGrant.revoked_at.is_(None), OAuthGrant.expires_at > now)
@@ -156,16 +156,16 @@ def trust_alike(grant: OAuthGrant, *, now: datetime, by: Actor = SYSTEM) -> None
 
 
 def _lock_trust(account_id: str) -> None:
-    """Serialize changes of trust until the end of the transaction: one of them may add a grant.
+    """Serialise changes of trust until the transaction ends, as one of them may add a grant.
 
-    Grants that refer to the account can still be added.
+    The lock still lets others add rows that refer to the account.
     """
     locked = select(Account.id).where(Account.id == account_id)
     db.session.execute(locked.with_for_update(key_share=True))
 
 
 def _trust(grants: list[OAuthGrant], *, allowed: bool) -> bool:
-    """True if any grant changed; grants without forms:write are never trusted."""
+    """Set the trust, which only grants with forms:write can have; return whether any changed."""
     before = [grant.attests_publish for grant in grants]
     for grant in grants:
         grant.attests_publish = allowed and Scope.FORMS_WRITE in grant.scope.split()
@@ -173,12 +173,12 @@ def _trust(grants: list[OAuthGrant], *, allowed: bool) -> bool:
 
 
 def add_grant_event(kind: AuditKind, grant: OAuthGrant, by: Actor, now: datetime) -> None:
-    """An event about the agent of this grant; the caller commits."""
+    """Record an audit event about the agent of this grant; the caller commits."""
     add_event(kind, grant.account_id, by=grant.client.named(by), now=now, subject=grant.id)
 
 
 def get_grant(account_id: str, grant_id: str) -> OAuthGrant:
-    """The account's grant, ended or not. Raises NotFound."""
+    """Return the account's grant, ended or not. Raises NotFound."""
     grant = db.session.scalars(
         select(OAuthGrant).where(OAuthGrant.id == grant_id, OAuthGrant.account_id == account_id)
     ).first()
@@ -198,9 +198,9 @@ def _no_connection() -> NotFound:
 def set_muted(
     account_id: str, grant_id: str, *, muted: bool, now: datetime, by: Actor = SYSTEM
 ) -> None:
-    """Mute the agent of this grant for a day from now, or end that. Raises NotFound.
+    """Mute the agent of this grant for a day from now, or unmute it. Raises NotFound.
 
-    Connections that have ended included; muted once more, the day begins anew.
+    The connection may have ended. Muting a muted agent starts the day again.
     """
     until = now + timedelta(seconds=MUTED_SECONDS) if muted else None
     with write_transaction():
@@ -213,12 +213,12 @@ def set_muted(
 
 
 def list_muted(account_id: str, *, now: datetime) -> dict[str, datetime]:
-    """Until when agents are muted, by the keys of their clients."""
+    """Return when the mute of each muted agent ends, by the primary key of its client."""
     return {row.client_pk: row.until for row in read_rows(_MUTES, account=account_id, now=now)}
 
 
 def count_waiting(account_id: str, *, now: datetime) -> int:
-    """How many drafts ask for the creator's eyes: those of muted agents do not."""
+    """Count the drafts that wait for the creator, except the drafts of muted agents."""
     return int(read_rows(_COUNT_WAITING, account=account_id, now=now)[0][0])
 
 
@@ -228,7 +228,7 @@ _MUTES = (
     .group_by(OAuthGrant.client_pk)
 )
 _WRITER = aliased(OAuthGrant)
-# read once, by the account: a client may have grants of thousands of accounts
+# selected by account first, because a client may have grants of thousands of accounts
 _MUTED = select(OAuthGrant.client_pk).where(
     OAuthGrant.account_id == bindparam("account"), OAuthGrant.muted_until > bindparam("now")
 )
@@ -240,9 +240,9 @@ _COUNT_WAITING = select(func.count(Draft.id)).where(waiting(bindparam("account")
 
 @tried_again
 def disable_client(client_id: str, *, now: datetime, by: Actor = SYSTEM) -> int:
-    """End all connections of the client, with their subscriptions and agent tokens; commits.
+    """End all connections of the client, with their subscriptions and agent tokens; commit.
 
-    Returns of how many accounts; raises NotFound. Again it changes nothing.
+    Return how many accounts were connected; 0 if the client was disabled. Raises NotFound.
     """
     with write_transaction():
         client = _lock(client_id)
@@ -261,7 +261,7 @@ def disable_client(client_id: str, *, now: datetime, by: Actor = SYSTEM) -> int:
 
 
 def enable_client(client_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
-    """Let the client ask for consent again; commits. Raises NotFound."""
+    """Let a disabled client ask for consent again, and commit. Raises NotFound."""
     with write_transaction():
         client = _lock(client_id)
         if client.disabled_at is not None:

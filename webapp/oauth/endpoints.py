@@ -1,6 +1,6 @@
-"""The endpoints for programs: metadata, token, registration, revocation.
+"""The OAuth endpoints for programs: metadata, token, registration and revocation.
 
-Open to every origin without credentials (browser clients preflight them); they use no session.
+They use no session, and are open to every origin without credentials: browser clients call them.
 """
 
 import json
@@ -37,10 +37,10 @@ from webapp.web.limiter import client_network, is_failure, limiter, seconds_to_w
 from webapp.web.request_kind import RequestKind, request_kind
 
 METADATA_KEPT_SECONDS = 300
-CLIENT_KEY_CHARS = 100  # of a client id in the key of a limit
-RATE_OF_TOKENS = "600/minute"  # of one client and network address
-RATE_OF_FAILURES = "10/minute"  # with one code or refresh token of theirs
-# of one network address, a bound on floods; not the same agent again without a secret
+CLIENT_KEY_CHARS = 100  # how much of a client id the key of a limit contains
+RATE_OF_TOKENS = "600/minute"  # per client and network address
+RATE_OF_FAILURES = "10/minute"  # per client, network address, and code or refresh token
+# per network address, to bound floods; a known client without a secret does not count
 REGISTRATION_RATE = "1000/hour;3000/day"
 REFUSED_REGISTRATIONS = "60/minute"
 AUTHORIZATION_SERVER = "/.well-known/oauth-authorization-server"
@@ -61,14 +61,14 @@ csrf.exempt(bp)
 
 @bp.before_request
 def read_the_form() -> None:
-    """Bound the body and read the form before the limits use its fields."""
+    """Bound the body, and read the form before the rate limits use its fields."""
     request.max_content_length = BODY_MAX_BYTES
     request.form  # noqa: B018
 
 
 @bp.after_request
 def open_to_all_origins(response: Response) -> Response:
-    """CORS without credentials; both official SDKs send a header that makes browsers preflight."""
+    """Allow CORS without credentials; both official SDKs send a header that needs a preflight."""
     response.headers.update(OPEN)
     if request.method == "OPTIONS":
         response.headers["Access-Control-Allow-Methods"] = response.headers.get("Allow", "")
@@ -79,21 +79,21 @@ def open_to_all_origins(response: Response) -> Response:
 
 @bp.errorhandler(OAuth2Error)
 def oauth_error(error: OAuth2Error) -> Response:
-    """RFC 6749 section 5.2."""
+    """Answer with an error of RFC 6749 section 5.2."""
     status, body, headers = worded(error)()
     return _no_store(body, status, dict(headers))
 
 
 @bp.errorhandler(Refused)
 def registration_error(refusal: Refused) -> Response:
-    """RFC 7591 section 3.2.2."""
+    """Answer with a registration error of RFC 7591 section 3.2.2."""
     body = {"error": refusal.error, "error_description": refusal.description}
     return _no_store(body, HTTPStatus.BAD_REQUEST)
 
 
 @bp.errorhandler(HTTPException)
 def http_error(error: HTTPException) -> Response:
-    """Any other HTTP error as an OAuth error."""
+    """Answer any other HTTP error with an OAuth error."""
     code, description = described(error)
     own = {"Content-Type", "Content-Length"}
     headers = {name: value for name, value in error.get_headers() if name not in own}
@@ -106,7 +106,7 @@ def http_error(error: HTTPException) -> Response:
 @bp.errorhandler(SQLAlchemyError)
 @bp.errorhandler(sqlite3.Error)
 def storage_failed(_error: Exception) -> Response:
-    """The database is locked, full or unavailable."""
+    """Answer with a server error when the database is locked, full or unavailable."""
     log.exception("storage failed")
     release_connections()
     return http_error(InternalServerError())
@@ -115,7 +115,7 @@ def storage_failed(_error: Exception) -> Response:
 def router_refusal(
     elsewhere: Callable[[HTTPException], AnyResponse],
 ) -> Callable[[HTTPException], AnyResponse]:
-    """An error before routing as an OAuth error, such as a wrong method at the token endpoint."""
+    """Answer errors of the router, such as a wrong method, with OAuth errors."""
 
     def refuse(error: HTTPException) -> AnyResponse:
         if request_kind() is RequestKind.OAUTH:
@@ -130,11 +130,11 @@ def router_refusal(
 @bp.get(f"/api{AUTHORIZATION_SERVER}", strict_slashes=False)
 @bp.get(f"/mcp/app{AUTHORIZATION_SERVER}", strict_slashes=False)
 def authorization_server(_resource: str = "") -> Response:
-    """RFC 8414; checked by Authlib.
+    """Return the server metadata (RFC 8414), checked by Authlib.
 
-    Clients that read no RFC 9728 take the address of a resource for an issuer, and some refuse a
-    document that names another one. Redirects from its own authorization endpoint name this issuer
-    (RFC 9207); all else is the same for each.
+    Clients without RFC 9728 take the address of a resource for the issuer, and some refuse a
+    document that names another issuer. So each resource has a document with its own issuer and
+    authorization endpoint, whose redirects name that issuer (RFC 9207). All else is the same.
     """
     path, _ = _asked_resource(AUTHORIZATION_SERVER)
     origin = origin_under(request.host)
@@ -163,10 +163,10 @@ def authorization_server(_resource: str = "") -> Response:
 @bp.get(f"/api{PROTECTED_RESOURCE}", strict_slashes=False)
 @bp.get(f"/mcp/app{PROTECTED_RESOURCE}", strict_slashes=False)
 def protected_resource(_resource: str = "") -> Response:
-    """RFC 9728, one document for each resource, and one for the origin, which means all.
+    """Return the metadata (RFC 9728) of one resource, or of the origin, which means all resources.
 
-    `resource` repeats the asked address (section 3.3), with its host name and trailing slash. The
-    authorization server always has the public address, and `offline_access` belongs to it only.
+    `resource` repeats the requested address with its host name and trailing slash (section 3.3).
+    The authorization server always has the public address; only that server knows `offline_access`.
     """
     path, name = _asked_resource(PROTECTED_RESOURCE)
     document = {
@@ -198,7 +198,7 @@ def token() -> Response:
 @bp.post("/oauth/revoke")
 @limiter.limit(lambda: RATE_OF_TOKENS, key_func=lambda: _client_key())
 def revoke() -> Response:
-    """RFC 7009."""
+    """Revoke a token (RFC 7009)."""
     _check_token_request()
     return server.create_endpoint_response("revocation")  # type: ignore[no-any-return]
 
@@ -211,7 +211,7 @@ def revoke() -> Response:
     deduct_when=lambda _response: g.get("is_new_client", False),
 )
 def register() -> Response:
-    """RFC 7591, open to everybody."""
+    """Register a client (RFC 7591); anybody may."""
     try:
         body, g.is_new_client = register_client(_json_body(), now=utc_now())
     except Refused:
@@ -224,16 +224,13 @@ def register() -> Response:
     REFUSED_REGISTRATIONS, key_func=client_network, error_message="refused registrations"
 )
 def _count_refusal() -> None:
-    """A limit of its own: a broken agent does not lock out others at its address.
-
-    Raises RateLimitExceeded.
-    """
+    """Count a refusal apart: a broken agent locks out no neighbours. Raises RateLimitExceeded."""
 
 
 def _asked_resource(document: str) -> tuple[str, str]:
-    """The path before or behind the address of a document, and the name of that resource; or 404.
+    """Return the path and the name of the resource that the address of a document names, or 404.
 
-    The path of the origin, which means all resources, is empty.
+    The path precedes or follows `document` in the address; it is empty for the origin.
     """
     before, _, behind = request.path.partition(document)
     path = before or ("" if behind == "/" else behind)
@@ -243,8 +240,9 @@ def _asked_resource(document: str) -> tuple[str, str]:
 
 
 def _check_token_request() -> None:
-    """Parameters come in the form, once each, never in the address; others than ours are ignored
-    (RFC 6749 section 3.2).
+    """Check that our parameters come in the form, at most once (RFC 6749 section 3.2).
+
+    Raises InvalidRequestError or InvalidClientError.
     """
     if request.query_string:
         raise InvalidRequestError("Send the parameters in the body, not in the address.")
@@ -282,13 +280,13 @@ def _json_body() -> object:
 
 def _client_key() -> str:
     client_id = request.form.get("client_id", "")
-    with suppress(ValueError):  # one that cannot be read
+    with suppress(ValueError):  # an unreadable header
         client_id = client_id or extract_basic_authorization(request.headers)[0] or ""
     return f"{client_network()} {client_id[:CLIENT_KEY_CHARS]}"
 
 
 def _credential_key() -> str:
-    """The code or refresh token: many installs of one app share a client id and a network."""
+    """Hash the code or refresh token: many installs of one app share a client id and a network."""
     return token_hash(request.form.get("refresh_token") or request.form.get("code") or "")
 
 

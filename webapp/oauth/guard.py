@@ -1,4 +1,4 @@
-"""Checks the bearer token of a request for one resource and its scopes."""
+"""Checks the bearer token of a request: its validity, its resource and its scopes."""
 
 from collections.abc import Callable, Collection, Iterable
 from datetime import datetime, timedelta
@@ -20,7 +20,7 @@ from webapp.records.audit import Actor
 from webapp.web import request_audit
 from webapp.web.deferred_writes import write_later
 
-LAST_USED_EVERY_SECONDS = 60  # one write a minute and connection
+LAST_USED_EVERY_SECONDS = 60  # at most one write per minute and connection
 QUERY_NAMES = ("access_token", "token")
 
 P = ParamSpec("P")
@@ -28,9 +28,9 @@ R = TypeVar("R")
 
 
 class Caller(NamedTuple):
-    """An access token in any state, with its connection, as selected by `find_access_token`.
+    """An access token in any state with its connection; `find_access_token` selects the columns.
 
-    attests_publish  its publish counts as the creator's word
+    attests_publish  whether a publish by the agent counts as confirmed by the creator
     """
 
     token_id: str
@@ -55,7 +55,7 @@ class Caller(NamedTuple):
 
     @property
     def client_name(self) -> str:
-        """What creators are shown as the name of the client."""
+        """Return the client's name as creators see it."""
         if shows_given_name(self.client_kind, self.client_given_name):
             return self.client_given_name
         details = read_rows(_DETAILS, client=self.client_id)[0].details
@@ -91,7 +91,7 @@ LOOK_UP = (
 
 
 def find_access_token(token: str) -> Caller | None:
-    """The row of this access token in any state; one select, no entities."""
+    """Return the row of this access token in any state, with one select and no entities."""
     found = read_rows(LOOK_UP, hash=token_hash(token))
     return Caller._make(found[0]) if found else None
 
@@ -112,7 +112,7 @@ _USED = (
 
 
 class Unauthenticated(Outcome):
-    """No token that fits, or a valid one that lacks a scope.
+    """The request has no suitable token, or a valid one that lacks a scope.
 
     challenge  the WWW-Authenticate value
     """
@@ -126,9 +126,9 @@ class Unauthenticated(Outcome):
 
 
 def require_scope(*scopes: Scope) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Let a REST route run only for a token of the REST API that has all of `scopes`.
+    """Let a route run only for a token of the REST API that has all of `scopes`.
 
-    Sets `g.caller`; raises as `check_scope`.
+    Stores the caller in `g.caller`; raises the errors of `check_scope`.
     """
     return guarded_by("caller", partial(check_scope, *scopes))
 
@@ -136,7 +136,7 @@ def require_scope(*scopes: Scope) -> Callable[[Callable[P, R]], Callable[P, R]]:
 def guarded_by(
     name: str, check: Callable[[], object]
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Let a route run only after `check`, and keep the result in `g` by this name."""
+    """Let a route run only after `check`, whose result is stored in `g` under `name`."""
 
     def decorate(view: Callable[P, R]) -> Callable[P, R]:
         @wraps(view)
@@ -150,7 +150,7 @@ def guarded_by(
 
 
 def check_scope(*scopes: Scope) -> Caller:
-    """The caller of this request, whose token for the REST API has all of `scopes` just now.
+    """Return the caller of this request, whose valid REST API token has all of `scopes`.
 
     raises  Unauthenticated with the challenge of RFC 6750 section 3 and RFC 9728; a missing scope
             is a 401, too
@@ -161,7 +161,7 @@ def check_scope(*scopes: Scope) -> Caller:
 
 
 def authenticate_for_mcp() -> Caller:
-    """The caller of this request, whose token for the MCP endpoint is valid just now.
+    """Return the caller of this request, whose token is valid for the MCP endpoint.
 
     raises  Unauthenticated
     """
@@ -169,26 +169,26 @@ def authenticate_for_mcp() -> Caller:
 
 
 def require_mcp_scope(caller: Caller, *scopes: Scope) -> None:
-    """raises  Unauthenticated for a token that lacks one"""
+    """Check the scopes of an MCP caller; raises Unauthenticated if one is missing."""
     _require_scopes(caller, scopes, settings().mcp_url)
 
 
 def current_caller() -> Caller:
-    """The connection behind the current call; only inside a guarded route."""
+    """Return the connection of the current call; works only inside a guarded route."""
     return cast(Caller, g.caller)
 
 
 def acting_agent() -> Actor:
-    """The connection behind the current call as the audit trail names it."""
+    """Return the connection of the current call as an actor of the audit trail."""
     caller = current_caller()
     return request_audit.agent(caller.client_id, caller.client_name)
 
 
 def _authenticate(resource: str) -> Caller:
-    """The caller of this request when its token is valid for `resource`; scopes are not judged.
+    """Return the caller of this request if its token is valid for `resource`, with any scopes.
 
-    raises  Unauthenticated, whose challenge asks for all permissions: a client asks its creator
-            once, who may untick any
+    raises  Unauthenticated, whose challenge asks for all permissions, so that a client asks its
+            creator only once; the creator may untick any of them
     """
     token, now = _bearer_token(resource), utc_now()
     caller = find_access_token(token) if looks_like(ACCESS_PREFIX, token) else None
@@ -220,7 +220,7 @@ def _bearer_token(resource: str) -> str:
 def refuse_in_address(
     names: Collection[str], refusal: Callable[[str, str], Unauthenticated]
 ) -> None:
-    """Raises Unauthenticated for a token in the query string, by any of these names."""
+    """Raise Unauthenticated if the query string has a token under any of these names."""
     if request.query_string and any(name in request.args for name in names):
         raise refusal(
             "A token in the address is refused.",
@@ -240,7 +240,7 @@ def _problem(caller: Caller, now: datetime) -> str:
 
 
 def _require_scopes(caller: Caller, needed: Collection[Scope], resource: str) -> None:
-    """The refusal names the granted scopes, too, as some clients ask for no others."""
+    """Raise an error that names granted scopes, too, as some clients ask for no others."""
     if caller.scopes.issuperset(needed):
         return
     wanted = sorted(caller.scopes.union(needed) - {Scope.OFFLINE_ACCESS})
@@ -264,10 +264,10 @@ def _refusal(
     error: str = "invalid_token",
     scopes: Iterable[str] = PERMISSIONS,
 ) -> Unauthenticated:
-    """With one WWW-Authenticate value.
+    """Build the error with one WWW-Authenticate value.
 
-    remedy  what to do, with what to ask for as `{scope}`
-    error   of RFC 6750 section 3.1; empty when no token was sent
+    remedy  what the client should do; `{scope}` stands for the scopes to ask for
+    error   a code of RFC 6750 section 3.1; empty when no token was sent
     """
     scope = " ".join(scopes)
     parts = [f'error="{error}"', f'error_description="{message}"'] if error else []

@@ -1,7 +1,7 @@
 """Tables of the authorization server: clients, grants, codes and tokens.
 
 A grant is one consent of one account for one client: a "connected agent".
-Codes, tokens and client secrets are kept as SHA-256 only.
+Codes, tokens and client secrets are stored only as SHA-256 hashes.
 """
 
 import hmac
@@ -21,15 +21,15 @@ from webapp.oauth.client_metadata import is_loopback, is_showable, redirect_matc
 from webapp.oauth.protocol import PERMISSIONS, name_permission, read_scopes
 from webapp.records.audit import Actor
 
-CLIENT_ID_MAX_CHARS = 2048  # a client id may be an address
+CLIENT_ID_MAX_CHARS = 2048  # a client id may be a URL
 NAMELESS = "An app without a name"
 
 
 class OAuthClient(Base, ClientMixin):
-    """A program that may ask for consent. `details` is its metadata as validated by us.
+    """A program that may ask for consent. `details` is its metadata after our validation.
 
-    `given_name` is what it calls itself, empty where it does not say. `created_at` of one that
-    registered itself without a secret follows its last registration.
+    `given_name` is the name that it gave itself, or empty. For a client that registered itself
+    without a secret, `created_at` is renewed with later registrations.
     """
 
     __tablename__ = "oauth_clients"
@@ -46,7 +46,7 @@ class OAuthClient(Base, ClientMixin):
 
     @property
     def name(self) -> str:
-        """What a creator is shown: the name it gave, or its host when that would mislead.
+        """Return the name that creators see: the given one, or the host if that would mislead.
 
         The operator of this server may give any name.
         """
@@ -55,20 +55,20 @@ class OAuthClient(Base, ClientMixin):
         return self.address or self.redirect_host or NAMELESS
 
     def named(self, by: Actor) -> Actor:
-        """The actor of an event that is about this client."""
+        """Return the actor of an event, with the id and name of this client added."""
         return replace(by, client_id=self.client_id, client_name=self.name)
 
     @property
     def redirect_host(self) -> str | None:
-        """The host that every code for this client goes to; None where there is not just one.
+        """Return the host that receives every code for this client; None if there are several.
 
-        Anybody can register the address of another app alongside their own.
+        Several prove nothing: anybody can register the address of another app with their own.
         """
         return shared_host(self.redirect_uris)
 
     @property
     def address(self) -> str | None:
-        """The verified host of a client that is an address; proves a domain, not a maker."""
+        """Return the verified host of a client id that is a URL; it proves only the domain."""
         return urlsplit(self.client_id).hostname if self.kind is ClientKind.DOCUMENT else None
 
     @property
@@ -79,17 +79,17 @@ class OAuthClient(Base, ClientMixin):
         return self.client_id
 
     def get_default_redirect_uri(self) -> str | None:
-        """The only registered address; with several the request has to name one.
+        """Return the only registered address; None if the request has to name one.
 
-        The same holds where installs that listen on different ports are one client.
+        It has to with several addresses, and when installs on different ports share one client.
         """
         uris, shared = self.redirect_uris, self.kind is ClientKind.DYNAMIC and not self.secret_hash
         return uris[0] if len(uris) == 1 and not (shared and is_loopback(uris[0])) else None
 
     def get_allowed_scope(self, scope: str | None) -> str:
-        """What a request with this `scope` asks for, of which the creator may untick any.
+        """Return the scopes that a request with this `scope` asks for; the creator may untick any.
 
-        What was registered is no ceiling, or step-up would break.
+        The registered scope sets no limit, because that would break step-up authorization.
         """
         asked = read_scopes(scope)
         if not name_permission(asked):
@@ -106,7 +106,7 @@ class OAuthClient(Base, ClientMixin):
         return known is not None and hmac.compare_digest(known, token_hash(client_secret))
 
     def check_endpoint_auth_method(self, method: str, endpoint: str) -> bool:
-        """A client with a secret may use either secret method, one without only `none`."""
+        """Allow either secret method for clients with a secret, and only `none` for others."""
         return (method == "none") == (self.secret_hash is None)
 
     def check_response_type(self, response_type: str) -> bool:
@@ -117,15 +117,15 @@ class OAuthClient(Base, ClientMixin):
 
 
 def shows_given_name(kind: ClientKind, given_name: str) -> bool:
-    """Whether a client is called by the name it gave."""
+    """Return whether creators see a client under the name that it gave."""
     return kind is ClientKind.PRE_REGISTERED or is_showable(given_name)
 
 
 class OAuthGrant(Base):
     """One consent; revoking it ends all its tokens. `scope` is what the creator ticked.
 
-    `resource` is one or more resources, separated by spaces as scopes are.
-    `muted_until` of one grant counts for all grants of its client and account.
+    `scope` and `resource` separate their values by spaces.
+    `muted_until` of one grant applies to all grants of its client and account.
     """
 
     __tablename__ = "oauth_grants"
@@ -171,8 +171,8 @@ class OAuthCode(Base, AuthorizationCodeMixin):
 class OAuthToken(Base, TokenMixin):
     """An access or a refresh token; a refresh token is spent once `rotated_at` is set.
 
-    `renews_id` is the spent refresh token that a refresh token came from, null for the first;
-    `resource` what the request for an access token narrowed its grant to, null for all of it.
+    `renews_id` is the id of the spent refresh token that this one replaces; null for the first.
+    `resource` is the part of the grant's resources that an access token is for; null for all.
     """
 
     __tablename__ = "oauth_tokens"

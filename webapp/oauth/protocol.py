@@ -1,4 +1,4 @@
-"""Scopes, resources, secrets and errors of the authorization server."""
+"""Scopes, resources, secrets and errors of the OAuth protocol."""
 
 import re
 import secrets
@@ -27,12 +27,12 @@ SECRET_CHARS = 6 + 43  # every prefix has six characters; 32 bytes are 43 in bas
 
 
 def new_secret(prefix: str) -> str:
-    """A new random secret; the prefix tells secret scanners what it is."""
+    """Return a new random secret; secret scanners recognise its prefix."""
     return prefix + secrets.token_urlsafe(RANDOM_BYTES)
 
 
 def looks_like(prefix: str, secret: str) -> bool:
-    """False for text that cannot be such a credential, so that garbage costs no query."""
+    """Return False for text that cannot be such a credential, so that garbage costs no query."""
     return len(secret) == SECRET_CHARS and secret.startswith(prefix)
 
 
@@ -41,26 +41,26 @@ PERMISSIONS = (Scope.FORMS_READ, Scope.FORMS_WRITE, Scope.RESPONSES_READ)
 
 
 def read_scopes(text: str | None) -> list[Scope]:
-    """The scopes of this server in the text, each once; some clients separate by commas."""
+    """Return our scopes in the text in order, each once; some clients separate them by commas."""
     words = (text or "").replace(",", " ").split()
     return sorted((scope for scope in Scope if scope in words), key=words.index)
 
 
 def name_permission(scopes: Iterable[str]) -> bool:
-    """Whether there is one of our permissions among them: `offline_access` alone opens nothing."""
+    """Return whether the scopes contain a permission; `offline_access` alone permits nothing."""
     return not set(scopes).isdisjoint(PERMISSIONS)
 
 
 def served_resources() -> dict[str, str]:
-    """The audiences of this application and their `resource_name` (RFC 9728)."""
+    """Return the resources of this application with their `resource_name` (RFC 9728)."""
     return {settings().api_url: "Askback API", settings().mcp_url: "Askback for MCP"}
 
 
 def resource_metadata_url(resource: str) -> str:
-    """Where the RFC 9728 document of this resource is: the well-known part before its path.
+    """Return the URL of the resource's RFC 9728 document: the well-known part precedes the path.
 
-    Its resource has to be the address of the request (section 3.3), so it has the host name and
-    the trailing slash of that.
+    The document has to name the address of the request (section 3.3), so this URL takes the host
+    name and the trailing slash from the request.
     """
     path = urlsplit(resource).path
     slash = "/" if request.path == f"{path}/" else ""
@@ -69,9 +69,9 @@ def resource_metadata_url(resource: str) -> str:
 
 
 def named_resources(name: str) -> set[str]:
-    """Our resources at, below or above this address; none for a foreign one or one with a fragment.
+    """Return our resources at, below or above this address; none if foreign or with a fragment.
 
-    So the origin names both, and the address of one call names its resource.
+    So the origin names both resources, and the address of a call names its resource.
     """
     try:
         parts = urlsplit(name)
@@ -88,27 +88,27 @@ def named_resources(name: str) -> set[str]:
 
 
 class InvalidTargetError(OAuth2Error):
-    """A resource was named that is not ours or was not granted (RFC 8707 section 2)."""
+    """The request names a resource that is not ours or was not granted (RFC 8707 section 2)."""
 
     error = "invalid_target"
 
 
 class LoginRequired(OAuth2Error):
-    """The client wanted no page, but nobody is signed in (OpenID Connect Core 3.1.2.6)."""
+    """The client forbids a page, but nobody is signed in (OpenID Connect Core 3.1.2.6)."""
 
     error = "login_required"
     description = "Nobody is signed in, and the request forbids to ask."
 
 
 class ConsentRequired(OAuth2Error):
-    """The client wanted no page, but consent is never remembered."""
+    """The client forbids a page, but this server never remembers a consent."""
 
     error = "consent_required"
     description = "Consent is asked each time, and the request forbids to ask."
 
 
 BODY_MAX_BYTES = 16 * 1024
-# what error_description may hold (RFC 6749 section 5.2); a longer one repeats what a client sent
+# the characters of RFC 6749 section 5.2; a longer description repeats what a client sent
 DESCRIPTION = re.compile(r"[ !#-\[\]-~]{1,200}")
 GENERAL = {
     "access_denied": "The creator did not allow it.",
@@ -123,14 +123,14 @@ REFUSED = "The request was refused; read the documentation of this server."
 
 
 def worded(error: OAuth2Error) -> OAuth2Error:
-    """The same error with a description, where Authlib has none or one that cannot be sent."""
+    """Return the error; replace its description if that is missing or cannot be sent."""
     if not DESCRIPTION.fullmatch(error.description or ""):
         error.description = GENERAL.get(error.error, REFUSED)
     return error
 
 
 def described(error: HTTPException) -> tuple[str, str]:
-    """`error` and `error_description` of what Flask, the router or a rate limit refused."""
+    """Return `error` and `error_description` for a refusal by Flask, the router or a rate limit."""
     if isinstance(error, RateLimitExceeded):
         limit, time = limit_in_words(error), time_in_words(seconds_to_wait(error))
         said = f"Too many requests came from here: {limit}. Try again in {time}."

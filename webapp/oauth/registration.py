@@ -1,4 +1,4 @@
-"""Registering clients, and reading their metadata documents."""
+"""Registers clients and reads their metadata documents."""
 
 import hashlib
 import json
@@ -23,7 +23,7 @@ from webapp.records.audit import SYSTEM, Actor, AuditKind, add_event
 
 REDIRECT_URIS_MAX = 20
 PUBLIC = "none"
-BASIC = "client_secret_basic"  # without a method, and for one that we do not know
+BASIC = "client_secret_basic"  # the default, also in place of an unknown method
 AUTH_METHODS = (PUBLIC, BASIC, "client_secret_post")
 GRANT_TYPES = ("authorization_code", "refresh_token")
 RENEWED_AFTER = timedelta(hours=1)  # far below the day that an unused client is kept
@@ -31,7 +31,7 @@ ID_CHARS = 40  # of a hash, 160 bits
 
 
 class Refused(Exception):
-    """A client we do not take; `error` as in RFC 7591 section 3.2.2."""
+    """The refusal of a client; `error` is a code of RFC 7591 section 3.2.2."""
 
     def __init__(self, error: str, description: str) -> None:
         super().__init__(description)
@@ -48,13 +48,13 @@ def _no_client(description: str) -> Refused:
 
 
 def register_client(metadata: object, *, now: datetime) -> tuple[dict[str, Any], bool]:
-    """Dynamic registration (RFC 7591): the client information response, and whether it is a new
-    client; commits.
+    """Register a client (RFC 7591), and commit.
 
-    Equal metadata without a secret is one client for all senders, as consents belong to accounts.
-    Only this response contains the secret. Unsupported metadata is dropped; `scope` is no ceiling,
-    and the response names all scopes. Without grant types the client gets both: whether an agent
-    stays connected is its creator's choice, and most agents name none. Raises Refused.
+    Return the client information response, and whether the client is new. Senders of equal metadata
+    without a secret share one client, because consents belong to accounts. Only this response
+    contains the secret. Unsupported metadata is dropped. `scope` sets no limit; the response names
+    all scopes. A client that names no grant types gets both: most agents name none, and the creator
+    decides whether an agent stays connected. Raises Refused.
     """
     if not isinstance(metadata, dict):
         raise _no_metadata("Send one JSON object.")
@@ -78,7 +78,7 @@ def create_client(
     now: datetime,
     by: Actor = SYSTEM,
 ) -> tuple[str, str | None]:
-    """Create a client for the operator: its id, and its secret unless it is public; commits.
+    """Create a client for the operator, and commit; return its id and, unless public, its secret.
 
     The secret is not stored. Raises Refused.
     """
@@ -101,7 +101,7 @@ def create_client(
 def client_details(
     metadata: Mapping[str, Any],
 ) -> tuple[dict[str, Any], list[dict[str, str | None]]]:
-    """The metadata that is stored, and the redirect URIs that are not taken, with the reasons.
+    """Return the metadata to store, and the refused redirect URIs with the reasons.
 
     Members that are null, empty or of another type count as absent. Raises Refused.
     """
@@ -117,7 +117,7 @@ def client_details(
 
 
 def listed(value: object) -> list[object]:
-    """The members of a list that are set; a text is a list of one, anything else is empty."""
+    """Return the members of a list except null and ""; a text counts as a list of one."""
     values = value if isinstance(value, list) else [value] if isinstance(value, str) else []
     return [each for each in values if each is not None and each != ""]
 
@@ -148,9 +148,9 @@ def _grant_types(types: list[object]) -> list[str]:
 
 
 def _shared_client(details: dict[str, Any], *, now: datetime) -> tuple[OAuthClient, bool]:
-    """The client with this public metadata, and whether it is new; commits. Raises Refused.
+    """Return the client with this public metadata, and whether it is new; commit. Raises Refused.
 
-    Registered again it is young again, so that it is not purged before its consent.
+    Each registration renews its age, so that the purge does not remove it before its consent.
     """
     client_id = _shared_id(details)
     found = select(OAuthClient).where(OAuthClient.client_id == client_id)
@@ -167,7 +167,7 @@ def _shared_client(details: dict[str, Any], *, now: datetime) -> tuple[OAuthClie
 
 
 def _shared_id(details: dict[str, Any]) -> str:
-    """What the metadata hashes to, without what a client may change at each request."""
+    """Return an id hashed from the metadata, without the ports that may change at each request."""
     parts = (
         details.get("client_name", ""),
         sorted(map(client_metadata.without_port, details["redirect_uris"])),
@@ -189,9 +189,9 @@ def _add_client(
 def _registered(
     client: OAuthClient, details: dict[str, Any], secret: str | None, now: datetime
 ) -> dict[str, Any]:
-    """RFC 7591 section 3.2.1; a secret never expires (0).
+    """Return the response of RFC 7591 section 3.2.1; a secret never expires (0).
 
-    A client that is known already reads the same as a new one, when others came included.
+    A known client gets the same response as a new one: it does not show that others registered.
     """
     body = {
         "client_id": client.client_id,
@@ -205,7 +205,7 @@ def _registered(
     return body if secret is None else body | lasting
 
 
-DOCUMENT_MAX_BYTES = 5120  # as the draft recommends 5 KB
+DOCUMENT_MAX_BYTES = 5120  # the draft recommends 5 KB
 KEPT_AT_LEAST, KEPT_AT_MOST = 60, 24 * 3600  # seconds
 FAILURE_KEPT = timedelta(seconds=60)
 FAILURES_MAX = 1000  # how many addresses are remembered as failed
@@ -214,21 +214,21 @@ BAD_ADDRESS = "The address of this app is not one we accept."
 DOT_SEGMENT = re.compile(r"/(\.|%2e){1,2}(/|$)", re.IGNORECASE)
 JSON_TYPE = re.compile(r"application/([a-z0-9.!#$&^_-]+\+)?json", re.IGNORECASE)
 SECRET_MEMBERS = ("client_secret", "client_secret_expires_at")
-# several mainstream hosts offer a choice in the second
+# several mainstream hosts list their methods in the second member
 METHOD_MEMBERS = ("token_endpoint_auth_method", "token_endpoint_auth_methods_supported")
 # addresses that failed recently, so that reloading a page does not fetch again
 failures: dict[str, tuple[datetime, str]] = {}
 
 
 def names_document(client_id: str) -> bool:
-    """True if this client id is the URL of a document."""
+    """Return whether this client id is the URL of a metadata document."""
     return client_id.startswith("https://")
 
 
 def load_document_client(
     client_id: str, *, pinned: tuple[Pinned, ...] = (), now: datetime
 ) -> OAuthClient:
-    """The client described at this address, fetched if the stored metadata is too old; commits.
+    """Return the client described at this address; fetch stale metadata first, and commit.
 
     Raises Refused with a sentence for the person at the screen.
     """

@@ -1,8 +1,8 @@
-"""Authlib's authorization server with our storage, issuer and responses: authorization codes and
-refresh tokens (RFC 6749, 7636, 8707) and revocation (RFC 7009).
+"""The authorization server: Authlib with our storage, issuer and responses.
 
-Authlib parses and validates; all writes are here, because a code or refresh token must be spent by
-one conditional update (two concurrent requests may bring the same one).
+It serves authorization codes, refresh tokens (RFC 6749, 7636, 8707) and revocation (RFC 7009).
+Authlib parses and validates requests. This module does all the writes, because one conditional
+update has to spend a code or refresh token: two concurrent requests may carry the same one.
 """
 
 import logging
@@ -33,7 +33,7 @@ from webapp.records.audit import AuditKind
 from webapp.web import request_audit
 from webapp.web.hosts import ASKED_HOST, origin_under
 
-UNKNOWN_CODE = "Invalid 'code' in request."  # as Authlib says it of one that is not found
+UNKNOWN_CODE = "Invalid 'code' in request."  # Authlib's words for a code that it does not find
 # how long a refresh token works again while its successor is unused, for parallel refreshes
 REFRESH_GRACE_SECONDS = 120
 CLIENT_AUTH_METHODS = ["none", "client_secret_basic", "client_secret_post"]
@@ -42,7 +42,7 @@ TokenResponse = tuple[int, dict[str, Any], list[tuple[str, str]]]
 
 
 class S256Only(CodeChallenge):
-    """PKCE for every client, public or not, and never `plain` (RFC 9700 section 2.1.1)."""
+    """PKCE with S256, required from every client; `plain` is refused (RFC 9700 section 2.1.1)."""
 
     DEFAULT_CODE_CHALLENGE_METHOD = None
     SUPPORTED_CODE_CHALLENGE_METHOD: ClassVar = ["S256"]
@@ -57,20 +57,20 @@ class S256Only(CodeChallenge):
 
 
 class AuthorizationCodeGrant(rfc6749.grants.AuthorizationCodeGrant):
-    """A code works once and is spent before the verifier is checked: a thief has one attempt.
+    """The grant of authorization codes. A code works once: a thief has one attempt at its verifier.
 
-    It is spent in the transaction that adds the tokens, or before the refusal is sent: after a
-    failure of the database it is still valid.
+    The transaction that adds the tokens spends the code. A refused request spends it, too, before
+    the refusal is sent. If the database fails, the code stays valid.
     """
 
     TOKEN_ENDPOINT_AUTH_METHODS = CLIENT_AUTH_METHODS
-    # of an authorization request; the trust is None where the page did not ask for it
+    # set by an authorization request; the trust is None if the page did not ask for it
     allowed_scope: str
     attests_publish: bool | None
     resources: list[str]
-    audience: str | None  # of a token request
-    code: OAuthCode | None = None  # of this client, in any state
-    refused: OAuth2Error | None = None  # after the code was found: to be sent when it is spent
+    audience: str | None  # set by a token request
+    code: OAuthCode | None = None  # belongs to this client, in any state
+    refused: OAuth2Error | None = None  # sent once the code is spent
 
     def validate_authorization_request(self) -> str:
         redirect_uri: str = super().validate_authorization_request()
@@ -105,7 +105,7 @@ class AuthorizationCodeGrant(rfc6749.grants.AuthorizationCodeGrant):
                 trust_alike(grant, now=now, by=request_audit.creator())
 
     def query_authorization_code(self, code: str, client: OAuthClient) -> OAuthCode | None:
-        """The code, spent or not; None if it is unknown, expired or of another client."""
+        """Return the code, spent or not; None if it is unknown, expired or another client's."""
         if not protocol.looks_like(protocol.CODE_PREFIX, code):
             return None
         found = db.session.get(OAuthCode, token_hash(code))
@@ -115,7 +115,7 @@ class AuthorizationCodeGrant(rfc6749.grants.AuthorizationCodeGrant):
         return found if found.expires_at > utc_now() else None
 
     def validate_token_request(self) -> None:
-        """All checks but whether the code is spent; nothing is said of one that was found."""
+        """Check everything except whether the code is spent; keep the refusal of a known code."""
         try:
             super().validate_token_request()
             self.audience = _narrowed(self.request.authorization_code.grant)
@@ -125,7 +125,7 @@ class AuthorizationCodeGrant(rfc6749.grants.AuthorizationCodeGrant):
             self.refused = error
 
     def create_token_response(self) -> TokenResponse:
-        """Spend the code, whatever the checks said; raises the refusal when that is stored."""
+        """Spend the code even if a check failed, commit, and then raise the kept refusal."""
         code = cast(OAuthCode, self.code)
         code_hash, grant_id, scope = code.code_hash, code.grant_id, code.scope
         refresh_scope = scope if Scope.OFFLINE_ACCESS in code.grant.scope.split() else None
@@ -144,10 +144,10 @@ class AuthorizationCodeGrant(rfc6749.grants.AuthorizationCodeGrant):
 
 
 class RefreshTokenGrant(rfc6749.grants.RefreshTokenGrant):
-    """Rotation: use spends a refresh token, and reuse of a spent one ends the connection.
+    """The grant of refresh tokens, with rotation: reuse of a spent token ends the connection.
 
-    Within the grace window a spent token works until its successor is used, because clients refresh
-    in parallel.
+    Clients refresh in parallel, so within the grace window a spent token works until its successor
+    is used.
     """
 
     TOKEN_ENDPOINT_AUTH_METHODS = CLIENT_AUTH_METHODS
@@ -171,9 +171,9 @@ class RefreshTokenGrant(rfc6749.grants.RefreshTokenGrant):
         self.audience = _narrowed(self.request.refresh_token.grant)
 
     def _validate_token_scope(self, token: OAuthToken) -> None:
-        """Narrow to the granted scopes (RFC 6749 section 3.3), in the place of Authlib's refusal.
+        """Narrow the request to the granted scopes (RFC 6749 section 3.3); Authlib would refuse it.
 
-        Clients repeat what they first asked for, of which the creator may have unticked some.
+        Clients repeat the scopes of their first request, and the creator may have unticked some.
         Raises InvalidScopeError when nothing is left.
         """
         granted, asked = token.scope.split(), protocol.read_scopes(self.request.payload.scope)
@@ -188,7 +188,7 @@ class RefreshTokenGrant(rfc6749.grants.RefreshTokenGrant):
         spent: OAuthToken = self.request.refresh_token
         token_id, grant_id, granted = spent.id, spent.grant_id, spent.scope
         with write_transaction():
-            grant, now = _live_grant(grant_id), utc_now()  # in the order of those that waited
+            grant, now = _live_grant(grant_id), utc_now()  # the time is read under the lock
             unused = (OAuthToken.id == token_id, OAuthToken.rotated_at.is_(None))
             first_use = _spend(update(OAuthToken).where(*unused).values(rotated_at=now))
             works = first_use or _is_parallel(token_id, now)
@@ -205,10 +205,10 @@ class RefreshTokenGrant(rfc6749.grants.RefreshTokenGrant):
 
 
 def _response_scope(granted: str, requested: str | None) -> str:
-    """The scope that the token response names.
+    """Return the scope that the token response names.
 
-    Official SDKs refuse a scope that they did not request, so it leaves out an `offline_access`
-    that only the creator ticked: the refresh token shows it.
+    Official SDKs refuse a scope that they did not request. So the response leaves out an
+    `offline_access` that only the creator ticked; the refresh token implies it.
     """
     named = protocol.read_scopes(requested)
     if Scope.OFFLINE_ACCESS in named or not protocol.name_permission(named):
@@ -217,9 +217,9 @@ def _response_scope(granted: str, requested: str | None) -> str:
 
 
 def _asked_resources(among: Collection[str]) -> list[str]:
-    """Which of these the request is for: all where it names none.
+    """Return the resources in `among` that the request names, or all if it names none.
 
-    Raises InvalidTargetError for a name of none of these.
+    Raises InvalidTargetError for a name that matches none of them.
     """
     # RFC 6749 section 3.1: a parameter without a value counts as omitted
     names = [name for name in request.values.getlist("resource") if name]
@@ -231,7 +231,7 @@ def _asked_resources(among: Collection[str]) -> list[str]:
 
 
 def _narrowed(grant: OAuthGrant) -> str | None:
-    """The resources of a new access token; None for all granted ones. Raises InvalidTargetError."""
+    """Return the resources of a new token, None for all granted. Raises InvalidTargetError."""
     granted = grant.resource.split()
     served = [resource for resource in granted if resource in protocol.served_resources()]
     if not served:
@@ -242,7 +242,7 @@ def _narrowed(grant: OAuthGrant) -> str | None:
 
 
 def _spend(unused: Update) -> bool:
-    """Mark an unused code or refresh token; False if another request has done so."""
+    """Mark a code or refresh token as used; return False if another request was first."""
     return bool(cast(CursorResult[Any], db.session.execute(unused)).rowcount)
 
 
@@ -252,9 +252,9 @@ def _end_reused(grant_id: str, reason: RevokedReason, kind: AuditKind) -> None:
 
 
 def _is_parallel(token_id: str, now: datetime) -> bool:
-    """Whether a spent token still works: within the grace window, no successor of it was used.
+    """Return whether a spent token still works: in the grace window, with every successor unused.
 
-    A client that uses a successor has received the response that a parallel request may wait for.
+    Once a client uses a successor, it has received a response and needs the spent token no more.
     """
     grace = timedelta(seconds=REFRESH_GRACE_SECONDS)
     successor = aliased(OAuthToken)
@@ -271,7 +271,7 @@ def _add_event(kind: AuditKind, grant: OAuthGrant) -> None:
 
 
 def _live_grant(grant_id: str) -> OAuthGrant:
-    """The grant, locked until the end of the transaction. Raises InvalidGrantError when ended."""
+    """Return the grant, locked for this transaction. Raises InvalidGrantError if it is not live."""
     grant = db.session.scalars(
         select(OAuthGrant)
         .where(OAuthGrant.id == grant_id)
@@ -293,9 +293,9 @@ def _token_body(
     *,
     renews_id: str | None = None,
 ) -> dict[str, Any]:
-    """Add new tokens to the session; returns the response of RFC 6749 section 5.1.
+    """Add new tokens to the session, and return the response body (RFC 6749 section 5.1).
 
-    Only the access token is narrowed to `audience`: a refresh token renews all that was granted.
+    Only the access token is narrowed to `audience`: a refresh token keeps all granted resources.
     """
     now = utc_now()
     lasts = min(tokens.LIFETIMES[TokenKind.ACCESS], grant.expires_at - now)
@@ -313,13 +313,13 @@ def _token_body(
     return body
 
 
-AUTHORIZE = "/oauth/authorize"  # the path of a resource may follow, by which clients know us
+AUTHORIZE = "/oauth/authorize"  # may be followed by the path of a resource, as in the issuer
 
 
 class Request(FlaskOAuth2Request):
     """The Flask request for Authlib, with the configured public address.
 
-    Authlib refuses plain http by the address; behind a proxy `request.url` is not the public one.
+    Authlib refuses addresses with plain http, which `request.url` shows behind a proxy.
     """
 
     def __init__(self) -> None:
@@ -329,13 +329,13 @@ class Request(FlaskOAuth2Request):
 
 
 class Server(AuthorizationServer):
-    """Adds the issuer to every redirect (RFC 9207); redirects forms with 303 (RFC 9700 4.12)."""
+    """A server that adds its issuer to redirects (RFC 9207) and uses 303 (RFC 9700 4.12)."""
 
     def create_oauth2_request(self, _request: Any) -> Request:
         return Request()
 
     def get_authorization_grant(self, request: Any) -> Any:
-        """RFC 6749 section 4.1.2.1: a required parameter that is missing is an invalid request."""
+        """Refuse a missing response_type as an invalid request (RFC 6749 section 4.1.2.1)."""
         try:
             return super().get_authorization_grant(request)
         except rfc6749.UnsupportedResponseTypeError as error:
@@ -347,7 +347,7 @@ class Server(AuthorizationServer):
             ) from error
 
     def handle_error_response(self, request: Any, error: OAuth2Error) -> Any:
-        if isinstance(error, rfc6749.InvalidClientError):  # only at a 401 do hosts register anew
+        if isinstance(error, rfc6749.InvalidClientError):  # hosts register again only after a 401
             error.status_code = HTTPStatus.UNAUTHORIZED
         return super().handle_error_response(request, protocol.worded(error))
 
@@ -367,9 +367,9 @@ class Server(AuthorizationServer):
 
 
 class RevocationEndpoint(BaseRevocationEndpoint):
-    """RFC 7009: open to every client; hints are ignored.
+    """Revocation (RFC 7009), open to every client; token hints are ignored.
 
-    A refresh token ends the connection, as does an access token after which none is left.
+    Revoking a refresh token, or the last token that works, ends the connection.
     """
 
     CLIENT_AUTH_METHODS = CLIENT_AUTH_METHODS
@@ -396,7 +396,7 @@ class RevocationEndpoint(BaseRevocationEndpoint):
 
 
 def find_client(client_id: str) -> OAuthClient | None:
-    """The client with this id unless it is disabled; never fetches a metadata document."""
+    """Return the client with this id unless it is disabled; never fetch a metadata document."""
     if not client_id.isprintable() or not client_id.isascii():
         return None
     return db.session.scalars(
@@ -411,9 +411,9 @@ server = Server(query_client=find_client)
 
 def init_app(app: Flask) -> None:
     """Bind the server to `app`."""
-    # at DEBUG Authlib writes tokens in clear
+    # Authlib logs tokens at DEBUG
     logging.getLogger("authlib").setLevel(logging.WARNING)
-    # only tests pin hosts of client documents to this machine (see outbound.Pinned)
+    # tests pin the hosts of client documents to this machine (see outbound.Pinned)
     app.config["PINNED_HOSTS"] = ()
     server.init_app(app)
 

@@ -1,4 +1,4 @@
-"""Access and refresh tokens, and erasing those that have expired."""
+"""Issues, stores and revokes grants and tokens, and purges expired rows."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
@@ -22,13 +22,13 @@ from webapp.records.audit import SYSTEM, Actor, AuditEvent, AuditKind, add_event
 from webapp.records.drafts import IdempotencyKey, kept_since
 from webapp.records.forms import AgentToken
 
-CODE_SECONDS = 60  # RFC 6749, section 4.1.2, allows ten minutes at most
+CODE_SECONDS = 60  # RFC 6749 section 4.1.2 allows at most ten minutes
 ACCESS_SECONDS = 3_600
-REFRESH_SECONDS = 30 * 86_400  # of a token that is not used
-GRANT_SECONDS = 180 * 86_400  # then the agent has to be connected again
+REFRESH_SECONDS = 30 * 86_400  # for an unused token: use replaces it
+GRANT_SECONDS = 180 * 86_400  # after that the creator has to connect the agent again
 COMMAND_LINE_CLIENT = "askback-command-line"
 
-# of a new token, which its grant may shorten
+# of a new token; the end of its grant may shorten it
 LIFETIMES = {
     TokenKind.ACCESS: timedelta(seconds=ACCESS_SECONDS),
     TokenKind.REFRESH: timedelta(seconds=REFRESH_SECONDS),
@@ -42,9 +42,9 @@ def add_grant(
     """Add a consent to the session; without offline access it ends with its only token.
 
     The caller commits.
-    raises  StateConflict for a client that is disabled: that ended all its connections
+    raises  StateConflict for a disabled client
     """
-    # locked: to disable it ends those that are there
+    # the lock stops a concurrent disable_client from missing this grant
     held = select(OAuthClient.disabled_at).where(OAuthClient.id == client.id)
     if database.db.session.scalar(held.with_for_update(read=True)) is not None:
         raise StateConflict(
@@ -77,7 +77,7 @@ def add_token(
     renews_id: str | None = None,
     now: datetime,
 ) -> str:
-    """Add a token to the session, which never outlives its grant; returns its unstored text."""
+    """Add a token that never outlives its grant to the session; return its text (not stored)."""
     token = new_secret(PREFIXES[kind])
     database.db.session.add(
         OAuthToken(
@@ -103,10 +103,10 @@ def issue_token(
     now: datetime,
     by: Actor = SYSTEM,
 ) -> str:
-    """An access token without a browser, for the operator and for tests; commits.
+    """Issue an access token without a browser, for the operator and for tests; commit.
 
     All such tokens of an account form one connection, listed and disconnected like any other.
-    raises  StateConflict while their client is disabled
+    raises  StateConflict while the client for these tokens is disabled
     """
     with database.write_transaction():
         details = {"redirect_uris": [], "grant_types": [], "client_name": "Askback command line"}
@@ -120,18 +120,18 @@ def issue_token(
 
 
 def has_token(at: datetime) -> ColumnElement[bool]:
-    """Whether a grant, unless it is revoked, lets its client in or renew a token at this moment."""
+    """Return the condition that a grant, revoked or not, has a token that works at this time."""
     works = OAuthToken.revoked_at.is_(None) & (OAuthToken.expires_at > at)
     return exists().where(OAuthToken.grant_id == OAuthGrant.id, works)
 
 
 def is_live(at: datetime) -> ColumnElement[bool]:
-    """The same, of a grant that is not revoked."""
+    """Return the condition that a grant is not revoked and has a token that works."""
     return OAuthGrant.revoked_at.is_(None) & has_token(at)
 
 
 def revoke_access_token(token_id: str, grant_id: str, *, now: datetime) -> bool:
-    """End one token; returns whether its connection has another. The caller commits."""
+    """Revoke one token; return whether its connection has another. The caller commits."""
     database.db.session.execute(
         update(OAuthToken).where(OAuthToken.id == token_id).values(revoked_at=now)
     )
@@ -148,7 +148,7 @@ def store_client(
     secret_hash: str | None = None,
     renewed: Mapping[str, object] = MappingProxyType({}),
 ) -> OAuthClient:
-    """A new client; one that has this id already takes only what is `renewed`.
+    """Insert a client, or update only the `renewed` columns of the client with this id.
 
     The caller commits.
     """
@@ -171,9 +171,9 @@ def store_client(
 
 
 def revoke_grants(which: ColumnElement[bool], reason: RevokedReason, *, now: datetime) -> bool:
-    """End the live connections that match, with the subscriptions and agent tokens they made.
+    """End the live grants that match, with the subscriptions and agent tokens they made.
 
-    False if there is none. The caller commits.
+    Return whether any matched. The caller commits.
     """
     ended = database.db.session.scalars(
         update(OAuthGrant)
@@ -194,16 +194,16 @@ def revoke_grants(which: ColumnElement[bool], reason: RevokedReason, *, now: dat
 
 
 def revoke_grant(grant_id: str, reason: RevokedReason, *, now: datetime) -> bool:
-    """End a connection with all its tokens; the first reason stays. The caller commits.
+    """End a grant with all its tokens; the caller commits.
 
-    False if it had ended before.
+    Return False if it had ended before; the earlier reason stays then.
     """
     return revoke_grants(OAuthGrant.id == grant_id, reason, now=now)
 
 
 # long enough to tell late reuse from an unknown token
 SPENT_KEPT = timedelta(days=90)
-# SDKs keep and reuse the client that they registered, so its ended grants are kept
+# SDKs reuse the client that they registered; a client stays while it has grants
 GRANT_KEPT = timedelta(days=180)
 UNUSED_CLIENT_KEPT = timedelta(hours=24)
 
@@ -211,9 +211,9 @@ Dead = tuple[type[database.Base], ColumnElement[bool]]
 
 
 def purge_dead(now: datetime) -> Iterator[int]:
-    """Delete what expired long ago, children first, a short transaction for each batch.
+    """Delete rows that expired long ago, children first, with a short transaction per batch.
 
-    Yields the number of rows deleted by each; may be abandoned at any point and resumed later.
+    Yields the number of deleted rows per batch. The caller may stop at any point and resume later.
     """
     for model, which in _dead(now):
         yield from delete_in_batches(database.db.metadata.tables[model.__tablename__], which)
@@ -242,7 +242,7 @@ def _dead(now: datetime) -> list[Dead]:
         (
             OAuthClient,
             (OAuthClient.kind != ClientKind.PRE_REGISTERED)
-            & OAuthClient.disabled_at.is_(None)  # or it would come back enabled
+            & OAuthClient.disabled_at.is_(None)  # else it could register again
             & (OAuthClient.created_at < now - UNUSED_CLIENT_KEPT)
             & unused,
         ),
