@@ -1,4 +1,4 @@
-"""Error pages, and the way to the sign-in page and back."""
+"""Error pages, and the redirects to the sign-in page and back."""
 
 import json
 import logging
@@ -38,7 +38,7 @@ OWN_PATH = re.compile(r"/(?!/)[!-\[\]-~]*")
 
 
 def login_url() -> str:
-    """The sign-in page with the page to return to: the one asked for, for htmx the open one."""
+    """Return the sign-in address; its `next` is the requested page, with htmx the open page."""
     shown = shown_address()
     if shown is None:
         remembered = request.method == "GET" or request.endpoint == "consent.decide"
@@ -49,9 +49,9 @@ def login_url() -> str:
 
 
 def next_page() -> str:
-    """The page to return to after sign-in.
+    """Return the page to show after sign-in.
 
-    Only a signed `next` counts, so that no link can redirect to another site.
+    Only a signed `next` is used, so no link can redirect to another site.
     """
     try:
         page: str = _serializer().loads(request.args.get("next", ""), max_age=RETURN_SECONDS)
@@ -61,7 +61,7 @@ def next_page() -> str:
 
 
 def own_page(address: str) -> str:
-    """The path and query of a page of ours, "" for any other address."""
+    """Return the path and query of an address on this site, "" for any other address."""
     try:
         parts = urlsplit(address)
     except ValueError:
@@ -72,7 +72,7 @@ def own_page(address: str) -> str:
 
 
 def is_own_path(path: str) -> bool:
-    """True if a redirect to this path and query cannot leave this site."""
+    """Return whether a redirect to this path and query stays on this site."""
     return OWN_PATH.fullmatch(path) is not None
 
 
@@ -82,7 +82,7 @@ def _serializer() -> URLSafeTimedSerializer:
 
 Words: TypeAlias = str | LazyString
 
-# The templates of `load_pages`, with those they include.
+# The error templates, and the templates that they include.
 OF_FAULTS = (
     "errors/problem.html",
     "errors/_problem.html",
@@ -108,7 +108,7 @@ class Problem(NamedTuple):
 
 
 class Again(NamedTuple):
-    """A request to repeat: a GET, or with fields a POST."""
+    """A request to repeat: a POST if it has fields, otherwise a GET."""
 
     address: str
     fields: Sequence[tuple[str, str]] = ()
@@ -122,7 +122,7 @@ class Back(NamedTuple):
 
 
 def load_pages(app: Flask) -> None:
-    """Load the error templates: one error is that no file can be opened."""
+    """Load the error templates early: one of the errors is that no file can be opened."""
     for name in OF_FAULTS:
         app.jinja_env.get_template(name)
 
@@ -135,14 +135,14 @@ def problem(
     again: Again | None = None,
     back: Back | None = None,
 ) -> Response:
-    """A full page, or for htmx a note in place of the response.
+    """Return an error page; htmx gets a note to swap in.
 
-    kept   posted text that was not saved, to be copied
-    again  the request to repeat
-    back   the page to return to
+    kept   posted text that was not saved; the page shows it for copying
+    again  the request that a button repeats
+    back   the page that a link leads to
     """
     name = "errors/_problem.html" if wants_fragment() else "errors/problem.html"
-    # without context processors: they ask the database who is signed in, and it may be down
+    # without context processors: they query the database, which may be down
     form_address = None if status is HTTPStatus.NOT_FOUND else _form_address()
     template = current_app.jinja_env.get_template(name)
     body = template.render(
@@ -154,7 +154,7 @@ def problem(
 
 
 def _form_address() -> str | None:
-    """The address of the respondent's form, with the iframe parameter; None for creators."""
+    """Return the address of the respondent's form; None on creator pages."""
     token = (request.view_args or {}).get("share_token")
     embed = 1 if says_in_iframe() else None
     return url_for("respond.start", share_token=token, embed=embed) if token else None
@@ -233,7 +233,7 @@ STATUSES: dict[type[Outcome], HTTPStatus] = {
 
 
 def init_app(app: Flask) -> None:
-    """Register handlers for every exception of page routes."""
+    """Register a handler for every exception that page routes raise."""
     app.register_error_handler(Outcome, outcome)
     app.register_error_handler(CSRFError, stale_page)
     app.register_error_handler(HTTPException, http_problem)
@@ -242,7 +242,7 @@ def init_app(app: Flask) -> None:
 
 
 def outcome(error: Outcome) -> Response:
-    """An expected failure of a use case, with the message of the API, translated if possible."""
+    """Show the API message of an expected failure, translated if possible."""
     if isinstance(error, RateLimited):
         return _too_many(error.seconds)
     status = STATUSES.get(type(error), HTTPStatus.BAD_REQUEST)
@@ -255,9 +255,9 @@ def outcome(error: Outcome) -> Response:
 
 
 def stale_page(_error: CSRFError) -> Response:
-    """The CSRF token is missing, foreign or expired; the page keeps the typed text.
+    """Report a missing, foreign or expired CSRF token, with the typed text.
 
-    A page that was open while its creator signed in again gets the token of the new session.
+    If the creator has signed in again since, htmx gets the CSRF token of the new session.
     """
     if not wants_fragment():
         return problem(STALE_PAGE, HTTPStatus.BAD_REQUEST, kept=_typed_by_creator())
@@ -269,9 +269,9 @@ def stale_page(_error: CSRFError) -> Response:
 
 
 def signed_out() -> Response:
-    """For htmx only: redirect to sign-in, or a note if unsaved text would be lost by leaving.
+    """Tell htmx that the session has ended.
 
-    The script of the open page decides, which knows of open editors.
+    The script of the page redirects to sign-in, or shows a note while an editor is open.
     """
     body = current_app.jinja_env.get_template("errors/_signed_out.html").render()
     response = Response(body, HTTPStatus.UNAUTHORIZED)
@@ -281,7 +281,7 @@ def signed_out() -> Response:
 
 
 def http_problem(error: HTTPException) -> Response:
-    """Any other HTTP error, with its headers such as `Allow`."""
+    """Show any other HTTP error, and keep its headers, such as `Allow`."""
     if isinstance(error, RateLimitExceeded):
         return too_many_tries(error)
     if isinstance(error, UnknownHost):
@@ -298,7 +298,7 @@ def http_problem(error: HTTPException) -> Response:
 
 
 def _unknown_host() -> Problem:
-    """In English, for the operator: links for others lead to the configured host."""
+    """Return a message for the operator, in English: other people use the configured host."""
     return Problem(
         "This server does not answer under this name.",
         f"Open it at {settings().public_url}. If you run it: PUBLIC_URL and "
@@ -307,12 +307,12 @@ def _unknown_host() -> Problem:
 
 
 def too_many_tries(error: RateLimitExceeded) -> Response:
-    """A rate limit was reached; the page names it and the wait, in minutes rounded up."""
+    """Report a rate limit: how many requests it allows, and the minutes to wait, rounded up."""
     return _too_many(seconds_to_wait(error), limit_sentence(error.limit.limit))
 
 
 def too_many_writes(error: RateLimitExceeded) -> Response:
-    """The same for a form of a creator: their words stay, and a button sends them again."""
+    """Report a rate limit on a creator's form: keep the text, and offer to send it again."""
     sentence = f"{WORDS_KEPT} {limit_sentence(error.limit.limit)}".strip()
     typed, again = _typed_by_creator(), _same_post()
     return _too_many(seconds_to_wait(error), sentence, kept=typed, again=again)
@@ -325,7 +325,7 @@ def _same_post() -> Again:
 def _too_many(
     seconds: int, sentence: str = "", *, kept: str = "", again: Again | None = None
 ) -> Response:
-    """`sentence` is the limit as a sentence."""
+    """Return a 429 page; `sentence` states the limit."""
     wait = ngettext(
         "Wait %(num)s minute, then try again.",
         "Wait %(num)s minutes, then try again.",
@@ -338,15 +338,15 @@ def _too_many(
 
 
 def limit_sentence(limit: RateLimitItem) -> str:
-    """The limit as a sentence; "" for an unnamed period."""
+    """Describe the limit in a sentence; "" for a period without a name."""
     message = LIMITS.get(limit.GRANULARITY.name) if limit.multiples == 1 else None
     return str(message) % {"num": limit.amount} if message else ""
 
 
 def storage_failed(error: Exception) -> Response:
-    """The database is locked, full or unavailable; for htmx a note next to the typed text.
+    """Report that the database is locked, full or unavailable; htmx shows a note at the text.
 
-    raises  `error` if it is a programming error
+    raises  `error` itself if it is a programming error
     """
     if not is_away(error):
         raise error
@@ -355,7 +355,7 @@ def storage_failed(error: Exception) -> Response:
 
 
 def offer_again(error: Exception) -> Response:
-    """As `storage_failed`, with a button that repeats the request, which must be idempotent."""
+    """Report a storage failure and offer to repeat the POST, which must be idempotent."""
     if request.method != "POST" or not request_kind.is_same_origin() or not is_away(error):
         return storage_failed(error)
     return _away(NOT_PUBLISHED, _same_post())
@@ -371,7 +371,7 @@ def _away(what: Problem, again: Again | None) -> Response:
 
 
 def _typed_by_creator() -> str:
-    """The text of the creator's editors; "" for a cross-site form."""
+    """Return the text posted from the creator's editors; "" for a cross-site form."""
     if not request_kind.is_same_origin():
         return ""
     return "\n\n".join(filter(None, map(typed_text, ("text", "hint", "origins", "note"))))

@@ -36,7 +36,7 @@ class Tally(NamedTuple):
 
 
 def tally_of(total: int) -> Tally:
-    """Hand-drawn strokes for `total` questions, the same at each call; every fifth lies across."""
+    """Draw a tally of `total` strokes, the same at each call; every fifth crosses the others."""
     paths, x = [], 5.0
     for number in range(total):
         wobble = [JITTER[(number * 3 + part) % len(JITTER)] for part in range(4)]
@@ -68,12 +68,12 @@ CODE_INK = "#10241c"
 
 
 def code_of(address: str) -> QRCode:
-    """The code of an address, readable with a seventh of it covered."""
+    """Return the QR code of an address; error correction level M restores about a seventh."""
     return segno.make(address, error="m", micro=False)
 
 
 def drawn_code(address: str) -> Markup:
-    """The code as SVG for a page, dark on white in both colour schemes."""
+    """Return the QR code as inline SVG, dark on white in both colour schemes."""
     svg = code_of(address).svg_inline(
         omitsize=True, border=2, dark=CODE_INK, svgclass=None, lineclass=None
     )
@@ -82,13 +82,13 @@ def drawn_code(address: str) -> Markup:
 
 NUMBERS = ["No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten"]
 EXCERPT_CHARS = 90  # two lines of a phone
-LONG_QUESTION_CHARS = 140  # more, in large type, pushes the box off a phone's screen
-THREADS_SHOWN = 12  # of one person in a list; their own page shows all
+LONG_QUESTION_CHARS = 140  # a longer one in large type pushes the text box off a phone's screen
+THREADS_SHOWN = 12  # per person in a list; the page of the person shows all
 MINUTES_EACH = 1.25  # a few typed sentences for each question
 
 
 def init_app(app: Flask) -> None:
-    """Register the filters and globals of all templates; block tags leave no blank lines."""
+    """Register template filters and globals, and remove the blank lines of block tags."""
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     app.add_template_filter(session_status, "status_at")
     for each in (
@@ -110,7 +110,7 @@ def init_app(app: Flask) -> None:
 
 
 def marked(text: str, needle: str) -> Markup:
-    """The text with what a search found in it in `<mark>`; `needle` is comparable text."""
+    """Put search matches into `<mark>`; `needle` is normalised for comparison."""
     parts, at = [], 0
     for start, end in find_matches(text, needle):
         parts.append(Markup("{}<mark>{}</mark>").format(text[at:start], text[start:end]))
@@ -119,7 +119,7 @@ def marked(text: str, needle: str) -> Markup:
 
 
 def excerpt(text: str) -> str:
-    """The end of a text in one line, EXCERPT_CHARS at most, from the beginning of a word."""
+    """Return the end of a text in one line: at most EXCERPT_CHARS, starting with a whole word."""
     text = text.strip()
     end = text[-4 * EXCERPT_CHARS :]
     line = " ".join(end.split())
@@ -127,54 +127,54 @@ def excerpt(text: str) -> str:
         return line if end == text else f"… {line}"
     tail = line[-EXCERPT_CHARS:]
     words = tail.partition(" ")[2]
-    # the joiner keeps the dots in the line of one long word, which breaks anywhere
+    # a long word may break anywhere; the joiner keeps the dots on its first line
     return f"… {words}" if words else f"…\N{WORD JOINER}{tail}"
 
 
 def moment(at: datetime, *, now: datetime | None = None) -> Markup:
-    """A `<time>` with the time since `at`; before yesterday as `clock_time`."""
+    """Return a `<time>` such as "5 min ago"; a date and time if `at` is before yesterday."""
     now = now or datetime.now(UTC)
     ago = _relative_time(at, now)
     return clock_time(at, now=now) if ago is None else _time(at, "ago", "", ago)
 
 
 def clock_time(at: datetime, *, now: datetime | None = None) -> Markup:
-    """A `<time>` with day and time in UTC; scripts put it into the reader's own time zone.
+    """Return a `<time>` with day and time in UTC; a script converts it to the local time zone.
 
-    Includes the year if it is not the current one, also in the attribute for scripts.
+    The text and `data-clock` include the year unless it is the current one.
     """
     year = _year_shown(at, now)
     return _time(at, "clock", year, _in_utc(at, "yMMMd" if year else "MMMd"))
 
 
 def calendar_day(at: datetime, *, now: datetime | None = None) -> Markup:
-    """A `<time>` with the day only, in UTC as `clock_time`."""
+    """Return a `<time>` with the day in UTC, without the time of day."""
     year = _year_shown(at, now)
     return _time(at, "day", year, _written(at, "yMMMd" if year else "MMMd"))
 
 
 def figure(count: int) -> str:
-    """A number with thousands separators."""
+    """Format a number with thousands separators."""
     return str(format_decimal(count))
 
 
 def short_figure(count: int) -> str:
-    """A number in few characters, such as 1.2K."""
+    """Format a number in few characters, such as 1.2K."""
     return format_compact_decimal(count, locale=_locale(), fraction_digits=int(count < 9950))
 
 
 def short_day(day: date) -> str:
-    """A day of this year or of one near it, without the year."""
+    """Format a day without its year."""
     return format_date(day, "d MMM", locale=_locale())
 
 
 def in_words(count: int) -> str:
-    """A number at the beginning of a sentence: a word up to ten, then figures."""
+    """Write a number for the beginning of a sentence: a word up to ten, then figures."""
     return NUMBERS[count] if 0 <= count < len(NUMBERS) else str(count)
 
 
 def asked_of(questions: int) -> str:
-    """The number of questions, and the estimated minutes of answering them."""
+    """Return the number of questions and an estimate of the minutes to answer them."""
     minutes = ceil(questions * MINUTES_EACH)
     count = ngettext("%(num)s question", "%(num)s questions", questions)
     time = ngettext("about %(num)s minute", "about %(num)s minutes", minutes)
@@ -182,12 +182,12 @@ def asked_of(questions: int) -> str:
 
 
 def unbroken(text: str) -> str:
-    """Text that stays on one line, such as a number with its unit."""
+    """Replace spaces with no-break spaces, such as between a number and its unit."""
     return text.replace(" ", "\u00a0")
 
 
 def translated(message: str) -> str:
-    """The message of an outcome, translated into the language of the page if it is a Phrase."""
+    """Translate the message of an outcome into the language of the page if it is a Phrase."""
     if not isinstance(message, Phrase):
         return message
     numbers = {name: figure(number) for name, number in message.numbers.items()}
@@ -195,37 +195,37 @@ def translated(message: str) -> str:
 
 
 def _time(at: datetime, kind: str, year: str, words: str) -> Markup:
-    """Its title is the full moment, so that no short form hides it."""
+    """Return a `<time>` element whose title is the full date and time."""
     return Markup('<time datetime="{}" data-{}="{}" title="{}">{}</time>').format(
         at.astimezone(UTC).isoformat(timespec="seconds"), kind, year, _in_utc(at), words
     )
 
 
 def _in_utc(at: datetime, day: str = "") -> str:
-    """Day and time; the whole day if none is given."""
+    """Format day and time; `day` is a CLDR skeleton, "" for the long date."""
     date = _written(at, day) if day else format_date(at.astimezone(UTC), "long", locale=_locale())
     return str(gettext("%(day)s, %(time)s UTC", day=date, time=_written(at, "Hm")))
 
 
 def _written(at: datetime, parts: str) -> str:
-    """In UTC; `parts` is a CLDR skeleton, which each language puts into its own order."""
+    """Format a time in UTC; `parts` is a CLDR skeleton, which each language orders itself."""
     return format_skeleton(parts, at.astimezone(UTC), locale=_locale())
 
 
 def _locale() -> Locale:
-    """English has the day before the month and 24 hours wherever its reader is."""
+    """Return the page locale; English is en-GB everywhere: day before month, 24 hours."""
     own = get_locale()
     return Locale("en", "GB") if own is None or own.language == "en" else own
 
 
 def _year_shown(at: datetime, now: datetime | None) -> str:
-    """The `year` of JavaScript's date formats, "" for none."""
+    """Return the `year` option of JavaScript's date formats, "" to omit the year."""
     this = (now or datetime.now(UTC)).astimezone(UTC).year
     return "" if at.astimezone(UTC).year == this else "numeric"
 
 
 def _relative_time(at: datetime, now: datetime) -> str | None:
-    """None before yesterday."""
+    """Describe how long ago `at` was; None if it was before yesterday."""
     ago = now - at
     if ago < timedelta(minutes=1):
         return str(gettext("just now"))
@@ -239,6 +239,6 @@ def _relative_time(at: datetime, now: datetime) -> str | None:
 
 
 def play_time(duration_ms: int) -> str:
-    """As players say it: minutes and seconds, what is left of a second counted as one."""
+    """Format a duration as minutes and seconds, such as 1:05, rounded up."""
     seconds = -(-duration_ms // 1000)
     return f"{seconds // 60}:{seconds % 60:02}"

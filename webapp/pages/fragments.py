@@ -1,6 +1,6 @@
-"""What pages read and answer: htmx or a full page, redirects, typed text, pictures.
+"""Helpers for requests and responses of pages: htmx or full page, redirects, text, pictures.
 
-`HX-*` request headers only choose the representation; nothing is authorized by them.
+`HX-*` request headers only choose the representation; they never authorise anything.
 """
 
 from http import HTTPStatus
@@ -15,13 +15,13 @@ VARY = ", ".join(VARIES_BY)
 
 
 def wants_fragment() -> bool:
-    """True if htmx swaps the response into a page, False if a full page is needed."""
+    """Return whether htmx swaps the response into a page; if not, it needs a full page."""
     htmx = request.htmx
     return bool(htmx) and not htmx.boosted and not htmx.history_restore_request
 
 
 def shown_address() -> str | None:
-    """The address of the open page, as sent by htmx; None without htmx. Not to be trusted."""
+    """Return the address of the open page as htmx sent it, unverified; None without htmx."""
     return cast(str, request.htmx.current_url or "") if request.htmx else None
 
 
@@ -34,7 +34,7 @@ def page_or_fragment(
     push_url: str | None = None,
     **context: Any,
 ) -> Response:
-    """The template `fragment` for htmx, `page` (which includes it) for everybody else."""
+    """Render the template `fragment` for htmx, otherwise `page`, which includes it."""
     template = fragment if wants_fragment() else page
     body = render_template(template, **context)
     return drawn(body, status=status, trigger=trigger, push_url=push_url)
@@ -47,7 +47,7 @@ def drawn(
     trigger: str | dict[str, Any] | None = None,
     push_url: str | None = None,
 ) -> Response:
-    """A body chosen by `wants_fragment`, with the Vary header of that choice."""
+    """Return a response whose body depends on `wants_fragment`, with the Vary header for it."""
     answer = make_response(body, status, trigger=trigger, push_url=push_url)
     response = cast(Response, answer)
     response.headers.add("Vary", VARY)
@@ -57,12 +57,12 @@ def drawn(
 def fragment(
     template: str, *, trigger: str | dict[str, Any] | None = None, **context: Any
 ) -> Response:
-    """A part of a page that only htmx requests."""
+    """Render a part of a page that only htmx requests."""
     return drawn(render_template(template, **context), trigger=trigger)
 
 
 def go_to(url: str) -> Response:
-    """Redirect: 303 for a plain form, `HX-Redirect` for htmx.
+    """Redirect with 303 for a plain form, with `HX-Redirect` for htmx.
 
     The browser follows a 303 by itself, so htmx would not see its headers.
     """
@@ -74,22 +74,22 @@ def go_to(url: str) -> Response:
 
 
 def nothing_new() -> Response:
-    """204 for a poll without changes: htmx leaves the page unchanged."""
+    """Return 204 to a poll without changes, so that htmx leaves the page unchanged."""
     return Response(status=HTTPStatus.NO_CONTENT)
 
 
 def typed_text(name: str) -> str:
-    """A posted field with line feeds as the only line ends; "" if it was not posted."""
+    """Return a posted field with line feeds as the only line ends; "" if it was not posted."""
     return with_line_feeds(request.form.get(name, ""))
 
 
 def with_line_feeds(text: str) -> str:
-    """The text with line feeds as the only line ends."""
+    """Replace carriage returns so that all line ends are line feeds."""
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def as_picture(content: bytes | None) -> Response:
-    """The PNG of who asks, whose address has its digest: it never changes. 404 for none."""
+    """Serve a creator's PNG, cached for a year, as its address contains its digest; None = 404."""
     if content is None:
         abort(HTTPStatus.NOT_FOUND)
     headers = {"Cache-Control": "private, max-age=31536000, immutable"}

@@ -1,4 +1,4 @@
-"""A creator's own account: name, picture, password, browsers, activity, and its end."""
+"""The account page of a creator: name, picture, password, browsers, activity, deletion."""
 
 from collections.abc import Iterable
 from http import HTTPStatus
@@ -32,20 +32,20 @@ bp = Blueprint("account", __name__)
 
 @bp.before_request
 def require_somebody() -> ResponseReturnValue | None:
-    """All pages here need a signed-in creator, except the farewell."""
+    """Require a signed-in creator on every page except the one after a deletion."""
     return None if request.endpoint == "account.show_farewell" else require_creator()
 
 
 @bp.get(PAGE)
 def show() -> str:
-    """The account page; `saved` names what was just changed."""
+    """Show the account page; `?saved=` names the part that was just changed."""
     saved = request.args.get("saved", "")
     return _page(saved=saved if saved in SAVED else "")
 
 
 @bp.post("/account/details")
 def change_details() -> ResponseReturnValue:
-    """Name, organisation, colour and language."""
+    """Save the name, organisation, colour and language."""
     form = request.form
     name, language = form.get("name", ""), form.get("language", current_user.language)
     asker = form.get("organisation", ""), form.get("accent", "")
@@ -59,10 +59,10 @@ def change_details() -> ResponseReturnValue:
 @bp.post("/account/picture")
 @limit_one_write
 def change_picture() -> ResponseReturnValue:
-    """Show the picture of a posted file, drawn anew."""
+    """Set the account's picture: a posted file, decoded and encoded again."""
     file = request.files.get("picture")
     if file:
-        file.seek(0)  # a request that met a deadlock is answered once more
+        file.seek(0)  # the request may run a second time, after a deadlock
     try:
         form_settings.set_picture(creator_id(), redraw(file.read() if file else b""))
     except (NotPicture, AudioBusy) as problem:
@@ -80,21 +80,21 @@ def change_picture() -> ResponseReturnValue:
 
 @bp.post("/account/picture/remove")
 def remove_picture() -> ResponseReturnValue:
-    """Show no picture any more."""
+    """Remove the account's picture."""
     form_settings.set_picture(creator_id(), b"")
     return go_to(f"{PAGE}?saved=picture")
 
 
 @bp.get("/account/picture/<digest>")
 def show_picture(digest: str) -> Response:
-    """A picture of the account, to its creator."""
+    """Serve the picture of the signed-in account."""
     return as_picture(form_settings.read_picture(creator_id(), digest))
 
 
 @bp.post("/account/password")
 @sign_in.limited_tries(AuditKind.PASSWORD_CHANGED)
 def change_password() -> ResponseReturnValue:
-    """Set a new password; this browser stays signed in, all others are signed out."""
+    """Set a new password; only this browser stays signed in."""
     given = request.form.get("current", ""), request.form.get("password", "")
     try:
         act = acting()
@@ -109,14 +109,14 @@ def change_password() -> ResponseReturnValue:
 
 @bp.get("/account/delete")
 def show_deletion() -> str:
-    """Show what the deletion will delete; GET changes nothing."""
+    """Show everything that a deletion removes; a GET changes nothing."""
     return _deletion_page()
 
 
 @bp.post("/account/delete")
 @sign_in.limited_tries(AuditKind.ACCOUNT_DELETED)
 def delete() -> ResponseReturnValue:
-    """Delete the account, after its creator has just entered the password."""
+    """Delete the account; requires the password, unless this browser signed in recently."""
     try:
         sign_in.require_own_password(AuditKind.ACCOUNT_DELETED)
     except InvalidInput as refusal:
@@ -129,7 +129,7 @@ def delete() -> ResponseReturnValue:
 
 @bp.get("/account/deleted")
 def show_farewell() -> str:
-    """The page after a deletion; it needs no session, because the account is gone."""
+    """Show the page after a deletion, without a session: the account is gone."""
     return render_template("account/deleted.html")
 
 
@@ -163,14 +163,14 @@ EVENTS_ON_PAGE = 50
 
 @bp.get("/account/activity")
 def show_activity() -> str:
-    """A page of events; `?before=` is the last event of the previous page, as linked there."""
+    """Show a page of audit events; `?before=` is the last event of the previous page."""
     at = fields.asked_position()
     before = (from_millis(at[0]), at[1]) if at else None
     events = list_events(creator_id(), limit=EVENTS_ON_PAGE + 1, before=before)
     shown = events[:EVENTS_ON_PAGE]
     return render_template(
         "account/activity.html",
-        # one line for several identical events, the newest, with their number
+        # equal events in a row take one line: the newest one, with their number
         lines=[
             (same[0], sum(each.count for each in same))
             for same in (list(found) for _, found in groupby(shown, _reads_as))
@@ -188,7 +188,7 @@ def _reads_as(event: AuditEvent) -> tuple[str | None, ...]:
 
 
 def _titles(events: Iterable[AuditEvent]) -> dict[str, str]:
-    """Titles by id of the drafts and forms of the account that still exist."""
+    """Return titles by id of the account's drafts and forms that still exist."""
     subjects = {event.subject for event in events if event.subject}
     found: dict[str, str] = {}
     for table in (Draft, Form):
@@ -200,7 +200,7 @@ def _titles(events: Iterable[AuditEvent]) -> dict[str, str]:
 
 @bp.post("/account/browsers/end")
 def end_browser() -> Response:
-    """Sign one browser out; the current one, too, if it is named."""
+    """Sign out one browser, which may be the current one."""
     browser_sessions.end_browser(creator_id(), request.form.get("handle", ""), **acting())
     return go_to("/account?saved=browser")
 

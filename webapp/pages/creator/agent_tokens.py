@@ -1,4 +1,4 @@
-"""Agent tokens of a creator: making one, which is shown once, and revoking."""
+"""Agent tokens of a creator: making a token, which is shown once, and revoking tokens."""
 
 import re
 from datetime import timedelta
@@ -23,7 +23,7 @@ from webapp.web.browser_cookies import BrowserCookie
 from webapp.web.limiter import AGENT_TOKENS, limiter
 
 ALL_FORMS = "all"
-# the token on its way to the page that shows it, sealed; that page deletes it
+# carries the sealed token to the page that shows it; that page deletes the cookie
 MADE = BrowserCookie("askback_token", max_age=60, path="/connections/tokens/made")
 
 bp = creator_blueprint("agent_tokens", "/connections/tokens", limits_writes=False)
@@ -31,7 +31,7 @@ bp = creator_blueprint("agent_tokens", "/connections/tokens", limits_writes=Fals
 
 @bp.get("/new")
 def show_new() -> str:
-    """The page that makes a token, with the form that `?form=` names, else the newest."""
+    """Show the form for a new token; `?form=` preselects a form, or else the newest."""
     return _page()
 
 
@@ -45,7 +45,7 @@ def show_new() -> str:
 )
 @sign_in.limited_tries(AuditKind.AGENT_TOKEN_MADE)
 def make() -> ResponseReturnValue:
-    """Make a token, and go to the page that shows it: reloading that makes no second one."""
+    """Make a token, and redirect to the page that shows it, so a reload makes no second one."""
     label, form_id = fields.typed("label"), request.form.get("form", "")
     try:
         sign_in.require_own_password(AuditKind.AGENT_TOKEN_MADE)
@@ -67,7 +67,7 @@ def make() -> ResponseReturnValue:
 
 @bp.get("/made")
 def show_made() -> Response:
-    """The token that this browser has just made, this once; afterwards the list of all."""
+    """Show the token that this browser has just made, once; afterwards redirect to the list."""
     token = _just_made()
     found = find_own_token(creator_id(), token_hash=token_hash(token))
     if found is None:
@@ -86,20 +86,20 @@ def show_made() -> Response:
 
 @bp.post("/<token_id>/revoke")
 def revoke(token_id: str) -> Response:
-    """End one token."""
+    """Revoke one token."""
     token = agent_tokens.revoke_agent_token(creator_id(), token_id, **acting())
     return go_to(url_for("connections.show_connections", revoked=token.id))
 
 
 @bp.post("/revoke-all")
 def revoke_all() -> Response:
-    """End all tokens, also those that agents made."""
+    """Revoke all tokens, including those that agents made."""
     agent_tokens.revoke_agent_tokens(creator_id(), **acting())
     return go_to(url_for("connections.show_connections"))
 
 
 def _just_made() -> str:
-    """The token in the cookie, "" without one that was sealed for this account."""
+    """Return the token in the cookie, "" if there is none sealed for this account."""
     try:
         return sealer().unseal(MADE.read(), place=_cookie_place())
     except NoKey:
@@ -122,7 +122,7 @@ def _whole_days(text: str) -> int:
 
 
 def _page(refusal: InvalidInput | None = None) -> str:
-    """With the fields as typed; `form` is the id of a form, or `all`."""
+    """Show the form as typed; its field `form` is a form's id, or `all`."""
     asked = {
         "form": request.values.get("form", ""),
         "label": request.form.get("label", ""),
@@ -141,7 +141,7 @@ def _page(refusal: InvalidInput | None = None) -> str:
 
 
 def _example_form(form_id: str | None) -> str:
-    """The form in the lines that show how to use the token; the newest for a token of all."""
+    """Return the id for the usage example: the token's form, or the newest for all forms."""
     if form_id is not None:
         return form_id
     newest = forms.list_newest_forms(creator_id(), 1)

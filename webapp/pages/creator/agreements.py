@@ -1,4 +1,4 @@
-"""What this server does with answers: shown on pages, and agreed to for a published form."""
+"""How this server processes answers, and the creator's agreement to it for a published form."""
 
 from functools import cache
 from http import HTTPStatus
@@ -27,14 +27,14 @@ from webapp.records.follow_ups import count_outcomes
 from webapp.records.forms import FormRow
 from webapp.records.languages import has_phrases
 
-# the part of an agreement and the page, by the last part of the address
+# by the last part of the address: the part of the agreement, and the template
 PAGES = {"voice": ("voice", "forms/voice.html"), "follow-ups": ("writer", "forms/follow_ups.html")}
 
 bp = creator_blueprint("agreements", "/forms/<form_id>")
 
 
 def offered() -> Agreement:
-    """What is so on this server, by the settings of the operator."""
+    """Return the terms that this server offers now, according to its settings."""
     chosen = settings()
     return Agreement(
         VoiceAgreement(records_voice=True, transcriber=chosen.transcriber_host),
@@ -44,7 +44,7 @@ def offered() -> Agreement:
 
 
 def posted() -> Shown:
-    """What the posted page said, next to what is so at this moment."""
+    """Return the terms that the posted page showed, and the terms offered now."""
     names = ("records", "transcriber", "writer", "organisation", "accent", "picture")
     records, transcriber, writer, *asker = (request.form.get(f"shown_{name}", "") for name in names)
     voice = VoiceAgreement(records == "yes", transcriber)
@@ -52,7 +52,7 @@ def posted() -> Shown:
 
 
 def of_form(form: FormRow) -> dict[str, object]:
-    """The template variables of what a published form does with answers, and what it could."""
+    """Return the template variables for the terms of a published form and those offered now."""
     agreed, here = agreement.agreement_of(form), offered().used_by(form)
     current = agreed.writer if agreed.writer == here.writer else agreement.BY_RULES
     by_model = bool(agreed.writer.follow_up_writer)
@@ -74,16 +74,14 @@ def of_form(form: FormRow) -> dict[str, object]:
 
 @cache
 def _languages() -> list[tuple[str, str]]:
-    """Names in English and tags, when first asked for: Babel's data of a language are 3.5 MB."""
+    """Return English names and tags of languages, loaded late: Babel's data take 3.5 MB."""
     names = Locale("en").languages
     return sorted((names[tag], tag) for tag in form_settings.SPOKEN_LANGUAGES)
 
 
 @bp.get("/<any(voice, 'follow-ups'):page>")
 def ask(form_id: str, page: str) -> ResponseReturnValue:
-    """What happens to spoken answers today, or who writes follow-ups and what they get to see; and
-    what the form's creator was shown.
-    """
+    """Show the agreed and current terms for one part; redirect to the settings if equal."""
     form, (part, template) = forms.get_form(creator_id(), form_id), PAGES[page]
     agreed, here = agreement.agreement_of(form), offered().used_by(form)
     if getattr(agreed, part) == getattr(here, part):
@@ -93,13 +91,13 @@ def ask(form_id: str, page: str) -> ResponseReturnValue:
 
 @bp.post("/voice")
 def agree_to_voice(form_id: str) -> ResponseReturnValue:
-    """Let the form do with spoken answers what the page said."""
+    """Agree to the terms for spoken answers that the page showed."""
     return _agree(form_id, "voice")
 
 
 @bp.post("/follow-ups")
 def agree_to_writer(form_id: str) -> ResponseReturnValue:
-    """Let the one write follow-ups that the page named."""
+    """Agree to the follow-up writer that the page named."""
     return _agree(form_id, "follow-ups")
 
 
@@ -116,7 +114,7 @@ def _agree(form_id: str, page: str) -> ResponseReturnValue:
 
 @bp.post("/voice/language")
 def choose_language(form_id: str) -> ResponseReturnValue:
-    """Name the language that people are expected to speak; an empty choice takes it back."""
+    """Set the language that respondents are expected to speak; an empty choice clears it."""
     chosen = request.form.get("language", "")
     form_settings.set_spoken_language(creator_id(), form_id, chosen)
     return _to_settings(form_id, "voice")

@@ -1,6 +1,6 @@
 """The creator's confirmation of one exact revision; only a browser session can give it.
 
-A GET never confirms: programs that fetch links look at pages, too.
+A GET never confirms, because programs also fetch links.
 """
 
 from http import HTTPStatus
@@ -39,7 +39,7 @@ for failure in STORAGE_FAILURES:
 
 @bp.get("")
 def ask(draft_id: str) -> ResponseReturnValue:
-    """What respondents will see and what confirming means, or what is still missing."""
+    """Show the form as respondents will see it and explain confirming, or list missing parts."""
     draft = drafts.get_draft(creator_id(), draft_id)
     if draft.status is DraftStatus.PUBLISHED:
         return draft_view.go_to_form(draft, "forms.share")
@@ -49,7 +49,7 @@ def ask(draft_id: str) -> ResponseReturnValue:
 @bp.post("")
 @limit_publishes
 def confirm(draft_id: str) -> ResponseReturnValue:
-    """Confirm the revision and hash that the page showed; `then` says who publishes."""
+    """Confirm the revision and hash that the page showed; publish, unless `then` is `agent`."""
     try:
         return _confirm(draft_id)
     except StateConflict as problem:
@@ -74,7 +74,7 @@ def _confirm(draft_id: str) -> Response:
 
 
 def _refused(draft: Draft, problem: StateConflict) -> Response:
-    """The page after a refused confirmation: the changes since it was shown, or what is missing."""
+    """Show why the confirmation was refused: changes since the page was shown, or missing parts."""
     if draft.status is DraftStatus.PUBLISHED:
         return draft_view.go_to_form(draft, "forms.share")
     if problem.code == ErrorCode.DRAFT_INCOMPLETE:
@@ -83,7 +83,7 @@ def _refused(draft: Draft, problem: StateConflict) -> Response:
 
 
 def _to_add(draft: Draft) -> list[tuple[str, str]]:
-    """The words and the editor's address of each part that prevents publishing."""
+    """Return a label and the editor's address for each missing part."""
     page = url_for("drafts.review", draft_id=draft.id)
     context = "Write the private context that smart follow-ups need"
     parts = {

@@ -1,4 +1,4 @@
-"""The connected agents of a creator: their connections, addresses and quiet days."""
+"""The connected agents of a creator: their grants, callback addresses and muting."""
 
 from datetime import datetime
 from typing import NamedTuple
@@ -25,13 +25,13 @@ from webapp.pages.fragments import fragment, go_to, nothing_new, wants_fragment
 
 PAGE = "/connections"
 TOKENS_SHOWN = 100
-CONFIRMED, REMOVED = "confirmed", "removed"  # changes of an address
+CONFIRMED, REMOVED = "confirmed", "removed"  # changes of a callback address
 
 bp = creator_blueprint("connections", PAGE, limits_writes=False)
 
 
 class AgentProgress(NamedTuple):
-    """How far an agent has come since a moment: its name once connected, then its first draft."""
+    """The progress of an agent since a moment: its name once connected, then its first draft."""
 
     since: int
     agent: str
@@ -39,12 +39,12 @@ class AgentProgress(NamedTuple):
 
     @property
     def state(self) -> str:
-        """Changes with each step."""
+        """A text that changes with each step."""
         return self.draft.id if self.draft else self.agent
 
 
 def agent_progress(since: datetime) -> AgentProgress:
-    """Of the newest agent that connected at or after `since`."""
+    """Return the progress of the newest agent that connected at or after `since`."""
     client = connections.find_newest_client(creator_id(), since, now=utc_now())
     draft = find_agent_draft(creator_id(), since)
     author = agent_names([draft.created_by]).get(draft.created_by, "") if draft else ""
@@ -53,10 +53,10 @@ def agent_progress(since: datetime) -> AgentProgress:
 
 @bp.get("")
 def show_connections() -> str:
-    """The connected agents, connections ended for security, and how to connect another.
+    """Show the connected agents, connections ended for security, and how to connect another.
 
-    `?ended=` is the moment at which the creator disconnected something, to say what it was,
-    `?revoked=` the id of a token that they revoked, `?address=` how they changed an address.
+    To confirm an action, `?ended=` is the moment at which the creator disconnected agents,
+    `?revoked=` the id of the revoked token, `?address=` the change of a callback address.
     """
     ended = fields.moment_in(request.args.get("ended", ""))
     tokens = list_agent_tokens(creator_id(), now=utc_now(), most=TOKENS_SHOWN)
@@ -82,9 +82,9 @@ def show_connections() -> str:
 
 @bp.get("/progress")
 def show_progress() -> ResponseReturnValue:
-    """The live line below the guide; 204 while it says what `have` says.
+    """Show the progress of a new agent below the guide; 204 while its state equals `have`.
 
-    A connection that was made while the page was open appears in its list, too.
+    A connection made while the page is open also appears in the list of connections.
     """
     since = fields.moment_in(request.args.get("since", ""))
     progress = agent_progress(since or utc_now())
@@ -115,7 +115,7 @@ def disconnect_all() -> Response:
 
 @bp.post("/addresses/<callback_id>/confirm")
 def confirm_address(callback_id: str) -> Response:
-    """Confirm an address that cannot answer a challenge."""
+    """Confirm a callback address that cannot answer a challenge."""
     allowed = settings().mcp_events_callback_allowlist
     callbacks.confirm_callback(creator_id(), callback_id, allowed_origins=allowed, **acting())
     return go_to(url_for("connections.show_connections", address=CONFIRMED))
@@ -123,7 +123,7 @@ def confirm_address(callback_id: str) -> Response:
 
 @bp.post("/addresses/<callback_id>/remove")
 def remove_address(callback_id: str) -> Response:
-    """Send nothing more to an address, confirmed or not."""
+    """Remove a callback address, confirmed or not; nothing more is sent to it."""
     remove_callback(creator_id(), callback_id, **acting())
     return go_to(url_for("connections.show_connections", address=REMOVED))
 
@@ -142,19 +142,19 @@ def let_publish(grant_id: str) -> ResponseReturnValue:
 @bp.post("/<grant_id>/mute")
 @limit_one_write
 def mute(grant_id: str) -> Response:
-    """Let the drafts of an agent arrive quietly for a day."""
+    """Mute the drafts of an agent for a day."""
     return _set_muted(grant_id, muted=True)
 
 
 @bp.post("/<grant_id>/unmute")
 @limit_one_write
 def unmute(grant_id: str) -> Response:
-    """End that."""
+    """Unmute the drafts of an agent."""
     return _set_muted(grant_id, muted=False)
 
 
 def _set_muted(grant_id: str, *, muted: bool) -> Response:
-    """Back to the page that the button was on, where its agent is now."""
+    """Mute or unmute, and redirect to the agent on the page where the button was."""
     connections.set_muted(creator_id(), grant_id, muted=muted, **acting())
     if request.form.get("from") == "connections":
         return go_to(url_for("connections.show_connections", _anchor=f"connection-{grant_id}"))

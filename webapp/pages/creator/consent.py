@@ -1,6 +1,6 @@
-"""The consent page: a signed-in creator grants a client access, or refuses.
+"""The OAuth consent page: a signed-in creator grants or denies a client access.
 
-The form is posted to the address of the request, so that everything is validated again.
+The form posts to the address of the request, so the server validates every parameter again.
 """
 
 from http import HTTPStatus
@@ -31,9 +31,9 @@ from webapp.web.hosts import ASKED_HOST
 from webapp.web.limiter import limiter
 
 DAY_SECONDS = 86_400
-REQUESTS = "60/minute"  # each may fetch the description of an app, from any host
+REQUESTS = "60/minute"  # each request may fetch a client metadata document, from any host
 FORBIDDEN_IN_VALUES = frozenset('"\\')
-# RFC 6749 section 3.1: others are ignored, as OpenID's `claims` and `login_hint`
+# RFC 6749 section 3.1: others are ignored, such as OpenID's `claims` and `login_hint`
 PARAMETERS = (
     "response_type",
     "client_id",
@@ -71,8 +71,8 @@ bp = Blueprint("consent", __name__)
 def oauth_error(error: OAuth2Error) -> Response | tuple[str, int]:
     """Redirect to the client if its redirect URI was validated, else show an error page.
 
-    A client that described itself chose where its redirects lead, so before its first consent
-    the person is shown where that is and goes on by hand (RFC 9700 section 4.11.2).
+    A client that is not pre-registered chose its own redirect URI. Before its first consent, the
+    person sees the host and follows a link there (RFC 9700 section 4.11.2).
     """
     if not error.redirect_uri:
         return _problem(worded(error).description)
@@ -86,7 +86,7 @@ def oauth_error(error: OAuth2Error) -> Response | tuple[str, int]:
 
 @bp.errorhandler(Refused)
 def refused(refusal: Refused) -> tuple[str, int]:
-    """A page for an error that must not be redirected to the client."""
+    """Show an error that must not be redirected to the client."""
     remedy = ""
     if names_document(request.args.get("client_id", "")):
         remedy = f"{REGISTER} {SWITCH_OFF}" if settings().client_documents else REGISTER
@@ -98,7 +98,7 @@ def refused(refusal: Refused) -> tuple[str, int]:
 @bp.get(f"{AUTHORIZE}/mcp/app", strict_slashes=False)
 @limiter.limit(REQUESTS)
 def authorize() -> ResponseReturnValue:
-    """Ask the creator, after sign-in. No client document is fetched without a session."""
+    """Ask the creator, after sign-in; without a session, fetch no client metadata document."""
     _check_characters()
     if not current_user.is_authenticated:
         return _ask_to_sign_in()
@@ -111,7 +111,7 @@ def authorize() -> ResponseReturnValue:
 @bp.post(f"{AUTHORIZE}/mcp/app", strict_slashes=False)
 @limiter.limit(REQUESTS)
 def decide() -> ResponseReturnValue:
-    """Handle the creator's decision: redirect with a code, or with access_denied."""
+    """Redirect to the client with a code, or with access_denied, as the creator decided."""
     _check_characters()
     if not current_user.is_authenticated:
         return _ask_to_sign_in()
@@ -128,7 +128,7 @@ def decide() -> ResponseReturnValue:
     ticked = [scope for scope in _offered(grant) if scope in _ticked()]
     if not name_permission(ticked):
         return _consent_page(grant, nothing_ticked=True)
-    # None if the page did not ask whether the agent may publish
+    # attests_publish is None if the page did not ask whether the agent may publish
     asked = Scope.FORMS_WRITE in grant.request.scope.split()
     may_publish = "trust" in request.form and Scope.FORMS_WRITE in ticked
     grant.allowed_scope, grant.attests_publish = " ".join(ticked), may_publish if asked else None
@@ -136,7 +136,7 @@ def decide() -> ResponseReturnValue:
 
 
 def _authlib_response(grant: AuthorizationCodeGrant, creator: Account | None = None) -> Response:
-    """A code for the creator's account; a denial without one."""
+    """Redirect with a code for the creator's account; without an account, deny access."""
     answer = server.create_authorization_response(
         request=grant.request, grant_user=creator, grant=grant
     )
@@ -144,9 +144,9 @@ def _authlib_response(grant: AuthorizationCodeGrant, creator: Account | None = N
 
 
 def _check_characters() -> None:
-    """RFC 6749 appendix A: visible ASCII; Authlib cannot echo anything else in an error.
+    """Require visible ASCII (RFC 6749 appendix A): Authlib cannot echo other characters.
 
-    What is no scope is ignored as an unknown one, such as a list written as JSON.
+    `scope` is exempt: a malformed one, such as a JSON list, is ignored like an unknown one.
     """
     for name in set(PARAMETERS) - {"scope"}:
         for value in request.values.getlist(name):
@@ -163,7 +163,7 @@ def _ask_to_sign_in() -> Response:
 
 
 def _asked_grant() -> AuthorizationCodeGrant:
-    """The validated request. Raises OAuth2Error or Refused."""
+    """Return the validated authorization request; raises OAuth2Error or Refused."""
     client_id = request.args.get("client_id", "")
     if names_document(client_id):
         if not settings().client_documents:
@@ -177,7 +177,7 @@ def _asked_grant() -> AuthorizationCodeGrant:
 
 
 def _offered(grant: AuthorizationCodeGrant) -> list[str]:
-    """The scopes to tick: those asked for, and to stay connected where the client can refresh."""
+    """Return the scopes to tick: those requested, and offline_access if the client can refresh."""
     scopes: list[str] = grant.request.scope.split()
     if grant.client.check_grant_type("refresh_token") and Scope.OFFLINE_ACCESS not in scopes:
         scopes.append(Scope.OFFLINE_ACCESS)
@@ -215,10 +215,10 @@ def _consent_page(
 
 
 def _may_be_sent_on() -> bool:
-    """Whether errors go to the client's address without a page in between.
+    """Return whether errors redirect to the client without a page in between.
 
-    Only a client of the operator is trusted from the start. One that registered itself, or whose
-    id is a document that anybody may put anywhere, is trusted by a creator who once consented.
+    Pre-registered clients are trusted from the start. A client that registered itself, or whose id
+    is the URL of a metadata document, is trusted once the signed-in creator has consented to it.
     """
     client = server.query_client(server.create_oauth2_request(None).payload.client_id)
     if client is None or client.kind is ClientKind.PRE_REGISTERED:
@@ -227,7 +227,7 @@ def _may_be_sent_on() -> bool:
 
 
 def _problem(what: str, *, remedy: str = "", back: str = "", back_to: str = "") -> tuple[str, int]:
-    """An error page; `back` is a link for the person, `back_to` its host."""
+    """Show an error page; `back` is the link to the client, `back_to` its host."""
     page = render_template(
         "oauth/problem.html", what=what, remedy=remedy, back=back, back_to=back_to
     )

@@ -18,7 +18,7 @@ from webapp.pages.fragments import go_to
 from webapp.web.limiter import limiter
 
 VALUE = re.compile("[!-~]{1,300}")  # form ids and hosts are shorter
-SENT_AGAIN_RATE = "30/minute"  # each is up to nine requests to somebody else
+SENT_AGAIN_RATE = "30/minute"  # each one causes up to nine requests to another server
 ARRIVED, NO_KEY = "arrived", "no_key"  # outcomes of a test besides the failures
 
 bp = creator_blueprint("deliveries", "/deliveries", limits_writes=False)
@@ -26,16 +26,16 @@ bp = creator_blueprint("deliveries", "/deliveries", limits_writes=False)
 
 @bp.before_request
 def require_events() -> None:
-    """404 where the operator has switched events off."""
+    """Return 404 if the operator has switched events off."""
     if not events_enabled():
         abort(404)
 
 
 @bp.get("")
 def show_all() -> str:
-    """A page of deliveries, newest first, and all subscriptions; filters are in the address.
+    """Show a page of deliveries, newest first, and all subscriptions; the address has filters.
 
-    `?tested=` and `?outcome=`: the subscription that a test was just sent to, and what came back.
+    `?tested=` is the subscription that was just tested, `?outcome=` the outcome of the test.
     """
     account_id, filters, before = creator_id(), _filters(), fields.asked_position()
     now = utc_now()
@@ -68,7 +68,7 @@ def show_all() -> str:
 
 @bp.get("/<delivery_id>")
 def show_one(delivery_id: str) -> str:
-    """One delivery with all its attempts; `?again=` says that it was just queued once more."""
+    """Show one delivery with all its attempts; `?again=` means that it was just queued again."""
     delivery, attempts = log.get_delivery(creator_id(), delivery_id, now=utc_now())
     return render_template(
         "deliveries/delivery.html",
@@ -84,14 +84,14 @@ def show_one(delivery_id: str) -> str:
 @bp.post("/<delivery_id>/again")
 @limiter.limit(SENT_AGAIN_RATE, key_func=creator_id)
 def send_again(delivery_id: str) -> Response:
-    """Queue a settled event once more: the same bytes under the same id."""
+    """Queue a settled delivery again: the same bytes under the same id."""
     hand_over([log.send_again(creator_id(), delivery_id, now=utc_now())])
     return go_to(url_for("deliveries.show_one", delivery_id=delivery_id, again=1))
 
 
 @bp.post("/subscriptions/<subscription_id>/test")
 def send_test(subscription_id: str) -> Response:
-    """Send a callback a fresh challenge, which is no event; the list tells the outcome."""
+    """Send a new challenge to a callback, not an event; the list shows the outcome."""
     account_id = creator_id()
     callback = log.get_callback(account_id, subscription_id, now=utc_now())
     try:
@@ -107,7 +107,7 @@ def send_test(subscription_id: str) -> Response:
 
 
 def _headers(delivery: Any, attempt: Any) -> dict[str, str]:
-    """The headers of this attempt, as they were sent."""
+    """Return the headers of this attempt, as they were sent."""
     return {
         "Content-Type": "application/json",
         "webhook-id": delivery.event_id,
@@ -118,7 +118,7 @@ def _headers(delivery: Any, attempt: Any) -> dict[str, str]:
 
 
 def _filters() -> log.DeliveryFilters:
-    """Those of the query string; what cannot be one filters nothing."""
+    """Read the filters from the query string; ignore invalid values."""
     group = request.args.get("state", "")
     known = log.StateGroup(group) if group in set(log.StateGroup) else None
     typed = (request.args.get(name, "") for name in ("form", "host"))
@@ -126,7 +126,7 @@ def _filters() -> log.DeliveryFilters:
 
 
 def _address(filters: log.DeliveryFilters, position: log.Position | None = None) -> str:
-    """The page of the deliveries before this one, else that of the newest."""
+    """Return the address of the deliveries before a position, or of the newest."""
     return url_for(
         "deliveries.show_all",
         state=filters.group,

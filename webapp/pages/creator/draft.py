@@ -33,7 +33,7 @@ bp = creator_blueprint("drafts", "/drafts/<draft_id>")
 
 @bp.get("")
 def review(draft_id: str) -> ResponseReturnValue:
-    """The whole draft. The first view is stored: later changes are marked as new since it."""
+    """Show the whole draft, and store its first view: later changes are marked as new."""
     draft = drafts.get_draft(creator_id(), draft_id)
     if draft.status is DraftStatus.PUBLISHED:
         return draft_view.go_to_form(draft, "results.by_question")
@@ -57,7 +57,7 @@ def _context(draft: Draft, **more: Any) -> dict[str, Any]:
 
 @bp.post("/seen")
 def mark_seen(draft_id: str) -> ResponseReturnValue:
-    """The creator has read the changes up to the revision that their page showed."""
+    """Mark the changes up to the revision that the page showed as read."""
     revisions.mark_seen(creator_id(), draft_id, fields.posted_revision(), now=utc_now())
     draft = drafts.get_draft(creator_id(), draft_id)
     return draft_view.whole(draft, focus="changes")
@@ -65,7 +65,7 @@ def mark_seen(draft_id: str) -> ResponseReturnValue:
 
 @bp.get("/preview")
 def preview(draft_id: str) -> ResponseReturnValue:
-    """One question as people see it; `?preview=` is its position, `turned` which way was gone."""
+    """Show the question at position `preview` as respondents see it; `turned` is the direction."""
     draft = drafts.get_draft(creator_id(), draft_id)
     turned = request.args.get("turned", "")
     return draft_view.shown(draft, "drafts/_preview.html", "preview", turned=turned)
@@ -73,14 +73,14 @@ def preview(draft_id: str) -> ResponseReturnValue:
 
 @bp.get("/<any(title, reason, goal, context):part>")
 def show_text(draft_id: str, part: str) -> ResponseReturnValue:
-    """The title, goal or private context, with the focus on its Edit link."""
+    """Show one text for reading, with the focus on its Edit link."""
     draft = drafts.get_draft(creator_id(), draft_id)
     return draft_view.shown(draft, f"drafts/_{part}.html", part, focus=part)
 
 
 @bp.get("/<any(title, reason, goal, context):part>/edit")
 def edit_text(draft_id: str, part: str) -> ResponseReturnValue:
-    """The editor of one text."""
+    """Show the editor of one text."""
     draft = drafts.get_draft(creator_id(), draft_id)
     return draft_view.edited(
         draft,
@@ -93,7 +93,7 @@ def edit_text(draft_id: str, part: str) -> ResponseReturnValue:
 
 @bp.post("/<any(title, reason, goal, context):part>")
 def save_text(draft_id: str, part: str) -> ResponseReturnValue:
-    """Save one text of the revision that the page showed."""
+    """Save one text; the change applies to the revision that the page showed."""
     draft = drafts.get_draft(creator_id(), draft_id)
     text = fields.typed("text")
     result = draft_view.attempt(draft, lambda _draft: _text_update(part, text))
@@ -113,9 +113,9 @@ def save_text(draft_id: str, part: str) -> ResponseReturnValue:
 
 @bp.post("/settings")
 def save_settings(draft_id: str) -> ResponseReturnValue:
-    """Save all settings of the revision that the page showed.
+    """Save all settings; the change applies to the revision that the page showed.
 
-    *Smart* without private context is refused with a field for it, which is saved with them.
+    For *Smart* without private context, the error includes a field to write it.
     """
     draft = drafts.get_draft(creator_id(), draft_id)
     result = draft_view.attempt(draft, lambda _draft: _posted_settings())
@@ -132,7 +132,7 @@ def save_settings(draft_id: str) -> ResponseReturnValue:
 
 
 def _made_from() -> str:
-    """The title of the form that this draft has just been made from; "" for none."""
+    """Return the title of the form that was just copied into this draft; "" for none."""
     try:
         return forms.get_form(creator_id(), request.args.get("made_from", "")).title
     except NotFound:
@@ -150,9 +150,7 @@ def _text_update(part: str, text: str) -> DraftUpdate:
 
 
 def _posted_settings() -> DraftUpdate:
-    """The settings form; an empty number means the default, and no cap. The private context is
-    part of it where *Smart* asked for one.
-    """
+    """Parse the settings form; an empty number is stored as None: the default, or no cap."""
     raw: dict[str, object] = {setting.name: fields.typed(setting.name) for setting in CHOICES}
     if context := fields.typed("context"):
         raw["context"] = context
@@ -171,7 +169,7 @@ REVISIONS_SHOWN = 20
 
 @bp.get("/history")
 def show_history(draft_id: str) -> ResponseReturnValue:
-    """Revisions and confirmations, newest first; `?before=` continues after the last of a page."""
+    """Show revisions and confirmations, newest first; `?before=` is the last revision shown."""
     draft = drafts.get_draft(creator_id(), draft_id)
     found = revisions.list_revisions(
         draft, before=fields.asked_revision("before") or None, limit=REVISIONS_SHOWN
@@ -191,13 +189,13 @@ def show_history(draft_id: str) -> ResponseReturnValue:
 
 @bp.post("/restore")
 def restore(draft_id: str) -> ResponseReturnValue:
-    """Restore revision `to` as a new revision, which undoes any change."""
+    """Restore the content of revision `to` as a new revision."""
     return _go_back(draft_id, lambda draft: revisions.back_to(draft, fields.posted_revision("to")))
 
 
 @bp.post("/changes/<key>/put-back")
 def put_back(draft_id: str, key: str) -> ResponseReturnValue:
-    """Undo one of the changes that the page listed `since` a revision."""
+    """Undo one of the changes that the page listed; `since` is the revision it compared with."""
     return _go_back(
         draft_id, lambda draft: revisions.put_back(draft, fields.posted_revision("since"), key)
     )
@@ -205,7 +203,7 @@ def put_back(draft_id: str, key: str) -> ResponseReturnValue:
 
 @bp.post("/changes/<key>/accept")
 def accept(draft_id: str, key: str) -> ResponseReturnValue:
-    """Mark one of the changes as read; `focus` is the position of its question, 0 for none."""
+    """Mark one change as read; `focus` is the position of its question, 0 for no question."""
     at = {"revision": fields.posted_revision(), "since": fields.posted_revision("since")}
     draft = drafts.get_draft(creator_id(), draft_id)
     try:
@@ -217,14 +215,15 @@ def accept(draft_id: str, key: str) -> ResponseReturnValue:
 
 @bp.get("/now")
 def now(draft_id: str) -> ResponseReturnValue:
-    """The page at the current revision, swapped around open editors."""
+    """Show the page at the current revision; open editors stay."""
     return draft_view.whole(drafts.get_draft(creator_id(), draft_id), focus="changes")
 
 
 @bp.get("/rev")
 def tell_changes(draft_id: str) -> ResponseReturnValue:
-    """A notice if the draft is at another revision than the page shows or was notified of, or was
-    sent back or kept meanwhile.
+    """Show a notice of a new revision, or that the draft was sent back or kept meanwhile.
+
+    204 if the page shows this state (`have`) or such a notice (`notified`).
     """
     draft = drafts.get_draft(creator_id(), draft_id)
     state = str(draft.revision) if draft.status is DraftStatus.DRAFT else draft.status
@@ -252,7 +251,7 @@ def _go_back(draft_id: str, change: Callable[[Draft], DraftUpdate]) -> Response:
     draft = drafts.get_draft(creator_id(), draft_id)
 
     def of_shown(draft: Draft) -> DraftUpdate:
-        """Undoing depends on the whole draft, so it must be at the revision that was shown."""
+        """Require the revision that the page showed: undoing depends on the whole draft."""
         drafts.require_revision(draft, fields.posted_revision())
         return change(draft)
 
@@ -264,7 +263,7 @@ def _go_back(draft_id: str, change: Callable[[Draft], DraftUpdate]) -> Response:
 
 
 def _refused(draft: Draft, problem: InvalidInput | StateConflict) -> Response:
-    """The list of changes as it is now, with the message."""
+    """Show the current list of changes with the error."""
     refusal = draft_view.in_plain_words(problem) if isinstance(problem, InvalidInput) else ""
     status = HTTPStatus.UNPROCESSABLE_ENTITY if refusal else HTTPStatus.CONFLICT
     values: dict[str, Any] = {"refusal": refusal, "outdated": not refusal, "focus": "changes"}
@@ -275,14 +274,14 @@ def _refused(draft: Draft, problem: InvalidInput | StateConflict) -> Response:
 
 @bp.get("/return")
 def offer_return(draft_id: str) -> ResponseReturnValue:
-    """The link that opens the form, with the focus on it."""
+    """Show the link that opens the form for sending back, with the focus on it."""
     draft = drafts.get_draft(creator_id(), draft_id)
     return draft_view.shown(draft, "returns/_return_link.html", "return", focus="return")
 
 
 @bp.get("/return/edit")
 def write_return(draft_id: str) -> ResponseReturnValue:
-    """The form for the note."""
+    """Show the form for sending back, with a general note and one for each question."""
     draft = drafts.get_draft(creator_id(), draft_id)
     if draft.status is DraftStatus.PUBLISHED:
         return go_to(url_for("drafts.review", draft_id=draft_id))
@@ -293,7 +292,7 @@ def write_return(draft_id: str) -> ResponseReturnValue:
 
 @bp.post("/return")
 def send_back(draft_id: str) -> ResponseReturnValue:
-    """Send back the revision that the page showed."""
+    """Send the revision that the page showed back to its agent."""
     account, revision, act = creator_id(), fields.posted_revision(), acting()
     try:
         notes = {key: clean_note(text) for key, text in _question_notes().items()}
@@ -315,7 +314,7 @@ def send_back(draft_id: str) -> ResponseReturnValue:
 
 @bp.post("/keep")
 def keep(draft_id: str) -> ResponseReturnValue:
-    """It waits for the creator again; then the page that the button was on."""
+    """Keep a draft that was sent back, and redirect to the page with the button."""
     confirmations.keep_draft(creator_id(), draft_id, **acting())
     wakeups().notify(draft_id)
     if request.form.get("from") == "inbox":
@@ -324,7 +323,7 @@ def keep(draft_id: str) -> ResponseReturnValue:
 
 
 def _question_notes() -> dict[str, str]:
-    """The notes as posted, by question id: each field names its question in another one."""
+    """Return the posted notes by question id; `note-1` is about the question with the id `on-1`."""
     return {
         request.form[f"on-{place}"]: fields.typed(f"note-{place}")
         for place in range(1, QUESTIONS_MAX + 1)
@@ -333,7 +332,7 @@ def _question_notes() -> dict[str, str]:
 
 
 def _not_returned(draft: Draft, problem: InvalidInput | StateConflict) -> Response:
-    """The form with what was written in it."""
+    """Show the form again, with the typed notes and the error."""
     if draft.status is DraftStatus.PUBLISHED:
         return draft_view.go_to_form(draft, "forms.share")
     written = {"note_text": fields.typed("note"), "question_notes": _question_notes()}

@@ -1,4 +1,4 @@
-"""What pages show of a draft, with the notes of its agents."""
+"""Responses and template variables shared by the pages of one draft."""
 
 import re
 from collections import Counter
@@ -35,14 +35,15 @@ FIELD_LIMITS = {
 }
 MOST = {setting.name: setting.most for setting in content.NUMBERS}
 ALL_PARTS = "drafts/_all_parts_oob.html"
-WITH_MESSAGES = ("followUpMode", *MOST)  # the settings that can be refused
+WITH_MESSAGES = ("followUpMode", *MOST)  # the settings that can be invalid
 Result = Draft | InvalidInput | StateConflict
 
 
 @dataclass(frozen=True, slots=True)
 class Unseen:
-    """The changes by agents since `since`, the revision that the creator saw last, and what agents
-    said. `asked` is what the creator had asked for when they sent the draft back before.
+    """The changes and notes of agents since the revision that the creator saw last.
+
+    `since` is that revision, `asked` the request with which the creator sent the draft back.
     """
 
     changes: list[Change]
@@ -53,20 +54,16 @@ class Unseen:
 
     @property
     def elsewhere(self) -> list[Change]:
-        """The changes that no question of the draft shows: of its other parts, and questions that
-        are gone.
-        """
+        """The changes that are not shown at a question: other parts, and removed questions."""
         return [each for each in self.changes if not each.is_of_question]
 
     def at(self, question_id: str) -> list[Change]:
-        """The changes to show at one question."""
+        """Return the changes to show at one question."""
         of_questions = (each for each in self.changes if each.is_of_question)
         return [each for each in of_questions if each.question_id == question_id]
 
     def counts(self) -> list[tuple[str, int]]:
-        """How many questions were added, removed, moved and reworded, and how much else changed;
-        without zeros.
-        """
+        """Count the changes of questions by kind, and all others as "changed"; omit zeros."""
         kinds = Counter(
             each.kind if each.part == "question" else Kind.CHANGED for each in self.changes
         )
@@ -74,18 +71,18 @@ class Unseen:
 
 
 def go_to_form(draft: Draft, endpoint: str) -> Response:
-    """Redirect to this page of the published form; to the inbox if the form is deleted."""
+    """Redirect to a page of the published form; to the inbox if the form is deleted."""
     form = publishing.find_published_form(draft.id)
     return go_to(url_for(endpoint, form_id=form.id) if form else url_for("inbox.show"))
 
 
 def attempt(draft: Draft, change: Callable[[Draft], content.DraftUpdate]) -> Result:
-    """Apply the creator's change of the revision that the page showed, or return why not.
+    """Apply the creator's change to the revision that the page showed, or return the error.
 
-    change  what is asked for, from the draft that it is to change
-    Raises other conflicts than a changed revision. Refreshes `draft`. The new revision counts as
-    seen if the creator had seen everything before, or nothing yet. A change that is stored already
-    is the repeat of a request whose response was lost.
+    change  computes the update from the draft
+    Raises every conflict except that of a changed revision. Refreshes `draft`. The new revision
+    counts as seen if the creator had seen everything before, or nothing yet. A change that is
+    already stored is not made twice: the request repeats one whose response was lost.
     """
     account, now, revision = creator_id(), utc_now(), fields.posted_revision()
     view = revisions.find_view(draft.id)
@@ -101,7 +98,7 @@ def attempt(draft: Draft, change: Callable[[Draft], content.DraftUpdate]) -> Res
                 expected_revision=revision,
             )
     except (InvalidInput, StateConflict) as problem:
-        db.session.expire_all()  # `draft` and what was read with it are read anew
+        db.session.expire_all()  # reload `draft` and everything that was read with it
         if isinstance(problem, StateConflict) and problem.code != ErrorCode.REVISION_CONFLICT:
             raise
         return problem
@@ -114,8 +111,9 @@ def attempt(draft: Draft, change: Callable[[Draft], content.DraftUpdate]) -> Res
 
 
 def as_posted_from(draft: Draft) -> Draft:
-    """The base of the posted change: the revision that the page showed if the next one is the
-    creator's own, else the draft itself.
+    """Return the base of the posted change.
+
+    The revision that the page showed if the creator made the next one, else the draft itself.
     """
     if not _own_next(draft):
         return draft
@@ -123,22 +121,20 @@ def as_posted_from(draft: Draft) -> Draft:
 
 
 def _own_next(draft: Draft) -> Draft | None:
-    """The revision after the one that the page showed, current or superseded, if the creator made
-    it.
-    """
+    """Return the revision after the one that the page showed if the creator made it."""
     made = revisions.find_revision(draft, fields.posted_revision() + 1)
     own = draft.status is DraftStatus.DRAFT and made is not None and made.author is None
     return made if own else None
 
 
 def since_shown(draft: Draft) -> Sequence[Change]:
-    """What changed since the revision that the posted page showed."""
+    """Return the changes since the revision that the posted page showed."""
     shown = revisions.find_revision(draft, fields.posted_revision())
     return differences(shown, draft) if shown else ()
 
 
 def unseen(draft: Draft) -> Unseen:
-    """What agents changed since the revision viewed last, and said: else about the current one."""
+    """Return the agents' changes and notes since the last view, or else the current note."""
     view = revisions.find_view(draft.id)
     standing = reviews.current_note(draft)
     notes = reviews.list_notes(draft, view.revision if view else 0)
@@ -153,7 +149,7 @@ def unseen(draft: Draft) -> Unseen:
 
 
 def _asked_before(draft: Draft, seen: int) -> DraftReturn | None:
-    """The last sending back, if an agent has written since and the creator has not read that."""
+    """Return the last request for changes if an agent has answered it and that is unread."""
     if not draft.return_count or draft.returned_at:
         return None
     last = confirmations.list_returns(draft.id)[-1:]
@@ -161,8 +157,9 @@ def _asked_before(draft: Draft, seen: int) -> DraftReturn | None:
 
 
 def context(draft: Draft) -> dict[str, Any]:
-    """The variables that every template of one draft may use; `terms` is what happens here to what
-    people answer, as far as this draft uses it.
+    """Return the variables that every template of one draft may use.
+
+    `terms` is how this server processes the answers to this draft.
     """
     confirmation = confirmations.find_confirmation(draft.id)
     is_confirmed = confirmations.is_current(confirmation, draft)
@@ -206,7 +203,7 @@ def shown(
     trigger: dict[str, Any] | None = None,
     **more: Any,
 ) -> Response:
-    """One part for reading; the whole page without htmx."""
+    """Show one part for reading; without htmx, redirect to the whole page."""
     if not wants_fragment():
         saved_from = more.get("saved_from") or None
         page = url_for("drafts.review", draft_id=draft.id, saved_from=saved_from, _anchor=anchor)
@@ -216,14 +213,14 @@ def shown(
 
 
 def whole(draft: Draft, **more: Any) -> Response:
-    """Every part of the page for an out-of-band swap; open editors stay."""
+    """Show every part of the page in an out-of-band swap; open editors stay."""
     return shown(draft, ALL_PARTS, "changes", **more)
 
 
 def saved(draft: Draft, template: str, anchor: str, **more: Any) -> Response:
-    """As `shown`, after a change: with the revision that undoing it restores, 0 if nothing changed.
+    """Show one part after a change; `saved_from` is the revision that undoing restores, 0 = none.
 
-    Other forms of the page that showed the same revision continue from the new one.
+    A trigger updates the revision in the other forms of the page.
     """
     before = fields.posted_revision()
     trigger = {"askback:saved": {"from": before, "to": draft.revision}}
@@ -234,9 +231,9 @@ def saved(draft: Draft, template: str, anchor: str, **more: Any) -> Response:
 def answered(
     draft: Draft, result: Result, *, part: str, editor: str, anchor: str, **more: Any
 ) -> Response:
-    """The response to a save: the part with all that depends on it, or the editor with the error.
+    """Respond to a save: the part and everything that depends on it, or the editor with the error.
 
-    part, editor  the templates of the part as it reads and as it is edited
+    part, editor  the templates of the part for reading and for editing
     more          the posted text, which the editor keeps (422 and 409)
     """
     if isinstance(result, Draft):
@@ -255,7 +252,7 @@ def edited(
     inside: str = "",
     **more: Any,
 ) -> Response:
-    """An open editor as a full page; for htmx the part `editor`, or only the part `inside` it."""
+    """Show an open editor as a full page; for htmx only `inside`, or else `template`."""
     status = HTTPStatus.UNPROCESSABLE_ENTITY if message else HTTPStatus.OK
     values: dict[str, Any] = {"editor": template, "message": message, "conflict": conflict}
     return page_or_fragment(
@@ -267,7 +264,7 @@ def edited(
 
 
 def in_plain_words(problem: InvalidInput) -> str:
-    """The error message at a field, without the field path of API messages."""
+    """Return the error message to show at a field, without the field path of API messages."""
     limit = FIELD_LIMITS.get(re.split(r"[.\[]", problem.field)[0])
     if problem.code == ErrorCode.CONTEXT_REQUIRED:
         words = "Smart follow-ups need private context. Write it first, or choose another kind."
@@ -289,8 +286,9 @@ def in_plain_words(problem: InvalidInput) -> str:
 
 
 def wrong_setting(result: Result) -> dict[str, str]:
-    """Where the settings form shows a refusal: `wrong` is its field, "" for none; the private
-    context has a message of its own, except where it is only missing.
+    """Return the field at which the settings form shows an error as `wrong`, "" for none.
+
+    An invalid private context, unless it is only missing, has its own message.
     """
     if not isinstance(result, InvalidInput):
         return {"wrong": "", "context_message": ""}

@@ -1,4 +1,4 @@
-"""Exports as CSV and JSON, with cells that no spreadsheet executes; few at once."""
+"""Downloads as CSV and JSON; cells are safe from spreadsheet formulas, concurrency is limited."""
 
 import logging
 import re
@@ -34,9 +34,9 @@ from webapp.web.byte_ranges import recording_response
 from webapp.web.url_converters import current_address
 from webapp.web.wakeups import NoSlot, Wakeups, wakeups
 
-MOST_OF_ONE = 2  # of one account
-MOST = 8  # of this process
-PIECE_BYTES = 256 * 1024  # slow readers have a time for each piece, not for a whole batch
+MOST_OF_ONE = 2  # downloads of one account at once
+MOST = 8  # downloads of this process at once
+PIECE_BYTES = 256 * 1024  # a slow client has a time limit for each piece, not for a whole batch
 RETRY_SECONDS = 10
 
 STILL_RUNNING = Problem(
@@ -48,7 +48,7 @@ ALL_TAKEN = Problem(
     "Nothing is wrong with your answers. Wait a little, then try again.",
 )
 
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # spreadsheets take the file for UTF-8 by it
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # tells spreadsheets that the file is UTF-8
 PERSON_COLUMNS = ("person", "name", "status", "started_at", "finished_at", "looks_automated")
 CSV_COLUMNS = (
     "answered_at",
@@ -70,14 +70,14 @@ COUNTED_AT_THE_END = ("responses", "returnedResponseCount", "returnedAnswerCount
 QUOTE, TWO_QUOTES = '"', '""'
 NOTHING = '"",""'  # two empty cells
 BY_RULES = "rules"
-# Begin a formula; NFKC makes these of wide, small and raised signs.
+# These begin a formula; NFKC turns wide, small and raised signs into them.
 FORMULA_SIGNS = frozenset("=+-@\N{MINUS SIGN}")
 IGNORED = "CZM"  # general categories: controls and formats, separators, marks
-# A sign before a number is none: its calculation is the number.
+# A sign before a number needs no apostrophe: the formula yields the number itself.
 SIGNED_NUMBER = re.compile(
     r"[+\-−] ?[.,]?\d(?:[.,'’ \u00a0\u202f]?\d){0,30}(?:[eE][+-]?\d{1,3})? ?%?"  # noqa: RUF001
 )
-CELL_MAX_UNITS = 32_767  # of UTF-16: spreadsheets silently drop the rest, or the file
+CELL_MAX_UNITS = 32_767  # in UTF-16; spreadsheets silently drop what is longer, or reject the file
 CUT = "… [cut here; the file by answer has all of it]"
 
 log = logging.getLogger(__name__)
@@ -85,14 +85,14 @@ bp = creator_blueprint("exports", "/forms/<form_id>", limits_writes=False)
 
 
 def downloads() -> Wakeups:
-    """The places for the downloads of this application."""
+    """Return the registry of running downloads, which limits their number."""
     found: Wakeups = current_app.extensions.setdefault("downloads", Wakeups(MOST, MOST_OF_ONE))
     return found
 
 
 @bp.get("/<any('export.csv', 'export-by-person.csv', 'export.json'):name>")
 def download(form_id: str, name: str) -> Response:
-    """A file, few at a time; holds no database connection while it waits for its reader."""
+    """Stream one export; holds no database connection while it waits for the client."""
     if wakeups().stopped:
         abort(HTTPStatus.SERVICE_UNAVAILABLE)
     (form, _hidden), account_id, running = get_shown_form(form_id), creator_id(), downloads()
@@ -111,7 +111,7 @@ def download(form_id: str, name: str) -> Response:
     response = Response(stream_with_context(pieces), content_type=content_type)
     response.call_on_close(lambda: running.release(account_id))
     response.headers["Cache-Control"] = "private, no-store"
-    # the name in every script and, for old clients, in ASCII (RFC 6266, RFC 8187)
+    # the name in Unicode and, for old clients, in ASCII (RFC 6266, RFC 8187)
     slug = re.sub(r"\W+", "-", form.title).strip("-")[:60] or "answers"
     file = f"{slug}-{utc_now().date().isoformat()}{name.removeprefix('export')}"
     plain = normalized("NFKD", file).encode("ascii", "ignore").decode()
@@ -121,7 +121,7 @@ def download(form_id: str, name: str) -> Response:
 
 
 def _refusal(form: FormRow, why: Problem) -> Response:
-    """It leads back to the page of answers that offered the download, as it was filtered."""
+    """Return a 429 page that links back to the results page, with its filters."""
     views = ("results.by_question", "results.by_person")
     pages = [url_for(view, form_id=form.id) for view in views]
     came_from = own_page(request.referrer or "")
@@ -134,7 +134,7 @@ def _refusal(form: FormRow, why: Problem) -> Response:
 
 @bp.get("/attachments/<attachment_id>")
 def recording(form_id: str, attachment_id: str) -> Response:
-    """The recording of an answer, in the ranges that a player asks for."""
+    """Serve the recording of an answer, also in byte ranges as players request them."""
     form = forms.get_form(creator_id(), form_id)
     found = find_shown_attachment(form.id, attachment_id)
     try:
@@ -145,7 +145,7 @@ def recording(form_id: str, attachment_id: str) -> Response:
 
 
 def csv_by_answer(form: FormRow) -> Iterator[bytes]:
-    """One row for each answer, in the order they came in; times in UTC."""
+    """Yield a CSV file with one row per answer, oldest first; times in UTC."""
     numbers = {question["id"]: str(at) for at, question in enumerate(form.questions, start=1)}
     now = to_millis(utc_now())
     yield BYTE_ORDER_MARK + f"{cells(*CSV_COLUMNS)}\r\n".encode()
@@ -153,7 +153,7 @@ def csv_by_answer(form: FormRow) -> Iterator[bytes]:
         people = {key: person_cells(person, now) for key, person in batch.people.items()}
         asked = {key: _how_cells(how) for key, how in batch.asked.items()}
         heard = {key: _recording_cells(form, each) for key, each in batch.attachments.items()}
-        questions: dict[tuple[str, str], str] = {}  # many answers share one, which is slow to write
+        questions: dict[tuple[str, str], str] = {}  # many answers share one; building it is slow
         lines = []
         for answer in batch.answers:
             key = answer.question_id, answer.question_text
@@ -179,15 +179,13 @@ def _recording_cells(form: FormRow, recording: models.AttachmentRow) -> str:
 
 
 def _how_cells(asked: HowAsked) -> str:
-    """Who wrote a follow-up question, `agent`, `creator`, or `model@host`; and why it was asked."""
+    """Return the cells `asked_by` (such as `agent`, `creator` or `model@host`) and `why`."""
     writer = "@".join(asked.writer.rsplit(" at ", 1)) or BY_RULES
     return cells(cell(writer), f"{asked.technique}: {asked.reason}")
 
 
 def csv_by_person(form: FormRow) -> Iterator[bytes]:
-    """One row for each person, in the order in which they began, with columns for each question;
-    persons without answers are left out.
-    """
+    """Yield a CSV file: one row per person who answered, by start time; columns per question."""
     now = to_millis(utc_now())
     columns = list(PERSON_COLUMNS)
     for number, question in enumerate(form.questions, start=1):
@@ -205,9 +203,9 @@ def csv_by_person(form: FormRow) -> Iterator[bytes]:
 
 
 def json_of_form(form: FormRow) -> Iterator[bytes]:
-    """One FormResponses object with every response.
+    """Yield one FormResponses object with every response.
 
-    `nextSince` continues with the API: answers stored during the export are returned again.
+    The API continues at its `nextSince`, and returns answers stored during the export again.
     """
     now = to_millis(utc_now())
     position = form.last_stamp if form.answered_count else None
@@ -232,14 +230,14 @@ FILES = {
 
 
 def cells(*texts: str) -> str:
-    """RFC 4180: every cell quoted, quotes doubled."""
+    """Join cells into part of a CSV row: all quoted, with quotes doubled (RFC 4180)."""
     return ",".join([f'"{text.replace(QUOTE, TWO_QUOTES)}"' for text in texts])
 
 
 def cell(text: str) -> str:
-    """Text that no spreadsheet reads as a formula: such text gets a leading apostrophe.
+    """Prefix text that a spreadsheet would read as a formula with an apostrophe.
 
-    Also after a tab, a return or characters that a spreadsheet ignores.
+    That includes formulas after a tab, a return or characters that spreadsheets ignore.
     """
     first = next((char for char in text if unicodedata.category(char)[0] not in IGNORED), "")
     begins = normalized("NFKC", first)[:1] in FORMULA_SIGNS or text[:1] in {"\t", "\r"}
@@ -247,7 +245,7 @@ def cell(text: str) -> str:
 
 
 def short_cell(text: str) -> str:
-    """The same, cut with a mark to what a cell of a spreadsheet takes."""
+    """Return `cell(text)`, cut to the maximum of a spreadsheet cell; a mark shows the cut."""
     text = cell(text)
     units = text.encode("utf-16-le") if len(text) > CELL_MAX_UNITS // 2 else b""
     if len(units) <= 2 * CELL_MAX_UNITS:
@@ -256,7 +254,7 @@ def short_cell(text: str) -> str:
 
 
 def person_cells(person: models.SessionRow, now_millis: int) -> str:
-    """The cells of PERSON_COLUMNS."""
+    """Return the cells of PERSON_COLUMNS."""
     completed = person.completed_stamp
     return cells(
         person.id,
@@ -269,12 +267,12 @@ def person_cells(person: models.SessionRow, now_millis: int) -> str:
 
 
 def recording_address(form: FormRow, recording: models.AttachmentRow) -> str:
-    """Where the creator of the form hears it."""
+    """Return the URL at which the creator of the form can play the recording."""
     return f"{settings().public_url}/forms/{form.id}/attachments/{recording.id}"
 
 
 def _of_question(form: FormRow, answer: str, follow_ups: str, recordings: str) -> Iterator[str]:
-    """Of these cells those that the form has."""
+    """Yield the cells of one question whose columns this form has."""
     yield short_cell(answer)
     if asks_follow_ups(form):
         yield short_cell(follow_ups)
@@ -285,7 +283,7 @@ def _of_question(form: FormRow, answer: str, follow_ups: str, recordings: str) -
 def _answer_cells(
     form: FormRow, person: models.SessionAnswers, skipped: Iterable[str], depths: dict[str, int]
 ) -> Iterator[str]:
-    """Those of each question, its follow-ups in the order of asking, and what was skipped."""
+    """Yield the cells of each question, with follow-ups as asked, and the skipped numbers."""
     threads: defaultdict[str, list[models.AnswerRow]] = defaultdict(list)
     for each in sorted(person.answers, key=lambda answer: depths.get(answer.question_id, 0)):
         threads[each.parent_question_id or each.question_id].append(each)

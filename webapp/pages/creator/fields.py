@@ -1,4 +1,4 @@
-"""Fields of forms and addresses of creator pages."""
+"""Parse the form fields and query parameters of creator pages."""
 
 import re
 from datetime import datetime
@@ -10,32 +10,32 @@ from webapp.pages.fragments import typed_text
 
 
 def typed(name: str) -> str:
-    """A posted field with line feeds as line ends and without space around it; "" if absent."""
+    """Return a posted field, stripped, with line feeds as line ends; "" if absent."""
     return typed_text(name).strip()
 
 
 def posted_revision(name: str = "revision") -> int:
-    """The revision that the page showed; 0, which no draft has, when it is missing or no number."""
+    """Return the posted revision; 0, which no draft has, if it is missing or no number."""
     return _number_in(request.form.get(name, ""), digits=9)
 
 
 def asked_revision(name: str) -> int:
-    """A revision in the address; 0, which no draft has, when it is missing or no number."""
+    """Return a revision in the address; 0, which no draft has, if it is missing or no number."""
     return _number_in(request.args.get(name, ""), digits=9)
 
 
 def moment_in(text: str) -> datetime | None:
-    """A moment in milliseconds as in our addresses and forms, None for anything else."""
+    """Parse a moment in milliseconds since the epoch; None for other text."""
     return from_millis(int(text)) if re.fullmatch("[0-9]{1,13}", text) else None
 
 
 def millis_in(text: str) -> int:
-    """Milliseconds as in our addresses and forms, 0 for anything else."""
+    """Parse milliseconds since the epoch; 0 for other text."""
     return _number_in(text, digits=13)
 
 
 def asked_position() -> tuple[int, str] | None:
-    """The place that a list continues from, `before` in the address: milliseconds and an id."""
+    """Return where a list continues, from `?before=`: milliseconds since the epoch and an id."""
     found = re.fullmatch(r"([0-9]{1,13})-(\w{1,80})", request.args.get("before", ""), re.ASCII)
     return (int(found[1]), found[2]) if found else None
 

@@ -36,8 +36,8 @@ from webapp.records.content.model import snapshot
 from webapp.records.forms import FormSummaryRow
 
 CODE_SCALE = 12  # pixels of one module: sharp on paper
-CODE_BORDER = 4  # modules of white, as ISO/IEC 18004 asks for
-# for pages of other people, whose policy may refuse the style: then it has a border
+CODE_BORDER = 4  # white modules, as ISO/IEC 18004 requires
+# for other sites; if their policy refuses the inline style, the frame has a border
 FRAME_CODE = Markup(
     '<iframe src="{}?embed=1" title="{}" width="100%" height="720" style="border:0"'
     ' loading="lazy"{}></iframe>'
@@ -50,7 +50,7 @@ bp = creator_blueprint("forms", "/forms")
 
 
 class FormEntry(NamedTuple):
-    """A form in a list; `agent` wrote it, "" for its creator; `unread` are its new responses."""
+    """A form in a list: the agent that wrote it ("" = the creator), and its unread responses."""
 
     form: FormSummaryRow
     agent: str
@@ -58,7 +58,7 @@ class FormEntry(NamedTuple):
 
 
 def form_entries(found: list[FormSummaryRow], unread: Counter[str]) -> list[FormEntry]:
-    """The forms with the names of their agents, in the same order."""
+    """Return the forms with the names of their agents, in the same order."""
     authors = find_form_authors([form.id for form in found])
     names = agent_names(authors.values())
     return [
@@ -69,7 +69,7 @@ def form_entries(found: list[FormSummaryRow], unread: Counter[str]) -> list[Form
 
 @bp.get("")
 def show_all() -> ResponseReturnValue:
-    """Every form of the creator, newest first: those that take answers, then the others."""
+    """Show all forms of the creator, newest first: first those that take answers."""
     listed = forms.list_forms(creator_id())
     found = form_entries(listed, count_unread([form.id for form in listed]))
     return render_template(
@@ -82,13 +82,13 @@ def show_all() -> ResponseReturnValue:
 
 @bp.get("/<form_id>/share")
 def share(form_id: str) -> ResponseReturnValue:
-    """The share page: the link, its QR code, how to embed the form."""
+    """Show the link of the form, its QR code, and how to embed the form."""
     return _share(form_id)
 
 
 @bp.post("/<form_id>/embedding")
 def allow_embedding(form_id: str) -> ResponseReturnValue:
-    """Name the websites that may show the form in a frame; none ends it."""
+    """Set the websites that may embed the form in a frame; an empty list allows none."""
     origins = request.form.get("origins", "")
     try:
         form_settings.allow_embedding(creator_id(), form_id, origins)
@@ -99,7 +99,7 @@ def allow_embedding(form_id: str) -> ResponseReturnValue:
 
 @bp.get("/<form_id>/code.<any(svg, png):kind>")
 def download_code(form_id: str, kind: str) -> ResponseReturnValue:
-    """The QR code of the link as a file."""
+    """Download the QR code of the link."""
     form = forms.get_form(creator_id(), form_id)
     body = BytesIO()
     code = code_of(share_url(settings().public_url, form.share_token))
@@ -145,7 +145,7 @@ def _share(form_id: str, origins: str | None = None, refusal: InvalidInput | Non
 
 @bp.get("/trash")
 def show_trash() -> ResponseReturnValue:
-    """The forms that can be restored, most recently deleted first."""
+    """Show the forms that can be restored, most recently deleted first."""
     deleted = trash.list_deleted_forms(creator_id(), now=utc_now())
     just_deleted = request.args.get("deleted")
     return render_template(
@@ -159,13 +159,13 @@ def show_trash() -> ResponseReturnValue:
 
 @bp.get("/<form_id>/delete")
 def ask_deletion(form_id: str) -> ResponseReturnValue:
-    """Ask before deleting, with what is lost."""
+    """Ask before deleting the form."""
     return render_template("forms/delete.html", form=forms.get_form(creator_id(), form_id))
 
 
 @bp.post("/<form_id>/delete")
 def delete(form_id: str) -> ResponseReturnValue:
-    """Move the form with its answers into the trash; no effect on one that is there."""
+    """Move the form and its answers to the trash; no effect if it is there already."""
     if trash.find_deleted_form(creator_id(), form_id, now=utc_now()) is None:
         trash.delete_form(creator_id(), form_id, **acting())
     return go_to(url_for("forms.show_trash", deleted=form_id))
@@ -173,7 +173,7 @@ def delete(form_id: str) -> ResponseReturnValue:
 
 @bp.post("/<form_id>/restore")
 def restore(form_id: str) -> ResponseReturnValue:
-    """Restore the form; no effect on one that is restored already."""
+    """Restore the form from the trash; no effect if it is restored already."""
     if trash.find_deleted_form(creator_id(), form_id, now=utc_now()) is not None:
         trash.restore_form(creator_id(), form_id, **acting())
     form = forms.get_form(creator_id(), form_id)
@@ -182,7 +182,7 @@ def restore(form_id: str) -> ResponseReturnValue:
 
 @bp.get("/<form_id>/erase")
 def ask_erase(form_id: str) -> ResponseReturnValue:
-    """Ask before erasing; a form that was restored meanwhile is not erased."""
+    """Ask before erasing; redirect to the form if it was restored meanwhile."""
     form = trash.find_deleted_form(creator_id(), form_id, now=utc_now())
     if form is not None:
         return render_template("forms/erase.html", form=form)
@@ -192,7 +192,7 @@ def ask_erase(form_id: str) -> ResponseReturnValue:
 
 @bp.post("/<form_id>/erase")
 def erase(form_id: str) -> ResponseReturnValue:
-    """Erase the form: it cannot be restored."""
+    """Erase the form from the trash, for good."""
     trash.erase_form(creator_id(), form_id, **acting())
     return go_to(url_for("forms.show_trash", erased=1))
 
@@ -200,7 +200,7 @@ def erase(form_id: str) -> ResponseReturnValue:
 @bp.post("/<form_id>/copy")
 @limit_new_drafts
 def copy(form_id: str) -> ResponseReturnValue:
-    """A new draft with the content of the form; the form stays as it is."""
+    """Create a draft with the content of the form, which stays unchanged."""
     content = snapshot(forms.get_form(creator_id(), form_id))
     title = f"Copy of {content['title']}"
     if len(title) > TITLE_MAX_CHARS:

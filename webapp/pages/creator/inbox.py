@@ -1,4 +1,4 @@
-"""The inbox: drafts in groups, and what waits for the creator."""
+"""The inbox: the creator's drafts in sections and groups, creating and discarding them."""
 
 import hashlib
 from collections import Counter
@@ -37,14 +37,14 @@ from webapp.records.drafts import DraftSummaryRow, clean_note
 from webapp.records.forms import FormSummaryRow
 from webapp.web.wakeups import wakeups
 
-TOGETHER = timedelta(minutes=10)  # drafts of one agent that are shown in one group
+TOGETHER = timedelta(minutes=10)  # drafts that one agent makes within this time form a group
 LIVE_SHOWN = 5
-CHOSEN_MAX = 500  # bounds one statement
+CHOSEN_MAX = 500  # bounds the size of one SQL statement
 SECTIONS = ("waiting", "confirmed", "by_hand", "returned", "muted", "empty")
 
 
 class Agent(NamedTuple):
-    """An agent of the creator: the name and key of its client, and one of its grants."""
+    """An agent of the creator: the name and key of its OAuth client, and one of its grants."""
 
     name: str
     client: str
@@ -52,10 +52,10 @@ class Agent(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """A draft in the inbox; `changes` since the creator's last view, None if never viewed.
+    """A draft in the inbox; `changes` counts those since the last view, None if never viewed.
 
-    agent  who wrote last, else who made it; None for the creator
-    maker  the agent that made it
+    agent  the last agent to write, or else the maker; None for the creator
+    maker  the agent that made the draft
     """
 
     draft: DraftSummaryRow
@@ -68,7 +68,7 @@ Sections: TypeAlias = dict[str, list[Entry]]
 
 
 def section_of(entry: Entry, confirmed: Container[str], muted: Container[str]) -> str:
-    """One of SECTIONS; `confirmed` has ids of drafts, `muted` the keys of clients."""
+    """Return one of SECTIONS; `confirmed` holds draft ids, `muted` client keys."""
     if entry.draft.id in confirmed:
         return "confirmed"
     if entry.draft.returned_at:
@@ -82,10 +82,8 @@ def section_of(entry: Entry, confirmed: Container[str], muted: Container[str]) -
 
 
 def in_groups(entries: Sequence[Entry]) -> list[list[Entry]]:
-    """Those that one agent made within ten minutes of the first together, in the order of their
-    newest; often only one.
-    """
-    first_of: dict[str, DraftSummaryRow] = {}  # by client: of its newest group
+    """Group drafts that one agent made within ten minutes, in the order of their first entries."""
+    first_of: dict[str, DraftSummaryRow] = {}  # by client: the first draft of its newest group
     group_of: dict[str, str] = {}
     for entry in sorted(entries, key=lambda entry: entry.draft.created_at):
         draft = entry.draft
@@ -104,9 +102,9 @@ bp = creator_blueprint("inbox", "/drafts")
 
 @bp.get("")
 def show() -> ResponseReturnValue:
-    """Drafts that wait, confirmed ones, those that ask for nothing, and the newest live forms.
+    """Show the drafts by section, and the newest live forms.
 
-    `?v=` is the state that an open page shows: 204 when it is the same.
+    `?v=` is the state that an open page shows: 204 if nothing has changed.
     """
     muted = connections.list_muted(creator_id(), now=utc_now())
     confirmed = confirmations.list_confirmed(creator_id())
@@ -138,7 +136,7 @@ def show() -> ResponseReturnValue:
 
 @bp.get("/waiting")
 def count() -> ResponseReturnValue:
-    """The count in the site header; 204 if it equals the parameter `have`."""
+    """Show the number of waiting drafts in the site header; 204 if it equals `have`."""
     if request.args.get("have") == str(waiting_count()):
         return nothing_new()
     return fragment("inbox/_waiting_count.html")
@@ -146,14 +144,14 @@ def count() -> ResponseReturnValue:
 
 @bp.get("/new")
 def ask_new() -> ResponseReturnValue:
-    """The page that offers a new draft; a GET creates none."""
+    """Show the page with the button for a new draft; a GET creates none."""
     return render_template("inbox/new.html")
 
 
 @bp.post("/new")
 @limit_new_drafts
 def write() -> ResponseReturnValue:
-    """Create an empty draft, with the editor of its title open."""
+    """Create an empty draft, and redirect to its page with the title editor open."""
     account, now = creator_id(), utc_now()
     draft = editing.create_draft(account, DraftUpdate(), author=None, now=now)
     revisions.mark_seen(account, draft.id, draft.revision, now=now)
@@ -162,7 +160,7 @@ def write() -> ResponseReturnValue:
 
 @bp.get("/tidy")
 def choose() -> ResponseReturnValue:
-    """The page for choosing drafts to discard."""
+    """Show the page for choosing drafts to discard."""
     return _choice(HTTPStatus.OK)
 
 
@@ -194,7 +192,7 @@ def discard(draft_id: str) -> ResponseReturnValue:
 
 @bp.post("/take-back")
 def take_back() -> ResponseReturnValue:
-    """Undo a discard."""
+    """Restore the drafts that were discarded at the moment `at`."""
     at = fields.moment_in(request.form.get("at", ""))
     count = trash.restore(creator_id(), at, **acting()) if at else 0
     return go_to(url_for("inbox.show", restored=count or None))
@@ -212,20 +210,20 @@ def _choice(status: HTTPStatus, **more: Any) -> ResponseReturnValue:
 
 
 def _just(done: str, entries: list[Entry]) -> DraftSummaryRow | None:
-    """The draft that the address says was just sent back or kept, if it still is."""
+    """Return the draft whose id the address has as just sent back or kept, if it still is."""
     asked = request.args.get(done)
     return next((entry.draft for entry in entries if entry.draft.id == asked), None)
 
 
 def _discarded() -> dict[str, int]:
-    """Time and number of the drafts that were just discarded and can be restored."""
+    """Return the time of the last discard, and the number of drafts that can be restored."""
     at = fields.millis_in(request.args.get("discarded", ""))
     count = trash.count_discarded(creator_id(), from_millis(at), now=utc_now()) if at else 0
     return {"at": at, "count": count}
 
 
 def _progress(sections: Sections) -> AgentProgress | None:
-    """That of the first agent, until the creator has seen its first draft."""
+    """Return the progress of the first agent, until the creator has seen its first draft."""
     entries = list(chain.from_iterable(sections.values()))
     if len(entries) > 1 or entries != sections["waiting"]:
         return None
@@ -250,7 +248,7 @@ def _entries() -> list[Entry]:
 
 
 def _state(sections: Sections, live: list[FormSummaryRow], unread: Counter[str]) -> str:
-    """A hash of what the page shows, without times."""
+    """Return a hash of everything that the page shows, except times."""
     shown = [
         (name, entry.draft.id, entry.draft.revision, entry.draft.returned_at, entry.changes)
         for name, entries in sections.items()

@@ -1,7 +1,7 @@
 """The list of questions on the review page: add, edit, move, remove.
 
 Pages address questions by position from 1, which the posted revision makes unambiguous. An open
-editor names its question, too: others may move while it is open.
+editor also posts the id of its question, because other questions may move meanwhile.
 """
 
 import hashlib
@@ -32,13 +32,13 @@ bp = creator_blueprint("questions", "/drafts/<draft_id>/questions")
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """The one question that is being added, changed or removed.
+    """The question that is being added, changed or removed.
 
-    position  from 1; 0 = a new one
-    question  as it is written
+    position  from 1; 0 = a new question
+    question  the question as typed
     writes    the number of the follow-up that has the focus, 0 = the question
-    theirs    as it is saved, after a conflict
-    after     the id of the question that a new one follows, "" = at the end
+    theirs    the saved question, after a conflict
+    after     the id of the question before a new one, "" = at the end
     """
 
     position: int
@@ -52,18 +52,18 @@ class Opened:
 
     @property
     def follow_ups(self) -> Sequence[PreparedFollowUp]:
-        """The prepared ones as they are written."""
+        """The prepared follow-ups as typed."""
         return self.question.get("follow_ups", ())
 
     @property
     def key(self) -> str:
-        """A short identifier of the question for element ids."""
+        """A short hash that identifies the question in element ids."""
         return hashlib.sha256((self.question["id"] or self.after).encode()).hexdigest()[:12]
 
 
 @bp.get("")
 def show(draft_id: str) -> ResponseReturnValue:
-    """The list without an editor; the focus returns to where a new question was begun."""
+    """Show the list without an editor; focus the question after which a new one was begun."""
     draft = drafts.get_draft(creator_id(), draft_id)
     begun_at = _position(draft, _after())
     at: dict[str, Any] = {"focus": begun_at, "asked": begun_at or len(draft.questions)}
@@ -72,7 +72,7 @@ def show(draft_id: str) -> ResponseReturnValue:
 
 @bp.get("/row")
 def show_row(draft_id: str) -> ResponseReturnValue:
-    """One question without its editor; empty if it was removed meanwhile."""
+    """Show one question without its editor; nothing if it was removed meanwhile."""
     draft = drafts.get_draft(creator_id(), draft_id)
     position = _position(draft, request.args.get("question", ""))
     if not position:
@@ -83,14 +83,14 @@ def show_row(draft_id: str) -> ResponseReturnValue:
 
 @bp.get("/new")
 def write(draft_id: str) -> ResponseReturnValue:
-    """The list with an editor for a new question `after` another, or at its end."""
+    """Show the list with an editor for a new question, `after` another one or at the end."""
     draft = drafts.get_draft(creator_id(), draft_id)
     return _editing(draft, _opened(draft, 0))
 
 
 @bp.get("/<int(min=1):position>/edit")
 def edit(draft_id: str, position: int) -> ResponseReturnValue:
-    """The editor of one question; `?follow_up=` is the number of the one to write."""
+    """Show the editor of one question; `?follow_up=` is the number of the follow-up to focus."""
     draft = drafts.get_draft(creator_id(), draft_id)
     writes = min(max(request.args.get("follow_up", 0, type=int), 0), PREPARED_MAX)
     return _editing(draft, replace(_opened(draft, position), writes=writes))
@@ -106,14 +106,14 @@ def ask_removal(draft_id: str, position: int) -> ResponseReturnValue:
 
 @bp.post("")
 def add(draft_id: str) -> ResponseReturnValue:
-    """Add a question `after` another, or at the end."""
+    """Add a question, `after` another one or at the end."""
     draft = drafts.get_draft(creator_id(), draft_id)
     return _rearranged(draft, 0) or _save_words(draft, 0, LIST)
 
 
 @bp.post("/<int(min=1):position>")
 def save(draft_id: str, position: int) -> ResponseReturnValue:
-    """Save the question under its id; one removed meanwhile is added at the end."""
+    """Save the question under its id; if it was removed meanwhile, add it at the end."""
     draft = drafts.get_draft(creator_id(), draft_id)
     place = _named(draft, position)
     return _rearranged(draft, place) or _save_words(draft, place, ROW)
@@ -144,14 +144,14 @@ def move(draft_id: str, position: int) -> ResponseReturnValue:
         rows[_at(position)] = []
         rows[to - 1 : to - 1] = row
 
-    # the control that was used: the keys work on any of them
+    # the focus returns to the button that was used; keys count as the Edit button
     pressed = "edit" if request.form.get("by") == "keys" else "up" if to < position else "down"
     done = f"Moved to {to} of {count}." if position <= count else ""
     return _save_order(draft, moved, focus=to, focus_on=pressed, done=done)
 
 
 def _save_words(draft: Draft, position: int, part: str) -> Response:
-    """The typed question instead of the one at `position`, or as a new one (0)."""
+    """Save the typed question in place of the one at `position`; 0 adds a new one."""
     before = draft_view.as_posted_from(draft)
     new_at = (_position(before, _after()) or len(before.questions)) + 1
 
@@ -173,7 +173,7 @@ def _save_words(draft: Draft, position: int, part: str) -> Response:
     place = _named(draft, position)
     opened = _as_typed(_opened(draft, place))
     if isinstance(result, InvalidInput):
-        # also where the refusal names the question that asks the same
+        # a refused duplicate may name the question that it repeats as its field
         wrong = result.field.startswith("followUps") or "of a follow-up" in result.message
         opened = replace(opened, wrong_follow_up=wrong)
     elif opened.position:
@@ -182,8 +182,9 @@ def _save_words(draft: Draft, position: int, part: str) -> Response:
 
 
 def _rearranged(draft: Draft, position: int) -> Response | None:
-    """The editor with a follow-up moved `up` or left out, where a button of it was pressed; nothing
-    is saved. None on an outdated page, which shows the conflict first.
+    """Show the editor with a follow-up moved up or removed by its button, without saving.
+
+    None without such a button, and on an outdated page, whose conflict `_save_words` reports.
     """
     if fields.posted_revision() != draft.revision:
         return None
@@ -201,7 +202,7 @@ def _rearranged(draft: Draft, position: int) -> Response | None:
 
 
 def _next(draft: Draft, saved: Draft, after: str) -> Response:
-    """The response to a save that begins the next question below this one."""
+    """Open an editor for a new question below the one just saved."""
     if not wants_fragment():
         return go_to(url_for("questions.write", draft_id=saved.id, after=after))
     return _answered(draft, saved, LIST, **_around(saved, Opened(0, NEW, after=after)))
@@ -215,7 +216,7 @@ def _save_order(
 
 
 def _answered(draft: Draft, result: draft_view.Result, part: str, **more: Any) -> Response:
-    """`part` is what htmx swaps, the row or the list; a page of its own always has the list."""
+    """Respond to a save: htmx swaps `part`, the row or the list; a full page shows the list."""
     values = {"part": part, "editor": LIST, "inside": part, "opened": None} | more
     return draft_view.answered(draft, result, anchor="questions", **values)
 
@@ -226,7 +227,7 @@ def _editing(draft: Draft, opened: Opened) -> Response:
 
 
 def _around(draft: Draft, opened: Opened) -> dict[str, Any]:
-    """An editor, with the preview at its question, a new one among the others."""
+    """Return the variables of an editor and of the preview at its question, which may be new."""
     values: dict[str, Any] = {"opened": opened, "position": opened.position, "focus": -1}
     if opened.position:
         return values | {"asked": opened.position}
@@ -236,7 +237,7 @@ def _around(draft: Draft, opened: Opened) -> dict[str, Any]:
 
 
 def _changing(change: Callable[[list[QuestionRow]], None]) -> Callable[[Draft], DraftUpdate]:
-    """The change as an agent may make it, with its follow-ups; that raises InvalidInput."""
+    """Return `change` with the validation of the API, which raises InvalidInput."""
 
     def changed(draft: Draft) -> DraftUpdate:
         rows = [*draft.questions]
@@ -274,8 +275,9 @@ def _typed_question(before: QuestionRow = NEW) -> QuestionRow:
 
 
 def _typed_follow_ups(before: Sequence[PreparedFollowUp]) -> list[PreparedFollowUp]:
-    """Those with words, in order; one that is as it was keeps who prepared it. A page without
-    fields for them changes none.
+    """Return the follow-ups that have text, in order; unchanged ones keep their author.
+
+    A page without fields for follow-ups changes none.
     """
     if "follow_up-1" not in request.form:
         return list(before)
@@ -293,29 +295,29 @@ def _typed_follow_ups(before: Sequence[PreparedFollowUp]) -> list[PreparedFollow
 
 
 def _after() -> str:
-    """The id of the question that a new one follows, "" at the end."""
+    """Return the id of the question before a new one, "" = at the end."""
     return request.values.get("after", "")
 
 
 def _opened(draft: Draft, position: int) -> Opened:
-    """A new one where there is none; at the end if the one that it follows was removed."""
+    """Open the question at `position`, or else a new one, at the end if `after` was removed."""
     if 0 < position <= len(draft.questions):
         return Opened(position, draft.questions[position - 1])
     return Opened(0, NEW, after=_after() if _position(draft, _after()) else "")
 
 
 def _at(position: int) -> slice:
-    """The row at a position from 1; no row for 0."""
+    """Return the slice with the row at a position from 1; empty for 0."""
     return slice(max(position - 1, 0), position)
 
 
 def _named(draft: Draft, position: int) -> int:
-    """The position of the posted question id; the position in the address without one."""
+    """Return the position of the posted question id; without an id, `position`."""
     named = request.form.get("question", "")
     return _position(draft, named) if named else position
 
 
 def _position(draft: Draft, question_id: str) -> int:
-    """The position from 1 of the question with this id, 0 when there is none."""
+    """Return the position from 1 of the question with this id, 0 if there is none."""
     ids = [question["id"] for question in draft.questions]
     return ids.index(question_id) + 1 if question_id in ids else 0

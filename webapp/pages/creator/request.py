@@ -1,4 +1,4 @@
-"""Shared by creator pages: their blueprints and limits, the account, names of agents."""
+"""Helpers shared by creator pages: blueprints, rate limits, the account, names of agents."""
 
 from collections.abc import Callable, Iterable
 from datetime import datetime
@@ -19,21 +19,21 @@ from webapp.records.audit import Actor
 from webapp.web import request_audit
 from webapp.web.limiter import limiter
 
-PAGE_WRITES_RATE = "120/minute"  # changes of one account by pages
-PAGE_FORMS_RATE = "20/minute;200/day"  # its new drafts by pages, and publications by them
+PAGE_WRITES_RATE = "120/minute"  # changes that one account makes through pages
+PAGE_FORMS_RATE = "20/minute;200/day"  # new drafts of one account; separately, publications
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
 def init_app(app: Flask) -> None:
-    """Give templates `waiting_count` and `events_enabled`."""
+    """Register the template globals `waiting_count` and `events_enabled`."""
     app.add_template_global(waiting_count, "waiting_count")
     app.add_template_global(events_enabled, "events_enabled")
 
 
 class Acting(TypedDict):
-    """When a use case runs, and for whom."""
+    """The time of a use case, and the actor that the audit log names."""
 
     now: datetime
     by: Actor
@@ -46,10 +46,10 @@ def creator_blueprint(
     limits_writes: bool = True,
     before: Callable[[], None] | None = None,
 ) -> Blueprint:
-    """The blueprint of pages for a signed-in creator.
+    """Return a blueprint for pages that require a signed-in creator.
 
-    limits_writes  whether its POSTs count against one limit; a refusal keeps what was written
-    before         checks each request before its creator is known
+    limits_writes  whether its POSTs share one rate limit; a refusal keeps the typed text
+    before         a check of each request that runs before the sign-in check
     """
     bp = Blueprint(name, __name__, url_prefix=url_prefix)
     for check in filter(None, (before, require_creator)):
@@ -62,16 +62,16 @@ def creator_blueprint(
 
 @login_required  # type: ignore[untyped-decorator]
 def require_creator() -> None:
-    """For `before_request`: a signed-in creator is required."""
+    """Require a signed-in creator; for `before_request`."""
 
 
 def creator_id() -> str:
-    """The account of the signed-in creator."""
+    """Return the account id of the signed-in creator."""
     return cast(str, current_user.id)
 
 
 def acting() -> Acting:
-    """The creator acts, now."""
+    """Return the current time and the signed-in creator as the actor."""
     return Acting(now=utc_now(), by=request_audit.creator())
 
 
@@ -90,7 +90,7 @@ _limit_writes = limiter.shared_limit(
 
 
 def limit_one_write(view: Callable[P, R]) -> Callable[P, R]:
-    """As the limit of a blueprint, of one of its views."""
+    """Limit the writes of one view; they count together with those of limited blueprints."""
     limited: Callable[P, R] = _limit_writes(view)
     return limited
 
@@ -98,7 +98,7 @@ def limit_one_write(view: Callable[P, R]) -> Callable[P, R]:
 def _limit_forms(
     counted: str, unless: Callable[[], bool] = lambda: False
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Decorates a view of a blueprint that limits writes, whose limit it would go without."""
+    """Return a decorator with this limit and that of writes, which a view limit would replace."""
     of_forms = limiter.shared_limit(
         lambda: PAGE_FORMS_RATE,
         counted,
@@ -116,22 +116,22 @@ limit_publishes = _limit_forms(
 
 
 def waiting_count() -> int:
-    """The number of drafts that ask for the creator's eyes."""
+    """Return the number of drafts that wait for the creator."""
     return connections.count_waiting(creator_id(), now=utc_now())
 
 
 def events_enabled() -> bool:
-    """Whether agents may subscribe to completed responses."""
+    """Return whether agents may subscribe to completed responses."""
     return settings().mcp_events_enabled
 
 
 def agent_names(grant_ids: Iterable[str | None]) -> dict[str, str]:
-    """Client names by grant id; ignores None, which means the creator."""
+    """Return client names by grant id; ignores None, which means the creator."""
     return {grant_id: client.name for grant_id, client in clients_of(grant_ids).items()}
 
 
 def clients_of(grant_ids: Iterable[str | None]) -> dict[str, OAuthClient]:
-    """Clients by grant id; ignores None."""
+    """Return clients by grant id; ignores None."""
     query = (
         select(OAuthGrant.id, OAuthClient)
         .join(OAuthClient, OAuthClient.id == OAuthGrant.client_pk)

@@ -1,4 +1,4 @@
-"""One response after the other: reading them, and deleting single ones."""
+"""Reading responses one by one, and deleting single or automated ones."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ def show_next(form_id: str) -> ResponseReturnValue:
 
 @bp.get("/people/<session_id>")
 def show(form_id: str, session_id: str) -> ResponseReturnValue:
-    """All that one person answered."""
+    """Show all answers of one person."""
     form = forms.get_form(creator_id(), form_id)
     response = threads.get_response(form, session_id)
     return render_template(
@@ -46,7 +46,7 @@ def show(form_id: str, session_id: str) -> ResponseReturnValue:
 
 @bp.post("/people/<session_id>/read")
 def mark_read(form_id: str, session_id: str) -> ResponseReturnValue:
-    """The creator has read this response; without scripts go on to the next unread one."""
+    """Mark this response as read; without htmx, redirect to the next unread one."""
     account = creator_id()
     unread.mark_read(account, form_id, session_id, fields.millis_in(request.form.get("stamp", "")))
     if wants_fragment():
@@ -57,15 +57,15 @@ def mark_read(form_id: str, session_id: str) -> ResponseReturnValue:
 
 @bp.post("/read")
 def mark_all_read(form_id: str) -> ResponseReturnValue:
-    """The creator has read everything that their page knew of."""
+    """Mark every response up to the posted stamp as read."""
     unread.mark_all_read(creator_id(), form_id, fields.millis_in(request.form.get("stamp", "")))
     return go_to(url_for("results.by_question", form_id=form_id))
 
 
 def deletion_notes(form_id: str) -> dict[str, Any]:
-    """The template variables of the notes about deletions that are not done.
+    """Return the template variables for the notes about deletions that are not finished.
 
-    `has_automated`: some look so, and those are not deleted just now.
+    `has_automated` is true if some responses look automated and are not being deleted.
     """
     found = deletions.list_deletions(form_id)
     all_deleted = any(each.session_id is None for each in found)
@@ -82,14 +82,14 @@ def deletion_notes(form_id: str) -> dict[str, Any]:
 @bp.post("/people/<session_id>/delete")
 @limit_one_write
 def delete(form_id: str, session_id: str) -> ResponseReturnValue:
-    """Delete one response; the list of the others offers to undo it."""
+    """Delete one response; the list of responses offers to undo it."""
     deletions.delete_response(creator_id(), form_id, session_id, **acting())
     return go_to(url_for("results.by_person", form_id=form_id, deleted=1))
 
 
 @bp.get("/automated/delete")
 def ask_automated(form_id: str) -> ResponseReturnValue:
-    """Ask before deleting all that look automated, with how many they are."""
+    """Ask before deleting all responses that look automated, and show their number."""
     form = forms.get_form(creator_id(), form_id)
     return render_template(
         "deleted_responses/automated.html",
@@ -102,7 +102,7 @@ def ask_automated(form_id: str) -> ResponseReturnValue:
 @bp.post("/automated/delete")
 @limit_one_write
 def delete_automated(form_id: str) -> ResponseReturnValue:
-    """Delete all that look automated; the list of the others offers to undo it."""
+    """Delete all responses that look automated; the list of responses offers to undo it."""
     deletions.delete_automated(creator_id(), form_id, **acting())
     return go_to(url_for("results.by_person", form_id=form_id, deleted=1))
 
@@ -110,7 +110,7 @@ def delete_automated(form_id: str) -> ResponseReturnValue:
 @bp.post("/deletions/<deletion_id>/undo")
 @limit_one_write
 def undo(form_id: str, deletion_id: str) -> ResponseReturnValue:
-    """Undo a deletion and show what is back; the list says where there is nothing to undo."""
+    """Undo a deletion and show the restored responses; say so if nothing can be undone."""
     undone = deletions.undo_deletion(creator_id(), form_id, deletion_id, **acting())
     if undone and undone.session_id:
         person = undone.session_id
@@ -120,7 +120,7 @@ def undo(form_id: str, deletion_id: str) -> ResponseReturnValue:
 
 @bp.get("/deletions")
 def show_notes(form_id: str) -> ResponseReturnValue:
-    """The notes about deletions; 204 if they equal the parameter `have`."""
+    """Show the notes about deletions; 204 if their state equals the parameter `have`."""
     form = forms.get_form(creator_id(), form_id)
     notes = deletion_notes(form.id)
     if notes["deletion_state"] == request.args.get("have"):

@@ -1,6 +1,6 @@
 """The results pages: by question and by person, searched and filtered.
 
-All choices are in the query string, so a view can be bookmarked, shared and reloaded.
+The query string holds all filters, so a view can be bookmarked, shared and reloaded.
 """
 
 import re
@@ -48,7 +48,7 @@ DAYS = {"from": "From", "to": "To"}
 
 
 class Choice(NamedTuple):
-    """`filters` as parsed, `values` as typed; `misread` is an invalid day."""
+    """The chosen filters: parsed, and as typed in `values`; `misread` is an invalid day."""
 
     filters: Filters
     values: dict[str, str]
@@ -56,18 +56,18 @@ class Choice(NamedTuple):
 
     @property
     def chosen(self) -> list[str]:
-        """What filters besides the search do, in words."""
+        """The labels of the active filters, without the search."""
         names = [FILTERS[name] for name in FILTERS if name in self.values]
         days = {name: self.values.get(name, "") for name in ("from", "to")}
         return [*names, *(f"{DAYS[name]} {day}" for name, day in days.items() if day)]
 
     def typed(self, name: str) -> str:
-        """The text typed into a field, "" if empty."""
+        """Return the text typed into a field, "" if it is empty."""
         return self.values.get(name, "")
 
 
 def read_choice() -> Choice:
-    """The search and filters of the current query string; invalid values filter nothing."""
+    """Read the search and filters from the query string; ignore invalid values."""
     typed = {name: request.args.get(name, "").strip() for name in NAMES}
     typed["q"] = typed["q"][:WORDS_MAX_CHARS]
     since, until = _day(typed["from"]), _day(typed["to"])
@@ -86,12 +86,12 @@ def read_choice() -> Choice:
 
 
 def _stamp(name: str) -> int:
-    """The stamp in this query parameter; 0 if invalid."""
+    """Return the stamp in this query parameter; 0 if invalid."""
     return fields.millis_in(request.args.get(name, ""))
 
 
 def _day(text: str) -> int | None:
-    """The number of a UTC day since the epoch; None if invalid."""
+    """Return the number of a UTC day since the epoch; None if invalid."""
     if not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", text):
         return None
     try:
@@ -101,12 +101,12 @@ def _day(text: str) -> int | None:
 
 
 def get_shown_form(form_id: str) -> tuple[FormRow, HiddenResponses]:
-    """The creator's form, as `lower_counts`; raises NotFound"""
+    """Return the creator's form as `lower_counts` does; raises NotFound."""
     return lower_counts(forms.get_form(creator_id(), form_id))
 
 
 def lower_counts(form: FormRow) -> tuple[FormRow, HiddenResponses]:
-    """The form, its counts lowered by what is deleted just now, and that."""
+    """Subtract the responses that are being deleted from the counts; return both."""
     hidden = read_hidden(form.id)
     lowered = forms.with_counts(
         form,
@@ -122,7 +122,7 @@ bp = creator_blueprint("results", "/forms/<form_id>")
 
 @bp.get("")
 def by_question(form_id: str) -> ResponseReturnValue:
-    """The newest answers to each question, or all answers that pass the filters."""
+    """Show the newest answers to each question, or all answers that match the filters."""
     form, hidden = get_shown_form(form_id)
     choice = read_choice()
     if choice.filters:
@@ -139,7 +139,7 @@ def by_question(form_id: str) -> ResponseReturnValue:
 
 @bp.get("/questions/<int:number>")
 def one_question(form_id: str, number: int) -> ResponseReturnValue:
-    """Older answers to question `number`, from 1; `before` says from where."""
+    """Show the answers to question `number`, from 1, that are older than the stamp `before`."""
     form, hidden = get_shown_form(form_id)
     if not 1 <= number <= len(form.questions):
         abort(404)
@@ -158,7 +158,7 @@ def one_question(form_id: str, number: int) -> ResponseReturnValue:
 
 @bp.get("/people")
 def by_person(form_id: str) -> ResponseReturnValue:
-    """All respondents, newest first, with their answers."""
+    """Show the respondents that match the filters with their answers, newest first."""
     form, hidden = get_shown_form(form_id)
     choice = read_choice()
     found = search.find_people(form.id, choice.filters, before=fields.asked_position())
@@ -177,7 +177,7 @@ def by_person(form_id: str) -> ResponseReturnValue:
 
 @bp.get("/new")
 def new_answers(form_id: str) -> ResponseReturnValue:
-    """How many answers came after the stamp `since`, and the figures; 204 if none after `seen`."""
+    """Show the number of answers after the stamp `since`; 204 if none came after `seen`."""
     stored = forms.get_form(creator_id(), form_id)
     since = _stamp("since") or stored.last_stamp
     if max(since, _stamp("seen")) >= stored.last_stamp:
@@ -196,7 +196,7 @@ def new_answers(form_id: str) -> ResponseReturnValue:
 
 @bp.post("/people/<session_id>/attachments/<attachment_id>/try-again")
 def try_again(form_id: str, session_id: str, attachment_id: str) -> ResponseReturnValue:
-    """Have a recording written down that could not be, and go back to its person."""
+    """Retry a failed transcription, and go back to the response."""
     host, now = settings().transcriber_host, utc_now()
     transcripts.try_again(creator_id(), form_id, attachment_id, transcriber=host, now=now)
     hand_over_recordings([attachment_id])
@@ -205,7 +205,7 @@ def try_again(form_id: str, session_id: str, attachment_id: str) -> ResponseRetu
 
 @bp.get("/settings")
 def show_settings(form_id: str) -> ResponseReturnValue:
-    """The published content and settings, read-only."""
+    """Show the published content and settings, read-only."""
     form, hidden = get_shown_form(form_id)
     return render_template(
         "forms/settings.html",
@@ -236,7 +236,7 @@ def _found(form: FormRow, hidden: HiddenResponses, choice: Choice) -> ResponseRe
 
 
 def _threads_under(form: FormRow, answers: Sequence[ShownAnswer]) -> dict[str, Any]:
-    """What is under answers in a list: their follow-ups, and all recordings."""
+    """Return the follow-ups to show under listed answers, and the recordings of all."""
     follow_ups = threads.follow_ups_of(form, answers)
     parts = [part.answer for parts in follow_ups.values() for part in parts if part.answer]
     recordings = recordings_of(chain(answers, parts))
@@ -246,7 +246,7 @@ def _threads_under(form: FormRow, answers: Sequence[ShownAnswer]) -> dict[str, A
 def _further(
     endpoint: str, form: FormRow, choice: Choice, before: AnswerKey | PersonKey | None
 ) -> str:
-    """The address of the next page of the same choice; "" at the end."""
+    """Return the address of the next page with the same filters; "" at the end."""
     if before is None:
         return ""
     at = f"{before[0]}-{before[1]}"
@@ -254,7 +254,7 @@ def _further(
 
 
 def _layout(form: FormRow, hidden: HiddenResponses, view: str, choice: Choice) -> dict[str, Any]:
-    """The template variables of the header of every view; `filled` is in per cent."""
+    """Return the template variables for the header of every view; `filled` is a percentage."""
     now, most = utc_now(), settings().limit_form_bytes
     published_for = (now.date() - form.published_at.date()).days + 1
     days = read_days(form.id, now, days=min(max(published_for, 1), DAYS_SHOWN))
@@ -281,8 +281,9 @@ def _layout(form: FormRow, hidden: HiddenResponses, view: str, choice: Choice) -
 
 
 def approval(form: FormRow) -> dict[str, Any]:
-    """The confirmation that the form was published with, and the agent that attested it: "" if its
-    connection is deleted.
+    """Return the confirmation with which the form was published, and the agent that attested it.
+
+    The agent is "" if its connection is deleted.
     """
     signed = confirmations.find_confirmation(form.draft_id)
     names = agent_names([signed.grant_id] if signed else [])

@@ -1,4 +1,4 @@
-"""Signing in and out, browsers that are known, and the check of one's own password."""
+"""Signing in and out, known browsers, and the check of the creator's own password."""
 
 import hashlib
 import re
@@ -39,7 +39,7 @@ COOKIE = BrowserCookie("askback_device", max_age=365 * 24 * 3600)
 
 
 def remember_device(account: Account) -> None:
-    """Set a new cookie for the account, in its state after this request."""
+    """Set a new device cookie, which is valid until the account's password changes."""
     value = _signer(account).dumps(secrets.token_hex(16))
 
     @after_this_request
@@ -49,7 +49,7 @@ def remember_device(account: Account) -> None:
 
 
 def known_device() -> str | None:
-    """The id of the browser of this request, if it has signed in to this account before."""
+    """Return the id of this browser if it has signed in to the posted account before."""
     cookie = COOKIE.read()
     account = find_account(request.form.get("email", "")) if cookie else None
     with suppress(BadSignature):
@@ -58,12 +58,12 @@ def known_device() -> str | None:
 
 
 def _signer(account: Account) -> URLSafeSerializer:
-    """The hash is salted: no two accounts have the same, nor one account after a new password."""
+    """Return a signer bound to the password hash, which is salted and so belongs to one account."""
     return URLSafeSerializer(settings().secret_key, salt=f"device {account.password_hash}")
 
 
-READ_CHARS = 400  # of a User-Agent header, whose length its sender chooses
-# the first match counts: most browsers include the names of others
+READ_CHARS = 400  # of a User-Agent header, which may have any length
+# the first match wins: most browsers also send the names of others
 BROWSERS = (
     ("Edg(e|A|iOS)?/", "Edge"),
     ("OPR/|Opera", "Opera"),
@@ -83,10 +83,10 @@ SYSTEMS = (
 )
 
 RECENT_SECONDS = 600  # after that, irreversible actions ask for the password again
-# of failed sign-ins; the last two not from browsers that have signed in before
-ACCOUNT_RATE = "5/minute;20/hour"  # to one account, of one network address or known browser
+# limits of failed sign-ins; known browsers are exempt from the last two
+ACCOUNT_RATE = "5/minute;20/hour"  # to one account, from one network address or known browser
 ACCOUNT_TOTAL_RATE = "100/hour;500/day"  # to one account
-ADDRESS_RATE = "30/minute"  # of one network address
+ADDRESS_RATE = "30/minute"  # from one network address
 AGAIN = {"Retry-After": errors.RETRY_SECONDS}
 SIGNED_IN_AT = "signed_in_at"
 
@@ -96,7 +96,7 @@ bp = Blueprint("sign_in", __name__)
 def init_app(app: Flask, config: Settings) -> None:
     """Configure session cookies and load the account of a session.
 
-    SameSite=Lax: with Strict, somebody who follows a link from their agent would be signed out.
+    SameSite is Lax: with Strict, a creator who follows a link from an agent would be signed out.
     """
     app.config.update(
         SESSION_COOKIE_NAME="__Host-askback_session" if config.secure else "askback_session",
@@ -106,7 +106,7 @@ def init_app(app: Flask, config: Settings) -> None:
         SESSION_COOKIE_PATH="/",
         SESSION_PROTECTION="basic",
         PERMANENT_SESSION_LIFETIME=SESSION_LIFETIME,
-        # it ends with its row; a late response must not restore an older cookie
+        # the session ends with its row; a late response must not restore an older cookie
         SESSION_REFRESH_EACH_REQUEST=False,
         # a form left open overnight still works; the token is bound to the session
         WTF_CSRF_TIME_LIMIT=None,
@@ -116,7 +116,7 @@ def init_app(app: Flask, config: Settings) -> None:
 
 @login.user_loader  # type: ignore[untyped-decorator]
 def find_session_account(session_id: str) -> Account | None:
-    """The account of a session cookie; None ends the session."""
+    """Return the account of a session cookie; None ends the session."""
     now = utc_now()
     account = browser_sessions.find_session_account(session_id, now=now)
     if account is not None and account.active_at <= now - ACTIVE_EVERY:
@@ -132,20 +132,20 @@ def find_session_account(session_id: str) -> Account | None:
 
 @login.unauthorized_handler  # type: ignore[untyped-decorator]
 def ask_to_sign_in() -> Response:
-    """Redirect to the sign-in page, which keeps the target; for htmx, a note."""
+    """Redirect to the sign-in page, which returns to this address; htmx gets a 401 and a note."""
     return errors.signed_out() if wants_fragment() else go_to(errors.login_url())
 
 
 @bp.get("/login")
 def show_sign_in() -> ResponseReturnValue:
-    """The sign-in form; redirects somebody who is signed in."""
+    """Show the sign-in form; redirect a creator who is signed in."""
     if current_user.is_authenticated:
         return go_to(errors.next_page())
     return render_template("account/sign_in.html", email="", refusal=None)
 
 
 def _tried_account() -> str | None:
-    """The id of the account that is tried; None while the storage is unavailable."""
+    """Return the id of the posted account; None if it is unknown or the database unavailable."""
     with suppress(*STORAGE_FAILURES):
         known = find_account(request.form.get("email", ""))
         return known.id if known else None
@@ -177,7 +177,7 @@ OF_SIGN_IN: dict[str, Any] = {
     **OF_SIGN_IN,
 )
 def sign_in() -> ResponseReturnValue:
-    """Sign in; a wrong password and an unknown address get the same response in the same time."""
+    """Sign in; a wrong password and an unknown address get the same answer after the same time."""
     email = request.form.get("email", "")
     try:
         account = credentials.find_sign_in(email, request.form.get("password", ""))
@@ -193,7 +193,7 @@ def sign_in() -> ResponseReturnValue:
 
 @bp.post("/logout")
 def sign_out() -> Response:
-    """End the session of this browser, and so every copy of its cookie."""
+    """End the session of this browser, which invalidates every copy of its cookie."""
     browser_sessions.end_session(current_user.get_id(), **acting())
     logout_user()
     session.clear()
@@ -210,7 +210,7 @@ def sign_out_everywhere() -> Response:
 
 @bp.get("/join/<token>")
 def show_invite(token: str) -> ResponseReturnValue:
-    """The form of a one-time link; GET does not use the link up."""
+    """Show the form of a one-time link; a GET does not use the link up."""
     try:
         return _join_page(token)
     except NotFound as gone:
@@ -225,7 +225,7 @@ def show_invite(token: str) -> ResponseReturnValue:
     on_breach=request_audit.telling_refusals(AuditKind.LINK_USED),
 )
 def accept_invite(token: str) -> ResponseReturnValue:
-    """Create the account, or set its new password, and sign in."""
+    """Create the account or set its new password, then sign in."""
     given = {name: request.form.get(name, "") for name in ("email", "name", "password")}
     act = _visiting()
     try:
@@ -253,12 +253,12 @@ def _join_page(token: str, refusal: Outcome | None = None, **given: str) -> str:
 
 
 def asked_to_end_agents() -> bool:
-    """True if a new password is to end the connections of agents, too."""
+    """Return whether the creator chose to disconnect agents along with the old password."""
     return "end_agents" in request.form
 
 
 def ending_agents(act: Acting) -> Also | None:
-    """What a new password ends besides sessions: connections of agents, if that was chosen."""
+    """Return a function that disconnects all agents, None if that was not chosen."""
     return partial(end_grants, **act) if asked_to_end_agents() else None
 
 
@@ -268,7 +268,7 @@ def _form(email: str, refusal: str) -> str:
 
 
 def start_session(account: Account) -> None:
-    """Start a new session without any data of the old one (session fixation)."""
+    """Start a new session without the data of the old one, against session fixation."""
     replaced = current_user.get_id()
     account.session_id = browser_sessions.begin_session(
         account,
@@ -285,17 +285,17 @@ def start_session(account: Account) -> None:
 
 
 def signed_in_recently() -> bool:
-    """Whether this browser session began with a password in the last ten minutes."""
+    """Return whether this browser session began with a password in the last ten minutes."""
     return int(session.get(SIGNED_IN_AT, 0)) > time.time() - RECENT_SECONDS
 
 
 def _visiting() -> Acting:
-    """Somebody who is not signed in acts, now."""
+    """Return the current time and a visitor who is not signed in."""
     return Acting(now=utc_now(), by=request_audit.visitor())
 
 
 def _account_key() -> str:
-    """A hash of the address that is tried: limits do not store addresses in clear."""
+    """Return a hash of the posted email address: limits store no address in clear text."""
     email = normal_email(request.form.get("email", ""))
     return hashlib.sha256(email.encode()).hexdigest()
 
@@ -309,7 +309,7 @@ View = Callable[P, ResponseReturnValue]
 
 
 def limited_tries(kind: AuditKind) -> Callable[[View[P]], View[P]]:
-    """The strict limit of an account for failed attempts, which are audited as `kind`."""
+    """Limit the failed attempts of an account to ACCOUNT_RATE; refusals are audited as `kind`."""
     return limiter.limit(
         lambda: ACCOUNT_RATE,
         key_func=_own_key,
@@ -319,9 +319,9 @@ def limited_tries(kind: AuditKind) -> Callable[[View[P]], View[P]]:
 
 
 def require_own_password(kind: AuditKind) -> None:
-    """The field `current` holds the password, unless this browser signed in just now.
+    """Require the password in the field `current`, unless this browser signed in recently.
 
-    kind    what a wrong one is audited as
+    kind    the audit kind of a wrong password
     raises  InvalidInput
     """
     if signed_in_recently():
@@ -334,7 +334,7 @@ def require_own_password(kind: AuditKind) -> None:
 
 
 def note_wrong_password(kind: AuditKind, refusal: InvalidInput) -> None:
-    """Audit the attempt if it was refused for the field `current`."""
+    """Audit the attempt if the refusal is about the field `current`."""
     if refusal.field == "current":
         request_audit.note_failure(kind, creator_id(), **acting())
 
@@ -344,7 +344,7 @@ def _own_key() -> str:
 
 
 def browser_in_words(user_agent: str) -> str:
-    """Such as "Firefox on Linux"; shorter if only one is known, empty if neither is."""
+    """Describe a browser, such as "Firefox on Linux"; leave out an unknown browser or system."""
     read = user_agent[:READ_CHARS]
     known = (
         next((name for pattern, name in names if re.search(pattern, read)), "")

@@ -1,4 +1,4 @@
-"""*Try it*: a creator answers a draft, and nothing of it is stored."""
+"""*Try it*: a creator answers a draft, and no answer is stored."""
 
 from contextlib import suppress
 from dataclasses import asdict, fields
@@ -39,17 +39,17 @@ from webapp.web.security_headers import allow_microphone
 from webapp.web.wakeups import NoSlot, wakeups
 
 CARRIED_MAX_CHARS = 512 * 1024  # leaves room for one more answer in a form's body
-# a page that another version of the application made is refused, not misread
+# the salt has these names, so a page of another application version is refused, not misread
 NAMES = (*(field.name for field in fields(Trial)), *Decided._fields, *AskedFollowUp._fields)
 
 
 def carry(trial: Trial, draft: Draft) -> str:
-    """The trial as a field of the page, with the draft and its revision."""
+    """Serialise and sign the trial, the draft's id and its content hash for a hidden field."""
     return str(_signer().dumps([draft.id, draft.content_hash, asdict(trial)]))
 
 
 def require_room(trial: Trial, draft: Draft) -> None:
-    """Raise InvalidInput `answer_too_long` if the page cannot carry it all."""
+    """Raise InvalidInput `answer_too_long` if the hidden field cannot hold the trial."""
     longest = max(map(len, (*trial.answers.values(), *trial.unsent.values())), default=0)
     if longest > ANSWER_MAX_CHARS or len(carry(trial, draft)) > CARRIED_MAX_CHARS:
         raise InvalidInput(
@@ -61,9 +61,9 @@ def require_room(trial: Trial, draft: Draft) -> None:
 
 
 def read_carried(text: str, draft: Draft) -> Trial | None:
-    """What `carry` made, None if the draft is another revision now.
+    """Return the trial in a value of `carry`, None if the draft's content has changed since.
 
-    Raises InvalidInput `form_unreadable` for anything else, such as the page of another draft.
+    Raises InvalidInput `form_unreadable` for any other text, such as the value of another draft.
     """
     draft_id = ""
     with suppress(BadData):
@@ -88,19 +88,19 @@ def _signer() -> URLSafeSerializer:
     return URLSafeSerializer(settings().secret_key, salt=f"trial {'-'.join(NAMES)}")
 
 
-MODEL_RATE = "30/minute;500/day"  # calls of one account; after them the rules decide
-CALLS_AT_ONCE = 2  # of one account: the others are for respondents
+MODEL_RATE = "30/minute;500/day"  # model calls of one account; beyond them the rules decide
+CALLS_AT_ONCE = 2  # of one account; the other slots are for respondents
 
 
 def decide(trial: Trial, draft: Draft, step: Step) -> Trial:
-    """With what follows from the answer that a question has; a model may take four seconds."""
+    """Return the trial with the follow-up decision on an answer; a model may take four seconds."""
     due = trials.to_decide(trial, draft, step, page_language=page_language().tag)
     if due is None:
         return trial
     if isinstance(due, NoRoom):
         return trials.decide(trial, draft, step, Decided(due), Decision(Reason.NOTHING_LEFT))
     ruled = rules.decide(due)
-    # the model is to be the one that the page named
+    # ask only the model that the page named
     has_model = trial.named_model and trial.named_model == settings().follow_up_writer
     asks_model = bool(has_model) and ruled.reason not in HARD_STOPS
     made = _of_model(trial, draft, step, due) if asks_model else None
@@ -117,7 +117,7 @@ def decide(trial: Trial, draft: Draft, step: Step) -> Trial:
 def _of_model(trial: Trial, draft: Draft, step: Step, thread: Thread) -> Decision | None:
     account, left = draft.account_id, trials.remaining(trial, draft, step)
     brief = Brief(draft.title, draft.goal, draft.private_context)
-    release_connections()  # the draft stays as it was read
+    release_connections()  # the loaded draft stays usable
     counted = _count_call(account)
     release_connections()
     if not counted:
@@ -128,7 +128,7 @@ def _of_model(trial: Trial, draft: Draft, step: Step, thread: Thread) -> Decisio
 
 
 def _count_call(account_id: str) -> bool:
-    """Count a call of the model; False if a limit is reached."""
+    """Count a call of the model; return False if a limit is reached."""
     limits = parse_many(MODEL_RATE) if settings().write_limits else ()
     return all(
         limiter.limiter.hit(limit, "try_model", account_id) for limit in limits
@@ -142,7 +142,7 @@ bp = creator_blueprint("trial", "/drafts/<draft_id>/try", limits_writes=False)
 
 @bp.get("")
 def begin(draft_id: str) -> ResponseReturnValue:
-    """The first question of the current revision."""
+    """Show the first question of the current revision."""
     draft = drafts.get_draft(creator_id(), draft_id)
     if not draft.questions:
         return go_to(url_for("drafts.review", draft_id=draft.id))
@@ -151,7 +151,7 @@ def begin(draft_id: str) -> ResponseReturnValue:
 
 @bp.post("")
 def go_on(draft_id: str) -> ResponseReturnValue:
-    """What follows from what was answered, skipped or opened."""
+    """Answer, skip or leave the question, and show the next step."""
     draft = drafts.get_draft(creator_id(), draft_id)
     if not draft.questions:
         return go_to(url_for("drafts.review", draft_id=draft.id))
@@ -159,7 +159,7 @@ def go_on(draft_id: str) -> ResponseReturnValue:
     if trial is None:
         return _page(draft, _new_trial(draft), FIRST, has_changed=True)
     step = _posted_step(trial, draft)
-    if step is None:  # the end has none, and leads to any
+    if step is None:  # posted from the end page, which can open any question
         return _page(draft, trial, _posted_place("open"))
     try:
         return _gone_on(draft, trial, step)
@@ -168,7 +168,7 @@ def go_on(draft_id: str) -> ResponseReturnValue:
 
 
 def _gone_on(draft: Draft, trial: Trial, step: Step) -> Response:
-    """Raises InvalidInput for what was typed."""
+    """Apply the pressed button; raises InvalidInput for the typed answer."""
     if "open" in request.form:
         left = trials.leave(trial, step, _typed())
         require_room(left, draft)
@@ -190,7 +190,7 @@ def _new_trial(draft: Draft) -> Trial:
 
 
 def _agreement(draft: Draft) -> Agreement:
-    """What happens to answers: of a published form, what its creator agreed to and is so still."""
+    """Return how answers are processed; for a published form, only as its creator agreed."""
     offered = agreements.offered().used_by(draft)
     link = publishing.find_published_form(draft.id)
     if link is None:
@@ -203,7 +203,7 @@ def _agreement(draft: Draft) -> Agreement:
 
 
 def _posted_step(trial: Trial, draft: Draft) -> Step | None:
-    """The question of the posted page, None for the end; 404 for one that was never asked."""
+    """Return the step of the posted page, None for the end; 404 if it was never asked."""
     place = _posted_place("place") if "place" in request.form else None
     step = trials.steps_of(trial, draft).at(place) if place else None
     if step is None and "place" in request.form:
@@ -212,13 +212,13 @@ def _posted_step(trial: Trial, draft: Draft) -> Step | None:
 
 
 def _posted_place(name: str) -> QuestionNumber | None:
-    """None for an empty field, which is the end."""
+    """Return the place in a posted field, None (the end) if it is empty; 404 if invalid."""
     path = request.form.get(name, "")
     return read_place(path) or (abort(HTTPStatus.NOT_FOUND) if path else None)
 
 
 def _typed() -> str:
-    """U+0000 is replaced as in answers that are stored."""
+    """Return the typed answer, with U+0000 replaced as in stored answers."""
     return typed_text("answer").replace("\0", "\ufffd")
 
 
@@ -230,7 +230,7 @@ def _page(
     error: InvalidInput | None = None,
     has_changed: bool = False,
 ) -> Response:
-    """The question at a place, the end for None."""
+    """Show the question at a place, or the end page for None."""
     steps, text = trials.steps_of(trial, draft), ""
     step = steps.at(place) if place else None
     if place and step is None:

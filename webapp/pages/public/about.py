@@ -1,4 +1,4 @@
-"""What Askback is, for people who were sent a form, and the privacy note. Both need no database."""
+"""The about page, for people who were sent a form, and the privacy note, both without database."""
 
 from flask import Blueprint, current_app
 
@@ -16,7 +16,7 @@ bp = Blueprint("about", __name__)
 
 @bp.get("/about")
 def show() -> str:
-    """What Askback is, and who operates this server."""
+    """Show what Askback is, and who operates this server."""
     template = current_app.jinja_env.get_template("about/show.html")
     return template.render(
         operator=settings().operator_name,
@@ -27,7 +27,7 @@ def show() -> str:
 
 @bp.get("/privacy")
 def show_privacy() -> str:
-    """The privacy note; its periods are the constants and settings that the code uses."""
+    """Show the privacy note; its periods are the constants and settings that the code uses."""
     template = current_app.jinja_env.get_template("privacy/show.html")
     return template.render(
         operator=settings().operator_name,

@@ -1,4 +1,4 @@
-"""Documentation, public: each document is a Markdown template, served as HTML and as text."""
+"""The public documentation: each document is a Markdown template, served as HTML and as text."""
 
 import tomllib
 from http import HTTPStatus
@@ -25,7 +25,7 @@ bp = Blueprint("docs", __name__)
 
 
 class Document(NamedTuple):
-    """`templates/docs/<name>.md`; lists of documents show `title` and `summary`."""
+    """The document `templates/docs/<name>.md`; lists show its title and summary."""
 
     name: str
     title: str
@@ -50,7 +50,7 @@ class Rendered(NamedTuple):
 @bp.get("/docs", defaults={"name": INDEX}, strict_slashes=False)
 @bp.get(f"/docs/{NAMES}")
 def show(name: str) -> str:
-    """A document as a page."""
+    """Show a document as a page."""
     return render_template(
         "docs/document.html", name=name, titles=TITLES, body=_document(name).body
     )
@@ -59,13 +59,13 @@ def show(name: str) -> str:
 @bp.get(f"/docs/{INDEX}.md", defaults={"name": INDEX})
 @bp.get(f"/docs/{NAMES}.md")
 def show_text(name: str) -> Response:
-    """The same document for programs."""
+    """Serve the Markdown text of a document, for programs."""
     return _text(_document(name).text)
 
 
 @bp.get("/llms.txt")
 def list_for_programs() -> Response:
-    """The documents with their addresses, in the format of llmstxt.org."""
+    """List the documents with their addresses, in the format of llmstxt.org."""
     return _text(render_template("docs/llms.txt", **_template_values()))
 
 
@@ -77,7 +77,7 @@ def _text(body: str) -> Response:
 
 
 def _document(name: str) -> Rendered:
-    """The document, rendered at its first use: it depends on nothing but the settings."""
+    """Return a document, rendered once per process: it depends only on the settings."""
     documents: dict[str, Rendered] = current_app.extensions.setdefault("documents", {})
     if name not in documents:
         documents[name] = _render(name)
@@ -93,7 +93,7 @@ def _render(name: str) -> Rendered:
 
 
 def _template_values() -> dict[str, object]:
-    """The variables of all document templates."""
+    """Return the variables of all document templates."""
     config = settings()
     return {
         "origin": config.public_url,

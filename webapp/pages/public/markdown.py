@@ -14,11 +14,11 @@ RELATIVE_LINK = re.compile(r"([a-z-]+)\.md(#.*)?")
 
 
 def render(source: str) -> Markup:
-    """The markup of `source`, which is CommonMark with tables; HTML in it is shown as text.
+    """Render `source`, which is CommonMark with tables; HTML in it is shown as text.
 
-    A heading gets the id that code hosts give it, and each h2 begins a section. A relative link,
-    such as `settings.md#port`, becomes one to the page of that document. What follows the language
-    of a code block is its caption and its accessible name.
+    Headings get the same ids as on code hosts, and each h2 begins a section. A relative link, such
+    as `settings.md#port`, leads to the page of that document. The text after the language of a
+    code block is its caption and its accessible name.
     """
     parser = _parser()
     tokens = parser.parse(source)
@@ -47,7 +47,7 @@ def _link_to_page(part: Token) -> None:
 
 
 def _set_heading_ids(tokens: list[Token]) -> None:
-    """Set the ids and classes of headings, and tell tables the heading above them."""
+    """Set the ids and classes of headings, and store in each table the heading above it."""
     words = ""
     for token, inline in zip(tokens, tokens[1:], strict=False):
         if token.type == "heading_open":

@@ -1,4 +1,4 @@
-"""What belongs to the site as a whole: its first page, light and dark, the security contact."""
+"""Routes of the whole site: its start page, the choice of theme, the security contact."""
 
 from datetime import timedelta
 from http import HTTPStatus
@@ -30,10 +30,10 @@ def home() -> ResponseReturnValue:
 
 @bp.post("/appearance")
 def choose_theme() -> Response:
-    """Store the theme in a cookie and redirect to the page of the switch.
+    """Store the theme in a cookie and redirect to the page where it was chosen.
 
-    It works signed out, too, and viewing such a page sets no cookie. So cross-site requests are
-    refused by their Origin or Sec-Fetch-Site header, not by a session's token.
+    Signed-out visitors have no session, and so no CSRF token; the route refuses cross-site
+    requests by their Origin or Sec-Fetch-Site header instead.
     """
     if not request_kind.is_same_origin():
         raise Forbidden
@@ -48,7 +48,7 @@ csrf.exempt(choose_theme)
 
 @bp.get(SECURITY_TXT)
 def security_txt() -> Response:
-    """The security contact of this server (RFC 9116); 404 if the settings have none."""
+    """Serve the security contact of this server (RFC 9116); 404 if none is set."""
     config = settings()
     if config.security_contact is None:
         abort(HTTPStatus.NOT_FOUND)
