@@ -1,1 +1,1 @@
-"""Settings, the database, calls to other hosts, and the errors and words that all rooms share."""
+"""What all rooms share: settings, the database, outbound calls, errors and vocabulary."""

@@ -1,4 +1,4 @@
-"""The settings: one typed object, made of environment variables."""
+"""The settings: one typed object, built from environment variables."""
 
 import re
 import tomllib
@@ -33,12 +33,12 @@ DEFAULT_URLS = {OPENAI: "https://api.openai.com/v1", ANTHROPIC: "https://api.ant
 
 
 def _text(read: Callable[[str], object]) -> BeforeValidator:
-    """A reader of texts whose values have another type; these pass as they are."""
+    """Return a validator that applies `read` to texts; values of other types pass unchanged."""
     return BeforeValidator(lambda given: read(given) if isinstance(given, str) else given)
 
 
 def _request_fields(text: str) -> str:
-    """A JSON object, as it was written."""
+    """Check that the text is a JSON object with permitted fields; return it unchanged."""
     try:
         found = orjson.loads(text)
     except orjson.JSONDecodeError:
@@ -53,7 +53,7 @@ def _request_fields(text: str) -> str:
 
 
 def _like(pattern: str, otherwise: str) -> AfterValidator:
-    """Texts that match as a whole; `otherwise` says what is wrong with others."""
+    """Return a validator for texts that match `pattern` as a whole; `otherwise` is the error."""
 
     def read(text: str) -> str:
         if not re.fullmatch(pattern, text):
@@ -86,16 +86,16 @@ Rate = Annotated[str, AfterValidator(readers.rate)]
 
 
 def _own_address(values: Mapping[str, Any]) -> str:
-    """Empty where people cannot reach the address that is listened on."""
+    """Return the address of a server on loopback; "" if it listens on another address."""
     host, port = values["host"], values["port"]
     return f"http://{readers.in_url(host)}:{port}" if is_loopback(host) else ""
 
 
 class Settings(BaseModel):
-    """Everything an operator can set; addresses carry no trailing slash, durations are seconds.
+    """Everything an operator can set; URLs have no trailing slash, durations are in seconds.
 
-    The variable of a field is its name in capitals; settings.toml describes each for people.
-    Fields that may hold secrets are left out of representations.
+    The variable of a field is its name in capitals; settings.toml documents each one.
+    Representations omit fields that may hold secrets.
     """
 
     model_config = ConfigDict(
@@ -166,7 +166,7 @@ class Settings(BaseModel):
 
     @property
     def secure(self) -> bool:
-        """True when browsers reach us over https: cookies get Secure and the `__Host-` prefix."""
+        """True if the public address uses https: cookies get Secure and the `__Host-` prefix."""
         return self.public_url.startswith("https://")
 
     @property
@@ -176,22 +176,22 @@ class Settings(BaseModel):
 
     @property
     def on_loopback(self) -> bool:
-        """True when only this machine reaches us, under a loopback address."""
+        """True if the public address is a loopback address, which only this machine reaches."""
         return is_loopback(self.public_host)
 
     @property
     def api_url(self) -> str:
-        """The contract's `{base_url}`."""
+        """The base URL of the REST API, `{base_url}` in the contract."""
         return f"{self.public_url}/api"
 
     @property
     def mcp_url(self) -> str:
-        """The second protected resource."""
+        """The URL of the MCP server, the second protected resource."""
         return f"{self.public_url}/mcp/app"
 
     @property
     def llm_url(self) -> str:
-        """The address that the paths of its service are added to; "" for the rules."""
+        """The base URL of the model service, without a request path; "" for the rules."""
         if self.llm_provider == RULES:
             return ""
         url = self.llm_base_url or DEFAULT_URLS[self.llm_provider]
@@ -199,27 +199,27 @@ class Settings(BaseModel):
 
     @property
     def llm_host(self) -> str:
-        """The host, with a port that is not that of the scheme, which gets answers; "" for none."""
+        """The host of the model, with its port unless that is the default; "" for none."""
         return urlsplit(self.llm_url).netloc
 
     @property
     def follow_up_writer(self) -> str:
-        """Who writes follow-up questions, as creators are shown before they confirm; "" for rules.
+        """The author of follow-up questions, as creators see it before they confirm; "" for rules.
 
-        A form for which another writer was confirmed stays with the rules.
+        A form whose creator confirmed another author stays with the rules.
         """
         return f"{self.llm_model} at {self.llm_host}" if self.llm_host else ""
 
     @property
     def llm_request_fields(self) -> dict[str, Any]:
-        """What is merged into each request."""
+        """The fields that LLM_EXTRA adds to each request to the model."""
         return cast(dict[str, Any], orjson.loads(self.llm_extra))
 
     @property
     def transcriber_host(self) -> str:
-        """The host, with a port that is not that of the scheme, which gets recordings; "" for none.
+        """The host that gets recordings, with its port unless that is the default; "" for none.
 
-        Pages name it, and only recordings made under the same name reach it.
+        Pages name this host; it gets only recordings that were made while they named it.
         """
         if self.transcriber == WHISPER:
             return ON_THIS_SERVER
@@ -232,12 +232,12 @@ VARIABLES = {str(field.validation_alias): field for field in Settings.model_fiel
 
 
 def settings() -> Settings:
-    """The settings of the current application."""
+    """Return the settings of the current application."""
     return cast(Settings, current_app.config["SETTINGS"])
 
 
 class SettingDescription(NamedTuple):
-    """One setting for people; `default` and `text` are Markdown."""
+    """The documentation of one setting; `default` and `text` are Markdown."""
 
     variable: str
     default: str
@@ -246,7 +246,7 @@ class SettingDescription(NamedTuple):
 
 
 def describe(variable: str) -> SettingDescription:
-    """The description of the setting that is read from `variable`."""
+    """Return the documentation of the setting that `variable` holds."""
     default = VARIABLES[variable].default
     value = "on" if default is True else str(default)
     words = _descriptions()[variable]

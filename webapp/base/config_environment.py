@@ -15,8 +15,8 @@ from webapp.base.config_readers import is_loopback
 from webapp.base.data_folder import DEFAULT_FOLDER, embedded_secrets
 
 EXIT_CONFIGURATION = 78  # sysexits.h, EX_CONFIG
-NOT_UTF_8 = re.compile("[\ud800-\udfff]")  # what os.environ makes of other bytes
-PACKAGES = {  # of each service the package, and the extra that installs it
+NOT_UTF_8 = re.compile("[\ud800-\udfff]")  # os.environ decodes other bytes to these
+PACKAGES = {  # by service: its package, and the extra that installs it
     config.OPENAI: ("openai", "ai"),
     config.WHISPER: ("faster_whisper", "whisper"),
 }
@@ -26,7 +26,7 @@ Lack: TypeAlias = tuple[str, str]  # a variable, and what is wrong with it
 
 
 class Problem(NamedTuple):
-    """One thing that is wrong with the environment, with a value that would be right."""
+    """One invalid setting, with an example of a valid value."""
 
     variable: str
     what: str
@@ -37,7 +37,7 @@ class Problem(NamedTuple):
 
 
 class ConfigurationError(Exception):
-    """The environment does not make safe settings; `problems` lists everything that is wrong."""
+    """The environment holds invalid or unsafe settings; `problems` lists all of them."""
 
     def __init__(self, problems: Iterable[Lack]) -> None:
         self.problems = [Problem(*each, config.describe(each[0]).example) for each in problems]
@@ -46,10 +46,10 @@ class ConfigurationError(Exception):
 
 
 def read_settings(environ: Mapping[str, str], *, production: bool = False) -> Settings:
-    """Settings of `environ`; an empty variable counts as missing.
+    """Return the settings in `environ`; an empty variable counts as missing.
 
-    Without `production` what is missing is filled in for this machine: a SQLite file and the
-    keys in the data folder, made there at first use. Raises ConfigurationError.
+    Without `production`, a SQLite file and keys in the data folder, created at first use, replace
+    missing values. Raises ConfigurationError.
     """
     given = {variable: environ.get(variable, "").strip() for variable in config.VARIABLES}
     texts = {variable: text for variable, text in given.items() if text}
@@ -73,7 +73,7 @@ def read_settings(environ: Mapping[str, str], *, production: bool = False) -> Se
 
 
 def data_folder(environ: Mapping[str, str]) -> Path:
-    """Where `askback run` keeps everything; the default where ASKBACK_DATA is refused."""
+    """Return the data folder of `askback run`; the default folder if ASKBACK_DATA is invalid."""
     try:
         return readers.absolute(environ.get("ASKBACK_DATA", "").strip() or DEFAULT_FOLDER)
     except ValueError:
@@ -87,18 +87,18 @@ def _refused(texts: Mapping[str, str]) -> Iterator[Lack]:
         Settings.model_validate({name: text for name, text in texts.items() if name not in odd})
     except ValidationError as error:
         for found in error.errors(include_input=False):
-            # neither the key that is made later, nor a default that another field hinders
+            # a missing key is made later; a default may depend on an invalid field
             if found["type"] not in ("missing", "default_factory_not_called"):
                 yield str(found["loc"][0]), _in_words(found["msg"])
 
 
 def _in_words(message: str) -> str:
-    """What pydantic says, with the setting as its subject."""
+    """Rewrite a message of pydantic to call the setting "it"."""
     return re.sub("^(Input|String|Value) ", "it ", message.removeprefix("Value error, "))
 
 
 def _unsafe(made: Settings) -> Iterator[Lack]:
-    """What is readable but must not run."""
+    """Yield settings that are valid but unsafe."""
     local = made.on_loopback and is_loopback(made.host)
     if not made.public_url:
         yield "PUBLIC_URL", "it is required when HOST is not a loopback address"
@@ -112,7 +112,7 @@ def _unsafe(made: Settings) -> Iterator[Lack]:
 
 
 def _unsafe_in_production(texts: Mapping[str, str]) -> Iterator[Lack]:
-    """What one process on one machine may do without, and several may not."""
+    """Yield missing settings that one process can do without, but several processes need."""
     needed = {
         "DATABASE_URL": "askback web and worker need PostgreSQL; SQLite serves one process only",
         "REDIS_URL": "askback web and worker need Redis, which all processes share",
@@ -129,7 +129,7 @@ def _is_loopback(origin: str) -> bool:
 
 
 def _embedded_keys(data: Path) -> dict[str, object]:
-    """The keys of the data folder, as the settings of their names."""
+    """Return the keys in the data folder, by the names of their settings."""
     try:
         found = embedded_secrets(data)
         data_keys = readers.data_keys(found["data_keys"])
@@ -140,7 +140,7 @@ def _embedded_keys(data: Path) -> dict[str, object]:
 
 
 def _lacking(made: Settings) -> Iterator[Lack]:
-    """What the engine that transcribes and the model need and do not have."""
+    """Yield missing settings that the configured transcriber and model need."""
     engine, provider = made.transcriber, made.llm_provider
     if engine == config.OPENAI and made.transcriber_url is None:
         yield "TRANSCRIBER_URL", "it is required by TRANSCRIBER=openai"
@@ -159,5 +159,5 @@ def _lacking(made: Settings) -> Iterator[Lack]:
 
 
 def _is_missing_folder(model: str) -> bool:
-    """Whether it is no folder and cannot be a name, which has one slash at most."""
+    """Return whether `model` must be a folder (names have one slash at most) but is none."""
     return (model[0] in "./~" or model.count("/") > 1) and not Path(model).is_dir()

@@ -1,6 +1,6 @@
-"""Readers of single settings, and what addresses are: pure functions of text.
+"""Parsers of single settings, and checks of host names: pure functions of text.
 
-A reader returns the value, or raises ValueError with a reason that repeats no secret.
+A parser returns the value, or raises ValueError with a reason that contains no secret.
 """
 
 import re
@@ -26,7 +26,7 @@ OPERATIONS = ("/chat/completions", "/messages", "/audio/transcriptions")  # whic
 
 
 def rate(text: str) -> str:
-    """Limits in the notation of the limits package, several separated by semicolons."""
+    """Check rate limits in the notation of the limits package, separated by semicolons."""
     try:
         parse_many(text)
     except ValueError:
@@ -35,12 +35,12 @@ def rate(text: str) -> str:
 
 
 def names(text: str) -> tuple[str, ...]:
-    """Words separated by commas, in lower case."""
+    """Split a comma-separated list into words in lower case."""
     return tuple(word.strip() for word in text.lower().split(",") if word.strip())
 
 
 def printable(text: str) -> str:
-    """One line of words for people, without control characters."""
+    """Check that the text is one line without control characters."""
     visible = text.replace("\u200c", "").replace("\u200d", "")  # joiners belong to spelling
     if not visible.isprintable():
         raise ValueError("it is not one line")
@@ -48,7 +48,7 @@ def printable(text: str) -> str:
 
 
 def contact(text: str) -> str:
-    """An e-mail address, or the https address of a page."""
+    """Check that the text is an e-mail address or the https address of a page."""
     if not re.fullmatch(r"[^@\s<>\"]+@[^@\s<>\"]+\.[^@\s<>\"]+", text):
         parts = urlsplit(text) if text.isprintable() and " " not in text else urlsplit("")
         if parts.scheme != "https" or not parts.hostname:
@@ -57,7 +57,7 @@ def contact(text: str) -> str:
 
 
 def security_contact(text: str) -> str:
-    """The address of RFC 9116, section 2.5.3: a mailto: or an https: one."""
+    """Check that the text is a mailto: or https: address (RFC 9116, section 2.5.3)."""
     parts = urlsplit(text) if re.fullmatch(r"[\x21-\x7e]+", text) else urlsplit("")
     mail = parts.scheme == "mailto" and re.fullmatch("[^@]+@[^@]+", parts.path)
     if not (mail or (parts.scheme == "https" and parts.hostname)):
@@ -66,7 +66,7 @@ def security_contact(text: str) -> str:
 
 
 def absolute(text: str) -> Path:
-    """The path of a folder, which need not exist."""
+    """Return the absolute path of a folder, which need not exist."""
     try:
         return Path(text).expanduser().resolve()
     except (OSError, RuntimeError) as reason:  # no such user; links in a circle
@@ -74,7 +74,7 @@ def absolute(text: str) -> Path:
 
 
 def address(text: str) -> str:
-    """An IP address in its shortest spelling."""
+    """Return an IP address in its shortest notation."""
     try:
         return str(ip_address(text))
     except ValueError:
@@ -82,7 +82,7 @@ def address(text: str) -> str:
 
 
 def secret(text: str) -> str:
-    """A key that cannot be guessed."""
+    """Check that a key is long and varied enough not to be guessed."""
     if len(text) < SECRET_MIN_CHARS:
         raise ValueError(f"it is shorter than {SECRET_MIN_CHARS} characters")
     guessable = any(word in text.lower() for word in UNSAFE_SECRETS)
@@ -92,7 +92,7 @@ def secret(text: str) -> str:
 
 
 def data_keys(text: str) -> tuple[tuple[str, bytes], ...]:
-    """Keys of 256 bits with their ids, as `id:base64`, separated by commas."""
+    """Parse keys of 256 bits with their ids: `id:base64`, separated by commas."""
     keys = tuple(_data_key(each.strip()) for each in text.split(","))
     if len({key_id for key_id, _ in keys}) < len(keys):
         raise ValueError("two of its keys have the same id")
@@ -115,7 +115,7 @@ def _data_key(text: str) -> tuple[str, bytes]:
 
 
 def _split(text: str, named: str) -> tuple[SplitResult, str]:
-    """The parts of a web address, and its origin in the shortest spelling."""
+    """Return the parts of a web address, and its origin in the shortest notation."""
     try:
         parts = urlsplit(text)
         port = parts.port
@@ -128,12 +128,12 @@ def _split(text: str, named: str) -> tuple[SplitResult, str]:
 
 
 def in_url(host: str) -> str:
-    """A host name or an IP address as addresses hold it."""
+    """Return a host as it is written in a URL: IPv6 addresses in brackets."""
     return f"[{host}]" if ":" in host else host
 
 
 def origin(text: str) -> str:
-    """`scheme://host[:port]`, lower case, without default port or trailing slash."""
+    """Return `scheme://host[:port]` in lower case, without default port or trailing slash."""
     parts, found = _split(text, f'"{text}"')
     if parts.path not in ("", "/") or parts.query or parts.fragment:
         raise ValueError(f'"{text}" has a path; Askback has the whole origin to itself')
@@ -141,7 +141,7 @@ def origin(text: str) -> str:
 
 
 def origins(text: str) -> frozenset[str]:
-    """Exact origins, separated by commas."""
+    """Parse exact origins, separated by commas."""
     return frozenset(_named_origin(word.strip()) for word in text.split(",") if word.strip())
 
 
@@ -153,7 +153,7 @@ def _named_origin(text: str) -> str:
 
 
 def database(text: str) -> str:
-    """A SQLAlchemy URL of PostgreSQL (through psycopg) or of a SQLite file."""
+    """Return a SQLAlchemy URL of PostgreSQL (through psycopg) or of a SQLite file."""
     scheme, separator, rest = text.partition("://")
     if scheme in ("postgres", "postgresql", "postgresql+psycopg") and separator:
         return f"postgresql+psycopg://{rest}"
@@ -163,7 +163,7 @@ def database(text: str) -> str:
 
 
 def service_url(text: str) -> str:
-    """An address without query and trailing slash; plain http only where it stays private."""
+    """Return the URL without a trailing slash; plain http is for private hosts only."""
     parts, found = _split(text, "it")
     host, path = parts.hostname or "", parts.path.rstrip("/")
     if not is_host(host):
@@ -178,12 +178,12 @@ def service_url(text: str) -> str:
 
 
 def with_version(url: str) -> str:
-    """The address up to `/v1`, which replaces a path that is missing."""
+    """Return the URL, with the path `/v1` if it has none."""
     return url if urlsplit(url).path else f"{url}/v1"
 
 
 def lacking_package(provider: str, package: str, extra: str) -> str:
-    """What installs the extra that this provider needs, with the reason; "" where it is there."""
+    """Say which package the provider lacks, and how to install it; "" if it is installed."""
     if find_spec(package):
         return ""
     tool = f"{sys.executable} -m pip" if find_spec("pip") else "uv pip"
@@ -192,7 +192,7 @@ def lacking_package(provider: str, package: str, extra: str) -> str:
 
 
 def is_host(host: str) -> bool:
-    """True for a name, and for an address in its shortest spelling: resolvers know others."""
+    """True for a host name, and for an IP address in its shortest notation; resolvers take more."""
     try:
         found = ip_address(host)
     except ValueError:
@@ -202,7 +202,7 @@ def is_host(host: str) -> bool:
 
 
 def is_loopback(host: str) -> bool:
-    """True for the names and addresses under which only this machine reaches itself."""
+    """True for `localhost` and loopback addresses, which only this machine reaches."""
     if host == "localhost":
         return True
     try:
@@ -212,7 +212,7 @@ def is_loopback(host: str) -> bool:
 
 
 def leads_to_loopback(host: str) -> bool:
-    """True for all by which a connection reaches this machine, also those nobody listens on."""
+    """True for every host that leads to this machine, also `*.localhost` and 0.0.0.0."""
     if host.endswith(".localhost") or is_loopback(host):
         return True
     try:

@@ -1,4 +1,4 @@
-"""The folder of the embedded mode: database, secrets that were made here, and the server's lock."""
+"""The data folder of the embedded mode: database, generated secrets, server lock."""
 
 import fcntl
 import json
@@ -18,15 +18,15 @@ SECRETS = "secrets.json"
 LOCK = "server.lock"
 RECORDINGS = "recordings"
 SPOOL = "spool"
-SPOOLED_SECONDS = 2 * 3600  # longer than a recording waits for its engine, and any request
+SPOOLED_SECONDS = 2 * 3600  # longer than any request, and than a recording waits for its engine
 
 
 class FolderInUse(Exception):
-    """Another server runs on this data folder; the message names its process."""
+    """Another server runs on this data folder; the message names its address."""
 
 
 def open_folder(folder: Path) -> Path:
-    """Make the folder when it is missing, readable by its owner alone; raises OSError."""
+    """Create the folder if it is missing, readable by its owner alone; raises OSError."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     return folder
 
@@ -41,12 +41,12 @@ def sync(path: Path) -> None:
 
 
 def spool_folder(folder: Path) -> Path:
-    """Where bodies of requests lie while they are read; raises OSError."""
+    """Return the folder of request bodies that are being read; raises OSError."""
     return open_folder(folder / SPOOL)
 
 
 def empty_spool(folder: Path) -> None:
-    """Erase what was left by requests, and copies of recordings, that ended with their process."""
+    """Delete request bodies and copies of recordings that ended processes left behind."""
     oldest = time.time() - SPOOLED_SECONDS
     for path in (folder / SPOOL).glob("*"):
         with suppress(OSError):  # another process does the same
@@ -55,7 +55,7 @@ def empty_spool(folder: Path) -> None:
 
 
 def open_to_others(folder: Path) -> list[Path]:
-    """The folder, and what of ours is in it, that others may read or own."""
+    """List the folder and the files of Askback in it that others may read or own."""
     kinds = stat.S_IFREG, stat.S_IFDIR
     ours = (path for path in _ours(folder) if stat.S_IFMT(path.lstat().st_mode) in kinds)
     places = [folder, *ours]
@@ -63,9 +63,9 @@ def open_to_others(folder: Path) -> list[Path]:
 
 
 def make_private(folder: Path) -> Iterator[str]:
-    """Close to others what is open to them; a line for each file, also for what others own.
+    """Remove the access of others; yields a message per file, also for files that others own.
 
-    Links are left alone, for they lead elsewhere; so is a folder that all may write to.
+    Links stay as they are, because they lead elsewhere; so does a folder with the sticky bit.
     """
     for path in open_to_others(folder) if folder.is_dir() else []:
         found = path.lstat()
@@ -94,9 +94,9 @@ def _close(path: Path) -> None:
 
 
 def embedded_secrets(folder: Path) -> dict[str, str]:
-    """`secret_key` and `data_keys` of this folder, as the settings of these names.
+    """Return `secret_key` and `data_keys` of this folder, in the format of these settings.
 
-    Those that it lacks are made. Two first starts agree on them.
+    Missing keys are generated; two simultaneous first starts agree on them.
 
     Raises OSError, and ValueError for a file that holds something else.
     """
@@ -130,18 +130,18 @@ def _kept_secrets(path: Path) -> dict[str, str]:
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """Alone among the processes that change the secrets of a folder."""
+    """Lock out other processes that change the secrets of the folder."""
     opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         fcntl.flock(opened, fcntl.LOCK_EX)
         yield
-        os.fsync(opened)  # the name of a new file is stored, too
+        os.fsync(opened)  # stores the name of a new file, too
     finally:
         os.close(opened)
 
 
 def replace_file(path: Path, text: str) -> None:
-    """Write the file anew, for its owner alone: after a crash it is the old or the new one."""
+    """Write a file for its owner alone; after a crash it has the old or the new content."""
     draft = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
     try:
         with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
@@ -154,7 +154,7 @@ def replace_file(path: Path, text: str) -> None:
 
 
 def lock_folder(folder: Path, public_url: str) -> IO[str]:
-    """Keep other servers out for as long as the returned file stays open; raises FolderInUse."""
+    """Lock out other servers until the returned file is closed; raises FolderInUse."""
     path = open_folder(folder) / LOCK
     file = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600), "a+")
     try:
@@ -172,7 +172,7 @@ def lock_folder(folder: Path, public_url: str) -> IO[str]:
 
 
 def served_address(folder: Path) -> str | None:
-    """The public address of the server that runs, or last ran, on this folder."""
+    """Return the public address of the server that runs, or last ran, on this folder."""
     try:
         return (folder / LOCK).read_text() or None
     except OSError:

@@ -1,4 +1,4 @@
-"""Expected refusals with their codes, and how invalid input becomes one."""
+"""Expected refusals with their codes, and refusals made of validation errors."""
 
 import json
 import re
@@ -70,7 +70,7 @@ class ErrorCode(StrEnum):
     STORAGE_UNAVAILABLE = "storage_unavailable"
 
 
-OF_TOOLS = frozenset({ErrorCode.INVALID_CURSOR, ErrorCode.RESPONSE_NOT_COMPLETED})  # of MCP alone
+OF_TOOLS = frozenset({ErrorCode.INVALID_CURSOR, ErrorCode.RESPONSE_NOT_COMPLETED})  # MCP only
 OF_REST = tuple(code for code in ErrorCode if code not in OF_TOOLS)
 
 
@@ -118,10 +118,10 @@ Code = ErrorCode | PageCode
 
 
 class Phrase(str):
-    """English words that a page may say in another language, which needs their numbers apart.
+    """An English message that pages can translate; they format its numbers themselves.
 
-    pattern  the words with places as `%(limit)s`; catalogs are made of all of them
-    numbers  by the name of their place
+    pattern  the message with placeholders as `%(limit)s`; catalogs contain every pattern
+    numbers  by the name of their placeholder
     """
 
     pattern: str
@@ -137,7 +137,7 @@ class Phrase(str):
 class Outcome(Exception):
     """Base of expected failures; `resolution` is the actionable hint of the contract's Error.
 
-    field  the path of the value that is to be changed or sent again; "" for none, or all of it
+    field  the path of the value to change or send again; "" for none, or the whole input
     """
 
     def __init__(self, code: Code, message: str, resolution: str, field: str = "") -> None:
@@ -153,7 +153,7 @@ class InvalidInput(Outcome):
 
 
 class RateLimited(Outcome):
-    """More is asked for in a time than one may (429); `seconds` says how long to wait."""
+    """The client exceeded a rate limit (429); `seconds` says how long to wait."""
 
     def __init__(self, message: str, resolution: str, seconds: int) -> None:
         super().__init__(ErrorCode.RATE_LIMITED, message, resolution)
@@ -161,11 +161,11 @@ class RateLimited(Outcome):
 
 
 class TooBusy(Outcome):
-    """More is asked for at once than the process takes (503)."""
+    """The process has no capacity for more requests of this kind at once (503)."""
 
 
 class NotFound(Outcome):
-    """No such object, or another account's (404)."""
+    """The object does not exist, or belongs to another account (404)."""
 
 
 class StateConflict(Outcome):
@@ -173,7 +173,7 @@ class StateConflict(Outcome):
 
 
 class NotConfirmed(StateConflict):
-    """The creator has not confirmed the draft as it is."""
+    """The creator has not confirmed the draft in its current state."""
 
     def __init__(self, code: Code, message: str, resolution: str, draft_id: str) -> None:
         super().__init__(code, message, resolution)
@@ -181,19 +181,19 @@ class NotConfirmed(StateConflict):
 
 
 class SentBack(NotConfirmed):
-    """The creator sent the draft back: first the agent has to change it."""
+    """The creator sent the draft back: the agent has to change it first."""
 
 
 NAMED_AT_MOST = 10  # further wrong fields in one resolution
 PATH_MAX_CHARS = 100
 SHOWN_MAX_CHARS = 40  # of a value that was sent
 SURROGATES = re.compile("[\ud800-\udfff]")
-UNION_ARMS = {"text", "object"}  # of a question: no part of its path
+UNION_ARMS = {"text", "object"}  # of a question; paths leave them out
 FOLLOW_UPS_GO = (
     " Prepared follow-ups are a body of their own, PUT /drafts/{draftId}/follow-ups, or the "
     "argument followUps of a tool that writes drafts."
 )
-OF_A_KEY = "[key]"  # behind the key that is wrong itself
+OF_A_KEY = "[key]"  # follows a key that is invalid itself
 
 _CODES = {
     "extra_forbidden": ErrorCode.UNKNOWN_FIELD,
@@ -225,9 +225,9 @@ _FIELDS_INSIDE: dict[int | str, str] = {"followUps": "text and when"}
 def refusal(
     errors: Sequence[ErrorDetails], *, body_fields: Iterable[str], settings: Iterable[str]
 ) -> InvalidInput:
-    """The first error as the message; the resolution names the other wrong fields.
+    """Return a refusal with the first error as its message; the resolution names the others.
 
-    body_fields, settings   names to send instead of unknown ones and of a nested `settings`
+    body_fields, settings   names to suggest for unknown fields and for a nested `settings`
     """
     first = errors[0]
     field = path_of(first["loc"])
@@ -245,12 +245,12 @@ def refusal(
 
 
 def refused_character(character: str, place: int) -> str:
-    """The reason to refuse a text: which character it holds, and where, counted from 1."""
+    """Return why a text is refused: the character, and its position, counted from 1."""
     return f"contains {_described(character)} at character {place}"
 
 
 def sent(value: object) -> str:
-    """A JSON value in a sentence: short ones as they are, others by their kind."""
+    """Describe a JSON value in a sentence: short values as they are, others by their kind."""
     if isinstance(value, dict):
         return "an object"
     if isinstance(value, list):
@@ -285,7 +285,7 @@ def _broken_pair(error: ErrorDetails) -> str:
 
 
 def _described(character: str) -> str:
-    """A character that is not allowed, by its kind and code point."""
+    """Name a refused character by its kind and code point."""
     code_point = f"U+{ord(character):04X}"
     if SURROGATES.match(character):
         return f"half of a surrogate pair, {code_point},"
@@ -314,13 +314,13 @@ def _hint(code: ErrorCode, error: ErrorDetails, body_fields: Iterable[str]) -> s
 
 
 def _list(names: list[str], more: int = 0) -> str:
-    """`a, b and c`, or `a, b and 7 more`."""
+    """Return `a, b and c`, or `a, b and 7 more`."""
     *before, last = [*names, f"{more} more"] if more else names
     return f"{', '.join(before)} and {last}" if before else last
 
 
 def path_of(location: tuple[int | str, ...]) -> str:
-    """`questions[0].text`, cut; the arm of a union is no part of it."""
+    """Return `questions[0].text`, truncated; names of the arms of a union are left out."""
     path = ""
     for before, step in zip((None, *location), location, strict=False):
         if isinstance(step, int):
@@ -331,7 +331,7 @@ def path_of(location: tuple[int | str, ...]) -> str:
 
 
 def _name(field: str) -> str:
-    """The name of a field, quoted if it could not be seen without."""
+    """Return the name of a field, quoted if parts of it would be invisible."""
     is_plain = field.isprintable() and field and field == field.strip()
     return field if is_plain else json.dumps(field[:PATH_MAX_CHARS])
 
@@ -340,13 +340,13 @@ def _is_visible(value: object) -> bool:
     return isinstance(value, str) and value.isprintable()
 
 
-UNSET: tuple[object, ...] = (None, "", [])  # what serialisers write for a value that is not set
+UNSET: tuple[object, ...] = (None, "", [])  # serialisers write these for a value that is not set
 
 
 class InputModel(BaseModel):
-    """An object whose field names are in camel case; unknown fields are refused.
+    """A JSON object whose field names are in camel case; unknown fields are refused.
 
-    SETTINGS  the fields to name to who sends them nested in `settings`
+    SETTINGS  the fields to name to a client that nests them in `settings`
     CLEARED   the fields that an empty text clears
     """
 
@@ -360,7 +360,7 @@ class InputModel(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _drop_unset(cls, raw: object, info: ValidationInfo) -> object:
-        """Without what serialisers write for an optional field that is not set."""
+        """Drop the values that serialisers write for unset optional fields."""
         if not isinstance(raw, dict) or not info.context:
             return raw
         fields = cls.model_fields.items()
@@ -374,15 +374,15 @@ M = TypeVar("M", bound=InputModel)
 
 
 def field_names(model: type[InputModel]) -> tuple[str, ...]:
-    """The names of its fields as clients send them."""
+    """Return the names of the fields as clients send them."""
     return tuple(map(to_camel, model.model_fields))
 
 
 def parse_input(model: type[M], raw: object, *, drops_unset: bool = False) -> M:
-    """The object, validated.
+    """Validate `raw` and return it as `model`.
 
-    drops_unset  null, `""` and `[]` are the same as an optional field that is absent
-    raises InvalidInput `unknown_field`, `invalid_text` or `validation_failed`, by the path
+    drops_unset  treat null, `""` and `[]` in an optional field as absent
+    raises InvalidInput `unknown_field`, `invalid_text` or `validation_failed`, with the path
     """
     try:
         return model.model_validate(raw, context=drops_unset)

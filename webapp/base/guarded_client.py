@@ -1,7 +1,7 @@
-"""The way to the model or the transcriber that the operator named, and to no other host.
+"""An HTTP client that reaches only the model or transcriber that the operator named.
 
-What an SDK and the environment add to a request stays here. Redirects and proxies would show it to
-hosts that no page named. No answer is read beyond its bounds, and nobody waits for it longer.
+It drops headers that an SDK adds, and ignores environment variables, proxies and redirects, which
+would disclose content to hosts that no page names. It bounds the size and time of a response.
 """
 
 import logging
@@ -24,7 +24,7 @@ SENT_HEADERS = frozenset(
     }
 )
 OUR_HEADERS = {"accept-encoding": "identity", "user-agent": "Askback", "connection": "close"}
-WRITTEN_BYTES = 16 * 1024  # at once, so that a slow reader is noticed
+WRITTEN_BYTES = 16 * 1024  # per write, so that the deadline applies to slow readers
 ELSEWHERE = "it is not the host that was named"
 NO_ADDRESS = "its name has no address"
 NOT_PRIVATE = "plain http, and its address is not private"
@@ -33,11 +33,11 @@ TOO_LONG = "the answer is too long"
 
 
 class Bounds(NamedTuple):
-    """What an exchange may take.
+    """Limits of one exchange.
 
-    ends   when it is over, by the monotonic clock, name and headers included
-    steps  of one step on the connection
-    bytes  of the body that is answered
+    ends   the deadline on the monotonic clock, name resolution and headers included
+    steps  time-outs of single steps on the connection
+    bytes  the largest body of a response
     """
 
     ends: float
@@ -46,10 +46,10 @@ class Bounds(NamedTuple):
 
 
 def guarded_client(url: str, headers: Mapping[str, str], bounds: Bounds) -> httpx2.Client:
-    """For requests below `url` alone; `headers` are sent besides what an SDK has to send.
+    """Return a client for the origin of `url`; adds `headers` to those an SDK has to send.
 
-    Plain http goes to private addresses. An answer that is compressed although nobody allowed it
-    is not unpacked.
+    Plain http is for private addresses only. A response that is compressed, which no request
+    permits, is not decompressed.
     """
     return httpx2.Client(
         transport=_Guarded(url, headers, bounds),
@@ -60,16 +60,16 @@ def guarded_client(url: str, headers: Mapping[str, str], bounds: Bounds) -> http
 
 
 def silence(library: str) -> None:
-    """Let the SDK log no requests and answers; to be called once it is imported.
+    """Stop an SDK from logging requests and responses; call it after the SDK is imported.
 
-    They hold what people wrote, and a variable of its own would switch them on.
+    They contain what people wrote, and environment variables of the SDK could enable them.
     """
     for name in (library, "httpx2", "httpcore2"):
         logging.getLogger(name).setLevel(logging.WARNING)
 
 
 def reason_of(cause: BaseException | None) -> str:
-    """What a connection failed of, without anything that came over it."""
+    """Return why a connection failed, without any content that it carried."""
     before = isinstance(cause, httpx2.ConnectError | httpx2.ConnectTimeout)
     if before or str(cause) in (TOO_LATE, TOO_LONG):
         return str(cause)[:200]
@@ -110,9 +110,9 @@ def _origin(url: httpx2.URL) -> tuple[str, str, int | None]:
 
 
 class _Connections(httpcore2.SyncBackend):
-    """Connections to each address of a name in turn, until one is taken, and until `ends`.
+    """Tries each address of a name in turn, until one accepts or `ends` has passed.
 
-    `localhost` has two, and many services listen on one of them.
+    `localhost` has two addresses, and many services listen on only one of them.
     """
 
     def __init__(self, ends: float, *, encrypted: bool) -> None:
@@ -134,7 +134,7 @@ class _Connections(httpcore2.SyncBackend):
         raise httpcore2.ConnectError(NO_ADDRESS)
 
     def _addresses(self, host: str, timeout: float | None) -> list[str]:
-        """All addresses of the host; private ones where the way is not encrypted."""
+        """Resolve the host; without TLS, raise ConnectError unless all addresses are private."""
         try:
             found = resolve(host, _left(self._ends, timeout, httpcore2.ConnectTimeout))
         except Unreachable:
@@ -145,9 +145,9 @@ class _Connections(httpcore2.SyncBackend):
 
 
 class _Timed(httpcore2.NetworkStream):
-    """A connection on which each step gets what is left until `ends`, if that is less.
+    """A connection on which no step lasts beyond `ends`.
 
-    Timeouts of the SDK are those of a step: headers that drip would hold a place without end.
+    Time-outs of an SDK bound single steps only: slow headers could hold a connection for ever.
     """
 
     def __init__(self, stream: httpcore2.NetworkStream, ends: float) -> None:
@@ -178,7 +178,7 @@ class _Timed(httpcore2.NetworkStream):
 
 
 class _Bounded(httpx2.SyncByteStream):
-    """An answer of at most so many bytes."""
+    """A response body of limited size."""
 
     def __init__(self, stream: httpx2.SyncByteStream, most: int) -> None:
         self._stream, self._room = stream, most
@@ -195,7 +195,7 @@ class _Bounded(httpx2.SyncByteStream):
 
 
 def _left(ends: float, timeout: float | None, late: type[httpcore2.TimeoutException]) -> float:
-    """Seconds for a step: its timeout, or what is left if that is less."""
+    """Return the seconds for a step: its time-out, or the time that is left if that is less."""
     left = ends - time.monotonic()
     if left <= 0:
         raise late(TOO_LATE)
@@ -204,5 +204,5 @@ def _left(ends: float, timeout: float | None, late: type[httpcore2.TimeoutExcept
 
 @cache
 def _tls_context() -> ssl.SSLContext:
-    """Kept: reading the authorities of the system takes 34 ms."""
+    """Return the cached TLS context: loading the certificates of the system takes 34 ms."""
     return ssl.create_default_context()

@@ -1,16 +1,16 @@
-"""The limit of open files of this process, and the share of the database.
+"""The limit of open files of this process, and the share of the database in it.
 
 A server without a free file descriptor can neither accept a connection nor open its database.
 """
 
 import resource
 
-DATABASE_FILES = 192  # 64 connections of SQLite with a database, its log and a rollback journal
+DATABASE_FILES = 192  # 64 connections of SQLite, each with database, log and rollback journal
 RECOMMENDED = 8192  # the operator is warned of a lower limit: each connection takes one
 
 
 def limit() -> int:
-    """The limit of this process (RLIMIT_NOFILE), raised as far as recommended and permitted."""
+    """Raise RLIMIT_NOFILE as far as recommended and permitted; return the limit."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY:
         return RECOMMENDED
@@ -21,5 +21,5 @@ def limit() -> int:
 
 
 def for_database() -> int:
-    """Descriptors for all connections to the database."""
+    """Return how many descriptors all connections to the database may take."""
     return max(3, min(DATABASE_FILES, limit() // 4))

@@ -1,8 +1,8 @@
-"""The one way out: https requests to an address that somebody outside named.
+"""The only client for requests to URLs that outsiders supply; it speaks https.
 
-The name is resolved once, every address it has must be public, and the connection goes to one of
-the addresses that were checked. No proxies, no redirects, a bound on bytes and on the whole time.
-Origins that the operator allowed by name may be plain http and lead anywhere.
+It resolves the host name once, requires all addresses to be public, and connects to one of them. It
+uses no proxies, follows no redirects, and bounds the bytes and the total time. Origins that the
+operator allows may use plain http and have any address.
 """
 
 import http.client
@@ -24,7 +24,7 @@ from webapp.base.config_readers import HOST_NAME
 from webapp.base.public_addresses import is_public
 
 URL_MAX_CHARS = 2048
-HEAD_MAX_BYTES = 64 * 1024  # http.client itself takes 6.5 MB of headers
+HEAD_MAX_BYTES = 64 * 1024  # http.client itself accepts 6.5 MB of headers
 RESOLVE_SECONDS = 3  # getaddrinfo itself has no limit
 ADDRESSES_TRIED = 3
 DEFAULT_PORTS = {"http": 80, "https": 443}
@@ -32,9 +32,9 @@ PRINTABLE_ASCII = re.compile(r"[\x21-\x7e]+")
 
 
 class Pinned(NamedTuple):
-    """Where tests let a host name lead instead: an address, a port and who signs its certificate.
+    """An address, a port and a certificate authority that tests substitute for a host name.
 
-    Set in code only; no environment variable reads it.
+    Set in code only; no environment variable sets it.
     """
 
     host: str
@@ -45,11 +45,11 @@ class Pinned(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds:
-    """What a request may cost; sizes in bytes, times in seconds.
+    """Limits of a request; sizes in bytes, times in seconds.
 
-    connect_seconds  from the start until TLS is agreed on; `socket_seconds` of each later step
-    allowed_origins  `scheme://host[:port]`, as `origin_of` writes them, that may be plain http,
-                     use any port and have any address
+    connect_seconds  from the start to the end of the TLS handshake; `socket_seconds` of later steps
+    allowed_origins  origins, as `origin_of` writes them, that may use plain http, any port and
+                     any address
     """
 
     body_bytes: int
@@ -62,7 +62,7 @@ class Bounds:
 
 
 class Reply(NamedTuple):
-    """What came back; header names in lower case, `cut` when the body was longer than allowed."""
+    """A response; header names are in lower case, `cut` is True if the body was too long."""
 
     status: int
     headers: Mapping[str, str]
@@ -71,7 +71,7 @@ class Reply(NamedTuple):
 
 
 class Unreachable(Exception):
-    """No reply; `reason` is one of the short codes listed at `fetch`."""
+    """The request failed; `reason` is one of the short codes listed at `fetch`."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -79,7 +79,7 @@ class Unreachable(Exception):
 
 
 class _Deadline:
-    """The end of the whole request, a nearer one until `connected`, and the size of the head."""
+    """The deadlines for connecting and for the whole request, and the size limit of the head."""
 
     def __init__(self, bounds: Bounds) -> None:
         started = time.monotonic()
@@ -90,24 +90,24 @@ class _Deadline:
         self._room: float = HEAD_MAX_BYTES
 
     def connected(self) -> None:
-        """The connection is made; the rest has the time that is left in all."""
+        """Replace the deadline for connecting by the deadline of the whole request."""
         self._ends, self._step = self._all_ends, self.bounds.socket_seconds
 
     def left(self) -> float:
-        """Seconds for the next step on the socket; raises TimeoutError when there are none."""
+        """Return the seconds for the next socket step; raises TimeoutError when there are none."""
         left = self._ends - time.monotonic()
         if left <= 0:
             raise TimeoutError
         return min(left, self._step)
 
     def received(self, size: int) -> None:
-        """So many bytes came; raises http.client.HTTPException when the head has too many."""
+        """Count received bytes; raises http.client.HTTPException if the head is too long."""
         self._room -= size
         if self._room < 0:
             raise http.client.HTTPException("the headers are too long")
 
     def head_ended(self) -> None:
-        """What follows is bounded by its reader."""
+        """Stop counting: the reader of the body bounds its size."""
         self._room = math.inf
 
 
@@ -137,7 +137,7 @@ def fetch(
 
 
 def _read(response: http.client.HTTPResponse, most: int) -> Reply:
-    received = bytearray(most + 1)  # bounds what a chunk of negative size could make of a read
+    received = bytearray(most + 1)  # a chunk of negative size could make a read unbounded
     size = response.readinto(received)
     names = {name.lower(): value for name, value in response.getheaders()}
     return Reply(response.status, names, bytes(received[: min(size, most)]), size > most)
@@ -146,7 +146,7 @@ def _read(response: http.client.HTTPResponse, most: int) -> Reply:
 def checked_url(
     url: str, ports: frozenset[int], allowed_origins: frozenset[str] = frozenset()
 ) -> SplitResult:
-    """The parts of an https address with a host name we may call, or of one at an allowed origin.
+    """Return the parts of an https URL with a permitted host name, or of any allowed origin.
 
     Raises Unreachable.
     """
@@ -166,13 +166,13 @@ def checked_url(
 
 
 def port_of(parts: SplitResult) -> int:
-    """The port that is named, else that of the scheme. Raises ValueError."""
+    """Return the port of a URL, by default the port of its scheme. Raises ValueError."""
     named = parts.port
     return DEFAULT_PORTS.get(parts.scheme, 443) if named is None else named
 
 
 def origin_of(parts: SplitResult) -> str:
-    """`scheme://host[:port]` without the port of the scheme. Raises ValueError."""
+    """Return `scheme://host[:port]` without a default port. Raises ValueError."""
     host, port = parts.hostname or "", port_of(parts)
     named = f"[{host}]" if ":" in host else host
     shown = "" if port == DEFAULT_PORTS.get(parts.scheme) else f":{port}"
@@ -180,7 +180,7 @@ def origin_of(parts: SplitResult) -> str:
 
 
 class _Timed(socket.socket):
-    """Each step gets what the deadline leaves. Raises TimeoutError and HTTPException."""
+    """A socket whose steps end by the deadline. Raises TimeoutError and HTTPException."""
 
     deadline: _Deadline
 
@@ -200,19 +200,19 @@ class _Timed(socket.socket):
 
 
 class _TimedTls(_Timed, ssl.SSLSocket):
-    """The same over TLS, where `sendall` sends step by step."""
+    """A TLS socket with the same deadline; its `sendall` calls `send` for each step."""
 
 
 @cache
 def _tls_context(ca_file: str | None) -> ssl.SSLContext:
-    """Shared by all requests: reading the authorities takes 34 ms. None: those of the system."""
+    """Return a cached TLS context; None: with the system's authorities, 34 ms to load."""
     context = ssl.create_default_context(cafile=ca_file)
     context.sslsocket_class = _TimedTls
     return context
 
 
 class _GuardedConnection(http.client.HTTPConnection):
-    """Connects to a checked address of the host, whose name is resolved once."""
+    """Resolves the host once, and connects to one of its checked addresses."""
 
     def __init__(self, parts: SplitResult, deadline: _Deadline) -> None:
         host = parts.hostname or ""
@@ -261,7 +261,7 @@ def _open(addresses: list[str], port: int, deadline: _Deadline) -> socket.socket
 
 
 def resolve(host: str, seconds: float) -> list[str]:
-    """All addresses of a name. Raises Unreachable."""
+    """Return all addresses of a host name. Raises Unreachable."""
     answers: queue.Queue[list[str] | OSError | UnicodeError] = queue.Queue()
 
     def ask() -> None:

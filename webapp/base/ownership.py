@@ -1,8 +1,8 @@
-"""Which rows belong to a session, a form, a draft, a connection and an account: one declaration.
+"""Declares which rows belong to a session, a form, a draft, a connection and an account.
 
-Every deletion reads it: of responses, trash, discarded drafts, expiry, the end of an account. Each
-list is in the order in which its rows go, children first. A new table takes its place here; a
-test fails until it has one.
+Every deletion uses it: of responses, trash, discarded drafts, expired forms and accounts. Each
+list is in the order of deletion, children first. Every new table must be listed here; a test
+checks that.
 """
 
 from collections.abc import Iterator
@@ -12,13 +12,13 @@ from sqlalchemy import ColumnElement, Delete, Table, delete, select, tuple_
 
 from webapp.base.database import db, on_sqlite, write_transaction
 
-BATCH_ROWS = 500  # in one transaction, of milliseconds: others wait for the writer lock of SQLite
+BATCH_ROWS = 500  # in one short transaction: other writers wait for the lock of SQLite
 
 
 class Owned(NamedTuple):
     """The rows of a table whose `column` holds the id of their owner.
 
-    many  there may be more of them than one transaction should delete
+    many  True if an owner may have more rows than one transaction should delete
     """
 
     table: str
@@ -50,7 +50,7 @@ OF_FORM = (
     Owned("link_openings", "form_id"),
     Owned("forms", "id"),
 )
-OF_DRAFT = (  # the form that it became goes before
+OF_DRAFT = (  # its published form is deleted before
     Owned("draft_revisions", "draft_id"),
     Owned("draft_confirmations", "draft_id"),
     Owned("draft_views", "draft_id"),
@@ -81,13 +81,13 @@ _BELOW = {"forms": OF_FORM, "drafts": OF_DRAFT, "oauth_grants": OF_CONNECTION}
 
 
 def deletion_of(owned: Owned, *owner_ids: str) -> Delete:
-    """DELETE of all these rows of some owners."""
+    """Return a DELETE of all these rows of some owners."""
     table = table_of(owned)
     return delete(table).where(table.c[owned.column].in_(owner_ids))
 
 
 def rows_of_account(account_id: str) -> Iterator[tuple[Table, ColumnElement[bool]]]:
-    """All tables with rows of the account, children first, and which rows those are."""
+    """Yield each table, children first, with the condition that selects the account's rows."""
     for owned in OF_ACCOUNT:
         table = table_of(owned)
         mine = table.c[owned.column] == account_id
@@ -98,16 +98,16 @@ def rows_of_account(account_id: str) -> Iterator[tuple[Table, ColumnElement[bool
 
 
 def delete_in_batches(table: Table, which: ColumnElement[bool]) -> Iterator[int]:
-    """Delete the rows that match, a short transaction for each batch; yields how many it deleted.
+    """Delete matching rows in short transactions; yields the number of rows of each batch.
 
-    May be abandoned at any point.
+    The caller may stop at any point.
     """
     while deleted := _delete_batch(table, which):
         yield deleted
 
 
 def table_of(owned: Owned) -> Table:
-    """The table that holds the rows."""
+    """Return the table that holds the rows."""
     return db.metadata.tables[owned.table]
 
 

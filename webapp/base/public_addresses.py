@@ -1,8 +1,8 @@
-"""Which network addresses belong to the public internet, and which to a network of one's own."""
+"""Tells public network addresses from private ones."""
 
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 
-# Explicit, because `is_global` of the interpreter lets several of these through.
+# Explicit, because `is_global` of the interpreter accepts several of these.
 CLOSED_IPV4 = [
     ip_network(block)
     for block in (
@@ -37,12 +37,12 @@ PRIVATE = [
         *("::1/128", "fc00::/7"),
     )
 ]
-# of machines and of names that no public zone holds (RFC 6761, RFC 6762, RFC 8375, ICANN)
+# names of machines, and names that no public zone contains (RFC 6761, RFC 6762, RFC 8375, ICANN)
 PRIVATE_NAMES = (".localhost", ".local", ".home.arpa", ".internal")
 
 
 def is_public(address: str) -> bool:
-    """Whether this address belongs to the public internet, by our own table."""
+    """Return whether the address belongs to the public internet, by the tables above."""
     if "%" in address:
         return False
     ip = ip_address(address)
@@ -54,13 +54,13 @@ def is_public(address: str) -> bool:
 
 
 def is_private(address: str) -> bool:
-    """Whether this address is of this machine, or of a private network (RFC 1918, RFC 4193)."""
+    """Return whether the address is loopback or private (RFC 1918, RFC 4193)."""
     ip = ip_address(address)
     return any(ip in block for block in PRIVATE)
 
 
 def may_be_private(host: str) -> bool:
-    """Whether this host is a private address, or a name that only a network of one's own has."""
+    """Return whether the host is a private address, or a name of private networks only."""
     try:
         return is_private(host)
     except ValueError:

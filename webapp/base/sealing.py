@@ -1,4 +1,4 @@
-"""Secrets at rest, and the keys of the current application."""
+"""Encryption of stored secrets, and the keys of the current application."""
 
 import hmac
 import secrets
@@ -16,15 +16,15 @@ from webapp.base.config import Settings, settings
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-NONCE_BYTES = 12  # NIST SP 800-38D, section 8.2.2: random ones serve for 2^32 secrets of a key
+NONCE_BYTES = 12  # NIST SP 800-38D, section 8.2.2: random nonces suffice for 2^32 secrets per key
 
 
 class NoKey(Exception):
-    """None of the keys opens what was sealed, or it was sealed for another place."""
+    """None of the keys decrypts the text, or the text was sealed for another place."""
 
 
 class Sealer:
-    """Seals with the first of `keys`, and opens what any of them sealed.
+    """Encrypts with the first of `keys`, and decrypts with any of them.
 
     A sealed text is the id of its key, a colon, and nonce with ciphertext in base64.
     """
@@ -34,7 +34,7 @@ class Sealer:
         self.first_key_id = next(iter(keys), "")
 
     def seal(self, plain: str, *, place: str) -> str:
-        """The sealed text of `plain`; `place` as `table/row id/column`. Raises NoKey."""
+        """Encrypt `plain` for `place`, as `table/row id/column`. Raises NoKey."""
         if not self._keys:
             raise NoKey
         nonce = secrets.token_bytes(NONCE_BYTES)
@@ -43,7 +43,7 @@ class Sealer:
         return f"{self.first_key_id}:{b64encode(sealed).decode()}"
 
     def unseal(self, sealed: str, *, place: str) -> str:
-        """What was sealed for `place`. Raises NoKey."""
+        """Decrypt a text that was sealed for `place`. Raises NoKey."""
         from cryptography.exceptions import InvalidTag
 
         key_id, _, text = sealed.partition(":")
@@ -56,13 +56,13 @@ class Sealer:
 
     @cached_property
     def _ciphers(self) -> "dict[str, AESGCM]":
-        """Made at first use: a process that seals nothing does without 7 MiB."""
+        """The ciphers by key id, built at first use: importing them takes 7 MiB."""
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
         return {key_id: AESGCM(key) for key_id, key in self._keys.items()}
 
     def is_current(self, sealed: str) -> bool:
-        """True for what the first key sealed."""
+        """Return whether the first key encrypted the text."""
         return sealed.partition(":")[0] == self.first_key_id
 
 
@@ -72,17 +72,17 @@ def init_app(app: Flask, config: Settings) -> None:
 
 
 def signer(key: bytes, salt: str) -> URLSafeSerializer:
-    """Signs values that go through the hands of a client and come back."""
+    """Return a signer for values that clients hold and send back."""
     return URLSafeSerializer(key, salt=salt, signer_kwargs={"digest_method": sha256})
 
 
 def address_hash(network: str) -> str:
-    """The keyed hash that the database has of a network address: 64 hexadecimal digits."""
+    """Return the keyed hash to store for a network address: 64 hexadecimal digits."""
     return hmac.digest(_key_for(b"network addresses"), network.encode(), sha256).hex()
 
 
 def sealer() -> Sealer:
-    """Seals and opens what the current application stores."""
+    """Return the sealer of the current application."""
     return cast(Sealer, current_app.extensions["sealer"])
 
 
@@ -90,8 +90,8 @@ def _key_for(purpose: bytes) -> bytes:
     return hmac.digest(settings().secret_key.encode(), purpose, sha256)
 
 
-# keys that sign
+# signing keys
 cursor_key = partial(_key_for, b"cursors of events")
 fragment_key = partial(_key_for, b"cursors of fragments")
-request_state_key = partial(_key_for, b"states of tool calls")  # of those that go on later
+request_state_key = partial(_key_for, b"states of tool calls")  # of calls that continue later
 recording_key = partial(_key_for, b"addresses of recordings")

@@ -1,4 +1,4 @@
-"""Names, secrets, and Unicode in linear time."""
+"""Names in one line, hashes of tokens, and Unicode normalisation in linear time."""
 
 import hashlib
 import re
@@ -7,22 +7,22 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Literal
 
-JOINERS = "\u200c\u200d"  # Persian and Indic spelling has them, and many emoji
-# control characters, direction overrides, and halves of pairs, which no database stores
+JOINERS = "\u200c\u200d"  # Persian and Indic spelling needs them, and many emoji
+# control characters, direction overrides, and lone surrogates, which no database stores
 _DROPPED = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def in_one_line(name: str) -> str:
-    """The name in one line, without control characters and overrides; "" if nothing is visible.
+    """Return the name without line breaks, control characters and direction overrides.
 
-    Joiners and other formatting characters belong to the spelling of many scripts.
+    Returns "" if nothing visible remains. Joiners stay: many scripts need them for spelling.
     """
     name = " ".join(_DROPPED.sub("", " ".join(name.split())).split())
     return name if any(char.isprintable() and char != " " for char in name) else ""
 
 
 def token_hash(token: str) -> str:
-    """SHA-256 as 64 hexadecimal digits; any text is accepted, also lone surrogates.
+    """Return the SHA-256 of any text, also with lone surrogates, as 64 hexadecimal digits.
 
     For random tokens of 128 bits or more only: passwords need a slow hash.
     """
@@ -30,7 +30,7 @@ def token_hash(token: str) -> str:
 
 
 MARKS_MAX = 30  # in a row, UAX15-D3
-JOINER = "\u034f"  # COMBINING GRAPHEME JOINER: invisible, and no mark is sorted across it
+JOINER = "\u034f"  # COMBINING GRAPHEME JOINER: invisible; normalisation moves no mark across it
 
 Form = Literal["NFC", "NFKC", "NFKD"]
 
@@ -38,28 +38,28 @@ _BEYOND_BMP = re.compile("[\U00010000-\U0010ffff]")
 
 
 def normalized(form: Form, text: str) -> str:
-    """The text in this form; runs of more than 30 marks are split by a joiner before."""
+    """Return the text in this form, after splitting runs of more than 30 marks by joiners."""
     if text.isascii():
         return text
     short, all_marks = _long_runs()
-    # a class without characters beyond the BMP is one table and ten times as fast
+    # a character class within the BMP is one table, and ten times as fast
     runs = all_marks if _BEYOND_BMP.search(text) else short
     return unicodedata.normalize(form, runs.sub(rf"\g<0>{JOINER}", text))
 
 
 @cache
 def _long_runs() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """What a joiner has to follow: in text of the Basic Multilingual Plane, and in any text."""
+    """Return patterns of runs that need a joiner: for texts within the BMP, and for any text."""
     marks = [char for char in map(chr, range(_LAST_MARK + 1)) if _is_mark(char)]
     return _run_of(char for char in marks if ord(char) <= 0xFFFF), _run_of(marks)
 
 
-# no plane beyond the first one holds marks; the test of this module looks at all of them
+# higher code points hold no marks; a test checks all of them
 _LAST_MARK = 0x1FFFF
 
 
 def _is_mark(char: str) -> bool:
-    """Whether the character, decomposed, begins with one that is sorted."""
+    """Return whether the decomposed character begins with a combining mark."""
     return unicodedata.combining(unicodedata.normalize("NFKD", char)[0]) > 0
 
 
@@ -68,7 +68,7 @@ def _run_of(marks: Iterable[str]) -> re.Pattern[str]:
     return re.compile(f"{kind}{{{MARKS_MAX}}}(?={kind})")
 
 
-# letters and marks that do not begin with the name of their script
+# scripts by the first word of names that do not begin with their script
 SHARED = {
     "IDEOGRAPHIC": "CJK",
     "KATAKANA-HIRAGANA": "KATAKANA",
@@ -84,6 +84,6 @@ TOGETHER = (
 
 
 def script_of(letter: str) -> str:
-    """The first word of the letter's name, which is its script, in capitals."""
+    """Return the script of a letter in capitals: the first word of its Unicode name."""
     first = unicodedata.name(letter, "UNKNOWN").split()[0]
     return SHARED.get(first, first)

@@ -1,4 +1,4 @@
-"""All enums, with the values of the wire; the OpenAPI document shows what is said of them."""
+"""All enums with their wire values; the OpenAPI document shows the docstrings."""
 
 from enum import StrEnum
 

@@ -1,4 +1,4 @@
-"""The handle `db` for SQLite and PostgreSQL: its models and sessions, its engine, its dialect."""
+"""The handle `db` for SQLite and PostgreSQL: models, sessions, engine and dialect."""
 
 import logging
 import secrets
@@ -73,12 +73,12 @@ db = SQLAlchemy(model_class=Base, session_options={"class_": Session, "expire_on
 
 
 def new_id(prefix: str) -> str:
-    """`prefix_` and 96 random bits as hexadecimal digits."""
+    """Return `prefix_` and 96 random bits as hexadecimal digits."""
     return f"{prefix}_{secrets.token_hex(12)}"
 
 
 def utc_now() -> datetime:
-    """The current moment, aware UTC, cut to milliseconds as it will be stored."""
+    """Return the current moment, aware UTC, cut to milliseconds as the database stores it."""
     moment = datetime.now(UTC)
     return moment.replace(microsecond=moment.microsecond // 1000 * 1000)
 
@@ -89,7 +89,7 @@ def on_sqlite() -> bool:
 
 
 def insert_into(table: Table) -> "PostgresqlInsert | SqliteInsert":
-    """An INSERT of the dialect in use, with ON CONFLICT.
+    """Return an INSERT of the dialect in use, with ON CONFLICT.
 
     Imports only that dialect: importing both would make every start an eighth longer.
     """
@@ -98,7 +98,7 @@ def insert_into(table: Table) -> "PostgresqlInsert | SqliteInsert":
 
 
 def built_once(build: Callable[[], R]) -> Callable[[], R]:
-    """Keep the statement that `build` makes by `insert_into`, one for each dialect."""
+    """Cache the statement that `build` makes by `insert_into`, one for each dialect."""
 
     @cache
     def kept(_dialect: str) -> R:
@@ -108,7 +108,7 @@ def built_once(build: Callable[[], R]) -> Callable[[], R]:
 
 
 def engine_options(url: str) -> dict[str, Any]:
-    """Engine options: pool size, and errors without stored values."""
+    """Return the options of the engine: pool size, and errors without stored values."""
     common = {
         "hide_parameters": True,
         "pool_timeout": POOL_SECONDS,
@@ -122,7 +122,7 @@ def engine_options(url: str) -> dict[str, Any]:
 
     return common | {
         "pool_size": 30,
-        "max_overflow": 0,  # whose connections end after each use, and are opened again in a rush
+        "max_overflow": 0,  # such connections close after each use, and open again under load
         "pool_recycle": 1800,
         "connect_args": CONNECT_ARGS,
     }

@@ -12,7 +12,7 @@ from sqlalchemy import exc
 STORAGE_FAILURES = (exc.SQLAlchemyError, sqlite3.Error)
 MISSING_TABLES = {"42P01", "42703"}  # of PostgreSQL: undefined table, undefined column
 GIVEN_UP = {"40P01", "40001"}  # of PostgreSQL: deadlock, serialization failure
-IN_USE = {"55P03", "57014", *GIVEN_UP}  # of PostgreSQL: no lock in time, a statement out of time
+IN_USE = {"55P03", "57014", *GIVEN_UP}  # of PostgreSQL: time-outs of a lock and of a statement
 NO_ANSWER = "HYT00"  # the SQLSTATE that other drivers have for a time-out
 SQLITE_IN_USE = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 # Failures of the database, not of a statement: its connections, its files, its locks.
@@ -25,20 +25,20 @@ AWAY = (
     exc.ResourceClosedError,
     sqlite3.OperationalError,
 )
-CLOSED_IN_THE_POOL = "This connection is closed"  # says SQLAlchemy after its second try
+CLOSED_IN_THE_POOL = "This connection is closed"  # the message of SQLAlchemy after its second try
 
 
 def is_away(error: BaseException) -> bool:
     """True if the storage is unavailable: unreachable, locked, full, read-only or overloaded.
 
-    A later attempt may succeed; missing tables count, too. False for errors that would repeat: a
+    A later attempt may succeed; missing tables count as well. False for errors that would repeat: a
     violated constraint, a wrong value or statement.
     """
     if isinstance(error, AWAY) or lacks_tables(error) or was_lost(error):
         return True
     if isinstance(error, exc.InvalidRequestError):
         return str(error).startswith(CLOSED_IN_THE_POOL)
-    # of a damaged file; the base class of all others of a driver
+    # these exact types mean a damaged file; they are base classes of all others
     return type(error) in {exc.DatabaseError, sqlite3.DatabaseError}
 
 
@@ -97,6 +97,6 @@ def may_have_stored() -> bool:
 
 
 def _state(error: BaseException) -> str | None:
-    """The SQLSTATE of a failure; None without one."""
+    """Return the SQLSTATE of a failure; None if it has none."""
     state: str | None = getattr(getattr(error, "orig", None), "sqlstate", None)
     return state

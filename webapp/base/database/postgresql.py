@@ -15,19 +15,19 @@ from sqlalchemy.exc import DisconnectionError, InvalidatePoolError
 
 from webapp.base.database.failures import NO_ANSWER, note_unknown
 
-IDLE_SECONDS = 1.0  # after which a pooled connection may have been closed by its server
+IDLE_SECONDS = 1.0  # after which the server may have closed a pooled connection
 LOCK_SECONDS = 4  # how long a statement waits for the locks of others
 ANSWER_SECONDS = 4.5  # how long a request waits for one statement; more than for a lock
 PING_SECONDS = 1.0
-CONNECT_SECONDS = 2  # the least that libpq knows
-AWAY_SECONDS = 1.0  # after a server did not answer a connect, before another one is tried
+CONNECT_SECONDS = 2  # the minimum of libpq
+AWAY_SECONDS = 1.0  # between a connect that timed out and the next one
 CONNECT_ARGS = {
     "connect_timeout": CONNECT_SECONDS,
-    "tcp_user_timeout": 5000,  # ms, for what is sent and never received
+    "tcp_user_timeout": 5000,  # ms, for data that is sent and never acknowledged
     "keepalives_idle": 30,
     "options": f"-c lock_timeout={LOCK_SECONDS}s",
 }
-# names that every version knows which is still maintained
+# functions that every maintained version has
 _NUMBER = "SELECT txid_current_if_assigned()"
 _BECAME = "SELECT txid_status(%s)"
 # of a connection whose ROLLBACK was cancelled
@@ -50,15 +50,15 @@ class NoAnswer(psycopg.OperationalError):
 class Connection(psycopg.Connection[Any]):
     """Bounds waits for the server, and checks the outcome of a commit without a response.
 
-    `patience` bounds each wait in seconds. Where it is None, a request waits for ANSWER_SECONDS,
-    or for the `patience` of its application context, and other code without a bound.
+    `patience` bounds each wait in seconds. If it is None, `g.patience` does; without that, requests
+    wait for ANSWER_SECONDS, and other code without a bound.
     """
 
     patience: float | None = None
-    reached_by: tuple[Any, Any] = ((), {})  # what `connect` was called with
+    reached_by: tuple[Any, Any] = ((), {})  # the arguments of `connect`
 
     def wait(self, gen: Any, interval: float = 0.1, timeout: float | None = None) -> Any:
-        """As in psycopg, with a time-out: closes the connection and raises NoAnswer."""
+        """Wait as psycopg does; on a time-out, close the connection and raise NoAnswer."""
         bound = timeout if timeout is not None else self.patience or _patience()
         try:
             return super().wait(gen, interval, bound)
@@ -69,7 +69,7 @@ class Connection(psycopg.Connection[Any]):
             raise NoAnswer(f"the server said nothing for {bound} s") from error
 
     def commit(self) -> None:
-        """Commit; no error if the connection is lost but the commit was carried out.
+        """Commit; succeed also if the connection is lost but the commit was carried out.
 
         A new connection checks that. Raises psycopg.Error if nothing was stored, or if that is
         unknown.
@@ -90,14 +90,14 @@ class Connection(psycopg.Connection[Any]):
                 raise
 
     def _number(self) -> int | None:
-        """The id of the transaction; None if it has written nothing."""
+        """Return the id of the transaction; None if it has written nothing."""
         if self.info.transaction_status != pq.TransactionStatus.INTRANS:
             return None
         found = self.execute(_NUMBER, prepare=True).fetchone()
         return found[0] if found else None
 
     def _became(self, number: int) -> str | None:
-        """`committed` or `aborted`, read on a new connection; None if unknown."""
+        """Return `committed` or `aborted`, read on a new connection; None if unknown."""
         args, parameters = self.reached_by
         until = time.monotonic() + SETTLE_SECONDS
         try:
@@ -124,7 +124,7 @@ class Breaker:
         self._away_until = 0.0
 
     def connect(self, _dialect: Dialect, _record: Any, args: Any, parameters: Any) -> Connection:
-        """A new connection. raises psycopg.OperationalError"""
+        """Return a new connection. raises psycopg.OperationalError"""
         with self._lock:
             if time.monotonic() < self._away_until:
                 raise NoAnswer("the server did not answer a moment ago")
@@ -154,11 +154,11 @@ def _patience() -> float | None:
 
 
 def _ping_after_idling(dialect: Dialect, connection: Any, record: Any, _proxy: Any) -> None:
-    """Replace a connection that the server has closed meanwhile.
+    """Replace a pooled connection that the server has closed.
 
-    A ping each time costs as much as a small query: without it share pages are 15 % faster. A
-    server that ends a connection says so, and a poll of the socket sees that; one that vanished
-    with its network is found after idling.
+    A ping costs as much as a small query: without it share pages are 15 % faster. So a poll of the
+    socket detects connections that the server closed, and a ping after idling detects servers that
+    vanished with their network.
     """
     idle_since = record.info.pop("idle_since", None)
     if connection.pgconn.transaction_status in UNFINISHED:

@@ -1,11 +1,11 @@
-"""The state of the database schema against the migrations of this code.
+"""Compares the database schema with the migrations of this code, and migrates it.
 
-Alembic is imported only when there is something to migrate: it would be an eighth of the memory
-of a process and of the time of its start.
+Alembic is imported only to migrate: it takes an eighth of the memory and of the start time of a
+process.
 
-A migration that only expands the schema says `expands = True`: programs written for the revision
-before it go on working, so they stay ready until they are replaced. The schema carries a mark with
-the oldest revision that it serves, for programs that do not know its migrations.
+A migration that only expands the schema sets `expands = True`: programs for the revision before it
+keep working until they are replaced. A mark in the schema names the oldest revision that it
+supports, for programs that do not know its migrations.
 """
 
 import logging
@@ -35,8 +35,8 @@ REFERENCES = re.compile(r'REFERENCES "?(\w+)')
 MARKS = sa.Table(
     "schema_marks",
     db.metadata,
-    sa.Column("revision", sa.String(32), primary_key=True),  # that the schema has
-    sa.Column("serves", sa.String(32), nullable=False),  # the oldest revision of programs
+    sa.Column("revision", sa.String(32), primary_key=True),  # of the schema
+    sa.Column("serves", sa.String(32), nullable=False),  # the oldest revision of a usable program
     sa.Column("version", sa.String(32), nullable=False),  # of the program that made this schema
 )
 
@@ -44,11 +44,11 @@ MARKS = sa.Table(
 log = logging.getLogger("askback.database")
 
 UPGRADE_SECONDS = 60.0  # how long an upgrade tries to lock its tables
-LOCKED_SECONDS = (0.5, 3.0)  # of the first try and of the longest; requests wait meanwhile
+LOCKED_SECONDS = (0.5, 3.0)  # time-outs of the first and of later tries; requests wait meanwhile
 LOOK_SECONDS = 0.1  # between two checks for deadlocks
 PAUSE_SECONDS = (0.1, 1.0)  # between two tries; requests are served meanwhile
 ONE_AT_A_TIME = "SELECT pg_advisory_xact_lock(5716)"  # any number that nothing else locks
-# holds a lock on one of the tables, and waits for this transaction
+# processes that hold a lock on one of the tables, and wait for this transaction
 END_DEADLOCKED = sa.text(
     "SELECT pg_terminate_backend(pid) FROM pg_locks"
     " WHERE relation = ANY (CAST(:tables AS regclass[])) AND granted"
@@ -62,7 +62,7 @@ OLDEST_TRANSACTION = sa.text(
 
 
 class NewerSchema(Exception):
-    """A version of this program made the schema that it cannot work on; the message names it."""
+    """A newer program made the schema, which this one cannot use; the message names it."""
 
 
 class TablesInUse(Exception):
@@ -70,11 +70,11 @@ class TablesInUse(Exception):
 
 
 def upgrade(tell: Callable[[str], None] = log.warning) -> None:
-    """Migrate the database of the current application to the newest schema: all of it or nothing.
+    """Migrate the database of the current application to the newest schema in one transaction.
 
-    Servers of the version before may run meanwhile, and several processes may call it at once: on
-    PostgreSQL one migrates, the others wait. `tell` gets a line for each try that found the tables
-    locked. Nothing is done to a newer schema that serves this program. Raises NewerSchema,
+    Servers of the previous version may run meanwhile, and several processes may call this at once:
+    on PostgreSQL one migrates, the others wait. `tell` gets a line for each try that found the
+    tables locked. A newer schema that supports this program stays as it is. Raises NewerSchema,
     TablesInUse, SQLAlchemyError.
     """
     found = present()
@@ -107,7 +107,7 @@ IN_USE = (
 
 
 def _upgrade_once(tables: list[str], seconds: float) -> None:
-    """One transaction, which locks all tables that it changes before it changes one.
+    """Migrate in one transaction, which locks all changed tables before the first change.
 
     seconds  how long it may wait for the locks
     """
@@ -121,9 +121,9 @@ def _upgrade_once(tables: list[str], seconds: float) -> None:
 
 
 def _lock_tables(connection: sa.Connection, tables: list[str], seconds: float) -> None:
-    """In one step. Transactions in a deadlock with this one are ended; their requests run again.
+    """Lock the tables in one statement; end transactions in a deadlock with this one.
 
-    PostgreSQL would look for a deadlock after a second, and might end this one.
+    Their requests run again. PostgreSQL itself would act after a second, and might end this one.
     """
     names = ", ".join(f'"{name}"' for name in tables)
     pid = connection.scalar(sa.text("SELECT pg_backend_pid()"))
@@ -135,13 +135,13 @@ def _lock_tables(connection: sa.Connection, tables: list[str], seconds: float) -
 
 @contextmanager
 def _deadlocks_ended(**ours: object) -> Iterator[None]:
-    """On a connection of its own, because the one that locks is waiting."""
+    """End deadlocked transactions from a second connection, because the first one waits."""
     engine, done = db.engine.execution_options(isolation_level="AUTOCOMMIT"), threading.Event()
 
     def watch() -> None:
         with engine.connect() as connection:
             while not done.wait(LOOK_SECONDS):
-                with suppress(DBAPIError):  # only a superuser may end connections of one
+                with suppress(DBAPIError):  # only superusers may end superusers' connections
                     connection.execute(END_DEADLOCKED, ours)
 
     watching = threading.Thread(target=watch)
@@ -154,9 +154,9 @@ def _deadlocks_ended(**ours: object) -> Iterator[None]:
 
 
 def _changed_tables(before: str) -> list[str]:
-    """Tables that the migrations after `before` alter or drop, or that new foreign keys refer to.
+    """Return existing tables that later migrations alter or drop, or refer to by new foreign keys.
 
-    Parents before children, the order in which most requests lock them.
+    Parents come before children, the order in which most requests lock them.
     """
     old, new = _statements(before), _statements("heads")
     changed = {table for table in old.keys() | new.keys() if old.get(table) != new.get(table)}
@@ -167,7 +167,7 @@ def _changed_tables(before: str) -> list[str]:
 
 
 def _statements(revision: str) -> dict[str, set[str]]:
-    """The statements of each table, its indexes and triggers at a revision, as SQLite has them."""
+    """Return the SQLite statements of each table, its indexes and triggers at a revision."""
     found: dict[str, set[str]] = {}
     with at(revision) as scratch:
         listed = "SELECT tbl_name, sql FROM sqlite_master WHERE sql IS NOT NULL"
@@ -185,7 +185,7 @@ def _oldest_transaction() -> str:
 
 
 def upgrade_on(connection: sa.Connection, revision: str = "heads") -> None:
-    """Bring another database to `revision`, in the transaction of `connection`."""
+    """Migrate any database to `revision`, in the transaction of `connection`."""
     from alembic import command
 
     prepare()
@@ -196,7 +196,7 @@ def upgrade_on(connection: sa.Connection, revision: str = "heads") -> None:
 
 
 def shape(revision: str) -> dict[str, set[str]]:
-    """The columns of every table at a revision, as the migrations up to it make them."""
+    """Return the columns of every table, as the migrations up to `revision` create them."""
     with at(revision) as scratch:
         seen = sa.inspect(scratch)
         return {
@@ -207,14 +207,14 @@ def shape(revision: str) -> dict[str, set[str]]:
 
 @contextmanager
 def at(revision: str) -> Iterator[sa.Connection]:
-    """An empty SQLite database at a revision, in memory."""
+    """Yield a connection to an empty SQLite database in memory, at a revision."""
     with sa.create_engine("sqlite://").connect() as scratch:
         upgrade_on(scratch, revision)
         yield scratch
 
 
 def prepare() -> None:
-    """Let the commands of Flask-Migrate work on the current application."""
+    """Make the commands of Flask-Migrate work on the current application."""
     from flask_migrate import Migrate
 
     if "migrate" not in current_app.extensions:
@@ -223,21 +223,21 @@ def prepare() -> None:
 
 
 def newest() -> str | None:
-    """The revision that this code was written for: the one that no other one follows."""
+    """Return the revision that this code was written for: the one without a successor."""
     followed = {follows for follows, _ in revisions().values()}
     return next((name for name in revisions() if name not in followed), None)
 
 
 @cache
 def revisions() -> dict[str, tuple[str | None, bool]]:
-    """Every revision that this code knows: which one it follows, and whether it only expands."""
+    """Return every known revision with its predecessor, and whether it only expands the schema."""
     scripts = [path.read_text() for path in (MIGRATIONS / "versions").glob("*.py")]
     named = [(dict(NAMED.findall(script)), bool(EXPANDS.search(script))) for script in scripts]
     return {each["revision"]: (each.get("down_revision"), expands) for each, expands in named}
 
 
 def refusal() -> str | None:
-    """Why this code cannot use its database, and what to do; None if it can.
+    """Return why this code cannot use its database, and what to do; None if it can.
 
     raises  SQLAlchemyError when the database does not answer
     """
@@ -253,7 +253,7 @@ def refusal() -> str | None:
 
 
 def _unknown(revision: str) -> str:
-    """What a schema is that this program does not know, and what to do."""
+    """Describe a schema that this program does not know, and say what to do."""
     if revision in EARLY:
         return (
             f"its schema ({revision}) is older than the first release; run `askback migrate` of "
@@ -264,20 +264,20 @@ def _unknown(revision: str) -> str:
 
 
 def require_served() -> None:
-    """Raises NewerSchema when the schema is one that this code does not know and cannot serve."""
+    """Raise NewerSchema if this code does not know the schema, which does not support it."""
     if present() not in {None, *revisions()} and (reason := refusal()):
         raise NewerSchema(f"Askback cannot work on this database: {reason}")
 
 
 def require_known() -> None:
-    """The same for commands that change tables: they have to know these, not only be served."""
+    """Raise NewerSchema unless this code knows the schema: commands that change tables have to."""
     found = present()
     if found and found not in revisions():
         raise NewerSchema(f"Askback cannot change this database: {_unknown(found)}")
 
 
 def _mark(revision: str) -> tuple[str | None, str]:
-    """The oldest revision that the schema serves, and in words the version that it needs."""
+    """Return the oldest revision that the schema supports, and in words the version it needs."""
     marks = sa.select(MARKS.c.serves, MARKS.c.version).where(MARKS.c.revision == revision)
     with db.engine.connect() as connection:
         if sa.inspect(connection).has_table(MARKS.name):
@@ -287,7 +287,7 @@ def _mark(revision: str) -> tuple[str | None, str]:
 
 
 def write_mark(connection: sa.Connection) -> None:
-    """Let the newest schema say which programs it serves; nothing at another revision."""
+    """Store in the newest schema which programs it supports; do nothing at other revisions."""
     revision = connection.scalar(sa.text("SELECT version_num FROM alembic_version"))
     if revision == newest():
         by = version("askback")
@@ -298,7 +298,7 @@ def write_mark(connection: sa.Connection) -> None:
 
 
 def oldest_served() -> str | None:
-    """The oldest revision whose programs can work on the newest schema."""
+    """Return the oldest revision whose programs can work on the newest schema."""
     oldest = newest()
     while oldest and all(revisions()[oldest]):
         oldest = revisions()[oldest][0]
@@ -306,7 +306,7 @@ def oldest_served() -> str | None:
 
 
 def present() -> str | None:
-    """The revision of the database; None when it has never been migrated."""
+    """Return the revision of the database; None if it has never been migrated."""
     with db.engine.connect() as connection:
         if not sa.inspect(connection).has_table("alembic_version"):
             return None

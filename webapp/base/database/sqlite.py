@@ -1,4 +1,4 @@
-"""Connections to SQLite: durable, one writer of this process at a time, a log of bounded size."""
+"""Connections to SQLite: durable, one writer per process at a time, a log of bounded size."""
 
 import os
 import sqlite3
@@ -14,12 +14,12 @@ from sqlalchemy.exc import OperationalError
 IMMEDIATE = "askback_immediate"
 READING = "askback_reading"
 LOCK_SECONDS = 4.5  # how long a writer waits for others, before it is refused
-LOG_BYTES = 4 * 1024 * 1024  # of the log, or a tenth of the data where that is more
+LOG_BYTES = 4 * 1024 * 1024  # size of the log, or a tenth of the data if that is more
 EMPTYING_SECONDS = 0.25  # how long a writer waits for readers that hold the log
-EMPTIED_EVERY_SECONDS = 2.0  # where readers hold it for longer
+EMPTIED_EVERY_SECONDS = 2.0  # if readers hold it for longer
 _writers = threading.Lock()
-_emptied_at: dict[str, float] = {}  # by path: when the log of a database could not be emptied last
-_turn = threading.local()  # `until`: of a thread whose turn it is, before it has a connection
+_emptied_at: dict[str, float] = {}  # by path: when emptying the log last failed
+_turn = threading.local()  # `until`: the deadline of a thread that holds the lock but no connection
 
 
 def prepare_engine(engine: Engine) -> None:
@@ -31,7 +31,7 @@ def prepare_engine(engine: Engine) -> None:
 
 @contextmanager
 def turn(give_back: Callable[[], None]) -> Iterator[None]:
-    """Hold the writer lock of this process; BEGIN IMMEDIATE within it uses that.
+    """Hold the writer lock of this process; BEGIN IMMEDIATE within the block uses it.
 
     give_back  releases connections before waiting: readers need them
     raises     OperationalError after LOCK_SECONDS
@@ -61,22 +61,22 @@ def _set_up(connection: Any, _record: Any) -> None:
         "journal_mode=WAL",
         "synchronous=FULL",
         "foreign_keys=ON",
-        "temp_store=MEMORY",  # else what undoes a statement goes to a file beyond 16 pages
+        "temp_store=MEMORY",  # else statement journals beyond 16 pages go to a file
         "secure_delete=ON",  # deleted content is overwritten in the file
     ):
         connection.execute(f"PRAGMA {pragma}")
     pages, size = (
         connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "page_size")
     )
-    # the same pages are moved into the data the more seldom, the later
+    # a later checkpoint writes repeatedly changed pages less often
     most = _most_log(pages * size)
     connection.execute(f"PRAGMA wal_autocheckpoint={most * 3 // 4 // size}")
     connection.execute(f"PRAGMA journal_size_limit={most}")
 
 
 def begin_writing(connection: Connection) -> None:
-    """BEGIN IMMEDIATE as the one writer of this process, until `ending`, or the connection goes
-    back to the pool.
+    """BEGIN IMMEDIATE as the only writer of this process, until `ending` or the return of the
+    connection to the pool.
 
     raises  OperationalError after LOCK_SECONDS
     """
@@ -96,15 +96,15 @@ def begin_writing(connection: Connection) -> None:
 
 @contextmanager
 def ending(connection: Connection) -> Iterator[None]:
-    """COMMIT after the block what `begin_writing` began, ROLLBACK where it raises.
+    """Commit what `begin_writing` began after the block; roll back if the block raises.
 
-    The connection can be used on. raises  OperationalError: nothing is stored then
+    The connection stays usable. raises  OperationalError: nothing is stored then
     """
     pooled: Any = connection.connection
     driver = pooled.dbapi_connection
     try:
         yield
-        if connection.engine.dispatch.commit:  # listeners of the engine hear of it
+        if connection.engine.dispatch.commit:  # call listeners of the engine
             connection.engine.dispatch.commit(connection)
         try:
             driver.execute("COMMIT")
@@ -144,7 +144,7 @@ def _empty_log(driver: Any, path: str) -> None:
 
 
 def _take_turn() -> float | None:
-    """The deadline of this thread if it holds the writer lock, else None; can be taken once."""
+    """Return the deadline of a thread that holds the writer lock, else None; only once."""
     until: float | None = getattr(_turn, "until", None)
     _turn.until = None
     return until
@@ -156,7 +156,7 @@ def _wait_for_others() -> None:
 
 
 def _begin_immediate(driver: Any, seconds: float) -> None:
-    """Wait for other programs only for the time that waiting for our own writers has left."""
+    """Begin; wait for other programs only as long as waiting for our own writers has left."""
     spent = seconds < LOCK_SECONDS - 0.1
     if spent:
         driver.execute(f"PRAGMA busy_timeout={_millis(max(seconds, 0.001))}")

@@ -1,4 +1,4 @@
-"""Transactions, and the changes that wake-ups report."""
+"""Transactions, and notifications of changes after their commit."""
 
 import logging
 import os
@@ -18,17 +18,17 @@ from webapp.base.database.prepared_statements import all_rows
 from webapp.base.database.sqlite import IMMEDIATE
 
 CHANGE_LISTENERS = "change_listeners"
-TRIES = 3  # of a transaction that others block
+TRIES = 3  # of a transaction that the database aborts
 log = logging.getLogger("askback.database")
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
 def tried_again(use_case: Callable[P, R]) -> Callable[P, R]:
-    """A use case that begins again when the database gave its one transaction up for others.
+    """Run a use case again if the database aborted its transaction in favour of others.
 
-    For those that follow another transaction of the same request, which has done its work: the
-    request as a whole may not run again.
+    For use cases that follow a committed transaction of the same request: the request as a whole
+    must not run again.
     """
 
     @wraps(use_case)
@@ -48,22 +48,22 @@ def tried_again(use_case: Callable[P, R]) -> Callable[P, R]:
 
 
 def execute(statement: Executable, **values: Any) -> CursorResult[*tuple[Any, ...]]:
-    """Run a statement without entities in the session's transaction.
+    """Run a statement without entities in the session's transaction, without a flush before.
 
-    Hot statements are built once, with `bindparam`, and come here: building one and passing the
-    session's own `execute` take longer than SQLite takes to answer it. Nothing is flushed before.
+    Build frequent statements once, with `bindparam`, and run them here: building one and calling
+    the session's own `execute` take longer than SQLite takes to answer.
     """
     return db.session.connection().execute(statement, values)
 
 
 def read_rows(statement: Executable, **values: Any) -> Sequence[Row[*tuple[Any, ...]]]:
-    """All rows of one SELECT, in a transaction of its own unless the session is in one.
+    """Return all rows of one SELECT, in a transaction of its own unless the session is in one.
 
-    The connection is kept for further reads until the session begins, `release_connections` or the
-    end of the request: a request that held one connection and waited for a second could deadlock
-    with others like it. One that the server drops is replaced once.
+    The request keeps the connection for further reads until the session begins, for
+    `release_connections` or its end: requests that held one connection and waited for a second
+    could deadlock. A connection that the server drops is replaced once.
 
-    A statement is built once, with `bindparam` and without lists (`in_`): it is prepared and kept.
+    Build the statement once, with `bindparam` and without lists (`in_`): it is prepared and kept.
     """
     if db.session.registry.has() and db.session().in_transaction():
         return execute(statement, **values).all()
@@ -77,21 +77,21 @@ def read_rows(statement: Executable, **values: Any) -> Sequence[Row[*tuple[Any, 
 
 
 def is_read_only() -> bool:
-    """Whether the database takes no writes: a replica, or a file that we may only read."""
+    """Return whether the database takes no writes: a replica, or a read-only file."""
     if on_sqlite():
         return not os.access(db.engine.url.database or "", os.W_OK)
     return bool(read_rows(text("SHOW transaction_read_only"))[0][0] == "on")
 
 
 def execute_autocommit(statement: Executable, **values: Any) -> Sequence[Row[*tuple[Any, ...]]]:
-    """One statement outside of the session as a transaction of its own; the rows it returns.
+    """Run one statement outside the session as a transaction of its own; return its rows.
 
-    PostgreSQL commits it by itself: one round trip, and rows are locked no longer than the database
-    needs. SQLite, where nothing travels, takes a `sqlite_transaction`. Statements as for `execute`.
+    PostgreSQL commits it by itself: one round trip, and the shortest locks. SQLite, which has no
+    round trips, uses a `sqlite_transaction`. Statements as for `execute`.
 
-    A connection that PostgreSQL drops meanwhile leaves open whether the statement was carried out.
-    It is then sent once more, so it has to find nothing left to do, or to fail, where it was: no
-    rows and an IntegrityError may both mean that it is stored: the caller has to read it back.
+    If PostgreSQL drops the connection, it is unknown whether the statement was carried out, and it
+    is sent once more. The second run has to find nothing left to do, or to fail: no rows and an
+    IntegrityError may both mean that the data is stored, so the caller has to read it back.
     """
     if on_sqlite():
         with sqlite_transaction() as connection:
@@ -114,10 +114,10 @@ def execute_autocommit(statement: Executable, **values: Any) -> Sequence[Row[*tu
 
 @contextmanager
 def sqlite_transaction() -> Iterator[Connection]:
-    """One writing transaction of SQLite outside of the session, for statements that are prepared.
+    """Open a writing transaction of SQLite outside the session, for prepared statements.
 
-    Commits at the end, rolls back on an exception; not to be nested. Takes half the processor time
-    of a `write_transaction`, whose session asks for a connection of its own.
+    Commits at the end, rolls back on an exception; must not be nested. Takes half the processor
+    time of a `write_transaction`, whose session takes a connection of its own.
     """
     _leave_session()
     with sqlite.turn(_close_connection):
@@ -131,8 +131,8 @@ def sqlite_transaction() -> Iterator[Connection]:
 
 @contextmanager
 def core_transaction() -> Iterator[Connection]:
-    """One writing transaction for statements that are prepared: a `sqlite_transaction` where there
-    is one, else a `write_transaction`. What reads or writes in it is given its connection.
+    """Open a writing transaction for prepared statements: a `sqlite_transaction` on SQLite, else
+    a `write_transaction`. Pass its connection to everything that reads or writes in it.
     """
     with sqlite_transaction() if on_sqlite() else write_transaction() as connection:
         yield connection
@@ -140,10 +140,10 @@ def core_transaction() -> Iterator[Connection]:
 
 @contextmanager
 def write_transaction() -> Iterator[Connection]:
-    """One writing transaction of the session: commits at the end, rolls back on an exception.
+    """Open a writing transaction of the session: commits at the end, rolls back on an exception.
 
-    Yields the session's connection. On SQLite there is one at a time; not to be nested. A refusal
-    that is to leave something stored is raised after the block.
+    Yields the session's connection. SQLite allows one at a time; must not be nested. Raise a
+    refusal that has to leave something stored after the block.
     """
     try:
         _begin_write()
@@ -159,7 +159,7 @@ def _begin_write() -> None:
     """Make the session's transaction a writing one.
 
     SQLite: ends an open read transaction and starts BEGIN IMMEDIATE behind one process-wide lock
-    (writers that wait on the busy handler alone starve each other). PostgreSQL: nothing to do.
+    (with the busy handler alone, writers starve each other). PostgreSQL: nothing to do.
     """
     if not on_sqlite():
         return
@@ -173,7 +173,7 @@ def _begin_write() -> None:
 
 
 def _connection() -> Connection:
-    """The connection of this request without the session; its statements commit by themselves."""
+    """Return the autocommit connection of this request, which the session does not use."""
     if "connection" not in g:
         g.connection = direct_engines[db.engine].connect()
     connection: Connection = g.connection
@@ -186,9 +186,7 @@ def _leave_session() -> None:
 
 
 def release_connections(*_of_the_event: object) -> None:
-    """Give all connections of this request back, which never fails; call it before waiting for
-    anything.
-    """
+    """Return this request's connections to the pool, never raise; call it before any wait."""
     db.session.remove()
     _close_connection()
 
@@ -205,7 +203,7 @@ def _close_connection(*_of_the_event: object) -> None:
 
 
 def call_after_changes(app: Flask, listener: Callable[[str], None]) -> None:
-    """Call `listener` with each id that was passed to `note_change`, after the commit.
+    """Call `listener`, after the commit, with each id that was passed to `note_change`.
 
     It runs in the thread of the request, and must neither block nor raise.
     """
@@ -213,15 +211,15 @@ def call_after_changes(app: Flask, listener: Callable[[str], None]) -> None:
 
 
 def note_change(object_id: str) -> None:
-    """Notify listeners of this object once the transaction, or next statement, has committed.
+    """Notify listeners of this object after the transaction, or the next statement, commits.
 
-    A notification does no harm if nothing is stored in the end.
+    A notification does no harm if nothing was stored.
     """
     g.setdefault("changed", set()).add(object_id)
 
 
 def _tell_changes() -> None:
-    """After a commit: notify of all that was noted."""
+    """Notify listeners of all noted changes, after a commit."""
     changed: set[str] = g.pop("changed", set())
     for listener in current_app.extensions.get(CHANGE_LISTENERS, ()):
         for object_id in changed:
@@ -238,7 +236,7 @@ event.listen(db.session, "after_commit", _note_committed)
 
 
 def init_app(app: Flask) -> None:
-    """Bind the handle; every request gives back what it took.
+    """Initialise the database; every request returns its connections at its end.
 
     Needs the database in the configuration already.
     """

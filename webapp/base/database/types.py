@@ -15,14 +15,14 @@ from sqlalchemy.types import NullType, TypeDecorator, TypeEngine
 
 
 def to_millis(moment: datetime) -> int:
-    """Milliseconds since the epoch of an aware datetime; finer parts are cut, not rounded."""
+    """Return the milliseconds since the epoch of an aware datetime; finer parts are cut."""
     if moment.tzinfo is None:
         raise ValueError("naive datetime")
     return (int(moment.timestamp()) * 1000) + moment.microsecond // 1000
 
 
 def from_millis(millis: int) -> datetime:
-    """Aware UTC datetime of milliseconds since the epoch."""
+    """Return the aware UTC datetime of milliseconds since the epoch."""
     seconds, rest = divmod(millis, 1000)
     return datetime.fromtimestamp(seconds, UTC).replace(microsecond=rest * 1000)
 
@@ -41,7 +41,7 @@ class UtcDateTime(TypeDecorator[datetime]):
 
 
 def enum_type(kind: type[StrEnum], name: str) -> Enum:
-    """The column type of an enum: its value as text, with a CHECK constraint."""
+    """Return the column type of an enum: its value as text, with a CHECK constraint."""
     return Enum(
         kind,
         name=name,
@@ -53,7 +53,7 @@ def enum_type(kind: type[StrEnum], name: str) -> Enum:
 
 
 def to_json(value: Any) -> str:
-    """Encode with orjson; with json what that refuses: lone surrogates, integers beyond 64 bits."""
+    """Encode with orjson, or with json if that refuses: lone surrogates, integers over 64 bits."""
     try:
         return orjson.dumps(value).decode()
     except TypeError:
@@ -61,7 +61,7 @@ def to_json(value: Any) -> str:
 
 
 def from_json(text: str | bytes) -> Any:
-    """Decode with orjson; with json what that refuses."""
+    """Decode with orjson, or with json if that refuses."""
     try:
         return orjson.loads(text)
     except orjson.JSONDecodeError:
@@ -89,7 +89,7 @@ class _Among(GenericFunction[Any]):
 def among(
     column: InstrumentedAttribute[str] | InstrumentedAttribute[str | None], name: str
 ) -> ColumnElement[bool]:
-    """Whether the column is one of the texts of the parameter `name`, a list of any length.
+    """Return whether the column is one of the texts of the parameter `name`, a list of any length.
 
     With `in_` a statement is rendered anew for each length. A CSV file takes 0.81 times the
     processor time on PostgreSQL and 0.94 times on SQLite.
