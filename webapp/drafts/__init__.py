@@ -1,1 +1,1 @@
-"""Drafts until they are published, and what creators decide about their forms."""
+"""Drafts up to publication, and the decisions of creators about their forms."""

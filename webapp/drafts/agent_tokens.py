@@ -1,4 +1,4 @@
-"""Agent tokens: making, listing, checking and revoking them."""
+"""Make, list, check and revoke agent tokens."""
 
 import re
 import secrets
@@ -23,8 +23,8 @@ from webapp.records.forms import AgentToken, Form, FormRow, get_form, lock_form
 
 AGENT_TOKEN_LABEL_MAX_CHARS = 80
 AGENT_TOKEN_MIN_SECONDS = 60
-AGENT_TOKEN_MAX_SECONDS = 7 * 24 * 3600  # of one that an agent makes
-AGENT_TOKEN_DAYS = 90  # of one that a creator makes, unless they say otherwise
+AGENT_TOKEN_MAX_SECONDS = 7 * 24 * 3600  # for a token that an agent makes
+AGENT_TOKEN_DAYS = 90  # default for a token that a creator makes
 AGENT_TOKEN_MAX_DAYS = 365
 PREFIX = "askag_"
 RANDOM_CHARS = 43  # of base 62: 256 bits
@@ -35,19 +35,19 @@ HINT_START, HINT_END = 9, 4  # characters
 
 
 def new_token() -> str:
-    """A new random token; the prefix tells secret scanners what it is."""
+    """Return a new random token; its prefix identifies it to secret scanners."""
     text = PREFIX + "".join(secrets.choice(DIGITS) for _ in range(RANDOM_CHARS))
     return text + _sum_of(text)
 
 
 def is_well_formed(token: str) -> bool:
-    """Whether it has the shape of a token and its sum is right."""
+    """Return True if `token` has the shape of a token and a correct checksum."""
     known = SHAPE.fullmatch(token)
     return bool(known) and token[-SUM_CHARS:] == _sum_of(token[:-SUM_CHARS])
 
 
 def hint_of(token: str) -> str:
-    """What lists show of a token."""
+    """Return the first and last characters of a token, which lists show."""
     return f"{token[:HINT_START]}…{token[-HINT_END:]}"
 
 
@@ -60,7 +60,7 @@ def _sum_of(text: str) -> str:
 
 
 class TokenRow(NamedTuple):
-    """A token in any state, with the end of its connection and of its account."""
+    """A token in any state, with the state of its connection and its account."""
 
     id: str
     account_id: str
@@ -74,7 +74,7 @@ class TokenRow(NamedTuple):
     account_disabled_at: datetime | None
 
     def ended(self, now: datetime) -> TokenEnd | None:
-        """Why it is of no use at this moment, None while it is."""
+        """Return why the token is not valid at `now`; None if it is valid."""
         if self.revoked_at or self.grant_revoked_at or self.account_disabled_at:
             return TokenEnd.REVOKED
         grant_is_over = self.grant_id and not (self.grant_expires_at or now) > now
@@ -90,7 +90,7 @@ class MadeToken(NamedTuple):
     expires_at: datetime
 
 
-# their model belongs to a layer above
+# the model of this table belongs to a higher layer
 GRANTS = sa.table(
     "oauth_grants",
     sa.column("id", sa.String),
@@ -114,9 +114,9 @@ _BY_ID = _TOKENS.where(database.among(AgentToken.id, "ids"))
 
 
 def find_agent_token(token: str) -> TokenRow | None:
-    """The row of this token in any state; None also for text that cannot be one, without a query.
+    """Return the row of a token in any state; None, without a query, for malformed text.
 
-    Callers judge `ended`.
+    Callers must check `ended`.
     """
     if not is_well_formed(token):
         return None
@@ -125,7 +125,7 @@ def find_agent_token(token: str) -> TokenRow | None:
 
 
 def ended_tokens(token_ids: Collection[str], *, now: datetime) -> dict[str, TokenEnd]:
-    """Why those of the tokens that have ended did so, by id; one that was deleted was revoked."""
+    """Return why each ended token ended, by id; a deleted token counts as revoked."""
     ends = dict.fromkeys(token_ids, TokenEnd.REVOKED)
     for row in map(TokenRow._make, database.read_rows(_BY_ID, ids=list(token_ids))):
         end = row.ended(now)
@@ -137,7 +137,7 @@ def ended_tokens(token_ids: Collection[str], *, now: datetime) -> dict[str, Toke
 
 
 def get_ask(token: TokenRow, ask_id: str) -> FormRow:
-    """The form that the token may read. raises NotFound `form_not_found`"""
+    """Return the form, which the token must be able to read. raises NotFound `form_not_found`"""
     if token.form_id not in (None, ask_id):
         raise _no_ask()
     try:
@@ -156,9 +156,10 @@ def make_agent_token(
     grant_id: str | None = None,
     by: Actor = SYSTEM,
 ) -> MadeToken:
-    """A new token for this form, or for all forms of the account. raises NotFound `form_not_found`
+    """Create a token for one form, or for all forms if `form_id` is None.
 
-    grant_id  the connection that asked for it, None for the creator
+    grant_id  the connection that requested the token; None for the creator
+    raises    NotFound `form_not_found`
     """
     token = new_token()
     made = MadeToken(database.new_id("agt"), token, hint_of(token), expires_at)
@@ -175,7 +176,7 @@ def make_agent_token(
     }
     with database.write_transaction() as connection:
         if form_id is not None:
-            lock_form(account_id, form_id)  # so that it is not erased before its token is there
+            lock_form(account_id, form_id)  # the form must exist until its token is stored
         connection.execute(sa.insert(AgentToken).values(values))
         add_event(AuditKind.AGENT_TOKEN_MADE, account_id, by=by, now=now, subject=form_id)
     return made
@@ -184,7 +185,7 @@ def make_agent_token(
 def revoke_agent_token(
     account_id: str, token_id: str, *, now: datetime, by: Actor = SYSTEM
 ) -> AgentToken:
-    """End a token; again, too. raises NotFound"""
+    """Revoke a token; a repeat changes nothing. raises NotFound"""
     with database.write_transaction():
         found = database.db.session.scalar(
             sa.select(AgentToken)
@@ -206,7 +207,7 @@ def revoke_agent_token(
 
 
 def revoke_agent_tokens(account_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
-    """End all tokens of the account, in one event of the audit trail."""
+    """Revoke all tokens of the account, as one event in the audit trail."""
     with database.write_transaction():
         ended = database.db.session.scalars(
             sa.update(AgentToken)
@@ -219,7 +220,7 @@ def revoke_agent_tokens(account_id: str, *, now: datetime, by: Actor = SYSTEM) -
 
 
 def store_use(token_id: str, now: datetime) -> None:
-    """Note when the token was last used, in a transaction of its own."""
+    """Store when the token was last used, in a transaction of its own."""
     database.execute_autocommit(_USED, token=token_id, now=now)
 
 
@@ -241,8 +242,8 @@ def _no_ask() -> NotFound:
 def list_agent_tokens(
     account_id: str, *, now: datetime, most: int
 ) -> Sequence[sa.Row[*tuple[Any, ...]]]:
-    """The newest that have not ended. Each row has the `token`, the `title` and `deleted_at` of its
-    form, None where it is for all forms, and the `total` of live tokens.
+    """Return the newest live tokens. Each row has the `token`, the `title` and `deleted_at` of its
+    form (None if it is for all forms), and `total`, the number of live tokens.
     """
     with_grant = sa.and_(GRANTS.c.revoked_at.is_(None), GRANTS.c.expires_at > now)
     token = aliased(AgentToken, name="token")
@@ -263,7 +264,7 @@ def list_agent_tokens(
 
 
 def find_own_token(account_id: str, **columns: str) -> AgentToken | None:
-    """The token of the account with these values, in any state."""
+    """Return the account's token with these column values, in any state."""
     query = sa.select(AgentToken).filter_by(account_id=account_id, **columns)
     return database.db.session.scalar(query)
 

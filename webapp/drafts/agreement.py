@@ -1,9 +1,9 @@
-"""What a creator is shown before a form goes out, and what the published form keeps of it: whether
-people may speak and who writes it down, who writes follow-up questions, and who asks.
+"""The terms that a creator sees before publishing, and that the published form keeps: whether
+people may speak and who transcribes, who writes follow-up questions, and who asks.
 
-A change of the operator's settings reaches a form only when its creator agrees to that. One that
-was confirmed without recordings stays typed, one that was confirmed without a model keeps the
-rules.
+When the operator changes the settings, a form follows only after its creator agrees. A form that
+was confirmed without recordings stays typed; one that was confirmed without a model keeps the
+built-in rules.
 """
 
 from datetime import datetime
@@ -21,32 +21,30 @@ from webapp.records.forms import Form, FormRow, get_form, owned_form
 
 
 class VoiceAgreement(NamedTuple):
-    """Whether people may speak, and the host that writes it down: "" for none."""
+    """Whether people may speak, and the host that transcribes the recordings ("" for none)."""
 
     records_voice: bool = False
     transcriber: str = ""
 
     @property
     def stays_here(self) -> bool:
-        """True if this server itself writes it down."""
+        """Return True if this server transcribes the recordings itself."""
         return self.transcriber == ON_THIS_SERVER
 
 
 class WriterAgreement(NamedTuple):
-    """Who writes follow-up questions: a model and its host, "" for the built-in rules."""
+    """The writer of follow-up questions: a model and its host, or "" for the built-in rules."""
 
     follow_up_writer: str = ""
 
     @property
     def host(self) -> str:
-        """The host of the model."""
+        """Return the host of the model."""
         return self.follow_up_writer.rpartition(" at ")[2]
 
 
 class AskerAgreement(NamedTuple):
-    """Who asks, besides the name of the account: an organisation, a colour and the digest of a
-    picture, "" for none.
-    """
+    """What respondents see of the account besides its name; `asker_picture` is a digest."""
 
     asker_organisation: str = ""
     asker_accent: str = ""
@@ -58,20 +56,20 @@ BY_RULES = WriterAgreement()
 
 
 class Agreement(NamedTuple):
-    """All that a form keeps."""
+    """All terms of one form."""
 
     voice: VoiceAgreement = TYPED
     writer: WriterAgreement = BY_RULES
     asker: AskerAgreement = AskerAgreement()
 
     def used_by(self, content: AnyContent) -> "Agreement":
-        """What of it a form of this content uses."""
+        """Return the terms that apply to a form with this content."""
         is_typed = content.response_mode is ResponseMode.TEXT_ONLY
         writer = self.writer if asks_follow_ups(content) else BY_RULES
         return Agreement(TYPED if is_typed else self.voice, writer, self.asker)
 
     def columns(self) -> dict[str, object]:
-        """The values of the columns that a form and a confirmation keep it in."""
+        """Return the values by column name, as forms and confirmations store them."""
         return self.voice._asdict() | self.writer._asdict() | self.asker._asdict()
 
 
@@ -79,14 +77,14 @@ AGREED = {"voice": AuditKind.VOICE_AGREED, "writer": AuditKind.WRITER_AGREED}
 
 
 class Shown(NamedTuple):
-    """What a page showed its creator, and what is so on this server at this moment."""
+    """The terms that a page showed the creator, and those that this server offers now."""
 
     on_page: Agreement = Agreement()
     offered: Agreement = Agreement()
 
     def confirmed(self, content: AnyContent) -> Agreement:
-        """What a form of this content keeps. A page that named no recordings, or no model, makes
-        one without.
+        """Return the terms of a form with this content; it has no recordings, or no model, if the
+        page named none.
 
         raises  StateConflict `confirmation_stale` if the page showed something else
         """
@@ -110,12 +108,12 @@ def _stale() -> StateConflict:
 
 
 def asker_of(account: Account) -> AskerAgreement:
-    """What respondents see of the account today, besides its name."""
+    """Return what respondents see of the account now, besides its name."""
     return AskerAgreement(account.organisation, account.accent, account.picture)
 
 
 def agreement_of(form: FormRow) -> Agreement:
-    """What the form's creator has agreed to."""
+    """Return the terms that the form's creator has agreed to."""
     return Agreement(
         VoiceAgreement(form.records_voice, form.transcriber),
         WriterAgreement(form.follow_up_writer),
@@ -126,9 +124,9 @@ def agreement_of(form: FormRow) -> Agreement:
 def agree(
     account_id: str, form_id: str, part: str, shown: Shown, *, now: datetime, by: Actor = SYSTEM
 ) -> None:
-    """Let the form do what the page said, whatever its status; idempotent.
+    """Store the creator's agreement to one part, whatever the form's status; idempotent.
 
-    part    of AGREED
+    part    a key of AGREED
     raises  NotFound; StateConflict `confirmation_stale`
     """
     form = get_form(account_id, form_id)

@@ -1,7 +1,7 @@
-"""A creator's decision on one exact revision: to confirm it, or to send it back with a note.
+"""The creator's decision on one exact revision: confirm it, or send it back with a note.
 
-A sending back voids the confirmations before it. It holds until an agent writes a new revision,
-or until the creator keeps, confirms or publishes the draft after all; their own edits leave it.
+Sending a draft back voids its earlier confirmations. It stays sent back until an agent writes a
+new revision, or the creator keeps, confirms or publishes it. The creator's own edits do not count.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ from webapp.records.content.model import missing_parts, wrong_field
 
 
 class ConfirmationRow(NamedTuple):
-    """A confirmation of one revision; `grant_id` is that of the attesting agent."""
+    """A confirmation of one revision; `grant_id` identifies the attesting agent."""
 
     revision: int
     content_hash: str
@@ -43,10 +43,10 @@ def confirm_draft(
 ) -> drafts.DraftConfirmation:
     """Store the creator's confirmation of exactly the content that the browser showed.
 
-    shown   what it said of spoken answers and of follow-up questions
+    shown   what the page said about spoken answers and follow-up questions
     raises  NotFound; StateConflict `draft_already_published`, `draft_incomplete`,
-            `confirmation_stale` when the draft is at another revision or hash, or the server
-            does something else with what people answer
+            `confirmation_stale` when the draft has another revision or hash, or the server now
+            treats answers differently
     """
     with write_transaction():
         return confirm_shown(account_id, draft_id, revision, shown_hash, now, shown, by)
@@ -61,7 +61,7 @@ def confirm_shown(
     shown: Shown,
     by: Actor,
 ) -> drafts.DraftConfirmation:
-    """As `confirm_draft`, in a transaction that the caller has begun and commits."""
+    """Do what `confirm_draft` does, in a transaction that the caller has begun and commits."""
     draft = drafts.open_draft(account_id, draft_id)
     if (draft.revision, draft.content_hash) != (revision, shown_hash):
         raise StateConflict(
@@ -79,9 +79,9 @@ def confirm_shown(
 def attest(
     account_id: str, draft_id: str, grant_id: str, now: datetime, offered: VoiceAgreement = TYPED
 ) -> bool:
-    """Store the agent's confirmation of the current revision; False if it is confirmed already.
+    """Store the agent's confirmation of the current revision; return False if it has one.
 
-    offered  what this server does with spoken answers: no page showed it to the creator
+    offered  what this server does with spoken answers, which no page showed to the creator
     raises   NotFound; StateConflict `draft_incomplete`; SentBack
     """
     draft = drafts.lock_draft(account_id, draft_id)
@@ -98,20 +98,18 @@ def attest(
 
 
 def find_confirmation(draft_id: str) -> ConfirmationRow | None:
-    """The newest confirmation, of any revision, since the draft was sent back last; see
-    `is_current`.
-    """
+    """Return the newest confirmation, of any revision, since the draft was last sent back."""
     found = read_rows(_NEWEST, draft=draft_id)
     return ConfirmationRow._make(found[0]) if found else None
 
 
 def list_confirmations(draft_id: str) -> list[ConfirmationRow]:
-    """Every confirmation of the draft, oldest first; also those that count no more."""
+    """Return every confirmation of the draft, including voided ones, oldest first."""
     return list(map(ConfirmationRow._make, read_rows(_ALL, draft=draft_id)))
 
 
 def list_confirmed(account_id: str) -> set[str]:
-    """Ids of the account's unpublished drafts whose current revision is confirmed."""
+    """Return the ids of the account's unpublished drafts whose current revision is confirmed."""
     return {row.id for row in read_rows(_CONFIRMED, account=account_id)}
 
 
@@ -133,14 +131,14 @@ _CONFIRMED = (
 
 
 def is_current(confirmation: ConfirmationRow | None, draft: drafts.Draft) -> bool:
-    """True if the confirmation is of the current revision; an undone change has a new revision."""
+    """Return True if the confirmation is of this exact revision, not of an equal earlier one."""
     return confirmation is not None and all(
         getattr(confirmation, name) == getattr(draft, name) for name in drafts.CONFIRMED_COLUMNS
     )
 
 
 def require_complete(draft: drafts.Draft) -> None:
-    """Raises StateConflict `draft_incomplete` if the draft lacks what a form needs."""
+    """Raise StateConflict `draft_incomplete` if the draft lacks what a form needs."""
     if missing := missing_parts(draft):
         raise StateConflict(
             ErrorCode.DRAFT_INCOMPLETE,
@@ -181,11 +179,11 @@ def return_draft(
     question_notes: Mapping[str, str] | None = None,
     by: Actor = SYSTEM,
 ) -> None:
-    """Send back the revision that the creator has read; again, with another note.
+    """Send back the revision that the creator has read; a repeat may bring another note.
 
-    question_notes  on single questions, by id
+    question_notes  notes on single questions, by question id
     raises  NotFound; StateConflict `draft_already_published`, `revision_conflict`;
-            InvalidInput `validation_failed` for a note on a question that is not there
+            InvalidInput `validation_failed` for a note on an unknown question
     """
     with write_transaction():
         draft = drafts.open_draft(account_id, draft_id)
@@ -210,7 +208,7 @@ def return_draft(
 
 
 def keep_draft(account_id: str, draft_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
-    """The draft waits again, unconfirmed; nothing happens to one that was not sent back.
+    """Let a draft that was sent back wait for confirmation again; leave any other as it is.
 
     raises  NotFound; StateConflict `draft_already_published`
     """
@@ -222,7 +220,7 @@ def keep_draft(account_id: str, draft_id: str, *, now: datetime, by: Actor = SYS
 
 
 def list_returns(draft_id: str) -> Sequence[drafts.DraftReturn]:
-    """Every sending back of the draft, oldest first."""
+    """List each time that the draft was sent back, oldest first."""
     return db.session.scalars(_RETURNS, {"draft": draft_id}).all()
 
 
@@ -234,12 +232,12 @@ _RETURNS = (
 
 
 def standing_notes(draft: drafts.Draft) -> dict[str, str]:
-    """The notes on single questions of the current sending back, by question id."""
+    """Return the notes on single questions, by id, while the draft is sent back."""
     return list_returns(draft.id)[-1].question_notes if draft.returned_at else {}
 
 
 def require_not_returned(draft: drafts.Draft) -> None:
-    """Raises SentBack."""
+    """Raise SentBack if the creator has sent the draft back."""
     if draft.returned_at:
         raise SentBack(
             ErrorCode.DRAFT_NOT_CONFIRMED,

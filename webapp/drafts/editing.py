@@ -1,4 +1,4 @@
-"""Creating and changing drafts; a repeated `Idempotency-Key` makes no second one."""
+"""Create and change drafts; a repeated `Idempotency-Key` creates no second draft."""
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
@@ -19,7 +19,7 @@ from webapp.records.content import model
 
 @dataclass(frozen=True, slots=True)
 class Repeatable:
-    """The idempotency key of a request: scope, key and the SHA-256 of its body."""
+    """The idempotency key of a request, with its scope and the SHA-256 of the body."""
 
     client_id: str
     key: str
@@ -35,11 +35,11 @@ def create_draft(
     repeatable: Repeatable | None = None,
     agent_note: str | None = None,
 ) -> drafts.Draft:
-    """A private draft at revision 1; never a public link.
+    """Create a private draft at revision 1, without a public link.
 
-    agent_note  see `agent_notes`; a repeat keeps that of the first request
-    A repeat of `repeatable` returns the draft as it was created; never a second one, even when its
-    creator discarded it, or deleted its form.
+    agent_note  the agent's note on this revision; a repeat keeps the note of the first request
+    A repeat of `repeatable` returns the draft as it was created. It never creates a second one,
+    even when the creator has discarded the first one, or deleted its form.
     raises  InvalidInput `context_required`, `idempotency_key_reused`
     """
     draft = drafts.Draft(
@@ -75,8 +75,8 @@ def update_draft(
 ) -> drafts.Draft:
     """Replace the supplied content; equal content keeps revision, note and confirmation.
 
-    A new revision by an agent ends a sending back; one by the creator, who has no `author`, leaves
-    it.
+    A draft that was sent back stays so when the creator (`author` None) writes a new revision, but
+    not when an agent does.
 
     raises  NotFound `draft_not_found`; StateConflict `draft_already_published`,
             `revision_conflict` (another revision than expected); InvalidInput `context_required`
@@ -101,7 +101,7 @@ def update_draft(
 
 
 def is_made(draft: drafts.Draft, before: drafts.Draft, changes: model.DraftUpdate) -> bool:
-    """True if these changes, applied to an earlier revision, give the current draft.
+    """Return True if these changes, applied to an earlier revision, give the current draft.
 
     The ids of new questions are random, so they are not compared.
     """
@@ -120,7 +120,7 @@ _CHANGING = (
     "updated_at",
 )
 _INSERT = sa.insert(drafts.Draft)
-# What a hash does not cover may change at one revision: whether follow-ups have a given number.
+# Whether a number of follow-ups was given is not in the hash: it may change within a revision.
 _AS_READ = (
     drafts.Draft.id == sa.bindparam("key"),
     drafts.Draft.status == DraftStatus.DRAFT,
@@ -134,7 +134,7 @@ _REPLACE = (
     sa.update(drafts.Draft)
     .where(*_AS_READ)
     .values({name: sa.bindparam(name) for name in _CHANGING})
-    # decided by the row: it may have been sent back since it was read
+    # the statement decides: the draft may have been sent back since it was read
     .values(
         {
             name: sa.case(
@@ -181,7 +181,7 @@ def _without_new_ids(content: model.DraftUpdate, known: set[str]) -> model.Draft
 
 
 def _row(account_id: str, draft_id: str) -> drafts.Draft:
-    """A row with its columns: with a whole Draft, a change takes longer."""
+    """Return the draft as a row of columns, which is faster to read than a whole Draft."""
     found = database.read_rows(_ROW, account=account_id, draft=draft_id)
     if not found:
         raise drafts.missing_draft(account_id, draft_id)
@@ -189,7 +189,7 @@ def _row(account_id: str, draft_id: str) -> drafts.Draft:
 
 
 def _insert(draft: drafts.Draft) -> None:
-    """Insert a new draft; succeeds if a lost earlier attempt has stored it."""
+    """Insert a new draft, unless an earlier attempt whose result was lost has stored it."""
     try:
         database.execute_autocommit(_INSERT, **_columns(draft, _COLUMNS))
     except IntegrityError:
@@ -198,7 +198,7 @@ def _insert(draft: drafts.Draft) -> None:
 
 
 def _is_stored(draft: drafts.Draft) -> bool:
-    """True if an earlier attempt has stored it, as the current or a superseded revision."""
+    """Return True if an earlier attempt has stored this revision, superseded since or not."""
     row = _row(draft.account_id, draft.id)
     stored = find_revision(row, draft.revision)
     written = {*_CHANGING} - {"content_hash"}
@@ -206,7 +206,7 @@ def _is_stored(draft: drafts.Draft) -> bool:
 
 
 def _replace(before: drafts.Draft, draft: drafts.Draft) -> bool:
-    """Update the row and store its old content as a revision; False if the row has changed."""
+    """Update the row and keep its old content as a revision; return False if the row changed."""
     values = _columns(draft, _CHANGING) | {
         "key": before.id,
         "seen_revision": before.revision,
@@ -232,10 +232,10 @@ def _columns(draft: drafts.Draft, names: Iterable[str]) -> dict[str, object]:
 
 
 def _created_before(account_id: str, repeatable: Repeatable, now: datetime) -> drafts.Draft | None:
-    """The draft that the key has created, as it was then; None for a new or an expired key.
+    """Return the draft that the key created, as it was then; None for a new or expired key.
 
     raises  InvalidInput `idempotency_key_reused` when the key came with another body, or when its
-            draft is gone: a new one would undo that
+            draft is gone, because a new draft would undo the deletion
     """
     key = database.db.session.get(
         drafts.IdempotencyKey, (account_id, repeatable.client_id, repeatable.key)
@@ -275,7 +275,7 @@ def _key_reused(how: str, resolution: str) -> InvalidInput:
 def _create_once(
     account_id: str, draft: drafts.Draft, repeatable: Repeatable, now: datetime
 ) -> drafts.Draft:
-    """On PostgreSQL the primary key makes the later of two requests with one key a repeat."""
+    """Create one draft per key; on PostgreSQL, the primary key detects concurrent repeats."""
     try:
         with database.write_transaction():
             if earlier := _created_before(account_id, repeatable, now):

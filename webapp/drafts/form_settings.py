@@ -1,4 +1,4 @@
-"""Settings of a published form: language, pictures, and where it may be framed."""
+"""Settings of a published form: its language, its picture, and the sites that may embed it."""
 
 import hashlib
 import re
@@ -11,10 +11,10 @@ from webapp.base.errors import InvalidInput, PageCode
 from webapp.records.accounts.models import Account
 from webapp.records.forms import Form, no_form, owned_form, shared_form
 
-FRAME_ORIGINS_MAX = 10  # the header stays short
+FRAME_ORIGINS_MAX = 10  # keeps the header short
 
 
-# ISO 639-1, as Whisper and the services that speak OpenAI's protocol take it
+# ISO 639-1, as Whisper and OpenAI-compatible services expect it
 SPOKEN_LANGUAGES = (
     *("af", "ar", "az", "be", "bg", "bs", "ca", "cs", "cy", "da", "de", "el", "en", "es", "et"),
     *("fa", "fi", "fr", "gl", "he", "hi", "hr", "hu", "hy", "id", "is", "it", "ja", "kk", "kn"),
@@ -24,7 +24,7 @@ SPOKEN_LANGUAGES = (
 
 
 def set_spoken_language(account_id: str, form_id: str, language: str) -> None:
-    """Store one of SPOKEN_LANGUAGES, or "" for none in particular.
+    """Store one of SPOKEN_LANGUAGES, or "" for no particular language.
 
     raises  InvalidInput `language_unknown`; NotFound
     """
@@ -45,7 +45,7 @@ _ORIGINS = select(Form.frame_origins).where(shared_form(bindparam("share_token")
 
 
 def allow_embedding(account_id: str, form_id: str, text: str) -> None:
-    """Store the origins in `text` as the only ones that may embed the form; empty forbids it.
+    """Allow only the origins in `text` to embed the form; an empty text allows none.
 
     raises  InvalidInput `origin_unreadable`, `too_many_origins`; NotFound
     """
@@ -60,9 +60,9 @@ def _set(account_id: str, form_id: str, **values: str) -> None:
 
 
 def parse_origins(text: str) -> list[str]:
-    """The origins in `text`, separated by white space or commas, normalized, each once.
+    """Return the origins in `text`, split at white space and commas, normalized, without repeats.
 
-    Only https, a host name and a port: no paths, no wildcards. raises InvalidInput
+    An origin is https, a host name and a port, without path or wildcard. raises InvalidInput
     """
     origins = list(dict.fromkeys(_origin(word) for word in re.split(r"[\s,]+", text) if word))
     if len(origins) > FRAME_ORIGINS_MAX:
@@ -76,7 +76,7 @@ def parse_origins(text: str) -> list[str]:
 
 
 def find_frame_origins(share_token: str) -> str:
-    """The origins of the form behind a public link, separated by spaces; "" when there are none."""
+    """Return the origins that may embed the form behind a link, separated by spaces, or ""."""
     found = read_rows(_ORIGINS, share_token=share_token)
     return found[0].frame_origins if found else ""
 
@@ -96,7 +96,7 @@ def _origin(word: str) -> str:
 
 
 class Picture(Base):
-    """A picture of an account by the SHA-256 of its content."""
+    """A picture of an account, identified by the SHA-256 of its content."""
 
     __tablename__ = "pictures"
 
@@ -106,7 +106,7 @@ class Picture(Base):
 
 
 def set_picture(account_id: str, content: bytes) -> None:
-    """Show this picture from now on, b"" for none. Forms that are out keep theirs."""
+    """Set the picture of the account, b"" for none; published forms keep theirs."""
     digest = hashlib.sha256(content).hexdigest() if content else ""
     with write_transaction():
         account = db.session.get_one(Account, account_id, with_for_update=True)
@@ -124,13 +124,13 @@ def set_picture(account_id: str, content: bytes) -> None:
 
 
 def read_picture(account_id: str, digest: str) -> bytes | None:
-    """A picture of the account."""
+    """Return a picture of the account, or None."""
     found = read_rows(_OWN, account=account_id, digest=digest)
     return bytes(found[0].content) if found else None
 
 
 def read_shared_picture(share_token: str, digest: str) -> bytes | None:
-    """The picture that the form behind a public link shows; None for another one."""
+    """Return the picture that the form behind a public link shows; None for any other."""
     found = read_rows(_SHARED, share_token=share_token, digest=digest)
     return bytes(found[0].content) if found else None
 

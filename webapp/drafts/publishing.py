@@ -1,4 +1,4 @@
-"""Publishing: turns a draft whose current revision is confirmed into a form.
+"""Publishing turns a draft whose current revision is confirmed into a form.
 
 One conditional UPDATE decides, so concurrent requests publish a draft once.
 """
@@ -21,7 +21,7 @@ from webapp.records.forms import FORM_COLUMNS, Form, FormLink, FormRow, form_of
 
 
 class Published(NamedTuple):
-    """`repeated` is True if the form existed before this call."""
+    """A published form; `repeated` is True if it existed before this call."""
 
     form: FormRow
     repeated: bool
@@ -37,7 +37,7 @@ def confirm_and_publish(
     shown: Shown = NOTHING_SHOWN,
     by: audit.Actor = audit.SYSTEM,
 ) -> Published:
-    """`confirm_draft` and `publish_draft` in one transaction: the creator's "Publish now"."""
+    """Confirm and publish a draft in one transaction, for the creator's "Publish now"."""
     with database.write_transaction() as connection:
         confirmations.confirm_shown(account_id, draft_id, revision, shown_hash, now, shown, by)
         made, event = _made(account_id, draft_id, now, by)
@@ -54,10 +54,10 @@ def publish_draft(
     offered: VoiceAgreement = TYPED,
     by: audit.Actor = audit.SYSTEM,
 ) -> Published:
-    """The form of a confirmed draft; a repeat returns the same form.
+    """Publish a confirmed draft and return its form; a repeat returns the same form.
 
     attested_by  the grant that may confirm for the creator, recorded as `agent_attested`
-    offered      what this server does with spoken answers, for what an agent confirms
+    offered      what this server does with spoken answers, stored when an agent confirms
     raises       NotFound; NotConfirmed `draft_not_confirmed`, `confirmation_stale`; SentBack;
                  StateConflict `draft_incomplete`
     """
@@ -73,7 +73,7 @@ def publish_draft(
 
 
 def find_published_form(draft_id: str) -> FormLink | None:
-    """The form that the draft became."""
+    """Return the form that the draft became, or None."""
     found = database.read_rows(_LINK_OF_DRAFT, draft=draft_id)
     return FormLink._make(found[0]) if found else None
 
@@ -93,7 +93,7 @@ _TAKE_DRAFT = (
 )
 _MADE = ("id", "account_id", "share_token", "status", "last_stamp", "published_at")
 _COUNTERS = ("response_count", "answered_count", "started_count", "answer_bytes")
-# of the newest confirmation, because the creator may have been shown two
+# from the newest confirmation: the current revision may have several
 _GIVEN: dict[str, sa.ColumnElement[object]] = dict.fromkeys(_COUNTERS, sa.literal_column("0")) | {
     name: sa.select(getattr(drafts.DraftConfirmation, name))
     .join(drafts.Draft, drafts.current_confirmation())
@@ -140,7 +140,7 @@ _FORM_OF_DRAFT = sa.select(*FORM_COLUMNS).where(Form.draft_id == sa.bindparam("d
 
 
 def _at_once(made: dict[str, object], event: dict[str, object]) -> FormRow | None:
-    """As `_in_steps`, in a transaction of its own."""
+    """Do what `_in_steps` does, in a transaction of its own."""
     if database.on_sqlite():
         with database.sqlite_transaction() as connection:
             return _in_steps(connection, made, event)
@@ -155,7 +155,7 @@ def _at_once(made: dict[str, object], event: dict[str, object]) -> FormRow | Non
 def _in_steps(
     connection: sa.Connection, made: dict[str, object], event: dict[str, object]
 ) -> FormRow | None:
-    """One conditional UPDATE decides; its row lock and the unique draft id leave one form."""
+    """Publish if the conditional UPDATE succeeds; its row lock and the draft id allow one form."""
     keys = {"draft": made["draft"], "account": made["account_id"]}
     taken = all_rows(connection, _TAKE_DRAFT, keys)
     if not taken:
@@ -169,7 +169,7 @@ def _in_steps(
 def _made(
     account_id: str, draft_id: str, now: datetime, by: audit.Actor
 ) -> tuple[dict[str, object], dict[str, object]]:
-    """What a form has that its draft lacks, and the event of its publication."""
+    """Return the values of a form that its draft lacks, and the event of its publication."""
     form: dict[str, object] = {
         "draft": draft_id,
         "id": database.new_id("frm"),
@@ -190,7 +190,7 @@ def _published(form: FormRow | None, account_id: str, draft_id: str) -> Publishe
 
 
 def _logged(published: Published, event: dict[str, object]) -> Published:
-    """After the commit: log the publication of a new form."""
+    """Log the publication of a new form, after the commit."""
     if not published.repeated:
         audit.log_event(event)
     return published
@@ -207,7 +207,7 @@ def _published_before(account_id: str, draft_id: str) -> FormRow:
     confirmations.require_not_returned(draft)
     confirmations.require_complete(draft)
     confirmation = confirmations.find_confirmation(draft.id)
-    # a current one was stored just now: the next try will find it
+    # a current one was stored just now, and a retry will find it
     if confirmation and not confirmations.is_current(confirmation, draft):
         raise NotConfirmed(
             ErrorCode.CONFIRMATION_STALE,

@@ -1,6 +1,4 @@
-"""A draft between its agent and its creator: how far the review has come, what the creator changed,
-and what the agent says alongside a change.
-"""
+"""The review of an agent's draft: its state, the creator's changes and the agent's notes."""
 
 import re
 from collections.abc import Collection, Iterator
@@ -21,10 +19,10 @@ from webapp.records.forms import Form
 
 
 class CreatorChange(NamedTuple):
-    """What the creator made of a part of the draft.
+    """One change that the creator made to the draft.
 
-    kind  the name of a field of the draft, or what happened to a question
-    The private context has neither `before` nor `after`. Positions count from 1.
+    kind  a field of the draft, or what happened to a question
+    `before` and `after` are None for the private context. Positions count from 1.
     """
 
     kind: str
@@ -34,7 +32,7 @@ class CreatorChange(NamedTuple):
 
 
 def get_reviewed(account_id: str, draft_id: str) -> drafts.Draft:
-    """The account's draft, a discarded one, too; raises NotFound `draft_not_found`."""
+    """Return the account's draft, even if it is discarded; raises NotFound `draft_not_found`."""
     draft = db.session.scalar(_REVIEWED, {"account": account_id, "draft": draft_id})
     if draft is None:
         raise drafts.missing_draft(account_id, draft_id)
@@ -42,7 +40,7 @@ def get_reviewed(account_id: str, draft_id: str) -> drafts.Draft:
 
 
 def review_state(draft: drafts.Draft, confirmation: ConfirmationRow | None) -> ReviewState:
-    """`confirmation` is the newest one that counts."""
+    """Return how far the review is; `confirmation` is the newest one that is not voided."""
     if draft.status is DraftStatus.PUBLISHED:
         return ReviewState.PUBLISHED
     if draft.deleted_at:
@@ -55,14 +53,14 @@ def review_state(draft: drafts.Draft, confirmation: ConfirmationRow | None) -> R
 
 
 def review_note(draft: drafts.Draft, state: ReviewState) -> str | None:
-    """What the creator wrote about what brought the draft into this state."""
+    """Return the note with which the creator returned or discarded the draft."""
     notes = {ReviewState.RETURNED: draft.return_note, ReviewState.DISCARDED: draft.discard_note}
     return notes.get(state)
 
 
 def creator_changes(draft: drafts.Draft) -> list[CreatorChange]:
-    """What the creator changed since an agent wrote last, in the order of the review page; then
-    their notes on single questions, while the draft is sent back.
+    """Return what the creator changed since an agent last wrote, in the order of the review page,
+    then their notes on single questions if the draft is sent back.
     """
     last = find_last_by_agent(draft)
     found = list(_changes(last, draft)) if last and last is not draft else []
@@ -89,7 +87,7 @@ _OF_QUESTION = {
 
 
 def _changes(before: drafts.Draft, after: drafts.Draft) -> Iterator[CreatorChange]:
-    """Questions by their ids: those stay when a creator rewords one."""
+    """Match questions by id, which stays the same when a creator rewords one."""
     old, new = ({row["id"]: _prepared(row) for row in of.questions} for of in (before, after))
     for change in compare(before, after):
         part, key = change.part, change.question_id
@@ -106,7 +104,7 @@ def _changes(before: drafts.Draft, after: drafts.Draft) -> Iterator[CreatorChang
 
 
 def _prepared(question: QuestionRow) -> str | None:
-    """The prepared follow-ups as lines, each behind its condition."""
+    """Return the prepared follow-ups as lines, each after its condition."""
     follow_ups = question.get("follow_ups", [])
     return "\n".join(f"{each['condition']}: {each['text']}" for each in follow_ups) or None
 
@@ -115,12 +113,12 @@ def _as_text(value: object) -> str | None:
     return None if value is None else str(value)
 
 
-NOTES_SHOWN = 10  # the newest of the revisions that a creator has not seen
+NOTES_SHOWN = 10  # the newest, of revisions that the creator has not seen
 _REFUSED = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 class AgentNote(NamedTuple):
-    """What the agent of a grant said about a revision."""
+    """An agent's note on a revision; `author` is its OAuth grant."""
 
     revision: int
     author: str
@@ -128,10 +126,10 @@ class AgentNote(NamedTuple):
 
 
 def clean_note(text: str, name: str) -> str | None:
-    """The note as it is stored, without space around it; None for none.
+    """Return the note as stored, without surrounding space; None if it is empty.
 
-    name    of what holds it, for the message
-    raises  InvalidInput `validation_failed` when it is too long or no line of text
+    name    the field that holds the note, for the message
+    raises  InvalidInput `validation_failed` when the note is too long or not one line of text
     """
     if len(text) > drafts.AGENT_NOTE_MAX_CHARS:
         problem = f"has {len(text)} characters; at most {drafts.AGENT_NOTE_MAX_CHARS} are allowed"
@@ -143,7 +141,7 @@ def clean_note(text: str, name: str) -> str | None:
 
 
 def list_notes(draft: drafts.Draft, since: int) -> list[AgentNote]:
-    """The newest notes of the revisions after `since`, oldest first."""
+    """Return the newest notes on the revisions after `since`, oldest first."""
     rows = read_rows(_SINCE, draft=draft.id, since=since) if since < draft.revision - 1 else []
     found = [AgentNote._make(row) for row in reversed(rows)]
     own = current_note(draft) if since < draft.revision else None
@@ -151,7 +149,7 @@ def list_notes(draft: drafts.Draft, since: int) -> list[AgentNote]:
 
 
 def current_note(draft: drafts.Draft) -> AgentNote | None:
-    """The note of the current revision."""
+    """Return the note on the current revision, or None."""
     if draft.author is None or draft.agent_note is None:
         return None
     return AgentNote(draft.revision, draft.author, draft.agent_note)
@@ -173,7 +171,7 @@ _SINCE = (
 
 
 class AgentDraft(NamedTuple):
-    """A draft that an agent wrote, by its OAuth grant."""
+    """A draft that an agent created; `created_by` is its OAuth grant."""
 
     id: str
     title: str
@@ -198,11 +196,11 @@ _AGENT_DRAFT = (
 
 
 def find_form_authors(form_ids: Collection[str]) -> dict[str, str | None]:
-    """The OAuth grant that wrote each form, None for its creator, by form id."""
+    """Return the OAuth grant that wrote each form, by form id; None if its creator did."""
     return {row.id: row.grant_id for row in read_rows(_AUTHORS, forms=list(form_ids))}
 
 
 def find_agent_draft(account_id: str, since: datetime) -> AgentDraft | None:
-    """The first unpublished draft that an agent began at or after `since`."""
+    """Return the first unpublished draft that an agent created at or after `since`."""
     found = read_rows(_AGENT_DRAFT, account=account_id, since=since)
     return AgentDraft._make(found[0]) if found else None

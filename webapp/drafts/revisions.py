@@ -1,6 +1,6 @@
-"""The history of a draft, which revision its creator has viewed, and what agents changed since.
+"""The history of a draft, the revision its creator last viewed, and what agents changed since.
 
-A difference is left out only if no agent had a hand in it, or if the creator accepted it.
+A difference is left out only if no agent contributed to it, or if the creator accepted it.
 """
 
 from collections import defaultdict
@@ -21,7 +21,7 @@ from webapp.records.drafts import Draft, DraftRevision, lock_draft, require_revi
 
 
 class DraftView(database.Base):
-    """The revision that the creator viewed last, and the keys of changes accepted since."""
+    """The revision that the creator last viewed, and the keys of the changes accepted since."""
 
     __tablename__ = "draft_views"
 
@@ -31,12 +31,12 @@ class DraftView(database.Base):
     accepted: Mapped[str] = mapped_column(Text, server_default="")
 
     def note(self, revision: int, now: datetime) -> None:
-        """The creator has seen all of this revision."""
+        """Set the creator's view to this whole revision."""
         self.revision, self.seen_at, self.accepted = revision, now, ""
 
 
 class ViewRow(NamedTuple):
-    """The columns of `DraftView` as a statement read them."""
+    """A row of the columns of `DraftView`."""
 
     revision: int
     seen_at: datetime
@@ -44,14 +44,14 @@ class ViewRow(NamedTuple):
 
 
 def find_view(draft_id: str) -> ViewRow | None:
-    """The creator's last view of the draft, with its revision."""
+    """Return the creator's last view of the draft, or None."""
     found = database.read_rows(_VIEW, draft=draft_id)
     return ViewRow._make(found[0]) if found else None
 
 
 @database.tried_again
 def mark_seen(account_id: str, draft_id: str, revision: int, *, now: datetime) -> None:
-    """Store which revision the creator has seen; ignores a number that no revision has.
+    """Store which revision the creator has seen; ignore a number that no revision has.
 
     raises  NotFound
     """
@@ -64,7 +64,7 @@ def mark_seen(account_id: str, draft_id: str, revision: int, *, now: datetime) -
 
 
 def note_first_look(draft_id: str, revision: int, *, now: datetime) -> None:
-    """Store the revision of the creator's first view, unless a view is stored already."""
+    """Store the revision that the creator viewed first, unless a view is stored already."""
     database.execute_autocommit(
         _FIRST_LOOK, draft=draft_id, revision=revision, seen_at=database.to_millis(now)
     )
@@ -86,7 +86,7 @@ _VIEW = select(*(DraftView.__table__.c[name] for name in ViewRow._fields)).where
 
 
 class Revision(NamedTuple):
-    """A draft at one revision; `changes` since the one before, none for the first."""
+    """A draft at one revision; `changes` are those since the previous one, none for the first."""
 
     draft: Draft
     changes: Sequence[diff.Change]
@@ -119,18 +119,18 @@ _LAST_BY_AGENT = (
 
 
 def find_superseded(draft: Draft, revision: int) -> Draft | None:
-    """The draft at a superseded revision, transient; None if there is none."""
+    """Return the draft at a superseded revision as a transient object, or None."""
     found = database.read_rows(_SUPERSEDED, draft=draft.id, revision=revision)
     return _at(draft, found[0]) if found else None
 
 
 def find_revision(draft: Draft, revision: int) -> Draft | None:
-    """The draft at one revision, current or superseded; None if there is none."""
+    """Return the draft at a current or superseded revision, or None."""
     return draft if revision == draft.revision else find_superseded(draft, revision)
 
 
 def find_last_by_agent(draft: Draft, since: int = 0) -> Draft | None:
-    """The draft at the newest revision after `since` that an agent wrote; None without one."""
+    """Return the draft at the newest revision after `since` that an agent wrote, or None."""
     if draft.author:
         return draft
     found = database.read_rows(_LAST_BY_AGENT, draft=draft.id, since=since)
@@ -138,7 +138,7 @@ def find_last_by_agent(draft: Draft, since: int = 0) -> Draft | None:
 
 
 def _at(draft: Draft, kept: Any) -> Draft:
-    """The draft as a row of `DraftRevision` has it."""
+    """Return the draft as it was at a row of `DraftRevision`."""
     return Draft(
         id=draft.id,
         account_id=draft.account_id,
@@ -155,9 +155,9 @@ def _at(draft: Draft, kept: Any) -> Draft:
 
 
 def list_revisions(draft: Draft, *, before: int | None, limit: int) -> list[Revision]:
-    """At most `limit` revisions older than `before` (None = all), newest first."""
+    """Return at most `limit` revisions older than `before` (None = all), newest first."""
     newest = draft.revision if before is None else min(before - 1, draft.revision)
-    # one more than asked for: the oldest shown is compared with it
+    # one more than requested, to compare the oldest shown with
     rows = database.read_rows(_NEWEST_FIRST, draft=draft.id, newest=newest, most=limit + 1)
     found = [draft] if newest == draft.revision else []
     found += [_at(draft, row) for row in rows]
@@ -173,19 +173,19 @@ def list_revisions(draft: Draft, *, before: int | None, limit: int) -> list[Revi
 
 
 def back_to(draft: Draft, revision: int) -> model.DraftUpdate:
-    """The update that restores `revision`; raises NotFound if there is none."""
+    """Return the update that restores `revision`; raises NotFound if there is none."""
     return model.snapshot(_revision(draft, revision))
 
 
-# a part as differences name it, and its key in a question
+# the key in a question, by the name of the part in differences
 QUESTION_PARTS = {"question": "text", "hint": "context", "follow_ups": "follow_ups"}
 
 
 def put_back(draft: Draft, since: int, key: str) -> model.DraftUpdate:
-    """One of the differences since revision `since` undone.
+    """Return the update that undoes one difference since revision `since`.
 
     raises  NotFound for a revision or a difference that does not exist; InvalidInput when the form
-            would hold too many questions
+            would have too many questions
     """
     before = _revision(draft, since)
     change = _find_change(draft, before, key)
@@ -204,7 +204,7 @@ def _find_change(draft: Draft, before: model.Content, key: str) -> diff.Change:
 def _questions(
     before: Sequence[model.QuestionRow], after: Sequence[model.QuestionRow], change: diff.Change
 ) -> list[model.QuestionRow]:
-    """The later list with one change of a question undone."""
+    """Return the later list with one change of a question undone."""
     place = (change.position or 1) - 1
     rows = [*after]
     if change.kind is diff.Kind.MOVED:
@@ -217,7 +217,7 @@ def _questions(
     else:
         name = QUESTION_PARTS[change.part]
         earlier = before[diff.origins(before, after)[place] or 0]
-        changed = dict(rows[place]) | {name: earlier.get(name)}  # None: it had none
+        changed = dict(rows[place]) | {name: earlier.get(name)}  # None if absent
         rows[place] = cast(model.QuestionRow, {k: v for k, v in changed.items() if v is not None})
     if len(rows) > QUESTIONS_MAX:
         problem = f"at most {QUESTIONS_MAX} questions"
@@ -228,9 +228,9 @@ def _questions(
 def _gap(
     before: Sequence[model.QuestionRow], after: Sequence[model.QuestionRow], place: int
 ) -> int:
-    """The index for the earlier question at `place`: behind its nearest unmoved predecessor.
+    """Return the index for the earlier question at `place`: after its nearest unmoved predecessor.
 
-    So only this move is undone.
+    This position undoes only this move.
     """
     came_from = diff.origins(before, after)
     stayed = diff.longest_rising(came_from)
@@ -252,13 +252,13 @@ def _nothing_there() -> NotFound:
     )
 
 
-Part = tuple[str, str]  # a content column, or a question by its id and what of it
+Part = tuple[str, str]  # a content column and "", or a question id and a part of that question
 
 
 def unseen_changes(draft: Draft, before: Draft, accepted: str = "") -> list[diff.Change]:
-    """The differences since `before`, the revision that was seen last, by agents.
+    """Return the differences that agents made since `before`, the revision last seen.
 
-    accepted  the keys of those that the creator has accepted one by one
+    accepted  the keys of the changes that the creator has accepted one by one
     """
     return _by_agents(draft, before, accepted, _turns(Draft.id == draft.id)[draft.id])
 
@@ -267,9 +267,9 @@ def unseen_changes(draft: Draft, before: Draft, accepted: str = "") -> list[diff
 def accept_change(
     account_id: str, draft_id: str, key: str, *, revision: int, since: int, now: datetime
 ) -> None:
-    """The creator has read one of the changes since revision `since`, which they saw last.
+    """Store that the creator accepts one change since revision `since`, the one they last saw.
 
-    With the last one, all of `revision` is seen.
+    Accepting the last change marks all of `revision` as seen.
 
     raises  NotFound; StateConflict `revision_conflict`
     """
@@ -288,7 +288,7 @@ def accept_change(
 
 @database.tried_again
 def keep_accepted(saved: Draft, revision: int) -> None:
-    """What the creator had accepted of `revision`, and then edited themselves, stays read."""
+    """Keep a change accepted when the creator has edited the same part after `revision`."""
     with database.write_transaction():
         view = database.db.session.get(DraftView, saved.id)
         seen = find_revision(saved, view.revision) if view and view.accepted else None
@@ -304,10 +304,10 @@ def keep_accepted(saved: Draft, revision: int) -> None:
 
 
 def count_unseen_changes(account_id: str) -> dict[str, int]:
-    """Their number by id of each unpublished draft of the account that was viewed.
+    """Return the number of unseen changes by draft id, for viewed, unpublished drafts.
 
-    The contents of all changed drafts are read by one statement, the turns between agents and the
-    creator by another one.
+    One statement reads the contents of all changed drafts, another one the turns between agents
+    and the creator.
     """
     seen = and_(
         DraftRevision.draft_id == DraftView.draft_id, DraftRevision.revision == DraftView.revision
@@ -343,8 +343,8 @@ def _by_agents(
 
 
 def _turns(which: ColumnElement[bool]) -> defaultdict[str, list[DraftRevision]]:
-    """Revisions after the last look at which an agent had written and the creator wrote next, or
-    the other way round, oldest first by draft.
+    """Return the revisions after the last view whose next revision is by the other side, agent or
+    creator: oldest first, by draft id.
     """
     following = aliased(DraftRevision)
     is_next = and_(
@@ -373,7 +373,7 @@ def _turns(which: ColumnElement[bool]) -> defaultdict[str, list[DraftRevision]]:
 
 
 def _parts(change: diff.Change) -> set[Part]:
-    """What the change shows: of a question that was added or removed, all of it."""
+    """Return the parts that a change shows; an added or removed question shows all its parts."""
     if change.question_id is None:
         return {(change.part, "")}
     if change.kind is diff.Kind.MOVED:
