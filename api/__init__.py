@@ -1,5 +1,5 @@
-"""JSON for agents: under `/api` the contract's operations and routes alongside them, and the
-MCP endpoint, which offers the same as tools.
+"""JSON for agents: the contract's operations and further routes under `/api`, and the MCP
+endpoint, which offers them as tools.
 """
 
 from collections.abc import Callable
@@ -16,15 +16,15 @@ from webapp.web import request_kind
 from webapp.web.extensions import csrf
 from webapp.web.request_kind import RequestKind
 
-__all__ = ["document", "drafts", "forms", "init_app", "subscriptions"]  # modules bring routes
+__all__ = ["document", "drafts", "forms", "init_app", "subscriptions"]  # imported for routes
 
 errors.answer_failures(bp)
 errors.answer_failures(agents.bp)
 
 
 def init_app(app: Flask, elsewhere: Callable[[HTTPException], Response]) -> None:
-    """Serve the API; `elsewhere` renders what the router refuses outside of `/api`."""
-    # else an empty id in a path would be answered by a redirect to another route
+    """Serve the API; `elsewhere` answers HTTP errors of all other addresses."""
+    # otherwise a path with an empty id would redirect to another route
     app.url_map.merge_slashes = False
     errors.init_app(app, endpoint.router_refusal(elsewhere))
     challenges.init_app(app)

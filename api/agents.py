@@ -28,7 +28,7 @@ from webapp.web.deferred_writes import write_later
 bp = Blueprint("agent", __name__, url_prefix="/api/agent")
 
 
-# no OAuth metadata: a client has to ask its creator and not to begin OAuth
+# no OAuth metadata, so that a client asks its creator for a token and does not start OAuth
 CHALLENGE = 'Bearer realm="agent"'
 QUERY_NAMES = (*oauth_guard.QUERY_NAMES, "key")
 REMEDY = (
@@ -42,12 +42,12 @@ ENDED = {
 
 
 def current_token() -> agent_tokens.TokenRow:
-    """The token of the current call; only inside a guarded route."""
+    """Return the token of the current call; works only inside a guarded route."""
     return cast(agent_tokens.TokenRow, g.agent_token)
 
 
 def check_agent_token(*, now: datetime) -> agent_tokens.TokenRow:
-    """The token of this request, which is live at this moment, and note its use.
+    """Return the live token of this request, and note its use.
 
     raises  Unauthenticated with the challenge of RFC 6750 section 3
     """
@@ -89,7 +89,7 @@ def _refusal(message: str, remedy: str = REMEDY) -> Unauthenticated:
 @bp.get("/asks/<ask_id>/answers")
 @require_agent_token
 def get_ask_answers(ask_id: str) -> Response:
-    """getAskAnswers: what came after `since`, at once or within `wait` seconds (200 AskAnswers)."""
+    """getAskAnswers: the answers after `since`, now or within `wait` seconds (200 AskAnswers)."""
     since, seconds = given_since(), wait_seconds("new answers")
 
     def read() -> tuple[FormRow, ResponsePage]:
@@ -115,19 +115,19 @@ def get_ask_attachment(ask_id: str, attachment_id: str) -> Response:
     return attachment_bytes(agent_tokens.get_ask(current_token(), ask_id).id, attachment_id)
 
 
-PAGE_BYTES = 128 * 1024  # read at a time
+PAGE_BYTES = 128 * 1024  # of answers per read
 LAST_EVENT_ID = "Last-Event-ID"
 HEADERS = {
     "Content-Type": "text/event-stream",
     "Cache-Control": "no-cache",
-    "X-Accel-Buffering": "no",  # else nginx keeps events back
+    "X-Accel-Buffering": "no",  # otherwise nginx buffers events
 }
 
 
 @bp.get("/asks/<ask_id>/stream")
 @require_agent_token
 def stream_ask(ask_id: str) -> Response:
-    """streamAsk: every answer and completion after `Last-Event-ID` or `since`, until it ends."""
+    """streamAsk: all answers and completions after `Last-Event-ID` or `since`, as they arrive."""
     if request.method != "GET":
         raise MethodNotAllowed(valid_methods=["GET"])
     since = _since()
@@ -140,26 +140,26 @@ def stream_ask(ask_id: str) -> Response:
 
 
 def init_app(app: Flask) -> None:
-    """Give the server what it reads for streams with."""
+    """Register the feed that the server reads streams from."""
     app.extensions["feed"] = AskFeed()
 
 
 class AskFeed:
-    """Reads for all streams of a process; what they follow are forms, their holders tokens."""
+    """The updates of all streams of a process; their keys are form ids, their holders token ids."""
 
     def read(self, positions: Collection[StreamPosition]) -> Mapping[StreamPosition, Update]:
-        """One look at all forms, and one at the answers of each place where there are new ones."""
+        """Read all forms in one query, then the new answers once for each position."""
         heads = read_heads({position.key for position in positions})
         found = ((position, _update(position, heads.get(position.key))) for position in positions)
         return {position: update for position, update in found if update}
 
     def ended(self, holders: Collection[str]) -> Mapping[str, str]:
-        """The tokens that have ended."""
+        """Return the reasons of the tokens that have ended, by token id."""
         return agent_tokens.ended_tokens(holders, now=utc_now())
 
 
 def _since() -> int | None:
-    """Milliseconds; None from the beginning. raises InvalidInput `invalid_since`"""
+    """Return the start in milliseconds, or None. raises InvalidInput `invalid_since`"""
     last = request.headers.get(LAST_EVENT_ID)
     return parse_since(last, LAST_EVENT_ID) if last else given_since()
 
@@ -173,14 +173,14 @@ def _update(position: StreamPosition, head: FormHead | None) -> Update | None:
     if position.shown != shown:
         status = {"askId": head.id, "status": head.status, "responseCount": head.response_count}
         frames.insert(0, frame("form_status", status))
-    # streams that were sent everything are at one position, and are read for together
+    # streams that are up to date share one position, and thereby one read
     since = page.next_since if page.truncated else max(head.last_stamp, position.since or 0)
     shown_to = StreamPosition(position.key, since, shown)
     return None if shown_to == position else Update(b"".join(frames), shown_to, page.truncated)
 
 
 def _events(page: ResponsePage, since: int | None) -> list[bytes]:
-    """Answers and completions in the order of their stamps, which are their ids."""
+    """Return answers and completions in the order of their stamps, which are their event ids."""
     events: dict[int, tuple[str, object]] = {
         answer.stamp: ("answer", ask_answer(answer, session))
         for session in page.sessions

@@ -1,4 +1,4 @@
-"""The blueprint that every JSON route of the contract's `{base_url}` belongs to."""
+"""The blueprint of all JSON routes under the contract's `{base_url}`."""
 
 from flask import Blueprint
 

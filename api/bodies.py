@@ -21,23 +21,23 @@ def json_answer(
     status: HTTPStatus = HTTPStatus.OK,
     headers: dict[str, str] | None = None,
 ) -> Response:
-    """`body` as JSON that no cache keeps."""
+    """Answer with `body` as JSON that no cache may store."""
     carried = {"Content-Type": "application/json", "Cache-Control": "private, no-store"}
     return Response(orjson.dumps(body), status, carried | (headers or {}))
 
 
 def draft_location(draft_id: str) -> str:
-    """The address of the draft in the API."""
+    """Return the address of the draft in the API."""
     return f"{settings().api_url}/drafts/{draft_id}"
 
 
 def review_url(draft_id: str) -> str:
-    """The page where the creator reviews and confirms the draft."""
+    """Return the address of the page where the creator reviews and confirms the draft."""
     return f"{settings().public_url}/drafts/{draft_id}"
 
 
 def review_link(draft_id: str) -> str:
-    """The value of a Link header (RFC 8288; the relation is RFC 5023 section 11.1)."""
+    """Return the value of a Link header (RFC 8288; the relation is from RFC 5023 section 11.1)."""
     return f'<{review_url(draft_id)}>; rel="edit-form"'
 
 
@@ -45,15 +45,15 @@ UTF_8 = ("utf-8", "utf8")
 
 
 class UnreadableJson(Exception):
-    """What is wrong with the bytes, to be read after "the body"."""
+    """A body that is not acceptable JSON; the message continues a sentence after "the body"."""
 
 
 def json_body() -> tuple[object, bytes]:
-    """The JSON value of the body, and its bytes; a byte order mark is skipped.
+    """Return the JSON value of the body, and its bytes; a byte order mark is skipped.
 
-    raises InvalidInput `invalid_json` or `payload_too_large`. Refused beyond RFC 8259: another
-    content type or encoding, a name twice in one object, numbers that are not finite, and
-    nesting or numbers longer than Python reads.
+    raises InvalidInput `invalid_json` or `payload_too_large`. Stricter than RFC 8259:
+    refuses other content types and encodings, a repeated name in an object, numbers that are not
+    finite, and nesting or numbers beyond Python's limits.
     """
     _require_json()
     raw = read_body()
@@ -69,7 +69,7 @@ def json_body() -> tuple[object, bytes]:
 
 
 def decode_json(raw: bytes) -> object:
-    """The JSON value of these bytes, as strict as `json_body`. raises UnreadableJson"""
+    """Decode JSON as strictly as `json_body`. raises UnreadableJson"""
     if not raw.strip():
         raise UnreadableJson("is empty; a JSON object is needed, {} at least")
     try:
@@ -86,7 +86,7 @@ def decode_json(raw: bytes) -> object:
 
 
 def read_body() -> bytes:
-    """The bytes of the body; raises InvalidInput `payload_too_large`."""
+    """Return the bytes of the body; raises InvalidInput `payload_too_large`."""
     request.max_content_length = API_BODY_MAX_BYTES
     try:
         return request.get_data()
@@ -95,7 +95,7 @@ def read_body() -> bytes:
 
 
 def too_large(field: str) -> InvalidInput:
-    """`field` holds more than the body of a call may."""
+    """Return the refusal of a `field` that is larger than a body may be."""
     return InvalidInput(
         ErrorCode.PAYLOAD_TOO_LARGE,
         f"{field}: is larger than {API_BODY_MAX_BYTES // 1024} KiB.",
@@ -106,12 +106,12 @@ def too_large(field: str) -> InvalidInput:
 
 
 def is_uncompressed() -> bool:
-    """Whether the header Content-Encoding is absent or names no encoding."""
+    """Return True if the header Content-Encoding is absent or `identity`."""
     return request.headers.get("Content-Encoding", "identity").lower() == "identity"
 
 
 def is_json_in_utf_8() -> bool:
-    """Whether the header Content-Type says so."""
+    """Return True if the header Content-Type names JSON, and no charset but UTF-8."""
     charset = request.mimetype_params.get("charset", "utf-8").lower()
     return request.mimetype == "application/json" and charset in UTF_8
 
@@ -171,5 +171,5 @@ _DECODER = json.JSONDecoder(
 
 
 def given_since() -> int | None:
-    """`since` in milliseconds, None without one. raises InvalidInput `invalid_since`"""
+    """Return `since` in milliseconds, None if absent. raises InvalidInput `invalid_since`"""
     return parse_since(request.args.get("since"))

@@ -1,4 +1,4 @@
-"""Limits of challenges to callbacks."""
+"""Challenges to callbacks, and their limits."""
 
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future
@@ -17,26 +17,26 @@ from webapp.web.wakeups import RETRY_SECONDS, NoSlot, Wakeups, finished, wakeups
 
 OF_ACCOUNT = parse("30/minute")
 FAILED_OF_HOST = parse("10/minute")
-FAILED_BY_ACCOUNT = parse("4/minute")  # of one host: two accounts leave some to others
-CHALLENGES_AT_ONCE = 6  # requests that wait for callbacks; each holds a thread
+FAILED_BY_ACCOUNT = parse("4/minute")  # per host: two accounts together stay below its limit
+CHALLENGES_AT_ONCE = 6  # each holds a thread
 CHALLENGES_OF_ACCOUNT = 4
-FOLLOWERS_OF_ACCOUNT = 32  # requests that wait for the challenge of an equal one
+FOLLOWERS_OF_ACCOUNT = 32  # requests that wait for an identical challenge
 FOLLOWED_SECONDS = 60.0
-FAILURES = "challenge_failures"  # of a host, or of an account with a host
+FAILURES = "challenge_failures"  # counted by host, and by host and account
 
 T = TypeVar("T")
 
 
 def init_app(app: Flask) -> None:
-    """Give the application its places for challenges."""
+    """Create the slots for challenges and the table of those under way."""
     app.extensions["challenges"] = Wakeups(CHALLENGES_AT_ONCE, CHALLENGES_OF_ACCOUNT)
     app.extensions["flights"] = {}
 
 
 def shared(key: Hashable, account_id: str, ask: Callable[[], T]) -> T:
-    """What `ask` returns or raises, run once for all threads that come with this key meanwhile.
+    """Run `ask` once for all threads that call with `key` meanwhile; return or raise its outcome.
 
-    Raises RateLimited where too many wait for it.
+    Raises RateLimited if too many requests wait, or one waits for FOLLOWED_SECONDS.
     """
     flights: dict[Hashable, Future[T]] = current_app.extensions["flights"]
     awaited = f"challenge {key}"
@@ -59,7 +59,7 @@ def shared(key: Hashable, account_id: str, ask: Callable[[], T]) -> T:
 
 
 def _await(key: str, flight: Future[T], account_id: str) -> None:
-    """Until it has ended, without a thread behind our server."""
+    """Wait for the flight to end. Behind our server, the wait holds no thread."""
     try:
         ended = wakeups().wait_until(
             key,
@@ -77,10 +77,10 @@ def _await(key: str, flight: Future[T], account_id: str) -> None:
 def challenge(
     account_id: str, host: str, url: str, secret: str, subscription_id: str
 ) -> Unverified | None:
-    """Ask a callback once, counted, with no connection held; None if it verifies.
+    """Challenge a callback once, within the limits; return None if it verifies.
 
-    host  that of `url`, with its port
-    Raises RateLimited.
+    host  of `url`, with its port
+    Raises RateLimited. Releases the database connections first.
     """
     places: Wakeups = current_app.extensions["challenges"]
     bounds = callback_bounds(
@@ -102,7 +102,7 @@ def challenge(
 
 
 def _count(account_id: str, host: str) -> None:
-    """raises RateLimited"""
+    """Count a challenge. Raises RateLimited."""
     test, hit = limiter.limiter.test, limiter.limiter.hit
     for counted, limit, key, has_room in (
         ("failed challenges of one host", FAILED_OF_HOST, (FAILURES, host), test),
@@ -120,7 +120,7 @@ def _count(account_id: str, host: str) -> None:
 
 
 def _count_failure(account_id: str, host: str) -> None:
-    """Those that were under way when the share of the account ran out count against it alone."""
+    """Count a failure for the account and, while the account is within its limit, for the host."""
     if limiter.limiter.hit(FAILED_BY_ACCOUNT, FAILURES, host, account_id):
         limiter.limiter.hit(FAILED_OF_HOST, FAILURES, host)
 

@@ -40,14 +40,14 @@ from webapp.records.forms import FormLink
 from webapp.web.wakeups import wakeups
 
 HEADER = "Askback-Note"
-# four bytes of UTF-8 each, and each of them as %XX
+# a character takes up to four bytes in UTF-8, each written as %XX
 ENCODED_MAX_CHARS = 12 * drafts.AGENT_NOTE_MAX_CHARS
-# what needs no encoding is taken as it is, too
+# characters that need no encoding may be sent unencoded
 _ENCODED = re.compile("(?:[\x20-\x24\x26-\x7e]|%[0-9A-Fa-f]{2})*")
 
 
 def sent_note() -> str | None:
-    """The note, None for none. raises InvalidInput `validation_failed`"""
+    """Return the agent's note, None if absent. raises InvalidInput `validation_failed`"""
     header = request.headers.get(HEADER, "")
     with suppress(UnicodeDecodeError):
         if _ENCODED.fullmatch(header):
@@ -65,11 +65,11 @@ CONFIRMATIONS: dict[ReviewState, Confirmation] = {
     ReviewState.RETURNED: "returned",
 }
 SETTLED = frozenset({ReviewState.CONFIRMED, ReviewState.PUBLISHED})
-ANSWERED = frozenset({ReviewState.RETURNED, ReviewState.DISCARDED})  # no more to say, but no form
+ANSWERED = frozenset({ReviewState.RETURNED, ReviewState.DISCARDED})  # ended without a form
 
 
 class DraftState(NamedTuple):
-    """A draft, its form, and how far its review has come."""
+    """A draft, its form, and the state of its review."""
 
     draft: Draft
     form: FormLink | None
@@ -77,7 +77,7 @@ class DraftState(NamedTuple):
 
     @property
     def confirmation(self) -> Confirmation:
-        """`stale` when the draft changed since it was confirmed."""
+        """`stale` if the draft changed after its confirmation."""
         return CONFIRMATIONS.get(self.state, "current")
 
 
@@ -87,7 +87,7 @@ def create_draft(
     repeatable: Repeatable | None = None,
     agent_note: str | None = None,
 ) -> Draft:
-    """As `editing.create_draft`."""
+    """Store a draft as `editing.create_draft`; a repeat uses no quota."""
     draft = editing.create_draft(
         caller.account_id,
         changes,
@@ -108,7 +108,7 @@ def update_draft(
     expected_revision: int | None = None,
     agent_note: str | None = None,
 ) -> Draft:
-    """As `editing.update_draft`."""
+    """Change a draft as `editing.update_draft`, and wake its waits."""
     draft = editing.update_draft(
         caller.account_id,
         draft_id,
@@ -123,7 +123,7 @@ def update_draft(
 
 
 def publish_draft(caller: Caller, draft_id: str) -> Published:
-    """As `publishing.publish_draft`; the operator or the creator may let agents confirm."""
+    """Publish as `publishing.publish_draft`; the operator or creator may let agents confirm."""
     agent_decides = caller.attests_publish or settings().publish_confirmation == "agent"
     published = publishing.publish_draft(
         caller.account_id,
@@ -147,17 +147,17 @@ def wait_for_draft(
     *,
     review_alone: bool = False,
 ) -> Waited[DraftState]:
-    """The draft, if it is not settled as soon as it is confirmed, sent back, changed or published.
+    """Return a settled draft at once, others when their revision or review state changes.
 
-    require_access  asked with each look; raises when the token was revoked or has expired
-    review_alone    also of a discarded draft: until the review comes to another state; settled is
-                    all but what waits for the creator
+    require_access  as in `wait_for`
+    review_alone    ignore revisions; accept discarded drafts, and count them and those that were
+                    sent back as settled
     """
     get = reviews.get_reviewed if review_alone else drafts.get_draft
     settled = SETTLED | ANSWERED if review_alone else SETTLED
 
     def read() -> DraftState:
-        """Holds no database connection afterwards."""
+        """Read the state, and release the database connections."""
         draft = get(account_id, draft_id)
         published = draft.status is DraftStatus.PUBLISHED
         form = publishing.find_published_form(draft_id) if published else None
@@ -187,7 +187,7 @@ STRONG_REVISION = re.compile(r'(?:^|[,\s])"([1-9][0-9]{0,8})"')  # RFC 9110 sect
 @require_scope(Scope.FORMS_WRITE)
 @limit_creates
 def create_service_draft() -> Response:
-    """createServiceDraft: a private draft, never a public link (201 FormDraft)."""
+    """createServiceDraft: store a private draft, without a public link (201 FormDraft)."""
     caller, note = current_caller(), sent_note()
     given, raw = bodies.json_body()
     repeatable = _repeatable(caller.client_id, raw)
@@ -200,7 +200,7 @@ def create_service_draft() -> Response:
 @require_scope(Scope.FORMS_WRITE)
 @limit_updates
 def update_service_draft(draft_id: str) -> Response:
-    """updateServiceDraft: replaces the supplied fields, never publishes (200 FormDraft)."""
+    """updateServiceDraft: replace the supplied fields, without publishing (200 FormDraft)."""
     caller, note = current_caller(), sent_note()
     given, _ = bodies.json_body()
     changes = parse_draft_input(given)
@@ -213,7 +213,7 @@ def update_service_draft(draft_id: str) -> Response:
 @require_scope(Scope.FORMS_WRITE)
 @limit_publishes
 def publish_service_draft(draft_id: str) -> Response:
-    """publishServiceDraft: the public link of a confirmed draft (200 PublishedForm)."""
+    """publishServiceDraft: publish a confirmed draft (200 PublishedForm)."""
     caller = current_caller()
     bodies.read_body()
     _require_revision(caller.account_id, draft_id)
@@ -224,7 +224,7 @@ def publish_service_draft(draft_id: str) -> Response:
 @bp.get("/drafts/<draft_id>")
 @require_scope(Scope.FORMS_WRITE)
 def get_service_draft(draft_id: str) -> Response:
-    """getServiceDraft, an extension: the draft and whether its creator confirmed it."""
+    """getServiceDraft, an extension: the draft, and whether its creator confirmed it."""
     waited = _wait(draft_id)
     draft, form, _ = waited.seen
     headers = {"Askback-Confirmation": waited.seen.confirmation} | waited.retry_header
@@ -234,7 +234,7 @@ def get_service_draft(draft_id: str) -> Response:
 @bp.get("/drafts/<draft_id>/review")
 @require_scope(Scope.FORMS_WRITE)
 def get_service_draft_review(draft_id: str) -> Response:
-    """getServiceDraftReview, an extension: what the creator says of the draft, and changed."""
+    """getServiceDraftReview, an extension: the review, with the creator's note and changes."""
     waited = _wait(draft_id, review_alone=True)
     draft, _, state = waited.seen
     body = draft_review(draft, state, bodies.review_url(draft_id))
@@ -247,7 +247,7 @@ def _answer(
     status: HTTPStatus = HTTPStatus.OK,
     headers: dict[str, str] | None = None,
 ) -> Response:
-    """With the revision as an entity tag, and where the creator reviews the draft."""
+    """Answer with the revision as an entity tag and a link to the review page."""
     of_draft = {"ETag": f'"{draft.revision}"', "Link": bodies.review_link(draft.id)}
     return bodies.json_answer(body, status, of_draft | (headers or {}))
 
@@ -278,7 +278,7 @@ def _repeatable(client_id: str, raw: bytes) -> Repeatable | None:
 
 
 def expected_revision(account_id: str, draft_id: str) -> int | None:
-    """The revision that If-Match names, None without one. raises StateConflict"""
+    """Return the revision that If-Match names, None if absent. raises StateConflict"""
     header = request.headers.get("If-Match")
     if header is None or header.strip() == "*":
         return None
@@ -295,7 +295,7 @@ def expected_revision(account_id: str, draft_id: str) -> int | None:
 
 
 def _require_revision(account_id: str, draft_id: str) -> None:
-    """If-Match on publish; a change after this look voids the confirmation anyway."""
+    """Check If-Match on publish; a later change voids the confirmation anyway."""
     expected = expected_revision(account_id, draft_id)
     if expected is not None:
         drafts.require_revision(drafts.get_draft(account_id, draft_id), expected)
@@ -307,7 +307,7 @@ PATH = "/drafts/<draft_id>/follow-ups"
 @bp.get(PATH)
 @require_scope(Scope.FORMS_WRITE)
 def get_service_draft_follow_ups(draft_id: str) -> Response:
-    """getServiceDraftFollowUps: those of each question that has any (200 DraftFollowUps)."""
+    """getServiceDraftFollowUps: the prepared follow-ups by question (200 DraftFollowUps)."""
     draft = get_draft(current_caller().account_id, draft_id)
     return _answer(draft, draft_follow_ups(draft))
 
@@ -316,10 +316,10 @@ def get_service_draft_follow_ups(draft_id: str) -> Response:
 @require_scope(Scope.FORMS_WRITE)
 @limit_updates
 def replace_service_draft_follow_ups(draft_id: str) -> Response:
-    """replaceServiceDraftFollowUps: all of them, and nothing else (200 DraftFollowUps)."""
+    """replaceServiceDraftFollowUps: replace the prepared follow-ups (200 DraftFollowUps)."""
     caller, note = current_caller(), sent_note()
     given, _ = bodies.json_body()
-    get_draft(caller.account_id, draft_id)  # whose it is comes before what is wrong with the body
+    get_draft(caller.account_id, draft_id)  # refuse a foreign draft before an invalid body
     changes = parse_follow_ups(given)
     expected = expected_revision(caller.account_id, draft_id)
     draft = update_draft(caller, draft_id, changes, expected, note)

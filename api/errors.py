@@ -1,4 +1,4 @@
-"""Failures as the contract's Error: four fields, the same words for people and programs."""
+"""Failures as the contract's Error: four fields, worded alike for people and programs."""
 
 import logging
 from collections.abc import Callable
@@ -25,8 +25,8 @@ from webapp.web.request_kind import REST, request_kind
 
 log = logging.getLogger(__name__)
 
-RECONNECT_SECONDS = 5  # after a stream for which there was no room
-# message and resolution of codes that always say the same
+RECONNECT_SECONDS = 5  # after a stream was refused for lack of room
+# message and resolution of the codes with fixed wording
 ALWAYS_SAID = {
     errors.ErrorCode.NOT_FOUND: (
         "There is nothing at this address.",
@@ -49,14 +49,14 @@ ALWAYS_SAID = {
 
 
 def answer_failures(blueprint: Blueprint) -> None:
-    """Answer the failures of all routes of a blueprint; call it before it is registered."""
+    """Answer the failures of all routes of a blueprint; call this before registering it."""
     blueprint.register_error_handler(errors.Outcome, outcome)
     blueprint.register_error_handler(HTTPException, http_problem)
     blueprint.register_error_handler(Exception, unexpected)
 
 
 def init_app(app: Flask, elsewhere: Callable[[HTTPException], AnyResponse]) -> None:
-    """Answer every failure under `/api`; `elsewhere` answers the router's other refusals."""
+    """Answer all HTTP errors under `/api`; `elsewhere` answers the others."""
 
     @app.errorhandler(HTTPException)
     def refused(error: HTTPException) -> AnyResponse:
@@ -64,7 +64,7 @@ def init_app(app: Flask, elsewhere: Callable[[HTTPException], AnyResponse]) -> N
 
 
 def outcome(failure: errors.Outcome) -> Response:
-    """An expected failure of a use case or of the guard."""
+    """Answer an expected failure of a use case or of the guard."""
     if isinstance(failure.code, errors.PageCode):  # not in the contract
         return unexpected(failure)
     headers = {}
@@ -79,7 +79,7 @@ def outcome(failure: errors.Outcome) -> Response:
 
 
 def http_problem(error: HTTPException) -> Response:
-    """What the router, the limiter or the HTTP layer refuses."""
+    """Answer a refusal by the router, the limiter or the HTTP layer."""
     if isinstance(error, RateLimitExceeded):
         return outcome(rate_limited(error))
     if isinstance(error, MethodNotAllowed):
@@ -108,12 +108,12 @@ def http_problem(error: HTTPException) -> Response:
 
 
 def unexpected(error: Exception) -> Response:
-    """A fault of ours or of the storage; what was not committed is rolled back."""
+    """Answer a fault of the server or the storage; uncommitted changes are rolled back."""
     return _answer(unexpected_fields(error))
 
 
 def unexpected_fields(error: Exception) -> Error:
-    """The four fields of such a fault, which is logged; the connections are released."""
+    """Log an unexpected error, release the connections, and return its four fields."""
     log.exception("request failed", extra={"endpoint": request.endpoint})
     release_connections()
     away = is_away(error) or isinstance(error, AudioStoreUnavailable)
@@ -128,14 +128,14 @@ def _storage_unavailable() -> Error:
 
 
 def always_refused(code: errors.ErrorCode, headers: dict[str, str] | None = None) -> Response:
-    """The four fields of a code that always says the same."""
+    """Answer with the fixed wording of `code`."""
     return error_answer(code, *ALWAYS_SAID[code], headers)
 
 
 def error_answer(
     code: errors.ErrorCode, message: str, resolution: str, headers: dict[str, str] | None = None
 ) -> Response:
-    """The four fields, with the status of the code."""
+    """Answer with the four fields and the status of the code."""
     return _answer(four_fields(code, message, resolution), headers)
 
 
@@ -144,14 +144,12 @@ def _answer(fields: Error, headers: dict[str, str] | None = None) -> Response:
 
 
 def error_fields(failure: errors.Outcome, wait: Callable[[str], str]) -> Error:
-    """The four fields of an expected failure, whose code is the contract's.
+    """Return the four fields of an expected failure, whose code must be the contract's.
 
-    wait  the call that waits for the confirmation of a draft, by the id of that
+    wait  returns the call that waits for a confirmation, given the draft id
     """
     resolution = failure.resolution
-    if isinstance(
-        failure, errors.NotConfirmed
-    ):  # a full stop would be taken for a part of the address
+    if isinstance(failure, errors.NotConfirmed):  # a full stop would be read as part of the address
         page, call = review_url(failure.draft_id), wait(failure.draft_id)
         resolution += f" The review page is {page} and {call} waits until it is confirmed."
     of_field = isinstance(failure, errors.StateConflict) and failure.field
@@ -160,7 +158,7 @@ def error_fields(failure: errors.Outcome, wait: Callable[[str], str]) -> Error:
 
 
 def four_fields(code: errors.ErrorCode, message: str, resolution: str) -> Error:
-    """The contract's Error; text that cannot be encoded is replaced."""
+    """Return the contract's Error; characters that UTF-8 cannot encode are replaced."""
     message, resolution = (
         text.encode("utf-8", "replace").decode() for text in (message, resolution)
     )
@@ -172,12 +170,12 @@ def _wait_by_rest(draft_id: str) -> str:
 
 
 def rate_limited(error: RateLimitExceeded) -> errors.RateLimited:
-    """The limiter's refusal as an expected failure."""
+    """Convert the limiter's refusal to an expected failure."""
     return too_many(f"Too many write operations: {limit_in_words(error)}.", seconds_to_wait(error))
 
 
 def too_many(message: str, seconds: int) -> errors.RateLimited:
-    """More is asked for than there is room for just now."""
+    """Return the refusal of a request that may be sent again after `seconds`."""
     resolution = f"Send the same request again in {time_in_words(seconds)}."
     return errors.RateLimited(message, resolution, seconds)
 

@@ -44,7 +44,7 @@ def get_service(form_id: str) -> Response:
 @bp.get("/forms/<form_id>/responses")
 @require_scope(Scope.RESPONSES_READ)
 def get_service_responses(form_id: str) -> Response:
-    """getServiceResponses: what came after `since` (200 FormResponses)."""
+    """getServiceResponses: the answers after `since` (200 FormResponses)."""
     since = given_since()
     form = forms.get_form(current_caller().account_id, form_id)
     return json_answer(form_responses(form, read_responses(form, since)))
@@ -59,7 +59,7 @@ def get_attachment(form_id: str, attachment_id: str) -> Response:
 
 
 def attachment_bytes(form_id: str, attachment_id: str) -> Response:
-    """As `recording_response`, but refused as everything else is.
+    """Answer as `recording_response`, but refuse a Range with the contract's Error.
 
     raises  NotFound
     """
@@ -74,14 +74,14 @@ def attachment_bytes(form_id: str, attachment_id: str) -> Response:
 @require_scope(Scope.RESPONSES_READ)
 @limit_agent_tokens
 def create_agent_token(form_id: str) -> Response:
-    """createAgentToken: a token that reads this form, said once (201 MadeAgentToken)."""
+    """createAgentToken: a token that reads this form, shown only once (201 MadeAgentToken)."""
     given, _ = json_body()
     made = agent_token(current_caller(), form_id, parse_input(AgentTokenInput, given))
     return json_answer(made, HTTPStatus.CREATED)
 
 
 def agent_token(caller: Caller, form_id: str, asked: AgentTokenInput) -> MadeAgentToken:
-    """A new token for the form, never beyond the end of the connection. raises NotFound"""
+    """Create a token that ends no later than the connection. raises NotFound"""
     now = utc_now()
     made = make_agent_token(
         caller.account_id,

@@ -1,5 +1,5 @@
-"""How often an account and an access token may write, by REST and by tools together: decorators of
-routes, below `require_scope`, and of tools.
+"""Limits on writes by account and by access token, shared by REST and tools: decorators of routes,
+placed below `require_scope`, and of tools.
 """
 
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from webapp.base.config import settings
 from webapp.oauth.guard import current_caller
 from webapp.web.limiter import AGENT_TOKENS, limiter
 
-UPDATES_RATE = "60/minute"  # changes of drafts of one account
+UPDATES_RATE = "60/minute"  # draft changes of one account
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -27,22 +27,22 @@ def _token() -> str:
 
 
 def count_nothing() -> None:
-    """This call is refused, or repeats what an earlier one did, which was counted."""
+    """Let this call use no quota: it is refused, or repeats a call that was counted."""
     g.uses_quota = False
 
 
 def _uses_quota(response: Response) -> bool:
-    """Refusals and repeats use none; those of tools are answered with 200."""
+    """Return False for refusals and repeats; tools answer these with 200."""
     return response.status_code < HTTPStatus.BAD_REQUEST and g.get("uses_quota", True)
 
 
 def _limited(
     rate: Callable[[], str], counted: str, scope: str = ""
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Count a call for its account, by the limit `rate`, and for its token.
+    """Limit the calls of an account to `rate`, and the writes of a token.
 
-    counted  what the limit of the account counts, in the words of its refusal
-    scope    the name of its count, if others count there, too
+    counted  what the limit of the account counts, as worded in its refusal
+    scope    the name of the counter, if other limits share it
     """
     of_account = limiter.shared_limit(
         rate,

@@ -1,4 +1,4 @@
-"""Subscriptions by REST, and the challenge of the callback that they name."""
+"""REST routes of subscriptions, and the challenge to their callbacks."""
 
 from collections.abc import Callable
 from functools import partial, wraps
@@ -48,9 +48,9 @@ TOO_MANY_WAIT = (
 
 
 class UnverifiedCallback(InvalidInput):
-    """The address did not answer its challenge; `failure` says how.
+    """A callback that did not answer its challenge; `failure` is the cause.
 
-    otherwise  what to do, with fields for the usual remedy and for the page of the creator
+    otherwise  the resolution, with fields for the usual remedy and the creator's page
     """
 
     def __init__(self, unverified: Unverified, otherwise: str = "{remedy}") -> None:
@@ -65,9 +65,9 @@ class UnverifiedCallback(InvalidInput):
 def subscribe_verified(
     form_id: str, *, authorize: Callable[[], Caller], confirmable: bool = False, **given: Any
 ) -> subscriptions.Granted:
-    """Store or refresh a subscription of the current caller, after a challenge where one is due.
+    """Store or refresh a subscription of the current caller, after a challenge if one is due.
 
-    authorize    the caller whose token is valid just now; a challenge takes its time
+    authorize    checks the token again after the challenge, which may take seconds
     confirmable  a confirmation by the creator replaces the challenge
     given        other fields of Asked
     raises       UnverifiedCallback; RateLimited; what `subscribe` and `authorize` raise
@@ -86,15 +86,15 @@ def subscribe_verified(
             by=acting_agent(),
         )
     except StateConflict as refusal:
-        if refusal.code is ErrorCode.AUTHENTICATION_REQUIRED:  # the connection ended just now
+        if refusal.code is ErrorCode.AUTHENTICATION_REQUIRED:  # the connection has just ended
             authorize()
         raise
 
 
 def _prove_once(asked: Asked, *, confirmable: bool) -> bool:
-    """Whether its creator has confirmed the address; otherwise it has answered a challenge.
+    """Return True if the creator confirmed the address, False if it answered a challenge.
 
-    Once for each request: the view runs again when the database gave its transaction up.
+    Runs once per request, although the view runs again if the database aborts its transaction.
     """
     if "is_confirmed" not in g:
         subscriptions.check_asked(asked, now=utc_now())
@@ -104,7 +104,7 @@ def _prove_once(asked: Asked, *, confirmable: bool) -> bool:
 
 
 def _prove(asked: Asked, confirmable: bool) -> bool:  # noqa: FBT001
-    """The same by what is stored, or by a challenge. raises UnverifiedCallback"""
+    """Look for a stored proof, otherwise challenge the address. raises UnverifiedCallback"""
     known = callbacks.read_callback(asked, now=utc_now())
     if known.verified:
         return False
@@ -128,7 +128,7 @@ P = ParamSpec("P")
 
 
 def only_with_events(view: Callable[P, Response]) -> Callable[P, Response]:
-    """A route that is not there where MCP_EVENTS_ENABLED is off."""
+    """Answer 404 if MCP_EVENTS_ENABLED is off."""
 
     @wraps(view)
     def guarded(*args: P.args, **kwargs: P.kwargs) -> Response:
@@ -148,7 +148,7 @@ def only_with_events(view: Callable[P, Response]) -> Callable[P, Response]:
 @require_scope(Scope.RESPONSES_READ)
 @limit_subscribes
 def create_subscription(form_id: str) -> Response:
-    """createSubscription: makes or renews a subscription (200 Subscription)."""
+    """createSubscription: make or renew a subscription (200 Subscription)."""
     given, _ = json_body()
     sent = parse_input(subscriptions.SubscriptionInput, given)
     max_age = sent.max_age_seconds
@@ -166,7 +166,7 @@ def create_subscription(form_id: str) -> Response:
 @only_with_events
 @require_scope(Scope.RESPONSES_READ)
 def list_form_subscriptions(form_id: str) -> Response:
-    """listSubscriptions: the live ones of a form (200 SubscriptionList)."""
+    """listSubscriptions: the live subscriptions of a form (200 SubscriptionList)."""
     account_id = current_caller().account_id
     found = subscriptions.list_subscriptions(account_id, form_id, now=utc_now())
     return json_answer(subscription_list(found))
@@ -176,7 +176,7 @@ def list_form_subscriptions(form_id: str) -> Response:
 @only_with_events
 @require_scope(Scope.RESPONSES_READ)
 def delete_subscription(form_id: str, subscription_id: str) -> Response:
-    """deleteSubscription: ends a subscription, again too (204)."""
+    """deleteSubscription: end a subscription, even if it has already ended (204)."""
     account_id = current_caller().account_id
     unsubscribe(account_id, form_id, subscription_id, now=utc_now(), by=acting_agent())
     return Response(status=HTTPStatus.NO_CONTENT, headers={"Cache-Control": "private, no-store"})

@@ -1,4 +1,4 @@
-"""Waits for something new: by routes and tools alike, at most `WAIT_MAX_SECONDS`."""
+"""Waits of routes and tools for a change, at most `WAIT_MAX_SECONDS` long."""
 
 from collections.abc import Callable
 from typing import Generic, NamedTuple, TypeVar
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 class Waited(NamedTuple, Generic[T]):
-    """What was read last; whether that is new, and whether there was no slot to wait in."""
+    """The last value read; whether it is new, and whether no slot was free to wait in."""
 
     seen: T
     is_new: bool
@@ -22,12 +22,12 @@ class Waited(NamedTuple, Generic[T]):
 
     @property
     def retry_header(self) -> dict[str, str]:
-        """Says when to try again where there was no slot."""
+        """The header Retry-After if no slot was free, else none."""
         return {"Retry-After": str(RETRY_SECONDS)} if self.no_slot else {}
 
     @property
     def retry_field(self) -> dict[str, int]:
-        """The same in the result of a tool."""
+        """The field `retryAfterMs` of a tool's result if no slot was free, else none."""
         return {"retryAfterMs": RETRY_SECONDS * 1000} if self.no_slot else {}
 
 
@@ -41,10 +41,10 @@ def wait_for(
     require_access: Callable[[], object],
     has_changed: Callable[[T, T], bool] = lambda _before, _now: False,
 ) -> Waited[T]:
-    """What is read at once if the wait is over then, else once it is or something has changed.
+    """Read until `is_over` or `has_changed` is true, for at most `seconds`.
 
     key             as in `Wakeups.wait_until`
-    require_access  asked with each look; raises when the token was revoked or has expired
+    require_access  called after each further read; raises if the token was revoked or has expired
     """
     before = read()
     if is_over(before):
@@ -55,7 +55,7 @@ def wait_for(
         try:
             now = read()
         finally:
-            require_access()  # after the read: what is newer than the end of the token stays unsaid
+            require_access()  # after the read: return nothing newer than the end of the token
         new = now if is_over(now) or has_changed(before, now) else None
         release_connections()
         return new
@@ -68,7 +68,7 @@ def wait_for(
 
 
 def wait_seconds(waited_for: str) -> int:
-    """`wait`, 0 without one; `waited_for` in words. raises InvalidInput `validation_failed`"""
+    """Return `wait`, or 0; refusals name `waited_for`. raises InvalidInput `validation_failed`"""
     text = request.args.get("wait", "0")
     if not (text.isascii() and text.isdigit() and len(text) < 3 and int(text) <= WAIT_MAX_SECONDS):
         raise InvalidInput(

@@ -1,5 +1,5 @@
-"""The MCP endpoint `/mcp/app`: JSON-RPC over one POST route, without sessions and streams.
+"""The MCP endpoint `/mcp/app`: JSON-RPC over one POST route, without sessions or streams.
 
-Two eras of the protocol are spoken, told apart request by request: 2026-07-28, where each request
-says what its client is, and the earlier versions, which begin with `initialize`.
+Each request belongs to one of two eras of the protocol: 2026-07-28, in which every request
+describes its client, or the earlier versions, which begin with `initialize`.
 """

@@ -1,4 +1,4 @@
-"""The MCP endpoint: its refusals, its methods, and the route that answers them."""
+"""The MCP endpoint: its error handlers, its methods and its route."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -21,7 +21,7 @@ from webapp.oauth.guard import Unauthenticated, authenticate_for_mcp, require_mc
 from webapp.web.hosts import UnknownHost
 from webapp.web.request_kind import RequestKind, accepts, request_kind
 
-MCP_BODY_MAX_BYTES = 1024 * 1024  # many times what a tool reads
+MCP_BODY_MAX_BYTES = 1024 * 1024  # several times what a tool accepts
 JSON, EVENT_STREAM = "application/json", "text/event-stream"
 
 
@@ -31,7 +31,7 @@ def _invalid(status: HTTPStatus, message: str, **headers: str) -> RpcError:
 
 @bp.errorhandler(RpcError)
 def rpc_error(error: RpcError) -> Response:
-    """A refusal of ours, with the status of its code in the era of the request."""
+    """Answer an RpcError with its status, else the status of its code in the era of the request."""
     of_code = protocol.status_of(error.code, modern=g.get("is_modern", False))
     response = respond(protocol.error_body(g.get("message_id"), error), error.status or of_code)
     response.headers.update(error.headers)
@@ -40,7 +40,7 @@ def rpc_error(error: RpcError) -> Response:
 
 @bp.errorhandler(Unauthenticated)
 def unauthenticated(failure: Unauthenticated) -> Response:
-    """401, or 403 where only a scope is missing, with the challenge of RFC 6750."""
+    """Answer 401, or 403 if only a scope is missing, with the challenge of RFC 6750."""
     status = HTTPStatus.FORBIDDEN if failure.lacks_scope else HTTPStatus.UNAUTHORIZED
     challenge = {"WWW-Authenticate": failure.challenge}
     return rpc_error(_invalid(status, failure.message, **challenge))
@@ -48,7 +48,7 @@ def unauthenticated(failure: Unauthenticated) -> Response:
 
 @bp.errorhandler(HTTPException)
 def http_problem(error: HTTPException) -> Response:
-    """What the router or the HTTP layer refuses; a wrong host or origin comes first."""
+    """Answer a refusal by the router or the HTTP layer; a wrong host or origin comes first."""
     status = HTTPStatus(error.code or HTTPStatus.BAD_REQUEST)
     message, headers = f"{status.phrase}.", {}
     if isinstance(error, UnknownHost):
@@ -64,7 +64,7 @@ def http_problem(error: HTTPException) -> Response:
 
 @bp.errorhandler(Exception)
 def unexpected(error: Exception) -> Response:
-    """A fault of ours or of the storage, whose four fields are the data."""
+    """Answer a fault of the server or the storage, with its four fields as data."""
     fields = unexpected_fields(error)
     return rpc_error(RpcError(protocol.INTERNAL_ERROR, fields["message"], cast(Json, fields)))
 
@@ -72,7 +72,7 @@ def unexpected(error: Exception) -> Response:
 def router_refusal(
     elsewhere: Callable[[HTTPException], AnyResponse],
 ) -> Callable[[HTTPException], AnyResponse]:
-    """An error before routing as a JSON-RPC error, such as a wrong method."""
+    """Answer errors before routing, such as a wrong method, as JSON-RPC errors."""
 
     def refuse(error: HTTPException) -> AnyResponse:
         if request_kind() is RequestKind.MCP:
@@ -83,7 +83,7 @@ def router_refusal(
 
 
 def respond(body: Json, status: HTTPStatus = HTTPStatus.OK) -> Response:
-    """A JSON-RPC body as the response; as a stream of one event for a client that reads no JSON."""
+    """Answer with a JSON-RPC body, or a stream of one event if the client accepts no JSON."""
     streamed = status is HTTPStatus.OK and not accepts(JSON)
     sent = protocol.encoded(body)
     if streamed:
@@ -95,17 +95,17 @@ def respond(body: Json, status: HTTPStatus = HTTPStatus.OK) -> Response:
     return Response(sent, status, headers)
 
 
-__all__ = ["answer", "attachments", "drafts", "forms"]  # modules that bring tools
+__all__ = ["answer", "attachments", "drafts", "forms"]  # imported for tools
 
-LISTED_MS = 300_000  # how long a client may keep what does not change while a process runs
+LISTED_MS = 300_000  # how long clients may cache what is fixed while a process runs
 CACHED: Json = {"ttlMs": LISTED_MS, "cacheScope": "public"}
 
 
 class Method(NamedTuple):
-    """A method; `call` gets the parameters as an object.
+    """A JSON-RPC method; `call` receives the parameters as an object.
 
-    modern       the one era that has it, None for both
-    with_events  there only where events are switched on
+    modern       the only era that has the method; None for both
+    with_events  the method exists only if events are switched on
     """
 
     call: Callable[[Call, Json], Json]
@@ -113,13 +113,13 @@ class Method(NamedTuple):
     with_events: bool = False
 
     def is_served(self, *, modern: bool) -> bool:
-        """Whether this server has it in the era."""
+        """Return True if this server has the method in the era."""
         of_era = self.modern in (None, modern)
         return of_era and (settings().mcp_events_enabled or not self.with_events)
 
 
 def answer(call: Call, message: protocol.Message) -> Json:
-    """The result of a request in its era. raises RpcError"""
+    """Return the result of a request in its era. raises RpcError"""
     method = METHODS.get(message.method)
     if method is None or not method.is_served(modern=call.modern):
         unknown = f"There is no method {message.method[:60]!r} here."
@@ -134,7 +134,7 @@ def answer(call: Call, message: protocol.Message) -> Json:
 
 
 def discover(_call: Call, _params: Json) -> Json:
-    """`server/discover`: reads no database, for some clients wait one second only."""
+    """Answer `server/discover` without the database: some clients wait only one second."""
     return {
         "supportedVersions": [protocol.MODERN],
         "capabilities": protocol.capabilities(),
@@ -145,7 +145,7 @@ def discover(_call: Call, _params: Json) -> Json:
 
 
 def initialize(_call: Call, params: Json) -> Json:
-    """How the earlier versions begin; no session is made."""
+    """Answer `initialize`, which begins the earlier versions; it creates no session."""
     asked = params.get("protocolVersion")
     version = asked if isinstance(asked, str) and asked in protocol.LEGACY else protocol.LEGACY[0]
     return {
@@ -157,7 +157,7 @@ def initialize(_call: Call, params: Json) -> Json:
 
 
 def list_tools(_call: Call, params: Json) -> Json:
-    """`tools/list`: one page, by name."""
+    """Answer `tools/list` with one page, sorted by name."""
     if params.get("cursor") not in (None, ""):
         raise RpcError(INVALID_PARAMS, "There is no such page: all tools are on the first one.")
     events = settings().mcp_events_enabled
@@ -165,7 +165,7 @@ def list_tools(_call: Call, params: Json) -> Json:
 
 
 def call_tool(call: Call, params: Json) -> Json:
-    """`tools/call`. Whatever the caller can mend is a result with `isError`."""
+    """Answer `tools/call`; an error that the caller can correct is a result with `isError`."""
     name, arguments = params.get("name"), params.get("arguments")
     tool = TOOLS.get(name) if isinstance(name, str) else None
     if tool is None:
@@ -197,14 +197,14 @@ bp.after_request(protocol.add_cors)
 
 @bp.before_request
 def check_origin() -> None:
-    """Before the token, so that no page of a stranger learns whether one is valid."""
+    """Refuse other origins before the token is checked, so that their pages cannot test tokens."""
     if protocol.is_refused():
         raise Forbidden
 
 
 @bp.route("", methods=["OPTIONS"], strict_slashes=False)
 def preflight() -> Response:
-    """For browsers only: other clients get the one method."""
+    """Answer the preflights of browsers; other clients get 405."""
     if "Origin" not in request.headers:
         raise MethodNotAllowed
     return Response(status=HTTPStatus.NO_CONTENT)
@@ -212,7 +212,7 @@ def preflight() -> Response:
 
 @bp.post("", provide_automatic_options=False, strict_slashes=False)
 def post() -> Response:
-    """One message in, at most one out."""
+    """Read one message, and answer with at most one."""
     g.caller = caller = authenticate_for_mcp()
     message = _message()
     version = request.headers.get("MCP-Protocol-Version", "").strip() or None
@@ -226,7 +226,7 @@ def post() -> Response:
 
 
 def _message() -> protocol.Message:
-    """The message of the body, whose id is kept for a refusal. raises RpcError"""
+    """Return the message of the body, and keep its id for a refusal. raises RpcError"""
     body = _body()
     _check_headers()
     try:
@@ -238,7 +238,7 @@ def _message() -> protocol.Message:
 
 
 def _body() -> bytes:
-    """raises RpcError"""
+    """Read the body. raises RpcError"""
     request.max_content_length = MCP_BODY_MAX_BYTES
     try:
         return request.get_data()
@@ -248,7 +248,7 @@ def _body() -> bytes:
 
 
 def _check_headers() -> None:
-    """raises RpcError"""
+    """Check the type and encoding of the body, and Accept. raises RpcError"""
     if not (is_json_in_utf_8() and is_uncompressed()):
         other = "The body is not uncompressed application/json in UTF-8, by its headers."
         raise _invalid(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, other)

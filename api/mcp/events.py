@@ -23,7 +23,7 @@ from webapp.records.events import EVENT_NAME, EventError
 from webapp.web.limiter import seconds_to_wait
 
 WEBHOOK, POLL = "webhook", "poll"
-SHOWN_CHARS = 60  # of a mode that is not offered
+SHOWN_CHARS = 60  # of an unsupported mode
 NEXT_POLL_MS = 5000
 DESCRIPTION = (
     "A respondent finished a response to one form you own. Carries ids only; read the answers with "
@@ -31,7 +31,7 @@ DESCRIPTION = (
     "eventId, refresh before refreshBefore, and reconcile with get_form_responses(since). Polling "
     "begins now where cursor is null and stores nothing."
 )
-# open: receivers keep it and judge by it what is sent years later
+# open: receivers store it, and validate payloads of later years against it
 PAYLOAD_SCHEMA: Json = {
     "type": "object",
     "properties": {
@@ -99,19 +99,19 @@ class SubscribeParams(OpenModel):
 
 
 def error_profile(call: Call) -> ErrorProfile:
-    """Those of the extension for requests that declare it, else the plain ones."""
+    """Return EXTENSION for requests that declare the extension, else PLAIN."""
     extensions = call.capabilities.get("extensions")
     declared = isinstance(extensions, dict) and EVENTS in extensions
     return ErrorProfile.EXTENSION if declared else ErrorProfile.PLAIN
 
 
 def event_error(call: Call, error: EventError, **data: object) -> RpcError:
-    """The message is the name of the error; what it is about is in its data alone."""
+    """Return an error whose message is its name; only `data` holds details."""
     return RpcError(error.code(error_profile(call)), error.message, data)
 
 
 def read_form_id(call: Call, params: Json, mode: str = WEBHOOK) -> str:
-    """The form in the arguments of a known event; the mode goes by the method. raises RpcError"""
+    """Return the form in the arguments of a known event, and check its mode. raises RpcError"""
     name, arguments = params.get("name"), params.get("arguments", {})
     if not isinstance(name, str):
         raise RpcError(INVALID_PARAMS, "name: the name of an event is needed.")
@@ -129,7 +129,7 @@ def read_form_id(call: Call, params: Json, mode: str = WEBHOOK) -> str:
 
 
 def read_params(model: type[M], params: Json, path: str = "") -> M:
-    """raises RpcError `INVALID_PARAMS`"""
+    """Parse parameters; `path` is the prefix of a refusal. raises RpcError `INVALID_PARAMS`"""
     try:
         return errors.parse_input(model, params, drops_unset=not path)
     except errors.InvalidInput as failure:
@@ -141,7 +141,7 @@ def _invalid_params(failure: errors.InvalidInput, path: str = "") -> RpcError:
 
 
 def list_events(call: Call, params: Json) -> Json:
-    """`events/list`: one page with the one event."""
+    """Answer `events/list` with one page that holds the only event."""
     require_mcp_scope(call.caller, Scope.RESPONSES_READ)
     if params.get("cursor") not in (None, ""):
         raise RpcError(INVALID_PARAMS, "There is no such page: all events are on the first one.")
@@ -156,7 +156,7 @@ def list_events(call: Call, params: Json) -> Json:
 
 
 def subscribe(call: Call, params: Json) -> Json:
-    """`events/subscribe`: makes or refreshes a subscription. raises RpcError"""
+    """Answer `events/subscribe`: make or refresh a subscription. raises RpcError"""
     require_mcp_scope(call.caller, Scope.RESPONSES_READ)
     try:
         return _granted(_subscribe(call, params))
@@ -168,7 +168,7 @@ def subscribe(call: Call, params: Json) -> Json:
 
 
 def poll(call: Call, params: Json) -> Json:
-    """`events/poll`: the events after a cursor, without a wait. raises RpcError"""
+    """Answer `events/poll` with the events after a cursor, without a wait. raises RpcError"""
     require_mcp_scope(call.caller, Scope.RESPONSES_READ)
     form_id = read_form_id(call, params, POLL)
     sent = read_params(PollParams, params)
@@ -194,8 +194,8 @@ def poll(call: Call, params: Json) -> Json:
 
 
 def unsubscribe(call: Call, params: Json) -> Json:
-    """`events/unsubscribe`: for most clients it succeeds again, as ChatGPT wants it; those with the
-    extension hear what is not held. raises RpcError
+    """Answer `events/unsubscribe`. Without a subscription it succeeds, as ChatGPT expects, but is
+    refused for clients that declare the extension. raises RpcError
     """
     require_mcp_scope(call.caller, Scope.RESPONSES_READ)
     form_id = read_form_id(call, params)
@@ -231,7 +231,7 @@ def _authorize() -> Caller:
 
 
 def _refusal(call: Call, failure: errors.Outcome) -> Exception:
-    """The failure of a use case as an error of the extension, or as it is."""
+    """Convert the failure of a use case to an error of the extension, or return it unchanged."""
     if isinstance(failure, UnverifiedCallback):
         return event_error(call, EventError.CALLBACK_ENDPOINT_ERROR, reason=failure.failure)
     if isinstance(failure, errors.InvalidInput):

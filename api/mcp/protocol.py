@@ -1,4 +1,4 @@
-"""The protocol of the MCP endpoint: messages, the two eras, calls, and who may read responses."""
+"""The protocol of the MCP endpoint: messages, the two eras, calls, and CORS."""
 
 import base64
 import binascii
@@ -43,9 +43,9 @@ Json = dict[str, object]
 
 @dataclass(eq=False)
 class RpcError(Exception):
-    """A request that is refused; `data` is left out where it is None.
+    """The refusal of a request; `data` is omitted if None.
 
-    status   of HTTP, None for that of the code in the era of the request
+    status   HTTP status; None for the status of the code in the era of the request
     headers  of the response
     """
 
@@ -58,7 +58,7 @@ class RpcError(Exception):
 
 
 class Message(NamedTuple):
-    """A request; a notification has no id. `params` are {} where there are none."""
+    """A JSON-RPC request; a notification has no id. `params` defaults to {}."""
 
     id: MessageId | None
     method: str
@@ -66,7 +66,7 @@ class Message(NamedTuple):
 
 
 def read_message(value: object) -> Message:
-    """The message in a body. raises RpcError `INVALID_REQUEST`"""
+    """Return the message in a body. raises RpcError `INVALID_REQUEST`"""
     if isinstance(value, list):
         raise RpcError(INVALID_REQUEST, BATCH)
     if not isinstance(value, dict) or value.get("jsonrpc") != "2.0":
@@ -80,25 +80,25 @@ def read_message(value: object) -> Message:
 
 
 def _is_id(value: object) -> bool:
-    """Whether a request may have this id; True and False are no numbers here."""
+    """Return True if a request may have this id; booleans do not count as integers."""
     return isinstance(value, (str, int)) and not isinstance(value, bool)
 
 
 def readable_id(value: object) -> MessageId | None:
-    """The id of a body that may be no message, for the error that answers it."""
+    """Return the id of a body that may be invalid, for the error that answers it."""
     found = value.get("id") if isinstance(value, dict) else None
     return found if _is_id(found) else None
 
 
 def error_body(message_id: MessageId | None, error: RpcError) -> Json:
-    """The refusal of a request, or of a body that holds none."""
+    """Return the error response to a request, or to a body that holds none."""
     data = {} if error.data is None else {"data": error.data}
     found = {"code": error.code, "message": error.message, **data}
     return {"jsonrpc": "2.0", "id": message_id, "error": found}
 
 
 def encoded(body: Json) -> bytes:
-    """The bytes of a body; an id may be a number or a text that orjson does not write."""
+    """Encode a body; `json` takes over for ids (large numbers, odd text) that orjson refuses."""
     try:
         return orjson.dumps(body)
     except TypeError:
@@ -106,9 +106,9 @@ def encoded(body: Json) -> bytes:
 
 
 MODERN = "2026-07-28"
-# the last one has another transport, but early clients of this one name it
+# 2024-11-05 has another transport, but early clients of this transport name it
 LEGACY = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
-# their clients refuse a whole result for `audio` or a `resource_link`, and send no header
+# clients of these refuse a result with `audio` or a `resource_link`; None: no version header
 WITHOUT_BLOCKS = (None, *LEGACY[2:])
 HEADER_MISMATCH = -32020
 UNSUPPORTED_VERSION = -32022
@@ -117,7 +117,7 @@ VERSION_KEY, CAPABILITIES_KEY = f"{META}protocolVersion", f"{META}clientCapabili
 NAMED_BY = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 ENCODED = re.compile(r"=\?base64\?([A-Za-z0-9+/=]*)\?=")
 
-# of errors that are not answered with 200; in the modern era there are more of them
+# errors that are not answered with 200; the modern era has more of them
 STATUS = dict.fromkeys((PARSE_ERROR, INVALID_REQUEST), HTTPStatus.BAD_REQUEST)
 MODERN_STATUS = STATUS | {
     INVALID_PARAMS: HTTPStatus.BAD_REQUEST,
@@ -127,8 +127,8 @@ MODERN_STATUS = STATUS | {
 
 
 def is_modern(version: str | None, params: object) -> bool:
-    """Whether the request carries its version and the capabilities of its client in `_meta`, by
-    that or the header `MCP-Protocol-Version`; what is unknown is held to be modern.
+    """Return True for the modern era: the header `MCP-Protocol-Version` names no legacy version or,
+    without that header, `_meta` holds the version or the capabilities of the client.
     """
     if version is not None:
         return version not in LEGACY
@@ -137,18 +137,18 @@ def is_modern(version: str | None, params: object) -> bool:
 
 
 def status_of(code: int, *, modern: bool) -> HTTPStatus:
-    """The HTTP status of an error code."""
+    """Return the HTTP status of an error code."""
     return (MODERN_STATUS if modern else STATUS).get(code, HTTPStatus.OK)
 
 
 def check_version(version: str | None) -> None:
-    """All that is asked of a notification. raises RpcError `UNSUPPORTED_VERSION`"""
+    """Check the version of a notification. raises RpcError `UNSUPPORTED_VERSION`"""
     if version not in (None, MODERN, *LEGACY):
         raise _unsupported(version)
 
 
 def check_modern(message: Message, headers: Headers) -> Mapping[str, object]:
-    """The capabilities of the client; what is wrong first is refused first.
+    """Check a modern request, and return the capabilities of its client.
 
     raises  RpcError `INVALID_PARAMS`, `HEADER_MISMATCH` or `UNSUPPORTED_VERSION`
     """
@@ -190,7 +190,7 @@ def _require_equal(headers: Headers, name: str, wanted: object) -> None:
 
 
 def _decoded(value: str) -> str | None:
-    """A header value in the encoding for what is not ASCII; None if it cannot be decoded."""
+    """Decode a header value, which is in Base64 if it is not ASCII; None if that fails."""
     found = ENCODED.fullmatch(value)
     if found is None:
         return value
@@ -202,12 +202,12 @@ def _decoded(value: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A request, and who sent it.
+    """A request with its sender.
 
-    modern          the era; in the other one, requests carry no capabilities
-    request_state   what a client sends back when it goes on with a call; whatever it sent
-    responses       its answers to the requests of an earlier result; whatever it sent
-    blocks          audio and links that a tool adds to its result; None where it may not
+    modern          True in the modern era; legacy requests carry no capabilities
+    request_state   the state that a client returns when it continues a call; unchecked
+    responses       its answers to the requests of an earlier result; unchecked
+    blocks          audio and links that a tool adds to its result; None if the client refuses them
     """
 
     caller: Caller
@@ -226,7 +226,7 @@ INSTRUCTIONS = tomllib.loads((Path(__file__).parent / "instructions.toml").read_
 
 
 def server_info(protocol: str) -> Json:
-    """All that the schema of this version of the protocol has a field for."""
+    """Return the server's data that this protocol version has fields for."""
     if protocol in ("2025-03-26", "2024-11-05"):
         return {name: value for name, value in SERVER_INFO.items() if name != "title"}
     if protocol == "2025-06-18":
@@ -240,7 +240,7 @@ def server_info(protocol: str) -> Json:
 
 
 def capabilities() -> Json:
-    """Only what is served. Events are named in both places where clients look for them."""
+    """Return the capabilities of this server; clients look for events in two places."""
     found: Json = {"tools": {}}
     if settings().mcp_events_enabled:
         found |= {"events": {}, "extensions": {EVENTS: {}}}
@@ -248,7 +248,7 @@ def capabilities() -> Json:
 
 
 def instructions() -> str:
-    """What a host may give its model to read before anything else."""
+    """Return the text that a host may give its model first."""
     with_events = settings().mcp_events_enabled
     essential = INSTRUCTIONS["essential"].format(
         after_events=", also after an event" if with_events else ""
@@ -267,13 +267,13 @@ PREFLIGHT = {
 
 
 def is_refused() -> bool:
-    """Whether the request comes from a page that may not call; programs name no origin."""
+    """Return True if the request comes from a page that may not call; programs send no Origin."""
     given = request.headers.get("Origin")
     return given is not None and not _is_allowed(given, settings(), _own_origin())
 
 
 def add_cors(response: Response) -> Response:
-    """Let the page of an allowed origin read the response; there are no credentials."""
+    """Let pages of allowed origins read the response, without credentials."""
     response.headers.add("Vary", "Origin")
     if found := cors_headers(request.headers.get("Origin"), settings(), _own_origin()):
         response.headers.update(found | (PREFLIGHT if request.method == "OPTIONS" else {}))
@@ -281,9 +281,9 @@ def add_cors(response: Response) -> Response:
 
 
 def cors_headers(given: str | None, config: Settings, own_origin: str) -> dict[str, str]:
-    """Those of every response to a request of the origin `given`, besides `Vary`.
+    """Return the CORS headers, except `Vary`, for a request from the origin `given`.
 
-    own_origin  under which the request arrived, empty if unknown: its pages need no CORS
+    own_origin  the origin that the request called; empty if unknown, as its pages need no CORS
     """
     if given is None or not _is_allowed(given, config, own_origin):
         return {}
@@ -298,7 +298,7 @@ def _own_origin() -> str:
 
 
 def _is_allowed(given: str, config: Settings, own_origin: str) -> bool:
-    """Whether it is our own, one that the operator named, or loopback where we are, too."""
+    """Return True for our own origin, the operator's, and loopback if the server is on loopback."""
     try:
         found = origin(given)
     except ValueError:

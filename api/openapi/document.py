@@ -24,7 +24,7 @@ from webapp.records.content.draft_input import FollowUpsInput, FormDraftInput
 
 CONTRACT_VERSION = "1.0.0"
 SCHEMAS = "#/components/schemas"
-BYTES = "application/octet-stream"  # what generators of clients take bytes for
+BYTES = "application/octet-stream"  # the type that client generators map to bytes
 OPEN = {
     "Access-Control-Allow-Origin": "*",
     "Access-Control-Expose-Headers": "ETag",
@@ -56,7 +56,7 @@ ANSWERED = (
 
 @bp.route("/openapi", methods=["GET", "OPTIONS"], provide_automatic_options=False)
 def openapi() -> Response:
-    """The document: public, readable from any origin; ignores Accept."""
+    """Serve the document: public, readable from any origin; ignores Accept."""
     if request.method == "OPTIONS":
         return Response(headers=PREFLIGHT)
     cached = current_app.extensions.get("openapi")
@@ -70,7 +70,7 @@ def openapi() -> Response:
 
 
 def document(settings: Settings) -> dict[str, Any]:
-    """The contract 1.0.0 with the addresses of this installation."""
+    """Return the contract 1.0.0 with the addresses of this installation."""
     return {
         "openapi": "3.1.0",
         "info": _info(settings),
@@ -103,7 +103,7 @@ def document(settings: Settings) -> dict[str, Any]:
 
 
 def _info(settings: Settings) -> dict[str, Any]:
-    """The contact is the operator's, else the page that tells who the operator is."""
+    """Return the info object; without an operator contact, it names the privacy page."""
     known = settings.operator_contact or f"{settings.public_url}/privacy"
     kind = "email" if "@" in known and "://" not in known else "url"
     return {
@@ -142,7 +142,7 @@ def _stream(page: dict[str, Any]) -> str:
 
 
 def error_examples(public_url: str) -> dict[str, dict[str, Error]]:
-    """The example of each error code, by code."""
+    """Return the example of each error code, by code."""
     said = table.EXAMPLES["errors"] | ALWAYS_SAID
     return {
         code.value: {"value": four_fields(code, *_at(public_url, said[code]))} for code in OF_REST
@@ -154,7 +154,7 @@ def _at(public_url: str, value: Any) -> Any:
 
 
 def schemas() -> dict[str, JsonSchemaValue]:
-    """The objects of the contract by their names in it."""
+    """Return the schemas of the objects in the contract, by name."""
     _, made = TypeAdapter.json_schemas(
         [
             *((kind.__name__, "validation", TypeAdapter(kind)) for kind in TAKEN),
@@ -198,7 +198,7 @@ def _operation(operation: Operation, example: object) -> dict[str, Any]:
 
 
 def _successes(operation: Operation, example: object) -> dict[str, Any]:
-    """By status; the bytes of a file are answered whole, or in part."""
+    """Return the successes by status; the bytes of a file are sent whole or in part."""
     whole = {str(operation.status): _success(operation, example)}
     if operation.media != AUDIO:
         return whole
@@ -231,9 +231,9 @@ def _success(operation: Operation, example: object) -> dict[str, Any]:
 def _failure(
     status: HTTPStatus, codes: tuple[ErrorCode, ...], headers: dict[str, str]
 ) -> dict[str, Any]:
-    """An Error body, the codes to expect in it, and the headers that come with the status.
+    """Return a refusal: an Error body, the codes to expect, and the headers of the status.
 
-    The codes are words and no enum: a client that was generated today meets one of tomorrow.
+    The codes are text and not an enum, so that generated clients accept codes added later.
     """
     listed = "".join(f"\n- `{code}`: {code.meaning}" for code in codes)
     examples = {code.value: _reference("examples", code) for code in codes}

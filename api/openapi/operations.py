@@ -1,4 +1,4 @@
-"""The operations of the API, and what follows from the address, the parameters and the bodies."""
+"""The operations of the API, and what follows from their paths, parameters and bodies."""
 
 import re
 import tomllib
@@ -34,7 +34,7 @@ UNREADABLE = (
     ErrorCode.INVALID_TEXT,
     ErrorCode.PAYLOAD_TOO_LARGE,
 )
-REFUSED_BY = {  # the codes that a parameter brings
+REFUSED_BY = {  # the code that a parameter adds
     "since": ErrorCode.INVALID_SINCE,
     **dict.fromkeys(("wait", "waitForReview", "waitForAnswers"), ErrorCode.VALIDATION_FAILED),
     "IfMatch": ErrorCode.REVISION_CONFLICT,
@@ -50,7 +50,7 @@ ERROR_HEADERS = {
     HTTPStatus.TOO_MANY_REQUESTS: "Retry-After",
 }
 WRITES = {HTTPMethod.POST, HTTPMethod.PUT, HTTPMethod.PATCH}
-VALUES = {  # of <<NAMES>> in the data files
+VALUES = {  # for <<NAMES>> in the data files
     "ACCOUNT_SHARE": event_stream.ACCOUNT_SHARE,
     "AGENT_NOTE_MAX_CHARS": AGENT_NOTE_MAX_CHARS,
     "ANSWER_MAX_CHARS": f"{ANSWER_MAX_CHARS:,}",
@@ -71,9 +71,9 @@ class Operation:
     """One route.
 
     route    its method and its path
-    scope    None where an agent token is sent
-    takes    the name of the type of the body that it takes, `sent` an example of it
-    answers  that of the body of its success, None for no body and where `media` is not JSON
+    scope    None if the call needs an agent token
+    takes    the type name of the request body; `sent` is an example
+    answers  the type name of the response body; None for no body or if `media` is not JSON
     others   parameters that are not in the path
     refuses  error codes that do not follow from the rest
     """
@@ -95,22 +95,22 @@ class Operation:
 
     @property
     def method(self) -> HTTPMethod:
-        """Of the request."""
+        """The HTTP method."""
         return HTTPMethod(self.route.partition(" ")[0])
 
     @property
     def path(self) -> str:
-        """Below `/api`."""
+        """The path below `/api`."""
         return self.route.partition(" ")[2]
 
     @property
     def parameters(self) -> tuple[str, ...]:
-        """Those of the path and the others."""
+        """The parameters of the path, then the others."""
         return *PATH_ID.findall(self.path), *self.others
 
     @property
     def waits(self) -> bool:
-        """Whether it may wait; where all slots for that are taken, it says when to ask again."""
+        """Whether the operation may wait; it sends Retry-After if no slot is free."""
         return any(name.startswith("wait") for name in self.others)
 
     @cached_property
@@ -130,7 +130,7 @@ class Operation:
         }
 
     def error_headers(self, status: HTTPStatus) -> dict[str, str]:
-        """The headers of refusals with this status, with the names of their descriptions."""
+        """Return the headers of refusals with this status, and the names of their descriptions."""
         if status is HTTPStatus.UNAUTHORIZED:
             return {"WWW-Authenticate": "WWW-Authenticate" if self.scope else "AgentChallenge"}
         if status is HTTPStatus.CONFLICT:

@@ -9,7 +9,7 @@ from webapp.drafts.reviews import CreatorChange, creator_changes, review_note
 from webapp.records.drafts import Draft
 from webapp.records.forms import FormLink
 
-CHANGE_SHOWN_CHARS = 500  # of each text that a creator changed, for its agent
+CHANGE_SHOWN_CHARS = 500  # of each text that a creator changed
 IDEMPOTENCY_KEY_MAX_CHARS = 255  # as Stripe
 
 Confirmation = Literal["none", "current", "stale", "returned"]
@@ -29,7 +29,7 @@ class FormDraft(Body):
 
 
 def form_draft(draft: Draft, public_url: str, form: FormLink | None = None) -> FormDraft:
-    """A draft; `form` is what it became when it is published."""
+    """Return a draft; `form` is the form that it became if it is published."""
     return {
         "draftId": draft.id,
         "status": draft.status,
@@ -58,7 +58,7 @@ class DraftFollowUps(Body):
 
 
 def draft_follow_ups(draft: Draft) -> DraftFollowUps:
-    """The prepared follow-ups of a draft, in the order of its questions."""
+    """Return the prepared follow-ups of a draft, in the order of its questions."""
     return {
         "draftId": draft.id,
         "followUps": {
@@ -93,7 +93,7 @@ class DraftReview(Body):
 
 
 def draft_review(draft: Draft, state: ReviewState, review_url: str) -> DraftReview:
-    """The review of a draft, and what its creator changed."""
+    """Return the review of a draft, with the changes that its creator made."""
     return {
         "draftId": draft.id,
         "revision": draft.revision,

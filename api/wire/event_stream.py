@@ -1,25 +1,25 @@
-"""Server-sent events (WHATWG HTML, section 9.2), and what a view leaves to the server with them.
+"""Server-sent events (WHATWG HTML, section 9.2), and the streams that a view hands to the server.
 
-The view answers the headers; the server keeps the connection and reads for all streams together.
+The view sends the headers; the server keeps the connection and reads for all streams together.
 """
 
 from typing import NamedTuple
 
 import orjson
 
-# In the WSGI environment: takes a Stream, False if there is no room for it.
+# Key in the WSGI environment of a function that takes a Stream; False if there is no room.
 LEAVE_CONNECTION = "askback.leave_connection"
 COMMENT = b":\n\n"
-OF_HOLDER = 4  # streams of one token at a time
-ACCOUNT_SHARE = 8  # of the streams of a process, one account has one in so many at most
+OF_HOLDER = 4  # concurrent streams of one token
+ACCOUNT_SHARE = 8  # an account has at most one in this many of a process's streams
 
 
 class StreamPosition(NamedTuple):
-    """The position of a stream. Streams at equal positions are sent the same, which is read once.
+    """The position of a stream. Streams at equal positions receive the same data, read once.
 
-    key    the wake-up after which there may be something new
-    since  stamp of the last event that was sent, in milliseconds; None at the beginning
-    shown  status and number of responses that were sent last
+    key    key of the wake-up that announces changes
+    since  stamp of the last event sent, in milliseconds; None at the beginning
+    shown  status and number of responses as last sent
     """
 
     key: str
@@ -28,10 +28,10 @@ class StreamPosition(NamedTuple):
 
 
 class Update(NamedTuple):
-    """What a stream is sent next.
+    """The next data of a stream.
 
-    position  of the stream after it
-    more      there is more to read at once
+    position  position of the stream after this data
+    more      True if more can be read at once
     end       the reason why the stream ends here
     """
 
@@ -42,7 +42,7 @@ class Update(NamedTuple):
 
 
 class Stream(NamedTuple):
-    """A stream as its view leaves it; `holder` is the id of its token."""
+    """A stream as its view hands it over; `holder` is the id of its token."""
 
     position: StreamPosition
     holder: str
@@ -50,11 +50,11 @@ class Stream(NamedTuple):
 
 
 def frame(event: str, data: object, event_id: str | None = None) -> bytes:
-    """One event. JSON escapes CR and LF, so that the data stays on its line."""
+    """Encode one event. JSON escapes CR and LF, so that the data stays on one line."""
     first = f"id: {event_id}\n" if event_id else ""
     return f"{first}event: {event}\ndata: ".encode() + orjson.dumps(data) + b"\n\n"
 
 
 def end_frame(reason: str) -> bytes:
-    """The last event of a stream."""
+    """Encode the last event of a stream."""
     return frame("end", {"reason": reason})

@@ -33,23 +33,23 @@ class FormSettings(Body):
     maxTotalQuestions: int | None
 
 
-# names on the wire and of the attributes
+# names on the wire, names of the attributes
 _SETTINGS = tuple((to_camel(field.name), field.name) for field in fields(content.FormSettings))
 
 
 def share_url(public_url: str, share_token: str) -> str:
-    """Where people answer the form."""
+    """Return the address where people answer the form."""
     return f"{public_url}/r/{share_token}"
 
 
 def form_settings(of: content.AnyContent) -> FormSettings:
-    """All settings of a draft or of a form."""
+    """Return all settings of a draft or of a form."""
     found = content.form_settings(of)
     return cast(FormSettings, {name: getattr(found, field) for name, field in _SETTINGS})
 
 
 def shown_questions(of: content.AnyContent) -> list[OutputQuestion]:
-    """The questions without their prepared follow-ups, which have a path of their own."""
+    """Return the questions without their prepared follow-ups, which have a path of their own."""
     rows = of.questions
     if any("follow_ups" in row for row in rows):
         return [
@@ -72,7 +72,7 @@ class PublishedForm(Body):
 
 
 def published_form(published: Published, public_url: str) -> PublishedForm:
-    """What a draft became."""
+    """Return the form that a draft became."""
     form = published.form
     return {
         "formId": form.id,
@@ -100,7 +100,7 @@ class FormSummary(Body):
 
 
 def form_summary(form: FormSummaryRow, public_url: str) -> FormSummary:
-    """One line of the list."""
+    """Return the entry of a form in the list."""
     return {
         "formId": form.id,
         "title": form.title,
@@ -122,7 +122,7 @@ class FormList(Body):
 
 
 def form_list(forms: Iterable[FormSummaryRow], public_url: str) -> FormList:
-    """All forms of an account."""
+    """Return all forms of an account."""
     found = [form_summary(form, public_url) for form in forms]
     return {"formCount": len(found), "forms": found}
 
@@ -142,7 +142,7 @@ class FormContent(Body):
 
 
 def form_content(form: FormRow) -> FormContent:
-    """What respondents see of a form, and its goal."""
+    """Return the questions and texts that respondents see, and the goal of the form."""
     return {
         "formId": form.id,
         "title": form.title,
@@ -163,7 +163,7 @@ class OwnedForm(FormContent):
 
 
 def owned_form(form: FormRow, public_url: str) -> OwnedForm:
-    """One form with its counts."""
+    """Return one form with its counts."""
     return {
         **form_content(form),
         "shareUrl": share_url(public_url, form.share_token),

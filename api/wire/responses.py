@@ -27,7 +27,7 @@ class Attachment(Body):
 
 
 def attachment(recording: models.AttachmentRow) -> Attachment:
-    """One recording, without its bytes."""
+    """Describe one recording, without its bytes."""
     return {
         "id": recording.id,
         "name": recording.name,
@@ -66,9 +66,9 @@ class ResponseAnswer(Body):
 def response_answer(
     answer: models.AnswerRow, recording: models.AttachmentRow | None, *, whole: bool = False
 ) -> ResponseAnswer:
-    """One answer; only one with a recording is ever longer than the bound of REST.
+    """Return one answer, cut to the limit of REST, which only spoken answers can exceed.
 
-    whole  for a file, which has all of it
+    whole  do not cut: an export contains the whole text
     """
     text = answer.answer_text
     said = text if whole else text[: models.ANSWER_MAX_CHARS]
@@ -100,7 +100,7 @@ class ResponseSession(Body):
 def response_session(
     found: models.SessionAnswers, now_millis: int, *, whole: bool = False
 ) -> ResponseSession:
-    """A session with its answers in the page; `whole` as `response_answer` has it."""
+    """Return a session with its answers in the page; `whole` as in `response_answer`."""
     session, given = found.session, found.attachments
     return {
         "sessionId": session.id,
@@ -136,7 +136,7 @@ class FormResponses(Body):
 
 
 def form_responses(form: FormRow, page: ResponsePage) -> FormResponses:
-    """A page of answers in the order of their stamps, grouped by session."""
+    """Return a page of answers in the order of their stamps, grouped by session."""
     now = to_millis(utc_now())
     return {
         "form": {**forms.form_content(form), "status": form.status},
@@ -174,7 +174,7 @@ class AskAnswer(ResponseAnswer):
 
 
 def ask_answer(answer: models.AnswerRow, found: models.SessionAnswers) -> AskAnswer:
-    """One answer of a session with the id of that."""
+    """Return one answer with the id of its session."""
     said = response_answer(answer, found.attachments.get(answer.id))
     return {**said, "sessionId": answer.session_id}
 
@@ -187,12 +187,12 @@ class CompletedResponse(Body):
 
 
 def completed_response(session: models.SessionRow) -> CompletedResponse:
-    """A session that was completed."""
+    """Return the id of a completed session and the time of its completion."""
     return {"sessionId": session.id, "submittedAt": wire_time(session.completed_stamp or 0)}
 
 
 def completed_within(page: ResponsePage, since: int | None) -> list[models.SessionRow]:
-    """The sessions whose completion is in the page: not before it, and not beyond where it ends."""
+    """Return the sessions completed after `since` and no later than the end of the page."""
     first, last = since or 0, page.next_since or 0
     sessions = (found.session for found in page.sessions)
     return [each for each in sessions if first < (each.completed_stamp or 0) <= last]
@@ -210,7 +210,7 @@ class AskAnswers(Body):
 
 
 def ask_answers(form: FormRow, page: ResponsePage, since: int | None) -> AskAnswers:
-    """The page that was read after `since`: its answers and its completions."""
+    """Return the answers and the completions of a page that was read after `since`."""
     given = [(answer, found) for found in page.sessions for answer in found.answers]
     completed = sorted(completed_within(page, since), key=_COMPLETED)
     return {
@@ -271,7 +271,7 @@ class CompletedResponsePage(Body):
 def completed_page(
     form_id: str, response: models.SessionAnswers, page: FragmentsRead
 ) -> CompletedResponsePage:
-    """A page of fragments of a completed session."""
+    """Return a page of fragments of a completed session."""
     session, given = response.session, response.attachments
     return {
         "formId": form_id,

@@ -19,7 +19,7 @@ class Subscription(Body):
 
 
 def granted_subscription(granted: Granted) -> Subscription:
-    """A subscription as it was granted."""
+    """Return a subscription as it was granted."""
     return {
         "subscriptionId": granted.subscription_id,
         "refreshBefore": wire_time(to_millis(granted.refresh_before)),
@@ -58,5 +58,5 @@ class SubscriptionList(Body):
 
 
 def subscription_list(rows: Iterable[Any]) -> SubscriptionList:
-    """The live subscriptions of a form."""
+    """Return the live subscriptions of a form."""
     return {"subscriptions": [_subscription(row) for row in rows]}

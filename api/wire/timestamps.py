@@ -17,22 +17,22 @@ _LAST_SECOND = (datetime.max - _EPOCH) // _SECOND  # noqa: DTZ901
 
 
 def wire_time(millis: int) -> str:
-    """`2026-11-21T10:40:00.123Z`"""
+    """Format milliseconds since the epoch as `2026-11-21T10:40:00.123Z`."""
     seconds, rest = divmod(millis, 1000)
     return f"{_second(seconds)}.{rest:03d}Z"
 
 
 def wire_time_or_none(millis: int | None) -> str | None:
-    """The same; None for none."""
+    """Format a time as `wire_time`; None for None."""
     return None if millis is None else wire_time(millis)
 
 
 def parse_since(text: str | None, field: str = "since") -> int | None:
-    """Milliseconds since the epoch of an RFC 3339 date-time; what is finer is cut. None for none.
+    """Return the whole milliseconds since the epoch of an RFC 3339 date-time; None for None.
 
-    A space in the place of `+` is what form decoding makes of it. An offset that leads out of the
-    years 1 to 9999 gives the nearest moment inside. raises InvalidInput `invalid_since`, which
-    begins with the field
+    Accepts a space for `+`, because form decoding replaces it. An offset that leads out of the
+    years 1 to 9999 gives the nearest moment inside. raises InvalidInput `invalid_since`, whose
+    message begins with `field`
     """
     if text is None:
         return None

@@ -1,6 +1,6 @@
-"""How the objects that agents read are described: mypy checks them, the document shows them.
+"""Base types of the objects that agents read: mypy checks them, the document shows them.
 
-Names and spelling are the contract's. What a field is, `api/openapi/fields.toml` says.
+Names and spelling are the contract's. `api/openapi/fields.toml` describes the fields.
 """
 
 from typing import Annotated, Any, NotRequired
@@ -41,7 +41,7 @@ class Error(Body):
 
 
 class SchemaGenerator(GenerateJsonSchema):
-    """No titles, no defaults (nothing is filled in for the caller), null as a type array."""
+    """Omits titles and defaults (nothing is filled in for callers); null joins the type array."""
 
     def nullable_schema(self, schema: core_schema.NullableSchema) -> JsonSchemaValue:
         inner = self.generate_inner(schema["schema"])

@@ -1,1 +1,1 @@
-"""The tools, by what they are about. Their use cases are those of the REST routes."""
+"""The tools, one module per subject. They share their use cases with the REST routes."""

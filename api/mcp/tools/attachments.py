@@ -31,13 +31,13 @@ from webapp.voice.audio_store import AudioStoreUnavailable, audio_store
 
 LIVES = timedelta(minutes=5)
 VERSION = 1
-PREFIX = "rec_"  # a signed text may begin with a dot, which some proxies refuse in a path
+PREFIX = "rec_"  # signed text may begin with a dot, which some proxies refuse in a path
 
 
 def recording_address(
     caller: Caller, form_id: str, attachment_id: str, *, now: datetime
 ) -> tuple[str, datetime]:
-    """The address of a recording for this connection, and when it ends."""
+    """Return an address of a recording for this connection, and the time it expires."""
     ends_at = min(now + LIVES, caller.grant_expires_at)
     named = [VERSION, caller.grant_id, form_id, attachment_id, to_millis(ends_at)]
     return f"{settings().mcp_url}/recordings/{PREFIX}{_signer().dumps(named)}", ends_at
@@ -45,7 +45,7 @@ def recording_address(
 
 @bp.get("/recordings/<address>", provide_automatic_options=False)
 def get_recording(address: str) -> Response:
-    """As getAttachment (200, or 206 with a Range); 404 for whatever the address is no more."""
+    """Answer as getAttachment (200, or 206 with a Range); 404 if the address is no longer valid."""
     now = utc_now()
     try:
         version, grant_id, form_id, attachment_id, ends_at = _signer().loads(
@@ -80,7 +80,7 @@ class AttachmentArguments(FormArguments):
     ]
 
 
-AUDIO_BYTES = 1024**2  # of a recording that is part of a result: a third more as base64
+AUDIO_BYTES = 1024**2  # limit of a recording inside a result; Base64 adds a third
 
 
 @Tool("Get an attachment", scope=Scope.RESPONSES_READ, reads=True, quotes=True)
@@ -111,7 +111,7 @@ def get_attachment(call: Call, given: AttachmentArguments) -> LinkedAttachment:
 
 
 def _audio(recording: AttachmentRow) -> list[Json]:
-    """The block that holds it; none where it is too large, or the store does not answer."""
+    """Return the audio block; none if it is too large or the store does not answer."""
     if recording.size > AUDIO_BYTES:
         return []
     try:

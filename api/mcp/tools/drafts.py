@@ -1,4 +1,4 @@
-"""Tools for drafts, and the request to confirm one that a host shows."""
+"""Tools for drafts, and the request to confirm a draft, which a host shows to its user."""
 
 from datetime import datetime
 from typing import Annotated, cast
@@ -42,9 +42,9 @@ DECLINED = {
 def wait_for_confirmation(call: Call, draft_id: str) -> bool:
     """Have the client open the review page, then wait until the state of the review changes.
 
-    At most `WAIT_MAX_SECONDS`, less if no place to wait is free. False if the client cannot open
-    addresses.
-    raises  InputRequired if it was not asked or gave no answer; StateConflict if its user refused
+    Waits at most `WAIT_MAX_SECONDS`, less if no slot is free. Returns False if the client cannot
+    open addresses.
+    raises  InputRequired until the client answers the request; StateConflict if its user refuses
     """
     elicitation = call.capabilities.get("elicitation")
     if not (isinstance(elicitation, dict) and isinstance(elicitation.get("url"), dict)):
@@ -67,12 +67,12 @@ def wait_for_confirmation(call: Call, draft_id: str) -> bool:
 
 
 def require_forms_write() -> None:
-    """While waiting. raises Unauthenticated as soon as the token has ended"""
+    """Check the token during a wait. raises Unauthenticated once the token has ended"""
     require_mcp_scope(authenticate_for_mcp(), Scope.FORMS_WRITE)
 
 
 def _action(responses: object) -> str | None:
-    """What the user did; None for whatever else was sent."""
+    """Return what the user did; None if the client sent anything else."""
     answer = responses.get(REQUEST) if isinstance(responses, dict) else None
     action = answer.get("action") if isinstance(answer, dict) else None
     return action if isinstance(action, str) else None
@@ -88,7 +88,7 @@ def _request(draft_id: str, state: str) -> Json:
 
 
 def _was_asked(state: object, asked: list[object], *, now: datetime) -> bool:
-    """Whether the state was written here for the same, and lives; whatever was sent."""
+    """Return True if this server signed the state for `asked`, and it has not expired."""
     if not isinstance(state, str) or len(state) > STATE_MAX_CHARS or not state.isascii():
         return False
     try:
@@ -242,7 +242,7 @@ def get_form_draft(call: Call, given: WaitArguments) -> wire.WatchedDraft:
 
 
 def _publish_after_wait(call: Call, draft_id: str) -> Published:
-    """The form, if its creator has confirmed it: that the client opened the page is not enough."""
+    """Publish the draft if its creator has confirmed it; an opened page is not a confirmation."""
     try:
         return publish_draft(call.caller, draft_id)
     except NotConfirmed as refused:
@@ -255,7 +255,7 @@ def _publish_after_wait(call: Call, draft_id: str) -> Published:
 
 
 def _bounded(given: NewDraft) -> AgentUpdate:
-    """raises InvalidInput `payload_too_large` where a body would be refused"""
+    """Return the changes, with the size limit of REST. raises InvalidInput `payload_too_large`"""
     changes = cast(AgentUpdate, draft_input.draft_update(given))
     if "follow_ups" in given.model_fields_set:
         changes["follow_ups"] = draft_input.given_follow_ups(given.follow_ups)
@@ -274,7 +274,7 @@ def _reviewed(draft: Draft) -> wire.ReviewedDraft:
 
 
 def _paged(found: Json, draft: Draft, asked: PageArguments | None = None) -> object:
-    """A page of the questions, with the prepared follow-ups to those."""
+    """Return a page of the questions with their prepared follow-ups."""
     prepared = wire.draft_follow_ups(draft)["followUps"]
     of_question = {
         key: {"followUps": {"question": key, "prepared": several}}

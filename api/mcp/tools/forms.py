@@ -78,7 +78,7 @@ def get_form_responses(call: Call, given: ResponsesArguments) -> responses.Respo
 
 
 def fitting_page(form: FormRow, since: int | None, limit: int) -> responses.ResponsesPage:
-    """As much of what came after `since` as fits, at least one item."""
+    """Return as many of the answers after `since` as fit into a result, at least one item."""
     most = min(limit, cursor.PAGE_MAX_ITEMS)
     while True:
         page = cursor.read_responses(form, since, max_items=most, max_bytes=table.PAGE_BYTES)
@@ -189,7 +189,7 @@ class WaitArguments(Waiting, table.FormArguments):
 
 
 def require_responses_read() -> None:
-    """Raises Unauthenticated once the token has ended."""
+    """Check the token during a wait. Raises Unauthenticated once the token has ended."""
     require_mcp_scope(authenticate_for_mcp(), Scope.RESPONSES_READ)
 
 
@@ -245,6 +245,6 @@ def _waited(
         if waited.is_new
         else responses.form_responses(read(), nothing)
     )
-    require_responses_read()  # again: it may have ended before the change came
+    require_responses_read()  # again: the token may have ended before the change came
     found = {**page, "timedOut": not waited.is_new, **waited.retry_field}
     return cast(responses.WaitedResponses, found)
