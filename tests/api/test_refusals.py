@@ -222,7 +222,7 @@ def test_an_internal_error_is_rolled_back_and_reveals_nothing_but_the_request_id
 
     path, headers = f"/drafts/{draft_id}", {"X-Request-Id": "request-7"}
     with monkeypatch.context() as patched:
-        patched.setattr("webapp.drafts.editing.content_hash", break_down)
+        patched.setattr("webapp.records.content.model.content_hash", break_down)
         broken = agent.patch(path, json={"title": "New"}, headers=headers)
 
     assert_readable(broken, "internal_error")

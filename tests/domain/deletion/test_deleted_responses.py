@@ -1,6 +1,5 @@
 """A response that its creator deletes: hidden at once, restorable for 30 s, then gone for good."""
 
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -233,7 +232,7 @@ class TestAfterwards:
         assert purge() == [1]
 
         after = fresh(form)
-        assert replace(after, last_stamp=before.last_stamp) == before
+        assert after._replace(last_stamp=before.last_stamp) == before
         assert after.last_stamp > before.last_stamp
         assert rows_by_table() == rows | {"object_deletions": 2}
         assert {**read_questions(form.id), form.questions[1]["id"]: QuestionCounts()} == {

@@ -325,4 +325,4 @@ def test_unsubscribing_from_what_is_unknown_does_nothing(
     unsubscribe(other.account_id, other.id, "sub_unknown", now=utc_now())
 
     assert [each.ended_at for each in subscriptions()] == [None]
-    assert read_rows(db.select(module.EventSubscription.url))[0][0] == URL
+    assert read_rows(db.select(EventSubscription.url))[0][0] == URL

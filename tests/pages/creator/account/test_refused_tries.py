@@ -59,7 +59,7 @@ def test_a_flood_of_refused_tries_is_one_row_of_all_processes(
 
     statuses = [client.post("/login", data=form).status_code for _ in range(105)]
     if settings.redis_url:  # as if the next request came to another process with the same Redis
-        limiter.storage._memory.clear()  # type: ignore[union-attr]
+        limiter.storage._memory._windows.clear()  # type: ignore[union-attr]
     statuses += [client.post("/login", data=form).status_code for _ in range(50)]
 
     assert statuses == [422] * 5 + [429] * 150

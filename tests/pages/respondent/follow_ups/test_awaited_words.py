@@ -24,6 +24,7 @@ from tests.pages.respondent_client import form_action, heading, set_columns, tex
 from tests.voice.factories import make_voice_form
 from tests.voice.speech_engine import Reply, SpeechEngine, speech_engine, words
 from webapp.answers import follow_up_decisions
+from webapp.base.config import OPENAI, Settings
 from webapp.base.database import db, utc_now
 from webapp.base.vocabulary import FollowUpState
 from webapp.follow_ups.model_breaker import CALLS_AT_ONCE, MODEL_SECONDS
@@ -40,6 +41,12 @@ ASKS = {"followUpMode": "smart", "context": "They may leave."}
 def engine() -> Iterator[SpeechEngine]:
     with speech_engine(lambda _number: words(SHORT)) as found:
         yield found
+
+
+@pytest.fixture
+def settings(settings: Settings, engine: SpeechEngine) -> Settings:
+    given = {"transcriber": OPENAI, "transcriber_url": engine.url, "transcriber_model": "m"}
+    return settings.model_copy(update=given)
 
 
 @pytest.fixture
