@@ -90,7 +90,7 @@ def test_a_range_is_answered_in_part(reader: Agent, form: Any, recording: Record
 
 
 @both_databases
-def test_a_slow_or_silent_store_holds_no_connection_and_is_told_of(
+def test_a_slow_or_silent_store_holds_no_connection_and_is_reported(
     reader: Agent, form: Any, recording: Recording, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     held = holds_connection(monkeypatch)

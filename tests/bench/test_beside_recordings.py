@@ -123,7 +123,7 @@ def installation(
             yield Installation(work, [*whole, *web], share_tokens, voice_token, host)
 
 
-def test_answers_beside_recordings(installation: Installation, table: Table) -> None:
+def test_answers_alongside_recordings(installation: Installation, table: Table) -> None:
     for pause, name in ((0.0, "as fast as they can"), (PAUSE, "with pauses")):
         sides = (installation.answers, installation.answers_beside_uploads)
         alone, beside = turn_about(*(partial(side, pause) for side in sides), rounds=ROUNDS)

@@ -87,7 +87,7 @@ def assert_told(refused: Result) -> None:
 
 
 @both_empty_databases
-def test_programs_stay_ready_beside_a_newer_schema_that_serves_them(
+def test_programs_stay_ready_alongside_a_newer_schema_that_serves_them(
     empty_database_url: str, tmp_path: Path
 ) -> None:
     server = Server(empty_database_url, tmp_path)

@@ -111,7 +111,9 @@ def test_a_few_bytes_that_sound_holds_by_chance_make_no_other_file_of_it(
 
 
 @pytest.mark.parametrize("made", [long_recording, audio_files.stretched_webm])
-def test_more_than_ten_minutes_are_told_as_such(made: Callable[[], bytes], upload: Path) -> None:
+def test_more_than_ten_minutes_are_refused_in_words(
+    made: Callable[[], bytes], upload: Path
+) -> None:
     assert inspect(*kept(upload, made())) > 600_000
 
 

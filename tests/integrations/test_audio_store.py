@@ -152,7 +152,7 @@ def test_the_folder_of_a_form_goes_with_its_last_recording(
 
 
 @pytest.mark.parametrize("kind", ["a folder that is a file", "a bucket that nobody serves"])
-def test_a_store_that_is_away_is_told(
+def test_a_store_that_is_away_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     for name, value in reached_at(free_port()).items():

@@ -83,7 +83,7 @@ def test_a_recording_is_uploaded_played_and_erased(
 
 
 @pytest.mark.parametrize("what", [pytest.param(each, marks=at_bucket(each)) for each in BUCKETS])
-def test_a_bucket_that_keeps_nothing_is_told_in_time(
+def test_a_bucket_that_keeps_nothing_is_reported_in_time(
     app: Flask,
     client: FlaskClient,
     monkeypatch: pytest.MonkeyPatch,

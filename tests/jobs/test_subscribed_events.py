@@ -60,7 +60,7 @@ def reused(way: Way, grant_id: str = "") -> None:
     db.session.commit()
 
 
-def test_the_end_of_the_connection_is_told_once_and_nothing_else(way: Way) -> None:
+def test_the_end_of_the_connection_is_sent_once_and_nothing_else(way: Way) -> None:
     way.subscribe()
     way.complete()
 
@@ -89,7 +89,7 @@ def test_a_form_in_the_trash_wakes_nobody_until_it_is_restored(way: Way) -> None
     assert [each["eventId"] for each in way.sent()] == way.completed()
 
 
-def test_a_deleted_account_wakes_nobody_and_is_not_told(way: Way) -> None:
+def test_a_deleted_account_wakes_nobody_and_gets_no_event(way: Way) -> None:
     way.subscribe()
     way.complete()
 

@@ -71,7 +71,7 @@ def impatient_app(app: Flask) -> Iterator[Flask]:
 
 
 @both_databases
-def test_a_locked_database_is_told_to_agents_and_then_works_again(
+def test_a_locked_database_is_reported_to_agents_and_then_works_again(
     impatient_app: Flask, agent: Agent, settings: Settings
 ) -> None:
     agent.get("/forms")

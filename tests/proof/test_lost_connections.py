@@ -143,7 +143,7 @@ def test_an_agent_makes_changes_and_publishes_one_form(
     assert (count(app, Draft), count(app, Form)) == (2, 1)
 
 
-def test_an_agent_is_told_of_its_change_that_another_one_followed(
+def test_an_agent_learns_that_another_change_followed_its_own(
     app: Flask, agent: Agent, account: Account
 ) -> None:
     made = agent.post("/drafts", json={"title": "Rota", "questions": ["Who?"]})
@@ -194,7 +194,7 @@ def test_an_unknown_outcome_is_neither_claimed_nor_denied(
     assert texts(app) == ["A long story"]
 
 
-def test_an_agent_is_told_that_the_outcome_is_unknown(
+def test_an_unknown_outcome_is_reported_to_the_agent(
     app: Flask, agent: Agent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(postgresql.Connection, "_became", lambda *_: None)

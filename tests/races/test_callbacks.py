@@ -154,7 +154,7 @@ def waiting(app: Flask, form: Any, grant_id: str) -> Asked:
 
 
 @pytest.mark.parametrize("attempt", range(4))
-def test_what_subscribes_beside_a_removal_ends_or_is_refused(
+def test_what_subscribes_alongside_a_removal_ends_or_is_refused(
     app: Flask, waiting: Asked, attempt: int
 ) -> None:
     with app.app_context():

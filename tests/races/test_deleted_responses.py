@@ -145,7 +145,7 @@ def test_what_is_sent_at_that_moment_goes_too_or_is_a_new_response(
         assert rows(app, Answer) <= 1
 
 
-def test_batches_beside_their_writers_lock_in_one_order(
+def test_batches_alongside_their_writers_lock_in_one_order(
     app: Flask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("webapp.answers.deleted_responses.BATCH_SESSIONS", 5)
@@ -188,7 +188,7 @@ def test_killed_before_any_statement_it_is_finished_by_the_next(app: Flask, form
 
 @ATTEMPTS
 @pytest.mark.parametrize("is_scheduled", [True, False])
-def test_beside_a_withdrawal_it_is_gone_once_and_nothing_is_left_scheduled(
+def test_alongside_a_withdrawal_it_is_gone_once_and_nothing_is_left_scheduled(
     app: Flask, form: Any, attempt: int, *, is_scheduled: bool
 ) -> None:
     if is_scheduled:

@@ -182,7 +182,7 @@ def test_publishing_or_sending_back_wins(
 
 
 @postgresql_first
-def test_the_later_of_confirming_and_sending_back_stands(
+def test_the_later_of_confirming_and_sending_back_counts(
     app: Flask, account: Account, send_back: Any
 ) -> None:
     assert races(app, account, send_back, partial(confirm, app, account.id)) == {

@@ -171,7 +171,7 @@ def test_a_claim_that_waited_too_long_finds_its_room_taken(app: Flask) -> None:
 
 
 @three_times
-def test_a_correction_beside_a_settlement_drops_the_question(app: Flask, attempt: int) -> None:
+def test_a_correction_alongside_a_settlement_drops_the_question(app: Flask, attempt: int) -> None:
     form = answered(app)
     made = claimed(app, situation(app, form))
 
@@ -212,7 +212,7 @@ def test_everything_at_once_keeps_to_the_caps(app: Flask, attempt: int) -> None:
 @three_times
 @pytest.mark.parametrize("beside", [skip, withdraw, send])
 @pytest.mark.parametrize("settles", [True, False])
-def test_beside_what_ends_the_answer_no_question_is_left_open(
+def test_alongside_what_ends_the_answer_no_question_is_left_open(
     app: Flask, attempt: int, beside: Callable[[Any], Call], *, settles: bool
 ) -> None:
     form = answered(app)
@@ -232,7 +232,7 @@ def test_beside_what_ends_the_answer_no_question_is_left_open(
 
 
 @three_times
-def test_passing_on_beside_a_settlement_decides_once(app: Flask, attempt: int) -> None:
+def test_passing_on_alongside_a_settlement_decides_once(app: Flask, attempt: int) -> None:
     about = situation(app, answered(app))
 
     together(app, [settle(claimed(app, about)), passing_on(about)])

@@ -125,7 +125,7 @@ def test_they_reach_a_response_that_is_sent_and_a_form_that_closes(
     assert as_polled(app, form) == [HEARD]
 
 
-def test_they_are_stored_beside_another_answer(
+def test_they_are_stored_alongside_another_answer(
     app: Flask, form: Any, spoken: str, attempt: int
 ) -> None:
     another = partial(make_answer, form, KEY, 1, "It was Ann.")

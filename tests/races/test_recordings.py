@@ -87,7 +87,7 @@ def check(app: Flask, form: Any, made: list[Recording]) -> str | None:
 
 @both_databases
 @ATTEMPTS
-def test_an_answer_beside_the_sweep_is_stored_whole_or_refused(
+def test_an_answer_alongside_the_sweep_is_stored_whole_or_refused(
     app: Flask, form: Any, attempt: int
 ) -> None:
     (mine,) = made = uploaded(app, form)
@@ -153,7 +153,7 @@ def test_a_double_click_claims_once(app: Flask, form: Any) -> None:
 
 @both_databases
 @pytest.mark.parametrize("beside", [skip, withdraw, partial(answer, text="Typed")])
-def test_an_answer_beside_what_takes_its_recording_back(
+def test_an_answer_alongside_what_takes_its_recording_back(
     app: Flask, form: Any, beside: Callable[[Any], Call]
 ) -> None:
     together(app, [answer(form, "Before")])
@@ -167,7 +167,7 @@ def test_an_answer_beside_what_takes_its_recording_back(
 
 @both_databases
 @ATTEMPTS
-def test_an_answer_beside_closing_keeps_its_upload(app: Flask, form: Any, attempt: int) -> None:
+def test_an_answer_alongside_closing_keeps_its_upload(app: Flask, form: Any, attempt: int) -> None:
     (mine,) = made = uploaded(app, form)
 
     answered, _ = together(app, [give(form, mine), by_creator(close_form, form)])
@@ -187,7 +187,7 @@ def test_one_upload_sent_at_once_is_stored_once(app: Flask, form: Any) -> None:
 
 
 @both_databases
-def test_uploads_beside_answers_never_stand_in_each_others_way(app: Flask, form: Any) -> None:
+def test_uploads_alongside_answers_never_delay_each_other(app: Flask, form: Any) -> None:
     made = uploaded(app, form, 3)
     answers = [give(form, each, "Me") for each in made]
     uploads = [outcome(upload(form, f"recorder-{number}")) for number in range(3)]

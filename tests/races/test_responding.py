@@ -117,7 +117,7 @@ def test_sending_and_withdrawing_eight_times_at_once_happen_once(app: Flask) -> 
 
 @pytest.mark.parametrize("attempt", range(5))
 @pytest.mark.parametrize("withdraws", [True, False])
-def test_an_answer_beside_closing_or_withdrawing_is_stored_or_refused(
+def test_an_answer_alongside_closing_or_withdrawing_is_stored_or_refused(
     app: Flask, attempt: int, *, withdraws: bool
 ) -> None:
     form = published(app, *[KEY] * withdraws)

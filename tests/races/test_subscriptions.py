@@ -202,7 +202,7 @@ def test_the_bound_of_an_account_is_exact(race: Race) -> None:
 
 
 @pytest.mark.parametrize("_round", range(4))
-def test_a_subscription_beside_the_end_of_its_connection_ends_with_it(
+def test_a_subscription_alongside_the_end_of_its_connection_ends_with_it(
     race: Race, _round: int
 ) -> None:
     account_id = race.form.account_id
@@ -217,7 +217,7 @@ def test_a_subscription_beside_the_end_of_its_connection_ends_with_it(
 
 @pytest.mark.parametrize("attempt", range(2))
 @pytest.mark.parametrize("way", ["unsubscribed", "unsubscribed by address", "disconnected"])
-def test_what_completes_beside_an_end_is_not_left_in_the_queue(
+def test_what_completes_alongside_an_end_is_not_left_in_the_queue(
     race: Race, way: str, attempt: int
 ) -> None:
     keys = keys_of(race, 6)
@@ -242,7 +242,7 @@ def test_what_completes_beside_an_end_is_not_left_in_the_queue(
 
 
 @pytest.mark.parametrize("attempt", range(4))
-def test_a_response_withdrawn_beside_its_replay_is_not_sent(race: Race, attempt: int) -> None:
+def test_a_response_withdrawn_alongside_its_replay_is_not_sent(race: Race, attempt: int) -> None:
     with race.app.app_context():
         cursor = subscribe_now(asked_for(race.form, race.grant_id)).cursor
         keys = [make_response(race.form) for _ in range(3)]

@@ -96,7 +96,7 @@ def test_a_failing_purge_leaves_the_others_to_be_done(
 
 
 @pytest.mark.parametrize("enabled", [True, False])
-def test_subscriptions_are_told_that_nothing_is_queued_only_without_events(
+def test_subscriptions_say_that_nothing_is_queued_only_without_events(
     app: Flask, settings: Settings, monkeypatch: pytest.MonkeyPatch, *, enabled: bool
 ) -> None:
     done: list[str] = []

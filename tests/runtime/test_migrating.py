@@ -118,7 +118,7 @@ def old(
 
 @pytest.mark.timeout(120)
 @both_empty_databases
-def test_a_migration_succeeds_beside_busy_people(old: Installation) -> None:
+def test_a_migration_succeeds_alongside_busy_people(old: Installation) -> None:
     people = people_of(old.database_url)
 
     with people.at_work():

@@ -72,7 +72,7 @@ def listening(app: Flask) -> int:
 
 
 @on_postgresql
-def test_a_process_is_woken_once_by_what_it_told_itself(two: tuple[Process, Process]) -> None:
+def test_a_process_is_woken_once_by_its_own_wake_up(two: tuple[Process, Process]) -> None:
     first, second = two
 
     first.wakeups.notify("frm_1")

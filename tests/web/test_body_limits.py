@@ -165,7 +165,9 @@ def test_a_form_has_a_bounded_number_of_fields(served: Flask, kind: str) -> None
     assert [answer[9:12] for answer in answers] == [b"400", b"413"]
 
 
-def test_a_respondent_with_too_many_fields_is_told_so(served: Flask, account: Account) -> None:
+def test_too_many_fields_of_a_respondent_are_refused_in_words(
+    served: Flask, account: Account
+) -> None:
     with served.app_context():
         form = make_form(account.id)
 

@@ -100,7 +100,7 @@ def test_the_schema_of_another_version_is_not_ready(
 
 
 @both_empty_databases
-def test_without_the_schema_people_and_agents_are_told_to_come_back(fresh: Flask) -> None:
+def test_without_the_schema_people_and_agents_are_asked_to_come_back(fresh: Flask) -> None:
     client = fresh.test_client()
 
     page = client.get("/r/some-link-some-link-so")

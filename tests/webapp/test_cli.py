@@ -135,7 +135,7 @@ def stored(agent: Agent, draft_id: str, form_id: str) -> list[tuple[int, object]
     return [(got.status_code, got.json()) for got in (agent("GET", path) for path in paths)]
 
 
-def test_beside_a_server_commands_use_its_address_and_a_second_one_is_refused(
+def test_alongside_a_server_commands_use_its_address_and_a_second_one_is_refused(
     tmp_path: Path,
 ) -> None:
     data, port = tmp_path / "data", free_port()
@@ -170,7 +170,7 @@ def test_an_account_is_created_with_the_password_typed(here: Here) -> None:
 
 
 @pytest.mark.parametrize("resource", ["api", "mcp"])
-def test_a_token_stands_alone_on_standard_output(here: Here, resource: str) -> None:
+def test_a_token_is_alone_on_standard_output(here: Here, resource: str) -> None:
     here(*ANN, typed=f"{PASSWORD}\n")
     options = ("--email", "Ann@example.com", "--scope", "forms:read", "--resource", resource)
 
@@ -276,7 +276,7 @@ def creators(data: Path) -> list[list[str]]:
     return [line.split("\t") for line in printed.stdout.splitlines()]
 
 
-def test_creators_are_disabled_enabled_and_deleted_beside_a_server(tmp_path: Path) -> None:
+def test_creators_are_disabled_enabled_and_deleted_alongside_a_server(tmp_path: Path) -> None:
     data, port = tmp_path / "data", free_port()
     of_ann, statuses = ("--email", "ann@example.com"), []
     with running(data, port, PUBLISH_CONFIRMATION="agent"):

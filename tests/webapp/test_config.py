@@ -261,7 +261,7 @@ def test_production_settings_are_accepted_but_not_sqlite() -> None:
 
 
 @pytest.mark.parametrize("variable", ["PORT", "ASKBACK_DATA", "MCP_ALLOWED_ORIGINS", "LLM_EXTRA"])
-def test_bytes_that_are_not_utf_8_are_refused_beside_other_problems(variable: str) -> None:
+def test_bytes_that_are_not_utf_8_are_refused_alongside_other_problems(variable: str) -> None:
     problems = problems_of(PRODUCTION | {variable: "x\udcff", "AUDIT_DAYS": "some"})
 
     assert problems[variable] == "it is not UTF-8"
@@ -280,7 +280,7 @@ def test_all_problems_are_reported_together_with_an_example() -> None:
 
 
 @pytest.mark.parametrize("folder", ["file/data", "one", "~no-such-user/data"])
-def test_an_unusable_data_folder_is_named_beside_other_problems(
+def test_an_unusable_data_folder_is_named_alongside_other_problems(
     tmp_path: Path, folder: str
 ) -> None:
     (tmp_path / "file").write_text("")

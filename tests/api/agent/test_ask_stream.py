@@ -103,7 +103,7 @@ def test_what_is_there_comes_in_order_and_goes_on_after_since_or_the_last_id(sit
     assert first("Last-Event-ID:", query=f"?since={ids[0]}") == ids[1]
 
 
-def test_a_future_since_is_told_of_nothing_before_it(
+def test_a_future_since_returns_nothing_before_it(
     site: Site, caplog: pytest.LogCaptureFixture
 ) -> None:
     form = site.form()

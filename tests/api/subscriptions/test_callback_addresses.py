@@ -109,7 +109,7 @@ def test_without_the_guard_the_canary_is_called(
     assert canary.connections == 1
 
 
-def test_an_origin_on_the_allowlist_opens_nothing_beside_it(
+def test_an_origin_on_the_allowlist_opens_nothing_alongside_it(
     app: Flask, agent: Agent, form: Any, canary: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     allowed = frozenset({f"http://n8n.internal:{canary.port}"})

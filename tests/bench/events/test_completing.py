@@ -44,7 +44,7 @@ class Counted(Side):
         return 1000 * median(self.used[1:]) / (CONNECTIONS * 15)
 
 
-def test_completing_beside_the_same_without_events(
+def test_completing_alongside_the_same_without_events(
     settings: Settings, table: Table, work: Work, processes: int, request: pytest.FixtureRequest
 ) -> None:
     """The whole request, beside processes in which events are switched off."""

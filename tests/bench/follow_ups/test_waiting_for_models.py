@@ -135,7 +135,7 @@ def installation(app: Flask, settings: Settings, work: Work) -> Iterator[Install
         yield Installation(work, settings, model, share_tokens, asking, quiet, token)
 
 
-def test_answers_beside_a_hanging_model(installation: Installation, table: Table) -> None:
+def test_answers_alongside_a_hanging_model(installation: Installation, table: Table) -> None:
     sides = installation.alone, installation.beside
     rounds = list(zip(*turn_about(*sides, rounds=ROUNDS, warm=0), strict=True))
     ratio = median(beside.quantile(0.99) / alone.quantile(0.99) for alone, beside in rounds)

@@ -172,7 +172,7 @@ def test_an_open_question_stays_open_while_the_others_move(
     assert texts(site, draft) == [ASKED[2], "Half a thought", ASKED[1]]
 
 
-def test_news_of_an_agent_leave_an_open_editor_alone(
+def test_changes_of_an_agent_leave_an_open_editor_alone(
     site: ExampleSite, page: Page, draft: Draft
 ) -> None:
     edit(page, "goal", "Under my fingers")

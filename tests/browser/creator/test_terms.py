@@ -57,7 +57,7 @@ def problems(page: Page) -> list[str]:
 @pytest.mark.parametrize(
     "writer", [*(pytest.param(usual, marks=pytest.mark.prove) for usual in ("", SMALL)), LONGEST]
 )
-def test_review_and_confirm_are_readable_whoever_writes(
+def test_review_and_confirm_are_readable_while_others_write(
     page: Page, draft: Draft, server: Server, writer: str
 ) -> None:
     server.writer = writer

@@ -139,7 +139,7 @@ def test_the_check_page_marks_unsent_text(page: Page) -> None:
 
 
 @page_with({"timezone_id": "Asia/Kolkata", "locale": "en-GB"})
-def test_the_moment_of_sending_is_told_in_the_readers_time(page: Page) -> None:
+def test_the_moment_of_sending_is_shown_in_the_readers_time(page: Page) -> None:
     answer_all(page)
     finish(page)
 

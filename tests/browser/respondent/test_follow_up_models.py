@@ -94,7 +94,7 @@ def waited(page: Page) -> None:
     expect(page.get_by_role("heading", level=1)).to_have_text("One moment…")
 
 
-def test_who_waits_is_told_at_once_and_gets_the_question_by_itself(
+def test_a_waiting_page_is_woken_at_once_and_gets_the_question_by_itself(
     page: Page, link: Link, model: ModelServer, held: threading.Event
 ) -> None:
     give(page, LONG)
@@ -146,7 +146,7 @@ def unavailable(route: Route) -> None:
     route.fulfill(status=503)
 
 
-def test_a_failed_request_is_told_and_made_again(
+def test_a_failed_request_is_shown_and_retried(
     troubled: Page, link: Link, model: ModelServer
 ) -> None:
     fail(troubled, NEXT, Route.abort)

@@ -90,7 +90,7 @@ def above(upper: Locator, lower: Locator) -> bool:
     return 0 <= boxes[1]["y"] - boxes[0]["y"] - boxes[0]["height"] < 40
 
 
-def test_continue_without_a_network_is_reported_beside_the_button(
+def test_continue_without_a_network_is_reported_alongside_the_button(
     failing: Page, link: Link
 ) -> None:
     failing.locator("#answer").fill("A long story")
@@ -113,7 +113,7 @@ def test_continue_without_a_network_is_reported_beside_the_button(
     assert link.texts() == [LONG]
 
 
-def test_a_failed_send_is_reported_beside_the_button(failing: Page) -> None:
+def test_a_failed_send_is_reported_next_to_the_button(failing: Page) -> None:
     answer_all(failing, LONG)
     status = {1280: 429, 390: 500, 640: 503}[failing.viewport_size["width"]]  # type: ignore[index]
     refuse(failing, "**/check", status, **{"Retry-After": "30"})
@@ -152,7 +152,7 @@ def test_the_countdown_keeps_to_retry_after_and_is_announced_once(failing: Page)
     expect(slot).to_have_attribute("aria-live", "off")
 
 
-def test_a_final_refusal_is_reported_beside_the_button_and_not_tried_again(failing: Page) -> None:
+def test_a_final_refusal_is_reported_next_to_the_button_and_not_retried(failing: Page) -> None:
     tried: list[str] = []
     failing.on("requestfinished", lambda request: tried.append(request.method))
     refuse(failing, "**/q/1", 403, '<div class="note" role="alert"><p>No, never.</p></div>')

@@ -191,7 +191,7 @@ class TestHiding:
 
 
 class TestUndoing:
-    def test_it_stands_where_it_stood_for_creator_and_agent(self, form: Any) -> None:
+    def test_it_keeps_its_place_for_creator_and_agent(self, form: Any) -> None:
         make_response(form, KEY)
         before, page = fresh(form), read_responses(fresh(form), None)
         deletion_id = schedule(form)

@@ -286,13 +286,13 @@ def test_only_what_an_agent_had_a_hand_in_is_listed(account: Account, case: str)
     assert unseen(after(account, *edits)) == expected
 
 
-def test_follow_ups_of_an_agent_are_news(account: Account) -> None:
+def test_follow_ups_of_an_agent_are_changes(account: Account) -> None:
     draft = preparing(preparing(after(account), AGENT, question=0), CREATOR, question=1)
 
     assert unseen(draft) == [("follow_ups", "changed", 1)]
 
 
-def test_a_question_of_the_creator_is_news_once_an_agent_prepares_follow_ups(
+def test_a_question_of_the_creator_is_a_change_once_an_agent_prepares_follow_ups(
     account: Account,
 ) -> None:
     added = {"id": "d", "text": "Quite another one?"}
@@ -302,7 +302,7 @@ def test_a_question_of_the_creator_is_news_once_an_agent_prepares_follow_ups(
 
 
 @both_databases
-def test_what_was_accepted_is_news_only_if_an_agent_changes_it_again(account: Account) -> None:
+def test_what_was_accepted_is_a_change_only_if_an_agent_changes_it_again(account: Account) -> None:
     draft = after(account, (AGENT, {"title": "New", "questions": [reworded(A), B, C]}))
     accept(draft, "question")
     accept(draft, "question")

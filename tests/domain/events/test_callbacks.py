@@ -189,7 +189,7 @@ def test_an_independent_implementation_verifies_it() -> None:
     assert Webhook(SIGNING).verify(BODY, signed())["eventId"] == "evt_1"
 
 
-def test_a_rotated_secret_signs_beside_the_new_one() -> None:
+def test_a_rotated_secret_signs_alongside_the_new_one() -> None:
     headers = signed(SIGNING, OTHER)
 
     assert len(headers["webhook-signature"].split(" ")) == 2

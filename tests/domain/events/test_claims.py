@@ -208,7 +208,7 @@ def test_an_endpoint_shared_by_subscriptions_has_its_limit_once(clock: Clock) ->
     assert len(taken(now=clock.now)) == 2
 
 
-def test_a_receiver_with_many_stands_in_nobodys_way(clock: Clock) -> None:
+def test_a_receiver_with_many_delays_nobody(clock: Clock) -> None:
     form = make_form(make_account().id)
     slow, live = make_subscription(form), make_subscription(form)
     long_ago = clock.now - timedelta(hours=1)

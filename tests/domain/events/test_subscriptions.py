@@ -108,7 +108,9 @@ def test_the_address_is_erased_when_there_was_time_to_tell(agent: Subscriber, fo
     assert list(end_expired(agent.clock.now)) == []
 
 
-def test_who_subscribes_again_is_not_told_of_the_end_before(agent: Subscriber, form: Any) -> None:
+def test_a_new_subscription_does_not_hear_of_the_end_of_the_old_one(
+    agent: Subscriber, form: Any
+) -> None:
     first = agent.subscribe()
     make_response(form)
     disconnect(form.account_id, agent.grant_id, now=agent.clock.now)

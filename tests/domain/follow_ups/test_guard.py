@@ -218,7 +218,7 @@ def test_the_context_does_not_leak(language: str, name: str) -> None:
     assert outcome(question, interview.thread, interview.context) is Check.LEAK
 
 
-def test_what_an_answer_or_a_question_told_is_no_leak() -> None:
+def test_what_an_answer_or_a_question_says_is_no_leak() -> None:
     context = "Nordwind costs 1250 euros."
     asked = "What did Nordwind do for 1250 euros?"
     told = "Nordwind took 1250 euros from us."
@@ -228,7 +228,7 @@ def test_what_an_answer_or_a_question_told_is_no_leak() -> None:
     assert outcome(asked, make_thread(f"{told} How was it?", "It was bad."), context) is None
 
 
-def test_what_a_title_or_a_hint_told_is_no_leak() -> None:
+def test_what_a_title_or_a_hint_says_is_no_leak() -> None:
     context, asked = "The rebate and the merger.", "What of a merger or rebate?"
     thread = make_thread("Why?", "So.", hints=("Also of the rebate.",))
 

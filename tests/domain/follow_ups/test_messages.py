@@ -96,7 +96,7 @@ def test_texts_are_cut() -> None:
     assert found.system.count(long) == 3
 
 
-def test_of_a_long_thread_the_beginning_and_the_end_are_told() -> None:
+def test_a_model_gets_the_beginning_and_the_end_of_a_long_thread() -> None:
     exchanges = tuple(Exchange(f"Q{n}", f"A{n}") for n in range(51))
     found = json.loads(messages(make_thread("", "", exchanges=exchanges)).user)
 

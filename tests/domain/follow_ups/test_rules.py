@@ -108,7 +108,7 @@ def test_the_first_whose_condition_holds_is_asked_as_it_is() -> None:
         ("nothing", Reason.THIN_TWICE),
     ],
 )
-def test_an_answer_ends_its_thread_whoever_asks(last: str, reason: Reason) -> None:
+def test_an_answer_ends_its_thread_for_rules_and_model(last: str, reason: Reason) -> None:
     exchanges = (Exchange(OPEN, "Slow"), Exchange("0?", last))
     asked = thread("", exchanges=exchanges, depth=1, prepared=prepared("always"))
 

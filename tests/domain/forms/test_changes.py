@@ -90,7 +90,7 @@ CHANGES: dict[str, tuple[tuple[Callable[[Any], None], ...], Callable[[Any], None
 
 @both_databases
 @pytest.mark.parametrize("case", CHANGES)
-def test_a_change_of_a_form_is_told_after_the_commit(case: str, told: list[str]) -> None:
+def test_a_change_of_a_form_wakes_after_the_commit(case: str, told: list[str]) -> None:
     form = make_form(make_account().id)
     befores, change = CHANGES[case]
     for before in befores:
@@ -103,7 +103,7 @@ def test_a_change_of_a_form_is_told_after_the_commit(case: str, told: list[str])
 
 
 @both_databases
-def test_a_new_form_is_told(told: list[str]) -> None:
+def test_a_new_form_wakes(told: list[str]) -> None:
     account = make_account()
     at_once = make_form(account.id)
     draft = make_draft(account.id)
@@ -114,7 +114,7 @@ def test_a_new_form_is_told(told: list[str]) -> None:
 
 @both_databases
 @pytest.mark.parametrize("fails", [False, True])
-def test_nobody_is_told_before_the_commit_or_of_what_was_rolled_back(
+def test_nobody_is_woken_before_the_commit_or_by_a_rollback(
     fails: bool,  # noqa: FBT001
     told: list[str],
 ) -> None:

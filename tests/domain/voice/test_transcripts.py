@@ -120,7 +120,7 @@ def test_attempts_follow_each_other_at_once_after_30_seconds_and_after_5_minutes
     assert state_of(recording) == (given_up, 3, clock.now)
 
 
-def test_whoever_stops_puts_it_back_without_an_attempt(form: Any, clock: Clock) -> None:
+def test_a_stop_puts_it_back_without_an_attempt(form: Any, clock: Clock) -> None:
     recording = make_waiting(form)
     transcripts.put_back(claimed_at(clock), now=clock.now)
 
@@ -342,7 +342,7 @@ def test_they_reach_a_completed_response_of_a_closed_form_without_a_second_event
 
 
 @pytest.mark.parametrize("case", ["typed", "full"])
-def test_what_the_person_wrote_stays_and_a_full_form_keeps_words_beside_the_recording(
+def test_what_the_person_wrote_stays_and_a_full_form_keeps_words_alongside_the_recording(
     form: Any, clock: Clock, monkeypatch: pytest.MonkeyPatch, case: str
 ) -> None:
     text = "It was Ann." if case == "typed" else ""

@@ -94,7 +94,7 @@ def pages(ann: Creator, link: str) -> list[TestResponse]:
     return found
 
 
-def test_a_paused_endpoint_is_told_at_the_top(ann: Creator, subscription: Any) -> None:
+def test_a_paused_endpoint_is_shown_at_the_top(ann: Creator, subscription: Any) -> None:
     paused = {"failures": 5, "paused_until": utc_now() + LATER}
     change(ann, CallbackEndpoint, subscription.endpoint_id, **paused)
     deliver(ann, subscription)

@@ -178,7 +178,7 @@ def test_each_person_has_a_row_and_each_question_a_column(ann: Creator, form: An
 
 
 @both_databases
-def test_follow_ups_share_the_cell_beside_their_question_in_the_order_of_asking(
+def test_follow_ups_share_the_cell_alongside_their_question_in_the_order_of_asking(
     ann: Creator,
 ) -> None:
     with ann.context():

@@ -113,7 +113,7 @@ def test_they_are_put_in_order_before_they_are_saved(
     ],
 )
 @pytest.mark.parametrize("htmx", [True, False])
-def test_what_is_refused_is_told_at_the_follow_ups_and_nothing_is_lost(
+def test_refusals_are_shown_at_the_follow_ups_and_nothing_is_lost(
     ann: Creator, draft: Draft, text: str, told: str, *, htmx: bool
 ) -> None:
     form = fields(WHICH, (text, "if_no"), text="Who, then?")

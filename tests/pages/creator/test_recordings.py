@@ -102,7 +102,7 @@ def test_the_state_of_its_words_is_said(
 
 
 @both_databases
-def test_late_words_are_told_from_those_that_somebody_has_read(ann: Creator, form: Any) -> None:
+def test_late_words_differ_from_those_that_somebody_has_read(ann: Creator, form: Any) -> None:
     with ann.context():
         make_spoken_answer(form, key(), **DONE, transcript="As heard")
         late = {"text": "", "transcript": "As heard", "next_at": utc_now()}

@@ -68,7 +68,7 @@ def fill(app: Flask, form: Any) -> None:
     indirect=["settings"],
     ids=["closed", "answered", "full"],
 )
-def test_visitors_are_told_before_they_write(
+def test_visitors_see_the_notice_before_they_write(
     app: Flask,
     account: Account,
     end: Callable[[Flask, Any], None],
@@ -219,7 +219,7 @@ def test_withdrawing_makes_room_if_nobody_else_takes_it(
 
 @pytest.mark.parametrize("settings", [1000], indirect=True)
 @pytest.mark.parametrize(("size", "times"), [(784, 0), (785, 1)])
-def test_the_creator_is_told_from_eighty_per_cent_on(
+def test_the_creator_is_warned_from_eighty_per_cent_on(
     size: int, times: int, app: Flask, ann: Creator
 ) -> None:
     with app.app_context():

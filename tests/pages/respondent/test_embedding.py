@@ -80,7 +80,7 @@ def test_exactly_the_named_origins_may_embed_every_page_of_the_form(
 
 
 @pytest.mark.settings(limit_answer_session="1/minute")
-def test_refusals_are_told_in_the_frame(app: Flask, framed: Framed) -> None:
+def test_refusals_are_shown_in_the_frame(app: Flask, framed: Framed) -> None:
     with storage_away(app):
         away = framed.answer(1, "Me")
     large = framed.answer(1, "x" * 1_400_000)

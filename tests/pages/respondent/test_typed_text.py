@@ -256,7 +256,7 @@ def test_what_is_sent_already_stays_a_response_of_its_own(app: Flask, form: Any)
     assert texts(app) == ["Me", "Nothing", "Somebody else"]
 
 
-def test_an_older_tab_shows_both_texts_and_replaces_nothing_until_it_is_told_to(
+def test_an_older_tab_shows_both_texts_and_replaces_nothing_until_asked(
     app: Flask, tab: Respondent, older: Respondent
 ) -> None:
     page = older.answer(2, "The older words")

@@ -290,7 +290,7 @@ def test_what_is_wrong_first_is_refused_first(host: Host, form: Any, hook: Webho
     assert hook.posted == []
 
 
-def test_too_many_subscriptions_are_told(app: Flask, host: Host, form: Any) -> None:
+def test_too_many_subscriptions_are_refused(app: Flask, host: Host, form: Any) -> None:
     with app.app_context():
         for _ in range(100):
             make_subscription(form)
@@ -329,7 +329,7 @@ def test_both_doors_count_together(host: Host, agent: Agent, form: Any) -> None:
     assert subscribe_by_rest(agent, form).status_code == 429
 
 
-def test_what_is_not_held_is_told_to_those_with_the_extension_alone(
+def test_only_clients_with_the_extension_hear_what_is_not_held(
     app: Flask, host: Host, hosted: Hosted, form: Any
 ) -> None:
     with app.app_context():

@@ -78,7 +78,7 @@ def test_what_is_there_is_returned_at_once_and_nothing_after_since_times_out(
 
 
 @BOTH
-def test_a_wait_lasts_20_seconds_unless_told_and_25_at_most(
+def test_a_wait_lasts_20_seconds_unless_asked_otherwise_and_25_at_most(
     host: Host, form: Any, tool: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[int] = []
@@ -136,7 +136,7 @@ def test_a_token_that_ends_ends_the_wait(host: Host, form: Any, tool: str) -> No
     assert "/.well-known/oauth-protected-resource/mcp/app" in answer.headers["WWW-Authenticate"]
 
 
-def test_nothing_is_told_that_came_after_the_end_of_the_token(
+def test_nothing_is_streamed_after_the_end_of_the_token(
     app: Flask, host: Host, form: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read = tools.fitting_page

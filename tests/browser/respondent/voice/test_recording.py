@@ -250,7 +250,7 @@ def test_a_recording_survives_its_tab(browser: Browser, link: SpokenLink) -> Non
     context.close()
 
 
-def test_a_recording_that_was_left_is_told_of_and_waits_at_its_question(
+def test_a_recording_that_was_left_is_shown_and_waits_at_its_question(
     page: Page, link: SpokenLink
 ) -> None:
     record(page, 2.5)

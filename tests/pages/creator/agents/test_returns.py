@@ -207,7 +207,9 @@ def test_notes_stand_with_the_changes_that_were_not_seen(
     assert said_by_agents(after) == both[1:]
 
 
-def test_a_change_of_the_creator_stands_in_nobody_elses_words(ann: Creator, noted: Draft) -> None:
+def test_a_change_of_the_creator_is_never_shown_as_somebody_elses(
+    ann: Creator, noted: Draft
+) -> None:
     ann.page(f"/drafts/{noted.id}")
     ann.post(f"/drafts/{noted.id}/title", text="My own", revision=1)
 

@@ -50,7 +50,7 @@ def test_nothing_is_stored(
     assert "Nobody came" not in caplog.text
 
 
-def test_a_follow_up_is_a_step_with_its_reason_beside_it(ann: Creator) -> None:
+def test_a_follow_up_is_a_step_with_its_reason_next_to_it(ann: Creator) -> None:
     trying = try_draft(ann, questions=["What went wrong?", "Who was it?"], **SMART)
     assert trying.question == "What went wrong?"
 
@@ -128,7 +128,7 @@ def test_the_steps_are_those_of_a_respondent(
     assert {"", "1", "2", "1/f/1"} <= seen
 
 
-def test_an_empty_or_endless_answer_is_refused_beside_it(ann: Creator) -> None:
+def test_an_empty_or_endless_answer_is_refused_alongside_it(ann: Creator) -> None:
     trying = try_draft(ann, questions=["One?"])
 
     assert trying.answer(" ").status_code == 422
@@ -137,7 +137,7 @@ def test_an_empty_or_endless_answer_is_refused_beside_it(ann: Creator) -> None:
     assert trying.answer("a" * 20_000).status_code == 200
 
 
-def test_more_than_a_page_can_carry_is_refused_beside_it(ann: Creator) -> None:
+def test_more_than_a_page_can_carry_is_refused_alongside_it(ann: Creator) -> None:
     trying = try_draft(ann, questions=[f"Question {number}?" for number in range(20)])
     chance = random.Random(1)  # noqa: S311
 

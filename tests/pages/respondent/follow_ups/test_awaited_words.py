@@ -288,7 +288,9 @@ def test_nobody_waits_for_the_recording_of_another_person(
 
 
 @pytest.mark.usefixtures("waiting")
-def test_the_words_reach_whoever_waits_at_once(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_words_reach_a_waiting_page_at_once(
+    app: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
     woken: list[str] = []
     monkeypatch.setattr(app.extensions["wakeups"], "wake", woken.append)
     work(app)

@@ -241,7 +241,7 @@ def test_next_after_sending_is_the_thank_you_page(
 
 
 @pytest.mark.parametrize("told", ["", "another-model at llm.example.com"], indirect=True)
-def test_a_form_keeps_the_writer_that_its_creator_was_told_of(
+def test_a_form_keeps_the_writer_that_its_creator_saw(
     app: Flask, respondent: Respondent, model: ModelServer, told: str
 ) -> None:
     assert told or model.host not in respondent.page.text

@@ -181,7 +181,7 @@ def test_nothing_of_an_upload_stays_in_the_data_folder(app: Flask, speaker: Spea
     assert list((folder / "spool").iterdir()) == []
 
 
-def test_a_store_that_is_away_while_it_is_played_is_told(
+def test_a_store_that_is_away_while_it_is_played_is_reported(
     speaker: Speaker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     held = held_in(speaker.upload())
@@ -239,7 +239,7 @@ def test_more_than_25_mib_are_refused_before_anybody_looks(
 
 
 @UNTOUCHED
-def test_scripts_are_told_in_the_recorder(speaker: Speaker) -> None:
+def test_the_recorder_says_that_it_needs_scripts(speaker: Speaker) -> None:
     part = speaker.upload(file=BAD["text"], headers={"HX-Request": "true"})
 
     assert part.status_code == 422

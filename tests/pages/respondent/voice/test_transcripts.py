@@ -41,7 +41,7 @@ def look(speaker: Speaker, **changed: Any) -> TestResponse:
         (TranscriptState.NONE, None, ""),
     ],
 )
-def test_they_are_told_what_became_of_it(
+def test_they_see_what_became_of_it(
     app: Flask, speaker: Speaker, state: TranscriptState, words: str | None, said: str
 ) -> None:
     speaker.upload()
@@ -104,7 +104,7 @@ def test_the_page_names_the_host_that_gets_it(app: Flask, told: str) -> None:
     assert "Recordings are sent to 127.0.0.1:9" in privacy
 
 
-def test_long_words_fit_beside_a_recording(app: Flask, speaker: Speaker) -> None:
+def test_long_words_fit_alongside_a_recording(app: Flask, speaker: Speaker) -> None:
     speaker.upload()
     words = "x" * 100_000
     become(app, TranscriptState.DONE, words)
@@ -197,7 +197,7 @@ def test_words_that_the_person_saw_and_left_out_stay_out(
     assert [each.transcript for each in kept(app)] == [WORDS]
 
 
-def test_the_first_look_wakes_whoever_writes_down(
+def test_the_first_look_wakes_the_transcriber(
     app: Flask, speaking: Speaker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     woken: list[str] = []
