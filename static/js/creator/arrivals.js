@@ -1,4 +1,4 @@
-// Rows that a poll adds to a list slide in; those of the page as it was opened do not.
+// Rows that a poll adds to a list slide in; rows of the first page load do not.
 const ROWS = ".list-row a[id], .agent[id]";
 const shown = () => new Set([...document.querySelectorAll(ROWS)].map((row) => row.id));
 let known = shown();

@@ -37,7 +37,7 @@ document.addEventListener("htmx:sendError", ({ detail }) => {
   show(document.getElementById("unreachable").content.cloneNode(true));
 });
 
-// the creator has signed in again, in another tab: this page continues with the token of that session
+// the creator has signed in again in another tab: this page takes over the new session's token
 document.addEventListener("askback:token", ({ target, detail }) => {
   for (const field of document.querySelectorAll('input[name="csrf_token"]')) {
     field.value = detail.token;
@@ -45,7 +45,7 @@ document.addEventListener("askback:token", ({ target, detail }) => {
   if (target.matches(".editor, .options")) htmx.trigger(target, "submit");
 });
 
-// a setting is marked invalid by the message next to it: its field is not swapped, because text may be typed in it
+// the message next to a setting marks it invalid; its field is not swapped, to keep typed text
 document.addEventListener("htmx:oobAfterSwap", ({ detail }) => {
   const message = detail.target;
   if (!message.matches(".field__message")) return;

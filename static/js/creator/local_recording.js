@@ -1,4 +1,4 @@
-// Records and plays back in this page. Nothing of it is sent or stored.
+// Records and plays back in this page. The recording is neither sent nor stored.
 import { Microphone, reasonOf } from "../respondent/voice/microphone.js";
 import { obstacle } from "../respondent/voice/obstacle.js";
 import { Player } from "../respondent/voice/player.js";
@@ -23,7 +23,7 @@ class LocalRecording extends HTMLElement {
     return this.querySelector(selector);
   }
 
-  // a state, or the reason why nothing is recorded, by the name of its text
+  // `name` is the text of a state, or of the reason why nothing is recorded
   #show(name) {
     const isRecording = name === "recording";
     this.hidden = false;

@@ -1,7 +1,7 @@
-// Polling elements send their request on each `app:poll`, while the page is visible, and some on
-// `app:poll-hidden`, for the title that a tab shows. Without a response a line above the page
-// reports it; the next response removes the line.
-const EVERY_MS = 4000; // the page of a decision hears of a change within five seconds
+// Polling elements send their request on `app:poll` while the page is visible, and some also on
+// `app:poll-hidden`, to update the tab title. A line above the page reports a missing response; the
+// next response removes it.
+const EVERY_MS = 4000; // a decision page must show a change within five seconds
 const HIDDEN_EVERY_MS = 60000;
 const line = document.getElementById("unrefreshed");
 const failing = new Set();
@@ -30,7 +30,7 @@ function worked(what) {
   line.replaceChildren();
 }
 
-// the page reports the error, so the console need not
+// the page reports the error, so htmx need not log it
 document.addEventListener("htmx:beforeSwap", ({ detail }) => {
   if (detail.requestConfig.elt.matches("[data-quiet]")) detail.isError = false;
 });

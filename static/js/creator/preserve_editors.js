@@ -1,5 +1,5 @@
-// A swap never removes an open editor: a part that is being edited stays as it is, and the editor of
-// a question moves to its question in the new list, that of a new question to where it was begun.
+// A swap never removes an open editor: a part that is being edited stays as it is. A question's
+// editor moves to the question in the new list, a new question's to where it was begun.
 const open = (part) => part.querySelectorAll(".q--open");
 
 document.addEventListener("htmx:oobBeforeSwap", ({ detail }) => {
@@ -11,7 +11,7 @@ document.addEventListener("htmx:beforeSwap", ({ detail }) => {
   if (detail.shouldSwap && detail.target.id === "questions") preserve(detail.target, detail.requestConfig.elt);
 });
 
-// taken out before the swap, or htmx would switch its buttons off
+// removes editors before the swap, or htmx would disable their buttons
 function preserve(list, asking) {
   if (list.id !== "questions") return;
   const kept = [...open(list)].filter((row) => !row.contains(asking));

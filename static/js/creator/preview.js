@@ -1,4 +1,4 @@
-// The preview follows what is being written, and stays at its question when something else is saved.
+// The preview follows what is typed, and stays at its question when something else is saved.
 const preview = () => document.getElementById("preview");
 
 function follow(field) {
@@ -14,7 +14,7 @@ document.addEventListener("input", ({ target }) => {
   if (target.matches("[data-shows]")) follow(target);
 });
 
-// of several open editors the one that is written in
+// with several open editors, show the question of the focused one
 document.addEventListener("focusin", ({ target }) => {
   const row = target.closest(".editor") && target.closest("[data-question]");
   const page = preview();

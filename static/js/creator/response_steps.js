@@ -1,4 +1,4 @@
-// The arrow keys turn to the response before and to the next one.
+// The arrow keys open the previous and the next response.
 const TURNS = { ArrowLeft: "prev", ArrowRight: "next" };
 
 document.addEventListener("keydown", (event) => {

@@ -14,8 +14,8 @@ document.addEventListener("askback:saved", ({ target }) => {
   document.addEventListener("htmx:afterSettle", tryAgain, { once: true });
 });
 
-// What is published changes no more: nothing here can be pressed. Words that are being written stay,
-// to be copied.
+// A published form no longer changes: its controls become inert. Text in open editors
+// stays, to be copied.
 document.addEventListener("askback:published", () => {
   const parts = document.querySelectorAll(".review :is(.tool, .btn, .options, .bar), #decision, #confirm-button");
   const isLeft = (part) => part.closest("#revision-poll, .editor");

@@ -1,4 +1,4 @@
-// The share sheet of the device, where it has one.
+// Opens the share sheet of the device, if it has one.
 for (const button of document.querySelectorAll("[data-share-url]")) button.hidden = !navigator.share;
 
 document.addEventListener("click", async (event) => {
@@ -7,6 +7,6 @@ document.addEventListener("click", async (event) => {
   try {
     await navigator.share({ title: button.dataset.title, url: button.dataset.shareUrl });
   } catch {
-    // closed without sending
+    // the sheet was closed without sharing
   }
 });

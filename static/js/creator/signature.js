@@ -1,5 +1,5 @@
-// The line of a decision is signed as its button is pressed: the moment is written beside the name.
-// The form is sent meanwhile.
+// Pressing the button of a decision signs its line: the time appears beside the name while the form
+// is sent.
 import { localise } from "../shared/clock.js";
 
 document.addEventListener("submit", ({ target }) => {

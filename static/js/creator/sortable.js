@@ -1,6 +1,6 @@
 // <sortable-list>: drag a row by its grip, or move it with Alt and an arrow key. Both submit the
 // form of the row's own buttons.
-const EDGE = 120; // px of the window; the bar at its end lies in it
+const EDGE = 120; // px from the edges of the window; covers the bar at the bottom
 
 customElements.define(
   "sortable-list",
@@ -48,7 +48,7 @@ customElements.define(
       on("pointercancel", () => (before ? before.before(row) : row.parentElement.append(row), drop()));
     }
 
-    // a row that is held at an edge of the window brings what lies beyond it
+    // scrolls while a row is held at an edge of the window
     scroll(row, pointer, drag) {
       if (drag.aborted) return;
       const above = EDGE - pointer.y;

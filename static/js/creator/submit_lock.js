@@ -1,9 +1,9 @@
-// A form is not submitted again while its request runs; its button shows that after SHOWN_AFTER_MS.
+// A form cannot be submitted again while its request runs; after SHOWN_AFTER_MS its button shows it.
 const SHOWN_AFTER_MS = 300;
 const release = new Map();
 
 document.addEventListener("submit", begin, true);
-// the response has arrived: what it triggers may submit the form again
+// once the response is here, the events it triggers may submit the form again
 document.addEventListener("htmx:beforeOnLoad", ({ detail }) => end(detail.elt));
 document.addEventListener("htmx:afterRequest", ({ detail }) => end(detail.elt));
 // the page was restored from the back/forward cache

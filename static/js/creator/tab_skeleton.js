@@ -15,7 +15,7 @@ function showBusy(link) {
   view.setAttribute("aria-busy", "true");
 }
 
-// a page out of the browser's memory is old; one that somebody writes on stays
+// a page from the back/forward cache is outdated; keep it only for an open editor
 addEventListener("pageshow", ({ persisted }) => {
   if (persisted && !document.querySelector(".editor")) location.reload();
 });

@@ -1,5 +1,5 @@
-// Unsaved text in an open editor: the browser asks before it leaves the page, and so does Escape
-// before it leaves the editor.
+// Unsaved text in an open editor: the browser asks before the page is left, and Escape asks before
+// the editor closes.
 const REFUSED = ".field__error, .note--alarm";
 const UNSAVED = `${REFUSED}, [data-unsaved]`;
 
@@ -15,7 +15,7 @@ function isChanged(editor) {
 
 const isUnsaved = (editor) => isChanged(editor) || editor.querySelector(UNSAVED);
 
-// forms whose words are on their way: sending one is no leaving
+// submitted forms, whose text no longer counts as unsaved
 let sent = new WeakSet();
 
 addEventListener("submit", ({ target, defaultPrevented }) => {
@@ -30,7 +30,7 @@ addEventListener("beforeunload", (event) => {
   if (refused || editors.some(isUnsaved)) event.preventDefault();
 });
 
-// where the writing stopped
+// the field that gets the focus back
 let writing = null;
 
 function ask(editor, isAsked) {
@@ -40,7 +40,7 @@ function ask(editor, isAsked) {
   else writing?.focus();
 }
 
-// heard before the shortcut that leaves at once
+// runs before the shortcut that closes at once
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Escape" || event.isComposing) return;
   const editor = event.target.closest?.("form.editor");

@@ -1,5 +1,5 @@
-// How many drafts wait: in the title of the tab, before what the page has there, and as a dot on its
-// icon. A page that counts something else in its title has the dot alone.
+// Shows the number of waiting drafts before the title of the tab, and as a dot on its icon. A page
+// whose title counts something else gets only the dot.
 const icon = document.querySelector("link[rel=icon]");
 const counted = () => document.getElementById("waiting-count")?.dataset.count ?? "0";
 let shown = counted();

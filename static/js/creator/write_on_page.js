@@ -1,5 +1,5 @@
-// A click on words opens their editor with the caret at the clicked place. Whoever opens it by its
-// link finds the caret behind the last word.
+// A click on text opens its editor with the caret at the clicked place. Opened by its link, the
+// editor has the caret at the end.
 let clicked = null;
 
 function letterAt(words, { clientX, clientY }) {
@@ -10,7 +10,7 @@ function letterAt(words, { clientX, clientY }) {
   return isWord ? (place?.offset ?? range.startOffset) : words.textContent.length;
 }
 
-// not of the document: Safari on a phone tells it only of presses on controls
+// not on document: there Safari on iOS sends only clicks on controls
 document.querySelector("main").addEventListener("click", (event) => {
   const words = event.target.closest("[data-opens]");
   if (!words || !getSelection().isCollapsed) return;
@@ -20,7 +20,7 @@ document.querySelector("main").addEventListener("click", (event) => {
   link.click();
 });
 
-// what is typed before the editor has come is written in it
+// text typed before the editor arrives goes into it
 let typed = null;
 
 document.addEventListener("htmx:beforeRequest", ({ detail }) => {
@@ -34,13 +34,13 @@ document.addEventListener("keydown", (event) => {
   typed += event.key;
 });
 
-// it does not come
+// the editor does not arrive
 document.addEventListener("htmx:afterRequest", ({ detail }) => {
   if (!detail.successful) typed = clicked = null;
 });
 
-// a question whose tools took more room than those of its editor keeps its height, so that nothing
-// below moves
+// a question whose tools are higher than its editor keeps its height, so that nothing below it
+// moves
 let height = 0;
 
 document.addEventListener("htmx:beforeSwap", ({ detail }) => {
@@ -65,7 +65,7 @@ document.addEventListener("htmx:afterSettle", ({ detail: { elt } }) => {
   typed = clicked = null;
 });
 
-// what is unseen below the field gives it its size
+// the invisible copy below the field gives it its size
 document.addEventListener("input", ({ target }) => {
   if (!target.matches(".words__text")) return;
   if (target.matches("[data-one-line]") && /[\r\n]/.test(target.value)) {

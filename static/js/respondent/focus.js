@@ -1,7 +1,7 @@
-// After Continue the textarea of the next question gets the focus, with the caret at the end, if
-// there is a hardware keyboard. A touch screen would cover the question with its own: there the focus
-// stays on the heading, and wherever a message comes before the textarea. Error messages, and the
-// textarea where the bar of buttons covers it, are brought into view.
+// After Continue, with a hardware keyboard, the next question's textarea gets the focus, with the
+// caret at the end. On a touch screen, whose keyboard would cover the question, and if a message
+// precedes the textarea, the focus stays on the heading. Error messages, and a textarea that the bar
+// of buttons covers, are scrolled into view.
 const KEYBOARD = matchMedia("(pointer: fine)");
 const MESSAGE = "[role=alert]:not([hidden])";
 
@@ -24,9 +24,9 @@ function uncover(box, message) {
   const bar = box.form.querySelector(".actions--main").getBoundingClientRect();
   const { top, bottom } = box.getBoundingClientRect();
   if (top <= bar.top - bar.height) return;
-  // no further than that: the message, or the question, stays in view
+  // scrolls only so far that the message or question stays in view
   const most = Math.min(top, message?.getBoundingClientRect().top ?? top);
-  scrollBy(0, Math.min(bottom - bar.top + 8, most)); // with its focus ring
+  scrollBy(0, Math.min(bottom - bar.top + 8, most)); // includes the focus ring
 }
 
 document.addEventListener("htmx:afterSettle", () => {

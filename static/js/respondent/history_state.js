@@ -1,13 +1,13 @@
-// Addresses and history entries for the browser's Back and reload. A question shown at the start of the link, or by a POST to
-// another one, gets its own address, so that Back and reload find it. A browser that refuses cookies keeps one address, and the
-// session in its history entry, so that a reload continues. So does an iframe of another website,
-// which takes no cookie and adds no entry to the history of the embedding page.
+// Addresses and history entries for the browser's Back and reload. A question shown at the form's link, or by a POST to
+// another address, gets its own address, so that Back and reload find it. Without cookies the address stays the same,
+// and the history entry holds the session, so that a reload continues. The same applies in an iframe of
+// another website, which has no cookies and adds no entry to the history of the embedding page.
 const framed = window !== window.top;
 const remembers = !framed && takesCookies();
 const start = location.pathname.match(/^\/r\/[^/]+/)?.[0];
 
 if (remembers) nameShown();
-// after a choice of language the page has the address of a POST, which cannot be reloaded
+// after a change of language the page has the address of a POST, which cannot be reloaded
 if (!remembers && start && !/^\/r\/[^/]+(\/q\/\d+(\/f\/\d+)?|\/check|\/done|\/sent)?$/.test(location.pathname)) {
   const session = document.querySelector("input[name=session]")?.value;
   const query = new URLSearchParams(location.search);

@@ -1,5 +1,5 @@
-// The response to a request of a page that has gone meanwhile changes nothing: who went on while a
-// model was asked stays where they are.
+// Ignores responses to requests of a previous page: people who moved on while a model was asked stay
+// where they are.
 document.addEventListener(
   "htmx:beforeSwap",
   (event) => {

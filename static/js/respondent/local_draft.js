@@ -1,6 +1,6 @@
-// Unsent text is stored in this browser, by session and question, until the server has it: it
-// survives a reload, Back and a crash of the browser. It is never sent from here. In an iframe of
-// another website it ends with the tab (sessionStorage).
+// Stores unsent text in this browser, by session and question, until the server has it: it survives
+// a reload, Back and a crash of the browser. This file never sends it. In an iframe of another
+// website it lasts as long as the tab (sessionStorage).
 const PREFIX = "askback:";
 const KEPT_DAYS = 30;
 
@@ -8,7 +8,7 @@ function store(action) {
   try {
     return action(window === window.top ? localStorage : sessionStorage);
   } catch {
-    return undefined; // a browser that keeps nothing, or is full
+    return undefined; // storage is blocked or full
   }
 }
 
@@ -54,7 +54,7 @@ function restore(part) {
   part.querySelectorAll("[data-recover-drafts]").forEach(recover);
 }
 
-// the first stored answer gives the session its key
+// the first stored answer creates the session and its key
 function moveToSession(form) {
   const { draftKey } = form.dataset;
   if (draftKey === "new") return;
@@ -71,7 +71,7 @@ function showNote(note, isRestored) {
   note.hidden = !store(() => true);
 }
 
-// on the page of a closed form: the unsent text
+// shows the unsent text on the page of a closed form
 function recover(slot) {
   const texts = keys(slot.dataset.recoverDrafts).map((name) => read(name)?.text);
   const unsent = texts.filter((text) => text?.trim());
@@ -97,7 +97,7 @@ document.addEventListener("htmx:beforeSwap", ({ detail }) => {
   const action = withoutQuery(form?.getAttribute("action"));
   const path = withoutQuery(detail.pathInfo.requestPath);
   if (!form || detail.xhr.status !== 200) return;
-  // unsent text outlives a skipped question: Skip may have been pressed by mistake
+  // a skipped question keeps its unsent text: Skip may have been pressed by mistake
   const dropped = detail.requestConfig.elt.hasAttribute("data-drop-draft");
   const takenBack = path === `${action}/skip` && draftField(form).defaultValue !== "";
   if (path === action || takenBack || dropped) remove(storageKey(form));

@@ -1,2 +1,2 @@
-// A menu that opens at the end of the page is scrolled into view.
+// Scrolls a menu that opens at the end of the page into view.
 document.addEventListener("toggle", ({ target }) => target.open && target.scrollIntoView({ block: "nearest" }), true);

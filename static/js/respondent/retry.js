@@ -31,7 +31,7 @@ function failed({ detail: { requestConfig, xhr } }) {
   if (elt.matches("form")) renameMain(elt);
 }
 
-// the countdown is visible; a screen reader announces it once
+// the countdown is visible, but a screen reader announces it only once
 function showCountdown(seconds, unsure) {
   const slot = slotOf("retry");
   const message = slot?.querySelector("template").content.cloneNode(true);
@@ -93,7 +93,7 @@ document.addEventListener("htmx:beforeSwap", (event) => {
   const { status } = detail.xhr;
   if (detail.shouldSwap) tries = 0;
   if (detail.shouldSwap || status < 400) return;
-  detail.isError = false; // the page shows it, so the console need not
+  detail.isError = false; // the page shows the error, so htmx need not log it
   if (AGAIN.has(status) || status >= 500) failed(event);
   else showRefusal(detail);
 });

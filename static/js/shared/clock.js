@@ -1,11 +1,11 @@
-// Moments and days in the reader's own time zone, which without scripts are those of UTC.
-// the rest of the page writes numbers with these digits in every language
+// Shows times and days in the reader's own time zone; without scripts they are in UTC.
+// the rest of the page uses these digits in every language
 const DIGITS = { numberingSystem: "latn" };
 const DAY = { day: "numeric", month: "short", ...DIGITS };
 const CLOCK = { ...DAY, hour: "2-digit", minute: "2-digit" };
 const WHOLE = { dateStyle: "full", timeStyle: "long", ...DIGITS };
 
-// that of the page, in the reader's regional variant; English as the server writes it
+// the page's language, in the reader's regional variant; English always as on the server
 function language() {
   const { lang } = document.documentElement;
   if (lang === "en") return "en-GB";

@@ -1,6 +1,5 @@
-// A button that copies the value of the field it names. For a moment it says so itself, in the
-// room of its own words; what a screen reader hears of it, and why nothing was copied, is written
-// in the element it names.
+// A button that copies the value of the field it names. For a moment its label confirms the copy. The
+// status element it names announces that to screen readers, and shows why nothing was copied.
 const SHOWN_MS = 2000;
 const shown = new WeakMap();
 

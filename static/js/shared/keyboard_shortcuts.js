@@ -1,4 +1,4 @@
-// Ctrl or Cmd with Enter saves the form around the focus, Escape follows its cancel link.
+// Ctrl or Cmd with Enter saves the focused form; Escape follows its cancel link.
 document.addEventListener("keydown", (event) => {
   const form = event.target.closest?.("form[data-shortcuts]");
   if (!form || event.isComposing) return;

@@ -1,5 +1,5 @@
-// A stored recording, wherever a page plays one: played from where one presses in its wave, the arrow
-// keys go five seconds back and on.
+// Plays a stored recording. A click in its waveform plays from there; the arrow keys move by five
+// seconds.
 import { Player } from "./player.js";
 
 const STEP_SECONDS = 5;

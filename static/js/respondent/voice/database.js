@@ -1,7 +1,7 @@
 // The database of this browser (IndexedDB) in which recordings are stored.
 const NAME = "askback";
 const STORE = "recordings";
-const OPENED_WITHIN_MS = 3000; // some releases of Safari never do, and say nothing
+const OPENED_WITHIN_MS = 3000; // some releases of Safari never open it and report no error
 
 let opening;
 
@@ -10,7 +10,7 @@ function open() {
     const request = indexedDB.open(NAME, 1);
     request.onupgradeneeded = () => request.result.createObjectStore(STORE);
     request.onsuccess = () => {
-      opening = Promise.resolve(request.result); // also where nobody waits any more
+      opening = Promise.resolve(request.result); // also after the time-out, for later calls
       resolve(opening);
     };
     request.onerror = () => reject(request.error);
@@ -19,7 +19,7 @@ function open() {
   return opening;
 }
 
-// undefined if this browser stores nothing, or no more
+// undefined if this browser cannot store anything (any more)
 async function run(mode, action) {
   try {
     const transaction = (await open()).transaction(STORE, mode);
@@ -36,7 +36,7 @@ async function run(mode, action) {
 export const read = (action) => run("readonly", action);
 export const write = (action) => run("readwrite", action);
 
-// how many entries are stored; undefined if none can be, which only writing one tells
+// the number of stored entries; undefined if storing fails, which only a write shows
 export const countStored = () =>
   write((box) => {
     box.put(Date.now(), ["", 0]);

@@ -4,7 +4,7 @@ import { framed } from "./obstacle.js";
 const FORMATS = ["audio/webm;codecs=opus", "audio/mp4;codecs=mp4a.40.2", "audio/mp4"];
 const PIECE_MS = 2000;
 const BITS_PER_SECOND = 32000;
-const SAMPLES = 4096; // 85 ms at 48 kHz, so that looking ten times a second misses little
+const SAMPLES = 4096; // 85 ms at 48 kHz, so that ten reads a second miss little
 const REASONS = {
   NotAllowedError: "denied",
   SecurityError: "denied",
@@ -16,7 +16,7 @@ const REASONS = {
 
 export function reasonOf(error) {
   const reason = REASONS[error.name] ?? "failed";
-  // elsewhere the page cannot tell a person's No from that of a website
+  // without featurePolicy, the page cannot tell whether the person or the embedding website refused
   return reason === "denied" && framed && !document.featurePolicy ? "framed" : reason;
 }
 
@@ -27,7 +27,7 @@ function listenTo(stream) {
     context.createMediaStreamSource(stream).connect(analyser);
     return { context, analyser, samples: new Float32Array(SAMPLES) };
   } catch {
-    return undefined; // it records all the same
+    return undefined; // recording works without a level
   }
 }
 
@@ -39,7 +39,7 @@ export class Microphone {
   #since;
   #reason = "stopped";
 
-  // raises the error of the browser if it may not or cannot
+  // throws the error of the browser if recording is refused or impossible
   static async ask() {
     return new Microphone(await navigator.mediaDevices.getUserMedia({ audio: { channelCount: 1 } }));
   }
@@ -51,8 +51,8 @@ export class Microphone {
     this.#recorder = new MediaRecorder(stream, { mimeType, audioBitsPerSecond: BITS_PER_SECOND });
   }
 
-  // `piece(blob)` for each piece of sound, `silenced()` if the microphone is taken away for now,
-  // `ended(reason)` once: stopped, interrupted
+  // calls `piece(blob)` for each piece of sound, `silenced()` if the microphone is muted for now,
+  // and `ended(reason)` once: stopped, interrupted
   start({ piece, silenced, ended }) {
     const recorder = this.#recorder;
     const [track] = this.#stream.getTracks();
@@ -77,7 +77,7 @@ export class Microphone {
     return this.#before + (this.#since === undefined ? 0 : performance.now() - this.#since);
   }
 
-  // the loudest sample of the last moment, 0 to 1; undefined if this browser cannot tell
+  // the loudest of the last SAMPLES, 0 to 1; undefined if this browser cannot measure it
   get level() {
     const { context, analyser, samples } = this.#heard ?? {};
     if (context?.state !== "running") return undefined;

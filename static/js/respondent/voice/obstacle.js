@@ -1,10 +1,10 @@
-// Why this page cannot record at all.
+// The reason why this page cannot record at all.
 export const framed = window !== window.top;
 
-// as the name of a text; "" if it can
+// the name of a text; "" if the page can record
 export function obstacle() {
   if (!isSecureContext) return "insecure";
   if (!window.MediaRecorder || !navigator.mediaDevices?.getUserMedia) return "unsupported";
-  // only Chromium says beforehand what the code of a website allows
+  // only Chromium tells in advance what the embedding website allows
   return framed && document.featurePolicy?.allowsFeature("microphone") === false ? "framed" : "";
 }

@@ -1,5 +1,5 @@
-// Plays one recording: the browser's own player shows no length for a recording that has none in its
-// header, as recorders write them.
+// Plays one recording. Recorders write no length into the header, so the browser's own player would
+// show none.
 import { draw, fromDigits } from "./waveform.js";
 
 const REVOKED_AFTER_MS = 5000;
@@ -31,7 +31,7 @@ export class Player {
     this.#button.addEventListener("click", () => this.#toggle());
   }
 
-  // `sound` is a Blob, or an address, or nothing that this browser could play
+  // `sound` is a Blob or an address; undefined if this browser cannot play it
   load(sound, seconds, levels) {
     this.unload();
     this.#sound = sound;
@@ -43,8 +43,8 @@ export class Player {
     this.#draw();
   }
 
-  // what the server has of it, as `part` says: of a chosen file what this browser plays, if need be
-  // by `ask`, where the file itself is not
+  // loads the server's copy, described by `part`, else `file`. If the browser cannot play a chosen
+  // file, `ask` fetches a version that it can play.
   loadStored(part, file, ask) {
     const { seconds, levels = "" } = part.dataset;
     this.load(part.querySelector("audio")?.src ?? file, Number(seconds), fromDigits(levels));
@@ -72,10 +72,10 @@ export class Player {
     } catch {
       const ask = this.#ask;
       const sound = await ask?.().catch(() => undefined);
-      if (ask !== this.#ask) return; // another recording by now
-      if (!sound) return void (this.#button.hidden = true); // a format that this browser does not play
+      if (ask !== this.#ask) return; // another recording was loaded meanwhile
+      if (!sound) return void (this.#button.hidden = true); // this browser cannot play the format
       this.load(sound, this.#seconds, this.#levels);
-      await this.#audio.play().catch(() => {}); // it may want to be pressed once more
+      await this.#audio.play().catch(() => {}); // the browser may require another press
     }
   }
 
@@ -87,7 +87,7 @@ export class Player {
     const [live, rest] = this.#strokes;
     draw(live, this.#levels.slice(0, played), 0, length);
     draw(rest, this.#levels.slice(played), played, length);
-    const whole = this.#seconds ? clock(Math.ceil(this.#seconds)) : ""; // nobody has measured a chosen file yet
+    const whole = this.#seconds ? clock(Math.ceil(this.#seconds)) : ""; // a chosen file is not measured yet
     this.#time.textContent = at ? `${clock(at)} / ${whole}` : whole;
     const { play, pause } = this.#button.dataset;
     this.#button.setAttribute("aria-label", paused ? play : pause);

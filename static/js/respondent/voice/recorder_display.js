@@ -1,5 +1,5 @@
-// What a recorder shows and says: parts by the states in which they are shown, texts by name, from
-// its template.
+// What a recorder shows and says: its parts name the states in which they are visible; the template
+// holds the texts by name.
 import { obstacle } from "./obstacle.js";
 import { clock } from "./player.js";
 import { say, unfoldSheet } from "./status_line.js";
@@ -30,7 +30,7 @@ export class RecorderDisplay {
     this.keepFocus(hadFocus);
   }
 
-  // what was pressed may be hidden by what it did
+  // pressing a button may hide that button
   keepFocus(hadFocus) {
     const focused = document.activeElement;
     if (!hadFocus || (this.#element.contains(focused) && isShown(focused))) return;
@@ -42,7 +42,7 @@ export class RecorderDisplay {
     this.said = [name, ms];
   }
 
-  // asks, and leads back to the state before
+  // asks a question; `back` returns to the state before
   ask(state) {
     this.#earlier = { state: this.state, said: this.said };
     this.show(state);
@@ -60,7 +60,7 @@ export class RecorderDisplay {
     return this.state === "discarding" ? this.#earlier.state : this.state;
   }
 
-  // what happened while it asks, it shows afterwards
+  // during a question, the new state is shown only afterwards
   settle(state, text, ms = 0) {
     if (this.state === "discarding") this.#earlier = { state, said: [text, ms] };
     else {
@@ -69,7 +69,7 @@ export class RecorderDisplay {
     }
   }
 
-  // typing is offered, and a file
+  // offers typing, and a file if the page cannot record at all
   fail(reason) {
     this.show("idle");
     this.say(reason);
@@ -77,7 +77,7 @@ export class RecorderDisplay {
     if (obstacle()) this.offerFile("only");
   }
 
-  // without a recording for long, words may go on alone
+  // if the upload is stuck, the text may be sent without the recording
   unsent(isStuck = false) {
     this.#element.toggleAttribute("data-stuck", isStuck);
     this.settle("kept", isStuck ? "stuck" : "unsent");
@@ -94,13 +94,13 @@ export class RecorderDisplay {
     line.textContent = isLoud ? line.dataset.loud : line.dataset.quiet;
   }
 
-  // the share that was sent, 0 to 1
+  // `share` of the upload, 0 to 1
   showProgress(share) {
     const line = this.#find("[data-percent]");
     line.textContent = line.dataset.percent.replace("{percent}", Math.floor(share * 100));
   }
 
-  // "only" where nothing can be recorded
+  // `how` is "only" if nothing can be recorded
   offerFile(how = "") {
     this.#element.dataset.offersFile = how;
   }

@@ -1,19 +1,19 @@
-// Loads the recorder, js/recorder.js, when it is needed, as most people type: at once where something
-// was recorded, and where the page has to say before a recording that it cannot record or store one;
-// else at the first sign of use.
+// Loads js/recorder.js only when it is needed, because most people type: at once if there is a
+// recording, or if the page must say in advance that it cannot record or store one; otherwise at the
+// first sign of use.
 import { countStored } from "./database.js";
 import { obstacle } from "./obstacle.js";
 import { say, unfoldSheet } from "./status_line.js";
 
-const CONTROLS = ".recorder__controls"; // none where the form records no more
-const PATIENCE_MS = 8000; // nobody expects that a recording begins later than that
+const CONTROLS = ".recorder__controls"; // missing if the form no longer records
+const PATIENCE_MS = 8000; // after this long, nobody expects a recording to begin
 
 let loading;
 let tries = 0;
 
 function load() {
   loading ??= import(`./recorder.js#${tries}`).catch((error) => {
-    tries += 1; // browsers may remember of an address that it failed
+    tries += 1; // a new address, because browsers may remember a failed import
     loading = undefined;
     throw error;
   });
@@ -43,18 +43,18 @@ async function loadWhereNeeded() {
   const count = await countStored();
   const isRecording = document.querySelector("voice-recorder");
   const hasToSay = count === undefined || obstacle() || document.querySelector("voice-recorder [data-recording]");
-  if (document.querySelector("audio-player")) import("./player.js").catch(() => {}); // else the browser's own
+  if (document.querySelector("audio-player")) import("./player.js").catch(() => {}); // on failure, the browser's own player
   if (count || (isRecording && hasToSay)) await loadOrTell();
 }
 
 async function press(button) {
   say(document.querySelector(CONTROLS), "loading");
-  if (await loadOrTell()) button.click(); // of a page that has gone, it does nothing
+  if (await loadOrTell()) button.click(); // does nothing if the page is gone
 }
 
 for (const type of ["pointerover", "focusin"]) {
   document.addEventListener(type, ({ target }) => {
-    // a failure is told at the press, which tries again
+    // only a press, which tries again, reports a failure
     if (!isLoaded() && !tries && target.closest("voice-recorder")) load().catch(() => {});
   });
 }

@@ -1,4 +1,4 @@
-// A recording in progress: sound goes from the microphone into a take, the time and the level onto
+// A recording in progress: stores the sound of the microphone in a take, and shows time and level on
 // the page.
 const TICK_MS = 100;
 const NEARLY = 0.8;
@@ -19,8 +19,8 @@ export class Recording {
     this.#mostMs = mostMs;
   }
 
-  // `silenced()` if the microphone is taken away for now, `ended(ms, reason)` once: stopped, full,
-  // interrupted
+  // calls `silenced()` if the microphone is muted for now, and `ended(ms, reason)` once: stopped,
+  // full, interrupted
   start({ silenced, ended }) {
     const microphone = this.#microphone;
     microphone.start({
@@ -44,7 +44,7 @@ export class Recording {
     this.#microphone.pause();
   }
 
-  // without the microphone, it has ended
+  // does nothing if the microphone is gone: the recording has ended
   resume() {
     if (this.#microphone.resume()) this.#go();
   }

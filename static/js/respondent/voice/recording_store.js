@@ -1,11 +1,11 @@
-// Recordings stored in this browser (IndexedDB) until an answer has them: under [name, 0] what is
-// known of one, under [name, 1] and so on the pieces of its sound, as they come. Names are those of
-// unsent text; in an iframe of another website they end with the tab, as that text does.
+// Stores recordings in this browser (IndexedDB) until they belong to an answer: [name, 0] holds the
+// metadata, [name, 1] and so on the pieces of sound as they arrive. Names are those of unsent text;
+// in an iframe of another website both are bound to the tab.
 import { read, write } from "./database.js";
 
 const KEPT_DAYS = 30;
 
-// by name: what this document has recorded, also where nothing can be stored
+// this document's recordings by name, even if nothing can be stored
 const memory = new Map();
 
 function tab() {
@@ -14,7 +14,7 @@ function tab() {
     sessionStorage["askback-tab"] ??= crypto.randomUUID();
     return sessionStorage["askback-tab"];
   } catch {
-    return crypto.randomUUID(); // it stores nothing: found by nobody
+    return crypto.randomUUID(); // storage is blocked; a random name finds nothing
   }
 }
 
@@ -34,7 +34,7 @@ export const remembered = (name) => memory.get(name);
 
 export const store = (name, place, value) => write((box) => box.put(value, [name + END, place]));
 
-// what was recorded, with its sound as `blob`; undefined without any
+// a recording with its sound as `blob`; undefined if there is none
 export async function recall(name) {
   if (memory.has(name)) return memory.get(name);
   const [known, ...pieces] = (await read((box) => box.getAll(piecesOf(name)))) ?? [];
@@ -46,7 +46,7 @@ export async function forget(name) {
   await write((box) => box.delete(piecesOf(name)));
 }
 
-// the names with this part
+// the names that contain `part`
 export async function namesWith(part) {
   const keys = (await read((box) => box.getAllKeys())) ?? [];
   const stored = keys.map(([name]) => name).filter((name) => name.endsWith(END));

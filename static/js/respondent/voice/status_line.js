@@ -1,5 +1,5 @@
-// Says a change of state in the part of a page that records, for screen readers too. The texts have
-// names, and stand in its template; a running clock is no such change.
+// Announces a change of the recorder's state, for screen readers too, but not a running clock. The
+// recorder's template holds the texts by name.
 export function say(part, name, time = "") {
   const text = part.querySelector("template").content.querySelector(`[data-text=${name}]`);
   const line = text.cloneNode(true);
@@ -10,7 +10,7 @@ export function say(part, name, time = "") {
   if (status.textContent !== line.textContent) status.replaceChildren(line);
 }
 
-// where a form asks for a recording only, its sheet is folded away
+// the sheet is folded if a form asks only for a recording
 export function unfoldSheet(part) {
   const folded = part.closest("form").querySelector("#answer").closest("details");
   if (folded) folded.open = true;

@@ -3,7 +3,7 @@ import { forget, remember, remembered, store } from "./recording_store.js";
 import { resampled } from "./waveform.js";
 
 const STROKES = 64;
-const STUCK_AFTER_MS = 5000; // a second try, or one without progress
+const STUCK_AFTER_MS = 5000; // since the first try: the upload is repeated or stalled
 const QUIET = 0.008; // louder than the noise of a microphone in a still room
 
 export class Take {
@@ -13,7 +13,7 @@ export class Take {
   levels = [];
   ms = 0;
 
-  // `known` is what was stored of it, with its sound as `blob`; or a file
+  // `known` is a stored recording with its sound as `blob`, or a file
   constructor(name, known) {
     this.#name = name;
     Object.assign(this, known);
@@ -26,7 +26,7 @@ export class Take {
     return remembered(this.#name) !== this;
   }
 
-  // words may go on without it
+  // the text may be sent without a stuck recording
   get isStuck() {
     return performance.now() - this.triedAt >= STUCK_AFTER_MS;
   }
@@ -43,7 +43,7 @@ export class Take {
     return this.levels.slice(-STROKES);
   }
 
-  // pieces may still come when the question has left the page
+  // pieces may still arrive after the question has left the page
   async add(blob, ms) {
     if (this.isDiscarded) return;
     const place = this.#pieces.push(blob);
@@ -55,13 +55,13 @@ export class Take {
     await this.save();
   }
 
-  // what an earlier recording left
+  // removes an earlier recording
   async #replace() {
     await forget(this.#name);
     remember(this.#name, this);
   }
 
-  // the last pieces may still be on their way into the store
+  // the store may not have the last pieces yet
   end(ms) {
     this.ms = ms;
     this.blob = new Blob(this.#pieces, { type: this.type });
@@ -75,7 +75,7 @@ export class Take {
     }
   }
 
-  // `level` of this moment, 0 to 1; undefined if the browser cannot tell. Returns whether it is loud.
+  // `level` is 0 to 1, or undefined if the browser cannot measure it. Returns whether it is loud.
   hear(level) {
     if (level === undefined) return undefined;
     const isLoud = level > QUIET;

@@ -1,15 +1,15 @@
-// Looks for the words of a recording that has arrived, as long as its question is open. They fill a
-// sheet that nobody has written on; else they offer themselves. Nothing waits for them.
+// Polls for the transcript of an uploaded recording while its question is open. It fills an untouched
+// sheet; otherwise the page offers it. Nothing waits for it.
 import { unfoldSheet } from "./status_line.js";
 
-const PAUSES_MS = [300, ...Array(30).fill(1000)]; // then
+const PAUSES_MS = [300, ...Array(30).fill(1000)]; // then LATER_MS
 const LATER_MS = 3000;
 const TIMEOUT_MS = 10000;
 const FIELDS = ["session", "lang", "recording"];
 
 const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 
-// what the page says of the words; "" while they are awaited, or the server cannot say
+// the part of the page with the transcript; "" while it is not ready or the server fails
 async function ask(form, address) {
   const fields = FIELDS.map((name) => [name, new FormData(form).get(name)]);
   const answer = await fetch(address, {
@@ -25,7 +25,7 @@ async function ask(form, address) {
 
 async function wait(form, slot) {
   for (let looks = 0; slot.isConnected; looks += 1) {
-    // the first look begins the writing down
+    // the first request starts the transcription
     const part = document.hidden ? "" : await ask(form, slot.dataset.transcript);
     if (part) return part;
     await pause(PAUSES_MS[looks] ?? LATER_MS);
@@ -33,14 +33,14 @@ async function wait(form, slot) {
   return undefined;
 }
 
-// adds the words to the sheet, after what was typed
+// adds the transcript to the sheet, after the typed text
 export function useWords(recorder, display) {
   const heard = recorder.querySelector("[data-words]");
   const sheet = recorder.form.querySelector("#answer");
   const typed = sheet.value.trim() ? `${sheet.value.trimEnd()}\n` : "";
   sheet.value = typed + heard.textContent;
   sheet.dispatchEvent(new Event("input", { bubbles: true }));
-  // that they were shown is sent, even where they are deleted again
+  // the form reports that the words were shown, even if they are deleted again
   heard.parentElement.replaceChildren(...heard.parentElement.querySelectorAll("[name=shown]"));
   unfoldSheet(recorder);
   display.say("heard");

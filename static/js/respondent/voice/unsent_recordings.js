@@ -1,5 +1,5 @@
-// What local_draft.js does with unsent text, for recordings: gone once an answer has them, noted
-// on the page that shows all answers, handed back where a form takes no more.
+// Does for recordings what local_draft.js does for text: deletes them once an answer has them, notes
+// them on the summary of all answers, and offers them for download if a form is closed.
 import { forget, nameOf, namesWith, recall, remembered, rename } from "./recording_store.js";
 
 let lastDraftKey;
@@ -44,7 +44,7 @@ document.addEventListener("htmx:beforeSwap", ({ detail }) => {
   const form = detail.requestConfig.elt.closest("form[data-draft-field]");
   if (!form || detail.xhr.status !== 200) return;
   const take = remembered(nameOf(form));
-  if (take?.isLeft) return void (take.isLeft = false); // it waits at its question
+  if (take?.isLeft) return void (take.isLeft = false); // it stays at its question
   const action = form.getAttribute("action").split("?")[0];
   const path = detail.pathInfo.requestPath.split("?")[0];
   const claimed = form.querySelector("voice-recorder")?.dataset.claimed;

@@ -1,8 +1,8 @@
-// Sends a recording as the file of the form. It may take as long as it goes on: only an upload
-// without progress for STALLED_MS has failed, and retry.js sends it again.
+// Sends a recording as the file of the form. An upload fails only after STALLED_MS without progress,
+// however long it takes; retry.js then sends it again.
 const STALLED_MS = 30000;
 
-// what the server stored
+// fetches the recording from the server
 export async function handedBack(form, address) {
   const body = new URLSearchParams({ session: form.elements.session.value });
   const answer = await fetch(address, { method: "POST", body });
@@ -29,7 +29,7 @@ export class Upload {
     this.#button.click();
   }
 
-  // the answer has no recording any more
+  // removes the recording from the answer
   clear() {
     this.stop();
     this.#recorder.field("recording").checked = false;
@@ -46,13 +46,13 @@ export class Upload {
     this.#recorder.field("audio").value = "";
   }
 
-  // `progress` gets the share that was sent, 0 to 1
+  // calls `progress` with the share that was sent, 0 to 1
   watch(xhr, progress) {
-    // htmx would send the form to the address of the button that it saw last, until focus leaves that
+    // otherwise htmx submits the form to the address of the last button until that loses the focus
     setTimeout(() => this.#button.dispatchEvent(new FocusEvent("focusout", { bubbles: true })));
-    xhr.onabort = xhr.onload; // htmx would log it as an error: it ends without a status instead
+    xhr.onabort = xhr.onload; // avoids an error logged by htmx; the request ends without a status
     const began = performance.now();
-    // measured from the beginning of the request, also if it is set later
+    // a timeout counts from the start of the request, even if it is set later
     const extend = () => {
       xhr.timeout = performance.now() - began + STALLED_MS;
     };

@@ -1,8 +1,8 @@
 // Records an answer on a question's page. The recording becomes the file of the form that also works
-// without scripts, and is sent by pressing its button; htmx, retry.js and the server do the rest.
-// The element stays when an upload replaces the region #recorder in it.
-// States: idle, asking, recording, paused, kept, sending, sent, and discarding, which asks. What a
-// part says and in which states it is shown stands in the template.
+// without scripts, and pressing its button sends it; htmx, retry.js and the server do the rest.
+// An upload replaces the region #recorder in this element, not the element.
+// States: idle, asking, recording, paused, kept, sending, sent, and discarding, which asks for
+// confirmation. The template holds the texts of each part and the states in which it is visible.
 import { countStored } from "./database.js";
 import { Microphone, reasonOf } from "./microphone.js";
 import { obstacle } from "./obstacle.js";
@@ -15,7 +15,7 @@ import { lookForTranscript, useWords } from "./transcript.js";
 import { handedBack, Upload } from "./upload.js";
 
 const UNFINISHED = new Set(["recording", "paused", "kept", "sending"]);
-const AGAIN = new Set([408, 425, 429]); // retry.js sends it again
+const AGAIN = new Set([408, 425, 429]); // retried by retry.js
 const UNSENDABLE = new Set(["asking", "recording", "paused"]);
 
 let announced = false;
@@ -31,7 +31,7 @@ class VoiceRecorder extends HTMLElement {
   #begun;
 
   connectedCallback() {
-    if (!this.querySelector("template")) return; // the form records no more
+    if (!this.querySelector("template")) return; // the form no longer records
     this.form = this.closest("form");
     this.name = nameOf(this.form);
     this.#player = new Player(this.querySelector("[data-player]"));
@@ -85,7 +85,7 @@ class VoiceRecorder extends HTMLElement {
       this.#player.loadTake(this.#take);
       this.#display.settle("kept", "recovered", this.#take.ms);
     } else if (obstacle()) this.#display.fail(obstacle());
-    else this.#display.say("ready"); // instead of what was said while it was loaded
+    else this.#display.say("ready"); // replaces the text shown while loading
     this.#storesNothing = (await countStored()) === undefined;
     this.querySelector("[data-unstored]").hidden = !this.#storesNothing;
   }
@@ -103,7 +103,7 @@ class VoiceRecorder extends HTMLElement {
 
   #do(action) {
     const actions = {
-      // a recording that was kept from before comes first
+      // an earlier recording takes precedence
       record: () => this.#begun.then(() => this.#display.state === "idle" && this.#record()),
       file: () => this.#display.offerFile(),
       pause: () => this.#pause("paused"),
@@ -119,7 +119,7 @@ class VoiceRecorder extends HTMLElement {
     actions[action]?.();
   }
 
-  // who writes the recording down may get ready meanwhile
+  // lets the transcription service warm up meanwhile
   #announce() {
     const { begins } = this.dataset;
     if (!begins || announced) return;
@@ -202,7 +202,7 @@ class VoiceRecorder extends HTMLElement {
 
   #sending(xhr) {
     const take = this.#take;
-    if (!take) return; // nothing was chosen: the server says so
+    if (!take) return; // no file was chosen: the server reports it
     this.#player.loadTake(take);
     take.triedAt ??= performance.now();
     this.#display.show("sending");
@@ -218,12 +218,12 @@ class VoiceRecorder extends HTMLElement {
     take.save();
   }
 
-  // retry.js says what follows, and presses the button again
+  // retry.js shows what happens next, and presses the button again
   #unsent() {
     if (this.#display.settled === "sending") this.#display.unsent(this.#take?.isStuck);
   }
 
-  // the words alone are the answer; the recording stays in this browser
+  // sends only the text; the recording stays in this browser
   #leave() {
     const sheet = this.form.querySelector("#answer");
     if (!sheet.value.trim()) return sheet.focus();
@@ -232,7 +232,7 @@ class VoiceRecorder extends HTMLElement {
     this.form.requestSubmit();
   }
 
-  // the region holds what the server has of the upload, or why it refused it
+  // the region now shows the uploaded recording, or why the server refused it
   #swapped() {
     const take = this.#take;
     if (this.#isStored && take?.sent) {
@@ -242,7 +242,7 @@ class VoiceRecorder extends HTMLElement {
       // htmx ends the request after this swap; only then may the form send another one
       if (waiting) setTimeout(() => this.form.requestSubmit());
     } else if (take?.isRefused && take.blob instanceof File) {
-      this.#discard("refused"); // the page says why
+      this.#discard("refused"); // the page gives the reason
     } else if (take?.isRefused) {
       take.waiting = false;
       this.#display.settle("kept", "kept");

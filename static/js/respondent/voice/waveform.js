@@ -1,7 +1,7 @@
-// The level of a recording as strokes, one for each moment, drawn with a path.
+// Draws the level of a recording over time as the strokes of one path.
 const SMALLEST = 0.02;
 
-// `count` values between 0 and 1, each the loudest of its share of `levels`
+// `count` values from 0 to 1, each the loudest of its share of `levels`
 export function resampled(levels, count) {
   const share = levels.length / count;
   return Array.from({ length: levels.length ? count : 0 }, (_, place) =>
@@ -12,7 +12,7 @@ export function resampled(levels, count) {
 // one digit for each stroke, as the server measures them
 export const fromDigits = (digits) => [...digits].map((digit) => digit / 9);
 
-// draws strokes from `first` on into one path of a picture that has room for `count`
+// draws strokes from `first` on into a path of a picture with room for `count`
 export function draw(path, levels, first, count) {
   const { width, height } = path.ownerSVGElement.viewBox.baseVal;
   const step = width / count;
