@@ -1,1 +1,1 @@
-"""Background jobs: the delivery of events to agents."""
+"""Background jobs: the delivery of events to agents, and transcription."""

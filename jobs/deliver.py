@@ -1,4 +1,4 @@
-"""Delivering: the worker of one process, and one attempt."""
+"""Delivery jobs: the worker of one process, and a single attempt."""
 
 import logging
 import time
@@ -29,7 +29,7 @@ log = logging.getLogger("askback.deliveries")
 
 
 class Deliverer(Worker[Claimed]):
-    """What delivers in this process."""
+    """The worker that delivers in this process."""
 
     kind = queue.DELIVERIES
 
@@ -46,9 +46,9 @@ class Deliverer(Worker[Claimed]):
         return delivering.claim(most, room, cursor_of=write, now=utc_now())
 
     def attempt(self, claimed: Claimed) -> None:
-        """Send and settle; an error of ours uses the attempt up.
+        """Send and settle one delivery; an internal error uses up the attempt.
 
-        Where not even that can be stored, the end of the lease brings the delivery back.
+        If even the error cannot be stored, the delivery is due again when its lease ends.
         """
         try:
             with self.app.app_context():
@@ -60,7 +60,7 @@ class Deliverer(Worker[Claimed]):
                 self.store(lambda: delivering.settle_broken(claimed, now=utc_now()))
 
     def sweep(self) -> None:
-        """Renew our leases, release those of dead processes, abandon what nobody takes."""
+        """Renew our leases, release those of dead processes, abandon overflowing events."""
         oldest = time.monotonic() - RENEW_SECONDS
         if held := [each for each, since in self.running.items() if since <= oldest]:
             delivering.renew(held, now=utc_now())
@@ -72,7 +72,7 @@ class Deliverer(Worker[Claimed]):
 
 
 def _share(claimed: Claimed, since: float) -> tuple[str, Lane]:
-    """Its account and lane; a long attempt counts as slow already while it runs."""
+    """Return the account and lane of an attempt; a long-running attempt counts as slow."""
     lane = lane_of(claimed.duration_ms)
     if lane is Lane.QUICK:
         lane = lane_of(round((time.monotonic() - since) * 1000))
@@ -80,12 +80,12 @@ def _share(claimed: Claimed, since: float) -> tuple[str, Lane]:
 
 
 def wake(delivery_id: str) -> None:
-    """A job: deliver this, or whatever else goes before it."""
+    """Run a wake-up job: deliver whatever is due first."""
     cast(Deliverer, current_app.extensions["deliverer"]).take_when_free(delivery_id)
 
 
 def init_app(app: Flask, config: Settings) -> None:
-    """Give the application what delivers for it and its wake-ups; nothing is started."""
+    """Give the application its deliverer and its wake-up queues; starts nothing."""
     queue.init_app(app, config)
     app.extensions["deliverer"] = Deliverer(app, WORKER_THREADS)
 
@@ -94,8 +94,8 @@ def init_app(app: Flask, config: Settings) -> None:
 def sending(app: Flask, *, stop_seconds: float, start_after: float = 0) -> Iterator[Deliverer]:
     """Deliver while the block runs, unless events are switched off.
 
-    start_after   seconds until the threads begin, and import RQ where Redis is configured
-    stop_seconds  how long what runs may take, from the end or from an earlier `refuse`
+    start_after   seconds until the threads begin, and import RQ if Redis is configured
+    stop_seconds  time for running attempts, from the end of the block or an earlier `refuse`
     """
     deliverer: Deliverer = app.extensions["deliverer"]
     if not app.config["SETTINGS"].mcp_events_enabled:
@@ -108,7 +108,7 @@ def sending(app: Flask, *, stop_seconds: float, start_after: float = 0) -> Itera
 
 
 def _attempted(claimed: Claimed) -> Callable[..., object]:
-    """Send, if a key opens the secret; returns what stores the outcome. Needs no database."""
+    """Send if a key opens the secret; return what stores the outcome. Uses no database."""
     secrets = _secrets(claimed)
     if not secrets:
         return partial(delivering.suspend_unreadable, claimed)
@@ -119,7 +119,7 @@ def _attempted(claimed: Claimed) -> Callable[..., object]:
 
 
 def send(claimed: Claimed, secrets: list[str], *, bounds: Bounds) -> AttemptResult:
-    """One attempt, signed at this moment."""
+    """Make one attempt, signed with the current time."""
     now, began = utc_now(), time.monotonic()
     key, body, subscription_id = claimed.event_id, claimed.body, claimed.subscription_id
     headers = callbacks.signed_headers(key, body, secrets, subscription_id=subscription_id, now=now)
@@ -137,7 +137,7 @@ def send(claimed: Claimed, secrets: list[str], *, bounds: Bounds) -> AttemptResu
 
 
 def _secrets(claimed: Claimed) -> list[str]:
-    """The newest first; none if no key opens that one. An old one that none opens is left out."""
+    """Return the secrets that a key opens, newest first; none if the newest stays closed."""
     place = secret_place(claimed.subscription_id)
     rotated = claimed.previous_until is not None and claimed.previous_until > utc_now()
     found = []

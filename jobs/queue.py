@@ -1,4 +1,4 @@
-"""Wake-ups, which RQ carries between processes."""
+"""Wake-ups between processes, carried by RQ."""
 
 import logging
 import queue
@@ -28,22 +28,22 @@ DELIVERIES = Kind("askback-deliveries", "jobs.deliver.wake", "wake_up_queue")
 TRANSCRIPTIONS = Kind(
     "askback-transcriptions", "jobs.transcribe.wake", "transcription_wake_up_queue"
 )
-BEGUN = "begun"  # in place of an id: somebody begins to record
-REDIS_SECONDS = 0.3  # to connect, and for each answer
-HANDED_OVER = 1000  # ids that wait in this process
-ENQUEUED_AT_ONCE = 64  # wake-ups: each goes on with whatever is due
+BEGUN = "begun"  # instead of an id, when somebody begins to record
+REDIS_SECONDS = 0.3  # to connect, and for each reply
+HANDED_OVER = 1000  # ids queued in this process
+ENQUEUED_AT_ONCE = 64  # few wake-ups suffice: each takes any due work
 WAITING_IN_REDIS = 64
-REST_SECONDS = 0.02  # after enqueuing: what comes meanwhile goes together
-FULL_REST_SECONDS = 0.2  # where nothing was enqueued: a look each time would cost requests theirs
-WAKE_UP_SECONDS = 60  # after which one that nobody took is void
+REST_SECONDS = 0.02  # after enqueuing; wake-ups of the meantime form one batch
+FULL_REST_SECONDS = 0.2  # if nothing was enqueued: constant checks would slow requests down
+WAKE_UP_SECONDS = 60  # until an untaken wake-up expires
 
 log = logging.getLogger("askback.deliveries")
 
 
 class WakeUpQueue:
-    """Where this process hands its wake-ups to.
+    """Passes the wake-ups of this process on, to Redis if it is configured.
 
-    take  without Redis: wakes what works in this process, if anything does
+    take  without Redis: wakes the worker of this process, if there is one
     """
 
     def __init__(self, redis_url: str | None, kind: Kind = DELIVERIES) -> None:
@@ -56,7 +56,7 @@ class WakeUpQueue:
         self._client: Redis | None = None
 
     def hand_over(self, ids: Sequence[str]) -> None:
-        """Leave the ids to a thread that enqueues them; what finds no room is dropped."""
+        """Queue the ids for a thread that enqueues them in Redis; drop ids that do not fit."""
         if not ids:
             return
         if self.redis_url is None:
@@ -69,13 +69,13 @@ class WakeUpQueue:
             self._start()
 
     def _start(self) -> None:
-        with self._starting, suppress(RuntimeError):  # no thread could start: the next call tries
+        with self._starting, suppress(RuntimeError):  # no thread could start: the next call retries
             if not self._started:
                 threading.Thread(target=self._pass_on, name="wake-ups", daemon=True).start()
                 self._started = True
 
     def client(self, seconds: float = REDIS_SECONDS) -> "Redis":
-        """A client that gives up after so many seconds of silence, and tries nothing again."""
+        """Return a client that times out after so many seconds of silence, and retries nothing."""
         from redis import Redis  # takes long to import
         from redis.backoff import NoBackoff
         from redis.retry import Retry
@@ -96,7 +96,7 @@ class WakeUpQueue:
             time.sleep(REST_SECONDS if self._try_to_enqueue(ids) else FULL_REST_SECONDS)
 
     def _try_to_enqueue(self, ids: Sequence[str]) -> bool:
-        """False if none was enqueued: enough of them wait, or Redis is away."""
+        """Return False if nothing was enqueued: enough wake-ups wait, or Redis is unreachable."""
         try:
             enqueued = self._enqueue(ids)
         except Exception:
@@ -108,7 +108,7 @@ class WakeUpQueue:
         return enqueued
 
     def _enqueue(self, ids: Sequence[str]) -> bool:
-        from rq import Queue  # takes long to import, so not before the server listens
+        from rq import Queue  # takes long to import, so only after the server listens
         from rq.serializers import JSONSerializer
 
         if self._client is None:
@@ -120,7 +120,7 @@ class WakeUpQueue:
             Queue.prepare_data(
                 self.kind.function,
                 (each,),
-                timeout=-1,  # any other would start a timer thread for each
+                timeout=-1,  # a time-out would start a timer thread for each job
                 result_ttl=0,
                 ttl=WAKE_UP_SECONDS,
                 failure_ttl=WAKE_UP_SECONDS,
@@ -132,21 +132,21 @@ class WakeUpQueue:
 
 
 def init_app(app: Flask, config: Settings) -> None:
-    """Give the application its own queues of wake-ups; nothing is started or connected."""
+    """Give the application its own wake-up queues; starts and connects nothing."""
     for kind in (DELIVERIES, TRANSCRIPTIONS):
         app.extensions[kind.extension] = WakeUpQueue(config.redis_url, kind)
 
 
 def wake_up_queue(kind: Kind = DELIVERIES) -> WakeUpQueue:
-    """The queue of this kind of the current application."""
+    """Return the queue of this kind of the current application."""
     return cast(WakeUpQueue, current_app.extensions[kind.extension])
 
 
 def hand_over(delivery_ids: Sequence[str]) -> None:
-    """Wake a worker that delivers these, soon; never blocks and never raises."""
+    """Wake a worker for these deliveries soon; never blocks and never raises."""
     wake_up_queue().hand_over(delivery_ids)
 
 
 def hand_over_recordings(recording_ids: Sequence[str]) -> None:
-    """Wake a worker that transcribes these, soon; for BEGUN, it gets ready. As `hand_over`."""
+    """Wake a worker for these recordings soon; BEGUN loads the model. Never blocks or raises."""
     wake_up_queue(TRANSCRIPTIONS).hand_over(recording_ids)

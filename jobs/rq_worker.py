@@ -1,4 +1,4 @@
-"""RQ in a thread of this process: no signals, no child processes, no commands from outside."""
+"""RQ in a thread of this process: no signals, no child processes, no remote commands."""
 
 import logging
 import threading
@@ -12,7 +12,7 @@ from rq.timeouts import TimerDeathPenalty
 
 from jobs.queue import DELIVERIES, TRANSCRIPTIONS, Kind, wake_up_queue
 
-WORKER_TTL = 60  # seconds; by it RQ bounds how long a lost connection goes unnoticed
+WORKER_TTL = 60  # seconds; RQ notices a lost connection within this time
 RESTART_SECONDS = 1.0
 FUNCTIONS = {kind.name: kind.function for kind in (DELIVERIES, TRANSCRIPTIONS)}
 
@@ -20,13 +20,13 @@ log = logging.getLogger("askback.deliveries")
 
 
 class ThreadWorker(SimpleWorker):
-    """A worker that may run alongside others in one process."""
+    """A worker that can run alongside others in one process."""
 
     death_penalty_class = TimerDeathPenalty
     max_connection_wait_time = 5.0
 
     def execute_job(self, job: Job, queue: Queue) -> None:
-        """Do nothing but what we enqueue: anybody who writes to Redis could name any function."""
+        """Run only our own jobs: anybody who writes to Redis could name any function."""
         if job.func_name == FUNCTIONS[queue.name]:
             super().execute_job(job, queue)
         else:
@@ -34,19 +34,19 @@ class ThreadWorker(SimpleWorker):
             job.delete()
 
     def _install_signal_handlers(self) -> None:
-        """Signals belong to the process."""
+        """Install nothing: signals belong to the process."""
 
     def subscribe(self) -> None:
-        """No commands: each worker would need a thread and a connection for them."""
+        """Subscribe to no commands: each worker would need a thread and a connection for them."""
 
     def unsubscribe(self) -> None:
-        """See `subscribe`."""
+        """Do nothing; see `subscribe`."""
 
 
 def work_until(app: Flask, ended: threading.Event, kind: Kind = DELIVERIES) -> None:
-    """Take wake-ups, with a new worker whenever one ends: they quit on errors of Redis."""
+    """Take wake-ups, with a new worker whenever one ends: RQ workers quit on errors of Redis."""
     for name in ("rq.worker", "rq.job", "rq.registry"):
-        # the loss of Redis is logged once, by us
+        # we log the loss of Redis ourselves, once
         logging.getLogger(name).setLevel(logging.CRITICAL)
     while not ended.is_set():
         try:

@@ -1,4 +1,4 @@
-"""Transcribing: threads claim what is due, and an engine writes it down."""
+"""Transcription jobs: threads claim due recordings, and an engine transcribes them."""
 
 import logging
 import tempfile
@@ -27,14 +27,14 @@ from webapp.voice.transcription import get_ready, is_loaded, write_down
 
 EXTENSION = "transcriber"
 RENEW_SECONDS = 20.0
-STAY_SECONDS = 20.0  # between two looks whether an engine of this server is still needed
-UNDECLARED_MS = 5000  # beyond what its container claimed: it would spend minutes that nobody counts
+STAY_SECONDS = 20.0  # between checks whether the local engine is still needed
+UNDECLARED_MS = 5000  # beyond the claimed duration: more would use uncounted minutes
 
 log = logging.getLogger("askback.transcripts")
 
 
 class Transcriber(Worker[transcripts.Claimed]):
-    """What writes down in this process."""
+    """The worker that transcribes in this process."""
 
     kind = TRANSCRIPTIONS
 
@@ -44,7 +44,7 @@ class Transcriber(Worker[transcripts.Claimed]):
         self._stays_at = time.monotonic() + STAY_SECONDS
 
     def take(self, ids: Sequence[str]) -> None:
-        """As every worker; for BEGUN, get ready meanwhile."""
+        """Look for work now; for BEGUN, also load the model."""
         if BEGUN in ids:
             threading.Thread(target=self._get_ready, daemon=True).start()
         super().take(ids)
@@ -52,13 +52,13 @@ class Transcriber(Worker[transcripts.Claimed]):
     def claim(self, most: int) -> Sequence[transcripts.Claimed]:
         found = transcripts.claim(now=utc_now())
         if found and most > 1:
-            super().take([])  # there may be another one
+            super().take([])  # more recordings may be due
         return [found] if found else []
 
     def attempt(self, claimed: transcripts.Claimed) -> None:
-        """Look, write down and settle; whatever fails uses the attempt up.
+        """Inspect, transcribe and settle one recording; any failure uses up the attempt.
 
-        Where not even that can be stored, the end of the lease brings the recording back.
+        If even the failure cannot be stored, the recording is due again when its lease ends.
         """
         try:
             with self.app.app_context():
@@ -74,7 +74,7 @@ class Transcriber(Worker[transcripts.Claimed]):
             log.exception("what came of a recording was not stored")
 
     def sweep(self) -> None:
-        """Renew our leases, release those that have ended, and go on after attempts."""
+        """Renew our leases, release expired ones, and conclude recordings whose attempt ended."""
         now = utc_now()
         if time.monotonic() >= self._renews_at:
             self._renews_at = time.monotonic() + RENEW_SECONDS
@@ -89,7 +89,7 @@ class Transcriber(Worker[transcripts.Claimed]):
                 self.take([BEGUN])
 
     def put_back(self) -> None:
-        """Leave what runs to others, because this process ends; what fails is left to its lease."""
+        """Return running work, because this process ends; on failure, the lease expires."""
         self.refuse()
         for claimed in self.running:
             with suppress(SQLAlchemyError), self.app.app_context():
@@ -101,18 +101,18 @@ class Transcriber(Worker[transcripts.Claimed]):
 
 
 def wake(recording_id: str) -> None:
-    """A job: write this down, or whatever else goes before it; for BEGUN, get ready."""
+    """Run a wake-up job: transcribe whatever is due first; for BEGUN, load the model."""
     cast(Transcriber, current_app.extensions[EXTENSION]).take_when_free(recording_id)
 
 
 def conclude_and_wake(recording_id: str) -> None:
-    """The step after an attempt; deliveries that waited for it are handed over."""
+    """Conclude a recording after its attempt, and hand over the deliveries that waited for it."""
     hand_over(conclude(recording_id, now=utc_now()))
 
 
 def _outcome(claimed: transcripts.Claimed, config: Settings) -> Callable[..., object] | None:
-    """What stores what the attempt brought. None if it is not ours any more, or waits for an answer
-    or another day. Raises whatever the store, the child and the engine raise.
+    """Return the function that stores the result. None if the lease is lost, or if the recording
+    waits for an answer or another day. Raises any error of the store, the child and the engine.
     """
     with _copy(claimed, config.data_folder) as path:
         audio = sniff_file(path)
@@ -127,7 +127,7 @@ def _outcome(claimed: transcripts.Claimed, config: Settings) -> Callable[..., ob
             claimed = claimed._replace(duration_ms=max(claimed.duration_ms, seen.decoded_ms))
         if not claimed.transcriber or claimed.transcriber != config.transcriber_host:
             return partial(transcripts.settle, claimed, TranscriptState.NONE)
-        if not transcripts.renew(claimed, now=utc_now()):  # withdrawn or replaced
+        if not transcripts.renew(claimed, now=utc_now()):  # the answer was withdrawn or replaced
             return None
         if not transcripts.spend_minutes(
             claimed,
@@ -135,10 +135,10 @@ def _outcome(claimed: transcripts.Claimed, config: Settings) -> Callable[..., ob
             of_server=config.transcriber_minutes_per_day_total,
             now=utc_now(),
         ):
-            if claimed.claimed:  # anyone can make others
+            if claimed.claimed:  # anyone can create unclaimed recordings
                 log.warning("the minutes of this day are used up that an answer may have")
             return None
-        release_connections()  # for as long as the engine takes
+        release_connections()  # while the engine runs
         return partial(
             transcripts.settle_written,
             claimed,
@@ -148,7 +148,7 @@ def _outcome(claimed: transcripts.Claimed, config: Settings) -> Callable[..., ob
 
 @contextmanager
 def _copy(claimed: transcripts.Claimed, data_folder: Path) -> Iterator[Path]:
-    """The recording as a file that its owner alone may read, gone after the block."""
+    """Provide the recording as a file readable only by its owner; deleted after the block."""
     open_folder(data_folder)
     with tempfile.NamedTemporaryFile(dir=spool_folder(data_folder)) as file:
         path = Path(file.name)
@@ -159,13 +159,13 @@ def _copy(claimed: transcripts.Claimed, data_folder: Path) -> Iterator[Path]:
 
 @contextmanager
 def transcribing(app: Flask, *, at_once: int, start_after: float = 0) -> Iterator[Transcriber]:
-    """Look at recordings and write them down while the block runs.
+    """Inspect and transcribe recordings while the block runs.
 
-    at_once      how many at a time
-    start_after  seconds until the threads begin, and import RQ where Redis is configured
+    at_once      the maximum number at a time
+    start_after  seconds until the threads begin, and import RQ if Redis is configured
     """
     transcriber = app.extensions[EXTENSION] = Transcriber(app, at_once)
-    empty_spool(app.config["SETTINGS"].data_folder)  # copies of processes that were killed
+    empty_spool(app.config["SETTINGS"].data_folder)  # left by killed processes
     try:
         with at_work(transcriber, start_after=start_after):
             yield transcriber

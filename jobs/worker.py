@@ -1,4 +1,4 @@
-"""What works in one process: it claims what is due for all free places, an attempt for each."""
+"""The worker of one process: claims due work for all free threads, and makes one attempt each."""
 
 import logging
 import threading
@@ -14,8 +14,8 @@ from sqlalchemy.exc import SQLAlchemyError
 from jobs.queue import Kind, wake_up_queue
 
 SWEEP_SECONDS = 1.0
-LOG_SECONDS = 60.0  # between two lines of the log that the same fails
-STORE_TRIES = 5  # of a database that does not answer, while the lease lasts
+LOG_SECONDS = 60.0  # between two log lines about the same failure
+STORE_TRIES = 5  # tries against a failing database, while the lease lasts
 STORE_PAUSE_SECONDS = 1.0
 
 T = TypeVar("T", bound=Hashable)
@@ -24,9 +24,9 @@ log = logging.getLogger("askback.jobs")
 
 
 class Worker(ABC, Generic[T]):
-    """At most `threads` attempts at a time; each has a thread, and its lease is renewed meanwhile.
+    """Runs at most `threads` attempts at a time, each in a thread, and renews their leases.
 
-    It looks for work when it is woken, when an attempt ends, and each second.
+    It looks for work when woken, when an attempt ends, and every second.
     """
 
     kind: Kind
@@ -39,66 +39,66 @@ class Worker(ABC, Generic[T]):
         self._claiming = threading.Lock()
         self._changed = threading.Condition()
         self._woken = False
-        self._running: dict[T, float] = {}  # when it began
+        self._running: dict[T, float] = {}  # with the start time
 
     @abstractmethod
     def claim(self, most: int) -> Sequence[T]:
-        """Lease what is due, at most so much. In an application context."""
+        """Lease due work, `most` items at most. Runs in an application context."""
 
     @abstractmethod
     def attempt(self, claimed: T) -> None:
-        """Do it and settle it; raises nothing."""
+        """Process and settle one item; must not raise."""
 
     @abstractmethod
     def sweep(self) -> None:
-        """Renew leases and tidy up, each second. In an application context."""
+        """Renew leases and tidy up, every second. Runs in an application context."""
 
     @property
     def running(self) -> dict[T, float]:
-        """The attempts of this process, and when they began (`time.monotonic`)."""
+        """The attempts of this process, with their start times (`time.monotonic`)."""
         with self._changed:
             return self._running.copy()
 
-    def take(self, ids: Sequence[str]) -> None:  # noqa: ARG002 (for others)
-        """Look for work, now; never blocks."""
+    def take(self, ids: Sequence[str]) -> None:  # noqa: ARG002 (for overrides)
+        """Look for work now; never blocks."""
         with self._changed:
             self._woken = True
             self._changed.notify_all()
 
     def take_when_free(self, each: str) -> None:
-        """A job: look for work once a place is free; until then other processes get the jobs."""
+        """Look for work once a thread is free; until then, other processes get the jobs."""
         with self._changed:
             self._changed.wait_for(lambda: self.ended.is_set() or self._free() > 0)
         self.take([each])
 
     def refuse(self) -> None:
-        """Claim nothing any more; what runs goes on. A second call changes nothing."""
+        """Stop claiming; running attempts continue. A second call changes nothing."""
         if self._refused_at is None:
             self._refused_at = time.monotonic()
         self.ended.set()
         self.take([])
 
     def finish(self, seconds: float) -> bool:
-        """Refuse, and wait for what runs until `seconds` after the refusal; False if more runs."""
+        """Refuse; wait for attempts until `seconds` after the refusal; False if any remain."""
         self.refuse()
         left = (self._refused_at or 0) + seconds - time.monotonic()
         with self._changed:
             return self._changed.wait_for(lambda: not self._running, max(0.0, left))
 
     def work(self) -> None:
-        """Until nothing is due and nothing runs."""
+        """Work until nothing is due and nothing runs."""
         while self._begin_due() or self._running:
             with self._changed:
                 self._changed.wait_for(lambda: self._woken or not self._running)
                 self._woken = False
 
     def run(self) -> None:
-        """Sweep and look for work until the end, and sweep until nothing runs any more."""
+        """Sweep and look for work until `refuse`; continue to sweep until the last attempt ends."""
         threading.Thread(target=self._repeat, args=(self._sweep,), daemon=True).start()
         self._repeat(self._look)
 
     def store(self, change: Callable[[], object]) -> None:
-        """Make the change in a context of its own, tried again; the last failure is raised."""
+        """Make a change in its own application context, with retries; raises the last failure."""
         for left in reversed(range(STORE_TRIES)):
             try:
                 with self.app.app_context():
@@ -135,7 +135,7 @@ class Worker(ABC, Generic[T]):
         return 0 if self.ended.is_set() else self.threads - len(self._running)
 
     def _begin_due(self) -> bool:
-        """Claim for all free places and begin; False if nothing was claimed."""
+        """Claim work for all free threads and start it; False if nothing was claimed."""
         with self._claiming:
             free = self._free()
             if free <= 0:
@@ -147,7 +147,7 @@ class Worker(ABC, Generic[T]):
         for each in found:
             try:
                 threading.Thread(target=self._attempt, args=(each,), daemon=True).start()
-            except RuntimeError:  # no thread can be started: its lease runs out
+            except RuntimeError:  # no thread can start: the lease expires
                 self._end(each)
         return bool(found)
 
@@ -166,7 +166,7 @@ class Worker(ABC, Generic[T]):
 
 @contextmanager
 def at_work(worker: Worker[T], *, start_after: float) -> Iterator[None]:
-    """Have the worker work while the block runs: its thread, and that of RQ where Redis is."""
+    """Run the worker while the block runs, with an RQ thread if Redis is configured."""
     app, kind = worker.app, worker.kind
 
     def begin() -> None:
