@@ -1,1 +1,1 @@
-"""Which follow-up question comes after an answer, by rules or by a model."""
+"""The choice of a follow-up question after an answer, by rules or by a model."""

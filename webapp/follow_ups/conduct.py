@@ -1,4 +1,4 @@
-"""What a model must not ask, and what makes a question one."""
+"""Checks on a model's question: forbidden subjects, form, and whether it is one question."""
 
 import re
 import unicodedata
@@ -12,12 +12,12 @@ from webapp.follow_ups.text import fold, tokens
 from webapp.records.languages import PHRASED
 
 PLAIN = {"Lu", "Ll", "Lt", "Lo", "Lm", "Mn", "Mc", "Nd", "Sc", "Po", "Pd", "Ps", "Pe", "Pi", "Pf"}
-BLANKS = " \u00a0\u202f\u3000"  # French and East Asian punctuation has its own
-NOT_PLAIN = frozenset("#*@\\_[]{}⁇⁈⁉‽′″‴‵‶")  # punctuation by its category
+BLANKS = " \u00a0\u202f\u3000"  # with those of French and East Asian punctuation
+NOT_PLAIN = frozenset("#*@\\_[]{}⁇⁈⁉‽′″‴‵‶")  # punctuation by category, but not plain
 SIGNS = frozenset("+°")
-JOINERS = "\u200c\u200d"  # Persian and Indic spelling has them
+JOINERS = "\u200c\u200d"  # part of Persian and Indic spelling
 JOINED = re.compile(f"(?<=[\u0600-\u0dff])[{JOINERS}](?=[\u0600-\u0dff])")
-# a variation selector, a grapheme joiner and Hangul fillers are marks and letters nobody sees
+# invisible although marks or letters: variation selectors, the grapheme joiner, Hangul fillers
 UNSEEN = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0]")
 
 QUESTION_MARKS = re.compile("[?？؟՞፧]")
@@ -42,25 +42,25 @@ MARKUP = re.compile(r"^\s*(?:[-–—•+]|\d+[.)])\s|&\w+;|//|--|\w\(\)|[A-Za-z
 
 
 def is_plain(question: str) -> bool:
-    """No character but letters, digits and punctuation: no control, bidi or format character."""
+    """Return whether all characters are plain: no control, bidirectional or format characters."""
     shown = JOINED.sub("", question)
     return not UNSEEN.search(shown) and all(_is_plain(char) for char in shown)
 
 
 def asks_one_question(question: str, *, is_greek: bool) -> bool:
-    """Whether it ends with its only question mark, that of any script."""
+    """Return whether the text ends with its only question mark, in any script."""
     marks = [*(GREEK_QUESTION_MARKS if is_greek else QUESTION_MARKS).finditer(question)]
     one = len(marks) == 1 and question.count("¿") <= 1
     return one and CLOSING.fullmatch(question, marks[0].end()) is not None
 
 
 def has_address(question: str) -> bool:
-    """Whether it names a site, a mailbox, a machine, a file or a telephone number."""
+    """Return whether the text contains a URL, mail address, host, path or telephone number."""
     return ADDRESS.search(normalized("NFKC", question).casefold()) is not None
 
 
 def has_markup(question: str, *, is_greek: bool) -> bool:
-    """Whether it has lists, entities, calls or other signs of HTML, Markdown and code."""
+    """Return whether the text has lists, entities, calls or other signs of markup or code."""
     return MARKUP.search(question.rstrip(";") if is_greek else question) is not None
 
 
@@ -73,24 +73,24 @@ def _is_plain(char: str) -> bool:
 NEVER = ("abuse", "self_harm", "sexual", "threats", "secrets", "orders")
 # GDPR Art. 9; `union` is membership, `intimate` sexual life and orientation
 SPECIAL = ("health", "religion", "politics", "ethnicity", "union", "intimate")
-NAMES_HEALTH = "health_named"  # places and people, in a question of the form
+NAMES_HEALTH = "health_named"  # health care and its people, in a question of the form
 ONLY_IF_SAID = "only_if_said"  # rewards and authorities
 
 _SENTENCE_END = re.compile("[.!?؟;:…\n]+")
 _ITEM = re.compile(r"[^\W_]+|[,،;:.!?؟…–—]")  # noqa: RUF001
 _SPELLED = re.compile(r"(?<=\b\w) (?=\w\b)")
-# what Arabic writes onto a word: and, then, with, as, for, the
+# Arabic prefixes: and, then, with, as, for, the
 _ATTACHED = re.compile("^[وف]?(?:بال|كال|ال|لل|[بلك])?(?=[ا-ي]{3})")
 
 
 class _Grammar(NamedTuple):
-    """Words of one language, as they are written.
+    """Words of one language, unfolded.
 
-    asks       begin a question, after words of `preposed`
-    joiners    begin another one
-    relatives  those of `asks` that after a comma go on with the question
-    frames     begin a clause that a question follows after a comma: "When it was slow, what …"
-    second     phrases that begin another question without a word of `asks`
+    asks       words that begin a question, after words of `preposed`
+    joiners    words that begin a further question
+    relatives  words of `asks` that continue the question after a comma
+    frames     words that begin a clause before a question: "When it was slow, what …"
+    second     phrases that begin a further question without a word of `asks`
     """
 
     asks: frozenset[str]
@@ -102,7 +102,7 @@ class _Grammar(NamedTuple):
 
 
 def named(text: str) -> set[str]:
-    """The lists that a text has words of."""
+    """Return the names of the lists that have a word in the text."""
     readings = list(_readings(text))
     return {
         kind
@@ -112,7 +112,7 @@ def named(text: str) -> set[str]:
 
 
 def named_first(question: str, known: Iterable[str]) -> bool:
-    """Whether a reward or an authority is named that is in none of the known texts."""
+    """Return whether the question names a reward or an authority that no known text names."""
     phrases, parts = _lists()[ONLY_IF_SAID]
     said = {token for text in known for token in tokens(fold(text))}
     new = (token for token in tokens(fold(question)) if token not in said)
@@ -124,7 +124,7 @@ def _is_in(phrases: WordList, parts: WordParts, text: list[str]) -> bool:
 
 
 def asks_twice(question: str, language: str) -> bool:
-    """Whether one sentence asks several questions; a short "…, and why?" at its end may be."""
+    """Return whether a sentence asks several questions; allows a short "…, and why?" at its end."""
     grammar = _grammar(language)
     if grammar.second.is_in(tokens(fold(question))):
         return True
@@ -148,7 +148,7 @@ def asks_twice(question: str, language: str) -> bool:
 
 
 def _items(question: str, asks: frozenset[str]) -> Iterator[str]:
-    """Words and marks; what Arabic writes onto a word that asks is a word of its own."""
+    """Yield words and punctuation marks; splits an Arabic prefix from a word of `asks`."""
     for item in _ITEM.findall(question):
         if item[0] in "وف" and item[1:] in asks:
             yield from (item[0], item[1:])
@@ -157,7 +157,7 @@ def _items(question: str, asks: frozenset[str]) -> Iterator[str]:
 
 
 def _readings(text: str) -> Iterator[list[str]]:
-    """Each sentence, also without what opens it; all of it, with its words in other spellings."""
+    """Yield each sentence, with and without its openings, and the whole text in other spellings."""
     folded = fold(text)
     openings = _openings()
     for sentence in _SENTENCE_END.split(folded):

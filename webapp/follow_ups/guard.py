@@ -1,4 +1,4 @@
-"""What a model replied, if it may be shown to the respondent."""
+"""Checks whether the respondent may see a model's reply."""
 
 import re
 from collections import Counter
@@ -16,12 +16,12 @@ from webapp.records.content.model import PreparedFollowUp
 from webapp.records.languages import PHRASED, recognise
 
 SIMILARITY_MAX = 0.6
-COMPARED_MAX_CHARS = 600  # what is longer cannot be similar to a question of 200 characters
-RUN_WORDS = 7  # that are copied
-RUN_LETTERS = 11  # the same in scripts that do not space words: 1.7 letters make a word
-KNOWN_MAX_CHARS = 10_000  # of the answers and of the questions, to bound the time
+COMPARED_MAX_CHARS = 600  # a longer text cannot be similar to a question of 200 characters
+RUN_WORDS = 7  # in a copied run
+RUN_LETTERS = 11  # the same in unspaced scripts, at 1.7 letters a word
+KNOWN_MAX_CHARS = 10_000  # of answers, and of questions; bounds the time
 
-# Opening marks with what closes them. A straight or single one is an apostrophe inside words.
+# Quotations with their marks. A straight or single mark inside a word is an apostrophe.
 QUOTED = re.compile(
     r"“([^“”]*)”|„([^“”„]*)[“”]|«([^«»]*)»|»([^«»]*)«|‹([^‹›]*)›|›([^‹›]*)‹|\"([^\"]*)\""
     r"|「([^「」]*)」|『([^『』]*)』|《([^《》]*)》|〈([^〈〉]*)〉|〝([^〝〞〟]*)[〞〟]|＂([^＂]*)＂"
@@ -31,7 +31,7 @@ QUOTATION_MARKS = re.compile("[“”„‟«»‹›\"「」『』《》〈〉�
 
 
 class Check(StrEnum):
-    """What a reply failed."""
+    """The check that a reply failed."""
 
     REPLY = "reply"
     LENGTH = "length"
@@ -56,7 +56,7 @@ class Check(StrEnum):
 
 
 class Unusable(Exception):
-    """A reply that must not be shown. It carries the check alone: no text of anybody."""
+    """A reply that must not be shown. It carries only the check, never any text."""
 
     def __init__(self, check: Check) -> None:
         super().__init__(check.value)
@@ -64,9 +64,9 @@ class Unusable(Exception):
 
 
 def checked(reply: str, thread: Thread, brief: messages.Brief) -> Decision:
-    """The question that the reply asks, or its stop; Unusable if a check fails.
+    """Return the question that the reply asks, or its stop; raises Unusable if a check fails.
 
-    A prepared question that it chooses was confirmed, and is only not asked twice.
+    A prepared question was confirmed by the creator, so it is only checked for repetition.
     """
     parsed = messages.parse_reply(reply)
     if parsed is None:
@@ -77,7 +77,7 @@ def checked(reply: str, thread: Thread, brief: messages.Brief) -> Decision:
         prepared = Technique.PREPARED, chosen["text"], chosen["prepared_by"]
         return Decision(Reason.CHOSEN_BY_MODEL, *prepared)
     if not parsed.question:
-        if parsed.prepared:  # no such number
+        if parsed.prepared:  # the number does not exist
             raise Unusable(Check.REPLY)
         return Decision(Reason.STOPPED_BY_MODEL)
     for check, passes in _checks(_Written(parsed.question, thread, brief)):
@@ -87,7 +87,7 @@ def checked(reply: str, thread: Thread, brief: messages.Brief) -> Decision:
 
 
 def _prepared(reply: messages.Reply, thread: Thread) -> PreparedFollowUp | None:
-    """The one of this number, or of these words: the model may have copied it."""
+    """Return the prepared question by its number, or by its text, which the model may copy."""
     if 0 < reply.prepared <= len(thread.prepared):
         return thread.prepared[reply.prepared - 1]
     written = _words(reply.question)
@@ -99,10 +99,10 @@ def _words(text: str) -> list[str]:
 
 
 class _Written:
-    """A written question with what it is compared with.
+    """A question that the model wrote, with the texts to compare it with.
 
-    questions  every question that the respondent was asked or will be
-    answers    what the respondent wrote, the latest first
+    questions  every question that the respondent was or will be asked
+    answers    the answers of the respondent, latest first
     """
 
     def __init__(self, question: str, thread: Thread, brief: messages.Brief) -> None:
@@ -115,7 +115,7 @@ class _Written:
 
     @property
     def asked_before(self) -> dict[str, str]:
-        """What a model asked, each with what the respondent had written in this thread by then."""
+        """Map earlier questions of a model to the answers that preceded them in this thread."""
         found, answers = dict.fromkeys(self.thread.written, ""), ""
         for each in self._exchanges:
             if each.question in found and not self.thread.corrected:
@@ -133,7 +133,7 @@ class _Written:
 
 
 def _checks(written: _Written) -> Iterator[tuple[Check, bool]]:
-    """Each with whether it passes: first the cheap ones, which bound what others compare."""
+    """Yield each check and whether it passes, cheap checks first: they bound the cost of others."""
     question, asked = written.question, "\n".join(written.questions)
     yield Check.LENGTH, 0 < len(question) <= messages.QUESTION_MAX_CHARS
     yield Check.LINES, len(question.splitlines()) == 1
@@ -150,7 +150,7 @@ def _checks(written: _Written) -> Iterator[tuple[Check, bool]]:
     yield Check.LANGUAGE, not found or expected == {""} or found in expected
     named = conduct.named(question)
     yield from ((Check(kind), kind not in named) for kind in conduct.NEVER)
-    # of special categories those alone that the scripted question or the title names
+    # special categories pass only if the scripted question or the title names them
     shown = conduct.named(f"{written.thread.scripted.question}\n{written.brief.title}")
     known = shown | ({"health"} if conduct.NAMES_HEALTH in shown else set())
     yield Check.SPECIAL, named.intersection(conduct.SPECIAL) <= known
@@ -166,7 +166,7 @@ def _checks(written: _Written) -> Iterator[tuple[Check, bool]]:
 
 
 def _main_scripts(asked: str) -> set[str]:
-    """The script that most letters of the questions have, with those written alongside it."""
+    """Return the main script of the questions, with the scripts that are written alongside it."""
     found = _scripts(asked[:KNOWN_MAX_CHARS])
     main = max(found, key=found.__getitem__, default="")
     allowed = {script for group in TOGETHER if main in group for script in group}
@@ -182,7 +182,7 @@ def _scripts(text: str) -> Counter[str]:
 
 
 def _is_of_the_script(written: _Written, scripts: set[str]) -> bool:
-    """Whether there are words, each in the script of the questions or one of the respondent."""
+    """Return whether every word is in a script of the questions or copied from the respondent."""
     own = frozenset(words(written.answers.casefold()))
     worded = any(map(str.isalpha, written.question)) and scripts != {""}
     return worded and all(
@@ -192,14 +192,14 @@ def _is_of_the_script(written: _Written, scripts: set[str]) -> bool:
 
 
 def _primary(tag: str) -> str:
-    """The language of a tag without its region and script."""
+    """Return the language of a tag, without region and script."""
     return re.split("[-_]", tag)[0].lower()
 
 
 def similarity(one: str, other: str) -> float:
-    """Sørensen–Dice coefficient of the words or of the pairs of letters, whichever is higher.
+    """Return the Sørensen–Dice coefficient of the words or letter pairs, whichever is higher.
 
-    Linear in time, where a longest common subsequence takes the square.
+    It takes linear time; a longest common subsequence takes quadratic time.
     """
     return max(map(_dice, _features(one), _features(other)))
 
@@ -216,7 +216,7 @@ def _dice(one: Counter[str], other: Counter[str]) -> float:
 
 
 def _copies(written: _Written) -> bool:
-    """Whether a run of its words, or of letters that are not spaced, is of the respondent."""
+    """Return whether a run of the question's words or unspaced letters is the respondent's."""
     found, answered, letters = written.words, spaced(written.answered), "".join(written.answered)
     runs = (spaced(found[at : at + RUN_WORDS]) for at in range(len(found) - RUN_WORDS + 1))
     unspaced = (
@@ -235,10 +235,10 @@ def _is_answered(quoted: list[str], written: _Written) -> bool:
 
 
 def _quotes_the_answer(written: _Written) -> bool:
-    """Whether everything in quotation marks is words of the respondent, in their order."""
+    """Return whether every quotation is a run of the respondent's own words."""
     quoted = [next(filter(None, groups), "") for groups in QUOTED.findall(written.question)]
     if QUOTATION_MARKS.search(QUOTED.sub(" ", written.question)):
-        return False  # a mark without its other one
+        return False  # an unpaired mark
     return all(_is_answered(_words(text), written) for text in quoted)
 
 

@@ -1,4 +1,4 @@
-"""Common words, numbers, codes and prose, as the search for leaks needs them."""
+"""Common words, numbers, codes and prose, for the detection of leaks."""
 
 import base64
 import re
@@ -11,9 +11,9 @@ from webapp.follow_ups.lexicon import load
 from webapp.follow_ups.text_folding import UNSPACED_LETTERS, folded, words
 from webapp.records.languages import frequent_words
 
-ENDING_MAX = 2  # letters in which forms of an ordinary word differ
-STEM_MIN = 6  # letters that two of them share,
-SHORT_STEM_MIN = 4  # or that one of them has before one of these endings
+ENDING_MAX = 2  # letters of difference between forms of an ordinary word
+STEM_MIN = 6  # letters that two forms share,
+SHORT_STEM_MIN = 4  # or that a form has before one of these endings
 ENDINGS = frozenset(
     """
     s es ed d ly er r e n en em m t st te a o as os ez ee x
@@ -32,14 +32,14 @@ _NOUNS = frozenset(folded(_LISTS["german_nouns"]).split())
 
 
 def is_common(word: str) -> bool:
-    """Whether the folded word, or the German noun that has this ending, is in the lists."""
+    """Return whether the lists have the folded word, or the German noun that it inflects."""
     return word in _WORDS or any(
         word.endswith(ending) and word.removesuffix(ending) in _NOUNS for ending in _ENDINGS
     )
 
 
 def is_ordinary(word: str) -> bool:
-    """Whether the folded word is common, or one of any conversation, or an inflected one."""
+    """Return whether the folded word is common, conversational, or an inflected form of either."""
     ordinary, beginnings = _ordinary()
     bare = _ARTICLE.sub("", word)
     sizes = range(1, min(ENDING_MAX, len(bare) - SHORT_STEM_MIN) + 1)
@@ -53,7 +53,7 @@ def is_ordinary(word: str) -> bool:
 
 @cache
 def _ordinary() -> tuple[frozenset[str], frozenset[str]]:
-    """The words, and the beginnings of the long ones."""
+    """Return all ordinary words, and the stems of the long ones."""
     talk = " ".join(_LISTS.values())
     frequent = " ".join(word for words in frequent_words().values() for word in words)
     every = frozenset((*folded(f"{talk} {frequent}").split(), *_WORDS, *_NOUNS))
@@ -62,19 +62,19 @@ def _ordinary() -> tuple[frozenset[str], frozenset[str]]:
 
 
 def forms(word: str, stem_min: int, ending_max: int = 3) -> set[str]:
-    """Beginnings of a folded word; inflected forms of one word share one."""
+    """Return the possible stems of a folded word; inflected forms of one word share a stem."""
     bare = _ARTICLE.sub("", word)
     shortest = min(len(bare), max(stem_min, len(bare) - ending_max))
     return {bare[:length] for length in range(shortest, len(bare) + 1)}
 
 
-# what Arabic writes together with the word after it: and, then, with, as, for, the
+# Arabic prefixes: and, then, with, as, for, the
 _ARTICLE = re.compile(folded("^[وف]?(?:بال|كال|ال|لل)?(?=[ا-ي]{3})"))
 
 
-COUNTED_MIN = 4  # below, words for numbers are frequent: "one of the two"
+COUNTED_MIN = 4  # smaller number words are too frequent: "one of the two"
 WORD_MAX = 60  # letters, "neunhundertneunundneunzigtausend…"
-RUN_MAX = 12  # words of one number
+RUN_MAX = 12  # words in one number
 
 _JOINERS = frozenset(folded("and und y et e a و").split())
 _VALUES = {
@@ -82,16 +82,16 @@ _VALUES = {
     for line in load("numbers")["lines"].splitlines()
     for word in folded(line).split()[1:]
 }
-_WITHIN = {"und", "و"}  # one word
-_ORDINAL = re.compile(r"(?:th|iemes?|s?te[nmrs]?)$")  # English, French and German, where regular
+_WITHIN = {"und", "و"}  # inside one word
+_ORDINAL = re.compile(r"(?:th|iemes?|s?te[nmrs]?)$")  # regular ones in English, French and German
 _LONGEST = max(map(len, _VALUES))
 _SCALES = {"100", "1000", "1000000", "1000000000"}  # "por cento", "a thousand things"
 _SCORE, _HUNDRED, _THOUSAND = 20, 100, 1000
 
 
 def spoken_numbers(words: Iterable[str]) -> set[str]:
-    """The numbers in folded words, from COUNTED_MIN on: each run of number words as their sum
-    ("two hundred five") and in a row ("twenty thirty-one").
+    """Return the numbers from COUNTED_MIN on in folded words: each run of number words as its sum
+    ("two hundred five") and as joined digits ("twenty thirty-one").
     """
     found: set[str] = set()
     for values in _runs(words):
@@ -104,7 +104,7 @@ def spoken_numbers(words: Iterable[str]) -> set[str]:
 
 
 def _in_a_row(values: list[float]) -> str:
-    """Their digits, where a ten takes the one after it: 20, 30, 1 is 2031."""
+    """Join the digits of the values; tens absorb a following unit: 20, 30, 1 is 2031."""
     read: list[int] = []
     for value in map(int, values):
         is_one = 0 < value < 10 and read and read[-1] >= _SCORE and not read[-1] % 10
@@ -124,7 +124,7 @@ def _runs(words: Iterable[str]) -> Iterator[list[float]]:
 
 
 def _values(word: str) -> list[float]:
-    """The values of the parts of a word; [] if one is no number word."""
+    """Return the values of the parts of a word; [] if a part is not a number word."""
     if word.isdecimal() and word.isascii() and len(word) < RUN_MAX:
         return [float(word)]
     if word in _VALUES:
@@ -169,27 +169,27 @@ SHIFTS = [
 VOWELS = re.compile("[aeiou]")
 SUFFIX = re.compile("(?:way|yay|ay)$")  # of Pig Latin
 CODED = re.compile("[A-Za-z0-9+/=]{6,}")
-# dots and lines in groups, as Morse writes letters
+# groups of dots and dashes, as in Morse code
 MORSE = re.compile(r"(?:(?:^|[\s/|])[.·•‧\-‐-―−]{1,6}(?=[\s/|]|$)){3,}")  # noqa: RUF001
 
 
 def shifted(word: str) -> Iterator[str]:
-    """Caesar ciphers by each number of letters, and Atbash."""
+    """Yield the word under each Caesar cipher, and Atbash."""
     return (word.translate(shift) for shift in SHIFTS)
 
 
 def letters_of(word: str) -> set[str]:
-    """Its letters in alphabetical order, with and without what Pig Latin adds."""
+    """Return the sorted letters of a word, with and without the suffix of Pig Latin."""
     return {"".join(sorted(each)) for each in (word, SUFFIX.sub("", word))}
 
 
 def without_vowels(word: str) -> str:
-    """Its consonants."""
+    """Return the consonants of a word."""
     return VOWELS.sub("", word)
 
 
 def decoded(text: str) -> Iterator[str]:
-    """The folded texts of words in hexadecimal digits, Base32 and Base64."""
+    """Yield the folded plain text of words in hexadecimal, Base32 and Base64."""
     for found in CODED.findall(text):
         for decode in _DECODERS:
             try:
@@ -206,14 +206,14 @@ _DECODERS: tuple[Callable[[str], bytes], ...] = (
 
 
 def read_across(text: str, tokens: list[str]) -> Iterator[str]:
-    """The first letters of all words, the last ones, and the capitals."""
+    """Yield the first letters of all words, the last letters, and the capitals."""
     yield "".join(token[0] for token in tokens)
     yield "".join(token[-1] for token in tokens)
     yield folded("".join(char for char in text if char.isupper()))
 
 
 ITEM_WORDS = 3
-ROW_MIN = 4  # words in a row that no sentence holds together
+ROW_MIN = 4  # words in a row without a sentence
 BREAK = re.compile(
     r"[;:!?؟…|/•·()\[\]\n\r\t،؛。、，！？]+|[.,]+(?!\d)|(?<!\d)[.,]+|\s[-–—]+\s"  # noqa: RUF001
     r"|\b(?:and|or|und|oder|y|o|ni|et|ou|e|nor|و|أو|او)\b"
@@ -221,10 +221,10 @@ BREAK = re.compile(
 
 
 def prose(text: str, *, items: int) -> list[str]:
-    """The words of a folded text without its lists of `items` or more.
+    """Return the words of a folded text outside lists of `items` or more items.
 
-    An item is a short piece without an ordinary word, a piece that repeats half of the one before
-    or after it, or one of several words in a row of which none is ordinary.
+    An item is a short piece without an ordinary word, a piece that repeats half of a neighbour, or
+    one of several words in a row that are not ordinary.
     """
     pieces = [piece for piece in BREAK.split(text) if words(piece)]
     ordinary = {word for word in set(words(text)) if is_ordinary(word)}
@@ -238,7 +238,7 @@ def prose(text: str, *, items: int) -> list[str]:
 
 
 def _listed(pieces: list[list[str]], items: int, ordinary: set[str]) -> list[bool]:
-    """For each piece whether it is part of a list, or next to one and short."""
+    """Mark each piece that is part of a list, or short and next to one."""
     alike = [
         2 * len({*one} & {*other}) >= max(len({*one}), len({*other}))
         for one, other in pairwise(pieces)
@@ -259,18 +259,18 @@ def _listed(pieces: list[list[str]], items: int, ordinary: set[str]) -> list[boo
 
 
 def _size(word: str) -> int:
-    """In words; two letters of a script that does not space them make one."""
+    """Return the length in words; two letters of an unspaced script count as one."""
     return len(word) // 2 or 1 if UNSPACED_LETTERS.search(word) else 1
 
 
 def _stretches(marks: list[bool]) -> Iterator[tuple[int, int]]:
-    """Where the marks are set: each first one, and the one after the last."""
+    """Yield the start and end of each run of set marks."""
     edges = [at for at, (one, other) in enumerate(pairwise([False, *marks, False])) if one != other]
     return zip(edges[::2], edges[1::2], strict=True)
 
 
 def _without_rows(sentence: str, row_min: int, ordinary: set[str]) -> Iterator[str]:
-    """Without rows of words that are not ordinary; 1.250.000 counts as one word."""
+    """Yield the words outside rows of uncommon words; 1.250.000 counts as one word."""
     chunks = [words(chunk) for chunk in sentence.split()]
     marks = [
         not any(word in ordinary or UNSPACED_LETTERS.search(word) for word in chunk)

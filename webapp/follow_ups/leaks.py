@@ -1,10 +1,10 @@
-"""Whether a question gives away words that only the private context has.
+"""Detects questions that reveal words found only in the private context.
 
-Both texts are folded and read in several ways, then compared, so spelling does not hide a word. A
-name, a number, a phrase or a word in disguise is a leak by itself, any other word that is not
-ordinary from the second one on that a respondent gets to read. What this cannot see: a paraphrase
-or a translation, a hint, one such word in each of several sessions, shorter words of scripts that
-do not space them, irregular ordinals, Roman numerals, and codes beyond those of `leak_words`.
+Both texts are folded and read in several ways, then compared, so that spelling does not hide a
+word. A name, number, phrase or disguised word is a leak by itself; other uncommon words are a leak
+from the second one that the respondent reads. The search misses paraphrases, translations, hints,
+one word per session in several sessions, short words of unspaced scripts, irregular ordinals, Roman
+numerals, and codes beyond those of `leak_words`.
 """
 
 import re
@@ -25,41 +25,41 @@ from webapp.follow_ups.text_folding import (
 
 RUN_WORDS = 4
 RUN_LETTERS = 12
-RUN_UNSPACED = 6  # letters of scripts that do not space words
+RUN_UNSPACED = 6  # letters of unspaced scripts
 SPELLED_MIN = 3  # single letters in a row
-SPLIT_NAME_MIN = 6  # letters of a name that is looked for across words: "in a" is no Ina
+SPLIT_NAME_MIN = 6  # letters of a name sought across words: "in a" is not Ina
 JOINED_MAX = 40  # letters of a name
-PARTS_MAX = 12  # words that a name may be divided into
-STEM_MIN = 5  # letters that an inflected name shares with its other forms
+PARTS_MAX = 12  # words into which a name may be split
+STEM_MIN = 5  # letters shared by the inflected forms of a name
 WORD_MIN = 3  # letters of a word that counts: "tax"
-WORD_MIN_UNLISTED = 5  # the same in scripts without a list of ordinary words
+WORD_MIN_UNLISTED = 5  # the same in scripts without a word list
 WORD_STEM_MIN = 4
-HIDDEN_MIN = 5  # letters of a word that is looked for in disguise
+HIDDEN_MIN = 5  # letters of a word sought in disguise
 HIDDEN_NAME_MIN = 4
 BACKWARDS_MIN = 6
 MISSPELT_MIN = 6
-DIGITS_MIN = 3  # of a number that is read backwards
+DIGITS_MIN = 3  # of a number that is read in reverse
 CONSONANTS_MIN = 3
-NAMED_ITEMS = 3  # of a list, so that its names and numbers are guesses
-DUMPED_ITEMS = 9  # so that all its words are
+NAMED_ITEMS = 3  # in a list whose names and numbers count as guesses
+DUMPED_ITEMS = 9  # in a list whose words all count as guesses
 NEW_NUMBERS_MAX = 2  # in a question; more may stand for letters
 
 NUMBER = re.compile("[0-9]+")
 ARABIC = re.compile("[\u0600-\u06ff]")
 SENTENCE_END = re.compile("[.!?…。！？\n]")
-TITLE_MAX_CHARS = 3  # of "Dr." and "St.", whose full stop ends no sentence
+TITLE_MAX_CHARS = 3  # as in "Dr." and "St.", whose full stop ends no sentence
 
 
 def leaks(
     question: str, *, context: str, goal: str, shown: str, said: str, before: Mapping[str, str]
 ) -> bool:
-    """Whether the question takes from the context what the respondent does not know.
+    """Return whether the question reveals parts of the context that the respondent does not know.
 
-    goal    private, too, but most questions are about it: its phrases and numbers count alone
-    shown   what every respondent reads
-    said    what this one wrote: its sentences count, its lists of guesses do not
-    before  what a model asked this one before, each with what this one had written by then: who
-            repeats a word of a question did not know it
+    goal    also private, but the usual subject of questions: only its phrases and numbers count
+    shown   the text that every respondent reads
+    said    the respondent's answers: sentences count as known, lists of guesses do not
+    before  earlier questions of the model, each with the answers written by then: repeating a word
+            of such a question does not show that the respondent knew it
     """
     read, answers = words(folded(shown)), folded(said)
     asked, private, aims = _Text(question), _Text(context), _Text(goal)
@@ -79,11 +79,11 @@ def leaks(
 
 
 class _Text:
-    """A text, and what of it is compared.
+    """A text in the forms that are compared.
 
-    names        each folded word with a capital, and whether the sentence alone may have given it
+    names        each folded capitalised word, and whether a sentence start may explain the capital
     sure_names   names without words that have a capital only at the beginning of a sentence
-    numbers      runs of digits, also divided by spaces, punctuation or pictures, or in words
+    numbers      runs of digits, also if divided by spaces or symbols, or written as words
     """
 
     def __init__(self, text: str, found: list[str] | None = None) -> None:
@@ -107,7 +107,7 @@ class _Text:
 
     @cached_property
     def lower(self) -> set[str]:
-        """Words without a capital."""
+        """The words without a capital."""
         found = {word for word in words(stripped(self.raw)) if word == word.lower()}
         return set(words(folded(" ".join(found))))
 
@@ -128,11 +128,11 @@ class _Secrets:
         self._misspelt = {each: word for word in self._hidden for each in _misspelt(word)}
 
     def is_strange(self, word: str) -> bool:
-        """Whether it is neither ordinary nor known."""
+        """Return whether the word is neither ordinary nor known."""
         return self._is_new(word) and not is_ordinary(word)
 
     def used(self, tokens: Iterable[str]) -> set[str]:
-        """The secrets among the tokens, each as the beginning that its inflected forms share."""
+        """Return the secrets among the tokens, each as the stem that its inflected forms share."""
         return {each for word in {*tokens} if self._counts(word) for each in self._meant(word)}
 
     def _meant(self, word: str) -> set[str]:
@@ -142,7 +142,7 @@ class _Secrets:
         return {*self._inside(word), *(self._misspelt[each] for each in misspelt)}
 
     def are_hidden_in(self, asked: _Text) -> bool:
-        """Whether one is in the text in pieces, in other letters or in another order."""
+        """Return whether the text has a secret in pieces, in other letters or in another order."""
         strange = {
             word for word in asked.words if self._counts(word) and not _forms([word]) & self._forms
         }
@@ -194,7 +194,7 @@ def _runs(text: str, length: int) -> list[str]:
 def _uses_a_second(
     used: set[str], before: Mapping[str, str], private: _Text, read: list[str]
 ) -> bool:
-    """Whether words of the context are used, which with those asked for before are several."""
+    """Return whether the question, with earlier ones, uses two or more words of the context."""
     for answers in {*before.values()} if used else ():
         secrets = _Secrets(private, read + prose(folded(answers), items=DUMPED_ITEMS))
         asked = (question for question, by_then in before.items() if by_then == answers)
@@ -209,7 +209,7 @@ def _has_private_run(asked: _Text, private: _Text, public: _Text) -> bool:
 
 
 def _has_private_letters(asked: _Text, private: _Text, public: _Text, secrets: _Secrets) -> bool:
-    """Whether a run of letters with two strange words, or one read backwards, is private."""
+    """Return whether a run of letters, reversed or with two strange words, is private."""
     strange = {word for word in asked.words if secrets.is_strange(word)}
     word_of_letter = [at for at, word in enumerate(asked.words) for _ in word]
     letters, backwards = asked.letters, asked.letters[::-1]
@@ -225,7 +225,7 @@ def _has_private_letters(asked: _Text, private: _Text, public: _Text, secrets: _
 
 
 def _has_private_number(asked: _Text, private: _Text, public: _Text) -> bool:
-    """Also read backwards."""
+    """Return whether a number is private, also if reversed."""
     new = asked.numbers - public.numbers
     new |= {number[::-1] for number in new if len(number) >= DIGITS_MIN}
     return not (private.numbers - public.numbers).isdisjoint(new)
@@ -238,13 +238,13 @@ def _has_code(asked: _Text, public: _Text) -> bool:
 
 
 def _is_coded(word: str) -> bool:
-    """Letters and digits in one word: a code, or digits in place of letters."""
+    """Return whether a word mixes letters and digits: a code, or digits that replace letters."""
     letters = UNSPACED_LETTERS.sub("", word)
     return any(char.isdigit() for char in word) and any(char.isalpha() for char in letters)
 
 
 def _has_private_name(asked: _Text, private: _Text, public: _Text) -> bool:
-    """Whether a word of the question is a name in the context, however it is spelled."""
+    """Return whether a word of the question is a name in the context, in any spelling."""
     names, sure = {name for name, _ in private.names}, private.sure_names
     capitals = {
         name
@@ -253,7 +253,7 @@ def _has_private_name(asked: _Text, private: _Text, public: _Text) -> bool:
     }
     stems = {form for name in sure for form in forms(name, STEM_MIN)}
     inflected = {word for word in capitals if stems & forms(word, STEM_MIN)}
-    # what a name and a sure one after it are together: Jean-Luc, Jeanluc
+    # a name joined with a sure name after it: Jean-Luc, Jeanluc
     compounds = {
         one + other for one, other in pairwise(private.words) if one in names and other in sure
     }
@@ -276,21 +276,21 @@ def _names(text: str) -> Iterator[tuple[str, bool]]:
 
 
 def _misspelt(word: str) -> set[str]:
-    """Keys; words that differ in one letter, or in the order of two, share some."""
+    """Return lookup keys: words that differ in one letter, or in the order of two, share some."""
     if not MISSPELT_MIN <= len(word) <= JOINED_MAX:
         return set()
     return {word, *(word[:at] + word[at + 1 :] for at in range(len(word)))}
 
 
 def _spelled(tokens: list[str]) -> set[str]:
-    """What single letters in a row spell."""
+    """Return the words that single letters in a row spell."""
     runs = "".join(token if len(token) == 1 else " " for token in tokens).split()
     lengths = range(SPELLED_MIN, JOINED_MAX + 1)
     return {part for run in runs for length in lengths for part in _runs(run, length)}
 
 
 def _joined(tokens: list[str]) -> set[str]:
-    """What neighbouring words are together, unless all of them are common."""
+    """Return neighbouring words joined into one, unless all of them are common."""
     parts = (
         tokens[start:end]
         for start in range(len(tokens))

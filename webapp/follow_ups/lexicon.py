@@ -1,4 +1,4 @@
-"""Lists of words from files, the phrases in them, and those of each language."""
+"""Word lists from files: their phrases, and the lists of each language."""
 
 import re
 import tomllib
@@ -16,7 +16,7 @@ _FOLDER = Path(__file__).parent
 
 
 def load(name: str) -> dict[str, Any]:
-    """The lists of a file by their names; `name` is `conduct/en`."""
+    """Return the lists of a file by name; `name` is a path such as `conduct/en`."""
     return tomllib.loads((_FOLDER / f"{name}.toml").read_text("utf-8"))
 
 
@@ -28,13 +28,12 @@ _ANY, _GAP = Slot({ANY}), Slot({GAP})
 
 
 class WordList:
-    """Phrases of one kind, found in time that grows with the text alone.
+    """Phrases of one kind, found in time that depends on the length of the text only.
 
-    Written with commas or line ends between them: `a/b c` is two phrases, `do_not/never` has one of
-    two words, `…` is any word, `~` are up to three words, `^` and `$` the beginning and the end of
-    the text, `.` any punctuation. A text of `framed` tokens has the former, one of
-    `tokens_and_marks` the latter. Raises ValueError for a phrase that begins with
-    `…` or `~`.
+    Commas or line ends separate phrases: `a/b c` is two phrases, `do_not/never` has one of two
+    words, `…` is any word, `~` is up to three words, `^` and `$` are the beginning and the end of
+    the text, `.` is any punctuation. `^` and `$` need `framed` tokens, `.` needs
+    `tokens_and_marks`. Raises ValueError for a phrase that begins with `…` or `~`.
     """
 
     def __init__(self, written: str) -> None:
@@ -47,15 +46,15 @@ class WordList:
                     self._known[token].append(tuple(others))
 
     def find(self, text: Sequence[str]) -> Iterator[range]:
-        """Where its phrases are in the tokens, in the order of their beginnings."""
+        """Yield the position of each phrase in the tokens, in order of their beginnings."""
         return (range(at, end) for at in range(len(text)) for end in self.ends(text, at))
 
     def is_in(self, text: Sequence[str]) -> bool:
-        """Whether any of its phrases is in the tokens."""
+        """Return whether any phrase is in the tokens."""
         return next(self.find(text), None) is not None
 
     def ends(self, text: Sequence[str], start: int) -> Iterator[int]:
-        """The token after each of its phrases that begins at this one."""
+        """Yield the index after each phrase that begins at `start`."""
         for others in self._known.get(text[start], ()):
             yield from _ends(others, text, start + 1)
 
@@ -64,16 +63,16 @@ class WordList:
 
 
 class WordParts:
-    """Parts of words: `suicid-` is how one begins, `-krebs` how one ends, `-x-` is anywhere."""
+    """Parts of words: `suicid-` is a beginning, `-krebs` an ending, `-x-` stands anywhere."""
 
     def __init__(self, written: str) -> None:
-        self._parts = [  # with a blank where a word begins or ends
+        self._parts = [  # with a blank at the beginning or end of a word
             " " * (part[0] != "-") + fold(part.strip("-")) + " " * (part[-1] != "-")
             for part in written.split()
         ]
 
     def find(self, text: Sequence[str]) -> Iterator[range]:
-        """Where the words are that have one of the parts."""
+        """Yield the positions of the words that contain one of the parts."""
         joined = f" {' '.join(text)} "
         parts = [part for part in self._parts if part in joined]
         for at, word in enumerate(text if parts else ()):
@@ -82,13 +81,13 @@ class WordParts:
 
 
 def phrases_of(written: str) -> list[str]:
-    """The phrases of a list as they are written, each with single blanks."""
+    """Return the phrases of a list as written, with single blanks."""
     found = (" ".join(phrase.split()) for phrase in written.replace("\n", ",").split(","))
     return [phrase for phrase in found if phrase]
 
 
 def framed(text: list[str]) -> list[str]:
-    """The tokens with marks for their beginning and end."""
+    """Return the tokens between a START and an END mark."""
     return [START, *text, END]
 
 
@@ -105,12 +104,12 @@ def _ends(slots: Sequence[Slot], text: Sequence[str], at: int) -> Iterator[int]:
 
 
 def _patterns(phrase: str) -> Iterator[list[Slot]]:
-    """The tokens at each position; words that are several tokens make patterns of their own."""
+    """Yield the tokens for each position; words of several tokens yield patterns of their own."""
     for choice in product(*map(_choices, phrase.split())):
         yield [slot for slots in choice for slot in slots]
 
 
-@cache  # sets of words are in many phrases, and folding them is most of what reading a list costs
+@cache  # many phrases share sets of words, and folding is most of the cost of reading a list
 def _choices(written: str) -> list[tuple[Slot, ...]]:
     if written in {ANY, GAP}:
         return [(_ANY if written == ANY else _GAP,)]
@@ -129,34 +128,34 @@ _ATTACHED = re.compile(r"\+([^\s/,]+)")
 
 
 class Lexicon(NamedTuple):
-    """The words of a language. A list that a file leaves out is empty."""
+    """The words of a language. A list missing from the file is empty."""
 
     say_more: str  # the built-in question
     non_answers: WordList  # whole answers, apart from `fillers` at both ends
-    flat: WordList  # those of them that say "none" rather than "I do not know"
+    flat: WordList  # non-answers that say "none" rather than "I do not know"
     fillers: WordList
-    yes: WordList  # how an answer begins that says so
+    yes: WordList  # beginnings of answers that say yes
     no: WordList
-    stops: WordList  # say in a short answer that nothing more is to be asked
+    stops: WordList  # short answers with these ask to stop
     joiners: WordList  # and, or
-    clauses: WordList  # words that begin a clause, so that no item of a list follows
-    invitations: WordList  # questions to which "no" says that there is nothing to add
-    heard: WordList  # questions how somebody came to know the asker
+    clauses: WordList  # words that begin a clause rather than an item of a list
+    invitations: WordList  # questions to which "no" means nothing to add
+    heard: WordList  # questions about how somebody came to know the asker
     facts: WordList
     asks_reason: WordList  # questions for a reason
     asks_more: WordList  # parts of a question that ask for more than a fact
-    yes_no_starts: WordList  # beginnings of a question for yes or no; in a language where such
-    interrogatives: WordList  # questions have none, these are what they do not hold
+    yes_no_starts: WordList  # beginnings of a yes-no question; in a language
+    interrogatives: WordList  # without them, words that a yes-no question lacks
     sensitive: WordList  # words of grave answers,
-    sensitive_parts: WordParts  # and what all forms of one have in common
-    idioms: WordList  # with such a word, but nothing of the kind: "bored to death"
+    sensitive_parts: WordParts  # and parts that all forms of such a word share
+    idioms: WordList  # harmless phrases with such a word: "bored to death"
 
 
 @cache
 def lexicons() -> dict[str, Lexicon]:
-    """By language tag; read on the first use, because many processes never need them.
+    """Return the lexicons by language tag; read on first use, because many processes need none.
 
-    Raises ValueError for a list or a set that is not known.
+    Raises ValueError for an unknown list or set.
     """
     return {tag: _lexicon(load(f"words/{tag}")) for tag in PHRASED}
 
@@ -166,7 +165,7 @@ def _lexicon(words: dict[str, Any]) -> Lexicon:
     attached = sets.get("attached", "").split("/")
 
     def spelled_out(name: str) -> str:
-        """The list with the words of the sets it names."""
+        """Return the list with the sets that it names written out."""
         named = _SET.sub(lambda found: sets[found[1]], words["lists"].get(name, ""))
         return _ATTACHED.sub(
             lambda found: "/".join([found[1], *(each + found[1] for each in attached)]), named

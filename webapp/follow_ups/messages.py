@@ -1,4 +1,4 @@
-"""What a model is asked, and reading its reply."""
+"""The messages to a model, and the parsing of its reply."""
 
 import json
 import re
@@ -11,12 +11,12 @@ from typing import NamedTuple
 from webapp.follow_ups.rules import Exchange, Technique, Thread, holding
 
 SEEN_MAX_CHARS = 6000  # of each text, in code points
-FOLLOW_UPS_SEEN = 8  # keeps a long thread within what is read in time
+FOLLOW_UPS_SEEN = 8  # bounds the reading time of a long thread
 QUESTION_MAX_CHARS = 200
 
 ASK, STOP = "ask", "stop"
 TECHNIQUES = tuple(each for each in Technique if each is not Technique.PREPARED)
-# Lengths are not bounded here: not every service that keeps to schemas knows how to.
+# No length limits here: some services that follow schemas do not support them.
 REPLY_FIELDS: dict[str, dict[str, object]] = {
     "action": {"type": "string", "enum": [ASK, STOP]},
     "prepared": {"type": "integer"},
@@ -32,7 +32,7 @@ REPLY_SCHEMA: dict[str, object] = {
 
 
 class Brief(NamedTuple):
-    """What the creator of a draft or form wrote for the model or rules that ask."""
+    """The texts that the creator of a draft or form wrote for the model or the rules."""
 
     title: str
     goal: str | None
@@ -43,17 +43,17 @@ PROMPT = tomllib.loads((Path(__file__).parent / "prompt.toml").read_text("utf-8"
 
 
 class ModelMessages(NamedTuple):
-    """The two messages that a model gets."""
+    """The two messages to a model."""
 
-    system: str  # its role and rules, with what the creator wrote for it
-    user: str  # what the respondent wrote, as JSON
+    system: str  # its role and rules, with the texts of the creator
+    user: str  # the texts of the respondent, as JSON
 
 
 def messages_for(thread: Thread, brief: Brief, *, remaining: int) -> ModelMessages:
-    """What to send about the last answer of the thread.
+    """Return the messages that ask about the last answer of the thread.
 
-    The model is told to keep the private context to itself, and the guard checks that it did.
-    remaining  how many follow-ups may still be asked, this one with them
+    They tell the model to keep the private context secret; the guard checks that it did.
+    remaining  the number of follow-ups that may still be asked, including this one
     """
     *earlier, last = seen(thread)
     conversation = {
@@ -74,14 +74,14 @@ def messages_for(thread: Thread, brief: Brief, *, remaining: int) -> ModelMessag
 
 
 def seen(thread: Thread) -> tuple[Exchange, ...]:
-    """What a model gets to see of a thread: its beginning and its latest follow-ups, cut."""
+    """Return what the model sees of a thread: its beginning and its latest follow-ups, cut."""
     first, *others = thread.exchanges
     latest = others[-FOLLOW_UPS_SEEN:]
     return tuple(Exchange(_cut(each.question), _cut(each.answer)) for each in (first, *latest))
 
 
 def _prepared(thread: Thread) -> Iterator[str]:
-    """As numbered in the thread, each with whether its condition holds."""
+    """Yield the numbered prepared questions, each with whether its condition holds."""
     held = [*holding(thread)]
     for number, each in enumerate(thread.prepared, 1):
         condition = PROMPT["conditions"][each["condition"]]
@@ -97,14 +97,14 @@ def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-REPLY_MAX_CHARS = 64 * 1024  # with what a model thinks aloud
-OBJECTS_TRIED = 40  # bounds the time, as each may reach to the end of the text
+REPLY_MAX_CHARS = 64 * 1024  # including thoughts of the model
+OBJECTS_TRIED = 40  # bounds the time: each object may reach to the end of the text
 STOPS = frozenset({"stop", "none", "nothing", "silence", "skip", "end", "no"})
 NUMBER = re.compile("[0-9]{1,3}")
 
 
 class Reply(NamedTuple):
-    """The number of a prepared question or 0, and what the model wrote; neither for a stop."""
+    """The number of a prepared question or 0, and the text of the model; neither for a stop."""
 
     technique: Technique | None = None
     question: str = ""
@@ -112,9 +112,9 @@ class Reply(NamedTuple):
 
 
 def parse_reply(text: str) -> Reply | None:
-    """The reply in a text, whatever is around it: a code fence, prose, thoughts before `</think>`.
+    """Find the reply in a text, among code fences, prose, or thoughts before `</think>`.
 
-    None where there is none, or where there are two that differ.
+    None if there is no reply, or if there are two that differ.
     """
     if len(text) > REPLY_MAX_CHARS:
         return None
@@ -143,7 +143,7 @@ def _replies(text: str) -> Iterator[Reply]:
 
 
 def _reply(fields: dict[str, object]) -> Reply | None:
-    """A stop is a stop, whatever comes with it."""
+    """Return the reply in the fields; a stop wins over any other field."""
     action = str(fields.get("action") or "").strip().casefold()
     question, technique = fields.get("question"), fields.get("technique")
     is_silent = not action and "question" in fields and question in (None, "")

@@ -1,5 +1,5 @@
-"""Calls of the model in one process: how many at once, none while its service fails, and how
-calls fail.
+"""Circuit breaker for calls of the model in one process: limits concurrent calls, stops while the
+service fails, and defines how calls fail.
 """
 
 import threading
@@ -12,41 +12,41 @@ from flask import current_app
 
 from webapp.records.follow_ups import ModelOutcome
 
-CALLS_AT_ONCE = 16  # half of the threads of the server
+CALLS_AT_ONCE = 16  # half of the server threads
 FAILURES_IN_A_ROW = 3
 REST_SECONDS = 60.0
-MODEL_SECONDS = 4.0  # for everything, from the name of the host to the last byte of the reply
+MODEL_SECONDS = 4.0  # in total, from the DNS lookup to the last byte of the reply
 
 
 class ModelFailed(Exception):
-    """There is no reply, and the rules decide.
+    """There is no reply; the rules decide instead.
 
-    The reason is for the log: it holds no word of a prompt, an answer or a reply, and no secret.
+    The reason is for the log: it contains no prompt, answer or reply, and no secret.
     """
 
     outcome = ModelOutcome.FAILED.value
 
 
 class ModelLate(ModelFailed):
-    """It took longer than anybody waits."""
+    """The model exceeded the time limit."""
 
     outcome = ModelOutcome.LATE.value
 
 
 class ModelRefused(ModelFailed):
-    """The service works, and wrote nothing of use about this answer: another may be different."""
+    """The service works but returned nothing usable for this answer; another answer may succeed."""
 
 
 class ModelResting(ModelFailed):
-    """Nobody was asked: the service failed a moment ago, or has enough to do."""
+    """The service was not called: it failed a moment ago, or enough calls run."""
 
     outcome = ""
 
 
 class ModelBreaker:
-    """Opens for REST_SECONDS after FAILURES_IN_A_ROW; then one call tries whether it works again.
+    """Opens for REST_SECONDS after FAILURES_IN_A_ROW; then a single call tests the service.
 
-    A refusal is no failure: what one person writes must not take the model from others.
+    A refusal is no failure: one person's answer must not take the model from others.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -59,13 +59,13 @@ class ModelBreaker:
 
     @property
     def rests(self) -> bool:
-        """Whether a call would be refused at this moment because others failed."""
+        """Whether a call would be refused now because earlier calls failed."""
         with self._lock:
             return self._is_open()
 
     @contextmanager
     def call(self) -> Iterator[None]:
-        """Around one call of the model; ModelFailed that rises in it counts as a failure.
+        """Surround one call of the model; a ModelFailed raised inside counts as a failure.
 
         Raises ModelResting.
         """
@@ -75,7 +75,7 @@ class ModelBreaker:
             if self._is_open():
                 raise ModelResting("it failed a moment ago")
             self._running += 1
-            trial = self._trying = self._opened_until is not None  # whether it works again
+            trial = self._trying = self._opened_until is not None  # tests the service
         worked: bool | None = None  # another exception says nothing about the service
         try:
             yield
@@ -96,7 +96,7 @@ class ModelBreaker:
             if trial:
                 self._trying = False
             if worked is None or (self._opened_until is not None and not trial):
-                return  # of a call that began before the breaker opened nothing is to be learnt
+                return  # a call from before the breaker opened tells nothing about it now
             self._failures = 0 if worked else self._failures + 1
             self._opened_until = None
             if self._failures >= FAILURES_IN_A_ROW:
@@ -104,5 +104,5 @@ class ModelBreaker:
 
 
 def model_breaker() -> ModelBreaker:
-    """The breaker of the current application."""
+    """Return the breaker of the current application."""
     return cast(ModelBreaker, current_app.extensions.setdefault("model_breaker", ModelBreaker()))

@@ -1,4 +1,4 @@
-"""Asking the model whether one more question follows from an answer, while somebody waits."""
+"""Asks the model whether to follow up an answer, while the respondent waits."""
 
 import logging
 
@@ -14,12 +14,12 @@ log = logging.getLogger("askback.follow_ups")
 def decision_of_model(
     thread: Thread, brief: Brief, *, remaining: int, seconds: float = MODEL_SECONDS
 ) -> tuple[Decision | None, str]:
-    """What the model decided about the last answer of the thread, None where that is of no use;
-    with a `ModelOutcome`, the check that refused what the model wrote, or "" if it was not asked.
+    """Return the model's decision about the last answer of the thread, None if unusable, with a
+    `ModelOutcome`, the name of the check that failed, or "" if the model was not asked.
 
-    A slot of webapp/web/wakeups.py is to be held, and no connection.
-    remaining  how many follow-ups may still be asked, this one with them
-    seconds    how long it may take
+    The caller holds a slot of webapp/web/wakeups.py and no database connection.
+    remaining  the number of follow-ups that may still be asked, including this one
+    seconds    the time limit
     """
     from webapp.follow_ups.guard import Unusable, checked
     from webapp.follow_ups.model_exchange import ask_model

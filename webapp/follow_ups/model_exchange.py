@@ -1,10 +1,10 @@
-"""Asking the model that the settings name for a follow-up question, in one of two wire formats:
-`/v1/chat/completions` and `/v1/messages`.
+"""Client of the configured model, in one of two wire formats: `/v1/chat/completions` and
+`/v1/messages`.
 
-It gets the messages, its name and what the operator adds: nothing of our environment and nothing
-about this machine. While a call runs, its request holds a thread of the server: it takes a slot of
-webapp/web/wakeups.py and a call of webapp/follow_ups/model_breaker.py around it, and holds no
-connection to the database.
+The service gets the messages, the model name and the fields that the operator adds, but nothing of
+our environment or about this machine. A call occupies a server thread while it runs, so its caller
+holds a slot of webapp/web/wakeups.py and a call of webapp/follow_ups/model_breaker.py, and no
+database connection.
 """
 
 import time
@@ -20,10 +20,10 @@ from webapp.follow_ups.messages import REPLY_SCHEMA, ModelMessages
 from webapp.follow_ups.model_breaker import MODEL_SECONDS, ModelFailed, ModelLate, ModelRefused
 
 ANSWER_MAX_BYTES = 64 * 1024
-OF_THE_REQUEST = (400, 413, 422)  # statuses that say nothing about other requests
-REPLY_MAX_TOKENS = 300  # of a question with at most 200 characters, in JSON
+OF_THE_REQUEST = (400, 413, 422)  # errors of this request only
+REPLY_MAX_TOKENS = 300  # enough for a question of 200 characters in JSON
 NEW_LIMIT, OLD_LIMIT = "max_completion_tokens", "max_tokens"
-FILTERED = ("content_filter", "content_policy_violation")  # codes of refusals with status 400
+FILTERED = ("content_filter", "content_policy_violation")  # error codes of refusals with status 400
 SCHEMA = {"type": "json_schema", "schema": REPLY_SCHEMA}
 BY_SCHEMA = {
     "type": "json_schema",
@@ -37,17 +37,17 @@ silence("httpx2")
 
 
 class _Dialect(NamedTuple):
-    """What a chat service understands: schemas of replies, and the name of the bound on tokens."""
+    """The features of a chat service: reply schemas, and the name of its token limit."""
 
     schema: bool = True
     limit: str = NEW_LIMIT
 
 
-_dialects: dict[tuple[str, str | None], _Dialect] = {}  # by address and model, found by trying
+_dialects: dict[tuple[str, str | None], _Dialect] = {}  # by URL and model, found by trial
 
 
 def ask_model(messages: ModelMessages, *, config: Settings, seconds: float = MODEL_SECONDS) -> str:
-    """The text of the reply, which nobody has checked; what failed is not tried twice.
+    """Return the unchecked text of the reply; never retries a failure.
 
     Raises ModelFailed after `seconds` at the latest.
     """
@@ -73,13 +73,13 @@ def ask_model(messages: ModelMessages, *, config: Settings, seconds: float = MOD
 
 
 def prepare(config: Settings) -> None:
-    """Load what a call of the model needs: the first one does not wait for it."""
-    conduct.named("")  # reads its lists
+    """Load everything that a call of the model needs, so that the first call does not wait."""
+    conduct.named("")  # reads the word lists
     _client(config, time.monotonic()).close()
 
 
 def _client(config: Settings, ends: float) -> httpx2.Client:
-    """For one question to a model, over at `ends` of the monotonic clock."""
+    """Return a client for one question, which times out at `ends` of the monotonic clock."""
     headers = {"accept": "application/json"}
     if config.llm_provider == ANTHROPIC:
         headers |= {"anthropic-version": "2023-06-01", "x-api-key": config.llm_api_key or ""}
@@ -90,8 +90,8 @@ def _client(config: Settings, ends: float) -> httpx2.Client:
 
 
 def _ask(client: httpx2.Client, messages: ModelMessages, config: Settings) -> httpx2.Response:
-    """The operator's word counts. Schema and effort are both in `output_config`, so that one is
-    merged, too.
+    """Post to `/v1/messages`; the operator's fields win. `output_config` is merged, because it has
+    both the schema and the effort.
     """
     extra = config.llm_request_fields
     theirs = extra.get("output_config", {})
@@ -107,14 +107,14 @@ def _ask(client: httpx2.Client, messages: ModelMessages, config: Settings) -> ht
 
 
 def _of_message(body: Any) -> tuple[object, bool, bool]:
-    """What a model wrote, whether that is a refusal, and whether it is complete."""
+    """Return the text of the model, whether it is a refusal, and whether it is complete."""
     ended = body["stop_reason"]
     parts = [block["text"] for block in body["content"] if block["type"] == "text"]
     return "".join(parts), ended == "refusal", ended in {"end_turn", "stop_sequence"}
 
 
 def _ask_chat(client: httpx2.Client, messages: ModelMessages, config: Settings) -> httpx2.Response:
-    """What the service refuses is left out and tried at once, and not sent to it again."""
+    """Post to a chat service; drop fields that it refuses, retry, and remember the dialect."""
     service = config.llm_url, config.llm_model
     dialect: _Dialect | None = _dialects.get(service, _Dialect())
     while dialect:
@@ -128,7 +128,7 @@ def _ask_chat(client: httpx2.Client, messages: ModelMessages, config: Settings) 
 
 
 def _chat(messages: ModelMessages, config: Settings, dialect: _Dialect) -> dict[str, Any]:
-    """What is asked; the operator's word counts."""
+    """Return the body of a chat request; the operator's fields win."""
     extra = config.llm_request_fields
     in_words = "" if dialect.schema else BY_WORDS
     asked: dict[str, Any] = {
@@ -145,9 +145,9 @@ def _chat(messages: ModelMessages, config: Settings, dialect: _Dialect) -> dict[
 
 
 def _plainer(dialect: _Dialect, answer: httpx2.Response) -> _Dialect | None:
-    """What to try after this refusal; None where that is of no use.
+    """Return the dialect to try after this refusal; None if another try is pointless.
 
-    Few services name the field that they do not know, and in words of their own.
+    Few services name the field that they do not know, and each words the error differently.
     """
     limit_refused = NEW_LIMIT.encode() in answer.content and dialect.limit == NEW_LIMIT
     if _is_filtered(answer):

@@ -1,4 +1,4 @@
-"""A thread of questions and answers, and which follow-up the rules ask."""
+"""Threads of questions and answers, and the rules that choose a follow-up."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,11 +14,11 @@ from webapp.records.languages import PHRASED
 
 
 class Technique(StrEnum):
-    """How a follow-up question goes on from an answer, as a model chooses it. Earlier versions
-    asked all of them by rules.
+    """The way a follow-up question builds on an answer, chosen by a model. In earlier versions,
+    rules asked all of them.
     """
 
-    PREPARED = "prepared"  # before anybody answered
+    PREPARED = "prepared"  # prepared before anybody answered
     REOPEN = "reopen"  # from another angle
     ELABORATE = "elaborate"
     SPECIFY = "specify"
@@ -32,7 +32,7 @@ class Technique(StrEnum):
 
 
 class Reason(StrEnum):
-    """Why something is asked, or nothing is. Some are only of rows that earlier versions stored."""
+    """The reason for a question, or for none. Some occur only in rows of earlier versions."""
 
     NON_ANSWER = "nonanswer"
     FACT = "fact"
@@ -43,12 +43,12 @@ class Reason(StrEnum):
     NO_EXAMPLE = "no_example"
     DEEPER = "deeper"  # deep_dive goes on without a sign in the answer
     EMPTY = "empty"  # no letter and no digit
-    REFUSED = "stop"  # the answer says to stop
+    REFUSED = "stop"  # the answer asks to stop
     JUNK = "junk"
     SENSITIVE = "sensitive"
-    THIN_TWICE = "thin_twice"  # no answer to a follow-up
-    NO_PHRASES = "no_phrases"  # the built-in question is not written in the language of the form
-    NOTHING_LEFT = "nothing_left"  # no prepared follow-up fits, and the built-in one does not
+    THIN_TWICE = "thin_twice"  # a non-answer to a follow-up
+    NO_PHRASES = "no_phrases"  # the built-in question lacks the language of the form
+    NOTHING_LEFT = "nothing_left"  # neither a prepared follow-up nor the built-in one fits
     CHOSEN_BY_MODEL = "model"
     STOPPED_BY_MODEL = "model_stop"
 
@@ -61,37 +61,37 @@ class Exchange(NamedTuple):
 
 
 class Thread(NamedTuple):
-    """One scripted question with its answer, and the follow-ups to it that have one."""
+    """One scripted question with its answer, and its answered follow-ups."""
 
     mode: FollowUpMode
-    exchanges: tuple[Exchange, ...]  # as they were asked; what is decided about is the last answer
-    questions: tuple[str, ...]  # all that this respondent was asked or will be
-    depth: int = 0  # how many follow-ups to it were asked, those without an answer too
-    language: str = ""  # tag of the language to ask in, "" if it is not known or none of the six
-    written: tuple[str, ...] = ()  # those of `questions` that a model wrote
+    exchanges: tuple[Exchange, ...]  # in the order asked; the decision is about the last answer
+    questions: tuple[str, ...]  # all that this respondent was or will be asked
+    depth: int = 0  # the number of follow-ups asked, including unanswered ones
+    language: str = ""  # tag of the language to ask in, "" if unknown or none of the six
+    written: tuple[str, ...] = ()  # the part of `questions` that a model wrote
     hints: tuple[str, ...] = ()  # the explanations below the questions of the form
-    corrected: bool = False  # an answer is another one than when a follow-up to it was asked
-    prepared: tuple[content.PreparedFollowUp, ...] = ()  # what may still be asked, in order
+    corrected: bool = False  # an answer changed after a follow-up to it was asked
+    prepared: tuple[content.PreparedFollowUp, ...] = ()  # remaining ones, in order
     built_in_asked: bool = False
 
     @property
     def scripted(self) -> Exchange:
-        """The question of the form."""
+        """The question of the form, with its answer."""
         return self.exchanges[0]
 
     @property
     def last(self) -> Exchange:
-        """The question whose answer is decided about."""
+        """The exchange whose answer is under decision."""
         return self.exchanges[-1]
 
 
 class Decision(NamedTuple):
-    """A follow-up question and how it was chosen; `question` is "" where nothing is asked.
+    """A follow-up question and how it was chosen; `question` is "" if nothing is asked.
 
-    reason  of a prepared one its condition
+    reason  for a prepared question, its condition
     writer  a `FollowUpAuthor`, the model and its host, or "" for the built-in question
-    model_outcome  a `ModelOutcome`, or the check that refused what a model wrote; "" if none was
-            asked
+    model_outcome  a `ModelOutcome`, or the check that the model's text failed; "" if no model was
+                   asked
     """
 
     reason: Reason | FollowUpCondition
@@ -102,9 +102,9 @@ class Decision(NamedTuple):
 
 
 def decide(thread: Thread) -> Decision:
-    """What to ask after the last answer of the thread, or why nothing is asked.
+    """Return the question to ask after the last answer of the thread, or why none is asked.
 
-    The caps on questions are the caller's. The same thread always gives the same decision.
+    The caller enforces the caps on questions. The same thread always gives the same decision.
     """
     if thread.mode is FollowUpMode.NONE:
         return Decision(Reason.NOTHING_LEFT)
@@ -118,9 +118,9 @@ def decide(thread: Thread) -> Decision:
 
 
 def ending(thread: Thread) -> Reason | None:
-    """Why nothing may be asked after the last answer, by rules or by a model.
+    """Return why neither rules nor a model may ask after the last answer.
 
-    None where there may be a question. Looks at words of all six languages.
+    None if a question may follow. Checks the words of all six languages.
     """
     question, text = thread.last
     if signals.is_empty(text):
@@ -136,14 +136,14 @@ def ending(thread: Thread) -> Reason | None:
 
 
 def holding(thread: Thread) -> Iterator[content.PreparedFollowUp]:
-    """The prepared follow-ups that are left and whose conditions hold, in their order."""
+    """Yield the remaining prepared follow-ups whose conditions hold, in order."""
     if thread.prepared:
         signs = _signs(thread)
         yield from (each for each in thread.prepared if _holds(each["condition"], signs))
 
 
 def may_follow(thread: Thread) -> bool:
-    """Whether anything may be asked, whatever the last answer says, whose words are to come."""
+    """Return whether a follow-up is possible before the text of the last answer is known."""
     if len(thread.exchanges) > 1:
         return any(holding(thread))
     never = {Reason.NOTHING_LEFT, Reason.NO_PHRASES}
@@ -151,7 +151,7 @@ def may_follow(thread: Thread) -> bool:
 
 
 def most_prepared(mode: FollowUpMode, prepared: Iterable[content.PreparedFollowUp]) -> int:
-    """How many prepared follow-ups to one question one person may be asked, without the caps."""
+    """Return how many prepared follow-ups to a question one person can get, before the caps."""
     count = Counter(each["condition"] for each in prepared)
     said = count[FollowUpCondition.ALWAYS] + count[FollowUpCondition.IF_SHORT]
     said += count[FollowUpCondition.IF_SEVERAL]
@@ -163,9 +163,9 @@ def most_prepared(mode: FollowUpMode, prepared: Iterable[content.PreparedFollowU
 def most_asked(
     questions: Sequence[content.QuestionRow], language: str, settings: content.FormSettings
 ) -> int:
-    """How many questions one person can be asked where no model writes.
+    """Return how many questions one person can get if no model writes any.
 
-    language  "" if it may be any, so that the page of each respondent decides
+    language  "" if each respondent's page decides it, so that any is possible
     """
     mode, cap = settings.follow_up_mode, settings.max_followups_per_question
     prepared = (most_prepared(mode, each.get("follow_ups", ())) for each in questions)
@@ -181,13 +181,13 @@ def most_asked(
 
 
 def load() -> None:
-    """Load the words of all languages, for which the first decision would take half a second."""
+    """Load the words of all languages; otherwise the first decision takes half a second."""
     lexicons()
     decide(Thread(FollowUpMode.DEEP_DIVE, (Exchange("How was it?", "It was slow"),), ()))
 
 
 def _built_in(thread: Thread) -> Decision:
-    """Asked once, and only after an answer to a question that has no prepared follow-ups."""
+    """Choose the built-in question: once, and only after a question without prepared follow-ups."""
     if thread.depth or thread.prepared or thread.built_in_asked:
         return Decision(Reason.NOTHING_LEFT)
     if thread.language not in PHRASED:
@@ -210,7 +210,7 @@ def _signs(thread: Thread) -> signals.Signs:
 
 
 def _holds(condition: FollowUpCondition, signs: signals.Signs) -> bool:
-    """Whether a prepared follow-up is asked after such an answer to the scripted question."""
+    """Return whether a prepared follow-up with this condition suits the answer."""
     match condition:
         case FollowUpCondition.IF_NO_ANSWER:
             return signs.unknown

@@ -1,4 +1,4 @@
-"""Signs in questions and answers by which rules decide, grave ones included."""
+"""Signs in questions and answers on which the rules decide, including grave content."""
 
 import math
 import re
@@ -11,16 +11,16 @@ from webapp.follow_ups.lexicon import START, Lexicon, WordList, framed, lexicons
 from webapp.follow_ups.text import MARK, Reading, fold, read, tokens, tokens_and_marks
 
 SHORT_WORDS = 5
-REFUSAL_WORDS = 14  # in longer answers the same words rarely refuse
+REFUSAL_WORDS = 14  # in longer answers these words rarely refuse
 LIKE_REFUSAL = -0.3  # log-odds
-ITEM_WORDS = 4  # of a list within a sentence
+ITEM_WORDS = 4  # in an item of a list within a sentence
 BEGINNING_WORDS = 8
 MIXED_TOKENS = 4  # "yes and no"
 NUMBER_WORDS = 3  # "12 km"
 
 _JUNK_FROM_WORDS = 4
-_JUNK_SHARE = 0.34  # of the words are different ones
-_JUNK_WORDS = 100  # the longer a text, the more of its words come again
+_JUNK_SHARE = 0.34  # share of distinct words; below it is junk
+_JUNK_WORDS = 100  # longer texts repeat more words
 _JUNK_CHARS = 4
 _CONSONANTS = re.compile("[bcdfghjklmnpqrstvwxz]{5,}")
 _KEYBOARD_RUNS = ("asdf", "sdfg", "dfgh", "qwer", "hjkl", "zxcv", "yxcv")
@@ -31,16 +31,16 @@ _BREAKS = re.compile(r"[;\n•]|(?:^|\s)\(?\d\)")
 
 
 class Signs:
-    """Signs of an answer that is not empty, each looked for once it is asked for.
+    """Signs of a non-empty answer, each computed on first use.
 
-    silent   it is no answer: "none", "I do not know"; `unknown` is the latter alone
-    yes, no  it begins so
-    short    a few words; `bare_number` is one with its unit
-    several  it names several things
+    silent   the answer is a non-answer: "none", "I do not know"; `unknown` is only the latter
+    yes, no  the answer begins with yes or no
+    short    the answer has few words; `bare_number` is a number with its unit
+    several  the answer names several things
     """
 
     def __init__(self, question: str, text: str, language: str) -> None:
-        self._question, self._language = question, language  # "" if it is not known
+        self._question, self._language = question, language  # language "" if unknown
         self._answer = read(text)
 
     @cached_property
@@ -77,7 +77,7 @@ class Signs:
 
     @cached_property
     def _begins(self) -> set[str]:
-        """With "yes", "no", or both."""
+        """The words that the answer begins with: "yes", "no", or both."""
         found, beginning = set(), tokens_and_marks(self._answer.folded)[:BEGINNING_WORDS]
         for lexicon in lexicons().values():
             for form in (beginning, _without_first_fillers(beginning, lexicon)):
@@ -90,12 +90,12 @@ class Signs:
 
 
 def is_empty(answer: str) -> bool:
-    """Neither a letter nor a digit."""
+    """Return whether the answer has neither a letter nor a digit."""
     return not any(map(str.isalnum, answer))
 
 
 def is_junk(answer: Reading) -> bool:
-    """Keys that were hit at random, or a few words again and again."""
+    """Return whether the answer is random keys, or a few words repeated."""
     found = answer.units[:_JUNK_WORDS]
     signs = {sign for word in found for sign in word}
     if len(signs) == 1 and sum(map(len, found)) >= _JUNK_CHARS:
@@ -107,9 +107,7 @@ def is_junk(answer: Reading) -> bool:
 
 
 def refuses(question: str, answer: Reading) -> bool:
-    """Whether a short answer asks to stop or asks back, or has nothing to add where that was the
-    question.
-    """
+    """Return whether a short answer asks to stop, asks back, or has nothing more to add."""
     if _is_long(answer):
         return False
     if answer.folded.endswith(_ASKS_BACK):
@@ -128,17 +126,17 @@ def refuses(question: str, answer: Reading) -> bool:
 
 
 def is_silent(answer: Reading) -> bool:
-    """Whether it says that there is no answer: "none", "I do not know"."""
+    """Return whether the answer is a non-answer: "none", "I do not know"."""
     return _is_one_of(answer, "non_answers", "flat")
 
 
 def _is_long(answer: Reading) -> bool:
-    """Longer than what refuses, or one word of very many parts."""
+    """Return whether the answer is too long for a refusal, or one word of very many parts."""
     return len(answer.units) > REFUSAL_WORDS or len(answer.tokens) > 2 * REFUSAL_WORDS
 
 
 def _is_one_of(answer: Reading, *lists: str) -> bool:
-    """Whether the answer is made of one of these lists of any language, among fillers or not."""
+    """Return whether the answer consists of phrases of these lists in any language, and fillers."""
     if _is_long(answer):
         return False
     return any(
@@ -149,7 +147,7 @@ def _is_one_of(answer: Reading, *lists: str) -> bool:
 
 
 def _is_made_of(found: list[str], phrases: WordList, fillers: WordList) -> bool:
-    """Whether the tokens are one or more phrases of a list, among fillers: "no, sorry, none"."""
+    """Return whether the tokens are phrases of a list, among fillers: "no, sorry, none"."""
     only_fillers, with_phrase = {0}, set[int]()
     for at in range(len(found)):
         if at in only_fillers:
@@ -162,7 +160,7 @@ def _is_made_of(found: list[str], phrases: WordList, fillers: WordList) -> bool:
 
 
 def _without_fillers(found: list[str], lexicon: Lexicon) -> list[str]:
-    """The answer without "sorry", "well" and the like around it."""
+    """Return the answer without "sorry", "well" and the like at both ends."""
     return _without_first_fillers(_without_first_fillers(found, lexicon)[::-1], lexicon)[::-1]
 
 
@@ -172,7 +170,7 @@ def _without_first_fillers(found: list[str], lexicon: Lexicon) -> list[str]:
 
 
 def _names_several(folded: str) -> bool:
-    """Whether two parts or more could be items of a list: few words, and no clause.
+    """Return whether two or more parts look like items of a list: few words, and no clause.
 
     Parts between semicolons, bullets and line ends may be longer.
     """
@@ -205,7 +203,7 @@ _BEGINS = re.compile("[.!?؟:] |[\n¿]")
 
 
 def leaves_room(question: str, language: str) -> bool:
-    """Whether somebody who was asked it in one of the six languages may be asked to say more."""
+    """Return whether a question in one of the six languages allows asking for more."""
     lexicon, folded = lexicons()[language], fold(question)
     said = framed(tokens(folded))
     return not (
@@ -218,26 +216,26 @@ def leaves_room(question: str, language: str) -> bool:
 
 
 def asks_yes_or_no(question: str, language: str) -> bool:
-    """Whether it can be answered with yes or no; False in a language that is not known."""
+    """Return whether the question takes yes or no as an answer; False in an unknown language."""
     lexicon = lexicons().get(language)
     if lexicon is None:
         return False
     sentence = _last_sentence(fold(question))
     if lexicon.yes_no_starts:
         return lexicon.yes_no_starts.is_in(framed(tokens(sentence)))
-    # a clause after a comma may ask: "In your opinion, what …"
+    # a clause after a comma may be the question: "In your opinion, what …"
     clauses = [START if item == MARK else item for item in tokens_and_marks(sentence)]
     asked = any(mark in question for mark in _MARKS)
     return asked and not lexicon.interrogatives.is_in([START, *clauses])
 
 
 def asks_for_more(question: str, lexicon: Lexicon) -> bool:
-    """Whether it asks if there is anything to add."""
+    """Return whether the question asks if there is anything to add."""
     return lexicon.invitations.is_in(framed(tokens(_last_sentence(fold(question)))))
 
 
 def _asks_for_fact(folded: str, lexicon: Lexicon) -> bool:
-    """Whether it asks for a number, time, place, person or name, and for nothing beyond."""
+    """Return whether the question asks only for a number, time, place, person or name."""
     every, last = tokens(folded), tokens(_last_sentence(folded))
     if lexicon.asks_more.is_in(framed(every)) or lexicon.asks_more.is_in(framed(last)):
         return False
@@ -246,21 +244,21 @@ def _asks_for_fact(folded: str, lexicon: Lexicon) -> bool:
 
 
 def _last_sentence(folded: str) -> str:
-    """The last one with a question mark, else all of it."""
+    """Return the last sentence with a question mark, or the whole text if there is none."""
     end = max(map(folded.rfind, _MARKS))
     return _BEGINS.split(folded[:end])[-1] if end >= 0 else folded
 
 
-# in log-odds, by which one in six figures of speech of an unseen set is taken literally
+# in log-odds; takes one in six figures of speech of an unseen set literally
 LIKE_GRAVE = -1.0
-PERHAPS_GRAVE = -1.6  # enough where a word of the lists says so
+PERHAPS_GRAVE = -1.6  # enough if the text has a word of the lists
 
 
 def is_sensitive(text: str) -> bool:
-    """Whether it is like grave answers, or a word of any of the six languages says so.
+    """Return whether the text is like grave answers, or nearly so and with a grave word in it.
 
-    A sensitive answer is neither followed up nor sent to a model. Figures of speech that are not
-    known are taken literally, which costs one question.
+    A sensitive answer gets no follow-up and is not sent to a model. Unknown figures of speech are
+    taken literally, at the cost of one question.
     """
     folded = fold(text)
     sentences = [folded, *_SENTENCE_END.split(folded)][:SENTENCES_MAX]
@@ -289,7 +287,7 @@ _SENTENCE_END = re.compile(r"[.!?؟;\n]+")
 
 
 def score(name: str, folded: str) -> float:
-    """The log-odds of a folded text, without regard to how often such answers come."""
+    """Return the log-odds of a folded text, without the prior frequency of such answers."""
     found = set(features(folded))
     if not found:
         return -math.inf
@@ -298,7 +296,7 @@ def score(name: str, folded: str) -> float:
 
 
 def features(folded: str) -> Iterator[str]:
-    """Words, pairs of words with and without one between them, runs of letters, both ends."""
+    """Yield words, word pairs with and without a gap of one, runs of letters, and both ends."""
     words = tokens(folded)[:WORDS_MAX]
     yield from words
     for joined, further in ((" ", words[1:]), (" * ", words[2:])):
@@ -313,8 +311,8 @@ def features(folded: str) -> Iterator[str]:
 
 @cache
 def _model(name: str) -> tuple[float, dict[str, float]]:
-    """The bias and the weight of each feature, hundredths before the features that have them; read
-    on the first use.
+    """Load the bias and the weight of each feature on first use; a line has a weight in hundredths
+    and the features with it.
     """
     lines = (WEIGHTS_FOLDER / f"{name}.tsv").read_text("utf-8").splitlines()
     rows = [line.split("\t") for line in lines]

@@ -1,4 +1,4 @@
-"""Folding and splitting of texts whose words are looked up in lists."""
+"""Folding and splitting of texts for look-ups in word lists."""
 
 import re
 import unicodedata
@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 from webapp.base.text import normalized
 
-# Signs of an answer show in its beginning, and what is looked at bounds the time it takes.
+# Signs of an answer show in its beginning; the limit bounds the time of the search.
 LOOKED_AT_CHARS = 4000
 
-# what decomposition leaves as it is, and what Arabic keyboards write in two ways
+# characters that decomposition keeps, and variants of Arabic keyboards
 _SAME = str.maketrans(
     {
         **dict.fromkeys("’‘ʼ`", "'"),
@@ -20,19 +20,19 @@ _SAME = str.maketrans(
 _WORD = re.compile(r"[\w'-]+")
 _MARKS = ".,;:!?؟\n()–—/"
 _WORD_OR_MARK = re.compile(rf"[\w'-]+|[{_MARKS}]")
-# Thai, Lao, Burmese, Khmer, kana and Han: their words are not spaced
+# Thai, Lao, Burmese, Khmer, kana and Han have no blanks between words
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
 MARK = "."
 _INVISIBLE = frozenset(("Mn", "Mc", "Me", "Cf"))
 _CHARS_PER_WORD = 1.7
-_GROWS = 3  # times at most, by decomposition: Hangul; some signs become eighteen letters
+_GROWS = 3  # limit of growth by decomposition: Hangul triples, some characters grow to eighteen
 _ELIDED = frozenset(
     ("c", "d", "j", "l", "m", "n", "s", "t", "qu", "jusqu", "lorsqu", "puisqu", "quelqu", "aujourd")
 )
 
 
 class Reading(NamedTuple):
-    """The beginning of a text: folded, its tokens, and its words or what replaces them."""
+    """The beginning of a text: folded, its tokens, and its words or their estimate."""
 
     folded: str
     tokens: list[str]
@@ -40,15 +40,15 @@ class Reading(NamedTuple):
 
 
 def read(text: str) -> Reading:
-    """What the signs of a text are looked for in."""
+    """Prepare a text for the search for signs."""
     folded = fold(text)
     return Reading(folded, tokens(folded), units(folded))
 
 
 def fold(text: str, at_most: int = LOOKED_AT_CHARS) -> str:
-    """Its first characters in lower case, without accents and invisible signs.
+    """Return the first `at_most` characters in lower case, without accents and invisible signs.
 
-    Lines stay apart, other white space is one blank.
+    Lines stay apart; other white space becomes one blank.
     """
     wide = normalized("NFKD", text[:at_most].replace("´", "'"))[: at_most * _GROWS].casefold()
     plain = _plain(wide)
@@ -56,7 +56,7 @@ def fold(text: str, at_most: int = LOOKED_AT_CHARS) -> str:
 
 
 def _plain(text: str) -> str:
-    """Without combining marks and signs that only format; what is written in two ways in one."""
+    """Drop combining marks and format characters, and unify characters written in two ways."""
     if text.isascii():
         return text.replace("`", "'")
     dropped = (char for char in set(text) if unicodedata.category(char) in _INVISIBLE)
@@ -64,17 +64,17 @@ def _plain(text: str) -> str:
 
 
 def words(folded: str) -> list[str]:
-    """Runs of letters and digits; an apostrophe or hyphen inside joins, as in "don't"."""
+    """Return runs of letters and digits; an inner apostrophe or hyphen joins, as in "don't"."""
     return [word for found in _WORD.findall(folded) if (word := found.strip("'-_"))]
 
 
 def tokens(folded: str) -> list[str]:
-    """Words as lists know them: without apostrophes and hyphens, French elisions apart."""
+    """Return words as lists have them: no apostrophes or hyphens, French elisions separate."""
     return [token for word in words(folded) for token in _split(word)]
 
 
 def tokens_and_marks(folded: str) -> list[str]:
-    """The same with MARK for any punctuation and for the end of a line."""
+    """Return the tokens, with MARK for any punctuation mark and for the end of a line."""
     found = (item.strip("'-_") for item in _WORD_OR_MARK.findall(folded))
     return [
         token for item in found if item for token in ([MARK] if item in _MARKS else _split(item))
@@ -82,7 +82,7 @@ def tokens_and_marks(folded: str) -> list[str]:
 
 
 def units(folded: str) -> list[str]:
-    """The words; where a script does not space them, as many signs as there may be words."""
+    """Return the words; in unspaced scripts, one character for each word estimated."""
     spaced = words(folded)
     unspaced = [] if folded.isascii() else _UNSPACED.findall(folded)
     estimated = round(len(unspaced) / _CHARS_PER_WORD)
