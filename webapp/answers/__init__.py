@@ -1,1 +1,1 @@
-"""What respondents do, and how creators read and delete it."""
+"""Answers: respondents give them; creators read and delete them."""

@@ -1,6 +1,6 @@
-"""The statements that write an answer, a completion and their session, each defined once.
+"""SQL statements that write answers, completions and their sessions.
 
-All are built once and take times in milliseconds. Locks are taken in one order: session,
+All are built once and take times in milliseconds. Locks are taken in a fixed order: session,
 recordings, form, counters.
 """
 
@@ -80,7 +80,7 @@ COMPLETE = (
         suspect=_SUSPECT,
         last_active_at=NOW,
     )
-    # after the form was locked: a subscription that is stored meanwhile waits for that
+    # the form is locked by now: a subscription that is stored at this moment waits for it
     .returning(has_subscriptions(sa.bindparam("form"), NOW))
 )
 SUPERSEDE = (
@@ -95,7 +95,7 @@ RECORDINGS_OF_QUESTION = (
 
 
 def _claimable(recordings: sa.FromClause) -> sa.ColumnElement[bool]:
-    """The recording of an answer: one that no answer has, or the answer that it corrects."""
+    """Return the condition that the recording is unclaimed, or of the answer being corrected."""
     columns = recordings.c
     free = sa.or_(columns.answer_id.is_(None), columns.answer_id == sa.bindparam("earlier"))
     return sa.and_(columns.id == sa.bindparam("recording"), free)
@@ -107,7 +107,7 @@ _BEGINS_ANEW = sa.and_(_BEGINS, _RECORDINGS.c.lease_until.is_(None))
 _CLAIM = sa.update(_RECORDINGS).values(
     answer_id=sa.bindparam("id"),
     session_id=sa.bindparam("session_id"),
-    # due from now on, with all attempts before it unless one is being made
+    # transcription is due now, with all attempts left unless one is under way
     next_at=sa.case((_BEGINS, NOW), else_=_RECORDINGS.c.next_at),
     attempts=sa.case((_BEGINS_ANEW, sa.literal_column("0")), else_=_RECORDINGS.c.attempts),
     address_hash=sa.case((_IS_WAITING, _RECORDINGS.c.address_hash)),  # whose minutes it takes
@@ -120,9 +120,9 @@ DELETE_OTHER_RECORDINGS = DELETE_RECORDINGS.where(~_IS_OURS)
 
 
 def _recorded(recordings: sa.FromClause) -> sa.ColumnElement[int]:
-    """Bytes of the recording that an answer claims, less those of the claimed one that it replaces.
+    """Return the bytes of the recording to claim, less those of the claimed one it replaces.
 
-    recordings  those of its question
+    recordings  all recordings of the question
     """
     columns = recordings.c
     is_ours, is_claimed = columns.id == sa.bindparam("recording"), columns.answer_id.is_not(None)
@@ -134,7 +134,7 @@ RECORDED = sa.select(_recorded(_RECORDINGS)).where(*RECORDINGS_OF_QUESTION)
 
 
 def _session_insert() -> sa.Insert:
-    """The INSERT of a session; inserts nothing if the key has one."""
+    """Build the INSERT of a session; it inserts nothing if the key has one."""
     columns = _SESSIONS.c
     given = ("form_id", "key_hash", "skipped", "answered", "answer_count", "suspect")
     return (
@@ -156,7 +156,7 @@ insert_session = built_once(_session_insert)
 
 
 def _insert_answer(stamp: sa.ColumnElement[int], *sources: sa.FromClause) -> sa.Insert:
-    """The INSERT of one answer for each row of the sources; of one without sources."""
+    """Build the INSERT of one answer per row of the sources, or of one without sources."""
     given = [sa.bindparam(name, type_=_ANSWERS.c[name].type) for name in _GIVEN]
     row = sa.select(*given, sa.false(), stamp).select_from(*sources)
     return sa.insert(_ANSWERS).from_select([*_GIVEN, "superseded", "stamp"], row)
@@ -166,7 +166,7 @@ ADD_ANSWER = _insert_answer(sa.bindparam("stamp", type_=sa.BigInteger))
 
 
 def _held(opened: sa.FromClause) -> sa.FromClause:
-    """The recordings of the question, locked."""
+    """Select and lock the recordings of the question."""
     return (
         sa.select(_RECORDINGS.c.id, _RECORDINGS.c.answer_id, _RECORDINGS.c.size)
         .join(opened, sa.true())
@@ -177,22 +177,20 @@ def _held(opened: sa.FromClause) -> sa.FromClause:
 
 
 def _heard(held: sa.FromClause) -> sa.FromClause:
-    """How many of them can be claimed, and the `bytes` that this adds."""
+    """Select how many held recordings can be claimed, and the `bytes` that this adds."""
     found = sa.func.count().filter(_claimable(held))
     return sa.select(found.label("found"), _recorded(held).label("bytes")).cte("s")
 
 
 @cache
 def answer_at_once(*, begins: bool, recordings: bool) -> sa.Insert:
-    """All parts as one PostgreSQL statement, in order by data dependency.
+    """Build all parts as one PostgreSQL statement, ordered by data dependency.
 
-    Returns no row if the session has changed. A form that takes no answers, or a recording that
-    cannot be claimed, gets no stamp: then no further part writes, and NOT NULL rolls back a session
-    that was inserted.
+    It returns no row if the session has changed. There is no stamp if the form takes no answers or
+    the recording cannot be claimed: then no later part writes, and NOT NULL rolls back an inserted
+    session. Names are short because psycopg caches no statement longer than 4 KiB.
 
-    recordings  there are some under the key of the session: one is claimed, the others go
-
-    Names are short: psycopg keeps no statement of more than 4 KiB.
+    recordings  the session key has recordings: one may be claimed, the others are deleted
     """
     opened = (_session_insert().returning(_SESSIONS.c.id) if begins else _HOLD).cte("o")
     stamp = STAMP_ANSWER

@@ -1,4 +1,4 @@
-"""The write of an answer or a completion, and of one that comes again."""
+"""Writes of answers and completions, and the handling of repeated ones."""
 
 from datetime import datetime
 from typing import NamedTuple, cast
@@ -20,10 +20,10 @@ from webapp.records.responses.recordings import Recording
 
 
 class NewAnswer(NamedTuple):
-    """An answer as given; the parent of a follow-up is its scripted question.
+    """An answer as submitted; the parent of a follow-up is its scripted question.
 
-    answer_key    made for each rendered question; unique in a session
-    recording_id  of the recording that it claims, "" for a typed answer
+    answer_key    generated for each rendered question; unique in a session
+    recording_id  id of the recording that it claims, "" for a typed answer
     """
 
     question_id: str
@@ -35,22 +35,21 @@ class NewAnswer(NamedTuple):
 
     @property
     def response_type(self) -> ResponseType:
-        """How agents see it."""
+        """The response type that agents see."""
         return ResponseType.VOICE if self.recording_id else ResponseType.TEXT
 
 
 class _Refused(Exception):
-    """A step found that the state has changed; nothing is written."""
+    """Raised if a step finds that the state has changed; the transaction is rolled back."""
 
 
 def store_answer(
     state: RespondentSession, answer: NewAnswer, *, now: datetime, suspect: bool = False
 ) -> RespondentSession | None:
-    """Write an answer with its stamp and its recording, delete others of its question, commit.
+    """Store an answer, its stamp and its recording; delete the question's other recordings; commit.
 
-    Returns the session as it is now. None, and nothing written, if it has changed since, the form
-    takes no answers or has no room for it, the key has stored one, or its recording cannot be
-    claimed.
+    Returns the new session. Returns None and writes nothing if the session has changed, the form
+    takes no answers or has no room, `answer_key` is used, or the recording cannot be claimed.
     """
     answer_id = database.new_id("ans")
     after = state.changed(
@@ -88,10 +87,7 @@ def store_completion(
     suspect: bool,
     now: datetime,
 ) -> Completion | None:
-    """Complete a locked session with a stamp; None if the form takes no answers.
-
-    Does not commit.
-    """
+    """Complete a locked session; return None if the form takes no answers. Does not commit."""
     form_id = session.form_id
     values: dict[str, object] = {"now": database.to_millis(now), "session_id": session.session_id}
     stamped = all_rows(connection, statements.STAMP_COMPLETION, values | {"form_id": form_id})
@@ -108,7 +104,7 @@ def store_completion(
 def write_progress(
     connection: Connection, before: RespondentSession, after: RespondentSession, *, now: datetime
 ) -> bool:
-    """Store a state without a new answer; False if the session has changed. Does not commit."""
+    """Store a state without a new answer; return False if the session changed. Does not commit."""
     values = _progress(before, after, now, suspect=False)
     opening = statements.TOUCH if before.started else statements.insert_session()
     return bool(run(connection, opening, values).rowcount)
@@ -140,7 +136,7 @@ def _in_steps(
 def _progress(
     state: RespondentSession, after: RespondentSession, now: datetime, *, suspect: bool
 ) -> dict[str, object]:
-    """The columns of the session."""
+    """Return the columns of the session."""
     return {
         "session_id": state.id,
         "form_id": state.form.id,
@@ -156,9 +152,7 @@ def _progress(
 
 
 def _values(state: RespondentSession, answer: NewAnswer) -> dict[str, object]:
-    """The columns of the new answer, and what changes in the form and its counters: only scripted
-    questions have counters.
-    """
+    """Return the answer's columns and the changes to its form and counters (scripted only)."""
     earlier = state.answered.get(answer.question_id)
     scripted = answer.parent_question_id is None
     return answer._asdict() | {
@@ -196,7 +190,7 @@ _UPLOADED = select(Recording.id).where(
 def is_unchanged(
     state: RespondentSession, answer: NewAnswer, *, blank: bool, replaces: str | None
 ) -> bool:
-    """True if this is the current answer and the form is open; parameters as in `answer_question`.
+    """Return True if this is the current answer and the form is open; see `answer_question`.
 
     raises  StateConflict `answer_newer`
     """
@@ -235,13 +229,13 @@ def _require_version(text: str, recording_id: str | None, replaces: str | None) 
 
 
 def is_repeat(state: RespondentSession, answer: NewAnswer) -> bool:
-    """After a failed write: True if this key has stored this answer, False to try again.
+    """Judge a failed write: return True if this key has stored this answer, False to try again.
 
-    raises  StateConflict, NotFound, InvalidInput if another try would fail, too
+    raises  StateConflict, NotFound, InvalidInput if another try would also fail
     """
     if stored := database.read_rows(_STORED_UNDER_KEY, session=state.id, key=answer.answer_key):
         question_id, text, response_type, recording_id, _ = stored[0]
-        # without a recording also if a correction has taken it over
+        # the recording is gone if a correction has taken it over
         same = recording_id in {None, answer.recording_id}
         same = same and response_type == answer.response_type
         if same and (question_id, text) == (answer.question_id, answer.answer_text):
@@ -257,14 +251,14 @@ def is_repeat(state: RespondentSession, answer: NewAnswer) -> bool:
         size += database.read_rows(statements.RECORDED, **recording)[0][0]
     if refused := refusal(state.form.id, more_bytes=size):
         raise refused
-    # it may be of another session or question
+    # the recording may belong to another session or question
     if answer.recording_id and not database.read_rows(_UPLOADED, **recording):
         raise recording_gone()
     return False
 
 
 def recording_gone() -> InvalidInput:
-    """The refusal of a recording that is not there, mostly because it waited too long."""
+    """Return the error for a recording that is gone, usually because it was unclaimed too long."""
     return InvalidInput(
         PageCode.RECORDING_UNKNOWN,
         Phrase("We are sorry: your recording is not on the server any more."),

@@ -1,4 +1,4 @@
-"""What respondents do: answer, skip, complete and withdraw."""
+"""The actions of respondents: answer, skip, complete and withdraw."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -29,7 +29,7 @@ from webapp.records.responses.counters import QuestionCounts, count_questions
 from webapp.records.responses.models import ANSWER_MAX_CHARS, SPOKEN_ANSWER_MAX_CHARS
 from webapp.records.responses.recordings import claimed_bytes
 
-ANSWER_MIN_SECONDS = 2  # people do not read, type and continue faster
+ANSWER_MIN_SECONDS = 2  # per answer: people do not read, type and continue faster
 RESPONDER_NAME_MAX_CHARS = 80
 
 
@@ -45,7 +45,7 @@ class Signs:
     honeypot_filled: bool = False
 
     def looks_automated(self, answers: int, now: datetime) -> bool:
-        """True if a person cannot have answered this many questions by `now`."""
+        """Return True if a person cannot have answered this many questions by `now`."""
         if self.honeypot_filled or self.begun_at is None:
             return True
         return now - self.begun_at < timedelta(seconds=ANSWER_MIN_SECONDS * answers)
@@ -74,7 +74,7 @@ def require_answer(answer_text: str, *, spoken: bool) -> None:
 
 
 def clean_name(name: str) -> str | None:
-    """The name in one line, without control characters; None for an empty one.
+    """Return the name in one line, without control characters; None if it is empty.
 
     raises  InvalidInput `name_too_long`
     """
@@ -93,7 +93,7 @@ def clean_name(name: str) -> str | None:
 
 
 class Answered(NamedTuple):
-    """The session with an answer; `is_new` if it was stored just now, not before."""
+    """The session with an answer; `is_new` is False if the answer was stored before."""
 
     session: RespondentSession
     is_new: bool
@@ -115,18 +115,18 @@ def answer_question(  # noqa: PLR0913 - a value of the request each
 ) -> Answered:
     """Store one answer durably; a repeat of `answer_key`, or of the current answer, stores nothing.
 
-    An answer without a recording deletes the one that it corrects, and the uploads.
+    An answer without a recording deletes the question's earlier recording and uploads.
 
-    position      0-based place of the scripted question
-    follow_up     which follow-up to it, from 1; 0 for itself
-    answer_key    made for each rendered question, so that a retry is stored once
-    recording_id  an upload of this session to this question, or what its answer has; "" if typed
-    blank         the page showed no words of this recording: leaving them out removes none
+    position      0-based index of the scripted question
+    follow_up     number of the follow-up, from 1; 0 for the scripted question itself
+    answer_key    generated for each rendered question, so that a retry is stored once
+    recording_id  of an upload to this question, or of its current answer; "" if typed
+    blank         the page showed no words of this recording, so an empty text removes none
     replaces      `version_of` the answer that the page showed; None replaces any
     signs         how the page was used: flags the session if it looks automated
     raises        NotFound; StateConflict `form_closed`, `form_completed`, `response_completed`,
-                  `form_full`, `answer_differs` (this key stored another), `answer_newer` (one
-                  that was not shown); InvalidInput as `require_answer`, `recording_unknown`
+                  `form_full`, `answer_differs` (this key stored another), `answer_newer` (the page
+                  showed an older one); InvalidInput as `require_answer`, `recording_unknown`
     """
     require_answer(answer_text, spoken=bool(recording_id))
     while True:
@@ -155,12 +155,12 @@ def skip_question(
     follow_up: int = 0,
     replaces: str | None = None,
 ) -> RespondentSession:
-    """Skip a question, supersede an answer it has, delete its recordings; repeats change nothing.
+    """Skip a question, supersede its answer, delete its recordings; repeats change nothing.
 
-    The answers to follow-ups of a scripted question go with its own.
+    Skipping a scripted question also takes back the answers to its follow-ups.
 
     replaces  as in `answer_question`
-    returns   the session without them
+    returns   the changed session
     raises    NotFound; StateConflict as `answer_question`
     """
     while True:
@@ -174,7 +174,7 @@ def skip_question(
 
 
 def _skip(state: RespondentSession, step: Step, now: datetime) -> RespondentSession | None:
-    """The session that follows; None, and nothing written, if it has changed since."""
+    """Write the skip and return the new session; None, with nothing written, if it has changed."""
     taken = {step.question_id, *(each.id for each in state.steps.asked_after(step.question_id))}
     after = state.changed(
         now,
@@ -201,7 +201,7 @@ def _skip(state: RespondentSession, step: Step, now: datetime) -> RespondentSess
 
 
 def _take_back(state: RespondentSession, taken: set[str]) -> int:
-    """Supersede the answers to these questions, and delete their recordings; the bytes of those."""
+    """Supersede the answers to these questions, delete their recordings, return the bytes freed."""
     freed = 0
     for question_id in sorted(taken):
         if question_id in state.answered:
@@ -250,7 +250,7 @@ def complete_response(
 
 
 def withdraw_response(share_token: str, session_key: str, *, now: datetime) -> bool:
-    """Delete the session of this key, as `delete_sessions`; False if there is none."""
+    """Delete the session of this key with `delete_sessions`; return False if there is none."""
     with write_transaction() as connection:
         session = lock_session(connection, share_token, session_key)
         if session is None:

@@ -1,4 +1,4 @@
-"""Results by question, without responses that are hidden."""
+"""Results by question, without hidden responses."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -17,18 +17,18 @@ from webapp.records.forms import FormRow
 from webapp.records.responses import counters, models
 from webapp.records.responses.recordings import find_attachment, no_attachment
 
-ANSWERS_SHOWN = 10  # of each question at first, and with each "more"
-CHARS_SHOWN = 2000  # of one answer in a list; the page of its person shows all of it
-ANSWERS_LOOKED_AT = 1000  # of one question, to find those
-ANSWERS_AT_ONCE = 200  # read together, where some are deleted just now
-NEWER_COUNTED = 99  # answers that came while a page is open
-USUAL_FROM = 3  # of fewer answers none is usual
-USUAL_OF = 100  # the newest answers that "usually" is the median of
+ANSWERS_SHOWN = 10  # per question at first, and with each "more"
+CHARS_SHOWN = 2000  # per answer in a list; the page of its response shows all of it
+ANSWERS_LOOKED_AT = 1000  # per question, to find that many
+ANSWERS_AT_ONCE = 200  # per statement, if some are being deleted
+NEWER_COUNTED = 99  # most answers counted while a page is open
+USUAL_FROM = 3  # answers; with fewer, no length is usual
+USUAL_OF = 100  # newest answers; their median is the usual length
 
 
 @dataclass(frozen=True, slots=True)
 class Funnel:
-    """How many respondents reached each step. Counts of events; no person is tracked."""
+    """The number of respondents who reached each step; events are counted, nobody is tracked."""
 
     opened: int
     started: int
@@ -53,25 +53,25 @@ class ShownAnswer(NamedTuple):
     read_stamp: int | None
 
     def is_new(self, seen_stamp: int) -> bool:
-        """True if the creator has read neither its response nor the form as far as that goes."""
+        """Return True if the creator has read neither the response nor the form up to here."""
         newest = newest_stamp(self.completed_stamp, self.stamp)
         return newest > max(seen_stamp, self.read_stamp or 0)
 
     @property
     def is_sent(self) -> bool:
-        """True when its respondent has completed the response."""
+        """True if its respondent has sent the response."""
         return self.session_status == SessionStatus.COMPLETED
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerPage:
-    """Answers newest first; `before` is the stamp to go on from, None at the end."""
+    """Answers, newest first; `before` is the stamp to continue from, None at the end."""
 
     answers: list[ShownAnswer]
     before: int | None
 
 
-# Long answers are cut by the database, so that a page of twenty questions stays small.
+# The database cuts long answers, so that a page of twenty questions stays small.
 SHOWN_TEXT = sa.func.substr(models.Answer.answer_text, 1, CHARS_SHOWN + 1).label("answer_text")
 SHOWN_COLUMNS = (
     models.Answer.id,
@@ -90,7 +90,7 @@ SHOWN_COLUMNS = (
 
 
 def newest_answers(form: FormRow) -> dict[str, AnswerPage]:
-    """The newest current answers to each scripted question, by its id."""
+    """Return the newest current answers to each scripted question, by question id."""
     found: dict[str, list[_Row]] = {question["id"]: [] for question in form.questions}
     for row in _of_each_question(form, _answers_to, ANSWERS_SHOWN + 1):
         found[row.question_id].append(row)
@@ -103,9 +103,9 @@ def newest_answers(form: FormRow) -> dict[str, AnswerPage]:
 
 
 def more_answers(form_id: str, question_id: str, before: int) -> AnswerPage:
-    """The next current answers to one question, older than the stamp `before`.
+    """Return the next current answers to one question, older than the stamp `before`.
 
-    Fewer than a page holds, with more to come, where very many are deleted just now.
+    The page is short, although more follow, if very many answers are being deleted.
     """
     shown: list[_Row] = []
     looked, at_once = 0, ANSWERS_SHOWN + 1
@@ -120,7 +120,7 @@ def more_answers(form_id: str, question_id: str, before: int) -> AnswerPage:
 
 
 def usual_words(form: FormRow) -> dict[str, int]:
-    """The median number of words of the newest answers, by id of each question that has enough."""
+    """Return the median word count of the newest answers to each question that has enough."""
     counts: dict[str, list[int]] = {}
     for row in _of_each_question(form, _lengths_of, USUAL_OF):
         counts.setdefault(row.question_id, []).append(row.word_count)
@@ -132,7 +132,7 @@ def usual_words(form: FormRow) -> dict[str, int]:
 
 
 def count_newer(form_id: str, since: int) -> int:
-    """How many current answers are stamped after `since` (milliseconds), to NEWER_COUNTED + 1."""
+    """Return how many current answers came after `since` (ms), at most NEWER_COUNTED + 1."""
     return len(read_rows(_NEWER, form=form_id, since=since))
 
 
@@ -160,7 +160,7 @@ def _answers_to(form_id: str, question_id: str) -> sa.Select[*tuple[Any, ...]]:
 
 
 def _lengths_of(form_id: str, question_id: str) -> sa.Select[*tuple[Any, ...]]:
-    """Read from the index alone, deleted responses included."""
+    """Select word counts from the index alone, including deleted responses."""
     lengths = sa.select(models.Answer.question_id, models.Answer.word_count)
     return _newest(lengths, form_id, question_id)
 
@@ -168,7 +168,7 @@ def _lengths_of(form_id: str, question_id: str) -> sa.Select[*tuple[Any, ...]]:
 def _newest(
     query: sa.Select[*tuple[Any, ...]], form_id: str, question_id: str
 ) -> sa.Select[*tuple[Any, ...]]:
-    """The current answers to a question, newest first."""
+    """Limit a query to the current answers to a question, newest first."""
     return query.where(
         models.Answer.form_id == form_id,
         models.Answer.question_id == question_id,
@@ -179,7 +179,7 @@ def _newest(
 def _of_each_question(
     form: FormRow, newest: Callable[[str, str], sa.GenerativeSelect], limit: int
 ) -> list[_Row]:
-    """The first rows for every question in one statement."""
+    """Return the first rows for every question, in one statement."""
     parts = [
         sa.select(newest(form.id, question["id"]).limit(limit).subquery())
         for question in form.questions
@@ -188,7 +188,7 @@ def _of_each_question(
 
 
 def _page(rows: Sequence[_Row], before: int | None = None) -> AnswerPage:
-    """The first of these answers; `before` is where to go on after all of them."""
+    """Return the first of these answers; `before` is the stamp to continue from after them all."""
     shown = [ShownAnswer._make(row[:-1]) for row in rows[:ANSWERS_SHOWN]]
     return AnswerPage(shown, shown[-1].stamp if len(rows) > ANSWERS_SHOWN else before)
 
@@ -198,7 +198,7 @@ HIDDEN_COUNTED = 500
 
 @dataclass(frozen=True, slots=True)
 class HiddenResponses:
-    """What the figures are lowered by; `answered` and `skipped` by id of the question."""
+    """The counts to subtract from the figures; `answered` and `skipped` by question id."""
 
     started: int = 0
     with_answers: int = 0
@@ -208,12 +208,12 @@ class HiddenResponses:
     days: Counter[date] = field(default_factory=Counter)
 
     def lower_days(self, days: Iterable[counters.Day]) -> list[counters.Day]:
-        """The days with lower counts."""
+        """Return the days with the hidden responses subtracted."""
         return [replace(day, completed=day.completed - self.days[day.date]) for day in days]
 
 
 def read_hidden(form_id: str) -> HiddenResponses:
-    """Of up to HIDDEN_COUNTED responses; of more nothing."""
+    """Count the hidden responses; if there are more than HIDDEN_COUNTED, return zeros."""
     if not read_rows(_ANY, form=form_id):
         return HiddenResponses()
     most = HIDDEN_COUNTED + 1
@@ -235,9 +235,9 @@ def read_hidden(form_id: str) -> HiddenResponses:
 
 
 def read_funnel(form: FormRow, hidden: HiddenResponses) -> Funnel:
-    """The funnel from the link to the last question, from counters alone; in order of questions.
+    """Return the funnel from the link to the last question, in order, from counters alone.
 
-    form  with lower counts already
+    form  its counts already exclude the hidden responses
     """
     reached = counters.read_questions(form.id)
     questions = []
@@ -250,7 +250,7 @@ def read_funnel(form: FormRow, hidden: HiddenResponses) -> Funnel:
 
 
 def find_shown_attachment(form_id: str, attachment_id: str) -> models.AttachmentRow:
-    """As `find_attachment`, and NotFound for that of a deleted response."""
+    """Find an attachment with `find_attachment`; raises NotFound if its response is deleted."""
     found = find_attachment(form_id, attachment_id)
     if not read_rows(_SHOWN_ANSWER, answer=found.answer_id):
         raise no_attachment()

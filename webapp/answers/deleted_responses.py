@@ -1,11 +1,11 @@
-"""Deleting responses with everything that they hold.
+"""Deletion of responses with everything that they hold.
 
-Those that their creator deletes are hidden from pages and files at once, restorable for half a
-minute, then gone like those that their respondents withdraw.
+Responses that the creator deletes disappear from pages and files at once. They can be restored for
+half a minute; then they are erased like withdrawn responses.
 
-A deletion is a row that names its responses, so that scheduling and undoing one is a matter of that
-row, of however many responses it is. Agents read them until it is carried out: a cursor passes
-them as it passes any other, and an undo gives nobody anything to miss.
+A deletion is one row that names its responses, so scheduling or undoing it costs the same for any
+number of them. Agents read the responses until the deletion is carried out: cursors pass them like
+any others, so no agent misses a response whose deletion is undone.
 """
 
 from collections import Counter
@@ -27,15 +27,15 @@ from webapp.records.responses import counters, models
 from webapp.records.responses.recordings import Recording, claimed_bytes
 
 RESPONSE_UNDO_SECONDS = 30  # how long deleting a response can be undone
-BATCH_SESSIONS = 50  # in one transaction: others wait for the writer lock of SQLite
+BATCH_SESSIONS = 50  # per transaction: others wait for the writer lock of SQLite
 LISTED_MOST = 5
 
 
 class ScheduledDeletion(NamedTuple):
     """A deletion as the pages of its form show it.
 
-    session_id  null for all that look automated; `responder_name` is that of the response
-    begun       it cannot be undone any more
+    session_id  the deleted response, named `responder_name`; None for all that look automated
+    begun       it can no longer be undone
     """
 
     id: str
@@ -48,13 +48,13 @@ class ScheduledDeletion(NamedTuple):
 def delete_response(
     account_id: str, form_id: str, session_id: str, *, now: datetime, by: Actor = SYSTEM
 ) -> None:
-    """Schedule the deletion of one response; no effect on one that is scheduled already.
+    """Schedule the deletion of one response, unless it is scheduled already.
 
     raises  NotFound, also for a withdrawn response
     """
     with database.write_transaction():
         get_form(account_id, form_id)
-        # a concurrent withdrawal is over, or waits
+        # the lock orders this and a concurrent withdrawal
         if database.execute(_HOLD, form_id=form_id, session_id=session_id).first() is None:
             raise no_response()
         if _schedule(form_id, session_id, 1, now):
@@ -63,12 +63,12 @@ def delete_response(
 
 
 def delete_automated(account_id: str, form_id: str, *, now: datetime, by: Actor = SYSTEM) -> int:
-    """Schedule the deletion of all responses that look automated; returns how many.
+    """Schedule the deletion of all responses that look automated; return their number.
 
-    One that changes until it is carried out stays. raises NotFound
+    A response that changes before the deletion is carried out stays. Raises NotFound.
     """
     with database.write_transaction():
-        lock_form(account_id, form_id)  # the second of two at once finds none
+        lock_form(account_id, form_id)  # of two concurrent calls, the second finds none
         count = count_automated(form_id)
         if count:
             _schedule(form_id, None, count, now)
@@ -80,7 +80,7 @@ def delete_automated(account_id: str, form_id: str, *, now: datetime, by: Actor 
 def undo_deletion(
     account_id: str, form_id: str, deletion_id: str, *, now: datetime, by: Actor = SYSTEM
 ) -> ScheduledDeletion | None:
-    """Drop a deletion that has not begun; None if there is none any more. raises NotFound"""
+    """Undo a deletion that has not begun; return None if there is none. Raises NotFound."""
     with database.write_transaction():
         get_form(account_id, form_id)
         row = database.execute(_UNDO, deletion=deletion_id, form_id=form_id).one_or_none()
@@ -92,26 +92,26 @@ def undo_deletion(
 
 
 def count_automated(form_id: str) -> int:
-    """How many responses of the form look automated, deleted ones left out."""
+    """Return how many responses of the form look automated, without deleted ones."""
     return int(database.read_rows(_COUNT_AUTOMATED, form_id=form_id)[0][0])
 
 
 def has_automated(form_id: str) -> bool:
-    """Whether any response of the form looks automated, deleted ones left out."""
+    """Return True if any response of the form looks automated, deleted ones aside."""
     return bool(database.read_rows(_ANY_AUTOMATED, form_id=form_id))
 
 
 def list_deletions(form_id: str) -> list[ScheduledDeletion]:
-    """The newest deletions of the form that are not done, newest first; at most LISTED_MOST."""
+    """Return the unfinished deletions of the form, newest first; at most LISTED_MOST."""
     found = database.read_rows(_LIST, form_id=form_id, most=LISTED_MOST)
     return list(map(ScheduledDeletion._make, found))
 
 
 def purge_deleted_responses(now: datetime) -> Iterator[int]:
-    """Carry out what cannot be undone any more, a short transaction for each batch.
+    """Carry out the deletions that can no longer be undone, in a short transaction per batch.
 
-    Yields the responses deleted by each. May be abandoned at any point, and run alongside another:
-    the next one continues.
+    Yields the number of responses in each batch. May be abandoned at any point, and run
+    concurrently: the next call continues.
     """
     latest = database.to_millis(now - timedelta(seconds=RESPONSE_UNDO_SECONDS))
     while found := database.read_rows(_DUE, latest=latest):
@@ -124,7 +124,7 @@ def purge_deleted_responses(now: datetime) -> Iterator[int]:
 
 
 def _schedule(form_id: str, session_id: str | None, count: int, now: datetime) -> bool:
-    """False if the response has a deletion; the caller commits."""
+    """Add a deletion; return False if the response has one already. The caller commits."""
     values = {
         "id": database.new_id("rdl"),
         "form_id": form_id,
@@ -139,14 +139,14 @@ def _schedule(form_id: str, session_id: str | None, count: int, now: datetime) -
 
 
 def _begin(deletion_id: str, now: datetime) -> bool:
-    """Put a deletion beyond undoing; False if it was undone, or is done."""
+    """Make a deletion final; return False if it was undone, or is carried out already."""
     with database.write_transaction():
         return database.execute(_BEGIN, deletion=deletion_id, now=now).rowcount == 1
 
 
 @database.tried_again
 def _delete_batch(due: sa.Row[*tuple[Any, ...]], now: datetime) -> int:
-    """How many sessions were deleted; 0 when none is left."""
+    """Delete one batch; return the number of sessions in it, 0 when none is left."""
     with database.write_transaction():
         sessions = _lock_batch(due)
         if sessions:
@@ -157,8 +157,8 @@ def _delete_batch(due: sa.Row[*tuple[Any, ...]], now: datetime) -> int:
 def delete_sessions(form_id: str, sessions: Sequence[LockedSession], *, now: datetime) -> None:
     """Delete sessions of one form with all they hold, and lower its counters. The caller commits.
 
-    The caller has locked their rows, and no other row. A completed form with `response_limit` one
-    takes answers again. No stamp is taken. What was not sent of their events is cancelled.
+    The caller must have locked their rows, and no other row. A completed form with `response_limit`
+    one takes answers again. No stamp is taken. Unsent events of the sessions are cancelled.
     """
     ids = [each.session_id for each in sessions]
     reached, size = _reached(form_id, sessions), models.stored_bytes(ids)
@@ -192,7 +192,7 @@ def delete_sessions(form_id: str, sessions: Sequence[LockedSession], *, now: dat
 
 
 def _reached(form_id: str, sessions: Sequence[LockedSession]) -> dict[str, counters.QuestionCounts]:
-    """The counter changes of deleting the sessions, by question id."""
+    """Return the counter changes that deleting the sessions causes, by question id."""
     query = (
         sa.select(models.Answer.question_id, sa.func.count())
         .where(
@@ -262,7 +262,7 @@ _BEGIN = sa.update(_DELETIONS).where(_THIS).values(begun_at=_BEGUN)
 _END = sa.delete(_DELETIONS).where(_THIS)
 _LEAVING = sa.select(*LOCKED_COLUMNS).with_for_update(of=_S)
 _LOCK_ONE = _LEAVING.where(_S.id == sa.bindparam("session_id"))
-# by id, so that two at once lock in one order
+# by id, so that concurrent calls lock in the same order
 _LOCK_AUTOMATED = (
     _LEAVING.where(
         _OF_FORM,

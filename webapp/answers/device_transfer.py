@@ -1,7 +1,7 @@
-"""Moving a response session to another device by a link that works once, within an hour.
+"""Transfer of a response session to another device by a link that works once, within an hour.
 
-A session key is stored nowhere, only its hash, so the row carries the key sealed with the secret of
-the link. Of the secret, too, only a hash is kept: nobody who reads the table can use it.
+Only hashes of session keys are stored, so the row carries the key sealed with the secret of the
+link. Of the secret, too, only a hash is stored: a reader of the table cannot use it.
 """
 
 import hashlib
@@ -21,7 +21,7 @@ from webapp.base.ownership import delete_in_batches
 from webapp.base.text import token_hash
 from webapp.records.forms import Form, shared_form
 
-TRANSFER_LINK_SECONDS = 3600  # to find the other device and open the link there
+TRANSFER_LINK_SECONDS = 3600  # enough to find the other device and open the link there
 
 
 if TYPE_CHECKING:
@@ -46,9 +46,9 @@ _TABLE = cast(sa.Table, DeviceTransfer.__table__)
 
 
 def create_transfer_link(share_token: str, session_key: str, *, now: datetime) -> str:
-    """The secret of a new link to this session; an earlier link ends.
+    """Create a link to this session and return its secret; an earlier link ends.
 
-    raises  NotFound when the form is gone, or nothing is stored under this key
+    raises  NotFound if the form is gone, or nothing is stored under this key
     """
     secret = secrets.token_urlsafe(24)
     with write_transaction() as connection:
@@ -72,7 +72,7 @@ def create_transfer_link(share_token: str, session_key: str, *, now: datetime) -
 
 
 def is_link_usable(share_token: str, secret: str, *, now: datetime) -> bool:
-    """True if this link of this form is neither used nor expired."""
+    """Return True if this link of this form is neither used nor expired."""
     query = sa.select(DeviceTransfer.id).where(
         _live(share_token, secret, now), DeviceTransfer.claimed_by.is_(None)
     )
@@ -80,9 +80,9 @@ def is_link_usable(share_token: str, secret: str, *, now: datetime) -> bool:
 
 
 def claim_session_key(share_token: str, secret: str, claim: str, *, now: datetime) -> str | None:
-    """Use a link up: the session key for its first claim, None for any other.
+    """Use up a link: return the session key for its first claim, None for any other.
 
-    claim  made for each rendered page: repeats of its POST, after a lost response or a double
+    claim  generated for each rendered page: repeats of its POST, after a lost response or a double
            click, get the key again
     """
     with write_transaction():
@@ -98,10 +98,7 @@ def claim_session_key(share_token: str, secret: str, claim: str, *, now: datetim
 
 
 def purge_expired_links(now: datetime) -> Iterator[int]:
-    """Delete the expired links, a short transaction for each batch; yields the counts.
-
-    May be left at any point.
-    """
+    """Delete the expired links in short batches; yield their counts. May be left at any point."""
     yield from delete_in_batches(_TABLE, _TABLE.c.expires_at <= now)
 
 
@@ -115,8 +112,8 @@ def _live(share_token: str, secret: str, now: datetime) -> sa.ColumnElement[bool
 
 
 def _seal(secret: str) -> "Fernet":
-    """The cipher of this secret; its key is derived apart from the stored hash."""
-    # takes longer to import than all else on this path, and few respondents change devices
+    """Return the cipher for this secret; its key is derived apart from the stored hash."""
+    # slow to import, and few respondents change devices
     from cryptography.fernet import Fernet
 
     key = hashlib.blake2b(secret.encode(), digest_size=32, person=b"askback handover").digest()

@@ -1,4 +1,4 @@
-"""Rows of the CSV and JSON exports, and of recordings."""
+"""Rows for the CSV and JSON exports, and their recordings."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, cast
@@ -13,10 +13,10 @@ from webapp.records.responses import models, recordings
 class HeardRecording(NamedTuple):
     """The recording of one answer.
 
-    levels     as Recording has them, None until they are known
-    differs    what was sent is not what was heard
-    unchecked  what was heard became the answer after its respondent had gone on
-    heard      what was heard, "" unless asked for
+    levels     as in Recording; None until measured
+    differs    the answer as sent differs from the transcript
+    unchecked  the transcript became the answer after the respondent had moved on
+    heard      the transcript, "" unless requested
     """
 
     answer_id: str
@@ -34,7 +34,7 @@ class HeardRecording(NamedTuple):
 def recordings_of(
     answers: Iterable[recordings.GivenAnswer], *, with_transcripts: bool = False
 ) -> dict[str, HeardRecording]:
-    """The recordings of these answers by id of the answer; no statement where all were typed."""
+    """Return the recordings of these answers by answer id; no statement if all were typed."""
     ids = recordings.spoken_ids(answers)
     most = models.SPOKEN_ANSWER_MAX_CHARS if with_transcripts else 0
     rows = read_rows(_HEARD, answers=ids, most=most) if ids else ()
@@ -67,7 +67,7 @@ ANSWERS_IN_BATCH = 1000
 PEOPLE_IN_BATCH = 100
 CHARS_IN_BATCH = 256 * 1024  # unless one answer or person alone has more
 
-# Sessions are looked up once for each batch: a join would find the same one for every answer.
+# Sessions are read once per batch: a join would find the same one for every answer.
 _ANSWERS = (
     select(*models.ANSWER_COLUMNS)
     .where(
@@ -113,9 +113,9 @@ _CHARS_OF_PEOPLE = select(
 class AnswerBatch(NamedTuple):
     """Answers in the order of their stamps.
 
-    people       the sessions that they belong to, by id
-    attachments  the recordings, by id of the answer
-    asked        how the follow-up questions among theirs came about, by id of the question
+    people       the sessions of the answers, by session id
+    attachments  the recordings, by answer id
+    asked        how the follow-up questions came about, by question id
     """
 
     answers: Sequence[models.AnswerRow]
@@ -125,12 +125,11 @@ class AnswerBatch(NamedTuple):
 
 
 def read_answers(form_id: str) -> Iterator[AnswerBatch]:
-    """Batches of all current answers with their sessions, in the order of their stamps.
+    """Yield batches of all current answers with their sessions, in the order of their stamps.
 
-    An answer corrected meanwhile comes again with its new words, at the end; none is missed.
-
-    Answers are read without the session: with it a CSV file takes 1.4 times the CPU time on SQLite,
-    1.3 times on PostgreSQL.
+    An answer that is corrected meanwhile comes again at the end with its new text; none is missed.
+    Answers are read without a join to sessions: with it, a CSV file takes 1.4 times the CPU time on
+    SQLite, 1.3 times on PostgreSQL.
     """
     after, most = 0, ANSWERS_IN_BATCH
     while True:
@@ -146,14 +145,14 @@ def read_answers(form_id: str) -> Iterator[AnswerBatch]:
         asked = how_asked(each.question_id for each in answers if each.parent_question_id)
         release_connections()
         after = answers[-1].stamp
-        if len(people) < len(session_ids):  # deleted, or withdrawn between the two
+        if len(people) < len(session_ids):  # deleted, or withdrawn between the statements
             answers = [each for each in answers if each.session_id in people]
         yield AnswerBatch(answers, people, attachments, asked)
     release_connections()
 
 
 def read_people(form_id: str) -> Iterator[list[models.SessionAnswers]]:
-    """Batches of all sessions with their current answers, in the order of their beginning."""
+    """Yield batches of all sessions with their current answers, in the order of their start."""
     after, most = (0, ""), PEOPLE_IN_BATCH
     while True:
         place = {"form_id": form_id, "began": after[0], "id": after[1]}
@@ -177,9 +176,7 @@ def read_people(form_id: str) -> Iterator[list[models.SessionAnswers]]:
 def read_details(
     people: Iterable[models.SessionAnswers],
 ) -> tuple[dict[str, list[str]], dict[str, int]]:
-    """The ids of the questions that each skipped, by id of the session; the places of the follow-up
-    questions among theirs, by id of the question.
-    """
+    """Return the skipped question ids by session id, and the follow-ups' depths by question id."""
     answers = [each for person in people for each in person.answers]
     follow_ups = [each.question_id for each in answers if each.parent_question_id]
     skipped = read_rows(_SKIPPED, ids=[person.session.id for person in people])
@@ -189,7 +186,7 @@ def read_details(
 
 
 def _fitting(chars: Executable, most: int, place: dict[str, object]) -> int:
-    """How many of the next `most` are at most CHARS_IN_BATCH long together; at least one."""
+    """Halve `most` until the next rows together fit into CHARS_IN_BATCH; return at least one."""
     while most > 1 and (read_rows(chars, most=most, **place)[0][0] or 0) > CHARS_IN_BATCH:
         most //= 2
     return most

@@ -1,12 +1,12 @@
-"""Deciding about a follow-up question once an answer is stored: by the rules, or by a model.
+"""Decisions about follow-up questions to stored answers, by the rules or by a model.
 
-One decision for each answer, under the lock of the session's row, within both caps of the form. A
-model is asked between two transactions: the first stores a claim, which counts as a question while
-its lease lasts and its answer is current; the second settles it. A claim that was not settled in
-time decides nothing.
+Each answer gets one decision, under the lock of the session's row and within both caps of the form.
+A model is asked between two transactions: the first stores a claim, which counts as a question
+while its lease lasts and its answer is current; the second settles it. A claim that is not settled
+in time decides nothing.
 
-A spoken answer whose words are being written down has a claim, too: the decision is about the late
-answer that has them, unless somebody passed on before.
+A spoken answer that is being transcribed has a claim, too. The decision is then about the late
+answer that holds the transcript, unless the respondent passed on before.
 """
 
 from collections.abc import Callable
@@ -37,20 +37,20 @@ from webapp.follow_ups.rules import Decision, Reason, Thread
 from webapp.records.content.model import follow_ups_cap, most_with_follow_ups
 from webapp.records.languages import language_of_shared, language_to_ask_in
 
-LEASE = timedelta(seconds=6)  # of a claim; a model has four seconds
-WORDS_LEASE = timedelta(seconds=8)  # of a claim for words that are being written down
-# nothing is asked then, by rules or a model, and no model gets the words
+LEASE = timedelta(seconds=6)  # of a claim for a model, which has four seconds
+WORDS_LEASE = timedelta(seconds=8)  # of a claim that waits for a transcript
+# neither the rules nor a model ask then, and no model receives the answer
 HARD_STOPS = {Reason.EMPTY, Reason.REFUSED, Reason.SENSITIVE, Reason.JUNK, Reason.THIN_TWICE}
-_UNKNOWN = Decision(Reason.CHOSEN_BY_MODEL, writer="?")  # what a model is about to decide
+_UNKNOWN = Decision(Reason.CHOSEN_BY_MODEL, writer="?")  # a decision that a model has yet to make
 
 
 @dataclass(frozen=True)
 class FollowUpContext:
-    """The current answer to a question, about which nothing is decided yet.
+    """The current answer to a question, with no decision about it yet.
 
-    parent_id  of the scripted question
-    cap, most  how many follow-ups there may be: to one question, to all
-    dropped    id of a follow-up to the same words that was dropped, "" for none
+    parent_id  id of the scripted question
+    cap, most  most follow-ups to one question, and to all questions
+    dropped    id of a dropped follow-up to the same words, "" for none
     """
 
     session: RespondentSession
@@ -65,29 +65,30 @@ class FollowUpContext:
 
     @property
     def writer(self) -> str:
-        """The model that was named to the creator, "" for none."""
+        """The model shown to the creator, "" for none."""
         return self.session.form.follow_up_writer
 
     @property
     def has_words(self) -> bool:
-        """False of a spoken answer without any, or none yet."""
+        """False for a spoken answer without words, or not transcribed yet."""
         return bool(self.thread.last.answer.strip())
 
     @cached_property
     def ruled(self) -> Decision:
-        """What the rules decide, at the cost of a tenth of the request."""
+        """The decision of the rules; computing it takes a tenth of the request."""
         return rules.decide(self.thread)
 
 
 def context_of(
     session: RespondentSession, place: QuestionNumber, *, is_new: bool = False, language: str = ""
 ) -> FollowUpContext | None:
-    """What there is to decide about an answer. None if there is no current one, something was
-    decided about it, its question of the form or a follow-up to that was skipped, a cap is reached,
-    the response is sent, or the form takes no answers.
+    """Return the context for a decision about an answer, None if there is nothing to decide.
 
-    is_new    the answer was stored just now, so that nothing is decided about it
-    language  of the page, to ask in if the form may be in any
+    That is so if the question has no current answer, the answer has a decision, the scripted
+    question or a follow-up to it was skipped, a cap is reached, the response is sent, or the form
+    takes no answers.
+    is_new    the answer was stored just now, so it has no decision
+    language  of the page, to ask in if the language of the form is unknown
     """
     form, steps = session.form, session.steps
     is_open = form.status is FormStatus.PUBLISHED and session.completed_stamp is None
@@ -124,13 +125,13 @@ def context_of(
 
 
 def is_claimed(about: FollowUpContext, *, now: datetime) -> bool:
-    """Whether a model decides at this moment."""
+    """Return True if a model is deciding about the answer at this moment."""
     moment = to_millis(now)
     return bool(read_rows(statements.CLAIMED, answer_id=about.answer_id, moment=moment))
 
 
 class Claim(NamedTuple):
-    """What a model is to decide."""
+    """The right to let a model decide about an answer until `lease_until` (milliseconds)."""
 
     id: str
     lease_until: int
@@ -139,15 +140,15 @@ class Claim(NamedTuple):
 
     @property
     def remaining(self) -> int:
-        """How many follow-ups to this question may still be asked, this one included."""
+        """The number of follow-ups to this question that are left, including this one."""
         return self.about.cap - self.about.thread.depth
 
 
 @tried_again
 def decide_by_rules(about: FollowUpContext, *, now: datetime) -> QuestionNumber | None:
-    """Ask what the rules ask; a dropped follow-up to the same words comes first. Commits.
+    """Ask a dropped follow-up to the same words again, else what the rules ask. Commits.
 
-    Returns the place of a new question.
+    Returns the place of a new question, else None.
     """
     ruled = None if _asked_again(about) else about.ruled
     if not ruled or not ruled.question:
@@ -163,17 +164,17 @@ def decide_by_rules(about: FollowUpContext, *, now: datetime) -> QuestionNumber 
 
 
 def may_ask_model(about: FollowUpContext) -> bool:
-    """Whether a model is to decide: nothing in the answer says that nobody should ask."""
+    """Return True unless the answer is one that nobody should follow up (HARD_STOPS)."""
     return about.ruled.reason not in HARD_STOPS
 
 
 def claim_decision(
     about: FollowUpContext, *, count_call: Callable[[], bool], now: datetime
 ) -> Claim | None:
-    """What a model is to decide. None if nothing is to be asked, somebody else decides, or it is
-    decided: by the rules where no call is left. Commits.
+    """Claim the decision for a model, or decide by the rules if no call is left. Commits.
 
-    count_call  counts a call unless none is left today; in transactions of its own, because all
+    Returns None if nothing is to be asked, another request decides, or the decision is made.
+    count_call  counts a call unless none is left today; in its own transactions, because all
                 claims of a form wait for the row that it changes
     """
     if about.ruled.reason in HARD_STOPS or _asked_again(about):
@@ -187,8 +188,9 @@ def claim_decision(
 
 @tried_again
 def claim_for_words(about: FollowUpContext, *, now: datetime) -> bool:
-    """Let the decision wait for the words of a spoken answer. False if nobody writes them down, or
-    nothing is to be asked. Commits.
+    """Claim the decision until a spoken answer is transcribed. Commits.
+
+    Returns False if the recording is not being transcribed, or nothing is to be asked.
     """
     with core_transaction() as connection:
         due = {"answer_id": about.answer_id, "moment": to_millis(now)}
@@ -197,9 +199,7 @@ def claim_for_words(about: FollowUpContext, *, now: datetime) -> bool:
 
 
 def awaits_words(recording_id: str, session_key: str, *, now: datetime) -> bool:
-    """Whether the decision about the answer that has this recording waits for its words, which may
-    still come in time.
-    """
+    """Return True if a decision waits for the transcript of this recording, and is not late yet."""
     keys = {"recording": recording_id, "key_hash": token_hash(session_key)}
     return bool(read_rows(statements.AWAITED, **keys, moment=to_millis(now)))
 
@@ -226,11 +226,11 @@ def _insert_claim(
 
 @tried_again
 def settle_claim(made: Claim, decision: Decision, *, now: datetime) -> None:
-    """Ask the question of a decision, or nothing. Nothing is asked if the claim was lost or its
-    lease has ended, the answer was changed, the response sent, or the form closed. Commits.
+    """Settle a claim with a decision, and ask the question that it has, if any. Commits.
 
-    Both caps are looked at once more: where clocks differ, or this transaction had to wait, the
-    question that was kept free may have been asked elsewhere.
+    Nothing is asked if the claim was lost, its lease has ended, the answer was changed, the
+    response was sent, or the form was closed. Both caps are checked again: if clocks differ, or
+    this transaction had to wait, another request may have asked in the meantime.
     """
     with core_transaction() as connection:
         in_time = to_millis(now) < made.lease_until
@@ -247,7 +247,7 @@ def settle_claim(made: Claim, decision: Decision, *, now: datetime) -> None:
 
 @tried_again
 def pass_on(about: FollowUpContext, *, now: datetime) -> None:
-    """Let nothing follow from the answer, unless something did already. Commits."""
+    """Decide that nothing follows from the answer, unless it has a decision. Commits."""
     made = {"id": new_id("q"), "moment": to_millis(now)}
     with core_transaction() as connection:
         if _lock(connection, about):
@@ -255,17 +255,13 @@ def pass_on(about: FollowUpContext, *, now: datetime) -> None:
 
 
 def _lock(connection: Connection, about: FollowUpContext) -> bool:
-    """Lock the session; False if the answer is not current any more, the response was sent, or the
-    form takes no answers.
-    """
+    """Lock the session; False if the answer is outdated, the response sent, or the form closed."""
     found = all_rows(connection, statements.LOCK, {"session_id": about.session.id})
     return bool(found) and _is_current(about, found[0].status, found[0].answered)
 
 
 def _changed_since(about: FollowUpContext, seen: int) -> int | None:
-    """The state that the session has now; None if it is the one that was seen, or nothing is to be
-    decided any more.
-    """
+    """Return the new state of the session; None if it is unchanged, or needs no decision now."""
     for status, answered, now_seen in read_rows(statements.STATE, session_id=about.session.id):
         if _is_current(about, status, answered) and now_seen != seen:
             return int(now_seen)
@@ -273,7 +269,7 @@ def _changed_since(about: FollowUpContext, seen: int) -> int | None:
 
 
 def _is_current(about: FollowUpContext, status: SessionStatus, answered: dict[str, str]) -> bool:
-    """Whether the session is open and the answer its current one."""
+    """Return True if the session is open and the answer is its current one."""
     is_open = status is SessionStatus.IN_PROGRESS
     return is_open and answered.get(about.question_id) == about.answer_id
 
@@ -281,14 +277,14 @@ def _is_current(about: FollowUpContext, status: SessionStatus, answered: dict[st
 def _free_depth(
     connection: Connection, about: FollowUpContext, now: datetime, decision: Decision
 ) -> int:
-    """The depth of this question, 0 where a cap admits none or it was asked; under the lock."""
+    """Return the depth of this question, 0 if a cap is reached or it was asked; needs the lock."""
     given = _keys(about) | _words(decision) | {"moment": to_millis(now)}
     return next((depth for (depth,) in all_rows(connection, statements.FREE_DEPTH, given)), 0)
 
 
 @tried_again
 def _asked_again(about: FollowUpContext) -> bool:
-    """Ask the dropped follow-up to the same words again; False if there is none."""
+    """Ask the dropped follow-up to the same words again; return False if there is none."""
     if about.dropped:
         asked = {"row": about.dropped, "answer_id": about.answer_id}
         with core_transaction() as connection:

@@ -1,4 +1,4 @@
-"""The statements about follow-ups of one session, each built once; times in milliseconds."""
+"""SQL statements about the follow-ups of one session, built once; times in milliseconds."""
 
 from typing import cast
 
@@ -28,8 +28,7 @@ BRIEF = sa.select(Form.title, Form.goal, Form.private_context).where(
 )
 _DECIDED = sa.exists().where(_F.c.answer_id == Answer.id, ~_IS_CLAIMED)
 _WAITED_FOR = sa.exists().where(_F.c.answer_id == replaced_by_late(Answer.answer_key), _IS_CLAIMED)
-# nothing follows from words that were written down after their answer was given, unless they are
-# waited for
+# an answer that was transcribed late gets no follow-up, unless a claim waits for it
 WORDS = sa.select(
     Answer.id,
     Answer.question_id,
@@ -38,7 +37,7 @@ WORDS = sa.select(
 ).where(among(Answer.id, "answers"))
 _HAS_LEASE = sa.and_(_IS_CLAIMED, _F.c.lease_until > _MOMENT)
 CLAIMED = sa.select(_F.c.id).where(_OF_ANSWER, _HAS_LEASE)
-# a recording whose words an engine writes down now, or that are about to fill its answer
+# an engine is transcribing the recording, or the transcript is about to fill its answer
 _IN_WRITING = sa.and_(
     Recording.transcriber != "", sa.type_coerce(Recording.next_at, sa.BigInteger) <= _MOMENT
 )
@@ -56,7 +55,7 @@ AWAITED = (
     )
 )
 
-# a claim about an answer that was changed since settles as nothing
+# a claim about an answer that has been changed leads to no question
 _MAY_ASK = sa.and_(
     _IS_CLAIMED,
     _F.c.lease_until > _MOMENT,
@@ -65,7 +64,7 @@ _MAY_ASK = sa.and_(
 )
 _COUNTED = sa.or_(_F.c.state == FollowUpState.ASKED, _MAY_ASK)
 _OF_PARENT = _F.c.parent_question_id == sa.bindparam("parent_question_id")
-# as one that was asked: the built-in question, or words that were prepared for the same question
+# repeats one that was asked: the built-in question, or words prepared for the same question
 _REPEATED = sa.and_(
     _F.c.state == FollowUpState.ASKED,
     sa.or_(
@@ -73,8 +72,8 @@ _REPEATED = sa.and_(
         sa.and_(_OF_PARENT, _F.c.question_text == sa.bindparam("question_text")),
     ),
 )
-# of a session: the questions that count against both caps, those of one scripted question, and the
-# depth that the next of these has
+# per session: all questions that count against the caps, those to one scripted question, and the
+# depth of the next of these
 _COUNTS = (
     sa.select(
         sa.func.count().filter(_OF_PARENT).label("of_parent"),
@@ -85,7 +84,7 @@ _COUNTS = (
     .where(_F.c.session_id == sa.bindparam("session_id"), _COUNTED)
     .subquery("counted")
 )
-# both caps admit one more, and two tabs do not ask the same twice
+# both caps allow one more, and two tabs do not ask the same question twice
 _MAY_FOLLOW = (
     _COUNTS.c.repeated == 0,
     _COUNTS.c.of_parent < sa.bindparam("most_of_parent", type_=sa.Integer),
@@ -103,8 +102,8 @@ _AS_SEEN = (
 )
 _STATE = (_SESSION.c.status, _SESSION.c.answered, _LAST_ACTIVE.label("seen"))
 STATE = sa.select(*_STATE).where(_OF_SESSION)
-# of a session whose form takes answers; as a new state, so that nobody who has counted before asks
-# a question by `ask`
+# only if the form takes answers; writes a new state, so that a concurrent `ask` that has counted
+# before finds the session changed
 LOCK = (
     sa.update(_SESSION)
     .where(
@@ -152,11 +151,11 @@ def _row(state: FollowUpState, **values: object) -> dict[str, object]:
 
 @built_once
 def ask() -> sa.Insert:
-    """INSERT of a question within both caps, which returns its depth. No row if the answer is
-    decided about, the same was asked already, or the session is not as `seen`.
+    """Build the INSERT of a question within both caps; it returns the depth of the question.
 
-    One statement, so that nobody waits for a lock between two. On PostgreSQL it makes a new state
-    of the session: of two that count the same questions, the second finds another than it saw.
+    It returns no row if the answer has a decision, the question was asked before, or the session
+    has changed since `seen`. It is one statement, so no lock is held between two. On PostgreSQL it
+    writes a new session state: of two concurrent calls, the second finds the session changed.
     """
     free = (*_AS_SEEN, ~sa.exists().where(_OF_ANSWER), *_MAY_FOLLOW)
     read = sa.select(_COUNTS.c.next_depth).select_from(_SESSION, _COUNTS).where(*free)
@@ -164,7 +163,7 @@ def ask() -> sa.Insert:
     opened = (read if on_sqlite() else written).cte("opened")  # SQLite has one writer at a time
     given = _bound(*_GIVEN, *_WORDS) | {"depth": opened.c.next_depth, "created_at": _MOMENT}
     given["state"] = sa.literal(FollowUpState.ASKED, _F.c.state.type)
-    # SQLite takes ON CONFLICT for a join where there is no WHERE
+    # without WHERE, SQLite parses ON CONFLICT as part of a join
     row = sa.select(*given.values()).select_from(opened).where(sa.true())
     made = insert_into(_F).from_select([*given], row).on_conflict_do_nothing()
     return made.returning(_F.c.depth)
@@ -172,7 +171,7 @@ def ask() -> sa.Insert:
 
 @built_once
 def claim() -> sa.Insert:
-    """INSERT of a claim, or UPDATE of one that was not settled in time; returns its id."""
+    """Build the INSERT of a claim, or the UPDATE of an expired one; it returns the id."""
     lease = sa.bindparam("lease", type_=sa.BigInteger)
     made = insert_into(_F).values(_row(FollowUpState.CLAIMED, lease_until=lease))
     return made.on_conflict_do_update(
@@ -184,7 +183,7 @@ def claim() -> sa.Insert:
 
 @built_once
 def pass_on() -> sa.Insert:
-    """INSERT of the decision that nothing follows, also in place of a claim."""
+    """Build the INSERT of the decision that nothing follows; it also replaces a claim."""
     return (
         insert_into(_F)
         .values(_row(FollowUpState.NOTHING))

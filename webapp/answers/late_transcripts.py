@@ -1,11 +1,11 @@
-"""The step after a recording was written down, or was given up, for one that an answer has.
+"""The step that follows when the recording of an answer is transcribed, or given up.
 
-Words go into the answer if it is the current one and has none: a new answer with an id and a stamp
-of its own, so that agents that poll see it, and the same recording. Nothing else of the response
-changes, whatever its state and that of its form, and no second event is sent. The event of a
-response that waited for its words is due then.
+If the answer is current and has no words, a new answer with the transcript replaces it. It keeps
+the recording and has an id and a stamp of its own, so that polling agents see it. Nothing else of
+the response changes, whatever its state and the state of its form, and no second event is sent. The
+event of a response that waited for the transcript becomes due.
 
-Rows are locked as by respondents: session, form.
+Rows are locked in the same order as for respondents: session, form.
 """
 
 from datetime import datetime
@@ -29,10 +29,9 @@ _KEPT = ("question_id", "question_text", "response_type", "question_kind", "pare
 
 @database.tried_again
 def conclude(recording_id: str, *, now: datetime) -> list[str]:
-    """Take the step, if it is left; commits. Returns the ids of deliveries that it made due.
+    """Take the step unless it is done; return the ids of deliveries that become due. Commits.
 
-    Nothing is done for a form in the trash, until it is restored, and nothing for a recording that
-    no answer has.
+    Does nothing while the form is in the trash, or if no answer has the recording.
     """
     with database.write_transaction():
         session = database.execute(_LOCK_SESSION, recording=recording_id).first()
@@ -56,7 +55,7 @@ def _takes_words(session: Row[*tuple[Any, ...]], spoken: Row[*tuple[Any, ...]]) 
 
 
 def _fill(session: Row[*tuple[Any, ...]], spoken: Row[*tuple[Any, ...]], now: datetime) -> None:
-    """Write the answer anew with its words, unless its form has no room for them."""
+    """Replace the answer by one with the transcript, unless the form has no room for it."""
     words = spoken.transcript
     values = {name: getattr(spoken, name) for name in _KEPT} | {
         "id": database.new_id("ans"),
@@ -92,13 +91,13 @@ _LOCK_SESSION = (
     .where(_OF_RECORDING, Form.deleted_at.is_(None))
     .with_for_update(of=_S, key_share=True)
 )
-# a form that goes into the trash at this moment keeps the step for its return
+# if the form goes into the trash at this moment, the step waits until it is restored
 _LOCK_FORM = (
     select(Form.id)
     .where(Form.id == bindparam("form_id"), Form.deleted_at.is_(None))
     .with_for_update(key_share=True)
 )
-# read under the lock of the session, which is held while the recording is given to another answer
+# read under the lock of the session, which is also held when another answer gets the recording
 _SETTLED = (
     select(
         *(_R.id, _R.transcript, _R.answer_id, _A.answer_text, _A.superseded),
@@ -125,8 +124,8 @@ _STAMP = (
     )
     .returning(_FORMS.c.last_stamp)
 )
-# each state of a session has its own `last_active_at`, by which an answer that is written meanwhile
-# this one finds that it has changed; the person did nothing, so it is the next millisecond
+# each state of a session has its own `last_active_at`, which shows a concurrent answer the change;
+# the respondent did nothing, so it moves by one millisecond only
 _CHANGE_SESSION = (
     update(_SESSIONS)
     .where(_SESSIONS.c.id == bindparam("session"))
@@ -136,7 +135,7 @@ _CHANGE_SESSION = (
     )
 )
 _MOVE = update(_R).where(_OF_RECORDING).values(answer_id=bindparam("answer"))
-# somebody may have asked for another attempt meanwhile
+# another attempt may have been requested meanwhile
 _CONCLUDED = (
     update(_R)
     .where(_OF_RECORDING, _R.transcript_state != TranscriptState.WAITING)

@@ -1,4 +1,4 @@
-"""Searching and filtering responses."""
+"""Search and filters for responses."""
 
 import unicodedata
 from collections import defaultdict
@@ -19,18 +19,18 @@ from webapp.records.follow_ups import FollowUp
 from webapp.records.responses import models
 from webapp.records.responses.recordings import spoken_ids
 
-MATCHES_MAX = 200  # of one text
+MATCHES_MAX = 200  # per text
 
 
 def comparable(text: str) -> str:
-    """Without differences of case and of Unicode spelling."""
+    """Return the text without differences of case and Unicode normalisation."""
     return normalized("NFKC", text).casefold()
 
 
 def find_matches(text: str, needle: str) -> list[tuple[int, int]]:
-    """First and last (excluded) positions of the comparable text `needle`, in order.
+    """Return start and end (exclusive) of each match of the comparable text `needle`, in order.
 
-    What is spelled over the border of two letters with their marks may be missed.
+    A match that Unicode composes from two separate letters may be missed.
     """
     if not needle:
         return []
@@ -45,7 +45,7 @@ def find_matches(text: str, needle: str) -> list[tuple[int, int]]:
 
 
 def _folded(text: str) -> tuple[str, list[tuple[int, int]]]:
-    """The comparable text, and for each of its characters first and last position of its letter."""
+    """Return the comparable text and, for each of its characters, the span of its letter."""
     if text.isascii():
         return text.lower(), [(at, at + 1) for at in range(len(text))]
     borders = [at for at, char in enumerate(text) if at and not unicodedata.combining(char)]
@@ -55,12 +55,12 @@ def _folded(text: str) -> tuple[str, list[tuple[int, int]]]:
     return "".join(parts), list(chain.from_iterable(places))
 
 
-ANSWERS_FOUND = 50  # on one page
+ANSWERS_FOUND = 50  # per page
 PEOPLE_FOUND = 20
-ANSWERS_LOOKED_AT = 2000  # in one request
+ANSWERS_LOOKED_AT = 2000  # per request
 PEOPLE_LOOKED_AT = 500
 CHARS_LOOKED_AT = 4_000_000
-ANSWERS_AT_ONCE = 100  # read together
+ANSWERS_AT_ONCE = 100  # per statement
 PEOPLE_AT_ONCE = 20
 
 AnswerKey = tuple[int, int]
@@ -69,10 +69,10 @@ PersonKey = tuple[int, str]
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """Filters: text to find, sent responses only, times in milliseconds, `until` excluded.
+    """The filters of a search; times in milliseconds, `until` exclusive.
 
-    `unflagged` leaves out what looks automated, `spoken` what was typed, `follow_ups` the threads
-    and people without follow-up questions, answered or not.
+    `unflagged` leaves out responses that look automated, `spoken` typed answers, and `follow_ups`
+    threads and people that were asked no follow-up question.
     """
 
     words: str = ""
@@ -92,25 +92,25 @@ class Filters:
         return comparable(self.words)
 
     def keep(self, *, sent: bool, suspect: bool) -> bool:
-        """True for a response that passes all filters but the search text."""
+        """Return True for a response that passes `sent_only` and `unflagged`."""
         return (sent or not self.sent_only) and not (suspect and self.unflagged)
 
     def holds(self, *texts: str) -> bool:
-        """True if one of the texts has the search text."""
+        """Return True if one of the texts contains the search text."""
         needle = self.needle
         return not needle or any(needle in comparable(text) for text in texts)
 
     def between(
         self, column: sa.ColumnElement[int] | InstrumentedAttribute[int]
     ) -> list[sa.ColumnElement[bool]]:
-        """The conditions for a time in a column."""
+        """Return the conditions that limit a column to the period."""
         conditions = [] if self.since is None else [column >= self.since]
         return conditions if self.until is None else [*conditions, column < self.until]
 
 
 class FoundAnswers(NamedTuple):
-    """Answers newest first. `before` is the key to continue from, None at the end: the stamps of
-    the last and of the first answer that were looked at.
+    """Answers, newest first. `before` is the key to continue from, None at the end: the stamps of
+    the last and of the first answer that were read.
     """
 
     answers: list[ShownAnswer]
@@ -118,7 +118,7 @@ class FoundAnswers(NamedTuple):
 
 
 class FoundPeople(NamedTuple):
-    """Persons newest first. `before` is the key to continue from, None at the end."""
+    """People, newest first; `before` is the key to continue from, None at the end."""
 
     people: list[models.SessionAnswers]
     before: PersonKey | None
@@ -133,7 +133,7 @@ class _Effort:
     chars: int
 
     def look(self, chars: int, *, found: bool) -> bool:
-        """Count one row; True if it was the last that may be read."""
+        """Count one row; return True if no more may be read."""
         self.looks -= 1
         self.chars -= chars
         self.finds -= found
@@ -141,9 +141,9 @@ class _Effort:
 
 
 def find_answers(form_id: str, filters: Filters, *, before: AnswerKey | None) -> FoundAnswers:
-    """Current answers that pass the filters and come after `before`.
+    """Return the current answers that pass the filters, continuing from `before`.
 
-    Without those whose thread was found already: it is listed whole where its newest one is.
+    Answers of a thread found on an earlier page are left out: its newest match stands for it.
     """
     effort = _Effort(ANSWERS_FOUND, ANSWERS_LOOKED_AT, CHARS_LOOKED_AT)
     last, newest = before or (None, None)
@@ -157,7 +157,7 @@ def find_answers(form_id: str, filters: Filters, *, before: AnswerKey | None) ->
         if effort.look(len(answer.answer_text), found=passes):
             further = answer.stamp, newest
             break
-    if before:  # what was found on the way to it
+    if before:  # threads that earlier pages list
         newer = newer_in_threads(found, *before)
         earlier = {same for same, answer in newer if _passes(filters, answer)}
         found = [each for each in found if each.id not in earlier]
@@ -172,10 +172,10 @@ def _passes(filters: Filters, answer: ShownAnswer) -> bool:
 
 
 def find_people(form_id: str, filters: Filters, *, before: PersonKey | None) -> FoundPeople:
-    """Persons with at least one answer who pass the filters and began before `before`.
+    """Return people with an answer who pass the filters, continuing from `before`.
 
-    The times of the filters are those of the beginning. A found person has all their answers, of
-    which one is spoken if that is filtered for.
+    `since` and `until` limit when they began. Each person comes with all their answers; with
+    `spoken`, at least one of these is spoken.
     """
     effort = _Effort(PEOPLE_FOUND, PEOPLE_LOOKED_AT, CHARS_LOOKED_AT)
     found: list[models.SessionAnswers] = []
@@ -192,15 +192,17 @@ def find_people(form_id: str, filters: Filters, *, before: PersonKey | None) -> 
 
 
 def cut(answer_text: str) -> str:
-    """The text that a list shows, and one character more if the answer is longer."""
+    """Return the text that a list shows, plus one character if the answer is longer."""
     return answer_text[: CHARS_SHOWN + 1]
 
 
 def _answers_backwards(
     form_id: str, filters: Filters, before: int | None
 ) -> Iterator[tuple[ShownAnswer, bool]]:
-    """Answers, each with whether the database lets it pass: only current ones that are not deleted,
-    and with that filter those with follow-ups. Whole texts where there are words to find.
+    """Yield answers, newest first, each with whether it passes what the database checks.
+
+    It passes if it is current, not deleted, and has follow-ups where `follow_ups` is set. Texts are
+    uncut if there are words to find.
     """
     text = models.Answer.answer_text if filters.words else SHOWN_TEXT
     current = sa.and_(models.Answer.superseded.is_(False), models.IS_SHOWN)
@@ -225,7 +227,7 @@ def _answers_backwards(
 def _people_backwards(
     form_id: str, filters: Filters, before: PersonKey | None
 ) -> Iterator[tuple[models.SessionRow, Sequence[models.AnswerRow]]]:
-    """Persons with their answers, none of those whom the filters leave out."""
+    """Yield people with their answers; people whom the filters leave out have none."""
     began = sa.type_coerce(models.ResponseSession.created_at, sa.BigInteger)
     query = (
         sa.select(*models.SESSION_COLUMNS, models.IS_SHOWN)
@@ -267,7 +269,7 @@ _ASKED_MORE = (
     .where(among(FollowUp.session_id, "sessions"), _IS_ASKED)
     .distinct()
 )
-# no EXISTS: for it PostgreSQL reads all follow-ups of all forms
+# not EXISTS, for which PostgreSQL reads the follow-ups of all forms
 _HAS_FOLLOW_UPS = (
     sa.select(FollowUp.id)
     .where(

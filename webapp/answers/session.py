@@ -1,7 +1,7 @@
-"""One respondent's session with a form: what is stored of both, read once a request.
+"""The stored state of a form and of one respondent's session with it, read once per request.
 
-Sessions are written where they are as they were read: each state has its own `last_active_at`.
-Rows are locked in one order: session, then form.
+A write succeeds only if the session is unchanged since it was read: each state has its own
+`last_active_at`. Rows are locked in a fixed order: session, then form.
 """
 
 import hashlib
@@ -49,16 +49,16 @@ class RespondentForm:
     frame_origins: str
     records_voice: bool
     response_mode: vocabulary.ResponseMode
-    transcriber: str  # the host that writes recordings down, "" for none
+    transcriber: str  # host that transcribes recordings, "" for none
     follow_up_mode: vocabulary.FollowUpMode
-    follow_up_writer: str  # the model and its host that were named to its creator, "" for the rules
-    followups_given: int | None  # to one question at most; None: as the mode has it
+    follow_up_writer: str  # model and host shown to the creator, "" for the rules
+    followups_given: int | None  # most per question; None: the default of the mode
     max_total_questions: int | None
-    organisation: str  # of who asks, "" for none
+    organisation: str  # of the asker, "" for none
     accent: str
-    picture: str  # its digest
-    reason: str | None  # why they ask, in one line
-    is_full: bool  # no room for new sessions; what is left is for those that have begun
+    picture: str  # digest of the asker's picture
+    reason: str | None  # why the asker asks, in one line
+    is_full: bool  # takes no new sessions; the remaining bytes are for those that have begun
 
     @property
     def may_record(self) -> bool:
@@ -67,12 +67,12 @@ class RespondentForm:
 
     @property
     def asks_follow_ups(self) -> bool:
-        """Whether something may follow from an answer."""
+        """True if an answer may lead to a follow-up question."""
         return self.follow_up_mode is not vocabulary.FollowUpMode.NONE
 
     def most_questions(self, *, with_model: bool) -> int:
-        """How many one respondent can be asked."""
-        row = cast(Content, self)  # it has what caps and language come from
+        """Return the most questions that one respondent can be asked."""
+        row = cast(Content, self)  # has the columns that caps and language come from
         if with_model or not content.asks_follow_ups(row):
             return content.most_questions(row)
         language = language_of_shared(self.share_token, self.questions)
@@ -80,10 +80,10 @@ class RespondentForm:
 
 
 class RecordingShown(NamedTuple):
-    """A recording as its respondent knows it, besides its key in the audio store.
+    """A recording as shown to its respondent, with its key in the audio store.
 
-    levels   the loudness in 64 steps of equal length, each a digit; None until it was looked at
-    claimed  it is part of an answer
+    levels   loudness of 64 equal parts, one digit each; None until measured
+    claimed  whether it is part of an answer
     """
 
     id: str
@@ -99,25 +99,24 @@ class RecordingShown(NamedTuple):
 
     @property
     def name(self) -> str:
-        """A file name of ours."""
+        """The file name for downloads: the id and the extension."""
         return self.id + PurePosixPath(self.object_key).suffix
 
     @property
     def seconds(self) -> int:
-        """Its length, rounded up."""
+        """The length of the recording, rounded up."""
         return -(-self.duration_ms // 1000)
 
 
 @dataclass(frozen=True)
 class RespondentSession:
-    """What is stored of a respondent at a form; texts, follow-ups and recordings are read once
-    they are asked for.
+    """The state of a respondent at a form; texts, follow-ups and recordings are read lazily.
 
-    id              made up until something is stored
-    answered        ids of the current answers by question id
-    last_active_at  in milliseconds, of each state its own; 0 if nothing is stored
-    has_recordings  some were uploaded under its key, claimed by an answer or not
-    is_foreign      its key is that of a session with another form
+    id              provisional until something is stored
+    answered        ids of the current answers, by question id
+    last_active_at  milliseconds, unique for each state; 0 if nothing is stored
+    has_recordings  recordings exist under its key, claimed by an answer or not
+    is_foreign      its key belongs to a session with another form
     """
 
     form: RespondentForm
@@ -133,23 +132,23 @@ class RespondentSession:
 
     @property
     def started(self) -> bool:
-        """Whether anything is stored."""
+        """True if anything is stored for this session."""
         return self.last_active_at > 0
 
     @property
     def completed_at(self) -> datetime | None:
-        """When it was sent, None if it was not."""
+        """When the response was sent; None if it was not."""
         return None if self.completed_stamp is None else from_millis(self.completed_stamp)
 
     @cached_property
     def texts(self) -> Mapping[str, str]:
-        """The current answers by question id."""
+        """The texts of the current answers, by question id."""
         found = read_rows(_TEXTS, session=self.id) if self.answered else ()
         return {row.question_id: row.answer_text for row in found}
 
     @cached_property
     def follow_ups(self) -> Sequence[AskedFollowUp]:
-        """All that were asked, dropped ones included."""
+        """All follow-up questions that were asked, including dropped ones."""
         return read_follow_ups(self.id) if self.started and self.form.asks_follow_ups else ()
 
     @cached_property
@@ -159,12 +158,12 @@ class RespondentSession:
 
     @cached_property
     def recordings(self) -> Mapping[str, RecordingShown]:
-        """Those of the current answers, by question id."""
+        """The recordings of the current answers, by question id."""
         return {each.question_id: each for each in self._recorded if each.claimed}
 
     @cached_property
     def uploads(self) -> Mapping[str, RecordingShown]:
-        """The newest of each question that no answer has claimed; also before the session began."""
+        """The newest unclaimed recording of each question, also from before the session began."""
         return {each.question_id: each for each in self._recorded if not each.claimed}
 
     @cached_property
@@ -174,14 +173,14 @@ class RespondentSession:
         return list(map(RecordingShown._make, found))
 
     def version(self, question_id: str) -> str:
-        """The version of the current answer to a question, "" for none."""
+        """Return the version of the current answer to a question; "" if there is none."""
         recording = self.recordings.get(question_id)
         return version_of(self.texts.get(question_id), recording.id if recording else None)
 
     def asked_step(self, place: QuestionNumber) -> Step:
-        """A question that this respondent is or was asked, dropped or not.
+        """Return a question that this respondent is or was asked, even if it was dropped.
 
-        raises  NotFound for a number without a question, and for a follow-up never asked
+        raises  NotFound if no question has this number, or the follow-up was never asked
         """
         follow_ups = self.follow_ups if place.follow_up else ()
         steps = Steps(self.form.questions, follow_ups, self.answered, self.skipped)
@@ -192,23 +191,23 @@ class RespondentSession:
         )
 
     def changed(self, now: datetime, **changes: Any) -> Self:
-        """The state that follows this one; its parts are to be read anew."""
+        """Return the next state; texts, follow-ups and recordings are read again."""
         active = max(to_millis(now), self.last_active_at + 1)
         return replace(self, last_active_at=active, **changes)
 
     def with_parts(self, **parts: object) -> Self:
-        """A copy with these parts instead of those that are stored."""
+        """Return a copy that has these parts instead of the stored ones."""
         copy = replace(self)
         copy.__dict__.update(parts)
         return copy
 
     def recording_keys(self, question_id: str) -> dict[str, str]:
-        """The parameters of RECORDINGS_OF_QUESTION."""
+        """Return the parameters of RECORDINGS_OF_QUESTION."""
         return {"key_hash": self.key_hash, "form_id": self.form.id, "question_id": question_id}
 
 
 class LockedSession(NamedTuple):
-    """The row of a stored session that is locked; it is completed if it has a stamp."""
+    """The locked row of a stored session; `completed_stamp` is None until it is completed."""
 
     session_id: str
     form_id: str
@@ -240,8 +239,8 @@ _FORM = (
     .join(Account, Account.id == Form.account_id)
     .where(shared_form(bindparam("share_token")))
 )
-# one statement for both, also for a key that has no session or one with another form: with three
-# the form of a first answer takes twice the CPU time on PostgreSQL
+# one statement for both, even if the key has no session, or one with another form: with three
+# statements, the form of a first answer takes twice the CPU time on PostgreSQL
 _SESSION = _FORM.add_columns(
     _S.form_id.label("form_of_key"),
     *(_S.id.label("session_id"), _S.skipped, _S.answered, _S.completed_stamp, _S.responder_name),
@@ -268,7 +267,7 @@ _STATUS = select(Form.status, Form.answer_bytes).where(
 
 
 def read_form(share_token: str) -> RespondentForm:
-    """The form behind a public link, whatever its status; raises NotFound `not_found`."""
+    """Return the form behind a public link, whatever its status; raises NotFound `not_found`."""
     found = read_rows(_FORM, share_token=share_token)
     if not found:
         raise _no_public_form()
@@ -276,7 +275,7 @@ def read_form(share_token: str) -> RespondentForm:
 
 
 def read_session(share_token: str, session_key: str) -> RespondentSession:
-    """What is stored under this key for this form; raises NotFound for an unknown form."""
+    """Return the session of this key, or a new one; raises NotFound for an unknown form."""
     key_hash = token_hash(session_key)
     found = read_rows(_SESSION, share_token=share_token, key_hash=key_hash)
     if not found:
@@ -293,15 +292,15 @@ def read_session(share_token: str, session_key: str) -> RespondentSession:
 
 
 def new_session(form: RespondentForm, session_key: str) -> RespondentSession:
-    """One of which nothing is stored."""
+    """Return a session of which nothing is stored yet."""
     return RespondentSession(form, token_hash(session_key), new_id("ses"))
 
 
 def read_open_session(share_token: str, session_key: str) -> RespondentSession:
-    """As `read_session`, of one that is not sent, or may begin.
+    """Return the session as `read_session` does, if it is open or may begin.
 
-    raises  NotFound, also for a key of another form; StateConflict if it is completed, or has not
-            begun and the form takes no answers
+    raises  NotFound, also for a key of another form; StateConflict if the session is completed, or
+            has not begun and the form takes no answers
     """
     session = read_session(share_token, session_key)
     if session.is_foreign:
@@ -320,21 +319,21 @@ def read_open_session(share_token: str, session_key: str) -> RespondentSession:
 def lock_session(
     connection: Connection, share_token: str, session_key: str
 ) -> LockedSession | None:
-    """The session of this key, its row locked; None if nothing is stored under it yet."""
+    """Lock and return the session of this key; None if nothing is stored under it yet."""
     keys = {"share_token": share_token, "key_hash": token_hash(session_key)}
     found = all_rows(connection, _LOCKED, keys)
     return LockedSession._make(found[0]) if found else None
 
 
 def version_of(text: str | None, recording_id: str | None) -> str:
-    """Tells two answers apart; "" for none."""
+    """Return a hash that identifies this version of an answer; "" if there is no answer."""
     if text is None:
         return ""
     return hashlib.sha256(f"{recording_id or ''} {text}".encode()).hexdigest()[:VERSION_CHARS]
 
 
 def most_asked_with(writer: str, of: AnyContent) -> int:
-    """How many questions one respondent can be asked; `writer` is a model, "" for the rules."""
+    """Return the most questions one respondent can be asked; `writer`: a model, "" for rules."""
     if writer or not content.asks_follow_ups(of):
         return content.most_questions(of)
     return most_asked(of.questions, language_of_content(of), content.form_settings(of))
@@ -352,7 +351,7 @@ def change_form(form_id: str, values: Mapping[str, object]) -> None:
 
 
 def refusal(form_id: str, *, more_bytes: int = 0) -> Outcome | None:
-    """Why a form takes no answer of this size; None if it does."""
+    """Return why a form takes no answer of this size; None if it takes one."""
     found = read_rows(_STATUS, form=form_id)
     if not found:
         return _no_public_form()
@@ -372,7 +371,7 @@ def refusal(form_id: str, *, more_bytes: int = 0) -> Outcome | None:
 
 
 def not_open(status: str | None) -> StateConflict:
-    """The refusal of a form with this status."""
+    """Return the error for a form that takes no answers, by its status."""
     copy = Phrase("Copy what you wrote if you want to keep it.")
     if status == vocabulary.FormStatus.COMPLETED:
         return StateConflict(

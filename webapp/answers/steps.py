@@ -1,4 +1,4 @@
-"""The questions of one respondent in order, which comes next, and the thread of each."""
+"""The questions of one respondent: their order, the next one, and the thread of each."""
 
 import re
 from collections import defaultdict
@@ -27,7 +27,7 @@ class QuestionNumber(NamedTuple):
 
     @property
     def path(self) -> str:
-        """The end of its address, after `/q/`."""
+        """The end of the question's address, after `/q/`."""
         return f"{self.number}/f/{self.follow_up}" if self.follow_up else str(self.number)
 
 
@@ -37,7 +37,7 @@ START = QuestionNumber(0)  # before the first question
 class Step(NamedTuple):
     """One question that a respondent is asked.
 
-    asked  how a follow-up came about, None of a scripted question
+    asked  how a follow-up came about; None for a scripted question
     """
 
     place: QuestionNumber
@@ -48,16 +48,16 @@ class Step(NamedTuple):
 
 
 def read_place(path: str) -> QuestionNumber | None:
-    """Read what `QuestionNumber.path` wrote."""
+    """Parse a path that `QuestionNumber.path` wrote; return None if it is malformed."""
     found = PATH.fullmatch(path)
     return QuestionNumber(int(found[1]), int(found[2] or 0)) if found else None
 
 
 @dataclass(frozen=True)
 class Steps:
-    """The questions that one respondent is asked, and how far they are.
+    """The questions that one respondent is asked, and which are settled.
 
-    follow_ups  all that were asked, dropped ones included
+    follow_ups  all that were asked, including dropped ones
     answered    ids of the questions that have an answer; `skipped` likewise
     """
 
@@ -68,7 +68,7 @@ class Steps:
 
     @cached_property
     def in_order(self) -> list[Step]:
-        """All of them. A dropped follow-up is one only if it has an answer."""
+        """All steps in order; a dropped follow-up is one of them only if it has an answer."""
         return [
             step
             for number, question in enumerate(self.questions, start=1)
@@ -76,7 +76,7 @@ class Steps:
         ]
 
     def at(self, place: QuestionNumber) -> Step | None:
-        """The question at a place, None if it was never asked; it may be a dropped one."""
+        """Return the question at a place, even a dropped one; None if it was never asked."""
         if not 0 < place.number <= len(self.questions):
             return None
         question = self.questions[place.number - 1]
@@ -86,9 +86,7 @@ class Steps:
         return next((_follow_up(place.number, each) for each in found), None)
 
     def next_place(self, after: QuestionNumber = START) -> QuestionNumber | None:
-        """The first question neither answered nor skipped after a place, then from the beginning;
-        None at the end.
-        """
+        """Return the next open question after a place, else the first; None if none is open."""
         unsettled = [
             step.place
             for step in self.in_order
@@ -98,15 +96,15 @@ class Steps:
         return next(following, unsettled[0] if unsettled else None)
 
     def place_before(self, place: QuestionNumber) -> QuestionNumber | None:
-        """Where Back leads to, None at the first."""
+        """Return the place that Back leads to; None at the first question."""
         return max((step.place for step in self.in_order if step.place < place), default=None)
 
     def asked_after(self, question_id: str) -> Sequence[AskedFollowUp]:
-        """The follow-ups to a scripted question, dropped ones included."""
+        """Return the follow-ups to a scripted question, including dropped ones."""
         return self._by_parent.get(question_id, ())
 
     def has_answered_follow_ups(self, step: Step) -> bool:
-        """Whether follow-ups to a scripted question have an answer, which goes with its own."""
+        """Return True if a follow-up has an answer, which skipping this step would take back."""
         return any(each.id in self.answered for each in self.asked_after(step.question_id))
 
     @cached_property
@@ -124,7 +122,7 @@ class Steps:
     def thread(
         self, mode: FollowUpMode, place: QuestionNumber, texts: Mapping[str, str], *, language: str
     ) -> Thread:
-        """The thread up to the answer that the question at a place has.
+        """Return the thread up to the answer to the question at a place.
 
         texts     answers by question id, at least those of this thread
         language  tag of the language to ask in, "" for none
@@ -161,9 +159,7 @@ def _follow_up(number: int, asked: AskedFollowUp) -> Step:
 def _left(
     mode: FollowUpMode, parent: QuestionRow, asked: Sequence[AskedFollowUp]
 ) -> tuple[PreparedFollowUp, ...]:
-    """Those not asked; none once as many were asked as may follow one answer, so that a corrected
-    answer brings no more than was announced.
-    """
+    """Return the prepared follow-ups that are left, none once the announced number was asked."""
     prepared = parent.get("follow_ups", ())
     texts = {each.question_text for each in asked}
     left = tuple(each for each in prepared if each["text"] not in texts)

@@ -1,6 +1,4 @@
-"""Threads as their creator reads them: an answer to a question of the form, then what was asked
-because of it, in that order, with what became of each.
-"""
+"""Threads as the creator reads them: an answer to a scripted question, then its follow-ups."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -24,8 +22,8 @@ class AskedQuestion(NamedTuple):
     """A follow-up question that somebody was asked.
 
     writer    a `FollowUpAuthor`, the model and its host, or "" for the rules
-    skipped   ids of the questions that the same person skipped
-    outdated  the answer that it followed was changed or taken back since
+    skipped   ids of all questions that its respondent skipped
+    outdated  the answer that it followed has been changed or taken back
     """
 
     id: str
@@ -40,21 +38,19 @@ class AskedQuestion(NamedTuple):
 
     @property
     def is_skipped(self) -> bool:
-        """Whether the person skipped it."""
+        """True if its respondent skipped it."""
         return self.id in self.skipped
 
 
 class ShownFollowUp(NamedTuple):
-    """A follow-up question with its answer, None for one that was skipped, dropped or left."""
+    """A follow-up question; `answer` is None if it was skipped, dropped or left open."""
 
     asked: AskedQuestion
     answer: ShownAnswer | models.AnswerRow | None
 
 
 class AnswerThread(NamedTuple):
-    """One person's answer to a question of the form, None if it was taken back, and its
-    follow-ups.
-    """
+    """One respondent's answer to a scripted question, None if taken back, and its follow-ups."""
 
     question_id: str
     question_text: str
@@ -65,7 +61,7 @@ class AnswerThread(NamedTuple):
 def follow_ups_of(
     content: AnyContent, answers: Iterable[ShownAnswer]
 ) -> dict[str, list[ShownFollowUp]]:
-    """The follow-ups in the threads of these answers, by id of the answer, in two statements."""
+    """Return the follow-ups in the threads of these answers by answer id, in two statements."""
     shown = {each.id: each.session_id for each in answers}
     if not shown or not asks_follow_ups(content):
         return {}
@@ -81,10 +77,9 @@ def follow_ups_of(
 
 
 def first_answers(answers: Sequence[ShownAnswer]) -> list[ShownAnswer]:
-    """The answers that begin the threads of these, each once, in the order of the first of them.
+    """Return the answer that begins each thread, in the order in which the threads first occur.
 
-    The answer to a follow-up stands for its thread where that to the form's question was taken
-    back.
+    If it was taken back, the first of `answers` in the thread stands for it.
     """
     later = [each.id for each in answers if each.parent_question_id]
     rows = read_rows(_FIRST_ANSWERS, answers=later) if later else ()
@@ -99,8 +94,9 @@ def first_answers(answers: Sequence[ShownAnswer]) -> list[ShownAnswer]:
 def newer_in_threads(
     answers: Sequence[ShownAnswer], since: int, newest: int
 ) -> list[tuple[str, ShownAnswer]]:
-    """The current answers in the threads of these that are stamped from `since` to `newest`, whole
-    and each with the id of the one it shares a thread with.
+    """Return the current answers in the same threads, stamped from `since` to `newest`, uncut.
+
+    Each comes with the id of the given answer whose thread it shares.
     """
     ids = [each.id for each in answers]
     rows = read_rows(_NEWER, answers=ids, since=since, newest=newest) if ids else ()
@@ -110,7 +106,7 @@ def newer_in_threads(
 def threads_of(
     content: AnyContent, people: Sequence[models.SessionAnswers]
 ) -> dict[str, list[AnswerThread]]:
-    """All threads of each person by id of the session, in one statement."""
+    """Return all threads of each respondent by session id, in one statement."""
     asked: dict[str, list[AskedQuestion]] = defaultdict(list)
     if people and asks_follow_ups(content):
         for row in read_rows(_OF_SESSIONS, sessions=[each.session.id for each in people]):
@@ -124,7 +120,7 @@ def threads_of(
 def _threads(
     content: AnyContent, answers: list[models.AnswerRow], asked: list[AskedQuestion]
 ) -> list[AnswerThread]:
-    """In the order of the answers to the form's questions; those taken back last."""
+    """Return the threads in the order of their first answers; those without one come last."""
     given = {each.question_id: each for each in answers}
     follow_ups: dict[str, list[ShownFollowUp]] = defaultdict(list)
     for each in asked:
@@ -205,17 +201,17 @@ _BEGINS_IT = and_(
 _FIRST_ANSWERS = _SHOWN.join(_LATER, _BEGINS_IT).where(among(_LATER.id, "answers"))
 
 
-LOOKED_AT = 500  # sessions in one request: those without an answer are passed over
+LOOKED_AT = 500  # sessions read in one request, including those without an answer
 
 
 class OneResponse(NamedTuple):
-    """One response.
+    """One response and its neighbours in the list.
 
-    threads       by id of the question of the form
-    skipped       ids of questions
-    stamp         the newest of its answers and of its completion, in milliseconds
-    is_new        its creator has not read it as far as that
-    newer, older  ids of its neighbours in the list of all responses, None at its ends
+    threads       by id of the scripted question
+    skipped       ids of skipped questions
+    stamp         newest stamp of its answers and its completion, in milliseconds
+    is_new        the creator has not read it up to `stamp`
+    newer, older  ids of its neighbours in the list of all responses, None at either end
     next_unread   id of the unread response to read next
     """
 
@@ -230,7 +226,7 @@ class OneResponse(NamedTuple):
 
 
 def get_response(form: FormRow, session_id: str) -> OneResponse:
-    """The response of this session with all its words; raises NotFound, also for a deleted one"""
+    """Return the response of this session, uncut; raises NotFound, also if it is deleted."""
     found = read_rows(_ONE, session=session_id, form=form.id)
     if not found:
         raise no_response()
@@ -252,14 +248,14 @@ def get_response(form: FormRow, session_id: str) -> OneResponse:
 
 
 def no_response() -> NotFound:
-    """The refusal of an unknown response, and of one that is gone."""
+    """Return the error for an unknown or deleted response."""
     return NotFound(
         ErrorCode.NOT_FOUND, "There is no such response.", "It may be withdrawn or deleted."
     )
 
 
 def newest_response(form: FormRow) -> str | None:
-    """The id of the newest unread response, or of the newest; None without any."""
+    """Return the id of the newest unread response, else of the newest; None if there is none."""
     place = {"form": form.id, "began": form.last_stamp + 1, "id": ""}
     return unread.next_unread(form) or _neighbour(_OLDER_RESPONSE, place)
 
@@ -270,7 +266,7 @@ def _neighbour(query: Select[str], place: dict[str, object]) -> str | None:
 
 
 def _first_of(nearest: Select[str, bool]) -> Select[str]:
-    """The first with an answer that is not deleted just now."""
+    """Select the first session that has an answer and is not being deleted."""
     some = nearest.limit(LOOKED_AT).subquery()
     return select(some.c.id).where(some.c.shown).limit(1)
 

@@ -14,11 +14,11 @@ from webapp.records.drafts import Draft, IdempotencyKey, open_draft, unpublished
 from webapp.records.forms import Form, no_form, owned_form
 
 DISCARDED_KEPT_SECONDS = 24 * 3600  # how long a discard can be undone
-TRASH_KEPT_SECONDS = 30 * 24 * 3600  # deleted forms can be restored for that long
+TRASH_KEPT_SECONDS = 30 * 24 * 3600  # how long a deleted form can be restored
 
 
 class DeletedFormRow(NamedTuple):
-    """A form of the trash as its pages show it."""
+    """A form in the trash, as the pages show it."""
 
     id: str
     title: str
@@ -28,7 +28,7 @@ class DeletedFormRow(NamedTuple):
 
 
 def delete_form(account_id: str, form_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
-    """Move the form with its draft into the trash. raises NotFound"""
+    """Move the form and its draft to the trash. Raises NotFound."""
     form = owned_form(account_id, form_id)
     _mark_form(AuditKind.DELETED, account_id, form, now, now=now, by=by)
 
@@ -46,18 +46,18 @@ def erase_form(account_id: str, form_id: str, *, now: datetime, by: Actor = SYST
 
 
 def list_deleted_forms(account_id: str, *, now: datetime) -> list[DeletedFormRow]:
-    """The forms that the account can restore, most recently deleted first."""
+    """Return the forms that the account can restore, most recently deleted first."""
     found = read_rows(_LIST, account=account_id, oldest=_oldest(now))
     return list(map(DeletedFormRow._make, found))
 
 
 def count_deleted_forms(account_id: str, *, now: datetime) -> int:
-    """How many forms the account can restore."""
+    """Return the number of forms that the account can restore."""
     return int(read_rows(_COUNT, account=account_id, oldest=_oldest(now))[0][0])
 
 
 def find_deleted_form(account_id: str, form_id: str, *, now: datetime) -> DeletedFormRow | None:
-    """A form that the account can restore."""
+    """Return a form that the account can restore; None if it cannot."""
     found = read_rows(_ONE, account=account_id, oldest=_oldest(now), form=form_id)
     return DeletedFormRow._make(found[0]) if found else None
 
@@ -71,9 +71,10 @@ def give_up_forms(account_id: str, *, now: datetime) -> None:
 
 
 def purge_deleted(now: datetime) -> Iterator[int]:
-    """Delete what can no longer be restored, a short transaction for each item.
+    """Delete the forms that can no longer be restored, in short transactions.
 
-    Yields the rows deleted by each; may be abandoned at any point, the next call continues.
+    Yields the number of rows deleted by each. May be abandoned at any point: the next call
+    continues.
     """
     while forms := read_rows(_EXPIRED, oldest=_oldest(now)):
         if not _take_for_good(forms[0].id, now):
@@ -88,7 +89,7 @@ def purge_deleted(now: datetime) -> Iterator[int]:
 def _in_trash(
     account_id: str | BindParameter[str], oldest: datetime | BindParameter[datetime]
 ) -> ColumnElement[bool]:
-    """Whether a form can be restored."""
+    """Return the condition that a form can be restored."""
     return and_(Form.account_id == account_id, Form.deleted_at > oldest)
 
 
@@ -103,7 +104,7 @@ _EXPIRED = (
     .order_by(Form.deleted_at)
     .limit(1)
 )
-_LONG_AGO = from_millis(0)  # a request that began before the purge restores it no more
+_LONG_AGO = from_millis(0)  # so that no request that began before the purge restores the form
 
 
 def _oldest(now: datetime) -> datetime:
@@ -130,7 +131,7 @@ def _mark_form(
 
 
 def _take_for_good(form_id: str, now: datetime) -> bool:
-    """Put a form beyond restoring, before its rows go; False if it was restored in the meantime."""
+    """Make a deletion final before the rows go; return False if the form was restored meanwhile."""
     expired = update(Form).where(Form.id == form_id, Form.deleted_at <= _oldest(now))
     with write_transaction():
         note_change(form_id)
@@ -138,7 +139,7 @@ def _take_for_good(form_id: str, now: datetime) -> bool:
 
 
 def _delete_rest(form_id: str, draft_id: str) -> int:
-    """Delete the small tables, parents last. Idempotency keys stay: a repeat makes no new draft."""
+    """Delete the other rows, parents last; idempotency keys stay, so a repeat makes no draft."""
     rest = [deletion_of(owned, form_id) for owned in OF_FORM if not owned.many]
     rest += [deletion_of(owned, draft_id) for owned in OF_DRAFT]
     keys = update(IdempotencyKey).where(IdempotencyKey.draft_id == draft_id)
@@ -160,7 +161,7 @@ def discard_draft(
 ) -> None:
     """Discard one unpublished draft; raises NotFound, StateConflict `draft_already_published`.
 
-    note  what the creator says of it, for its agent
+    note  the creator's note for the agent
     """
     with write_transaction():
         open_draft(account_id, draft_id)
@@ -175,19 +176,19 @@ def discard_drafts(
     note: str | None = None,
     by: Actor = SYSTEM,
 ) -> int:
-    """Discard those that exist and are unpublished, all with one note; returns how many."""
+    """Discard the drafts that exist and are unpublished, with one note; return their number."""
     with write_transaction():
         return _discard(account_id, draft_ids, note, now, by)
 
 
 def count_discarded(account_id: str, discarded_at: datetime, *, now: datetime) -> int:
-    """How many drafts were discarded at that moment and can be restored."""
+    """Return how many drafts were discarded at that moment and can be restored."""
     query = select(func.count(Draft.id)).where(_restorable(account_id, discarded_at, now))
     return int(execute(query).scalar_one())
 
 
 def restore(account_id: str, discarded_at: datetime, *, now: datetime, by: Actor = SYSTEM) -> int:
-    """Undo the discard of that moment; returns how many drafts are restored."""
+    """Undo the discard of that moment; return how many drafts are restored."""
     which = _restorable(account_id, discarded_at, now)
     with write_transaction():
         restored = update(Draft).where(which).values(deleted_at=None, discard_note=None)
@@ -197,13 +198,13 @@ def restore(account_id: str, discarded_at: datetime, *, now: datetime, by: Actor
 def purge_discarded(now: datetime) -> Iterator[int]:
     """Delete expired drafts, a short transaction for each.
 
-    Yields the drafts deleted by each; may be abandoned at any point.
+    Yields the number of drafts deleted by each; may be abandoned at any point.
     """
     latest = now - timedelta(seconds=DISCARDED_KEPT_SECONDS)
     while found := read_rows(_EXPIRED_DRAFTS, latest=latest):
         draft_id = found[0].id
         with write_transaction():
-            # it may have been restored since it was read
+            # the draft may have been restored since it was read
             locked = execute(_LOCKED, latest=latest, draft_id=draft_id).first()
             for owned in OF_DRAFT if locked else ():
                 execute(deletion_of(owned, draft_id))
@@ -222,14 +223,14 @@ def _restorable(account_id: str, discarded_at: datetime, now: datetime) -> Colum
 def _discard(
     account_id: str, draft_ids: Collection[str], note: str | None, now: datetime, by: Actor
 ) -> int:
-    """The idempotency keys that made them stay, so that a repeated request makes no new draft."""
+    """Discard drafts; their idempotency keys stay, so that a repeated request makes no draft."""
     which = and_(unpublished(account_id), Draft.id.in_(draft_ids))
     discarded = update(Draft).where(which).values(deleted_at=now, discard_note=note)
     return _changed(AuditKind.DISCARDED, account_id, discarded, now, by)
 
 
 def _changed(kind: AuditKind, account_id: str, change: Update, now: datetime, by: Actor) -> int:
-    """Change drafts, with an event for each; returns how many. The caller commits."""
+    """Change drafts, with an event for each; return their number. The caller commits."""
     ids = execute(change.returning(Draft.id)).scalars().all()
     for draft_id in ids:
         add_event(kind, account_id, by=by, now=now, subject=draft_id)

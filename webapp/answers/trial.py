@@ -1,7 +1,7 @@
-"""A creator answers their draft as respondents will. Nothing is stored: it travels in the page.
+"""Trial of a draft: the creator answers it as respondents will. The page carries the state.
 
-What holds for respondents holds here: the order of the steps, both caps, one decision for each
-answer, and what becomes of follow-ups when an answer is changed or taken back.
+Nothing is stored. The rules for respondents apply: the order of the steps, both caps, one decision
+per answer, and the handling of follow-ups when an answer is changed or taken back.
 """
 
 import hashlib
@@ -19,21 +19,21 @@ from webapp.records.languages import language_of_content, language_to_ask_in
 
 
 class NoRoom(StrEnum):
-    """Why nothing is even considered after an answer."""
+    """Reasons why no follow-up is considered after an answer."""
 
     NO_FOLLOW_UPS = "no_follow_ups"  # the form asks none
-    QUESTION_CAP = "question_cap"  # of follow-ups to this question
-    TOTAL_CAP = "total_cap"  # of questions in all
+    QUESTION_CAP = "question_cap"  # no more follow-ups to this question
+    TOTAL_CAP = "total_cap"  # no more questions in all
     PASSED = "passed"  # a follow-up to this question was skipped
 
 
 class Decided(NamedTuple):
-    """What came of one answer.
+    """The outcome of one answer.
 
     reason   a `Reason` or a `NoRoom`
-    asked    whether a question
-    writer   as `AskedFollowUp`
-    unheard  a model was to decide, and the rules did: it gave nothing of use
+    asked    whether a question was asked
+    writer   as in `AskedFollowUp`
+    unheard  the rules decided because the model gave nothing useful
     """
 
     reason: str
@@ -44,13 +44,13 @@ class Decided(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """How far the creator is.
+    """The progress of the creator.
 
-    named_model  the model and host on the page before the first answer, "" for the rules
+    named_model  the model and host shown before the first answer, "" for the rules
     answers      by question id
-    unsent       what was typed and not sent when a question was left, by question id
-    asked        all follow-ups; whether one is `dropped` is in `follow_ups`
-    decided      by what `answer_key` says
+    unsent       text typed but not sent when a question was left, by question id
+    asked        all follow-ups that were asked; `follow_ups` says which are dropped
+    decided      outcomes by `answer_key`
     """
 
     named_model: str = ""
@@ -62,7 +62,7 @@ class Trial:
 
     @property
     def follow_ups(self) -> list[AskedFollowUp]:
-        """All that were asked; those are dropped whose answer before them is another now."""
+        """All follow-ups that were asked; dropped if the answer that they follow has changed."""
         return [
             each._replace(dropped=answer_key(self, each.follows) != each.answer_id)
             for each in self.asked
@@ -70,12 +70,12 @@ class Trial:
 
 
 def steps_of(trial: Trial, content: AnyContent) -> Steps:
-    """All questions that are asked at this point."""
+    """Return all questions that are asked at this point."""
     return Steps(content.questions, trial.follow_ups, trial.answers, trial.skipped)
 
 
 def answer_key(trial: Trial, question_id: str) -> str:
-    """The same for the same words in answer to the same question, "" without an answer."""
+    """Return a key for a question and the words of its answer; "" without an answer."""
     text = trial.answers.get(question_id)
     if text is None:
         return ""
@@ -83,7 +83,7 @@ def answer_key(trial: Trial, question_id: str) -> str:
 
 
 def answer(trial: Trial, step: Step, text: str) -> Trial:
-    """With this answer to a question."""
+    """Return the trial with this answer to a question."""
     id_ = step.question_id
     return replace(
         trial,
@@ -94,7 +94,7 @@ def answer(trial: Trial, step: Step, text: str) -> Trial:
 
 
 def skip(trial: Trial, content: AnyContent, step: Step) -> Trial:
-    """Without an answer to a question; those to the follow-ups of a scripted one go with it."""
+    """Return the trial with a question skipped, and the answers to its follow-ups taken back."""
     taken = {step.question_id}
     if not step.asked:
         taken |= {each.id for each in _asked_because_of(trial, content, step)}
@@ -103,7 +103,7 @@ def skip(trial: Trial, content: AnyContent, step: Step) -> Trial:
 
 
 def leave(trial: Trial, step: Step, typed: str) -> Trial:
-    """With what was typed to a question and not sent; it is there again when the page is."""
+    """Return the trial with the unsent text of a question, which its page shows again."""
     unsent = _without(trial.unsent, {step.question_id})
     if typed != trial.answers.get(step.question_id, ""):
         unsent[step.question_id] = typed
@@ -113,7 +113,7 @@ def leave(trial: Trial, step: Step, typed: str) -> Trial:
 def to_decide(
     trial: Trial, content: AnyContent, step: Step, *, page_language: str
 ) -> Thread | NoRoom | None:
-    """What there is to decide about the answer that a question has; None if that was done."""
+    """Return the thread to decide about, or why none is considered; None if it was decided."""
     known = decided_after(trial, step)
     if known and known.reason not in set(NoRoom):
         return None
@@ -126,13 +126,13 @@ def to_decide(
 
 
 def remaining(trial: Trial, content: AnyContent, step: Step) -> int:
-    """How many follow-ups to the same scripted question may still be asked."""
+    """Return how many follow-ups to the same scripted question may still be asked."""
     cap = form_settings(content).max_followups_per_question
     return cap - len(_asked_because_of(trial, content, step))
 
 
 def decide(trial: Trial, content: AnyContent, step: Step, came: Decided, made: Decision) -> Trial:
-    """With what was decided about the answer to a question, and the question that it asks."""
+    """Return the trial with the decision about an answer, and the question that it asks."""
     key = answer_key(trial, step.question_id)
     decided = replace(trial, decided=trial.decided | {key: came})
     if not made.technique:
@@ -140,7 +140,7 @@ def decide(trial: Trial, content: AnyContent, step: Step, came: Decided, made: D
     parent = content.questions[step.place.number - 1]
     depth = len(_asked_because_of(trial, content, step)) + 1
     asked = AskedFollowUp(
-        f"{parent['id']}\0{depth}",  # no id of a question has this character
+        f"{parent['id']}\0{depth}",  # no question id contains this character
         parent["id"],
         depth,
         made.question,
@@ -155,12 +155,12 @@ def decide(trial: Trial, content: AnyContent, step: Step, came: Decided, made: D
 
 
 def decided_after(trial: Trial, step: Step) -> Decided | None:
-    """What came of the answer that a question has; None without one."""
+    """Return the outcome of the answer to a question; None if there is none."""
     return trial.decided.get(answer_key(trial, step.question_id))
 
 
 def _asked_because_of(trial: Trial, content: AnyContent, step: Step) -> list[AskedFollowUp]:
-    """The follow-ups to the scripted question of a step."""
+    """Return the follow-ups to the scripted question of a step."""
     parent = content.questions[step.place.number - 1]
     return [each for each in trial.follow_ups if each.parent_question_id == parent["id"]]
 

@@ -1,8 +1,8 @@
-"""Which completed responses the creator of their form has not read yet.
+"""Completed responses that the creator of the form has not read yet.
 
-A form has one mark, up to which everything is read; a response that was read ahead of it has a mark
-of its own. The mark of the form follows as far as it can, so that looking for what is unread costs
-no more than what came since the oldest of it.
+A form has one mark up to which everything is read; a response that was read ahead of it has a mark
+of its own. The form's mark follows up to the oldest unread response, so that a search for unread
+responses reads nothing older.
 """
 
 from collections import Counter
@@ -14,7 +14,7 @@ from webapp.base.database import among, execute, read_rows, tried_again, write_t
 from webapp.records.forms import Form, FormRow, lock_form, no_form, owned_form
 from webapp.records.responses.models import IS_SHOWN, ResponseSession, SessionAnswers
 
-UNREAD_COUNTED = 99  # of each form
+UNREAD_COUNTED = 99  # per form
 
 _S = ResponseSession
 _UNREAD = and_(
@@ -25,13 +25,13 @@ _UNREAD = and_(
 
 
 def count_unread(form_ids: Collection[str]) -> Counter[str]:
-    """By id of the form, up to UNREAD_COUNTED + 1 of each, in one statement."""
+    """Count unread responses by form id, at most UNREAD_COUNTED + 1 each, in one statement."""
     found = read_rows(_COUNT_UNREAD, forms=list(form_ids)) if form_ids else ()
     return Counter({row.id: row.unread for row in found})
 
 
 def new_among(form: FormRow, people: Iterable[SessionAnswers]) -> set[str]:
-    """The ids of those sessions of which the creator has not read everything."""
+    """Return the ids of the sessions of which the creator has not read everything."""
     newest = {
         each.session.id: newest_stamp(
             each.session.completed_stamp, *(a.stamp for a in each.answers)
@@ -44,15 +44,14 @@ def new_among(form: FormRow, people: Iterable[SessionAnswers]) -> set[str]:
 
 
 def newest_stamp(completed: int | None, *answers: int) -> int:
-    """How far a response goes: to its completion, or to the newest of these answers."""
+    """Return the newest stamp of a response: of its completion, or of one of these answers."""
     return max([completed or 0, *answers])
 
 
 def next_unread(form: FormRow, session_id: str = "", before: int | None = None) -> str | None:
-    """The id of the newest unread response completed before `before` (milliseconds); where there is
-    none, of the newest of all.
+    """Return the id of the newest unread response before `before` (ms), else of the newest one.
 
-    session_id  the response that is open, which is passed over
+    session_id  the response that is open, which is left out
     """
     if (form.completed_stamp or 0) <= form.seen_stamp:
         return None
@@ -66,16 +65,16 @@ def next_unread(form: FormRow, session_id: str = "", before: int | None = None) 
 
 @tried_again
 def mark_read(account_id: str, form_id: str, session_id: str, stamp: int) -> None:
-    """One response is read up to `stamp`, as its page showed it. raises NotFound"""
+    """Mark one response as read up to `stamp`, as its page showed it. Raises NotFound."""
     with write_transaction():
         execute(_MARK_READ, form=form_id, session=session_id, stamp=stamp)
-        lock_form(account_id, form_id)  # for what is completed at the same time
+        lock_form(account_id, form_id)  # waits for concurrent completions
         execute(_FOLLOW, form=form_id)
 
 
 @tried_again
 def mark_all_read(account_id: str, form_id: str, stamp: int) -> None:
-    """Everything of a form is read up to `stamp`, as its page showed it. raises NotFound"""
+    """Mark everything of a form as read up to `stamp`, as its page showed it. Raises NotFound."""
     with write_transaction():
         found = execute(_MARK_ALL_READ, account=account_id, form=form_id, stamp=stamp)
         if not found.rowcount:
@@ -116,7 +115,7 @@ _FOLLOW = (
     .where(Form.id == bindparam("form"), Form.completed_stamp > Form.seen_stamp)
     .values(seen_stamp=func.coalesce(_OLDEST_UNREAD, Form.completed_stamp))
 )
-# never back, and no further than there is anything
+# the mark never moves back, nor beyond the newest stamp
 _MARK_ALL_READ = (
     update(Form)
     .where(owned_form(bindparam("account"), bindparam("form")))
