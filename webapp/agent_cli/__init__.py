@@ -1,4 +1,4 @@
 """The commands of agents over the public API: `sign-in`, `sign-out`, `ask`, `wait`, `connect`.
 
-Imports neither Flask nor SQLAlchemy, so that a command starts fast and works anywhere.
+They import neither Flask nor SQLAlchemy, so that a command starts fast and works anywhere.
 """

@@ -1,4 +1,4 @@
-"""Asking people: the calls of the API, in their order."""
+"""Asks people: makes the calls of the API in their order."""
 
 import hashlib
 import re
@@ -20,41 +20,41 @@ CONFLICT = 409
 UNAUTHORIZED = 401
 EXITS = {401: Exit.NOT_SIGNED_IN, 403: Exit.NOT_SIGNED_IN, 404: Exit.GONE}
 KEY_OF_A_DRAFT_THAT_IS_GONE = "idempotency_key_reused"
-WAIT_MAX_SECONDS = 25  # of the API
+WAIT_MAX_SECONDS = 25  # the API allows no longer wait
 REVIEW_LINK = re.compile(r'<([^>]+)>;\s*rel="?edit-form"?')  # RFC 8288
 KEY_KEPT_SECONDS = 23 * 3600  # an Idempotency-Key works for a day
-LOOK_AGAIN_SECONDS = 0.5  # when a wait for the creator has ended
-SETTLED = ("confirmed", "published", "discarded")  # what publishing answers, or refuses for good
-PAUSES = (1.0, 1.0, 2.0, 3.0, 5.0)  # seconds between two looks for answers
+LOOK_AGAIN_SECONDS = 0.5  # between two waits for the creator
+SETTLED = ("confirmed", "published", "discarded")  # then publishing succeeds or fails for good
+PAUSES = (1.0, 1.0, 2.0, 3.0, 5.0)  # seconds between two polls for answers
 
 
 class Api:
-    """The API of one server; its calls raise Stopped."""
+    """The API of one server. Its calls raise Stopped."""
 
     def __init__(self, server: str, deadline: Deadline) -> None:
         self._server = server
         self.deadline = deadline
 
     def create_draft(self, body: bytes, idempotency_key: str) -> Response:
-        """createServiceDraft, once for each key."""
+        """Call createServiceDraft, which creates one draft per key."""
         return self._call("POST", "/drafts", content=body, key=idempotency_key)
 
     def review(self, draft_id: str) -> dict[str, Any]:
-        """getServiceDraftReview, as soon as the creator has decided, or after a while."""
+        """Call getServiceDraftReview; return when the creator decides, or after a while."""
         seconds = min(WAIT_MAX_SECONDS, int(self.deadline.left()))
         path = f"/drafts/{quote(draft_id, safe='')}/review?wait={seconds}"
         reply = self._call("GET", path, seconds=seconds + CALL_SECONDS)
-        if (busy := retry_after(reply)) is not None:  # no place for one more wait
+        if (busy := retry_after(reply)) is not None:  # the server has no slot for another wait
             self.deadline.pause(busy)
         return fields_of(reply)
 
     def publish(self, draft_id: str) -> dict[str, Any] | None:
-        """publishServiceDraft; None while the creator has not confirmed the draft as it is."""
+        """Call publishServiceDraft; return None until the creator confirms the current draft."""
         reply = self._call("POST", f"/drafts/{quote(draft_id, safe='')}/publish", content=b"")
         return None if reply.status_code == CONFLICT else fields_of(reply)
 
     def responses(self, form_id: str, since: str) -> dict[str, Any]:
-        """getServiceResponses: what came after the cursor."""
+        """Call getServiceResponses for the answers after the cursor `since`."""
         query = f"?since={quote(since)}" if since else ""
         return fields_of(self._call("GET", f"/forms/{quote(form_id, safe='')}/responses{query}"))
 
@@ -67,7 +67,7 @@ class Api:
         seconds: float = CALL_SECONDS,
         key: str = "",
     ) -> Response:
-        """A success, or a conflict that the caller handles; repeated while the server is away."""
+        """Return a success, or a conflict for the caller; repeat while the server is away."""
         headers = {"Accept": "application/json", "Content-Type": "application/json"}
         headers |= {"Idempotency-Key": key} if key else {}
         url, refused = f"{self._server}/api{path}", ""
@@ -81,11 +81,11 @@ class Api:
                 continue
             self.deadline.failures = 0
             challenge = reply.headers.get("www-authenticate", "")
-            # RFC 6750 section 3.1: another token of the same connection would lack it, too
+            # RFC 6750 section 3.1; another token of this connection would lack the scope, too
             lacks_scope = 'error="insufficient_scope"' in challenge
             if refused or lacks_scope or reply.status_code != UNAUTHORIZED:
                 break
-            refused = token  # it has ended early: another one
+            refused = token  # the token ended early: get another one
         if reply.status_code == CONFLICT or (reply.status_code in DONE and fields_of(reply)):
             return reply
         raise _refused(reply)
@@ -103,9 +103,9 @@ def _refused(reply: Response) -> Stopped:
 
 
 def ask(progress: Progress, api: Api, body: str, responses: int) -> None:
-    """Draft, wait for the creator, publish, print the answers. Raises Stopped.
+    """Draft, wait for the creator, publish, and print the answers. Raises Stopped.
 
-    body  empty only when what is asked was kept before
+    body  the draft as JSON; may be empty only when an earlier command stored it
     """
     digest = hashlib.sha256(body.encode()).hexdigest()
     if not progress.steps.digest:
@@ -122,7 +122,7 @@ def ask(progress: Progress, api: Api, body: str, responses: int) -> None:
 
 
 def wait(progress: Progress, api: Api, responses: int) -> None:
-    """Print answers until so many responses were sent. Raises Stopped."""
+    """Print answers until people have sent `responses` responses. Raises Stopped."""
     progress.print_rest()
     api.deadline.late, api.deadline.why = Exit.NO_ANSWER, "Nobody sent a response in time."
     form_id = progress.steps.form_id
@@ -145,11 +145,11 @@ def wait(progress: Progress, api: Api, responses: int) -> None:
 
 
 def _events_of(page: dict[str, Any], form_id: str, since: str) -> list[dict[str, object]]:
-    """`answer` for each answer, and `completed` for each response that was sent.
+    """Return an `answer` event per answer and a `completed` event per sent response, in order.
 
-    A page has the status of a response also where only answers of it are new. `completed` is for
-    those that were sent after `since` and not beyond the page. Moments of the API have one width,
-    so they compare as texts.
+    A page repeats responses that have new answers. So `completed` covers only responses sent after
+    `since` and up to the end of the page. The API writes all times in one width, so they compare
+    as texts.
     """
     found: list[tuple[str, dict[str, object]]] = []
     for session in page["responses"]:
@@ -172,7 +172,7 @@ def _draft(progress: Progress, api: Api) -> None:
     try:
         reply = api.create_draft(steps.body.encode(), steps.idempotency_key)
     except Stopped as end:
-        if end.code is Exit.WRONG_USE:  # nothing was made: the key is free for what is corrected
+        if end.code is Exit.WRONG_USE:  # no draft was created: the key is free for a correction
             progress.note(body="", digest="", asked_at=0)
         raise
     link = REVIEW_LINK.search(reply.headers.get("link", ""))
@@ -182,7 +182,7 @@ def _draft(progress: Progress, api: Api) -> None:
 
 
 def _publish(progress: Progress, api: Api) -> None:
-    """An agent that may decide itself publishes at once; others wait for the creator."""
+    """Publish at once if the agent may decide that; otherwise wait for the creator."""
     draft_id = progress.steps.draft_id
     form = api.publish(draft_id)
     if form is None:
@@ -198,7 +198,7 @@ def _publish(progress: Progress, api: Api) -> None:
 
 
 def _is_settled(review: dict[str, Any]) -> bool:
-    """Whether publishing tells how it ends. Raises Stopped when the draft was sent back."""
+    """Return whether publishing would succeed or fail for good. Raises Stopped if sent back."""
     state, note = review.get("state"), review.get("note")
     if state == "returned":
         quoted = f", with the note “{note}”" if note else ""

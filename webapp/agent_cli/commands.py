@@ -22,7 +22,7 @@ from webapp.agent_cli.sign_in import check_server, sign_in, sign_out
 UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400}
 GOES_ON = frozenset(exits.Exit) - {exits.Exit.WRONG_USE, exits.Exit.GONE}
 KEY_MAX_CHARS = 200
-BODY_MAX_BYTES = 256 * 1024  # of the API
+BODY_MAX_BYTES = 256 * 1024  # the limit of the API
 STDIN = "-"
 
 
@@ -52,7 +52,7 @@ server_option = click.option(
 
 
 def _waiting(command: Command) -> Command:
-    """The options of commands that wait."""
+    """Add the options of commands that wait."""
     for option in (
         click.option("--timeout", callback=_seconds, default="1h", show_default=True),
         click.option("--responses", type=click.IntRange(1), default=1, show_default=True),
@@ -123,9 +123,9 @@ def ask_command(
 
 
 def _content(words: tuple[str, ...], file: str | None, *, optional: bool) -> str:
-    """A draft as JSON; empty when nothing is given and that is `optional`. Raises Stopped.
+    """Return the draft as JSON; empty when none is given and it is `optional`. Raises Stopped.
 
-    Standard input is read when it is named, or when nothing else is given and it is no terminal.
+    Read standard input if `file` names it, or if nothing is given and it is not a terminal.
     """
     if words and file:
         raise _wrong("Give either a title and questions, or a file.")
@@ -152,7 +152,7 @@ def _content(words: tuple[str, ...], file: str | None, *, optional: bool) -> str
         raise _wrong(f"{name} is not JSON in UTF-8: {problem}.") from problem
     if not isinstance(found, dict):
         raise _wrong(f"{name} is not one JSON object.")
-    return json.dumps(found)  # in one spelling, so that a repetition sends the same bytes
+    return json.dumps(found)  # normalised, so that a repetition sends the same bytes
 
 
 def _refuse_constant(name: str) -> NoReturn:
@@ -183,9 +183,9 @@ def wait_command(
 def _going_on(
     kind: str, server: str | None, given: str | None, responses: int, *words: str
 ) -> Iterator[tuple[Progress, str]]:
-    """The progress of the key, and the server; when the command ends early, how it goes on.
+    """Provide the progress and the server; if the command ends early, say how to continue it.
 
-    given  the key; what a command has noted under one of its own is of no use once it is done
+    given  the key; without one, the command uses its own key and forgets its progress when done
     """
     address, key = exits.server_address(server, os.environ), given or secrets.token_hex(6)
     again = [exits.called_as(), kind, *words, "--key", key, "--server", address]
@@ -209,14 +209,14 @@ def _going_on(
 
 @contextmanager
 def _ending() -> Iterator[None]:
-    """Each end as its exit code, with one line for people."""
+    """Turn each end of a command into its exit code and one line for people."""
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         yield
         return
     except exits.Stopped as end:
         code, said = end.code, str(end)
-    except exits.NotNow as reason:  # of a command that repeats nothing: somebody sits there
+    except exits.NotNow as reason:  # from interactive commands, which do not retry
         said = str(reason)
         code = exits.Exit.NOT_SIGNED_IN if reason.reached else exits.Exit.NOT_REACHED
     except KeyboardInterrupt:

@@ -1,4 +1,4 @@
-"""The connection to a server: the registered client and its tokens, shared by all commands."""
+"""The connection to a server: the registered client and its tokens; all commands share them."""
 
 import importlib
 import json
@@ -16,13 +16,13 @@ from webapp.agent_cli.progress import locked, short_name, uninterrupted, user_fo
 from webapp.base.data_folder import replace_file
 
 KEYRING_SERVICE = "askback"
-SPARE_SECONDS = 30  # a token that ends sooner is renewed before it is used
+SPARE_SECONDS = 30  # a token that expires sooner is renewed before use
 REFUSED = frozenset({"invalid_grant", "invalid_client", "unauthorized_client"})
 
 
 @dataclass(frozen=True, kw_only=True)
 class Connection:
-    """Times are seconds since 1970; tokens are empty before the sign-in and after the end."""
+    """A client of one server with its tokens, which are empty while signed out; Unix times."""
 
     server: str
     client_id: str
@@ -37,7 +37,7 @@ SECRETS = ("access_token", "refresh_token")
 
 
 def load(server: str) -> Connection | None:
-    """What is stored for this server. Raises Stopped for a file that cannot be read."""
+    """Read the stored connection to this server. Raises Stopped if the file is unreadable."""
     path = _path(server)
     try:
         stored = json.loads(path.read_text())
@@ -53,7 +53,7 @@ def load(server: str) -> Connection | None:
 
 
 def store(connection: Connection) -> None:
-    """Keep it: the tokens in a keyring that gives them back, all else in a file of the user."""
+    """Store the connection in the user's folder, its tokens in the keyring if that works."""
     values: dict[str, Any] = asdict(connection)
     secrets = json.dumps({name: values[name] for name in SECRETS})
     if connection.access_token or connection.refresh_token:
@@ -64,7 +64,7 @@ def store(connection: Connection) -> None:
 
 
 def remove(server: str) -> None:
-    """Keep nothing of it any more; for a command that is alone (`changing`)."""
+    """Delete the stored connection; the caller holds its lock (`changing`)."""
     path = _path(server)
     _keyring("delete", server)
     for stored in (path, path.with_suffix(".lock")):
@@ -72,23 +72,23 @@ def remove(server: str) -> None:
 
 
 def _keyring(verb: str, *arguments: str) -> Any:
-    """Get, set or delete a password, where there is a keyring that does so."""
-    with suppress(Exception):  # each backend has errors of its own
+    """Get, set or delete a password in the keyring; return None if that fails."""
+    with suppress(Exception):  # each backend raises its own errors
         keyring = importlib.import_module("keyring")
         return getattr(keyring, f"{verb}_password")(KEYRING_SERVICE, *arguments)
     return None
 
 
 def changing(server: str) -> AbstractContextManager[None]:
-    """Alone among the commands that change the connection to this server."""
+    """Lock the connection to this server against changes by other commands."""
     return locked(_path(server).with_suffix(".lock"))
 
 
 def access_token(server: str, *, refused: str = "") -> str:
-    """A token to call with, renewed when it is `refused` or about to end.
+    """Return an access token; renew it first when it is `refused` or about to expire.
 
-    One command renews while others wait and take what it got: a refresh token works once.
-    Raises Stopped, and NotNow.
+    A refresh token works once: one command renews, and the others wait for its result.
+    Raises Stopped and NotNow.
     """
     if token := _usable(load(server), refused):
         return token
@@ -98,30 +98,30 @@ def access_token(server: str, *, refused: str = "") -> str:
             return token
         if found is None or not found.refresh_token:
             raise _sign_in(server, "You are not signed in")
-        with uninterrupted():  # the token that was spent would be all there is
+        with uninterrupted():  # else only the spent token may stay stored
             return _renewed(found).access_token
 
 
 def token_request(connection: Connection, **form: str) -> Response:
-    """What the token endpoint answers. Raises NotNow."""
+    """Call the token endpoint. Raises NotNow."""
     form["client_id"] = connection.client_id
     return call("POST", f"{connection.server}/oauth/token", data=form)
 
 
 def end_at_server(connection: Connection) -> bool:
-    """End the connection itself; False if nothing here can. Raises NotNow."""
+    """End the connection at the server; return whether that worked. Raises NotNow."""
     token = connection.refresh_token or connection.access_token
     return bool(token) and revoke(connection, token).status_code == 200
 
 
 def revoke(connection: Connection, token: str) -> Response:
-    """RFC 7009, where a token that means nothing is a success. Raises NotNow."""
+    """Revoke a token (RFC 7009); an unknown one counts as success. Raises NotNow."""
     form = {"client_id": connection.client_id, "token": token}
     return call("POST", f"{connection.server}/oauth/revoke", data=form)
 
 
 def with_tokens(connection: Connection, answered: dict[str, object]) -> Connection:
-    """The connection with the tokens of a token response (RFC 6749 section 5.1)."""
+    """Return the connection with the tokens of a response (RFC 6749 section 5.1)."""
     seconds = answered.get("expires_in")
     return replace(
         connection,
@@ -145,7 +145,7 @@ def _renewed(found: Connection) -> Connection:
 
 
 def _usable(found: Connection | None, refused: str) -> str:
-    """The token that is stored; empty when it should be renewed."""
+    """Return the stored access token; empty when it should be renewed."""
     if found is None or found.access_token == refused:
         return ""
     return found.access_token if found.expires_at > time.time() + SPARE_SECONDS else ""

@@ -1,4 +1,4 @@
-"""Exit codes, the server and the deadline, as commands share them."""
+"""Exit codes, the address of the server and the deadline, which the commands share."""
 
 import sys
 import time
@@ -14,7 +14,7 @@ from webapp.base.data_folder import DEFAULT_FOLDER, served_address
 
 
 class Exit(IntEnum):
-    """The exit codes of the commands of agents; /docs/command-line lists them."""
+    """The exit codes of agent commands; /docs/command-line lists them."""
 
     ANSWERED = 0
     NOT_CONNECTED = 1
@@ -28,7 +28,7 @@ class Exit(IntEnum):
 
 
 class Stopped(Exception):
-    """The command ends with `code`; the message is for people, in whole sentences."""
+    """The command ends with `code`; people read the message, in whole sentences."""
 
     def __init__(self, code: Exit, message: str) -> None:
         super().__init__(message)
@@ -36,9 +36,9 @@ class Stopped(Exception):
 
 
 class NotNow(Exception):
-    """A request that may be repeated; `reached` when a server answered it.
+    """A request failed and may be repeated; `reached` tells whether a server answered.
 
-    seconds  to wait before, as the server asked for; None when it did not say
+    seconds  how long the server asks to wait first; None when it does not say
     """
 
     def __init__(self, reason: str, *, reached: bool, seconds: int | None = None) -> None:
@@ -48,17 +48,17 @@ class NotNow(Exception):
 
 
 def called_as() -> str:
-    """This program as it was called: what is pasted runs, on no search path, too."""
+    """Return the program's name as called, so that pasted commands also run off the PATH."""
     return sys.argv[0] if Path(sys.argv[0]).name == "askback" else "askback"
 
 
 def tell(text: str) -> None:
-    """A line on standard error; what others wrote in it moves no cursor of a terminal."""
+    """Print a line to standard error, without control characters for the terminal."""
     click.echo("".join(char if char.isprintable() else " " for char in text), err=True)
 
 
 def server_address(given: str | None, environ: Mapping[str, str]) -> str:
-    """The origin of the server: given, else `ASKBACK_URL`, else the installation of this folder.
+    """Return the server's origin: `given`, else `ASKBACK_URL` or `PUBLIC_URL`, else this folder's.
 
     Raises Stopped.
     """
@@ -74,12 +74,12 @@ def server_address(given: str | None, environ: Mapping[str, str]) -> str:
 
 
 def is_local(address: str) -> bool:
-    """True for an address of this computer."""
+    """Return whether this is an address of this computer."""
     return is_loopback(urlsplit(address).hostname or "")
 
 
 def _of_folder(environ: Mapping[str, str]) -> str:
-    """Where `askback run` serves, or last served, with the same settings in this folder."""
+    """Return where `askback run` serves, or last served, with the settings of this folder."""
     host, port = environ.get("HOST"), environ.get("PORT")
     folder = absolute(environ.get("ASKBACK_DATA", "").strip() or DEFAULT_FOLDER)
     if not (host or port) and (served := served_address(folder)):
@@ -88,11 +88,11 @@ def _of_folder(environ: Mapping[str, str]) -> str:
     return f"http://{f'[{host}]' if ':' in host else host}:{port or 8000}"
 
 
-PAUSES = (0.5, 1, 2, 4, 5)  # seconds before a request is repeated, the last one again and again
+PAUSES = (0.5, 1, 2, 4, 5)  # seconds before each repetition; the last one holds for all further
 
 
 class Deadline:
-    """`late` and `why` say what is waited for; they change as the command goes on."""
+    """The time limit of a command; `late` and `why` are its exit code and message afterwards."""
 
     def __init__(self, seconds: float) -> None:
         self._ends = time.monotonic() + seconds
@@ -101,18 +101,18 @@ class Deadline:
         self.failures = 0  # in a row
 
     def left(self) -> float:
-        """Seconds, never less than 0."""
+        """Return the seconds left, never less than 0."""
         return max(0.0, self._ends - time.monotonic())
 
     def pause(self, seconds: float) -> None:
-        """Sleep, at most to the end. Raises Stopped when there is no time left."""
+        """Sleep, at most until the deadline. Raises Stopped when no time is left."""
         left = self.left()
         if left <= 0:
             raise Stopped(self.late, self.why)
         time.sleep(min(seconds, left))
 
     def failed(self, reason: NotNow) -> None:
-        """Sleep before a repetition. Raises Stopped when there is no time left for one."""
+        """Sleep before a repetition. Raises Stopped when no time is left."""
         if self.left() <= 0:
             code = self.late if reason.reached else Exit.NOT_REACHED
             raise Stopped(code, str(reason))

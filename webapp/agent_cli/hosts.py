@@ -1,4 +1,4 @@
-"""`askback connect`: the command of a host of agents, or the settings file of one without."""
+"""`askback connect`: runs a host's own command, or edits the settings file of a host without."""
 
 import json
 import re
@@ -18,12 +18,12 @@ from webapp.agent_cli.exits import Exit, Stopped, is_local, tell
 from webapp.base.data_folder import replace_file
 
 NAME = "askback"
-SECTION = "mcpServers"  # of Cursor's file: servers by name
+SECTION = "mcpServers"  # in Cursor's file: servers by name
 NEW_FILE_MODE = 0o600
 
 
 class Host(NamedTuple):
-    """One host, as described in `hosts.toml`."""
+    """A host of agents, as `hosts.toml` describes it."""
 
     title: str
     add: list[str]
@@ -35,7 +35,7 @@ HOSTS = {name: Host(**described) for name, described in tomllib.loads(_TEXT).ite
 
 
 def connect(host: Host, url: str, name: str, *, yes: bool) -> None:
-    """Add the MCP server at `url` to the host, once the person has said yes. Raises Stopped."""
+    """Add the MCP server at `url` to the host after a confirmation. Raises Stopped."""
     if host.add:
         _run([part.replace("NAME", name).replace("URL", url) for part in host.add], yes=yes)
         tell(f"{host.title} knows {url} as {name}.")
@@ -50,7 +50,7 @@ def connect(host: Host, url: str, name: str, *, yes: bool) -> None:
 
 
 def _run(command: list[str], *, yes: bool) -> None:
-    """Run the command of the host, which says itself what is wrong. Raises Stopped."""
+    """Run the host's command, which prints its own errors. Raises Stopped."""
     program, shown = command[0], shlex.join(command)
     if not shutil.which(program):
         raise Stopped(Exit.NOT_CONNECTED, f"There is no {program} here. Where it is, run: {shown}")
@@ -63,9 +63,9 @@ def _run(command: list[str], *, yes: bool) -> None:
 
 
 def _add_to_file(path: Path, url: str, name: str, *, yes: bool) -> str:
-    """Add the server, unless it is there; returns its name. Raises Stopped.
+    """Add the server unless the file has it, and return its name. Raises Stopped.
 
-    A copy of the file is kept, its rights stay, and a link goes on leading to it.
+    The old file is kept as a copy; its permissions and symbolic links to it stay.
     """
     path, entry = path.resolve(), {name: {"url": url}}
     settings = _read(path, entry)
@@ -85,7 +85,7 @@ def _add_to_file(path: Path, url: str, name: str, *, yes: bool) -> str:
 
 
 def _read(path: Path, entry: object) -> dict[str, Any]:
-    """What the file holds; empty for one that is missing or empty. Raises Stopped."""
+    """Read the settings; a missing or empty file has none. Raises Stopped."""
     try:
         text = path.read_text("utf-8-sig") if path.exists() else ""
         settings: dict[str, Any] = json.loads(text or "{}")
@@ -103,7 +103,7 @@ def _write(path: Path, text: str) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else NEW_FILE_MODE
         if not mode & stat.S_IWUSR:
-            raise PermissionError("it is read-only")  # which root could write nevertheless
+            raise PermissionError("it is read-only")  # root could write it all the same
         if path.exists():
             copy = path.with_name(f"{path.name}.{time.strftime('%Y%m%d-%H%M%S')}.bak")
             shutil.copy2(path, copy)
@@ -116,7 +116,7 @@ def _write(path: Path, text: str) -> None:
 
 
 def _is_at(server: object, url: str) -> bool:
-    """Whether an entry leads there; a slash and the name of this computer make no difference."""
+    """Return whether an entry has this URL, apart from a final slash and `localhost`."""
     known = str(server.get("url")) if isinstance(server, dict) else ""
     one, other = (
         re.sub("^(https?://)localhost(?=[:/])", r"\g<1>127.0.0.1", address.rstrip("/"))

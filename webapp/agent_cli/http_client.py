@@ -1,4 +1,4 @@
-"""HTTP: one client per command, no redirect followed: a token goes to no other host."""
+"""HTTP calls. Redirects are not followed, so that a token goes to no other host."""
 
 import ssl
 from functools import cache
@@ -11,15 +11,15 @@ from httpx2 import Response
 from webapp.agent_cli.exits import NotNow, is_local
 
 CALL_SECONDS = 15.0
-AWAY = frozenset({502, 503, 504})  # what proxies answer for a server that is away
+AWAY = frozenset({502, 503, 504})  # answers of proxies whose server is away
 AGAIN = frozenset({429, 500})
 WORDS_MAX_CHARS = 500
 
 
 def call(method: str, url: str, *, seconds: float = CALL_SECONDS, **request: Any) -> Response:
-    """One request, through the proxy of the environment except to this computer.
+    """Send one request, through the environment's proxy except to this computer.
 
-    Raises NotNow when there is no answer, or one that asks to come again.
+    Raises NotNow when there is no answer, or one that allows a repetition.
     seconds  of silence until the server counts as away
     """
     server = httpx2.URL(url).copy_with(raw_path=b"", fragment=None)
@@ -38,15 +38,15 @@ def call(method: str, url: str, *, seconds: float = CALL_SECONDS, **request: Any
 
 @cache
 def _client(scheme: str, *, local: bool) -> httpx2.Client:
-    """Trusts what this computer trusts, not what the package brings."""
-    # plain http needs no certificates; loading them takes longer than a request
+    """Return a client that trusts this computer's certificates, not those of the package."""
+    # plain http needs no certificates, and loading them takes longer than a request
     encrypted = scheme == "https"
     context = ssl.create_default_context() if encrypted else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     return httpx2.Client(trust_env=not local, verify=context)
 
 
 def fields_of(reply: Response) -> dict[str, Any]:
-    """The JSON object in the body; empty when it holds anything else."""
+    """Return the JSON object in the body; empty when the body is anything else."""
     try:
         found = reply.json()
     except (ValueError, RecursionError):
@@ -55,18 +55,18 @@ def fields_of(reply: Response) -> dict[str, Any]:
 
 
 def text_of(reply: Response, *names: str) -> str:
-    """The first of these members that is a text, shortened; empty without one."""
+    """Return the first of these members that is a text, shortened; empty without one."""
     fields = fields_of(reply)
     texts = (fields[name] for name in names if isinstance(fields.get(name), str))
     return str(next(texts, ""))[:WORDS_MAX_CHARS]
 
 
 def reason_of(reply: Response) -> str:
-    """Why OAuth refused a request (RFC 6749 section 5.2)."""
+    """Return why OAuth refused a request (RFC 6749 section 5.2)."""
     return text_of(reply, "error_description", "error") or f"status {reply.status_code}"
 
 
 def retry_after(reply: Response) -> int | None:
-    """The seconds of the `Retry-After` header; None without one that can be read."""
+    """Return the seconds of the `Retry-After` header; None if it is missing or unreadable."""
     text: str = reply.headers.get("retry-after", "")
     return int(text) if text.isascii() and text.isdigit() and len(text) < 6 else None

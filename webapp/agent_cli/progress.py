@@ -1,7 +1,7 @@
-"""What an `ask` or a `wait` has done, written down so that it can be killed and go on.
+"""Stores the progress of `ask` and `wait`, so that a command can be killed and continued.
 
-Lines for standard output are written down before they are printed, and counted as they are: what
-was printed does not come again, and what was not is printed by the next command with this key.
+Each line of output is stored before it is printed, and counted when it is printed. The next
+command with the same key prints the lines that are still missing, and none of them twice.
 """
 
 import fcntl
@@ -20,18 +20,18 @@ from webapp.agent_cli.exits import Exit, Stopped
 from webapp.base.data_folder import open_folder, replace_file
 
 STDOUT = 1
-UNUSED_SECONDS = 90 * 86_400  # after which what a key keeps is removed
+UNUSED_SECONDS = 90 * 86_400  # then the files of a key are removed
 ENDING = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Steps:
-    """The steps so far; empty texts for what there is not yet.
+    """The steps so far; fields of later steps are empty.
 
-    body    of the draft, kept until the server has it; `digest` of it stays
-    asked_at  when it was first sent, seconds since 1970
-    since   the cursor behind everything in `lines` and before
-    lines   to be printed after the first `printed` ones, perhaps printed in part
+    body      the draft, stored until the server has it; its `digest` stays
+    asked_at  when the draft was first sent, in seconds since 1970
+    since     the cursor after the last event in `lines`
+    lines     output that follows the first `printed` lines; some of it may be printed already
     """
 
     server: str
@@ -51,45 +51,45 @@ class Steps:
 
 
 class Progress:
-    """The steps of one key in files of its own; see `working`."""
+    """The steps of one key, in its own files; `working` opens them."""
 
     def __init__(self, path: Path, steps: Steps) -> None:
         self._path = path
         self.steps = steps
 
     def note(self, **changed: object) -> None:
-        """Write down further steps, durably, before they are taken."""
+        """Store further steps durably; call it before taking them."""
         self.steps = replace(self.steps, **changed)  # type: ignore[arg-type]
         replace_file(self._path, json.dumps(asdict(self.steps)))
 
     def output(self, events: Sequence[Mapping[str, object]], **changed: object) -> None:
-        """Print events, one object per line, each once; `changed` are the steps they report.
+        """Print each event once, as one line of JSON; `changed` are the steps that they report.
 
-        ASCII alone: what people wrote gives a terminal no orders.
+        The lines are ASCII, so that text of people cannot control the terminal.
         """
         self.note(lines=tuple(json.dumps(event) for event in events), **changed)
         self.print_rest()
 
     def print_rest(self) -> None:
-        """The lines that are written down and not printed. Raises BrokenPipeError."""
+        """Print the lines that are stored and not yet printed. Raises BrokenPipeError."""
         lines, before = self.steps.lines, self.steps.printed
         if not lines:
             return
-        # as many bytes as lines were printed
+        # this file has one byte per printed line
         with self._path.with_suffix(".printed").open("ab", buffering=0) as counter:
             for line in lines[os.fstat(counter.fileno()).st_size - before :]:
                 _print_and_count(line, counter.fileno())
         self.note(lines=(), printed=before + len(lines))
 
     def forget(self) -> None:
-        """Remove the files, once nobody can go on with the key."""
+        """Remove the files; call it when nobody needs the key any more."""
         with uninterrupted():
             _remove(self._path.with_suffix(".lock"))
 
 
 @contextmanager
 def working(kind: str, server: str, key: str) -> Iterator[Progress]:
-    """The progress of this key, for one command at a time. Raises Stopped."""
+    """Open the progress of this key for one command at a time. Raises Stopped."""
     folder = user_folder("XDG_STATE_HOME", ".local/state")
     path = folder / f"{kind}-{short_name(server, key)}.json"
     lock = path.with_suffix(".lock")
@@ -106,7 +106,7 @@ def working(kind: str, server: str, key: str) -> Iterator[Progress]:
 
 
 def _remove_unused(lock: Path) -> None:
-    """The files of a key with which no command has begun for so long."""
+    """Remove the files of a key that no command has used for UNUSED_SECONDS."""
     long_ago = time.time() - UNUSED_SECONDS
     with suppress(FileNotFoundError, BlockingIOError):  # removed, or in use
         if lock.stat().st_mtime < long_ago:
@@ -116,7 +116,7 @@ def _remove_unused(lock: Path) -> None:
 
 
 def _remove(lock: Path) -> None:
-    """All files of the key whose lock is held, the lock last: until then nobody begins with it."""
+    """Remove all files of a locked key, the lock last, so that no command starts meanwhile."""
     for path in lock.parent.glob(f"{lock.stem}.*"):
         if path != lock:
             path.unlink(missing_ok=True)
@@ -135,8 +135,8 @@ def _stored(path: Path) -> Steps | None:
 
 
 def _print_and_count(line: str, counter: int) -> None:
-    """One step for every signal that can wait. SIGKILL, which cannot, has to hit the few
-    microseconds between the last two calls to have this line printed again.
+    """Print and count a line, uninterrupted by SIGINT, SIGTERM or SIGHUP. Only a SIGKILL in the
+    few microseconds between the last two calls has the line printed again.
     """
     rest = f"{line}\n".encode()
     with uninterrupted():
@@ -146,26 +146,26 @@ def _print_and_count(line: str, counter: int) -> None:
 
 
 def user_folder(variable: str, default: str) -> Path:
-    """Ours by the XDG base directory specification, which ignores paths that are not absolute."""
+    """Open our folder by the XDG base directory specification, which ignores relative paths."""
     named = Path(os.environ.get(variable, ""))
     return open_folder((named if named.is_absolute() else Path.home() / default) / "askback")
 
 
 def short_name(*parts: str) -> str:
-    """A file name for these texts, which no others have."""
+    """Return a file name that is unique to these texts."""
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
 
 
 @contextmanager
 def locked(path: Path, *, wait: bool = True) -> Iterator[None]:
-    """Alone among processes that lock this file; raises BlockingIOError without `wait`.
+    """Hold an exclusive lock on this file. Raises BlockingIOError without `wait`.
 
-    The lock ends with the process, however that ends. Who holds it may remove the file.
+    The lock ends with the process, even when that is killed. Its holder may remove the file.
     """
     while True:
         with open(path, "a", opener=partial(os.open, mode=0o600)) as opened:
             fcntl.flock(opened, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-            # one that was removed while it was waited for locks nothing
+            # a file that was removed during the wait locks nothing
             if os.fstat(opened.fileno()).st_nlink:
                 yield
                 return
@@ -173,7 +173,7 @@ def locked(path: Path, *, wait: bool = True) -> Iterator[None]:
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Let the signals that end a command wait until something is both done and noted."""
+    """Delay the signals that end a command, so that an act and its note stay together."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
     try:
         yield

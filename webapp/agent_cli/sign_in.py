@@ -1,4 +1,4 @@
-"""Signing in by a browser, and out."""
+"""Signs in through a browser, and signs out."""
 
 import base64
 import hashlib
@@ -24,16 +24,16 @@ SCOPES = "forms:read responses:read forms:write offline_access"
 REDIRECT = "http://127.0.0.1/callback"  # with any port (RFC 8252 section 7.3)
 NAME_MAX_CHARS = 80
 NO_TOKEN = "none"  # noqa: S105
-# servers forget clients that nobody let in within a day, or whose last connection ended long ago
+# servers delete clients without a consent after a day, and others long after their last connection
 NEW_CLIENT_SECONDS = 23 * 3600
 USED_CLIENT_SECONDS = 170 * 86_400
 DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY")
 
 
 def check_server(server: str) -> None:
-    """Whether it is an Askback under this name, which issues its tokens itself (RFC 8414).
+    """Check that an Askback runs at this address and is its own issuer (RFC 8414).
 
-    Raises Stopped, and NotNow.
+    Raises Stopped and NotNow.
     """
     url = f"{server}/.well-known/oauth-authorization-server"
     reply = call("GET", url, headers={"Accept": "application/json"})
@@ -45,7 +45,7 @@ def check_server(server: str) -> None:
 
 
 def sign_in(server: str, *, browser: bool, seconds: float) -> None:
-    """Connect this computer to an account of the server. Raises Stopped, and NotNow."""
+    """Connect this computer to an account of the server. Raises Stopped and NotNow."""
     check_server(server)
     with connections.changing(server):
         client = _client_of(server)
@@ -59,13 +59,13 @@ def sign_in(server: str, *, browser: bool, seconds: float) -> None:
 
 
 def _client_of(server: str) -> Connection:
-    """The connection with the client that is registered there, or is now. Alone (`changing`)."""
+    """Return the connection of a registered client; register one if needed, under `changing`."""
     known, now = connections.load(server), time.time()
     if known and (
         known.signed_in_at > now - USED_CLIENT_SECONDS
         or known.registered_at > now - NEW_CLIENT_SECONDS
     ):
-        # the server may have begun anew, or removed the client
+        # the server may be a new installation, or have removed the client
         asked = connections.revoke(known, NO_TOKEN)
         if text_of(asked, "error") != "invalid_client":
             return known
@@ -75,7 +75,7 @@ def _client_of(server: str) -> Connection:
 
 
 def _register(server: str) -> str:
-    """RFC 7591: a public client that comes back to this computer."""
+    """Register a public client that redirects to this computer (RFC 7591); return its id."""
     computer = re.sub("[^A-Za-z0-9.-]", "", platform.node()) or "a computer"
     metadata = {
         "client_name": f"Command line on {computer}"[:NAME_MAX_CHARS],
@@ -107,7 +107,7 @@ def _consent_address(client: Connection, back: str, verifier: str, state: str) -
 
 
 def _show(address: str, *, browser: bool) -> None:
-    """A browser that shows its pages in this terminal would take it over."""
+    """Open the address in a graphical browser, as one in this terminal would take it over."""
     has_browser = sys.platform == "darwin" or any(os.environ.get(name) for name in DISPLAYS)
     opened = browser and has_browser and webbrowser.open(address)
     tell("Say yes in the browser." if opened else "Open this address in a browser, and say yes:")
@@ -117,15 +117,15 @@ def _show(address: str, *, browser: bool) -> None:
 
 
 class RedirectHandler(BaseHTTPRequestHandler):
-    """Takes the redirect and nothing else."""
+    """Handles the redirect to this computer and refuses all else."""
 
-    timeout = 5  # a connection that sends nothing keeps the next one waiting
+    timeout = 5  # a silent connection blocks the next one for so long
     page = b"""<!doctype html><html lang="en"><meta charset="utf-8"><title>Askback</title>
 <meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">
 <link rel="icon" href="data:,"><p>Go back to your terminal. You can close this page."""
 
     def do_GET(self) -> None:
-        """Any page could open this address: what counts is the state in it."""
+        """Accept the address unchecked; `_code` checks its state, as any page can open it."""
         if urlsplit(self.path).path != urlsplit(REDIRECT).path:
             self.send_error(404)
             return
@@ -138,11 +138,11 @@ class RedirectHandler(BaseHTTPRequestHandler):
         self.wfile.write(self.page)
 
     def log_message(self, *_: object) -> None:
-        """Log nothing: the address holds the code."""
+        """Log nothing, because the address contains the code."""
 
 
 class Listener(HTTPServer):
-    """Receives the address that the browser ends at, opened here or pasted; see `arriving`."""
+    """Receives the address at which the browser ends, by its request or pasted by a person."""
 
     def __init__(self, *arguments: object) -> None:
         super().__init__(*arguments)  # type: ignore[arg-type]
@@ -150,7 +150,7 @@ class Listener(HTTPServer):
         self.addresses: list[str] = []
 
     def arriving(self, seconds: float) -> Iterator[str]:
-        """The addresses as they arrive, for so many seconds."""
+        """Yield the addresses as they arrive, for `seconds`."""
         ends, stdin = time.monotonic() + seconds, sys.__stdin__
         sources, typed = [self.fileno(), *([stdin.fileno()] if stdin else [])], b""
         while (left := ends - time.monotonic()) > 0:
@@ -167,9 +167,9 @@ class Listener(HTTPServer):
 
 
 def _code(listener: Listener, server: str, state: str, seconds: float) -> str:
-    """Of the first redirect with this `state`; others are ignored, anybody can send them.
+    """Return the code of the first redirect with this `state`; ignore others: anybody can send one.
 
-    It names the authorization server that made it (RFC 9207). Raises Stopped.
+    The redirect has to name this server as its issuer (RFC 9207). Raises Stopped.
     """
     for address in listener.arriving(seconds):
         found = dict(parse_qsl(urlsplit(address).query, keep_blank_values=True))
@@ -185,7 +185,7 @@ def _code(listener: Listener, server: str, state: str, seconds: float) -> str:
 
 
 def _redeem(client: Connection, asked: dict[str, str]) -> None:
-    """The code for tokens, which take the place of older ones; the older connection ends."""
+    """Exchange the code for tokens, store them, and end the older connection."""
     resource = f"{client.server}/api"
     reply = connections.token_request(
         client, grant_type="authorization_code", resource=resource, **asked
@@ -198,7 +198,7 @@ def _redeem(client: Connection, asked: dict[str, str]) -> None:
         fresh = replace(client, signed_in_at=time.time(), refresh_token="")
         connections.store(connections.with_tokens(fresh, answered))
     try:
-        if older and older.refresh_token:  # else the page would go on listing it
+        if older and older.refresh_token:  # else the page Agents lists both
             connections.end_at_server(older)
     except NotNow:
         tell("The older connection could not be ended; the page Agents lists it.")
@@ -208,7 +208,7 @@ def _redeem(client: Connection, asked: dict[str, str]) -> None:
 
 
 def sign_out(server: str) -> None:
-    """Forget the server, also where it cannot be reached; Stopped is raised then."""
+    """End the connection, and in any case remove what is stored. Raises Stopped if it may go on."""
     code, why = Exit.NOT_SIGNED_IN, ""
     with connections.changing(server):
         try:
